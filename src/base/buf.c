@@ -1,0 +1,97 @@
+#include "base/buf.h"
+#include "base/mem.h"
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/** Makes room for `extra` bytes and the closing 0. */
+static ys_status reserve(struct ys_buf *buf, size_t extra)
+{
+    if (buf->failed)
+        return ys_out_of_memory();
+    size_t needed;
+    if (__builtin_add_overflow(buf->size, extra, &needed) || __builtin_add_overflow(needed, 1, &needed)) {
+        buf->failed = true;
+        return ys_out_of_memory();
+    }
+    if (needed <= buf->capacity)
+        return YS_OK;
+    size_t capacity = buf->capacity < SIZE_MAX / 2 ? 2 * buf->capacity : needed;
+    if (capacity < needed)
+        capacity = needed;
+    if (capacity < 64)
+        capacity = 64;
+    char *data = ys_realloc(buf->data, capacity, 1);
+    if (!data) {
+        buf->failed = true;
+        return ys_out_of_memory();
+    }
+    buf->data = data;
+    buf->capacity = capacity;
+    return YS_OK;
+}
+
+void ys_buf_free(struct ys_buf *buf)
+{
+    ys_free(buf->data);
+    *buf = (struct ys_buf){0};
+}
+
+void ys_buf_clear(struct ys_buf *buf)
+{
+    buf->size = 0;
+    buf->failed = false;
+    if (buf->data)
+        buf->data[0] = 0;
+}
+
+ys_status ys_buf_append(struct ys_buf *buf, const void *data, size_t size)
+{
+    YS_TRY(reserve(buf, size));
+    if (size > 0)
+        memcpy(buf->data + buf->size, data, size);
+    buf->size += size;
+    buf->data[buf->size] = 0;
+    return YS_OK;
+}
+
+ys_status ys_buf_puts(struct ys_buf *buf, const char *text)
+{
+    return ys_buf_append(buf, text, strlen(text));
+}
+
+ys_status ys_buf_printf(struct ys_buf *buf, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        buf->failed = true;
+        return ys_fail(YS_EINTERNAL, "cannot format \"%s\"", format);
+    }
+    YS_TRY(reserve(buf, (size_t)length));
+    va_start(arguments, format);
+    vsnprintf(buf->data + buf->size, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    buf->size += (size_t)length;
+    return YS_OK;
+}
+
+const char *ys_buf_text(const struct ys_buf *buf)
+{
+    return buf->data ? buf->data : "";
+}
+
+char *ys_buf_take(struct ys_buf *buf)
+{
+    if (buf->failed || reserve(buf, 0) != YS_OK) {
+        ys_buf_free(buf);
+        return NULL;
+    }
+    char *data = buf->data;
+    data[buf->size] = 0;
+    *buf = (struct ys_buf){0};
+    return data;
+}

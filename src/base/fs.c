@@ -1,0 +1,238 @@
+#include "base/fs.h"
+#include "base/atomic_file.h"
+#include "base/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WALK_DESCRIPTORS 32
+
+bool ys_fs_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+bool ys_fs_is_dir(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool ys_fs_is_executable(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+static ys_status make_dir(const char *path)
+{
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && ys_fs_is_dir(path)))
+        return YS_OK;
+    return ys_fail(YS_EIO, "cannot make the folder %s: %s", path, strerror(errno));
+}
+
+ys_status ys_fs_make_dirs(const char *path)
+{
+    if (!path[0])
+        return ys_fail(YS_EINVAL, "cannot make a folder without a name");
+    char *partial = ys_strdup(path);
+    if (!partial)
+        return ys_out_of_memory();
+    ys_status status = YS_OK;
+    for (char *c = partial + 1; *c && status == YS_OK; c++)
+        if (*c == '/' && c[-1] != '/') {
+            *c = 0;
+            status = make_dir(partial);
+            *c = '/';
+        }
+    if (status == YS_OK)
+        status = make_dir(partial);
+    ys_free(partial);
+    return status;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *position)
+{
+    (void)info, (void)type, (void)position;
+    if (remove(path) == 0 || errno == ENOENT)
+        return 0;
+    return ys_fail(YS_EIO, "cannot remove %s: %s", path, strerror(errno));
+}
+
+ys_status ys_fs_remove_tree(const char *path)
+{
+    errno = 0;
+    int result = nftw(path, remove_entry, WALK_DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+    if (result == 0 || (result == -1 && errno == ENOENT))
+        return YS_OK;
+    return result == YS_EIO ? YS_EIO : ys_fail(YS_EIO, "cannot remove %s: %s", path, strerror(errno));
+}
+
+/** Appends to `buf` until the end of the file; a byte beyond the limit is a failure. */
+static ys_status read_all(int fd, const char *path, size_t limit_bytes, struct ys_buf *buf)
+{
+    char block[65536];
+    size_t total = 0;
+    ssize_t got;
+    while ((got = read(fd, block, sizeof block)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return ys_fail(YS_EIO, "cannot read %s: %s", path, strerror(errno));
+        total += (size_t)got;
+        if (total > limit_bytes)
+            return ys_fail(YS_EFORMAT, "%s is larger than the %zu bytes it may have", path, limit_bytes);
+        YS_TRY(ys_buf_append(buf, block, (size_t)got));
+    }
+    return ys_buf_append(buf, "", 0);
+}
+
+ys_status ys_fs_read(const char *path, size_t limit_bytes, struct ys_buf *buf)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a named pipe must not block here */
+    if (fd < 0)
+        return ys_fail(errno == ENOENT || errno == ENOTDIR ? YS_ENOTFOUND : YS_EIO, "cannot open %s: %s", path,
+                       strerror(errno));
+    struct stat info;
+    size_t size_before = buf->size;
+    ys_status status;
+    if (fstat(fd, &info) != 0)
+        status = ys_fail(YS_EIO, "cannot read %s: %s", path, strerror(errno));
+    else if (!S_ISREG(info.st_mode))
+        status = ys_fail(YS_EINVAL, "%s is not a regular file", path);
+    else
+        status = read_all(fd, path, limit_bytes, buf);
+    close(fd);
+    if (status != YS_OK && buf->data) {
+        buf->size = size_before;
+        buf->data[size_before] = 0;
+    }
+    return status;
+}
+
+ys_status ys_fs_write(const char *path, const void *data, size_t size)
+{
+    struct ys_atomic_file file;
+    YS_TRY(ys_atomic_file_open(&file, path));
+    ys_status status = ys_atomic_file_write(&file, data, size);
+    if (status == YS_OK)
+        return ys_atomic_file_commit(&file);
+    ys_atomic_file_discard(&file);
+    return status;
+}
+
+struct linked_file {
+    dev_t device;
+    ino_t inode;
+    uint64_t size_bytes;
+};
+
+struct tree_walk {
+    uint64_t size_bytes;
+    struct linked_file *linked; /* regular files with more than one name, counted once at the end */
+    size_t count, capacity;
+};
+
+static _Thread_local struct tree_walk *walk; /* nftw passes no context */
+
+static int count_entry(const char *path, const struct stat *info, int type, struct FTW *position)
+{
+    (void)position;
+    if (type == FTW_DNR)
+        return ys_fail(YS_EIO, "cannot list the folder %s", path);
+    if (type != FTW_F || !S_ISREG(info->st_mode))
+        return 0;
+    if (info->st_nlink == 1) {
+        walk->size_bytes += (uint64_t)info->st_size;
+        return 0;
+    }
+    if (walk->count == walk->capacity) {
+        size_t capacity = walk->capacity ? 2 * walk->capacity : 64;
+        struct linked_file *grown = ys_realloc(walk->linked, capacity, sizeof *grown);
+        if (!grown)
+            return ys_out_of_memory();
+        walk->linked = grown;
+        walk->capacity = capacity;
+    }
+    walk->linked[walk->count++] = (struct linked_file){info->st_dev, info->st_ino, (uint64_t)info->st_size};
+    return 0;
+}
+
+static int by_inode(const void *a, const void *b)
+{
+    const struct linked_file *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+ys_status ys_fs_tree_size(const char *path, uint64_t *size_bytes)
+{
+    struct tree_walk counted = {0};
+    walk = &counted;
+    errno = 0;
+    int result = nftw(path, count_entry, WALK_DESCRIPTORS, FTW_PHYS);
+    walk = NULL;
+    ys_status status = YS_OK;
+    if (result == -1 && errno != 0) /* -1 is YS_ENOMEM too, which leaves errno to the allocator */
+        status = ys_fail(errno == ENOENT ? YS_ENOTFOUND : YS_EIO, "cannot measure %s: %s", path, strerror(errno));
+    else if (result != 0)
+        status = (ys_status)result;
+    if (counted.count > 1)
+        qsort(counted.linked, counted.count, sizeof *counted.linked, by_inode);
+    for (size_t i = 0; i < counted.count; i++)
+        if (i == 0 || by_inode(&counted.linked[i - 1], &counted.linked[i]) != 0)
+            counted.size_bytes += counted.linked[i].size_bytes;
+    ys_free(counted.linked);
+    if (status == YS_OK)
+        *size_bytes = counted.size_bytes;
+    return status;
+}
+
+char *ys_path_join(const char *folder, const char *name)
+{
+    size_t length = strlen(folder);
+    if (length == 0 || name[0] == '/')
+        return ys_strdup(name);
+    return ys_format(folder[length - 1] == '/' ? "%s%s" : "%s/%s", folder, name);
+}
+
+char *ys_path_absolute(const char *path)
+{
+    char current[PATH_MAX] = "";
+    if (path[0] != '/' && !getcwd(current, sizeof current))
+        snprintf(current, sizeof current, "/");
+    struct ys_buf whole = {0};
+    if (strcmp(current, "/") != 0)
+        ys_buf_puts(&whole, current);
+    for (const char *part = path; *part;) {
+        size_t length = strcspn(part, "/");
+        if (length > 0 && !(length == 1 && part[0] == '.'))
+            ys_buf_printf(&whole, "/%.*s", (int)length, part);
+        part += length + (part[length] == '/');
+    }
+    if (whole.size == 0)
+        ys_buf_puts(&whole, "/");
+    return ys_buf_take(&whole);
+}
+
+const char *ys_path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *ys_path_dir(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return ys_strdup(".");
+    return slash == path ? ys_strdup("/") : ys_strndup(path, (size_t)(slash - path));
+}

@@ -1,0 +1,40 @@
+/* Files and folders. */
+#ifndef YS_BASE_FS_H
+#define YS_BASE_FS_H
+
+#include "base/buf.h"
+#include "base/status.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+bool ys_fs_exists(const char *path);
+bool ys_fs_is_dir(const char *path);
+bool ys_fs_is_executable(const char *path); /* a regular file that this user may execute */
+ys_status ys_fs_make_dirs(const char *path) YS_MUST_CHECK; /* as mkdir -p */
+ys_status ys_fs_remove_tree(const char *path) YS_MUST_CHECK; /* a missing path is fine; links are not followed */
+/** Reads a whole regular file of at most `limit_bytes`; a larger one is YS_EFORMAT. `buf` is appended to. */
+ys_status ys_fs_read(const char *path, size_t limit_bytes, struct ys_buf *buf) YS_MUST_CHECK;
+/** Writes under a temporary name in the same folder, syncs, then renames: readers see the old file or the new one. */
+ys_status ys_fs_write(const char *path, const void *data, size_t size) YS_MUST_CHECK;
+/** Sum of the sizes of the regular files below `path`; each inode once. */
+ys_status ys_fs_tree_size(const char *path, uint64_t *size_bytes) YS_MUST_CHECK;
+
+char *ys_path_join(const char *folder, const char *name); /* new string; NULL without memory */
+char *ys_path_absolute(const char *path);                 /* against the current folder; need not exist */
+const char *ys_path_base(const char *path);               /* after the last '/'; borrowed */
+char *ys_path_dir(const char *path);                      /* before the last '/', "." without one */
+
+/** The folder of the running executable; borrowed, valid for the life of the process. */
+const char *ys_exe_dir(void);
+
+/** Finds a support file or folder (adapters, frameworks, studies, metrics, the other programs) named by its path relative
+ * to the source tree's root, such as "adapters/pytorch.py" or "yardstick-builtin". Looked for, in order: beside the running program, in
+ * the folder that `make install` used, in YARDSTICK_HOME. New absolute path, or NULL when nowhere. */
+char *ys_find_support(const char *relative);
+
+/** The cache folder: YARDSTICK_CACHE, else XDG_CACHE_HOME/yardstick, else ~/.cache/yardstick. New absolute path. */
+char *ys_cache_dir(void);
+/** cache_dir/<sub>, created; new absolute path in *path. */
+ys_status ys_cache_path(const char *sub, char **path) YS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,77 @@
+#include "base/hash.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <md5.h>
+#include <sha2.h>
+#include <string.h>
+#include <unistd.h>
+
+static void to_hex(const uint8_t *digest, size_t size, char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < size; i++) {
+        text[2 * i] = digits[digest[i] >> 4];
+        text[2 * i + 1] = digits[digest[i] & 15];
+    }
+    text[2 * size] = 0;
+}
+
+void ys_sha256(const void *data, size_t size, uint8_t digest[32])
+{
+    ys_sha256_joined(data, size, NULL, 0, digest);
+}
+
+void ys_sha256_joined(const void *first, size_t first_size, const void *second, size_t second_size,
+                      uint8_t digest[32])
+{
+    SHA2_CTX context;
+    SHA256Init(&context);
+    if (first_size > 0)
+        SHA256Update(&context, first, first_size);
+    if (second_size > 0)
+        SHA256Update(&context, second, second_size);
+    SHA256Final(digest, &context);
+}
+
+void ys_sha256_text(const void *data, size_t size, char text[YS_SHA256_TEXT])
+{
+    uint8_t digest[32];
+    ys_sha256(data, size, digest);
+    to_hex(digest, sizeof digest, text);
+}
+
+ys_status ys_sha256_file(const char *path, char text[YS_SHA256_TEXT])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return ys_fail(errno == ENOENT ? YS_ENOTFOUND : YS_EIO, "cannot open %s: %s", path, strerror(errno));
+    SHA2_CTX context;
+    SHA256Init(&context);
+    uint8_t block[65536];
+    ssize_t got;
+    while ((got = read(fd, block, sizeof block)) != 0) {
+        if (got > 0) {
+            SHA256Update(&context, block, (size_t)got);
+        } else if (errno != EINTR) {
+            ys_status status = ys_fail(YS_EIO, "cannot read %s: %s", path, strerror(errno));
+            close(fd);
+            return status;
+        }
+    }
+    close(fd);
+    uint8_t digest[32];
+    SHA256Final(digest, &context);
+    to_hex(digest, sizeof digest, text);
+    return YS_OK;
+}
+
+void ys_md5_text(const void *data, size_t size, char text[YS_MD5_TEXT])
+{
+    MD5_CTX context;
+    MD5Init(&context);
+    if (size > 0)
+        MD5Update(&context, data, size);
+    uint8_t digest[16];
+    MD5Final(digest, &context);
+    to_hex(digest, sizeof digest, text);
+}

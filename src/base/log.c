@@ -1,0 +1,124 @@
+#include "base/log.h"
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static enum ys_log_level max_level = YS_LOG_INFO;
+static bool progress_shown;
+
+void ys_log_set_level(enum ys_log_level level)
+{
+    pthread_mutex_lock(&lock);
+    max_level = level;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool on_terminal(void)
+{
+    return isatty(STDERR_FILENO) == 1;
+}
+
+static bool in_colour(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return on_terminal() && (!no_color || !no_color[0]);
+}
+
+static void clear_progress(void)
+{
+    if (progress_shown)
+        fputs("\r\033[K", stderr);
+    progress_shown = false;
+}
+
+static void print(enum ys_log_level level, const char *format, va_list arguments) YS_PRINTF(2, 0);
+static void print(enum ys_log_level level, const char *format, va_list arguments)
+{
+    static const char *const labels[] = {"yardstick: error: ", "yardstick: warning: ", "", "yardstick: debug: "};
+    static const char *const colours[] = {"\033[31m", "\033[33m", "", "\033[2m"};
+    pthread_mutex_lock(&lock);
+    if (level <= max_level) {
+        clear_progress();
+        bool coloured = colours[level][0] && in_colour();
+        fprintf(stderr, "%s%s%s", coloured ? colours[level] : "", labels[level], coloured ? "\033[0m" : "");
+        vfprintf(stderr, format, arguments);
+        fputc('\n', stderr);
+        fflush(stderr);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+#define PRINT_AT(level)                                                                                                \
+    va_list arguments;                                                                                                 \
+    va_start(arguments, format);                                                                                       \
+    print(level, format, arguments);                                                                                   \
+    va_end(arguments)
+
+void ys_log_error(const char *format, ...)
+{
+    PRINT_AT(YS_LOG_ERROR);
+}
+
+void ys_log_warn(const char *format, ...)
+{
+    PRINT_AT(YS_LOG_WARN);
+}
+
+void ys_log_info(const char *format, ...)
+{
+    PRINT_AT(YS_LOG_INFO);
+}
+
+void ys_log_debug(const char *format, ...)
+{
+    PRINT_AT(YS_LOG_DEBUG);
+}
+
+/** Cuts `text` (UTF-8) to what fits on one line of the terminal, so that rewriting it in place works. */
+static void fit_line(char *text)
+{
+    struct winsize window = {0};
+    size_t columns = 80;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
+        columns = window.ws_col;
+    size_t used = 0;
+    for (char *c = text; *c; c++) {
+        if (*c == '\n' || ((*c & 0xC0) != 0x80 && ++used >= columns)) {
+            *c = 0;
+            return;
+        }
+    }
+}
+
+void ys_progress(const char *format, ...)
+{
+    if (!format) {
+        ys_progress_clear();
+        return;
+    }
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    pthread_mutex_lock(&lock);
+    if (max_level >= YS_LOG_INFO && on_terminal()) {
+        fit_line(line);
+        fprintf(stderr, "\r\033[K%s", line);
+        fflush(stderr);
+        progress_shown = true;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void ys_progress_clear(void)
+{
+    pthread_mutex_lock(&lock);
+    clear_progress();
+    fflush(stderr);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,81 @@
+#include "base/mem.h"
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_long allocations_until_failure; /* 0: no failure is planned */
+
+static bool planned_to_fail(void)
+{
+    long left = atomic_load_explicit(&allocations_until_failure, memory_order_relaxed);
+    while (left > 0)
+        if (atomic_compare_exchange_weak(&allocations_until_failure, &left, left - 1))
+            return left == 1;
+    return false;
+}
+
+void ys_mem_fail_at(long n)
+{
+    atomic_store(&allocations_until_failure, n > 0 ? n : 0);
+}
+
+void *ys_alloc(size_t count, size_t size)
+{
+    if (planned_to_fail())
+        return NULL;
+    if (count == 0 || size == 0)
+        count = size = 1;
+    return calloc(count, size);
+}
+
+void *ys_realloc(void *block, size_t count, size_t size)
+{
+    size_t total;
+    if (planned_to_fail() || __builtin_mul_overflow(count, size, &total))
+        return NULL;
+    return realloc(block, total ? total : 1);
+}
+
+void ys_free(void *block)
+{
+    free(block);
+}
+
+char *ys_strdup(const char *text)
+{
+    return text ? ys_strndup(text, strlen(text)) : NULL;
+}
+
+char *ys_strndup(const char *text, size_t length)
+{
+    if (!text)
+        return NULL;
+    length = strnlen(text, length);
+    char *copy = ys_alloc(length + 1, 1);
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+char *ys_format(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = length >= 0 ? ys_alloc((size_t)length + 1, 1) : NULL;
+    if (!text)
+        return NULL;
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+ys_status ys_out_of_memory(void)
+{
+    return ys_fail(YS_ENOMEM, "out of memory");
+}

@@ -1,0 +1,78 @@
+#include "base/status.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGE_SIZE 2048
+
+static _Thread_local char last_message[MESSAGE_SIZE];
+
+ys_status ys_fail(ys_status status, const char *format, ...)
+{
+    YS_ASSERT(status != YS_OK);
+    char message[MESSAGE_SIZE]; /* the arguments may borrow from last_message */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    memcpy(last_message, message, sizeof message);
+    return status;
+}
+
+ys_status ys_fail_in(ys_status status, const char *format, ...)
+{
+    YS_ASSERT(status != YS_OK);
+    char message[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && length < MESSAGE_SIZE)
+        snprintf(message + length, sizeof message - (size_t)length, ": %s", last_message);
+    memcpy(last_message, message, sizeof message);
+    return status;
+}
+
+const char *ys_error(void)
+{
+    return last_message;
+}
+
+const char *ys_status_name(ys_status status)
+{
+    switch (status) {
+    case YS_OK:
+        return "OK";
+    case YS_ENOMEM:
+        return "ENOMEM";
+    case YS_EIO:
+        return "EIO";
+    case YS_EINVAL:
+        return "EINVAL";
+    case YS_EFORMAT:
+        return "EFORMAT";
+    case YS_ENOTFOUND:
+        return "ENOTFOUND";
+    case YS_EUNSUPPORTED:
+        return "EUNSUPPORTED";
+    case YS_EPROTOCOL:
+        return "EPROTOCOL";
+    case YS_ETIMEOUT:
+        return "ETIMEOUT";
+    case YS_EBUSY:
+        return "EBUSY";
+    case YS_EINTR:
+        return "EINTR";
+    case YS_EINTERNAL:
+        return "EINTERNAL";
+    }
+    return "unknown status";
+}
+
+noreturn void ys_assert_failed(const char *expression, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: yardstick made a mistake: %s does not hold\n", file, line, expression);
+    fflush(stderr);
+    abort();
+}

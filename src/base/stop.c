@@ -1,0 +1,51 @@
+#include "base/stop.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stop_signal;
+static int wake_pipe[2] = {-1, -1}; /* written once by the handler, never read: it stays readable */
+
+static void on_signal(int number)
+{
+    int saved = errno;
+    if (!stop_signal) {
+        stop_signal = number;
+        ssize_t written = write(wake_pipe[1], "", 1);
+        (void)written; /* the flag alone is enough for whoever does not poll */
+    }
+    errno = saved;
+}
+
+ys_status ys_stop_install(void)
+{
+    if (wake_pipe[0] < 0 && pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+        return ys_fail(YS_EIO, "cannot make a pipe for signals: %s", strerror(errno));
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], &action, NULL) != 0)
+            return ys_fail(YS_EIO, "cannot handle signal %d: %s", numbers[i], strerror(errno));
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    if (sigaction(SIGPIPE, &ignore, NULL) != 0)
+        return ys_fail(YS_EIO, "cannot ignore SIGPIPE: %s", strerror(errno));
+    return YS_OK;
+}
+
+int ys_stop_signal(void)
+{
+    return stop_signal;
+}
+
+int ys_stop_fd(void)
+{
+    return wake_pipe[0];
+}
+
+ys_status ys_stopped(void)
+{
+    return ys_fail(YS_EINTR, "stopped by signal %d (%s)", (int)stop_signal, strsignal(stop_signal));
+}

@@ -1,0 +1,16 @@
+/* The user's wish to stop. One flag and one descriptor for the whole program: SIGINT, SIGTERM and SIGHUP set them. */
+#ifndef YS_BASE_STOP_H
+#define YS_BASE_STOP_H
+
+#include "base/status.h"
+
+/** Installs the handlers (SIGPIPE is ignored from then on). The second signal within a second does not kill: what was measured is kept. */
+ys_status ys_stop_install(void) YS_MUST_CHECK;
+/** 0, or the signal that asked to stop. */
+int ys_stop_signal(void);
+/** A descriptor that polls readable once a signal came; -1 before install. Never read from it. */
+int ys_stop_fd(void);
+/** The failure that every long operation returns when ys_stop_signal() is set. */
+ys_status ys_stopped(void);
+
+#endif

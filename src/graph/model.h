@@ -1,0 +1,29 @@
+/* The named models, built for a data set's shape and classes. */
+#ifndef YS_GRAPH_MODEL_H
+#define YS_GRAPH_MODEL_H
+
+#include "graph/graph.h"
+
+struct ys_model_input {
+    int64_t shape[3];    /* channels, height, width */
+    enum ys_dtype dtype; /* of the pixels as stored: YS_U8 or YS_F32 */
+    double scale;        /* pixel * scale is in [0, 1] */
+    int64_t classes;
+};
+
+struct ys_model {
+    const char *name, *title;
+    struct ys_model_input usual; /* the input it is known by; `list models` counts with it */
+    ys_status (*build)(const struct ys_model_input *input, struct ys_graph **graph);
+};
+
+/** All models, ended by a NULL name. */
+const struct ys_model *ys_models(void);
+/** NULL when there is none of that name. */
+const struct ys_model *ys_model_find(const char *name);
+
+/** Draws every parameter's initial values as float32, each from its own stream (seed, parameter name), and writes them as
+ * safetensors in graph order. `hash` receives the SHA-256 of the values alone, in graph order. */
+ys_status ys_graph_write_weights(const struct ys_graph *graph, uint64_t seed, const char *path, char hash[65]) YS_MUST_CHECK;
+
+#endif

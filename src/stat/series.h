@@ -1,0 +1,39 @@
+/* Series: what a run produced, number after number, kept raw. */
+#ifndef YS_STAT_SERIES_H
+#define YS_STAT_SERIES_H
+
+#include "base/status.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct ys_series {
+    char name[40];  /* "block_end_ns": unit in the name */
+    size_t count, capacity;
+    int is_real;    /* which of the two pointers is in use */
+    int64_t *ints;
+    double *reals;  /* may hold NaN and infinities: a loss that diverged */
+};
+
+struct ys_series_set {
+    struct ys_series *items;
+    size_t count, capacity;
+};
+
+/** The series of that name, made (empty) when absent; NULL without memory. Pointers are invalid after the next new name. */
+struct ys_series *ys_series_get(struct ys_series_set *set, const char *name, int is_real);
+/** NULL when absent. */
+const struct ys_series *ys_series_find(const struct ys_series_set *set, const char *name);
+ys_status ys_series_add_int(struct ys_series_set *set, const char *name, int64_t value);
+ys_status ys_series_add_real(struct ys_series_set *set, const char *name, double value);
+/** Makes room for `count` more numbers, so that adding them allocates nothing. */
+ys_status ys_series_reserve(struct ys_series_set *set, const char *name, int is_real, size_t count);
+void ys_series_set_free(struct ys_series_set *set);
+
+/** Compact bytes for the store. Integers: zigzag varints of the second differences (times grow evenly); reals: 8 bytes
+ * little-endian. New bytes (ys_free) in *data. */
+ys_status ys_series_encode(const struct ys_series *series, unsigned char **data, size_t *size) YS_MUST_CHECK;
+/** The inverse; damaged bytes are YS_EFORMAT. */
+ys_status ys_series_decode(const char *name, int is_real, const unsigned char *data, size_t size, size_t count,
+                           struct ys_series_set *set) YS_MUST_CHECK;
+
+#endif
