@@ -20,6 +20,7 @@
 extern char **environ;
 
 struct child {
+    const char *name;
     pid_t pid;
     int pid_fd;      /* readable once the child has ended; -1 without kernel support */
     int out_fd;      /* our end of its stdout; -1 after end of file */
@@ -219,7 +220,8 @@ static ys_status follow(struct child *child)
         if (ended)
             return YS_OK;
         if (child->end_ns && ys_time_ns() >= child->end_ns)
-            return ys_fail(YS_ETIMEOUT, "not finished after %g s", child->options->timeout_s);
+            return ys_fail(YS_ETIMEOUT, "%s had not finished after %g s and was killed", child->name,
+                           child->options->timeout_s);
     }
 }
 
@@ -248,7 +250,8 @@ ys_status ys_child_run(const char *const *argv, const struct ys_child_options *o
                        int *exit_code)
 {
     static const struct ys_child_options defaults;
-    struct child child = {.pid_fd = -1, .out_fd = -1, .options = options ? options : &defaults, .output = output};
+    struct child child = {.name = argv[0], .pid_fd = -1, .out_fd = -1, .output = output};
+    child.options = options ? options : &defaults;
     if (ys_stop_signal())
         return ys_stopped();
     YS_TRY(start(argv, &child));
@@ -259,7 +262,5 @@ ys_status ys_child_run(const char *const *argv, const struct ys_child_options *o
     if (status == YS_OK)
         return finish(&child, exit_code);
     (void)!finish(&child, NULL);
-    if (status == YS_ETIMEOUT)
-        return ys_fail(status, "%s was not finished after %g s and was killed", argv[0], child.options->timeout_s);
     return status;
 }

@@ -28,9 +28,13 @@ ys_status ys_fail_in(ys_status status, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    if (length >= 0 && length < MESSAGE_SIZE)
-        snprintf(message + length, sizeof message - (size_t)length, ": %s", last_message);
-    memcpy(last_message, message, sizeof message);
+    if (length < 0 || length > MESSAGE_SIZE - 3)
+        length = MESSAGE_SIZE - 3; /* a context that long leaves no room for the cause */
+    size_t kept = strnlen(last_message, (size_t)(MESSAGE_SIZE - 3 - length));
+    memmove(last_message + length + 2, last_message, kept);
+    memcpy(last_message, message, (size_t)length);
+    memcpy(last_message + length, ": ", 2);
+    last_message[(size_t)length + 2 + kept] = 0;
     return status;
 }
 
