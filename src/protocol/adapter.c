@@ -1,0 +1,364 @@
+#include "protocol/adapter.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "protocol/channel.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct server {
+    const struct ys_adapter_ops *ops;
+    void *self;
+    struct ys_channel *channel;
+    ys_json *plan; /* NULL while nothing is open */
+    int64_t steps; /* of the plan */
+    int64_t next;  /* the step that comes next; -1 after a failure in the middle of training */
+    struct ys_block_line line;
+    bool done;
+};
+
+struct request {
+    const ys_json *message;
+    ys_json *reply; /* an object; the answer when the handler succeeds, its member `op` is kept when it fails */
+};
+
+typedef ys_status (*handler)(struct server *server, const struct request *request);
+
+const char *ys_adapter_error_code(ys_status status, const char *stage)
+{
+    switch (status) {
+    case YS_EUNSUPPORTED:
+        return "unsupported";
+    case YS_ENOMEM:
+        return "oom_host";
+    case YS_EPROTOCOL:
+    case YS_EINVAL:
+        return "protocol_error";
+    case YS_EINTR:
+        return "cancelled";
+    default:
+        return strcmp(stage, "open") == 0 ? "load_failed" : "crashed";
+    }
+}
+
+ys_status ys_adapter_set_names(ys_json *object, const char *key, const char *const *names)
+{
+    ys_json *array = ys_json_array();
+    for (; *names; names++) {
+        ys_status status = ys_json_append(array, ys_json_string(*names));
+        if (status != YS_OK) {
+            ys_json_free(array);
+            return status;
+        }
+    }
+    return ys_json_set(object, key, array);
+}
+
+static ys_status lacking(const char *what)
+{
+    return ys_fail(YS_EUNSUPPORTED, "this adapter cannot answer the message \"%s\"", what);
+}
+
+/* An integer member within [low, high]. */
+static ys_status need_int(const ys_json *object, const char *key, int64_t low, int64_t high, int64_t *value)
+{
+    const ys_json *member = ys_json_get(object, key);
+    if (ys_json_type_of(member) != YS_JSON_INT)
+        return ys_fail(YS_EPROTOCOL, "member \"%s\" must be an integer", key);
+    int64_t got = ys_json_integer(member, 0);
+    if (got < low || got > high)
+        return ys_fail(YS_EPROTOCOL, "member \"%s\" is %lld; it must lie between %lld and %lld", key, (long long)got,
+                       (long long)low, (long long)high);
+    *value = got;
+    return YS_OK;
+}
+
+static ys_status on_hello(struct server *server, const struct request *request)
+{
+    int64_t protocol;
+    YS_TRY(need_int(request->message, "protocol", 1, INT64_MAX, &protocol));
+    if (protocol != YS_PROTOCOL_VERSION)
+        return ys_fail(YS_EUNSUPPORTED, "protocol %lld is unknown; this adapter speaks protocol %d", (long long)protocol,
+                       YS_PROTOCOL_VERSION);
+    YS_TRY(ys_json_set_string(request->reply, "type", "hello"));
+    YS_TRY(ys_json_set_int(request->reply, "protocol", YS_PROTOCOL_VERSION));
+    return server->ops->hello(server->self, request->reply);
+}
+
+static ys_status check_plan(const ys_json *plan, int64_t *steps)
+{
+    if (strcmp(ys_json_get_text(plan, "format", ""), "yardstick-plan") != 0)
+        return ys_fail(YS_EPROTOCOL, "member \"plan\" must be an object with format \"yardstick-plan\"");
+    int64_t version, checked;
+    YS_TRY(need_int(plan, "version", 1, INT64_MAX, &version));
+    if (version != 1)
+        return ys_fail(YS_EUNSUPPORTED, "plan version %lld is unknown; this adapter reads version 1", (long long)version);
+    const char *mode = ys_json_get_text(plan, "mode", "");
+    if (strcmp(mode, "train") != 0)
+        return ys_fail(YS_EUNSUPPORTED, "mode \"%s\" is not among those of this adapter, which has \"train\"", mode);
+    YS_TRY(need_int(plan, "batch", 1, INT32_MAX, &checked));
+    YS_TRY(need_int(plan, "steps", 1, INT64_MAX, steps));
+    YS_TRY(need_int(plan, "block", 1, YS_ADAPTER_BLOCK_LIMIT, &checked));
+    if (!ys_json_get_text(plan, "folder", NULL))
+        return ys_fail(YS_EPROTOCOL, "the plan lacks \"folder\", the folder that answers are written to");
+    return YS_OK;
+}
+
+static ys_status on_open(struct server *server, const struct request *request)
+{
+    if (server->plan)
+        return ys_fail(YS_EPROTOCOL, "a plan is already open; one adapter process runs one plan");
+    ys_json *plan = ys_json_get(request->message, "plan");
+    int64_t steps;
+    YS_TRY(check_plan(plan, &steps));
+    YS_TRY(ys_json_set_string(request->reply, "type", "opened"));
+    YS_TRY(server->ops->open(server->self, plan, request->reply));
+    server->plan = ys_json_ref(plan);
+    server->steps = steps;
+    server->next = 0;
+    return YS_OK;
+}
+
+static ys_status on_reset(struct server *server, const struct request *request)
+{
+    if (!server->ops->reset)
+        return lacking("reset");
+    YS_TRY(ys_json_set_string(request->reply, "type", "done"));
+    YS_TRY(server->ops->reset(server->self));
+    server->next = 0;
+    return YS_OK;
+}
+
+/* "<folder>/<what>-<number><suffix>.safetensors", put into the reply as `path`; borrowed from there. */
+static ys_status name_tensors(struct server *server, ys_json *reply, const char *what, int64_t number, const char *suffix,
+                              const char **path)
+{
+    char *text = ys_format("%s/%s-%lld%s.safetensors", ys_json_get_text(server->plan, "folder", ""), what,
+                           (long long)number, suffix);
+    if (!text)
+        return ys_out_of_memory();
+    ys_status status = ys_json_set_string(reply, "path", text);
+    ys_free(text);
+    YS_TRY(status);
+    *path = ys_json_get_text(reply, "path", NULL);
+    return ys_json_set_string(reply, "type", "tensors");
+}
+
+/* The arguments that forward and backward share. */
+static ys_status pass_arguments(struct server *server, const struct request *request, const char *what, int64_t *batch,
+                                bool *train_mode, const char **path)
+{
+    YS_TRY(need_int(request->message, "batch", 0, server->steps - 1, batch));
+    const char *mode = ys_json_get_text(request->message, "mode", "");
+    *train_mode = strcmp(mode, "train") == 0;
+    if (!*train_mode && strcmp(mode, "eval") != 0)
+        return ys_fail(YS_EPROTOCOL, "member \"mode\" is \"%s\"; it must be \"train\" or \"eval\"", mode);
+    return name_tensors(server, request->reply, what, *batch, *train_mode ? "-train" : "-eval", path);
+}
+
+static ys_status on_forward(struct server *server, const struct request *request)
+{
+    if (!server->ops->forward)
+        return lacking("forward");
+    int64_t batch;
+    bool train_mode;
+    const char *path;
+    YS_TRY(pass_arguments(server, request, "forward", &batch, &train_mode, &path));
+    return server->ops->forward(server->self, batch, train_mode, path, request->reply);
+}
+
+static ys_status on_backward(struct server *server, const struct request *request)
+{
+    if (!server->ops->backward)
+        return lacking("backward");
+    int64_t batch;
+    bool train_mode;
+    const char *path;
+    YS_TRY(pass_arguments(server, request, "backward", &batch, &train_mode, &path));
+    return server->ops->backward(server->self, batch, train_mode, path);
+}
+
+static ys_status check_counter(const struct server *server)
+{
+    if (server->next < 0)
+        return ys_fail(YS_EPROTOCOL, "training failed before; send \"reset\" first");
+    return YS_OK;
+}
+
+static ys_status on_step(struct server *server, const struct request *request)
+{
+    if (!server->ops->step)
+        return lacking("step");
+    YS_TRY(check_counter(server));
+    int64_t count, first = server->next;
+    YS_TRY(need_int(request->message, "n", 0, server->steps - first, &count));
+    const char *path;
+    YS_TRY(name_tensors(server, request->reply, "step", first + count, "", &path));
+    server->next = -1;
+    YS_TRY(server->ops->step(server->self, first, count, path));
+    server->next = first + count;
+    return YS_OK;
+}
+
+static ys_status train_blocks(struct server *server, int64_t to, int64_t block)
+{
+    while (server->next < to) {
+        int64_t first = server->next, count = to - first < block ? to - first : block;
+        struct ys_block measured = {.loss = server->line.loss};
+        server->next = -1;
+        YS_TRY(server->ops->train(server->self, first, count, &measured));
+        YS_ASSERT(measured.loss_count <= (size_t)count);
+        size_t size = ys_block_line_format(&server->line, first, count, &measured);
+        YS_TRY(ys_channel_send_line(server->channel, server->line.text, size));
+        server->next = first + count;
+    }
+    return YS_OK;
+}
+
+static ys_status on_train(struct server *server, const struct request *request)
+{
+    if (!server->ops->train)
+        return lacking("train");
+    YS_TRY(check_counter(server));
+    int64_t from, to, block;
+    YS_TRY(need_int(request->message, "from", 0, server->steps, &from));
+    YS_TRY(need_int(request->message, "to", from, server->steps, &to));
+    YS_TRY(need_int(request->message, "block", 1, YS_ADAPTER_BLOCK_LIMIT, &block));
+    if (from != server->next)
+        return ys_fail(YS_EPROTOCOL, "training cannot start at step %lld: the next step is %lld", (long long)from,
+                       (long long)server->next);
+    YS_TRY(ys_json_set_string(request->reply, "type", "done"));
+    YS_TRY(ys_block_line_init(&server->line, (size_t)block));
+    ys_status status = train_blocks(server, to, block);
+    ys_block_line_fini(&server->line);
+    return status;
+}
+
+static ys_status on_save(struct server *server, const struct request *request)
+{
+    if (!server->ops->save)
+        return lacking("save");
+    const char *format = ys_json_get_text(request->message, "format", "");
+    if (strcmp(format, "safetensors") != 0)
+        return ys_fail(YS_EUNSUPPORTED, "this adapter saves the format \"safetensors\", not \"%s\"", format);
+    const char *path = ys_json_get_text(request->message, "path", NULL);
+    if (!path || path[0] != '/')
+        return ys_fail(YS_EPROTOCOL, "member \"path\" must be an absolute path");
+    YS_TRY(server->ops->save(server->self, path));
+    struct stat saved;
+    if (stat(path, &saved) != 0)
+        return ys_fail(YS_EIO, "cannot find what was saved as %s: %s", path, strerror(errno));
+    YS_TRY(ys_json_set_string(request->reply, "type", "saved"));
+    YS_TRY(ys_json_set_string(request->reply, "path", path));
+    return ys_json_set_int(request->reply, "bytes", (int64_t)saved.st_size);
+}
+
+static ys_status on_bye(struct server *server, const struct request *request)
+{
+    (void)request;
+    server->done = true;
+    return YS_OK;
+}
+
+static const struct {
+    const char *type;
+    handler answer;
+    bool needs_plan;
+} handlers[] = {
+    {"hello", on_hello, false},      {"open", on_open, false},  {"reset", on_reset, true}, {"forward", on_forward, true},
+    {"backward", on_backward, true}, {"step", on_step, true},   {"train", on_train, true}, {"save", on_save, true},
+    {"bye", on_bye, false},
+};
+
+static ys_status dispatch(struct server *server, const char *type, const struct request *request)
+{
+    for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {
+        if (strcmp(type, handlers[i].type) != 0)
+            continue;
+        if (handlers[i].needs_plan && !server->plan)
+            return ys_fail(YS_EPROTOCOL, "no plan is open; send \"open\" before \"%s\"", type);
+        return handlers[i].answer(server, request);
+    }
+    return lacking(type);
+}
+
+static ys_status make_error(ys_status status, const char *stage, const char *op, ys_json *error)
+{
+    YS_TRY(ys_json_set_string(error, "type", "error"));
+    YS_TRY(ys_json_set_string(error, "code", ys_adapter_error_code(status, stage)));
+    YS_TRY(ys_json_set_string(error, "stage", stage));
+    if (op)
+        YS_TRY(ys_json_set_string(error, "op", op));
+    return ys_json_set_string(error, "message", ys_error());
+}
+
+static ys_status send_error(struct server *server, ys_status status, const char *stage, const char *op)
+{
+    ys_json *error = ys_json_object();
+    ys_status made = make_error(status, stage, op, error);
+    if (made == YS_OK)
+        made = ys_channel_send(server->channel, error);
+    ys_json_free(error);
+    return made;
+}
+
+static ys_status answer(struct server *server, const ys_json *message)
+{
+    const char *type = ys_json_get_text(message, "type", "");
+    struct request request = {.message = message, .reply = ys_json_object()};
+    ys_status status = dispatch(server, type, &request);
+    if (status != YS_OK)
+        status = send_error(server, status, type, ys_json_get_text(request.reply, "op", NULL));
+    else if (!server->done)
+        status = ys_channel_send(server->channel, request.reply);
+    ys_json_free(request.reply);
+    return status;
+}
+
+static ys_status serve(struct server *server)
+{
+    while (!server->done) {
+        ys_json *message = NULL;
+        ys_status status = ys_channel_receive(server->channel, UINT64_MAX, &message);
+        if (ys_channel_eof(server->channel) && status != YS_OK)
+            return YS_OK;
+        if (status == YS_EPROTOCOL) {
+            YS_TRY(send_error(server, status, "protocol", NULL));
+            return ys_fail(YS_EPROTOCOL, "stopped after a line that is not a message");
+        }
+        YS_TRY(status);
+        status = answer(server, message);
+        ys_json_free(message);
+        YS_TRY(status);
+    }
+    return YS_OK;
+}
+
+int ys_adapter_serve(const struct ys_adapter_ops *ops, void *self, int fd)
+{
+    struct server server = {.ops = ops, .self = self};
+    ys_status status = ys_channel_open(fd, &server.channel);
+    if (status == YS_OK)
+        status = serve(&server);
+    if (status != YS_OK)
+        ys_log_error("%s", ys_error());
+    if (server.plan && ops->close)
+        ops->close(self);
+    ys_json_free(server.plan);
+    ys_channel_close(server.channel);
+    return status == YS_OK ? 0 : 1;
+}
+
+int ys_adapter_serve_environment(const struct ys_adapter_ops *ops, void *self)
+{
+    const char *text = getenv("YARDSTICK_FD");
+    char *end = NULL;
+    long fd = text ? strtol(text, &end, 10) : -1;
+    if (!text || end == text || *end || fd < 0 || fd > INT32_MAX) {
+        ys_log_error("this program is an adapter: yardstick starts it and names a socket in YARDSTICK_FD, which is %s",
+                     text ? text : "not set");
+        return 2;
+    }
+    return ys_adapter_serve(ops, self, (int)fd);
+}

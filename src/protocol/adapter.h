@@ -1,0 +1,60 @@
+/* The message loop of an adapter written in C: it reads requests, checks them, counts steps, calls the adapter's own
+ * functions and answers. docs/protocol.md has the messages. A program's main() is little more than
+ *
+ *     return ys_adapter_serve_environment(&my_ops, &my_self);
+ */
+#ifndef YS_PROTOCOL_ADAPTER_H
+#define YS_PROTOCOL_ADAPTER_H
+
+#include "base/json.h"
+#include "base/status.h"
+#include "protocol/block.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define YS_PROTOCOL_VERSION 1
+#define YS_ADAPTER_BLOCK_LIMIT 262144 /* steps in one block: its losses must fit one message */
+
+/** What an adapter can do. `self` is what was given to ys_adapter_serve(). A function that is NULL is answered by
+ * `unsupported`. Those after `open` are called only between a successful `open` and `close`. A function that fails leaves
+ * its message in ys_error(); the status becomes the code of the error message (see ys_adapter_error_code()). */
+struct ys_adapter_ops {
+    /** Fills `reply`, which has `type` and `protocol`, with the other members of `hello`. */
+    ys_status (*hello)(void *self, ys_json *reply);
+    /** Gets ready for `plan` (borrowed until close; format, version, mode, batch, steps, block and folder were checked)
+     * and adds parameters, threads, libraries and deviations to `reply`. When an operator is lacking: YS_EUNSUPPORTED,
+     * with its name put into `reply` as `op`. */
+    ys_status (*open)(void *self, const ys_json *plan, ys_json *reply);
+    /** Weights, buffers and optimizer as they were after open. */
+    ys_status (*reset)(void *self);
+    /** Runs batch `batch` (0 to steps - 1) forward and writes x, y, logits and loss to the file `path`. May add `multiply_adds` to
+     * `reply`. Changes no state. */
+    ys_status (*forward)(void *self, int64_t batch, bool train_mode, const char *path, ys_json *reply);
+    /** Writes loss and grad.* of a batch to the file `path`. Changes no state. */
+    ys_status (*backward)(void *self, int64_t batch, bool train_mode, const char *path);
+    /** Trains steps first to first + count - 1 (count may be 0), then writes every weight and buffer to the file `path`. */
+    ys_status (*step)(void *self, int64_t first, int64_t count, const char *path);
+    /** Trains steps first to first + count - 1, count at least 1, as one measured block. */
+    ys_status (*train)(void *self, int64_t first, int64_t count, struct ys_block *block);
+    /** Writes every weight and buffer as float32 to the safetensors file `path`. */
+    ys_status (*save)(void *self, const char *path);
+    /** Called once for every successful open. */
+    void (*close)(void *self);
+};
+
+/** Answers messages on the socket `fd` until `bye` or end of file.
+ * @return the exit code of the program: 0, or 1 when the connection broke or carried rubbish (said on stderr). */
+int ys_adapter_serve(const struct ys_adapter_ops *ops, void *self, int fd);
+/** The same on the descriptor that the environment variable YARDSTICK_FD names; 2 when it names none (said on stderr). */
+int ys_adapter_serve_environment(const struct ys_adapter_ops *ops, void *self);
+
+/** Sets member `key` of `object` to an array of the strings in `names`, which ends with NULL. */
+ys_status ys_adapter_set_names(ys_json *object, const char *key, const char *const *names);
+
+/** The run status, as the protocol spells it, of a failure with `status` while message `stage` was being answered:
+ * YS_EUNSUPPORTED unsupported, YS_ENOMEM oom_host, YS_EPROTOCOL and YS_EINVAL protocol_error, YS_EINTR cancelled; others load_failed in
+ * "open" and crashed elsewhere. */
+const char *ys_adapter_error_code(ys_status status, const char *stage);
+
+#endif

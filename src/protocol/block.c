@@ -1,0 +1,55 @@
+#include "protocol/block.h"
+#include "base/mem.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* The longest of "%.17g": sign, 17 digits, point, "e-308"; and a comma. */
+enum { LOSS_BYTES = 26, FRAME_BYTES = 256 };
+
+ys_status ys_block_line_init(struct ys_block_line *line, size_t steps)
+{
+    struct ys_block_line made = {.capacity = FRAME_BYTES + steps * LOSS_BYTES};
+    made.text = ys_alloc(made.capacity, 1);
+    made.loss = ys_alloc(steps, sizeof *made.loss);
+    if (!made.text || !made.loss) {
+        ys_block_line_fini(&made);
+        return ys_out_of_memory();
+    }
+    *line = made;
+    return YS_OK;
+}
+
+void ys_block_line_fini(struct ys_block_line *line)
+{
+    ys_free(line->text);
+    ys_free(line->loss);
+    *line = (struct ys_block_line){0};
+}
+
+/* JSON has no number for these; the protocol spells them as strings. */
+static const char *special_name(double value)
+{
+    if (isnan(value))
+        return "\"nan\"";
+    return value > 0 ? "\"inf\"" : "\"-inf\"";
+}
+
+size_t ys_block_line_format(struct ys_block_line *line, int64_t first, int64_t count, const struct ys_block *block)
+{
+    char *text = line->text;
+    size_t used = (size_t)snprintf(text, line->capacity,
+                                   "{\"type\":\"block\",\"first\":%" PRId64 ",\"count\":%" PRId64 ",\"t_start_ns\":%" PRIu64
+                                   ",\"t_end_ns\":%" PRIu64 ",\"input_ns\":%" PRIu64 ",\"loss\":[",
+                                   first, count, block->t_start_ns, block->t_end_ns, block->input_ns);
+    for (size_t i = 0; i < block->loss_count; i++) {
+        const char *comma = i ? "," : "";
+        int wrote = isfinite(block->loss[i])
+                        ? snprintf(text + used, line->capacity - used, "%s%.17g", comma, block->loss[i])
+                        : snprintf(text + used, line->capacity - used, "%s%s", comma, special_name(block->loss[i]));
+        used += (size_t)wrote;
+    }
+    used += (size_t)snprintf(text + used, line->capacity - used, "]}\n");
+    YS_ASSERT(used < line->capacity);
+    return used;
+}

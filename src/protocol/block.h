@@ -1,0 +1,33 @@
+/* The `block` message: what was measured of one block of training steps. It is formatted into memory taken before
+ * training starts, so that nothing is allocated between blocks. */
+#ifndef YS_PROTOCOL_BLOCK_H
+#define YS_PROTOCOL_BLOCK_H
+
+#include "base/status.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/** What an adapter measures of one block; times are of ys_time_ns(). */
+struct ys_block {
+    uint64_t t_start_ns, t_end_ns; /* t_end_ns is read when all work of the block is done */
+    uint64_t input_ns;             /* the part of it in which the loop waited for its batches */
+    double *loss;                  /* room for one loss a step; those written may be NaN or infinite */
+    size_t loss_count;             /* [out] losses written: one for every step; 0 for an adapter that does no work */
+};
+
+struct ys_block_line {
+    size_t capacity; /* bytes of `text` */
+    char *text;
+    double *loss;    /* room for the losses of one block */
+};
+
+/** Takes memory for blocks of at most `steps` steps. YS_OK or YS_ENOMEM. */
+ys_status ys_block_line_init(struct ys_block_line *line, size_t steps) YS_MUST_CHECK;
+void ys_block_line_fini(struct ys_block_line *line);
+
+/** Formats the message with its newline into line->text; `block` has at most as many losses as init was told.
+ * @param first  the first step of the block, @param count its number of steps
+ * @return the number of bytes, the newline included. */
+size_t ys_block_line_format(struct ys_block_line *line, int64_t first, int64_t count, const struct ys_block *block);
+
+#endif
