@@ -33,8 +33,9 @@ const char *ys_adapter_error_code(ys_status status, const char *stage)
     case YS_ENOMEM:
         return "oom_host";
     case YS_EPROTOCOL:
-    case YS_EINVAL:
         return "protocol_error";
+    case YS_EINVAL:
+        return strcmp(stage, "open") == 0 ? "build_failed" : "protocol_error";
     case YS_EINTR:
         return "cancelled";
     default:

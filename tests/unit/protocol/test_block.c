@@ -1,0 +1,87 @@
+#include "base/json.h"
+#include "base/mem.h"
+#include "protocol/block.h"
+#include "protocol/channel.h"
+#include "protocol/adapter.h"
+#include "tap.h"
+#include <float.h>
+
+static void a_block_reads_back_equal(void)
+{
+    struct ys_block_line line;
+    REQUIRE(ys_block_line_init(&line, 3) == YS_OK);
+    struct ys_block block = {.t_start_ns = 1, .t_end_ns = UINT64_C(9007199254740993), .input_ns = 7, .loss = line.loss,
+                             .loss_count = 3};
+    line.loss[0] = 0.1;
+    line.loss[1] = -DBL_MIN / 3; /* subnormal */
+    line.loss[2] = 2;
+    size_t size = ys_block_line_format(&line, 20, 3, &block);
+    CHECK(line.text[size - 1] == '\n' && strlen(line.text) == size);
+    ys_json *json = NULL;
+    REQUIRE(ys_json_parse(line.text, size - 1, "block", &json) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(json, "type", ""), "block");
+    CHECK_INT(ys_json_get_int(json, "first", -1), 20);
+    CHECK_INT(ys_json_get_int(json, "count", -1), 3);
+    CHECK_INT(ys_json_get_int(json, "t_start_ns", -1), 1);
+    CHECK_INT(ys_json_get_int(json, "t_end_ns", -1), 9007199254740993);
+    CHECK_INT(ys_json_get_int(json, "input_ns", -1), 7);
+    const ys_json *loss = ys_json_get(json, "loss");
+    CHECK_INT(ys_json_size(loss), 3);
+    CHECK(ys_json_number(ys_json_at(loss, 0), 0) == 0.1); /* 17 digits give the same double */
+    CHECK(ys_json_number(ys_json_at(loss, 1), 0) == -DBL_MIN / 3);
+    CHECK(ys_json_number(ys_json_at(loss, 2), 0) == 2);
+    ys_json_free(json);
+    ys_block_line_fini(&line);
+}
+
+static void losses_that_are_no_numbers_are_spelled(void)
+{
+    struct ys_block_line line;
+    REQUIRE(ys_block_line_init(&line, 3) == YS_OK);
+    line.loss[0] = NAN;
+    line.loss[1] = HUGE_VAL;
+    line.loss[2] = -HUGE_VAL;
+    struct ys_block block = {.loss = line.loss, .loss_count = 3};
+    ys_block_line_format(&line, 0, 3, &block);
+    CHECK_HAS(line.text, "\"loss\":[\"nan\",\"inf\",\"-inf\"]}");
+    ys_block_line_fini(&line);
+}
+
+static void a_block_without_work_has_no_losses(void)
+{
+    struct ys_block_line line;
+    REQUIRE(ys_block_line_init(&line, 5) == YS_OK);
+    struct ys_block block = {.loss = line.loss};
+    ys_block_line_format(&line, 0, 5, &block);
+    CHECK_HAS(line.text, "\"count\":5,");
+    CHECK_HAS(line.text, "\"loss\":[]}");
+    ys_block_line_fini(&line);
+}
+
+static void the_longest_block_fits_one_message(void)
+{
+    struct ys_block_line line;
+    size_t steps = YS_ADAPTER_BLOCK_LIMIT;
+    REQUIRE(ys_block_line_init(&line, steps) == YS_OK);
+    for (size_t i = 0; i < steps; i++)
+        line.loss[i] = -DBL_MAX; /* 24 characters, as long as they come */
+    struct ys_block block = {.t_start_ns = UINT64_MAX, .t_end_ns = UINT64_MAX, .input_ns = UINT64_MAX, .loss = line.loss,
+                             .loss_count = steps};
+    size_t size = ys_block_line_format(&line, INT64_MAX, INT64_MAX, &block);
+    CHECK(size > 24 * steps && size - 1 <= YS_CHANNEL_LINE_LIMIT);
+    ys_block_line_fini(&line);
+}
+
+static void running_out_of_memory_is_reported(void)
+{
+    for (long n = 1; n <= 2; n++) {
+        struct ys_block_line line;
+        ys_mem_fail_at(n);
+        CHECK_INT(ys_block_line_init(&line, 3), YS_ENOMEM);
+        ys_mem_fail_at(0);
+    }
+}
+
+TAP_MAIN(TAP_CASE(a_block_reads_back_equal), TAP_CASE(losses_that_are_no_numbers_are_spelled),
+         TAP_CASE(a_block_without_work_has_no_losses), TAP_CASE(the_longest_block_fits_one_message),
+         TAP_CASE(running_out_of_memory_is_reported))
