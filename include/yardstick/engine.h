@@ -1,0 +1,99 @@
+/* yardstick's built-in engine as a library: trains and evaluates one network at one batch size.
+ *
+ *     struct ys_engine_config config = {.batch = 64, .precision = YS_ENGINE_F32, .threads = 2, .training = true,
+ *                                       .momentum = 0.9};
+ *     struct ys_engine *engine;
+ *     if (ys_engine_open("graph.json", &config, &engine) != 0) { fprintf(stderr, "%s\n", ys_engine_error()); ... }
+ *     ys_engine_load(engine, "weights.safetensors");
+ *     for (...)
+ *         ys_engine_step(engine, pixels, labels, 0.01, &loss);
+ *     ys_engine_close(engine);
+ *
+ * Functions that return int give 0 or a negative code, with a message in ys_engine_error(). Shapes are canonical: rows
+ * NCHW, convolution weights OIHW, dense weights (out, in), C order. One engine is used by one thread at a time; several
+ * engines may exist. After open, no function allocates memory except load, save, set and get. (A library that a back end
+ * calls may take and give back small blocks of its own.) */
+#ifndef YARDSTICK_ENGINE_H
+#define YARDSTICK_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ys_engine;
+struct ys_graph; /* graph/graph.h */
+
+enum ys_engine_precision { YS_ENGINE_F64, YS_ENGINE_F32, YS_ENGINE_BF16 };
+/** Operators whose meaning depends on it (none of the present ones) follow it. */
+enum ys_engine_mode { YS_ENGINE_EVAL, YS_ENGINE_TRAIN };
+
+struct ys_engine_config {
+    int64_t batch; /* rows of every call, at least 1 */
+    enum ys_engine_precision precision;
+    const char *backend; /* "ref", "onednn"; NULL or "auto": the first that has every operator in that precision */
+    int threads;         /* at least 1 */
+    bool training;       /* false: forward only, with less memory */
+    bool input_gradient; /* backward also gives the gradient of the loss by the input */
+    /* SGD: g = dLoss/dw + weight_decay * decay_mult * w;  v = momentum * v + g;  d = nesterov ? g + momentum * v : v;
+     * w = w - lr * lr_mult * d. The multipliers are the graph's, per parameter. */
+    double momentum, weight_decay;
+    bool nesterov;
+    bool guarded; /* tests: buffers share no memory and stand between guard words (ys_engine_check) */
+};
+
+/** The last message of this thread; "" when nothing failed. */
+const char *ys_engine_error(void);
+
+/** Compiles the graph of a file. Parameters start as zeros. Unsupported operators, precisions and graphs fail here. */
+int ys_engine_open(const char *graph_path, const struct ys_engine_config *config, struct ys_engine **engine);
+/** Compiles a graph that the caller keeps alive until close. */
+int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config, struct ys_engine **engine);
+void ys_engine_close(struct ys_engine *engine); /* NULL is fine */
+
+/* What was opened. */
+const struct ys_graph *ys_engine_graph(const struct ys_engine *engine);
+const char *ys_engine_backend(const struct ys_engine *engine); /* "ref" */
+int ys_engine_threads(const struct ys_engine *engine);         /* that it computes with */
+size_t ys_engine_real_size(const struct ys_engine *engine);    /* bytes of a floating-point element: 8 or 4 */
+int64_t ys_engine_classes(const struct ys_engine *engine);     /* columns of the logits */
+
+/* Parameters, by their index in the graph. `format` is of the caller's array: YS_ENGINE_F64 or YS_ENGINE_F32. */
+size_t ys_engine_param_count(const struct ys_engine *engine);
+/** Its index, or -1. */
+int ys_engine_param_find(const struct ys_engine *engine, const char *name);
+int ys_engine_param_set(struct ys_engine *engine, size_t param, enum ys_engine_precision format, const void *values);
+int ys_engine_param_get(struct ys_engine *engine, size_t param, enum ys_engine_precision format, void *values);
+/** Of the last backward or step, without weight decay. */
+int ys_engine_gradient_get(struct ys_engine *engine, size_t param, enum ys_engine_precision format, void *values);
+/** All parameters from a safetensors file (F32 or F64, names and shapes of the graph; others are an error). */
+int ys_engine_load(struct ys_engine *engine, const char *path);
+/** All parameters into a safetensors file, as float32. */
+int ys_engine_save(struct ys_engine *engine, const char *path);
+/** Forgets the optimizer's state (momenta) and the count of steps; parameters stay. */
+void ys_engine_reset(struct ys_engine *engine);
+
+/* Running. `x`: batch rows as the graph's input says (uint8 or float32); `y`: batch labels in [0, classes). Both are copied;
+ * NULL means: already written where ys_engine_input() points. `loss` (may be NULL): mean softmax cross-entropy. */
+void ys_engine_input(struct ys_engine *engine, void **x, int64_t **y); /* borrowed, writable, until close */
+/** Logits and loss; changes no parameter. */
+int ys_engine_forward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode, double *loss);
+/** Loss and gradients; changes no parameter. */
+int ys_engine_backward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode, double *loss);
+/** Loss, gradients and one optimizer step. */
+int ys_engine_step(struct ys_engine *engine, const void *x, const int64_t *y, double lr, double *loss);
+/** [batch, classes] of the last forward, elements of the engine's precision; valid until the next run. */
+const void *ys_engine_logits(const struct ys_engine *engine);
+/** [batch, ...] of the last backward, elements of the engine's precision; NULL unless config.input_gradient. */
+const void *ys_engine_input_gradient(const struct ys_engine *engine);
+
+struct ys_engine_counters {
+    size_t arena_bytes;     /* all memory that a step touches, parameters included */
+    size_t requested_bytes; /* sum over the buffers: what it would be without sharing */
+    size_t calls;           /* of one training step */
+    uint64_t steps;         /* since open or reset */
+};
+struct ys_engine_counters ys_engine_counters(const struct ys_engine *engine);
+/** Of a guarded engine: fails when something was written outside a buffer. */
+int ys_engine_check(const struct ys_engine *engine);
+
+#endif

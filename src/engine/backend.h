@@ -1,0 +1,83 @@
+/* What a back end is: it lowers a graph, node by node, into calls of a program.
+ *
+ * The engine (engine/lower.c) walks the graph and asks; the back end chooses layouts, temporary buffers and fusion. The
+ * order is: begin, forward of every live node, loss, backward of every live node from the last to the first, update.
+ * A node is live when the logits depend on it. All floating-point values of a program have one format: double for
+ * YS_ENGINE_F64, float for YS_ENGINE_F32.
+ *
+ * Parameters live in one flat buffer, in whatever layout the back end likes; gradients and momenta mirror it element for
+ * element, so the optimizer is one pass over three arrays. */
+#ifndef YS_ENGINE_BACKEND_H
+#define YS_ENGINE_BACKEND_H
+
+#include "engine/program.h"
+#include "graph/graph.h"
+#include "yardstick/engine.h"
+
+/** Consecutive elements of the flat buffers that are updated alike. */
+struct ys_update_range {
+    size_t first, count;
+    double lr_mult, decay_mult;
+};
+
+struct ys_lowering {
+    const struct ys_graph *graph;
+    struct ys_engine_config config;
+    struct ys_program *program;
+    size_t real_size;      /* bytes of one floating-point element: 8 or 4 */
+    int64_t classes;       /* columns of the logits */
+    bool *node_live;       /* [node_count] */
+    bool *value_gradient;  /* [value_count]: the gradient of this value is wanted */
+    int *value_reader;     /* [value_count]: the one live node that reads it, -1 for the logits and for dead values */
+    int *value;            /* [value_count]: its buffer, -1 before it has one */
+    int *gradient;         /* [value_count]: the buffer of its gradient, -1 before it has one */
+    size_t *param_offset;  /* [param_count]: first element in the flat buffers; set by the engine after begin */
+    size_t *param_size;    /* [param_count]: elements there, padding included; set by begin */
+    int input;             /* batch rows as the graph's input stores them (uint8 or float32), C order */
+    int labels;            /* int64 [batch] */
+    int logits;            /* [batch, classes], C order */
+    int loss;              /* one element */
+    int input_gradient;    /* float [batch, ...] in C order, -1 unless asked for */
+    int weights, gradients, momenta; /* the flat buffers; -1 where there is none (no training, no momentum) */
+    struct ys_update_range *ranges;
+    size_t range_count;
+    const double *lr;      /* of the step about to run; valid for the life of the program */
+    enum ys_segment segment; /* that calls are being appended to */
+    int saved_threads;     /* the calling thread's own setting, between enter and leave */
+    void *state;           /* the back end's own; made by begin, which may fail half way: end copes */
+};
+
+struct ys_backend {
+    const char *name; /* "ref" */
+    /** Whether it can do this operator in this format. */
+    bool (*supports)(enum ys_op op, enum ys_engine_precision precision);
+    /** Makes the state, decides every parameter's layout and fills param_size. May lower config.threads to what it will
+     * really use. */
+    ys_status (*begin)(struct ys_lowering *low);
+    /** Appends the calls of one node; sets value[out] and takes value[in]. The last node's value is the logits: it must
+     * be plain. */
+    ys_status (*forward)(struct ys_lowering *low, const struct ys_node *node);
+    /** Loss from logits and labels; when training, also gradient[graph->output]. */
+    ys_status (*loss)(struct ys_lowering *low);
+    /** Gradients of the node's parameters into the flat buffer; gradient[in] where value_gradient[in]. */
+    ys_status (*backward)(struct ys_lowering *low, const struct ys_node *node);
+    /** The optimizer over `ranges`. */
+    ys_status (*update)(struct ys_lowering *low);
+    /** Frees the state; contexts of calls go with the program. */
+    void (*end)(struct ys_lowering *low);
+    /** One parameter between its place in a flat buffer and canonical C order, in the program's format. */
+    ys_status (*param_store)(struct ys_lowering *low, size_t param, const void *canonical, void *flat);
+    ys_status (*param_load)(struct ys_lowering *low, size_t param, const void *flat, void *canonical);
+    /** Around lowering and every run: thread settings that belong to the calling thread. NULL when there are none. */
+    void (*enter)(struct ys_lowering *low);
+    void (*leave)(struct ys_lowering *low);
+};
+
+/** Every back end that was compiled in, best first, ended by NULL. Defined in backend/list.c. */
+const struct ys_backend *const *ys_backends(void);
+
+/** Appends a call to the current segment; `context` is the program's from here on, also on failure. */
+ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run run, void *context,
+                        void (*free_context)(void *), const struct ys_operand *operands, size_t count) YS_MUST_CHECK;
+
+#endif

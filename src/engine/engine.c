@@ -1,0 +1,338 @@
+#include "engine/backend.h"
+#include "engine/lower.h"
+
+#include "base/mem.h"
+#include "base/safetensors.h"
+#include <string.h>
+
+struct ys_engine {
+    struct ys_graph *owned; /* NULL when the caller keeps the graph */
+    const struct ys_backend *backend;
+    struct ys_lowering low;
+    struct ys_program program;
+    void *x;
+    int64_t *y;
+    double lr;
+    uint64_t steps;
+};
+
+const char *ys_engine_error(void)
+{
+    return ys_error();
+}
+
+static ys_status check_config(const struct ys_engine_config *config)
+{
+    if (config->batch < 1 || config->batch > INT32_MAX)
+        return ys_fail(YS_EINVAL, "batch is %lld; it is a number of rows, at least 1", (long long)config->batch);
+    if (config->threads < 1)
+        return ys_fail(YS_EINVAL, "threads is %d; it is at least 1", config->threads);
+    if (config->precision == YS_ENGINE_BF16)
+        return ys_fail(YS_EUNSUPPORTED, "bf16 is not yet available in the built-in engine; take f32 or f64");
+    if (config->input_gradient && !config->training)
+        return ys_fail(YS_EINVAL, "input_gradient needs training: it is a result of the backward pass");
+    return YS_OK;
+}
+
+/** Gradients wanted by nobody: a graph without parameters that is asked to train. */
+static ys_status check_graph(const struct ys_graph *graph)
+{
+    const struct ys_value *input = &graph->values[graph->input], *output = &graph->values[graph->output];
+    if (input->dtype != YS_U8 && input->dtype != YS_F32)
+        return ys_fail(YS_EUNSUPPORTED, "input %s is %s; the built-in engine takes U8 and F32", input->name,
+                       ys_dtype_name(input->dtype));
+    if (output->rank != 2 || output->producer < 0)
+        return ys_fail(YS_EUNSUPPORTED, "output %s has %zu dimensions; logits have 2", output->name, output->rank);
+    if (strcmp(graph->loss, "softmax_cross_entropy") != 0)
+        return ys_fail(YS_EUNSUPPORTED, "loss %s is not softmax_cross_entropy", graph->loss);
+    return YS_OK;
+}
+
+int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config, struct ys_engine **engine)
+{
+    YS_TRY(check_config(config));
+    YS_TRY(check_graph(graph));
+    struct ys_engine *e = ys_alloc(1, sizeof *e);
+    if (!e)
+        return ys_out_of_memory();
+    e->low = (struct ys_lowering){.graph = graph, .config = *config, .program = &e->program, .lr = &e->lr};
+    ys_status status = ys_lower_choose(graph, config, &e->backend);
+    if (status == YS_OK)
+        status = ys_lower_graph(&e->low, e->backend);
+    if (status != YS_OK) {
+        ys_engine_close(e);
+        return status;
+    }
+    e->low.config.backend = e->backend->name;
+    e->x = ys_program_at(&e->program, e->low.input);
+    e->y = ys_program_at(&e->program, e->low.labels);
+    *engine = e;
+    return YS_OK;
+}
+
+int ys_engine_open(const char *graph_path, const struct ys_engine_config *config, struct ys_engine **engine)
+{
+    struct ys_graph *graph;
+    YS_TRY(ys_graph_read(graph_path, &graph));
+    ys_status status = ys_engine_open_graph(graph, config, engine);
+    if (status == YS_OK)
+        (*engine)->owned = graph;
+    else
+        ys_graph_free(graph);
+    return status;
+}
+
+void ys_engine_close(struct ys_engine *e)
+{
+    if (!e)
+        return;
+    ys_program_fini(&e->program);
+    ys_lower_fini(&e->low, e->backend);
+    ys_graph_free(e->owned);
+    ys_free(e);
+}
+
+const struct ys_graph *ys_engine_graph(const struct ys_engine *e)
+{
+    return e->low.graph;
+}
+
+const char *ys_engine_backend(const struct ys_engine *e)
+{
+    return e->backend->name;
+}
+
+int ys_engine_threads(const struct ys_engine *e)
+{
+    return e->low.config.threads;
+}
+
+size_t ys_engine_real_size(const struct ys_engine *e)
+{
+    return e->low.real_size;
+}
+
+int64_t ys_engine_classes(const struct ys_engine *e)
+{
+    return e->low.classes;
+}
+
+size_t ys_engine_param_count(const struct ys_engine *e)
+{
+    return e->low.graph->param_count;
+}
+
+int ys_engine_param_find(const struct ys_engine *e, const char *name)
+{
+    for (size_t p = 0; p < e->low.graph->param_count; p++)
+        if (strcmp(e->low.graph->params[p].name, name) == 0)
+            return (int)p;
+    return -1;
+}
+
+static void convert(void *to, size_t to_size, const void *from, size_t from_size, size_t count)
+{
+    if (to_size == from_size)
+        memcpy(to, from, count * to_size);
+    else if (to_size == sizeof(double))
+        for (size_t i = 0; i < count; i++)
+            ((double *)to)[i] = ((const float *)from)[i];
+    else
+        for (size_t i = 0; i < count; i++)
+            ((float *)to)[i] = (float)((const double *)from)[i];
+}
+
+static size_t format_size(enum ys_engine_precision format)
+{
+    YS_ASSERT(format == YS_ENGINE_F64 || format == YS_ENGINE_F32);
+    return format == YS_ENGINE_F64 ? sizeof(double) : sizeof(float);
+}
+
+static void *flat_param(struct ys_engine *e, int buffer, size_t param)
+{
+    unsigned char *flat = ys_program_at(&e->program, buffer);
+    return flat + e->low.param_offset[param] * e->low.real_size;
+}
+
+static void enter(struct ys_engine *e)
+{
+    if (e->backend->enter)
+        e->backend->enter(&e->low);
+}
+
+static void leave(struct ys_engine *e)
+{
+    if (e->backend->leave)
+        e->backend->leave(&e->low);
+}
+
+int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precision format, const void *values)
+{
+    YS_ASSERT(param < e->low.graph->param_count);
+    size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]), size = format_size(format);
+    void *converted = size == e->low.real_size ? NULL : ys_alloc(count, e->low.real_size);
+    if (size != e->low.real_size && !converted)
+        return ys_out_of_memory();
+    if (converted)
+        convert(converted, e->low.real_size, values, size, count);
+    enter(e);
+    ys_status status = e->backend->param_store(&e->low, param, converted ? converted : values,
+                                               flat_param(e, e->low.weights, param));
+    leave(e);
+    ys_free(converted);
+    return status;
+}
+
+static ys_status get_flat(struct ys_engine *e, int buffer, size_t param, enum ys_engine_precision format, void *values)
+{
+    YS_ASSERT(param < e->low.graph->param_count && buffer >= 0);
+    size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]), size = format_size(format);
+    void *own = size == e->low.real_size ? NULL : ys_alloc(count, e->low.real_size);
+    if (size != e->low.real_size && !own)
+        return ys_out_of_memory();
+    enter(e);
+    ys_status status = e->backend->param_load(&e->low, param, flat_param(e, buffer, param), own ? own : values);
+    leave(e);
+    if (status == YS_OK && own)
+        convert(values, size, own, e->low.real_size, count);
+    ys_free(own);
+    return status;
+}
+
+int ys_engine_param_get(struct ys_engine *e, size_t param, enum ys_engine_precision format, void *values)
+{
+    return get_flat(e, e->low.weights, param, format, values);
+}
+
+int ys_engine_gradient_get(struct ys_engine *e, size_t param, enum ys_engine_precision format, void *values)
+{
+    if (!e->low.config.training)
+        return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no gradients");
+    return get_flat(e, e->low.gradients, param, format, values);
+}
+
+static ys_status load_param(struct ys_engine *e, const struct ys_safetensors *file, size_t param)
+{
+    const struct ys_param *p = &e->low.graph->params[param];
+    const struct ys_tensor *tensor = ys_safetensors_find(file, p->name);
+    bool is_double = tensor && tensor->dtype == YS_F64;
+    YS_TRY(ys_safetensors_need(file, p->name, is_double ? YS_F64 : YS_F32, p->rank, p->shape, &tensor));
+    return ys_engine_param_set(e, param, is_double ? YS_ENGINE_F64 : YS_ENGINE_F32, tensor->data);
+}
+
+int ys_engine_load(struct ys_engine *e, const char *path)
+{
+    struct ys_safetensors *file;
+    YS_TRY(ys_safetensors_open(path, &file));
+    ys_status status = YS_OK;
+    for (size_t p = 0; status == YS_OK && p < e->low.graph->param_count; p++)
+        status = load_param(e, file, p);
+    ys_safetensors_close(file);
+    return status;
+}
+
+int ys_engine_save(struct ys_engine *e, const char *path)
+{
+    size_t count = e->low.graph->param_count;
+    struct ys_tensor *tensors = ys_alloc(count, sizeof *tensors);
+    void **data = ys_alloc(count, sizeof *data);
+    ys_status status = tensors && data ? YS_OK : ys_out_of_memory();
+    for (size_t p = 0; status == YS_OK && p < count; p++) {
+        const struct ys_param *param = &e->low.graph->params[p];
+        size_t elements = (size_t)ys_param_elements(param);
+        data[p] = ys_alloc(elements, sizeof(float));
+        status = data[p] ? get_flat(e, e->low.weights, p, YS_ENGINE_F32, data[p]) : ys_out_of_memory();
+        tensors[p] = (struct ys_tensor){.name = param->name, .dtype = YS_F32, .rank = param->rank, .data = data[p],
+                                        .size_bytes = elements * sizeof(float)};
+        memcpy(tensors[p].shape, param->shape, sizeof tensors[p].shape);
+    }
+    if (status == YS_OK)
+        status = ys_safetensors_write(path, tensors, count, NULL);
+    for (size_t p = 0; data && p < count; p++)
+        ys_free(data[p]);
+    ys_free(data);
+    ys_free(tensors);
+    return status;
+}
+
+void ys_engine_reset(struct ys_engine *e)
+{
+    if (e->low.momenta >= 0)
+        memset(ys_program_at(&e->program, e->low.momenta), 0, e->program.buffers[e->low.momenta].size_bytes);
+    e->steps = 0;
+}
+
+void ys_engine_input(struct ys_engine *e, void **x, int64_t **y)
+{
+    *x = e->x;
+    *y = e->y;
+}
+
+static ys_status take_input(struct ys_engine *e, const void *x, const int64_t *y)
+{
+    if (x)
+        memcpy(e->x, x, e->program.buffers[e->low.input].size_bytes);
+    if (y)
+        memcpy(e->y, y, e->program.buffers[e->low.labels].size_bytes);
+    for (int64_t i = 0; i < e->low.config.batch; i++)
+        if (e->y[i] < 0 || e->y[i] >= e->low.classes)
+            return ys_fail(YS_EINVAL, "label %lld of row %lld is not one of %lld classes", (long long)e->y[i], (long long)i,
+                           (long long)e->low.classes);
+    return YS_OK;
+}
+
+static ys_status run(struct ys_engine *e, const void *x, const int64_t *y, enum ys_segment last, double *loss)
+{
+    if (last != YS_SEGMENT_FORWARD && !e->low.config.training)
+        return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no backward pass");
+    YS_TRY(take_input(e, x, y));
+    enter(e);
+    ys_status status = ys_program_run(&e->program, last);
+    leave(e);
+    if (status == YS_OK && loss)
+        convert(loss, sizeof *loss, ys_program_at(&e->program, e->low.loss), e->low.real_size, 1);
+    return status;
+}
+
+int ys_engine_forward(struct ys_engine *e, const void *x, const int64_t *y, enum ys_engine_mode mode, double *loss)
+{
+    (void)mode;
+    return run(e, x, y, YS_SEGMENT_FORWARD, loss);
+}
+
+int ys_engine_backward(struct ys_engine *e, const void *x, const int64_t *y, enum ys_engine_mode mode, double *loss)
+{
+    (void)mode;
+    return run(e, x, y, YS_SEGMENT_BACKWARD, loss);
+}
+
+int ys_engine_step(struct ys_engine *e, const void *x, const int64_t *y, double lr, double *loss)
+{
+    e->lr = lr;
+    YS_TRY(run(e, x, y, YS_SEGMENT_UPDATE, loss));
+    e->steps++;
+    return YS_OK;
+}
+
+const void *ys_engine_logits(const struct ys_engine *e)
+{
+    return ys_program_at(&e->program, e->low.logits);
+}
+
+const void *ys_engine_input_gradient(const struct ys_engine *e)
+{
+    return e->low.input_gradient < 0 ? NULL : ys_program_at(&e->program, e->low.input_gradient);
+}
+
+struct ys_engine_counters ys_engine_counters(const struct ys_engine *e)
+{
+    struct ys_engine_counters c = {.arena_bytes = e->program.arena_bytes, .calls = e->program.call_count, .steps = e->steps};
+    for (size_t i = 0; i < e->program.buffer_count; i++)
+        c.requested_bytes += e->program.buffers[i].size_bytes;
+    return c;
+}
+
+int ys_engine_check(const struct ys_engine *e)
+{
+    return ys_program_check_guards(&e->program);
+}

@@ -1,0 +1,199 @@
+#include "engine/lower.h"
+
+#include "base/mem.h"
+#include <string.h>
+
+/** The first operator of the graph that the back end lacks, or YS_OP_COUNT. */
+static enum ys_op lacking(const struct ys_backend *backend, const struct ys_graph *graph,
+                          enum ys_engine_precision precision)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (!backend->supports(graph->nodes[i].op, precision))
+            return graph->nodes[i].op;
+    return YS_OP_COUNT;
+}
+
+ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_config *config,
+                          const struct ys_backend **backend)
+{
+    static const char *const precisions[] = {"f64", "f32", "bf16"};
+    bool any = !config->backend || strcmp(config->backend, "auto") == 0;
+    const struct ys_backend *named = NULL;
+    for (const struct ys_backend *const *b = ys_backends(); *b; b++) {
+        if (!any && strcmp((*b)->name, config->backend) != 0)
+            continue;
+        named = *b;
+        if (lacking(*b, graph, config->precision) == YS_OP_COUNT) {
+            *backend = *b;
+            return YS_OK;
+        }
+    }
+    if (!named)
+        return ys_fail(YS_EINVAL, "there is no back end \"%s\"; \"ref\" is always there", config->backend);
+    return ys_fail(YS_EUNSUPPORTED, "the %s back end has no %s in %s", any ? "built-in engine: no" : named->name,
+                   ys_op_name(lacking(named, graph, config->precision)), precisions[config->precision]);
+}
+
+ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run run, void *context,
+                        void (*free_context)(void *), const struct ys_operand *operands, size_t count)
+{
+    struct ys_call call = {.name = name, .run = run, .context = context, .free = free_context, .operand_count = count,
+                           .segment = low->segment};
+    YS_ASSERT(count <= YS_CALL_MAX_OPERANDS);
+    memcpy(call.operands, operands, count * sizeof *operands);
+    return ys_program_call(low->program, &call);
+}
+
+/** Backwards from the logits: which nodes count, and who reads each value. */
+static ys_status find_live(struct ys_lowering *low)
+{
+    const struct ys_graph *g = low->graph;
+    for (size_t v = 0; v < g->value_count; v++)
+        low->value_reader[v] = low->value[v] = low->gradient[v] = -1;
+    for (size_t i = g->node_count; i-- > 0;) {
+        const struct ys_node *node = &g->nodes[i];
+        for (size_t k = 0; k < node->out_count; k++)
+            low->node_live[i] |= node->out[k] == g->output || low->value_reader[node->out[k]] >= 0;
+        if (!low->node_live[i])
+            continue;
+        for (size_t k = 0; k < node->in_count; k++) {
+            int v = node->in[k];
+            if (low->value_reader[v] >= 0 || v == g->output)
+                return ys_fail(YS_EUNSUPPORTED, "value %s is read more than once, by %s too: the built-in engine adds up no "
+                               "gradients", g->values[v].name, node->name);
+            low->value_reader[v] = (int)i;
+        }
+    }
+    return YS_OK;
+}
+
+/** A value needs its gradient when a parameter lies above it, or when the input's is asked for. */
+static void find_wanted_gradients(struct ys_lowering *low)
+{
+    const struct ys_graph *g = low->graph;
+    low->value_gradient[g->input] = low->config.input_gradient;
+    for (size_t i = 0; i < g->node_count; i++) {
+        const struct ys_node *node = &g->nodes[i];
+        bool wanted = node->weight >= 0 || node->bias >= 0;
+        for (size_t k = 0; k < node->in_count; k++)
+            wanted |= low->value_gradient[node->in[k]];
+        for (size_t k = 0; k < node->out_count; k++)
+            low->value_gradient[node->out[k]] = wanted && low->node_live[i] && low->config.training;
+    }
+    low->value_gradient[g->output] = low->config.training;
+}
+
+static ys_status make_tables(struct ys_lowering *low)
+{
+    size_t values = low->graph->value_count, nodes = low->graph->node_count, params = low->graph->param_count;
+    low->node_live = ys_alloc(nodes, sizeof *low->node_live);
+    low->value_gradient = ys_alloc(values, sizeof *low->value_gradient);
+    low->value_reader = ys_alloc(values, sizeof *low->value_reader);
+    low->value = ys_alloc(values, sizeof *low->value);
+    low->gradient = ys_alloc(values, sizeof *low->gradient);
+    low->param_offset = ys_alloc(params, sizeof *low->param_offset);
+    low->param_size = ys_alloc(params, sizeof *low->param_size);
+    low->ranges = ys_alloc(params, sizeof *low->ranges);
+    if (!low->node_live || !low->value_gradient || !low->value_reader || !low->value || !low->gradient ||
+        !low->param_offset || !low->param_size || !low->ranges)
+        return ys_out_of_memory();
+    low->real_size = low->config.precision == YS_ENGINE_F64 ? sizeof(double) : sizeof(float);
+    low->logits = low->loss = low->input_gradient = low->weights = low->gradients = low->momenta = -1;
+    return YS_OK;
+}
+
+static ys_status make_io_buffers(struct ys_lowering *low)
+{
+    const struct ys_graph *g = low->graph;
+    size_t batch = (size_t)low->config.batch, row = (size_t)ys_value_row_elements(&g->values[g->input]);
+    low->classes = ys_value_row_elements(&g->values[g->output]);
+    YS_TRY(ys_program_buffer(low->program, batch * row * ys_dtype_size(g->values[g->input].dtype), true, &low->input));
+    YS_TRY(ys_program_buffer(low->program, batch * sizeof(int64_t), true, &low->labels));
+    YS_TRY(ys_program_buffer(low->program, batch * (size_t)low->classes * low->real_size, true, &low->logits));
+    YS_TRY(ys_program_buffer(low->program, low->real_size, true, &low->loss));
+    if (low->config.input_gradient)
+        YS_TRY(ys_program_buffer(low->program, batch * row * low->real_size, true, &low->input_gradient));
+    return YS_OK;
+}
+
+/** Places of the parameters in the flat buffers, each on a cache line of its own, and the ranges of the optimizer. */
+static ys_status make_param_buffers(struct ys_lowering *low)
+{
+    size_t line = YS_ALIGNMENT / low->real_size, end = 0;
+    for (size_t p = 0; p < low->graph->param_count; p++) {
+        const struct ys_param *param = &low->graph->params[p];
+        low->param_offset[p] = end;
+        size_t count = (low->param_size[p] + line - 1) / line * line;
+        end += count;
+        if (param->role != YS_ROLE_WEIGHT)
+            continue;
+        struct ys_update_range *last = low->range_count ? &low->ranges[low->range_count - 1] : NULL;
+        if (last && last->lr_mult == param->lr_mult && last->decay_mult == param->decay_mult &&
+            last->first + last->count == low->param_offset[p])
+            last->count += count;
+        else
+            low->ranges[low->range_count++] =
+                (struct ys_update_range){low->param_offset[p], count, param->lr_mult, param->decay_mult};
+    }
+    YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->weights));
+    if (!low->config.training)
+        return YS_OK;
+    YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->gradients));
+    if (low->config.momentum != 0)
+        YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->momenta));
+    return YS_OK;
+}
+
+static ys_status emit(struct ys_lowering *low, const struct ys_backend *backend)
+{
+    const struct ys_graph *g = low->graph;
+    low->segment = YS_SEGMENT_FORWARD;
+    for (size_t i = 0; i < g->node_count; i++)
+        if (low->node_live[i])
+            YS_TRY(backend->forward(low, &g->nodes[i]));
+    YS_TRY(backend->loss(low));
+    if (!low->config.training)
+        return YS_OK;
+    low->segment = YS_SEGMENT_BACKWARD;
+    for (size_t i = g->node_count; i-- > 0;)
+        if (low->node_live[i] && low->value_gradient[g->nodes[i].out[0]])
+            YS_TRY(backend->backward(low, &g->nodes[i]));
+    low->segment = YS_SEGMENT_UPDATE;
+    return backend->update(low);
+}
+
+static ys_status lower(struct ys_lowering *low, const struct ys_backend *backend)
+{
+    YS_TRY(make_tables(low));
+    YS_TRY(find_live(low));
+    find_wanted_gradients(low);
+    YS_TRY(make_io_buffers(low));
+    YS_TRY(backend->begin(low));
+    YS_TRY(make_param_buffers(low));
+    YS_TRY(emit(low, backend));
+    return ys_program_plan(low->program, low->config.guarded);
+}
+
+ys_status ys_lower_graph(struct ys_lowering *low, const struct ys_backend *backend)
+{
+    if (backend->enter)
+        backend->enter(low);
+    ys_status status = lower(low, backend);
+    if (backend->leave)
+        backend->leave(low);
+    return status;
+}
+
+void ys_lower_fini(struct ys_lowering *low, const struct ys_backend *backend)
+{
+    if (backend && low->state)
+        backend->end(low);
+    ys_free(low->node_live);
+    ys_free(low->value_gradient);
+    ys_free(low->value_reader);
+    ys_free(low->value);
+    ys_free(low->gradient);
+    ys_free(low->param_offset);
+    ys_free(low->param_size);
+    ys_free(low->ranges);
+}

@@ -1,0 +1,136 @@
+#include "engine/program.h"
+
+#include "base/mem.h"
+#include <string.h>
+#include <sys/mman.h>
+
+enum { GUARD_BYTES = YS_ALIGNMENT, GUARD_BYTE = 0xa5, NAN_BYTE = 0xff, HUGE_PAGE = 2 << 20 };
+
+void ys_program_fini(struct ys_program *program)
+{
+    for (size_t i = 0; i < program->call_count; i++)
+        if (program->calls[i].free)
+            program->calls[i].free(program->calls[i].context);
+    ys_free(program->calls);
+    ys_free(program->buffers);
+    ys_free(program->block);
+    memset(program, 0, sizeof *program);
+}
+
+ys_status ys_program_buffer(struct ys_program *program, size_t size_bytes, bool persistent, int *buffer)
+{
+    if (program->buffer_count == program->buffer_capacity) {
+        size_t capacity = program->buffer_capacity ? 2 * program->buffer_capacity : 64;
+        struct ys_buffer *grown = ys_realloc(program->buffers, capacity, sizeof *grown);
+        if (!grown)
+            return ys_out_of_memory();
+        program->buffers = grown;
+        program->buffer_capacity = capacity;
+    }
+    *buffer = (int)program->buffer_count++;
+    program->buffers[*buffer] =
+        (struct ys_buffer){.size_bytes = size_bytes ? size_bytes : 1, .persistent = persistent, .first = -1, .last = -1};
+    return YS_OK;
+}
+
+static ys_status append_call(struct ys_program *program, const struct ys_call *call)
+{
+    if (program->call_count == program->call_capacity) {
+        size_t capacity = program->call_capacity ? 2 * program->call_capacity : 64;
+        struct ys_call *grown = ys_realloc(program->calls, capacity, sizeof *grown);
+        if (!grown)
+            return ys_out_of_memory();
+        program->calls = grown;
+        program->call_capacity = capacity;
+    }
+    int index = (int)program->call_count++;
+    program->calls[index] = *call;
+    for (size_t i = 0; i < call->operand_count; i++) {
+        YS_ASSERT(call->operands[i].buffer >= 0 && (size_t)call->operands[i].buffer < program->buffer_count);
+        struct ys_buffer *b = &program->buffers[call->operands[i].buffer];
+        YS_ASSERT(call->operands[i].offset_bytes < b->size_bytes);
+        b->first = b->first < 0 ? index : b->first;
+        b->last = index;
+    }
+    for (int s = call->segment; s < YS_SEGMENT_COUNT; s++)
+        program->segment_end[s] = program->call_count;
+    return YS_OK;
+}
+
+ys_status ys_program_call(struct ys_program *program, const struct ys_call *call)
+{
+    YS_ASSERT(call->operand_count <= YS_CALL_MAX_OPERANDS);
+    YS_ASSERT(!program->call_count || program->calls[program->call_count - 1].segment <= call->segment);
+    ys_status status = append_call(program, call);
+    if (status != YS_OK && call->free)
+        call->free(call->context);
+    return status;
+}
+
+/** The arena is aligned to large pages where it is large: fresh small pages cost more than the work done on them. */
+static ys_status allocate_arena(struct ys_program *program)
+{
+    size_t alignment = program->arena_bytes >= HUGE_PAGE ? HUGE_PAGE : YS_ALIGNMENT;
+    program->block = ys_alloc(1, program->arena_bytes + alignment);
+    if (!program->block)
+        return ys_fail(YS_ENOMEM, "no memory for an arena of %zu bytes; take a smaller batch", program->arena_bytes);
+    program->arena = (unsigned char *)(((uintptr_t)program->block + alignment - 1) / alignment * alignment);
+    if (alignment == HUGE_PAGE)
+        (void)madvise(program->arena, program->arena_bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    memset(program->arena, program->guarded ? GUARD_BYTE : 0, program->arena_bytes);
+    for (size_t i = 0; program->guarded && i < program->buffer_count; i++) {
+        const struct ys_buffer *b = &program->buffers[i];
+        if (b->persistent || b->first >= 0)
+            memset(program->arena + b->offset_bytes, b->persistent ? 0 : NAN_BYTE, b->size_bytes);
+    }
+    return YS_OK;
+}
+
+ys_status ys_program_plan(struct ys_program *program, bool guarded)
+{
+    YS_ASSERT(!program->block);
+    program->guarded = guarded;
+    YS_TRY(ys_plan_memory(program->buffers, program->buffer_count, !guarded, guarded ? GUARD_BYTES : 0,
+                          &program->arena_bytes));
+    YS_TRY(allocate_arena(program));
+    for (size_t i = 0; i < program->call_count; i++) {
+        struct ys_call *call = &program->calls[i];
+        for (size_t k = 0; k < call->operand_count; k++)
+            call->address[k] = (unsigned char *)ys_program_at(program, call->operands[k].buffer) + call->operands[k].offset_bytes;
+        if (call->bind)
+            YS_TRY(call->bind(call->context, call->address));
+    }
+    return YS_OK;
+}
+
+void *ys_program_at(const struct ys_program *program, int buffer)
+{
+    YS_ASSERT(program->arena && buffer >= 0 && (size_t)buffer < program->buffer_count);
+    return program->arena + program->buffers[buffer].offset_bytes;
+}
+
+ys_status ys_program_run(struct ys_program *program, enum ys_segment last)
+{
+    for (size_t i = 0; i < program->segment_end[last]; i++) {
+        const struct ys_call *call = &program->calls[i];
+        ys_status status = call->run(call->context, call->address);
+        if (status != YS_OK)
+            return ys_fail_in(status, "%s", call->name);
+    }
+    return YS_OK;
+}
+
+ys_status ys_program_check_guards(const struct ys_program *program)
+{
+    YS_ASSERT(program->guarded);
+    for (size_t i = 0; i < program->buffer_count; i++) {
+        const struct ys_buffer *b = &program->buffers[i];
+        if (!b->persistent && b->first < 0)
+            continue;
+        const unsigned char *begin = program->arena + b->offset_bytes;
+        for (int k = 0; k < GUARD_BYTES; k++)
+            if (begin[-1 - k] != GUARD_BYTE || begin[b->size_bytes + (size_t)k] != GUARD_BYTE)
+                return ys_fail(YS_EINTERNAL, "something was written beside buffer %zu of %zu bytes", i, b->size_bytes);
+    }
+    return YS_OK;
+}
