@@ -1,0 +1,43 @@
+# yardstick: a thin front on meson. `make help` says what there is.
+BUILD ?= build
+PREFIX ?= /usr/local
+PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-launch
+
+.PHONY: all packages run test test-frameworks install format clean help
+
+all: packages
+	@[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
+	@ninja -C $(BUILD) --quiet $(addprefix src/,$(PROGRAMS))
+	@for program in $(PROGRAMS); do ln -sf $(BUILD)/src/$$program $$program; done
+
+packages:
+	@tools/packages.sh
+
+run: all
+	@./yardstick install pytorch || echo "make: PyTorch could not be set up; the study runs without it" >&2
+	./yardstick run studies/first.ys
+
+test: all
+	@ninja -C $(BUILD) --quiet
+	@tools/run_tests.py $(BUILD)
+
+test-frameworks: all
+	@ninja -C $(BUILD) --quiet
+	@tools/run_tests.py $(BUILD) --frameworks
+
+install: all
+	meson install -C $(BUILD) --no-rebuild
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf $(BUILD) $(PROGRAMS)
+
+help:
+	@echo "make                     build ./yardstick and its helpers"
+	@echo "make run                 build, set up PyTorch, run the first study, print its table, write its report"
+	@echo "make test                the tests"
+	@echo "make test-frameworks     the tests that need PyTorch installed (yardstick install pytorch)"
+	@echo "make install PREFIX=...  install programs, adapters, recipes, studies and metrics"
+	@echo "make format | clean"

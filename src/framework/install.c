@@ -1,0 +1,237 @@
+/* Makes an environment: `uv` when it is there, else venv and pip; what they are set up with first, then the index of the framework's
+ * makers. Requirement files are full closures, installed without resolving, so nothing unasked for (such as GPU
+ * packages) can come along. */
+#include "framework/environment.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_ARGUMENTS 24
+
+struct attempt {
+    const char *how;                 /* for messages */
+    const char *argv[MAX_ARGUMENTS]; /* ended by NULL */
+};
+
+/* What the installer said, to find the reason of a failure in. */
+struct listener {
+    char error[512];
+};
+
+static void on_line(void *context, const char *line)
+{
+    struct listener *listener = context;
+    if (strncasecmp(line, "error", 5) == 0 || strstr(line, "No matching distribution") || strstr(line, "× "))
+        snprintf(listener->error, sizeof listener->error, "%s", line);
+    ys_progress("  %.100s", line);
+    ys_log_debug("%s", line);
+}
+
+static ys_status run(const struct attempt *attempt, const char *folder, struct listener *listener, bool *worked)
+{
+    static const char *const env[] = {"PYTHONNOUSERSITE=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1", NULL};
+    struct ys_child_options options = {.env = env, .folder = folder, .merge_stderr = true, .on_line = on_line, .context = listener};
+    struct ys_buf output = {0};
+    int code = 0;
+    ys_status status = ys_child_run(attempt->argv, &options, &output, &code);
+    ys_progress_clear();
+    ys_buf_free(&output);
+    *worked = status == YS_OK && code == 0;
+    if (status == YS_OK && code != 0 && !listener->error[0])
+        snprintf(listener->error, sizeof listener->error, "%s ended with exit code %d", attempt->how, code);
+    return status == YS_EINTR || status == YS_ENOMEM ? status : YS_OK;
+}
+
+static bool answers_version(const char *python, const char *version)
+{
+    const char *argv[] = {python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])", NULL};
+    struct ys_child_options options = {.timeout_s = 20, .merge_stderr = true};
+    struct ys_buf output = {0};
+    int code = 1;
+    ys_status status = ys_child_run(argv, &options, &output, &code);
+    size_t length = strlen(version);
+    const char *text = ys_buf_text(&output);
+    bool right = status == YS_OK && code == 0 && strncmp(text, version, length) == 0 && (text[length] == '\n' || !text[length]);
+    ys_buf_free(&output);
+    return right;
+}
+
+/* The first of the recipe's Python versions that this machine has; new strings. */
+static ys_status find_python(const struct ys_recipe *recipe, char **python, char **version)
+{
+    for (const char *at = recipe->python; *at;) {
+        size_t length = strcspn(at, " ");
+        char *wanted = ys_strndup(at, length), *exact = wanted ? ys_format("python%s", wanted) : NULL;
+        const char *candidates[] = {exact, "python3", "python"};
+        for (size_t i = 0; exact && i < 3; i++) {
+            if (answers_version(candidates[i], wanted)) {
+                *python = ys_strdup(candidates[i]);
+                *version = wanted;
+                ys_free(exact);
+                return *python ? YS_OK : ys_out_of_memory();
+            }
+            if (ys_stop_signal())
+                break;
+        }
+        ys_free(exact);
+        ys_free(wanted);
+        if (ys_stop_signal())
+            return ys_stopped();
+        at += length + strspn(at + length, " ");
+    }
+    return ys_fail(YS_EUNSUPPORTED, "it needs Python %s, which is not on PATH", recipe->python);
+}
+
+static bool have_uv(void)
+{
+    const char *argv[] = {"uv", "--version", NULL};
+    struct ys_child_options options = {.timeout_s = 20, .merge_stderr = true};
+    struct ys_buf output = {0};
+    int code = 1;
+    bool there = ys_child_run(argv, &options, &output, &code) == YS_OK && code == 0;
+    ys_buf_free(&output);
+    return there;
+}
+
+/* Tries each way in turn until one works. */
+static ys_status try_all(const struct attempt *attempts, size_t count, const char *folder, struct listener *listener)
+{
+    bool worked = false;
+    for (size_t i = 0; i < count && !worked; i++) {
+        char first[sizeof listener->error];
+        memcpy(first, listener->error, sizeof first);
+        listener->error[0] = 0;
+        YS_TRY(run(&attempts[i], folder, listener, &worked));
+        /* The first way's complaint is the one about how this machine is set up. */
+        if (!worked && first[0])
+            memcpy(listener->error, first, sizeof first);
+    }
+    return worked ? YS_OK : ys_fail(YS_EIO, "%s", listener->error);
+}
+
+static ys_status make_env(const char *folder, const char *python, const char *env, bool uv)
+{
+    struct listener listener = {0};
+    struct attempt attempts[] = {
+        {.how = "uv venv", .argv = {"uv", "venv", "--quiet", "--python", python, env, NULL}},
+        {.how = "python -m venv", .argv = {python, "-m", "venv", "--clear", env, NULL}},
+    };
+    return uv ? try_all(attempts, 2, folder, &listener) : try_all(attempts + 1, 1, folder, &listener);
+}
+
+static ys_status fill_env(const struct ys_recipe *recipe, const char *folder, const char *env_python, const char *requirements,
+                          bool uv)
+{
+    struct listener listener = {0};
+    const char *index = recipe->index;
+    struct attempt attempts[] = {
+        {.how = "uv pip", .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements, NULL}},
+        {.how = "uv pip", .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements,
+                                   "--index-strategy", "unsafe-best-match", "--extra-index-url", index, NULL}},
+        {.how = "pip", .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--no-deps", "-r", requirements, NULL}},
+        {.how = "pip", .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--no-deps", "-r", requirements,
+                                "--extra-index-url", index, NULL}},
+    };
+    size_t first = uv ? 0 : 2, count = uv ? 2 : 4;
+    if (!index)
+        count--;
+    return try_all(attempts + first, count - first, folder, &listener);
+}
+
+static ys_status note_installed(const char *folder, const char *python, const char *version, const char *requirements)
+{
+    char hash[YS_SHA256_TEXT], date[32], *path = ys_path_join(folder, "installed.json");
+    uint64_t size = 0;
+    ys_json *state = ys_json_object();
+    ys_status status = path && state ? ys_sha256_file(requirements, hash) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_fs_tree_size(folder, &size);
+    if (status == YS_OK) {
+        ys_date_text(ys_date_s(), date, sizeof date);
+        ys_json_set_string(state, "python", python);
+        ys_json_set_string(state, "python_version", version);
+        ys_json_set_string(state, "requirements", hash);
+        ys_json_set_int(state, "size_bytes", (int64_t)size);
+        ys_json_set_string(state, "date", date);
+        status = ys_json_write(path, state);
+    }
+    ys_json_free(state);
+    ys_free(path);
+    return status;
+}
+
+static void note_failed(const char *folder, bool unsupported)
+{
+    char *reason = ys_strdup(ys_error()), *path = ys_path_join(folder, "failed.json"), date[32];
+    ys_json *state = ys_json_object();
+    ys_date_text(ys_date_s(), date, sizeof date);
+    ys_json_set_string(state, "reason", reason);
+    ys_json_set_bool(state, "unsupported", unsupported);
+    ys_json_set_string(state, "date", date);
+    if (path && state && ys_json_write(path, state) != YS_OK)
+        ys_log_warn("%s", ys_error());
+    if (reason)
+        ys_fail(YS_EIO, "%s", reason);
+    ys_json_free(state);
+    ys_free(path);
+    ys_free(reason);
+}
+
+static ys_status make(const struct ys_recipe *recipe, const char *version, const char *folder)
+{
+    char *python = NULL, *python_version = NULL;
+    YS_TRY(find_python(recipe, &python, &python_version));
+    char *requirements = ys_recipe_requirements(recipe, version, python_version);
+    char *env = ys_path_join(folder, "env"), *env_python = ys_path_join(folder, "env/bin/python");
+    ys_status status = requirements && env && env_python ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && !ys_fs_exists(requirements))
+        status = ys_fail(YS_EUNSUPPORTED, "its requirements are not pinned for Python %s (%s is not there)", python_version,
+                         requirements);
+    bool uv = status == YS_OK && have_uv();
+    if (status == YS_OK)
+        status = make_env(folder, python, env, uv);
+    if (status == YS_OK) {
+        status = fill_env(recipe, folder, env_python, requirements, uv);
+        if (status != YS_OK && status != YS_EINTR && uv) {
+            /* uv is set up apart from pip: what it cannot find, pip may. */
+            status = make_env(folder, python, env, false);
+            if (status == YS_OK)
+                status = fill_env(recipe, folder, env_python, requirements, false);
+        }
+    }
+    if (status == YS_OK)
+        status = note_installed(folder, python, python_version, requirements);
+    ys_free(requirements);
+    ys_free(env);
+    ys_free(env_python);
+    ys_free(python);
+    ys_free(python_version);
+    return status;
+}
+
+ys_status ys_environment_make(const struct ys_recipe *recipe, const char *version)
+{
+    struct ys_environment environment;
+    YS_TRY(ys_environment_read(recipe, version, &environment));
+    ys_log_info("installing %s %s: about %.0f MB to download, %.1f GB on disk, into %s", recipe->title, version,
+                (double)recipe->download_bytes * 1e-6, (double)recipe->disk_bytes * 1e-9, environment.folder);
+    ys_status status = ys_fs_remove_tree(environment.folder);
+    if (status == YS_OK)
+        status = ys_fs_make_dirs(environment.folder);
+    if (status == YS_OK) {
+        status = make(recipe, version, environment.folder);
+        if (status != YS_OK && status != YS_EINTR)
+            note_failed(environment.folder, status == YS_EUNSUPPORTED);
+    }
+    if (status == YS_OK)
+        ys_log_info("installed %s %s", recipe->title, version);
+    ys_environment_fini(&environment);
+    return status;
+}

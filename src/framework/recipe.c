@@ -1,0 +1,358 @@
+#include "framework/recipe.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "job/ini.h"
+#include "job/nearest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char SUFFIX[] = ".recipe";
+
+static void free_texts(char **texts)
+{
+    for (size_t i = 0; texts && texts[i]; i++)
+        ys_free(texts[i]);
+    ys_free(texts);
+}
+
+void ys_recipe_free(struct ys_recipe *recipe)
+{
+    if (!recipe)
+        return;
+    char *texts[] = {recipe->path, recipe->folder, recipe->text, recipe->name, recipe->title, recipe->program,
+                     recipe->adapter, recipe->uses, recipe->python, recipe->requirements, recipe->index, recipe->limits};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        ys_free(texts[i]);
+    free_texts(recipe->versions);
+    free_texts(recipe->env);
+    ys_json_free(recipe->options);
+    ys_free(recipe);
+}
+
+/* Appends a copy of `text` to a list ended by NULL. */
+static ys_status add_text(char ***list, const char *text)
+{
+    size_t count = 0;
+    while (*list && (*list)[count])
+        count++;
+    char **grown = ys_realloc(*list, count + 2, sizeof *grown), *copy = ys_strdup(text);
+    if (grown)
+        *list = grown;
+    if (!grown || !copy) {
+        ys_free(copy);
+        return ys_out_of_memory();
+    }
+    grown[count] = copy;
+    grown[count + 1] = NULL;
+    return YS_OK;
+}
+
+/* "1, 2,3" or "1 2 3" into a list. */
+static ys_status add_words(char ***list, const char *text, const char *separators)
+{
+    while (*text) {
+        size_t length = strcspn(text, separators);
+        if (length > 0) {
+            char *word = ys_strndup(text, length);
+            ys_status status = word ? add_text(list, word) : ys_out_of_memory();
+            ys_free(word);
+            YS_TRY(status);
+        }
+        text += length + (text[length] != 0);
+    }
+    return YS_OK;
+}
+
+static ys_status set_text(char **field, const char *value)
+{
+    *field = ys_strdup(value);
+    return *field ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status set_bool(bool *field, const struct ys_ini_entry *entry)
+{
+    bool yes = strcmp(entry->value, "yes") == 0;
+    if (!yes && strcmp(entry->value, "no") != 0)
+        return ys_ini_fail(&entry->value_place, "%s = %s: write yes or no", entry->key, entry->value);
+    *field = yes;
+    return YS_OK;
+}
+
+static ys_status set_size(uint64_t *field, const struct ys_ini_entry *entry)
+{
+    static const struct { const char *unit; double factor; } units[] = {{"MB", 1e6}, {"GB", 1e9}};
+    char *end = NULL;
+    double value = strtod(entry->value, &end);
+    while (*end == ' ')
+        end++;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (end != entry->value && strcmp(end, units[i].unit) == 0 && value > 0 && value < 1e6) {
+            *field = (uint64_t)(value * units[i].factor);
+            return YS_OK;
+        }
+    }
+    return ys_ini_fail(&entry->value_place, "%s = %s: write a size such as 190 MB or 1.6 GB", entry->key, entry->value);
+}
+
+/* opt.NAME = bool: help   |   text: help   |   one of a b c: help */
+static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
+{
+    const char *name = entry->key + strlen("opt."), *colon = strchr(entry->value, ':');
+    if (!*name || !colon)
+        return ys_ini_fail(&entry->value_place, "%s = %s: write TYPE: HELP, where TYPE is bool, text or one of A B C",
+                           entry->key, entry->value);
+    char *type = ys_strndup(entry->value, (size_t)(colon - entry->value));
+    if (!type)
+        return ys_out_of_memory();
+    ys_json *option = ys_json_object();
+    ys_status status = YS_OK;
+    if (strcmp(type, "bool") == 0 || strcmp(type, "text") == 0) {
+        ys_json_set_string(option, "type", type);
+    } else if (strncmp(type, "one of ", 7) == 0) {
+        char **words = NULL;
+        ys_json *choices = ys_json_array();
+        status = add_words(&words, type + 7, " ");
+        for (size_t i = 0; words && words[i]; i++)
+            ys_json_append(choices, ys_json_string(words[i]));
+        free_texts(words);
+        ys_json_set_string(option, "type", "choice");
+        ys_json_set(option, "choices", choices);
+    } else {
+        status = ys_ini_fail(&entry->value_place, "%s: \"%s\" is no type: write bool, text or one of A B C", entry->key, type);
+    }
+    ys_json_set_string(option, "help", colon + 1 + strspn(colon + 1, " "));
+    ys_free(type);
+    ys_status set = ys_json_set(options, name, option);
+    return status != YS_OK ? status : set;
+}
+
+static const char *const keys[] = {"name", "title", "program", "adapter", "uses", "versions", "python", "requirements",
+                                   "index", "limits", "download", "disk", "no_work", "double", "env.NAME", "opt.NAME", NULL};
+
+static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
+{
+    const struct { const char *key; char **field; } texts[] = {
+        {"name", &recipe->name}, {"title", &recipe->title}, {"program", &recipe->program},
+        {"adapter", &recipe->adapter}, {"uses", &recipe->uses}, {"python", &recipe->python},
+        {"requirements", &recipe->requirements}, {"index", &recipe->index}, {"limits", &recipe->limits},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(entry->key, texts[i].key) == 0)
+            return set_text(texts[i].field, entry->value);
+    if (strcmp(entry->key, "versions") == 0)
+        return add_words(&recipe->versions, entry->value, ", ");
+    if (strcmp(entry->key, "download") == 0)
+        return set_size(&recipe->download_bytes, entry);
+    if (strcmp(entry->key, "disk") == 0)
+        return set_size(&recipe->disk_bytes, entry);
+    if (strcmp(entry->key, "no_work") == 0)
+        return set_bool(&recipe->no_work, entry);
+    if (strcmp(entry->key, "double") == 0)
+        return set_bool(&recipe->has_double, entry);
+    if (strncmp(entry->key, "opt.", 4) == 0)
+        return set_option(recipe->options, entry);
+    if (strncmp(entry->key, "env.", 4) == 0 && entry->key[4]) {
+        char *pair = ys_format("%s=%s", entry->key + 4, entry->value);
+        ys_status status = pair ? add_text(&recipe->env, pair) : ys_out_of_memory();
+        ys_free(pair);
+        return status;
+    }
+    const char *near = ys_nearest(entry->key, keys);
+    return ys_ini_fail(&entry->place, "a recipe has no key \"%s\"%s%s%s", entry->key, near ? "; did you mean \"" : "",
+                       near ? near : "", near ? "\"?" : "");
+}
+
+static ys_status check(const struct ys_recipe *recipe)
+{
+    const char *base = ys_path_base(recipe->path);
+    if (!recipe->name)
+        return ys_fail(YS_EFORMAT, "%s: a recipe needs name = NAME", recipe->path);
+    size_t length = strlen(recipe->name);
+    if (strncmp(base, recipe->name, length) != 0 || strcmp(base + length, SUFFIX) != 0)
+        return ys_fail(YS_EFORMAT, "%s: its name is \"%s\": the file must be called %s%s", recipe->path, recipe->name,
+                       recipe->name, SUFFIX);
+    if (!recipe->program == !recipe->adapter)
+        return ys_fail(YS_EFORMAT, "%s: a recipe needs program = EXECUTABLE or adapter = FILE.py, and not both", recipe->path);
+    if (recipe->adapter && !recipe->uses && (!recipe->requirements || !recipe->python || !recipe->versions[0][0]))
+        return ys_fail(YS_EFORMAT, "%s: an adapter needs versions, python and requirements, or uses = RECIPE", recipe->path);
+    return YS_OK;
+}
+
+static ys_status fill(struct ys_recipe *recipe, const struct ys_ini *ini)
+{
+    if (ini->section_count > 1)
+        return ys_ini_fail(&ini->sections[1].place, "a recipe has no sections");
+    YS_TRY(ys_ini_check_unique(ini, NULL));
+    for (size_t i = 0; i < ini->entry_count; i++)
+        YS_TRY(set_key(recipe, &ini->entries[i]));
+    if (!recipe->versions)
+        YS_TRY(add_text(&recipe->versions, ""));
+    if (!recipe->env) {
+        recipe->env = ys_alloc(1, sizeof *recipe->env);
+        if (!recipe->env)
+            return ys_out_of_memory();
+    }
+    if (!recipe->title && recipe->name)
+        YS_TRY(set_text(&recipe->title, recipe->name));
+    return check(recipe);
+}
+
+ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
+{
+    struct ys_ini ini;
+    YS_TRY(ys_ini_read(path, &ini));
+    struct ys_recipe *r = ys_alloc(1, sizeof *r);
+    ys_status status = r ? YS_OK : ys_out_of_memory();
+    if (r) {
+        r->path = ys_path_absolute(path);
+        r->folder = r->path ? ys_path_dir(r->path) : NULL;
+        r->text = ys_strdup(ys_buf_text(&ini.text));
+        r->options = ys_json_object();
+        status = r->folder && r->text && r->options ? fill(r, &ini) : ys_out_of_memory();
+    }
+    ys_ini_fini(&ini);
+    if (status != YS_OK) {
+        ys_recipe_free(r);
+        return status == YS_EINVAL ? YS_EFORMAT : status;
+    }
+    *recipe = r;
+    return YS_OK;
+}
+
+static ys_status add_user_dir(ys_json *folders)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    char *path = NULL;
+    if (config && config[0] == '/')
+        path = ys_format("%s/yardstick/recipes", config);
+    else if (home && home[0] == '/')
+        path = ys_format("%s/.config/yardstick/recipes", home);
+    ys_status status = path ? ys_json_append(folders, ys_json_string(path)) : YS_OK;
+    ys_free(path);
+    return status;
+}
+
+ys_status ys_recipe_dirs(const char *const *dirs, ys_json **folders)
+{
+    ys_json *list = ys_json_array();
+    char *own = ys_find_support("frameworks");
+    ys_status status = list ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && dirs && dirs[i]; i++)
+        status = ys_json_append(list, ys_json_string(dirs[i]));
+    if (status == YS_OK)
+        status = add_user_dir(list);
+    if (status == YS_OK && own)
+        status = ys_json_append(list, ys_json_string(own));
+    ys_free(own);
+    if (status != YS_OK) {
+        ys_json_free(list);
+        return status;
+    }
+    *folders = list;
+    return YS_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of the recipes in one folder; a folder that is not there holds none. */
+static ys_status list_folder(const char *folder, char ***names)
+{
+    DIR *dir = opendir(folder);
+    ys_status status = YS_OK;
+    for (struct dirent *entry; dir && status == YS_OK && (entry = readdir(dir));) {
+        size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
+        if (length <= suffix || entry->d_name[0] == '.' || strcmp(entry->d_name + length - suffix, SUFFIX) != 0)
+            continue;
+        char *name = ys_strndup(entry->d_name, length - suffix);
+        status = name ? add_text(names, name) : ys_out_of_memory();
+        ys_free(name);
+    }
+    if (dir)
+        closedir(dir);
+    return status;
+}
+
+/* All names, sorted, ended by NULL; free with free_texts(). */
+static ys_status collect_names(const char *const *dirs, char ***names)
+{
+    ys_json *folders = NULL;
+    YS_TRY(ys_recipe_dirs(dirs, &folders));
+    ys_status status = YS_OK;
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(folders); i++)
+        status = list_folder(ys_json_text(ys_json_at(folders, i), ""), names);
+    ys_json_free(folders);
+    while (*names && (*names)[count])
+        count++;
+    if (count)
+        qsort(*names, count, sizeof **names, by_text);
+    for (size_t i = 0; i < count; i++) {
+        char *name = (*names)[i];
+        if (kept && strcmp((*names)[kept - 1], name) == 0)
+            ys_free(name);
+        else
+            (*names)[kept++] = name;
+    }
+    if (*names)
+        (*names)[kept] = NULL;
+    return status;
+}
+
+ys_status ys_recipe_names(const char *const *dirs, ys_json **names)
+{
+    char **list = NULL;
+    ys_status status = collect_names(dirs, &list);
+    ys_json *array = ys_json_array();
+    for (size_t i = 0; status == YS_OK && list && list[i]; i++)
+        status = ys_json_append(array, ys_json_string(list[i]));
+    free_texts(list);
+    if (status != YS_OK) {
+        ys_json_free(array);
+        return status;
+    }
+    *names = array;
+    return array ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status no_such(const char *name, const char *const *dirs)
+{
+    char **names = NULL;
+    struct ys_buf known = {0};
+    ys_status status = collect_names(dirs, &names);
+    if (status == YS_OK) {
+        const char *near = names ? ys_nearest(name, (const char *const *)names) : NULL;
+        for (size_t i = 0; names && names[i]; i++)
+            ys_buf_printf(&known, "%s%s", i ? ", " : "", names[i]);
+        status = ys_fail(YS_ENOTFOUND, "there is no recipe for a framework \"%s\"%s%s%s (there are: %s)", name,
+                         near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", ys_buf_text(&known));
+    }
+    ys_buf_free(&known);
+    free_texts(names);
+    return status;
+}
+
+ys_status ys_recipe_find(const char *name, const char *const *dirs, struct ys_recipe **recipe)
+{
+    ys_json *folders = NULL;
+    if (!*name || strchr(name, '/'))
+        return ys_fail(YS_ENOTFOUND, "\"%s\" is not the name of a framework", name);
+    YS_TRY(ys_recipe_dirs(dirs, &folders));
+    ys_status status = YS_ENOTFOUND;
+    for (size_t i = 0; status == YS_ENOTFOUND && i < ys_json_size(folders); i++) {
+        char *path = ys_format("%s/%s%s", ys_json_text(ys_json_at(folders, i), ""), name, SUFFIX);
+        if (!path)
+            status = ys_out_of_memory();
+        else if (ys_fs_exists(path))
+            status = ys_recipe_read(path, recipe);
+        ys_free(path);
+    }
+    ys_json_free(folders);
+    return status == YS_ENOTFOUND ? no_such(name, dirs) : status;
+}

@@ -1,0 +1,56 @@
+#include "framework/start_env.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+/* Every pool that reads its size from the environment. A pool that is left alone takes all CPUs it can see, and
+ * two pools of different sizes in one process is how "one thread" comes to use two cores. */
+static const char *const POOLS[] = {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS",
+                                    "NUMEXPR_NUM_THREADS"};
+#define POOL_COUNT (sizeof POOLS / sizeof POOLS[0])
+
+void ys_start_env_free(char **env)
+{
+    for (size_t i = 0; env && env[i]; i++)
+        ys_free(env[i]);
+    ys_free(env);
+}
+
+/* Puts `pair` ("NAME=value", taken) into the list, in place of an earlier value of the same name. */
+static ys_status put(char **env, size_t *count, char *pair)
+{
+    if (!pair)
+        return ys_out_of_memory();
+    size_t name = strcspn(pair, "=") + 1;
+    for (size_t i = 0; i < *count; i++) {
+        if (strncmp(env[i], pair, name) == 0) {
+            ys_free(env[i]);
+            env[i] = pair;
+            return YS_OK;
+        }
+    }
+    env[(*count)++] = pair;
+    return YS_OK;
+}
+
+ys_status ys_start_env(const struct ys_framework *framework, int threads, const ys_json *extra, char ***env)
+{
+    size_t own = 0, count = 0;
+    while (framework->env[own])
+        own++;
+    char **list = ys_alloc(POOL_COUNT + own + ys_json_size(extra) + 1, sizeof *list);
+    ys_status status = list ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < POOL_COUNT; i++)
+        status = put(list, &count, ys_format("%s=%d", POOLS[i], threads));
+    for (size_t i = 0; status == YS_OK && i < own; i++)
+        status = put(list, &count, ys_strdup(framework->env[i]));
+    for (void *it = ys_json_iter(extra); status == YS_OK && it; it = ys_json_next(extra, it))
+        status = put(list, &count, ys_format("%s=%s", ys_json_iter_key(it), ys_json_text(ys_json_iter_value(it), "")));
+    if (status != YS_OK) {
+        ys_start_env_free(list);
+        return status;
+    }
+    *env = list;
+    return YS_OK;
+}

@@ -1,0 +1,198 @@
+#include "framework/environment.h"
+#include "framework/framework.h"
+#include "scratch.h"
+#include "tap.h"
+
+#include <sys/stat.h>
+
+static char *recipes;
+
+static const char *const *dirs(void)
+{
+    static const char *list[2];
+    recipes = recipes ? recipes : ys_path_join(scratch_dir(), "recipes");
+    list[0] = recipes;
+    return list;
+}
+
+static void write_python_recipe(void)
+{
+    scratch_write("recipes/py.recipe", "name = py\ntitle = Py\nadapter = py.py\nversions = 2.0, 1.0\npython = 3.11\n"
+                                       "requirements = {version}-{python}.txt\ndouble = yes\n");
+    scratch_write("recipes/py.py", "print()\n");
+    scratch_write("recipes/2.0-3.11.txt", "thing==2.0\n");
+}
+
+/* An environment as `install` leaves it. */
+static void write_environment(void)
+{
+    char hash[YS_SHA256_TEXT], state[256];
+    ys_sha256_text("thing==2.0\n", 11, hash);
+    snprintf(state, sizeof state, "{\"python_version\": \"3.11\", \"requirements\": \"%s\", \"size_bytes\": 5}", hash);
+    chmod(scratch_write("envs/py@2.0/env/bin/python", "#!/bin/sh\n"), 0755);
+    scratch_write("envs/py@2.0/installed.json", state);
+}
+
+static void one_that_is_not_installed_is_missing_with_the_command(void)
+{
+    struct ys_framework *framework = NULL;
+    write_python_recipe();
+    REQUIRE(ys_framework_find("py", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_MISSING);
+    CHECK_TEXT(framework->version, "2.0");
+    CHECK_TEXT(framework->reason, "it is not installed");
+    CHECK_TEXT(framework->command, "yardstick install py");
+    CHECK(framework->argv == NULL);
+    ys_framework_free(framework);
+    REQUIRE(ys_framework_find("py@1.0", dirs(), &framework) == YS_OK);
+    CHECK_TEXT(framework->command, "yardstick install py@1.0");
+    ys_framework_free(framework);
+}
+
+static void a_failed_attempt_is_the_reason(void)
+{
+    struct ys_framework *framework = NULL;
+    write_python_recipe();
+    scratch_write("envs/py@1.0/failed.json", "{\"reason\": \"no index could be reached\", \"unsupported\": false}");
+    REQUIRE(ys_framework_find("py@1.0", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_MISSING);
+    CHECK_HAS(framework->reason, "no index could be reached");
+    ys_framework_free(framework);
+}
+
+static void one_that_this_host_cannot_have_is_unsupported(void)
+{
+    struct ys_framework *framework = NULL;
+    write_python_recipe();
+    scratch_write("envs/py@1.0/failed.json", "{\"reason\": \"it needs Python 2.7\", \"unsupported\": true}");
+    REQUIRE(ys_framework_find("py@1.0", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_UNSUPPORTED);
+    ys_framework_free(framework);
+}
+
+static void an_installed_one_is_ready_and_starts_in_its_own_environment(void)
+{
+    struct ys_framework *framework = NULL;
+    write_python_recipe();
+    write_environment();
+    REQUIRE(ys_framework_find("py", dirs(), &framework) == YS_OK);
+    REQUIRE(framework->state == YS_FRAMEWORK_READY);
+    CHECK_HAS(framework->argv[0], "envs/py@2.0/env/bin/python");
+    CHECK_HAS(framework->argv[1], "recipes/py.py");
+    CHECK(framework->argv[2] == NULL);
+    CHECK_TEXT(framework->env[0], "PYTHONNOUSERSITE=1");
+    ys_framework_free(framework);
+}
+
+static void changed_requirements_make_it_missing(void)
+{
+    struct ys_framework *framework = NULL;
+    write_python_recipe();
+    write_environment();
+    scratch_write("recipes/2.0-3.11.txt", "thing==2.0.1\n");
+    REQUIRE(ys_framework_find("py", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_MISSING);
+    CHECK_HAS(framework->reason, "requirements changed");
+    ys_framework_free(framework);
+}
+
+static void an_interrupted_installation_is_noticed(void)
+{
+    struct ys_framework *framework = NULL;
+    write_python_recipe();
+    scratch_write("recipes/half.recipe", "name = half\nadapter = py.py\nversions = 1\npython = 3.11\nrequirements = x.txt\n");
+    scratch_write("envs/half@1/env/bin/python", "");
+    REQUIRE(ys_framework_find("half", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_MISSING);
+    CHECK_HAS(framework->reason, "interrupted");
+    ys_framework_free(framework);
+}
+
+static void the_closure_changes_with_the_adapter(void)
+{
+    struct ys_framework *before = NULL, *after = NULL;
+    write_python_recipe();
+    REQUIRE(ys_framework_find("py", dirs(), &before) == YS_OK);
+    scratch_write("recipes/py.py", "print(1)\n");
+    REQUIRE(ys_framework_find("py", dirs(), &after) == YS_OK);
+    CHECK(strcmp(before->closure, after->closure) != 0);
+    ys_framework_free(before);
+    ys_framework_free(after);
+}
+
+static void a_version_that_the_recipe_lacks_is_not_found(void)
+{
+    struct ys_framework *framework = NULL;
+    write_python_recipe();
+    CHECK(ys_framework_find("py@3.0", dirs(), &framework) == YS_ENOTFOUND);
+    CHECK_HAS(ys_error(), "has no version \"3.0\" (it has: 2.0, 1.0)");
+}
+
+static void a_program_beside_its_recipe_is_found_with_its_arguments(void)
+{
+    struct ys_framework *framework = NULL;
+    scratch_write("recipes/own.recipe", "name = own\nprogram = ./own-adapter data.txt --flag\n");
+    chmod(scratch_write("recipes/own-adapter", "#!/bin/sh\n"), 0755);
+    scratch_write("recipes/data.txt", "");
+    REQUIRE(ys_framework_find("own", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_READY);
+    CHECK_HAS(framework->argv[0], "recipes/./own-adapter");
+    CHECK_HAS(framework->argv[1], "recipes/data.txt");
+    CHECK_TEXT(framework->argv[2], "--flag");
+    ys_framework_free(framework);
+}
+
+static void a_program_that_is_not_there_is_missing(void)
+{
+    struct ys_framework *framework = NULL;
+    scratch_write("recipes/gone.recipe", "name = gone\nprogram = ./nothing-here\n");
+    REQUIRE(ys_framework_find("gone", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_MISSING);
+    CHECK_HAS(framework->reason, "nothing-here");
+    CHECK(framework->command == NULL);
+    ys_framework_free(framework);
+}
+
+static void an_adapter_may_use_the_environment_of_another_recipe(void)
+{
+    struct ys_framework *framework = NULL;
+    write_python_recipe();
+    write_environment();
+    scratch_write("recipes/mine.recipe", "name = mine\nadapter = mine.py\nuses = py\n");
+    scratch_write("recipes/mine.py", "print(2)\n");
+    REQUIRE(ys_framework_find("mine", dirs(), &framework) == YS_OK);
+    REQUIRE(framework->state == YS_FRAMEWORK_READY);
+    CHECK_HAS(framework->argv[0], "envs/py@2.0/env/bin/python");
+    CHECK_HAS(framework->argv[1], "recipes/mine.py");
+    ys_framework_free(framework);
+}
+
+static void options_are_typed_and_wrong_values_say_what_is_allowed(void)
+{
+    struct ys_framework *framework = NULL;
+    ys_json *value = NULL;
+    REQUIRE(ys_framework_find("builtin", NULL, &framework) == YS_OK);
+    REQUIRE(ys_framework_option(framework, "backend", "ref", &value) == YS_OK);
+    CHECK_TEXT(ys_json_text(value, ""), "ref");
+    ys_json_free(value);
+    CHECK(ys_framework_option(framework, "backend", "cuda", &value) == YS_EINVAL);
+    CHECK_TEXT(ys_error(), "opt.builtin.backend = cuda: write one of onednn, ref");
+    CHECK(ys_framework_option(framework, "bakend", "ref", &value) == YS_EINVAL);
+    CHECK_HAS(ys_error(), "builtin has no option \"bakend\"");
+    ys_framework_free(framework);
+    REQUIRE(ys_framework_find("pytorch", NULL, &framework) == YS_OK);
+    REQUIRE(ys_framework_option(framework, "channels_last", "on", &value) == YS_OK);
+    CHECK(ys_json_truth(value, false));
+    ys_json_free(value);
+    CHECK(ys_framework_option(framework, "channels_last", "yes", &value) == YS_EINVAL);
+    ys_framework_free(framework);
+}
+
+TAP_MAIN(TAP_CASE(one_that_is_not_installed_is_missing_with_the_command), TAP_CASE(a_failed_attempt_is_the_reason),
+         TAP_CASE(one_that_this_host_cannot_have_is_unsupported),
+         TAP_CASE(an_installed_one_is_ready_and_starts_in_its_own_environment), TAP_CASE(changed_requirements_make_it_missing),
+         TAP_CASE(an_interrupted_installation_is_noticed), TAP_CASE(the_closure_changes_with_the_adapter),
+         TAP_CASE(a_version_that_the_recipe_lacks_is_not_found),
+         TAP_CASE(a_program_beside_its_recipe_is_found_with_its_arguments), TAP_CASE(a_program_that_is_not_there_is_missing),
+         TAP_CASE(an_adapter_may_use_the_environment_of_another_recipe),
+         TAP_CASE(options_are_typed_and_wrong_values_say_what_is_allowed))

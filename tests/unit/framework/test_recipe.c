@@ -1,0 +1,126 @@
+#include "framework/recipe.h"
+#include "scratch.h"
+#include "tap.h"
+
+static ys_status read_text(const char *name, const char *text, struct ys_recipe **recipe)
+{
+    return ys_recipe_read(scratch_write(name, text), recipe);
+}
+
+static void a_recipe_that_names_an_executable_is_enough(void)
+{
+    struct ys_recipe *recipe = NULL;
+    REQUIRE(read_text("mine.recipe", "name = mine\nprogram = ./adapter --fast\n", &recipe) == YS_OK);
+    CHECK_TEXT(recipe->name, "mine");
+    CHECK_TEXT(recipe->title, "mine");
+    CHECK_TEXT(recipe->program, "./adapter --fast");
+    CHECK(!recipe->has_double && !recipe->no_work);
+    CHECK_TEXT(recipe->versions[0], "");
+    CHECK(recipe->versions[1] == NULL);
+    ys_recipe_free(recipe);
+}
+
+static void options_carry_type_choices_and_help(void)
+{
+    struct ys_recipe *recipe = NULL;
+    REQUIRE(read_text("o.recipe",
+                      "name = o\nprogram = x\nopt.fast = bool: go faster\nopt.mode = one of a bb: which one\nopt.rate = text: rows\n",
+                      &recipe) == YS_OK);
+    const ys_json *mode = ys_json_get(recipe->options, "mode");
+    CHECK_TEXT(ys_json_get_text(ys_json_get(recipe->options, "fast"), "type", ""), "bool");
+    CHECK_TEXT(ys_json_get_text(ys_json_get(recipe->options, "fast"), "help", ""), "go faster");
+    CHECK_TEXT(ys_json_get_text(mode, "type", ""), "choice");
+    CHECK_INT(ys_json_size(ys_json_get(mode, "choices")), 2);
+    CHECK_TEXT(ys_json_text(ys_json_at(ys_json_get(mode, "choices"), 1), ""), "bb");
+    CHECK_TEXT(ys_json_get_text(ys_json_get(recipe->options, "rate"), "type", ""), "text");
+    ys_recipe_free(recipe);
+}
+
+static void sizes_versions_and_variables_are_read(void)
+{
+    struct ys_recipe *recipe = NULL;
+    REQUIRE(read_text("v.recipe",
+                      "name = v\nadapter = a.py\nversions = 2.1.0, 1.9.1\npython = 3.11 3.10\nrequirements = {version}.txt\n"
+                      "download = 190 MB\ndisk = 1.6 GB\nenv.A_B = 1=2\n",
+                      &recipe) == YS_OK);
+    CHECK_INT(recipe->download_bytes, 190000000);
+    CHECK_INT(recipe->disk_bytes, 1600000000);
+    CHECK_TEXT(recipe->versions[0], "2.1.0");
+    CHECK_TEXT(recipe->versions[1], "1.9.1");
+    CHECK(recipe->versions[2] == NULL);
+    CHECK_TEXT(recipe->env[0], "A_B=1=2");
+    ys_recipe_free(recipe);
+}
+
+static void refused(const char *text, const char *why)
+{
+    struct ys_recipe *recipe = NULL;
+    ys_status status = read_text("bad.recipe", text, &recipe);
+    tap_check(status == YS_EFORMAT, __LINE__, "\"%s\" gave %s", text, ys_status_name(status));
+    CHECK_HAS(ys_error(), why);
+    if (status == YS_OK)
+        ys_recipe_free(recipe);
+}
+
+static void damaged_recipes_are_refused_with_the_place(void)
+{
+    refused("name = bad\nprogram = x\nprogramm = y\n", "bad.recipe:3:1: a recipe has no key \"programm\"; did you mean \"program\"?");
+    refused("name = bad\nname = bad\nprogram = x\n", "name");
+    refused("name = bad\n", "needs program = EXECUTABLE or adapter = FILE.py");
+    refused("name = bad\nprogram = x\nadapter = y.py\n", "not both");
+    refused("name = other\nprogram = x\n", "must be called other.recipe");
+    refused("program = x\n", "needs name = NAME");
+    refused("name = bad\nadapter = y.py\n", "needs versions, python and requirements");
+    refused("name = bad\nprogram = x\ndouble = maybe\n", "write yes or no");
+    refused("name = bad\nprogram = x\ndownload = 12 parsecs\n", "190 MB");
+    refused("name = bad\nprogram = x\nopt.a = flag: help\n", "\"flag\" is no type");
+    refused("name = bad\nprogram = x\n[section]\n", "a recipe has no sections");
+}
+
+static void an_unknown_framework_names_the_nearest_and_all_others(void)
+{
+    struct ys_recipe *recipe = NULL;
+    scratch_write("dirs/alpha.recipe", "name = alpha\nprogram = x\n");
+    char *dir = ys_path_join(scratch_dir(), "dirs");
+    const char *const dirs[] = {dir, NULL};
+    CHECK(ys_recipe_find("alhpa", dirs, &recipe) == YS_ENOTFOUND);
+    CHECK_HAS(ys_error(), "no recipe for a framework \"alhpa\"");
+    CHECK_HAS(ys_error(), "did you mean \"alpha\"?");
+    CHECK_HAS(ys_error(), "builtin");
+    CHECK(ys_recipe_find("../alpha", dirs, &recipe) == YS_ENOTFOUND);
+    ys_free(dir);
+}
+
+static void the_first_folder_that_has_a_name_wins(void)
+{
+    struct ys_recipe *recipe = NULL;
+    scratch_write("first/null.recipe", "name = null\nprogram = mine\n");
+    char *dir = ys_path_join(scratch_dir(), "first");
+    const char *const dirs[] = {dir, NULL};
+    REQUIRE(ys_recipe_find("null", dirs, &recipe) == YS_OK);
+    CHECK_TEXT(recipe->program, "mine");
+    ys_recipe_free(recipe);
+    REQUIRE(ys_recipe_find("null", NULL, &recipe) == YS_OK);
+    CHECK_TEXT(recipe->program, "yardstick-null");
+    ys_recipe_free(recipe);
+    ys_free(dir);
+}
+
+static void every_shipped_recipe_reads(void)
+{
+    ys_json *names = NULL;
+    REQUIRE(ys_recipe_names(NULL, &names) == YS_OK);
+    CHECK(ys_json_size(names) >= 3);
+    for (size_t i = 0; i < ys_json_size(names); i++) {
+        struct ys_recipe *recipe = NULL;
+        ys_status status = ys_recipe_find(ys_json_text(ys_json_at(names, i), ""), NULL, &recipe);
+        tap_check(status == YS_OK, __LINE__, "%s: %s", ys_json_text(ys_json_at(names, i), ""), status ? ys_error() : "");
+        ys_recipe_free(recipe);
+    }
+    ys_json_free(names);
+}
+
+TAP_MAIN(TAP_CASE(a_recipe_that_names_an_executable_is_enough), TAP_CASE(options_carry_type_choices_and_help),
+         TAP_CASE(sizes_versions_and_variables_are_read), TAP_CASE(damaged_recipes_are_refused_with_the_place),
+         TAP_CASE(an_unknown_framework_names_the_nearest_and_all_others), TAP_CASE(the_first_folder_that_has_a_name_wins),
+         TAP_CASE(every_shipped_recipe_reads))

@@ -1,0 +1,35 @@
+#include "framework/start_env.h"
+#include "tap.h"
+
+static const char *find(char **env, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; env[i]; i++)
+        if (strncmp(env[i], name, length) == 0 && env[i][length] == '=')
+            return env[i] + length + 1;
+    return NULL;
+}
+
+static void every_pool_gets_the_threads_and_later_values_replace_earlier_ones(void)
+{
+    struct ys_framework *framework = NULL;
+    ys_json *extra = ys_json_object();
+    char **env = NULL;
+    REQUIRE(ys_framework_find("null", NULL, &framework) == YS_OK);
+    ys_json_set_string(extra, "MKL_NUM_THREADS", "7");
+    ys_json_set_string(extra, "OMP_WAIT_POLICY", "PASSIVE");
+    REQUIRE(ys_start_env(framework, 3, extra, &env) == YS_OK);
+    CHECK_TEXT(find(env, "OMP_NUM_THREADS"), "3");
+    CHECK_TEXT(find(env, "OPENBLAS_NUM_THREADS"), "3");
+    CHECK_TEXT(find(env, "MKL_NUM_THREADS"), "7");
+    CHECK_TEXT(find(env, "OMP_WAIT_POLICY"), "PASSIVE");
+    int mkl = 0;
+    for (size_t i = 0; env[i]; i++)
+        mkl += strncmp(env[i], "MKL_NUM_THREADS=", 16) == 0;
+    CHECK_INT(mkl, 1);
+    ys_start_env_free(env);
+    ys_json_free(extra);
+    ys_framework_free(framework);
+}
+
+TAP_MAIN(TAP_CASE(every_pool_gets_the_threads_and_later_values_replace_earlier_ones))
