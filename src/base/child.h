@@ -1,5 +1,5 @@
-/* Helper programs that are not being measured: pip, a Python that tells its version, the evaluator. Measured programs are
- * started by `run` alone. */
+/* Helper programs that are not being measured: pip, a Python that tells its version, the evaluator. Measured programs
+ * are started by `run` alone. */
 #ifndef YS_BASE_CHILD_H
 #define YS_BASE_CHILD_H
 
@@ -19,7 +19,9 @@ struct ys_child_options {
 
 /** Runs `argv` (argv[0] searched on PATH) with stdin from /dev/null in a process group of its own, and waits.
  * `output` (may be NULL) receives stdout, at most 16 MiB. `exit_code` is 0..255, or 128 + signal.
- * YS_OK whenever the program ran, whatever its exit code. YS_EINTR when ys_child_stop was set by a signal handler. */
+ * YS_OK whenever the program ran, whatever its exit code. YS_ENOTFOUND when there is no such program or
+ * folder; YS_EINTR when ys_stop_signal() is set or becomes so, after killing the group. What the program left behind in
+ * its process group is killed in every case. */
 ys_status ys_child_run(const char *const *argv, const struct ys_child_options *options, struct ys_buf *output,
                        int *exit_code) YS_MUST_CHECK;
 

@@ -19,17 +19,20 @@ ys_status ys_fs_write(const char *path, const void *data, size_t size) YS_MUST_C
 /** Sum of the sizes of the regular files below `path`; each inode once. */
 ys_status ys_fs_tree_size(const char *path, uint64_t *size_bytes) YS_MUST_CHECK;
 
-char *ys_path_join(const char *folder, const char *name); /* new string; NULL without memory */
+/* New strings, NULL without memory. */
+char *ys_path_join(const char *folder, const char *name); /* an absolute name stays as it is */
 char *ys_path_absolute(const char *path);                 /* against the current folder; need not exist */
-const char *ys_path_base(const char *path);               /* after the last '/'; borrowed */
 char *ys_path_dir(const char *path);                      /* before the last '/', "." without one */
+const char *ys_path_base(const char *path);               /* after the last '/'; borrowed */
 
 /** The folder of the running executable; borrowed, valid for the life of the process. */
 const char *ys_exe_dir(void);
 
-/** Finds a support file or folder (adapters, frameworks, studies, metrics, the other programs) named by its path relative
- * to the source tree's root, such as "adapters/pytorch.py" or "yardstick-builtin". Looked for, in order: beside the running program, in
- * the folder that `make install` used, in YARDSTICK_HOME. New absolute path, or NULL when nowhere. */
+/** Finds a support file or folder (adapters, frameworks, studies, metrics, the other programs) named by its path
+ * relative to the source tree's root, such as "adapters/pytorch.py" or "yardstick-builtin". Looked for, in order: beside
+ * the running program; in the prefix of `make install` (share/yardstick; a plain name also in bin and
+ * libexec/yardstick), which is taken from where the running program lies; a plain name in YARDSTICK_BIN; in
+ * YARDSTICK_HOME. New absolute path, or NULL when nowhere. An absolute path and ".." are never found. */
 char *ys_find_support(const char *relative);
 
 /** The cache folder: YARDSTICK_CACHE, else XDG_CACHE_HOME/yardstick, else ~/.cache/yardstick. New absolute path. */

@@ -51,7 +51,13 @@ static size_t character_length(const unsigned char *text)
     unsigned char first = text[0], low = 0x80, high = 0xBF;
     if (first < 0x80)
         return 1;
-    size_t length = first >= 0xC2 && first <= 0xDF ? 2 : (first & 0xF0) == 0xE0 ? 3 : first >= 0xF0 && first <= 0xF4 ? 4 : 0;
+    size_t length = 0;
+    if (first >= 0xC2 && first <= 0xDF)
+        length = 2;
+    else if ((first & 0xF0) == 0xE0)
+        length = 3;
+    else if (first >= 0xF0 && first <= 0xF4)
+        length = 4;
     if (first == 0xE0)
         low = 0xA0;
     else if (first == 0xED)
@@ -66,7 +72,7 @@ static size_t character_length(const unsigned char *text)
     return length;
 }
 
-/** `text` itself when it is valid UTF-8, otherwise a copy in `copy` with U+FFFD for each bad byte; NULL without memory. */
+/** `text` itself when it is valid UTF-8, otherwise `copy` with U+FFFD for each bad byte; NULL without memory. */
 static const char *valid_utf8(const char *text, struct ys_buf *copy)
 {
     const unsigned char *c = (const unsigned char *)text;

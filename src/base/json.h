@@ -1,8 +1,8 @@
 /* JSON values. A thin layer over jansson, the only place that knows it.
  *
- * Ownership: constructors and parsers return a value that the caller owns (ys_json_free). Functions that put a value into
- * an object or array TAKE it, also when they fail. Getters BORROW from the container. Objects keep insertion order.
- * Integers are 64 bits and exact; reals print so that they read back equal (17 digits). NaN and infinities cannot be
+ * Ownership: constructors and parsers return a value that the caller owns (ys_json_free). Functions that put a value
+ * into an object or array TAKE it, also when they fail. Getters BORROW from the container. Objects keep insertion order.
+ * Integers are 64 bits and exact; reals print so that they read back equal (up to 17 digits). NaN and infinities cannot be
  * stored: ys_json_real() of one gives null. Text is UTF-8; invalid UTF-8 is replaced when a string is made. */
 #ifndef YS_BASE_JSON_H
 #define YS_BASE_JSON_H
@@ -14,7 +14,15 @@
 
 typedef struct json_t ys_json;
 
-enum ys_json_type { YS_JSON_NULL, YS_JSON_BOOL, YS_JSON_INT, YS_JSON_REAL, YS_JSON_STRING, YS_JSON_ARRAY, YS_JSON_OBJECT };
+enum ys_json_type {
+    YS_JSON_NULL,
+    YS_JSON_BOOL,
+    YS_JSON_INT,
+    YS_JSON_REAL,
+    YS_JSON_STRING,
+    YS_JSON_ARRAY,
+    YS_JSON_OBJECT,
+};
 
 /* Making. NULL means that memory ran out; containers ignore nothing: setting NULL fails the later dump. */
 ys_json *ys_json_object(void);
@@ -67,7 +75,8 @@ bool ys_json_equal(const ys_json *a, const ys_json *b);
 ys_status ys_json_parse(const char *text, size_t size, const char *name, ys_json **value) YS_MUST_CHECK;
 ys_status ys_json_read(const char *path, ys_json **value) YS_MUST_CHECK; /* files up to 64 MiB */
 enum ys_json_style { YS_JSON_COMPACT, YS_JSON_INDENT, YS_JSON_SORTED /* compact, keys sorted: for hashing */ };
-char *ys_json_dump(const ys_json *value, enum ys_json_style style); /* new string (ys_free), NULL without memory */
+/** NULL without memory now or when a value was set, and for what nests deeper than 256; ys_error() says which. */
+char *ys_json_dump(const ys_json *value, enum ys_json_style style); /* new string (ys_free) */
 ys_status ys_json_write(const char *path, const ys_json *value) YS_MUST_CHECK; /* indented, atomically, final newline */
 
 #endif

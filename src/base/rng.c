@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* AS 241 (PPND16), highest power first. The two ratios hold for |p - 1/2| <= 0.425 and for the tails down to p = exp(-25);
- * the third one of the paper, for what lies beyond, is not needed: no uniform here is below 2^-33 = exp(-22.9). */
+/* AS 241 (PPND16), highest power first. The two ratios hold for |p - 1/2| <= 0.425 and for the tails down to
+ * p = exp(-25); the third one of the paper, for what lies beyond, is not needed: no uniform here is below
+ * 2^-33 = exp(-22.9). */
 static const double central_num[8] = {
     2.5090809287301226727e+3, 3.3430575583588128105e+4, 6.7265770927008700853e+4, 4.5921953931549871457e+4,
     1.3731693765509461125e+4, 1.9715909503065514427e+3, 1.3314166789178437745e+2, 3.3871328727963666080e+0};
@@ -64,8 +65,8 @@ uint32_t ys_rng_u32(struct ys_rng *rng)
     return rng->word[rng->used++];
 }
 
-/* Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the high word of x * bound, drawn again
- * while the low word lies in the part that would make some results likelier. */
+/* Lemire, "Fast random integer generation in an interval", ACM TOMACS 29 (2019): the high word of x * bound, drawn
+ * again while the low word lies in the part that would make some results likelier. */
 uint32_t ys_rng_below(struct ys_rng *rng, uint32_t bound)
 {
     YS_ASSERT(bound > 0);
@@ -82,7 +83,7 @@ double ys_rng_uniform(struct ys_rng *rng)
     return (ys_rng_u32(rng) + 0.5) * 0x1p-32;
 }
 
-/* Natural logarithm for 0 < x < 1, within 2 ulp. Not libm's, whose last bit differs between versions.
+/* Natural logarithm for 0 < x < 1, within a few ulp. Not libm's, whose last bit differs between versions.
  * log m = 2 atanh(s) with s = (m - 1) / (m + 1); m in [sqrt(1/2), sqrt(2)) gives s^2 < 0.0295, so that the first term
  * left out, s^22 / 23, is below 1e-17 of the sum. */
 static double portable_log(double x)

@@ -1,7 +1,8 @@
 /* Random numbers from a counter: the same (seed, name, index) gives the same number in any order, on any machine, with
  * any number of threads. Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11), keyed by
- * the first 8 bytes of SHA-256 over the seed (8 bytes, little-endian) and the name. Floating-point results use only
- * IEEE additions, multiplications, divisions and square roots, without contraction, so they are bit-equal everywhere. */
+ * the first 8 bytes of SHA-256 over the seed (8 bytes, little-endian) and the name. Floating-point results
+ * use only IEEE additions, multiplications, divisions and square roots, without contraction, so they are bit-equal
+ * everywhere. */
 #ifndef YS_BASE_RNG_H
 #define YS_BASE_RNG_H
 

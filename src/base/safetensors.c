@@ -177,7 +177,8 @@ static ys_status read_shape(const struct ys_safetensors *file, const ys_json *sh
         const ys_json *dimension = ys_json_at(shape, i);
         tensor->shape[i] = ys_json_integer(dimension, -1);
         if (ys_json_type_of(dimension) != YS_JSON_INT || tensor->shape[i] < 0)
-            return ys_fail(YS_EFORMAT, "%s: dimension %zu of tensor \"%s\" is not a count", file->path, i, tensor->name);
+            return ys_fail(YS_EFORMAT, "%s: dimension %zu of tensor \"%s\" is not a count", file->path, i,
+                           tensor->name);
     }
     if (!shape_bytes(tensor, &tensor->size_bytes))
         return ys_fail(YS_EFORMAT, "%s: the shape of tensor \"%s\" is too large", file->path, tensor->name);

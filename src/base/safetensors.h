@@ -1,6 +1,6 @@
 /* safetensors files: a u64 little-endian header length, a JSON header, raw little-endian tensors.
- * Format: https://github.com/huggingface/safetensors (README, "Format"). Reading validates everything: lengths against the
- * file, products of shapes against overflow, offsets contiguous without hole or overlap, no duplicate names. */
+ * Format: https://github.com/huggingface/safetensors (README, "Format"). Reading validates everything: lengths against
+ * the file, products of shapes against overflow, offsets contiguous without hole or overlap, no duplicate names. */
 #ifndef YS_BASE_SAFETENSORS_H
 #define YS_BASE_SAFETENSORS_H
 
@@ -30,7 +30,8 @@ size_t ys_tensor_count(const struct ys_tensor *tensor);
 /** Element `i` widened to double, for any dtype. */
 double ys_tensor_value(const struct ys_tensor *tensor, size_t i);
 
-/* Reading: the file is mapped read-only; tensors point into the mapping until close. Order is that of the data. */
+/* Reading: the file is mapped read-only; tensors point into the mapping (into a copy where the file
+ * does not align them) until close. Order is that of the data. */
 struct ys_safetensors;
 ys_status ys_safetensors_open(const char *path, struct ys_safetensors **file) YS_MUST_CHECK;
 void ys_safetensors_close(struct ys_safetensors *file); /* NULL is fine */
@@ -38,7 +39,8 @@ size_t ys_safetensors_count(const struct ys_safetensors *file);
 const struct ys_tensor *ys_safetensors_at(const struct ys_safetensors *file, size_t index);
 /** NULL when there is no tensor of that name. */
 const struct ys_tensor *ys_safetensors_find(const struct ys_safetensors *file, const char *name);
-/** As find, but a failure that names file and tensor; also checks dtype, and rank and shape where rank is not SIZE_MAX. */
+/** As find, but a failure that names file and tensor; also checks dtype, and rank and shape where rank is not SIZE_MAX.
+ * A NULL `shape` checks the rank alone. */
 ys_status ys_safetensors_need(const struct ys_safetensors *file, const char *name, enum ys_dtype dtype, size_t rank,
                               const int64_t *shape, const struct ys_tensor **tensor) YS_MUST_CHECK;
 /** A string of `__metadata__`, NULL when absent. */

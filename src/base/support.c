@@ -84,8 +84,8 @@ char *ys_find_support(const char *relative)
     char *found = existing(ys_exe_dir(), ".", relative);
     if (!found)
         found = find_installed(relative);
-    if (!found && !strchr(relative, '/'))
-        found = find_in_variable("YARDSTICK_BIN", relative); /* programs that are not beside the others: a build folder */
+    if (!found && !strchr(relative, '/')) /* programs of a build folder, run from elsewhere */
+        found = find_in_variable("YARDSTICK_BIN", relative);
     if (!found)
         found = find_in_variable("YARDSTICK_HOME", relative);
     return found;
