@@ -1,0 +1,143 @@
+#include "metric/detail.h"
+
+#include "base/mem.h"
+#include "metric/build.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NS_PER_S 1e9
+
+static size_t stride_for(size_t count)
+{
+    return count <= YS_DETAIL_MAX_POINTS ? 1 : (count + YS_DETAIL_MAX_POINTS - 1) / YS_DETAIL_MAX_POINTS;
+}
+
+/* Every `stride`-th number less `origin`, over `divisor`; left a whole number when that is 1. */
+static ys_json *ints(ys_status *status, const struct ys_series *series, size_t stride, int64_t origin, double divisor)
+{
+    ys_json *array = ys_json_array();
+    for (size_t i = 0; series && i < series->count; i += stride) {
+        int64_t value = series->ints[i] - origin;
+        ys_add(status, array, divisor == 1 ? ys_json_int(value) : ys_json_real((double)value / divisor));
+    }
+    return array;
+}
+
+static void put_loss(ys_status *status, ys_json *object, const struct ys_series_set *series)
+{
+    const struct ys_series *loss = ys_series_find(series, "step_loss");
+    size_t stride = stride_for(loss ? loss->count : 0);
+    ys_json *array = ys_json_array();
+    for (size_t i = 0; loss && i < loss->count; i += stride)
+        ys_add(status, array, ys_json_real(loss->reals[i]));
+    ys_put(status, object, "loss", array);
+    ys_put_int(status, object, "loss_every", (int64_t)stride);
+}
+
+static void put_blocks(ys_status *status, ys_json *object, const struct ys_view_run *run, const struct ys_series_set *series,
+                       int64_t origin_ns)
+{
+    const struct ys_series *start = ys_series_find(series, "block_start_ns"), *end = ys_series_find(series, "block_end_ns");
+    const struct ys_series *count = ys_series_find(series, "block_count");
+    ys_json *blocks = ys_json_object(), *step_s = ys_json_array();
+    size_t n = start && end && count && start->count == end->count && count->count == end->count ? end->count : 0;
+    size_t stride = stride_for(n);
+    for (size_t i = 0; i < n; i += stride) {
+        double steps = (double)(count->ints[i] > 0 ? count->ints[i] : 1);
+        ys_add(status, step_s, ys_json_real((double)(end->ints[i] - start->ints[i]) / NS_PER_S / steps));
+    }
+    const ys_json *rate = ys_json_get(run->metrics, "rate_per_s"), *from = ys_json_get(rate, "steady_from");
+    ys_put(status, blocks, "end_s", ints(status, n ? end : NULL, stride, origin_ns, NS_PER_S));
+    ys_put(status, blocks, "step_s", step_s);
+    ys_put_int(status, blocks, "every", (int64_t)stride);
+    /* In places of these arrays. */
+    ys_put(status, blocks, "steady_from",
+           from ? ys_json_int((ys_json_integer(from, 0) + (int64_t)stride - 1) / (int64_t)stride) : ys_json_null());
+    ys_put_ref(status, blocks, "steady", ys_json_get(rate, "steady"));
+    ys_put(status, object, "blocks", blocks);
+}
+
+/* Processors in use between this sample and the one before it. */
+static ys_json *cores(ys_status *status, const struct ys_series *t, const struct ys_series *cpu, size_t stride, int64_t origin_ns)
+{
+    ys_json *array = ys_json_array();
+    int64_t last_t = origin_ns, last_cpu = 0;
+    for (size_t i = 0; t && cpu && i < t->count && i < cpu->count; i += stride) {
+        int64_t span = t->ints[i] - last_t;
+        ys_add(status, array, span > 0 ? ys_json_real((double)(cpu->ints[i] - last_cpu) / (double)span) : ys_json_null());
+        last_t = t->ints[i];
+        last_cpu = cpu->ints[i];
+    }
+    return array;
+}
+
+static void put_samples(ys_status *status, ys_json *object, const struct ys_series_set *series, int64_t origin_ns)
+{
+    const struct ys_series *t = ys_series_find(series, "sample_t_ns");
+    size_t stride = stride_for(t ? t->count : 0);
+    ys_json *samples = ys_json_object();
+    ys_put(status, samples, "t_s", ints(status, t, stride, origin_ns, NS_PER_S));
+    ys_put(status, samples, "cpu_cores", cores(status, t, ys_series_find(series, "sample_cpu_ns"), stride, origin_ns));
+    ys_put(status, samples, "rss_bytes", ints(status, ys_series_find(series, "sample_rss_bytes"), stride, 0, 1));
+    ys_put(status, samples, "threads", ints(status, ys_series_find(series, "sample_threads"), stride, 0, 1));
+    ys_put(status, samples, "processes", ints(status, ys_series_find(series, "sample_processes"), stride, 0, 1));
+    ys_put_int(status, samples, "every", (int64_t)stride);
+    ys_put(status, object, "samples", samples);
+}
+
+static ys_json *plain_metrics(ys_status *status, const struct ys_view_run *run)
+{
+    ys_json *object = ys_json_object();
+    for (void *it = ys_json_iter(run->metrics); it; it = ys_json_next(run->metrics, it))
+        ys_put_ref(status, object, ys_json_iter_key(it), ys_json_get(ys_json_iter_value(it), "value"));
+    return object;
+}
+
+static ys_json *checkpoints(ys_status *status, const struct ys_view_run *run)
+{
+    const ys_json *stored = ys_json_get(run->facts, "checkpoints");
+    ys_json *array = ys_json_array();
+    for (size_t i = 0; i < ys_json_size(stored); i++) {
+        const ys_json *checkpoint = ys_json_at(stored, i), *evaluation = ys_json_get(checkpoint, "evaluation");
+        ys_json *object = ys_json_object();
+        ys_put_ref(status, object, "step", ys_json_get(checkpoint, "step"));
+        ys_put_ref(status, object, "accuracy", ys_json_get(evaluation, "accuracy"));
+        ys_put_ref(status, object, "loss", ys_json_get(evaluation, "loss"));
+        ys_add(status, array, object);
+    }
+    return array;
+}
+
+static ys_status detail(struct ys_store *store, const struct ys_view_run *run, ys_json *runs)
+{
+    struct ys_series_set series = {0};
+    YS_TRY(ys_store_series_get(store, run->id, &series));
+    int64_t origin_ns = ys_json_get_int(ys_json_get(run->facts, "times"), "exec_ns", 0);
+    ys_json *object = ys_json_object();
+    ys_status status = YS_OK;
+    ys_put_int(&status, object, "run_id", run->id);
+    ys_put_int(&status, object, "round", run->round);
+    ys_put_int(&status, object, "attempt", run->attempt);
+    ys_put_bool(&status, object, "matched", run->matched);
+    static const char *const copied[] = {"status", "stage", "exit_code", "signal", "message", "log_tail", "warnings"};
+    for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
+        ys_put_ref(&status, object, copied[i], ys_json_get(run->facts, copied[i]));
+    ys_put(&status, object, "metrics", plain_metrics(&status, run));
+    put_loss(&status, object, &series);
+    put_blocks(&status, object, run, &series, origin_ns);
+    put_samples(&status, object, &series, origin_ns);
+    ys_put(&status, object, "checkpoints", checkpoints(&status, run));
+    ys_add(&status, runs, object);
+    ys_series_set_free(&series);
+    return status;
+}
+
+ys_status ys_detail_runs(struct ys_store *store, const struct ys_view_trial *trial, ys_json **runs)
+{
+    ys_json *array = ys_json_array();
+    ys_status status = array ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < trial->run_count; i++)
+        status = detail(store, &trial->runs[i], array);
+    return ys_built(status, array, runs);
+}

@@ -1,0 +1,47 @@
+/* Metrics: from the facts and series of runs to the numbers that are shown, and nothing else goes in: whatever is here can be computed
+ * again from what is stored. docs/results.md describes the documents, metrics/NAME.metric each metric. */
+#ifndef YS_METRIC_METRIC_H
+#define YS_METRIC_METRIC_H
+
+#include "base/json.h"
+#include "stat/compare.h"
+#include "stat/series.h"
+#include "store/store.h"
+
+/* The version of the algorithms, as a whole: raise it when a metric of the same facts can come out differently. */
+#define YS_METRIC_VERSION 1
+
+/* What counts as the same between two accuracies, as a difference; ratios are judged by the study's `margin`. */
+#define YS_METRIC_ACCURACY_MARGIN 0.005
+
+struct ys_metric_info {
+    const char *name;
+    const char *unit;   /* SI: "s", "1/s", "B", "1" for pure numbers */
+    enum ys_better better;
+    const char *method; /* exact, counter, sampled, estimated, derived */
+    const char *scope;  /* of what it is a measure: "process tree, exec to end" */
+    const char *source; /* where the numbers come from */
+    bool learning;      /* null for programs that do no work */
+    bool whole;         /* a whole number: printed as one */
+};
+/** All metrics, in the order in which they are listed. */
+const struct ys_metric_info *ys_metric_infos(size_t *count);
+const struct ys_metric_info *ys_metric_find(const char *name); /* NULL when there is none */
+
+/** The texts of metrics/: array of {name, unit, better, formula, source, limits}, in the order of ys_metric_infos(). YS_ENOTFOUND when
+ * the folder is nowhere, YS_EFORMAT when a file is not as it should be. */
+ys_status ys_metric_list(ys_json **list) YS_MUST_CHECK;
+
+/** Every metric of one run: {name: {value, unit, method, scope, source, better} | {value: null, reason}}. `trial` as in the job
+ * (`keys`), `facts` and `series` as a run leaves them; a run that failed has times and counters, never a speed. YS_ENOMEM. */
+ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const struct ys_series_set *series,
+                           ys_json **metrics) YS_MUST_CHECK;
+
+/** Computes the metrics of all runs of the study again and stores them. As for the store's functions. */
+ys_status ys_metric_recompute(struct ys_store *store, int64_t study_id) YS_MUST_CHECK;
+
+enum ys_result_flags { YS_RESULT_RUNS = 1 /* with runs_detail: curves, samples, logs */ };
+/** The result document of a study, yardstick/result/1. Needs only to read: metrics that are not stored yet are computed. */
+ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **result) YS_MUST_CHECK;
+
+#endif

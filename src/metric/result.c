@@ -1,0 +1,267 @@
+/* The result document: docs/results.md, field by field. */
+#include "metric/metric.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "metric/build.h"
+#include "metric/detail.h"
+#include "metric/environment.h"
+#include "metric/pair.h"
+#include "metric/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_date(ys_status *status, ys_json *object, const char *key, const ys_json *date_s)
+{
+    char text[32];
+    bool known = ys_json_type_of(date_s) == YS_JSON_INT;
+    if (known)
+        ys_date_text(ys_json_integer(date_s, 0), text, sizeof text);
+    ys_put_text(status, object, key, known ? text : NULL);
+}
+
+static void put_job_hash(ys_status *status, ys_json *object, const ys_json *study)
+{
+    char hash[YS_SHA256_TEXT];
+    const char *text = ys_json_get_text(study, "job_text", "");
+    if (ys_json_get(study, "job_hash")) {
+        ys_put_ref(status, object, "job_hash", ys_json_get(study, "job_hash"));
+        return;
+    }
+    ys_sha256_text(text, strlen(text), hash);
+    ys_put_text(status, object, "job_hash", hash);
+}
+
+static ys_json *study_block(ys_status *status, const struct ys_view *view)
+{
+    const ys_json *study = view->study, *job = ys_json_get(study, "job");
+    ys_json *object = ys_json_object();
+    int64_t complete = 0;
+    for (size_t i = 0; i < ys_json_size(view->rounds); i++)
+        complete += ys_json_get_bool(ys_json_at(view->rounds, i), "complete", false);
+    ys_put_ref(status, object, "id", ys_json_get(study, "id"));
+    ys_put_ref(status, object, "name", ys_json_get(study, "name"));
+    ys_put_ref(status, object, "folder", ys_json_get(study, "folder"));
+    put_date(status, object, "started", ys_json_get(study, "started_s"));
+    put_date(status, object, "ended", ys_json_get(study, "ended_s"));
+    ys_put_ref(status, object, "status", ys_json_get(study, "status"));
+    ys_put_ref(status, object, "exit_code", ys_json_get(study, "exit_code"));
+    ys_put_ref(status, object, "seed", ys_json_get(study, "seed"));
+    ys_put_int(status, object, "repeat", ys_json_get_int(job, "repeat", 0));
+    ys_put_int(status, object, "rounds", complete);
+    ys_put_real(status, object, "margin", ys_json_get_number(job, "margin", 0.02));
+    ys_put_ref(status, object, "command", ys_json_get(study, "command"));
+    put_job_hash(status, object, study);
+    ys_put_ref(status, object, "job_text", ys_json_get(study, "job_text"));
+    ys_put_ref(status, object, "version", ys_json_get(study, "version"));
+    ys_put_ref(status, object, "timing", ys_json_get(study, "timing"));
+    return object;
+}
+
+static ys_json *harness_metric(ys_status *status, double value, const char *unit, int64_t n, const char *method, const char *source)
+{
+    ys_json *object = ys_json_object();
+    if (isnan(value)) {
+        ys_put(status, object, "value", ys_json_null());
+        ys_put_text(status, object, "reason", "no run recorded it");
+        return object;
+    }
+    ys_put_real(status, object, "value", value);
+    ys_put_text(status, object, "unit", unit);
+    ys_put_int(status, object, "n", n);
+    ys_put(status, object, "ci", ys_json_null());
+    ys_put(status, object, "level", ys_json_null());
+    ys_put_text(status, object, "method", method);
+    ys_put_text(status, object, "scope", "all runs of the study");
+    ys_put_text(status, object, "source", source);
+    ys_put_text(status, object, "better", "lower");
+    return object;
+}
+
+struct harness_sums {
+    double cpu_s, lived_s, wall_s, lateness_s;
+    int64_t runs;
+};
+
+static struct harness_sums sum_harness(const struct ys_view *view)
+{
+    struct harness_sums sums = {0, 0, 0, NAN, 0};
+    for (size_t t = 0; t < view->trial_count; t++) {
+        for (size_t r = 0; r < view->trials[t].run_count; r++) {
+            const struct ys_view_run *run = &view->trials[t].runs[r];
+            const ys_json *harness = ys_json_get(run->facts, "harness"), *times = ys_json_get(run->facts, "times");
+            double wall_s = ys_view_value(run, "wall_s");
+            double lived_s = (ys_json_get_number(times, "end_ns", NAN) - ys_json_get_number(times, "exec_ns", NAN)) / 1e9;
+            double cpu_s = ys_json_get_number(harness, "cpu_ns", NAN) / 1e9;
+            sums.wall_s += isnan(wall_s) ? 0 : wall_s;
+            sums.lateness_s = fmax(sums.lateness_s, ys_json_get_number(harness, "lateness_max_ns", NAN) / 1e9);
+            if (isnan(cpu_s) || isnan(lived_s))
+                continue;
+            sums.cpu_s += cpu_s;
+            sums.lived_s += lived_s;
+            sums.runs++;
+        }
+    }
+    return sums;
+}
+
+/* Seconds of the study in which no run was running: from its own clock where it kept one, else from its dates. */
+static double overhead_s(const ys_json *study, double runs_s)
+{
+    const ys_json *timing = ys_json_get(study, "timing");
+    double spent_s = ys_json_get_number(timing, "prepare_s", NAN) + ys_json_get_number(timing, "prove_s", NAN) +
+                     ys_json_get_number(timing, "measure_s", NAN);
+    if (isnan(spent_s))
+        spent_s = ys_json_get_number(study, "ended_s", NAN) - ys_json_get_number(study, "started_s", NAN);
+    return spent_s - runs_s;
+}
+
+static ys_json *harness_block(ys_status *status, const struct ys_view *view)
+{
+    struct harness_sums sums = sum_harness(view);
+    ys_json *object = ys_json_object();
+    double share = sums.lived_s > 0 ? sums.cpu_s / sums.lived_s : NAN;
+    ys_put_ref(status, object, "version", ys_json_get(view->study, "version"));
+    ys_put_int(status, object, "metrics_version", YS_METRIC_VERSION);
+    ys_put(status, object, "cpu_share",
+           harness_metric(status, share, "1", sums.runs, "counter", "yardstick's processor time over the time runs lived"));
+    ys_put(status, object, "lateness_max_s",
+           harness_metric(status, sums.lateness_s, "s", sums.runs, "exact", "the latest of all samples against its due time"));
+    ys_put_real(status, object, "overhead_s", overhead_s(view->study, sums.wall_s));
+    return object;
+}
+
+static ys_json *deviations(ys_status *status, const struct ys_view_trial *trial)
+{
+    ys_json *array = ys_json_array();
+    const ys_json *options = ys_json_get(trial->json, "options");
+    const char *precision = ys_json_get_text(ys_json_get(trial->json, "keys"), "precision", "f32");
+    char text[300];
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const ys_json *said = ys_json_get(ys_json_get(trial->runs[r].facts, "opened"), "deviations");
+        for (size_t i = 0; i < ys_json_size(said); i++)
+            ys_add_text_once(status, array, ys_json_text(ys_json_at(said, i), "?"));
+    }
+    for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it)) {
+        char *value = ys_json_dump(ys_json_iter_value(it), YS_JSON_COMPACT);
+        snprintf(text, sizeof text, "option %s = %s", ys_json_iter_key(it), value ? value : "?");
+        ys_free(value);
+        ys_add_text_once(status, array, text);
+    }
+    if (strcmp(precision, "f32") != 0) {
+        snprintf(text, sizeof text, "precision %s", precision);
+        ys_add_text_once(status, array, text);
+    }
+    return array;
+}
+
+static ys_json *warnings(ys_status *status, const struct ys_view_trial *trial)
+{
+    ys_json *array = ys_json_array();
+    size_t unsteady = 0, ok = 0;
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_view_run *run = &trial->runs[r];
+        const ys_json *said = ys_json_get(run->facts, "warnings"), *rate = ys_json_get(run->metrics, "rate_per_s");
+        for (size_t i = 0; i < ys_json_size(said); i++)
+            ys_add_text_once(status, array, ys_json_text(ys_json_at(said, i), "?"));
+        ok += run->counted && run->ok;
+        unsteady += run->counted && run->ok && !ys_json_get_bool(rate, "steady", true);
+    }
+    if (unsteady) {
+        char text[200];
+        snprintf(text, sizeof text, "no steady part was found in %zu of %zu runs: their speed is that of the last half", unsteady, ok);
+        ys_add_text_once(status, array, text);
+    }
+    return array;
+}
+
+static ys_json *proof_block(ys_status *status, const struct ys_view_trial *trial)
+{
+    const ys_json *proof = ys_json_get(trial->json, "proof");
+    ys_json *object = ys_json_object();
+    if (ys_json_type_of(proof) == YS_JSON_OBJECT) {
+        ys_put_ref(status, object, "verdict", NULL);
+        ys_status merged = ys_json_merge(object, proof);
+        if (*status == YS_OK)
+            *status = merged;
+        return object;
+    }
+    ys_put_text(status, object, "verdict", "none");
+    ys_put_text(status, object, "reason", trial->no_work ? "this framework does no work" : "no proof was made");
+    ys_put(status, object, "checks", ys_json_array());
+    return object;
+}
+
+static void put_ending(ys_status *status, ys_json *object, const struct ys_view_trial *trial)
+{
+    const ys_json *failure = trial->failure ? trial->failure->facts : NULL;
+    const char *reason = failure ? ys_json_get_text(failure, "message", NULL) : ys_json_get_text(trial->json, "reason", NULL);
+    if (!reason && trial->counted == 0)
+        reason = "no run of it was finished";
+    ys_put_text(status, object, "status", trial->status);
+    ys_put_ref(status, object, "stage", ys_json_get(failure, "stage"));
+    ys_put_text(status, object, "reason", reason);
+    ys_put_ref(status, object, "command", ys_json_get(trial->json, "command"));
+    ys_put_int(status, object, "runs", (int64_t)trial->counted);
+    ys_put_int(status, object, "failed", (int64_t)trial->failed);
+}
+
+static ys_status trial_block(struct ys_store *store, const struct ys_view_trial *trial, unsigned flags, ys_json *trials)
+{
+    static const char *const copied[] = {"id", "trial_id", "section", "factors", "framework"};
+    static const char *const settings[] = {"keys", "options", "env"};
+    ys_json *object = ys_json_object(), *metrics = NULL, *runs = NULL;
+    ys_status status = ys_trial_metrics(trial, &metrics);
+    for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
+        ys_put_ref(&status, object, copied[i], ys_json_get(trial->json, copied[i]));
+    put_ending(&status, object, trial);
+    ys_put(&status, object, "deviations", deviations(&status, trial));
+    ys_put(&status, object, "warnings", warnings(&status, trial));
+    ys_put(&status, object, "proof", proof_block(&status, trial));
+    ys_put(&status, object, "metrics", metrics);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        ys_put_ref(&status, object, settings[i], ys_json_get(trial->json, settings[i]));
+    if (status == YS_OK && (flags & YS_RESULT_RUNS)) {
+        status = ys_detail_runs(store, trial, &runs);
+        if (status == YS_OK)
+            ys_put(&status, object, "runs_detail", runs);
+    }
+    ys_add(&status, trials, object);
+    return status;
+}
+
+static ys_status build(struct ys_store *store, const struct ys_view *view, unsigned flags, ys_json **result)
+{
+    ys_json *object = ys_json_object(), *trials = ys_json_array(), *comparisons = NULL, *differences = NULL;
+    ys_status status = YS_OK;
+    ys_put_text(&status, object, "schema", "yardstick/result/1");
+    ys_put(&status, object, "study", study_block(&status, view));
+    const ys_json *work = ys_json_get(view->study, "model_info");
+    ys_put(&status, object, "work", work ? ys_json_copy(work) : ys_json_array());
+    ys_put_ref(&status, object, "host", view->host);
+    ys_put(&status, object, "harness", harness_block(&status, view));
+    for (size_t i = 0; status == YS_OK && i < view->trial_count; i++)
+        status = trial_block(store, &view->trials[i], flags, trials);
+    ys_put(&status, object, "trials", trials);
+    if (status == YS_OK)
+        status = ys_pair_comparisons(view, &comparisons);
+    if (status == YS_OK)
+        ys_put(&status, object, "comparisons", comparisons);
+    if (status == YS_OK)
+        status = ys_environment_differences(view, &differences);
+    if (status == YS_OK)
+        ys_put(&status, object, "environment_differences", differences);
+    return ys_built(status, object, result);
+}
+
+ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **result)
+{
+    struct ys_view view;
+    YS_TRY(ys_view_load(store, study_id, &view));
+    ys_status status = build(store, &view, flags, result);
+    ys_view_fini(&view);
+    return status;
+}

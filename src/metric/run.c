@@ -1,0 +1,399 @@
+/* The metrics of one run. Times are added and subtracted in whole nanoseconds, so that the parts of wall_s sum to it exactly. */
+#include "metric/metric.h"
+
+#include "base/mem.h"
+#include "metric/build.h"
+#include "stat/steady.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NS_PER_S 1e9 /* divided by, never its inverse multiplied: 9 ms is to read 0.009 */
+#define UNKNOWN INT64_MIN
+
+struct run_view {
+    const ys_json *trial, *facts, *times;
+    const struct ys_series *first, *count, *start, *end, *input, *loss; /* NULL when absent */
+    size_t blocks;        /* that all of first, count, start, end have; 0 when they contradict each other */
+    const char *blocks_wrong; /* why not; NULL */
+    bool ok, no_work;
+    struct ys_steady steady; /* `from` counts all blocks, the first step included */
+    bool has_steady;         /* there are blocks after the first step */
+    ys_json *metrics;
+    ys_status status;
+};
+
+static void put_null(struct run_view *run, const char *name, const char *reason)
+{
+    ys_json *object = ys_json_object();
+    ys_put(&run->status, object, "value", ys_json_null());
+    ys_put_text(&run->status, object, "reason", reason);
+    ys_put(&run->status, run->metrics, name, object);
+}
+
+/* The metric's object, for more members; NULL when the value was none. */
+static ys_json *put_value(struct run_view *run, const char *name, double value)
+{
+    const struct ys_metric_info *info = ys_metric_find(name);
+    YS_ASSERT(info);
+    if (!isfinite(value)) {
+        put_null(run, name, "not a finite number");
+        return NULL;
+    }
+    if (info->learning && run->no_work) {
+        put_null(run, name, "this framework does no work");
+        return NULL;
+    }
+    ys_json *object = ys_json_object();
+    ys_put(&run->status, object, "value", ys_number(value, info->whole));
+    ys_put_text(&run->status, object, "unit", info->unit);
+    ys_put_text(&run->status, object, "method", info->method);
+    ys_put_text(&run->status, object, "scope", info->scope);
+    ys_put_text(&run->status, object, "source", info->source);
+    ys_put_text(&run->status, object, "better", ys_better_name(info->better));
+    ys_put(&run->status, run->metrics, name, object);
+    return object;
+}
+
+/* "the run ended as crashed in stage train" */
+static const char *ending(const struct run_view *run, char text[160])
+{
+    snprintf(text, 160, "the run ended as %s in stage %s", ys_json_get_text(run->facts, "status", "?"),
+             ys_json_get_text(run->facts, "stage", "?"));
+    return text;
+}
+
+static void put_missing(struct run_view *run, const char *name, const char *reason)
+{
+    char text[160];
+    const struct ys_metric_info *info = ys_metric_find(name);
+    if (info->learning && run->no_work)
+        put_null(run, name, "this framework does no work");
+    else
+        put_null(run, name, run->ok ? reason : ending(run, text));
+}
+
+static int64_t member_ns(const ys_json *object, const char *key)
+{
+    return ys_json_get_int(object, key, UNKNOWN);
+}
+
+static int64_t between(const struct run_view *run, const char *from, const char *to)
+{
+    int64_t from_ns = member_ns(run->times, from), to_ns = member_ns(run->times, to);
+    return from_ns == UNKNOWN || to_ns == UNKNOWN || to_ns < from_ns ? UNKNOWN : to_ns - from_ns;
+}
+
+static int64_t block_ns(const struct run_view *run, size_t block)
+{
+    return run->end->ints[block] - run->start->ints[block];
+}
+
+static void view_blocks(struct run_view *run, const struct ys_series_set *series)
+{
+    run->first = ys_series_find(series, "block_first");
+    run->count = ys_series_find(series, "block_count");
+    run->start = ys_series_find(series, "block_start_ns");
+    run->end = ys_series_find(series, "block_end_ns");
+    run->input = ys_series_find(series, "block_input_ns");
+    run->loss = ys_series_find(series, "step_loss");
+    if (!run->first || !run->count || !run->start || !run->end)
+        return;
+    size_t n = run->end->count;
+    bool agree = run->first->count == n && run->count->count == n && run->start->count == n;
+    for (size_t i = 0; agree && i < n; i++)
+        agree = run->count->ints[i] > 0 && run->start->ints[i] <= run->end->ints[i] &&
+                (i == 0 || run->start->ints[i] >= run->end->ints[i - 1]);
+    if (agree)
+        run->blocks = n;
+    else
+        run->blocks_wrong = "the times of the blocks contradict each other";
+}
+
+static ys_status find_steady(struct run_view *run)
+{
+    if (run->blocks < 2)
+        return YS_OK;
+    size_t n = run->blocks - 1;
+    double *step_s = ys_alloc(n, sizeof *step_s);
+    if (!step_s)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < n; i++)
+        step_s[i] = (double)block_ns(run, i + 1) / NS_PER_S / (double)run->count->ints[i + 1];
+    ys_status status = ys_steady_find(step_s, n, &run->steady);
+    ys_free(step_s);
+    run->steady.from++;
+    run->has_steady = true;
+    return status;
+}
+
+static int64_t sum_blocks(const struct run_view *run, size_t from, size_t to)
+{
+    int64_t sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += block_ns(run, i);
+    return sum;
+}
+
+/* Seconds of the evaluator and of the saves that it needed. */
+static int64_t evaluation_ns(const struct run_view *run, int64_t *after_ns)
+{
+    double seconds = ys_json_get_number(ys_json_get(run->facts, "evaluation"), "seconds", 0);
+    const ys_json *checkpoints = ys_json_get(run->facts, "checkpoints");
+    for (size_t i = 0; i < ys_json_size(checkpoints); i++)
+        seconds += ys_json_get_number(ys_json_get(ys_json_at(checkpoints, i), "evaluation"), "seconds", 0);
+    *after_ns = llround(seconds * NS_PER_S);
+    int64_t pauses_ns = 0;
+    const ys_json *pauses = ys_json_get(run->times, "pauses");
+    for (size_t i = 0; i < ys_json_size(pauses); i++) {
+        const ys_json *pause = ys_json_at(pauses, i);
+        pauses_ns += ys_json_integer(ys_json_at(pause, 1), 0) - ys_json_integer(ys_json_at(pause, 0), 0);
+    }
+    return *after_ns + pauses_ns;
+}
+
+static void put_part(struct run_view *run, const char *name, int64_t part_ns, const char *reason, int64_t *rest_ns)
+{
+    if (part_ns == UNKNOWN) {
+        put_missing(run, name, reason);
+        return;
+    }
+    put_value(run, name, (double)part_ns / NS_PER_S);
+    *rest_ns -= part_ns;
+}
+
+static void mark_steady(struct run_view *run, ys_json *metric)
+{
+    static const char *const notes[] = {NULL, "never steady: the last half is used", "too few blocks to tell: the last half is used"};
+    if (!metric)
+        return;
+    ys_put_bool(&run->status, metric, "steady", run->steady.answer == YS_STEADY_FOUND);
+    ys_put_int(&run->status, metric, "steady_from", (int64_t)run->steady.from);
+    if (run->steady.answer != YS_STEADY_FOUND)
+        ys_put_text(&run->status, metric, "note", notes[run->steady.answer]);
+}
+
+static int64_t saved_ns(const struct run_view *run)
+{
+    bool never = ys_json_type_of(ys_json_get(run->times, "save_ns")) == YS_JSON_NULL;
+    return never && run->ok ? 0 : between(run, "save_ns", "saved_ns");
+}
+
+static void put_times(struct run_view *run)
+{
+    const char *no_stamp = "the run did not record when", *no_blocks = run->blocks_wrong ? run->blocks_wrong : "no step was timed";
+    int64_t lived_ns = between(run, "exec_ns", "end_ns"), after_ns;
+    int64_t eval_ns = evaluation_ns(run, &after_ns);
+    if (lived_ns == UNKNOWN)
+        put_missing(run, "wall_s", no_stamp);
+    else
+        put_value(run, "wall_s", (double)(lived_ns + after_ns) / NS_PER_S);
+    int64_t rest_ns = lived_ns == UNKNOWN ? 0 : lived_ns + after_ns;
+    size_t steady = run->steady.from;
+    bool trained = run->ok && run->has_steady;
+    put_part(run, "start_s", between(run, "exec_ns", "hello_ns"), no_stamp, &rest_ns);
+    put_part(run, "build_s", between(run, "open_ns", "opened_ns"), no_stamp, &rest_ns);
+    put_part(run, "first_step_s", run->blocks ? block_ns(run, 0) : UNKNOWN, no_blocks, &rest_ns);
+    put_part(run, "warmup_s", trained ? sum_blocks(run, 1, steady) : UNKNOWN, no_blocks, &rest_ns);
+    put_part(run, "train_s", trained ? sum_blocks(run, steady, run->blocks) : UNKNOWN, no_blocks, &rest_ns);
+    put_part(run, "eval_s", run->no_work ? UNKNOWN : eval_ns, no_stamp, &rest_ns);
+    put_part(run, "save_s", saved_ns(run), no_stamp, &rest_ns);
+    put_part(run, "stop_s", between(run, "bye_ns", "end_ns"), no_stamp, &rest_ns);
+    if (lived_ns == UNKNOWN)
+        put_missing(run, "rest_s", "wall_s is unknown");
+    else
+        put_value(run, "rest_s", (double)rest_ns / NS_PER_S);
+    if (run->ok)
+        mark_steady(run, trained ? ys_json_get(run->metrics, "train_s") : NULL);
+}
+
+static void put_input(struct run_view *run)
+{
+    bool known = run->ok && run->has_steady && run->input && run->input->count == run->blocks;
+    if (!known) {
+        put_missing(run, "input_s", "the adapter does not say how long it waited for data");
+        put_missing(run, "compute_s", "input_s is unknown");
+        return;
+    }
+    int64_t input_ns = 0, train_ns = sum_blocks(run, run->steady.from, run->blocks);
+    for (size_t i = run->steady.from; i < run->blocks; i++)
+        input_ns += run->input->ints[i];
+    put_value(run, "input_s", (double)input_ns / NS_PER_S);
+    put_value(run, "compute_s", (double)(train_ns - input_ns) / NS_PER_S);
+}
+
+static ys_status median_step_s(const struct run_view *run, double *median)
+{
+    size_t n = run->blocks - run->steady.from;
+    double *step_s = ys_alloc(n, sizeof *step_s);
+    if (!step_s)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < n; i++)
+        step_s[i] = (double)block_ns(run, run->steady.from + i) / NS_PER_S / (double)run->count->ints[run->steady.from + i];
+    ys_stat_sort(step_s, n);
+    *median = ys_stat_quantile(step_s, n, 0.5);
+    ys_free(step_s);
+    return YS_OK;
+}
+
+static int64_t multiply_adds(const struct run_view *run)
+{
+    int64_t count = ys_json_get_int(ys_json_get(run->facts, "work"), "multiply_adds", 0);
+    if (count <= 0)
+        count = ys_json_get_int(ys_json_get(run->trial, "work"), "multiply_adds", 0);
+    return count;
+}
+
+/* A training step costs three forward passes: one forward, one for the gradients of the inputs, one for those of the weights. */
+static void put_flops(struct run_view *run, double rate_per_s)
+{
+    bool train = strcmp(ys_json_get_text(ys_json_get(run->trial, "keys"), "mode", "train"), "train") == 0;
+    int64_t forward = multiply_adds(run);
+    if (forward <= 0)
+        put_missing(run, "flops_per_s", "the multiply-adds of the model are not known");
+    else
+        put_value(run, "flops_per_s", rate_per_s * (double)forward * 2 * (train ? 3 : 1));
+}
+
+static void put_speed(struct run_view *run)
+{
+    const char *reason = run->blocks_wrong ? run->blocks_wrong : "no step after the first was timed";
+    int64_t steps = 0, batch = ys_json_get_int(ys_json_get(run->trial, "keys"), "batch", 0);
+    int64_t train_ns = run->has_steady ? sum_blocks(run, run->steady.from, run->blocks) : 0;
+    for (size_t i = run->steady.from; run->has_steady && i < run->blocks; i++)
+        steps += run->count->ints[i];
+    if (!run->ok || train_ns <= 0 || batch <= 0) {
+        if (train_ns <= 0 && run->has_steady)
+            reason = "the steps took no time that the clock could see";
+        else if (run->has_steady)
+            reason = "the batch size is not known";
+        put_missing(run, "step_s", reason);
+        put_missing(run, "rate_per_s", reason);
+        put_missing(run, "flops_per_s", reason);
+        return;
+    }
+    double median = 0, rate_per_s = (double)steps * (double)batch / ((double)train_ns / NS_PER_S);
+    ys_status status = median_step_s(run, &median);
+    if (run->status == YS_OK)
+        run->status = status;
+    mark_steady(run, put_value(run, "step_s", median));
+    mark_steady(run, put_value(run, "rate_per_s", rate_per_s));
+    put_flops(run, rate_per_s);
+}
+
+static void put_member(struct run_view *run, const char *name, const ys_json *object, const char *key, const char *reason)
+{
+    double value = ys_json_get_number(object, key, NAN);
+    if (isnan(value))
+        put_missing(run, name, reason);
+    else
+        put_value(run, name, value);
+}
+
+static void put_learning(struct run_view *run)
+{
+    const ys_json *evaluation = run->ok ? ys_json_get(run->facts, "evaluation") : NULL;
+    const char *none = "the weights were not evaluated";
+    double count = ys_json_get_number(evaluation, "count", 0), correct = ys_json_get_number(evaluation, "correct", NAN);
+    if (count > 0 && !isnan(correct))
+        put_value(run, "accuracy", correct / count);
+    else
+        put_member(run, "accuracy", evaluation, "accuracy", none);
+    put_member(run, "test_loss", evaluation, "loss", evaluation ? "the loss on the test rows is not a finite number" : none);
+    if (!run->ok || !run->loss || run->loss->count == 0)
+        put_missing(run, "final_loss", "the adapter sent no losses");
+    else if (!isfinite(run->loss->reals[run->loss->count - 1]))
+        put_missing(run, "final_loss", "the last loss is not a finite number");
+    else
+        put_value(run, "final_loss", run->loss->reals[run->loss->count - 1]);
+}
+
+static void put_resources(struct run_view *run)
+{
+    const ys_json *usage = ys_json_get(run->facts, "usage"), *observed = ys_json_get(run->facts, "observed");
+    const ys_json *harness = ys_json_get(run->facts, "harness");
+    const char *no_usage = "the kernel's account of the run is missing", *no_samples = "the run was not sampled";
+    int64_t user_ns = member_ns(usage, "user_ns"), system_ns = member_ns(usage, "system_ns");
+    int64_t lived_ns = between(run, "exec_ns", "end_ns"), harness_ns = member_ns(harness, "cpu_ns");
+    int64_t voluntary = member_ns(usage, "voluntary_switches"), involuntary = member_ns(usage, "involuntary_switches");
+    if (user_ns == UNKNOWN || system_ns == UNKNOWN) {
+        put_missing(run, "cpu_s", no_usage);
+        put_missing(run, "cpu_user_s", no_usage);
+        put_missing(run, "cpu_system_s", no_usage);
+        put_missing(run, "cpu_per_wall", no_usage);
+    } else {
+        put_value(run, "cpu_s", (double)(user_ns + system_ns) / NS_PER_S);
+        put_value(run, "cpu_user_s", (double)user_ns / NS_PER_S);
+        put_value(run, "cpu_system_s", (double)system_ns / NS_PER_S);
+        put_value(run, "cpu_per_wall", lived_ns > 0 ? (double)(user_ns + system_ns) / (double)lived_ns : NAN);
+    }
+    put_member(run, "threads_peak", observed, "threads_peak", no_samples);
+    if (voluntary == UNKNOWN || involuntary == UNKNOWN)
+        put_missing(run, "context_switches", no_usage);
+    else
+        put_value(run, "context_switches", (double)(voluntary + involuntary));
+    put_member(run, "rss_peak_bytes", observed, "rss_peak_bytes", no_samples);
+    if (harness_ns == UNKNOWN || lived_ns <= 0)
+        put_missing(run, "harness_cpu_share", "yardstick did not count its own processor time");
+    else
+        put_value(run, "harness_cpu_share", (double)harness_ns / (double)lived_ns);
+}
+
+static void put_model(struct run_view *run)
+{
+    put_member(run, "parameters", ys_json_get(run->facts, "opened"), "parameters", "the adapter does not say");
+    if (multiply_adds(run) > 0)
+        put_value(run, "multiply_adds", (double)multiply_adds(run));
+    else
+        put_missing(run, "multiply_adds", "the multiply-adds of the model are not known");
+    put_member(run, "weights_bytes", run->facts, "weights_bytes", "the size of the saved weights was not recorded");
+}
+
+/* The order of ys_metric_infos(), whatever the order in which they were computed. */
+static ys_status in_order(const ys_json *metrics, ys_json **ordered)
+{
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    ys_status status = YS_OK;
+    ys_json *object = ys_json_object();
+    for (size_t i = 0; i < count; i++) {
+        const ys_json *metric = ys_json_get(metrics, infos[i].name);
+        YS_ASSERT(metric || status != YS_OK);
+        ys_put_ref(&status, object, infos[i].name, metric);
+    }
+    return ys_built(status, object, ordered);
+}
+
+ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const struct ys_series_set *series, ys_json **metrics)
+{
+    struct run_view run = {
+        .trial = trial,
+        .facts = facts,
+        .times = ys_json_get(facts, "times"),
+        .ok = strcmp(ys_json_get_text(facts, "status", ""), "ok") == 0,
+        .no_work = ys_json_get_bool(ys_json_get(facts, "hello"), "no_work", false),
+        .metrics = ys_json_object(),
+        .status = YS_OK,
+    };
+    if (!run.metrics)
+        return ys_out_of_memory();
+    view_blocks(&run, series);
+    run.status = find_steady(&run);
+    if (run.status == YS_OK) {
+        put_times(&run);
+        put_input(&run);
+        put_speed(&run);
+        put_learning(&run);
+        put_resources(&run);
+        put_model(&run);
+    }
+    ys_json *ordered = NULL;
+    if (run.status == YS_OK)
+        run.status = in_order(run.metrics, &ordered);
+    ys_json_free(run.metrics);
+    if (run.status == YS_OK)
+        *metrics = ordered;
+    return run.status;
+}

@@ -1,0 +1,188 @@
+#include "metric/trial.h"
+
+#include "base/mem.h"
+#include "metric/build.h"
+
+#include <math.h>
+#include <string.h>
+
+ys_status ys_view_with_work(const ys_json *study, const ys_json *trial, ys_json **with_work)
+{
+    ys_json *copy = ys_json_object();
+    ys_status status = copy ? ys_json_merge(copy, trial) : ys_out_of_memory();
+    const ys_json *keys = ys_json_get(trial, "keys"), *works = ys_json_get(study, "model_info");
+    for (size_t i = 0; status == YS_OK && !ys_json_get(copy, "work") && i < ys_json_size(works); i++) {
+        const ys_json *work = ys_json_at(works, i);
+        if (strcmp(ys_json_get_text(work, "model", ""), ys_json_get_text(keys, "model", "?")) == 0 &&
+            strcmp(ys_json_get_text(work, "data", ""), ys_json_get_text(keys, "data", "?")) == 0)
+            ys_put_ref(&status, copy, "work", work);
+    }
+    return ys_built(status, copy, with_work);
+}
+
+double ys_view_value(const struct ys_view_run *run, const char *name)
+{
+    return ys_json_get_number(ys_json_get(run->metrics, name), "value", NAN);
+}
+
+/* The highest attempt of `round` in the whole study. */
+static int64_t attempt_of(const struct ys_view *view, int64_t round)
+{
+    for (size_t i = 0; i < ys_json_size(view->rounds); i++) {
+        const ys_json *entry = ys_json_at(view->rounds, i);
+        if (ys_json_get_int(entry, "round", -1) == round)
+            return ys_json_get_int(entry, "attempt", 0);
+    }
+    return -1;
+}
+
+/* Metrics that were stored, or else computed now. */
+static ys_status fill_metrics(struct ys_store *store, const ys_json *study, const ys_json *trial, ys_json *run)
+{
+    if (ys_json_size(ys_json_get(run, "metrics")) > 0)
+        return YS_OK;
+    struct ys_series_set series = {0};
+    ys_json *with_work = NULL, *metrics = NULL;
+    YS_TRY(ys_store_series_get(store, ys_json_get_int(run, "run_id", 0), &series));
+    ys_status status = ys_view_with_work(study, trial, &with_work);
+    if (status == YS_OK)
+        status = ys_metric_of_run(with_work, ys_json_get(run, "facts"), &series, &metrics);
+    if (status == YS_OK)
+        status = ys_json_set(run, "metrics", metrics);
+    ys_json_free(with_work);
+    ys_series_set_free(&series);
+    return status;
+}
+
+/* The status of most failures, ties going to the earlier; "ok" without any. */
+static void find_status(struct ys_view_trial *trial)
+{
+    size_t best = 0;
+    trial->status = ys_json_get_text(trial->json, "status", NULL);
+    if (trial->counted == 0 && (!trial->status || strcmp(trial->status, "ok") == 0))
+        trial->status = "cancelled";
+    if (trial->counted == 0)
+        return;
+    trial->status = "ok";
+    for (size_t i = 0; i < trial->run_count; i++) {
+        const char *word = ys_json_get_text(trial->runs[i].json, "status", "");
+        size_t same = 0;
+        for (size_t j = 0; j < trial->run_count; j++)
+            same += trial->runs[j].counted && strcmp(ys_json_get_text(trial->runs[j].json, "status", ""), word) == 0;
+        if (trial->runs[i].counted && !trial->runs[i].ok && same > best) {
+            best = same;
+            trial->status = word;
+            trial->failure = &trial->runs[i];
+        }
+    }
+}
+
+static ys_status load_trial(struct ys_store *store, const struct ys_view *view, struct ys_view_trial *trial)
+{
+    trial->id = ys_json_get_text(trial->json, "id", "");
+    trial->verdict = ys_json_get_text(ys_json_get(trial->json, "proof"), "verdict", "none");
+    YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial->json, "trial_id", 0), &trial->runs_json));
+    trial->run_count = ys_json_size(trial->runs_json);
+    trial->runs = ys_alloc(trial->run_count, sizeof *trial->runs);
+    if (!trial->runs) {
+        trial->run_count = 0;
+        return ys_out_of_memory();
+    }
+    for (size_t i = 0; i < trial->run_count; i++) {
+        struct ys_view_run *run = &trial->runs[i];
+        ys_json *json = ys_json_at(trial->runs_json, i);
+        YS_TRY(fill_metrics(store, view->study, trial->json, json));
+        run->json = json;
+        run->facts = ys_json_get(json, "facts");
+        run->metrics = ys_json_get(json, "metrics");
+        run->id = ys_json_get_int(json, "run_id", 0);
+        run->round = ys_json_get_int(json, "round", 0);
+        run->attempt = (int)ys_json_get_int(json, "attempt", 0);
+        run->ok = strcmp(ys_json_get_text(json, "status", ""), "ok") == 0;
+        run->counted =
+            i + 1 == trial->run_count || ys_json_get_int(ys_json_at(trial->runs_json, i + 1), "round", 0) != run->round;
+        run->matched = run->ok && run->attempt == attempt_of(view, run->round);
+        trial->counted += run->counted;
+        trial->failed += run->counted && !run->ok;
+        trial->no_work = trial->no_work || ys_json_get_bool(ys_json_get(run->facts, "hello"), "no_work", false);
+    }
+    find_status(trial);
+    return YS_OK;
+}
+
+ys_status ys_view_load(struct ys_store *store, int64_t study_id, struct ys_view *view)
+{
+    struct ys_view loaded = {0};
+    ys_status status = ys_store_study_get(store, study_id, &loaded.study);
+    if (status == YS_OK)
+        status = ys_store_host_get(store, study_id, &loaded.host);
+    if (status == YS_OK)
+        status = ys_store_trials_get(store, study_id, &loaded.trials_json);
+    if (status == YS_OK)
+        status = ys_store_rounds(store, study_id, &loaded.rounds);
+    size_t count = ys_json_size(loaded.trials_json);
+    if (status == YS_OK && !(loaded.trials = ys_alloc(count, sizeof *loaded.trials)))
+        status = ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < count; i++) {
+        loaded.trial_count++;
+        loaded.trials[i].json = ys_json_at(loaded.trials_json, i);
+        status = load_trial(store, &loaded, &loaded.trials[i]);
+    }
+    if (status == YS_OK)
+        *view = loaded;
+    else
+        ys_view_fini(&loaded);
+    return status;
+}
+
+void ys_view_fini(struct ys_view *view)
+{
+    for (size_t i = 0; i < view->trial_count; i++) {
+        ys_json_free(view->trials[i].runs_json);
+        ys_free(view->trials[i].runs);
+    }
+    ys_free(view->trials);
+    ys_json_free(view->study);
+    ys_json_free(view->host);
+    ys_json_free(view->trials_json);
+    ys_json_free(view->rounds);
+    memset(view, 0, sizeof *view);
+}
+
+static ys_status recompute_run(struct ys_store *store, const ys_json *trial, const ys_json *run)
+{
+    int64_t run_id = ys_json_get_int(run, "run_id", 0);
+    struct ys_series_set series = {0};
+    ys_json *metrics = NULL;
+    YS_TRY(ys_store_series_get(store, run_id, &series));
+    ys_status status = ys_metric_of_run(trial, ys_json_get(run, "facts"), &series, &metrics);
+    if (status == YS_OK)
+        status = ys_store_metric_put(store, run_id, metrics);
+    ys_json_free(metrics);
+    ys_series_set_free(&series);
+    return status;
+}
+
+static ys_status recompute_trial(struct ys_store *store, const ys_json *study, const ys_json *trial)
+{
+    ys_json *runs = NULL, *with_work = NULL;
+    YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial, "trial_id", 0), &runs));
+    ys_status status = ys_view_with_work(study, trial, &with_work);
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(runs); i++)
+        status = recompute_run(store, with_work, ys_json_at(runs, i));
+    ys_json_free(with_work);
+    ys_json_free(runs);
+    return status;
+}
+
+ys_status ys_metric_recompute(struct ys_store *store, int64_t study_id)
+{
+    ys_json *study = NULL, *trials = NULL;
+    YS_TRY(ys_store_study_get(store, study_id, &study));
+    ys_status status = ys_store_trials_get(store, study_id, &trials);
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(trials); i++)
+        status = recompute_trial(store, study, ys_json_at(trials, i));
+    ys_json_free(trials);
+    ys_json_free(study);
+    return status;
+}

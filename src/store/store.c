@@ -1,0 +1,113 @@
+/* Opening and closing. */
+#include "store/store.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "store/database.h"
+#include "store/lock.h"
+#include "store/schema.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUSY_TIMEOUT_MS 10000
+
+/* "file:" URI of the database, read as it lies, without the files that WAL mode wants beside it. */
+static char *immutable_uri(const char *path)
+{
+    struct ys_buf uri = {0};
+    ys_buf_puts(&uri, "file:");
+    for (const char *c = path; *c; c++) {
+        if (isalnum((unsigned char)*c) || strchr("/._-", *c))
+            ys_buf_append(&uri, c, 1);
+        else
+            ys_buf_printf(&uri, "%%%02X", (unsigned char)*c);
+    }
+    ys_buf_puts(&uri, "?immutable=1");
+    return ys_buf_take(&uri);
+}
+
+static ys_status open_database(struct ys_store *store, const char *name, int flags)
+{
+    sqlite3_close(store->db);
+    store->db = NULL;
+    int code = sqlite3_open_v2(name, &store->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code != SQLITE_OK)
+        return ys_db_fail(store, code, "open results");
+    sqlite3_extended_result_codes(store->db, 1);
+    sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
+    return YS_OK;
+}
+
+static ys_status open_for_writing(struct ys_store *store)
+{
+    YS_TRY(ys_fs_make_dirs(store->folder));
+    YS_TRY(ys_lock_take(store->folder, &store->lock_fd));
+    YS_TRY(ys_lock_probe_folder(store->folder));
+    YS_TRY(open_database(store, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+    YS_TRY(ys_schema_ensure(store, true));
+    /* WAL: readers never wait for a run to be stored, nor it for them. Where the file system cannot do it SQLite stays with its
+     * rollback journal, which is as safe. FULL: a commit is on the disk before it returns, in either mode. */
+    YS_TRY(ys_db_exec(store, "PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
+    /* Says the version once more: a write that is one in earnest. */
+    YS_TRY(ys_db_begin(store));
+    return ys_db_end(store, ys_db_exec(store, "PRAGMA user_version = " YS_STORE_VERSION_TEXT));
+}
+
+static ys_status open_for_reading(struct ys_store *store)
+{
+    if (!ys_fs_exists(store->path))
+        return ys_fail(YS_ENOTFOUND, "no results in %s: `yardstick run` makes some, --results DIR looks elsewhere", store->folder);
+    YS_TRY(open_database(store, store->path, SQLITE_OPEN_READONLY));
+    ys_status status = ys_schema_ensure(store, false);
+    if (status == YS_OK || status == YS_ENOTFOUND || access(store->folder, W_OK) == 0)
+        return status;
+    /* A folder that we may not write: WAL mode cannot make its index there. Nobody else writes it either, or we would see the index. */
+    char *uri = immutable_uri(store->path);
+    if (!uri)
+        return ys_out_of_memory();
+    status = open_database(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    ys_free(uri);
+    return status == YS_OK ? ys_schema_ensure(store, false) : status;
+}
+
+ys_status ys_store_open(const char *folder, enum ys_store_mode mode, struct ys_store **store)
+{
+    struct ys_store *opened = ys_alloc(1, sizeof *opened);
+    if (!opened)
+        return ys_out_of_memory();
+    opened->lock_fd = -1;
+    opened->folder = ys_path_absolute(folder);
+    opened->path = opened->folder ? ys_path_join(opened->folder, "results.db") : NULL;
+    ys_status status = opened->path ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK)
+        status = mode == YS_STORE_WRITE ? open_for_writing(opened) : open_for_reading(opened);
+    if (status == YS_OK)
+        *store = opened;
+    else
+        ys_store_close(opened);
+    return status;
+}
+
+void ys_store_close(struct ys_store *store)
+{
+    if (!store)
+        return;
+    if (store->lock_fd >= 0 && store->db) {
+        /* Leaves one ordinary file, readable from a folder that cannot be written. Readers may be at it: then WAL stays. */
+        sqlite3_busy_timeout(store->db, 0);
+        sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    }
+    sqlite3_close(store->db);
+    ys_lock_release(store->lock_fd);
+    ys_free(store->folder);
+    ys_free(store->path);
+    ys_free(store);
+}
+
+const char *ys_store_folder(const struct ys_store *store)
+{
+    return store->folder;
+}

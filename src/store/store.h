@@ -1,0 +1,86 @@
+/* Results on disk: a folder with `results.db` (SQLite) and one folder a study. docs/store.md has the tables.
+ *
+ * A run is committed, and synced, before the call that stores it returns; killed at any moment, a writer loses at most the run it had
+ * not yet handed over. One writer at a time, held off by a lock file; any number of readers beside it. Facts are JSON text, series are
+ * blobs (stat/series.h); everything else is computed from them.
+ *
+ * Every function may also answer YS_ENOMEM, YS_EIO (the disk refused; the message names the folder and the remedy), YS_EFORMAT (the
+ * database is damaged) and YS_EBUSY (another program keeps the database locked). Ids are above 0. JSON that is handed out is the
+ * caller's. */
+#ifndef YS_STORE_STORE_H
+#define YS_STORE_STORE_H
+
+#include "base/json.h"
+#include "base/status.h"
+#include "stat/series.h"
+#include <stdint.h>
+
+#define YS_STORE_VERSION 1 /* of the tables: PRAGMA user_version */
+
+enum ys_store_mode { YS_STORE_WRITE, YS_STORE_READ };
+struct ys_store;
+
+/** WRITE makes folder and database where they are absent, takes the lock, and writes once into both to see that it can.
+ *   YS_EBUSY    another process writes here (named)
+ *   YS_EIO      the folder or the database cannot be written
+ *   YS_EFORMAT  results.db is of a newer yardstick, or no results of yardstick at all
+ * READ changes nothing and needs no lock; YS_ENOTFOUND when there are no results in `folder`. */
+ys_status ys_store_open(const char *folder, enum ys_store_mode mode, struct ys_store **store) YS_MUST_CHECK;
+/** NULL is fine. After it the database is one ordinary file. */
+void ys_store_close(struct ys_store *store);
+const char *ys_store_folder(const struct ys_store *store); /* absolute; borrowed until close */
+
+/* Writing. */
+
+/** Begins a study with status "running". `study_doc` holds at least `name`. Without a member `folder` one is chosen, "NNN-name", NNN
+ * one more than the highest so far; the folder is made below the results folder either way. YS_EINVAL: the folder belongs to another study. */
+ys_status ys_store_study_begin(struct ys_store *store, const ys_json *study_doc, int64_t *study_id) YS_MUST_CHECK;
+/** `status`: done, interrupted, time_limit, failed. `timing`: {prepare_s, prove_s, measure_s} or NULL. YS_ENOTFOUND: no such study. */
+ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, const char *status, int exit_code,
+                             const ys_json *timing) YS_MUST_CHECK;
+/** Sets an ended study back to "running"; its start stays what it was. YS_ENOTFOUND. */
+ys_status ys_store_study_resume(struct ys_store *store, int64_t study_id) YS_MUST_CHECK;
+/** The machine, as {…}; replaces what was there. */
+ys_status ys_store_host_put(struct ys_store *store, int64_t study_id, const ys_json *host) YS_MUST_CHECK;
+/** `trial` holds at least `id` and `index`. A trial of that id is replaced, keeping its runs: *trial_id stays the same. */
+ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const ys_json *trial, int64_t *trial_id) YS_MUST_CHECK;
+/** Replaces the trial's proof. */
+ys_status ys_store_proof_put(struct ys_store *store, int64_t trial_id, const ys_json *proof) YS_MUST_CHECK;
+/** One transaction, synced: facts and all series, or nothing. YS_EINVAL: this round and attempt of the trial are stored already. */
+ys_status ys_store_run_put(struct ys_store *store, int64_t trial_id, int64_t round, int attempt, const ys_json *facts,
+                           const struct ys_series_set *series, int64_t *run_id) YS_MUST_CHECK;
+/** Replaces all metrics of the run by `metrics`, {name: {value, …}}. */
+ys_status ys_store_metric_put(struct ys_store *store, int64_t run_id, const ys_json *metrics) YS_MUST_CHECK;
+
+/* Reading. YS_ENOTFOUND when the id does not exist. */
+
+/** Finds what `selector` names: `last`, the id, the name (its latest study) or the folder of a study; after a `/` the id or the index
+ * of one of its trials. *trial_id is 0 when no trial is named; `trial_id` may be NULL when none may be. YS_ENOTFOUND lists what there is. */
+ys_status ys_store_select(struct ys_store *store, const char *selector, int64_t *study_id, int64_t *trial_id) YS_MUST_CHECK;
+
+/** All studies, oldest first: [{id, name, folder, status, started_s, ended_s, trials, runs}]. */
+ys_status ys_store_studies(struct ys_store *store, ys_json **studies) YS_MUST_CHECK;
+/** The study_doc with id, folder, started_s, ended_s (null while running), status, exit_code, timing. */
+ys_status ys_store_study_get(struct ys_store *store, int64_t study_id, ys_json **study) YS_MUST_CHECK;
+/** null when none was stored. */
+ys_status ys_store_host_get(struct ys_store *store, int64_t study_id, ys_json **host) YS_MUST_CHECK;
+/** In job order, each as it was put, with `trial_id` and `proof` (null without one). */
+ys_status ys_store_trials_get(struct ys_store *store, int64_t study_id, ys_json **trials) YS_MUST_CHECK;
+/** By round, then attempt: [{run_id, round, attempt, status, facts, metrics}]; metrics is {} when none were stored. */
+ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **runs) YS_MUST_CHECK;
+/** Adds the run's series to `series`, which is empty. On failure it is emptied again. */
+ys_status ys_store_series_get(struct ys_store *store, int64_t run_id, struct ys_series_set *series) YS_MUST_CHECK;
+
+/** The rounds of which anything is stored, ascending: [{round, attempt, expected, present, complete}]. `attempt` is the highest one;
+ * `present` counts the trials with a run of it. A trial is expected in a round unless it cannot run at all (its JSON has a `status`
+ * other than "ok"), or has been given up: in earlier rounds it ended as unsupported, or failed twice and never was ok. */
+ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, ys_json **rounds) YS_MUST_CHECK;
+
+struct ys_store_next {
+    int64_t round; /* the first of 0..repeat-1 that is not complete; `repeat` when all are */
+    int attempt;   /* to run it under: above every attempt stored of that round */
+};
+/** Where `resume` goes on. */
+ys_status ys_store_unfinished(struct ys_store *store, int64_t study_id, int64_t repeat, struct ys_store_next *next) YS_MUST_CHECK;
+
+#endif
