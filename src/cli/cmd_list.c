@@ -1,0 +1,303 @@
+/* list, install, uninstall, data, init. */
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "data/dataset.h"
+#include "framework/framework.h"
+#include "graph/model.h"
+#include "job/option.h"
+#include "metric/metric.h"
+#include "study/study.h"
+
+#include <string.h>
+
+static int list_models(const struct ys_args *args)
+{
+    ys_json *all = ys_json_object(), *models = ys_json_array();
+    struct ys_buf out = {0};
+    ys_buf_printf(&out, "%-12s %14s %16s  %s\n", "model", "parameters", "multiply-adds", "");
+    for (const struct ys_model *model = ys_models(); model->name; model++) {
+        struct ys_graph *graph = NULL;
+        ys_status status = model->build(&model->usual, &graph);
+        if (status != YS_OK) {
+            ys_json_free(all);
+            ys_json_free(models);
+            ys_buf_free(&out);
+            return ys_command_fail(status);
+        }
+        ys_json *line = ys_json_object();
+        ys_json_set_string(line, "name", model->name);
+        ys_json_set_string(line, "title", model->title);
+        ys_json_set_int(line, "parameters", ys_graph_parameter_count(graph));
+        ys_json_set_int(line, "multiply_adds", ys_graph_multiply_adds(graph));
+        ys_buf_printf(&out, "%-12s %14lld %16lld  %s\n", model->name, (long long)ys_graph_parameter_count(graph),
+                      (long long)ys_graph_multiply_adds(graph), model->title);
+        ys_json_append(models, line);
+        ys_graph_free(graph);
+    }
+    ys_json_set(all, "models", models);
+    if (args->format == YS_FORMAT_JSON) {
+        ys_buf_free(&out);
+        return ys_command_print_json(all);
+    }
+    ys_json_free(all);
+    return ys_command_print(&out);
+}
+
+static int list_keys(const struct ys_args *args)
+{
+    struct ys_buf out = {0};
+    ys_json *keys = NULL;
+    if (args->format == YS_FORMAT_JSON) {
+        ys_status status = ys_options_json(&keys);
+        return status == YS_OK ? ys_command_print_json(keys) : ys_command_fail(status);
+    }
+    if (args->word_count == 1) {
+        ys_job_keys_text(&out);
+        return ys_command_print(&out);
+    }
+    for (size_t i = 1; i < args->word_count; i++) {
+        ys_status status = ys_option_help_text(args->words[i], &out);
+        if (status != YS_OK) {
+            ys_buf_free(&out);
+            return ys_command_fail(status);
+        }
+    }
+    return ys_command_print(&out);
+}
+
+static void print_framework(const ys_json *entry, bool full, struct ys_buf *out)
+{
+    const ys_json *options = ys_json_get(entry, "options");
+    int64_t size = ys_json_get_int(entry, "size_bytes", 0);
+    ys_buf_printf(out, "%-12s %-10s %-11s", ys_json_get_text(entry, "name", ""), ys_json_get_text(entry, "version", ""),
+                  ys_json_get_text(entry, "state", ""));
+    if (size)
+        ys_buf_printf(out, " %6.2f GB", (double)size * 1e-9);
+    ys_buf_puts(out, "\n");
+    if (ys_json_get_text(entry, "reason", NULL))
+        ys_buf_printf(out, "    %s\n", ys_json_get_text(entry, "reason", ""));
+    if (ys_json_get_text(entry, "command", NULL))
+        ys_buf_printf(out, "    run: %s\n", ys_json_get_text(entry, "command", ""));
+    if (!full)
+        return;
+    for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it)) {
+        const ys_json *option = ys_json_iter_value(it), *choices = ys_json_get(option, "choices");
+        ys_buf_printf(out, "    opt.%s.%s = ", ys_json_get_text(entry, "name", ""), ys_json_iter_key(it));
+        for (size_t i = 0; i < ys_json_size(choices); i++)
+            ys_buf_printf(out, "%s%s", i ? "|" : "", ys_json_text(ys_json_at(choices, i), ""));
+        if (!ys_json_size(choices))
+            ys_buf_puts(out, strcmp(ys_json_get_text(option, "type", ""), "bool") == 0 ? "on|off" : "TEXT");
+        ys_buf_printf(out, "\n        %s\n", ys_json_get_text(option, "help", ""));
+    }
+    if (ys_json_get_text(entry, "limits", NULL))
+        ys_buf_printf(out, "    limits: %s\n", ys_json_get_text(entry, "limits", ""));
+    ys_buf_printf(out, "    recipe: %s\n", ys_json_get_text(entry, "recipe", ""));
+}
+
+/* Proves the adapter's work on every model, on the generated digits: what any adapter must pass. */
+static int check_adapter(const struct ys_args *args)
+{
+    static const char *const keys[] = {"model=mlp,lenet", "data=digits", "momentum=0.9", "weight_decay=0.0005", "threads=1"};
+    struct ys_args verify = *args;
+    verify.verb = "verify";
+    verify.word_count = 0;
+    verify.flags = (struct ys_job_flags){0};
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i <= sizeof keys / sizeof keys[0]; i++) {
+        char *flag = i ? ys_format("--%s", keys[i - 1]) : ys_format("--framework=%s", args->check);
+        int at = 0;
+        bool taken = false;
+        status = flag ? ys_job_flags_take(&verify.flags, 1, &flag, &at, &taken) : ys_out_of_memory();
+        ys_free(flag);
+    }
+    int code = status == YS_OK ? ys_command_verify(&verify) : ys_command_fail(status);
+    ys_job_flags_fini(&verify.flags);
+    return code;
+}
+
+static int list_frameworks(const struct ys_args *args)
+{
+    ys_json *list = NULL;
+    struct ys_buf out = {0};
+    if (args->check)
+        return check_adapter(args);
+    ys_status status = ys_framework_list(args->recipe_dirs, &list);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    if (args->format == YS_FORMAT_JSON) {
+        ys_json *all = ys_json_object();
+        ys_json_set(all, "frameworks", list);
+        return ys_command_print_json(all);
+    }
+    bool found = args->word_count < 2;
+    for (size_t i = 0; i < ys_json_size(list); i++) {
+        const ys_json *entry = ys_json_at(list, i);
+        bool named = args->word_count > 1 && strcmp(args->words[1], ys_json_get_text(entry, "name", "")) == 0;
+        if (args->word_count < 2 || named)
+            print_framework(entry, named, &out);
+        found |= named;
+    }
+    ys_json_free(list);
+    if (!found) {
+        struct ys_framework *none = NULL;
+        status = ys_framework_find(args->words[1], args->recipe_dirs, &none);
+        ys_framework_free(none);
+        ys_buf_free(&out);
+        return ys_command_fail(status != YS_OK ? status : ys_fail(YS_EINVAL, "name a framework without its version"));
+    }
+    return ys_command_print(&out);
+}
+
+static int list_datasets(const struct ys_args *args)
+{
+    ys_json *list = NULL;
+    ys_status status = ys_data_list(&list);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    if (args->format == YS_FORMAT_JSON) {
+        ys_json *all = ys_json_object();
+        ys_json_set(all, "datasets", list);
+        return ys_command_print_json(all);
+    }
+    struct ys_buf out = {0};
+    for (size_t i = 0; i < ys_json_size(list); i++) {
+        const ys_json *entry = ys_json_at(list, i);
+        ys_buf_printf(&out, "%-10s %-9s %s\n", ys_json_get_text(entry, "name", ""), ys_json_get_text(entry, "state", ""),
+                      ys_json_get_text(entry, "title", ""));
+        if (ys_json_get_text(entry, "command", NULL))
+            ys_buf_printf(&out, "    run: %s\n", ys_json_get_text(entry, "command", ""));
+    }
+    ys_json_free(list);
+    return ys_command_print(&out);
+}
+
+static void print_metric(const ys_json *entry, bool full, struct ys_buf *out)
+{
+    static const char *const texts[] = {"formula", "source", "limits"};
+    ys_buf_printf(out, "%-18s %-5s %s\n", ys_json_get_text(entry, "name", ""), ys_json_get_text(entry, "unit", ""),
+                  ys_json_get_text(entry, "better", ""));
+    for (size_t i = 0; full && i < sizeof texts / sizeof texts[0]; i++)
+        ys_buf_printf(out, "    %s: %s\n", texts[i], ys_json_get_text(entry, texts[i], ""));
+}
+
+static int list_metrics(const struct ys_args *args)
+{
+    ys_json *list = NULL;
+    struct ys_buf out = {0};
+    ys_status status = ys_metric_list(&list);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    if (args->format == YS_FORMAT_JSON) {
+        ys_json *all = ys_json_object();
+        ys_json_set(all, "metrics", list);
+        return ys_command_print_json(all);
+    }
+    bool found = args->word_count < 2;
+    for (size_t i = 0; i < ys_json_size(list); i++) {
+        const ys_json *entry = ys_json_at(list, i);
+        bool named = args->word_count > 1 && strcmp(args->words[1], ys_json_get_text(entry, "name", "")) == 0;
+        if (args->word_count < 2 || named)
+            print_metric(entry, named, &out);
+        found |= named;
+    }
+    ys_json_free(list);
+    if (found)
+        return ys_command_print(&out);
+    ys_buf_free(&out);
+    return ys_command_fail(ys_fail(YS_EINVAL, "there is no metric \"%s\": see yardstick list metrics", args->words[1]));
+}
+
+int ys_command_list(const struct ys_args *args)
+{
+    const char *what = args->word_count ? args->words[0] : "";
+    if (strcmp(what, "models") == 0)
+        return list_models(args);
+    if (strcmp(what, "keys") == 0)
+        return list_keys(args);
+    if (strcmp(what, "frameworks") == 0)
+        return list_frameworks(args);
+    if (strcmp(what, "datasets") == 0)
+        return list_datasets(args);
+    if (strcmp(what, "metrics") == 0)
+        return list_metrics(args);
+    return ys_command_fail(ys_fail(YS_EINVAL, "list \"%s\": write frameworks, models, datasets, metrics or keys", what));
+}
+
+/* Every word in turn; one that fails does not keep the others from being tried. */
+static int for_each_word(const struct ys_args *args, ys_status (*act)(const char *, const char *const *))
+{
+    int code = 0;
+    if (!args->word_count)
+        return ys_command_fail(ys_fail(YS_EINVAL, "%s needs the name of a framework: see yardstick list frameworks", args->verb));
+    for (size_t i = 0; i < args->word_count; i++) {
+        ys_status status = act(args->words[i], args->recipe_dirs);
+        if (status == YS_EINTR)
+            return ys_command_fail(status);
+        if (status != YS_OK) {
+            ys_fail_in(status, "%s", args->words[i]);
+            code = ys_command_fail(status);
+            code = code == 7 ? 1 : code;
+        }
+    }
+    return code;
+}
+
+int ys_command_install(const struct ys_args *args)
+{
+    return for_each_word(args, ys_framework_install);
+}
+
+int ys_command_uninstall(const struct ys_args *args)
+{
+    return for_each_word(args, ys_framework_uninstall);
+}
+
+int ys_command_data(const struct ys_args *args)
+{
+    if (args->word_count != 2 || strcmp(args->words[0], "fetch") != 0)
+        return ys_command_fail(ys_fail(YS_EINVAL, "write: yardstick data fetch NAME [--from DIR] [--unverified]"));
+    ys_status status = ys_data_fetch(args->words[1], args->from, args->unverified);
+    if (status == YS_OK)
+        return 0;
+    int code = ys_command_fail(status);
+    return code == 7 ? 1 : code;
+}
+
+static const char EXAMPLE[] =
+    "; An example study. `yardstick check study.ys` says what would run, `yardstick run study.ys` runs it.\n"
+    "; Every key: yardstick list keys; one of them: yardstick list keys threads\n"
+    "version = 1\n"
+    "name = example\n"
+    "repeat = 7              ; rounds; six or more give an interval of at least 95 %\n"
+    "seed = 1                ; round r trains with seed + r in every trial\n"
+    "margin = 2%             ; differences below this count as the same\n"
+    "\n"
+    "[global]                ; holds for every section below\n"
+    "model = lenet\n"
+    "data = digits\n"
+    "batch = 64\n"
+    "steps = 60\n"
+    "block = 5               ; steps between two synchronisations, the unit of timing\n"
+    "lr = 0.02\n"
+    "momentum = 0.9\n"
+    "\n"
+    "[lenet]                 ; a job: braces make an axis, the product of the axes gives the trials\n"
+    "framework = {builtin, pytorch}\n"
+    "threads = {1, 2}\n"
+    "; opt.pytorch.channels_last = {off, on}\n"
+    "; exclude = framework=pytorch threads=1\n";
+
+int ys_command_init(const struct ys_args *args)
+{
+    const char *path = args->word_count ? args->words[0] : "study.ys";
+    if (ys_fs_exists(path))
+        return ys_command_fail(ys_fail(YS_EINVAL, "%s exists already: give another name, yardstick init NAME.ys", path));
+    ys_status status = ys_fs_write(path, EXAMPLE, sizeof EXAMPLE - 1);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    ys_log_info("wrote %s; try: yardstick check %s", path, path);
+    return 0;
+}

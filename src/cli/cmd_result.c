@@ -1,0 +1,192 @@
+/* show, report, export: stored results. */
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/result.h"
+#include "metric/metric.h"
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t study_id)
+{
+    ys_json *result = NULL;
+    struct ys_buf out = {0};
+    ys_status status = ys_metric_result(store, study_id, 0, &result);
+    if (status == YS_OK && args->format == YS_FORMAT_JSON)
+        return ys_command_print_json(result);
+    if (status == YS_OK && args->format == YS_FORMAT_CSV)
+        status = ys_report_csv(result, &out);
+    else if (status == YS_OK && args->format == YS_FORMAT_MD)
+        status = ys_report_markdown(result, &out);
+    else if (status == YS_OK)
+        status = ys_report_table(result, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), &out);
+    ys_json_free(result);
+    if (status == YS_OK)
+        return ys_command_print(&out);
+    ys_buf_free(&out);
+    return ys_command_fail(status);
+}
+
+ys_status ys_result_write_report(struct ys_store *store, int64_t study_id, char **path)
+{
+    ys_json *result = NULL, *study = NULL;
+    struct ys_buf page = {0};
+    char *folder = NULL;
+    *path = NULL;
+    ys_status status = ys_store_study_get(store, study_id, &study);
+    if (status == YS_OK)
+        status = ys_metric_result(store, study_id, YS_RESULT_RUNS, &result);
+    if (status == YS_OK)
+        status = ys_report_html(result, &page);
+    if (status == YS_OK) {
+        folder = ys_path_join(ys_store_folder(store), ys_json_get_text(study, "folder", ""));
+        *path = folder ? ys_path_join(folder, "report.html") : NULL;
+        status = *path ? ys_fs_write(*path, page.data, page.size) : ys_out_of_memory();
+    }
+    ys_buf_free(&page);
+    ys_free(folder);
+    ys_json_free(result);
+    ys_json_free(study);
+    if (status != YS_OK) {
+        ys_free(*path);
+        *path = NULL;
+    }
+    return status;
+}
+
+static ys_status open_selected(const struct ys_args *args, struct ys_store **store, int64_t *study_id, int64_t *trial_id)
+{
+    YS_TRY(ys_store_open(ys_command_results(args), YS_STORE_READ, store));
+    if (args->word_count > 1)
+        return ys_fail(YS_EINVAL, "%s takes one selector, not %zu", args->verb, args->word_count);
+    return ys_store_select(*store, args->word_count ? args->words[0] : "last", study_id, trial_id);
+}
+
+int ys_command_show(const struct ys_args *args)
+{
+    struct ys_store *store = NULL;
+    int64_t study_id = 0;
+    ys_status status = open_selected(args, &store, &study_id, NULL);
+    int code = status == YS_OK ? ys_result_print(args, store, study_id) : ys_command_fail(status);
+    ys_store_close(store);
+    return code;
+}
+
+int ys_command_report(const struct ys_args *args)
+{
+    struct ys_store *store = NULL;
+    int64_t study_id = 0;
+    char *path = NULL;
+    struct ys_buf out = {0};
+    ys_status status = open_selected(args, &store, &study_id, NULL);
+    if (status == YS_OK)
+        status = ys_result_write_report(store, study_id, &path);
+    if (status == YS_OK)
+        status = ys_buf_printf(&out, "%s\n", path);
+    int code = status == YS_OK ? ys_command_print(&out) : ys_command_fail(status);
+    ys_free(path);
+    ys_store_close(store);
+    return code;
+}
+
+/* A number that JSON has no token for is written as the word that the protocol uses for it. */
+static ys_json *export_series(const struct ys_series_set *set)
+{
+    ys_json *all = ys_json_object();
+    for (size_t i = 0; i < set->count; i++) {
+        const struct ys_series *series = &set->items[i];
+        ys_json *numbers = ys_json_array();
+        for (size_t k = 0; k < series->count; k++) {
+            double real = series->is_real ? series->reals[k] : 0;
+            if (!series->is_real)
+                ys_json_append(numbers, ys_json_int(series->ints[k]));
+            else if (real != real || real - real != 0)
+                ys_json_append(numbers, ys_json_string(real != real ? "nan" : real > 0 ? "inf" : "-inf"));
+            else
+                ys_json_append(numbers, ys_json_real(real));
+        }
+        ys_json_set(all, series->name, numbers);
+    }
+    return all;
+}
+
+/* Appends {"type": type, ...value} as one line. */
+static ys_status add_line(struct ys_buf *out, const char *type, const ys_json *value)
+{
+    ys_json *line = ys_json_object();
+    ys_json_set_string(line, "type", type);
+    ys_json_merge(line, value);
+    char *text = ys_json_dump(line, YS_JSON_COMPACT);
+    ys_json_free(line);
+    ys_status status = text ? ys_buf_printf(out, "%s\n", text) : ys_out_of_memory();
+    ys_free(text);
+    return status;
+}
+
+static ys_status export_runs(struct ys_store *store, const ys_json *trial, struct ys_buf *out)
+{
+    ys_json *runs = NULL;
+    YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial, "trial_id", 0), &runs));
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(runs); i++) {
+        ys_json *run = ys_json_at(runs, i);
+        struct ys_series_set series = {0};
+        status = ys_store_series_get(store, ys_json_get_int(run, "run_id", 0), &series);
+        if (status == YS_OK) {
+            ys_json_set_string(run, "trial", ys_json_get_text(trial, "id", ""));
+            ys_json_set(run, "series", export_series(&series));
+            status = add_line(out, "run", run);
+        }
+        ys_series_set_free(&series);
+    }
+    ys_json_free(runs);
+    return status;
+}
+
+static ys_status export_study(struct ys_store *store, int64_t study_id, int64_t trial_id, struct ys_buf *out)
+{
+    ys_json *study = NULL, *host = NULL, *trials = NULL;
+    ys_status status = ys_store_study_get(store, study_id, &study);
+    if (status == YS_OK)
+        status = add_line(out, "study", study);
+    if (status == YS_OK)
+        status = ys_store_host_get(store, study_id, &host);
+    if (status == YS_OK && ys_json_type_of(host) == YS_JSON_OBJECT)
+        status = add_line(out, "host", host);
+    if (status == YS_OK)
+        status = ys_store_trials_get(store, study_id, &trials);
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(trials); i++) {
+        const ys_json *trial = ys_json_at(trials, i);
+        if (trial_id && ys_json_get_int(trial, "trial_id", 0) != trial_id)
+            continue;
+        status = add_line(out, "trial", trial);
+        if (status == YS_OK)
+            status = export_runs(store, trial, out);
+    }
+    ys_json_free(study);
+    ys_json_free(host);
+    ys_json_free(trials);
+    return status;
+}
+
+int ys_command_export(const struct ys_args *args)
+{
+    struct ys_store *store = NULL;
+    int64_t study_id = 0, trial_id = 0;
+    struct ys_buf out = {0};
+    ys_status status = YS_OK;
+    if (args->format_given && args->format != YS_FORMAT_JSON)
+        status = ys_fail(YS_EINVAL, "export writes JSON Lines; for a table use: yardstick show --format=csv");
+    if (status == YS_OK)
+        status = open_selected(args, &store, &study_id, &trial_id);
+    if (status == YS_OK)
+        status = export_study(store, study_id, trial_id, &out);
+    int code = status == YS_OK ? ys_command_print(&out) : ys_command_fail(status);
+    ys_buf_free(&out);
+    ys_store_close(store);
+    return code;
+}

@@ -1,0 +1,29 @@
+/* The verbs. Each returns the program's exit code and prints its result on stdout. */
+#ifndef YS_CLI_COMMAND_H
+#define YS_CLI_COMMAND_H
+
+#include "cli/args.h"
+
+int ys_command_run(const struct ys_args *args);
+int ys_command_check(const struct ys_args *args);
+int ys_command_verify(const struct ys_args *args);
+int ys_command_resume(const struct ys_args *args);
+int ys_command_list(const struct ys_args *args);
+int ys_command_install(const struct ys_args *args);
+int ys_command_uninstall(const struct ys_args *args);
+int ys_command_data(const struct ys_args *args);
+int ys_command_show(const struct ys_args *args);
+int ys_command_report(const struct ys_args *args);
+int ys_command_export(const struct ys_args *args);
+int ys_command_init(const struct ys_args *args);
+
+/** Prints the recorded message as an error, and gives the exit code that belongs to the status. */
+int ys_command_fail(ys_status status);
+/** Writes `buf` to stdout and frees it: 0, or 7 when stdout cannot take it. */
+int ys_command_print(struct ys_buf *buf);
+/** Prints `value` as indented JSON and frees it. */
+int ys_command_print_json(ys_json *value);
+/** The results folder: --results, else "yardstick-results". */
+const char *ys_command_results(const struct ys_args *args);
+
+#endif

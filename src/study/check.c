@@ -1,0 +1,174 @@
+/* `check` and `verify`: what would run, and whether it is the same work. Neither measures anything. */
+#include "base/mem.h"
+#include "study/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Without a measurement to go by, a run is guessed from its multiply-adds: three passes (forward and twice backward) at this
+ * many multiply-adds a second and thread, after this long a start. Rough, and called so. */
+static const double GUESSED_RATE = 2e10, GUESSED_START_S = 3;
+static const size_t STUDIES_LOOKED_AT = 10;
+
+/* Two trials whose runs should take equally long. */
+static bool alike(const ys_json *a, const ys_json *b)
+{
+    static const char *const keys[] = {"mode", "framework", "model", "data", "batch", "steps", "epochs", "block", "threads",
+                                       "precision", "optimizer", NULL};
+    for (size_t i = 0; keys[i]; i++)
+        if (!ys_json_equal(ys_json_get(ys_json_get(a, "keys"), keys[i]), ys_json_get(ys_json_get(b, "keys"), keys[i])))
+            return false;
+    return ys_json_equal(ys_json_get(a, "options"), ys_json_get(b, "options"));
+}
+
+/* Mean wall time of the stored runs of `trial_id` that ended well; 0 without one. */
+static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *seconds)
+{
+    ys_json *runs = NULL;
+    double sum = 0;
+    int count = 0;
+    YS_TRY(ys_store_runs_get(store, trial_id, &runs));
+    for (size_t i = 0; i < ys_json_size(runs); i++) {
+        const ys_json *metrics = ys_json_get(ys_json_at(runs, i), "metrics");
+        double wall_s = ys_json_get_number(ys_json_get(metrics, "wall_s"), "value", 0);
+        if (strcmp(ys_json_get_text(ys_json_at(runs, i), "status", ""), "ok") == 0 && wall_s > 0) {
+            sum += wall_s;
+            count++;
+        }
+    }
+    ys_json_free(runs);
+    *seconds = count ? sum / count : 0;
+    return YS_OK;
+}
+
+/* What a run of `trial` took in the latest of the last studies that had one like it. */
+static ys_status measured_before(struct ys_store *store, const ys_json *trial, double *seconds)
+{
+    ys_json *studies = NULL;
+    *seconds = 0;
+    if (!store)
+        return YS_OK;
+    YS_TRY(ys_store_studies(store, &studies));
+    size_t count = ys_json_size(studies), looked = 0;
+    ys_status status = YS_OK;
+    for (size_t i = count; status == YS_OK && *seconds <= 0 && i-- > 0 && looked++ < STUDIES_LOOKED_AT;) {
+        ys_json *trials = NULL;
+        status = ys_store_trials_get(store, ys_json_get_int(ys_json_at(studies, i), "id", 0), &trials);
+        for (size_t k = 0; status == YS_OK && *seconds <= 0 && k < ys_json_size(trials); k++)
+            if (alike(trial, ys_json_at(trials, k)))
+                status = measured_in(store, ys_json_get_int(ys_json_at(trials, k), "trial_id", 0), seconds);
+        ys_json_free(trials);
+    }
+    ys_json_free(studies);
+    return status;
+}
+
+static ys_status estimate(struct ys_study *study, struct ys_store *store, const struct ys_trial *trial, ys_json *line, double *run_s)
+{
+    struct ys_work work;
+    YS_TRY(measured_before(store, trial->json, run_s));
+    bool known = *run_s > 0;
+    if (!known) {
+        YS_TRY(ys_study_prepare(study, trial, 0, &work));
+        double rows = (double)trial->steps * ys_json_number(ys_trial_key(trial, "batch"), 1);
+        *run_s = GUESSED_START_S + 3 * (double)work.multiply_adds * rows / (GUESSED_RATE * trial->threads);
+        ys_work_fini(&work);
+    }
+    ys_json_set_bool(line, "known", known);
+    return ys_json_set_real(line, "run_s", *run_s);
+}
+
+/* What every listing says of a trial. */
+static ys_json *describe(const struct ys_trial *trial)
+{
+    ys_json *line = ys_json_object();
+    ys_json_set_string(line, "id", ys_json_get_text(trial->json, "id", ""));
+    ys_json_set_string(line, "framework", trial->framework->spec);
+    ys_json_set_string(line, "title", trial->framework->title);
+    ys_json_set_string(line, "version", trial->framework->version);
+    ys_json_set_int(line, "threads", trial->threads);
+    ys_json_set_string(line, "status", trial->status ? trial->status : "ok");
+    ys_json_set_string(line, "reason", ys_json_get_text(trial->json, "reason", NULL));
+    ys_json_set_string(line, "command", ys_json_get_text(trial->json, "command", NULL));
+    ys_json_set_int(line, "steps", trial->steps);
+    return line;
+}
+
+ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store, ys_json **plan)
+{
+    struct ys_study study;
+    YS_TRY(ys_study_open(job->study, job->trials, options, NULL, &study));
+    ys_json *made = ys_json_object(), *lines = ys_json_array();
+    ys_status status = made && lines ? YS_OK : ys_out_of_memory();
+    double total_s = 0;
+    for (size_t i = 0; status == YS_OK && i < study.set.count; i++) {
+        ys_json *line = describe(&study.set.items[i]);
+        double run_s = 0;
+        if (!study.set.items[i].status)
+            status = estimate(&study, store, &study.set.items[i], line, &run_s);
+        total_s += run_s * (double)study.rounds;
+        ys_status added = ys_json_append(lines, line);
+        status = status == YS_OK ? added : status;
+    }
+    ys_json_set(made, "study", ys_json_copy(job->study));
+    ys_json_set(made, "trials", lines);
+    ys_json_set_int(made, "runs", study.runs_total);
+    ys_json_set_real(made, "estimate_s", total_s);
+    ys_study_close(&study);
+    if (status == YS_OK)
+        *plan = made;
+    else
+        ys_json_free(made);
+    return status;
+}
+
+ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_options *options, ys_json **proofs, int *exit_code)
+{
+    struct ys_study study;
+    YS_TRY(ys_study_open(job->study, job->trials, options, NULL, &study));
+    ys_json *lines = ys_json_array();
+    ys_status status = lines ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < study.set.count; i++) {
+        ys_json *line = describe(&study.set.items[i]), *proof = NULL;
+        if (!study.set.items[i].status) {
+            status = ys_study_prove_one(&study, &study.set.items[i], &proof);
+            study.proof_failed |= strcmp(ys_json_get_text(proof, "verdict", ""), "fail") == 0;
+        }
+        ys_json_set(line, "proof", proof ? proof : ys_json_null());
+        ys_status added = ys_json_append(lines, line);
+        status = status == YS_OK ? added : status;
+    }
+    *exit_code = study.proof_failed ? YS_EXIT_PROOF_FAILED : study.runnable == study.set.count ? YS_EXIT_OK : YS_EXIT_NOTHING_RAN;
+    ys_study_close(&study);
+    if (status == YS_OK)
+        *proofs = lines;
+    else
+        ys_json_free(lines);
+    return status;
+}
+
+static ys_status check_framework(void *context, const char *name)
+{
+    struct ys_framework *framework = NULL;
+    ys_status status = ys_framework_find(name, context, &framework);
+    ys_framework_free(framework);
+    return status;
+}
+
+static ys_status check_option(void *context, const char *name, const char *option, const char *text, ys_json **value)
+{
+    struct ys_framework *framework = NULL;
+    YS_TRY(ys_framework_find(name, context, &framework));
+    ys_status status = ys_framework_option(framework, option, text, value);
+    ys_framework_free(framework);
+    return status;
+}
+
+struct ys_job_hooks ys_study_job_hooks(const char *const *recipe_dirs)
+{
+    return (struct ys_job_hooks){
+        .context = (void *)(uintptr_t)recipe_dirs,
+        .check_framework = check_framework,
+        .check_option = check_option,
+    };
+}

@@ -1,0 +1,231 @@
+#include "study/one.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "framework/start_env.h"
+#include "metric/metric.h"
+#include "probe/host.h"
+#include "run/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const double EVALUATION_LIMIT_S = 3600;
+
+struct progress {
+    struct ys_study *study;
+    const char *id;
+    int64_t round;
+};
+
+static void on_progress(void *context, const char *stage, double fraction)
+{
+    const struct progress *p = context;
+    const struct ys_study *study = p->study;
+    char left[40] = "time left unknown";
+    if (study->runs_done > 0) {
+        double each = study->spent_s / (double)study->runs_done;
+        double runs = (double)(study->runs_total - study->runs_done) - fraction;
+        char span[32];
+        snprintf(left, sizeof left, "%s left", ys_span_text(each * (runs > 0 ? runs : 0), span, sizeof span));
+    }
+    ys_progress("round %" PRId64 "/%" PRId64 " run %" PRId64 "/%" PRId64 " %s: %s %.0f%%, %s", p->round + 1, study->rounds,
+                study->runs_done + 1, study->runs_total, p->id, stage, fraction * 100, left);
+}
+
+/* The evaluator's answer: accuracy and loss of `weights` on the test rows, computed by the built-in engine for every
+ * framework alike. A failure of it is a fact of the run, not the end of the study. */
+static ys_status evaluate(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+                          const char *weights, ys_json **evaluation)
+{
+    char threads[16];
+    snprintf(threads, sizeof threads, "%d", ys_host_cpus_allowed());
+    const char *argv[] = {study->oracle->argv[0], "evaluate", "--graph", work->graph_path, "--weights", weights, "--data",
+                          trial->data->test_path, "--threads", threads, NULL};
+    struct ys_child_options options = {.timeout_s = EVALUATION_LIMIT_S};
+    struct ys_buf output = {0};
+    int code = 0;
+    uint64_t start_ns = ys_time_ns();
+    ys_status status = ys_child_run(argv, &options, &output, &code);
+    if (status == YS_OK && code != 0)
+        status = ys_fail(YS_EIO, "the evaluator ended with exit code %d", code);
+    if (status == YS_OK)
+        status = ys_json_parse(ys_buf_text(&output), output.size, "the evaluator's answer", evaluation);
+    if (status == YS_OK)
+        ys_json_set_real(*evaluation, "seconds", (double)(ys_time_ns() - start_ns) * 1e-9);
+    ys_buf_free(&output);
+    if (status == YS_EINTR || status == YS_ENOMEM || status == YS_OK)
+        return status;
+    ys_log_warn("the weights in %s could not be evaluated: %s", weights, ys_error());
+    *evaluation = NULL;
+    return YS_OK;
+}
+
+static ys_status evaluate_into(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+                               const char *folder, ys_json *into, const char *name)
+{
+    if (!name)
+        return YS_OK;
+    ys_json *evaluation = NULL;
+    char *path = ys_path_join(folder, name);
+    ys_status status = path ? evaluate(study, trial, work, path, &evaluation) : ys_out_of_memory();
+    if (status == YS_OK && evaluation)
+        status = ys_json_set(into, "evaluation", evaluation);
+    /* Evaluated, a run's weights have said what they have to say; kept, they would fill the disk. */
+    if (path)
+        unlink(path);
+    ys_free(path);
+    return status;
+}
+
+static ys_status check_run(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+                           const char *folder, ys_json *facts)
+{
+    if (strcmp(ys_json_get_text(facts, "status", ""), "ok") != 0 || trial->framework->no_work)
+        return YS_OK;
+    const ys_json *checkpoints = ys_json_get(facts, "checkpoints");
+    for (size_t i = 0; i < ys_json_size(checkpoints); i++) {
+        ys_json *checkpoint = ys_json_at(checkpoints, i);
+        YS_TRY(evaluate_into(study, trial, work, folder, checkpoint, ys_json_get_text(checkpoint, "path", NULL)));
+    }
+    return evaluate_into(study, trial, work, folder, facts, ys_json_get_text(facts, "weights", NULL));
+}
+
+static double least(double a, double b)
+{
+    return a > 0 && (b <= 0 || a < b) ? a : b;
+}
+
+static ys_status execute(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work, int64_t round,
+                         const char *folder, struct ys_run_record *record)
+{
+    const ys_json *keys = ys_json_get(trial->json, "keys");
+    struct progress progress = {.study = study, .id = ys_json_get_text(trial->json, "id", ""), .round = round};
+    ys_json *plan = ys_work_plan(work, trial, study->seed + (uint64_t)round, folder);
+    char **env = NULL;
+    double limit_s = ys_json_get_number(keys, "run_time_limit", 0);
+    if (study->deadline_ns)
+        limit_s = least(limit_s, ((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9 + 0.001);
+    ys_status status = plan ? ys_start_env(trial->framework, trial->threads, ys_json_get(trial->json, "env"), &env)
+                            : ys_out_of_memory();
+    if (status == YS_OK) {
+        struct ys_run_spec spec = {
+            .trial = trial->json,
+            .plan = plan,
+            .round = round,
+            .on_progress = on_progress,
+            .context = &progress,
+            .launch = {.argv = (const char *const *)trial->framework->argv,
+                       .env = (const char *const *)env,
+                       .folder = folder,
+                       .cpus = trial->cpus,
+                       .cpu_count = trial->cpu_count,
+                       .stall_limit_s = ys_json_get_number(keys, "stall_limit", 0),
+                       .run_time_limit_s = limit_s,
+                       .sample_hz = ys_json_get_number(keys, "sample_hz", 10)},
+        };
+        status = ys_run_execute(&spec, record);
+    }
+    ys_start_env_free(env);
+    ys_json_free(plan);
+    return status;
+}
+
+/* The log of a run that went well says little; a job may ask that it be dropped. */
+static void drop_log(const struct ys_trial *trial, const char *folder, const ys_json *facts)
+{
+    const ys_json *keys = ys_json_get(trial->json, "keys");
+    if (ys_json_get_bool(keys, "keep_log", true) || strcmp(ys_json_get_text(facts, "status", ""), "ok") != 0)
+        return;
+    char *log = ys_path_join(folder, "run.log");
+    if (log)
+        unlink(log);
+    ys_free(log);
+}
+
+static ys_status store_run(struct ys_study *study, const struct ys_trial *trial, int64_t round, int attempt,
+                           const struct ys_run_record *record)
+{
+    ys_json *metrics = NULL;
+    int64_t run_id = 0;
+    YS_TRY(ys_store_run_put(study->store, trial->id, round, attempt, record->facts, &record->series, &run_id));
+    YS_TRY(ys_metric_of_run(trial->json, record->facts, &record->series, &metrics));
+    ys_status status = ys_store_metric_put(study->store, run_id, metrics);
+    ys_json_free(metrics);
+    return status;
+}
+
+/* What this run's end means for the study and for the trial's later runs. */
+static void judge(struct ys_study *study, struct ys_trial *trial, const ys_json *facts)
+{
+    const char *status = ys_json_get_text(facts, "status", "");
+    const char *id = ys_json_get_text(trial->json, "id", "");
+    const ys_json *warnings = ys_json_get(facts, "warnings");
+    for (size_t i = 0; i < ys_json_size(warnings); i++)
+        ys_log_warn("%s: %s", id, ys_json_text(ys_json_at(warnings, i), ""));
+    bool ok = strcmp(status, "ok") == 0, lacks = strcmp(status, "unsupported") == 0;
+    if (!ok && strcmp(status, "cancelled") != 0) {
+        ys_log_warn("%s: %s in %s: %s", id, status, ys_json_get_text(facts, "stage", "?"),
+                    ys_json_get_text(facts, "message", "no message"));
+        study->run_failed |= !lacks;
+        trial->failures++;
+    }
+    if (!lacks)
+        study->runs_done++;
+    /* What an adapter cannot do it will not do next time either; two failures and no success are enough evidence too. */
+    trial->successes += ok;
+    trial->broken = lacks || (trial->failures >= 2 && !trial->successes);
+    if (trial->broken && !lacks)
+        ys_log_warn("%s failed twice and never ended well: its other runs are left out", id);
+}
+
+static ys_status run_prepared(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work, int64_t round,
+                              int attempt, const char *folder)
+{
+    struct ys_run_record record = {0};
+    uint64_t start_ns = ys_time_ns();
+    ys_status status = execute(study, trial, work, round, folder, &record);
+    if (!record.facts)
+        return status != YS_OK ? status : ys_fail(YS_EINTERNAL, "a run left no record");
+    ys_status checked = status == YS_OK ? check_run(study, trial, work, folder, record.facts) : YS_OK;
+    if (study->deadline_ns && ys_time_ns() >= study->deadline_ns &&
+        strcmp(ys_json_get_text(record.facts, "status", ""), "timeout_wall") == 0) {
+        ys_json_set_string(record.facts, "status", "cancelled");
+        ys_json_set_string(record.facts, "message", "the study's time limit passed");
+    }
+    char *message = status != YS_OK || checked != YS_OK ? ys_strdup(ys_error()) : NULL;
+    ys_status stored = store_run(study, trial, round, attempt, &record);
+    judge(study, trial, record.facts);
+    drop_log(trial, folder, record.facts);
+    study->spent_s += (double)(ys_time_ns() - start_ns) * 1e-9;
+    ys_json_free(record.facts);
+    ys_series_set_free(&record.series);
+    if (stored == YS_OK && message)
+        ys_fail(status != YS_OK ? status : checked, "%s", message);
+    ys_free(message);
+    if (stored != YS_OK)
+        return stored;
+    return status != YS_OK ? status : checked;
+}
+
+ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64_t round, int attempt)
+{
+    struct ys_work work;
+    double prepared_s = study->prepare_s;
+    YS_TRY(ys_study_prepare(study, trial, round, &work));
+    study->prepare_in_rounds_s += study->prepare_s - prepared_s;
+    char *folder = ys_format("%s/runs/r%" PRId64 "-t%" PRId64 "-a%d", study->folder, round,
+                             ys_json_get_int(trial->json, "index", 0), attempt);
+    ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = run_prepared(study, trial, &work, round, attempt, folder);
+    ys_free(folder);
+    ys_work_fini(&work);
+    return status;
+}

@@ -1,0 +1,174 @@
+#include "study/state.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool needs_oracle(const struct ys_study *study)
+{
+    for (size_t i = 0; i < study->set.count; i++)
+        if (!study->set.items[i].status && !study->set.items[i].framework->no_work)
+            return true;
+    return false;
+}
+
+static ys_status find_oracle(struct ys_study *study)
+{
+    YS_TRY(ys_framework_find("builtin", NULL, &study->oracle));
+    if (study->oracle->state != YS_FRAMEWORK_READY)
+        return ys_fail(YS_EINTERNAL, "the built-in engine is not there, and every proof needs it: %s", study->oracle->reason);
+    return ys_verifier_open(study->oracle, &study->verifier);
+}
+
+ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const struct ys_study_options *options,
+                        struct ys_store *store, struct ys_study *study)
+{
+    uint64_t start_ns = ys_time_ns();
+    *study = (struct ys_study){.settings = settings, .options = options, .store = store};
+    study->seed = (uint64_t)ys_json_get_int(settings, "seed", 1);
+    study->rounds = ys_json_get_int(settings, "repeat", 1);
+    YS_TRY(ys_trials_resolve(trials, options->recipe_dirs, &study->set));
+    for (size_t i = 0; i < study->set.count; i++)
+        study->runnable += !study->set.items[i].status;
+    study->runs_total = study->rounds * (int64_t)study->runnable;
+    ys_status status = needs_oracle(study) ? find_oracle(study) : YS_OK;
+    if (status != YS_OK)
+        ys_study_close(study);
+    study->prepare_s = (double)(ys_time_ns() - start_ns) * 1e-9;
+    return status;
+}
+
+void ys_study_close(struct ys_study *study)
+{
+    ys_verifier_close(study->verifier);
+    ys_framework_free(study->oracle);
+    ys_trials_fini(&study->set);
+    ys_free(study->folder);
+    *study = (struct ys_study){0};
+}
+
+/* One line of the document for every distinct model and data set. */
+static ys_status describe_work(struct ys_study *study, ys_json *works)
+{
+    for (size_t i = 0; i < study->set.count; i++) {
+        const struct ys_trial *trial = &study->set.items[i];
+        const char *model = ys_json_text(ys_trial_key(trial, "model"), "");
+        bool known = false;
+        for (size_t k = 0; !known && k < ys_json_size(works); k++)
+            known = strcmp(ys_json_get_text(ys_json_at(works, k), "model", ""), model) == 0 &&
+                    strcmp(ys_json_get_text(ys_json_at(works, k), "data", ""), trial->data->name) == 0;
+        if (known)
+            continue;
+        struct ys_work work;
+        YS_TRY(ys_study_prepare(study, trial, 0, &work));
+        ys_json *line = ys_json_object();
+        ys_json_set_string(line, "model", model);
+        ys_json_set_int(line, "parameters", work.parameters);
+        ys_json_set_int(line, "multiply_adds", work.multiply_adds);
+        ys_json_set_string(line, "data", trial->data->name);
+        ys_json_set_string(line, "train_hash", trial->data->train_hash);
+        ys_json_set_string(line, "test_hash", trial->data->test_hash);
+        ys_json_set_int(line, "train_count", trial->data->train_count);
+        ys_json_set_int(line, "test_count", trial->data->test_count);
+        ys_json_set_bool(line, "verified", trial->data->verified);
+        ys_json_set_string(line, "source", trial->data->source);
+        ys_work_fini(&work);
+        YS_TRY(ys_json_append(works, line));
+        if (!trial->data->verified)
+            ys_log_warn("the data set %s is not the published one: its training rows have SHA-256 %s", trial->data->name,
+                        trial->data->train_hash);
+    }
+    return YS_OK;
+}
+
+ys_status ys_study_document(struct ys_study *study, const struct ys_job *job, ys_json **document)
+{
+    ys_json *made = ys_json_object(), *works = ys_json_array();
+    ys_status status = made && works ? describe_work(study, works) : ys_out_of_memory();
+    char hash[YS_SHA256_TEXT] = "", *text = ys_json_dump(job->trials, YS_JSON_SORTED);
+    if (text)
+        ys_sha256_text(text, strlen(text), hash);
+    ys_json_set_string(made, "name", ys_json_get_text(job->study, "name", "study"));
+    ys_json_set_string(made, "job_text", job->text);
+    ys_json_set_string(made, "job_hash", hash);
+    ys_json_set(made, "job", ys_json_copy(job->study));
+    ys_json_set_int(made, "trials_planned", (int64_t)study->set.count);
+    ys_json_set_int(made, "started_s", ys_date_s());
+    ys_json_set_int(made, "seed", (int64_t)study->seed);
+    ys_json_set_string(made, "command", study->options->command);
+    ys_json_set_string(made, "version", YS_VERSION);
+    ys_json_set(made, "model_info", works);
+    ys_free(text);
+    if (status == YS_OK)
+        *document = made;
+    else
+        ys_json_free(made);
+    return status;
+}
+
+ys_status ys_study_find_folder(struct ys_study *study)
+{
+    ys_json *document = NULL;
+    YS_TRY(ys_store_study_get(study->store, study->id, &document));
+    study->folder = ys_path_join(ys_store_folder(study->store), ys_json_get_text(document, "folder", ""));
+    ys_json_free(document);
+    return study->folder ? ys_fs_make_dirs(study->folder) : ys_out_of_memory();
+}
+
+ys_status ys_study_write_job(const struct ys_study *study, const struct ys_job *job)
+{
+    char *given = ys_path_join(study->folder, "job.ys"), *resolved = ys_path_join(study->folder, "job.json");
+    ys_json *all = ys_json_object();
+    ys_status status = given && resolved && all ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && job->text)
+        status = ys_fs_write(given, job->text, strlen(job->text));
+    if (status == YS_OK) {
+        ys_json_set(all, "study", ys_json_copy(job->study));
+        ys_json_set(all, "trials", ys_json_copy(job->trials));
+        status = ys_json_write(resolved, all);
+    }
+    ys_json_free(all);
+    ys_free(given);
+    ys_free(resolved);
+    return status;
+}
+
+ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial, int64_t round, struct ys_work *work)
+{
+    uint64_t start_ns = ys_time_ns();
+    ys_status status = ys_work_prepare(trial, study->seed + (uint64_t)round, YS_VERIFY_BATCHES, work);
+    study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
+    return status;
+}
+
+static void on_progress(void *context, const char *what)
+{
+    ys_progress("proving %s: %s", (const char *)context, what);
+}
+
+ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof)
+{
+    struct ys_work work;
+    YS_TRY(ys_study_prepare(study, trial, 0, &work));
+    char *id = ys_strdup(ys_json_get_text(trial->json, "id", ""));
+    ys_json *plan = ys_work_plan(&work, trial, study->seed, "");
+    struct ys_verify_request request = {
+        .framework = trial->framework,
+        .plan = plan,
+        .env = ys_json_get(trial->json, "env"),
+        .work = work.key,
+        .fresh = study->options->fresh_proofs,
+        .on_progress = on_progress,
+        .context = id,
+    };
+    ys_status status = plan && id ? ys_verify_prove(study->verifier, &request, proof) : ys_out_of_memory();
+    ys_progress_clear();
+    ys_json_free(plan);
+    ys_free(id);
+    ys_work_fini(&work);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* A study under way: what its steps share. */
+#ifndef YS_STUDY_STATE_H
+#define YS_STUDY_STATE_H
+
+#include "study/study.h"
+#include "study/trial.h"
+#include "study/work.h"
+#include "verify/verify.h"
+
+struct ys_study {
+    const ys_json *settings;     /* the job's study keys; borrowed */
+    const struct ys_study_options *options;
+    struct ys_store *store;      /* NULL while only checking or verifying */
+    int64_t id;
+    char *folder;                /* of this study, below the results folder */
+    struct ys_trial_set set;
+    size_t runnable;             /* trials that can run */
+    struct ys_framework *oracle; /* the built-in engine: oracle and evaluator; NULL when nothing needs it */
+    struct ys_verifier *verifier;
+    uint64_t seed;
+    int64_t rounds, runs_total, runs_done;
+    double spent_s;              /* by the runs done: what is left is told from it */
+    uint64_t deadline_ns;        /* of the study's time limit; 0 for none */
+    bool run_failed, proof_failed, out_of_time;
+    int stopped_by;              /* the signal; 0 */
+    double prepare_s, prepare_in_rounds_s, prove_s, measure_s;
+};
+
+/** Resolves the trials and finds the oracle. */
+ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const struct ys_study_options *options,
+                        struct ys_store *store, struct ys_study *study) YS_MUST_CHECK;
+void ys_study_close(struct ys_study *study);
+
+/** What the store keeps about the study itself. */
+ys_status ys_study_document(struct ys_study *study, const struct ys_job *job, ys_json **document) YS_MUST_CHECK;
+/** Sets `folder` from the store, and makes it. */
+ys_status ys_study_find_folder(struct ys_study *study) YS_MUST_CHECK;
+/** job.ys (as given) and job.json (resolved) into the folder. */
+ys_status ys_study_write_job(const struct ys_study *study, const struct ys_job *job) YS_MUST_CHECK;
+/** Writes the work of `trial` in round `round`, counting the time as preparation. */
+ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial, int64_t round, struct ys_work *work) YS_MUST_CHECK;
+/** The proof of one trial, from the cache or made now. */
+ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof) YS_MUST_CHECK;
+int ys_study_exit_code(const struct ys_study *study);
+
+#endif

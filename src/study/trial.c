@@ -1,0 +1,128 @@
+#include "study/trial.h"
+
+#include "base/mem.h"
+#include "job/schedule.h"
+#include "probe/host.h"
+
+#include <string.h>
+
+const ys_json *ys_trial_key(const struct ys_trial *trial, const char *key)
+{
+    return ys_json_get(ys_json_get(trial->json, "keys"), key);
+}
+
+void ys_trials_fini(struct ys_trial_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        ys_json_free(set->items[i].json);
+        ys_framework_free(set->items[i].framework);
+        ys_free(set->items[i].cpus);
+    }
+    for (size_t i = 0; i < set->dataset_count; i++)
+        ys_dataset_fini(&set->datasets[i]);
+    ys_free(set->items);
+    ys_free(set->datasets);
+    *set = (struct ys_trial_set){0};
+}
+
+/* The data set of that name, prepared at its first mention. Room for one a trial was made beforehand, so pointers stay. */
+static ys_status find_data(struct ys_trial_set *set, const char *name, const struct ys_dataset **data)
+{
+    for (size_t i = 0; i < set->dataset_count; i++) {
+        if (strcmp(set->datasets[i].name, name) == 0) {
+            *data = &set->datasets[i];
+            return YS_OK;
+        }
+    }
+    YS_TRY(ys_data_prepare(name, &set->datasets[set->dataset_count]));
+    *data = &set->datasets[set->dataset_count++];
+    return YS_OK;
+}
+
+static void cannot_run(struct ys_trial *trial, const char *status, const char *reason, const char *command)
+{
+    trial->status = status;
+    ys_json_set_string(trial->json, "status", status);
+    ys_json_set_string(trial->json, "reason", reason);
+    ys_json_set_string(trial->json, "command", command);
+}
+
+static ys_status pick_cpus(struct ys_trial *trial)
+{
+    ys_json *keys = ys_json_get(trial->json, "keys");
+    const ys_json *listed = ys_json_get(keys, "cpus");
+    int allowed = ys_host_cpus_allowed();
+    int threads = (int)ys_json_get_int(keys, "threads", allowed);
+    ys_json_set_int(keys, "threads", threads);
+    trial->threads = threads;
+    trial->cpu_count = ys_json_size(listed) ? ys_json_size(listed) : (size_t)threads;
+    trial->cpus = ys_alloc(trial->cpu_count, sizeof *trial->cpus);
+    if (!trial->cpus)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < ys_json_size(listed); i++)
+        trial->cpus[i] = (int)ys_json_integer(ys_json_at(listed, i), 0);
+    if (threads > allowed) {
+        char *reason = ys_format("threads = %d: this machine has %d CPU%s that yardstick may use", threads, allowed,
+                                 allowed == 1 ? "" : "s");
+        cannot_run(trial, "skipped", reason, NULL);
+        ys_free(reason);
+        return YS_OK;
+    }
+    for (size_t i = 0; i < ys_json_size(listed); i++) {
+        if (!ys_host_cpu_is_allowed(trial->cpus[i])) {
+            char *reason = ys_format("cpus names CPU %d, which yardstick may not use", trial->cpus[i]);
+            cannot_run(trial, "skipped", reason, NULL);
+            ys_free(reason);
+            return YS_OK;
+        }
+    }
+    return ys_json_size(listed) ? YS_OK : ys_host_cpu_pick(threads, trial->cpus);
+}
+
+static ys_status describe_framework(struct ys_trial *trial)
+{
+    const struct ys_framework *framework = trial->framework;
+    ys_json *shown = ys_json_object();
+    ys_json_set_string(shown, "name", framework->name);
+    ys_json_set_string(shown, "version", framework->version);
+    ys_json_set_string(shown, "title", framework->title);
+    ys_json_set_bool(shown, "no_work", framework->no_work);
+    ys_json_set_string(shown, "closure", framework->closure);
+    YS_TRY(ys_json_set(trial->json, "framework", shown));
+    if (framework->state == YS_FRAMEWORK_MISSING)
+        cannot_run(trial, "missing", framework->reason, framework->command);
+    if (framework->state == YS_FRAMEWORK_UNSUPPORTED)
+        cannot_run(trial, "unsupported", framework->reason, framework->command);
+    return YS_OK;
+}
+
+static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, const char *const *recipe_dirs)
+{
+    const ys_json *keys = ys_json_get(trial->json, "keys");
+    const char *id = ys_json_get_text(trial->json, "id", "");
+    YS_TRY(find_data(set, ys_json_get_text(keys, "data", ""), &trial->data));
+    int64_t batch = ys_json_get_int(keys, "batch", 1);
+    if (batch > trial->data->train_count)
+        return ys_fail(YS_EINVAL, "%s: batch = %lld is larger than the data set %s, which has %lld training rows", id,
+                       (long long)batch, trial->data->name, (long long)trial->data->train_count);
+    YS_TRY(ys_job_steps(keys, trial->data->train_count, &trial->steps));
+    YS_TRY(pick_cpus(trial));
+    YS_TRY(ys_framework_find(ys_json_get_text(keys, "framework", ""), recipe_dirs, &trial->framework));
+    return describe_framework(trial);
+}
+
+ys_status ys_trials_resolve(const ys_json *trials, const char *const *recipe_dirs, struct ys_trial_set *set)
+{
+    size_t count = ys_json_size(trials);
+    *set = (struct ys_trial_set){.items = ys_alloc(count, sizeof *set->items),
+                                 .datasets = ys_alloc(count, sizeof *set->datasets)};
+    ys_status status = set->items && set->datasets ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < count; i++) {
+        struct ys_trial *trial = &set->items[set->count++];
+        trial->json = ys_json_copy(ys_json_at(trials, i));
+        status = trial->json ? resolve_one(set, trial, recipe_dirs) : ys_out_of_memory();
+    }
+    if (status != YS_OK)
+        ys_trials_fini(set);
+    return status;
+}

@@ -1,0 +1,84 @@
+"""Running yardstick as a user would: what the tests of the command line share."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+import uuid
+
+ROOT = os.environ.get("YS_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+BIN = os.environ.get("YARDSTICK_BIN", ROOT)
+PROGRAM = os.path.join(BIN, "yardstick")
+RECIPES = os.path.join(ROOT, "tests", "frameworks")
+
+# One shared cache for the whole test program, so that data and work are prepared once.
+CACHE = tempfile.mkdtemp(prefix="ys-cli-cache-")
+
+
+def tearDownModule():
+    shutil.rmtree(CACHE, ignore_errors=True)
+
+
+# The smallest study there is: the adapter that does nothing, one step.
+NULL = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=20", "--block=5"]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="ys-cli-")
+        self.mark = uuid.uuid4().hex
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def environment(self, **extra):
+        env = dict(os.environ, YARDSTICK_CACHE=CACHE, YARDSTICK_HOME=ROOT, YARDSTICK_BIN=BIN, YS_TEST_MARK=self.mark, **extra)
+        env.pop("NO_COLOR", None)
+        return env
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([PROGRAM] + list(arguments), cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", **options)
+
+    def yardstick(self, *arguments, code=0, timeout=120, **options):
+        """Runs to the end, checks the exit code; gives stdout and stderr."""
+        process = self.start(*arguments, **options)
+        out, err = process.communicate(timeout=timeout)
+        self.assertEqual(process.returncode, code, "yardstick %s\n%s\n%s" % (" ".join(arguments), out[-2000:], err[-2000:]))
+        return out, err
+
+    def result(self, *arguments, code=0, **options):
+        """The result document of a run, and stderr."""
+        out, err = self.yardstick(*arguments, "--format=json", code=code, **options)
+        return json.loads(out), err
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def study(self, *lines, name="study.ys", head="version = 1\nname = test\n"):
+        return self.write(name, head + "\n".join(lines) + "\n")
+
+    def marked_processes(self):
+        """Processes that still carry this test's mark in their environment."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/environ" % pid, "rb") as file:
+                    marked = self.mark.encode() in file.read()
+                with open("/proc/%s/stat" % pid) as file:
+                    alive = file.read().rsplit(")", 1)[1].split()[0] != "Z"
+            except OSError:
+                continue
+            if marked and alive and int(pid) != os.getpid():
+                found.append(int(pid))
+        return found
+
+    def assert_nothing_left(self, patience_s=3.0):
+        """No process of this test is left; the kernel gets a moment to finish the killed."""
+        until = time.monotonic() + patience_s
+        while self.marked_processes() and time.monotonic() < until:
+            time.sleep(0.02)
+        self.assertEqual(self.marked_processes(), [])

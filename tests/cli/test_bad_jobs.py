@@ -1,0 +1,115 @@
+"""Bad input, tried as a new user would: job files and flags."""
+import os
+import unittest
+
+from harness import NULL, RECIPES, Case, tearDownModule  # noqa: F401
+
+
+class BadJobs(Case):
+    def refused(self, text, *words, code=2, name="study.ys"):
+        """`run` ends with `code` and one sentence on stderr that has every word; nothing was run."""
+        path = self.write(name, text)
+        out, err = self.yardstick("run", path, code=code)
+        self.assertEqual(out, "")
+        for word in words:
+            self.assertIn(word, err)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "yardstick-results", "results.db")))
+
+    HEAD = "version = 1\nname = test\n[a]\nframework = null\nmodel = mlp\ndata = digits\nsteps = 2\nbatch = 8\n"
+
+    def test_an_empty_job_file(self):
+        self.refused("", "study.ys", "version")
+
+    def test_a_binary_job_file(self):
+        self.refused(bytes(range(256)) * 4, "study.ys:1:")
+
+    def test_an_include_loop(self):
+        self.write("other.ys", "include = study.ys\n")
+        self.refused("version = 1\ninclude = other.ys\n", "include", "other.ys")
+
+    def test_an_unknown_key_names_the_nearest(self):
+        self.refused(self.HEAD + "treads = 2\n", "study.ys:9:1", "treads", "threads")
+
+    def test_a_repeated_key_names_both_lines(self):
+        self.refused(self.HEAD + "steps = 3\n", "study.ys:9:1", "steps", "7")
+
+    def test_no_threads(self):
+        self.refused(self.HEAD + "threads = 0\n", "study.ys:9:", "threads", "1", "4096")
+
+    def test_ten_thousand_threads(self):
+        self.refused(self.HEAD + "threads = 10000\n", "study.ys:9:", "threads", "4096")
+
+    def test_a_batch_larger_than_the_data(self):
+        self.refused(self.HEAD.replace("batch = 8", "batch = 100000"), "batch", "100000", "3840")
+
+    def test_a_framework_without_a_recipe(self):
+        self.refused(self.HEAD.replace("= null", "= pytroch"), "study.ys:4:", "pytroch", "pytorch")
+
+    def test_a_model_that_does_not_exist(self):
+        self.refused(self.HEAD.replace("= mlp", "= lenett"), "study.ys:5:", "lenett", "lenet")
+
+    def test_a_data_set_that_does_not_exist(self):
+        self.refused(self.HEAD.replace("= digits", "= digitz"), "study.ys:6:", "digitz", "digits")
+
+    def test_data_that_must_be_fetched_first(self):
+        self.refused(self.HEAD.replace("= digits", "= mnist"), "yardstick data fetch mnist")
+
+    def test_a_key_of_a_later_version(self):
+        self.refused(self.HEAD + "device = cuda\n", "device", "not yet available")
+
+    def test_a_file_that_is_not_there(self):
+        _, err = self.yardstick("run", "nothing.ys", code=2)
+        self.assertIn("nothing.ys", err)
+
+    def test_a_flag_that_does_not_exist(self):
+        _, err = self.yardstick("run", "--treads=2", code=2)
+        self.assertIn("--threads", err)
+
+    def test_a_verb_that_does_not_exist(self):
+        _, err = self.yardstick("rum", "x.ys", code=2)
+        self.assertIn("run", err)
+
+    def test_more_threads_than_cpus_is_a_skipped_row(self):
+        result, _ = self.result("run", *[f for f in NULL if "threads" not in f], "--threads=1,4096", "--repeat=1")
+        self.assertEqual(sorted(t["status"] for t in result["trials"]), ["ok", "skipped"])
+
+    def test_only_skipped_trials_is_exit_6(self):
+        result, _ = self.result("run", *[f for f in NULL if "threads" not in f], "--threads=4096", "--repeat=1", code=6)
+        self.assertEqual(result["trials"][0]["status"], "skipped")
+        self.assertIn("4096", result["trials"][0]["reason"])
+
+    def never_installed(self):
+        self.write("never.recipe", "name = never\nadapter = never.py\nversions = 1.0\npython = 3.11\nrequirements = r.txt\n")
+        self.write("never.py", "")
+        return "--recipes=" + self.folder
+
+    def test_what_is_not_installed_is_missing_with_the_command(self):
+        recipes = self.never_installed()
+        flags = ["--framework=null,never"] + NULL[1:]
+        result, _ = self.result("run", recipes, *flags, "--repeat=1")
+        row = [t for t in result["trials"] if t["status"] == "missing"][0]
+        self.assertEqual(row["command"], "yardstick install never")
+        self.assertEqual(row["runs"], 0)
+
+    def test_check_exits_0_and_verify_6_when_something_is_missing(self):
+        recipes = self.never_installed()
+        flags = ["--framework=null,never"] + NULL[1:]
+        out, _ = self.yardstick("check", recipes, *flags)
+        self.assertIn("yardstick install never", out)
+        self.yardstick("verify", recipes, *flags, code=6)
+
+    def test_a_damaged_recipe_is_listed_as_damaged(self):
+        self.write("bad.recipe", "name = bad\n")
+        out, _ = self.yardstick("list", "frameworks", "--recipes=" + self.folder)
+        self.assertIn("damaged", out)
+
+    def test_too_many_runs_must_be_allowed_by_hand(self):
+        self.refused(self.HEAD.replace("version = 1\n", "version = 1\nrepeat = 10000\n"), "max_runs")
+
+    def test_a_wrong_option_says_what_is_allowed(self):
+        _, err = self.yardstick("run", "--recipes=" + RECIPES, "--framework=builtin", *NULL[1:], "--opt.builtin.backend=cuda", code=2)
+        self.assertIn("onednn", err)
+
+
+if __name__ == "__main__":
+    unittest.main()

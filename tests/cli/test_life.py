@@ -1,0 +1,168 @@
+"""The life of a study: results that cannot be written, interruptions, resume, limits, what goes where."""
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+from harness import NULL, PROGRAM, RECIPES, Case, tearDownModule  # noqa: F401
+
+# Paced, so that there is time to interrupt it: 20 steps of 8 rows at 800 rows a second take 0.2 s.
+SLOW = NULL + ["--opt.null.rate=800", "--repeat=20"]
+
+
+class Life(Case):
+    def stored_runs(self):
+        with sqlite3.connect("file:%s/yardstick-results/results.db?mode=ro" % self.folder, uri=True) as db:
+            return db.execute("select count(*) from run").fetchone()[0]
+
+    def wait_for_runs(self, count, process, limit_s=60):
+        until = time.monotonic() + limit_s
+        while time.monotonic() < until and process.poll() is None:
+            try:
+                if self.stored_runs() >= count:
+                    return
+            except sqlite3.Error:
+                pass
+            time.sleep(0.02)
+        process.kill()
+        self.fail("no %d runs were stored: %s" % (count, process.communicate()[1]))
+
+    def interrupted(self, how, code):
+        process = self.start("run", *SLOW)
+        self.wait_for_runs(2, process)
+        process.send_signal(how)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, code)
+        self.assertGreaterEqual(self.stored_runs(), 2)
+        self.assert_nothing_left()
+
+    def resumed(self):
+        before = self.stored_runs()
+        result, _ = self.result("resume", "last")
+        self.assertEqual(result["study"]["rounds"], 20)
+        self.assertEqual(result["study"]["status"], "done")
+        self.assertGreater(self.stored_runs(), before)
+        _, err = self.yardstick("resume", "last")
+        self.assertIn("complete", err)
+
+    def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(self):
+        self.interrupted(signal.SIGINT, 130)
+        self.resumed()
+
+    def test_sigterm_is_143(self):
+        self.interrupted(signal.SIGTERM, 143)
+
+    def test_kill_9_loses_at_most_the_run_in_flight(self):
+        self.interrupted(signal.SIGKILL, -signal.SIGKILL)
+        self.resumed()
+
+    def test_a_second_study_in_the_same_folder_names_the_first(self):
+        process = self.start("run", *SLOW)
+        self.wait_for_runs(1, process)
+        _, err = self.yardstick("run", *NULL, "--repeat=1", code=2)
+        self.assertIn(str(process.pid), err)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+
+    def test_results_that_cannot_be_written_are_exit_7_before_any_run(self):
+        self.write("plain", "a file, no folder\n")
+        out, err = self.yardstick("run", *NULL, "--repeat=1", "--results=plain/results", code=7)
+        self.assertEqual(out, "")
+        self.assertIn("plain/results", err)
+
+    def test_a_full_disk_is_exit_7_and_what_was_stored_stays(self):
+        results = os.path.join(self.folder, "small")
+        os.mkdir(results)
+        mount = "mount -t tmpfs -o size=400k tmpfs %s && exec \"$@\"" % results
+        if subprocess.run(["unshare", "-m", "sh", "-c", mount, "sh", "true"], capture_output=True).returncode != 0:
+            self.skipTest("this user may not mount a small file system")
+        keep = os.path.join(self.folder, "kept.db")
+        script = "mount -t tmpfs -o size=400k tmpfs %s; \"$@\"; code=$?; cp %s/results.db %s; exit $code" % (results, results, keep)
+        command = ["unshare", "-m", "sh", "-c", script, "sh", PROGRAM, "run"] + NULL + ["--repeat=500", "--results=" + results]
+        done = subprocess.run(command, cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=240)
+        self.assertEqual(done.returncode, 7, done.stderr[-1000:])
+        self.assertIn(results, done.stderr)
+        with sqlite3.connect(keep) as db:
+            self.assertEqual(db.execute("pragma integrity_check").fetchone()[0], "ok")
+            self.assertGreater(db.execute("select count(*) from run").fetchone()[0], 0)
+        self.assert_nothing_left()
+
+    def test_the_time_limit_of_the_study_is_exit_124(self):
+        result, _ = self.result("run", *SLOW, "--time-limit=1s", code=124)
+        self.assertEqual(result["study"]["status"], "time_limit")
+        self.assertGreater(result["trials"][0]["runs"], 0)
+
+    def test_stdout_holds_the_result_and_nothing_else(self):
+        for form in ("json", "csv", "md", "table"):
+            out, err = self.yardstick("run", *NULL, "--repeat=1", "--format=" + form)
+            self.assertNotIn("report:", out)
+            self.assertIn("report.html", err)
+            if form == "json":
+                self.assertEqual(json.loads(out)["schema"], "yardstick/result/1")
+            if form == "table":
+                self.assertLessEqual(max(map(len, out.splitlines())), 80)
+                self.assertNotIn("\x1b", out)
+
+    def test_quiet_says_nothing_when_all_is_well(self):
+        _, err = self.yardstick("run", *NULL, "--repeat=1", "--quiet")
+        self.assertEqual(err, "")
+
+    def test_a_file_as_first_word_implies_run(self):
+        path = self.study("[a]", "framework = null", "model = mlp", "data = digits", "steps = 2", "batch = 8")
+        result, _ = self.result(path, "--repeat=2", "--threads=1")
+        self.assertEqual(result["trials"][0]["runs"], 2)
+
+    def test_show_report_and_export_read_what_is_stored(self):
+        first, _ = self.result("run", *NULL, "--repeat=2")
+        shown, _ = self.result("show")
+        self.assertEqual(first["trials"], shown["trials"])
+        out, _ = self.yardstick("report")
+        page = out.strip()
+        with open(page) as file:
+            text = file.read()
+        self.assertIn("<svg", text)
+        self.assertNotIn("<script", text)
+        self.assertNotIn("http://", text.replace("http://www.w3.org", ""))
+        out, _ = self.yardstick("export")
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([line["type"] for line in lines], ["study", "host", "trial", "run", "run"])
+        self.assertEqual(len(lines[-1]["series"]["block_end_ns"]), 5)
+
+    def test_the_time_split_adds_up_to_the_wall_time(self):
+        result, _ = self.result("run", *NULL, "--opt.null.rate=2000", "--repeat=1")
+        metrics = {name: metric["value"] for name, metric in result["trials"][0]["metrics"].items()}
+        parts = ["start_s", "build_s", "first_step_s", "warmup_s", "train_s", "eval_s", "save_s", "stop_s", "rest_s"]
+        total = sum(metrics[part] or 0 for part in parts)
+        self.assertAlmostEqual(total, metrics["wall_s"], delta=1e-9)  # sums of seconds, exact to rounding
+
+    def test_init_writes_a_study_that_check_accepts(self):
+        self.yardstick("init", "mine.ys")
+        out, _ = self.yardstick("check", "mine.ys")
+        self.assertIn("28 runs" if "missing" not in out else "runs", out)
+        self.yardstick("init", "mine.ys", code=2)
+
+    def test_nothing_selected_is_said(self):
+        _, err = self.yardstick("show", code=2)
+        self.assertIn("yardstick-results", err)
+
+    def test_verbs_of_later_versions_are_refused(self):
+        for verb in ("doctor", "gate", "compare", "serve"):
+            _, err = self.yardstick(verb, code=2)
+            self.assertIn("not yet available", err)
+
+    def test_the_built_in_engine_learns_and_its_accuracy_is_verified(self):
+        result, _ = self.result("run", "--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=64",
+                                "--steps=60", "--lr=0.05", "--momentum=0.9", "--repeat=1")
+        trial = result["trials"][0]
+        self.assertEqual(trial["proof"]["verdict"], "pass")
+        self.assertGreater(trial["metrics"]["accuracy"]["value"], 0.5)  # ten classes: guessing gives 0.1
+        self.assertEqual(trial["metrics"]["parameters"]["value"], 535818)
+        shutil.rmtree(os.path.join(self.folder, "yardstick-results"))
+
+
+if __name__ == "__main__":
+    unittest.main()
