@@ -1,0 +1,473 @@
+"""What the Python adapters share: the message loop, the plan and its files, the timing of blocks.
+
+An adapter is a subclass of Adapter and a call of serve(). docs/adapters.md says how to write one, docs/protocol.md what
+the messages mean. Needs Python 3.7 or later and NumPy.
+"""
+
+import contextlib
+import json
+import os
+import platform
+import socket
+import sys
+import time
+import traceback
+
+PROTOCOL = 1
+LINE_LIMIT = 16 << 20  # bytes of a message, without its newline
+
+
+class AdapterError(Exception):
+    """Answered by an `error` message with `code`, a run status."""
+
+    code = "crashed"
+
+    def __init__(self, message, op=None):
+        super().__init__(message)
+        self.op = op
+
+
+class Unsupported(AdapterError):
+    """The framework, or this adapter, cannot do what was asked. `op` names the operator, where it is one."""
+
+    code = "unsupported"
+
+
+class ProtocolError(AdapterError):
+    """The message is not one that may come now, or an argument is out of range."""
+
+    code = "protocol_error"
+
+
+class LoadFailed(AdapterError):
+    """A file of the plan, or the framework itself, could not be loaded."""
+
+    code = "load_failed"
+
+
+class BuildFailed(AdapterError):
+    """The framework refused to make the network or the optimizer."""
+
+    code = "build_failed"
+
+
+class Channel:
+    """One JSON object a line over the socket that YARDSTICK_FD names."""
+
+    def __init__(self):
+        try:
+            fd = int(os.environ["YARDSTICK_FD"])
+        except (KeyError, ValueError):
+            sys.exit("this program is an adapter: yardstick starts it and names a socket in YARDSTICK_FD")
+        os.set_inheritable(fd, False)  # programs that the framework starts must not hold the connection open
+        self._socket = socket.socket(fileno=fd)
+        self._reader = self._socket.makefile("rb")
+
+    def receive(self):
+        """The next message, or None at the end of the file."""
+        line = self._reader.readline(LINE_LIMIT + 1)
+        if not line:
+            return None
+        try:
+            message = json.loads(line.decode("utf-8"))
+        except ValueError:
+            message = None
+        if not line.endswith(b"\n") or not isinstance(message, dict) or not isinstance(message.get("type"), str):
+            raise ProtocolError("a line that is not a message: %r" % line[:60])
+        return message
+
+    def send(self, message):
+        self._socket.sendall(json.dumps(message, separators=(",", ":"), allow_nan=False).encode("utf-8") + b"\n")
+
+    def send_error(self, code, stage, message, op=None):
+        error = {"type": "error", "code": code, "stage": stage, "message": message}
+        if op is not None:
+            error["op"] = op
+        self.send(error)
+
+
+@contextlib.contextmanager
+def importing(what):
+    """Put around the import of a framework: if that fails, yardstick is told so in answer to its first message."""
+    try:
+        yield
+    except Exception as error:  # a broken installation fails in many ways, not by ImportError alone
+        traceback.print_exc()
+        channel = Channel()
+        message = channel.receive()
+        if message is not None:
+            text = "cannot import %s: %s: %s" % (what, type(error).__name__, error)
+            channel.send_error(LoadFailed.code, message["type"], text)
+        sys.exit(1)
+
+
+with importing("NumPy"):
+    import numpy as np
+
+_DTYPES = {"F64": "<f8", "F32": "<f4", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "U32": "<u4", "U8": "u1"}
+_NAMES = {np.dtype(code): name for name, code in _DTYPES.items() if name != "BF16"}
+
+
+def widen_bfloat16(bits):
+    """The float32 values of bfloat16 numbers that are given as uint16: their upper halves."""
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def read_safetensors(path):
+    """The tensors of a file, by name: read-only arrays over a mapping of the file; BF16 is widened to float32."""
+    data = np.memmap(path, dtype=np.uint8, mode="r")
+    start = 8 + int(data[:8].view("<u8")[0])
+    if start > data.size:
+        raise ValueError("%s: the header is longer than the file" % path)
+    header = json.loads(data[8:start].tobytes().decode("utf-8"))
+    header.pop("__metadata__", None)
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        dtype = np.dtype(_DTYPES[entry["dtype"]])
+        values = data[start + begin:start + end].view(np.ndarray).view(dtype)
+        tensors[name] = (widen_bfloat16(values) if entry["dtype"] == "BF16" else values).reshape(entry["shape"])
+    return tensors
+
+
+def write_safetensors(path, tensors):
+    """Writes arrays by name. The file appears whole or not at all."""
+    # Wide types first, so that every tensor lies at a multiple of its own size.
+    arrays = {name: np.asarray(value, order="C") for name, value in tensors.items()}
+    arrays = dict(sorted(arrays.items(), key=lambda item: -item[1].dtype.itemsize))
+    header, end = {}, 0
+    for name, array in arrays.items():
+        offsets = [end, end + array.nbytes]
+        header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": offsets}
+        end += array.nbytes
+    text = json.dumps(header, separators=(",", ":")).encode("utf-8")
+    text += b" " * (-len(text) % 8)
+    temporary = "%s.%d.part" % (path, os.getpid())
+    try:
+        with open(temporary, "wb") as file:
+            file.write(len(text).to_bytes(8, "little") + text)
+            for array in arrays.values():
+                file.write(array.data)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+class Plan:
+    """What one run has to do, with its files open.
+
+    graph: the network as in its JSON file.  params: its list of parameters.  weights: name -> float32 initial values.
+    batch, steps, block, precision, threads, options, optimizer, folder: as in docs/protocol.md.
+    lr: the learning rate of every step.
+    """
+
+    def __init__(self, plan):
+        if plan.get("format") != "yardstick-plan":
+            raise ProtocolError('member "plan" must be an object with format "yardstick-plan"')
+        if plan.get("version") != 1 or plan.get("mode") != "train":
+            raise Unsupported("plan version %s, mode %s: this adapter reads version 1, mode train"
+                              % (plan.get("version"), plan.get("mode")))
+        try:
+            self.batch_size, self.steps = plan["batch"], plan["steps"]
+            self.precision, self.loss = plan["precision"], plan["loss"]
+            self.optimizer = plan["optimizer"]
+            self.folder = plan["folder"]
+            input_ = plan["input"]
+        except KeyError as error:
+            raise ProtocolError("the plan lacks %s" % error)
+        self.threads = plan.get("threads", 1)
+        self.device = plan.get("device", "cpu")
+        self.options = plan.get("options") or {}
+        self.world = (plan.get("dist") or {}).get("world", 1)
+        if input_.get("kind") != "file":
+            raise Unsupported("input of kind %s" % input_.get("kind"))
+        try:
+            with open(plan["graph"], encoding="utf-8") as file:
+                self.graph = json.load(file)
+            self.params = self.graph["params"]
+            self.weights = read_safetensors(plan["weights"])
+            data, order = read_safetensors(input_["path"]), read_safetensors(input_["order"])
+            self._x, self._y = data["x"], data["y"]
+            self._order, self.lr = order["order"], order["lr"].tolist()
+        except (OSError, KeyError, ValueError) as error:
+            raise LoadFailed("cannot load the plan's files: %s: %s" % (type(error).__name__, error))
+        self._check()
+
+    def _check(self):
+        for param in self.params:
+            name, shape = param["name"], tuple(param["shape"])
+            if name not in self.weights or self.weights[name].shape != shape:
+                raise LoadFailed("the file of weights has no %s of shape %s" % (name, shape))
+        if self._order.shape != (self.steps, self.batch_size) or len(self.lr) != self.steps:
+            raise LoadFailed("the order of batches has shape %s, not %d steps of %d"
+                             % (self._order.shape, self.steps, self.batch_size))
+        if self._order.size and int(self._order.max()) >= len(self._x):
+            raise LoadFailed("the order of batches names row %d of %d" % (self._order.max(), len(self._x)))
+
+    def batch(self, step):
+        """x and y (int64) of the batch of `step`: new contiguous arrays, pixels as they are stored."""
+        rows = self._order[step]
+        return self._x.take(rows, axis=0), self._y.take(rows, axis=0)
+
+    def multiplier(self, param, key):
+        """lr_mult or decay_mult of an entry of `params`."""
+        return float(param.get(key, 1.0))
+
+
+class Adapter:
+    """What a framework has to be able to do. Arrays are NumPy's; floats come back in the run's precision (bfloat16
+    widened to float32); names, shapes and layouts of parameters are those of the graph (OIHW, (out, in))."""
+
+    name = ""           # "pytorch"
+    framework = ""      # "PyTorch"
+    version = ""
+    devices = ("cpu",)
+    precisions = ("f32",)
+    ops = ()            # of the graph, as the graph spells them
+    optimizers = ("sgd",)
+    options = {}        # name -> value without it
+
+    plan = None
+
+    def build(self, plan):
+        """Makes network and optimizer, with the plan's initial weights. Returns {"parameters": trainable elements as
+        the framework counts them, "threads": as it says, "libraries": [text], "deviations": [text]}."""
+        raise NotImplementedError
+
+    def reset(self):
+        """Weights, buffers and optimizer as after build()."""
+        raise NotImplementedError
+
+    def forward(self, x, y, train):
+        """{"x", "y": as the framework holds them before normalisation, "logits", "loss"}; changes no state. Where the
+        framework can count, also "multiply_adds": an int, for one row."""
+        raise NotImplementedError
+
+    def backward(self, x, y, train):
+        """(loss, {parameter of role weight: gradient, without decay}); changes no state."""
+        raise NotImplementedError
+
+    def train_step(self, x, y, lr):
+        """One step. Returns a handle of its loss without waiting for it."""
+        raise NotImplementedError
+
+    def losses(self, handles):
+        """The floats behind the handles; returns when all work is done."""
+        raise NotImplementedError
+
+    def weights(self):
+        """{name: array} of every parameter and buffer."""
+        raise NotImplementedError
+
+    def is_out_of_memory(self, error):
+        """Whether an exception says that memory ran out."""
+        return isinstance(error, MemoryError)
+
+    def option(self, name):
+        """The value of an option in this run."""
+        return self.plan.options.get(name, self.options[name])
+
+
+def _check_supported(adapter, plan):
+    """Raises Unsupported for the first thing in the plan that the adapter does not list."""
+    for node in plan.graph["nodes"]:
+        if node["op"] not in adapter.ops:
+            raise Unsupported("this adapter has no operator %s (node %s)" % (node["op"], node["name"]), node["op"])
+    for what, value, known in (
+        ("precision", plan.precision, adapter.precisions),
+        ("device", plan.device, adapter.devices),
+        ("optimizer", plan.optimizer.get("name"), adapter.optimizers),
+        ("loss", plan.loss, ("softmax_cross_entropy",)),
+        ("number of processes", plan.world, (1,)),
+        ("clip_norm", plan.optimizer.get("clip_norm"), (None,)),
+    ):
+        if value not in known:
+            raise Unsupported("%s %s: this adapter has %s" % (what, value, ", ".join(map(str, known))))
+    for name in plan.options:
+        if name not in adapter.options:
+            raise Unsupported("this adapter has no option %s" % name)
+
+
+def _spell(loss):
+    """A loss as JSON can hold it."""
+    if loss != loss:
+        return "nan"
+    if loss in (float("inf"), float("-inf")):
+        return "inf" if loss > 0 else "-inf"
+    return loss
+
+
+class _Server:
+    """Answers one message after the other. `step` and `train` share one counter of steps."""
+
+    def __init__(self, adapter, channel):
+        self.adapter = adapter
+        self.channel = channel
+        self.plan = None
+        self.next = 0  # the step that comes next; None after a failure in the middle of training
+
+    def answer(self, message):
+        kind = message["type"]
+        handler = getattr(self, "on_" + kind, None)
+        try:
+            if handler is None:
+                raise Unsupported('this adapter cannot answer the message "%s"' % kind)
+            if self.plan is None and kind not in ("hello", "open"):
+                raise ProtocolError('no plan is open; send "open" before "%s"' % kind)
+            reply = handler(message)
+        except AdapterError as error:
+            self.channel.send_error(error.code, kind, str(error), error.op)
+        except (BrokenPipeError, ConnectionResetError):
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            code = BuildFailed.code if kind == "open" else AdapterError.code
+            if self.adapter.is_out_of_memory(error):
+                code = "oom_host"
+            self.channel.send_error(code, kind, "%s: %s" % (type(error).__name__, error))
+        else:
+            self.channel.send(reply)
+
+    def on_hello(self, message):
+        if message.get("protocol") != PROTOCOL:
+            raise Unsupported("protocol %s is unknown; this adapter speaks protocol %d"
+                              % (message.get("protocol"), PROTOCOL))
+        adapter = self.adapter
+        runtime = "%s %s" % (platform.python_implementation(), platform.python_version())
+        return {
+            "type": "hello", "protocol": PROTOCOL, "adapter": adapter.name, "framework": adapter.framework,
+            "version": adapter.version, "runtime": runtime,
+            "devices": list(adapter.devices), "precisions": list(adapter.precisions), "ops": list(adapter.ops),
+            "optimizers": list(adapter.optimizers), "features": ["forward", "backward", "step", "train", "save"],
+            "no_work": False,
+        }
+
+    def on_open(self, message):
+        if self.plan is not None:
+            raise ProtocolError("a plan is already open; one adapter process runs one plan")
+        if not isinstance(message.get("plan"), dict):
+            raise ProtocolError('member "plan" must be an object')
+        plan = Plan(message["plan"])
+        _check_supported(self.adapter, plan)
+        self.adapter.plan = plan
+        reply = self.adapter.build(plan)
+        self.plan = plan
+        return dict(reply, type="opened")
+
+    def on_reset(self, _message):
+        self.adapter.reset()
+        self.next = 0
+        return {"type": "done"}
+
+    def on_forward(self, message):
+        x, y, train, path = self._pass(message)
+        tensors = self.adapter.forward(x, y, train)
+        reply = {"type": "tensors", "path": path}
+        if "multiply_adds" in tensors:
+            reply["multiply_adds"] = tensors.pop("multiply_adds")
+        write_safetensors(path, tensors)
+        return reply
+
+    def on_backward(self, message):
+        x, y, train, path = self._pass(message)
+        loss, gradients = self.adapter.backward(x, y, train)
+        tensors = {"grad." + name: value for name, value in gradients.items()}
+        write_safetensors(path, dict(tensors, loss=loss))
+        return {"type": "tensors", "path": path}
+
+    def on_step(self, message):
+        first = self._counter()
+        count = self._integer(message, "n", 0, self.plan.steps - first)
+        self.next = None
+        handles = []
+        for step in range(first, first + count):
+            x, y = self.plan.batch(step)
+            handles.append(self.adapter.train_step(x, y, self.plan.lr[step]))
+        if handles:
+            self.adapter.losses(handles)
+        path = self._path("step-%d" % (first + count))
+        write_safetensors(path, self.adapter.weights())
+        self.next = first + count
+        return {"type": "tensors", "path": path}
+
+    def on_train(self, message):
+        first = self._counter()
+        begin = self._integer(message, "from", 0, self.plan.steps)
+        end = self._integer(message, "to", begin, self.plan.steps)
+        block = self._integer(message, "block", 1, 262144)
+        if begin != first:
+            raise ProtocolError("training cannot start at step %d: the next step is %d" % (begin, first))
+        while first < end:
+            self.next = None
+            last = min(first + block, end)
+            self.channel.send(self._train_block(first, last))
+            self.next = first = last
+        return {"type": "done"}
+
+    def _train_block(self, first, last):
+        """Steps first to last - 1. The framework may run ahead of this loop until losses() waits for it."""
+        adapter, plan, now = self.adapter, self.plan, time.monotonic_ns
+        handles, input_ns = [], 0
+        start = now()
+        for step in range(first, last):
+            asked = now()
+            x, y = plan.batch(step)
+            input_ns += now() - asked
+            handles.append(adapter.train_step(x, y, plan.lr[step]))
+        losses = adapter.losses(handles)
+        end = now()
+        return {"type": "block", "first": first, "count": last - first, "t_start_ns": start, "t_end_ns": end,
+                "input_ns": input_ns, "loss": [_spell(loss) for loss in losses]}
+
+    def on_save(self, message):
+        if message.get("format") != "safetensors":
+            raise Unsupported('this adapter saves the format "safetensors", not "%s"' % message.get("format"))
+        path = message.get("path")
+        if not isinstance(path, str) or not os.path.isabs(path):
+            raise ProtocolError('member "path" must be an absolute path')
+        tensors = {name: np.asarray(value, np.float32) for name, value in self.adapter.weights().items()}
+        write_safetensors(path, tensors)
+        return {"type": "saved", "path": path, "bytes": os.path.getsize(path)}
+
+    def _counter(self):
+        if self.next is None:
+            raise ProtocolError('training failed before; send "reset" first')
+        return self.next
+
+    @staticmethod
+    def _integer(message, key, low, high):
+        value = message.get(key)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise ProtocolError('member "%s" is %r; it must be an integer between %d and %d' % (key, value, low, high))
+        return value
+
+    def _path(self, name):
+        return os.path.join(self.plan.folder, name + ".safetensors")
+
+    def _pass(self, message):
+        """The arguments that forward and backward share."""
+        batch = self._integer(message, "batch", 0, self.plan.steps - 1)
+        mode = message.get("mode")
+        if mode not in ("train", "eval"):
+            raise ProtocolError('member "mode" is %r; it must be "train" or "eval"' % (mode,))
+        x, y = self.plan.batch(batch)
+        return x, y, mode == "train", self._path("%s-%d-%s" % (message["type"], batch, mode))
+
+
+def serve(adapter):
+    """Answers messages until `bye` or the end of the file, then ends the program with 0."""
+    channel = Channel()
+    server = _Server(adapter, channel)
+    try:
+        while True:
+            message = channel.receive()
+            if message is None or message["type"] == "bye":
+                break
+            server.answer(message)
+    except ProtocolError as error:
+        channel.send_error(error.code, "protocol", str(error))
+        sys.exit("stopped: %s" % error)
+    except (BrokenPipeError, ConnectionResetError):
+        sys.exit("stopped: yardstick has closed the connection")

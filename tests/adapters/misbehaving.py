@@ -1,0 +1,129 @@
+"""An adapter that misbehaves as the environment variable MISBEHAVE says; without it, an honest one that does no work.
+Needs the standard library alone.
+
+  crash                exits with 3 before it says hello
+  segv                 dies of SIGSEGV in `open`
+  hang                 never answers `open`
+  rubbish              sends a line that is not JSON in `open`
+  endless_line         sends a line without end in `open`
+  close_early          closes the connection in `open` and lives on
+  error_unsupported    answers `open` by an error that names an operator
+  children             leaves processes behind that have left its session and ignore SIGTERM
+  hang_after_blocks    sends two blocks, then nothing
+  crash_mid_train      exits with 4 after two blocks
+  fill_log             writes to stdout without end in `train`
+  memory               takes memory without end in `train`
+  wrong_times          sends blocks that end before they start
+  nan_loss             sends losses that are not numbers
+  exit_nonzero_at_bye  exits with 5 after `bye`
+  ignore_bye           does not end after `bye`
+"""
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+BEHAVIOUR = os.environ.get("MISBEHAVE", "")
+
+
+def now():
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+def hang():
+    while True:
+        time.sleep(3600)
+
+
+def leave_children():
+    """Two processes that no parent waits for; each ends by itself after ten minutes."""
+    for _ in range(2):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                time.sleep(600)
+            os._exit(0)
+        os.wait()
+
+
+def on_open(send, connection):
+    if BEHAVIOUR == "segv":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif BEHAVIOUR == "hang":
+        hang()
+    elif BEHAVIOUR == "rubbish":
+        connection.sendall(b"Loading the framework ...\n")
+    elif BEHAVIOUR == "endless_line":
+        while True:
+            connection.sendall(b"x" * 65536)
+    elif BEHAVIOUR == "close_early":
+        connection.shutdown(socket.SHUT_RDWR)
+        hang()
+    elif BEHAVIOUR == "children":
+        leave_children()
+    elif BEHAVIOUR == "error_unsupported":
+        return send({"type": "error", "code": "unsupported", "stage": "open", "op": "Conv",
+                     "message": "this adapter has no operator Conv"})
+    send({"type": "opened", "parameters": 0, "threads": 1, "libraries": [], "deviations": []})
+
+
+def train(send, message):
+    if BEHAVIOUR == "fill_log":
+        while True:
+            os.write(1, b"warning: something is not as it should be\n" * 1000)
+    hoard = []
+    while BEHAVIOUR == "memory":
+        hoard.append(bytearray(b"x") * (64 << 20))
+    first, sent = message["from"], 0
+    while first < message["to"]:
+        if sent == 2 and BEHAVIOUR == "hang_after_blocks":
+            hang()
+        if sent == 2 and BEHAVIOUR == "crash_mid_train":
+            print("Traceback: something went wrong", file=sys.stderr)
+            os._exit(4)
+        count = min(message["block"], message["to"] - first)
+        start = now()
+        time.sleep(0.001)
+        end = start - 1000000 if BEHAVIOUR == "wrong_times" else now()
+        send({"type": "block", "first": first, "count": count, "t_start_ns": start, "t_end_ns": end, "input_ns": 0,
+              "loss": ["nan"] * count if BEHAVIOUR == "nan_loss" else []})
+        first, sent = first + count, sent + 1
+    send({"type": "done"})
+
+
+def main():
+    if BEHAVIOUR == "crash":
+        print("error: cannot load a library", file=sys.stderr)
+        sys.exit(3)
+    connection = socket.socket(fileno=int(os.environ["YARDSTICK_FD"]))
+
+    def send(message):
+        connection.sendall(json.dumps(message).encode() + b"\n")
+
+    for line in connection.makefile("rb"):
+        message = json.loads(line.decode())
+        kind = message["type"]
+        if kind == "hello":
+            send({"type": "hello", "protocol": 1, "adapter": "misbehaving", "framework": "misbehaving", "version": "1",
+                  "runtime": "Python", "devices": ["cpu"], "precisions": ["f64", "f32", "bf16"], "ops": [],
+                  "optimizers": ["sgd"], "features": ["train"], "no_work": BEHAVIOUR != "nan_loss"})
+        elif kind == "open":
+            on_open(send, connection)
+        elif kind == "reset":
+            send({"type": "done"})
+        elif kind == "train":
+            train(send, message)
+        elif kind == "bye":
+            if BEHAVIOUR == "ignore_bye":
+                hang()
+            sys.exit(5 if BEHAVIOUR == "exit_nonzero_at_bye" else 0)
+        else:
+            send({"type": "error", "code": "unsupported", "stage": kind, "message": "this adapter does no work"})
+
+
+if __name__ == "__main__":
+    main()

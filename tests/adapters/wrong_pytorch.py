@@ -1,0 +1,167 @@
+"""Adapters made wrong on purpose, to show that the proof finds each mistake. The option `wrong` chooses one of WRONG;
+all but the mistake is adapters/pytorch.py."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "adapters"))
+
+import common  # noqa: E402
+import pytorch  # noqa: E402
+import torch  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
+from torch import nn  # noqa: E402
+
+
+class NoDecay(pytorch.PyTorch):
+    """The weight decay is left out."""
+
+    def make_optimizer(self):
+        optimizer = super().make_optimizer()
+        for group in optimizer.param_groups:
+            group["weight_decay"] = 0.0
+        return optimizer
+
+
+class DecaySign(pytorch.PyTorch):
+    """The weight decay makes weights larger."""
+
+    def make_optimizer(self):
+        optimizer = super().make_optimizer()
+        for group in optimizer.param_groups:
+            group["weight_decay"] = -group["weight_decay"]
+        return optimizer
+
+
+class DecayNotOnBiases(pytorch.PyTorch):
+    """The weight decay leaves biases out, as many frameworks do."""
+
+    def make_optimizer(self):
+        optimizer = super().make_optimizer()
+        for group in list(optimizer.param_groups):
+            biases = [param for param in group["params"] if param.dim() == 1]
+            group["params"] = [param for param in group["params"] if param.dim() > 1]
+            optimizer.add_param_group(dict(group, params=biases, weight_decay=0.0))
+        return optimizer
+
+
+class Decoupled(torch.optim.SGD):
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for param in group["params"]:
+                param.mul_(1 - group["lr"] * group["decoupled"])
+        super().step()
+
+
+class DecayDecoupled(pytorch.PyTorch):
+    """The weight decay acts on the weights directly, beside the momentum, as in AdamW."""
+
+    def make_optimizer(self):
+        groups = super().make_optimizer().param_groups
+        return Decoupled([dict(group, decoupled=group["weight_decay"], weight_decay=0.0) for group in groups], lr=0.0)
+
+
+class RateInside(torch.optim.Optimizer):
+    """v = momentum * v + lr * g; w = w - v: equal to the right form until the learning rate changes."""
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for param in group["params"]:
+                gradient = param.grad + group["weight_decay"] * param
+                state = self.state[param]
+                state["v"] = group["momentum"] * state.get("v", 0) + group["lr"] * gradient
+                param.sub_(state["v"])
+
+
+class MomentumRateInside(pytorch.PyTorch):
+    def make_optimizer(self):
+        return RateInside(super().make_optimizer().param_groups, {})
+
+
+class LossSummed(pytorch.PyTorch):
+    """The loss is summed over the batch."""
+
+    def loss(self, logits, y):
+        return F.cross_entropy(logits, y, reduction="sum")
+
+
+class PadSide(pytorch.PyTorch):
+    """The last convolution looks one pixel further left than it should."""
+
+    def build(self, plan):
+        nodes = [node for node in plan.graph["nodes"] if node["op"] == "Conv"]
+        top, left, bottom, right = nodes[-1]["attrs"]["pads"]
+        nodes[-1]["attrs"]["pads"] = [top, left + 1, bottom, right - 1]
+        return super().build(plan)
+
+
+class BatchesSwapped(pytorch.PyTorch):
+    """The second and the third batch change places."""
+
+    def build(self, plan):
+        batch = plan.batch
+        plan.batch = lambda step: batch({1: 2, 2: 1}.get(step, step))
+        return super().build(plan)
+
+
+class OneWeight(pytorch.PyTorch):
+    """One initial weight is off by a millionth of its tensor's largest."""
+
+    def reset(self):
+        super().reset()
+        with torch.no_grad():
+            param = max(self.params.values(), key=lambda one: one.numel())
+            param.view(-1)[0] += 1e-6 * param.abs().max()
+
+
+class Bfloat16(nn.Module):
+    """Computes a layer in bfloat16 and says nothing about it."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        short = torch.bfloat16
+        bias = self.layer.bias.to(short) if self.layer.bias is not None else None
+        return self.layer._conv_forward(x.to(short), self.layer.weight.to(short), bias).to(x.dtype)
+
+
+class ConvBfloat16(pytorch.PyTorch):
+    def conv(self, attrs, names):
+        layer = super().conv(attrs, names)
+        if isinstance(layer, nn.Sequential):
+            return nn.Sequential(layer[0], Bfloat16(layer[1]))
+        return Bfloat16(layer)
+
+
+WRONG = {
+    "nothing": pytorch.PyTorch,
+    "decay_left_out": NoDecay,
+    "decay_sign": DecaySign,
+    "decay_not_on_biases": DecayNotOnBiases,
+    "decay_decoupled": DecayDecoupled,
+    "momentum_rate_inside": MomentumRateInside,
+    "loss_summed": LossSummed,
+    "pad_side": PadSide,
+    "batches_swapped": BatchesSwapped,
+    "one_weight": OneWeight,
+    "conv_bf16": ConvBfloat16,
+}
+
+
+class Wrong(pytorch.PyTorch):
+    """Becomes the adapter that the option names."""
+
+    options = dict(pytorch.PyTorch.options, wrong="nothing")
+
+    def build(self, plan):
+        self.options = Wrong.options
+        self.__class__ = WRONG[self.option("wrong")]
+        return self.build(plan)
+
+
+if __name__ == "__main__":
+    common.serve(Wrong())

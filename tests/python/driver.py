@@ -1,0 +1,166 @@
+"""The other side of the protocol, and a small piece of work, for tests of adapters."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ADAPTERS = os.path.join(ROOT, "adapters")
+sys.path.insert(0, ADAPTERS)
+
+try:
+    import numpy as np
+except ImportError:
+    raise unittest.SkipTest("NumPy is not installed")
+
+import common  # noqa: E402
+
+
+class Driver:
+    """An adapter process and its socket."""
+
+    def __init__(self, script, python=sys.executable, env=None):
+        near, far = socket.socketpair()
+        near.settimeout(120)
+        self.log = tempfile.TemporaryFile()
+        environment = dict(os.environ, YARDSTICK_FD=str(far.fileno()), **(env or {}))
+        self.process = subprocess.Popen([python, script], pass_fds=[far.fileno()], env=environment,
+                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        far.close()
+        self.socket = near
+        self.reader = near.makefile("rb")
+
+    def say(self, type_, **members):
+        self.socket.sendall(json.dumps(dict(members, type=type_)).encode() + b"\n")
+
+    def hear(self):
+        line = self.reader.readline()
+        if not line:
+            raise EOFError("the adapter closed the connection; its log:\n" + self.log_text())
+        return json.loads(line.decode())
+
+    def ask(self, type_, **members):
+        self.say(type_, **members)
+        return self.hear()
+
+    def need(self, expected, type_, **members):
+        """Asks; raises unless the answer is of type `expected`."""
+        reply = self.ask(type_, **members)
+        if reply["type"] != expected:
+            raise AssertionError("%s was answered by %s; log:\n%s" % (type_, reply, self.log_text()))
+        return reply
+
+    def tensors(self, type_, **members):
+        return common.read_safetensors(self.need("tensors", type_, **members)["path"])
+
+    def train(self, first, last, block):
+        self.say("train", **{"from": first, "to": last, "block": block})
+        blocks = []
+        while True:
+            message = self.hear()
+            if message["type"] != "block":
+                return blocks, message
+            blocks.append(message)
+
+    def log_text(self):
+        self.log.seek(0)
+        return self.log.read().decode("utf-8", "replace")
+
+    def end(self):
+        """Closes the connection; the exit code."""
+        self.reader.close()
+        self.socket.close()
+        try:
+            code = self.process.wait(60)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self.log.close()
+        return code
+
+
+def sequential(nodes):
+    """The nodes of a chain: (op, attrs, params)."""
+    chain, source = [], "x"
+    for i, (op, attrs, params) in enumerate(nodes):
+        target = "v%d" % i
+        chain.append({"op": op, "name": "node%d" % i, "in": [source], "out": [target], "attrs": attrs,
+                      "params": params})
+        source = target
+    return chain, source
+
+
+def window(kernel, pads, strides=(1, 1), dilations=(1, 1), **more):
+    return dict(more, kernel_shape=list(kernel), strides=list(strides), dilations=list(dilations), pads=list(pads))
+
+
+# Uneven numbers everywhere, so that nothing that is exchanged goes unnoticed.
+SHAPES = {"conv1.weight": (4, 3, 3, 2), "conv1.bias": (4,), "conv2.weight": (6, 2, 2, 3), "conv2.bias": (6,),
+          "fc.weight": (5, 54), "fc.bias": (5,)}
+FACTORS = {"conv1.bias": (2.0, 0.0), "fc.weight": (0.5, 3.0)}  # lr_mult, decay_mult
+
+
+def graph():
+    nodes, output = sequential([
+        ("normalize", {"scale": 1 / 255, "mean": [0.4, 0.5, 0.6], "std": [0.2, 0.3, 0.25]}, {}),
+        ("Conv", window((3, 2), (1, 0, 0, 1), (1, 1), group=1), {"weight": "conv1.weight", "bias": "conv1.bias"}),
+        ("Relu", {}, {}),
+        ("MaxPool", window((3, 2), (1, 0, 1, 0), (2, 1)), {}),
+        ("Conv", window((2, 3), (1, 2, 1, 2), (2, 2), (1, 2), group=2),
+         {"weight": "conv2.weight", "bias": "conv2.bias"}),
+        ("Relu", {}, {}),
+        ("MaxPool", window((2, 2), (0, 0, 1, 1), (1, 1)), {}),
+        ("Flatten", {}, {}),
+        ("Gemm", {}, {"weight": "fc.weight", "bias": "fc.bias"}),
+    ])
+    params = [{"name": name, "shape": list(shape), "role": "weight", "init": {"dist": "constant", "value": 0.0},
+               "lr_mult": FACTORS.get(name, (1, 1))[0], "decay_mult": FACTORS.get(name, (1, 1))[1]}
+              for name, shape in SHAPES.items()]
+    return {"format": "yardstick-graph", "version": 1, "name": "test",
+            "inputs": [{"name": "x", "shape": ["N", 3, 9, 7], "dtype": "U8"}], "nodes": nodes, "params": params,
+            "output": output, "loss": "softmax_cross_entropy"}
+
+
+class Work:
+    """The files of a plan, in a folder of their own."""
+
+    BATCH, STEPS = 4, 6
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="yardstick-test-")
+        random = np.random.RandomState(7)
+        self.x = random.randint(0, 256, (20, 3, 9, 7)).astype(np.uint8)
+        self.y = random.randint(0, 5, 20).astype(np.int64)
+        self.order = np.array([random.permutation(20)[:self.BATCH] for _ in range(self.STEPS)], np.uint32)
+        self.lr = np.array([0.05, 0.05, 0.05, 0.005, 0.005, 0.02])
+        self.weights = {name: random.normal(0, 0.3, shape).astype(np.float32) for name, shape in SHAPES.items()}
+        common.write_safetensors(self.path("weights"), self.weights)
+        common.write_safetensors(self.path("train"), {"x": self.x, "y": self.y})
+        common.write_safetensors(self.path("order"), {"order": self.order, "lr": self.lr})
+        with open(self.path("graph", "json"), "w") as file:
+            json.dump(graph(), file)
+
+    def path(self, name, ending="safetensors"):
+        return os.path.join(self.folder, name + "." + ending)
+
+    def plan(self, **changes):
+        plan = {
+            "format": "yardstick-plan", "version": 1, "mode": "train", "model": "test",
+            "graph": self.path("graph", "json"), "weights": self.path("weights"),
+            "input": {"kind": "file", "path": self.path("train"), "order": self.path("order")},
+            "batch": self.BATCH, "steps": self.STEPS, "block": 2, "seed": 1, "precision": "f64",
+            "loss": "softmax_cross_entropy",
+            "optimizer": {"name": "sgd", "momentum": 0.9, "nesterov": False, "weight_decay": 0.01, "clip_norm": None},
+            "threads": 1, "cpus": [0], "device": "cpu", "options": {},
+            "dist": {"rank": 0, "world": 1, "rendezvous": None}, "folder": self.folder,
+        }
+        plan.update(changes)
+        return plan
+
+    def remove(self):
+        shutil.rmtree(self.folder)

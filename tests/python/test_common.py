@@ -1,0 +1,243 @@
+"""adapters/common.py: its files, its plan, its message loop."""
+
+import json
+import os
+import struct
+import tempfile
+import unittest
+
+import driver
+import common
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Safetensors(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "t.safetensors")
+        self.addCleanup(self.folder.cleanup)
+
+    def test_arrays_read_back_equal(self):
+        written = {
+            "bytes": np.arange(5, dtype=np.uint8), "double": np.array([[0.1, -2.5]]), "scalar": np.float32(3.25),
+            "none": np.empty((0, 3), np.float32), "long": np.array([-1, 2**62]),
+            "index": np.array([4294967295], np.uint32), "turned": np.arange(6, dtype=np.float32).reshape(2, 3).T,
+        }
+        common.write_safetensors(self.path, written)
+        read = common.read_safetensors(self.path)
+        self.assertEqual(set(read), set(written))
+        for name, value in written.items():
+            self.assertEqual(read[name].dtype, np.asarray(value).dtype, name)
+            self.assertEqual(read[name].shape, np.shape(value), name)
+            self.assertTrue(np.array_equal(read[name], value), name)
+
+    def test_tensors_lie_at_multiples_of_their_size_without_holes(self):
+        tensors = {"a": np.zeros(3, np.uint8), "b": np.zeros(2), "c": np.zeros(1, np.float32)}
+        common.write_safetensors(self.path, tensors)
+        with open(self.path, "rb") as file:
+            size, = struct.unpack("<Q", file.read(8))
+            header = json.loads(file.read(size).decode())
+        self.assertEqual(size % 8, 0)
+        end = 0
+        for entry in sorted(header.values(), key=lambda one: one["data_offsets"]):
+            self.assertEqual(entry["data_offsets"][0], end)
+            self.assertEqual(end % {"F64": 8, "F32": 4, "U8": 1}[entry["dtype"]], 0)
+            end = entry["data_offsets"][1]
+        self.assertEqual(os.path.getsize(self.path), 8 + size + end)
+
+    def test_bfloat16_is_widened_exactly(self):
+        header = json.dumps({"w": {"dtype": "BF16", "shape": [3], "data_offsets": [0, 6]}}).encode()
+        with open(self.path, "wb") as file:
+            file.write(struct.pack("<Q", len(header)) + header + struct.pack("<3H", 0x3F80, 0xC049, 0x7F80))
+        values = common.read_safetensors(self.path)["w"]
+        self.assertEqual(values.dtype, np.float32)
+        self.assertEqual(values.tolist(), [1.0, -3.140625, float("inf")])
+
+    def test_a_file_that_ends_early_is_refused(self):
+        common.write_safetensors(self.path, {"a": np.zeros(8)})
+        with open(self.path, "r+b") as file:
+            file.truncate(os.path.getsize(self.path) - 8)
+        self.assertRaises(ValueError, common.read_safetensors, self.path)
+
+    def test_a_failed_write_leaves_nothing_behind(self):
+        with self.assertRaises(KeyError):
+            common.write_safetensors(self.path, {"a": np.zeros(1, np.complex128)})
+        with self.assertRaises(OSError):
+            common.write_safetensors(os.path.join(self.folder.name, "none", "t"), {"a": np.zeros(1)})
+        self.assertEqual(os.listdir(self.folder.name), [])
+
+
+class Toy(unittest.TestCase):
+    """The message loop, with an adapter whose answers are known."""
+
+    def setUp(self):
+        self.work = driver.Work()
+        self.addCleanup(self.work.remove)
+        self.adapter = driver.Driver(os.path.join(HERE, "toy_adapter.py"))
+        self.ended = False
+        self.addCleanup(self.end)
+
+    def end(self):
+        if not self.ended:
+            self.ended = True
+            return self.adapter.end()
+
+    def refused(self, code, type_, **members):
+        reply = self.adapter.need("error", type_, **members)
+        self.assertEqual(reply["code"], code, reply["message"])
+        return reply
+
+    def open(self, **changes):
+        return self.adapter.need("opened", "open", plan=self.work.plan(**changes))
+
+    def test_hello_says_who_it_is(self):
+        reply = self.adapter.need("hello", "hello", protocol=1)
+        self.assertEqual((reply["adapter"], reply["version"], reply["protocol"]), ("toy", "1.0", 1))
+        self.assertIn("Python", reply["runtime"])
+        self.assertIs(reply["no_work"], False)
+        self.refused("unsupported", "hello", protocol=2)
+
+    def test_end_of_file_ends_with_0(self):
+        self.open()
+        self.assertEqual(self.end(), 0)
+
+    def test_bye_ends_with_0(self):
+        self.adapter.say("bye")
+        self.assertRaises(EOFError, self.adapter.hear)
+        self.assertEqual(self.end(), 0)
+
+    def test_a_line_that_is_no_message_ends_with_an_error(self):
+        self.adapter.socket.sendall(b"what?\n")
+        self.assertEqual(self.adapter.hear()["code"], "protocol_error")
+        self.assertNotEqual(self.end(), 0)
+
+    def test_a_plan_must_be_open(self):
+        for kind in ("reset", "forward", "backward", "step", "train", "save"):
+            self.refused("protocol_error", kind)
+        self.open()
+        self.refused("protocol_error", "open", plan=self.work.plan())
+
+    def test_what_is_not_supported_is_named(self):
+        optimizer = self.work.plan()["optimizer"]
+        for part, changes in (
+            ("bf16", {"precision": "bf16"}), ("cuda", {"device": "cuda"}), ("mode infer", {"mode": "infer"}),
+            ("hinge", {"loss": "hinge"}), ("adam", {"optimizer": dict(optimizer, name="adam")}),
+            ("clip_norm", {"optimizer": dict(optimizer, clip_norm=1.0)}), ("speed", {"options": {"speed": 2}}),
+            ("ring", {"input": {"kind": "ring"}}), ("processes", {"dist": {"rank": 0, "world": 2}}),
+        ):
+            with self.subTest(part):
+                self.assertIn(part, self.refused("unsupported", "open", plan=self.work.plan(**changes))["message"])
+        with open(self.work.path("graph", "json")) as file:
+            graph = json.load(file)
+        graph["nodes"][3]["op"] = "Softsign"
+        with open(self.work.path("graph", "json"), "w") as file:
+            json.dump(graph, file)
+        reply = self.refused("unsupported", "open", plan=self.work.plan())
+        self.assertEqual((reply["op"], reply["stage"]), ("Softsign", "open"))
+
+    def test_files_that_do_not_fit_the_plan_are_refused(self):
+        self.refused("load_failed", "open", plan=self.work.plan(weights="/nowhere/w"))
+        self.refused("load_failed", "open", plan=self.work.plan(steps=7))
+        self.refused("load_failed", "open", plan=self.work.plan(graph=self.work.path("weights")))
+        self.work.order[5, 0] = 20
+        common.write_safetensors(self.work.path("order"), {"order": self.work.order, "lr": self.work.lr})
+        self.assertIn("row 20 of 20", self.refused("load_failed", "open", plan=self.work.plan())["message"])
+        self.work.weights["fc.bias"] = np.zeros(4, np.float32)
+        common.write_safetensors(self.work.path("weights"), self.work.weights)
+        self.assertIn("fc.bias", self.refused("load_failed", "open", plan=self.work.plan())["message"])
+
+    def test_a_plan_without_its_members_is_refused(self):
+        plan = self.work.plan()
+        del plan["batch"]
+        self.assertIn("batch", self.refused("protocol_error", "open", plan=plan)["message"])
+        self.refused("protocol_error", "open", plan={})
+        self.refused("protocol_error", "open")
+
+    def test_failures_have_the_code_of_their_kind(self):
+        self.refused("build_failed", "open", plan=self.work.plan(options={"fail": "build"}))
+        self.refused("oom_host", "open", plan=self.work.plan(options={"fail": "memory"}))
+        self.open(options={"fail": "step"})
+        blocks, last = self.adapter.train(0, 6, 2)
+        self.assertEqual(len(blocks), 1)
+        self.assertEqual((last["type"], last["code"], last["stage"]), ("error", "crashed", "train"))
+        self.assertIn("the kernel failed", last["message"])
+        self.assertIn("Traceback", self.adapter.log_text())
+        self.refused("protocol_error", "step", n=1)
+        self.adapter.need("done", "reset")
+        self.adapter.need("tensors", "step", n=1)
+
+    def test_what_the_framework_got_is_what_is_stored(self):
+        self.open()
+        reply = self.adapter.need("tensors", "forward", batch=2, mode="eval")
+        self.assertEqual(reply["multiply_adds"], 7)
+        tensors = common.read_safetensors(reply["path"])
+        self.assertEqual(set(tensors), {"x", "y", "logits", "loss"})
+        self.assertTrue(np.array_equal(tensors["x"], self.work.x[self.work.order[2]]))
+        self.assertEqual(tensors["x"].dtype, np.uint8)
+        self.assertTrue(np.array_equal(tensors["y"], self.work.y[self.work.order[2]]))
+        self.assertEqual(tensors["loss"].shape, ())
+        logits = self.adapter.tensors("forward", batch=0, mode="train")["logits"]
+        self.assertTrue(np.array_equal(logits, np.ones((4, 2))))
+        gradients = self.adapter.tensors("backward", batch=0, mode="train")
+        self.assertEqual(set(gradients), {"loss"} | {"grad." + name for name in self.work.weights})
+        for arguments in ({"batch": 6, "mode": "eval"}, {"batch": 0, "mode": "test"}, {"batch": True, "mode": "eval"}):
+            self.refused("protocol_error", "forward", **arguments)
+
+    def test_step_and_train_share_one_counter(self):
+        self.open()
+        start = self.adapter.tensors("step", n=0)
+        self.assertTrue(np.array_equal(start["fc.bias"], self.work.weights["fc.bias"]))
+        after = self.adapter.tensors("step", n=4)
+        # Sums of at most six numbers near 1: a few units in the last place of a double.
+        np.testing.assert_allclose(start["fc.bias"] - after["fc.bias"], self.work.lr[:4].sum(), rtol=0, atol=1e-14)
+        self.refused("protocol_error", "train", **{"from": 0, "to": 2, "block": 1})
+        self.refused("protocol_error", "step", n=3)
+        blocks, last = self.adapter.train(4, 6, 5)
+        self.assertEqual(([b["first"] for b in blocks], last["type"]), ([4], "done"))
+        self.adapter.need("done", "reset")
+        again = self.adapter.tensors("step", n=4)
+        self.assertTrue(np.array_equal(again["fc.bias"], after["fc.bias"]))
+
+    def test_blocks_have_times_in_order_and_all_losses(self):
+        self.open()
+        blocks, last = self.adapter.train(0, 5, 2)
+        self.assertEqual(last["type"], "done")
+        self.assertEqual([(block["first"], block["count"], block["loss"]) for block in blocks],
+                         [(0, 2, [0, 1]), (2, 2, [2, 3]), (4, 1, [4])])
+        before = 0
+        for block in blocks:
+            self.assertLessEqual(before, block["t_start_ns"])
+            self.assertLessEqual(block["t_start_ns"] + block["input_ns"], block["t_end_ns"])
+            before = block["t_end_ns"]
+
+    def test_losses_that_are_no_numbers_are_spelled(self):
+        self.open(options={"fail": "-inf"})
+        self.assertEqual(self.adapter.train(0, 2, 2)[0][0]["loss"], ["-inf", "-inf"])
+
+    def test_saved_weights_are_float32_under_the_graphs_names(self):
+        self.open()
+        path = self.work.path("saved")
+        reply = self.adapter.need("saved", "save", format="safetensors", path=path)
+        self.assertEqual((reply["path"], reply["bytes"]), (path, os.path.getsize(path)))
+        saved = common.read_safetensors(path)
+        for name, value in self.work.weights.items():
+            self.assertEqual(saved[name].dtype, np.float32)
+            self.assertTrue(np.array_equal(saved[name], value))
+        self.refused("unsupported", "save", format="onnx", path=path)
+        self.refused("protocol_error", "save", format="safetensors", path="here")
+
+    def test_unknown_messages_are_unsupported(self):
+        self.open()
+        for kind in ("infer", "input_gradient", "dance"):
+            self.refused("unsupported", kind)
+
+
+class Importing(unittest.TestCase):
+    def test_a_framework_that_cannot_be_imported_is_reported(self):
+        adapter = driver.Driver(os.path.join(HERE, "toy_adapter.py"), env={"TOY_IMPORT": "fail"})
+        reply = adapter.need("error", "hello", protocol=1)
+        self.assertEqual((reply["code"], reply["stage"]), ("load_failed", "hello"))
+        self.assertIn("libtoy.so.1", reply["message"])
+        self.assertEqual(adapter.end(), 1)
