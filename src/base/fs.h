@@ -29,8 +29,8 @@ const char *ys_path_base(const char *path);               /* after the last '/';
 const char *ys_exe_dir(void);
 
 /** Finds a support file or folder (adapters, frameworks, studies, metrics, the other programs) named by its path
- * relative to the source tree's root, such as "adapters/pytorch.py" or "yardstick-builtin". Looked for, in order: beside
- * the running program; in the prefix of `make install` (share/yardstick; a plain name also in bin and
+ * relative to the source tree's root, such as "adapters/pytorch.py" or "yardstick-builtin". Looked for, in order:
+ * beside the running program; in the prefix of `make install` (share/yardstick; a plain name also in bin and
  * libexec/yardstick), which is taken from where the running program lies; a plain name in YARDSTICK_BIN; in
  * YARDSTICK_HOME. New absolute path, or NULL when nowhere. An absolute path and ".." are never found. */
 char *ys_find_support(const char *relative);
