@@ -11,8 +11,8 @@ struct ys_view_run {
     int64_t id, round;
     int attempt;
     bool ok;
-    bool counted; /* of the highest attempt that this trial made in its round: what its own figures are made of */
-    bool matched; /* ok, and of the highest attempt of that round: what comparisons are made of */
+    bool counted; /* of the highest attempt in its round that was not cancelled: what the trial's own figures are made of */
+    bool matched; /* ok, as is a run of another trial of the same round and attempt: what comparisons are made of */
 };
 
 struct ys_view_trial {

@@ -25,17 +25,6 @@ double ys_view_value(const struct ys_view_run *run, const char *name)
     return ys_json_get_number(ys_json_get(run->metrics, name), "value", NAN);
 }
 
-/* The highest attempt of `round` in the whole study. */
-static int64_t attempt_of(const struct ys_view *view, int64_t round)
-{
-    for (size_t i = 0; i < ys_json_size(view->rounds); i++) {
-        const ys_json *entry = ys_json_at(view->rounds, i);
-        if (ys_json_get_int(entry, "round", -1) == round)
-            return ys_json_get_int(entry, "attempt", 0);
-    }
-    return -1;
-}
-
 /* Metrics that were stored, or else computed now. */
 static ys_status fill_metrics(struct ys_store *store, const ys_json *study, const ys_json *trial, ys_json *run)
 {
@@ -77,6 +66,25 @@ static void find_status(struct ys_view_trial *trial)
     }
 }
 
+/* Of each round the last attempt that was not cancelled. */
+static void count_runs(struct ys_view_trial *trial)
+{
+    struct ys_view_run *last = NULL;
+    for (size_t i = 0; i < trial->run_count; i++) {
+        struct ys_view_run *run = &trial->runs[i];
+        if (strcmp(ys_json_get_text(run->json, "status", ""), "cancelled") == 0)
+            continue;
+        if (last && last->round == run->round)
+            last->counted = false;
+        run->counted = true;
+        last = run;
+    }
+    for (size_t i = 0; i < trial->run_count; i++) {
+        trial->counted += trial->runs[i].counted;
+        trial->failed += trial->runs[i].counted && !trial->runs[i].ok;
+    }
+}
+
 static ys_status load_trial(struct ys_store *store, const struct ys_view *view, struct ys_view_trial *trial)
 {
     trial->id = ys_json_get_text(trial->json, "id", "");
@@ -99,15 +107,39 @@ static ys_status load_trial(struct ys_store *store, const struct ys_view *view, 
         run->round = ys_json_get_int(json, "round", 0);
         run->attempt = (int)ys_json_get_int(json, "attempt", 0);
         run->ok = strcmp(ys_json_get_text(json, "status", ""), "ok") == 0;
-        run->counted =
-            i + 1 == trial->run_count || ys_json_get_int(ys_json_at(trial->runs_json, i + 1), "round", 0) != run->round;
-        run->matched = run->ok && run->attempt == attempt_of(view, run->round);
-        trial->counted += run->counted;
-        trial->failed += run->counted && !run->ok;
         trial->no_work = trial->no_work || ys_json_get_bool(ys_json_get(run->facts, "hello"), "no_work", false);
     }
+    count_runs(trial);
     find_status(trial);
     return YS_OK;
+}
+
+static bool ran_well(const struct ys_view_trial *trial, int64_t round, int attempt)
+{
+    for (size_t i = 0; i < trial->run_count; i++) {
+        if (trial->runs[i].ok && trial->runs[i].round == round && trial->runs[i].attempt == attempt)
+            return true;
+    }
+    return false;
+}
+
+/* Of several attempts of one round the last that another trial shares. */
+static void match_runs(struct ys_view *view)
+{
+    for (size_t t = 0; t < view->trial_count; t++) {
+        struct ys_view_trial *trial = &view->trials[t];
+        struct ys_view_run *last = NULL;
+        for (size_t i = 0; i < trial->run_count; i++) {
+            struct ys_view_run *run = &trial->runs[i];
+            bool shared = false;
+            for (size_t o = 0; o < view->trial_count && !shared; o++)
+                shared = o != t && ran_well(&view->trials[o], run->round, run->attempt);
+            run->matched = run->ok && shared;
+            if (run->matched && last && last->round == run->round)
+                last->matched = false;
+            last = run->matched ? run : last;
+        }
+    }
 }
 
 ys_status ys_view_load(struct ys_store *store, int64_t study_id, struct ys_view *view)
@@ -128,6 +160,7 @@ ys_status ys_view_load(struct ys_store *store, int64_t study_id, struct ys_view 
         loaded.trials[i].json = ys_json_at(loaded.trials_json, i);
         status = load_trial(store, &loaded, &loaded.trials[i]);
     }
+    match_runs(&loaded);
     if (status == YS_OK)
         *view = loaded;
     else

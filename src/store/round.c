@@ -92,11 +92,12 @@ static bool given_up(const struct study_runs *study, int64_t trial, int64_t roun
     return failures >= 2 && successes == 0;
 }
 
+/* A run that was cancelled is one that still has to be made. */
 static bool has_run(const struct study_runs *study, int64_t trial, int64_t round, int attempt)
 {
     for (size_t i = 0; i < study->run_count; i++) {
         const struct ran *run = &study->runs[i];
-        if (run->trial == trial && run->round == round && run->attempt == attempt)
+        if (run->trial == trial && run->round == round && run->attempt == attempt && run->outcome != OUTCOME_CANCELLED)
             return true;
     }
     return false;

@@ -72,7 +72,7 @@ ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **
 ys_status ys_store_series_get(struct ys_store *store, int64_t run_id, struct ys_series_set *series) YS_MUST_CHECK;
 
 /** The rounds of which anything is stored, ascending: [{round, attempt, expected, present, complete}]. `attempt` is the highest one;
- * `present` counts the trials with a run of it. A trial is expected in a round unless it cannot run at all (its JSON has a `status`
+ * `present` counts the trials with a run of it that was not cancelled. A trial is expected in a round unless it cannot run at all (its JSON has a `status`
  * other than "ok"), or has been given up: in earlier rounds it ended as unsupported, or failed twice and never was ok. */
 ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, ys_json **rounds) YS_MUST_CHECK;
 

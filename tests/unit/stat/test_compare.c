@@ -1,0 +1,237 @@
+#include "stat/compare.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+static const double ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+static struct ys_comparison ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin)
+{
+    struct ys_comparison comparison = {0};
+    CHECK(ys_compare_ratio(a, b, n, better, margin, &comparison) == YS_OK);
+    return comparison;
+}
+
+static struct ys_comparison difference(const double *a, const double *b, size_t n, enum ys_better better, double margin)
+{
+    struct ys_comparison comparison = {0};
+    CHECK(ys_compare_difference(a, b, n, better, margin, &comparison) == YS_OK);
+    return comparison;
+}
+
+static void the_ratio_is_the_median_of_the_ratios_of_rounds(void)
+{
+    /* Rounds grow together: the ratio of medians would be 2 too, that of unpaired values anything. */
+    double a[] = {2, 4.2, 6, 8, 10, 11.4}, b[] = {1, 2, 3, 4, 5, 6};
+    struct ys_comparison found = ratio(a, b, 6, YS_BETTER_HIGHER, 0.02);
+    CHECK(found.value == 2);
+    CHECK_NEAR(found.interval.lo, 1.9, 1e-15); /* one rounded division each */
+    CHECK_NEAR(found.interval.hi, 2.1, 1e-15);
+    CHECK_INT(found.verdict, YS_VERDICT_BETTER);
+    CHECK(!found.reason);
+}
+
+static void a_longer_time_is_worse(void)
+{
+    double a[] = {1.1, 1.12, 1.11, 1.13, 1.09, 1.1};
+    CHECK_INT(ratio(a, ones, 6, YS_BETTER_LOWER, 0.02).verdict, YS_VERDICT_WORSE);
+    CHECK_INT(ratio(ones, a, 6, YS_BETTER_LOWER, 0.02).verdict, YS_VERDICT_BETTER);
+}
+
+static void swapping_the_trials_swaps_the_verdict_and_nothing_else(void)
+{
+    static const double scatter[][6] = {{1.01, 0.99, 1.0, 1.015, 0.985, 1.005}, {1.02, 1.021, 1.022, 1.03, 1.025, 1.04},
+                                        {0.97, 0.975, 0.96, 0.965, 0.95, 0.97}, {1.01, 1.02, 1.03, 0.99, 1.04, 1.0}};
+    static const int swapped[] = {YS_VERDICT_WORSE, YS_VERDICT_BETTER, YS_VERDICT_SAME, YS_VERDICT_UNCLEAR};
+    for (int i = 0; i < 4; i++) {
+        struct ys_comparison ab = ratio(scatter[i], ones, 6, YS_BETTER_HIGHER, 0.02);
+        struct ys_comparison ba = ratio(ones, scatter[i], 6, YS_BETTER_HIGHER, 0.02);
+        CHECK_INT(ba.verdict, swapped[ab.verdict]);
+        /* 1/x and the mean of two reciprocals: the medians of even counts differ in second order of the scatter. */
+        CHECK_NEAR(ab.value * ba.value, 1, 1e-3);
+    }
+}
+
+static void the_margin_is_met_at_its_ends_and_passed_beyond_them(void)
+{
+    double at[6], past[6];
+    for (int i = 0; i < 6; i++) {
+        at[i] = 1.25;
+        past[i] = 1.25000001;
+    }
+    CHECK_INT(ratio(at, ones, 6, YS_BETTER_HIGHER, 0.25).verdict, YS_VERDICT_SAME);
+    CHECK_INT(ratio(ones, at, 6, YS_BETTER_HIGHER, 0.25).verdict, YS_VERDICT_SAME);
+    CHECK_INT(ratio(past, ones, 6, YS_BETTER_HIGHER, 0.25).verdict, YS_VERDICT_BETTER);
+    CHECK_INT(ratio(ones, past, 6, YS_BETTER_HIGHER, 0.25).verdict, YS_VERDICT_WORSE);
+}
+
+static void an_interval_across_the_margin_is_unclear(void)
+{
+    double a[] = {1.01, 1.05, 1.06, 1.05, 1.04, 1.05};
+    struct ys_comparison found = ratio(a, ones, 6, YS_BETTER_HIGHER, 0.02);
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
+    CHECK_HAS(found.reason, "margin");
+}
+
+static void equal_trials_without_scatter_are_the_same_even_at_margin_zero(void)
+{
+    CHECK_INT(ratio(ones, ones, 6, YS_BETTER_HIGHER, 0).verdict, YS_VERDICT_SAME);
+}
+
+static void five_rounds_are_unclear_however_different(void)
+{
+    double a[] = {9, 9, 9, 9, 9};
+    struct ys_comparison found = ratio(a, ones, 5, YS_BETTER_HIGHER, 0.02);
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
+    CHECK(found.value == 9 && !found.interval.known && isnan(found.resolution));
+    CHECK_HAS(found.reason, "fewer than 6");
+}
+
+static void no_round_is_unclear(void)
+{
+    struct ys_comparison found = ratio(NULL, NULL, 0, YS_BETTER_HIGHER, 0.02);
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
+    CHECK(isnan(found.value));
+    CHECK_HAS(found.reason, "no round");
+}
+
+static void values_without_a_ratio_are_invalid(void)
+{
+    static const double bad[] = {0, -1, NAN, INFINITY};
+    for (int i = 0; i < 4; i++) {
+        double a[] = {1, 1, 1, 1, 1, bad[i]};
+        CHECK_INT(ratio(a, ones, 6, YS_BETTER_HIGHER, 0.02).verdict, YS_VERDICT_INVALID);
+        CHECK_INT(ratio(ones, a, 6, YS_BETTER_HIGHER, 0.02).verdict, YS_VERDICT_INVALID);
+    }
+}
+
+static void a_metric_without_a_better_direction_is_never_better(void)
+{
+    double a[] = {2, 2, 2, 2, 2, 2};
+    struct ys_comparison found = ratio(a, ones, 6, YS_BETTER_NEITHER, 0.02);
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
+    CHECK_HAS(found.reason, "neither");
+    CHECK_INT(ratio(ones, ones, 6, YS_BETTER_NEITHER, 0.02).verdict, YS_VERDICT_SAME);
+}
+
+static void accuracies_compare_by_difference(void)
+{
+    double a[] = {0.98, 0.981, 0.979, 0.982, 0.98, 0.981}, b[] = {0.96, 0.962, 0.961, 0.96, 0.961, 0.963}, zero[6] = {0};
+    struct ys_comparison found = difference(a, b, 6, YS_BETTER_HIGHER, 0.005);
+    CHECK_INT(found.verdict, YS_VERDICT_BETTER);
+    /* 0.981 - 0.962 and 0.98 - 0.961 are both 0.019, then 0.02: the median is their mean; subtraction rounds below 1e-16. */
+    CHECK_NEAR(found.value, 0.019, 1e-15);
+    CHECK_INT(difference(b, a, 6, YS_BETTER_HIGHER, 0.005).verdict, YS_VERDICT_WORSE);
+    CHECK_INT(difference(zero, zero, 6, YS_BETTER_HIGHER, 0.005).verdict, YS_VERDICT_SAME);
+    CHECK_INT(difference((double[]){NAN, 1, 1, 1, 1, 1}, ones, 6, YS_BETTER_HIGHER, 0.005).verdict, YS_VERDICT_INVALID);
+}
+
+static void resolution_is_what_would_just_have_cleared_the_margin(void)
+{
+    double a[] = {0.98, 0.99, 1.0, 1.0, 1.01, 1.03};
+    struct ys_comparison found = ratio(a, ones, 6, YS_BETTER_HIGHER, 0.02);
+    CHECK_NEAR(found.resolution, 1.02 * fmax(1 / 0.98, 1.03) - 1, 1e-15);
+    /* The same scatter about a trial that is faster by just more than that: now it is shown. */
+    for (int i = 0; i < 6; i++)
+        a[i] *= 1 + found.resolution + 1e-9;
+    CHECK_INT(ratio(a, ones, 6, YS_BETTER_HIGHER, 0.02).verdict, YS_VERDICT_BETTER);
+    for (int i = 0; i < 6; i++)
+        a[i] /= (1 + found.resolution + 1e-9) * (1 + found.resolution + 1e-9);
+    CHECK_INT(ratio(a, ones, 6, YS_BETTER_HIGHER, 0.02).verdict, YS_VERDICT_WORSE);
+}
+
+struct counts {
+    int better, worse, same, unclear;
+};
+
+/* `studies` comparisons of n rounds, each value exp(sd * normal), a's times `effect`. */
+static struct counts simulate(const char *name, int studies, int n, double sd, double effect, double margin)
+{
+    struct ys_rng rng;
+    struct counts counts = {0};
+    printf("# seed 20261121, stream %s\n", name);
+    ys_rng_init(&rng, 20261121, name);
+    for (int s = 0; s < studies; s++) {
+        double a[32], b[32];
+        for (int i = 0; i < n; i++) {
+            a[i] = effect * exp(sd * ys_rng_normal(&rng));
+            b[i] = exp(sd * ys_rng_normal(&rng));
+        }
+        struct ys_comparison found;
+        if (ys_compare_ratio(a, b, (size_t)n, YS_BETTER_HIGHER, margin, &found) != YS_OK)
+            break;
+        counts.better += found.verdict == YS_VERDICT_BETTER;
+        counts.worse += found.verdict == YS_VERDICT_WORSE;
+        counts.same += found.verdict == YS_VERDICT_SAME;
+        counts.unclear += found.verdict == YS_VERDICT_UNCLEAR;
+    }
+    printf("# better %d, worse %d, same %d, unclear %d\n", counts.better, counts.worse, counts.same, counts.unclear);
+    return counts;
+}
+
+/* With margin 0 an A/A study errs exactly when all six ratios lie on one side of 1: 2 / 64. Of 8000 that is 250, standard deviation
+ * sqrt(8000 * 0.03125 * 0.96875) = 15.6; four of those are allowed. Both directions alike: 125 with 11.1. */
+static void without_a_margin_a_a_studies_err_as_often_as_the_level_says(void)
+{
+    struct counts counts = simulate("aa-margin-0", 8000, 6, 0.03, 1, 0);
+    CHECK_NEAR(counts.better + counts.worse, 250, 63);
+    CHECK_NEAR(counts.better, 125, 45);
+}
+
+/* A ratio of two values has a standard deviation of 0.03 * sqrt(2) = 0.0424 in logarithms; it passes log(1.02) = 0.0198 with
+ * probability 0.320, all six with 0.320^6 = 0.0011 a side: 17 of 8000 on both, standard deviation 4.2. */
+static void with_the_margin_of_two_percent_a_a_studies_hardly_ever_err(void)
+{
+    struct counts counts = simulate("aa-margin-2", 8000, 6, 0.03, 1, 0.02);
+    CHECK(counts.better + counts.worse <= 17 + 4 * 4.2);
+}
+
+/* 10 % faster, values scattered by 2 %: a ratio's logarithm has mean 0.0953 and deviation 0.0283, so one passes log(1.02) with
+ * probability Phi(2.67) = 0.9962 and all six with 0.977. Of 2000 that is 1955, standard deviation 6.7. */
+static void a_tenth_is_found_nearly_always_with_six_rounds(void)
+{
+    struct counts counts = simulate("power", 2000, 6, 0.02, 1.1, 0.02);
+    CHECK_NEAR(counts.better, 1955, 4 * 6.7);
+    CHECK_INT(counts.worse, 0);
+}
+
+/* Twice as much scatter as margin: nothing can be shown, and nothing is. Below 5 % of false certainty either way. */
+static void too_much_scatter_is_mostly_unclear(void)
+{
+    struct counts counts = simulate("noise", 2000, 8, 0.2, 1, 0.02);
+    CHECK(counts.unclear > 0.95 * 2000);
+}
+
+static void names_are_the_words_of_results(void)
+{
+    CHECK_TEXT(ys_verdict_name(YS_VERDICT_UNCLEAR), "unclear");
+    CHECK_TEXT(ys_verdict_name(YS_VERDICT_INVALID), "invalid");
+    CHECK_TEXT(ys_better_name(YS_BETTER_LOWER), "lower");
+}
+
+static void without_memory_there_is_no_comparison(void)
+{
+    struct ys_comparison comparison;
+    for (int n = 1; n <= 2; n++) {
+        ys_mem_fail_at(n);
+        CHECK(ys_compare_ratio(ones, ones, 6, YS_BETTER_HIGHER, 0.02, &comparison) == YS_ENOMEM);
+        ys_mem_fail_at(n);
+        CHECK(ys_compare_difference(ones, ones, 6, YS_BETTER_HIGHER, 0.02, &comparison) == YS_ENOMEM);
+    }
+    ys_mem_fail_at(0);
+}
+
+TAP_MAIN(TAP_CASE(the_ratio_is_the_median_of_the_ratios_of_rounds), TAP_CASE(a_longer_time_is_worse),
+         TAP_CASE(swapping_the_trials_swaps_the_verdict_and_nothing_else),
+         TAP_CASE(the_margin_is_met_at_its_ends_and_passed_beyond_them), TAP_CASE(an_interval_across_the_margin_is_unclear),
+         TAP_CASE(equal_trials_without_scatter_are_the_same_even_at_margin_zero), TAP_CASE(five_rounds_are_unclear_however_different),
+         TAP_CASE(no_round_is_unclear), TAP_CASE(values_without_a_ratio_are_invalid),
+         TAP_CASE(a_metric_without_a_better_direction_is_never_better), TAP_CASE(accuracies_compare_by_difference),
+         TAP_CASE(resolution_is_what_would_just_have_cleared_the_margin),
+         TAP_CASE(without_a_margin_a_a_studies_err_as_often_as_the_level_says),
+         TAP_CASE(with_the_margin_of_two_percent_a_a_studies_hardly_ever_err),
+         TAP_CASE(a_tenth_is_found_nearly_always_with_six_rounds), TAP_CASE(too_much_scatter_is_mostly_unclear),
+         TAP_CASE(names_are_the_words_of_results), TAP_CASE(without_memory_there_is_no_comparison))

@@ -1,0 +1,95 @@
+/* A results folder for one test, and short ways to fill it. */
+#ifndef YS_TESTS_STORE_FIXTURE_H
+#define YS_TESTS_STORE_FIXTURE_H
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "store/store.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+    char folder[200];
+    struct ys_store *store; /* open for writing */
+};
+
+__attribute__((format(printf, 1, 2), unused)) static ys_json *make_json(const char *format, ...)
+{
+    char text[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ys_json *value = NULL;
+    if (ys_json_parse(text, strlen(text), "fixture", &value) != YS_OK)
+        abort();
+    return value;
+}
+
+static void fixture_open(struct fixture *fixture)
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(fixture->folder, sizeof fixture->folder, "%s/ys-store-XXXXXX", base ? base : "/tmp");
+    fixture->store = NULL;
+    if (!mkdtemp(fixture->folder) || ys_store_open(fixture->folder, YS_STORE_WRITE, &fixture->store) != YS_OK)
+        abort();
+}
+
+static void fixture_close(struct fixture *fixture)
+{
+    ys_store_close(fixture->store);
+    if (ys_fs_remove_tree(fixture->folder) != YS_OK)
+        printf("# %s\n", ys_error());
+}
+
+static int64_t begin_study(struct ys_store *store, const char *name)
+{
+    ys_json *doc = make_json("{\"name\":\"%s\",\"seed\":1,\"started_s\":1795233482}", name);
+    int64_t id = 0;
+    if (ys_store_study_begin(store, doc, &id) != YS_OK)
+        printf("# %s\n", ys_error());
+    ys_json_free(doc);
+    return id;
+}
+
+__attribute__((unused)) static int64_t put_trial(struct ys_store *store, int64_t study_id, const char *name, int index)
+{
+    ys_json *trial = make_json("{\"id\":\"%s\",\"index\":%d,\"section\":\"s\",\"factors\":{}}", name, index);
+    int64_t id = 0;
+    if (ys_store_trial_put(store, study_id, trial, &id) != YS_OK)
+        printf("# %s\n", ys_error());
+    ys_json_free(trial);
+    return id;
+}
+
+__attribute__((unused)) static ys_status put_run(struct ys_store *store, int64_t trial_id, int64_t round, int attempt, const char *status)
+{
+    struct ys_series_set series = {0};
+    for (int i = 0; i < 100; i++) {
+        ys_series_add_int(&series, "block_end_ns", 7200000000000 + i * 1000003);
+        ys_series_add_real(&series, "step_loss", 2.0 / (i + 1));
+    }
+    ys_json *facts = make_json("{\"status\":\"%s\",\"stage\":\"stop\",\"log_tail\":\"\"}", status);
+    int64_t run_id = 0;
+    ys_status put = ys_store_run_put(store, trial_id, round, attempt, facts, &series, &run_id);
+    ys_json_free(facts);
+    ys_series_set_free(&series);
+    return put;
+}
+
+/* Rows of `trial_id`; -1 when they cannot be read. */
+__attribute__((unused)) static int count_runs(struct ys_store *store, int64_t trial_id)
+{
+    ys_json *runs = NULL;
+    if (ys_store_runs_get(store, trial_id, &runs) != YS_OK)
+        return -1;
+    int count = (int)ys_json_size(runs);
+    ys_json_free(runs);
+    return count;
+}
+
+#endif

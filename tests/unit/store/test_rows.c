@@ -1,0 +1,297 @@
+#include "fixture.h"
+
+#include "tap.h"
+
+#include <sqlite3.h>
+
+static void a_study_is_given_a_folder_and_comes_back(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t id = begin_study(f.store, "first");
+    ys_json *study = NULL;
+    REQUIRE(ys_store_study_get(f.store, id, &study) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(study, "name", ""), "first");
+    CHECK_TEXT(ys_json_get_text(study, "folder", ""), "001-first");
+    CHECK_TEXT(ys_json_get_text(study, "status", ""), "running");
+    CHECK_INT(ys_json_get_int(study, "started_s", 0), 1795233482);
+    CHECK_INT(ys_json_get_int(study, "seed", 0), 1);
+    CHECK(ys_json_get(study, "ended_s") && ys_json_type_of(ys_json_get(study, "ended_s")) == YS_JSON_NULL);
+    char path[256];
+    snprintf(path, sizeof path, "%s/001-first", f.folder);
+    CHECK(ys_fs_is_dir(path));
+    ys_json_free(study);
+    fixture_close(&f);
+}
+
+static void folders_count_up_and_their_names_need_no_quoting(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    begin_study(f.store, "first");
+    int64_t second = begin_study(f.store, "../a b'c");
+    ys_json *study = NULL;
+    REQUIRE(ys_store_study_get(f.store, second, &study) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(study, "folder", ""), "002-..-a-b-c");
+    CHECK_TEXT(ys_json_get_text(study, "name", ""), "../a b'c");
+    ys_json_free(study);
+    fixture_close(&f);
+}
+
+static void a_folder_left_by_lost_results_is_not_used_again(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    char path[256];
+    snprintf(path, sizeof path, "%s/001-first", f.folder);
+    REQUIRE(ys_fs_make_dirs(path) == YS_OK);
+    ys_json *study = NULL;
+    REQUIRE(ys_store_study_get(f.store, begin_study(f.store, "first"), &study) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(study, "folder", ""), "002-first");
+    ys_json_free(study);
+    fixture_close(&f);
+}
+
+static void a_folder_belongs_to_one_study(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    ys_json *doc = make_json("{\"name\":\"x\",\"folder\":\"mine\"}");
+    int64_t id = 0;
+    CHECK(ys_store_study_begin(f.store, doc, &id) == YS_OK);
+    CHECK(ys_store_study_begin(f.store, doc, &id) == YS_EINVAL);
+    CHECK_HAS(ys_error(), "mine");
+    CHECK_INT(id, 1);
+    ys_json_free(doc);
+    fixture_close(&f);
+}
+
+static void an_ended_study_says_how_and_when(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t id = begin_study(f.store, "first");
+    ys_json *timing = make_json("{\"prepare_s\":0.5,\"prove_s\":1.5,\"measure_s\":10}"), *study = NULL;
+    CHECK(ys_store_study_end(f.store, id, "interrupted", 130, timing) == YS_OK);
+    ys_json_free(timing);
+    REQUIRE(ys_store_study_get(f.store, id, &study) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(study, "status", ""), "interrupted");
+    CHECK_INT(ys_json_get_int(study, "exit_code", 0), 130);
+    CHECK(ys_json_get_int(study, "ended_s", 0) > 1700000000);
+    CHECK(ys_json_get_number(ys_json_get(study, "timing"), "prove_s", 0) == 1.5);
+    ys_json_free(study);
+    CHECK(ys_store_study_resume(f.store, id) == YS_OK);
+    REQUIRE(ys_store_study_get(f.store, id, &study) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(study, "status", ""), "running");
+    CHECK(ys_json_type_of(ys_json_get(study, "ended_s")) == YS_JSON_NULL);
+    CHECK_INT(ys_json_get_int(study, "started_s", 0), 1795233482);
+    ys_json_free(study);
+    fixture_close(&f);
+}
+
+static void ids_that_do_not_exist_are_not_found(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    ys_json *doc = make_json("{\"id\":\"t\"}"), *out = NULL;
+    struct ys_series_set series = {0};
+    int64_t id;
+    CHECK(ys_store_study_get(f.store, 9, &out) == YS_ENOTFOUND);
+    CHECK_HAS(ys_error(), "no study 9");
+    CHECK(ys_store_host_get(f.store, 9, &out) == YS_ENOTFOUND);
+    CHECK(ys_store_study_end(f.store, 9, "done", 0, NULL) == YS_ENOTFOUND);
+    CHECK(ys_store_study_resume(f.store, 9) == YS_ENOTFOUND);
+    CHECK(ys_store_host_put(f.store, 9, doc) == YS_ENOTFOUND);
+    CHECK(ys_store_trial_put(f.store, 9, doc, &id) == YS_ENOTFOUND);
+    CHECK(ys_store_proof_put(f.store, 9, doc) == YS_ENOTFOUND);
+    CHECK(ys_store_run_put(f.store, 9, 0, 0, doc, &series, &id) == YS_ENOTFOUND);
+    CHECK(ys_store_metric_put(f.store, 9, doc) == YS_ENOTFOUND);
+    ys_json_free(doc);
+    fixture_close(&f);
+}
+
+static void the_host_comes_back_and_is_null_before(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t id = begin_study(f.store, "first");
+    ys_json *host = make_json("{\"cpus\":2}"), *back = NULL;
+    CHECK(ys_store_host_get(f.store, id, &back) == YS_OK && ys_json_type_of(back) == YS_JSON_NULL);
+    ys_json_free(back);
+    CHECK(ys_store_host_put(f.store, id, host) == YS_OK && ys_store_host_put(f.store, id, host) == YS_OK);
+    REQUIRE(ys_store_host_get(f.store, id, &back) == YS_OK);
+    CHECK(ys_json_equal(host, back));
+    ys_json_free(host);
+    ys_json_free(back);
+    fixture_close(&f);
+}
+
+static void trials_come_in_job_order_with_their_proofs(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t study = begin_study(f.store, "first"), second = put_trial(f.store, study, "b", 1), first = put_trial(f.store, study, "a", 0);
+    ys_json *proof = make_json("{\"verdict\":\"pass\",\"checks\":[]}"), *trials = NULL;
+    CHECK(ys_store_proof_put(f.store, second, proof) == YS_OK);
+    REQUIRE(ys_store_trials_get(f.store, study, &trials) == YS_OK);
+    REQUIRE(ys_json_size(trials) == 2);
+    CHECK_TEXT(ys_json_get_text(ys_json_at(trials, 0), "id", ""), "a");
+    CHECK_INT(ys_json_get_int(ys_json_at(trials, 0), "trial_id", 0), first);
+    CHECK(ys_json_type_of(ys_json_get(ys_json_at(trials, 0), "proof")) == YS_JSON_NULL);
+    CHECK(ys_json_equal(ys_json_get(ys_json_at(trials, 1), "proof"), proof));
+    ys_json_free(proof);
+    ys_json_free(trials);
+    fixture_close(&f);
+}
+
+static void a_trial_put_again_keeps_its_runs(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t study = begin_study(f.store, "first"), id = put_trial(f.store, study, "a", 0);
+    CHECK(put_run(f.store, id, 0, 0, "ok") == YS_OK);
+    CHECK_INT(put_trial(f.store, study, "a", 3), id);
+    CHECK_INT(count_runs(f.store, id), 1);
+    fixture_close(&f);
+}
+
+static void a_run_comes_back_whole(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t study = begin_study(f.store, "first"), trial = put_trial(f.store, study, "a", 0), run_id = 0;
+    ys_json *facts = make_json("{\"status\":\"ok\",\"times\":{\"exec_ns\":9007199254740993},\"log_tail\":\"a\\u0001b\\n\\u00e4\"}");
+    struct ys_series_set series = {0}, back = {0};
+    ys_series_add_int(&series, "block_end_ns", INT64_MAX);
+    ys_series_add_real(&series, "step_loss", NAN);
+    ys_series_add_real(&series, "step_loss", 0.1);
+    ys_series_get(&series, "sample_t_ns", 0);
+    REQUIRE(ys_store_run_put(f.store, trial, 2, 1, facts, &series, &run_id) == YS_OK);
+    ys_json *runs = NULL;
+    REQUIRE(ys_store_runs_get(f.store, trial, &runs) == YS_OK);
+    const ys_json *run = ys_json_at(runs, 0);
+    CHECK_INT(ys_json_get_int(run, "run_id", 0), run_id);
+    CHECK_INT(ys_json_get_int(run, "round", 0), 2);
+    CHECK_INT(ys_json_get_int(run, "attempt", 0), 1);
+    CHECK(ys_json_equal(ys_json_get(run, "facts"), facts));
+    CHECK_INT(ys_json_size(ys_json_get(run, "metrics")), 0);
+    REQUIRE(ys_store_series_get(f.store, run_id, &back) == YS_OK);
+    CHECK_INT(back.count, 3);
+    CHECK_TEXT(back.items[0].name, "block_end_ns");
+    CHECK(back.items[0].ints[0] == INT64_MAX && isnan(back.items[1].reals[0]) && back.items[1].reals[1] == 0.1);
+    CHECK_INT(back.items[2].count, 0);
+    ys_json_free(runs);
+    ys_json_free(facts);
+    ys_series_set_free(&series);
+    ys_series_set_free(&back);
+    fixture_close(&f);
+}
+
+static void the_same_round_and_attempt_cannot_be_stored_twice(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t trial = put_trial(f.store, begin_study(f.store, "first"), "a", 0);
+    CHECK(put_run(f.store, trial, 0, 0, "ok") == YS_OK);
+    CHECK(put_run(f.store, trial, 0, 0, "ok") == YS_EINVAL);
+    CHECK_HAS(ys_error(), "round 0, attempt 0");
+    CHECK(put_run(f.store, trial, 0, 1, "ok") == YS_OK);
+    CHECK_INT(count_runs(f.store, trial), 2);
+    fixture_close(&f);
+}
+
+static void a_run_that_cannot_be_stored_whole_is_not_stored_at_all(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t trial = put_trial(f.store, begin_study(f.store, "first"), "a", 0), run_id = 0;
+    ys_json *facts = make_json("{\"status\":\"ok\"}");
+    struct ys_series_set series = {0};
+    ys_series_add_int(&series, "t_ns", 1);
+    ys_series_add_int(&series, "u_ns", 1);
+    int failed = 0, stored = 0;
+    for (int n = 1; n < 40; n++) {
+        ys_mem_fail_at(n);
+        ys_status status = ys_store_run_put(f.store, trial, n, 0, facts, &series, &run_id);
+        ys_mem_fail_at(0);
+        failed += status == YS_ENOMEM;
+        stored += status == YS_OK;
+        CHECK(status == YS_OK || status == YS_ENOMEM);
+        CHECK_INT(count_runs(f.store, trial), stored);
+    }
+    CHECK(failed >= 3 && stored >= 1);
+    ys_json_free(facts);
+    ys_series_set_free(&series);
+    fixture_close(&f);
+}
+
+static void metrics_come_back_in_order_and_are_replaced_as_a_whole(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t trial = put_trial(f.store, begin_study(f.store, "first"), "a", 0);
+    CHECK(put_run(f.store, trial, 0, 0, "ok") == YS_OK);
+    ys_json *old = make_json("{\"a\":{\"value\":1}}");
+    ys_json *metrics = make_json("{\"wall_s\":{\"value\":1.5,\"unit\":\"s\"},\"accuracy\":{\"value\":null,\"reason\":\"none\"}}");
+    CHECK(ys_store_metric_put(f.store, 1, old) == YS_OK && ys_store_metric_put(f.store, 1, metrics) == YS_OK);
+    ys_json *runs = NULL;
+    REQUIRE(ys_store_runs_get(f.store, trial, &runs) == YS_OK);
+    const ys_json *back = ys_json_get(ys_json_at(runs, 0), "metrics");
+    CHECK(ys_json_equal(back, metrics));
+    CHECK_TEXT(ys_json_iter_key(ys_json_iter(back)), "wall_s");
+    ys_json_free(old);
+    ys_json_free(metrics);
+    ys_json_free(runs);
+    fixture_close(&f);
+}
+
+static void damaged_rows_are_reported_not_believed(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t trial = put_trial(f.store, begin_study(f.store, "first"), "a", 0);
+    CHECK(put_run(f.store, trial, 0, 0, "ok") == YS_OK);
+    char path[256];
+    snprintf(path, sizeof path, "%s/results.db", f.folder);
+    sqlite3 *db = NULL;
+    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, "UPDATE series SET data = x'ffff' WHERE name = 'block_end_ns'; UPDATE run SET facts = '{\"status\":'", NULL, NULL,
+                       NULL) == SQLITE_OK);
+    sqlite3_close(db);
+    struct ys_series_set series = {0};
+    ys_json *runs = NULL;
+    CHECK(ys_store_series_get(f.store, 1, &series) == YS_EFORMAT);
+    CHECK_INT(series.count, 0);
+    CHECK(ys_store_runs_get(f.store, trial, &runs) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "results.db");
+    fixture_close(&f);
+}
+
+static void all_studies_are_listed_with_their_counts(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t study = begin_study(f.store, "first");
+    put_run(f.store, put_trial(f.store, study, "a", 0), 0, 0, "ok");
+    put_run(f.store, put_trial(f.store, study, "b", 1), 0, 0, "ok");
+    begin_study(f.store, "second");
+    ys_json *studies = NULL;
+    REQUIRE(ys_store_studies(f.store, &studies) == YS_OK);
+    REQUIRE(ys_json_size(studies) == 2);
+    CHECK_INT(ys_json_get_int(ys_json_at(studies, 0), "trials", 0), 2);
+    CHECK_INT(ys_json_get_int(ys_json_at(studies, 0), "runs", 0), 2);
+    CHECK_TEXT(ys_json_get_text(ys_json_at(studies, 1), "folder", ""), "002-second");
+    CHECK_INT(ys_json_get_int(ys_json_at(studies, 1), "runs", -1), 0);
+    ys_json_free(studies);
+    fixture_close(&f);
+}
+
+TAP_MAIN(TAP_CASE(a_study_is_given_a_folder_and_comes_back), TAP_CASE(folders_count_up_and_their_names_need_no_quoting),
+         TAP_CASE(a_folder_left_by_lost_results_is_not_used_again), TAP_CASE(a_folder_belongs_to_one_study),
+         TAP_CASE(an_ended_study_says_how_and_when), TAP_CASE(ids_that_do_not_exist_are_not_found),
+         TAP_CASE(the_host_comes_back_and_is_null_before), TAP_CASE(trials_come_in_job_order_with_their_proofs),
+         TAP_CASE(a_trial_put_again_keeps_its_runs), TAP_CASE(a_run_comes_back_whole),
+         TAP_CASE(the_same_round_and_attempt_cannot_be_stored_twice),
+         TAP_CASE(a_run_that_cannot_be_stored_whole_is_not_stored_at_all),
+         TAP_CASE(metrics_come_back_in_order_and_are_replaced_as_a_whole), TAP_CASE(damaged_rows_are_reported_not_believed),
+         TAP_CASE(all_studies_are_listed_with_their_counts))
