@@ -53,6 +53,7 @@ void ys_engine_close(struct ys_engine *engine); /* NULL is fine */
 /* What was opened. */
 const struct ys_graph *ys_engine_graph(const struct ys_engine *engine);
 const char *ys_engine_backend(const struct ys_engine *engine); /* "ref" */
+const char *ys_engine_library(const struct ys_engine *engine); /* that the back end calls, "oneDNN 2.6.3"; "" for none */
 int ys_engine_threads(const struct ys_engine *engine);         /* that it computes with */
 size_t ys_engine_real_size(const struct ys_engine *engine);    /* bytes of a floating-point element: 8 or 4 */
 int64_t ys_engine_classes(const struct ys_engine *engine);     /* columns of the logits */

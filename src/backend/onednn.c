@@ -4,11 +4,20 @@
 #include "base/mem.h"
 #include "backend/list.h"
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool onednn_supports(enum ys_op op, enum ys_engine_precision precision)
 {
     return op < YS_OP_COUNT && precision == YS_ENGINE_F32;
+}
+
+static const char *onednn_library(void)
+{
+    static char text[48];
+    const dnnl_version_t *version = dnnl_version();
+    snprintf(text, sizeof text, "oneDNN %d.%d.%d", version->major, version->minor, version->patch);
+    return text;
 }
 
 size_t ys_onednn_dims(const struct ys_lowering *low, int value, int64_t dims[YS_MAX_RANK])
@@ -319,6 +328,7 @@ static void onednn_leave(struct ys_lowering *low)
 
 const struct ys_backend ys_backend_onednn = {
     .name = "onednn",
+    .library = onednn_library,
     .supports = onednn_supports,
     .begin = onednn_begin,
     .forward = ys_onednn_forward,

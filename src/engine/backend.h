@@ -49,6 +49,8 @@ struct ys_lowering {
 
 struct ys_backend {
     const char *name; /* "ref" */
+    /** Name and version of the library that it calls; NULL when it calls none. */
+    const char *(*library)(void);
     /** Whether it can do this operator in this format. */
     bool (*supports)(enum ys_op op, enum ys_engine_precision precision);
     /** Makes the state, decides every parameter's layout and fills param_size. May lower config.threads to what it will

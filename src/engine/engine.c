@@ -102,6 +102,11 @@ const char *ys_engine_backend(const struct ys_engine *e)
     return e->backend->name;
 }
 
+const char *ys_engine_library(const struct ys_engine *e)
+{
+    return e->backend->library ? e->backend->library() : "";
+}
+
 int ys_engine_threads(const struct ys_engine *e)
 {
     return e->low.config.threads;

@@ -1,0 +1,152 @@
+#include "cli/builtin.h"
+#include "cli/builtin_rows.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "yardstick/engine.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct request {
+    const char *graph, *weights, *data;
+    int64_t threads, batch;
+};
+
+struct tally {
+    int64_t correct, count;
+    double loss; /* sum over the rows */
+};
+
+static ys_status parse_number(const char *flag, const char *text, int64_t *number)
+{
+    char *end;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || value < 1 || value > 1 << 20)
+        return ys_fail(YS_EINVAL, "%s is \"%s\"; it is a whole number of at least 1", flag, text);
+    *number = value;
+    return YS_OK;
+}
+
+static ys_status parse(int argc, char **argv, struct request *r)
+{
+    for (int i = 0; i < argc; i += 2) {
+        const char *flag = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!value)
+            return ys_fail(YS_EINVAL, "%s needs a value", flag);
+        if (strcmp(flag, "--graph") == 0)
+            r->graph = value;
+        else if (strcmp(flag, "--weights") == 0)
+            r->weights = value;
+        else if (strcmp(flag, "--data") == 0)
+            r->data = value;
+        else if (strcmp(flag, "--threads") == 0)
+            YS_TRY(parse_number(flag, value, &r->threads));
+        else if (strcmp(flag, "--batch") == 0)
+            YS_TRY(parse_number(flag, value, &r->batch));
+        else
+            return ys_fail(YS_EINVAL, "unknown argument \"%s\" of evaluate", flag);
+    }
+    if (!r->graph || !r->weights || !r->data || r->threads < 1)
+        return ys_fail(YS_EINVAL, "evaluate needs --graph, --weights, --data and --threads");
+    return YS_OK;
+}
+
+/** The first largest logit; a NaN is never larger. */
+static int64_t first_largest(const float *logits, int64_t classes)
+{
+    int64_t best = 0;
+    for (int64_t k = 1; k < classes; k++)
+        if (logits[k] > logits[best])
+            best = k;
+    return best;
+}
+
+/** -log softmax(logits)[label], in double. */
+static double row_loss(const float *logits, int64_t classes, int64_t label)
+{
+    double top = logits[0], sum = 0;
+    for (int64_t k = 1; k < classes; k++)
+        top = logits[k] > top ? logits[k] : top;
+    for (int64_t k = 0; k < classes; k++)
+        sum += exp(logits[k] - top);
+    return top + log(sum) - logits[label];
+}
+
+/** Batch after batch; the last one is filled up with its own first row, which is not counted again. */
+static ys_status count_rows(struct ys_engine *engine, const struct ys_builtin_rows *rows, size_t batch, struct tally *tally)
+{
+    void *x;
+    int64_t *y, classes = ys_engine_classes(engine);
+    ys_engine_input(engine, &x, &y);
+    for (size_t from = 0; from < rows->count; from += batch) {
+        size_t here = rows->count - from < batch ? rows->count - from : batch;
+        for (size_t i = 0; i < batch; i++)
+            ys_builtin_rows_copy(rows, i < here ? from + i : from, i, x, y);
+        YS_TRY(ys_engine_forward(engine, NULL, NULL, YS_ENGINE_EVAL, NULL));
+        const float *logits = ys_engine_logits(engine);
+        for (size_t i = 0; i < here; i++) {
+            const float *row = logits + (int64_t)i * classes;
+            tally->correct += first_largest(row, classes) == y[i];
+            tally->loss += row_loss(row, classes, y[i]);
+        }
+    }
+    tally->count = (int64_t)rows->count;
+    return YS_OK;
+}
+
+static ys_status evaluate(const struct request *r, struct tally *tally)
+{
+    struct ys_graph *graph;
+    struct ys_builtin_rows rows = {0};
+    struct ys_engine *engine = NULL;
+    YS_TRY(ys_graph_read(r->graph, &graph));
+    ys_status status = ys_builtin_rows_open(r->data, graph, &rows);
+    int64_t batch = status == YS_OK && (int64_t)rows.count < r->batch ? (int64_t)rows.count : r->batch;
+    struct ys_engine_config config = {.batch = batch, .precision = YS_ENGINE_F32, .threads = (int)r->threads};
+    if (status == YS_OK)
+        status = ys_engine_open_graph(graph, &config, &engine);
+    if (status == YS_OK)
+        status = ys_engine_load(engine, r->weights);
+    if (status == YS_OK)
+        status = count_rows(engine, &rows, (size_t)batch, tally);
+    ys_engine_close(engine);
+    ys_builtin_rows_close(&rows);
+    ys_graph_free(graph);
+    return status;
+}
+
+static ys_status print(const struct tally *tally)
+{
+    ys_json *object = ys_json_object();
+    ys_status status = ys_json_set_int(object, "correct", tally->correct);
+    if (status == YS_OK)
+        status = ys_json_set_int(object, "count", tally->count);
+    if (status == YS_OK)
+        status = ys_json_set_real(object, "accuracy", (double)tally->correct / (double)tally->count);
+    if (status == YS_OK)
+        status = ys_json_set_real(object, "loss", tally->loss / (double)tally->count); /* NaN becomes null */
+    char *text = status == YS_OK ? ys_json_dump(object, YS_JSON_COMPACT) : NULL;
+    ys_json_free(object);
+    if (!text)
+        return status == YS_OK ? ys_out_of_memory() : status;
+    bool is_written = puts(text) >= 0 && fflush(stdout) == 0;
+    ys_free(text);
+    return is_written ? YS_OK : ys_fail(YS_EIO, "cannot write to stdout");
+}
+
+int ys_builtin_evaluate(int argc, char **argv)
+{
+    struct request request = {.batch = 250};
+    struct tally tally = {0};
+    ys_status status = parse(argc, argv, &request);
+    if (status == YS_OK)
+        status = evaluate(&request, &tally);
+    if (status == YS_OK)
+        status = print(&tally);
+    if (status == YS_OK)
+        return 0;
+    fprintf(stderr, "yardstick-builtin: %s\n", ys_error());
+    return 2;
+}

@@ -1,0 +1,40 @@
+/* yardstick-builtin: the built-in engine as a program. Without arguments it is an adapter like any other. */
+#include "cli/builtin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "yardstick-builtin: yardstick's own deep-learning engine\n"
+    "\n"
+    "  yardstick-builtin                     adapter: answers the protocol on descriptor YARDSTICK_FD\n"
+    "  yardstick-builtin evaluate --graph G --weights W --data D --threads N [--batch B]\n"
+    "                                        accuracy and loss of saved weights, as one JSON object\n"
+    "  yardstick-builtin --peak              not yet available\n"
+    "  yardstick-builtin --floor MODEL       not yet available\n"
+    "  yardstick-builtin --version | --help\n";
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    if (strcmp(word, "--help") == 0)
+        return fputs(help, stdout) < 0;
+    if (strcmp(word, "--version") == 0)
+        return puts("yardstick-builtin " YS_VERSION) < 0;
+    if (strcmp(word, "evaluate") == 0)
+        return ys_builtin_evaluate(argc - 2, argv + 2);
+    if (strcmp(word, "--peak") == 0 || strcmp(word, "--floor") == 0) {
+        fprintf(stderr, "yardstick-builtin: %s is not yet available\n", word);
+        return 2;
+    }
+    if (argc > 1) {
+        fprintf(stderr, "yardstick-builtin: unknown argument \"%s\"\n\n%s", word, help);
+        return 2;
+    }
+    if (!getenv("YARDSTICK_FD")) {
+        fprintf(stderr, "yardstick-builtin: YARDSTICK_FD is not set; as an adapter it is started by yardstick\n\n%s", help);
+        return 2;
+    }
+    return ys_builtin_serve();
+}
