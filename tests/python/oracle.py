@@ -5,7 +5,7 @@ import numpy as np
 
 
 def windows(x, attrs, value):
-    """x padded by `value`; for each place (i, j) of the kernel, the rows and columns that it meets; the result's size."""
+    """x padded by `value`; for each place (i, j) of the kernel, the rows and columns it meets; the size of the result."""
     top, left, bottom, right = attrs["pads"]
     padded = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=value)
     (kh, kw), (sh, sw), (dh, dw) = attrs["kernel_shape"], attrs["strides"], attrs["dilations"]
