@@ -21,7 +21,7 @@ static ys_status hello(void *self, ys_json *reply)
     static const char *const ops[] = {NULL}, *const optimizers[] = {"sgd", NULL}, *const features[] = {"train", NULL};
     YS_TRY(ys_json_set_string(reply, "adapter", "null"));
     YS_TRY(ys_json_set_string(reply, "framework", "null"));
-    YS_TRY(ys_json_set_string(reply, "version", "1"));
+    YS_TRY(ys_json_set_string(reply, "version", YS_VERSION));
     YS_TRY(ys_json_set_string(reply, "runtime", "C"));
     YS_TRY(ys_adapter_set_names(reply, "devices", devices));
     YS_TRY(ys_adapter_set_names(reply, "precisions", precisions));
