@@ -184,7 +184,7 @@ static float *net_weights(const struct net *n, size_t param, double size)
     return values;
 }
 
-static int net_fill(struct ys_engine *engine, const struct net *n, double size)
+__attribute__((unused)) static int net_fill(struct ys_engine *engine, const struct net *n, double size)
 {
     int status = 0;
     for (size_t p = 0; status == 0 && p < n->graph.param_count; p++) {
