@@ -24,11 +24,10 @@ void ys_mem_fail_at(long n)
 
 void *ys_alloc(size_t count, size_t size)
 {
-    if (planned_to_fail())
+    size_t total;
+    if (planned_to_fail() || __builtin_mul_overflow(count, size, &total))
         return NULL;
-    if (count == 0 || size == 0)
-        count = size = 1;
-    return calloc(count, size);
+    return calloc(total ? total : 1, 1);
 }
 
 void *ys_realloc(void *block, size_t count, size_t size)

@@ -155,13 +155,14 @@ static ys_status read_header(struct ys_safetensors *file, size_t *header_bytes)
     return YS_OK;
 }
 
-static ys_status check_metadata(const struct ys_safetensors *file, const ys_json *metadata)
+/** Metadata is an object of strings, in a file (YS_EFORMAT) and from a caller (YS_EINVAL). */
+static ys_status check_metadata(const char *path, const ys_json *metadata, ys_status status)
 {
     if (ys_json_type_of(metadata) != YS_JSON_OBJECT)
-        return ys_fail(YS_EFORMAT, "%s: %s is not an object", file->path, METADATA);
+        return ys_fail(status, "%s: %s is not an object", path, METADATA);
     for (void *it = ys_json_iter(metadata); it; it = ys_json_next(metadata, it))
         if (ys_json_type_of(ys_json_iter_value(it)) != YS_JSON_STRING)
-            return ys_fail(YS_EFORMAT, "%s: \"%s\" of %s is not a string", file->path, ys_json_iter_key(it), METADATA);
+            return ys_fail(status, "%s: \"%s\" of %s is not a string", path, ys_json_iter_key(it), METADATA);
     return YS_OK;
 }
 
@@ -274,7 +275,7 @@ static ys_status read_entries(struct ys_safetensors *file, size_t data_bytes)
     for (void *it = ys_json_iter(file->header); it; it = ys_json_next(file->header, it)) {
         const ys_json *value = ys_json_iter_value(it);
         if (strcmp(ys_json_iter_key(it), METADATA) == 0) {
-            YS_TRY(check_metadata(file, value));
+            YS_TRY(check_metadata(file->path, value, YS_EFORMAT));
             continue;
         }
         struct entry *entry = &file->entries[file->count];
@@ -481,6 +482,8 @@ ys_status ys_safetensors_write(const char *path, const struct ys_tensor *tensors
 {
     for (size_t i = 0; i < count; i++)
         YS_TRY(check_tensor(&tensors[i]));
+    if (meta)
+        YS_TRY(check_metadata(path, meta, YS_EINVAL));
     const struct ys_tensor **order = order_to_write(tensors, count);
     if (!order)
         return ys_out_of_memory();

@@ -24,7 +24,8 @@ static void philox_gives_the_published_vectors(void)
     }
 }
 
-/* Expected values of this and the other pinned cases: an implementation of the header's description in another language. */
+/* Expected values of this and the other pinned cases come from an implementation of the header's description in another
+ * language. */
 static void a_stream_is_keyed_by_seed_and_name(void)
 {
     static const uint32_t expected[] = {0x09f5e7ac, 0x70201726, 0x24c02a83, 0xdbb3fcea, 0x085acb49,

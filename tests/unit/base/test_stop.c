@@ -1,0 +1,82 @@
+/* Each case runs in a process of its own: handlers and the wish to stop cannot be taken back. */
+#include "base/stop.h"
+#include "tap.h"
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int exit_code_of(int (*body)(void))
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(body());
+    int state = 0;
+    if (pid < 0 || waitpid(pid, &state, 0) != pid)
+        return -1;
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+}
+
+static int readable(void)
+{
+    struct pollfd source = {.fd = ys_stop_fd(), .events = POLLIN};
+    return poll(&source, 1, 0) == 1 && (source.revents & POLLIN);
+}
+
+static int fresh(void)
+{
+    return ys_stop_fd() == -1 && ys_stop_signal() == 0 ? 10 : 1;
+}
+
+static void nothing_is_set_before_install(void)
+{
+    CHECK_INT(exit_code_of(fresh), 10);
+}
+
+static int each_signal(void)
+{
+    if (ys_stop_install() != YS_OK || readable() || ys_stop_signal() != 0)
+        return 1;
+    raise(SIGHUP);
+    if (ys_stop_signal() != SIGHUP || !readable())
+        return 2;
+    raise(SIGINT);
+    raise(SIGTERM);
+    return ys_stop_signal() == SIGHUP && readable() ? 10 : 3;
+}
+
+static void the_first_signal_is_kept_and_later_ones_do_not_kill(void)
+{
+    CHECK_INT(exit_code_of(each_signal), 10);
+}
+
+static int broken_pipe(void)
+{
+    int ends[2];
+    if (ys_stop_install() != YS_OK || pipe(ends) != 0 || close(ends[0]) != 0)
+        return 1;
+    return write(ends[1], "x", 1) == -1 && ys_stop_signal() == 0 ? 10 : 2;
+}
+
+static void a_broken_pipe_does_not_kill(void)
+{
+    CHECK_INT(exit_code_of(broken_pipe), 10);
+}
+
+static int told(void)
+{
+    if (ys_stop_install() != YS_OK || ys_stop_install() != YS_OK)
+        return 1;
+    raise(SIGTERM);
+    return ys_stopped() == YS_EINTR && strstr(ys_error(), "signal 15") ? 10 : 2;
+}
+
+static void stopping_is_a_failure_that_names_the_signal(void)
+{
+    CHECK_INT(exit_code_of(told), 10);
+}
+
+TAP_MAIN(TAP_CASE(nothing_is_set_before_install), TAP_CASE(the_first_signal_is_kept_and_later_ones_do_not_kill),
+         TAP_CASE(a_broken_pipe_does_not_kill), TAP_CASE(stopping_is_a_failure_that_names_the_signal))
