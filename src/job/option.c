@@ -1,0 +1,153 @@
+#include "job/option.h"
+
+#include "job/nearest.h"
+
+#include <string.h>
+
+#define MONTH_S         (31.0 * 24 * 3600)
+#define LARGEST_INTEGER 9007199254740991.0 /* 2^53 - 1: exact in a double and in JSON readers that have only doubles   \
+                                            */
+
+/* clang-format off */
+static const struct ys_option options[] = {
+    {"version", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 1, .file_only = true,
+     .help = "version of the language: the first line of every study; must be 1"},
+    {"include", YS_OPTION_STUDY, YS_OPTION_PATH, .file_only = true,
+     .help = "file whose lines stand here; relative to the folder of the file that includes it"},
+    {"name", YS_OPTION_STUDY, YS_OPTION_NAME,
+     .help = "name of the study in the results; default: the file's name without its ending, or run"},
+    {"repeat", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 10000, .standard = "7",
+     .help = "rounds: how often each trial runs; intervals at 95 % need at least 6"},
+    {"order", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "random|fixed", .standard = "random",
+     .help = "order of the trials inside a round: shuffled from the seed, or as written"},
+    {"seed", YS_OPTION_STUDY, YS_OPTION_INT, .low = 0, .high = LARGEST_INTEGER, .standard = "1",
+     .help = "of weights, batch order and the order of trials; round r of every trial uses seed + r"},
+    {"time_limit", YS_OPTION_STUDY, YS_OPTION_DURATION, .low = 0, .above_low = true, .high = MONTH_S, .unit = "s",
+     .none = "none",
+     .help = "the whole study ends after this time, keeping what was measured"},
+    {"cooldown", YS_OPTION_STUDY, YS_OPTION_DURATION, .low = 0, .high = 3600, .unit = "s", .standard = "0s",
+     .help = "pause before each run"},
+    {"results", YS_OPTION_STUDY, YS_OPTION_PATH, .standard = "yardstick-results",
+     .help = "folder of the results, relative to the folder in which yardstick is started"},
+    {"margin", YS_OPTION_STUDY, YS_OPTION_SHARE, .low = 0, .high = 1, .standard = "2%",
+     .help = "difference too small to matter: below it two trials count as the same"},
+    {"max_runs", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 100000, .standard = "1000",
+     .help = "refuse studies of more runs (trials times repeat) than this"},
+
+    {"mode", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "train", .coming = "infer", .standard = "train",
+     .help = "what is measured: training, or answering requests"},
+    {"framework", YS_OPTION_WORK, YS_OPTION_FRAMEWORK, .axis = true, .standard = "builtin",
+     .help = "who does the work: a recipe's name, with @VERSION for another than its newest"},
+    {"device", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "cpu", .coming = "cuda|gpu", .standard = "cpu",
+     .help = "where the work is done"},
+    {"model", YS_OPTION_WORK, YS_OPTION_MODEL, .axis = true, .required = true,
+     .help = "network: a name of `yardstick list models`"},
+    {"data", YS_OPTION_WORK, YS_OPTION_DATA, .axis = true, .required = true,
+     .help = "data set: a name of `yardstick list datasets`"},
+    {"input", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "file", .coming = "ring|own", .standard = "file",
+     .help = "how batches reach the framework: from one prepared file that all of them map"},
+    {"batch", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 1048576, .unit = "rows", .standard = "64",
+     .help = "rows of a batch"},
+    {"block", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 1000000, .unit = "steps", .standard = "10",
+     .help = "steps between two synchronisations: the unit of timing; 1 gives single step times"},
+    {"epochs", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 1000000, .standard = "1",
+     .help = "length of training in passes over the data; takes the place of an inherited steps"},
+    {"steps", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 100000000, .unit = "steps",
+     .help = "length of training in steps; takes the place of an inherited epochs"},
+    {"until", YS_OPTION_WORK, YS_OPTION_SHARE, .low = 0, .high = 1, .later = true,
+     .help = "train until this accuracy is reached"},
+    {"optimizer", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "sgd",
+     .coming = "adam|adamw|adagrad|rmsprop",
+     .standard = "sgd", .help = "rule by which weights are changed"},
+    {"lr", YS_OPTION_WORK, YS_OPTION_REAL, .axis = true, .low = 0, .above_low = true, .high = 1000, .standard = "0.01",
+     .help = "learning rate of the first step"},
+    {"momentum", YS_OPTION_WORK, YS_OPTION_REAL, .axis = true, .low = 0, .high = 0.9999, .standard = "0",
+     .help = "share of the last change that is kept; the learning rate stands outside of it"},
+    {"weight_decay", YS_OPTION_WORK, YS_OPTION_REAL, .axis = true, .low = 0, .high = 1000, .standard = "0",
+     .help = "added to each gradient times the weight (coupled, as in L2 regularisation)"},
+    {"schedule", YS_OPTION_WORK, YS_OPTION_SCHEDULE, .axis = true, .standard = "constant",
+     .help = "how the learning rate changes: step(N, F) multiplies it by F every N steps"},
+    {"clip_norm", YS_OPTION_WORK, YS_OPTION_REAL, .low = 0, .above_low = true, .high = 1e9, .later = true,
+     .help = "largest norm of the gradient"},
+    {"loss", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "softmax_cross_entropy", .coming = "mse",
+     .standard = "softmax_cross_entropy",
+     .help = "what is made small, as the mean over the batch"},
+    {"init", YS_OPTION_WORK, YS_OPTION_NAME, .later = true,
+     .help = "distribution of the initial weights in place of the model's own"},
+    {"precision", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "f32|f64", .coming = "bf16|f16|tf32",
+     .standard = "f32",
+     .help = "format of the numbers computed with"},
+    {"eval_every", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 100000000, .unit = "steps",
+     .none = "none",
+     .help = "save the weights every so many steps, so that accuracy is known over time; the end is always evaluated"},
+    {"compare", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "controlled", .coming = "same-weights|own",
+     .standard = "controlled",
+     .help = "what trials have in common: controlled means everything but the factors"},
+    {"opt.FRAMEWORK.NAME", YS_OPTION_WORK, YS_OPTION_OPT, .axis = true,
+     .help = "option of one framework's recipe; holds for, and multiplies, that framework's trials only"},
+    {"exclude", YS_OPTION_WORK, YS_OPTION_EXCLUDE,
+     .help = "points to leave out: those at which every key=value of the line holds; may be given several times"},
+    {"zip", YS_OPTION_WORK, YS_OPTION_NAME, .later = true, .file_only = true,
+     .help = "axes that advance together"},
+
+    {"threads", YS_OPTION_MACHINE, YS_OPTION_INT, .axis = true, .low = 1, .high = 4096, .none = "all",
+     .help = "threads of the framework's pools, and CPUs it is bound to; all: as many as yardstick may use"},
+    {"cpus", YS_OPTION_MACHINE, YS_OPTION_CPUS, .axis = true, .low = 0, .high = 4095, .none = "none",
+     .help = "CPUs to bind to, in place of those that threads would choose; as an axis: {0-3, \"0,2\"}"},
+    {"memory_limit", YS_OPTION_MACHINE, YS_OPTION_SIZE, .low = 1, .high = LARGEST_INTEGER, .unit = "bytes",
+     .later = true,
+     .help = "memory that a run may use"},
+    {"run_time_limit", YS_OPTION_MACHINE, YS_OPTION_DURATION, .low = 0, .above_low = true, .high = MONTH_S, .unit = "s",
+     .standard = "1h", .none = "none", .help = "a run is ended after this time (status timeout_wall)"},
+    {"stall_limit", YS_OPTION_MACHINE, YS_OPTION_DURATION, .low = 0, .above_low = true, .high = MONTH_S, .unit = "s",
+     .standard = "2min", .none = "none", .help = "a run that says nothing for this time is ended (status stalled)"},
+    {"on_oom", YS_OPTION_MACHINE, YS_OPTION_WORD, .later = true,
+     .help = "what to do when memory runs out"},
+    {"env.NAME", YS_OPTION_MACHINE, YS_OPTION_ENV, .axis = true,
+     .help = "environment variable of the framework's process"},
+
+    {"sample_hz", YS_OPTION_OBSERVATION, YS_OPTION_REAL, .axis = true, .low = 0, .high = 1000, .unit = "1/s",
+     .standard = "10",
+     .help = "how often CPU time, memory and threads are read during a run; 0 for never"},
+    {"perf", YS_OPTION_OBSERVATION, YS_OPTION_WORD, .later = true,
+     .help = "hardware counters to read"},
+    {"energy", YS_OPTION_OBSERVATION, YS_OPTION_WORD, .later = true,
+     .help = "energy meters to read"},
+    {"gpu_trace", YS_OPTION_OBSERVATION, YS_OPTION_WORD, .later = true,
+     .help = "record what the GPU does"},
+    {"keep_log", YS_OPTION_OBSERVATION, YS_OPTION_BOOL, .standard = "on",
+     .help = "keep what frameworks print, in the study's folder; the last lines are always kept"},
+    {NULL},
+};
+/* clang-format on */
+
+const struct ys_option *ys_options(void)
+{
+    return options;
+}
+
+const struct ys_option *ys_option_find(const char *key)
+{
+    enum ys_option_type pattern = strncmp(key, "env.", 4) == 0   ? YS_OPTION_ENV
+                                  : strncmp(key, "opt.", 4) == 0 ? YS_OPTION_OPT
+                                                                 : YS_OPTION_TYPE_COUNT;
+    for (const struct ys_option *option = options; option->name; option++)
+        if (option->type == pattern || strcmp(option->name, key) == 0)
+            return option;
+    return NULL;
+}
+
+const char *ys_option_nearest(const char *key)
+{
+    const char *names[sizeof options / sizeof options[0]] = {NULL};
+    for (size_t i = 0; options[i].name; i++)
+        names[i] = options[i].name;
+    return ys_nearest(key, names);
+}
+
+bool ys_option_is_resolved(const struct ys_option *option)
+{
+    bool has_value =
+        option->type != YS_OPTION_EXCLUDE && option->type != YS_OPTION_ENV && option->type != YS_OPTION_OPT;
+    return option->group != YS_OPTION_STUDY && has_value && strcmp(option->name, "zip") != 0;
+}

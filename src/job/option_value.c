@@ -1,0 +1,266 @@
+/* From what a job file says to a typed value, one option at a time. */
+#include "base/mem.h"
+#include "data/dataset.h"
+#include "graph/model.h"
+#include "job/nearest.h"
+#include "job/option.h"
+#include "job/schedule.h"
+#include "job/value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN       60  /* bytes of a value that an error quotes */
+#define NAME_LIMIT  64  /* bytes of a name */
+#define NAMES_LIMIT 256 /* names that a list of candidates holds */
+
+static ys_status refuse(const char *key, const char *text, const char *what, const struct ys_option *option)
+{
+    struct ys_buf values = {0};
+    ys_option_print_values(option, &values);
+    ys_status status = ys_fail(YS_EINVAL, "%s = %.*s: %s: write %s", key, SHOWN, text, what, ys_buf_text(&values));
+    ys_buf_free(&values);
+    return status;
+}
+
+/* Whether `word` is one of `list`, words separated by '|'. */
+static bool is_among(const char *word, const char *list)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; at && *at; at += strcspn(at, "|"), at += *at == '|')
+        if (strcspn(at, "|") == length && memcmp(at, word, length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_in_range(const struct ys_option *option, double value)
+{
+    return (option->above_low ? value > option->low : value >= option->low) && value <= option->high;
+}
+
+static ys_status parse_number(const struct ys_option *option, const char *key, const char *text, ys_json **value)
+{
+    int64_t integer = 0;
+    double real = 0;
+    bool is_number = false;
+    const char *what = "this is no number";
+    switch (option->type) {
+    case YS_OPTION_INT:
+        is_number = ys_value_int(text, &integer);
+        real = (double)integer;
+        what = "this is no whole number";
+        break;
+    case YS_OPTION_SHARE:
+        is_number = ys_value_share(text, &real);
+        break;
+    case YS_OPTION_DURATION:
+        is_number = ys_value_duration(text, &real);
+        what = "this is no time with a unit (ns, us, ms, s, min, h)";
+        break;
+    case YS_OPTION_SIZE:
+        is_number = ys_value_size(text, &real);
+        what = "this is no size with a unit (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)";
+        break;
+    default:
+        is_number = ys_value_real(text, &real);
+        break;
+    }
+    if (!is_number)
+        return refuse(key, text, what, option);
+    if (!is_in_range(option, real))
+        return refuse(key, text, "out of range", option);
+    if (option->type == YS_OPTION_SIZE)
+        integer = (int64_t)real;
+    *value =
+        option->type == YS_OPTION_INT || option->type == YS_OPTION_SIZE ? ys_json_int(integer) : ys_json_real(real);
+    return *value ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status parse_word(const struct ys_option *option, const char *key, const char *text, ys_json **value)
+{
+    if (is_among(text, option->coming))
+        return ys_fail(YS_EINVAL, "%s = %s is not yet available: use %s", key, text, option->standard);
+    if (!is_among(text, option->choices))
+        return refuse(key, text, "there is no such choice", option);
+    *value = ys_json_string(text);
+    return *value ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status parse_bool(const struct ys_option *option, const char *key, const char *text, ys_json **value)
+{
+    bool on = is_among(text, "on|yes|true");
+    if (!on && !is_among(text, "off|no|false"))
+        return refuse(key, text, "this is neither on nor off", option);
+    *value = ys_json_bool(on);
+    return *value ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status parse_text(const struct ys_option *option, const char *key, const char *text, ys_json **value)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    size_t length = strlen(text), name = strspn(text, letters);
+    if (option->type == YS_OPTION_NAME && (name < length || length > NAME_LIMIT))
+        return refuse(key, text, "this is no name", option);
+    if (option->type == YS_OPTION_PATH && length == 0)
+        return refuse(key, text, "this is empty", option);
+    if (option->type == YS_OPTION_FRAMEWORK) {
+        const char *version = text[name] == '@' ? text + name + 1 : text + name;
+        bool has_version = text[name] == '@';
+        size_t version_length = strspn(version, letters) + strspn(version + strspn(version, letters), "+");
+        version_length += strspn(version + version_length, letters); /* 2.13.0+cpu */
+        if (name == 0 || length > NAME_LIMIT || version[version_length] || (has_version && version_length == 0))
+            return refuse(key, text, "this is no framework", option);
+    }
+    *value = ys_json_string(text);
+    return *value ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status append_cpu_range(ys_json *list, bool *seen, const char *from, size_t length)
+{
+    char item[32];
+    int64_t first = 0, last = 0;
+    while (length > 0 && *from == ' ') {
+        from++;
+        length--;
+    }
+    while (length > 0 && from[length - 1] == ' ')
+        length--;
+    if (length == 0 || length >= sizeof item)
+        return YS_EINVAL;
+    memcpy(item, from, length);
+    item[length] = 0;
+    char *dash = strchr(item + 1, '-');
+    if (dash)
+        *dash = 0;
+    if (!ys_value_int(item, &first) || !ys_value_int(dash ? dash + 1 : item, &last))
+        return YS_EINVAL;
+    if (first < 0 || last > 4095 || first > last)
+        return YS_EINVAL;
+    for (int64_t cpu = first; cpu <= last; cpu++) {
+        if (seen[cpu])
+            return YS_EFORMAT;
+        seen[cpu] = true;
+        YS_TRY(ys_json_append(list, ys_json_int(cpu)));
+    }
+    return YS_OK;
+}
+
+static ys_status parse_cpus(const struct ys_option *option, const char *key, const char *text, ys_json **value)
+{
+    bool seen[4096] = {false};
+    ys_json *list = ys_json_array();
+    ys_status status = list ? YS_OK : ys_out_of_memory();
+    for (const char *at = text; status == YS_OK; at++) {
+        size_t length = strcspn(at, ",");
+        status = append_cpu_range(list, seen, at, length);
+        at += length;
+        if (!*at)
+            break;
+    }
+    if (status == YS_OK) {
+        *value = list;
+        return YS_OK;
+    }
+    ys_json_free(list);
+    if (status == YS_EFORMAT)
+        return refuse(key, text, "a CPU stands here twice", option);
+    return status == YS_EINVAL ? refuse(key, text, "this is no list of CPUs", option) : status;
+}
+
+static ys_status parse_schedule(const char *key, const char *text, ys_json **value)
+{
+    struct ys_schedule schedule;
+    ys_status status = ys_schedule_parse(text, &schedule);
+    if (status != YS_OK)
+        return ys_fail_in(status, "%s = %.*s", key, SHOWN, text);
+    char *dense = ys_strdup(text), *to = dense;
+    if (!dense)
+        return ys_out_of_memory();
+    for (const char *from = text; *from; from++)
+        if (*from != ' ')
+            *to++ = *from;
+    *to = 0;
+    *value = ys_json_string(dense);
+    ys_free(dense);
+    return *value ? YS_OK : ys_out_of_memory();
+}
+
+/* The names of the models or data sets there are, ended by NULL. */
+static void known_names(enum ys_option_type type, const char *names[NAMES_LIMIT])
+{
+    size_t count = 0;
+    if (type == YS_OPTION_MODEL)
+        for (const struct ys_model *model = ys_models(); model->name && count < NAMES_LIMIT - 1; model++)
+            names[count++] = model->name;
+    else
+        for (const struct ys_data_source *source = ys_data_sources(); source->name && count < NAMES_LIMIT - 1; source++)
+            names[count++] = source->name;
+    names[count] = NULL;
+}
+
+static ys_status parse_known_name(const struct ys_option *option, const char *key, const char *text, ys_json **value)
+{
+    bool is_model = option->type == YS_OPTION_MODEL;
+    if (is_model ? ys_model_find(text) != NULL : ys_data_find(text) != NULL) {
+        *value = ys_json_string(text);
+        return *value ? YS_OK : ys_out_of_memory();
+    }
+    const char *names[NAMES_LIMIT];
+    known_names(option->type, names);
+    const char *nearest = ys_nearest(text, names), *what = is_model ? "model" : "data set";
+    if (nearest)
+        return ys_fail(YS_EINVAL, "%s = %.*s: there is no such %s; did you mean %s?", key, SHOWN, text, what, nearest);
+    struct ys_buf list = {0};
+    for (size_t i = 0; names[i]; i++)
+        ys_buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    ys_status status =
+        ys_fail(YS_EINVAL, "%s = %.*s: there is no such %s: use one of %s", key, SHOWN, text, what, ys_buf_text(&list));
+    ys_buf_free(&list);
+    return status;
+}
+
+ys_status ys_option_parse(const struct ys_option *option, const char *key, const char *text, ys_json **value)
+{
+    if (option->later)
+        return ys_fail(YS_EINVAL, "%s = %.*s: %s is not yet available: remove it", key, SHOWN, text, key);
+    if (option->none && strcmp(text, option->none) == 0) {
+        *value = ys_json_null();
+        return YS_OK;
+    }
+    switch (option->type) {
+    case YS_OPTION_INT:
+    case YS_OPTION_REAL:
+    case YS_OPTION_SHARE:
+    case YS_OPTION_DURATION:
+    case YS_OPTION_SIZE:
+        return parse_number(option, key, text, value);
+    case YS_OPTION_BOOL:
+        return parse_bool(option, key, text, value);
+    case YS_OPTION_WORD:
+        return parse_word(option, key, text, value);
+    case YS_OPTION_CPUS:
+        return parse_cpus(option, key, text, value);
+    case YS_OPTION_SCHEDULE:
+        return parse_schedule(key, text, value);
+    case YS_OPTION_MODEL:
+    case YS_OPTION_DATA:
+        return parse_known_name(option, key, text, value);
+    case YS_OPTION_NAME:
+    case YS_OPTION_PATH:
+    case YS_OPTION_FRAMEWORK:
+    case YS_OPTION_EXCLUDE:
+    case YS_OPTION_ENV:
+    case YS_OPTION_OPT:
+    case YS_OPTION_TYPE_COUNT:
+        break;
+    }
+    return parse_text(option, key, text, value);
+}
+
+ys_status ys_option_standard(const struct ys_option *option, ys_json **value)
+{
+    if (option->standard && !option->later)
+        return ys_option_parse(option, option->name, option->standard, value);
+    *value = ys_json_null();
+    return YS_OK;
+}

@@ -1,0 +1,238 @@
+#include "job/option.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "tap.h"
+
+#include "base/mem.h"
+
+static void keys_are_found_also_by_their_pattern(void)
+{
+    REQUIRE(ys_option_find("threads") != NULL);
+    CHECK_TEXT(ys_option_find("threads")->name, "threads");
+    CHECK_TEXT(ys_option_find("env.OMP_NUM_THREADS")->name, "env.NAME");
+    CHECK_TEXT(ys_option_find("opt.pytorch.compile")->name, "opt.FRAMEWORK.NAME");
+    CHECK(ys_option_find("thread") == NULL);
+    CHECK_TEXT(ys_option_nearest("thread"), "threads");
+    CHECK_TEXT(ys_option_nearest("bacth"), "batch");
+    CHECK_TEXT(ys_option_nearest("wieght_decay"), "weight_decay");
+    CHECK(ys_option_nearest("gradient_accumulation") == NULL);
+}
+
+static void every_key_of_the_design_is_in_the_table_once(void)
+{
+    static const char *const keys[] = {
+        "version",        "name",        "repeat",     "order",        "seed",      "time_limit", "cooldown",
+        "results",        "margin",      "max_runs",   "mode",         "framework", "device",     "model",
+        "data",           "input",       "batch",      "block",        "epochs",    "steps",      "until",
+        "optimizer",      "lr",          "momentum",   "weight_decay", "schedule",  "clip_norm",  "loss",
+        "init",           "precision",   "eval_every", "compare",      "threads",   "cpus",       "memory_limit",
+        "run_time_limit", "stall_limit", "on_oom",     "env.NAME",     "sample_hz", "perf",       "energy",
+        "gpu_trace",      "keep_log"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        int count = 0;
+        for (const struct ys_option *option = ys_options(); option->name; option++)
+            count += strcmp(option->name, keys[i]) == 0;
+        tap_check(count == 1, __LINE__, "%s stands %d times in the table", keys[i], count);
+    }
+}
+
+static void every_default_is_a_value_of_its_option(void)
+{
+    for (const struct ys_option *option = ys_options(); option->name; option++) {
+        ys_json *value = NULL;
+        tap_check(ys_option_standard(option, &value) == YS_OK, __LINE__, "%s: %s", option->name, ys_error());
+        bool null_expected = !option->standard || option->later;
+        CHECK((ys_json_type_of(value) == YS_JSON_NULL) == null_expected);
+        ys_json_free(value);
+    }
+}
+
+/* The value as JSON text, or the error. */
+static const char *value_of(const char *key, const char *text)
+{
+    static char out[2048];
+    ys_json *value = NULL, *array = ys_json_array();
+    const struct ys_option *option = ys_option_find(key);
+    if (ys_option_parse(option, key, text, &value) != YS_OK) {
+        ys_json_free(array);
+        return ys_error();
+    }
+    ys_json_append(array, value);
+    char *dump = ys_json_dump(array, YS_JSON_COMPACT);
+    snprintf(out, sizeof out, "%s", dump ? dump : "(no dump)");
+    ys_free(dump);
+    ys_json_free(array);
+    return out;
+}
+
+static void numbers_are_typed_and_kept_in_range(void)
+{
+    CHECK_TEXT(value_of("threads", "4"), "[4]");
+    CHECK_TEXT(value_of("threads", "all"), "[null]");
+    CHECK_TEXT(value_of("threads", "0"), "threads = 0: out of range: write a whole number, 1 to 4096, or all");
+    CHECK_TEXT(value_of("threads", "4097"), "threads = 4097: out of range: write a whole number, 1 to 4096, or all");
+    CHECK_TEXT(value_of("batch", "0"), "batch = 0: out of range: write a whole number, 1 to 1048576");
+    CHECK_TEXT(value_of("batch", "1.5"), "batch = 1.5: this is no whole number: write a whole number, 1 to 1048576");
+    CHECK_TEXT(value_of("repeat", "10001"), "repeat = 10001: out of range: write a whole number, 1 to 10000");
+    CHECK_TEXT(value_of("lr", "1e-3"), "[0.001]");
+    CHECK_TEXT(value_of("lr", "0"), "lr = 0: out of range: write a number, above 0 and at most 1000");
+    CHECK_TEXT(value_of("lr", "nan"), "lr = nan: this is no number: write a number, above 0 and at most 1000");
+    CHECK_TEXT(value_of("lr", "1e999"), "lr = 1e999: out of range: write a number, above 0 and at most 1000");
+    CHECK_TEXT(value_of("margin", "2%"), "[0.02]");
+    CHECK_TEXT(value_of("margin", "2"), "margin = 2: out of range: write a share as 2% or 0.02, 0% to 100%");
+    CHECK_TEXT(value_of("seed", "9007199254740991"), "[9007199254740991]");
+}
+
+static void times_need_units(void)
+{
+    CHECK_TEXT(value_of("stall_limit", "1.5min"), "[90.0]");
+    CHECK_TEXT(value_of("time_limit", "none"), "[null]");
+    CHECK_TEXT(value_of("cooldown", "0"), "[0.0]");
+    CHECK_TEXT(value_of("run_time_limit", "90"), "run_time_limit = 90: this is no time with a unit (ns, us, ms, s, "
+                                                 "min, h): write a time with a unit as 30s or 2min, "
+                                                 "above 0h and at most 744h, or none");
+}
+
+static void words_are_one_of_their_choices(void)
+{
+    CHECK_TEXT(value_of("order", "fixed"), "[\"fixed\"]");
+    CHECK_TEXT(value_of("order", "sorted"), "order = sorted: there is no such choice: write random or fixed");
+    CHECK_TEXT(value_of("precision", "f64"), "[\"f64\"]");
+    CHECK_TEXT(value_of("keep_log", "off"), "[false]");
+    CHECK_TEXT(value_of("keep_log", "maybe"), "keep_log = maybe: this is neither on nor off: write on or off");
+}
+
+static void what_a_later_version_will_have_is_refused_by_key_and_value(void)
+{
+    CHECK_TEXT(value_of("device", "cuda"), "device = cuda is not yet available: use cpu");
+    CHECK_TEXT(value_of("mode", "infer"), "mode = infer is not yet available: use train");
+    CHECK_TEXT(value_of("precision", "bf16"), "precision = bf16 is not yet available: use f32");
+    CHECK_TEXT(value_of("optimizer", "adam"), "optimizer = adam is not yet available: use sgd");
+    CHECK_TEXT(value_of("compare", "same-weights"), "compare = same-weights is not yet available: use controlled");
+    CHECK_TEXT(value_of("compare", "own"), "compare = own is not yet available: use controlled");
+    static const char *const keys[] = {"until", "clip_norm", "init",      "memory_limit", "on_oom",
+                                       "perf",  "energy",    "gpu_trace", "zip"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char expected[96];
+        snprintf(expected, sizeof expected, "%s = 1: %s is not yet available: remove it", keys[i], keys[i]);
+        CHECK_TEXT(value_of(keys[i], "1"), expected);
+    }
+}
+
+static void names_are_checked_against_what_there_is(void)
+{
+    CHECK_TEXT(value_of("model", "lenet"), "[\"lenet\"]");
+    CHECK_TEXT(value_of("model", "lennet"), "model = lennet: there is no such model; did you mean lenet?");
+    CHECK_HAS(value_of("model", "gigantic"), "model = gigantic: there is no such model: use one of ");
+    CHECK_HAS(value_of("model", "gigantic"), "lenet");
+    CHECK_TEXT(value_of("data", "mnits"), "data = mnits: there is no such data set; did you mean mnist?");
+}
+
+static void frameworks_have_a_name_and_perhaps_a_version(void)
+{
+    CHECK_TEXT(value_of("framework", "pytorch@2.13.0+cpu"), "[\"pytorch@2.13.0+cpu\"]");
+    CHECK_TEXT(value_of("framework", "pytorch@"),
+               "framework = pytorch@: this is no framework: write NAME or NAME@VERSION");
+    CHECK_HAS(value_of("framework", "@2"), "this is no framework");
+    CHECK_HAS(value_of("framework", "../x"), "this is no framework");
+    CHECK_HAS(value_of("framework", "a@b@c"), "this is no framework");
+}
+
+static void cpu_lists_become_arrays(void)
+{
+    CHECK_TEXT(value_of("cpus", "0-3,5"), "[[0,1,2,3,5]]");
+    CHECK_TEXT(value_of("cpus", "7, 2 - 3"),
+               "cpus = 7, 2 - 3: this is no list of CPUs: write a list of CPUs as 0-3,5 (each once, 0 "
+               "to 4095), or none");
+    CHECK_TEXT(value_of("cpus", "7, 2-3"), "[[7,2,3]]");
+    CHECK_TEXT(value_of("cpus", "none"), "[null]");
+    CHECK_HAS(value_of("cpus", "0-3,2"), "a CPU stands here twice");
+    const char *bad[] = {"", ",", "1,", "3-1", "-1", "4096", "a", "1-2-3"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_HAS(value_of("cpus", bad[i]), "this is no list of CPUs");
+}
+
+static void schedules_lose_their_blanks(void)
+{
+    CHECK_TEXT(value_of("schedule", "step( 30, 0.1 )"), "[\"step(30,0.1)\"]");
+    CHECK_TEXT(value_of("schedule", "cosine"),
+               "schedule = cosine: this is no schedule: write constant, or step(STEPS, FACTOR) as in step(30, 0.1)");
+}
+
+static void help_of_one_key_says_values_default_axis_and_flag(void)
+{
+    struct ys_buf out = {0};
+    CHECK_INT(ys_option_help_text("precision", &out), YS_OK);
+    CHECK_TEXT(ys_buf_text(&out), "precision (work key)\n"
+                                  "  format of the numbers computed with\n"
+                                  "  value:    f32 or f64; not yet available: bf16, f16 or tf32\n"
+                                  "  default:  f32\n"
+                                  "  axis:     yes, {a, b, c} makes a trial of each\n"
+                                  "  flag:     --precision=VALUE\n");
+    ys_buf_clear(&out);
+    CHECK_INT(ys_option_help_text("env.FOO", &out), YS_OK);
+    CHECK_HAS(ys_buf_text(&out), "env.NAME (machine key)");
+    CHECK_INT(ys_option_help_text("thread", &out), YS_ENOTFOUND);
+    CHECK_TEXT(ys_error(), "there is no key thread; did you mean threads?");
+    ys_buf_free(&out);
+}
+
+static void check_width(const char *text)
+{
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        tap_check(strcspn(line, "\n") <= 80, __LINE__, "too wide: %.*s", (int)strcspn(line, "\n"), line);
+}
+
+static void help_of_every_key_fits_80_columns(void)
+{
+    for (const struct ys_option *option = ys_options(); option->name; option++) {
+        struct ys_buf out = {0};
+        CHECK_INT(ys_option_help_text(option->name, &out), YS_OK);
+        check_width(ys_buf_text(&out));
+        ys_buf_free(&out);
+    }
+}
+
+static void the_usage_fits_80_columns_and_has_every_available_key(void)
+{
+    struct ys_buf out = {0};
+    ys_job_keys_text(&out);
+    const char *text = ys_buf_text(&out);
+    for (const struct ys_option *option = ys_options(); option->name; option++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s ", option->file_only ? "    " : "  --", option->name);
+        tap_check((strstr(text, name) != NULL) == !option->later, __LINE__, "%s", option->name);
+    }
+    check_width(text);
+    ys_buf_free(&out);
+}
+
+static void the_json_has_every_key(void)
+{
+    ys_json *options = NULL;
+    REQUIRE(ys_options_json(&options) == YS_OK);
+    size_t count = 0;
+    for (const struct ys_option *option = ys_options(); option->name; option++, count++) {
+        const ys_json *item = ys_json_at(options, count);
+        CHECK_TEXT(ys_json_get_text(item, "name", ""), option->name);
+        CHECK(ys_json_get_bool(item, "available", option->later) == !option->later);
+    }
+    CHECK_INT(ys_json_size(options), count);
+    const ys_json *order = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(ys_json_get_text(ys_json_at(options, i), "name", ""), "order") == 0)
+            order = ys_json_at(options, i);
+    CHECK_TEXT(ys_json_text(ys_json_at(ys_json_get(order, "choices"), 1), ""), "fixed");
+    CHECK_TEXT(ys_json_get_text(order, "default", ""), "random");
+    ys_json_free(options);
+}
+
+TAP_MAIN(TAP_CASE(keys_are_found_also_by_their_pattern), TAP_CASE(every_key_of_the_design_is_in_the_table_once),
+         TAP_CASE(every_default_is_a_value_of_its_option), TAP_CASE(numbers_are_typed_and_kept_in_range),
+         TAP_CASE(times_need_units), TAP_CASE(words_are_one_of_their_choices),
+         TAP_CASE(what_a_later_version_will_have_is_refused_by_key_and_value),
+         TAP_CASE(names_are_checked_against_what_there_is), TAP_CASE(frameworks_have_a_name_and_perhaps_a_version),
+         TAP_CASE(cpu_lists_become_arrays), TAP_CASE(schedules_lose_their_blanks),
+         TAP_CASE(help_of_one_key_says_values_default_axis_and_flag), TAP_CASE(help_of_every_key_fits_80_columns),
+         TAP_CASE(the_usage_fits_80_columns_and_has_every_available_key), TAP_CASE(the_json_has_every_key))
