@@ -1,0 +1,415 @@
+/* From sections to trials: the product of the axes, less what is excluded. */
+#include "base/mem.h"
+#include "job/section.h"
+
+#include <string.h>
+
+/* One setting, and the value of it at the current point. */
+struct dimension {
+    const struct ys_setting *setting;
+    ys_json **values; /* borrowed from the setting, or of `typed` */
+    ys_json **typed;  /* YS_OPTION_OPT: values for the current framework, owned */
+    size_t index;
+};
+
+/* The points of one section that have one framework. */
+struct grid {
+    const struct ys_section *section;
+    const char *framework;               /* "pytorch@2.13.0" */
+    size_t framework_index;              /* in the section's setting of framework */
+    const struct ys_setting *frameworks; /* NULL when the default holds */
+    struct dimension dimensions[YS_JOB_KEY_LIMIT];
+    size_t count;
+};
+
+struct expansion {
+    struct ys_resolver *resolver;
+    ys_json *standards; /* {key: default} of every resolved option */
+    ys_json *trials;    /* NULL while points are only counted */
+    int64_t points, kept;
+};
+
+/* Whether `framework`, as "pytorch@2.13.0", is of the family `name`, as "pytorch". */
+static bool is_of_framework(const char *framework, const char *name, size_t length)
+{
+    return strncmp(framework, name, length) == 0 && (framework[length] == 0 || framework[length] == '@');
+}
+
+/* The FRAMEWORK part of opt.FRAMEWORK.NAME. */
+static const char *opt_framework(const char *key, size_t *length)
+{
+    *length = strcspn(key + 4, ".");
+    return key + 4;
+}
+
+static const char *opt_name(const char *key)
+{
+    return key + 4 + strcspn(key + 4, ".") + 1;
+}
+
+/* The type of an option that no recipe describes. */
+static ys_json *guess(const char *text)
+{
+    static const struct ys_option integer = {.name = "", .type = YS_OPTION_INT, .low = -9e15, .high = 9e15};
+    static const struct ys_option real = {.name = "", .type = YS_OPTION_REAL, .low = -1e308, .high = 1e308};
+    ys_json *value = NULL;
+    if (strcmp(text, "on") == 0 || strcmp(text, "true") == 0)
+        return ys_json_bool(true);
+    if (strcmp(text, "off") == 0 || strcmp(text, "false") == 0)
+        return ys_json_bool(false);
+    if (ys_option_parse(&integer, "", text, &value) == YS_OK || ys_option_parse(&real, "", text, &value) == YS_OK)
+        return value;
+    return ys_json_string(text);
+}
+
+static ys_status type_opts(const struct expansion *expansion, const struct grid *grid, struct dimension *dimension)
+{
+    const struct ys_setting *setting = dimension->setting;
+    const struct ys_job_hooks *hooks = expansion->resolver->hooks;
+    if (!(dimension->typed = ys_alloc(setting->axis.count, sizeof *dimension->typed)))
+        return ys_out_of_memory();
+    dimension->values = dimension->typed;
+    for (size_t i = 0; i < setting->axis.count; i++) {
+        const char *text = setting->axis.texts[i];
+        if (!hooks || !hooks->check_option) {
+            if (!(dimension->typed[i] = guess(text)))
+                return ys_out_of_memory();
+            continue;
+        }
+        ys_status status =
+            hooks->check_option(hooks->context, grid->framework, opt_name(setting->key), text, &dimension->typed[i]);
+        if (status != YS_OK)
+            return ys_ini_fail_in(&setting->value_place, status);
+    }
+    return YS_OK;
+}
+
+static ys_status add_dimension(const struct expansion *expansion, struct grid *grid, struct ys_setting *setting)
+{
+    struct dimension *dimension = &grid->dimensions[grid->count++];
+    *dimension = (struct dimension){.setting = setting, .values = setting->values};
+    if (setting->option->type != YS_OPTION_OPT)
+        return YS_OK;
+    setting->matched = true;
+    return type_opts(expansion, grid, dimension);
+}
+
+/* Dimensions stand in the order of the option table, variables and options after the keys, the framework before all. */
+static ys_status lay_out(const struct expansion *expansion, struct grid *grid)
+{
+    const struct ys_layer *all = &grid->section->all;
+    for (const struct ys_option *option = ys_options(); option->name; option++)
+        for (size_t i = 0; ys_option_is_resolved(option) && i < all->count; i++)
+            if (all->items[i]->option == option && option->type != YS_OPTION_FRAMEWORK)
+                YS_TRY(add_dimension(expansion, grid, all->items[i]));
+    for (size_t i = 0; i < all->count; i++)
+        if (all->items[i]->option->type == YS_OPTION_ENV)
+            YS_TRY(add_dimension(expansion, grid, all->items[i]));
+    for (size_t i = 0; i < all->count; i++) {
+        size_t length;
+        if (all->items[i]->option->type == YS_OPTION_OPT) {
+            const char *name = opt_framework(all->items[i]->key, &length);
+            if (is_of_framework(grid->framework, name, length))
+                YS_TRY(add_dimension(expansion, grid, all->items[i]));
+        }
+    }
+    return YS_OK;
+}
+
+static void clear_grid(struct grid *grid)
+{
+    for (size_t d = 0; d < grid->count; d++) {
+        struct dimension *dimension = &grid->dimensions[d];
+        for (size_t i = 0; dimension->typed && i < dimension->setting->axis.count; i++)
+            ys_json_free(dimension->typed[i]);
+        ys_free(dimension->typed);
+    }
+    grid->count = 0;
+}
+
+/* Moves to the next point, the last dimension fastest; false after the last point. */
+static bool advance(struct grid *grid)
+{
+    for (size_t d = grid->count; d-- > 0;) {
+        if (++grid->dimensions[d].index < grid->dimensions[d].setting->axis.count)
+            return true;
+        grid->dimensions[d].index = 0;
+    }
+    return false;
+}
+
+static const struct dimension *find_dimension(const struct grid *grid, const char *key)
+{
+    for (size_t d = 0; d < grid->count; d++)
+        if (strcmp(grid->dimensions[d].setting->key, key) == 0)
+            return &grid->dimensions[d];
+    return NULL;
+}
+
+static bool is_standard_length_replaced(const struct grid *grid, const char *key)
+{
+    return strcmp(key, "epochs") == 0 && find_dimension(grid, "steps");
+}
+
+/* Whether the current point has the term's value. */
+static bool holds(const struct expansion *expansion, const struct grid *grid, const struct ys_exclude_term *term)
+{
+    if (term->option->type == YS_OPTION_FRAMEWORK)
+        return strcmp(grid->framework, term->text) == 0 ||
+               is_of_framework(grid->framework, term->text, strlen(term->text));
+    const struct dimension *dimension = find_dimension(grid, term->key);
+    if (dimension && term->option->type == YS_OPTION_OPT)
+        return strcmp(dimension->setting->axis.texts[dimension->index], term->text) == 0;
+    if (dimension)
+        return ys_json_equal(dimension->values[dimension->index], term->value);
+    const ys_json *standard = ys_json_get(expansion->standards, term->key);
+    return standard && !is_standard_length_replaced(grid, term->key) && ys_json_equal(standard, term->value);
+}
+
+static bool is_excluded(const struct expansion *expansion, const struct grid *grid)
+{
+    bool excluded = false;
+    for (size_t i = 0; i < grid->section->excludes.count; i++) {
+        struct ys_exclude *exclude = grid->section->excludes.items[i];
+        bool all_hold = true;
+        for (size_t t = 0; t < exclude->term_count && all_hold; t++)
+            all_hold = holds(expansion, grid, &exclude->terms[t]);
+        exclude->matched |= all_hold;
+        excluded |= all_hold;
+    }
+    return excluded;
+}
+
+static void note(ys_status *status, ys_status more)
+{
+    if (*status == YS_OK)
+        *status = more;
+}
+
+/* Adds "key=text" to the id and the value to the factors. */
+static void add_factor(const char *key, const char *text, const ys_json *value, struct ys_buf *id, ys_json *factors,
+                       ys_status *status)
+{
+    ys_buf_puts(id, ys_json_size(factors) == 0 ? ":" : ",");
+    ys_buf_printf(id, "%s=%s", key, ys_json_text(value, text));
+    note(status, ys_json_set(factors, key, ys_json_copy(value)));
+}
+
+static void fill_trial(const struct expansion *expansion, const struct grid *grid, struct ys_buf *id, ys_json *factors,
+                       ys_json *keys, ys_json *options, ys_json *env, ys_status *status)
+{
+    note(status, ys_json_merge(keys, expansion->standards));
+    note(status, ys_json_set_string(keys, "framework", grid->framework));
+    if (is_standard_length_replaced(grid, "epochs"))
+        note(status, ys_json_set(keys, "epochs", ys_json_null()));
+    ys_buf_puts(id, grid->section->name);
+    if (grid->frameworks && grid->frameworks->axis.count > 1)
+        add_factor("framework", grid->framework, grid->frameworks->values[grid->framework_index], id, factors, status);
+    for (size_t d = 0; d < grid->count; d++) {
+        const struct dimension *dimension = &grid->dimensions[d];
+        const struct ys_setting *setting = dimension->setting;
+        const ys_json *value = dimension->values[dimension->index];
+        enum ys_option_type type = setting->option->type;
+        ys_json *into = type == YS_OPTION_ENV ? env : type == YS_OPTION_OPT ? options : keys;
+        const char *name = type == YS_OPTION_ENV   ? setting->key + 4
+                           : type == YS_OPTION_OPT ? opt_name(setting->key)
+                                                   : setting->key;
+        note(status, ys_json_set(into, name, ys_json_copy(value)));
+        if (setting->axis.count > 1)
+            add_factor(setting->key, setting->axis.texts[dimension->index], value, id, factors, status);
+    }
+}
+
+static ys_status add_trial(struct expansion *expansion, const struct grid *grid)
+{
+    struct ys_buf id = {0};
+    ys_json *trial = ys_json_object(), *factors = ys_json_object(), *keys = ys_json_object(),
+            *options = ys_json_object(), *env = ys_json_object();
+    ys_status status = trial && factors && keys && options && env ? YS_OK : ys_out_of_memory();
+    fill_trial(expansion, grid, &id, factors, keys, options, env, &status);
+    if (id.failed)
+        note(&status, ys_out_of_memory());
+    note(&status, ys_json_set_string(trial, "id", ys_buf_text(&id)));
+    note(&status, ys_json_set_int(trial, "index", (int64_t)ys_json_size(expansion->trials)));
+    note(&status, ys_json_set_string(trial, "section", grid->section->name));
+    ys_json *parts[] = {factors, keys, options, env};
+    static const char *const names[] = {"factors", "keys", "options", "env"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        ys_status stored = ys_json_set(trial, names[i], parts[i]);
+        note(&status, stored);
+    }
+    ys_buf_free(&id);
+    if (status == YS_OK)
+        return ys_json_append(expansion->trials, trial);
+    ys_json_free(trial);
+    return status;
+}
+
+static ys_status expand_grid(struct expansion *expansion, struct grid *grid)
+{
+    double points = 1;
+    for (size_t d = 0; d < grid->count; d++)
+        points *= (double)grid->dimensions[d].setting->axis.count;
+    if ((double)expansion->points + points > YS_JOB_POINT_LIMIT)
+        return ys_ini_fail(&grid->section->place,
+                           "with section [%s] the study has more than %d points: shorten its axes", grid->section->name,
+                           YS_JOB_POINT_LIMIT);
+    expansion->points += (int64_t)points;
+    do {
+        if (is_excluded(expansion, grid))
+            continue;
+        expansion->kept++;
+        if (expansion->trials)
+            YS_TRY(add_trial(expansion, grid));
+    } while (advance(grid));
+    return YS_OK;
+}
+
+static ys_status check_required(const struct ys_resolver *resolver, const struct ys_section *section)
+{
+    for (const struct ys_option *option = ys_options(); option->name; option++) {
+        if (!option->required || ys_layer_find(&section->all, option->name))
+            continue;
+        if (resolver->has_file)
+            return ys_ini_fail(&section->place, "section [%s] has no %s: write %s = NAME there or in [global]",
+                               section->name, option->name, option->name);
+        return ys_ini_fail(&section->place, "no %s is given: add --%s=NAME, or name a study's file", option->name,
+                           option->name);
+    }
+    return YS_OK;
+}
+
+static ys_status expand_section(struct expansion *expansion, const struct ys_section *section)
+{
+    YS_TRY(check_required(expansion->resolver, section));
+    const struct ys_setting *frameworks = ys_layer_find(&section->all, "framework");
+    int64_t kept_before = expansion->kept;
+    struct grid *grid = ys_alloc(1, sizeof *grid);
+    ys_status status = grid ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < (frameworks ? frameworks->axis.count : 1); i++) {
+        *grid = (struct grid){.section = section, .frameworks = frameworks, .framework_index = i};
+        grid->framework =
+            frameworks ? frameworks->axis.texts[i] : ys_json_get_text(expansion->standards, "framework", "");
+        status = lay_out(expansion, grid);
+        if (status == YS_OK)
+            status = expand_grid(expansion, grid);
+        clear_grid(grid);
+    }
+    ys_free(grid);
+    if (status == YS_OK && expansion->kept == kept_before)
+        return ys_ini_fail(&section->place,
+                           "every point of section [%s] is excluded: remove the section or an exclude line",
+                           section->name);
+    return status;
+}
+
+static ys_status expand_all(struct expansion *expansion)
+{
+    expansion->points = expansion->kept = 0;
+    for (size_t i = 0; i < expansion->resolver->section_count; i++)
+        YS_TRY(expand_section(expansion, expansion->resolver->sections[i]));
+    return YS_OK;
+}
+
+static bool is_given_as_flag(const struct ys_resolver *resolver, const char *key)
+{
+    for (size_t i = 0; i < resolver->flag_count; i++)
+        if (strcmp(resolver->flags[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static ys_status check_excludes(const struct ys_resolver *resolver)
+{
+    if (is_given_as_flag(resolver, "exclude")) { /* then those of the file hold nowhere, and the flags stand first */
+        for (size_t i = 0; i < resolver->exclude_count; i++)
+            if (resolver->excludes[i].place.line == 0 && !resolver->excludes[i].matched)
+                return ys_ini_fail(&resolver->excludes[i].value_place,
+                                   "--exclude removes no point: no trial has all of its values");
+        return YS_OK;
+    }
+    for (size_t i = 0; i < resolver->exclude_count; i++) {
+        const struct ys_exclude *exclude = &resolver->excludes[i];
+        bool flagged = false; /* a flag has taken an axis away */
+        for (size_t t = 0; t < exclude->term_count; t++)
+            flagged |= is_given_as_flag(resolver, exclude->terms[t].key);
+        if (!exclude->matched && !flagged)
+            return ys_ini_fail(&exclude->value_place, "this exclude removes no point: no trial has all of its values");
+    }
+    return YS_OK;
+}
+
+/* Whether a flag stands in the place of `setting`. */
+static bool is_replaced(const struct ys_resolver *resolver, const struct ys_setting *setting)
+{
+    for (size_t i = 0; i < resolver->setting_count; i++)
+        if (resolver->settings[i].flag && ys_setting_replaces(&resolver->settings[i], setting))
+            return true;
+    return false;
+}
+
+/* Everything that was given and says nothing is a mistake: an axis that no section has, an option of an absent
+ * framework. */
+static ys_status check_used(const struct ys_resolver *resolver)
+{
+    for (size_t i = 0; i < resolver->setting_count; i++) {
+        const struct ys_setting *setting = &resolver->settings[i];
+        size_t length;
+        if (setting->option->group == YS_OPTION_STUDY)
+            continue;
+        if (setting->axis.is_axis && !setting->chosen && !is_replaced(resolver, setting))
+            return ys_ini_fail(&setting->place,
+                               "no section uses this axis of %s: each gives %s another value; remove it", setting->key,
+                               setting->key);
+        if (setting->option->type != YS_OPTION_OPT || !setting->chosen || setting->matched)
+            continue;
+        const char *framework = opt_framework(setting->key, &length);
+        return ys_ini_fail(&setting->place,
+                           "no trial that %s holds for is of framework %.*s: remove it, or add the framework",
+                           setting->key, (int)length, framework);
+    }
+    return YS_OK;
+}
+
+static ys_status check_count(const struct expansion *expansion, int64_t repeat, int64_t max_runs)
+{
+    if (expansion->kept * repeat <= max_runs)
+        return YS_OK;
+    struct ys_ini_place place = {expansion->resolver->path, 0, 0};
+    return ys_ini_fail(
+        &place,
+        "%lld trials, each run %lld times, make %lld runs, more than max_runs = %lld: shorten the axes, lower "
+        "repeat, or raise max_runs",
+        (long long)expansion->kept, (long long)repeat, (long long)(expansion->kept * repeat), (long long)max_runs);
+}
+
+static ys_status find_standards(ys_json *standards)
+{
+    for (const struct ys_option *option = ys_options(); option->name; option++) {
+        ys_json *value;
+        if (!ys_option_is_resolved(option))
+            continue;
+        YS_TRY(ys_option_standard(option, &value));
+        YS_TRY(ys_json_set(standards, option->name, value));
+    }
+    return YS_OK;
+}
+
+ys_status ys_resolver_expand(struct ys_resolver *resolver, int64_t repeat, int64_t max_runs, ys_json *trials)
+{
+    struct expansion expansion = {.resolver = resolver, .standards = ys_json_object()};
+    ys_status status = expansion.standards ? find_standards(expansion.standards) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = expand_all(&expansion); /* counts: too large a study must not fill the memory first */
+    if (status == YS_OK)
+        status = check_used(resolver);
+    if (status == YS_OK)
+        status = check_excludes(resolver);
+    if (status == YS_OK)
+        status = check_count(&expansion, repeat, max_runs);
+    expansion.trials = trials;
+    if (status == YS_OK)
+        status = expand_all(&expansion);
+    ys_json_free(expansion.standards);
+    return status;
+}

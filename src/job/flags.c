@@ -1,0 +1,77 @@
+/* Keys as command-line flags. */
+#include "base/mem.h"
+#include "job/job.h"
+#include "job/option.h"
+
+#include <string.h>
+
+/* "run-time-limit" as "run_time_limit"; what follows "env." or "opt." stays as it is. */
+static char *key_of(const char *text, size_t length)
+{
+    char *key = ys_strndup(text, length);
+    bool is_pattern = key && (strncmp(key, "env.", 4) == 0 || strncmp(key, "opt.", 4) == 0);
+    for (char *at = key; at && *at && !is_pattern; at++)
+        if (*at == '-')
+            *at = '_';
+    return key;
+}
+
+static ys_status add(struct ys_job_flags *flags, char *key_taken, const char *value)
+{
+    struct ys_job_flag *grown = ys_realloc(flags->items, flags->count + 1, sizeof *grown);
+    if (grown)
+        flags->items = grown;
+    char *copy = ys_strdup(value);
+    if (!grown || !copy) {
+        ys_free(key_taken);
+        ys_free(copy);
+        return ys_out_of_memory();
+    }
+    flags->items[flags->count++] = (struct ys_job_flag){key_taken, copy};
+    return YS_OK;
+}
+
+ys_status ys_job_flags_take(struct ys_job_flags *flags, int argc, char *const *argv, int *at, bool *taken)
+{
+    const char *argument = argv[*at];
+    *taken = false;
+    if (strncmp(argument, "--", 2) != 0 || argument[2] == 0)
+        return YS_OK;
+    size_t length = strcspn(argument + 2, "=");
+    char *key = key_of(argument + 2, length);
+    if (!key)
+        return ys_out_of_memory();
+    const struct ys_option *option = ys_option_find(key);
+    if (!option || option->file_only) {
+        ys_free(key);
+        return YS_OK;
+    }
+    const char *value = argument[2 + length] ? argument + 2 + length + 1 : NULL;
+    bool next = !value && *at + 1 < argc && strncmp(argv[*at + 1], "--", 2) != 0;
+    if (next)
+        value = argv[*at + 1];
+    ys_status status = YS_OK;
+    if (!value || !*value)
+        status = ys_fail(YS_EINVAL, "--%s has no value: write --%s=VALUE", key, key);
+    for (size_t i = 0; status == YS_OK && option->type != YS_OPTION_EXCLUDE && i < flags->count; i++)
+        if (strcmp(flags->items[i].key, key) == 0)
+            status = ys_fail(YS_EINVAL, "--%s is given twice: keep one of them", key);
+    if (status != YS_OK) {
+        ys_free(key);
+        return status;
+    }
+    YS_TRY(add(flags, key, value));
+    *at += next;
+    *taken = true;
+    return YS_OK;
+}
+
+void ys_job_flags_fini(struct ys_job_flags *flags)
+{
+    for (size_t i = 0; i < flags->count; i++) {
+        ys_free(flags->items[i].key);
+        ys_free(flags->items[i].value);
+    }
+    ys_free(flags->items);
+    *flags = (struct ys_job_flags){0};
+}

@@ -1,0 +1,203 @@
+/* One `key = value`, and one `exclude` line. */
+#include "job/section.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define SHOWN 60
+
+static ys_status fail_unknown_key(const char *key)
+{
+    const char *nearest = ys_option_nearest(key);
+    if (nearest)
+        return ys_fail(YS_EINVAL, "there is no key %.*s; did you mean %s?", SHOWN, key, nearest);
+    return ys_fail(YS_EINVAL, "there is no key %.*s: `yardstick list keys` names all", SHOWN, key);
+}
+
+/* env.NAME and opt.FRAMEWORK.NAME: whether the names are there and good. */
+static ys_status check_pattern(const struct ys_option *option, const char *key)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const char *name = key + 4; /* after "env." or "opt." */
+    if (strcmp(key, option->name) == 0)
+        return ys_fail(YS_EINVAL, "%s is a pattern: put a name in the place of the capital letters", key);
+    if (option->type == YS_OPTION_OPT) {
+        const char *dot = strchr(name, '.');
+        if (!dot || dot == name || !dot[1])
+            return ys_fail(YS_EINVAL, "%s names no option: write opt.FRAMEWORK.NAME", key);
+    }
+    if (option->type == YS_OPTION_ENV) {
+        if (!*name || name[strspn(name, letters)] || (*name >= '0' && *name <= '9'))
+            return ys_fail(YS_EINVAL, "%s names no environment variable: write env.NAME, NAME in letters, digits and _",
+                           key);
+        if (strncmp(name, "YARDSTICK_", 10) == 0)
+            return ys_fail(YS_EINVAL, "%s: variables that begin with YARDSTICK_ are yardstick's own: remove it", key);
+    }
+    return YS_OK;
+}
+
+static ys_status find_option(const char *key, const struct ys_option **option)
+{
+    *option = ys_option_find(key);
+    if (!*option)
+        return fail_unknown_key(key);
+    if ((*option)->type == YS_OPTION_ENV || (*option)->type == YS_OPTION_OPT)
+        return check_pattern(*option, key);
+    return YS_OK;
+}
+
+static ys_status type_value(const struct ys_option *option, const char *key, const char *text, ys_json **value)
+{
+    if (option->type != YS_OPTION_ENV)
+        return ys_option_parse(option, key, text, value);
+    *value = ys_json_string(text);
+    return *value ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status check_distinct(const struct ys_setting *setting)
+{
+    for (size_t i = 1; i < setting->axis.count; i++)
+        for (size_t j = 0; j < i; j++) {
+            bool equal = setting->values ? ys_json_equal(setting->values[i], setting->values[j])
+                                         : strcmp(setting->axis.texts[i], setting->axis.texts[j]) == 0;
+            if (equal)
+                return ys_fail(YS_EINVAL, "%s has the value %.*s twice: remove one", setting->key, SHOWN,
+                               setting->axis.texts[i]);
+        }
+    return YS_OK;
+}
+
+static ys_status type_values(struct ys_resolver *resolver, struct ys_setting *setting)
+{
+    const struct ys_option *option = setting->option;
+    if (option->type == YS_OPTION_OPT)
+        return check_distinct(setting);
+    if (!(setting->values = ys_alloc(setting->axis.count, sizeof *setting->values)))
+        return ys_out_of_memory();
+    for (size_t i = 0; i < setting->axis.count; i++) {
+        const char *text = setting->axis.texts[i];
+        YS_TRY(type_value(option, setting->key, text, &setting->values[i]));
+        if (option->type == YS_OPTION_FRAMEWORK && resolver->hooks && resolver->hooks->check_framework) {
+            ys_status status = resolver->hooks->check_framework(resolver->hooks->context, text);
+            if (status != YS_OK)
+                return ys_fail_in(status, "framework = %.*s", SHOWN, text);
+        }
+    }
+    return check_distinct(setting);
+}
+
+ys_status ys_setting_parse(struct ys_resolver *resolver, const char *key, const char *text, enum ys_axis_form form,
+                           const struct ys_ini_place *place, const struct ys_ini_place *value_place,
+                           struct ys_setting *setting)
+{
+    *setting =
+        (struct ys_setting){.key = key, .place = *place, .value_place = *value_place, .flag = form == YS_AXIS_FLAG};
+    ys_status status = find_option(key, &setting->option);
+    if (status != YS_OK)
+        return ys_ini_fail_in(place, status);
+    status = ys_axis_parse(setting->option, key, text, form, &setting->axis);
+    resolver->value_count += setting->axis.count;
+    if (status == YS_OK && resolver->value_count > YS_JOB_VALUE_LIMIT)
+        status =
+            ys_fail(YS_EINVAL, "with %s the study has more than %d values: that is too many", key, YS_JOB_VALUE_LIMIT);
+    if (status == YS_OK)
+        status = type_values(resolver, setting);
+    if (status == YS_OK)
+        return YS_OK;
+    ys_setting_fini(setting);
+    return ys_ini_fail_in(value_place, status);
+}
+
+void ys_setting_fini(struct ys_setting *setting)
+{
+    for (size_t i = 0; setting->values && i < setting->axis.count; i++)
+        ys_json_free(setting->values[i]);
+    ys_free(setting->values);
+    setting->values = NULL;
+    ys_axis_fini(&setting->axis);
+}
+
+static bool is_length(const struct ys_setting *setting)
+{
+    return strcmp(setting->key, "epochs") == 0 || strcmp(setting->key, "steps") == 0;
+}
+
+bool ys_setting_replaces(const struct ys_setting *a, const struct ys_setting *b)
+{
+    return a->option == b->option ? strcmp(a->key, b->key) == 0 : is_length(a) && is_length(b);
+}
+
+struct ys_setting *ys_layer_find(const struct ys_layer *layer, const char *key)
+{
+    for (size_t i = 0; i < layer->count; i++)
+        if (strcmp(layer->items[i]->key, key) == 0)
+            return layer->items[i];
+    return NULL;
+}
+
+/* The end of the term at `at`: the first blank outside of quotes and parentheses. */
+static const char *term_end(const char *at)
+{
+    bool quoted = false;
+    int depth = 0;
+    for (; *at && (quoted || depth > 0 || (*at != ' ' && *at != '\t')); at++) {
+        if (quoted && *at == '\\' && at[1])
+            at++;
+        else if (*at == '"')
+            quoted = !quoted;
+        else if (!quoted)
+            depth += (*at == '(') - (*at == ')');
+    }
+    return at;
+}
+
+static ys_status parse_term(const char *from, const char *to, struct ys_exclude_term *term)
+{
+    const char *equals = memchr(from, '=', (size_t)(to - from));
+    if (!equals || equals == from || equals + 1 == to)
+        return ys_fail(YS_EINVAL, "\"%.*s\" is not key=value: write exclude = framework=jax threads=1",
+                       (int)(to - from < SHOWN ? to - from : SHOWN), from);
+    if (!(term->key = ys_strndup(from, (size_t)(equals - from))))
+        return ys_out_of_memory();
+    if (equals[1] == '"')
+        YS_TRY(ys_ini_unquote(equals + 1, (size_t)(to - equals - 1), &term->text));
+    else if (!(term->text = ys_strndup(equals + 1, (size_t)(to - equals - 1))))
+        return ys_out_of_memory();
+    YS_TRY(find_option(term->key, &term->option));
+    enum ys_option_type type = term->option->type;
+    if (type == YS_OPTION_OPT)
+        return YS_OK;
+    if (type != YS_OPTION_ENV && !ys_option_is_resolved(term->option))
+        return ys_fail(YS_EINVAL,
+                       "%s does not tell points of a section apart: exclude by work, machine and observation keys",
+                       term->key);
+    return type_value(term->option, term->key, term->text, &term->value);
+}
+
+ys_status ys_exclude_parse(const char *text, struct ys_exclude *exclude)
+{
+    for (const char *at = text;;) {
+        at += strspn(at, " \t");
+        if (!*at)
+            break;
+        if (exclude->term_count == YS_JOB_TERM_LIMIT)
+            return ys_fail(YS_EINVAL, "exclude has more than %d terms", YS_JOB_TERM_LIMIT);
+        const char *end = term_end(at);
+        YS_TRY(parse_term(at, end, &exclude->terms[exclude->term_count++]));
+        at = end;
+    }
+    if (exclude->term_count == 0)
+        return ys_fail(YS_EINVAL, "exclude names no point: write exclude = framework=jax threads=1");
+    return YS_OK;
+}
+
+void ys_exclude_fini(struct ys_exclude *exclude)
+{
+    for (size_t i = 0; i < exclude->term_count; i++) {
+        ys_free(exclude->terms[i].key);
+        ys_free(exclude->terms[i].text);
+        ys_json_free(exclude->terms[i].value);
+    }
+    exclude->term_count = 0;
+}

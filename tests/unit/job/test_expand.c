@@ -1,0 +1,227 @@
+#include "helper.h"
+
+static void a_section_without_axes_is_one_trial_named_after_it(void)
+{
+    struct helper_study study = study_of(HEAD);
+    REQUIRE(study.status == YS_OK);
+    CHECK_INT(ys_json_size(study.job.trials), 1);
+    CHECK_TEXT(id_of(&study, 0), "a");
+    CHECK_TEXT(ys_json_get_text(trial_at(&study, 0), "section", ""), "a");
+    CHECK_INT(ys_json_size(ys_json_get(trial_at(&study, 0), "factors")), 0);
+    CHECK_INT(ys_json_size(ys_json_get(trial_at(&study, 0), "options")), 0);
+    CHECK_INT(ys_json_size(ys_json_get(trial_at(&study, 0), "env")), 0);
+    ys_job_fini(&study.job);
+}
+
+static void keys_are_typed_and_defaults_filled_in(void)
+{
+    struct helper_study study = study_of(HEAD "run_time_limit = 90s\ncpus = 0-2\nkeep_log = off\n");
+    REQUIRE(study.status == YS_OK);
+    char *keys = ys_json_dump(ys_json_get(trial_at(&study, 0), "keys"), YS_JSON_COMPACT);
+    CHECK_TEXT(
+        keys,
+        "{\"mode\":\"train\",\"framework\":\"builtin\",\"device\":\"cpu\",\"model\":\"lenet\",\"data\":\"digits\","
+        "\"input\":\"file\",\"batch\":64,\"block\":10,\"epochs\":1,\"steps\":null,\"until\":null,\"optimizer\":\"sgd\","
+        "\"lr\":0.01,\"momentum\":0.0,\"weight_decay\":0.0,\"schedule\":\"constant\",\"clip_norm\":null,"
+        "\"loss\":\"softmax_cross_entropy\",\"init\":null,\"precision\":\"f32\",\"eval_every\":null,"
+        "\"compare\":\"controlled\",\"threads\":null,\"cpus\":[0,1,2],\"memory_limit\":null,\"run_time_limit\":90.0,"
+        "\"stall_limit\":120.0,\"on_oom\":null,\"sample_hz\":10.0,\"perf\":null,\"energy\":null,\"gpu_trace\":null,"
+        "\"keep_log\":false}");
+    ys_free(keys);
+    ys_job_fini(&study.job);
+}
+
+static void axes_multiply_framework_slowest(void)
+{
+    struct helper_study study =
+        study_of(HEAD "threads = {1, 2}\nframework = {pytorch, builtin}\nbatch = {16..32 *2}\n");
+    REQUIRE(study.status == YS_OK);
+    REQUIRE(ys_json_size(study.job.trials) == 8);
+    CHECK_TEXT(id_of(&study, 0), "a:framework=pytorch,batch=16,threads=1");
+    CHECK_TEXT(id_of(&study, 1), "a:framework=pytorch,batch=16,threads=2");
+    CHECK_TEXT(id_of(&study, 2), "a:framework=pytorch,batch=32,threads=1");
+    CHECK_TEXT(id_of(&study, 7), "a:framework=builtin,batch=32,threads=2");
+    for (size_t i = 0; i < 8; i++)
+        CHECK_INT(ys_json_get_int(trial_at(&study, i), "index", -1), i);
+    const ys_json *factors = ys_json_get(trial_at(&study, 7), "factors");
+    CHECK_INT(ys_json_size(factors), 3);
+    CHECK_TEXT(ys_json_get_text(factors, "framework", ""), "builtin");
+    CHECK_INT(ys_json_get_int(factors, "threads", 0), 2);
+    CHECK_INT(ys_json_integer(key_of(&study, 7, "batch"), 0), 32);
+    ys_job_fini(&study.job);
+}
+
+static void an_axis_of_one_value_is_no_factor(void)
+{
+    struct helper_study study = study_of(HEAD "threads = {2}\nlr = {log 0.01..1 x 3}\n");
+    REQUIRE(study.status == YS_OK);
+    CHECK_TEXT(id_of(&study, 0), "a:lr=0.01");
+    CHECK_TEXT(id_of(&study, 1), "a:lr=0.1");
+    CHECK_INT(ys_json_size(ys_json_get(trial_at(&study, 0), "factors")), 1);
+    CHECK_INT(ys_json_integer(key_of(&study, 0, "threads"), 0), 2);
+    ys_job_fini(&study.job);
+}
+
+static void null_is_a_value_of_an_axis(void)
+{
+    struct helper_study study = study_of(HEAD "threads = {1, all}\nepochs = {1, 2}\n");
+    REQUIRE(study.status == YS_OK);
+    CHECK_TEXT(id_of(&study, 1), "a:epochs=1,threads=all");
+    CHECK(ys_json_type_of(key_of(&study, 1, "threads")) == YS_JSON_NULL);
+    ys_job_fini(&study.job);
+}
+
+static void options_multiply_only_their_framework(void)
+{
+    struct helper_study study = study_of(
+        HEAD "framework = {builtin, pytorch@2.13.0}\nopt.pytorch.compile = {on, off}\nopt.pytorch.level = 3\n");
+    REQUIRE(study.status == YS_OK);
+    REQUIRE(ys_json_size(study.job.trials) == 3);
+    CHECK_TEXT(id_of(&study, 0), "a:framework=builtin");
+    CHECK_TEXT(id_of(&study, 1), "a:framework=pytorch@2.13.0,opt.pytorch.compile=on");
+    CHECK_INT(ys_json_size(ys_json_get(trial_at(&study, 0), "options")), 0);
+    const ys_json *options = ys_json_get(trial_at(&study, 2), "options");
+    CHECK_INT(ys_json_size(options), 2);
+    CHECK(!ys_json_get_bool(options, "compile", true));
+    CHECK_INT(ys_json_get_int(options, "level", 0), 3);
+    CHECK(!ys_json_get_bool(ys_json_get(trial_at(&study, 2), "factors"), "opt.pytorch.compile", true));
+    ys_job_fini(&study.job);
+}
+
+static void options_of_an_absent_framework_are_refused(void)
+{
+    CHECK_REFUSED(HEAD "framework = {builtin, pytorch}\nopt.jax.jit = on\n",
+                  "t.ys:6:1: no trial that opt.jax.jit holds for is of framework jax: remove it, or add the framework");
+    CHECK_REFUSED(
+        HEAD "framework = pytorch2\nopt.pytorch.jit = on\n",
+        "t.ys:6:1: no trial that opt.pytorch.jit holds for is of framework pytorch: remove it, or add the framework");
+    CHECK_REFUSED(HEAD "opt.jit = on\n", "t.ys:5:1: opt.jit names no option: write opt.FRAMEWORK.NAME");
+}
+
+static void variables_are_texts_and_may_vary(void)
+{
+    struct helper_study study =
+        study_of(HEAD "env.OMP_WAIT_POLICY = {active, passive}\nenv.CUDA_VISIBLE_DEVICES = \"\"\n");
+    REQUIRE(study.status == YS_OK);
+    CHECK_TEXT(id_of(&study, 1), "a:env.OMP_WAIT_POLICY=passive");
+    const ys_json *env = ys_json_get(trial_at(&study, 1), "env");
+    CHECK_TEXT(ys_json_get_text(env, "OMP_WAIT_POLICY", ""), "passive");
+    CHECK_TEXT(ys_json_get_text(env, "CUDA_VISIBLE_DEVICES", "?"), "");
+    ys_job_fini(&study.job);
+    CHECK_REFUSED(HEAD "env.1X = 2\n",
+                  "t.ys:5:1: env.1X names no environment variable: write env.NAME, NAME in letters, digits and _");
+    CHECK_REFUSED(HEAD "env.YARDSTICK_FD = 2\n",
+                  "t.ys:5:1: env.YARDSTICK_FD: variables that begin with YARDSTICK_ are yardstick's own: remove it");
+}
+
+static void excluded_points_are_left_out(void)
+{
+    struct helper_study study = study_of(HEAD "framework = {builtin, jax@0.4}\nthreads = {1, 2}\nlr = {0.1, 0.2}\n"
+                                              "exclude = framework=jax threads=1\nexclude = lr=2e-1   threads=2\n");
+    REQUIRE(study.status == YS_OK);
+    REQUIRE(ys_json_size(study.job.trials) == 4);
+    CHECK_TEXT(id_of(&study, 0), "a:framework=builtin,lr=0.1,threads=1");
+    CHECK_TEXT(id_of(&study, 1), "a:framework=builtin,lr=0.1,threads=2");
+    CHECK_TEXT(id_of(&study, 2), "a:framework=builtin,lr=0.2,threads=1");
+    CHECK_TEXT(id_of(&study, 3), "a:framework=jax@0.4,lr=0.1,threads=2");
+    CHECK_INT(ys_json_get_int(trial_at(&study, 3), "index", -1), 3);
+    ys_job_fini(&study.job);
+}
+
+static void excludes_know_defaults_options_and_variables(void)
+{
+    struct helper_study study =
+        study_of(HEAD "framework = {builtin, pytorch}\nopt.pytorch.compile = {on, off}\nenv.A = {x, y z}\n"
+                      "exclude = batch=64 opt.pytorch.compile=on\nexclude = env.A=\"y z\" framework=builtin\n");
+    REQUIRE(study.status == YS_OK);
+    REQUIRE(ys_json_size(study.job.trials) == 3);
+    CHECK_TEXT(id_of(&study, 0), "a:framework=builtin,env.A=x");
+    CHECK_TEXT(id_of(&study, 2), "a:framework=pytorch,env.A=y z,opt.pytorch.compile=off");
+    ys_job_fini(&study.job);
+}
+
+static void excludes_are_inherited(void)
+{
+    struct helper_study study =
+        study_of("version = 1\n[global]\nmodel = lenet\ndata = digits\nthreads = {1, 2, 3, 4}\n"
+                 "exclude = threads=1\n[a]\nexclude = threads=2\n[b : a]\nexclude = threads=3\n");
+    REQUIRE(study.status == YS_OK);
+    CHECK_INT(ys_json_size(study.job.trials), 3);
+    CHECK_TEXT(id_of(&study, 2), "b:threads=4");
+    ys_job_fini(&study.job);
+}
+
+static void useless_and_malformed_excludes_are_refused(void)
+{
+    CHECK_REFUSED(HEAD "threads = {1, 2}\nexclude = threads=3\n",
+                  "t.ys:6:11: this exclude removes no point: no trial has all of its values");
+    CHECK_REFUSED(HEAD "exclude = steps=3\n",
+                  "t.ys:5:11: this exclude removes no point: no trial has all of its values");
+    CHECK_REFUSED(HEAD "threads = {1, 2}\nexclude = batch=64\n",
+                  "t.ys:2:1: every point of section [a] is excluded: remove the section or an exclude line");
+    CHECK_REFUSED(HEAD "exclude = threads\n",
+                  "t.ys:5:11: \"threads\" is not key=value: write exclude = framework=jax threads=1");
+    CHECK_REFUSED(HEAD "exclude = thread=1\n", "t.ys:5:11: there is no key thread; did you mean threads?");
+    CHECK_REFUSED(HEAD "exclude = threads=x\n",
+                  "t.ys:5:11: threads = x: this is no whole number: write a whole number, 1 to 4096, or all");
+    CHECK_REFUSED(
+        HEAD "exclude = seed=1\n",
+        "t.ys:5:11: seed does not tell points of a section apart: exclude by work, machine and observation keys");
+}
+
+static void the_number_of_runs_is_capped(void)
+{
+    CHECK_REFUSED("version = 1\nrepeat = 10\n[a]\nmodel = lenet\ndata = digits\nbatch = {1..101}\n",
+                  "t.ys: 101 trials, each run 10 times, make 1010 runs, more than max_runs = 1000: shorten the axes, "
+                  "lower repeat, or "
+                  "raise max_runs");
+    struct helper_study study =
+        study_of("version = 1\nrepeat = 10\nmax_runs = 1010\n[a]\nmodel = lenet\ndata = digits\nbatch = {1..101}\n");
+    CHECK_INT(study.status, YS_OK);
+    CHECK_INT(ys_json_size(study.job.trials), 101);
+    ys_job_fini(&study.job);
+    CHECK_REFUSED(HEAD "batch = {1..1000}\nthreads = {1..1000}\n",
+                  "t.ys:2:1: with section [a] the study has more than 100000 points: shorten its axes");
+}
+
+static ys_status only_known(void *context, const char *framework)
+{
+    ++*(int *)context;
+    return strncmp(framework, "pytorch", 7) == 0
+               ? YS_OK
+               : ys_fail(YS_ENOTFOUND, "there is no recipe %s; did you mean pytorch?", framework);
+}
+
+static ys_status typed(void *context, const char *framework, const char *option, const char *text, ys_json **value)
+{
+    (void)context;
+    if (strcmp(framework, "pytorch@2") != 0 || strcmp(option, "compile") != 0)
+        return ys_fail(YS_EINVAL, "%s has no option %s", framework, option);
+    *value = ys_json_string(text);
+    return YS_OK;
+}
+
+static void hooks_check_frameworks_and_type_options(void)
+{
+    int calls = 0;
+    struct ys_job_hooks hooks = {&calls, only_known, typed};
+    struct helper_study study = study_with(HEAD "framework = pytorch@2\nopt.pytorch.compile = on\n", NULL, 0, &hooks);
+    REQUIRE(study.status == YS_OK);
+    CHECK_TEXT(ys_json_get_text(ys_json_get(trial_at(&study, 0), "options"), "compile", ""), "on");
+    ys_job_fini(&study.job);
+    CHECK(calls > 0);
+    study = study_with(HEAD "framework = {pytorch, pytroch}\n", NULL, 0, &hooks);
+    CHECK_INT(study.status, YS_EINVAL);
+    CHECK_TEXT(study.error, "t.ys:5:13: framework = pytroch: there is no recipe pytroch; did you mean pytorch?");
+    study = study_with(HEAD "framework = pytorch@2\nopt.pytorch.compil = on\n", NULL, 0, &hooks);
+    CHECK_INT(study.status, YS_EINVAL);
+    CHECK_TEXT(study.error, "t.ys:6:22: pytorch@2 has no option compil");
+}
+
+TAP_MAIN(TAP_CASE(a_section_without_axes_is_one_trial_named_after_it), TAP_CASE(keys_are_typed_and_defaults_filled_in),
+         TAP_CASE(axes_multiply_framework_slowest), TAP_CASE(an_axis_of_one_value_is_no_factor),
+         TAP_CASE(null_is_a_value_of_an_axis), TAP_CASE(options_multiply_only_their_framework),
+         TAP_CASE(options_of_an_absent_framework_are_refused), TAP_CASE(variables_are_texts_and_may_vary),
+         TAP_CASE(excluded_points_are_left_out), TAP_CASE(excludes_know_defaults_options_and_variables),
+         TAP_CASE(excludes_are_inherited), TAP_CASE(useless_and_malformed_excludes_are_refused),
+         TAP_CASE(the_number_of_runs_is_capped), TAP_CASE(hooks_check_frameworks_and_type_options))

@@ -1,0 +1,138 @@
+#include "base/fs.h"
+#include "helper.h"
+
+#include <stdlib.h>
+
+static void study_keys_are_typed_and_defaults_filled_in(void)
+{
+    struct helper_study study = study_of(HEAD);
+    REQUIRE(study.status == YS_OK);
+    char *text = ys_json_dump(study.job.study, YS_JSON_COMPACT);
+    CHECK_TEXT(text,
+               "{\"name\":\"t\",\"repeat\":7,\"order\":\"random\",\"seed\":1,\"time_limit_s\":null,\"cooldown_s\":0.0,"
+               "\"results\":\"yardstick-results\",\"margin\":0.02,\"max_runs\":1000}");
+    ys_free(text);
+    ys_job_fini(&study.job);
+    study = study_of(
+        "version = 1\nname = my-study\ntime_limit = 2h\ncooldown = 500ms\norder = fixed\nmargin = 5%\nseed = 7\n"
+        "results = /some where\n[a]\nmodel = lenet\ndata = digits\n");
+    REQUIRE(study.status == YS_OK);
+    text = ys_json_dump(study.job.study, YS_JSON_COMPACT);
+    CHECK_TEXT(
+        text,
+        "{\"name\":\"my-study\",\"repeat\":7,\"order\":\"fixed\",\"seed\":7,\"time_limit_s\":7200.0,\"cooldown_s\":0.5,"
+        "\"results\":\"/some where\",\"margin\":0.05,\"max_runs\":1000}");
+    ys_free(text);
+    ys_job_fini(&study.job);
+}
+
+static void a_file_is_read_with_its_includes_and_kept_as_given(void)
+{
+    char folder[] = "/tmp/ys-job-XXXXXX", path[96];
+    REQUIRE(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/common.ys", folder);
+    CHECK(ys_fs_write(path, "[global]\nmodel = lenet\ndata = digits\n", 36) == YS_OK);
+    snprintf(path, sizeof path, "%s/two words.v2.ys", folder);
+    const char *text = "version = 1\nrepeat = 2 ; few\ninclude = common.ys\n[a]\nthreads = {1, 2}\n";
+    CHECK(ys_fs_write(path, text, strlen(text)) == YS_OK);
+    struct ys_job job;
+    ys_status status = ys_job_load(path, NULL, 0, NULL, &job);
+    CHECK_INT(status, YS_OK);
+    if (status == YS_OK) {
+        CHECK_TEXT(ys_json_get_text(job.study, "name", ""), "two-words.v2");
+        CHECK_INT(ys_json_size(job.trials), 2);
+        char expected[512];
+        snprintf(expected, sizeof expected,
+                 "version = 1\nrepeat = 2 ; few\n; begin of %s/common.ys\n[global]\nmodel = lenet\ndata = digits\n; "
+                 "end of %s/common.ys\n"
+                 "[a]\nthreads = {1, 2}\n",
+                 folder, folder);
+        CHECK_TEXT(job.text, expected);
+        struct helper_study again = study_of(job.text); /* what is kept can be run again */
+        CHECK(again.status == YS_OK && ys_json_equal(again.job.trials, job.trials));
+        ys_job_fini(&again.job);
+        ys_job_fini(&job);
+    }
+    CHECK(ys_fs_remove_tree(folder) == YS_OK);
+}
+
+static void a_missing_file_is_not_found(void)
+{
+    struct ys_job job;
+    CHECK_INT(ys_job_load("/nonexistent/x.ys", NULL, 0, NULL, &job), YS_ENOTFOUND);
+    CHECK_HAS(ys_error(), "/nonexistent/x.ys");
+    CHECK(job.text == NULL && job.study == NULL && job.trials == NULL);
+}
+
+/* Loads what `texts` (key, value, key, value) say without a file. */
+static ys_status load_flags(char **texts, size_t count, struct ys_job *job)
+{
+    struct ys_job_flag flags[16];
+    for (size_t i = 0; i < count; i++)
+        flags[i] = (struct ys_job_flag){texts[2 * i], texts[2 * i + 1]};
+    return ys_job_load(NULL, flags, count, NULL, job);
+}
+
+static void flags_alone_make_a_section_called_run(void)
+{
+    char words[][40] = {"framework", "builtin,pytorch",
+                        "model",     "lenet",
+                        "data",      "digits",
+                        "repeat",    "3",
+                        "threads",   "1,2",
+                        "exclude",   "framework=pytorch threads=1",
+                        "schedule",  "constant,step(3,0.5)",
+                        "env.X",     "\"a, # b\""};
+    char *texts[16];
+    for (size_t i = 0; i < 16; i++)
+        texts[i] = words[i];
+    struct ys_job job;
+    REQUIRE(load_flags(texts, 8, &job) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(job.study, "name", ""), "run");
+    CHECK_INT(ys_json_get_int(job.study, "repeat", 0), 3);
+    CHECK_INT(ys_json_size(job.trials), 6);
+    CHECK_TEXT(ys_json_get_text(ys_json_at(job.trials, 0), "id", ""),
+               "run:framework=builtin,schedule=constant,threads=1");
+    struct helper_study again = study_of(job.text); /* a file that means the same */
+    CHECK_INT(again.status, YS_OK);
+    CHECK(ys_json_equal(again.job.trials, job.trials));
+    CHECK_INT(ys_json_get_int(again.job.study, "repeat", 0), 3);
+    ys_job_fini(&again.job);
+    ys_job_fini(&job);
+}
+
+static void flags_alone_must_say_what_the_work_is(void)
+{
+    struct ys_job job;
+    CHECK_INT(ys_job_load(NULL, NULL, 0, NULL, &job), YS_EINVAL);
+    CHECK_TEXT(ys_error(), "command line: no model is given: add --model=NAME, or name a study's file");
+}
+
+static void every_failing_allocation_is_reported(void)
+{
+    const char *text =
+        "version = 1\nrepeat = 2\n[global]\nmodel = lenet\ndata = digits\nframework = {builtin, pytorch}\n"
+        "opt.pytorch.x = {on, 3}\nenv.A = \"b\"\n[a]\nthreads = {1..4 *2}\nexclude = threads=2 framework=builtin\n[b : "
+        "a]\n";
+    struct helper_study study = {.status = YS_ENOMEM};
+    long n = 1;
+    for (; study.status == YS_ENOMEM && n < 20000; n++) {
+        ys_mem_fail_at(n);
+        study.status = ys_job_parse("t.ys", text, strlen(text), NULL, 0, NULL, &study.job);
+        ys_mem_fail_at(0);
+        if (!CHECK(study.status == YS_ENOMEM || study.status == YS_OK))
+            printf("#   allocation %ld: %s\n", n, ys_error());
+    }
+    CHECK(n > 100);
+    REQUIRE(study.status == YS_OK);
+    CHECK_INT(ys_json_size(study.job.trials), 2 * 8);
+    char *dump = ys_json_dump(study.job.trials, YS_JSON_COMPACT); /* fails when a value was lost on the way */
+    CHECK(dump != NULL);
+    ys_free(dump);
+    ys_job_fini(&study.job);
+}
+
+TAP_MAIN(TAP_CASE(study_keys_are_typed_and_defaults_filled_in),
+         TAP_CASE(a_file_is_read_with_its_includes_and_kept_as_given), TAP_CASE(a_missing_file_is_not_found),
+         TAP_CASE(flags_alone_make_a_section_called_run), TAP_CASE(flags_alone_must_say_what_the_work_is),
+         TAP_CASE(every_failing_allocation_is_reported))
