@@ -11,8 +11,8 @@
  *
  * Functions that return int give 0 or a negative code, with a message in ys_engine_error(). Shapes are canonical: rows
  * NCHW, convolution weights OIHW, dense weights (out, in), C order. One engine is used by one thread at a time; several
- * engines may exist. After open, no function allocates memory except load, save, set and get. (A library that a back end
- * calls may take and give back small blocks of its own.) */
+ * engines may exist. After open, no function allocates memory except load, save, set and get. (A library that a back
+ * end calls may take and give back small blocks of its own.) */
 #ifndef YARDSTICK_ENGINE_H
 #define YARDSTICK_ENGINE_H
 
@@ -47,16 +47,18 @@ const char *ys_engine_error(void);
 /** Compiles the graph of a file. Parameters start as zeros. Unsupported operators, precisions and graphs fail here. */
 int ys_engine_open(const char *graph_path, const struct ys_engine_config *config, struct ys_engine **engine);
 /** Compiles a graph that the caller keeps alive until close. */
-int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config, struct ys_engine **engine);
+int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config,
+                         struct ys_engine **engine);
 void ys_engine_close(struct ys_engine *engine); /* NULL is fine */
 
 /* What was opened. */
 const struct ys_graph *ys_engine_graph(const struct ys_engine *engine);
 const char *ys_engine_backend(const struct ys_engine *engine); /* "ref" */
-const char *ys_engine_library(const struct ys_engine *engine); /* that the back end calls, "oneDNN 2.6.3"; "" for none */
-int ys_engine_threads(const struct ys_engine *engine);         /* that it computes with */
-size_t ys_engine_real_size(const struct ys_engine *engine);    /* bytes of a floating-point element: 8 or 4 */
-int64_t ys_engine_classes(const struct ys_engine *engine);     /* columns of the logits */
+const char *
+ys_engine_library(const struct ys_engine *engine);          /* that the back end calls, "oneDNN 2.6.3"; "" for none */
+int ys_engine_threads(const struct ys_engine *engine);      /* that it computes with */
+size_t ys_engine_real_size(const struct ys_engine *engine); /* bytes of a floating-point element: 8 or 4 */
+int64_t ys_engine_classes(const struct ys_engine *engine);  /* columns of the logits */
 
 /* Parameters, by their index in the graph. `format` is of the caller's array: YS_ENGINE_F64 or YS_ENGINE_F32. */
 size_t ys_engine_param_count(const struct ys_engine *engine);
@@ -73,13 +75,16 @@ int ys_engine_save(struct ys_engine *engine, const char *path);
 /** Forgets the optimizer's state (momenta) and the count of steps; parameters stay. */
 void ys_engine_reset(struct ys_engine *engine);
 
-/* Running. `x`: batch rows as the graph's input says (uint8 or float32); `y`: batch labels in [0, classes). Both are copied;
- * NULL means: already written where ys_engine_input() points. `loss` (may be NULL): mean softmax cross-entropy. */
+/* Running. `x`: batch rows as the graph's input says (uint8 or float32); `y`: batch labels in [0, classes). Both are
+ * copied; NULL means: already written where ys_engine_input() points. `loss` (may be NULL): mean softmax cross-entropy.
+ */
 void ys_engine_input(struct ys_engine *engine, void **x, int64_t **y); /* borrowed, writable, until close */
 /** Logits and loss; changes no parameter. */
-int ys_engine_forward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode, double *loss);
+int ys_engine_forward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode,
+                      double *loss);
 /** Loss and gradients; changes no parameter. */
-int ys_engine_backward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode, double *loss);
+int ys_engine_backward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode,
+                       double *loss);
 /** Loss, gradients and one optimizer step. */
 int ys_engine_step(struct ys_engine *engine, const void *x, const int64_t *y, double lr, double *loss);
 /** [batch, classes] of the last forward, elements of the engine's precision; valid until the next run. */

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "backend/list.h"
-#include <omp.h>
+#include "backend/parallel.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -61,8 +61,8 @@ static ys_status describe_param(const struct ys_lowering *low, const struct ys_n
     return ys_layout_plain(plain, p->rank + 1, dims);
 }
 
-ys_status ys_onednn_describe_conv(const struct ys_lowering *low, const struct ys_node *node, struct ys_onednn_conv *conv,
-                                  ys_layout *bias)
+ys_status ys_onednn_describe_conv(const struct ys_lowering *low, const struct ys_node *node,
+                                  struct ys_onednn_conv *conv, ys_layout *bias)
 {
     int64_t dims[YS_MAX_RANK];
     const struct ys_param *p = &low->graph->params[node->weight];
@@ -70,7 +70,8 @@ ys_status ys_onednn_describe_conv(const struct ys_lowering *low, const struct ys
     YS_TRY(ys_layout_any(&conv->src, ys_onednn_dims(low, node->in[0], dims), dims));
     YS_TRY(ys_layout_any(&conv->dst, ys_onednn_dims(low, node->out[0], dims), dims));
     int64_t grouped[] = {node->window.group, p->shape[0] / node->window.group, p->shape[1], p->shape[2], p->shape[3]};
-    YS_TRY(node->window.group > 1 ? ys_layout_any(&conv->weight, 5, grouped) : ys_layout_any(&conv->weight, 4, p->shape));
+    YS_TRY(node->window.group > 1 ? ys_layout_any(&conv->weight, 5, grouped)
+                                  : ys_layout_any(&conv->weight, 4, p->shape));
     if (node->bias >= 0)
         YS_TRY(ys_layout_plain(bias, 1, low->graph->params[node->bias].shape));
     conv->bias = node->bias >= 0 ? bias : NULL;
@@ -99,8 +100,8 @@ static ys_status decide_conv(struct ys_lowering *low, const struct ys_node *node
     return node->window.group > 1 ? describe_param(low, node, &weight->canonical) : YS_OK;
 }
 
-ys_status ys_onednn_describe_gemm(const struct ys_lowering *low, const struct ys_node *node, struct ys_onednn_gemm *gemm,
-                                  ys_layout *bias)
+ys_status ys_onednn_describe_gemm(const struct ys_lowering *low, const struct ys_node *node,
+                                  struct ys_onednn_gemm *gemm, ys_layout *bias)
 {
     const struct ys_param *p = &low->graph->params[node->weight];
     int64_t src[] = {low->config.batch, p->shape[1]}, dst[] = {low->config.batch, p->shape[0]};
@@ -113,8 +114,8 @@ ys_status ys_onednn_describe_gemm(const struct ys_lowering *low, const struct ys
     return YS_OK;
 }
 
-/** The product sees each row as a run of numbers. Where the value before Flatten lies in another order than C, the columns
- * of the weight are put in that order instead, once, and Flatten costs nothing. */
+/** The product sees each row as a run of numbers. Where the value before Flatten lies in another order than C, the
+ * columns of the weight are put in that order instead, once, and Flatten costs nothing. */
 static ys_status decide_gemm(struct ys_lowering *low, const struct ys_node *node, struct onednn_node *state)
 {
     struct onednn *o = low->state;
@@ -154,8 +155,8 @@ static ys_status decide_pool(struct ys_lowering *low, const struct ys_node *node
     ys_layout dst;
     YS_TRY(decide(low, node->in[0]));
     YS_TRY(ys_layout_any(&dst, ys_onednn_dims(low, node->out[0], dims), dims));
-    YS_TRY(ys_onednn_maxpool_forward(o->engine, &o->values[node->in[0]].layout, &dst, &node->window, low->config.training,
-                                     &state->forward));
+    YS_TRY(ys_onednn_maxpool_forward(o->engine, &o->values[node->in[0]].layout, &dst, &node->window,
+                                     low->config.training, &state->forward));
     o->values[node->out[0]].layout = ys_layout_of(state->forward, DNNL_ARG_DST);
     o->values[node->out[0]].known = true;
     return YS_OK;
@@ -253,7 +254,8 @@ static void onednn_end(struct ys_lowering *low)
 }
 
 /** Copies between two layouts, now. */
-static ys_status change_layout(struct onednn *o, const ys_layout *from, const void *source, const ys_layout *to, void *target)
+static ys_status change_layout(struct onednn *o, const ys_layout *from, const void *source, const ys_layout *to,
+                               void *target)
 {
     dnnl_primitive_desc_t pd = NULL;
     dnnl_primitive_t primitive = NULL;
@@ -262,15 +264,16 @@ static ys_status change_layout(struct onednn *o, const ys_layout *from, const vo
     ys_layout pad = ys_layout_of(pd, DNNL_ARG_SCRATCHPAD);
     void *scratch = ys_alloc(1, ys_layout_bytes(&pad) + YS_ALIGNMENT);
     /* The library takes sources without const, and does not write to them. */
-    dnnl_status_t status = scratch ? dnnl_memory_create(&memory[0], &from->md, o->engine, (void *)(uintptr_t)source)
-                                   : dnnl_out_of_memory;
+    dnnl_status_t status =
+        scratch ? dnnl_memory_create(&memory[0], &from->md, o->engine, (void *)(uintptr_t)source) : dnnl_out_of_memory;
     if (status == dnnl_success)
         status = dnnl_memory_create(&memory[1], &to->md, o->engine, target);
     if (status == dnnl_success && ys_layout_bytes(&pad) > 0)
         status = dnnl_memory_create(&memory[2], &pad.md, o->engine, scratch);
     if (status == dnnl_success)
         status = dnnl_primitive_create(&primitive, pd);
-    dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, memory[0]}, {DNNL_ARG_TO, memory[1]}, {DNNL_ARG_SCRATCHPAD, memory[2]}};
+    dnnl_exec_arg_t arguments[] = {
+        {DNNL_ARG_FROM, memory[0]}, {DNNL_ARG_TO, memory[1]}, {DNNL_ARG_SCRATCHPAD, memory[2]}};
     if (status == dnnl_success)
         status = dnnl_primitive_execute(primitive, o->stream, memory[2] ? 3 : 2, arguments);
     if (status == dnnl_success)
@@ -317,13 +320,13 @@ static ys_status onednn_param_load(struct ys_lowering *low, size_t param, const 
 
 static void onednn_enter(struct ys_lowering *low)
 {
-    low->saved_threads = omp_get_max_threads();
-    omp_set_num_threads(low->config.threads);
+    low->saved_threads = ys_parallel_threads();
+    ys_parallel_set_threads(low->config.threads);
 }
 
 static void onednn_leave(struct ys_lowering *low)
 {
-    omp_set_num_threads(low->saved_threads);
+    ys_parallel_set_threads(low->saved_threads);
 }
 
 const struct ys_backend ys_backend_onednn = {

@@ -1,5 +1,5 @@
-/* What the files of the oneDNN back end share. Only onednn_v2.c knows how version 2 of the library describes an operation;
- * another version needs another such file, and nothing else here changes but the body of ys_layout. */
+/* What the files of the oneDNN back end share. Only onednn_v2.c knows how version 2 of the library describes an
+ * operation; another version needs another such file, and nothing else here changes but the body of ys_layout. */
 #ifndef YS_BACKEND_ONEDNN_H
 #define YS_BACKEND_ONEDNN_H
 
@@ -11,7 +11,8 @@ typedef struct {
     dnnl_memory_desc_t md;
 } ys_layout;
 
-/** Anything but success becomes YS_EUNSUPPORTED (unimplemented), YS_ENOMEM or YS_EINTERNAL, with `what` in the message. */
+/** Anything but success becomes YS_EUNSUPPORTED (unimplemented), YS_ENOMEM or YS_EINTERNAL, with `what` in the message.
+ */
 ys_status ys_onednn_status(dnnl_status_t status, const char *what);
 
 /* onednn_v2.c: layouts */
@@ -28,8 +29,8 @@ ys_layout ys_layout_with_rows(const ys_layout *layout, int64_t rows);
 /** The layout that an operation chose for its argument (DNNL_ARG_...). */
 ys_layout ys_layout_of(const_dnnl_primitive_desc_t pd, int argument);
 
-/* onednn_v2.c: operations. In every layout given, "any" leaves the choice to the library; `bias` may be NULL. The caller
- * destroys *pd. */
+/* onednn_v2.c: operations. In every layout given, "any" leaves the choice to the library; `bias` may be NULL. The
+ * caller destroys *pd. */
 struct ys_onednn_conv {
     ys_layout src, weight, dst;
     const ys_layout *bias;
@@ -54,13 +55,13 @@ ys_status ys_onednn_gemm_backward_weights(dnnl_engine_t engine, const struct ys_
                                           const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 
 ys_status ys_onednn_maxpool_forward(dnnl_engine_t engine, const ys_layout *src, const ys_layout *dst,
-                                    const struct ys_window *window, bool training, dnnl_primitive_desc_t *pd)
-    YS_MUST_CHECK;
+                                    const struct ys_window *window, bool training,
+                                    dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 ys_status ys_onednn_maxpool_backward(dnnl_engine_t engine, const ys_layout *src, const ys_layout *dst,
                                      const struct ys_window *window, const_dnnl_primitive_desc_t forward,
                                      dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
-ys_status ys_onednn_reorder(dnnl_engine_t engine, const ys_layout *from, const ys_layout *to, dnnl_primitive_desc_t *pd)
-    YS_MUST_CHECK;
+ys_status ys_onednn_reorder(dnnl_engine_t engine, const ys_layout *from, const ys_layout *to,
+                            dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 
 /* onednn_ops.c: what the library has not, or not as one pass; each runs on `threads` threads. */
 struct ys_onednn_pixels { /* raw rows to float, normalised, into any strided layout */
@@ -69,7 +70,7 @@ struct ys_onednn_pixels { /* raw rows to float, normalised, into any strided lay
     int64_t stride[4]; /* of the result */
     enum ys_dtype dtype;
     const struct ys_normalize *normalize; /* NULL: widened only */
-    float *table; /* [channels or 1][256]: the result for every byte; owned */
+    float *table;                         /* [channels or 1][256]: the result for every byte; owned */
 };
 ys_status ys_onednn_pixels_run(void *context, void *const *operand); /* raw x, y */
 void ys_onednn_pixels_free(void *context);

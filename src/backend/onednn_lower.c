@@ -34,7 +34,8 @@ static ys_status operation_run(void *context, void *const *operand)
     (void)operand;
     const struct operation *operation = context;
     return ys_onednn_status(
-        dnnl_primitive_execute(operation->primitive, operation->stream, operation->count, operation->arguments), "call");
+        dnnl_primitive_execute(operation->primitive, operation->stream, operation->count, operation->arguments),
+        "call");
 }
 
 struct argument {
@@ -43,8 +44,8 @@ struct argument {
 };
 
 /** Makes the operation and its memories; on failure `operation` holds what has to be freed. */
-static ys_status operation_fill(const struct onednn *o, const_dnnl_primitive_desc_t pd, const struct argument *arguments,
-                                size_t count, struct operation *operation)
+static ys_status operation_fill(const struct onednn *o, const_dnnl_primitive_desc_t pd,
+                                const struct argument *arguments, size_t count, struct operation *operation)
 {
     operation->stream = o->stream;
     YS_TRY(ys_onednn_status(dnnl_primitive_create(&operation->primitive, pd), "operation"));
@@ -52,7 +53,8 @@ static ys_status operation_fill(const struct onednn *o, const_dnnl_primitive_des
         ys_layout layout = ys_layout_of(pd, arguments[i].id);
         dnnl_exec_arg_t *argument = &operation->arguments[i];
         argument->arg = arguments[i].id;
-        YS_TRY(ys_onednn_status(dnnl_memory_create(&argument->memory, &layout.md, o->engine, DNNL_MEMORY_NONE), "memory"));
+        YS_TRY(
+            ys_onednn_status(dnnl_memory_create(&argument->memory, &layout.md, o->engine, DNNL_MEMORY_NONE), "memory"));
         operation->count++;
     }
     return YS_OK;
@@ -78,8 +80,13 @@ static ys_status append(struct ys_lowering *low, const char *name, const_dnnl_pr
         operation_free(operation);
         return status;
     }
-    struct ys_call call = {.name = name, .run = operation_run, .bind = operation_bind, .free = operation_free,
-                           .context = operation, .operand_count = count, .segment = low->segment};
+    struct ys_call call = {.name = name,
+                           .run = operation_run,
+                           .bind = operation_bind,
+                           .free = operation_free,
+                           .context = operation,
+                           .operand_count = count,
+                           .segment = low->segment};
     for (size_t i = 0; i < count; i++)
         call.operands[i] = arguments[i].operand;
     return ys_program_call(low->program, &call);
@@ -96,8 +103,8 @@ static struct ys_operand param_at(const struct ys_lowering *low, int flat, int p
 }
 
 /** Appends a call of ours with a copy of `context`. */
-static ys_status append_own(struct ys_lowering *low, const char *name, ys_call_run run, const void *context, size_t size,
-                            const struct ys_operand *operands, size_t count)
+static ys_status append_own(struct ys_lowering *low, const char *name, ys_call_run run, const void *context,
+                            size_t size, const struct ys_operand *operands, size_t count)
 {
     void *copy = ys_alloc(1, size);
     if (!copy)
@@ -106,14 +113,13 @@ static ys_status append_own(struct ys_lowering *low, const char *name, ys_call_r
     return ys_lower_call(low, name, run, copy, ys_free, operands, count);
 }
 
-static ys_status append_reorder(struct ys_lowering *low, const char *name, const ys_layout *from, struct ys_operand source,
-                                const ys_layout *to, struct ys_operand target)
+static ys_status append_reorder(struct ys_lowering *low, const char *name, const ys_layout *from,
+                                struct ys_operand source, const ys_layout *to, struct ys_operand target)
 {
     const struct onednn *o = low->state;
     dnnl_primitive_desc_t pd = NULL;
     YS_TRY(ys_onednn_reorder(o->engine, from, to, &pd));
-    ys_status status =
-        append(low, name, pd, (struct argument[]){{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}}, 2);
+    ys_status status = append(low, name, pd, (struct argument[]){{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}}, 2);
     dnnl_primitive_desc_destroy(pd);
     return status;
 }
@@ -139,8 +145,12 @@ static ys_status append_pixels(struct ys_lowering *low, const struct ys_node *no
     struct ys_onednn_pixels *p = ys_alloc(1, sizeof *p);
     if (!p)
         return ys_out_of_memory();
-    *p = (struct ys_onednn_pixels){.threads = low->config.threads, .rows = low->config.batch, .channels = 1, .height = 1,
-                                   .dtype = raw->dtype, .normalize = normalize};
+    *p = (struct ys_onednn_pixels){.threads = low->config.threads,
+                                   .rows = low->config.batch,
+                                   .channels = 1,
+                                   .height = 1,
+                                   .dtype = raw->dtype,
+                                   .normalize = normalize};
     int64_t strides[YS_MAX_RANK];
     bool is_strided = ys_layout_strides(&o->values[value].layout, strides);
     YS_ASSERT(is_strided && raw->rank <= 4);
@@ -239,7 +249,8 @@ static ys_status forward_relu(struct ys_lowering *low, const struct ys_node *nod
     else
         low->value[out] = x.buffer;
     struct ys_onednn_elements c = {low->config.threads, ys_layout_bytes(&o->values[out].layout) / sizeof(float)};
-    return append_own(low, node->name, ys_onednn_relu_run, &c, sizeof c, (struct ys_operand[]){x, at(low->value[out])}, 2);
+    return append_own(low, node->name, ys_onednn_relu_run, &c, sizeof c, (struct ys_operand[]){x, at(low->value[out])},
+                      2);
 }
 
 /** Where no matrix product sees through it, Flatten puts the rows in C order. */
@@ -294,7 +305,8 @@ ys_status ys_onednn_loss(struct ys_lowering *low)
     struct ys_operand operands[4] = {at(low->logits), at(low->labels), at(low->loss)};
     if (c.with_gradient) {
         o->values[output].gradient = o->values[output].layout;
-        YS_TRY(ys_program_buffer(low->program, ys_layout_bytes(&o->values[output].layout), false, &low->gradient[output]));
+        YS_TRY(
+            ys_program_buffer(low->program, ys_layout_bytes(&o->values[output].layout), false, &low->gradient[output]));
         operands[3] = at(low->gradient[output]);
     }
     return append_own(low, "loss", ys_onednn_loss_run, &c, sizeof c, operands, 3 + c.with_gradient);
@@ -348,9 +360,8 @@ static ys_status backward_weights(struct ys_lowering *low, const struct ys_node 
     ys_layout weight = ys_layout_of(pd, DNNL_ARG_DIFF_WEIGHTS);
     struct ys_operand target = param_at(low, low->gradients, node->weight);
     bool is_stored = ys_layout_equal(&weight, stored);
-    struct argument arguments[4] = {{.id = DNNL_ARG_SRC},
-                                    {DNNL_ARG_DIFF_DST, at(low->gradient[node->out[0]])},
-                                    {DNNL_ARG_DIFF_WEIGHTS, target}};
+    struct argument arguments[4] = {
+        {.id = DNNL_ARG_SRC}, {DNNL_ARG_DIFF_DST, at(low->gradient[node->out[0]])}, {DNNL_ARG_DIFF_WEIGHTS, target}};
     YS_TRY(input_operand(low, node, &src, &arguments[0].operand));
     YS_TRY(need_layout(low, node->name, &o->values[node->out[0]].gradient, &dst, &arguments[1].operand));
     if (!is_stored) {
@@ -416,8 +427,8 @@ static ys_status append_mask(struct ys_lowering *low, const struct ys_node *node
                       (struct ys_operand[]){at(low->value[value]), gradient}, 2);
 }
 
-/** The largest of values that ReLU left is zero only where nothing was above zero; so the gradient of ReLU can be masked
- * behind the pool, where there is less of it. */
+/** The largest of values that ReLU left is zero only where nothing was above zero; so the gradient of ReLU can be
+ * masked behind the pool, where there is less of it. */
 static ys_status backward_pool(struct ys_lowering *low, const struct ys_node *node)
 {
     struct onednn *o = low->state;
@@ -474,7 +485,8 @@ static ys_status backward_normalize(struct ys_lowering *low, const struct ys_nod
     struct ys_operand gradient = at(low->gradient[out]);
     YS_TRY(ys_layout_plain(&plain, ys_onednn_dims(low, out, dims), dims));
     YS_TRY(need_layout(low, node->name, &o->values[out].gradient, &plain, &gradient));
-    struct ys_onednn_scale c = {low->config.batch, in->shape[1], ys_value_row_elements(in) / in->shape[1], &node->normalize};
+    struct ys_onednn_scale c = {low->config.batch, in->shape[1], ys_value_row_elements(in) / in->shape[1],
+                                &node->normalize};
     low->gradient[node->in[0]] = low->input_gradient;
     return append_own(low, node->name, ys_onednn_scale_run, &c, sizeof c,
                       (struct ys_operand[]){gradient, at(low->input_gradient)}, 2);

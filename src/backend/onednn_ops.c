@@ -1,6 +1,7 @@
 #include "backend/onednn.h"
 
 #include "base/mem.h"
+#include "backend/parallel.h"
 #include <math.h>
 
 /** The same arithmetic as the reference back end, so that the two start from equal values. */
@@ -46,42 +47,50 @@ static void pixels_plane(const struct ys_onednn_pixels *p, int64_t plane, const 
     }
 }
 
+static void pixels_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    for (size_t plane = first; plane < end; plane++)
+        pixels_plane(context, (int64_t)plane, operand[0], operand[1]);
+}
+
 ys_status ys_onednn_pixels_run(void *context, void *const *operand)
 {
     const struct ys_onednn_pixels *p = context;
-#pragma omp parallel for num_threads(p->threads) schedule(static)
-    for (int64_t plane = 0; plane < p->rows * p->channels; plane++)
-        pixels_plane(p, plane, operand[0], operand[1]);
+    ys_parallel_for(p->threads, (size_t)(p->rows * p->channels), 1, pixels_part, p, operand);
     return YS_OK;
 }
 
-enum { CHUNK = 4096 };
+enum { GRAIN = 1024 }; /* elements: 4 kB, so that threads share no page */
+
+static void relu_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    (void)context;
+    const float *x = operand[0];
+    float *y = operand[1];
+    for (size_t i = first; i < end; i++)
+        y[i] = x[i] <= 0 ? 0 : x[i];
+}
 
 ys_status ys_onednn_relu_run(void *context, void *const *operand)
 {
     const struct ys_onednn_elements *c = context;
-    const float *x = operand[0];
-    float *y = operand[1];
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (size_t from = 0; from < c->count; from += CHUNK) {
-        size_t end = from + CHUNK < c->count ? from + CHUNK : c->count;
-        for (size_t i = from; i < end; i++)
-            y[i] = x[i] <= 0 ? 0 : x[i];
-    }
+    ys_parallel_for(c->threads, c->count, GRAIN, relu_part, c, operand);
     return YS_OK;
+}
+
+static void mask_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    (void)context;
+    const float *y = operand[0];
+    float *gradient = operand[1];
+    for (size_t i = first; i < end; i++)
+        gradient[i] = y[i] > 0 ? gradient[i] : 0;
 }
 
 ys_status ys_onednn_mask_run(void *context, void *const *operand)
 {
     const struct ys_onednn_elements *c = context;
-    const float *y = operand[0];
-    float *gradient = operand[1];
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (size_t from = 0; from < c->count; from += CHUNK) {
-        size_t end = from + CHUNK < c->count ? from + CHUNK : c->count;
-        for (size_t i = from; i < end; i++)
-            gradient[i] = y[i] > 0 ? gradient[i] : 0;
-    }
+    ys_parallel_for(c->threads, c->count, GRAIN, mask_part, c, operand);
     return YS_OK;
 }
 
@@ -122,23 +131,32 @@ ys_status ys_onednn_loss_run(void *context, void *const *operand)
     return YS_OK;
 }
 
-/** One pass over [from, end) of the three flat arrays. */
-static void update_part(const struct ys_lowering *low, const struct ys_update_range *range, size_t from, size_t end,
-                        float *restrict w, const float *restrict g, float *restrict v)
+struct update_part {
+    const struct ys_lowering *low;
+    const struct ys_update_range *range;
+};
+
+/** One pass over elements of a range, in the three flat arrays at once. */
+static void update_part(const void *context, void *const *operand, size_t first, size_t end)
 {
-    float rate = (float)(*low->lr * range->lr_mult), decay = (float)(low->config.weight_decay * range->decay_mult);
-    float momentum = (float)low->config.momentum;
+    const struct update_part *part = context;
+    const struct ys_lowering *low = part->low;
+    float rate = (float)(*low->lr * part->range->lr_mult), momentum = (float)low->config.momentum;
+    float decay = (float)(low->config.weight_decay * part->range->decay_mult);
+    float *restrict w = (float *)operand[0] + part->range->first;
+    const float *restrict g = (const float *)operand[1] + part->range->first;
+    float *restrict v = low->momenta >= 0 ? (float *)operand[2] + part->range->first : NULL;
     if (!v) {
-        for (size_t i = from; i < end; i++)
+        for (size_t i = first; i < end; i++)
             w[i] = w[i] - rate * (g[i] + decay * w[i]);
     } else if (low->config.nesterov) {
-        for (size_t i = from; i < end; i++) {
+        for (size_t i = first; i < end; i++) {
             float d = g[i] + decay * w[i], moved = momentum * v[i] + d;
             v[i] = moved;
             w[i] = w[i] - rate * (d + momentum * moved);
         }
     } else {
-        for (size_t i = from; i < end; i++) {
+        for (size_t i = first; i < end; i++) {
             float moved = momentum * v[i] + (g[i] + decay * w[i]);
             v[i] = moved;
             w[i] = w[i] - rate * moved;
@@ -149,16 +167,9 @@ static void update_part(const struct ys_lowering *low, const struct ys_update_ra
 ys_status ys_onednn_update_run(void *context, void *const *operand)
 {
     const struct ys_onednn_update *c = context;
-    const struct ys_lowering *low = c->low;
-    float *w = operand[0], *v = low->momenta >= 0 ? operand[2] : NULL;
-    const float *g = operand[1];
-    for (size_t r = 0; r < low->range_count; r++) {
-        const struct ys_update_range *range = &low->ranges[r];
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-        for (size_t from = 0; from < range->count; from += CHUNK) {
-            size_t end = from + CHUNK < range->count ? from + CHUNK : range->count;
-            update_part(low, range, range->first + from, range->first + end, w, g, v);
-        }
+    for (size_t r = 0; r < c->low->range_count; r++) {
+        struct update_part part = {c->low, &c->low->ranges[r]};
+        ys_parallel_for(c->threads, part.range->count, GRAIN, update_part, &part, operand);
     }
     return YS_OK;
 }

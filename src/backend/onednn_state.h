@@ -18,7 +18,7 @@ struct onednn_node {
     bool is_masked;                /* a ReLU whose gradient was already masked behind the pool that follows it */
     int workspace;                 /* of a pool: which element won; -1 without */
     int source;                    /* of a matrix product: the value before any Flatten */
-    bool in_source_order;          /* of a matrix product: it reads the rows of `source` in the order they lie in memory */
+    bool in_source_order; /* of a matrix product: it reads the rows of `source` in the order they lie in memory */
 };
 
 struct onednn_param {
@@ -46,9 +46,9 @@ ys_status ys_onednn_backward(struct ys_lowering *low, const struct ys_node *node
 ys_status ys_onednn_update(struct ys_lowering *low);
 
 /** Convolution and matrix product of a node, as forward wants them described. */
-ys_status ys_onednn_describe_conv(const struct ys_lowering *low, const struct ys_node *node, struct ys_onednn_conv *conv,
-                                  ys_layout *bias);
-ys_status ys_onednn_describe_gemm(const struct ys_lowering *low, const struct ys_node *node, struct ys_onednn_gemm *gemm,
-                                  ys_layout *bias);
+ys_status ys_onednn_describe_conv(const struct ys_lowering *low, const struct ys_node *node,
+                                  struct ys_onednn_conv *conv, ys_layout *bias);
+ys_status ys_onednn_describe_gemm(const struct ys_lowering *low, const struct ys_node *node,
+                                  struct ys_onednn_gemm *gemm, ys_layout *bias);
 
 #endif

@@ -28,7 +28,8 @@ ys_status ys_layout_plain(ys_layout *layout, size_t rank, const int64_t *dims)
     int64_t stride = 1;
     for (size_t i = rank; i-- > 0; stride *= dims[i])
         strides[i] = stride;
-    return ys_onednn_status(dnnl_memory_desc_init_by_strides(&layout->md, (int)rank, dims, dnnl_f32, strides), "layout");
+    return ys_onednn_status(dnnl_memory_desc_init_by_strides(&layout->md, (int)rank, dims, dnnl_f32, strides),
+                            "layout");
 }
 
 ys_status ys_layout_any(ys_layout *layout, size_t rank, const int64_t *dims)
@@ -171,9 +172,8 @@ ys_status ys_onednn_gemm_backward_data(dnnl_engine_t engine, const struct ys_one
                                        const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
 {
     dnnl_inner_product_desc_t op;
-    YS_TRY(ys_onednn_status(
-        dnnl_inner_product_backward_data_desc_init(&op, &g->src.md, &g->weight.md, &g->dst.md),
-        "matrix product backward data"));
+    YS_TRY(ys_onednn_status(dnnl_inner_product_backward_data_desc_init(&op, &g->src.md, &g->weight.md, &g->dst.md),
+                            "matrix product backward data"));
     return create(engine, &op, false, forward, "matrix product backward data", pd);
 }
 
@@ -192,11 +192,10 @@ ys_status ys_onednn_maxpool_forward(dnnl_engine_t engine, const ys_layout *src, 
 {
     struct window w = window_of(window);
     dnnl_pooling_v2_desc_t op;
-    YS_TRY(ys_onednn_status(
-        dnnl_pooling_v2_forward_desc_init(&op, training ? dnnl_forward_training : dnnl_forward_inference,
-                                          dnnl_pooling_max, &src->md, &dst->md, w.stride, w.kernel, w.gap, w.before,
-                                          w.after),
-        "maximum pooling"));
+    YS_TRY(ys_onednn_status(dnnl_pooling_v2_forward_desc_init(
+                                &op, training ? dnnl_forward_training : dnnl_forward_inference, dnnl_pooling_max,
+                                &src->md, &dst->md, w.stride, w.kernel, w.gap, w.before, w.after),
+                            "maximum pooling"));
     return create(engine, &op, false, NULL, "maximum pooling", pd);
 }
 

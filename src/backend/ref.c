@@ -122,7 +122,8 @@ static ys_status need_input(struct ys_lowering *low, const struct ys_node *node)
         ys_free(c);
         return status;
     }
-    return call(low, node, ref->kernels->input, c, (struct ys_operand[]){at(low->input), at(low->value[node->in[0]])}, 2);
+    return call(low, node, ref->kernels->input, c, (struct ys_operand[]){at(low->input), at(low->value[node->in[0]])},
+                2);
 }
 
 static ys_status forward_conv(struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *c)
@@ -130,8 +131,8 @@ static ys_status forward_conv(struct ys_lowering *low, const struct ys_node *nod
     const struct ref *ref = low->state;
     const struct ys_window *w = &node->window;
     int64_t taps = c->in[0] / w->group * w->kernel[0] * w->kernel[1];
-    int64_t scratch_count = node->op == YS_OP_CONV ? taps * c->out[1] * c->out[2]
-                                                   : (c->in_features + c->out_features) * c->batch;
+    int64_t scratch_count =
+        node->op == YS_OP_CONV ? taps * c->out[1] * c->out[2] : (c->in_features + c->out_features) * c->batch;
     int scratch;
     ys_status status = ys_program_buffer(low->program, (size_t)scratch_count * low->real_size, false, &scratch);
     if (status != YS_OK) {
@@ -142,7 +143,8 @@ static ys_status forward_conv(struct ys_lowering *low, const struct ys_node *nod
                                      at(low->value[node->out[0]]), at(scratch)};
     if (c->has_bias)
         operands[4] = param_at(low, low->weights, node->bias);
-    return call(low, node, node->op == YS_OP_CONV ? ref->kernels->conv : ref->kernels->gemm, c, operands, 4 + c->has_bias);
+    return call(low, node, node->op == YS_OP_CONV ? ref->kernels->conv : ref->kernels->gemm, c, operands,
+                4 + c->has_bias);
 }
 
 static ys_status forward_pool(struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *c)
@@ -259,7 +261,8 @@ static ys_status ref_backward(struct ys_lowering *low, const struct ys_node *nod
     case YS_OP_FLATTEN:
         return call(low, node, ref->kernels->copy, c, (struct ys_operand[]){dy, dx}, 2);
     case YS_OP_MAXPOOL:
-        return call(low, node, ref->kernels->maxpool_backward, c, (struct ys_operand[]){at(ref->winners[out]), dy, dx}, 3);
+        return call(low, node, ref->kernels->maxpool_backward, c, (struct ys_operand[]){at(ref->winners[out]), dy, dx},
+                    3);
     default:
         return backward_conv(low, node, c);
     }

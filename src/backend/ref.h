@@ -10,10 +10,10 @@
 /** What a call needs to know. Operands, in order; those in brackets are there when the flag says so. */
 struct ys_ref_context {
     int64_t batch;
-    int64_t in[3], out[3];  /* channels, height, width of one row before and after */
+    int64_t in[3], out[3]; /* channels, height, width of one row before and after */
     int64_t in_features, out_features;
-    size_t count;           /* elements of an elementwise call */
-    enum ys_dtype dtype;    /* of the raw input */
+    size_t count;        /* elements of an elementwise call */
+    enum ys_dtype dtype; /* of the raw input */
     bool has_bias, has_weight_gradient, has_input_gradient;
     const struct ys_window *window;
     const struct ys_normalize *normalize;

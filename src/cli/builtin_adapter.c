@@ -93,7 +93,8 @@ static ys_status read_config(const ys_json *plan, struct ys_engine_config *confi
     else if (strcmp(precision, "f32") == 0)
         config->precision = YS_ENGINE_F32;
     else
-        return ys_fail(YS_EUNSUPPORTED, "precision %s is not yet available in the built-in engine; take f32 or f64", precision);
+        return ys_fail(YS_EUNSUPPORTED, "precision %s is not yet available in the built-in engine; take f32 or f64",
+                       precision);
     config->batch = ys_json_get_int(plan, "batch", 0);
     config->threads = (int)ys_json_get_int(plan, "threads", 1);
     config->training = true;
@@ -188,7 +189,8 @@ static ys_status gather(struct adapter *a, int64_t step)
     const uint32_t *order = a->order + step * a->batch;
     for (int64_t i = 0; i < a->batch; i++) {
         if (order[i] >= a->rows.count)
-            return ys_fail(YS_EINVAL, "the order asks for row %u of %zu in step %lld", order[i], a->rows.count, (long long)step);
+            return ys_fail(YS_EINVAL, "the order asks for row %u of %zu in step %lld", order[i], a->rows.count,
+                           (long long)step);
         ys_builtin_rows_copy(&a->rows, order[i], (size_t)i, x, y);
     }
     return YS_OK;
@@ -331,8 +333,14 @@ static ys_status save(void *self, const char *path)
 
 int ys_builtin_serve(void)
 {
-    static const struct ys_adapter_ops ops = {.hello = hello, .open = open_plan, .reset = reset, .forward = forward,
-                                              .backward = backward, .step = step, .train = train, .save = save,
+    static const struct ys_adapter_ops ops = {.hello = hello,
+                                              .open = open_plan,
+                                              .reset = reset,
+                                              .forward = forward,
+                                              .backward = backward,
+                                              .step = step,
+                                              .train = train,
+                                              .save = save,
                                               .close = close_plan};
     struct adapter adapter = {0};
     return ys_adapter_serve_environment(&ops, &adapter);

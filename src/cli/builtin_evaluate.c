@@ -75,7 +75,8 @@ static double row_loss(const float *logits, int64_t classes, int64_t label)
 }
 
 /** Batch after batch; the last one is filled up with its own first row, which is not counted again. */
-static ys_status count_rows(struct ys_engine *engine, const struct ys_builtin_rows *rows, size_t batch, struct tally *tally)
+static ys_status count_rows(struct ys_engine *engine, const struct ys_builtin_rows *rows, size_t batch,
+                            struct tally *tally)
 {
     void *x;
     int64_t *y, classes = ys_engine_classes(engine);

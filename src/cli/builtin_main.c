@@ -33,7 +33,8 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!getenv("YARDSTICK_FD")) {
-        fprintf(stderr, "yardstick-builtin: YARDSTICK_FD is not set; as an adapter it is started by yardstick\n\n%s", help);
+        fprintf(stderr, "yardstick-builtin: YARDSTICK_FD is not set; as an adapter it is started by yardstick\n\n%s",
+                help);
         return 2;
     }
     return ys_builtin_serve();

@@ -12,7 +12,8 @@ struct ys_builtin_rows {
 };
 
 /** Opens the file and checks it against the graph's input. */
-ys_status ys_builtin_rows_open(const char *path, const struct ys_graph *graph, struct ys_builtin_rows *rows) YS_MUST_CHECK;
+ys_status ys_builtin_rows_open(const char *path, const struct ys_graph *graph,
+                               struct ys_builtin_rows *rows) YS_MUST_CHECK;
 void ys_builtin_rows_close(struct ys_builtin_rows *rows);
 /** Copies row `row`, below rows->count, to row `to` of the given buffers. */
 void ys_builtin_rows_copy(const struct ys_builtin_rows *rows, size_t row, size_t to, void *x, int64_t *y);

@@ -5,8 +5,8 @@
  * A node is live when the logits depend on it. All floating-point values of a program have one format: double for
  * YS_ENGINE_F64, float for YS_ENGINE_F32.
  *
- * Parameters live in one flat buffer, in whatever layout the back end likes; gradients and momenta mirror it element for
- * element, so the optimizer is one pass over three arrays. */
+ * Parameters live in one flat buffer, in whatever layout the back end likes; gradients and momenta mirror it element
+ * for element, so the optimizer is one pass over three arrays. */
 #ifndef YS_ENGINE_BACKEND_H
 #define YS_ENGINE_BACKEND_H
 
@@ -24,27 +24,27 @@ struct ys_lowering {
     const struct ys_graph *graph;
     struct ys_engine_config config;
     struct ys_program *program;
-    size_t real_size;      /* bytes of one floating-point element: 8 or 4 */
-    int64_t classes;       /* columns of the logits */
-    bool *node_live;       /* [node_count] */
-    bool *value_gradient;  /* [value_count]: the gradient of this value is wanted */
-    int *value_reader;     /* [value_count]: the one live node that reads it, -1 for the logits and for dead values */
-    int *value;            /* [value_count]: its buffer, -1 before it has one */
-    int *gradient;         /* [value_count]: the buffer of its gradient, -1 before it has one */
-    size_t *param_offset;  /* [param_count]: first element in the flat buffers; set by the engine after begin */
-    size_t *param_size;    /* [param_count]: elements there, padding included; set by begin */
-    int input;             /* batch rows as the graph's input stores them (uint8 or float32), C order */
-    int labels;            /* int64 [batch] */
-    int logits;            /* [batch, classes], C order */
-    int loss;              /* one element */
-    int input_gradient;    /* float [batch, ...] in C order, -1 unless asked for */
+    size_t real_size;     /* bytes of one floating-point element: 8 or 4 */
+    int64_t classes;      /* columns of the logits */
+    bool *node_live;      /* [node_count] */
+    bool *value_gradient; /* [value_count]: the gradient of this value is wanted */
+    int *value_reader;    /* [value_count]: the one live node that reads it, -1 for the logits and for dead values */
+    int *value;           /* [value_count]: its buffer, -1 before it has one */
+    int *gradient;        /* [value_count]: the buffer of its gradient, -1 before it has one */
+    size_t *param_offset; /* [param_count]: first element in the flat buffers; set by the engine after begin */
+    size_t *param_size;   /* [param_count]: elements there, padding included; set by begin */
+    int input;            /* batch rows as the graph's input stores them (uint8 or float32), C order */
+    int labels;           /* int64 [batch] */
+    int logits;           /* [batch, classes], C order */
+    int loss;             /* one element */
+    int input_gradient;   /* float [batch, ...] in C order, -1 unless asked for */
     int weights, gradients, momenta; /* the flat buffers; -1 where there is none (no training, no momentum) */
     struct ys_update_range *ranges;
     size_t range_count;
-    const double *lr;      /* of the step about to run; valid for the life of the program */
+    const double *lr;        /* of the step about to run; valid for the life of the program */
     enum ys_segment segment; /* that calls are being appended to */
-    int saved_threads;     /* the calling thread's own setting, between enter and leave */
-    void *state;           /* the back end's own; made by begin, which may fail half way: end copes */
+    int saved_threads;       /* the calling thread's own setting, between enter and leave */
+    void *state;             /* the back end's own; made by begin, which may fail half way: end copes */
 };
 
 struct ys_backend {

@@ -181,8 +181,8 @@ int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precis
     if (converted)
         convert(converted, e->low.real_size, values, size, count);
     enter(e);
-    ys_status status = e->backend->param_store(&e->low, param, converted ? converted : values,
-                                               flat_param(e, e->low.weights, param));
+    ys_status status =
+        e->backend->param_store(&e->low, param, converted ? converted : values, flat_param(e, e->low.weights, param));
     leave(e);
     ys_free(converted);
     return status;
@@ -247,7 +247,10 @@ int ys_engine_save(struct ys_engine *e, const char *path)
         size_t elements = (size_t)ys_param_elements(param);
         data[p] = ys_alloc(elements, sizeof(float));
         status = data[p] ? get_flat(e, e->low.weights, p, YS_ENGINE_F32, data[p]) : ys_out_of_memory();
-        tensors[p] = (struct ys_tensor){.name = param->name, .dtype = YS_F32, .rank = param->rank, .data = data[p],
+        tensors[p] = (struct ys_tensor){.name = param->name,
+                                        .dtype = YS_F32,
+                                        .rank = param->rank,
+                                        .data = data[p],
                                         .size_bytes = elements * sizeof(float)};
         memcpy(tensors[p].shape, param->shape, sizeof tensors[p].shape);
     }
@@ -281,8 +284,8 @@ static ys_status take_input(struct ys_engine *e, const void *x, const int64_t *y
         memcpy(e->y, y, e->program.buffers[e->low.labels].size_bytes);
     for (int64_t i = 0; i < e->low.config.batch; i++)
         if (e->y[i] < 0 || e->y[i] >= e->low.classes)
-            return ys_fail(YS_EINVAL, "label %lld of row %lld is not one of %lld classes", (long long)e->y[i], (long long)i,
-                           (long long)e->low.classes);
+            return ys_fail(YS_EINVAL, "label %lld of row %lld is not one of %lld classes", (long long)e->y[i],
+                           (long long)i, (long long)e->low.classes);
     return YS_OK;
 }
 
@@ -331,7 +334,8 @@ const void *ys_engine_input_gradient(const struct ys_engine *e)
 
 struct ys_engine_counters ys_engine_counters(const struct ys_engine *e)
 {
-    struct ys_engine_counters c = {.arena_bytes = e->program.arena_bytes, .calls = e->program.call_count, .steps = e->steps};
+    struct ys_engine_counters c = {
+        .arena_bytes = e->program.arena_bytes, .calls = e->program.call_count, .steps = e->steps};
     for (size_t i = 0; i < e->program.buffer_count; i++)
         c.requested_bytes += e->program.buffers[i].size_bytes;
     return c;

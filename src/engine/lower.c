@@ -37,7 +37,11 @@ ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_c
 ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run run, void *context,
                         void (*free_context)(void *), const struct ys_operand *operands, size_t count)
 {
-    struct ys_call call = {.name = name, .run = run, .context = context, .free = free_context, .operand_count = count,
+    struct ys_call call = {.name = name,
+                           .run = run,
+                           .context = context,
+                           .free = free_context,
+                           .operand_count = count,
                            .segment = low->segment};
     YS_ASSERT(count <= YS_CALL_MAX_OPERANDS);
     memcpy(call.operands, operands, count * sizeof *operands);
@@ -59,8 +63,10 @@ static ys_status find_live(struct ys_lowering *low)
         for (size_t k = 0; k < node->in_count; k++) {
             int v = node->in[k];
             if (low->value_reader[v] >= 0 || v == g->output)
-                return ys_fail(YS_EUNSUPPORTED, "value %s is read more than once, by %s too: the built-in engine adds up no "
-                               "gradients", g->values[v].name, node->name);
+                return ys_fail(YS_EUNSUPPORTED,
+                               "value %s is read more than once, by %s too: the built-in engine adds up no "
+                               "gradients",
+                               g->values[v].name, node->name);
             low->value_reader[v] = (int)i;
         }
     }

@@ -44,7 +44,8 @@ static const struct ys_buffer *obstacle(struct ys_buffer *const *order, size_t c
         if (!is_placed(other) || (share && !ys_plan_conflict(other, b)))
             continue;
         size_t other_end = other->offset_bytes + round_up(other->size_bytes);
-        if (begin < other_end && other->offset_bytes < end && (!found || other_end > found->offset_bytes + round_up(found->size_bytes)))
+        if (begin < other_end && other->offset_bytes < end &&
+            (!found || other_end > found->offset_bytes + round_up(found->size_bytes)))
             found = other;
     }
     return found;

@@ -28,8 +28,8 @@ ys_status ys_program_buffer(struct ys_program *program, size_t size_bytes, bool 
         program->buffer_capacity = capacity;
     }
     *buffer = (int)program->buffer_count++;
-    program->buffers[*buffer] =
-        (struct ys_buffer){.size_bytes = size_bytes ? size_bytes : 1, .persistent = persistent, .first = -1, .last = -1};
+    program->buffers[*buffer] = (struct ys_buffer){
+        .size_bytes = size_bytes ? size_bytes : 1, .persistent = persistent, .first = -1, .last = -1};
     return YS_OK;
 }
 
@@ -96,7 +96,8 @@ ys_status ys_program_plan(struct ys_program *program, bool guarded)
     for (size_t i = 0; i < program->call_count; i++) {
         struct ys_call *call = &program->calls[i];
         for (size_t k = 0; k < call->operand_count; k++)
-            call->address[k] = (unsigned char *)ys_program_at(program, call->operands[k].buffer) + call->operands[k].offset_bytes;
+            call->address[k] =
+                (unsigned char *)ys_program_at(program, call->operands[k].buffer) + call->operands[k].offset_bytes;
         if (call->bind)
             YS_TRY(call->bind(call->context, call->address));
     }

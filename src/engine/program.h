@@ -1,8 +1,8 @@
 /* A program: what a back end made of a graph. A flat list of calls over buffers that lie in one arena.
  *
  * A back end first describes buffers (ys_program_buffer) and appends calls in the order in which they will run
- * (ys_program_call), segment after segment; ys_program_plan() then gives every buffer its place and binds the calls. From
- * then on nothing is allocated: ys_program_run() walks the list. */
+ * (ys_program_call), segment after segment; ys_program_plan() then gives every buffer its place and binds the calls.
+ * From then on nothing is allocated: ys_program_run() walks the list. */
 #ifndef YS_ENGINE_PROGRAM_H
 #define YS_ENGINE_PROGRAM_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define YS_ALIGNMENT 64 /* of every buffer: a cache line, and the widest vector register */
+#define YS_ALIGNMENT         64 /* of every buffer: a cache line, and the widest vector register */
 #define YS_CALL_MAX_OPERANDS 10
 
 /** Segments run in this order; a run may stop after any of them. */
@@ -19,8 +19,8 @@ enum ys_segment { YS_SEGMENT_FORWARD, YS_SEGMENT_BACKWARD, YS_SEGMENT_UPDATE, YS
 
 struct ys_buffer {
     size_t size_bytes;
-    bool persistent;  /* keeps its content between runs; a transient one holds it from its first call to its last */
-    int first, last;  /* calls that use it; first is -1 while none does */
+    bool persistent;     /* keeps its content between runs; a transient one holds it from its first call to its last */
+    int first, last;     /* calls that use it; first is -1 while none does */
     size_t offset_bytes; /* in the arena, once planned */
 };
 
@@ -76,11 +76,11 @@ ys_status ys_program_check_guards(const struct ys_program *program) YS_MUST_CHEC
 
 /* The memory plan alone (engine/plan.c). */
 
-/** Gives every buffer that is used or persistent an offset, so that buffers that live at the same time share no byte; the
- * largest first, each at the lowest offset that is free during its life (first fit by falling size). `gap_bytes` are kept
- * free on both sides of each; with `share` false no two share bytes at all. *arena_bytes: the size needed. */
-ys_status ys_plan_memory(struct ys_buffer *buffers, size_t count, bool share, size_t gap_bytes, size_t *arena_bytes)
-    YS_MUST_CHECK;
+/** Gives every buffer that is used or persistent an offset, so that buffers that live at the same time share no byte;
+ * the largest first, each at the lowest offset that is free during its life (first fit by falling size). `gap_bytes`
+ * are kept free on both sides of each; with `share` false no two share bytes at all. *arena_bytes: the size needed. */
+ys_status ys_plan_memory(struct ys_buffer *buffers, size_t count, bool share, size_t gap_bytes,
+                         size_t *arena_bytes) YS_MUST_CHECK;
 /** Whether two buffers must not share bytes. */
 bool ys_plan_conflict(const struct ys_buffer *a, const struct ys_buffer *b);
 

@@ -43,7 +43,8 @@ static char *program_path(void)
 
 static void fixture_net(struct net *n)
 {
-    struct ys_window three = {{3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 1}, halve = {{2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}, 1};
+    struct ys_window three = {{3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 1},
+                     halve = {{2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}, 1};
     net_input(n, YS_U8, ROWS, 1, 8, 8);
     strcpy(n->value_names[0], "x");
     net_normalize(n, 1, 1.0 / 255);
@@ -64,7 +65,10 @@ static bool write_weights(const struct net *n, const char *path, float factor)
         values[p] = net_weights(n, p, 0.3);
         for (size_t i = 0; i < count; i++)
             values[p][i] *= factor;
-        tensors[p] = (struct ys_tensor){.name = param->name, .dtype = YS_F32, .rank = param->rank, .data = values[p],
+        tensors[p] = (struct ys_tensor){.name = param->name,
+                                        .dtype = YS_F32,
+                                        .rank = param->rank,
+                                        .data = values[p],
                                         .size_bytes = count * sizeof(float)};
         memcpy(tensors[p].shape, param->shape, sizeof param->shape);
     }
@@ -108,7 +112,8 @@ static bool make_fixture(void)
     ys_json *graph = ys_graph_to_json(&n.graph);
     struct ys_tensor rows[] = {{"x", YS_U8, 4, {ROWS, 1, 8, 8}, x, ROWS * 64}, {"y", YS_I64, 1, {ROWS}, y, ROWS * 8}};
     if (mkdtemp(folder) && graph && ys_json_write(in_folder("graph.json"), graph) == YS_OK &&
-        write_weights(&n, in_folder("weights.safetensors"), 1) && write_weights(&n, in_folder("nan.safetensors"), NAN) &&
+        write_weights(&n, in_folder("weights.safetensors"), 1) &&
+        write_weights(&n, in_folder("nan.safetensors"), NAN) &&
         ys_safetensors_write(in_folder("train.safetensors"), rows, 2, NULL) == YS_OK &&
         write_order(in_folder("order.safetensors"), ROWS) && write_order(in_folder("far.safetensors"), ROWS + 7))
         made = 1;
@@ -122,14 +127,16 @@ static bool make_fixture(void)
 static ys_json *make_plan(const char *precision)
 {
     char text[2048];
-    snprintf(text, sizeof text,
-             "{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":\"train\",\"model\":\"test\",\"graph\":\"%s/graph.json\","
-             "\"weights\":\"%s/weights.safetensors\",\"input\":{\"kind\":\"file\",\"path\":\"%s/train.safetensors\","
-             "\"order\":\"%s/order.safetensors\"},\"batch\":%d,\"steps\":%d,\"block\":3,\"seed\":1,\"precision\":\"%s\","
-             "\"loss\":\"softmax_cross_entropy\",\"optimizer\":{\"name\":\"sgd\",\"momentum\":0.9,\"nesterov\":false,"
-             "\"weight_decay\":0.0005,\"clip_norm\":null},\"threads\":2,\"cpus\":[0,1],\"device\":\"cpu\",\"options\":{},"
-             "\"dist\":{\"rank\":0,\"world\":1,\"rendezvous\":null},\"folder\":\"%s\"}",
-             folder, folder, folder, folder, BATCH, STEPS, precision, folder);
+    snprintf(
+        text, sizeof text,
+        "{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":\"train\",\"model\":\"test\",\"graph\":\"%s/"
+        "graph.json\","
+        "\"weights\":\"%s/weights.safetensors\",\"input\":{\"kind\":\"file\",\"path\":\"%s/train.safetensors\","
+        "\"order\":\"%s/order.safetensors\"},\"batch\":%d,\"steps\":%d,\"block\":3,\"seed\":1,\"precision\":\"%s\","
+        "\"loss\":\"softmax_cross_entropy\",\"optimizer\":{\"name\":\"sgd\",\"momentum\":0.9,\"nesterov\":false,"
+        "\"weight_decay\":0.0005,\"clip_norm\":null},\"threads\":2,\"cpus\":[0,1],\"device\":\"cpu\",\"options\":{},"
+        "\"dist\":{\"rank\":0,\"world\":1,\"rendezvous\":null},\"folder\":\"%s\"}",
+        folder, folder, folder, folder, BATCH, STEPS, precision, folder);
     ys_json *plan = NULL;
     CHECK(ys_json_parse(text, strlen(text), "plan", &plan) == YS_OK);
     return plan;
@@ -431,7 +438,8 @@ static int train(struct program *p, int from, int to, double *losses)
     ys_json *reply = request(p, parse(text));
     uint64_t before = 0;
     while (reply && strcmp(ys_json_get_text(reply, "type", ""), "block") == 0) {
-        uint64_t start_ns = (uint64_t)ys_json_get_int(reply, "t_start_ns", 0), end_ns = (uint64_t)ys_json_get_int(reply, "t_end_ns", 0);
+        uint64_t start_ns = (uint64_t)ys_json_get_int(reply, "t_start_ns", 0),
+                 end_ns = (uint64_t)ys_json_get_int(reply, "t_end_ns", 0);
         CHECK(start_ns >= before && end_ns > start_ns);
         CHECK((uint64_t)ys_json_get_int(reply, "input_ns", -1) <= end_ns - start_ns);
         CHECK_INT(ys_json_get_int(reply, "first", -1), from + count);
@@ -473,7 +481,8 @@ static void unknown_messages_are_unsupported(void)
     struct program p;
     if (!start_open(&p, "f32"))
         return;
-    static const char *const messages[] = {"{\"type\":\"infer\",\"requests\":1,\"batch\":1}", "{\"type\":\"input_gradient\"}"};
+    static const char *const messages[] = {"{\"type\":\"infer\",\"requests\":1,\"batch\":1}",
+                                           "{\"type\":\"input_gradient\"}"};
     for (int i = 0; i < 2; i++) {
         ys_json *error = request(&p, parse(messages[i]));
         CHECK_TEXT(ys_json_get_text(error, "code", ""), "unsupported");
@@ -501,8 +510,18 @@ static ys_json *evaluate(const char *weights, const char *batch, int expected_co
 {
     struct ys_buf output = {0};
     ys_json *object = NULL;
-    const char *const arguments[] = {"evaluate", "--graph", in_folder("graph.json"), "--weights", weights, "--data",
-                                     in_folder("train.safetensors"), "--threads", "2", "--batch", batch, NULL};
+    const char *const arguments[] = {"evaluate",
+                                     "--graph",
+                                     in_folder("graph.json"),
+                                     "--weights",
+                                     weights,
+                                     "--data",
+                                     in_folder("train.safetensors"),
+                                     "--threads",
+                                     "2",
+                                     "--batch",
+                                     batch,
+                                     NULL};
     CHECK_INT(run_program(arguments, &output), expected_code);
     if (expected_code == 0)
         CHECK(ys_json_parse(ys_buf_text(&output), output.size, "evaluate", &object) == YS_OK);
@@ -520,7 +539,8 @@ static void saved_weights_are_evaluated(void)
         return;
     train(&p, 0, STEPS, losses);
     char text[256];
-    snprintf(text, sizeof text, "{\"type\":\"save\",\"format\":\"safetensors\",\"path\":\"%s/saved.safetensors\"}", folder);
+    snprintf(text, sizeof text, "{\"type\":\"save\",\"format\":\"safetensors\",\"path\":\"%s/saved.safetensors\"}",
+             folder);
     ys_json *saved = request(&p, parse(text));
     CHECK_TEXT(ys_json_get_text(saved, "type", ""), "saved");
     CHECK(ys_json_get_int(saved, "bytes", 0) > 4 * 1445);
@@ -560,8 +580,8 @@ static void wrong_arguments_exit_2(void)
         return;
     }
     ys_free(path);
-    static const char *const wrong[][4] = {{"--peak"}, {"--floor", "lenet"}, {"nonsense"}, {"evaluate"},
-                                           {"evaluate", "--graph"}, {"evaluate", "--threads", "0"}};
+    static const char *const wrong[][4] = {{"--peak"},   {"--floor", "lenet"},    {"nonsense"},
+                                           {"evaluate"}, {"evaluate", "--graph"}, {"evaluate", "--threads", "0"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct ys_buf output = {0};
         const char *arguments[5] = {wrong[i][0], wrong[i][1], wrong[i][2], NULL};
@@ -579,6 +599,7 @@ static void wrong_arguments_exit_2(void)
 TAP_MAIN(TAP_CASE(hello_says_what_it_can_do), TAP_CASE(open_says_parameters_threads_and_library),
          TAP_CASE(option_backend_is_a_deviation), TAP_CASE(plans_that_it_cannot_run_are_refused),
          TAP_CASE(a_row_beyond_the_data_is_an_error_and_no_crash), TAP_CASE(no_steps_give_back_the_weights_loaded),
-         TAP_CASE(forward_gives_rows_as_ordered_and_their_logits), TAP_CASE(backward_has_every_gradient_and_changes_nothing),
+         TAP_CASE(forward_gives_rows_as_ordered_and_their_logits),
+         TAP_CASE(backward_has_every_gradient_and_changes_nothing),
          TAP_CASE(training_repeats_after_reset_and_follows_step), TAP_CASE(unknown_messages_are_unsupported),
          TAP_CASE(saved_weights_are_evaluated), TAP_CASE(weights_of_nan_have_no_loss), TAP_CASE(wrong_arguments_exit_2))

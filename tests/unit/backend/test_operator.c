@@ -10,8 +10,14 @@ static const double unit = 0x1p-24; /* rounding to nearest float */
 
 static struct ys_engine *open_engine(const struct net *n, const char *backend, enum ys_engine_precision precision)
 {
-    struct ys_engine_config config = {.batch = n->batch, .precision = precision, .backend = backend, .threads = 2,
-                                      .training = true, .input_gradient = true, .guarded = true, .momentum = 0.9};
+    struct ys_engine_config config = {.batch = n->batch,
+                                      .precision = precision,
+                                      .backend = backend,
+                                      .threads = 2,
+                                      .training = true,
+                                      .input_gradient = true,
+                                      .guarded = true,
+                                      .momentum = 0.9};
     struct ys_engine *engine = NULL;
     CHECK_TEXT(ys_engine_open_graph(&n->graph, &config, &engine) == 0 ? "" : ys_engine_error(), "");
     if (engine)
@@ -21,7 +27,8 @@ static struct ys_engine *open_engine(const struct net *n, const char *backend, e
 
 /* Central differences with h = 2^-17. The loss is a log-sum-exp of logits that are (piecewise) linear in each single
  * weight or pixel, at most 10 per unit in these networks, so its third derivative is below (2 * 10)^3 / 10 and the
- * truncation below h^2 / 6 * 800 = 8e-9; the loss carries a rounding error of some 5e-16 of at most 10, over h: 7e-10. */
+ * truncation below h^2 / 6 * 800 = 8e-9; the loss carries a rounding error of some 5e-16 of at most 10, over h: 7e-10.
+ */
 static const double step = 0x1p-17, difference_tolerance = 1e-8;
 enum { SAMPLES = 64 }; /* elements of a tensor that are tried */
 
@@ -168,15 +175,12 @@ static void check_near(const char *what, size_t count, const double *expected, c
               "%s[%zu] is %.9g, ref says %.12g; bound %g", what, worst, actual[worst], expected[worst], bound);
 }
 
-/* Bounds for one operator between pixels and logits, with u = 2^-24 and gamma(k) = k u / (1 - k u) (Higham, Accuracy and
- * Stability of Numerical Algorithms, 2nd ed., 3.1):
- *   a logit is a sum of K products:          |error| <= d := gamma(K + 1) * max sum |w||x|
- *   the loss moves by at most 2 d, and is rounded once
- *   dlogits = (p - onehot) / N: p moves by a factor within exp(+-2 d), and sum |dlogits| <= 2 over the whole batch, so
- *                                            sum |error| <= e := 2.1 d + 4 u
- *   a weight's gradient, a sum of M products dlogit * x:   |error| <= max|x| (e + 2 gamma(M))
- *   a pixel's gradient, a sum of T products dlogit * w:    |error| <= max|w| (e + 2 gamma(T))
- * For the chains (CHAIN below) see there. */
+/* Bounds for one operator between pixels and logits, with u = 2^-24 and gamma(k) = k u / (1 - k u) (Higham, Accuracy
+ * and Stability of Numerical Algorithms, 2nd ed., 3.1): a logit is a sum of K products:          |error| <= d :=
+ * gamma(K + 1) * max sum |w||x| the loss moves by at most 2 d, and is rounded once dlogits = (p - onehot) / N: p moves
+ * by a factor within exp(+-2 d), and sum |dlogits| <= 2 over the whole batch, so sum |error| <= e := 2.1 d + 4 u a
+ * weight's gradient, a sum of M products dlogit * x:   |error| <= max|x| (e + 2 gamma(M)) a pixel's gradient, a sum of
+ * T products dlogit * w:    |error| <= max|w| (e + 2 gamma(T)) For the chains (CHAIN below) see there. */
 static void check_against_ref(const struct net *n)
 {
     struct ys_engine *r = open_engine(n, "ref", YS_ENGINE_F64), *o = open_engine(n, "onednn", YS_ENGINE_F32);
@@ -212,46 +216,46 @@ static void check_against_ref(const struct net *n)
 
 #define WINDOW(kh, kw, sh, sw, top, left, bottom, right)                                                               \
     ((struct ys_window){{kh, kw}, {sh, sw}, {1, 1}, {top, left, bottom, right}, 1})
-#define SPARSE(k, d, pad) ((struct ys_window){{k, k}, {1, 1}, {d, d}, {pad, pad, pad, pad}, 1})
+#define SPARSE(k, d, pad)      ((struct ys_window){{k, k}, {1, 1}, {d, d}, {pad, pad, pad, pad}, 1})
 #define GROUPS(k, pad, groups) ((struct ys_window){{k, k}, {1, 1}, {1, 1}, {pad, pad, pad, pad}, groups})
 
 /* NAME, pixel type, batch, channels, height, width, then the operator. */
 #define SHAPES(X)                                                                                                      \
-    X(conv_3x3_pad_1, YS_F32, 2, 2, 5, 7, net_conv(n, 3, WINDOW(3, 3, 1, 1, 1, 1, 1, 1), 1))                            \
-    X(conv_one_channel, YS_F32, 2, 1, 4, 4, net_conv(n, 1, WINDOW(2, 2, 1, 1, 0, 0, 0, 0), 1))                          \
-    X(conv_odd_size_stride_2, YS_F32, 2, 3, 7, 5, net_conv(n, 4, WINDOW(3, 3, 2, 2, 1, 1, 1, 1), 1))                    \
-    X(conv_stride_beyond_kernel, YS_F32, 2, 3, 8, 7, net_conv(n, 4, WINDOW(2, 1, 3, 3, 0, 0, 0, 0), 1))                 \
-    X(conv_asymmetric_pad, YS_F32, 2, 2, 5, 6, net_conv(n, 3, WINDOW(3, 4, 1, 1, 0, 1, 2, 3), 1))                       \
-    X(conv_asymmetric_pad_stride, YS_F32, 2, 2, 6, 6, net_conv(n, 3, WINDOW(3, 3, 2, 2, 0, 0, 1, 1), 1))                \
-    X(conv_two_groups, YS_F32, 2, 4, 5, 5, net_conv(n, 6, GROUPS(3, 1, 2), 1))                                          \
-    X(conv_depthwise, YS_F32, 2, 5, 5, 5, net_conv(n, 5, GROUPS(3, 1, 5), 1))                                           \
-    X(conv_depthwise_double, YS_F32, 1, 3, 5, 4, net_conv(n, 6, GROUPS(2, 0, 3), 0))                                    \
-    X(conv_dilated, YS_F32, 2, 2, 7, 7, net_conv(n, 3, SPARSE(3, 2, 2), 1))                                             \
-    X(conv_odd_channels, YS_F32, 2, 17, 5, 5, net_conv(n, 33, WINDOW(3, 3, 1, 1, 1, 1, 1, 1), 1))                       \
-    X(conv_full_blocks, YS_F32, 2, 16, 6, 6, net_conv(n, 32, WINDOW(5, 5, 1, 1, 2, 2, 2, 2), 1))                        \
-    X(conv_batch_1, YS_F32, 1, 3, 5, 5, net_conv(n, 4, WINDOW(3, 3, 1, 1, 1, 1, 1, 1), 1))                              \
-    X(conv_without_bias, YS_F32, 2, 3, 5, 5, net_conv(n, 4, WINDOW(3, 3, 1, 1, 1, 1, 1, 1), 0))                         \
-    X(conv_flat_kernel, YS_F32, 2, 2, 4, 9, net_conv(n, 3, WINDOW(1, 5, 1, 2, 0, 2, 0, 2), 1))                          \
-    X(conv_1x1, YS_F32, 3, 5, 3, 3, net_conv(n, 7, WINDOW(1, 1, 1, 1, 0, 0, 0, 0), 1))                                  \
-    X(conv_whole_image, YS_F32, 3, 2, 4, 5, net_conv(n, 6, WINDOW(4, 5, 1, 1, 0, 0, 0, 0), 1))                          \
-    X(gemm_small, YS_F32, 3, 7, 1, 1, (net_flatten(n), net_gemm(n, 5, 1)))                                              \
-    X(gemm_batch_1, YS_F32, 1, 9, 1, 1, (net_flatten(n), net_gemm(n, 4, 1)))                                            \
-    X(gemm_without_bias, YS_F32, 4, 6, 1, 1, (net_flatten(n), net_gemm(n, 3, 0)))                                       \
-    X(gemm_wide, YS_F32, 5, 130, 1, 1, (net_flatten(n), net_gemm(n, 70, 1)))                                            \
-    X(gemm_of_an_image, YS_F32, 3, 2, 3, 5, (net_flatten(n), net_gemm(n, 4, 1)))                                        \
-    X(relu_odd, YS_F32, 3, 3, 5, 7, net_relu(n))                                                                        \
-    X(relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_relu(n)))                                                    \
-    X(maxpool_2x2, YS_F32, 2, 3, 6, 6, net_pool(n, WINDOW(2, 2, 2, 2, 0, 0, 0, 0)))                                     \
-    X(maxpool_odd_size, YS_F32, 2, 3, 7, 5, net_pool(n, WINDOW(2, 2, 2, 2, 0, 0, 0, 0)))                                \
-    X(maxpool_overlapping, YS_F32, 2, 3, 7, 7, net_pool(n, WINDOW(3, 3, 2, 2, 1, 1, 1, 1)))                             \
-    X(maxpool_stride_beyond_kernel, YS_F32, 2, 2, 8, 8, net_pool(n, WINDOW(2, 2, 3, 3, 0, 0, 0, 0)))                    \
-    X(maxpool_asymmetric_pad, YS_F32, 2, 2, 5, 5, net_pool(n, WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                          \
-    X(maxpool_dilated, YS_F32, 2, 2, 7, 7, net_pool(n, SPARSE(2, 2, 0)))                                                \
-    X(maxpool_one_channel, YS_F32, 1, 1, 4, 6, net_pool(n, WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                             \
-    X(maxpool_16_channels, YS_F32, 2, 16, 4, 4, net_pool(n, WINDOW(2, 2, 2, 2, 0, 0, 0, 0)))                            \
-    X(normalize_each_channel, YS_F32, 2, 3, 4, 5, net_normalize(n, 3, 1.0))                                             \
-    X(normalize_all_alike, YS_F32, 2, 3, 4, 5, net_normalize(n, 1, 0.5))                                                \
-    X(normalize_bytes, YS_U8, 2, 3, 4, 5, net_normalize(n, 3, 1.0 / 255))                                               \
+    X(conv_3x3_pad_1, YS_F32, 2, 2, 5, 7, net_conv(n, 3, WINDOW(3, 3, 1, 1, 1, 1, 1, 1), 1))                           \
+    X(conv_one_channel, YS_F32, 2, 1, 4, 4, net_conv(n, 1, WINDOW(2, 2, 1, 1, 0, 0, 0, 0), 1))                         \
+    X(conv_odd_size_stride_2, YS_F32, 2, 3, 7, 5, net_conv(n, 4, WINDOW(3, 3, 2, 2, 1, 1, 1, 1), 1))                   \
+    X(conv_stride_beyond_kernel, YS_F32, 2, 3, 8, 7, net_conv(n, 4, WINDOW(2, 1, 3, 3, 0, 0, 0, 0), 1))                \
+    X(conv_asymmetric_pad, YS_F32, 2, 2, 5, 6, net_conv(n, 3, WINDOW(3, 4, 1, 1, 0, 1, 2, 3), 1))                      \
+    X(conv_asymmetric_pad_stride, YS_F32, 2, 2, 6, 6, net_conv(n, 3, WINDOW(3, 3, 2, 2, 0, 0, 1, 1), 1))               \
+    X(conv_two_groups, YS_F32, 2, 4, 5, 5, net_conv(n, 6, GROUPS(3, 1, 2), 1))                                         \
+    X(conv_depthwise, YS_F32, 2, 5, 5, 5, net_conv(n, 5, GROUPS(3, 1, 5), 1))                                          \
+    X(conv_depthwise_double, YS_F32, 1, 3, 5, 4, net_conv(n, 6, GROUPS(2, 0, 3), 0))                                   \
+    X(conv_dilated, YS_F32, 2, 2, 7, 7, net_conv(n, 3, SPARSE(3, 2, 2), 1))                                            \
+    X(conv_odd_channels, YS_F32, 2, 17, 5, 5, net_conv(n, 33, WINDOW(3, 3, 1, 1, 1, 1, 1, 1), 1))                      \
+    X(conv_full_blocks, YS_F32, 2, 16, 6, 6, net_conv(n, 32, WINDOW(5, 5, 1, 1, 2, 2, 2, 2), 1))                       \
+    X(conv_batch_1, YS_F32, 1, 3, 5, 5, net_conv(n, 4, WINDOW(3, 3, 1, 1, 1, 1, 1, 1), 1))                             \
+    X(conv_without_bias, YS_F32, 2, 3, 5, 5, net_conv(n, 4, WINDOW(3, 3, 1, 1, 1, 1, 1, 1), 0))                        \
+    X(conv_flat_kernel, YS_F32, 2, 2, 4, 9, net_conv(n, 3, WINDOW(1, 5, 1, 2, 0, 2, 0, 2), 1))                         \
+    X(conv_1x1, YS_F32, 3, 5, 3, 3, net_conv(n, 7, WINDOW(1, 1, 1, 1, 0, 0, 0, 0), 1))                                 \
+    X(conv_whole_image, YS_F32, 3, 2, 4, 5, net_conv(n, 6, WINDOW(4, 5, 1, 1, 0, 0, 0, 0), 1))                         \
+    X(gemm_small, YS_F32, 3, 7, 1, 1, (net_flatten(n), net_gemm(n, 5, 1)))                                             \
+    X(gemm_batch_1, YS_F32, 1, 9, 1, 1, (net_flatten(n), net_gemm(n, 4, 1)))                                           \
+    X(gemm_without_bias, YS_F32, 4, 6, 1, 1, (net_flatten(n), net_gemm(n, 3, 0)))                                      \
+    X(gemm_wide, YS_F32, 5, 130, 1, 1, (net_flatten(n), net_gemm(n, 70, 1)))                                           \
+    X(gemm_of_an_image, YS_F32, 3, 2, 3, 5, (net_flatten(n), net_gemm(n, 4, 1)))                                       \
+    X(relu_odd, YS_F32, 3, 3, 5, 7, net_relu(n))                                                                       \
+    X(relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_relu(n)))                                                   \
+    X(maxpool_2x2, YS_F32, 2, 3, 6, 6, net_pool(n, WINDOW(2, 2, 2, 2, 0, 0, 0, 0)))                                    \
+    X(maxpool_odd_size, YS_F32, 2, 3, 7, 5, net_pool(n, WINDOW(2, 2, 2, 2, 0, 0, 0, 0)))                               \
+    X(maxpool_overlapping, YS_F32, 2, 3, 7, 7, net_pool(n, WINDOW(3, 3, 2, 2, 1, 1, 1, 1)))                            \
+    X(maxpool_stride_beyond_kernel, YS_F32, 2, 2, 8, 8, net_pool(n, WINDOW(2, 2, 3, 3, 0, 0, 0, 0)))                   \
+    X(maxpool_asymmetric_pad, YS_F32, 2, 2, 5, 5, net_pool(n, WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                         \
+    X(maxpool_dilated, YS_F32, 2, 2, 7, 7, net_pool(n, SPARSE(2, 2, 0)))                                               \
+    X(maxpool_one_channel, YS_F32, 1, 1, 4, 6, net_pool(n, WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                            \
+    X(maxpool_16_channels, YS_F32, 2, 16, 4, 4, net_pool(n, WINDOW(2, 2, 2, 2, 0, 0, 0, 0)))                           \
+    X(normalize_each_channel, YS_F32, 2, 3, 4, 5, net_normalize(n, 3, 1.0))                                            \
+    X(normalize_all_alike, YS_F32, 2, 3, 4, 5, net_normalize(n, 1, 0.5))                                               \
+    X(normalize_bytes, YS_U8, 2, 3, 4, 5, net_normalize(n, 3, 1.0 / 255))                                              \
     X(flatten_alone, YS_F32, 2, 3, 2, 3, (void)n)
 
 static void finish(struct net *n)

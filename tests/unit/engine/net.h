@@ -34,12 +34,14 @@ static int net_value(struct net *n, int producer, enum ys_dtype dtype, size_t ra
     return v;
 }
 
-static void net_input(struct net *n, enum ys_dtype dtype, int64_t batch, int64_t channels, int64_t height, int64_t width)
+static void net_input(struct net *n, enum ys_dtype dtype, int64_t batch, int64_t channels, int64_t height,
+                      int64_t width)
 {
     memset(n, 0, sizeof *n);
     strcpy(n->loss, "softmax_cross_entropy");
     strcpy(n->name, "test");
-    n->graph = (struct ys_graph){.name = n->name, .values = n->values, .nodes = n->nodes, .params = n->params, .loss = n->loss};
+    n->graph = (struct ys_graph){
+        .name = n->name, .values = n->values, .nodes = n->nodes, .params = n->params, .loss = n->loss};
     n->batch = batch;
     net_value(n, -1, dtype, 4, (int64_t[]){channels, height, width});
 }
@@ -48,8 +50,8 @@ static struct ys_node *net_node(struct net *n, enum ys_op op, size_t rank, const
 {
     int index = (int)n->graph.node_count++, in = n->last;
     snprintf(n->node_names[index], sizeof n->node_names[index], "n%d", index);
-    n->nodes[index] = (struct ys_node){.op = op, .name = n->node_names[index], .in_count = 1, .out_count = 1, .in = {in},
-                                       .weight = -1, .bias = -1};
+    n->nodes[index] = (struct ys_node){
+        .op = op, .name = n->node_names[index], .in_count = 1, .out_count = 1, .in = {in}, .weight = -1, .bias = -1};
     n->nodes[index].window = (struct ys_window){{1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1};
     n->nodes[index].out[0] = net_value(n, index, YS_F32, rank, row);
     n->values[in].uses++;
@@ -67,7 +69,8 @@ static int net_param(struct net *n, size_t rank, const int64_t *shape)
 
 static int64_t net_extent(int64_t size, const struct ys_window *w, int axis)
 {
-    return (size + w->pad[axis] + w->pad[axis + 2] - w->dilation[axis] * (w->kernel[axis] - 1) - 1) / w->stride[axis] + 1;
+    return (size + w->pad[axis] + w->pad[axis + 2] - w->dilation[axis] * (w->kernel[axis] - 1) - 1) / w->stride[axis] +
+           1;
 }
 
 static void net_conv(struct net *n, int64_t out, struct ys_window w, int bias)

@@ -27,7 +27,8 @@ static void random_buffers(struct ys_buffer *buffers, const char *name)
 
 static bool share_bytes(const struct ys_buffer *a, const struct ys_buffer *b, size_t gap)
 {
-    return a->offset_bytes < b->offset_bytes + b->size_bytes + gap && b->offset_bytes < a->offset_bytes + a->size_bytes + gap;
+    return a->offset_bytes < b->offset_bytes + b->size_bytes + gap &&
+           b->offset_bytes < a->offset_bytes + a->size_bytes + gap;
 }
 
 /** The conflict rule, written again from its definition: two buffers are needed at one moment. */
@@ -57,7 +58,9 @@ static void buffers_that_live_at_once_never_overlap(void)
         for (int t = 0; t < 130; t++) {
             size_t moment = 0;
             for (int i = 0; i < COUNT; i++)
-                moment += b[i].persistent || (b[i].first >= 0 && b[i].first <= t && t <= b[i].last) ? rounded(b[i].size_bytes) : 0;
+                moment += b[i].persistent || (b[i].first >= 0 && b[i].first <= t && t <= b[i].last)
+                              ? rounded(b[i].size_bytes)
+                              : 0;
             largest_moment = moment > largest_moment ? moment : largest_moment;
         }
         CHECK(arena >= largest_moment);
@@ -133,7 +136,10 @@ static void a_program_runs_its_calls_in_order_over_shared_memory(void)
     for (int i = 0; i < 6; i++)
         REQUIRE(ys_program_buffer(&p, size, i == 0 || i == 5, &buffers[i]) == YS_OK);
     for (int i = 0; i < 5; i++) {
-        struct ys_call call = {.name = "copy", .run = copy_plus_one, .context = &size, .operand_count = 2,
+        struct ys_call call = {.name = "copy",
+                               .run = copy_plus_one,
+                               .context = &size,
+                               .operand_count = 2,
                                .operands = {{buffers[i], 0}, {buffers[i + 1], 0}},
                                .segment = i < 3 ? YS_SEGMENT_FORWARD : YS_SEGMENT_BACKWARD};
         REQUIRE(ys_program_call(&p, &call) == YS_OK);
@@ -164,6 +170,7 @@ static void guards_notice_a_write_past_the_end(void)
 }
 
 TAP_MAIN(TAP_CASE(buffers_that_live_at_once_never_overlap), TAP_CASE(every_offset_is_aligned_and_inside_the_arena),
-         TAP_CASE(without_sharing_all_stand_apart_with_their_gaps), TAP_CASE(lives_that_follow_each_other_share_one_place),
+         TAP_CASE(without_sharing_all_stand_apart_with_their_gaps),
+         TAP_CASE(lives_that_follow_each_other_share_one_place),
          TAP_CASE(a_buffer_that_ends_where_another_begins_does_not_share),
          TAP_CASE(a_program_runs_its_calls_in_order_over_shared_memory), TAP_CASE(guards_notice_a_write_past_the_end))

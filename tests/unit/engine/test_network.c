@@ -1,0 +1,242 @@
+/* Whole networks: the optimizer against its formula, `onednn` (and `ref` in float) against `ref` in double. */
+#include "unit/engine/open.h"
+
+#define FIVE    ((struct ys_window){{5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}, 1})
+#define PAIRS   ((struct ys_window){{3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 2})
+#define OVERLAP ((struct ys_window){{3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 1})
+
+/* ---- the optimizer */
+
+/** The formula of one step for one element, in the format of the engine. */
+#define SGD(real, w, g, v, lr, lr_mult, decay, momentum, nesterov)                                                     \
+    do {                                                                                                               \
+        real d = (real)(g) + (real)(decay) * (real)(w);                                                                \
+        real moved = (real)(momentum) * (real)(v) + d;                                                                 \
+        (v) = moved;                                                                                                   \
+        (w) = (real)(w) - (real)((lr) * (lr_mult)) * ((nesterov) ? d + (real)(momentum)*moved : moved);                \
+    } while (0)
+
+/** Six steps, the rate cut to a tenth after three, multipliers on two parameters, against the formula by hand. */
+static void check_sgd(const struct backend_case *b, double momentum, bool nesterov)
+{
+    struct net n;
+    small_net(&n, 5);
+    n.params[1].lr_mult = 2;
+    n.params[1].decay_mult = 0;
+    n.params[2].lr_mult = 0.5;
+    struct ys_engine_config config = config_of(&n, b);
+    config.momentum = momentum;
+    config.nesterov = nesterov;
+    config.weight_decay = 0.01;
+    struct ys_engine *e = open_with(&n, &config);
+    REQUIRE(e != NULL);
+    void *x = net_rows(&n, "x");
+    int64_t *y = net_labels(&n, "y");
+    size_t count;
+    double *w = flat_of(e, false, &count), *v = calloc(count, sizeof *v);
+    for (int step = 0; step < 6; step++) {
+        double lr = step < 3 ? 0.1 : 0.01, worst = 0;
+        CHECK(ys_engine_backward(e, x, y, YS_ENGINE_TRAIN, NULL) == 0);
+        double *g = flat_of(e, true, &count);
+        for (size_t i = 0, p = 0, end = 0; i < count; i++) {
+            while (i >= end + (size_t)ys_param_elements(&n.params[p]))
+                end += (size_t)ys_param_elements(&n.params[p++]);
+            double decay = 0.01 * n.params[p].decay_mult;
+            if (b->precision == YS_ENGINE_F64)
+                SGD(double, w[i], g[i], v[i], lr, n.params[p].lr_mult, decay, momentum, nesterov);
+            else
+                SGD(float, w[i], g[i], v[i], lr, n.params[p].lr_mult, decay, momentum, nesterov);
+        }
+        CHECK(ys_engine_step(e, x, y, lr, NULL) == 0);
+        double *now = flat_of(e, false, &count);
+        for (size_t i = 0; i < count; i++)
+            worst = fmax(worst, fabs(now[i] - w[i]));
+        CHECK_NEAR(worst, 0, 0); /* the same operations in the same order, none contracted: the same bits */
+        free(g);
+        free(now);
+    }
+    CHECK_INT(ys_engine_counters(e).steps, 6);
+    ys_engine_close(e);
+    free(w);
+    free(v);
+    free(x);
+    free(y);
+}
+
+static void sgd_momentum_ref_f64(void)
+{
+    check_sgd(&ref64, 0.9, false);
+}
+
+static void sgd_momentum_ref_f32(void)
+{
+    check_sgd(&ref32, 0.9, false);
+}
+
+static void sgd_momentum_onednn(void)
+{
+    check_sgd(&onednn2, 0.9, false);
+}
+
+static void sgd_nesterov_ref(void)
+{
+    check_sgd(&ref64, 0.8, true);
+}
+
+static void sgd_nesterov_onednn(void)
+{
+    check_sgd(&onednn2, 0.8, true);
+}
+
+static void sgd_without_momentum_ref(void)
+{
+    check_sgd(&ref64, 0, false);
+}
+
+static void sgd_without_momentum_onednn(void)
+{
+    check_sgd(&onednn2, 0, false);
+}
+
+/* ---- whole networks: onednn against ref in double */
+
+static double norm_of_difference(const double *a, const double *b, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
+}
+
+/* A chain of L sums with at most K terms each has a normwise error of at most about L K u, u = 2^-24, of the same chain
+ * over absolute values; random signs make that some sqrt(K) times the result. For these nets (L <= 5, K <= 3136) the
+ * rms expectation is L sqrt(K) u = 2e-5; a wrong layout, mask or convention gives differences of the order of one. */
+static const double chain_tolerance = 1e-4;
+
+static void compare_nets(const struct net *n, const struct backend_case *b)
+{
+    struct ys_engine *r = open_case(n, &ref64), *o = open_case(n, b);
+    REQUIRE(r && o);
+    void *x = net_rows(n, "x");
+    int64_t *y = net_labels(n, "y");
+    double expected = NAN, loss = NAN;
+    CHECK(ys_engine_backward(r, x, y, YS_ENGINE_TRAIN, &expected) == 0);
+    CHECK(ys_engine_backward(o, x, y, YS_ENGINE_TRAIN, &loss) == 0);
+    CHECK_NEAR(loss, expected, chain_tolerance * expected);
+    for (size_t p = 0; p < n->graph.param_count; p++) {
+        size_t count = (size_t)ys_param_elements(&n->params[p]);
+        double *a = malloc(count * sizeof *a), *c = malloc(count * sizeof *c), *zero = calloc(count, sizeof *zero);
+        CHECK(ys_engine_gradient_get(r, p, YS_ENGINE_F64, a) == 0 &&
+              ys_engine_gradient_get(o, p, YS_ENGINE_F64, c) == 0);
+        double difference = norm_of_difference(a, c, count), size = norm_of_difference(a, zero, count);
+        tap_check(size > 0 && difference <= chain_tolerance * size, __LINE__, "gradient of %s differs by %g of itself",
+                  n->params[p].name, difference / size);
+        free(a);
+        free(c);
+        free(zero);
+    }
+    ys_engine_close(r);
+    ys_engine_close(o);
+    free(x);
+    free(y);
+}
+
+static void lenet_onednn_agrees_with_ref(void)
+{
+    struct net n;
+    net_lenet(&n, 8);
+    compare_nets(&n, &onednn2);
+}
+
+static void lenet_ref_f32_agrees_with_ref_f64(void)
+{
+    struct net n;
+    net_lenet(&n, 4);
+    compare_nets(&n, &ref32);
+}
+
+static void small_net_onednn_agrees_with_ref(void)
+{
+    struct net n;
+    small_net(&n, 3);
+    compare_nets(&n, &onednn2);
+}
+
+static void mlp_onednn_agrees_with_ref(void)
+{
+    struct net n;
+    net_input(&n, YS_U8, 16, 1, 28, 28);
+    net_normalize(&n, 1, 1.0 / 255);
+    net_flatten(&n);
+    net_gemm(&n, 65, 1);
+    net_relu(&n);
+    net_gemm(&n, 33, 0);
+    net_relu(&n);
+    net_gemm(&n, 10, 1);
+    compare_nets(&n, &onednn2);
+}
+
+/** Channels that fill no block: rows before Flatten are padded in memory, so they must be put in order. */
+static void odd_channels_before_flatten_agree(void)
+{
+    struct net n;
+    net_input(&n, YS_F32, 4, 3, 8, 8);
+    net_conv(&n, 19, THREE, 1);
+    net_relu(&n);
+    net_conv(&n, 21, OVERLAP, 1);
+    net_relu(&n);
+    net_flatten(&n);
+    net_gemm(&n, 5, 1);
+    compare_nets(&n, &onednn2);
+}
+
+/** ReLU behind a pool, and behind nothing; groups; a pool with overlap behind ReLU; convolution without ReLU. */
+static void relus_in_odd_places_agree(void)
+{
+    struct net n;
+    net_input(&n, YS_F32, 3, 4, 11, 9);
+    net_relu(&n);
+    net_conv(&n, 16, PAIRS, 1);
+    net_pool(&n, OVERLAP);
+    net_relu(&n);
+    net_conv(&n, 32, THREE, 0);
+    net_relu(&n);
+    net_pool(&n, OVERLAP);
+    net_relu(&n);
+    net_conv(&n, 8, THREE, 1);
+    net_flatten(&n);
+    net_relu(&n);
+    net_gemm(&n, 6, 1);
+    compare_nets(&n, &onednn2);
+}
+
+/** Logits straight from Flatten, and from a ReLU. */
+static void logits_without_a_product_agree(void)
+{
+    struct net n;
+    net_input(&n, YS_U8, 3, 2, 6, 6);
+    net_normalize(&n, 1, 1.0 / 255);
+    net_conv(&n, 17, FIVE, 1);
+    net_pool(&n, HALVE);
+    net_flatten(&n);
+    net_relu(&n);
+    compare_nets(&n, &onednn2);
+}
+
+static void two_flattens_agree(void)
+{
+    struct net n;
+    net_input(&n, YS_F32, 3, 2, 6, 6);
+    net_conv(&n, 16, THREE, 1);
+    net_flatten(&n);
+    net_flatten(&n);
+    net_gemm(&n, 4, 1);
+    compare_nets(&n, &onednn2);
+}
+
+TAP_MAIN(TAP_CASE(sgd_momentum_ref_f64), TAP_CASE(sgd_momentum_ref_f32), TAP_CASE(sgd_momentum_onednn),
+         TAP_CASE(sgd_nesterov_ref), TAP_CASE(sgd_nesterov_onednn), TAP_CASE(sgd_without_momentum_ref),
+         TAP_CASE(sgd_without_momentum_onednn), TAP_CASE(lenet_onednn_agrees_with_ref),
+         TAP_CASE(lenet_ref_f32_agrees_with_ref_f64), TAP_CASE(small_net_onednn_agrees_with_ref),
+         TAP_CASE(mlp_onednn_agrees_with_ref), TAP_CASE(odd_channels_before_flatten_agree),
+         TAP_CASE(relus_in_odd_places_agree), TAP_CASE(logits_without_a_product_agree), TAP_CASE(two_flattens_agree))
