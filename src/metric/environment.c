@@ -66,6 +66,8 @@ static ys_json *group_by(ys_status *status, const struct ys_view *view, const ch
                 ys_add_text_once(status, ys_json_get(entry, "trials"), trial->id);
         }
     }
+    if (text.failed && *status == YS_OK)
+        *status = ys_out_of_memory();
     ys_buf_free(&text);
     return values;
 }
@@ -90,6 +92,8 @@ static void add_if_several(ys_status *status, ys_json *differences, const char *
     for (size_t i = 0; i < ys_json_size(values_taken); i++)
         ys_buf_printf(&text, "%s%s", i ? "; " : ": ", ys_json_get_text(ys_json_at(values_taken, i), "value", ""));
     add_difference(status, differences, what, ys_buf_text(&text), values_taken);
+    if (text.failed && *status == YS_OK)
+        *status = ys_out_of_memory();
     ys_buf_free(&text);
 }
 

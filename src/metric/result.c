@@ -147,6 +147,8 @@ static ys_json *deviations(ys_status *status, const struct ys_view_trial *trial)
     }
     for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it)) {
         char *value = ys_json_dump(ys_json_iter_value(it), YS_JSON_COMPACT);
+        if (!value && *status == YS_OK)
+            *status = ys_out_of_memory();
         snprintf(text, sizeof text, "option %s = %s", ys_json_iter_key(it), value ? value : "?");
         ys_free(value);
         ys_add_text_once(status, array, text);

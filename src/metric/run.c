@@ -33,7 +33,7 @@ static void put_null(struct run_view *run, const char *name, const char *reason)
     ys_put(&run->status, run->metrics, name, object);
 }
 
-/* The metric's object, for more members; NULL when the value was none. */
+/* The metric's object, for more members; NULL when the value was none or memory ran out. */
 static ys_json *put_value(struct run_view *run, const char *name, double value)
 {
     const struct ys_metric_info *info = ys_metric_find(name);
@@ -54,7 +54,7 @@ static ys_json *put_value(struct run_view *run, const char *name, double value)
     ys_put_text(&run->status, object, "source", info->source);
     ys_put_text(&run->status, object, "better", ys_better_name(info->better));
     ys_put(&run->status, run->metrics, name, object);
-    return object;
+    return run->status == YS_OK ? object : NULL;
 }
 
 /* "the run ended as crashed in stage train" */

@@ -78,7 +78,7 @@ static ys_json *fake_trial_json(const struct fake_trial *trial, int index)
 }
 
 /* A trial whose framework is not installed. */
-static ys_json *fake_missing_json(int index)
+__attribute__((unused)) static ys_json *fake_missing_json(int index)
 {
     static const struct fake_trial jax = {.framework = "jax", .title = "JAX", .version = "0.10.2", .threads = 1};
     ys_json *trial = fake_trial_json(&jax, index);
@@ -249,7 +249,7 @@ static ys_status fake_put_run(struct ys_store *store, const struct fake_trial *t
 }
 
 /* A folder for one test; the caller removes it with fake_folder_remove(). */
-static char *fake_folder(void)
+__attribute__((unused)) static char *fake_folder(void)
 {
     static char path[200];
     const char *base = getenv("TMPDIR");
@@ -258,7 +258,7 @@ static char *fake_folder(void)
 }
 
 /* A study of `count` trials and `rounds` rounds, begun and filled but not ended; round `failing` of the last trial crashes. */
-static ys_status fake_study(struct ys_store *store, const struct fake_trial *trials, int count, int rounds, int failing, int64_t *study_id)
+__attribute__((unused)) static ys_status fake_study(struct ys_store *store, const struct fake_trial *trials, int count, int rounds, int failing, int64_t *study_id)
 {
     ys_json *study = fake_study_json(rounds), *host = fake_host_json();
     int64_t ids[8] = {0};

@@ -1,0 +1,249 @@
+#include "fixture.h"
+
+#include "metric/pair.h"
+#include "tap.h"
+
+static const char *varies(const char *a, const char *b)
+{
+    ys_json *left = fake_json(a), *right = fake_json(b);
+    const char *factor = ys_pair_varies(left, right);
+    static char text[64];
+    snprintf(text, sizeof text, "%s", factor ? factor : "-");
+    ys_json_free(left);
+    ys_json_free(right);
+    return text;
+}
+
+static void pairs_differ_in_exactly_one_factor_of_one_section(void)
+{
+    CHECK_TEXT(varies("{\"section\":\"s\",\"factors\":{\"framework\":\"a\",\"threads\":1}}",
+                      "{\"section\":\"s\",\"factors\":{\"framework\":\"b\",\"threads\":1}}"), "framework");
+    CHECK_TEXT(varies("{\"section\":\"s\",\"factors\":{\"framework\":\"a\",\"threads\":1}}",
+                      "{\"section\":\"s\",\"factors\":{\"framework\":\"b\",\"threads\":2}}"), "-");
+    CHECK_TEXT(varies("{\"section\":\"s\",\"factors\":{\"threads\":1}}", "{\"section\":\"t\",\"factors\":{\"threads\":2}}"), "-");
+    CHECK_TEXT(varies("{\"section\":\"s\",\"factors\":{\"threads\":1}}", "{\"section\":\"s\",\"factors\":{\"threads\":1}}"), "-");
+}
+
+static void options_of_one_framework_do_not_part_it_from_others(void)
+{
+    const char *off = "{\"section\":\"s\",\"factors\":{\"framework\":\"a\",\"opt.a.compile\":false}}";
+    const char *on = "{\"section\":\"s\",\"factors\":{\"framework\":\"a\",\"opt.a.compile\":true}}";
+    const char *other = "{\"section\":\"s\",\"factors\":{\"framework\":\"b\"}}";
+    CHECK_TEXT(varies(off, on), "opt.a.compile");
+    CHECK_TEXT(varies(off, other), "framework");
+    CHECK_TEXT(varies(other, on), "framework");
+}
+
+struct study {
+    char *folder;
+    struct ys_store *store;
+    int64_t id;
+};
+
+static ys_json *compare(struct study *study, const struct fake_trial *trials, int count, int rounds, int failing)
+{
+    ys_json *result = NULL;
+    *study = (struct study){.folder = fake_folder()};
+    ys_status status = ys_store_open(study->folder, YS_STORE_WRITE, &study->store);
+    if (status == YS_OK)
+        status = fake_study(study->store, trials, count, rounds, failing, &study->id);
+    if (status == YS_OK)
+        status = ys_metric_result(study->store, study->id, YS_RESULT_RUNS, &result);
+    tap_check(status == YS_OK, __LINE__, "%s", status == YS_OK ? "" : ys_error());
+    return result;
+}
+
+static ys_json *compare_again(struct study *study)
+{
+    ys_json *result = NULL;
+    CHECK(ys_metric_result(study->store, study->id, YS_RESULT_RUNS, &result) == YS_OK);
+    return result;
+}
+
+static void end(struct study *study, ys_json *result)
+{
+    ys_json_free(result);
+    ys_store_close(study->store);
+    CHECK(ys_fs_remove_tree(study->folder) == YS_OK);
+}
+
+/* The comparison of `metric` in which `factor` varies; the first such. */
+static const ys_json *find(const ys_json *result, const char *metric, const char *factor)
+{
+    const ys_json *all = ys_json_get(result, "comparisons");
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *one = ys_json_at(all, i);
+        if (strcmp(ys_json_get_text(one, "metric", ""), metric) == 0 && strcmp(ys_json_get_text(one, "varies", ""), factor) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+static void frameworks_come_first_and_the_earlier_trial_is_the_base(void)
+{
+    struct study study;
+    ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 6, -1);
+    const ys_json *all = ys_json_get(result, "comparisons");
+    CHECK_INT(ys_json_size(all), 4 * 7);
+    for (size_t i = 0; i < ys_json_size(all); i++)
+        CHECK_TEXT(ys_json_get_text(ys_json_at(all, i), "varies", ""), i < 14 ? "framework" : "threads");
+    CHECK_TEXT(ys_json_get_text(ys_json_at(all, 0), "a", ""), "lenet:framework=pytorch,threads=1");
+    CHECK_TEXT(ys_json_get_text(ys_json_at(all, 0), "b", ""), "lenet:framework=builtin,threads=1");
+    end(&study, result);
+}
+
+static void the_verdict_says_what_a_is_against_b(void)
+{
+    struct study study;
+    ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 6, -1);
+    const ys_json *rate = find(result, "rate_per_s", "framework"), *wall = find(result, "wall_s", "framework");
+    /* 4350 against 5200 samples a second, with 2 % of noise in each. */
+    CHECK_NEAR(ys_json_get_number(rate, "ratio", 0), 0.8365, 0.06);
+    CHECK_TEXT(ys_json_get_text(rate, "verdict", ""), "worse");
+    CHECK(ys_json_get_number(wall, "ratio", 0) > 1.5);
+    CHECK_TEXT(ys_json_get_text(wall, "verdict", ""), "worse");
+    CHECK_TEXT(ys_json_get_text(find(result, "rate_per_s", "threads"), "verdict", ""), "better");
+    CHECK_INT(ys_json_get_int(rate, "n", 0), 6);
+    CHECK(ys_json_get_number(rate, "resolution", 0) > 0.02);
+    CHECK(ys_json_get_number(rate, "a_value", 0) > 4000 && ys_json_get_number(rate, "b_value", 0) > 5000);
+    CHECK(ys_json_type_of(ys_json_get(rate, "reason")) == YS_JSON_NULL);
+    end(&study, result);
+}
+
+static void accuracies_are_compared_by_difference(void)
+{
+    struct study study;
+    ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 6, -1);
+    const ys_json *accuracy = find(result, "accuracy", "framework");
+    CHECK_TEXT(ys_json_get_text(accuracy, "scale", ""), "difference");
+    CHECK(ys_json_type_of(ys_json_get(accuracy, "ratio")) == YS_JSON_NULL);
+    CHECK_NEAR(ys_json_get_number(accuracy, "difference", 0), 0.0002, 1e-15); /* fractions of 10000, subtracted */
+    CHECK(ys_json_get_number(accuracy, "margin", 0) == YS_METRIC_ACCURACY_MARGIN);
+    CHECK_TEXT(ys_json_get_text(accuracy, "verdict", ""), "same");
+    end(&study, result);
+}
+
+static void rounds_in_which_one_of_the_two_failed_do_not_count(void)
+{
+    struct study study;
+    ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 7, 2);
+    const ys_json *all = ys_json_get(result, "comparisons");
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        bool with_failure = strcmp(ys_json_get_text(ys_json_at(all, i), "a", ""), "lenet:framework=pytorch,threads=2") == 0;
+        CHECK_INT(ys_json_get_int(ys_json_at(all, i), "n", 0), with_failure ? 6 : 7);
+    }
+    end(&study, result);
+}
+
+static void five_rounds_are_unclear_with_a_reason(void)
+{
+    struct study study;
+    ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 5, -1);
+    const ys_json *rate = find(result, "rate_per_s", "framework");
+    CHECK_TEXT(ys_json_get_text(rate, "verdict", ""), "unclear");
+    CHECK_HAS(ys_json_get_text(rate, "reason", ""), "fewer than 6");
+    CHECK(ys_json_get_number(rate, "ratio", 0) > 0.7);
+    CHECK(ys_json_type_of(ys_json_get(rate, "resolution")) == YS_JSON_NULL);
+    end(&study, result);
+}
+
+static void without_a_proof_comparisons_are_invalid(void)
+{
+    static const struct {
+        const char *verdict, *reason;
+    } cases[] = {{"fail", "failed"}, {"none", "no proof"}, {NULL, "no proof"}};
+    for (int i = 0; i < 3; i++) {
+        struct fake_trial trials[2] = {fake_trials[0], fake_trials[2]};
+        trials[1].verdict = cases[i].verdict;
+        struct study study;
+        ys_json *result = compare(&study, trials, 2, 6, -1);
+        const ys_json *rate = find(result, "rate_per_s", "framework");
+        CHECK_TEXT(ys_json_get_text(rate, "verdict", ""), "invalid");
+        CHECK_HAS(ys_json_get_text(rate, "reason", ""), cases[i].reason);
+        CHECK_HAS(ys_json_get_text(rate, "reason", ""), "pytorch");
+        CHECK(ys_json_type_of(ys_json_get(rate, "ratio")) == YS_JSON_NULL);
+        CHECK(ys_json_get_number(rate, "a_value", 0) > 0);
+        CHECK_TEXT(ys_json_get_text(ys_json_get(ys_json_at(ys_json_get(result, "trials"), 1), "proof"), "verdict", ""),
+                   cases[i].verdict ? cases[i].verdict : "none");
+        end(&study, result);
+    }
+}
+
+static void a_weak_proof_is_enough_to_compare(void)
+{
+    struct fake_trial trials[2] = {fake_trials[0], fake_trials[2]};
+    trials[1].verdict = "weak";
+    struct study study;
+    ys_json *result = compare(&study, trials, 2, 6, -1);
+    CHECK_TEXT(ys_json_get_text(find(result, "rate_per_s", "framework"), "verdict", ""), "worse");
+    end(&study, result);
+}
+
+static void a_trial_that_always_fails_is_compared_once_as_invalid(void)
+{
+    struct study study;
+    ys_json *result = compare(&study, fake_trials, 3, 1, 0); /* the only run of the last trial crashes */
+    const ys_json *rate = find(result, "rate_per_s", "framework");
+    CHECK_TEXT(ys_json_get_text(rate, "verdict", ""), "invalid");
+    CHECK_HAS(ys_json_get_text(rate, "reason", ""), "crashed");
+    CHECK(!find(result, "wall_s", "framework"));
+    end(&study, result);
+}
+
+/* One more run of trial `index`, whose id in the store is one more. */
+static void add_run(struct study *study, const struct fake_trial *trial, int index, struct fake_run run)
+{
+    ys_json *json = fake_trial_json(trial, index);
+    CHECK(fake_put_run(study->store, trial, json, index + 1, &run) == YS_OK);
+    ys_json_free(json);
+}
+
+static void only_runs_of_one_attempt_are_paired(void)
+{
+    struct fake_trial trials[2] = {fake_trials[0], fake_trials[2]};
+    struct study study;
+    ys_json *result = compare(&study, trials, 2, 6, -1);
+    ys_json_free(result);
+    /* Round 6 was broken off after the first trial, and repeated by the second alone: nothing to pair. */
+    add_run(&study, &trials[0], 0, (struct fake_run){6, 0, "ok"});
+    add_run(&study, &trials[1], 1, (struct fake_run){6, 1, "ok"});
+    result = compare_again(&study);
+    CHECK_INT(ys_json_get_int(find(result, "rate_per_s", "framework"), "n", 0), 6);
+    const ys_json *trial = ys_json_at(ys_json_get(result, "trials"), 0);
+    CHECK_INT(ys_json_get_int(trial, "runs", 0), 7);
+    CHECK(!ys_json_get_bool(ys_json_at(ys_json_get(trial, "runs_detail"), 6), "matched", true));
+    ys_json_free(result);
+    add_run(&study, &trials[0], 0, (struct fake_run){6, 1, "ok"});
+    result = compare_again(&study);
+    CHECK_INT(ys_json_get_int(find(result, "rate_per_s", "framework"), "n", 0), 7);
+    trial = ys_json_at(ys_json_get(result, "trials"), 0);
+    CHECK_INT(ys_json_get_int(trial, "runs", 0), 7); /* the unpaired run stays, and counts no longer */
+    CHECK_INT(ys_json_size(ys_json_get(trial, "runs_detail")), 8);
+    CHECK(!ys_json_get_bool(ys_json_at(ys_json_get(trial, "runs_detail"), 6), "matched", true));
+    CHECK(ys_json_get_bool(ys_json_at(ys_json_get(trial, "runs_detail"), 7), "matched", false));
+    end(&study, result);
+}
+
+static void a_cancelled_run_is_no_failure_of_its_trial(void)
+{
+    struct fake_trial trials[2] = {fake_trials[0], fake_trials[2]};
+    struct study study;
+    ys_json *result = compare(&study, trials, 2, 6, -1);
+    ys_json_free(result);
+    add_run(&study, &trials[1], 1, (struct fake_run){6, 0, "cancelled"});
+    result = compare_again(&study);
+    const ys_json *trial = ys_json_at(ys_json_get(result, "trials"), 1);
+    CHECK_TEXT(ys_json_get_text(trial, "status", ""), "ok");
+    CHECK_INT(ys_json_get_int(trial, "runs", 0), 6);
+    CHECK_INT(ys_json_get_int(trial, "failed", 9), 0);
+    CHECK_INT(ys_json_size(ys_json_get(trial, "runs_detail")), 7);
+    CHECK_INT(ys_json_get_int(ys_json_get(result, "study"), "rounds", 0), 6);
+    end(&study, result);
+}
+
+TAP_MAIN(TAP_CASE(pairs_differ_in_exactly_one_factor_of_one_section), TAP_CASE(options_of_one_framework_do_not_part_it_from_others),
+         TAP_CASE(frameworks_come_first_and_the_earlier_trial_is_the_base), TAP_CASE(the_verdict_says_what_a_is_against_b),
+         TAP_CASE(accuracies_are_compared_by_difference), TAP_CASE(rounds_in_which_one_of_the_two_failed_do_not_count),
+         TAP_CASE(five_rounds_are_unclear_with_a_reason), TAP_CASE(without_a_proof_comparisons_are_invalid),
+         TAP_CASE(a_weak_proof_is_enough_to_compare), TAP_CASE(a_trial_that_always_fails_is_compared_once_as_invalid),
+         TAP_CASE(only_runs_of_one_attempt_are_paired), TAP_CASE(a_cancelled_run_is_no_failure_of_its_trial))

@@ -1,0 +1,373 @@
+#include "fixture.h"
+
+#include "tap.h"
+
+static const char *const parts[] = {"start_s", "build_s", "first_step_s", "warmup_s", "train_s", "eval_s", "save_s", "stop_s", "rest_s"};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+/* A run with round numbers, in milliseconds: exec 0, hello 10, open 11, opened 31, train 32; the first step 32..42, then `blocks` of
+ * five steps each, 50 long and 1 apart; save takes 5, bye 2. */
+struct plain_run {
+    ys_json *trial, *facts;
+    struct ys_series_set series;
+};
+
+static struct plain_run plain(int blocks)
+{
+    struct plain_run run = {0};
+    int64_t t = 32;
+    for (int i = 0; i <= blocks; i++) {
+        int count = i ? 5 : 1;
+        ys_series_add_int(&run.series, "block_first", i ? 5 * i - 4 : 0);
+        ys_series_add_int(&run.series, "block_count", count);
+        ys_series_add_int(&run.series, "block_start_ns", t * MS);
+        t += 10 * count;
+        ys_series_add_int(&run.series, "block_end_ns", t * MS);
+        ys_series_add_int(&run.series, "block_input_ns", 2 * MS);
+        for (int s = 0; s < count; s++)
+            ys_series_add_real(&run.series, "step_loss", 1.0 / (i + 1));
+        t += 1;
+    }
+    run.trial = fake_json("{\"keys\":{\"mode\":\"train\",\"batch\":64,\"threads\":2},\"work\":{\"multiply_adds\":1000}}");
+    run.facts = fake_jsonf(
+        "{\"status\":\"ok\",\"stage\":\"stop\",\"times\":{\"exec_ns\":0,\"hello_ns\":%lld,\"open_ns\":%lld,\"opened_ns\":%lld,\"train_ns\":%lld,"
+        "\"trained_ns\":%lld,\"save_ns\":%lld,\"saved_ns\":%lld,\"bye_ns\":%lld,\"end_ns\":%lld,\"pauses\":[]},"
+        "\"hello\":{\"no_work\":false},\"opened\":{\"parameters\":77,\"threads\":2},"
+        "\"usage\":{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,\"involuntary_switches\":4},"
+        "\"observed\":{\"threads_peak\":3,\"rss_peak_bytes\":1048576},\"weights_bytes\":308,"
+        "\"harness\":{\"cpu_ns\":1000000,\"samples\":7,\"lateness_max_ns\":100000},"
+        "\"evaluation\":{\"accuracy\":0.75,\"correct\":75,\"count\":100,\"loss\":0.5,\"seconds\":0.25}}",
+        10LL * MS, 11LL * MS, 31LL * MS, 32LL * MS, (long long)t * MS, (long long)t * MS, (long long)(t + 5) * MS,
+        (long long)(t + 5) * MS, (long long)(t + 7) * MS);
+    return run;
+}
+
+static ys_json *metrics_of(const struct plain_run *run)
+{
+    ys_json *metrics = NULL;
+    CHECK(ys_metric_of_run(run->trial, run->facts, &run->series, &metrics) == YS_OK);
+    return metrics;
+}
+
+static void plain_free(struct plain_run *run, ys_json *metrics)
+{
+    ys_json_free(run->trial);
+    ys_json_free(run->facts);
+    ys_series_set_free(&run->series);
+    ys_json_free(metrics);
+}
+
+static double value(const ys_json *metrics, const char *name)
+{
+    return ys_json_get_number(ys_json_get(metrics, name), "value", NAN);
+}
+
+static const char *reason(const ys_json *metrics, const char *name)
+{
+    return ys_json_get_text(ys_json_get(metrics, name), "reason", "");
+}
+
+static void every_metric_is_there_with_its_unit_or_a_reason(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *metrics = metrics_of(&run);
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    CHECK_INT(ys_json_size(metrics), count);
+    void *it = ys_json_iter(metrics);
+    for (size_t i = 0; i < count && it; i++, it = ys_json_next(metrics, it)) {
+        CHECK_TEXT(ys_json_iter_key(it), infos[i].name);
+        const ys_json *metric = ys_json_iter_value(it);
+        CHECK_TEXT(ys_json_get_text(metric, "unit", ""), infos[i].unit);
+        CHECK_TEXT(ys_json_get_text(metric, "better", ""), ys_better_name(infos[i].better));
+        CHECK(*ys_json_get_text(metric, "method", "") && *ys_json_get_text(metric, "scope", "") && *ys_json_get_text(metric, "source", ""));
+    }
+    plain_free(&run, metrics);
+}
+
+static void the_parts_are_what_the_stamps_say(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *metrics = metrics_of(&run);
+    CHECK(value(metrics, "start_s") == 0.010);
+    CHECK(value(metrics, "build_s") == 0.020);
+    CHECK(value(metrics, "first_step_s") == 0.010);
+    CHECK(value(metrics, "warmup_s") == 0);
+    CHECK(value(metrics, "train_s") == 1.0);
+    CHECK(value(metrics, "input_s") == 0.040);
+    CHECK(value(metrics, "compute_s") == 0.960);
+    CHECK(value(metrics, "eval_s") == 0.25);
+    CHECK(value(metrics, "save_s") == 0.005);
+    CHECK(value(metrics, "stop_s") == 0.002);
+    /* Two messages of 1 ms before training, 21 gaps of 1 ms after blocks. */
+    CHECK(value(metrics, "rest_s") == 0.023);
+    CHECK(value(metrics, "wall_s") == 1.320);
+    plain_free(&run, metrics);
+}
+
+/* Seconds print 17 digits, whole nanoseconds below 2^53 come back exactly. */
+static bool parts_sum_to_wall(const ys_json *metrics)
+{
+    long long sum_ns = 0;
+    for (int i = 0; i < PARTS; i++) {
+        double part = value(metrics, parts[i]);
+        sum_ns += isnan(part) ? 0 : llround(part * 1e9);
+    }
+    return sum_ns == llround(value(metrics, "wall_s") * 1e9);
+}
+
+static void parts_and_rest_sum_to_wall_to_the_nanosecond(void)
+{
+    for (int t = 0; t < FAKE_TRIALS; t++) {
+        for (int round = 0; round < 20; round++) {
+            struct fake_run fake = {round, 0, round % 5 == 4 ? "crashed" : "ok"};
+            struct plain_run run = {.trial = fake_trial_json(&fake_trials[t], t)};
+            run.facts = fake_facts(&fake_trials[t], &fake, &run.series);
+            ys_json *metrics = metrics_of(&run);
+            CHECK(parts_sum_to_wall(metrics));
+            CHECK(value(metrics, "rest_s") >= 0);
+            plain_free(&run, metrics);
+        }
+    }
+}
+
+static void input_and_compute_sum_to_train(void)
+{
+    struct plain_run run = plain(37);
+    ys_json *metrics = metrics_of(&run);
+    CHECK_INT(llround(value(metrics, "input_s") * 1e9) + llround(value(metrics, "compute_s") * 1e9), llround(value(metrics, "train_s") * 1e9));
+    plain_free(&run, metrics);
+}
+
+static void pauses_and_evaluations_of_checkpoints_are_evaluation(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set(ys_json_get(run.facts, "times"), "pauses", fake_json("[[100000000,103000000],[200000000,204000000]]"));
+    ys_json_set(run.facts, "checkpoints", fake_json("[{\"step\":10,\"evaluation\":{\"seconds\":0.5}},{\"step\":20}]"));
+    ys_json *metrics = metrics_of(&run);
+    CHECK(value(metrics, "eval_s") == 0.757);
+    CHECK(value(metrics, "wall_s") == 1.820);
+    CHECK(parts_sum_to_wall(metrics));
+    plain_free(&run, metrics);
+}
+
+static void the_rate_is_samples_over_seconds(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *metrics = metrics_of(&run);
+    CHECK_NEAR(value(metrics, "rate_per_s"), 100 * 64 / 1.0, 1e-9); /* one division of exact numbers */
+    CHECK_NEAR(value(metrics, "step_s"), 0.010, 1e-17);
+    CHECK_NEAR(value(metrics, "flops_per_s"), 6400.0 * 1000 * 2 * 3, 1e-3); /* three products of numbers near 4e7: below 1e-8 */
+    CHECK(ys_json_get_bool(ys_json_get(metrics, "rate_per_s"), "steady", false));
+    CHECK_INT(ys_json_get_int(ys_json_get(metrics, "rate_per_s"), "steady_from", 0), 1);
+    plain_free(&run, metrics);
+}
+
+static void inference_counts_one_pass(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set_string(ys_json_get(run.trial, "keys"), "mode", "infer");
+    ys_json *metrics = metrics_of(&run);
+    CHECK_NEAR(value(metrics, "flops_per_s"), 6400.0 * 1000 * 2, 1e-3);
+    plain_free(&run, metrics);
+}
+
+static void warm_up_blocks_are_not_in_the_rate(void)
+{
+    struct plain_run run = plain(20);
+    struct ys_series *end = ys_series_get(&run.series, "block_end_ns", 0), *start = ys_series_get(&run.series, "block_start_ns", 0);
+    /* Blocks 1 and 2 take 100 ms; what follows begins 100 ms later. */
+    for (size_t i = 1; i < end->count; i++) {
+        start->ints[i] += (i == 1 ? 0 : i == 2 ? 50 : 100) * MS;
+        end->ints[i] += (i == 1 ? 50 : 100) * MS;
+    }
+    ys_json *times = ys_json_get(run.facts, "times");
+    static const char *const later[] = {"trained_ns", "save_ns", "saved_ns", "bye_ns", "end_ns"};
+    for (int i = 0; i < 5; i++)
+        ys_json_set_int(times, later[i], ys_json_get_int(times, later[i], 0) + 100 * MS);
+    ys_json *metrics = metrics_of(&run);
+    CHECK_INT(ys_json_get_int(ys_json_get(metrics, "rate_per_s"), "steady_from", 0), 3);
+    CHECK(value(metrics, "warmup_s") == 0.2);
+    CHECK(value(metrics, "train_s") == 0.9);
+    CHECK_NEAR(value(metrics, "rate_per_s"), 90 * 64 / 0.9, 1e-9);
+    CHECK(parts_sum_to_wall(metrics));
+    plain_free(&run, metrics);
+}
+
+static void a_run_that_never_gets_steady_says_so_and_uses_its_last_half(void)
+{
+    struct plain_run run = plain(40);
+    struct ys_series *end = ys_series_get(&run.series, "block_end_ns", 0), *start = ys_series_get(&run.series, "block_start_ns", 0);
+    for (size_t i = 1; i < end->count; i++) {
+        start->ints[i] = end->ints[i - 1] + MS;
+        end->ints[i] = start->ints[i] + (50 + (int64_t)i) * MS; /* every block slower than the last */
+    }
+    ys_json *metrics = metrics_of(&run);
+    const ys_json *rate = ys_json_get(metrics, "rate_per_s");
+    CHECK(!ys_json_get_bool(rate, "steady", true));
+    CHECK_HAS(ys_json_get_text(rate, "note", ""), "never steady");
+    CHECK_INT(ys_json_get_int(rate, "steady_from", 0), 21);
+    /* Blocks 21..40: 20 * 50 + (21 + ... + 40) = 1610 ms for 100 steps. */
+    CHECK_NEAR(value(metrics, "rate_per_s"), 6400 / 1.61, 1e-9);
+    plain_free(&run, metrics);
+}
+
+static void few_blocks_say_that_they_are_few(void)
+{
+    struct plain_run run = plain(6);
+    ys_json *metrics = metrics_of(&run);
+    CHECK_HAS(ys_json_get_text(ys_json_get(metrics, "rate_per_s"), "note", ""), "too few");
+    CHECK_NEAR(value(metrics, "rate_per_s"), 6400, 1e-9);
+    plain_free(&run, metrics);
+}
+
+static void a_single_step_has_no_rate(void)
+{
+    struct plain_run run = plain(0);
+    ys_json *metrics = metrics_of(&run);
+    CHECK(isnan(value(metrics, "rate_per_s")) && isnan(value(metrics, "step_s")) && isnan(value(metrics, "train_s")));
+    CHECK_HAS(reason(metrics, "rate_per_s"), "no step after the first");
+    CHECK(value(metrics, "first_step_s") == 0.010);
+    CHECK(parts_sum_to_wall(metrics));
+    plain_free(&run, metrics);
+}
+
+static void a_failed_run_has_times_and_no_speed(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set_string(run.facts, "status", "crashed");
+    ys_json_set_string(run.facts, "stage", "train");
+    static const char *const never[] = {"trained_ns", "save_ns", "saved_ns", "bye_ns"};
+    for (int i = 0; i < 4; i++)
+        ys_json_remove(ys_json_get(run.facts, "times"), never[i]);
+    ys_json *metrics = metrics_of(&run);
+    static const char *const speeds[] = {"rate_per_s", "step_s", "flops_per_s", "train_s", "accuracy", "test_loss", "final_loss", "save_s", "stop_s"};
+    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
+        CHECK(isnan(value(metrics, speeds[i])));
+        CHECK_HAS(reason(metrics, speeds[i]), "crashed in stage train");
+    }
+    CHECK(value(metrics, "start_s") == 0.010 && value(metrics, "cpu_s") == 0.5 && value(metrics, "rss_peak_bytes") == 1048576);
+    CHECK(parts_sum_to_wall(metrics));
+    plain_free(&run, metrics);
+}
+
+static void a_run_that_never_started_knows_nothing_and_says_so(void)
+{
+    struct plain_run run = {.trial = fake_json("{}"), .facts = fake_json("{\"status\":\"load_failed\",\"stage\":\"start\"}")};
+    ys_json *metrics = metrics_of(&run);
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(infos[i].name, "eval_s") == 0)
+            continue; /* nothing was evaluated: 0 s of it is known */
+        CHECK(isnan(value(metrics, infos[i].name)));
+        CHECK(*reason(metrics, infos[i].name));
+    }
+    plain_free(&run, metrics);
+}
+
+static void without_an_evaluation_there_is_no_accuracy(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_remove(run.facts, "evaluation");
+    ys_json *metrics = metrics_of(&run);
+    CHECK(isnan(value(metrics, "accuracy")));
+    CHECK_HAS(reason(metrics, "accuracy"), "not evaluated");
+    CHECK(value(metrics, "eval_s") == 0 && value(metrics, "wall_s") == 1.070);
+    plain_free(&run, metrics);
+}
+
+static void accuracy_is_correct_over_count(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set_int(ys_json_get(run.facts, "evaluation"), "correct", 76); /* against the fraction that stands beside it */
+    ys_json *metrics = metrics_of(&run);
+    CHECK(value(metrics, "accuracy") == 0.76 && value(metrics, "test_loss") == 0.5);
+    plain_free(&run, metrics);
+}
+
+static void a_loss_that_diverged_is_null_with_a_reason(void)
+{
+    struct plain_run run = plain(20);
+    ys_series_add_real(&run.series, "step_loss", INFINITY);
+    ys_json_remove(ys_json_get(run.facts, "evaluation"), "loss");
+    ys_json *metrics = metrics_of(&run);
+    CHECK(isnan(value(metrics, "final_loss")) && isnan(value(metrics, "test_loss")));
+    CHECK_HAS(reason(metrics, "final_loss"), "finite");
+    plain_free(&run, metrics);
+}
+
+static void a_program_that_does_no_work_learns_nothing(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set_bool(ys_json_get(run.facts, "hello"), "no_work", true);
+    ys_json *metrics = metrics_of(&run);
+    static const char *const learning[] = {"accuracy", "test_loss", "final_loss", "flops_per_s", "parameters", "multiply_adds", "weights_bytes"};
+    for (size_t i = 0; i < sizeof learning / sizeof learning[0]; i++)
+        CHECK_TEXT(reason(metrics, learning[i]), "this framework does no work");
+    CHECK(value(metrics, "rate_per_s") > 0 && value(metrics, "cpu_s") == 0.5);
+    plain_free(&run, metrics);
+}
+
+static void blocks_that_contradict_each_other_are_not_believed(void)
+{
+    for (int wrong = 0; wrong < 4; wrong++) {
+        struct plain_run run = plain(20);
+        if (wrong == 0)
+            ys_series_get(&run.series, "block_end_ns", 0)->ints[7] = 0;
+        else if (wrong == 1)
+            ys_series_get(&run.series, "block_start_ns", 0)->ints[7] = 33 * MS;
+        else if (wrong == 2)
+            ys_series_get(&run.series, "block_count", 0)->ints[7] = 0;
+        else
+            ys_series_add_int(&run.series, "block_end_ns", 99999 * MS);
+        ys_json *metrics = metrics_of(&run);
+        CHECK(isnan(value(metrics, "rate_per_s")) && isnan(value(metrics, "first_step_s")));
+        CHECK_HAS(reason(metrics, "rate_per_s"), "contradict");
+        CHECK(parts_sum_to_wall(metrics));
+        plain_free(&run, metrics);
+    }
+}
+
+static void counters_are_taken_over(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *metrics = metrics_of(&run);
+    CHECK(value(metrics, "cpu_s") == 0.5 && value(metrics, "cpu_user_s") == 0.4 && value(metrics, "cpu_system_s") == 0.1);
+    CHECK_NEAR(value(metrics, "cpu_per_wall"), 0.5 / 1.070, 1e-15);
+    CHECK_NEAR(value(metrics, "harness_cpu_share"), 0.001 / 1.070, 1e-17);
+    CHECK(value(metrics, "context_switches") == 7 && value(metrics, "threads_peak") == 3);
+    CHECK(value(metrics, "parameters") == 77 && value(metrics, "multiply_adds") == 1000 && value(metrics, "weights_bytes") == 308);
+    CHECK(ys_json_type_of(ys_json_get(ys_json_get(metrics, "rss_peak_bytes"), "value")) == YS_JSON_INT);
+    plain_free(&run, metrics);
+}
+
+static void every_shortage_of_memory_is_reported(void)
+{
+    struct plain_run run = plain(20);
+    int failed = 0;
+    for (int n = 1; n < 4000; n++) {
+        ys_json *metrics = NULL;
+        ys_mem_fail_at(n);
+        ys_status status = ys_metric_of_run(run.trial, run.facts, &run.series, &metrics);
+        ys_mem_fail_at(0);
+        CHECK(status == YS_OK ? metrics != NULL : status == YS_ENOMEM && !metrics);
+        ys_json_free(metrics);
+        failed += status != YS_OK;
+        if (status == YS_OK)
+            break;
+    }
+    CHECK(failed > 50);
+    plain_free(&run, NULL);
+}
+
+TAP_MAIN(TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the_parts_are_what_the_stamps_say),
+         TAP_CASE(parts_and_rest_sum_to_wall_to_the_nanosecond), TAP_CASE(input_and_compute_sum_to_train),
+         TAP_CASE(pauses_and_evaluations_of_checkpoints_are_evaluation), TAP_CASE(the_rate_is_samples_over_seconds),
+         TAP_CASE(inference_counts_one_pass), TAP_CASE(warm_up_blocks_are_not_in_the_rate),
+         TAP_CASE(a_run_that_never_gets_steady_says_so_and_uses_its_last_half), TAP_CASE(few_blocks_say_that_they_are_few),
+         TAP_CASE(a_single_step_has_no_rate), TAP_CASE(a_failed_run_has_times_and_no_speed),
+         TAP_CASE(a_run_that_never_started_knows_nothing_and_says_so), TAP_CASE(without_an_evaluation_there_is_no_accuracy),
+         TAP_CASE(accuracy_is_correct_over_count), TAP_CASE(a_loss_that_diverged_is_null_with_a_reason),
+         TAP_CASE(a_program_that_does_no_work_learns_nothing), TAP_CASE(blocks_that_contradict_each_other_are_not_believed),
+         TAP_CASE(counters_are_taken_over), TAP_CASE(every_shortage_of_memory_is_reported))
