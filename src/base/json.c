@@ -145,7 +145,12 @@ ys_json *ys_json_ref(ys_json *value)
 ys_json *ys_json_copy(const ys_json *value)
 {
     prepare();
-    return json_deep_copy(value);
+    json_t *copy = json_deep_copy(value);
+    if (ran_out) { /* jansson leaves out what it had no memory for */
+        json_decref(copy);
+        return NULL;
+    }
+    return copy;
 }
 
 void ys_json_free(ys_json *value)
@@ -357,8 +362,10 @@ ys_status ys_json_parse(const char *text, size_t size, const char *name, ys_json
     prepare();
     json_error_t error;
     json_t *parsed = json_loadb(text ? text : "", size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-    if (!parsed && ran_out)
+    if (ran_out) { /* jansson goes on without the characters that it could not save */
+        json_decref(parsed);
         return ys_out_of_memory();
+    }
     if (!parsed)
         return ys_fail(YS_EFORMAT, "%s: line %d, column %d: %s", name, error.line, error.column, error.text);
     *value = parsed;
