@@ -30,8 +30,10 @@ ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_c
     }
     if (!named)
         return ys_fail(YS_EINVAL, "there is no back end \"%s\"; \"ref\" is always there", config->backend);
-    return ys_fail(YS_EUNSUPPORTED, "the %s back end has no %s in %s", any ? "built-in engine: no" : named->name,
-                   ys_op_name(lacking(named, graph, config->precision)), precisions[config->precision]);
+    const char *op = ys_op_name(lacking(named, graph, config->precision)), *precision = precisions[config->precision];
+    if (any)
+        return ys_fail(YS_EUNSUPPORTED, "no back end of the built-in engine has %s in %s", op, precision);
+    return ys_fail(YS_EUNSUPPORTED, "the back end %s has no %s in %s", named->name, op, precision);
 }
 
 ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run run, void *context,
