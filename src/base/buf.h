@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 struct ys_buf {
-    char *data;      /* always followed by a 0 byte once anything was appended; NULL before that */
-    size_t size;     /* bytes in use, without the 0 */
+    char *data;  /* always followed by a 0 byte once anything was appended; NULL before that */
+    size_t size; /* bytes in use, without the 0 */
     size_t capacity;
-    bool failed;     /* an append ran out of memory */
+    bool failed; /* an append ran out of memory */
 };
 
 void ys_buf_free(struct ys_buf *buf);  /* leaves it empty and usable */

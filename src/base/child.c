@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define MAX_OUTPUT_BYTES ((size_t)16 << 20)
-#define TICK_MS 20 /* between looks at a child that no descriptor announces (kernels before 5.3) */
+#define TICK_MS          20 /* between looks at a child that no descriptor announces (kernels before 5.3) */
 
 extern char **environ;
 

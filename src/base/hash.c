@@ -21,8 +21,7 @@ void ys_sha256(const void *data, size_t size, uint8_t digest[32])
     ys_sha256_joined(data, size, NULL, 0, digest);
 }
 
-void ys_sha256_joined(const void *first, size_t first_size, const void *second, size_t second_size,
-                      uint8_t digest[32])
+void ys_sha256_joined(const void *first, size_t first_size, const void *second, size_t second_size, uint8_t digest[32])
 {
     SHA2_CTX context;
     SHA256Init(&context);

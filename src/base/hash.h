@@ -7,12 +7,11 @@
 #include <stdint.h>
 
 #define YS_SHA256_TEXT 65 /* 64 hexadecimal digits and the 0 */
-#define YS_MD5_TEXT 33
+#define YS_MD5_TEXT    33
 
 void ys_sha256(const void *data, size_t size, uint8_t digest[32]);
 /** Of `first` followed by `second`. */
-void ys_sha256_joined(const void *first, size_t first_size, const void *second, size_t second_size,
-                      uint8_t digest[32]);
+void ys_sha256_joined(const void *first, size_t first_size, const void *second, size_t second_size, uint8_t digest[32]);
 void ys_sha256_text(const void *data, size_t size, char text[YS_SHA256_TEXT]);
 ys_status ys_sha256_file(const char *path, char text[YS_SHA256_TEXT]) YS_MUST_CHECK;
 void ys_md5_text(const void *data, size_t size, char text[YS_MD5_TEXT]);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH 256
+#define MAX_DEPTH      256
 #define MAX_FILE_BYTES ((size_t)64 << 20)
 
 /* Stands where a value should have been stored and memory had run out. jansson copies and frees it as it does its own

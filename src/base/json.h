@@ -28,7 +28,7 @@ enum ys_json_type {
 /* Making. NULL means that memory ran out; containers ignore nothing: setting NULL fails the later dump. */
 ys_json *ys_json_object(void);
 ys_json *ys_json_array(void);
-ys_json *ys_json_string(const char *text);  /* NULL gives null */
+ys_json *ys_json_string(const char *text); /* NULL gives null */
 ys_json *ys_json_int(int64_t value);
 ys_json *ys_json_real(double value);
 ys_json *ys_json_bool(bool value);
@@ -48,7 +48,7 @@ void ys_json_remove(ys_json *object, const char *key);
 ys_status ys_json_merge(ys_json *into, const ys_json *from);
 
 /* Reading. Wrong types and missing members give the fallback: check with ys_json_type_of() where it matters. */
-enum ys_json_type ys_json_type_of(const ys_json *value); /* NULL counts as YS_JSON_NULL */
+enum ys_json_type ys_json_type_of(const ys_json *value);      /* NULL counts as YS_JSON_NULL */
 ys_json *ys_json_get(const ys_json *object, const char *key); /* borrowed, NULL when absent */
 ys_json *ys_json_at(const ys_json *array, size_t index);      /* borrowed */
 size_t ys_json_size(const ys_json *container);                /* of an array or object, 0 for anything else */
@@ -77,7 +77,7 @@ ys_status ys_json_parse(const char *text, size_t size, const char *name, ys_json
 ys_status ys_json_read(const char *path, ys_json **value) YS_MUST_CHECK; /* files up to 64 MiB */
 enum ys_json_style { YS_JSON_COMPACT, YS_JSON_INDENT, YS_JSON_SORTED /* compact, keys sorted: for hashing */ };
 /** NULL without memory now or when a value was set, and for what nests deeper than 256; ys_error() says which. */
-char *ys_json_dump(const ys_json *value, enum ys_json_style style); /* new string (ys_free) */
+char *ys_json_dump(const ys_json *value, enum ys_json_style style);            /* new string (ys_free) */
 ys_status ys_json_write(const char *path, const ys_json *value) YS_MUST_CHECK; /* indented, atomically, final newline */
 
 #endif

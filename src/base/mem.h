@@ -12,9 +12,9 @@ void *ys_alloc(size_t count, size_t size);
 void *ys_realloc(void *block, size_t count, size_t size);
 void ys_free(void *block); /* NULL is fine */
 
-char *ys_strdup(const char *text);                          /* NULL text gives NULL */
+char *ys_strdup(const char *text); /* NULL text gives NULL */
 char *ys_strndup(const char *text, size_t length);
-char *ys_format(const char *format, ...) YS_PRINTF(1, 2);   /* a new string, or NULL without memory */
+char *ys_format(const char *format, ...) YS_PRINTF(1, 2); /* a new string, or NULL without memory */
 
 /** The failure every caller of the above reports. */
 ys_status ys_out_of_memory(void);

@@ -13,10 +13,10 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are used as they lie in the file, little-endian");
 
-#define LENGTH_BYTES 8
+#define LENGTH_BYTES     8
 #define MAX_HEADER_BYTES 100000000u /* the format's own limit */
-#define ALIGNMENT 8
-#define METADATA "__metadata__"
+#define ALIGNMENT        8
+#define METADATA         "__metadata__"
 
 static const struct {
     const char *name;
@@ -459,8 +459,8 @@ static ys_status make_header(const struct ys_tensor *const *order, size_t count,
     status = ys_buf_append(out, "       ", padding);
     ys_free(text);
     if (status == YS_OK && length > MAX_HEADER_BYTES)
-        status = ys_fail(YS_EINVAL, "a header of %llu bytes is more than safetensors allows",
-                         (unsigned long long)length);
+        status =
+            ys_fail(YS_EINVAL, "a header of %llu bytes is more than safetensors allows", (unsigned long long)length);
     return status;
 }
 

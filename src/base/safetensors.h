@@ -12,8 +12,8 @@
 enum ys_dtype { YS_F64, YS_F32, YS_BF16, YS_I64, YS_I32, YS_U32, YS_U8, YS_DTYPE_COUNT };
 #define YS_MAX_RANK 8
 
-size_t ys_dtype_size(enum ys_dtype dtype);        /* bytes of one element */
-const char *ys_dtype_name(enum ys_dtype dtype);   /* "F32", as the format spells it */
+size_t ys_dtype_size(enum ys_dtype dtype);      /* bytes of one element */
+const char *ys_dtype_name(enum ys_dtype dtype); /* "F32", as the format spells it */
 ys_status ys_dtype_parse(const char *name, enum ys_dtype *dtype) YS_MUST_CHECK;
 
 struct ys_tensor {

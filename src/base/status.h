@@ -27,7 +27,7 @@ typedef enum ys_status {
     YS_EINTERNAL = -11,   /* a mistake of yardstick's own */
 } ys_status;
 
-#define YS_MUST_CHECK __attribute__((warn_unused_result))
+#define YS_MUST_CHECK                  __attribute__((warn_unused_result))
 #define YS_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 
 /** Records the message of a failure and returns `status`, which must not be YS_OK. */

@@ -1,5 +1,5 @@
-/* The files of tests/fuzz/safetensors: "ok-*.bin" must be read, "bad-*.bin" must be refused, and nothing made from them by
- * cutting or changing bytes may do anything else. */
+/* The files of tests/fuzz/safetensors: "ok-*.bin" must be read, "bad-*.bin" must be refused, and nothing made from them
+ * by cutting or changing bytes may do anything else. */
 #include "../../fuzz/fuzz_safetensors.c"
 #include "base/buf.h"
 #include "base/fs.h"

@@ -163,8 +163,8 @@ static void absolute_paths_begin_at_the_current_folder(void)
 
 TAP_MAIN(TAP_CASE(folders_are_made_with_their_parents), TAP_CASE(the_kinds_of_path_are_told_apart),
          TAP_CASE(what_is_written_is_read_back), TAP_CASE(writing_replaces_whole_and_leaves_nothing_beside),
-         TAP_CASE(a_failed_write_leaves_the_old_file),
-         TAP_CASE(a_file_that_cannot_take_a_name_removes_its_temporary), TAP_CASE(reading_refuses_what_it_should),
-         TAP_CASE(files_of_unknown_size_are_read), TAP_CASE(an_empty_file_reads_as_empty_text),
-         TAP_CASE(trees_are_removed_without_following_links), TAP_CASE(a_tree_counts_each_inode_once_and_no_links),
-         TAP_CASE(paths_are_taken_apart_and_put_together), TAP_CASE(absolute_paths_begin_at_the_current_folder))
+         TAP_CASE(a_failed_write_leaves_the_old_file), TAP_CASE(a_file_that_cannot_take_a_name_removes_its_temporary),
+         TAP_CASE(reading_refuses_what_it_should), TAP_CASE(files_of_unknown_size_are_read),
+         TAP_CASE(an_empty_file_reads_as_empty_text), TAP_CASE(trees_are_removed_without_following_links),
+         TAP_CASE(a_tree_counts_each_inode_once_and_no_links), TAP_CASE(paths_are_taken_apart_and_put_together),
+         TAP_CASE(absolute_paths_begin_at_the_current_folder))

@@ -54,8 +54,12 @@ static void integers_are_exact_to_64_bits(void)
 
 static void reals_read_back_equal_and_stay_reals(void)
 {
-    static const double values[] = {0.1,     1.0 / 3, 1e300,  5e-324,  DBL_MAX, DBL_MIN, -0.0, 1.0,
-                                    1e15,    123456789012345678.0, -2.5e-10, 0x1.fffffffffffffp-3};
+    static const double values[] = {0.1,      1.0 / 3,
+                                    1e300,    5e-324,
+                                    DBL_MAX,  DBL_MIN,
+                                    -0.0,     1.0,
+                                    1e15,     123456789012345678.0,
+                                    -2.5e-10, 0x1.fffffffffffffp-3};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         ys_json *value = ys_json_real(values[i]);
         char *text = ys_json_dump(value, YS_JSON_COMPACT);
@@ -95,7 +99,7 @@ static void strings_are_escaped_onto_one_line(void)
 static void invalid_utf8_is_replaced(void)
 {
     check_dump(ys_json_string("a\xFF"), YS_JSON_COMPACT, "\"a\xEF\xBF\xBD\"");
-    check_dump(ys_json_string("\xC3"), YS_JSON_COMPACT, "\"\xEF\xBF\xBD\"");             /* cut short */
+    check_dump(ys_json_string("\xC3"), YS_JSON_COMPACT, "\"\xEF\xBF\xBD\"");                 /* cut short */
     check_dump(ys_json_string("\xC0\xAF"), YS_JSON_COMPACT, "\"\xEF\xBF\xBD\xEF\xBF\xBD\""); /* overlong */
     char *text = ys_json_dump(NULL, YS_JSON_COMPACT);
     CHECK(!text);
@@ -319,7 +323,8 @@ static void every_lack_of_memory_is_noticed(void)
 
 static void lack_of_memory_while_parsing_is_not_a_damaged_file(void)
 {
-    const char *text = "{\"a\": [1, 2.5, \"text\", {\"b\": \"\\u00e9\"}], \"c\": \"a longer text than the first buffer\"}";
+    const char *text = "{\"a\": [1, 2.5, \"text\", {\"b\": \"\\u00e9\"}],"
+                       " \"c\": \"a longer text than the first buffer\"}";
     for (long n = 1;; n++) {
         ys_json *value = NULL;
         ys_mem_fail_at(n);

@@ -112,7 +112,7 @@ static void normals_have_mean_0_and_variance_1(void)
         sum += value;
         squares += value * value;
     }
-    CHECK_NEAR(sum / COUNT, 0, 5 / 256.0);               /* 5 standard errors, 1/sqrt(65536) each */
+    CHECK_NEAR(sum / COUNT, 0, 5 / 256.0);              /* 5 standard errors, 1/sqrt(65536) each */
     CHECK_NEAR(squares / COUNT, 1, 5 * 1.4143 / 256.0); /* the variance of a squared normal is 2 */
 }
 

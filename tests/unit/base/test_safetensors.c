@@ -38,8 +38,10 @@ static struct ys_safetensors *opened(const char *path)
 }
 
 #define TENSOR(name_, dtype_, type, count, ...)                                                                        \
-    {.name = name_, .dtype = dtype_, .rank = 1, .shape = {count}, .data = (const type[]){__VA_ARGS__},                 \
-     .size_bytes = sizeof(type) * (count)}
+    {                                                                                                                  \
+        .name = name_, .dtype = dtype_, .rank = 1, .shape = {count}, .data = (const type[]){__VA_ARGS__},              \
+        .size_bytes = sizeof(type) * (count)                                                                           \
+    }
 
 static void tensors_of_every_dtype_come_back(void)
 {
@@ -114,9 +116,10 @@ static void a_file_without_tensors_is_one(void)
 static void files_of_other_writers_are_read_whatever_their_order(void)
 {
     /* Data not in order of the header, odd places, spaces after the header, a description with more members. */
-    struct ys_safetensors *file = opened(made_file(
-        "{\"b\":{\"data_offsets\":[3,11],\"dtype\":\"F32\",\"shape\":[2],\"note\":1},"
-        "\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}   ", 11));
+    struct ys_safetensors *file =
+        opened(made_file("{\"b\":{\"data_offsets\":[3,11],\"dtype\":\"F32\",\"shape\":[2],\"note\":1},"
+                         "\"a\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}   ",
+                         11));
     REQUIRE(file);
     CHECK_TEXT(ys_safetensors_at(file, 0)->name, "a");
     CHECK_TEXT(ys_safetensors_at(file, 1)->name, "b");
@@ -148,7 +151,8 @@ static void unaligned_data_is_copied_right(void)
 
 static void a_needed_tensor_is_checked(void)
 {
-    struct ys_safetensors *file = opened(made_file("{\"w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", 24));
+    const char header[] = "{\"w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}";
+    struct ys_safetensors *file = opened(made_file(header, 24));
     REQUIRE(file);
     const struct ys_tensor *tensor = NULL;
     const int64_t right[] = {2, 3}, wrong[] = {3, 2};
@@ -183,19 +187,24 @@ static void headers_that_are_not_headers_are_refused(void)
 static void descriptions_that_cannot_be_are_refused(void)
 {
     check_refused("{\"a\":{\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "\"a\" has no dtype");
-    check_refused("{\"a\":{\"dtype\":\"F8\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "tensor \"a\": unknown dtype \"F8\"");
+    check_refused("{\"a\":{\"dtype\":\"F8\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
+                  "tensor \"a\": unknown dtype \"F8\"");
     check_refused("{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, "shape of tensor \"a\"");
-    check_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4, "dimension 0 of tensor \"a\"");
-    check_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1.0],\"data_offsets\":[0,4]}}", 4, "dimension 0 of tensor \"a\"");
+    check_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4,
+                  "dimension 0 of tensor \"a\"");
+    check_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1.0],\"data_offsets\":[0,4]}}", 4,
+                  "dimension 0 of tensor \"a\"");
     check_refused("{\"a\":{\"dtype\":\"U8\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,1]}}", 1, "9 dimensions");
     check_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0]}}", 4, "data_offsets of tensor \"a\"");
-    check_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0.0,4]}}", 4, "data_offsets of tensor \"a\"");
+    check_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0.0,4]}}", 4,
+                  "data_offsets of tensor \"a\"");
     check_refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, "data_offsets of tensor \"a\"");
 }
 
 static void overflowing_shapes_are_refused(void)
 {
-    check_refused("{\"a\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}", 0, "too large");
+    check_refused("{\"a\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}", 0,
+                  "too large");
     check_refused("{\"a\":{\"dtype\":\"F64\",\"shape\":[2305843009213693952],\"data_offsets\":[0,0]}}", 0, "too large");
     check_refused("{\"a\":{\"dtype\":\"U8\",\"shape\":[9223372036854775808],\"data_offsets\":[0,0]}}", 0, "line 1");
 }

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Checks that every source file includes only what its floor allows, and that files and functions stay short.
+
+usage: check_floors.py [ROOT]      check ROOT/src by ROOT/tools/floors.txt; ROOT is this repository by default
+       check_floors.py --self-test prove in a temporary tree that violations are caught
+
+Prints each violation as `file:line: message`. Exit status: 0 none, 1 some, 2 the check itself could not be done.
+"""
+import os
+import re
+import sys
+import tempfile
+
+MAX_FILE_LINES = 800
+MAX_FUNCTION_LINES = 60
+
+INCLUDE = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+
+# Headers of C, POSIX, Linux and the compiler. Any other one belongs to a third party and must be in floors.txt.
+SYSTEM_FOLDERS = ('sys/', 'linux/', 'asm/', 'net/', 'netinet/', 'arpa/', 'gnu/')
+SYSTEM = set('''assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg
+    stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
+    aio cpio dirent dlfcn endian err execinfo fcntl features fmtmsg fnmatch ftw getopt glob grp iconv ifaddrs langinfo
+    libgen malloc mntent mqueue net netdb poll pthread pty pwd regex sched search semaphore spawn strings syslog
+    termios unistd utime utmp wordexp cpuid immintrin x86intrin arm_neon'''.split())
+
+
+class Rules:
+    """tools/floors.txt: lines of rooms, lowest floor first, then lines `header.h prefix...`."""
+
+    def __init__(self, path):
+        self.floor_of = {}
+        self.places_of = {}
+        floor = 0
+        with open(path, encoding='utf-8') as lines:
+            for line in lines:
+                words = line.split('#')[0].split()
+                if not words:
+                    continue
+                if words[0].endswith('.h'):
+                    self.places_of.setdefault(words[0], []).extend(words[1:])
+                else:
+                    self.floor_of.update({room: floor for room in words})
+                    floor += 1
+
+
+def check_quoted(rules, place, header):
+    """What is wrong with `#include "header"` in the file `place` (a path below src/), or None."""
+    room = place.split('/')[0]
+    target = header.split('/')[0]
+    if target == 'yardstick':
+        return None
+    if '/' not in header or '..' in header.split('/'):
+        return f'"{header}" must be named from src/, as "{room}/{header.split("/")[-1]}"'
+    if target not in rules.floor_of:
+        return f'"{header}": {target} is not a room of tools/floors.txt'
+    if target == room or rules.floor_of[target] < rules.floor_of[room]:
+        return None
+    where = 'the same floor' if rules.floor_of[target] == rules.floor_of[room] else 'a higher floor'
+    return f'{room} must not include "{header}": {target} is on {where}'
+
+
+def check_angled(rules, place, header):
+    places = rules.places_of.get(header) or rules.places_of.get(os.path.basename(header))
+    if places:
+        if any(place.startswith(prefix) for prefix in places):
+            return None
+        return f'<{header}> may be included in {" ".join(places)} only'
+    if header.startswith(SYSTEM_FOLDERS) or re.sub(r'\.h$', '', header) in SYSTEM:
+        return None
+    return f'<{header}> is a third-party header that tools/floors.txt does not list'
+
+
+def blank(match):
+    """Keeps the lines of what is removed."""
+    return re.sub(r'[^\n]', ' ', match.group())
+
+
+def code_only(text):
+    """`text` with comments, strings, character constants and preprocessor lines blanked out."""
+    text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
+    return re.sub(r'^[ \t]*#(?:\\\n|[^\n])*', blank, text, flags=re.M)
+
+
+def functions(code):
+    """(first line, last line, name) of every function; the first line is that of its declaration."""
+    depth = 0
+    start = 0          # where the declaration at hand begins
+    opened = None      # the declaration whose braces are open
+    for at, char in enumerate(code):
+        if char == '{':
+            if depth == 0:
+                opened = (start, code[start:at])
+            depth += 1
+        elif char == '}':
+            depth -= 1
+            if depth == 0 and opened:
+                begin, declaration = opened
+                name = re.search(r'(\w+)\s*\(', declaration)
+                if name and declaration.rstrip().endswith(')'):
+                    begin += len(declaration) - len(declaration.lstrip())
+                    yield code.count('\n', 0, begin) + 1, code.count('\n', 0, at) + 1, name.group(1)
+                start = at + 1
+                opened = None
+        elif char == ';' and depth == 0:
+            start = at + 1
+
+
+def check_file(rules, path, place):
+    """Yields (line, message) for the file at `path`, whose path below src/ is `place`."""
+    with open(path, encoding='utf-8') as source:
+        text = source.read()
+    if place.split('/')[0] not in rules.floor_of:
+        yield 1, f'{place.split("/")[0]} is not a room of tools/floors.txt'
+        return
+    for number, line in enumerate(text.split('\n'), 1):
+        include = INCLUDE.match(line)
+        if include:
+            quoted, angled = include.groups()
+            wrong = check_quoted(rules, place, quoted) if quoted else check_angled(rules, place, angled)
+            if wrong:
+                yield number, wrong
+    lines = text.count('\n')
+    if lines >= MAX_FILE_LINES:
+        yield lines, f'{lines} lines; a file stays under {MAX_FILE_LINES}'
+    code = code_only(text)
+    if code.count('{') != code.count('}'):
+        yield 1, 'braces do not balance, so that functions cannot be measured'
+        return
+    for first, last, name in functions(code):
+        if last - first + 1 >= MAX_FUNCTION_LINES:
+            yield first, f'{name} has {last - first + 1} lines; a function stays under {MAX_FUNCTION_LINES}'
+
+
+def check_tree(root):
+    """All violations below root/src, as lines of text."""
+    rules = Rules(os.path.join(root, 'tools', 'floors.txt'))
+    source = os.path.join(root, 'src')
+    found = []
+    for folder, folders, names in os.walk(source):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            place = os.path.relpath(path, source)
+            if name.endswith(('.c', '.h')) and '/' in place:
+                found += [f'src/{place}:{line}: {wrong}' for line, wrong in check_file(rules, path, place)]
+    return found
+
+
+SELF_TEST_FLOORS = '# floors\nbase\nleft right\ntop\n# headers\nspecial.h left/one.c\n'
+SELF_TEST_FILES = {  # path below src/: (text, what must be found in it, in order)
+    'base/good.c': ('#include "base/good.h"\n#include <stdio.h>\n#include <sys/stat.h>\n'
+                    'static const char *const text = "{ \\" {";\nint f(void)\n{\n    return \'{\';\n}\n', []),
+    'base/good.h': ('int f(void);\n', []),
+    'base/upward.c': ('/* */\n#include "top/a.h"\n', ['2: base must not include "top/a.h": top is on a higher floor']),
+    'left/one.c': ('#include <special.h>\n#include <maker/special.h>\n#include "base/good.h"\n#include "yardstick/engine.h"\n', []),
+    'left/neighbour.c': ('  #  include "right/a.h"\n',
+                         ['1: left must not include "right/a.h": right is on the same floor']),
+    'left/one_other.c': ('#include <special.h>\n', ['1: <special.h> may be included in left/one.c only']),
+    'right/unlisted.c': ('#include <curl/curl.h>\n', ['1: <curl/curl.h> is a third-party header']),
+    'right/relative.c': ('#include "../top/a.h"\n#include "a.h"\n', ['1: "../top/a.h" must', '2: "a.h" must']),
+    'right/unknown.c': ('#include "attic/a.h"\n', ['1: "attic/a.h": attic is not a room']),
+    'top/a.h': ('#include "left/a.h"\n#include "right/a.h"\n', []),
+    'top/longest.c': ('int f(void)\n{\n' + '    g();\n' * 56 + '}\n', []),
+    'top/too_long.c': ('int x;\n\nint f(int a,\n      int b)\n{\n' + '    g();\n' * 56 + '}\n', ['3: f has 60 lines']),
+    'top/table.c': ('static int t[] = {\n' + '    1,\n' * 100 + '};\n', []),
+    'top/longest_file.c': ('int x;\n' * 799, []),
+    'top/too_long_file.c': ('int x;\n' * 800, ['800: 800 lines']),
+    'attic/a.c': ('int x;\n', ['1: attic is not a room']),
+}
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as root:
+        os.makedirs(os.path.join(root, 'tools'))
+        with open(os.path.join(root, 'tools', 'floors.txt'), 'w', encoding='utf-8') as file:
+            file.write(SELF_TEST_FLOORS)
+        for place, (text, _) in SELF_TEST_FILES.items():
+            path = os.path.join(root, 'src', place)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+        found = check_tree(root)
+    failures = 0
+    for place, (_, expected) in SELF_TEST_FILES.items():
+        here = [line[len('src/' + place) + 1:] for line in found if line.startswith(f'src/{place}:')]
+        if len(here) != len(expected) or not all(h.startswith(e) for h, e in zip(here, expected)):
+            failures += 1
+            print(f'{place}: found {here}, expected {expected}')
+    print(f'self-test: {len(SELF_TEST_FILES) - failures} of {len(SELF_TEST_FILES)} files judged as expected')
+    return 1 if failures else 0
+
+
+def main(arguments):
+    if arguments == ['--self-test']:
+        return self_test()
+    if len(arguments) > 1 or any(a.startswith('-') for a in arguments):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    root = arguments[0] if arguments else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    try:
+        found = check_tree(root)
+    except OSError as error:
+        print(f'check_floors.py: {error}', file=sys.stderr)
+        return 2
+    print(*found, sep='\n', end='\n' if found else '')
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
