@@ -1,0 +1,367 @@
+#include "report/chart.h"
+#include "base/mem.h"
+#include "report/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEFT       8.0
+#define RIGHT      (YS_SVG_WIDTH - 14.0)
+#define TOP        4.0
+#define ROW        38.0
+#define AXIS       38.0 /* ticks and the axis' title */
+#define LEGEND_ROW 18.0
+
+/** A class name with a number in it. */
+struct css {
+    char text[48];
+};
+
+static struct css css_of(const char *before, const char *letter, int number, int count, const char *after)
+{
+    struct css css;
+    snprintf(css.text, sizeof css.text, "%.16s%.2s%d%.16s", before, letter, number >= 0 ? number % count : 0, after);
+    return css;
+}
+
+static void widen(double value, double *lo, double *hi)
+{
+    if (!isfinite(value))
+        return;
+    *lo = fmin(*lo, value);
+    *hi = fmax(*hi, value);
+}
+
+/** "rate, img/s" and the unit of the ticks where scaling changed it. */
+static void put_axis_title(struct ys_buf *out, const struct ys_axis *axis, const char *title, double x, double y,
+                           enum ys_svg_anchor anchor)
+{
+    struct ys_buf text = {0};
+    ys_buf_printf(&text, axis->unit[0] ? "%s (%s)" : "%s", title, axis->unit);
+    ys_svg_text(out, x, y, anchor, RIGHT - LEFT, "soft", ys_buf_text(&text));
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+/** Upright lines at the ticks, their numbers and the title below. */
+static void put_x_axis(struct ys_buf *out, const struct ys_axis *axis, const char *title, double top, double bottom)
+{
+    double free_from = -1e9; /* where the last label ended */
+    for (int i = 0; i < ys_axis_ticks(axis); i++) {
+        struct ys_label label;
+        double x = ys_axis_place(axis, ys_axis_tick(axis, i, &label)), half = ys_svg_text_width(label.text) / 2;
+        ys_svg_line(out, x, top, x, bottom, "grid");
+        if (x - half < free_from + 4)
+            continue;
+        bool last = x + half > YS_SVG_WIDTH - 2, first = x - half < 1;
+        ys_svg_text(out,
+                    last    ? YS_SVG_WIDTH - 2
+                    : first ? 1
+                            : x,
+                    bottom + 14,
+                    last    ? YS_SVG_END
+                    : first ? YS_SVG_START
+                            : YS_SVG_MIDDLE,
+                    90, "soft", label.text);
+        free_from = first ? 1 + 2 * half : x + half;
+    }
+    put_axis_title(out, axis, title, (axis->from + axis->to) / 2, bottom + 30, YS_SVG_MIDDLE);
+}
+
+/** Name on the left, value on the right; the value is never cut. */
+static void put_row_texts(struct ys_buf *out, double y, const char *label, const char *value)
+{
+    double room = RIGHT - LEFT, value_room = value[0] ? ys_svg_text_width(value) + 12 : 0;
+    if (value_room > room * 0.6)
+        value_room = room * 0.6;
+    ys_svg_text(out, LEFT, y + 13, YS_SVG_START, room - value_room, "", label);
+    if (value[0])
+        ys_svg_text(out, RIGHT, y + 13, YS_SVG_END, value_room, "soft", value);
+}
+
+static void put_interval(struct ys_buf *out, const struct ys_axis *axis, const struct ys_chart_row *row, double y)
+{
+    struct css line = css_of("line ", "g", row->group, YS_SVG_GROUPS, "");
+    double lo = ys_axis_place(axis, row->lo), hi = ys_axis_place(axis, row->hi), mid = ys_axis_place(axis, row->mid);
+    ys_svg_line(out, lo, y, hi, y, line.text);
+    ys_svg_line(out, lo, y - 4, lo, y + 4, line.text);
+    ys_svg_line(out, hi, y - 4, hi, y + 4, line.text);
+    struct css strong = css_of("strong line ", "g", row->group, YS_SVG_GROUPS, "");
+    ys_svg_line(out, mid, y - 7, mid, y + 7, strong.text);
+}
+
+static void put_dots(struct ys_buf *out, const struct ys_axis *axis, const struct ys_chart_dots *chart,
+                     const struct ys_chart_row *row, double y)
+{
+    struct css dot = css_of("dot ", "g", row->group, YS_SVG_GROUPS, "");
+    for (size_t i = 0; i < row->count; i++) {
+        struct ys_buf title = {0};
+        ys_buf_printf(&title, "round %zu: %s", i + 1, ys_label_value(chart->kind, row->dots[i]).text);
+        ys_svg_circle(out, ys_axis_place(axis, row->dots[i]), y, 3.4, dot.text, ys_buf_text(&title));
+        out->failed |= title.failed;
+        ys_buf_free(&title);
+    }
+}
+
+void ys_chart_dots(struct ys_buf *out, const struct ys_chart_dots *chart)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    for (size_t r = 0; r < chart->count; r++) {
+        const struct ys_chart_row *row = &chart->rows[r];
+        for (size_t i = 0; !row->note && i < row->count; i++)
+            widen(row->dots[i], &lo, &hi);
+        if (row->note)
+            continue;
+        widen(row->mid, &lo, &hi);
+        widen(row->lo, &lo, &hi);
+        widen(row->hi, &lo, &hi);
+    }
+    if (chart->count == 0 || lo > hi)
+        return;
+    bool band = isfinite(chart->reference) && isfinite(chart->band);
+    widen(chart->reference, &lo, &hi);
+    widen(band ? chart->reference * (1 + chart->band) : NAN, &lo, &hi);
+    widen(band ? chart->reference * (1 - chart->band) : NAN, &lo, &hi);
+    struct ys_axis axis;
+    ys_axis_fit(&axis, chart->kind, lo, hi, 6, chart->zero, chart->logarithmic);
+    axis.from = LEFT;
+    axis.to = RIGHT;
+    double bottom = TOP + ROW * chart->count + 2;
+    ys_svg_begin(out, chart->id, bottom + AXIS, chart->title, chart->description);
+    if (band) {
+        double from = ys_axis_place(&axis, chart->reference * (1 - chart->band));
+        double to = ys_axis_place(&axis, chart->reference * (1 + chart->band));
+        ys_svg_rect(out, from, TOP, to - from, bottom - TOP, "band", "counts as the same");
+    }
+    put_x_axis(out, &axis, chart->axis_title, TOP, bottom);
+    double reference = ys_axis_place(&axis, chart->reference);
+    ys_svg_line(out, reference, TOP, reference, bottom, "reference");
+    for (size_t r = 0; r < chart->count; r++) {
+        const struct ys_chart_row *row = &chart->rows[r];
+        double y = TOP + ROW * r;
+        put_row_texts(out, y, row->label, row->note ? "" : row->value);
+        if (row->note) {
+            ys_svg_text(out, LEFT, y + 29, YS_SVG_START, RIGHT - LEFT, row->quiet ? "soft" : "bad", row->note);
+            continue;
+        }
+        put_dots(out, &axis, chart, row, y + 26);
+        put_interval(out, &axis, row, y + 26);
+    }
+    ys_svg_end(out);
+}
+
+/** Squares and names, as many in a line as fit; draws when `out` is given. Returns the height. */
+static double put_part_legend(struct ys_buf *out, const struct ys_chart_bars *chart, double y)
+{
+    double x = LEFT;
+    int lines = 1;
+    for (size_t p = 0; p < chart->parts; p++) {
+        double width = 16 + ys_svg_text_width(chart->part_names[p]) + 10;
+        if (x > LEFT && x + width > RIGHT) {
+            x = LEFT;
+            lines++;
+        }
+        if (out) {
+            double base = y + LEGEND_ROW * (lines - 1);
+            ys_svg_rect(out, x, base + 3, 11, 11, css_of("", "p", (int)p, YS_SVG_PARTS, "").text, NULL);
+            ys_svg_text(out, x + 16, base + 13, YS_SVG_START, RIGHT - LEFT, "", chart->part_names[p]);
+        }
+        x += width;
+    }
+    return LEGEND_ROW * lines + 4;
+}
+
+static void put_bar(struct ys_buf *out, const struct ys_axis *axis, const struct ys_chart_bars *chart,
+                    const struct ys_chart_bar *row, double y)
+{
+    double sum = 0;
+    for (size_t p = 0; p < chart->parts; p++) {
+        double part = isfinite(row->parts[p]) && row->parts[p] > 0 ? row->parts[p] : 0;
+        double from = ys_axis_place(axis, sum), to = ys_axis_place(axis, sum + part);
+        struct ys_buf title = {0};
+        sum += part;
+        if (part == 0)
+            continue;
+        ys_buf_printf(&title, "%s: %s", chart->part_names[p], ys_label_value(chart->kind, part).text);
+        ys_svg_rect(out, from, y, to - from, 14, css_of("", "p", (int)p, YS_SVG_PARTS, "").text, ys_buf_text(&title));
+        out->failed |= title.failed;
+        ys_buf_free(&title);
+    }
+}
+
+void ys_chart_bars(struct ys_buf *out, const struct ys_chart_bars *chart)
+{
+    double longest = 0;
+    for (size_t r = 0; r < chart->count; r++) {
+        double sum = 0;
+        for (size_t p = 0; p < chart->parts && !chart->rows[r].note; p++)
+            sum += isfinite(chart->rows[r].parts[p]) && chart->rows[r].parts[p] > 0 ? chart->rows[r].parts[p] : 0;
+        longest = fmax(longest, sum);
+    }
+    if (chart->count == 0 || longest <= 0)
+        return;
+    struct ys_axis axis;
+    ys_axis_fit(&axis, chart->kind, 0, longest, 6, true, false);
+    axis.from = LEFT;
+    axis.to = RIGHT;
+    double legend = put_part_legend(NULL, chart, 0), top = TOP + legend, bottom = top + ROW * chart->count + 2;
+    ys_svg_begin(out, chart->id, bottom + AXIS, chart->title, chart->description);
+    put_part_legend(out, chart, TOP);
+    put_x_axis(out, &axis, chart->axis_title, top, bottom);
+    for (size_t r = 0; r < chart->count; r++) {
+        const struct ys_chart_bar *row = &chart->rows[r];
+        double y = top + ROW * r;
+        put_row_texts(out, y, row->label, row->note ? "" : row->value);
+        if (row->note)
+            ys_svg_text(out, LEFT, y + 29, YS_SVG_START, RIGHT - LEFT, "bad", row->note);
+        else
+            put_bar(out, &axis, chart, row, y + 19);
+    }
+    ys_svg_end(out);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+struct extent {
+    double x_lo, x_hi, y_lo, y_hi;
+    bool cut; /* y_hi lies below some values */
+};
+
+/** The largest y that is worth showing: all of them, unless the largest is more than four times what 98 of 100 reach.
+ */
+static ys_status find_extent(const struct ys_chart_lines *chart, struct extent *extent)
+{
+    size_t total = 0, used = 0;
+    *extent = (struct extent){INFINITY, -INFINITY, INFINITY, -INFINITY, false};
+    for (size_t c = 0; c < chart->count; c++)
+        total += chart->curves[c].count;
+    double *values = ys_alloc(total, sizeof *values);
+    if (!values)
+        return ys_out_of_memory();
+    for (size_t c = 0; c < chart->count; c++) {
+        const struct ys_chart_curve *curve = &chart->curves[c];
+        for (size_t i = 0; i < curve->count; i++) {
+            if (!isfinite(curve->x[i]) || !isfinite(curve->y[i]))
+                continue;
+            widen(curve->x[i], &extent->x_lo, &extent->x_hi);
+            widen(curve->y[i], &extent->y_lo, &extent->y_hi);
+            values[used++] = curve->y[i];
+        }
+    }
+    if (chart->cut && used > 0) {
+        qsort(values, used, sizeof *values, by_size);
+        double usual = values[(size_t)(0.98 * (double)(used - 1))];
+        if (usual > 0 && extent->y_hi > 4 * usual) {
+            extent->y_hi = 1.5 * usual;
+            extent->cut = true;
+        }
+    }
+    ys_free(values);
+    return YS_OK;
+}
+
+static void put_y_axis(struct ys_buf *out, const struct ys_axis *axis, double left, double right)
+{
+    for (int i = 0; i < ys_axis_ticks(axis); i++) {
+        struct ys_label label;
+        double y = ys_axis_place(axis, ys_axis_tick(axis, i, &label));
+        ys_svg_line(out, left, y, right, y, "grid");
+        ys_svg_text(out, left - 5, y + 4, YS_SVG_END, 60, "soft", label.text);
+    }
+}
+
+static double y_label_room(const struct ys_axis *axis)
+{
+    double room = 0;
+    for (int i = 0; i < ys_axis_ticks(axis); i++) {
+        struct ys_label label;
+        ys_axis_tick(axis, i, &label);
+        room = fmax(room, ys_svg_text_width(label.text));
+    }
+    return fmin(room, 60) + 8;
+}
+
+static void put_curve(struct ys_buf *out, const struct ys_chart_curve *curve, const struct ys_axis *x,
+                      const struct ys_axis *y, const char *clip)
+{
+    for (size_t i = 0; i < curve->count; i++) {
+        curve->x[i] = ys_axis_place(x, curve->x[i]);
+        curve->y[i] = ys_axis_place(y, curve->y[i]);
+    }
+    struct css dash = css_of("", " d", curve->member, 4, "");
+    struct css css = css_of(curve->strong ? "strong line " : "thin line ", "g", curve->group, YS_SVG_GROUPS, dash.text);
+    ys_svg_path(out, curve->x, curve->y, curve->count, css.text, clip);
+    if (curve->count == 1)
+        ys_svg_circle(out, curve->x[0], curve->y[0], 2.5, css_of("dot ", "g", curve->group, YS_SVG_GROUPS, "").text,
+                      NULL);
+}
+
+/** A line sample and a name for each strong curve, in two columns when the names are short. Returns the height. */
+static double put_curve_legend(struct ys_buf *out, const struct ys_chart_lines *chart, double y)
+{
+    double room = (RIGHT - LEFT) / 2;
+    size_t strong = 0, columns = 2;
+    for (size_t c = 0; c < chart->count; c++) {
+        strong += chart->curves[c].strong;
+        if (chart->curves[c].strong && ys_svg_text_width(chart->curves[c].name) + 40 > room)
+            columns = 1;
+    }
+    room = (RIGHT - LEFT) / (double)columns;
+    size_t index = 0;
+    for (size_t c = 0; c < chart->count && out; c++) {
+        const struct ys_chart_curve *curve = &chart->curves[c];
+        if (!curve->strong)
+            continue;
+        double x = LEFT + room * (double)(index % columns), base = y + LEGEND_ROW * (double)(index / columns);
+        struct css dash = css_of("", " d", curve->member, 4, "");
+        ys_svg_line(out, x, base + 9, x + 26, base + 9,
+                    css_of("strong line ", "g", curve->group, YS_SVG_GROUPS, dash.text).text);
+        ys_svg_text(out, x + 32, base + 13, YS_SVG_START, room - 34, "", curve->name);
+        index++;
+    }
+    return LEGEND_ROW * (double)((strong + columns - 1) / columns);
+}
+
+ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart)
+{
+    struct extent extent;
+    YS_TRY(find_extent(chart, &extent));
+    if (extent.x_lo > extent.x_hi)
+        return YS_OK;
+    struct ys_axis x, y;
+    ys_axis_fit(&x, chart->x_kind, extent.x_lo, extent.x_hi, 6, true, false);
+    ys_axis_fit(&y, chart->y_kind, extent.y_lo, extent.y_hi, 5, true, false);
+    double top = TOP + 20, bottom = top + 200, left = LEFT + y_label_room(&y);
+    x.from = left;
+    x.to = RIGHT;
+    y.from = bottom;
+    y.to = top;
+    /* The x axis ends where the data end: a time or a step is no quantity that wants a round end. */
+    x.hi = fmax(extent.x_hi / x.factor, x.lo + (x.hi - x.lo) * 1e-3);
+    double legend = put_curve_legend(NULL, chart, 0);
+    struct ys_buf clip = {0}, title = {0};
+    ys_buf_printf(&clip, "%s-clip", chart->id);
+    ys_buf_printf(&title, "%s%s", chart->y_title, extent.cut ? ", cut at the top: some values lie above" : "");
+    ys_svg_begin(out, chart->id, bottom + AXIS + 6 + legend, chart->title, chart->description);
+    ys_buf_printf(out, "<clipPath id=\"%s\">", ys_buf_text(&clip));
+    ys_svg_rect(out, left, top - 1, RIGHT - left + 1, bottom - top + 2, NULL, NULL);
+    ys_buf_puts(out, "</clipPath>\n");
+    put_axis_title(out, &y, ys_buf_text(&title), LEFT, TOP + 10, YS_SVG_START);
+    put_y_axis(out, &y, left, RIGHT);
+    put_x_axis(out, &x, chart->x_title, top, bottom);
+    for (int strong = 0; strong <= 1; strong++)
+        for (size_t c = 0; c < chart->count; c++)
+            if (chart->curves[c].strong == (strong == 1))
+                put_curve(out, &chart->curves[c], &x, &y, ys_buf_text(&clip));
+    put_curve_legend(out, chart, bottom + AXIS + 2);
+    ys_svg_end(out);
+    out->failed |= clip.failed || title.failed;
+    ys_buf_free(&clip);
+    ys_buf_free(&title);
+    return YS_OK;
+}

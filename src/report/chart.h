@@ -1,0 +1,65 @@
+/* The charts of the report page, each one SVG element. Texts are clean, arrays borrowed for the call. NaN is "unknown".
+ */
+#ifndef YS_REPORT_CHART_H
+#define YS_REPORT_CHART_H
+
+#include "report/svg.h"
+
+/** One row: a name above a line of its own, so that long names and narrow pages go together. */
+struct ys_chart_row {
+    const char *label;  /* on the left */
+    const char *value;  /* on the right, in words: "12400 [12000, 12800]"; may be "" */
+    const char *note;   /* instead of marks, for a trial without numbers; NULL when it has some */
+    bool quiet;         /* the note is no failure */
+    int group;          /* its colour */
+    const double *dots; /* one a run; may be NULL */
+    size_t count;
+    double mid, lo, hi;
+};
+
+struct ys_chart_dots {
+    const char *id, *title, *description, *axis_title;
+    enum ys_kind kind;
+    bool zero, logarithmic;
+    double reference, band; /* a line at `reference` and a band of that share on both sides; NaN for none */
+    const struct ys_chart_row *rows;
+    size_t count;
+};
+/** Each run a dot, the median a tick, the interval a bar with ends. Nothing without rows. */
+void ys_chart_dots(struct ys_buf *out, const struct ys_chart_dots *chart);
+
+struct ys_chart_bar {
+    const char *label, *value, *note;
+    double parts[YS_SVG_PARTS];
+};
+
+struct ys_chart_bars {
+    const char *id, *title, *description, *axis_title;
+    enum ys_kind kind;
+    const char *part_names[YS_SVG_PARTS];
+    size_t parts;
+    const struct ys_chart_bar *rows;
+    size_t count;
+};
+/** Parts of a whole, side by side from 0. Nothing without rows. */
+void ys_chart_bars(struct ys_buf *out, const struct ys_chart_bars *chart);
+
+struct ys_chart_curve {
+    const char *name; /* for the legend, which lists the strong ones */
+    double *x, *y;    /* values; y NaN breaks the line. They are turned into coordinates by the call. */
+    size_t count;
+    int group, member; /* colour and dashes */
+    bool strong;       /* drawn over the others and heavier */
+};
+
+struct ys_chart_lines {
+    const char *id, *title, *description, *x_title, *y_title;
+    enum ys_kind x_kind, y_kind;
+    bool cut; /* a few values far above all others may leave the picture, which then says so */
+    struct ys_chart_curve *curves;
+    size_t count;
+};
+/** Curves over a common axis; y begins at 0 unless values are negative. Nothing without a finite point. YS_ENOMEM. */
+ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart) YS_MUST_CHECK;
+
+#endif

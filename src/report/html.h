@@ -1,0 +1,27 @@
+/* The parts of the report page. Each appends whole elements; without data it appends nothing. */
+#ifndef YS_REPORT_HTML_H
+#define YS_REPORT_HTML_H
+
+#include "report/view.h"
+
+extern const char ys_html_style[];
+
+/** Appends <element>text</element>, escaped. `css` (may be NULL) is the class. */
+void ys_html_put(struct ys_buf *out, const char *element, const char *css, const char *text);
+
+void ys_html_results(struct ys_buf *out, const struct ys_view *view);
+ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_proofs(struct ys_buf *out, const struct ys_view *view);
+void ys_html_warnings(struct ys_buf *out, const struct ys_view *view);
+void ys_html_failures(struct ys_buf *out, const struct ys_view *view);
+ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_times(struct ys_buf *out, const struct ys_view *view);
+/** Nested objects and arrays as a table of paths and values. */
+void ys_html_object(struct ys_buf *out, const ys_json *object);
+
+ys_status ys_html_speed_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+
+#endif

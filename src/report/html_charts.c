@@ -1,0 +1,435 @@
+#include "base/mem.h"
+#include "report/chart.h"
+#include "report/html.h"
+#include "report/section.h"
+#include "report/text.h"
+#include <math.h>
+#include <string.h>
+
+#define MAX_RATIOS 24  /* rows; the table has them all */
+#define MAX_POINTS 200 /* of one curve; more are averaged in groups */
+
+/** Texts and numbers that a chart's rows point to, and the rows. */
+struct rows {
+    struct ys_chart_row *rows;
+    char **values, **notes; /* one each row, owned */
+    double **dots;
+    size_t count, capacity;
+    bool failed;
+};
+
+static ys_status rows_init(struct rows *rows, size_t capacity)
+{
+    *rows = (struct rows){.capacity = capacity};
+    rows->rows = ys_alloc(capacity, sizeof *rows->rows);
+    rows->values = ys_alloc(capacity, sizeof *rows->values);
+    rows->notes = ys_alloc(capacity, sizeof *rows->notes);
+    rows->dots = ys_alloc(capacity, sizeof *rows->dots);
+    rows->failed = !rows->rows || !rows->values || !rows->notes || !rows->dots;
+    return rows->failed ? ys_out_of_memory() : YS_OK;
+}
+
+static void rows_fini(struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        ys_free(rows->values[i]);
+        ys_free(rows->notes[i]);
+        ys_free(rows->dots[i]);
+    }
+    ys_free(rows->rows);
+    ys_free(rows->values);
+    ys_free(rows->notes);
+    ys_free(rows->dots);
+}
+
+/** Adds a row whose texts are taken out of `value` and `note` (empty: none). */
+static struct ys_chart_row *rows_add(struct rows *rows, const char *label, struct ys_buf *value, struct ys_buf *note)
+{
+    size_t i = rows->count++;
+    bool has_note = note->size > 0;
+    rows->failed |= value->failed || note->failed;
+    rows->values[i] = ys_buf_take(value);
+    rows->notes[i] = ys_buf_take(note);
+    ys_buf_free(value);
+    ys_buf_free(note);
+    rows->rows[i] = (struct ys_chart_row){.label = label,
+                                          .value = rows->values[i] ? rows->values[i] : "",
+                                          .note = has_note ? rows->notes[i] : NULL,
+                                          .mid = NAN,
+                                          .lo = NAN,
+                                          .hi = NAN};
+    return &rows->rows[i];
+}
+
+static void begin_figure(struct ys_buf *out, const char *title, const char *remark)
+{
+    ys_buf_puts(out, "<figure>\n<figcaption>");
+    ys_text_html(out, title);
+    if (remark[0]) {
+        ys_buf_puts(out, " ");
+        ys_html_put(out, "span", NULL, remark);
+    }
+    ys_buf_puts(out, "</figcaption>\n");
+}
+
+static void end_figure(struct ys_buf *out)
+{
+    ys_buf_puts(out, "</figure>\n");
+}
+
+/** One row a trial for a metric: every run a dot. Trials for which the metric means nothing are left out. */
+static ys_status metric_rows(const struct ys_view *view, const char *name, struct rows *rows)
+{
+    YS_TRY(rows_init(rows, view->count));
+    for (size_t t = 0; t < view->count; t++) {
+        const struct ys_view_trial *trial = &view->trials[t];
+        const ys_json *metric = ys_view_metric(trial, name), *values = ys_json_get(metric, "values");
+        struct ys_buf value = {0}, note = {0};
+        if (trial->measured && trial->no_work && !isfinite(ys_view_number(trial, name)))
+            continue;
+        if (!trial->measured) {
+            ys_view_put_failure(&note, trial);
+            ys_buf_puts(&note, note.size ? "" : "no complete run");
+        } else if (trial->no_work) {
+            ys_buf_printf(&note, "does no work; lets %s images per second through", ys_view_label(name, metric).text);
+        } else if (!isfinite(ys_view_number(trial, name))) {
+            ys_text_clean(&note, ys_json_get_text(metric, "reason", "unknown"), false);
+        }
+        struct ys_measure measure = ys_view_measure(name, metric);
+        ys_buf_printf(&value, "%s%s%s %s", measure.value.text, measure.unit.text[0] ? " " : "", measure.unit.text,
+                      measure.interval.text[0] ? measure.interval.text : "(no interval)");
+        struct ys_chart_row *row = rows_add(rows, trial->name, &value, &note);
+        row->group = trial->group;
+        row->quiet = trial->no_work;
+        row->mid = ys_view_number(trial, name);
+        ys_view_interval(metric, &row->lo, &row->hi);
+        double *dots = rows->dots[rows->count - 1] = ys_alloc(ys_json_size(values), sizeof *dots);
+        if (!dots) {
+            rows->failed = true;
+            break;
+        }
+        for (size_t i = 0; i < ys_json_size(values); i++)
+            dots[row->count++] = ys_json_number(ys_json_at(values, i), NAN);
+        row->dots = dots;
+    }
+    return rows->failed ? ys_out_of_memory() : YS_OK;
+}
+
+static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view, const char *name,
+                                  const struct ys_chart_dots *chart, const char *remark)
+{
+    struct rows rows;
+    ys_status status = metric_rows(view, name, &rows);
+    bool any = false;
+    for (size_t i = 0; i < rows.count && status == YS_OK; i++)
+        any |= isfinite(rows.rows[i].mid);
+    if (status == YS_OK && any) {
+        struct ys_chart_dots full = *chart;
+        full.rows = rows.rows;
+        full.count = rows.count;
+        full.reference = full.band = NAN;
+        begin_figure(out, chart->title, remark);
+        ys_chart_dots(out, &full);
+        end_figure(out);
+    }
+    rows_fini(&rows);
+    return status;
+}
+
+/** Valid comparisons of speed, each its ratio with interval, beside the line of "as fast". */
+static ys_status put_ratio_chart(struct ys_buf *out, const struct ys_view *view)
+{
+    const ys_json *all = ys_json_get(view->result, "comparisons");
+    struct rows rows;
+    struct ys_buf labels = {0};
+    size_t *offsets = ys_alloc(ys_json_size(all), sizeof *offsets);
+    ys_status status = rows_init(&rows, ys_json_size(all));
+    if (!offsets && status == YS_OK)
+        status = ys_out_of_memory();
+    for (size_t i = 0; i < ys_json_size(all) && status == YS_OK && rows.count < MAX_RATIOS; i++) {
+        const ys_json *comparison = ys_json_at(all, i);
+        const char *verdict = ys_json_get_text(comparison, "verdict", "");
+        double ratio = ys_json_get_number(comparison, "ratio", NAN);
+        if (strcmp(ys_json_get_text(comparison, "metric", ""), "rate_per_s") != 0 || !(ratio > 0) ||
+            strcmp(verdict, "invalid") == 0)
+            continue;
+        struct ys_buf value = {0}, note = {0};
+        offsets[rows.count] = labels.size;
+        ys_view_put_pair(&labels, view, comparison);
+        ys_buf_append(&labels, "", 1);
+        ys_buf_printf(&value, "%sx ", ys_label_ratio(ratio).text);
+        ys_text_clean(&value, verdict, false);
+        struct ys_chart_row *row = rows_add(&rows, "", &value, &note);
+        const struct ys_view_trial *a = ys_view_find(view, ys_json_get_text(comparison, "a", ""));
+        row->group = a ? a->group : 0;
+        row->mid = ratio;
+        ys_view_interval(comparison, &row->lo, &row->hi);
+    }
+    rows.failed |= labels.failed;
+    for (size_t i = 0; i < rows.count && !rows.failed; i++)
+        rows.rows[i].label = labels.data + offsets[i];
+    if (status == YS_OK && rows.failed)
+        status = ys_out_of_memory();
+    if (status == YS_OK && rows.count > 0) {
+        struct ys_chart_dots chart = {.id = "ratio",
+                                      .title = "Ratios of speed",
+                                      .axis_title = "times as fast as the second",
+                                      .description =
+                                          "For each pair of trials the ratio of their speeds with its interval.",
+                                      .kind = YS_KIND_NUMBER,
+                                      .logarithmic = true,
+                                      .reference = 1,
+                                      .rows = rows.rows,
+                                      .count = rows.count,
+                                      .band = ys_json_get_number(ys_json_get(view->result, "study"), "margin", NAN)};
+        begin_figure(out, chart.title,
+                     rows.count < MAX_RATIOS
+                         ? "First against second, with intervals; the dashed line is \"as fast\", the band "
+                           "beside it counts as the same. Logarithmic."
+                         : "First against second, with intervals, the first 24 of the table below; the dashed "
+                           "line is \"as fast\", the band beside it counts as the same. Logarithmic.");
+        ys_chart_dots(out, &chart);
+        end_figure(out);
+    }
+    rows_fini(&rows);
+    ys_free(offsets);
+    ys_buf_free(&labels);
+    return status;
+}
+
+ys_status ys_html_speed_charts(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_chart_dots rate = {.id = "rate",
+                                 .title = "Speed",
+                                 .axis_title = "images per second",
+                                 .kind = YS_KIND_RATE,
+                                 .zero = true,
+                                 .description = "For each trial the rate of every run, the median and its interval."};
+    ys_buf_puts(out, "<div class=\"charts\">\n");
+    YS_TRY(put_metric_chart(out, view, "rate_per_s", &rate,
+                            "Images per second; each dot is a run, the tall mark the median, the bar "
+                            "its interval."));
+    YS_TRY(put_ratio_chart(out, view));
+    ys_buf_puts(out, "</div>\n");
+    return YS_OK;
+}
+
+ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_chart_bars chart = {.id = "time",
+                                  .title = "Where the time goes",
+                                  .axis_title = "time of a run",
+                                  .kind = YS_KIND_SPAN,
+                                  .description =
+                                      "For each trial the median time of each part of a run, from start to end.",
+                                  .parts = YS_TIME_PARTS};
+    struct ys_chart_bar *bars = ys_alloc(view->count, sizeof *bars);
+    struct ys_label *values = ys_alloc(view->count, sizeof *values);
+    if (!bars || !values) {
+        ys_free(bars);
+        ys_free(values);
+        return ys_out_of_memory();
+    }
+    for (size_t k = 0; k < YS_TIME_PARTS; k++)
+        chart.part_names[k] = ys_time_parts[k].title;
+    for (size_t t = 0; t < view->count; t++) {
+        const struct ys_view_trial *trial = &view->trials[t];
+        double wall_s = ys_view_number(trial, "wall_s");
+        if (!isfinite(wall_s))
+            continue;
+        struct ys_chart_bar *bar = &bars[chart.count];
+        values[chart.count] = ys_label_value(YS_KIND_SPAN, wall_s);
+        *bar = (struct ys_chart_bar){.label = trial->name, .value = values[chart.count].text};
+        for (size_t k = 0; k < YS_TIME_PARTS; k++)
+            bar->parts[k] = ys_view_number(trial, ys_time_parts[k].metric);
+        chart.count++;
+    }
+    chart.rows = bars;
+    if (chart.count > 0) {
+        ys_html_put(out, "h2", NULL, "Where the time goes");
+        ys_buf_puts(out, "<div class=\"charts\">\n");
+        begin_figure(
+            out, "Parts of a run",
+            "Medians of each part, so the parts may not add up exactly to the median of the whole. \"Rest\" is what no "
+            "part accounts for.");
+        ys_chart_bars(out, &chart);
+        end_figure(out);
+        ys_buf_puts(out, "</div>\n");
+        ys_html_times(out, view);
+    }
+    ys_free(bars);
+    ys_free(values);
+    return YS_OK;
+}
+
+/** Where in a run's detail a curve's numbers are. */
+struct source {
+    const char *inside; /* member that holds both, NULL for the run itself */
+    const char *x;      /* NULL: counted from 1 */
+    const char *y;
+    const char *every; /* member that says how far apart counted ones are; NULL: 1 */
+};
+
+/** Reads one curve, averaged in groups to at most MAX_POINTS; a group without a number breaks the line. */
+static ys_status read_curve(const ys_json *run, const struct source *source, struct ys_chart_curve *curve)
+{
+    const ys_json *inside = source->inside ? ys_json_get(run, source->inside) : run;
+    const ys_json *xs = source->x ? ys_json_get(inside, source->x) : NULL, *ys = ys_json_get(inside, source->y);
+    size_t count = ys_json_size(ys);
+    if (source->x && ys_json_size(xs) < count)
+        count = ys_json_size(xs);
+    double every = source->every ? ys_json_get_number(inside, source->every, 1) : 1;
+    size_t group = (count + MAX_POINTS - 1) / MAX_POINTS;
+    curve->x = ys_alloc(MAX_POINTS, sizeof *curve->x);
+    curve->y = ys_alloc(MAX_POINTS, sizeof *curve->y);
+    if (!curve->x || !curve->y)
+        return ys_out_of_memory();
+    for (size_t first = 0; first < count; first += group) {
+        size_t end = first + group < count ? first + group : count, found = 0;
+        double x = 0, y = 0;
+        for (size_t i = first; i < end; i++) {
+            double one = ys_json_number(ys_json_at(ys, i), NAN);
+            x += xs ? ys_json_number(ys_json_at(xs, i), NAN) : 1 + every * (double)i;
+            y += isfinite(one) ? one : 0;
+            found += isfinite(one);
+        }
+        curve->x[curve->count] = x / (double)(end - first);
+        curve->y[curve->count++] = found ? y / (double)found : NAN;
+    }
+    return YS_OK;
+}
+
+static bool has_number(const struct ys_chart_curve *curve)
+{
+    for (size_t i = 0; i < curve->count; i++)
+        if (isfinite(curve->x[i]) && isfinite(curve->y[i]))
+            return true;
+    return false;
+}
+
+static void free_curves(struct ys_chart_curve *curves, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        ys_free(curves[i].x);
+        ys_free(curves[i].y);
+    }
+    ys_free(curves);
+}
+
+/** Every run of every trial as a curve; of each trial the first run that has numbers is strong. */
+static ys_status read_curves(const struct ys_view *view, const struct source *source, struct ys_chart_curve **curves,
+                             size_t *count)
+{
+    size_t capacity = 0;
+    for (size_t t = 0; t < view->count; t++)
+        capacity += ys_json_size(ys_json_get(view->trials[t].json, "runs_detail"));
+    *count = 0;
+    *curves = ys_alloc(capacity, sizeof **curves);
+    if (!*curves)
+        return ys_out_of_memory();
+    for (size_t t = 0; t < view->count; t++) {
+        const struct ys_view_trial *trial = &view->trials[t];
+        const ys_json *runs = ys_json_get(trial->json, "runs_detail");
+        bool strong = true;
+        for (size_t i = 0; i < ys_json_size(runs); i++) {
+            struct ys_chart_curve *curve = &(*curves)[(*count)++];
+            *curve = (struct ys_chart_curve){.name = trial->name, .group = trial->group, .member = trial->member};
+            ys_status status = read_curve(ys_json_at(runs, i), source, curve);
+            if (status != YS_OK) {
+                free_curves(*curves, *count);
+                return status;
+            }
+            curve->strong = strong && has_number(curve);
+            strong &= !curve->strong;
+        }
+    }
+    return YS_OK;
+}
+
+static ys_status put_curves(struct ys_buf *out, const struct ys_view *view, const struct source *source,
+                            const struct ys_chart_lines *chart, const char *remark)
+{
+    struct ys_chart_lines full = *chart;
+    YS_TRY(read_curves(view, source, &full.curves, &full.count));
+    bool any = false;
+    for (size_t i = 0; i < full.count; i++)
+        any |= full.curves[i].strong;
+    ys_status status = YS_OK;
+    if (any) {
+        begin_figure(out, chart->title, remark);
+        status = ys_chart_lines(out, &full);
+        end_figure(out);
+    }
+    free_curves(full.curves, full.count);
+    return status;
+}
+
+/** Appends what `parts` holds under a heading, when it holds a figure. */
+static void put_section(struct ys_buf *out, const char *heading, struct ys_buf *parts)
+{
+    out->failed |= parts->failed;
+    if (parts->size > 0) {
+        ys_html_put(out, "h2", NULL, heading);
+        ys_buf_puts(out, "<div class=\"charts\">\n");
+        ys_buf_append(out, parts->data, parts->size);
+        ys_buf_puts(out, "</div>\n");
+    }
+    ys_buf_free(parts);
+}
+
+ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view)
+{
+    static const struct source loss_source = {NULL, NULL, "loss", "loss_every"};
+    struct ys_chart_lines loss = {.id = "loss",
+                                  .title = "Loss while training",
+                                  .x_title = "step",
+                                  .y_title = "training loss",
+                                  .description = "The training loss of each run against the step.",
+                                  .x_kind = YS_KIND_NUMBER,
+                                  .y_kind = YS_KIND_NUMBER,
+                                  .cut = true};
+    struct ys_chart_dots accuracy = {.id = "accuracy",
+                                     .title = "Verified accuracy",
+                                     .axis_title = "share classified correctly",
+                                     .kind = YS_KIND_PERCENT,
+                                     .description =
+                                         "For each trial the accuracy of every run, the median and its interval."};
+    struct ys_buf parts = {0};
+    ys_status status =
+        put_curves(&parts, view, &loss_source, &loss,
+                   "As the framework reports it. One run of each trial is drawn heavily, the others thinly.");
+    if (status == YS_OK)
+        status = put_metric_chart(
+            &parts, view, "accuracy", &accuracy,
+            "Of the saved weights on the test set, by the same program for all; each dot is a run. The axis does "
+            "not begin at zero.");
+    put_section(out, "Learning", &parts);
+    return status;
+}
+
+ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view)
+{
+    static const struct source memory_source = {"samples", "t_s", "rss_bytes", NULL},
+                               cpu_source = {"samples", "t_s", "cpu_cores", NULL};
+    struct ys_chart_lines memory = {.id = "memory",
+                                    .title = "Memory over time",
+                                    .x_title = "time since the start",
+                                    .y_title = "resident memory",
+                                    .description = "Resident memory of each run's processes against time.",
+                                    .x_kind = YS_KIND_SPAN,
+                                    .y_kind = YS_KIND_BYTES};
+    struct ys_chart_lines cpu = {.id = "cpu",
+                                 .title = "CPU over time",
+                                 .x_title = "time since the start",
+                                 .y_title = "CPU cores in use",
+                                 .description = "CPU cores used by each run's processes against time.",
+                                 .x_kind = YS_KIND_SPAN,
+                                 .y_kind = YS_KIND_NUMBER};
+    const char *remark = "All processes of a run together. One run of each trial is drawn heavily, the others thinly.";
+    struct ys_buf parts = {0};
+    ys_status status = put_curves(&parts, view, &memory_source, &memory, remark);
+    if (status == YS_OK)
+        status = put_curves(&parts, view, &cpu_source, &cpu, remark);
+    put_section(out, "Memory and CPU", &parts);
+    return status;
+}

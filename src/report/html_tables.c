@@ -1,0 +1,428 @@
+#include "base/mem.h"
+#include "report/html.h"
+#include "report/section.h"
+#include "report/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/** `remark` (may be NULL) stands above the table. A heading that begins with # is one of numbers. */
+static void put_heads(struct ys_buf *out, const char *remark, const char *const *heads, size_t count)
+{
+    if (remark)
+        ys_html_put(out, "p", "soft", remark);
+    ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n<tr>\n");
+    for (size_t i = 0; i < count; i++)
+        ys_html_put(out, "th", heads[i][0] == '#' ? "n" : NULL, heads[i] + (heads[i][0] == '#'));
+    ys_buf_puts(out, "</tr>\n");
+}
+
+static void end_table(struct ys_buf *out)
+{
+    ys_buf_puts(out, "</table>\n</div>\n");
+}
+
+static void put_measure(struct ys_buf *out, const char *name, const ys_json *metric, bool interval)
+{
+    struct ys_measure measure = ys_view_measure(name, metric);
+    struct ys_buf text = {0};
+    if (interval)
+        ys_buf_printf(&text, "%s%s%s", measure.value.text, measure.unit.text[0] ? " " : "", measure.unit.text);
+    else
+        ys_buf_puts(&text, ys_view_label(name, metric).text);
+    if (interval && measure.interval.text[0])
+        ys_buf_printf(&text, " %s", measure.interval.text);
+    ys_html_put(out, "td", "n", ys_buf_text(&text));
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+static const char *verdict_css(const char *verdict)
+{
+    if (strcmp(verdict, "pass") == 0 || strcmp(verdict, "better") == 0)
+        return "v good";
+    return strcmp(verdict, "fail") == 0 || strcmp(verdict, "worse") == 0 || strcmp(verdict, "invalid") == 0 ? "v bad"
+                                                                                                            : "v";
+}
+
+static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    static const char *const metrics[] = {"step_s", "accuracy", "cpu_per_wall", "rss_peak_bytes", "start_s", "wall_s"};
+    const ys_json *rate = ys_view_metric(trial, "rate_per_s");
+    long long n = ys_json_get_int(rate, "n", trial->runs - trial->failed);
+    struct ys_measure measure = ys_view_measure("rate_per_s", rate);
+    struct ys_buf text = {0};
+    ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
+    ys_html_put(out, "td", "n", ys_buf_text(&text));
+    ys_buf_clear(&text);
+    if (measure.interval.text[0])
+        ys_buf_printf(&text, "%s%s", measure.interval.text, measure.unit.text);
+    else
+        ys_buf_printf(&text, "n = %lld: none", n);
+    ys_html_put(out, "td", "n", ys_buf_text(&text));
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+        put_measure(out, metrics[i], ys_view_metric(trial, metrics[i]), false);
+    ys_buf_clear(&text);
+    ys_buf_printf(&text, "%lld", (long long)(trial->runs - trial->failed));
+    ys_html_put(out, "td", "n", ys_buf_text(&text));
+    const char *verdict = ys_view_verdict(trial);
+    ys_html_put(out, "td", trial->no_work ? "v soft" : verdict_css(verdict), trial->no_work ? "does no work" : verdict);
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+static void put_remarks(struct ys_buf *out, const struct ys_view *view, const char *member)
+{
+    ys_buf_puts(out, "<ul>\n");
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *remarks = ys_json_get(view->trials[i].json, member);
+        for (size_t k = 0; k < ys_json_size(remarks); k++) {
+            struct ys_buf text = {0};
+            ys_buf_printf(&text, "%s: ", view->trials[i].name);
+            ys_view_put_value(&text, ys_json_at(remarks, k));
+            ys_html_put(out, "li", NULL, ys_buf_text(&text));
+            out->failed |= text.failed;
+            ys_buf_free(&text);
+        }
+    }
+    ys_buf_puts(out, "</ul>\n");
+}
+
+static bool has_remarks(const struct ys_view *view, const char *member)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (ys_json_size(ys_json_get(view->trials[i].json, member)) > 0)
+            return true;
+    return false;
+}
+
+void ys_html_results(struct ys_buf *out, const struct ys_view *view)
+{
+    static const char *const heads[] = {
+        "Trial",        "#Images per second", "#Interval",  "#Step", "#Verified accuracy", "#CPU cores used",
+        "#Peak memory", "#Start-up",          "#Whole run", "#Runs", "Same work"};
+    ys_html_put(out, "h2", NULL, "Results");
+    struct ys_buf remark = {0};
+    ys_buf_puts(&remark, "Medians of the runs of each trial. ");
+    ys_section_level(&remark, view);
+    put_heads(out, ys_buf_text(&remark), heads, sizeof heads / sizeof heads[0]);
+    out->failed |= remark.failed;
+    ys_buf_free(&remark);
+    for (size_t i = 0; i < view->count; i++) {
+        const struct ys_view_trial *trial = &view->trials[i];
+        struct ys_buf failure = {0};
+        ys_view_put_failure(&failure, trial);
+        ys_buf_puts(out, "<tr>\n");
+        ys_html_put(out, "td", "name", trial->name);
+        if (trial->measured) {
+            put_result_row(out, trial);
+        } else {
+            ys_buf_puts(out, "<td class=\"bad\" colspan=\"10\">");
+            ys_text_html(out, failure.size ? ys_buf_text(&failure) : "no complete run");
+            ys_buf_puts(out, "</td>\n");
+        }
+        ys_buf_puts(out, "</tr>\n");
+        if (trial->measured && failure.size > 0) {
+            ys_buf_puts(out, "<tr>\n<td></td>\n<td class=\"bad\" colspan=\"10\">");
+            ys_text_html(out, ys_buf_text(&failure));
+            ys_buf_puts(out, "</td>\n</tr>\n");
+        }
+        out->failed |= failure.failed;
+        ys_buf_free(&failure);
+    }
+    end_table(out);
+    if (has_remarks(view, "deviations")) {
+        ys_html_put(out, "h3", NULL, "Deviations from the common work");
+        put_remarks(out, view, "deviations");
+    }
+}
+
+static void put_comparison(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison)
+{
+    const char *verdict = ys_json_get_text(comparison, "verdict", "unclear");
+    struct ys_effect effect = ys_section_effect(comparison);
+    struct ys_label smallest = ys_section_smallest(comparison);
+    struct ys_buf text = {0};
+    ys_view_put_pair(&text, view, comparison);
+    ys_buf_puts(out, "<tr>\n");
+    ys_html_put(out, "td", "name", ys_buf_text(&text));
+    ys_html_put(out, "td", "n", effect.value.text[0] ? effect.value.text : "-");
+    ys_html_put(out, "td", "n", effect.range.text[0] ? effect.range.text : "-");
+    ys_buf_clear(&text);
+    ys_buf_printf(&text, "%lld", (long long)ys_json_get_int(comparison, "n", 0));
+    ys_html_put(out, "td", "n", ys_buf_text(&text));
+    ys_buf_clear(&text);
+    if (effect.value.text[0])
+        ys_section_base(&text, comparison);
+    ys_html_put(out, "td", "n", text.size ? ys_buf_text(&text) : "-");
+    ys_html_put(out, "td", verdict_css(verdict), verdict);
+    ys_html_put(out, "td", "n", smallest.text[0] ? smallest.text : "-");
+    ys_html_put(out, "td", "wide soft", ys_json_get_text(comparison, "reason", ""));
+    ys_buf_puts(out, "</tr>\n");
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
+{
+    static const char *const heads[] = {"First vs second",
+                                        "#Ratio or difference",
+                                        "#Interval",
+                                        "#Rounds",
+                                        "#Values",
+                                        "Verdict",
+                                        "#Smallest difference that could have been shown",
+                                        "Remark"};
+    const ys_json *all = ys_json_get(view->result, "comparisons");
+    double margin = ys_json_get_number(ys_json_get(view->result, "study"), "margin", NAN);
+    ys_json *metrics;
+    YS_TRY(ys_section_compared(view->result, &metrics));
+    if (ys_json_size(metrics) > 0) {
+        ys_html_put(out, "h2", NULL, "Comparisons");
+        ys_buf_puts(
+            out, "<p>Each ratio is the median, over matched rounds, of the first trial's value divided by the second's "
+                 "(accuracies: the difference, in percentage points); the verdict says what the first is against the "
+                 "second.");
+        if (isfinite(margin))
+            ys_buf_printf(out, " Differences within %s count as the same.", ys_label_share(margin).text);
+        ys_buf_puts(out, "</p>\n");
+    }
+    for (size_t m = 0; m < ys_json_size(metrics); m++) {
+        const char *metric = ys_json_text(ys_json_at(metrics, m), "");
+        ys_buf_puts(out, m == 0 ? "<details open>\n" : "<details>\n");
+        ys_html_put(out, "summary", NULL, ys_view_metric_title(metric));
+        put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
+        for (size_t i = 0; i < ys_json_size(all); i++)
+            if (strcmp(ys_json_get_text(ys_json_at(all, i), "metric", ""), metric) == 0)
+                put_comparison(out, view, ys_json_at(all, i));
+        end_table(out);
+        ys_buf_puts(out, "</details>\n");
+    }
+    ys_json_free(metrics);
+    return YS_OK;
+}
+
+static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    static const char *const heads[] = {"Part", "What was compared", "#Error", "#Bound", "Verdict", "Worst tensor"};
+    const ys_json *proof = ys_json_get(trial->json, "proof"), *checks = ys_json_get(proof, "checks");
+    const ys_json *diagnosis = ys_json_get(proof, "diagnosis");
+    const char *verdict = ys_view_verdict(trial), *reason = ys_json_get_text(proof, "reason", "");
+    ys_buf_puts(out, strcmp(verdict, "fail") == 0 ? "<details open>\n<summary>" : "<details>\n<summary>");
+    ys_text_html(out, trial->name);
+    ys_buf_puts(out, ": ");
+    ys_buf_printf(out, "<strong class=\"%s\">", verdict_css(verdict));
+    ys_text_html(out, verdict);
+    ys_buf_puts(out, reason[0] ? "</strong>, " : "</strong>");
+    ys_text_html(out, reason);
+    ys_buf_puts(out, "</summary>\n");
+    if (ys_json_size(checks) > 0)
+        put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
+    for (size_t i = 0; i < ys_json_size(checks); i++) {
+        const ys_json *check = ys_json_at(checks, i);
+        bool judged = ys_json_type_of(ys_json_get(check, "pass")) == YS_JSON_BOOL;
+        bool passed = ys_json_get_bool(check, "pass", false);
+        double bound = ys_json_get_number(check, "bound", NAN);
+        ys_buf_puts(out, "<tr>\n");
+        ys_html_put(out, "td", NULL, ys_json_get_text(check, "half", ""));
+        ys_html_put(out, "td", "name", ys_json_get_text(check, "name", ""));
+        ys_html_put(out, "td", "n", ys_label_error(ys_json_get_number(check, "error", NAN)).text);
+        ys_html_put(out, "td", "n", bound == 0 ? "equal" : ys_label_error(bound).text);
+        ys_html_put(out, "td", judged ? passed ? "v good" : "v bad" : "v",
+                    judged ? passed ? "pass" : "FAIL" : "not judged");
+        ys_html_put(out, "td", "wide", ys_json_get_text(check, "worst", ""));
+        ys_buf_puts(out, "</tr>\n");
+    }
+    if (ys_json_size(checks) > 0)
+        end_table(out);
+    for (size_t i = 0; i < ys_json_size(diagnosis); i++)
+        ys_html_put(out, "p", NULL, ys_json_text(ys_json_at(diagnosis, i), ""));
+    ys_buf_puts(out, "</details>\n");
+}
+
+void ys_html_proofs(struct ys_buf *out, const struct ys_view *view)
+{
+    ys_html_put(out, "h2", NULL, "Is it the same work?");
+    ys_html_put(
+        out, "p", NULL,
+        "Every trial is compared with a reference implementation in double precision, on the trial's own "
+        "network, initial weights and batches. Pass: the same work. Weak: nothing differs that the trial's own numeric "
+        "format can show. Fail: other work, so that comparisons with it are invalid.");
+    for (size_t i = 0; i < view->count; i++)
+        put_proof(out, &view->trials[i]);
+}
+
+void ys_html_warnings(struct ys_buf *out, const struct ys_view *view)
+{
+    const ys_json *host = ys_json_get(ys_json_get(view->result, "host"), "warnings");
+    if (!has_remarks(view, "warnings") && ys_json_size(host) == 0)
+        return;
+    ys_html_put(out, "h2", NULL, "Warnings");
+    ys_buf_puts(out, ys_json_size(host) ? "<ul>\n" : "");
+    for (size_t i = 0; i < ys_json_size(host); i++) {
+        struct ys_buf text = {0};
+        ys_view_put_value(&text, ys_json_at(host, i));
+        ys_html_put(out, "li", NULL, ys_buf_text(&text));
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+    ys_buf_puts(out, ys_json_size(host) ? "</ul>\n" : "");
+    if (has_remarks(view, "warnings"))
+        put_remarks(out, view, "warnings");
+}
+
+static void put_failed_run(struct ys_buf *out, const struct ys_view_trial *trial, const ys_json *run)
+{
+    const char *log = ys_json_get_text(run, "log_tail", ""), *message = ys_json_get_text(run, "message", "");
+    const char *stage = ys_json_get_text(run, "stage", "");
+    struct ys_buf text = {0};
+    ys_buf_printf(&text, "%s, round %lld: ", trial->name, (long long)ys_json_get_int(run, "round", 0) + 1);
+    ys_text_clean(&text, ys_json_get_text(run, "status", "failed"), false);
+    if (stage[0]) {
+        ys_buf_puts(&text, " in stage ");
+        ys_text_clean(&text, stage, false);
+    }
+    ys_buf_puts(&text, message[0] ? ": " : "");
+    ys_text_clean(&text, message, false);
+    ys_buf_puts(out, "<details>\n");
+    ys_html_put(out, "summary", NULL, ys_buf_text(&text));
+    ys_html_put(out, "pre", NULL, log[0] ? log : "(the log is empty)");
+    ys_buf_puts(out, "</details>\n");
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
+{
+    bool begun = false;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct ys_view_trial *trial = &view->trials[i];
+        const ys_json *runs = ys_json_get(trial->json, "runs_detail");
+        struct ys_buf text = {0};
+        ys_view_put_failure(&text, trial);
+        if (text.size > 0) {
+            if (!begun)
+                ys_html_put(out, "h2", NULL, "What did not run");
+            begun = true;
+            ys_html_put(out, "h3", NULL, trial->name);
+            ys_html_put(out, "p", "bad", ys_buf_text(&text));
+            for (size_t k = 0; k < ys_json_size(runs); k++)
+                if (strcmp(ys_json_get_text(ys_json_at(runs, k), "status", "ok"), "ok") != 0)
+                    put_failed_run(out, trial, ys_json_at(runs, k));
+        }
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+}
+
+static void put_metric_rows(struct ys_buf *out, const struct ys_view *view, const char *name)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *metric = ys_view_metric(&view->trials[i], name);
+        if (!metric)
+            continue;
+        ys_buf_puts(out, "<tr>\n");
+        ys_html_put(out, "td", "name", view->trials[i].name);
+        put_measure(out, name, metric, true);
+        struct ys_buf text = {0};
+        ys_buf_printf(&text, "%lld", (long long)ys_json_get_int(metric, "n", 0));
+        ys_html_put(out, "td", "n", ys_buf_text(&text));
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+        static const char *const members[] = {"method", "scope", "source", "reason"};
+        for (size_t k = 0; k < sizeof members / sizeof members[0]; k++)
+            ys_html_put(out, "td", k == 3 ? "wide" : NULL, ys_json_get_text(metric, members[k], ""));
+        ys_buf_puts(out, "</tr>\n");
+    }
+}
+
+ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
+{
+    static const char *const heads[] = {"Trial",  "#Median and interval", "#Runs", "Method", "Scope",
+                                        "Source", "Why unknown"};
+    ys_json *names;
+    YS_TRY(ys_view_metric_names(view, &names));
+    if (ys_json_size(names) > 0) {
+        ys_html_put(out, "h2", NULL, "All metrics");
+        for (size_t i = 0; i < ys_json_size(names); i++) {
+            const char *name = ys_json_text(ys_json_at(names, i), "");
+            ys_buf_puts(out, "<details>\n<summary><code>");
+            ys_text_html(out, name);
+            ys_buf_puts(out, "</code>");
+            if (strcmp(ys_view_metric_title(name), name) != 0)
+                ys_buf_printf(out, " %s", ys_view_metric_title(name));
+            ys_buf_puts(out, "</summary>\n");
+            put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
+            put_metric_rows(out, view, name);
+            end_table(out);
+            ys_buf_puts(out, "</details>\n");
+        }
+    }
+    ys_json_free(names);
+    return YS_OK;
+}
+
+void ys_html_times(struct ys_buf *out, const struct ys_view *view)
+{
+    const char *heads[YS_TIME_PARTS + 2] = {"Trial"};
+    struct ys_label names[YS_TIME_PARTS];
+    for (size_t k = 0; k < YS_TIME_PARTS; k++) {
+        snprintf(names[k].text, sizeof names[k].text, "#%s", ys_time_parts[k].title);
+        heads[k + 1] = names[k].text;
+    }
+    heads[YS_TIME_PARTS + 1] = "#whole run";
+    ys_buf_puts(out, "<details>\n<summary>The same as a table</summary>\n");
+    put_heads(out, "Medians.", heads, YS_TIME_PARTS + 2);
+    for (size_t i = 0; i < view->count; i++) {
+        const struct ys_view_trial *trial = &view->trials[i];
+        if (!isfinite(ys_view_number(trial, "wall_s")))
+            continue;
+        ys_buf_puts(out, "<tr>\n");
+        ys_html_put(out, "td", "name", trial->name);
+        for (size_t k = 0; k <= YS_TIME_PARTS; k++) {
+            const char *metric = k < YS_TIME_PARTS ? ys_time_parts[k].metric : "wall_s";
+            put_measure(out, metric, ys_view_metric(trial, metric), false);
+        }
+        ys_buf_puts(out, "</tr>\n");
+    }
+    end_table(out);
+    ys_buf_puts(out, "</details>\n");
+}
+
+/** Rows for one member, its name after `prefix`; objects and arrays of objects go one level down, four at most. */
+static void put_member(struct ys_buf *out, const char *prefix, const char *name, const ys_json *value, int depth)
+{
+    struct ys_buf path = {0};
+    ys_buf_printf(&path, "%s%s%s", prefix, prefix[0] ? "." : "", name);
+    enum ys_json_type type = ys_json_type_of(value);
+    if (type == YS_JSON_OBJECT && depth < 4) {
+        for (void *it = ys_json_iter(value); it; it = ys_json_next(value, it))
+            put_member(out, ys_buf_text(&path), ys_json_iter_key(it), ys_json_iter_value(it), depth + 1);
+    } else {
+        struct ys_buf text = {0};
+        if (type == YS_JSON_ARRAY && ys_json_type_of(ys_json_at(value, 0)) != YS_JSON_OBJECT) {
+            for (size_t i = 0; i < ys_json_size(value); i++) {
+                ys_buf_puts(&text, i ? ", " : "");
+                ys_view_put_value(&text, ys_json_at(value, i));
+            }
+        } else {
+            ys_view_put_value(&text, value);
+        }
+        ys_buf_puts(out, "<tr>\n");
+        ys_html_put(out, "td", "name", ys_buf_text(&path));
+        ys_html_put(out, "td", "wide", ys_buf_text(&text));
+        ys_buf_puts(out, "</tr>\n");
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+    out->failed |= path.failed;
+    ys_buf_free(&path);
+}
+
+void ys_html_object(struct ys_buf *out, const ys_json *object)
+{
+    ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n");
+    for (void *it = ys_json_iter(object); it; it = ys_json_next(object, it))
+        put_member(out, "", ys_json_iter_key(it), ys_json_iter_value(it), 0);
+    end_table(out);
+}

@@ -1,0 +1,162 @@
+#include "base/mem.h"
+#include "report/report.h"
+#include "report/section.h"
+#include "report/text.h"
+#include "report/view.h"
+#include <string.h>
+
+/** Text of others, cleaned, with everything escaped that Markdown or HTML in it would read. */
+static void put_text(struct ys_buf *out, const char *text)
+{
+    struct ys_buf clean = {0};
+    ys_text_clean(&clean, text, false);
+    out->failed |= clean.failed;
+    for (const char *c = ys_buf_text(&clean); *c; c++) {
+        if (*c == '<' || *c == '>' || *c == '&')
+            ys_buf_puts(out, *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : "&amp;");
+        else
+            ys_buf_printf(out, strchr("\\`*_{}[]|#~!", *c) ? "\\%c" : "%c", *c);
+    }
+    ys_buf_free(&clean);
+}
+
+static void put_cell(struct ys_buf *out, const char *text)
+{
+    put_text(out, text);
+    ys_buf_puts(out, " |");
+}
+
+static void put_heads(struct ys_buf *out)
+{
+    ys_buf_puts(out,
+                "| Trial | Rate (img/s) | Interval | Step | Verified accuracy | Cores used | Peak memory | Start-up | "
+                "Same work |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
+}
+
+static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    static const char *const metrics[] = {"step_s", "accuracy", "cpu_per_wall", "rss_peak_bytes", "start_s"};
+    struct ys_buf failure = {0};
+    ys_view_put_failure(&failure, trial);
+    out->failed |= failure.failed;
+    ys_buf_puts(out, "| ");
+    put_cell(out, trial->name);
+    if (trial->measured) {
+        struct ys_measure rate = ys_view_measure("rate_per_s", ys_view_metric(trial, "rate_per_s"));
+        bool interval = rate.interval.text[0];
+        ys_buf_printf(out, " %s%s | %s%s |", rate.value.text, rate.unit.text, interval ? rate.interval.text : "n < 6",
+                      interval ? rate.unit.text : "");
+        for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+            ys_buf_printf(out, " %s |", ys_view_label(metrics[i], ys_view_metric(trial, metrics[i])).text);
+    } else {
+        ys_buf_puts(out, " - | - | - | - | - | - | - |");
+    }
+    ys_buf_puts(out, " ");
+    struct ys_buf note = {0};
+    ys_buf_puts(&note, trial->no_work ? "does no work" : ys_view_verdict(trial));
+    if (failure.size > 0)
+        ys_buf_printf(&note, "; %s", ys_buf_text(&failure));
+    out->failed |= note.failed;
+    put_cell(out, ys_buf_text(&note));
+    ys_buf_puts(out, "\n");
+    ys_buf_free(&note);
+    ys_buf_free(&failure);
+}
+
+static void put_list(struct ys_buf *out, const char *heading, const ys_json *texts)
+{
+    for (size_t i = 0; i < ys_json_size(texts); i++) {
+        struct ys_buf text = {0};
+        if (i == 0)
+            ys_buf_printf(out, "\n%s\n\n", heading);
+        ys_view_put_difference(&text, ys_json_at(texts, i));
+        ys_buf_puts(out, "- ");
+        put_text(out, ys_buf_text(&text));
+        ys_buf_puts(out, "\n");
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+}
+
+static void put_deviations(struct ys_buf *out, const struct ys_view *view)
+{
+    bool begun = false;
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *deviations = ys_json_get(view->trials[i].json, "deviations");
+        for (size_t k = 0; k < ys_json_size(deviations); k++) {
+            struct ys_buf text = {0};
+            ys_buf_printf(&text, "%s: ", view->trials[i].name);
+            ys_view_put_value(&text, ys_json_at(deviations, k));
+            ys_buf_puts(out, begun ? "- " : "\nDeviations from the common work:\n\n- ");
+            put_text(out, ys_buf_text(&text));
+            ys_buf_puts(out, "\n");
+            begun = true;
+            out->failed |= text.failed;
+            ys_buf_free(&text);
+        }
+    }
+}
+
+static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view)
+{
+    const ys_json *all = ys_json_get(view->result, "comparisons");
+    ys_json *metrics;
+    put_list(out, "Differences of environment, to be read before the verdicts:",
+             ys_json_get(view->result, "environment_differences"));
+    YS_TRY(ys_section_compared(view->result, &metrics));
+    for (size_t m = 0; m < ys_json_size(metrics); m++) {
+        const char *metric = ys_json_text(ys_json_at(metrics, m), "");
+        ys_buf_puts(out, "\nComparisons, ");
+        put_text(out, ys_view_metric_title(metric));
+        ys_buf_puts(out, ":\n\n");
+        for (size_t i = 0; i < ys_json_size(all); i++) {
+            const ys_json *comparison = ys_json_at(all, i);
+            if (strcmp(ys_json_get_text(comparison, "metric", ""), metric) != 0)
+                continue;
+            struct ys_buf text = {0};
+            ys_view_put_pair(&text, view, comparison);
+            ys_buf_puts(&text, ": ");
+            ys_section_comparison(&text, comparison);
+            ys_buf_puts(out, "- ");
+            put_text(out, ys_buf_text(&text));
+            ys_buf_puts(out, "\n");
+            out->failed |= text.failed;
+            ys_buf_free(&text);
+        }
+        struct ys_buf text = {0};
+        ys_section_resolution(&text, view->result, metric);
+        ys_buf_printf(out, text.size ? "\n%s\n" : "%s", ys_buf_text(&text));
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+    ys_json_free(metrics);
+    return YS_OK;
+}
+
+ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
+{
+    struct ys_view view;
+    ys_json *sentences;
+    YS_TRY(ys_view_init(&view, result));
+    ys_status status = ys_report_words(result, &sentences);
+    if (status == YS_OK) {
+        struct ys_buf title = {0};
+        ys_section_study(&title, &view);
+        put_text(out, ys_buf_text(&title));
+        ys_buf_puts(out, "\n");
+        out->failed |= title.failed;
+        ys_buf_free(&title);
+        if (view.count > 0) {
+            ys_buf_puts(out, "\n");
+            put_heads(out);
+        }
+        for (size_t i = 0; i < view.count; i++)
+            put_trial(out, &view.trials[i]);
+        put_deviations(out, &view);
+        status = put_comparisons(out, &view);
+        put_list(out, "In words:", sentences);
+        ys_json_free(sentences);
+    }
+    ys_view_fini(&view);
+    return status == YS_OK && out->failed ? ys_out_of_memory() : status;
+}

@@ -1,0 +1,313 @@
+#include "base/mem.h"
+#include "report/section.h"
+#include "report/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct ys_time_part ys_time_parts[YS_TIME_PARTS] = {
+    {"start_s", "start", "start-up"},
+    {"build_s", "build", "build"},
+    {"first_step_s", "first\nstep", "first step"},
+    {"warmup_s", "warm-\nup", "warm-up"},
+    {"input_s", "data\nwait", "waiting for data"},
+    {"compute_s", "com-\npute", "computing"},
+    {"eval_s", "eval", "evaluation"},
+    {"save_s", "save", "saving"},
+    {"stop_s", "stop", "ending"},
+    {"rest_s", "rest", "rest"},
+};
+
+void ys_section_study(struct ys_buf *out, const struct ys_view *view)
+{
+    const ys_json *study = ys_json_get(view->result, "study");
+    const char *status = ys_json_get_text(study, "status", "");
+    const char *started = ys_json_get_text(study, "started", "");
+    ys_buf_puts(out, "Study ");
+    ys_text_clean(out, ys_json_get_text(study, "name", "without a name"), false);
+    ys_buf_puts(out, ": ");
+    if (strcmp(status, "time_limit") == 0)
+        status = "stopped at its time limit";
+    else if (strcmp(status, "running") == 0)
+        status = "not finished";
+    ys_text_clean(out, status[0] ? status : "state unknown", false);
+    ys_buf_printf(out, ", %lld of %s complete", (long long)view->rounds, ys_label_plural(view->repeat, "round").text);
+    if (started[0]) {
+        ys_buf_puts(out, ", begun ");
+        ys_text_clean(out, started, false);
+    }
+}
+
+void ys_section_work(struct ys_buf *out, const struct ys_view *view)
+{
+    const ys_json *work = ys_json_get(view->result, "work");
+    for (size_t i = 0; i < ys_json_size(work); i++) {
+        const ys_json *one = ys_json_at(work, i);
+        double parameters = ys_json_get_number(one, "parameters", NAN),
+               adds = ys_json_get_number(one, "multiply_adds", NAN);
+        ys_buf_puts(out, i ? "; " : "Work: ");
+        ys_text_clean(out, ys_json_get_text(one, "model", "unknown model"), false);
+        ys_buf_puts(out, " on ");
+        ys_text_clean(out, ys_json_get_text(one, "data", "unknown data"), false);
+        if (isfinite(parameters))
+            ys_buf_printf(out, ", %s parameters", ys_label_value(YS_KIND_COUNT, parameters).text);
+        if (isfinite(adds))
+            ys_buf_printf(out, ", %s multiply-adds a row", ys_label_value(YS_KIND_COUNT, adds).text);
+        if (ys_json_type_of(ys_json_get(one, "verified")) == YS_JSON_BOOL)
+            ys_buf_puts(out, ys_json_get_bool(one, "verified", false) ? ", data verified" : ", data NOT verified");
+    }
+}
+
+void ys_section_same(struct ys_buf *out, const struct ys_view *view)
+{
+    static const char *const keys[] = {"mode",     "batch",        "epochs",   "steps",     "optimizer", "lr",
+                                       "momentum", "weight_decay", "schedule", "precision", "threads",   "device"};
+    ys_json *common;
+    if (view->count < 2)
+        return;
+    if (ys_view_common(view, &common) != YS_OK) {
+        out->failed = true;
+        return;
+    }
+    bool begun = false;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const ys_json *value = ys_json_get(common, keys[i]);
+        if (!value)
+            continue;
+        ys_buf_puts(out, begun ? ", " : "The same in all trials: ");
+        begun = true;
+        ys_view_put_factor(out, keys[i], value);
+    }
+    ys_json_free(common);
+}
+
+/** The first text among `names`, which may be paths of two members ("cpu.model"). */
+static const ys_json *first_of(const ys_json *host, const char *const *names)
+{
+    for (; *names; names++) {
+        const char *dot = strchr(*names, '.');
+        const ys_json *value = ys_json_get(host, *names);
+        if (dot) {
+            char outer[32] = "";
+            if ((size_t)(dot - *names) < sizeof outer)
+                memcpy(outer, *names, (size_t)(dot - *names));
+            value = ys_json_get(ys_json_get(host, outer), dot + 1);
+        }
+        enum ys_json_type type = ys_json_type_of(value);
+        if (type == YS_JSON_STRING || type == YS_JSON_INT || type == YS_JSON_REAL)
+            return value;
+    }
+    return NULL;
+}
+
+void ys_section_host(struct ys_buf *out, const struct ys_view *view)
+{
+    static const char *const model[] = {"cpu.model", "cpu_model", "cpu.name", "cpu", NULL};
+    static const char *const cpus[] = {"cpus", "cpu.cpus", "cpu.logical", "cpu_count", "cpu.count", NULL};
+    static const char *const memory[] = {"memory_bytes", "memory.total_bytes", "memory_total_bytes", NULL};
+    static const char *const system[] = {"kernel", "os", "system", NULL};
+    const ys_json *host = ys_json_get(view->result, "host"), *value;
+    if (ys_json_size(host) == 0)
+        return;
+    const char *before = "Host: ";
+    if ((value = first_of(host, model))) {
+        ys_buf_puts(out, before);
+        ys_view_put_value(out, value);
+        before = ", ";
+    }
+    if ((value = first_of(host, cpus)) && ys_json_type_of(value) == YS_JSON_INT) {
+        ys_buf_printf(out, "%s%s", before, ys_label_plural(ys_json_integer(value, 0), "CPU").text);
+        before = ", ";
+    }
+    if ((value = first_of(host, memory)) && ys_json_number(value, 0) > 0) {
+        ys_buf_printf(out, "%s%s memory", before, ys_label_value(YS_KIND_BYTES, ys_json_number(value, 0)).text);
+        before = ", ";
+    }
+    if ((value = first_of(host, system))) {
+        ys_buf_puts(out, before);
+        ys_view_put_value(out, value);
+    }
+}
+
+/** A member that is a number or a metric object. */
+static double number_of(const ys_json *object, const char *name)
+{
+    const ys_json *value = ys_json_get(object, name);
+    return ys_json_type_of(value) == YS_JSON_OBJECT ? ys_json_get_number(value, "value", NAN)
+                                                    : ys_json_number(value, NAN);
+}
+
+void ys_section_harness(struct ys_buf *out, const struct ys_view *view)
+{
+    const ys_json *harness = ys_json_get(view->result, "harness");
+    double share = number_of(harness, "cpu_share"), late_s = number_of(harness, "lateness_max_s");
+    double overhead_s = number_of(harness, "overhead_s");
+    const char *before = "Measuring ";
+    if (isfinite(share)) {
+        ys_buf_printf(out, "%stook %s of a CPU", before, ys_label_share(share).text);
+        before = ", ";
+    }
+    if (isfinite(late_s)) {
+        ys_buf_printf(out, "%ssampled at most %s late", before, ys_label_value(YS_KIND_SPAN, late_s).text);
+        before = ", ";
+    }
+    if (isfinite(overhead_s)) {
+        ys_buf_printf(out, "%sspent %s outside the runs", before, ys_label_value(YS_KIND_SPAN, overhead_s).text);
+        before = ", ";
+    }
+    if (strcmp(before, ", ") == 0)
+        ys_buf_puts(out, ".");
+}
+
+void ys_section_base(struct ys_buf *out, const ys_json *comparison)
+{
+    enum ys_kind kind =
+        ys_kind_of(ys_json_get_text(comparison, "metric", ""), ys_json_get_text(comparison, "unit", NULL));
+    double a = ys_json_get_number(comparison, "a_value", NAN), b = ys_json_get_number(comparison, "b_value", NAN);
+    if (isfinite(a) && isfinite(b))
+        ys_buf_printf(out, "%s against %s", ys_label_value(kind, a).text, ys_label_value(kind, b).text);
+}
+
+static bool is_difference(const ys_json *comparison)
+{
+    return strcmp(ys_json_get_text(comparison, "scale", "ratio"), "difference") == 0;
+}
+
+/** A difference of shares in percentage points. */
+static struct ys_label points_of(double share, const char *sign)
+{
+    struct ys_label label = {""};
+    if (isfinite(share) && fabs(share) < 1e6)
+        snprintf(label.text, sizeof label.text, "%s%.2f", share > 0 ? sign : "", fabs(share) < 5e-5 ? 0 : 100 * share);
+    return label;
+}
+
+struct ys_effect ys_section_effect(const ys_json *comparison)
+{
+    struct ys_effect effect = {{""}, {""}};
+    double lo, hi, ratio = ys_json_get_number(comparison, "ratio", NAN);
+    ys_view_interval(comparison, &lo, &hi);
+    if (strcmp(ys_json_get_text(comparison, "verdict", ""), "invalid") == 0)
+        return effect;
+    if (!is_difference(comparison)) {
+        if (isfinite(ratio))
+            snprintf(effect.value.text, sizeof effect.value.text, "%.40sx", ys_label_ratio(ratio).text);
+        effect.range = ys_label_ratio_range(ratio, lo, hi);
+        return effect;
+    }
+    struct ys_label value = points_of(ys_json_get_number(comparison, "difference", NAN), "+");
+    struct ys_label from = points_of(lo, ""), to = points_of(hi, "");
+    if (value.text[0])
+        snprintf(effect.value.text, sizeof effect.value.text, "%.30s points", value.text);
+    if (from.text[0] && to.text[0])
+        snprintf(effect.range.text, sizeof effect.range.text, "%.20s to %.20s", from.text, to.text);
+    return effect;
+}
+
+void ys_section_comparison(struct ys_buf *out, const ys_json *comparison)
+{
+    const char *metric = ys_json_get_text(comparison, "metric", ""),
+               *reason = ys_json_get_text(comparison, "reason", "");
+    struct ys_effect effect = ys_section_effect(comparison);
+    if (effect.value.text[0]) {
+        ys_buf_printf(out, "%s", effect.value.text);
+        if (!is_difference(comparison))
+            ys_buf_printf(out, " %s", ys_view_ratio_words(metric));
+        ys_buf_printf(out, " (%s, %s): ", effect.range.text[0] ? effect.range.text : "no interval",
+                      ys_label_plural(ys_json_get_int(comparison, "n", 0), "round").text);
+    }
+    ys_text_clean(out, ys_json_get_text(comparison, "verdict", "unclear"), false);
+    if (reason[0]) {
+        ys_buf_puts(out, ", ");
+        ys_text_clean(out, reason, false);
+    }
+}
+
+static struct ys_label share_label(double share, bool difference)
+{
+    struct ys_label label = {""};
+    if (difference && isfinite(share) && fabs(share) < 1e6)
+        snprintf(label.text, sizeof label.text, "%.2f points", 100 * share);
+    else if (isfinite(share))
+        label = ys_label_share(share);
+    return label;
+}
+
+struct ys_label ys_section_smallest(const ys_json *comparison)
+{
+    double smallest = ys_json_get_number(comparison, "resolution", NAN);
+    bool valid = strcmp(ys_json_get_text(comparison, "verdict", ""), "invalid") != 0 && smallest > 0;
+    return share_label(valid ? smallest : NAN, is_difference(comparison));
+}
+
+void ys_section_resolution(struct ys_buf *out, const ys_json *result, const char *metric)
+{
+    const ys_json *all = ys_json_get(result, "comparisons");
+    double lo = INFINITY, hi = 0, margin = ys_json_get_number(ys_json_get(result, "study"), "margin", NAN);
+    bool difference = false;
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *comparison = ys_json_at(all, i);
+        double resolution = ys_json_get_number(comparison, "resolution", NAN);
+        if (strcmp(ys_json_get_text(comparison, "metric", ""), metric) != 0 || !ys_section_smallest(comparison).text[0])
+            continue;
+        lo = fmin(lo, resolution);
+        hi = fmax(hi, resolution);
+        difference = is_difference(comparison);
+        margin = ys_json_get_number(comparison, "margin", margin);
+    }
+    if (hi <= 0)
+        return;
+    struct ys_label from = share_label(lo, difference), to = share_label(hi, difference);
+    ys_buf_printf(out, "Smallest difference that could have been shown: %s", from.text);
+    if (strcmp(from.text, to.text) != 0)
+        ys_buf_printf(out, " to %s", to.text);
+    if (isfinite(margin))
+        ys_buf_printf(out, "; same means within %s", share_label(margin, difference).text);
+    ys_buf_puts(out, ".");
+}
+
+void ys_section_level(struct ys_buf *out, const struct ys_view *view)
+{
+    double lo = INFINITY, hi = -INFINITY;
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *rate = ys_view_metric(&view->trials[i], "rate_per_s");
+        double level = ys_json_get_number(rate, "level", NAN);
+        if (ys_json_size(ys_json_get(rate, "ci")) == 2 && level > 0 && level < 1) {
+            lo = fmin(lo, level);
+            hi = fmax(hi, level);
+        }
+    }
+    if (lo > hi)
+        return;
+    ys_buf_printf(out, "Brackets hold the rank interval of the median, at a level of %.1f %%", 100 * lo);
+    if (hi - lo > 5e-4)
+        ys_buf_printf(out, " to %.1f %%", 100 * hi);
+    ys_buf_puts(out, ".");
+}
+
+static bool has(const ys_json *array, const char *text)
+{
+    for (size_t i = 0; i < ys_json_size(array); i++)
+        if (strcmp(ys_json_text(ys_json_at(array, i), ""), text) == 0)
+            return true;
+    return false;
+}
+
+ys_status ys_section_compared(const ys_json *result, ys_json **metrics)
+{
+    const ys_json *all = ys_json_get(result, "comparisons");
+    ys_json *found = ys_json_array();
+    ys_status status = found ? YS_OK : ys_out_of_memory();
+    for (int speed = 1; speed >= 0; speed--)
+        for (size_t i = 0; i < ys_json_size(all) && status == YS_OK; i++) {
+            const char *metric = ys_json_get_text(ys_json_at(all, i), "metric", "");
+            if ((strcmp(metric, "rate_per_s") == 0) == (speed == 1) && metric[0] && !has(found, metric))
+                status = ys_json_append(found, ys_json_string(metric));
+        }
+    if (status != YS_OK) {
+        ys_json_free(found);
+        return status;
+    }
+    *metrics = found;
+    return YS_OK;
+}

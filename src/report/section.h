@@ -1,0 +1,47 @@
+/* Sentences and lists that the text table, the page and the Markdown share. All of them append clean text on one line.
+ */
+#ifndef YS_REPORT_SECTION_H
+#define YS_REPORT_SECTION_H
+
+#include "report/view.h"
+
+/** The parts of wall_s, in the order in which they happen. */
+struct ys_time_part {
+    const char *metric, *head, *title;
+};
+enum { YS_TIME_PARTS = 10 };
+extern const struct ys_time_part ys_time_parts[YS_TIME_PARTS];
+
+/** "Study first: done, 6 of 6 rounds, begun 2026-11-21T04:00:00Z". */
+void ys_section_study(struct ys_buf *out, const struct ys_view *view);
+/** "Work: lenet on digits (3.27 M parameters, 13.9 M multiply-adds a row; data verified)". */
+void ys_section_work(struct ys_buf *out, const struct ys_view *view);
+/** "The same in all trials: batch 64, optimizer sgd, ...": the keys that a reader looks for first. */
+void ys_section_same(struct ys_buf *out, const struct ys_view *view);
+/** "Host: Xeon ..., 2 CPUs, 4.1 GB memory": what the host block says of itself. */
+void ys_section_host(struct ys_buf *out, const struct ys_view *view);
+/** "Measuring took 0.3 % of a CPU, ...". */
+void ys_section_harness(struct ys_buf *out, const struct ys_view *view);
+
+/** How one comparison reads: "1.93x" and "1.85 to 2.01", or for differences (scale "difference", of shares) "+0.21
+ * points" and
+ * "-0.05 to 0.40"; "" where there is none. */
+struct ys_effect {
+    struct ys_label value, range;
+};
+struct ys_effect ys_section_effect(const ys_json *comparison);
+/** The smallest difference that a comparison could have shown: "3.1 %", "0.50 points", "" when unknown. */
+struct ys_label ys_section_smallest(const ys_json *comparison);
+/** "Brackets hold the rank interval of the median, at a level of 98.4 %." Nothing without an interval. */
+void ys_section_level(struct ys_buf *out, const struct ys_view *view);
+
+/** "1.93x as fast (1.85 to 2.01, 6 rounds): better". */
+void ys_section_comparison(struct ys_buf *out, const ys_json *comparison);
+/** "12300 against 6370"; nothing when a value is unknown. */
+void ys_section_base(struct ys_buf *out, const ys_json *comparison);
+/** "Smallest difference that could have been shown: 3.1 % to 5.0 %; same means within 2.0 %." Nothing when unknown. */
+void ys_section_resolution(struct ys_buf *out, const ys_json *result, const char *metric);
+/** The metrics that are compared, speed first: a new array of strings. */
+ys_status ys_section_compared(const ys_json *result, ys_json **metrics) YS_MUST_CHECK;
+
+#endif

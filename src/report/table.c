@@ -1,0 +1,452 @@
+#include "base/mem.h"
+#include "report/grid.h"
+#include "report/report.h"
+#include "report/section.h"
+#include "report/text.h"
+#include "report/view.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_LINES    40 /* comparisons of one metric; the rest is counted */
+#define NAME_COLUMNS 20 /* of a long name beside its number */
+
+/** Everything that the sections of the text report need. */
+struct page {
+    struct ys_view view;
+    int width;
+    bool colour;
+    struct ys_buf *out;
+    bool numbered; /* names are long: rows carry a number, and a list says what it stands for */
+};
+
+static void put_heading(struct page *page, const char *text)
+{
+    ys_buf_puts(page->out, page->colour ? "\n\x1B[1m" : "\n");
+    ys_text_wrap(page->out, text, 0, 0, page->width);
+    ys_buf_puts(page->out, page->colour ? "\x1B[0m" : "");
+}
+
+/** "  * text", wrapped. */
+static void put_item(struct page *page, const char *text)
+{
+    ys_buf_puts(page->out, "  * ");
+    ys_text_wrap(page->out, text, 4, 4, page->width);
+}
+
+static void put_lines(struct page *page, void (*section)(struct ys_buf *, const struct ys_view *))
+{
+    struct ys_buf text = {0};
+    section(&text, &page->view);
+    page->out->failed |= text.failed;
+    if (text.size > 0)
+        ys_text_wrap(page->out, ys_buf_text(&text), 0, 2, page->width);
+    ys_buf_free(&text);
+}
+
+static const char *axis_head(const char *axis)
+{
+    const char *dot = strrchr(axis, '.');
+    return dot && dot[1] ? dot + 1 : axis;
+}
+
+/** The naming columns; for short names one for each factor, else a number and the name. */
+static void begin_grid(const struct page *page, struct ys_grid *grid)
+{
+    const struct ys_view *view = &page->view;
+    if (page->numbered) {
+        ys_grid_init(grid, 2);
+        ys_grid_column(grid, "#", true);
+        ys_grid_column(grid, "trial", false);
+        return;
+    }
+    ys_grid_init(grid, 1 + view->many_sections + ys_view_axes(view));
+    if (view->many_sections)
+        ys_grid_column(grid, "job", false);
+    ys_grid_column(grid, "framework", false);
+    for (size_t i = 0; i < ys_view_axes(view); i++)
+        ys_grid_column(grid, axis_head(ys_view_axis(view, i)), strcmp(ys_view_axis(view, i), "threads") == 0);
+}
+
+static const char *without_lead(const char *text)
+{
+    return text + strspn(text, " ");
+}
+
+/** A new row, named; the proof's mark stands behind the framework's name. */
+static void name_row(const struct page *page, struct ys_grid *grid, size_t index)
+{
+    const struct ys_view *view = &page->view;
+    const struct ys_view_trial *trial = &view->trials[index];
+    struct ys_buf text = {0};
+    size_t column = 0;
+    ys_grid_row(grid);
+    if (page->numbered) {
+        ys_buf_printf(&text, "%zu%s", index + 1, without_lead(ys_view_proof_mark(trial)));
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_buf_text(&text));
+        ys_buf_clear(&text);
+        ys_text_clip(&text, trial->name, NAME_COLUMNS);
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_buf_text(&text));
+        grid->failed |= text.failed;
+        ys_buf_free(&text);
+        return;
+    }
+    if (view->many_sections)
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_json_get_text(trial->json, "section", ""));
+    ys_buf_printf(&text, "%s%s", trial->framework, without_lead(ys_view_proof_mark(trial)));
+    ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_buf_text(&text));
+    for (size_t i = 0; i < ys_view_axes(view); i++) {
+        const ys_json *value = ys_json_get(ys_json_get(trial->json, "factors"), ys_view_axis(view, i));
+        ys_buf_clear(&text);
+        if (value)
+            ys_view_put_value(&text, value);
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, text.size ? ys_buf_text(&text) : "");
+    }
+    grid->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+/** Long names would push the numbers out of the line. */
+static bool needs_numbers(const struct page *page)
+{
+    const struct ys_view *view = &page->view;
+    if (1 + view->many_sections + ys_view_axes(view) >= YS_GRID_COLUMNS / 2)
+        return true;
+    int framework = 9, total = 0;
+    for (size_t k = 0; k < view->count; k++)
+        framework = (int)fmax(framework, ys_text_width(view->trials[k].framework) + 2);
+    for (size_t i = 0; i < ys_view_axes(view) + view->many_sections; i++) {
+        bool section = i == ys_view_axes(view);
+        const char *axis = section ? "job" : ys_view_axis(view, i);
+        int widest = ys_text_width(axis_head(axis));
+        for (size_t k = 0; k < view->count; k++) {
+            const ys_json *json = view->trials[k].json;
+            struct ys_buf text = {0};
+            ys_view_put_value(&text,
+                              ys_json_get(section ? json : ys_json_get(json, "factors"), section ? "section" : axis));
+            widest = (int)fmax(widest, ys_text_width(ys_buf_text(&text)));
+            ys_buf_free(&text);
+        }
+        total += widest + 2;
+    }
+    return framework + total > page->width * 45 / 100;
+}
+
+static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *trial, bool *few)
+{
+    size_t column = grid->naming;
+    const ys_json *rate = ys_view_metric(trial, "rate_per_s");
+    struct ys_measure measure = ys_view_measure("rate_per_s", rate);
+    struct ys_buf text = {0};
+    ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
+    ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_buf_text(&text));
+    long long n = ys_json_get_int(rate, "n", trial->runs - trial->failed);
+    ys_buf_clear(&text);
+    ys_buf_printf(&text, "n = %lld", n);
+    bool interval = measure.interval.text[0] != 0;
+    *few |= !interval && n < 6;
+    if (interval) {
+        ys_buf_clear(&text);
+        ys_buf_printf(&text, "%s%s", measure.interval.text, measure.unit.text);
+    }
+    ys_grid_cell(grid, column++, interval ? YS_GRID_PLAIN : YS_GRID_DIM, ys_buf_text(&text));
+    static const char *const others[] = {"step_s", "accuracy", "cpu_per_wall", "rss_peak_bytes", "start_s"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const ys_json *metric = ys_view_metric(trial, others[i]);
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(others[i], metric).text);
+    }
+    grid->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+static void put_marks(struct page *page, bool few)
+{
+    static const struct {
+        const char *mark, *meaning;
+    } marks[] = {
+        {" *", "weak proof: checked in the trial's own numeric format only"},
+        {" !", "FAILED proof: this trial does other work than the rest"},
+        {" ?", "not proven to do the same work"},
+    };
+    for (size_t m = 0; m < sizeof marks / sizeof marks[0]; m++)
+        for (size_t i = 0; i < page->view.count; i++)
+            if (strcmp(ys_view_proof_mark(&page->view.trials[i]), marks[m].mark) == 0) {
+                ys_buf_printf(page->out, " %s  ", marks[m].mark);
+                ys_text_wrap(page->out, marks[m].meaning, 5, 5, page->width);
+                break;
+            }
+    if (few)
+        ys_buf_puts(page->out, "n < 6: no interval.\n");
+    put_lines(page, ys_section_level);
+}
+
+/** The strings of `member` of every trial, and before them `general` ones (may be NULL), under `heading`. */
+static void put_remarks(struct page *page, const ys_json *general, const char *member, const char *heading)
+{
+    bool begun = ys_json_size(general) > 0;
+    if (begun)
+        put_heading(page, heading);
+    for (size_t i = 0; i < ys_json_size(general); i++)
+        put_item(page, ys_json_text(ys_json_at(general, i), ""));
+    for (size_t i = 0; i < page->view.count; i++) {
+        const struct ys_view_trial *trial = &page->view.trials[i];
+        const ys_json *remarks = ys_json_get(trial->json, member);
+        for (size_t k = 0; k < ys_json_size(remarks); k++) {
+            struct ys_buf text = {0};
+            ys_buf_printf(&text, "%s: ", trial->name);
+            ys_view_put_value(&text, ys_json_at(remarks, k));
+            if (!begun)
+                put_heading(page, heading);
+            begun = true;
+            put_item(page, ys_buf_text(&text));
+            page->out->failed |= text.failed;
+            ys_buf_free(&text);
+        }
+    }
+}
+
+/** What the numbers of the rows stand for. */
+static void put_names(struct page *page)
+{
+    if (!page->numbered)
+        return;
+    put_heading(page, "Trials");
+    for (size_t i = 0; i < page->view.count; i++) {
+        ys_buf_printf(page->out, "%3zu  ", i + 1);
+        ys_text_wrap(page->out, page->view.trials[i].name, 5, 5, page->width);
+    }
+}
+
+static ys_status put_results(struct page *page)
+{
+    struct ys_grid grid;
+    bool few = false;
+    begin_grid(page, &grid);
+    static const char *const heads[] = {"rate\nimg/s", "interval",     "step\ntime", "verified\naccuracy",
+                                        "cores\nused", "peak\nmemory", "start-\nup"};
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        ys_grid_column(&grid, heads[i], true);
+    struct ys_buf failure = {0};
+    for (size_t i = 0; i < page->view.count; i++) {
+        const struct ys_view_trial *trial = &page->view.trials[i];
+        ys_buf_clear(&failure);
+        ys_view_put_failure(&failure, trial);
+        name_row(page, &grid, i);
+        if (trial->measured)
+            fill_result_row(&grid, trial, &few);
+        if (trial->measured && failure.size > 0)
+            ys_grid_row(&grid);
+        if (failure.size > 0)
+            ys_grid_note(&grid, ys_buf_text(&failure));
+        else if (!trial->measured)
+            ys_grid_note(&grid, "no complete run");
+    }
+    put_heading(page, "Results (median of the runs)");
+    page->out->failed |= failure.failed;
+    ys_buf_free(&failure);
+    ys_status status = ys_grid_print(&grid, 0, page->width, page->colour, page->out);
+    ys_grid_fini(&grid);
+    YS_TRY(status);
+    put_marks(page, few);
+    put_remarks(page, NULL, "deviations", "Deviations from the common work");
+    return YS_OK;
+}
+
+static ys_status put_times(struct page *page)
+{
+    struct ys_grid grid;
+    begin_grid(page, &grid);
+    for (size_t i = 0; i < YS_TIME_PARTS; i++)
+        ys_grid_column(&grid, ys_time_parts[i].head, true);
+    ys_grid_column(&grid, "whole\nrun", true);
+    for (size_t i = 0; i < page->view.count; i++) {
+        const struct ys_view_trial *trial = &page->view.trials[i];
+        if (!isfinite(ys_view_number(trial, "wall_s")))
+            continue;
+        name_row(page, &grid, i);
+        for (size_t k = 0; k <= YS_TIME_PARTS; k++) {
+            double value_s = ys_view_number(trial, k < YS_TIME_PARTS ? ys_time_parts[k].metric : "wall_s");
+            struct ys_label text = {"-"};
+            if (isfinite(value_s) && fabs(value_s) < 1e9)
+                snprintf(text.text, sizeof text.text, "%.*f",
+                         fabs(value_s) < 9.995   ? 2
+                         : fabs(value_s) < 99.95 ? 1
+                                                 : 0,
+                         value_s);
+            ys_grid_cell(&grid, grid.naming + k, YS_GRID_PLAIN, text.text);
+        }
+    }
+    if (grid.count > 0)
+        put_heading(page, "Where the time goes (seconds, medians; rest is what no part accounts for)");
+    ys_status status = ys_grid_print(&grid, 0, page->width, page->colour, page->out);
+    ys_grid_fini(&grid);
+    return status;
+}
+
+/** One comparison, with its verdict painted. */
+static void put_comparison(struct page *page, const ys_json *comparison)
+{
+    struct ys_buf text = {0};
+    const char *verdict = ys_json_get_text(comparison, "verdict", "unclear");
+    ys_view_put_pair(&text, &page->view, comparison);
+    ys_buf_puts(&text, ": ");
+    ys_section_comparison(&text, comparison);
+    if (page->colour) {
+        bool good = strcmp(verdict, "better") == 0,
+             bad = strcmp(verdict, "worse") == 0 || strcmp(verdict, "invalid") == 0;
+        ys_buf_puts(page->out, good ? "\x1B[32m" : bad ? "\x1B[31m" : "");
+    }
+    put_item(page, ys_buf_text(&text));
+    if (page->colour)
+        ys_buf_puts(page->out, "\x1B[0m");
+    page->out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+/** Whether a comparison has a line of its own: not when several are invalid for one reason, nor, speed aside, when the
+ * two are the same; those are gathered. */
+static bool has_own_line(const struct page *page, const ys_json *comparison)
+{
+    const char *metric = ys_json_get_text(comparison, "metric", ""),
+               *verdict = ys_json_get_text(comparison, "verdict", "");
+    if (strcmp(verdict, "same") == 0)
+        return strcmp(metric, "rate_per_s") == 0;
+    if (strcmp(verdict, "invalid") != 0)
+        return true;
+    const ys_json *all = ys_json_get(page->view.result, "comparisons");
+    int alike = 0;
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *other = ys_json_at(all, i);
+        alike += strcmp(ys_json_get_text(other, "metric", ""), metric) == 0 &&
+                 strcmp(ys_json_get_text(other, "verdict", ""), verdict) == 0 &&
+                 strcmp(ys_json_get_text(other, "reason", ""), ys_json_get_text(comparison, "reason", "")) == 0;
+    }
+    return alike == 1;
+}
+
+/** One item for all comparisons of `metric` that share verdict and reason with the one at `first`, unless an earlier
+ * one began it. */
+static void put_gathered(struct page *page, const char *metric, size_t first)
+{
+    const ys_json *all = ys_json_get(page->view.result, "comparisons"), *begin = ys_json_at(all, first);
+    const char *verdict = ys_json_get_text(begin, "verdict", ""), *reason = ys_json_get_text(begin, "reason", "");
+    struct ys_buf text = {0};
+    ys_buf_printf(&text, "%s%s", verdict, reason[0] ? ", " : "");
+    ys_buf_puts(&text, reason);
+    size_t count = 0;
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *other = ys_json_at(all, i);
+        if (strcmp(ys_json_get_text(other, "metric", ""), metric) != 0 || has_own_line(page, other) ||
+            strcmp(ys_json_get_text(other, "verdict", ""), verdict) != 0 ||
+            strcmp(ys_json_get_text(other, "reason", ""), reason) != 0)
+            continue;
+        if (i < first) {
+            ys_buf_free(&text);
+            return;
+        }
+        if (strcmp(verdict, "invalid") == 0 && strcmp(metric, "rate_per_s") != 0) {
+            count++; /* the pairs are named under speed */
+            continue;
+        }
+        ys_buf_puts(&text, count == MAX_LINES ? "; and more" : count > MAX_LINES ? "" : count ? "; " : ": ");
+        if (count++ < MAX_LINES)
+            ys_view_put_pair(&text, &page->view, other);
+    }
+    if (strcmp(verdict, "invalid") == 0 && strcmp(metric, "rate_per_s") != 0)
+        ys_buf_printf(&text, ": %s", ys_label_plural((long long)count, "comparison").text);
+    put_item(page, ys_buf_text(&text));
+    page->out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+static void put_comparisons_of(struct page *page, const char *metric)
+{
+    const ys_json *all = ys_json_get(page->view.result, "comparisons");
+    int lines = 0;
+    ys_buf_puts(page->out, "  ");
+    ys_text_wrap(page->out, ys_view_metric_title(metric), 2, 2, page->width);
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *comparison = ys_json_at(all, i);
+        if (strcmp(ys_json_get_text(comparison, "metric", ""), metric) == 0 && has_own_line(page, comparison) &&
+            lines++ < MAX_LINES)
+            put_comparison(page, comparison);
+    }
+    if (lines > MAX_LINES)
+        ys_buf_printf(page->out, "  * and %d more, in the report and in --format=json\n", lines - MAX_LINES);
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *comparison = ys_json_at(all, i);
+        if (strcmp(ys_json_get_text(comparison, "metric", ""), metric) == 0 && !has_own_line(page, comparison))
+            put_gathered(page, metric, i);
+    }
+    struct ys_buf text = {0};
+    ys_section_resolution(&text, page->view.result, metric);
+    if (text.size > 0) {
+        ys_buf_puts(page->out, "    ");
+        ys_text_wrap(page->out, ys_buf_text(&text), 4, 4, page->width);
+    }
+    page->out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+static ys_status put_comparisons(struct page *page)
+{
+    const ys_json *differences = ys_json_get(page->view.result, "environment_differences");
+    for (size_t i = 0; i < ys_json_size(differences); i++) {
+        struct ys_buf text = {0};
+        if (i == 0)
+            put_heading(page, "Differences of environment: read these before the verdicts");
+        ys_view_put_difference(&text, ys_json_at(differences, i));
+        put_item(page, ys_buf_text(&text));
+        page->out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+    ys_json *metrics;
+    YS_TRY(ys_section_compared(page->view.result, &metrics));
+    if (ys_json_size(metrics) > 0)
+        put_heading(page, "Comparisons (first against second, over matched rounds)");
+    for (size_t i = 0; i < ys_json_size(metrics); i++)
+        put_comparisons_of(page, ys_json_text(ys_json_at(metrics, i), ""));
+    ys_json_free(metrics);
+    return YS_OK;
+}
+
+static ys_status put_summary(struct page *page)
+{
+    ys_json *sentences;
+    YS_TRY(ys_report_words(page->view.result, &sentences));
+    if (ys_json_size(sentences) > 0)
+        put_heading(page, "In words");
+    for (size_t i = 0; i < ys_json_size(sentences); i++)
+        put_item(page, ys_json_text(ys_json_at(sentences, i), ""));
+    ys_json_free(sentences);
+    return YS_OK;
+}
+
+ys_status ys_report_table(const ys_json *result, int width, bool colour, struct ys_buf *out)
+{
+    struct page page = {.width = width < 60 ? 60 : width, .colour = colour, .out = out};
+    YS_TRY(ys_view_init(&page.view, result));
+    page.numbered = needs_numbers(&page);
+    put_lines(&page, ys_section_study);
+    put_lines(&page, ys_section_work);
+    put_lines(&page, ys_section_same);
+    put_lines(&page, ys_section_host);
+    ys_status status = YS_OK;
+    if (page.view.count > 0) {
+        put_names(&page);
+        status = put_results(&page);
+        if (status == YS_OK)
+            status = put_times(&page);
+        put_remarks(&page, ys_json_get(ys_json_get(result, "host"), "warnings"), "warnings", "Warnings");
+        if (status == YS_OK)
+            status = put_comparisons(&page);
+        ys_buf_puts(out, "\n");
+        put_lines(&page, ys_section_harness);
+    }
+    if (status == YS_OK)
+        status = put_summary(&page);
+    ys_view_fini(&page.view);
+    if (status == YS_OK && out->failed)
+        status = ys_out_of_memory();
+    return status;
+}

@@ -1,0 +1,323 @@
+#include "report/view.h"
+#include "base/mem.h"
+#include "report/text.h"
+#include <math.h>
+#include <string.h>
+
+static bool contains(const ys_json *array, const char *text)
+{
+    for (size_t i = 0; i < ys_json_size(array); i++)
+        if (strcmp(ys_json_text(ys_json_at(array, i), ""), text) == 0)
+            return true;
+    return false;
+}
+
+const ys_json *ys_view_value(const struct ys_view_trial *trial, const char *name)
+{
+    const ys_json *value = ys_json_get(ys_json_get(trial->json, "factors"), name);
+    if (!value)
+        value = ys_json_get(ys_json_get(trial->json, "keys"), name);
+    return value ? value : ys_json_get(ys_json_get(trial->json, "options"), name);
+}
+
+void ys_view_put_value(struct ys_buf *out, const ys_json *value)
+{
+    char *text;
+    switch (ys_json_type_of(value)) {
+    case YS_JSON_NULL:
+        ys_buf_puts(out, "none");
+        break;
+    case YS_JSON_BOOL:
+        ys_buf_puts(out, ys_json_truth(value, false) ? "on" : "off");
+        break;
+    case YS_JSON_STRING:
+        ys_text_clean(out, ys_json_text(value, ""), false);
+        break;
+    default:
+        text = ys_json_dump(value, YS_JSON_COMPACT);
+        if (text)
+            ys_text_clean(out, text, false);
+        else
+            out->failed = true;
+        ys_free(text);
+    }
+}
+
+void ys_view_put_factor(struct ys_buf *out, const char *name, const ys_json *value)
+{
+    if (strcmp(name, "threads") == 0) {
+        ys_view_put_value(out, value);
+        ys_buf_puts(out, ys_json_integer(value, 0) == 1 ? " thread" : " threads");
+        return;
+    }
+    const char *dot = strrchr(name, '.');
+    ys_text_clean(out, dot && dot[1] ? dot + 1 : name, false);
+    ys_buf_puts(out, " ");
+    ys_view_put_value(out, value);
+}
+
+/** Takes what `buf` holds; false without memory. */
+static bool take(struct ys_buf *buf, char **text)
+{
+    if (!buf->data)
+        ys_buf_puts(buf, "");
+    *text = ys_buf_take(buf);
+    ys_buf_free(buf);
+    return *text != NULL;
+}
+
+static const char *framework_name(const ys_json *trial)
+{
+    const char *name = ys_json_get_text(ys_json_get(trial, "framework"), "name", NULL);
+    if (!name)
+        name = ys_json_get_text(ys_json_get(trial, "factors"), "framework", NULL);
+    return name && name[0] ? name : "unknown";
+}
+
+static const char *framework_version(const ys_json *trial)
+{
+    return ys_json_get_text(ys_json_get(trial, "framework"), "version", "");
+}
+
+static bool has_two_versions(const ys_json *trials, const ys_json *trial)
+{
+    for (size_t i = 0; i < ys_json_size(trials); i++) {
+        const ys_json *other = ys_json_at(trials, i);
+        if (strcmp(framework_name(other), framework_name(trial)) == 0 &&
+            strcmp(framework_version(other), framework_version(trial)) != 0)
+            return true;
+    }
+    return false;
+}
+
+/** The document has no word for it; the proof and the metrics say why they have nothing. */
+static bool does_no_work(const ys_json *trial)
+{
+    const ys_json *framework = ys_json_get(trial, "framework");
+    if (ys_json_get_bool(framework, "no_work", ys_json_get_bool(trial, "no_work", false)))
+        return true;
+    const ys_json *metrics = ys_json_get(trial, "metrics");
+    return strstr(ys_json_get_text(ys_json_get(metrics, "final_loss"), "reason", ""), "does no work") ||
+           strstr(ys_json_get_text(ys_json_get(metrics, "accuracy"), "reason", ""), "does no work") ||
+           strstr(ys_json_get_text(ys_json_get(trial, "proof"), "reason", ""), "does no work");
+}
+
+static ys_status find_axes(struct ys_view *view, const ys_json *trials)
+{
+    view->axes = ys_json_array();
+    if (!view->axes)
+        return ys_out_of_memory();
+    const char *section = ys_json_get_text(ys_json_at(trials, 0), "section", "");
+    for (size_t i = 0; i < ys_json_size(trials); i++) {
+        const ys_json *trial = ys_json_at(trials, i), *factors = ys_json_get(trial, "factors");
+        view->many_sections |= strcmp(section, ys_json_get_text(trial, "section", "")) != 0;
+        for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it)) {
+            const char *name = ys_json_iter_key(it);
+            if (strcmp(name, "framework") == 0 || contains(view->axes, name))
+                continue;
+            bool varies = false;
+            for (size_t k = 0; k < ys_json_size(trials) && !varies; k++) {
+                const ys_json *other = ys_json_get(ys_json_get(ys_json_at(trials, k), "factors"), name);
+                varies = !other || !ys_json_equal(other, ys_json_iter_value(it));
+            }
+            if (varies)
+                YS_TRY(ys_json_append(view->axes, ys_json_string(name)));
+        }
+    }
+    return YS_OK;
+}
+
+static ys_status name_trial(const struct ys_view *view, const ys_json *trials, struct ys_view_trial *trial)
+{
+    struct ys_buf name = {0};
+    const char *version = framework_version(trial->json);
+    bool versions = has_two_versions(trials, trial->json);
+    ys_text_clean(&name, framework_name(trial->json), false);
+    if (versions) {
+        ys_buf_puts(&name, "@");
+        ys_text_clean(&name, version[0] ? version : "unknown", false);
+    }
+    if (!take(&name, &trial->framework))
+        return ys_out_of_memory();
+    const char *title = ys_json_get_text(ys_json_get(trial->json, "framework"), "title", "");
+    ys_text_clean(&name, title[0] ? title : framework_name(trial->json), false);
+    if (versions && version[0]) {
+        ys_buf_puts(&name, " ");
+        ys_text_clean(&name, version, false);
+    }
+    if (!take(&name, &trial->title))
+        return ys_out_of_memory();
+    ys_buf_puts(&name, trial->framework);
+    for (size_t i = 0; i < ys_view_axes(view); i++) {
+        const ys_json *value = ys_json_get(ys_json_get(trial->json, "factors"), ys_view_axis(view, i));
+        if (value) {
+            ys_buf_puts(&name, ", ");
+            ys_view_put_factor(&name, ys_view_axis(view, i), value);
+        }
+    }
+    if (view->many_sections) {
+        ys_buf_puts(&name, " (");
+        ys_text_clean(&name, ys_json_get_text(trial->json, "section", ""), false);
+        ys_buf_puts(&name, ")");
+    }
+    return take(&name, &trial->name) ? YS_OK : ys_out_of_memory();
+}
+
+static void read_trial(struct ys_view_trial *trial, const ys_json *json)
+{
+    trial->json = json;
+    trial->id = ys_json_get_text(json, "id", "");
+    trial->status = ys_json_get_text(json, "status", "skipped");
+    trial->runs = ys_json_get_int(json, "runs", 0);
+    trial->failed = ys_json_get_int(json, "failed", 0);
+    bool tried = strcmp(trial->status, "missing") != 0 && strcmp(trial->status, "unsupported") != 0 &&
+                 strcmp(trial->status, "skipped") != 0;
+    bool all_failed = strcmp(trial->status, "ok") != 0 && trial->failed >= trial->runs;
+    trial->measured = tried && !all_failed && trial->runs > trial->failed;
+    trial->no_work = does_no_work(json);
+}
+
+/** Gives equal names their number; counts frameworks and their trials. */
+static ys_status number_trials(struct ys_view *view)
+{
+    int groups = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        struct ys_view_trial *trial = &view->trials[i];
+        int same = 1;
+        trial->group = -1;
+        for (size_t k = 0; k < i; k++) {
+            same += strcmp(view->trials[k].name, trial->name) == 0;
+            if (strcmp(view->trials[k].framework, trial->framework) == 0) {
+                trial->group = view->trials[k].group;
+                trial->member++;
+            }
+        }
+        if (trial->group < 0)
+            trial->group = groups++;
+        if (same > 1) {
+            char *name = ys_format("%s #%zu", trial->name, i + 1);
+            if (!name)
+                return ys_out_of_memory();
+            ys_free(trial->name);
+            trial->name = name;
+        }
+    }
+    return YS_OK;
+}
+
+ys_status ys_view_init(struct ys_view *view, const ys_json *result)
+{
+    *view = (struct ys_view){.result = result};
+    const ys_json *trials = ys_json_get(result, "trials"), *study = ys_json_get(result, "study");
+    view->rounds = ys_json_get_int(study, "rounds", 0);
+    view->repeat = ys_json_get_int(study, "repeat", view->rounds);
+    view->trials = ys_alloc(ys_json_size(trials), sizeof *view->trials);
+    if (!view->trials)
+        return ys_out_of_memory();
+    view->count = ys_json_type_of(trials) == YS_JSON_ARRAY ? ys_json_size(trials) : 0;
+    ys_status status = find_axes(view, trials);
+    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
+        read_trial(&view->trials[i], ys_json_at(trials, i));
+        status = name_trial(view, trials, &view->trials[i]);
+    }
+    if (status == YS_OK)
+        status = number_trials(view);
+    if (status != YS_OK)
+        ys_view_fini(view);
+    return status;
+}
+
+void ys_view_fini(struct ys_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        ys_free(view->trials[i].framework);
+        ys_free(view->trials[i].title);
+        ys_free(view->trials[i].name);
+    }
+    ys_free(view->trials);
+    ys_json_free(view->axes);
+    *view = (struct ys_view){0};
+}
+
+const struct ys_view_trial *ys_view_find(const struct ys_view *view, const char *id)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (strcmp(view->trials[i].id, id) == 0)
+            return &view->trials[i];
+    return NULL;
+}
+
+size_t ys_view_axes(const struct ys_view *view)
+{
+    return ys_json_size(view->axes);
+}
+
+const char *ys_view_axis(const struct ys_view *view, size_t index)
+{
+    return ys_json_text(ys_json_at(view->axes, index), "");
+}
+
+const ys_json *ys_view_metric(const struct ys_view_trial *trial, const char *name)
+{
+    return ys_json_get(ys_json_get(trial->json, "metrics"), name);
+}
+
+double ys_view_number(const struct ys_view_trial *trial, const char *name)
+{
+    return trial->measured ? ys_json_get_number(ys_view_metric(trial, name), "value", NAN) : NAN;
+}
+
+void ys_view_interval(const ys_json *object, double *lo, double *hi)
+{
+    const ys_json *ci = ys_json_get(object, "ci");
+    *lo = ys_json_number(ys_json_at(ci, 0), NAN);
+    *hi = ys_json_number(ys_json_at(ci, 1), NAN);
+}
+
+struct ys_measure ys_view_measure(const char *name, const ys_json *metric)
+{
+    double lo, hi;
+    ys_view_interval(metric, &lo, &hi);
+    return ys_measure(ys_kind_of(name, ys_json_get_text(metric, "unit", NULL)),
+                      ys_json_get_number(metric, "value", NAN), lo, hi);
+}
+
+struct ys_label ys_view_label(const char *name, const ys_json *metric)
+{
+    return ys_label_value(ys_kind_of(name, ys_json_get_text(metric, "unit", NULL)),
+                          ys_json_get_number(metric, "value", NAN));
+}
+
+const char *ys_view_verdict(const struct ys_view_trial *trial)
+{
+    return ys_json_get_text(ys_json_get(trial->json, "proof"), "verdict", "none");
+}
+
+const char *ys_view_proof_mark(const struct ys_view_trial *trial)
+{
+    const char *verdict = ys_view_verdict(trial);
+    if (strcmp(verdict, "pass") == 0 || ((trial->no_work || !trial->measured) && strcmp(verdict, "fail") != 0))
+        return "";
+    return strcmp(verdict, "weak") == 0 ? " *" : strcmp(verdict, "fail") == 0 ? " !" : " ?";
+}
+
+ys_status ys_view_metric_names(const struct ys_view *view, ys_json **names)
+{
+    ys_json *found = ys_json_array();
+    if (!found)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *metrics = ys_json_get(view->trials[i].json, "metrics");
+        for (void *it = ys_json_iter(metrics); it; it = ys_json_next(metrics, it)) {
+            if (contains(found, ys_json_iter_key(it)))
+                continue;
+            ys_status status = ys_json_append(found, ys_json_string(ys_json_iter_key(it)));
+            if (status != YS_OK) {
+                ys_json_free(found);
+                return status;
+            }
+        }
+    }
+    *names = found;
+    return YS_OK;
+}

@@ -1,0 +1,187 @@
+/* The parts of view.h that make words. */
+#include "base/mem.h"
+#include "report/text.h"
+#include "report/view.h"
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *title, *ratio;
+} metric_words[] = {
+    {"rate_per_s", "speed (images per second)", "as fast"},
+    {"step_s", "time of a step", "the step time"},
+    {"wall_s", "time of the whole run", "the time"},
+    {"start_s", "start-up (until the framework is loaded)", "the start-up time"},
+    {"build_s", "building the model", "the time"},
+    {"first_step_s", "first step", "the time"},
+    {"warmup_s", "warm-up", "the time"},
+    {"train_s", "steady training", "the time"},
+    {"input_s", "waiting for data", "the time"},
+    {"compute_s", "computing", "the time"},
+    {"eval_s", "evaluation", "the time"},
+    {"save_s", "saving", "the time"},
+    {"stop_s", "ending", "the time"},
+    {"rest_s", "remainder", "the time"},
+    {"accuracy", "verified accuracy", "the accuracy"},
+    {"test_loss", "loss on the test set", "the loss"},
+    {"final_loss", "training loss at the end", "the loss"},
+    {"cpu_s", "CPU time", "the CPU time"},
+    {"cpu_user_s", "CPU time, user", "the CPU time"},
+    {"cpu_system_s", "CPU time, system", "the CPU time"},
+    {"cpu_per_wall", "CPU cores used", "the cores"},
+    {"threads_peak", "threads at the peak", "the threads"},
+    {"context_switches", "context switches", "the switches"},
+    {"rss_peak_bytes", "peak memory", "the memory"},
+    {"parameters", "parameters", "the parameters"},
+    {"multiply_adds", "multiply-adds a row", "the multiply-adds"},
+    {"flops_per_s", "operations per second", "as many"},
+    {"weights_bytes", "size of the saved weights", "the size"},
+    {"harness_cpu_share", "yardstick's own share of a CPU", "the share"},
+};
+
+const char *ys_view_metric_title(const char *name)
+{
+    for (size_t i = 0; i < sizeof metric_words / sizeof metric_words[0]; i++)
+        if (strcmp(metric_words[i].name, name) == 0)
+            return metric_words[i].title;
+    return name;
+}
+
+const char *ys_view_ratio_words(const char *name)
+{
+    for (size_t i = 0; i < sizeof metric_words / sizeof metric_words[0]; i++)
+        if (strcmp(metric_words[i].name, name) == 0)
+            return metric_words[i].ratio;
+    return "its value";
+}
+
+/** ": text", cleaned, without the blanks and stops at its end. */
+static void put_part(struct ys_buf *out, const char *before, const char *text)
+{
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" .\n\r\t", text[length - 1]))
+        length--;
+    char *part = ys_strndup(text, length);
+    out->failed |= !part;
+    if (part && part[0]) {
+        ys_buf_puts(out, before);
+        ys_text_clean(out, part, false);
+    }
+    ys_free(part);
+}
+
+void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    if (strcmp(trial->status, "ok") == 0 && trial->failed == 0)
+        return;
+    const char *reason = ys_json_get_text(trial->json, "reason", "");
+    const char *command = ys_json_get_text(trial->json, "command", "");
+    const char *stage = ys_json_get_text(trial->json, "stage", "");
+    const char *word = strcmp(trial->status, "ok") == 0 ? "failed" : trial->status;
+    if (trial->failed > 0 && trial->runs > 0)
+        ys_buf_printf(out, "%lld of %lld runs ", (long long)trial->failed, (long long)trial->runs);
+    ys_text_clean(out, word, false);
+    if (stage[0]) {
+        ys_buf_puts(out, " (");
+        ys_text_clean(out, stage, false);
+        ys_buf_puts(out, ")");
+    }
+    put_part(out, ": ", reason);
+    if (!strstr(reason, command))
+        put_part(out, "; to get it: ", command);
+}
+
+/** The value that tells the two apart: the framework's name, or "2 threads". */
+static void put_side(struct ys_buf *out, const struct ys_view_trial *trial, const char *varies)
+{
+    if (strcmp(varies, "framework") == 0)
+        ys_buf_puts(out, trial->framework);
+    else
+        ys_view_put_factor(out, varies, ys_view_value(trial, varies));
+}
+
+void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison)
+{
+    const char *a_id = ys_json_get_text(comparison, "a", "?"), *b_id = ys_json_get_text(comparison, "b", "?");
+    const struct ys_view_trial *a = ys_view_find(view, a_id), *b = ys_view_find(view, b_id);
+    const char *varies = ys_json_get_text(comparison, "varies", "");
+    bool known = a && b && (strcmp(varies, "framework") == 0 || (ys_view_value(a, varies) && ys_view_value(b, varies)));
+    if (!known) {
+        ys_text_clean(out, a ? a->name : a_id, false);
+        ys_buf_puts(out, " vs ");
+        ys_text_clean(out, b ? b->name : b_id, false);
+        return;
+    }
+    put_side(out, a, varies);
+    ys_buf_puts(out, " vs ");
+    put_side(out, b, varies);
+    if (strcmp(varies, "framework") != 0)
+        ys_buf_printf(out, ", %s", a->framework);
+    for (size_t i = 0; i < ys_view_axes(view); i++) {
+        const char *axis = ys_view_axis(view, i);
+        const ys_json *value = ys_json_get(ys_json_get(a->json, "factors"), axis);
+        if (value && strcmp(axis, varies) != 0) {
+            ys_buf_puts(out, ", ");
+            ys_view_put_factor(out, axis, value);
+        }
+    }
+    if (view->many_sections) {
+        ys_buf_puts(out, " (");
+        ys_text_clean(out, ys_json_get_text(a->json, "section", ""), false);
+        ys_buf_puts(out, ")");
+    }
+}
+
+void ys_view_put_difference(struct ys_buf *out, const ys_json *difference)
+{
+    static const char *const members[] = {"text", "message", "sentence"};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        const char *text = ys_json_get_text(difference, members[i], NULL);
+        if (text) {
+            ys_text_clean(out, text, false);
+            return;
+        }
+    }
+    ys_view_put_value(out, difference);
+}
+
+static bool is_common(const struct ys_view *view, const char *key, const ys_json *value)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *keys = ys_json_get(view->trials[i].json, "keys");
+        const ys_json *other = ys_json_get(keys, key);
+        if (!other || !ys_json_equal(other, value))
+            return false;
+    }
+    return true;
+}
+
+ys_status ys_view_common(const struct ys_view *view, ys_json **common)
+{
+    static const char *const first[] = {"mode",      "model",   "data",     "batch",        "epochs",   "steps",
+                                        "optimizer", "lr",      "momentum", "weight_decay", "schedule", "loss",
+                                        "precision", "threads", "device",   "block",        "compare"};
+    ys_json *found = ys_json_object();
+    if (!found)
+        return ys_out_of_memory();
+    const ys_json *keys = view->count ? ys_json_get(view->trials[0].json, "keys") : NULL;
+    ys_status status = YS_OK;
+    for (size_t i = 0; i < sizeof first / sizeof first[0] && status == YS_OK; i++) {
+        const ys_json *value = ys_json_get(keys, first[i]);
+        if (value && ys_json_type_of(value) != YS_JSON_NULL && is_common(view, first[i], value))
+            status = ys_json_set(found, first[i], ys_json_copy(value));
+    }
+    for (void *it = ys_json_iter(keys); it && status == YS_OK; it = ys_json_next(keys, it)) {
+        const ys_json *value = ys_json_iter_value(it);
+        const char *key = ys_json_iter_key(it);
+        if (!ys_json_get(found, key) && strcmp(key, "framework") != 0 && ys_json_type_of(value) != YS_JSON_NULL &&
+            is_common(view, key, value))
+            status = ys_json_set(found, key, ys_json_copy(value));
+    }
+    if (status != YS_OK) {
+        ys_json_free(found);
+        return status;
+    }
+    *common = found;
+    return YS_OK;
+}

@@ -1,0 +1,517 @@
+/* The result in plain sentences. */
+#include "base/mem.h"
+#include "report/report.h"
+#include "report/text.h"
+#include "report/view.h"
+#include <math.h>
+#include <string.h>
+
+#define MAX_COMPARISONS 8 /* sentences; the rest is counted */
+#define MAX_SINGLE      6
+
+struct words {
+    struct ys_view view;
+    ys_json *sentences;
+    struct ys_buf text; /* the sentence in work */
+    ys_status status;
+};
+
+static void finish(struct words *w)
+{
+    if (w->status == YS_OK && w->text.failed)
+        w->status = ys_out_of_memory();
+    if (w->text.size > 4 && strncmp(w->text.data, "the ", 4) == 0) /* a title such as "the built-in engine" */
+        w->text.data[0] = 'T';
+    if (w->status == YS_OK && w->text.size > 0)
+        w->status = ys_json_append(w->sentences, ys_json_string(ys_buf_text(&w->text)));
+    ys_buf_clear(&w->text);
+}
+
+static bool is(const char *text, const char *word)
+{
+    return strcmp(text, word) == 0;
+}
+
+/** What the work is called: the model of the trial, by its title where the document has one. */
+static void put_model(struct words *w, const struct ys_view_trial *trial)
+{
+    const char *model = ys_json_get_text(ys_json_get(trial->json, "keys"), "model", NULL);
+    const ys_json *work = ys_json_get(w->view.result, "work");
+    if (!model)
+        model = ys_json_get_text(ys_json_at(work, 0), "model", "the model");
+    const char *title = model;
+    for (size_t i = 0; i < ys_json_size(work); i++)
+        if (is(ys_json_get_text(ys_json_at(work, i), "model", ""), model))
+            title = ys_json_get_text(ys_json_at(work, i), "title", model);
+    ys_text_clean(&w->text, title, false);
+}
+
+static const char *verb_of(const struct ys_view_trial *trial, bool plural)
+{
+    bool infer = is(ys_json_get_text(ys_json_get(trial->json, "keys"), "mode", "train"), "infer");
+    return infer ? plural ? "run" : "runs" : plural ? "train" : "trains";
+}
+
+/** "on 2 threads", "with batch 64". */
+static void put_setting(struct words *w, const char *name, const ys_json *value)
+{
+    ys_buf_puts(&w->text, is(name, "threads") ? "on " : "with ");
+    ys_view_put_factor(&w->text, name, value);
+}
+
+/** " on 2 threads with batch 64 (section)": all settings but `varies`; threads also when no trial differs in them. */
+static void put_settings(struct words *w, const struct ys_view_trial *trial, const char *varies)
+{
+    const ys_json *threads = ys_view_value(trial, "threads");
+    if (threads && ys_json_type_of(threads) == YS_JSON_INT && !is(varies, "threads")) {
+        ys_buf_puts(&w->text, " ");
+        put_setting(w, "threads", threads);
+    }
+    for (size_t i = 0; i < ys_view_axes(&w->view); i++) {
+        const char *axis = ys_view_axis(&w->view, i);
+        const ys_json *value = ys_json_get(ys_json_get(trial->json, "factors"), axis);
+        if (value && !is(axis, varies) && !is(axis, "threads")) {
+            ys_buf_puts(&w->text, " ");
+            put_setting(w, axis, value);
+        }
+    }
+    if (w->view.many_sections) {
+        ys_buf_puts(&w->text, " in ");
+        ys_text_clean(&w->text, ys_json_get_text(trial->json, "section", "its section"), false);
+    }
+}
+
+/** Ratios of one sentence, all with the same decimals: two near 1, so that "1.0 times" never hides a difference. */
+struct ratios {
+    double ratio, lo, hi;
+    int decimals;
+};
+
+/** Turns a ratio below 1 round, so that the faster one can be named first. The inverse of a median of ratios is the
+ * median of the inverse ratios for an odd number of them; for an even number the two differ by at most ((h - l) / (h +
+ * l))^2 of it, where l and h are the middle two: below half a percent, less than what is shown, for the intervals that
+ * are let through here. */
+static bool turn_round(const ys_json *comparison, struct ratios *r)
+{
+    bool tight = isfinite(r->lo) && isfinite(r->hi) && r->lo > 0 && r->hi < 1.15 * r->lo;
+    if (r->ratio <= 0 || r->ratio >= 1 || !isfinite(r->lo) || r->lo <= 0 ||
+        (!tight && ys_json_get_int(comparison, "n", 0) % 2 == 0))
+        return false;
+    *r = (struct ratios){1 / r->ratio, 1 / r->hi, 1 / r->lo, 0};
+    return true;
+}
+
+static void choose_decimals(struct ratios *r)
+{
+    double nearest = fabs(r->ratio);
+    if (isfinite(r->lo) && isfinite(r->hi))
+        nearest = fmin(nearest, fmin(fabs(r->lo), fabs(r->hi)));
+    r->decimals = nearest < 1.15 ? 2 : nearest < 9.95 ? 1 : 0;
+    if (fabs(r->ratio) < 0.1)
+        r->decimals = 3;
+    double shown = pow(10, r->decimals);
+    if (r->decimals == 1 && round(r->lo * shown) == round(r->hi * shown) && r->lo < r->hi)
+        r->decimals = 2;
+}
+
+static struct ratios read_ratios(const ys_json *comparison)
+{
+    struct ratios r = {.ratio = ys_json_get_number(comparison, "ratio", NAN)};
+    ys_view_interval(comparison, &r.lo, &r.hi);
+    choose_decimals(&r);
+    return r;
+}
+
+/** "(1.8 to 2.0, 6 rounds)", or "(3 rounds: too few for an interval)". */
+static void put_evidence(struct words *w, const ys_json *comparison, const struct ratios *r)
+{
+    long long rounds = ys_json_get_int(comparison, "n", 0);
+    struct ys_label count = ys_label_plural(rounds, "round");
+    if (isfinite(r->lo) && isfinite(r->hi))
+        ys_buf_printf(&w->text, "(%.*f to %.*f, %s)", r->decimals, r->lo, r->decimals, r->hi, count.text);
+    else
+        ys_buf_printf(&w->text, rounds < 6 ? "(%s: too few for an interval)" : "(%s, no interval)", count.text);
+}
+
+/** The comparison of another metric between the same two trials, NULL when there is none. */
+static const ys_json *sibling(const struct words *w, const ys_json *comparison, const char *metric)
+{
+    const ys_json *all = ys_json_get(w->view.result, "comparisons");
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *other = ys_json_at(all, i);
+        if (is(ys_json_get_text(other, "metric", ""), metric) &&
+            is(ys_json_get_text(other, "a", ""), ys_json_get_text(comparison, "a", "?")) &&
+            is(ys_json_get_text(other, "b", ""), ys_json_get_text(comparison, "b", "?")))
+            return other;
+    }
+    return NULL;
+}
+
+/** ", at the same verified accuracy." and its kin. "The same" is said only when the verdict, or every round, says so.
+ */
+static void put_accuracy(struct words *w, const ys_json *comparison, const struct ys_view_trial *a,
+                         const struct ys_view_trial *b)
+{
+    const ys_json *other = sibling(w, comparison, "accuracy");
+    double of_a = ys_view_number(a, "accuracy"), of_b = ys_view_number(b, "accuracy");
+    if (!isfinite(of_a) || !isfinite(of_b)) {
+        ys_buf_puts(&w->text, ".");
+        return;
+    }
+    const char *verdict = ys_json_get_text(other, "verdict", "");
+    const ys_json *values = ys_json_get(ys_view_metric(a, "accuracy"), "values");
+    bool equal =
+        ys_json_size(values) > 0 && ys_json_equal(values, ys_json_get(ys_view_metric(b, "accuracy"), "values"));
+    struct ys_label label_a = ys_label_value(YS_KIND_PERCENT, of_a), label_b = ys_label_value(YS_KIND_PERCENT, of_b);
+    if (is(verdict, "same") || equal)
+        ys_buf_printf(&w->text, ", at the same verified accuracy (%s, %s).", label_a.text, label_b.text);
+    else if (is(verdict, "better") || is(verdict, "worse"))
+        ys_buf_printf(&w->text, ", but at another verified accuracy: %s against %s.", label_a.text, label_b.text);
+    else
+        ys_buf_printf(&w->text, "; verified accuracy %s against %s.", label_a.text, label_b.text);
+}
+
+/** "builtin" and "PyTorch", or "on 2 threads" and "on 1 thread". */
+static void put_side(struct words *w, const struct ys_view_trial *trial, const char *varies)
+{
+    if (is(varies, "framework"))
+        ys_buf_puts(&w->text, trial->title);
+    else
+        put_setting(w, varies, ys_view_value(trial, varies));
+}
+
+static void say_faster(struct words *w, const ys_json *comparison, const struct ys_view_trial *a,
+                       const struct ys_view_trial *b, const char *varies)
+{
+    struct ratios r = read_ratios(comparison);
+    if (turn_round(comparison, &r)) {
+        const struct ys_view_trial *slower = a;
+        a = b;
+        b = slower;
+        choose_decimals(&r);
+    }
+    bool faster = r.ratio >= 1, frameworks = is(varies, "framework");
+    ys_buf_printf(&w->text, "%s %s ", a->title, verb_of(a, false));
+    put_model(w, a);
+    ys_buf_puts(&w->text, faster ? " " : " more slowly");
+    if (faster)
+        ys_buf_printf(&w->text, "%.*f times as fast", r.decimals, r.ratio);
+    if (!frameworks) {
+        ys_buf_puts(&w->text, " ");
+        put_side(w, a, varies);
+    }
+    ys_buf_puts(&w->text, faster ? " as " : " than ");
+    put_side(w, b, varies);
+    put_settings(w, a, varies);
+    if (!faster)
+        ys_buf_printf(&w->text, ", at %.*f times %s speed", r.decimals, r.ratio, frameworks ? "its" : "the");
+    ys_buf_puts(&w->text, " ");
+    put_evidence(w, comparison, &r);
+    put_accuracy(w, comparison, a, b);
+}
+
+static void say_same(struct words *w, const ys_json *comparison, const struct ys_view_trial *a,
+                     const struct ys_view_trial *b, const char *varies)
+{
+    struct ratios r = read_ratios(comparison);
+    double margin = ys_json_get_number(ys_json_get(w->view.result, "study"), "margin", NAN);
+    r.decimals = 2;
+    if (is(varies, "framework"))
+        ys_buf_printf(&w->text, "%s and %s %s ", a->title, b->title, verb_of(a, true));
+    else
+        ys_buf_printf(&w->text, "%s %s ", a->title, verb_of(a, false));
+    put_model(w, a);
+    ys_buf_puts(&w->text, is(varies, "framework") ? " equally fast" : " as fast ");
+    if (!is(varies, "framework")) {
+        put_side(w, a, varies);
+        ys_buf_puts(&w->text, " as ");
+        put_side(w, b, varies);
+    }
+    put_settings(w, a, varies);
+    if (isfinite(margin))
+        ys_buf_printf(&w->text, ", within the margin of %s", ys_label_share(margin).text);
+    ys_buf_printf(&w->text, ": %.2f times ", r.ratio);
+    put_evidence(w, comparison, &r);
+    put_accuracy(w, comparison, a, b);
+}
+
+static void say_unclear(struct words *w, const ys_json *comparison, const struct ys_view_trial *a,
+                        const struct ys_view_trial *b, const char *varies)
+{
+    struct ratios r = read_ratios(comparison);
+    r.decimals = 2;
+    ys_buf_puts(&w->text, "It is unclear whether ");
+    ys_buf_printf(&w->text, "%s %s ", a->title, verb_of(a, false));
+    put_model(w, a);
+    ys_buf_puts(&w->text, " faster or slower ");
+    if (!is(varies, "framework")) {
+        put_side(w, a, varies);
+        ys_buf_puts(&w->text, " ");
+    }
+    ys_buf_puts(&w->text, "than ");
+    put_side(w, b, varies);
+    put_settings(w, a, varies);
+    if (isfinite(r.ratio)) {
+        ys_buf_printf(&w->text, ": %.2f times as fast ", r.ratio);
+        put_evidence(w, comparison, &r);
+    }
+    double resolution = ys_json_get_number(comparison, "resolution", NAN);
+    const char *reason = ys_json_get_text(comparison, "reason", "");
+    if (isfinite(resolution) && resolution > 0)
+        ys_buf_printf(&w->text, "; only a difference of %s or more could have been shown",
+                      ys_label_share(resolution).text);
+    else if (reason[0] && !(isfinite(r.ratio) && ys_json_get_int(comparison, "n", 0) < 6)) {
+        ys_buf_puts(&w->text, "; ");
+        ys_text_clean(&w->text, reason, false);
+    }
+    put_accuracy(w, comparison, a, b);
+}
+
+static void say_invalid(struct words *w, const ys_json *comparison, const struct ys_view_trial *a,
+                        const struct ys_view_trial *b, const char *varies)
+{
+    const char *reason = ys_json_get_text(comparison, "reason", "");
+    if (is(varies, "framework"))
+        ys_buf_printf(&w->text, "%s and %s", a->title, b->title);
+    else {
+        ys_buf_printf(&w->text, "%s ", a->title);
+        put_side(w, a, varies);
+        ys_buf_puts(&w->text, " and ");
+        put_side(w, b, varies);
+    }
+    put_settings(w, a, varies);
+    ys_buf_puts(&w->text, " cannot be compared");
+    if (reason[0]) {
+        ys_buf_puts(&w->text, ": ");
+        ys_text_clean(&w->text, reason, false);
+    }
+    if (w->text.size > 0 && w->text.data[w->text.size - 1] != '.')
+        ys_buf_puts(&w->text, ".");
+}
+
+static bool say_comparison(struct words *w, const ys_json *comparison)
+{
+    const struct ys_view_trial *a = ys_view_find(&w->view, ys_json_get_text(comparison, "a", ""));
+    const struct ys_view_trial *b = ys_view_find(&w->view, ys_json_get_text(comparison, "b", ""));
+    const char *varies = ys_json_get_text(comparison, "varies", "");
+    const char *verdict = ys_json_get_text(comparison, "verdict", "");
+    if (!a || !b || (!is(varies, "framework") && (!ys_view_value(a, varies) || !ys_view_value(b, varies))))
+        return false;
+    bool ratio = isfinite(ys_json_get_number(comparison, "ratio", NAN));
+    if ((is(verdict, "better") || is(verdict, "worse")) && ratio)
+        say_faster(w, comparison, a, b, varies);
+    else if (is(verdict, "same") && ratio)
+        say_same(w, comparison, a, b, varies);
+    else if (is(verdict, "unclear"))
+        say_unclear(w, comparison, a, b, varies);
+    else if (is(verdict, "invalid"))
+        say_invalid(w, comparison, a, b, varies);
+    else
+        return false;
+    finish(w);
+    return true;
+}
+
+/** A trial that was not measured is told of by its failure; its comparisons would only repeat that. */
+static bool is_worth_saying(const struct words *w, const ys_json *comparison)
+{
+    if (!is(ys_json_get_text(comparison, "metric", ""), "rate_per_s"))
+        return false;
+    const struct ys_view_trial *a = ys_view_find(&w->view, ys_json_get_text(comparison, "a", ""));
+    const struct ys_view_trial *b = ys_view_find(&w->view, ys_json_get_text(comparison, "b", ""));
+    return a && b && a->measured && b->measured && !a->no_work && !b->no_work;
+}
+
+/** Frameworks against each other first, then settings. */
+static int say_comparisons(struct words *w)
+{
+    const ys_json *all = ys_json_get(w->view.result, "comparisons");
+    int said = 0, unsaid = 0;
+    for (int frameworks = 1; frameworks >= 0; frameworks--)
+        for (size_t i = 0; i < ys_json_size(all); i++) {
+            const ys_json *comparison = ys_json_at(all, i);
+            if (!is_worth_saying(w, comparison) ||
+                is(ys_json_get_text(comparison, "varies", ""), "framework") != (frameworks == 1))
+                continue;
+            if (said == MAX_COMPARISONS)
+                unsaid++;
+            else
+                said += say_comparison(w, comparison);
+        }
+    if (unsaid > 0) {
+        ys_buf_printf(&w->text, "%s of speed %s in the table of comparisons.",
+                      ys_label_plural(unsaid, "more comparison").text, unsaid == 1 ? "is" : "are");
+        finish(w);
+    }
+    return said;
+}
+
+static void say_single(struct words *w, const struct ys_view_trial *trial)
+{
+    struct ys_measure rate = ys_view_measure("rate_per_s", ys_view_metric(trial, "rate_per_s"));
+    double lo, hi, accuracy = ys_view_number(trial, "accuracy");
+    ys_view_interval(ys_view_metric(trial, "rate_per_s"), &lo, &hi);
+    long long n = ys_json_get_int(ys_view_metric(trial, "rate_per_s"), "n", trial->runs - trial->failed);
+    ys_buf_printf(&w->text, "%s %s ", trial->title, verb_of(trial, false));
+    put_model(w, trial);
+    ys_buf_printf(&w->text, " at %s%s%s images per second", rate.value.text, rate.unit.text[0] ? " " : "",
+                  rate.unit.text);
+    put_settings(w, trial, "");
+    struct ys_label runs = ys_label_plural(n, "run");
+    if (rate.interval.text[0])
+        ys_buf_printf(&w->text, " (%s%s, %s)", rate.interval.text, rate.unit.text, runs.text);
+    else
+        ys_buf_printf(&w->text, n < 6 ? " (%s: too few for an interval)" : " (%s)", runs.text);
+    if (isfinite(accuracy))
+        ys_buf_printf(&w->text, "; its verified accuracy is %s", ys_label_value(YS_KIND_PERCENT, accuracy).text);
+    ys_buf_puts(&w->text, ".");
+    finish(w);
+}
+
+static void say_singles(struct words *w)
+{
+    int said = 0, unsaid = 0;
+    for (size_t i = 0; i < w->view.count; i++) {
+        const struct ys_view_trial *trial = &w->view.trials[i];
+        if (trial->no_work || !isfinite(ys_view_number(trial, "rate_per_s")))
+            continue;
+        if (said == MAX_SINGLE) {
+            unsaid++;
+            continue;
+        }
+        say_single(w, trial);
+        said++;
+    }
+    if (unsaid > 0)
+        ys_buf_printf(&w->text, "%s in the table.", ys_label_plural(unsaid, "more trial").text);
+    else if (said == 1)
+        ys_buf_puts(&w->text, "There is nothing to compare it with.");
+    finish(w);
+}
+
+static void say_state(struct words *w)
+{
+    const ys_json *study = ys_json_get(w->view.result, "study");
+    const char *status = ys_json_get_text(study, "status", "done");
+    long long rounds = w->view.rounds, repeat = w->view.repeat;
+    if (w->view.count == 0) {
+        ys_buf_puts(&w->text, "The study has no trials.");
+        finish(w);
+        return;
+    }
+    if (is(status, "interrupted"))
+        ys_buf_printf(&w->text, "The study was interrupted: %lld of %lld rounds are complete.", rounds, repeat);
+    else if (is(status, "time_limit"))
+        ys_buf_printf(&w->text, "The study reached its time limit: %lld of %lld rounds are complete.", rounds, repeat);
+    else if (is(status, "running"))
+        ys_buf_printf(&w->text, "The study is not finished: %lld of %lld rounds are complete.", rounds, repeat);
+    finish(w);
+}
+
+/** True when an earlier trial of the same framework failed in the same way. */
+static bool is_repeated(const struct words *w, size_t index, size_t *times)
+{
+    const struct ys_view_trial *trial = &w->view.trials[index];
+    *times = 0;
+    bool earlier = false;
+    for (size_t i = 0; i < w->view.count; i++) {
+        const struct ys_view_trial *other = &w->view.trials[i];
+        if (is(other->framework, trial->framework) && is(other->status, trial->status) && other->runs == trial->runs &&
+            other->failed == trial->failed &&
+            is(ys_json_get_text(other->json, "stage", ""), ys_json_get_text(trial->json, "stage", "")) &&
+            is(ys_json_get_text(other->json, "reason", ""), ys_json_get_text(trial->json, "reason", ""))) {
+            earlier |= i < index;
+            ++*times;
+        }
+    }
+    return earlier;
+}
+
+static void say_failures(struct words *w)
+{
+    for (size_t i = 0; i < w->view.count; i++) {
+        const struct ys_view_trial *trial = &w->view.trials[i];
+        size_t times;
+        if ((is(trial->status, "ok") && trial->failed == 0) || is_repeated(w, i, &times))
+            continue;
+        ys_buf_puts(&w->text, times > 1                            ? trial->title
+                              : is(trial->title, trial->framework) ? trial->name
+                                                                   : trial->title);
+        if (times == 1 && !is(trial->title, trial->framework))
+            put_settings(w, trial, "");
+        if (times > 1)
+            ys_buf_printf(&w->text, " (%zu trials)", times);
+        ys_buf_puts(&w->text, trial->measured ? " is measured in part: " : " has no result: ");
+        ys_view_put_failure(&w->text, trial);
+        ys_buf_puts(&w->text, ".");
+        finish(w);
+    }
+}
+
+/** One sentence about all trials with this verdict. */
+static void say_proofs(struct words *w, const char *verdict, const char *before, const char *after)
+{
+    int said = 0;
+    for (size_t i = 0; i < w->view.count; i++) {
+        const struct ys_view_trial *trial = &w->view.trials[i];
+        if (!is(ys_view_verdict(trial), verdict) || (is(verdict, "none") && (trial->no_work || !trial->measured)))
+            continue;
+        ys_buf_puts(&w->text, said++ ? "; " : before);
+        ys_buf_puts(&w->text, trial->name);
+    }
+    if (said > 0)
+        ys_buf_puts(&w->text, after);
+    finish(w);
+}
+
+static void say_no_work(struct words *w)
+{
+    int last = -1;
+    for (size_t i = 0; i < w->view.count; i++) {
+        const struct ys_view_trial *trial = &w->view.trials[i];
+        if (!trial->no_work || trial->group == last || trial->member > 0)
+            continue;
+        last = trial->group;
+        ys_buf_printf(&w->text, "%s does no work: its numbers show what measuring costs, not how fast anything learns.",
+                      trial->title);
+        finish(w);
+    }
+}
+
+static void say_rounds(struct words *w)
+{
+    bool measured = false;
+    for (size_t i = 0; i < w->view.count; i++)
+        measured |= w->view.trials[i].measured;
+    if (measured && w->view.rounds < 6)
+        ys_buf_printf(&w->text, "With %s there are no intervals and no firm verdicts: 6 are needed.",
+                      ys_label_plural(w->view.rounds, "complete round").text);
+    finish(w);
+}
+
+ys_status ys_report_words(const ys_json *result, ys_json **sentences)
+{
+    struct words w = {.status = YS_OK};
+    YS_TRY(ys_view_init(&w.view, result));
+    w.sentences = ys_json_array();
+    if (!w.sentences)
+        w.status = ys_out_of_memory();
+    say_state(&w);
+    if (say_comparisons(&w) == 0)
+        say_singles(&w);
+    say_rounds(&w);
+    say_failures(&w);
+    say_proofs(&w, "fail", "The proof that the same work is done FAILED for ",
+               ": comparisons with it are invalid, and its speed is that of other work.");
+    say_proofs(&w, "weak", "The proof is weak, made in the trial's own numeric format alone, for ", ".");
+    say_proofs(&w, "none", "It is not proven that the same work is done by ", ".");
+    say_no_work(&w);
+    ys_buf_free(&w.text);
+    ys_view_fini(&w.view);
+    if (w.status != YS_OK) {
+        ys_json_free(w.sentences);
+        return w.status;
+    }
+    *sentences = w.sentences;
+    return YS_OK;
+}
