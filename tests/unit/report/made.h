@@ -1,0 +1,233 @@
+/* Result documents for the tests of the report: small ones made by hand, random ones that nobody would write. */
+#ifndef YS_TESTS_REPORT_MADE_H
+#define YS_TESTS_REPORT_MADE_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "report/report.h"
+#include "tap.h"
+#include <stdlib.h>
+
+/** Parses JSON in which ' stands for ". */
+__attribute__((unused)) static ys_json *made_json(const char *text)
+{
+    ys_json *value = NULL;
+    char *copy = ys_strdup(text);
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    CHECK(ys_json_parse(copy, strlen(copy), "made", &value) == YS_OK);
+    ys_free(copy);
+    return value;
+}
+
+/** tests/fixtures/result/NAME; NULL (and a failed check) when it cannot be read. */
+__attribute__((unused)) static ys_json *made_fixture(const char *name)
+{
+    ys_json *value = NULL;
+    const char *root = getenv("YS_SOURCE_ROOT");
+    char *path = ys_format("%s/tests/fixtures/result/%s", root ? root : ".", name);
+    CHECK(ys_json_read(path, &value) == YS_OK);
+    ys_free(path);
+    return value;
+}
+
+/** A result of `count` trials of framework/threads pairs, all alike: rate 100 with `n` runs, no detail. */
+__attribute__((unused)) static ys_json *made_result(const char *const *frameworks, size_t count, int n,
+                                                    const char *verdict)
+{
+    ys_json *result = made_json("{'study':{'name':'made','status':'done','margin':0.02},'trials':[],'comparisons':[]}");
+    ys_json *study = ys_json_get(result, "study"), *trials = ys_json_get(result, "trials");
+    (void)!ys_json_set_int(study, "rounds", n);
+    (void)!ys_json_set_int(study, "repeat", n);
+    for (size_t i = 0; i < count; i++) {
+        char *text = ys_format(
+            "{'id':'t%zu','section':'s','factors':{'framework':'%s'},'framework':{'name':'%s','version':'1'},"
+            "'status':'ok','runs':%d,'failed':0,'proof':{'verdict':'pass'},'keys':{'model':'lenet','threads':2},"
+            "'metrics':{'rate_per_s':{'value':100,'unit':'1/s','n':%d%s},'accuracy':{'value':0.97,'unit':'1'}}}",
+            i, frameworks[i], frameworks[i], n, n, n >= 6 ? ",'ci':[98,103],'level':0.969" : "");
+        (void)!ys_json_append(trials, made_json(text));
+        ys_free(text);
+    }
+    if (verdict) {
+        char *text = ys_format("[{'metric':'rate_per_s','a':'t0','b':'t1','varies':'framework','ratio':1.93,%s'n':%d,"
+                               "'verdict':'%s','resolution':0.05,'reason':null,'a_value':193,'b_value':100}]",
+                               n >= 6 ? "'ci':[1.85,2.01]," : "", n, verdict);
+        (void)!ys_json_set(result, "comparisons", made_json(text));
+        ys_free(text);
+    }
+    return result;
+}
+
+/** The one comparison of made_result(). */
+__attribute__((unused)) static ys_json *made_comparison(const ys_json *result)
+{
+    return ys_json_at(ys_json_get(result, "comparisons"), 0);
+}
+
+/** A text that should be trusted by nobody. */
+static const char *made_text(struct ys_rng *rng)
+{
+    static const char *const texts[] = {
+        "builtin",
+        "pytorch",
+        "",
+        "<script>alert(1)</script>",
+        "a&b\"c'd",
+        "\x1B[31mred\x1B[0m",
+        "line\nbreak\ttab\r",
+        "\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E\xE3\x81\xAE\xE6\x9E\xA0\xE7\xB5\x84\xE3\x81\xBF",
+        "a_name_that_is_much_longer_than_any_column_of_any_table_that_fits_a_terminal_of_eighty_columns_could_ever_be",
+        "=1+1",
+        "e\xCC\x81\xCC\x81\xCC\x81",
+        "\xF0\x9F\x94\xA5 hot",
+        "%s%n",
+        "]]></svg>",
+        "with, comma",
+        "nan"};
+    return texts[ys_rng_below(rng, sizeof texts / sizeof texts[0])];
+}
+
+/** A number, or what stands where one is not known. */
+static ys_json *made_number(struct ys_rng *rng)
+{
+    switch (ys_rng_below(rng, 9)) {
+    case 0:
+        return ys_json_null();
+    case 1:
+        return ys_json_string("nan");
+    case 2:
+        return ys_json_int(0);
+    case 3:
+        return ys_json_real(-1e300);
+    case 4:
+        return ys_json_real(1e300);
+    case 5:
+        return ys_json_real(1e-300);
+    case 6:
+        return ys_json_real(-ys_rng_uniform(rng));
+    default:
+        return ys_json_real(1e4 * ys_rng_uniform(rng));
+    }
+}
+
+static ys_json *made_numbers(struct ys_rng *rng, uint32_t most)
+{
+    ys_json *array = ys_json_array();
+    for (uint32_t i = 0, n = ys_rng_below(rng, most + 1); i < n; i++)
+        (void)!ys_json_append(array, made_number(rng));
+    return array;
+}
+
+static void made_set_texts(ys_json *object, struct ys_rng *rng, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ys_rng_below(rng, 4) > 0)
+            (void)!ys_json_set_string(object, names[i], made_text(rng));
+}
+
+static ys_json *made_run(struct ys_rng *rng)
+{
+    static const char *const names[] = {"stage", "message", "log_tail"}, *const series[] = {"t_s", "cpu_cores",
+                                                                                            "rss_bytes"};
+    static const char *const states[] = {"ok", "crashed", "oom_host"};
+    ys_json *run = ys_json_object(), *samples = ys_json_object();
+    made_set_texts(run, rng, names, 3);
+    (void)!ys_json_set_string(run, "status", states[ys_rng_below(rng, 3)]);
+    (void)!ys_json_set(run, "round", made_number(rng));
+    (void)!ys_json_set(run, "loss", made_numbers(rng, ys_rng_below(rng, 4) ? 12 : 700));
+    for (size_t i = 0; i < 3; i++)
+        (void)!ys_json_set(samples, series[i], made_numbers(rng, 20));
+    (void)!ys_json_set(run, "samples", samples);
+    return run;
+}
+
+static ys_json *made_trial(struct ys_rng *rng, uint32_t index)
+{
+    static const char *const metrics[] = {"rate_per_s", "step_s",  "accuracy", "rss_peak_bytes",
+                                          "wall_s",     "start_s", "rest_s",   "x<y"};
+    static const char *const states[] = {"ok", "ok", "ok", "missing", "crashed", "unsupported", "diverged"};
+    static const char *const proofs[] = {"pass", "weak", "fail", "none"}, *const names[] = {"section", "stage",
+                                                                                            "reason", "command"};
+    ys_json *trial = ys_json_object(), *factors = ys_json_object(), *values = ys_json_object(),
+            *proof = ys_json_object();
+    ys_json *framework = ys_json_object(), *details = ys_json_array(), *remarks = ys_json_array();
+    char id[32];
+    snprintf(id, sizeof id, "t%u", index);
+    made_set_texts(trial, rng, names, 4);
+    (void)!ys_json_set_string(trial, "id", id);
+    (void)!ys_json_set_string(trial, "status", states[ys_rng_below(rng, 7)]);
+    (void)!ys_json_set_int(trial, "runs", ys_rng_below(rng, 8));
+    (void)!ys_json_set_int(trial, "failed", ys_rng_below(rng, 3));
+    (void)!ys_json_set_string(factors, "framework", made_text(rng));
+    (void)!ys_json_set_int(factors, "threads", ys_rng_below(rng, 3));
+    for (uint32_t i = 0, n = ys_rng_below(rng, 4); i < n; i++)
+        (void)!ys_json_set_string(factors, made_text(rng), made_text(rng));
+    static const char *const about[] = {"name", "version", "title"};
+    made_set_texts(framework, rng, about, 3);
+    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
+        ys_json *metric = ys_json_object();
+        (void)!ys_json_set(metric, "value", made_number(rng));
+        (void)!ys_json_set(metric, "ci", made_numbers(rng, 3));
+        (void)!ys_json_set(metric, "values", made_numbers(rng, 9));
+        (void)!ys_json_set_string(metric, "reason", made_text(rng));
+        (void)!ys_json_set(values, metrics[i], metric);
+    }
+    (void)!ys_json_set_string(proof, "verdict", proofs[ys_rng_below(rng, 4)]);
+    (void)!ys_json_set(proof, "checks",
+                       made_json("[{'half':'meaning','name':'a<b','error':1e-3,'bound':1e-9,'pass':false}]"));
+    for (uint32_t i = 0, n = ys_rng_below(rng, 4); i < n; i++)
+        (void)!ys_json_append(details, made_run(rng));
+    for (uint32_t i = 0, n = ys_rng_below(rng, 3); i < n; i++)
+        (void)!ys_json_append(remarks, ys_json_string(made_text(rng)));
+    (void)!ys_json_set(trial, "factors", factors);
+    (void)!ys_json_set(trial, "framework", framework);
+    (void)!ys_json_set(trial, "metrics", values);
+    (void)!ys_json_set(trial, "proof", proof);
+    (void)!ys_json_set(trial, "runs_detail", details);
+    (void)!ys_json_set(trial, "warnings", ys_json_copy(remarks));
+    (void)!ys_json_set(trial, "deviations", remarks);
+    return trial;
+}
+
+/** A whole document of random shape; the same for the same seed. */
+__attribute__((unused)) static ys_json *made_random(uint64_t seed)
+{
+    static const char *const verdicts[] = {"better", "worse", "same", "unclear", "invalid", "odd"};
+    static const char *const metrics[] = {"rate_per_s", "accuracy", "rss_peak_bytes", "odd"};
+    static const char *const factors[] = {"framework", "threads", "nothing"};
+    struct ys_rng rng;
+    ys_rng_init(&rng, seed, "report");
+    ys_json *result = made_json("{'study':{'job_text':'a < b'},'work':[{'model':'m&m','parameters':12}],"
+                                "'host':{'cpu':'<i>','deep':{'er':[1,{'x':null}]}},'harness':{}}");
+    ys_json *trials = ys_json_array(), *comparisons = ys_json_array(), *study = ys_json_get(result, "study");
+    static const char *const names[] = {"name", "status", "command", "started"};
+    made_set_texts(study, &rng, names, 4);
+    (void)!ys_json_set(study, "margin", made_number(&rng));
+    uint32_t count = ys_rng_below(&rng, 9);
+    for (uint32_t i = 0; i < count; i++)
+        (void)!ys_json_append(trials, made_trial(&rng, i));
+    for (uint32_t i = 0, n = ys_rng_below(&rng, 12); i < n; i++) {
+        ys_json *comparison = made_json("{'reason':null}");
+        char a[32], b[32];
+        snprintf(a, sizeof a, "t%u", ys_rng_below(&rng, count + 1));
+        snprintf(b, sizeof b, "t%u", ys_rng_below(&rng, count + 1));
+        (void)!ys_json_set_string(comparison, "a", a);
+        (void)!ys_json_set_string(comparison, "b", b);
+        (void)!ys_json_set_string(comparison, "metric", metrics[ys_rng_below(&rng, 4)]);
+        (void)!ys_json_set_string(comparison, "varies", factors[ys_rng_below(&rng, 3)]);
+        (void)!ys_json_set_string(comparison, "verdict", verdicts[ys_rng_below(&rng, 6)]);
+        (void)!ys_json_set_string(comparison, "scale", ys_rng_below(&rng, 2) ? "ratio" : "difference");
+        (void)!ys_json_set(comparison, "ratio", made_number(&rng));
+        (void)!ys_json_set(comparison, "difference", made_number(&rng));
+        (void)!ys_json_set(comparison, "ci", made_numbers(&rng, 3));
+        (void)!ys_json_set(comparison, "resolution", made_number(&rng));
+        (void)!ys_json_append(comparisons, comparison);
+    }
+    (void)!ys_json_set(result, "trials", trials);
+    (void)!ys_json_set(result, "comparisons", comparisons);
+    return result;
+}
+
+#endif

@@ -1,0 +1,124 @@
+#include "report/chart.h"
+#include "tap.h"
+
+static struct ys_buf out;
+
+static int count(const char *part)
+{
+    int found = 0;
+    for (const char *c = ys_buf_text(&out); (c = strstr(c, part)); c++)
+        found++;
+    return found;
+}
+
+static void every_run_is_a_dot_and_failures_are_notes(void)
+{
+    const double dots[] = {98, 100, NAN, 103};
+    const struct ys_chart_row rows[] = {
+        {.label = "alpha", .value = "100 [98, 103]", .dots = dots, .count = 4, .mid = 100, .lo = 98, .hi = 103},
+        {.label = "beta", .value = "", .note = "missing", .mid = NAN, .lo = NAN, .hi = NAN},
+    };
+    const struct ys_chart_dots chart = {.id = "rate",
+                                        .title = "t",
+                                        .description = "d",
+                                        .axis_title = "x",
+                                        .kind = YS_KIND_RATE,
+                                        .zero = true,
+                                        .reference = NAN,
+                                        .band = NAN,
+                                        .rows = rows,
+                                        .count = 2};
+    ys_buf_clear(&out);
+    ys_chart_dots(&out, &chart);
+    CHECK_INT(count("<circle"), 3);
+    CHECK_INT(count("class=\"strong line g0\""), 1); /* the median */
+    CHECK_INT(count(">missing<"), 1);
+    CHECK_INT(count("round 4: 103"), 1);
+}
+
+static void charts_without_numbers_are_left_out(void)
+{
+    const struct ys_chart_row row = {.label = "a", .value = "", .note = "missing", .mid = NAN, .lo = NAN, .hi = NAN};
+    const struct ys_chart_bar bar = {.label = "a", .value = "", .parts = {NAN}};
+    ys_buf_clear(&out);
+    ys_chart_dots(&out, &(struct ys_chart_dots){.id = "a", .title = "", .description = "", .rows = &row, .count = 1});
+    ys_chart_dots(&out, &(struct ys_chart_dots){.id = "a", .title = "", .description = ""});
+    ys_chart_bars(
+        &out, &(struct ys_chart_bars){.id = "a", .title = "", .description = "", .rows = &bar, .count = 1, .parts = 1});
+    CHECK_INT(ys_chart_lines(&out, &(struct ys_chart_lines){.id = "a", .title = "", .description = ""}), YS_OK);
+    CHECK_INT(out.size, 0);
+}
+
+static void parts_of_a_bar_follow_each_other(void)
+{
+    const struct ys_chart_bar bar = {.label = "alpha", .value = "4 s", .parts = {1, NAN, 3}};
+    const struct ys_chart_bars chart = {.id = "time",
+                                        .title = "t",
+                                        .description = "d",
+                                        .axis_title = "x",
+                                        .kind = YS_KIND_SPAN,
+                                        .part_names = {"one", "two", "three"},
+                                        .parts = 3,
+                                        .rows = &bar,
+                                        .count = 1};
+    ys_buf_clear(&out);
+    ys_chart_bars(&out, &chart);
+    /* The axis reaches 4 s over 458 units from 8: parts of 114.5 and 343.5. */
+    CHECK_HAS(ys_buf_text(&out),
+              "<rect x=\"8\" y=\"45\" width=\"114.5\" height=\"14\" class=\"p0\"><title>one: 1.00 s</title></rect>");
+    CHECK_HAS(ys_buf_text(&out), "<rect x=\"122.5\" y=\"45\" width=\"343.5\" height=\"14\" class=\"p2\">");
+    CHECK_INT(count("class=\"p1\""), 1); /* in the legend alone */
+}
+
+static void the_strong_curve_is_drawn_last_and_named(void)
+{
+    double x[] = {0, 1, 2}, y[] = {1, 2, 3}, x2[] = {0, 1, 2}, y2[] = {3, 2, 1};
+    struct ys_chart_curve curves[] = {
+        {.name = "strong one", .x = x, .y = y, .count = 3, .strong = true},
+        {.name = "weak one", .x = x2, .y = y2, .count = 3, .group = 1, .member = 5},
+    };
+    const struct ys_chart_lines chart = {.id = "loss",
+                                         .title = "t",
+                                         .description = "d",
+                                         .x_title = "step",
+                                         .y_title = "loss",
+                                         .x_kind = YS_KIND_NUMBER,
+                                         .y_kind = YS_KIND_NUMBER,
+                                         .curves = curves,
+                                         .count = 2};
+    ys_buf_clear(&out);
+    REQUIRE(ys_chart_lines(&out, &chart) == YS_OK);
+    const char *thin = strstr(ys_buf_text(&out), "class=\"thin line g1 d1\""),
+               *strong = strstr(ys_buf_text(&out), "class=\"strong line g0 d0\"");
+    REQUIRE(thin && strong);
+    CHECK(thin < strong);
+    CHECK_INT(count("strong one"), 1);
+    CHECK_INT(count("weak one"), 0);
+}
+
+static void a_few_huge_values_do_not_flatten_the_rest(void)
+{
+    double x[100], y[100];
+    for (int i = 0; i < 100; i++) {
+        x[i] = i;
+        y[i] = i == 99 ? 1e30 : 2;
+    }
+    struct ys_chart_curve curve = {.name = "c", .x = x, .y = y, .count = 100, .strong = true};
+    const struct ys_chart_lines chart = {.id = "loss",
+                                         .title = "t",
+                                         .description = "d",
+                                         .x_title = "step",
+                                         .y_title = "loss",
+                                         .x_kind = YS_KIND_NUMBER,
+                                         .y_kind = YS_KIND_NUMBER,
+                                         .cut = true,
+                                         .curves = &curve,
+                                         .count = 1};
+    ys_buf_clear(&out);
+    CHECK_INT(ys_chart_lines(&out, &chart), YS_OK);
+    CHECK_HAS(ys_buf_text(&out), "loss, cut at the top: some values lie above");
+}
+
+TAP_MAIN(TAP_CASE(every_run_is_a_dot_and_failures_are_notes), TAP_CASE(charts_without_numbers_are_left_out),
+         TAP_CASE(parts_of_a_bar_follow_each_other), TAP_CASE(the_strong_curve_is_drawn_last_and_named),
+         TAP_CASE(a_few_huge_values_do_not_flatten_the_rest))

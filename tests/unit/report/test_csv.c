@@ -1,0 +1,63 @@
+#include "made.h"
+
+static struct ys_buf out;
+
+static const char *csv(ys_json *result)
+{
+    ys_buf_clear(&out);
+    CHECK_INT(ys_report_csv(result, &out), YS_OK);
+    ys_json_free(result);
+    return ys_buf_text(&out);
+}
+
+static void one_line_a_trial_with_all_digits(void)
+{
+    ys_json *result = made_result((const char *[]){"alpha"}, 1, 6, NULL);
+    (void)!ys_json_set_real(
+        ys_json_get(ys_json_get(ys_json_at(ys_json_get(result, "trials"), 0), "metrics"), "rate_per_s"), "value",
+        1.0 / 3);
+    CHECK_TEXT(
+        csv(result),
+        "trial,section,framework,version,status,stage,reason,proof,runs,failed,deviations,rate_per_s,rate_per_s_lo,"
+        "rate_per_s_hi,rate_per_s_n,accuracy,accuracy_lo,accuracy_hi,accuracy_n\n"
+        "t0,s,alpha,1,ok,,,pass,6,0,,0.3333333333333333,98,103,6,0.97,,,\n");
+}
+
+static void texts_are_quoted_and_formulas_disarmed(void)
+{
+    CHECK_TEXT(
+        csv(made_json("{'trials':[{'id':'=1+1','section':'a,b','framework':{'name':'say \\\"x\\\"'},'status':'missing',"
+                      "'reason':'two\\nlines','deviations':['p','q']}]}")),
+        "trial,section,framework,version,status,stage,reason,proof,runs,failed,deviations\n"
+        "\"'=1+1\",\"a,b\",\"say \"\"x\"\"\",,missing,,two lines,none,0,0,p; q\n");
+}
+
+static void a_trial_that_failed_has_empty_numbers(void)
+{
+    ys_json *result = made_result((const char *[]){"alpha"}, 1, 6, NULL),
+            *trial = ys_json_at(ys_json_get(result, "trials"), 0);
+    (void)!ys_json_set_string(trial, "status", "crashed");
+    (void)!ys_json_set_int(trial, "failed", 6);
+    CHECK_HAS(csv(result), "\nt0,s,alpha,1,crashed,,,pass,6,6,,,,,,,,,\n");
+}
+
+static void every_line_has_the_same_number_of_fields(void)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        int fields = 0, first = 0, quoted = 0;
+        for (const char *c = csv(made_random(seed)); *c; c++) {
+            quoted ^= *c == '"';
+            fields += *c == ',' && !quoted;
+            if (*c != '\n' || quoted)
+                continue;
+            first = first ? first : fields;
+            tap_check(fields == first, __LINE__, "seed %llu: %d commas, not %d", (unsigned long long)seed, fields,
+                      first);
+            fields = 0;
+        }
+        CHECK_INT(quoted, 0);
+    }
+}
+
+TAP_MAIN(TAP_CASE(one_line_a_trial_with_all_digits), TAP_CASE(texts_are_quoted_and_formulas_disarmed),
+         TAP_CASE(a_trial_that_failed_has_empty_numbers), TAP_CASE(every_line_has_the_same_number_of_fields))

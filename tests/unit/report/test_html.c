@@ -1,0 +1,268 @@
+#include "made.h"
+#include <stdlib.h>
+
+static struct ys_buf out;
+static char problem[256];
+
+static const char *page(ys_json *result)
+{
+    ys_buf_clear(&out);
+    CHECK_INT(ys_report_html(result, &out), YS_OK);
+    ys_json_free(result);
+    return ys_buf_text(&out);
+}
+
+/** Whether an attribute's value is what it must be: numbers are finite, paths are made of points, nothing loads or
+ * runs. */
+static bool is_attribute_sound(const char *name, size_t length, const char *value, size_t size)
+{
+    static const char *const numbers[] = {"x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "width", "height"};
+    if (length >= 2 && strncmp(name, "on", 2) == 0)
+        return false;
+    if ((length == 3 && strncmp(name, "src", 3) == 0) || (length == 4 && strncmp(name, "href", 4) == 0))
+        return false;
+    if (length == 1 && *name == 'd')
+        return strspn(value, "ML0123456789.- ") >= size;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (strlen(numbers[i]) == length && strncmp(name, numbers[i], length) == 0) {
+            char *end;
+            double number = strtod(value, &end);
+            return end == value + size && isfinite(number);
+        }
+    return true;
+}
+
+/** Reads one tag at `c` ('<'); NULL when it is malformed. `closed`: ends itself. */
+static const char *read_tag(const char *c, char *name, size_t size, bool *closed)
+{
+    size_t length = strcspn(c + 1, " />\n") + (c[1] == '/' ? 1 + strcspn(c + 2, " />\n") : 0);
+    if (length == 0 || length >= size)
+        return NULL;
+    memcpy(name, c + 1, length);
+    name[length] = 0;
+    *closed = false;
+    for (c += 1 + length; *c && *c != '>';) {
+        c += strspn(c, " \n");
+        if (*c == '/') {
+            *closed = true;
+            c++;
+            continue;
+        }
+        size_t attribute = strcspn(c, "= />\n");
+        if (c[attribute] != '=') { /* without a value: "open" */
+            c += attribute;
+            if (attribute == 0)
+                return *c == '>' ? c : NULL;
+            continue;
+        }
+        const char *value = c + attribute + 2, *end = c[attribute + 1] == '"' ? strchr(value, '"') : NULL;
+        if (!end || memchr(value, '<', (size_t)(end - value)) ||
+            !is_attribute_sound(c, attribute, value, (size_t)(end - value)))
+            return NULL;
+        c = end + 1;
+    }
+    return *c == '>' ? c : NULL;
+}
+
+/** Checks that tags are balanced and attributes sound; says what is wrong in `problem`. */
+static bool is_sound(const char *text)
+{
+    char stack[64][24];
+    int depth = 0;
+    problem[0] = 0;
+    for (const char *c = strchr(text, '>') + 1; (c = strpbrk(c, "<&"));) {
+        char name[24];
+        bool closed;
+        if (*c == '&') {
+            if (strncmp(c, "&amp;", 5) && strncmp(c, "&lt;", 4) && strncmp(c, "&gt;", 4) && strncmp(c, "&quot;", 6) &&
+                strncmp(c, "&#39;", 5)) {
+                snprintf(problem, sizeof problem, "bare &: %.40s", c);
+                return false;
+            }
+            c++;
+            continue;
+        }
+        const char *end = read_tag(c, name, sizeof name, &closed);
+        if (!end) {
+            snprintf(problem, sizeof problem, "bad tag: %.60s", c);
+            return false;
+        }
+        bool empty = closed || strcmp(name, "meta") == 0;
+        if (strcmp(name, "script") == 0 || depth >= 63) {
+            snprintf(problem, sizeof problem, "%s at depth %d", name, depth);
+            return false;
+        }
+        if (name[0] == '/' && (depth == 0 || strcmp(stack[--depth], name + 1) != 0)) {
+            snprintf(problem, sizeof problem, "<%s> does not close <%s>: %.40s", name, stack[depth], c);
+            return false;
+        }
+        if (name[0] != '/' && !empty)
+            snprintf(stack[depth++], sizeof stack[0], "%s", name);
+        c = end;
+    }
+    if (depth > 0)
+        snprintf(problem, sizeof problem, "<%s> stays open", stack[depth - 1]);
+    return depth == 0;
+}
+
+static void the_checker_finds_mistakes(void)
+{
+    CHECK(is_sound("<!DOCTYPE html><p class=\"a\">x &lt; y</p>"));
+    CHECK(!is_sound("<!DOCTYPE html><p>x"));
+    CHECK(!is_sound("<!DOCTYPE html><p><b>x</p></b>"));
+    CHECK(!is_sound("<!DOCTYPE html><p>a & b</p>"));
+    CHECK(!is_sound("<!DOCTYPE html><rect x=\"nan\"/>"));
+    CHECK(!is_sound("<!DOCTYPE html><img src=\"x\"/>"));
+    CHECK(!is_sound("<!DOCTYPE html><script>x</script>"));
+}
+
+static void the_small_study_has_all_its_parts(void)
+{
+    ys_json *result = made_fixture("small.json");
+    REQUIRE(result != NULL);
+    const char *text = page(result);
+    static const char *const parts[] = {"<h1>first</h1>",
+                                        "The same in all trials:",
+                                        "The environments differ",
+                                        "<h2>Results</h2>",
+                                        "<h2>Comparisons</h2>",
+                                        "id=\"rate-title\"",
+                                        "id=\"ratio-title\"",
+                                        "id=\"time-title\"",
+                                        "id=\"loss-title\"",
+                                        "id=\"accuracy-title\"",
+                                        "id=\"memory-title\"",
+                                        "id=\"cpu-title\"",
+                                        "Is it the same work?",
+                                        "conv1.weight",
+                                        "<h2>Warnings</h2>",
+                                        "<h2>What did not run</h2>",
+                                        "Segmentation fault",
+                                        "The host",
+                                        "steps = 301",
+                                        "<code>yardstick run studies/first.ys</code>",
+                                        "All metrics"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        tap_check(strstr(text, parts[i]) != NULL, __LINE__, "lacks %s", parts[i]);
+    tap_check(is_sound(text), __LINE__, "%s", problem);
+}
+
+static void the_page_stands_alone(void)
+{
+    ys_json *result = made_fixture("small.json");
+    REQUIRE(result != NULL);
+    const char *text = page(result);
+    static const char *const links[] = {"http:", "https:", "src=", "href=", "@import", "url(h", "<script", "<link"};
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+        tap_check(!strstr(text, links[i]), __LINE__, "has %s", links[i]);
+}
+
+static void the_same_document_gives_the_same_page(void)
+{
+    ys_json *result = made_fixture("small.json");
+    REQUIRE(result != NULL);
+    struct ys_buf again = {0};
+    CHECK_INT(ys_report_html(result, &again), YS_OK);
+    CHECK_TEXT(page(result), ys_buf_text(&again));
+    ys_buf_free(&again);
+}
+
+static void hostile_texts_stay_texts(void)
+{
+    ys_json *result = made_result((const char *[]){"<img onerror=x>"}, 1, 6, NULL),
+            *trial = ys_json_at(ys_json_get(result, "trials"), 0);
+    (void)!ys_json_set_string(trial, "status", "crashed");
+    (void)!ys_json_set_int(trial, "failed", 6);
+    (void)!ys_json_set(
+        trial, "runs_detail",
+        made_json("[{'round':0,'status':'crashed','message':'</summary>','log_tail':'\\u001b[31m</pre><b>'}]"));
+    (void)!ys_json_set_string(ys_json_get(result, "study"), "job_text", "</pre><script>x</script>");
+    const char *text = page(result);
+    tap_check(is_sound(text), __LINE__, "%s", problem);
+    CHECK_HAS(text, "&lt;img onerror=x&gt;");
+    CHECK_HAS(text, "<pre>&lt;/pre&gt;&lt;b&gt;</pre>");
+    CHECK(!strchr(text, 0x1B));
+}
+
+static void losses_that_are_no_numbers_break_the_curve(void)
+{
+    ys_json *result = made_result((const char *[]){"alpha"}, 1, 6, NULL);
+    (void)!ys_json_set(
+        ys_json_at(ys_json_get(result, "trials"), 0), "runs_detail",
+        made_json(
+            "[{'status':'ok','loss':[2,1,null,'nan','-inf',1,0.5],'samples':{'t_s':[0,1],'rss_bytes':[null,5]}}]"));
+    const char *text = page(result);
+    CHECK_HAS(text, "id=\"loss-title\"");
+    const char *path = strstr(text, "<path d=\"M");
+    REQUIRE(path != NULL);
+    CHECK(strchr(path + 10, 'M') < strchr(path, '>'));
+    tap_check(is_sound(text), __LINE__, "%s", problem);
+}
+
+static void losses_that_are_all_missing_give_no_chart(void)
+{
+    ys_json *result = made_result((const char *[]){"alpha"}, 1, 6, NULL);
+    (void)!ys_json_set(ys_json_at(ys_json_get(result, "trials"), 0), "runs_detail",
+                       made_json("[{'status':'ok','loss':[null,'nan']}]"));
+    CHECK(!strstr(page(result), "loss-title"));
+}
+
+static void empty_and_failed_studies_make_a_page(void)
+{
+    static const char *const documents[] = {
+        "{}", "{'trials':[]}", "{'trials':[{'framework':{'name':'x'},'status':'missing','reason':'not installed'}]}",
+        "{'study':{'name':'n'},'trials':[{'status':'ok','runs':1,'metrics':{'rate_per_s':{'value':5}}}]}"};
+    for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
+        const char *text = page(made_json(documents[i]));
+        tap_check(is_sound(text), __LINE__, "%s", problem);
+        CHECK_HAS(text, "</html>\n");
+    }
+    CHECK_HAS(page(made_json(documents[2])), "missing: not installed");
+}
+
+static void twenty_trials_with_long_names_make_a_page(void)
+{
+    char names[20][160];
+    const char *pointers[20];
+    for (int i = 0; i < 20; i++) {
+        memset(names[i], 'n', sizeof names[i]);
+        snprintf(names[i] + 140, 20, "%d", i);
+        pointers[i] = names[i];
+    }
+    const char *text = page(made_result(pointers, 20, 6, "better"));
+    tap_check(is_sound(text), __LINE__, "%s", problem);
+    CHECK_HAS(text, "nnn\xE2\x80\xA6<title>nnn");
+}
+
+static void any_result_gives_a_sound_page(void)
+{
+    for (uint64_t seed = 1; seed <= 150; seed++)
+        tap_check(is_sound(page(made_random(seed))), __LINE__, "seed %llu: %s", (unsigned long long)seed, problem);
+}
+
+static void every_allocation_may_fail(void)
+{
+    ys_json *result = made_fixture("small.json");
+    REQUIRE(result != NULL);
+    int failures = 0;
+    for (long n = 1; n < 1000000; n += 1 + n / 10) {
+        struct ys_buf text = {0};
+        ys_mem_fail_at(n);
+        ys_status status = ys_report_html(result, &text);
+        ys_mem_fail_at(0);
+        ys_buf_free(&text);
+        if (status == YS_OK)
+            break;
+        failures++;
+        CHECK_INT(status, YS_ENOMEM);
+    }
+    CHECK(failures > 10);
+    ys_json_free(result);
+}
+
+TAP_MAIN(TAP_CASE(the_checker_finds_mistakes), TAP_CASE(the_small_study_has_all_its_parts),
+         TAP_CASE(the_page_stands_alone), TAP_CASE(the_same_document_gives_the_same_page),
+         TAP_CASE(hostile_texts_stay_texts), TAP_CASE(losses_that_are_no_numbers_break_the_curve),
+         TAP_CASE(losses_that_are_all_missing_give_no_chart), TAP_CASE(empty_and_failed_studies_make_a_page),
+         TAP_CASE(twenty_trials_with_long_names_make_a_page), TAP_CASE(any_result_gives_a_sound_page),
+         TAP_CASE(every_allocation_may_fail))

@@ -1,0 +1,61 @@
+#include "made.h"
+
+static struct ys_buf out;
+
+static const char *markdown(ys_json *result)
+{
+    ys_buf_clear(&out);
+    CHECK_INT(ys_report_markdown(result, &out), YS_OK);
+    ys_json_free(result);
+    return ys_buf_text(&out);
+}
+
+static void a_study_is_a_table_a_list_and_sentences(void)
+{
+    CHECK_TEXT(markdown(made_result((const char *[]){"alpha", "beta"}, 2, 6, "better")),
+               "Study made: done, 6 of 6 rounds complete\n\n"
+               "| Trial | Rate (img/s) | Interval | Step | Verified accuracy | Cores used | Peak memory | Start-up | "
+               "Same work |\n"
+               "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n"
+               "| alpha | 100 | [98, 103] | - | 97.00 % | - | - | - | pass |\n"
+               "| beta | 100 | [98, 103] | - | 97.00 % | - | - | - | pass |\n\n"
+               "Comparisons, speed (images per second):\n\n"
+               "- alpha vs beta: 1.93x as fast (1.85 to 2.01, 6 rounds): better\n\n"
+               "Smallest difference that could have been shown: 5.0 %; same means within 2.0 %.\n\n"
+               "In words:\n\n"
+               "- alpha trains lenet 1.9 times as fast as beta on 2 threads (1.9 to 2.0, 6 rounds); verified accuracy "
+               "97.00 % against "
+               "97.00 %.\n");
+}
+
+static void markup_in_names_is_escaped(void)
+{
+    const char *text = markdown(made_result((const char *[]){"a|b*<i>[x](y)`"}, 1, 6, NULL));
+    CHECK_HAS(text, "| a\\|b\\*&lt;i&gt;\\[x\\](y)\\` |");
+    CHECK(!strstr(text, "<i>"));
+}
+
+static void failures_are_rows(void)
+{
+    CHECK_HAS(markdown(made_json("{'trials':[{'framework':{'name':'x'},'status':'missing','reason':'not here',"
+                                 "'command':'get x'}]}")),
+              "| x | - | - | - | - | - | - | - | none; missing: not here; to get it: get x |\n");
+}
+
+static void every_row_has_nine_cells(void)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        const char *line = markdown(made_random(seed));
+        for (; *line; line += strcspn(line, "\n") + 1) {
+            int bars = 0;
+            for (size_t i = 0; line[0] == '|' && line[i] && line[i] != '\n'; i++) {
+                bars += line[i] == '|';
+                i += line[i] == '\\';
+            }
+            tap_check(line[0] != '|' || bars == 10, __LINE__, "seed %llu: %d bars", (unsigned long long)seed, bars);
+        }
+    }
+}
+
+TAP_MAIN(TAP_CASE(a_study_is_a_table_a_list_and_sentences), TAP_CASE(markup_in_names_is_escaped),
+         TAP_CASE(failures_are_rows), TAP_CASE(every_row_has_nine_cells))

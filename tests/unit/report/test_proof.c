@@ -1,0 +1,67 @@
+#include "made.h"
+#include "report/text.h"
+
+static struct ys_buf out;
+
+static const char *table(const char *proof_text)
+{
+    ys_json *proof = made_json(proof_text);
+    ys_buf_clear(&out);
+    CHECK_INT(ys_report_proof_table(proof, &out), YS_OK);
+    ys_json_free(proof);
+    return ys_buf_text(&out);
+}
+
+static void checks_are_rows_under_their_half(void)
+{
+    CHECK_TEXT(
+        table(
+            "{'verdict':'pass','reason':null,'checks':["
+            "{'half':'work','name':'parameters','error':0,'bound':0,'pass':true,'worst':null},"
+            "{'half':'meaning','name':'logits','error':1.1e-15,'bound':1e-9,'pass':true,'worst':null},"
+            "{'half':'meaning','name':'gradients','error':3.14e-14,'bound':1e-9,'pass':true,'worst':'conv1.weight'}]}"),
+        "Proof: pass. The same work is done.\n"
+        "\n"
+        "Work: the same network and data  error  bound  verdict  worst\n"
+        "parameters                           0  equal  pass\n"
+        "\n"
+        "Meaning: both in double precision    error    bound  verdict  worst\n"
+        "logits                             1.1e-15  1.0e-09  pass\n"
+        "gradients                          3.1e-14  1.0e-09  pass     conv1.weight\n");
+}
+
+static void a_failed_check_names_the_worst_tensor_and_the_diagnosis(void)
+{
+    const char *text =
+        table("{'verdict':'fail','checks':[{'half':'meaning','name':'logits','error':9e-6,'bound':1e-9,'pass':false,"
+              "'worst':'bn1.weight'}],'diagnosis':['the epsilon of batch norm differs']}");
+    CHECK_HAS(text, "Proof: FAIL.");
+    CHECK_HAS(text, "9.0e-06");
+    CHECK_HAS(text, "FAIL     bn1.weight\n");
+    CHECK_HAS(text, "What it looks like:\n  * the epsilon of batch norm differs\n");
+}
+
+static void none_gives_the_reason(void)
+{
+    CHECK_TEXT(table("{'verdict':'none','reason':'this framework does no work','checks':[]}"),
+               "Proof: none. It is not shown that the same work is done. Reason: this framework\n  does no work\n");
+    CHECK_HAS(table("{}"), "Proof: none.");
+}
+
+static void unknown_halves_and_long_names_still_fit(void)
+{
+    const char *text = table(
+        "{'verdict':'weak','checks':[{'half':'odd','name':'a name that is far too long for the first column of the "
+        "table','error':null,'bound':1e-9,'pass':null,"
+        "'worst':'layer4.block2.downsample.batch_norm.running_variance.of.a.long.name'}]}");
+    CHECK_HAS(text, "Other checks");
+    CHECK_HAS(text, "not judged");
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+        char *copy = ys_strndup(line, strcspn(line, "\n"));
+        CHECK(ys_text_width(copy) <= 80);
+        ys_free(copy);
+    }
+}
+
+TAP_MAIN(TAP_CASE(checks_are_rows_under_their_half), TAP_CASE(a_failed_check_names_the_worst_tensor_and_the_diagnosis),
+         TAP_CASE(none_gives_the_reason), TAP_CASE(unknown_halves_and_long_names_still_fit))

@@ -1,0 +1,117 @@
+#include "made.h"
+#include "report/view.h"
+
+static void names_hold_what_varies_and_nothing_else(void)
+{
+    struct ys_view view;
+    ys_json *result =
+        made_json("{'trials':[{'id':'a','factors':{'framework':'x','threads':1,'batch':64,'opt.x.fast':true}},"
+                  "{'id':'b','factors':{'framework':'x','threads':2,'batch':64,'opt.x.fast':true}},"
+                  "{'id':'c','factors':{'framework':'y','threads':2,'batch':64}}]}");
+    REQUIRE(ys_view_init(&view, result) == YS_OK);
+    CHECK_TEXT(view.trials[0].name, "x, 1 thread, fast on");
+    CHECK_TEXT(view.trials[1].name, "x, 2 threads, fast on");
+    CHECK_TEXT(view.trials[2].name, "y, 2 threads");
+    CHECK_INT(view.trials[1].group, 0);
+    CHECK_INT(view.trials[1].member, 1);
+    CHECK_INT(view.trials[2].group, 1);
+    CHECK(ys_view_find(&view, "b") == &view.trials[1]);
+    CHECK(ys_view_find(&view, "z") == NULL);
+    ys_view_fini(&view);
+    ys_json_free(result);
+}
+
+static void equal_names_are_numbered_and_jobs_named(void)
+{
+    struct ys_view view;
+    ys_json *result = made_json(
+        "{'trials':[{'id':'a','section':'one','framework':{'name':'x'}},"
+        "{'id':'b','section':'two','framework':{'name':'x'}},{'id':'c','section':'two','framework':{'name':'x'}}]}");
+    REQUIRE(ys_view_init(&view, result) == YS_OK);
+    CHECK_TEXT(view.trials[0].name, "x (one)");
+    CHECK_TEXT(view.trials[1].name, "x (two)");
+    CHECK_TEXT(view.trials[2].name, "x (two) #3");
+    ys_view_fini(&view);
+    ys_json_free(result);
+}
+
+static void only_runs_that_were_ok_count_as_measured(void)
+{
+    struct ys_view view;
+    ys_json *result =
+        made_json("{'trials':[{'status':'ok','runs':6},{'status':'crashed','runs':6,'failed':6},"
+                  "{'status':'crashed','runs':6,'failed':1},{'status':'missing'},{'status':'ok','runs':0},{}]}");
+    static const bool expected[] = {true, false, true, false, false, false};
+    REQUIRE(ys_view_init(&view, result) == YS_OK);
+    for (int i = 0; i < 6; i++)
+        CHECK_INT(view.trials[i].measured, expected[i]);
+    ys_view_fini(&view);
+    ys_json_free(result);
+}
+
+static void documents_of_the_wrong_shape_are_survived(void)
+{
+    static const char *const documents[] = {"{}",
+                                            "[]",
+                                            "null",
+                                            "{'trials':{'a':1}}",
+                                            "{'trials':[1,null,'x',[]]}",
+                                            "{'trials':[{'factors':[],'framework':3,'metrics':[],'keys':'x','runs':'m'}"
+                                            "],'comparisons':{},'work':3,'host':[]}"};
+    for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
+        ys_json *result = made_json(documents[i]);
+        struct ys_buf out = {0};
+        CHECK_INT(ys_report_table(result, 80, false, &out), YS_OK);
+        CHECK_INT(ys_report_html(result, &out), YS_OK);
+        CHECK_INT(ys_report_csv(result, &out), YS_OK);
+        CHECK_INT(ys_report_markdown(result, &out), YS_OK);
+        ys_buf_free(&out);
+        ys_json_free(result);
+    }
+}
+
+static void pairs_name_what_differs_first(void)
+{
+    struct ys_view view;
+    struct ys_buf out = {0};
+    ys_json *result =
+        made_json("{'trials':[{'id':'a','factors':{'framework':'x','threads':1}},{'id':'b','factors':{'framework':'x',"
+                  "'threads':2}},{'id':'c','factors':{'framework':'y','threads':2}}]}");
+    ys_json *threads = made_json("{'a':'b','b':'a','varies':'threads'}"),
+            *frameworks = made_json("{'a':'b','b':'c','varies':'framework'}");
+    ys_json *strange = made_json("{'a':'b','b':'gone','varies':'framework'}");
+    REQUIRE(ys_view_init(&view, result) == YS_OK);
+    ys_view_put_pair(&out, &view, threads);
+    CHECK_TEXT(ys_buf_text(&out), "2 threads vs 1 thread, x");
+    ys_buf_clear(&out);
+    ys_view_put_pair(&out, &view, frameworks);
+    CHECK_TEXT(ys_buf_text(&out), "x vs y, 2 threads");
+    ys_buf_clear(&out);
+    ys_view_put_pair(&out, &view, strange);
+    CHECK_TEXT(ys_buf_text(&out), "x, 2 threads vs gone");
+    ys_buf_free(&out);
+    ys_view_fini(&view);
+    ys_json_free(threads);
+    ys_json_free(frameworks);
+    ys_json_free(strange);
+    ys_json_free(result);
+}
+
+static void common_keys_exclude_what_varies_and_what_is_unset(void)
+{
+    struct ys_view view;
+    ys_json *common, *result = made_json("{'trials':[{'keys':{'zeta':1,'batch':64,'lr':0.1,'memory_limit':null}},"
+                                         "{'keys':{'zeta':1,'batch':64,'lr':0.2,'memory_limit':null}}]}");
+    REQUIRE(ys_view_init(&view, result) == YS_OK);
+    REQUIRE(ys_view_common(&view, &common) == YS_OK);
+    char *text = ys_json_dump(common, YS_JSON_COMPACT);
+    CHECK_TEXT(text, "{\"batch\":64,\"zeta\":1}");
+    ys_free(text);
+    ys_json_free(common);
+    ys_view_fini(&view);
+    ys_json_free(result);
+}
+
+TAP_MAIN(TAP_CASE(names_hold_what_varies_and_nothing_else), TAP_CASE(equal_names_are_numbered_and_jobs_named),
+         TAP_CASE(only_runs_that_were_ok_count_as_measured), TAP_CASE(documents_of_the_wrong_shape_are_survived),
+         TAP_CASE(pairs_name_what_differs_first), TAP_CASE(common_keys_exclude_what_varies_and_what_is_unset))
