@@ -93,7 +93,7 @@ static bool is_sound(const char *text)
             return false;
         }
         if (name[0] == '/' && (depth == 0 || strcmp(stack[--depth], name + 1) != 0)) {
-            snprintf(problem, sizeof problem, "<%s> does not close <%s>: %.40s", name, stack[depth], c);
+            snprintf(problem, sizeof problem, "<%.23s> does not close <%.23s>: %.40s", name, stack[depth], c);
             return false;
         }
         if (name[0] != '/' && !empty)
