@@ -19,7 +19,8 @@ static ys_status load_job(const struct ys_args *args, struct ys_job *job)
         return ys_fail(YS_EINVAL, "%s takes one study file, not %zu", args->verb, args->word_count);
     if (args->word_count == 0 && args->flags.count == 0)
         return ys_fail(YS_EINVAL, "%s needs a study file or flags; `yardstick init` writes an example", args->verb);
-    return ys_job_load(args->word_count ? args->words[0] : NULL, args->flags.items, args->flags.count, &hooks, job);
+    ys_status status = ys_job_load(args->word_count ? args->words[0] : NULL, args->flags.items, args->flags.count, &hooks, job);
+    return status == YS_EIO ? YS_EINVAL : status; /* a job file that cannot be read is the user's to mend */
 }
 
 static struct ys_study_options study_options(const struct ys_args *args)

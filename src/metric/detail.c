@@ -35,7 +35,7 @@ static void put_loss(ys_status *status, ys_json *object, const struct ys_series_
     ys_put_int(status, object, "loss_every", (int64_t)stride);
 }
 
-static void put_blocks(ys_status *status, ys_json *object, const struct ys_view_run *run, const struct ys_series_set *series,
+static void put_blocks(ys_status *status, ys_json *object, const struct ys_metric_view_run *run, const struct ys_series_set *series,
                        int64_t origin_ns)
 {
     const struct ys_series *start = ys_series_find(series, "block_start_ns"), *end = ys_series_find(series, "block_end_ns");
@@ -86,7 +86,7 @@ static void put_samples(ys_status *status, ys_json *object, const struct ys_seri
     ys_put(status, object, "samples", samples);
 }
 
-static ys_json *plain_metrics(ys_status *status, const struct ys_view_run *run)
+static ys_json *plain_metrics(ys_status *status, const struct ys_metric_view_run *run)
 {
     ys_json *object = ys_json_object();
     for (void *it = ys_json_iter(run->metrics); it; it = ys_json_next(run->metrics, it))
@@ -94,7 +94,7 @@ static ys_json *plain_metrics(ys_status *status, const struct ys_view_run *run)
     return object;
 }
 
-static ys_json *checkpoints(ys_status *status, const struct ys_view_run *run)
+static ys_json *checkpoints(ys_status *status, const struct ys_metric_view_run *run)
 {
     const ys_json *stored = ys_json_get(run->facts, "checkpoints");
     ys_json *array = ys_json_array();
@@ -109,7 +109,7 @@ static ys_json *checkpoints(ys_status *status, const struct ys_view_run *run)
     return array;
 }
 
-static ys_status detail(struct ys_store *store, const struct ys_view_run *run, ys_json *runs)
+static ys_status detail(struct ys_store *store, const struct ys_metric_view_run *run, ys_json *runs)
 {
     struct ys_series_set series = {0};
     YS_TRY(ys_store_series_get(store, run->id, &series));
@@ -133,7 +133,7 @@ static ys_status detail(struct ys_store *store, const struct ys_view_run *run, y
     return status;
 }
 
-ys_status ys_detail_runs(struct ys_store *store, const struct ys_view_trial *trial, ys_json **runs)
+ys_status ys_detail_runs(struct ys_store *store, const struct ys_metric_view_trial *trial, ys_json **runs)
 {
     ys_json *array = ys_json_array();
     ys_status status = array ? YS_OK : ys_out_of_memory();

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* How an aspect of a run is written; false when the run does not say. */
-typedef bool (*aspect_of)(const struct ys_view_run *run, struct ys_buf *text);
+typedef bool (*aspect_of)(const struct ys_metric_view_run *run, struct ys_buf *text);
 
-static bool version_of(const struct ys_view_run *run, struct ys_buf *text)
+static bool version_of(const struct ys_metric_view_run *run, struct ys_buf *text)
 {
     const ys_json *hello = ys_json_get(run->facts, "hello");
     const char *version = ys_json_get_text(hello, "version", NULL);
@@ -19,14 +19,14 @@ static bool version_of(const struct ys_view_run *run, struct ys_buf *text)
     return version != NULL;
 }
 
-static bool runtime_of(const struct ys_view_run *run, struct ys_buf *text)
+static bool runtime_of(const struct ys_metric_view_run *run, struct ys_buf *text)
 {
     const char *runtime = ys_json_get_text(ys_json_get(run->facts, "hello"), "runtime", NULL);
     ys_buf_puts(text, runtime ? runtime : "");
     return runtime != NULL;
 }
 
-static bool libraries_of(const struct ys_view_run *run, struct ys_buf *text)
+static bool libraries_of(const struct ys_metric_view_run *run, struct ys_buf *text)
 {
     const ys_json *libraries = ys_json_get(ys_json_get(run->facts, "opened"), "libraries");
     for (size_t i = 0; i < ys_json_size(libraries); i++)
@@ -55,19 +55,20 @@ static ys_json *group_by(ys_status *status, const struct ys_view *view, const ch
     ys_json *values = ys_json_array();
     struct ys_buf text = {0};
     for (size_t t = 0; t < view->trial_count; t++) {
-        const struct ys_view_trial *trial = &view->trials[t];
+        const struct ys_metric_view_trial *trial = &view->trials[t];
         const char *name = ys_json_get_text(ys_json_get(trial->json, "keys"), "framework", "");
         for (size_t r = 0; r < trial->run_count && (!framework || strcmp(framework, name) == 0); r++) {
             ys_buf_clear(&text);
-            if (!aspect(&trial->runs[r], &text))
+            bool said = aspect(&trial->runs[r], &text);
+            if (text.failed && *status == YS_OK)
+                *status = ys_out_of_memory();
+            if (!said)
                 continue;
             ys_json *entry = entry_for(status, values, ys_buf_text(&text));
             if (entry)
                 ys_add_text_once(status, ys_json_get(entry, "trials"), trial->id);
         }
     }
-    if (text.failed && *status == YS_OK)
-        *status = ys_out_of_memory();
     ys_buf_free(&text);
     return values;
 }
@@ -112,7 +113,7 @@ static void add_versions(ys_status *status, const struct ys_view *view, ys_json 
     }
 }
 
-static void add_threads(ys_status *status, const struct ys_view_trial *trial, ys_json *differences)
+static void add_threads(ys_status *status, const struct ys_metric_view_trial *trial, ys_json *differences)
 {
     int64_t asked = ys_json_get_int(ys_json_get(trial->json, "keys"), "threads", 0), opened = -1, peak = -1;
     for (size_t i = 0; i < trial->run_count; i++) {

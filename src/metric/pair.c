@@ -42,10 +42,10 @@ const char *ys_pair_varies(const ys_json *a, const ys_json *b)
 }
 
 /* The last attempt of `round` in which both succeeded. `from` is a's run of it. */
-static const struct ys_view_run *partner(const struct ys_view_run *from, const struct ys_view_trial *b)
+static const struct ys_metric_view_run *partner(const struct ys_metric_view_run *from, const struct ys_metric_view_trial *b)
 {
     for (size_t i = 0; i < b->run_count; i++) {
-        const struct ys_view_run *run = &b->runs[i];
+        const struct ys_metric_view_run *run = &b->runs[i];
         if (run->ok && run->round == from->round && run->attempt == from->attempt)
             return run;
     }
@@ -59,30 +59,30 @@ struct matched {
 };
 
 /* Values of `name` round by round; of several matched attempts of one round the last. */
-static ys_status match(const struct ys_view_trial *a, const struct ys_view_trial *b, const char *name, struct matched *rounds)
+static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, const char *name, struct matched *rounds)
 {
     *rounds = (struct matched){ys_alloc(a->run_count, sizeof(double)), ys_alloc(a->run_count, sizeof(double)), 0, -1};
     if (!rounds->a || !rounds->b)
         return ys_out_of_memory();
     for (size_t i = 0; i < a->run_count; i++) {
-        const struct ys_view_run *run = &a->runs[i], *other = run->ok ? partner(run, b) : NULL;
-        if (!other || isnan(ys_view_value(run, name)) || isnan(ys_view_value(other, name)))
+        const struct ys_metric_view_run *run = &a->runs[i], *other = run->ok ? partner(run, b) : NULL;
+        if (!other || isnan(ys_metric_view_value(run, name)) || isnan(ys_metric_view_value(other, name)))
             continue;
         if (rounds->n > 0 && rounds->last_round == run->round)
             rounds->n--;
-        rounds->a[rounds->n] = ys_view_value(run, name);
-        rounds->b[rounds->n++] = ys_view_value(other, name);
+        rounds->a[rounds->n] = ys_metric_view_value(run, name);
+        rounds->b[rounds->n++] = ys_metric_view_value(other, name);
         rounds->last_round = run->round;
     }
     return YS_OK;
 }
 
 /* Why nothing may be concluded from these two trials; false when something may. */
-static bool is_invalid(const struct ys_view_trial *a, const struct ys_view_trial *b, char *reason, size_t size)
+static bool is_invalid(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason, size_t size)
 {
-    const struct ys_view_trial *const both[] = {a, b};
+    const struct ys_metric_view_trial *const both[] = {a, b};
     for (int i = 0; i < 2; i++) {
-        const struct ys_view_trial *trial = both[i];
+        const struct ys_metric_view_trial *trial = both[i];
         if (trial->no_work)
             snprintf(reason, size, "%s does no work", trial->id);
         else if (trial->failed == trial->counted)
@@ -104,7 +104,7 @@ static double median_of(const ys_json *metrics, const char *name)
 }
 
 struct pair {
-    const struct ys_view_trial *a, *b;
+    const struct ys_metric_view_trial *a, *b;
     const ys_json *a_metrics, *b_metrics; /* of the trials */
     const char *varies;
     double margin;

@@ -91,9 +91,9 @@ static struct harness_sums sum_harness(const struct ys_view *view)
     struct harness_sums sums = {0, 0, 0, NAN, 0};
     for (size_t t = 0; t < view->trial_count; t++) {
         for (size_t r = 0; r < view->trials[t].run_count; r++) {
-            const struct ys_view_run *run = &view->trials[t].runs[r];
+            const struct ys_metric_view_run *run = &view->trials[t].runs[r];
             const ys_json *harness = ys_json_get(run->facts, "harness"), *times = ys_json_get(run->facts, "times");
-            double wall_s = ys_view_value(run, "wall_s");
+            double wall_s = ys_metric_view_value(run, "wall_s");
             double lived_s = (ys_json_get_number(times, "end_ns", NAN) - ys_json_get_number(times, "exec_ns", NAN)) / 1e9;
             double cpu_s = ys_json_get_number(harness, "cpu_ns", NAN) / 1e9;
             sums.wall_s += isnan(wall_s) ? 0 : wall_s;
@@ -134,7 +134,7 @@ static ys_json *harness_block(ys_status *status, const struct ys_view *view)
     return object;
 }
 
-static ys_json *deviations(ys_status *status, const struct ys_view_trial *trial)
+static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
     const ys_json *options = ys_json_get(trial->json, "options");
@@ -160,12 +160,12 @@ static ys_json *deviations(ys_status *status, const struct ys_view_trial *trial)
     return array;
 }
 
-static ys_json *warnings(ys_status *status, const struct ys_view_trial *trial)
+static ys_json *warnings(ys_status *status, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
     size_t unsteady = 0, ok = 0;
     for (size_t r = 0; r < trial->run_count; r++) {
-        const struct ys_view_run *run = &trial->runs[r];
+        const struct ys_metric_view_run *run = &trial->runs[r];
         const ys_json *said = ys_json_get(run->facts, "warnings"), *rate = ys_json_get(run->metrics, "rate_per_s");
         for (size_t i = 0; i < ys_json_size(said); i++)
             ys_add_text_once(status, array, ys_json_text(ys_json_at(said, i), "?"));
@@ -180,7 +180,7 @@ static ys_json *warnings(ys_status *status, const struct ys_view_trial *trial)
     return array;
 }
 
-static ys_json *proof_block(ys_status *status, const struct ys_view_trial *trial)
+static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial *trial)
 {
     const ys_json *proof = ys_json_get(trial->json, "proof");
     ys_json *object = ys_json_object();
@@ -197,7 +197,7 @@ static ys_json *proof_block(ys_status *status, const struct ys_view_trial *trial
     return object;
 }
 
-static void put_ending(ys_status *status, ys_json *object, const struct ys_view_trial *trial)
+static void put_ending(ys_status *status, ys_json *object, const struct ys_metric_view_trial *trial)
 {
     const ys_json *failure = trial->failure ? trial->failure->facts : NULL;
     const char *reason = failure ? ys_json_get_text(failure, "message", NULL) : ys_json_get_text(trial->json, "reason", NULL);
@@ -211,7 +211,7 @@ static void put_ending(ys_status *status, ys_json *object, const struct ys_view_
     ys_put_int(status, object, "failed", (int64_t)trial->failed);
 }
 
-static ys_status trial_block(struct ys_store *store, const struct ys_view_trial *trial, unsigned flags, ys_json *trials)
+static ys_status trial_block(struct ys_store *store, const struct ys_metric_view_trial *trial, unsigned flags, ys_json *trials)
 {
     static const char *const copied[] = {"id", "trial_id", "section", "factors", "framework"};
     static const char *const settings[] = {"keys", "options", "env"};
@@ -262,8 +262,8 @@ static ys_status build(struct ys_store *store, const struct ys_view *view, unsig
 ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **result)
 {
     struct ys_view view;
-    YS_TRY(ys_view_load(store, study_id, &view));
+    YS_TRY(ys_metric_view_load(store, study_id, &view));
     ys_status status = build(store, &view, flags, result);
-    ys_view_fini(&view);
+    ys_metric_view_fini(&view);
     return status;
 }

@@ -15,18 +15,18 @@ struct gathered {
     const char *reason; /* why the last run without a value had none */
 };
 
-static ys_status gather(const struct ys_view_trial *trial, const struct ys_metric_info *info, struct gathered *all)
+static ys_status gather(const struct ys_metric_view_trial *trial, const struct ys_metric_info *info, struct gathered *all)
 {
     *all = (struct gathered){0};
     all->values = ys_alloc(trial->run_count, sizeof *all->values);
     all->by_round = ys_json_array();
     ys_status status = all->values && all->by_round ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < trial->run_count; i++) {
-        const struct ys_view_run *run = &trial->runs[i];
+        const struct ys_metric_view_run *run = &trial->runs[i];
         if (!run->counted)
             continue;
         const ys_json *metric = ys_json_get(run->metrics, info->name);
-        double value = run->ok ? ys_view_value(run, info->name) : NAN;
+        double value = run->ok ? ys_metric_view_value(run, info->name) : NAN;
         while (status == YS_OK && (int64_t)ys_json_size(all->by_round) < run->round)
             ys_add(&status, all->by_round, ys_json_null());
         ys_add(&status, all->by_round, ys_number(value, info->whole));
@@ -42,7 +42,7 @@ static ys_status gather(const struct ys_view_trial *trial, const struct ys_metri
     return status;
 }
 
-static ys_json *unknown(ys_status *status, const struct ys_view_trial *trial, const struct gathered *all)
+static ys_json *unknown(ys_status *status, const struct ys_metric_view_trial *trial, const struct gathered *all)
 {
     char text[200];
     const char *reason = all->reason;
@@ -86,7 +86,7 @@ static ys_json *known(ys_status *status, const struct ys_metric_info *info, cons
     return object;
 }
 
-ys_status ys_trial_metrics(const struct ys_view_trial *trial, ys_json **metrics)
+ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, ys_json **metrics)
 {
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);

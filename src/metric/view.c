@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-ys_status ys_view_with_work(const ys_json *study, const ys_json *trial, ys_json **with_work)
+ys_status ys_metric_view_with_work(const ys_json *study, const ys_json *trial, ys_json **with_work)
 {
     ys_json *copy = ys_json_object();
     ys_status status = copy ? ys_json_merge(copy, trial) : ys_out_of_memory();
@@ -20,7 +20,7 @@ ys_status ys_view_with_work(const ys_json *study, const ys_json *trial, ys_json 
     return ys_built(status, copy, with_work);
 }
 
-double ys_view_value(const struct ys_view_run *run, const char *name)
+double ys_metric_view_value(const struct ys_metric_view_run *run, const char *name)
 {
     return ys_json_get_number(ys_json_get(run->metrics, name), "value", NAN);
 }
@@ -33,7 +33,7 @@ static ys_status fill_metrics(struct ys_store *store, const ys_json *study, cons
     struct ys_series_set series = {0};
     ys_json *with_work = NULL, *metrics = NULL;
     YS_TRY(ys_store_series_get(store, ys_json_get_int(run, "run_id", 0), &series));
-    ys_status status = ys_view_with_work(study, trial, &with_work);
+    ys_status status = ys_metric_view_with_work(study, trial, &with_work);
     if (status == YS_OK)
         status = ys_metric_of_run(with_work, ys_json_get(run, "facts"), &series, &metrics);
     if (status == YS_OK)
@@ -44,7 +44,7 @@ static ys_status fill_metrics(struct ys_store *store, const ys_json *study, cons
 }
 
 /* The status of most failures, ties going to the earlier; "ok" without any. */
-static void find_status(struct ys_view_trial *trial)
+static void find_status(struct ys_metric_view_trial *trial)
 {
     size_t best = 0;
     trial->status = ys_json_get_text(trial->json, "status", NULL);
@@ -67,11 +67,11 @@ static void find_status(struct ys_view_trial *trial)
 }
 
 /* Of each round the last attempt that was not cancelled. */
-static void count_runs(struct ys_view_trial *trial)
+static void count_runs(struct ys_metric_view_trial *trial)
 {
-    struct ys_view_run *last = NULL;
+    struct ys_metric_view_run *last = NULL;
     for (size_t i = 0; i < trial->run_count; i++) {
-        struct ys_view_run *run = &trial->runs[i];
+        struct ys_metric_view_run *run = &trial->runs[i];
         if (strcmp(ys_json_get_text(run->json, "status", ""), "cancelled") == 0)
             continue;
         if (last && last->round == run->round)
@@ -85,7 +85,7 @@ static void count_runs(struct ys_view_trial *trial)
     }
 }
 
-static ys_status load_trial(struct ys_store *store, const struct ys_view *view, struct ys_view_trial *trial)
+static ys_status load_trial(struct ys_store *store, const struct ys_view *view, struct ys_metric_view_trial *trial)
 {
     trial->id = ys_json_get_text(trial->json, "id", "");
     trial->verdict = ys_json_get_text(ys_json_get(trial->json, "proof"), "verdict", "none");
@@ -97,7 +97,7 @@ static ys_status load_trial(struct ys_store *store, const struct ys_view *view, 
         return ys_out_of_memory();
     }
     for (size_t i = 0; i < trial->run_count; i++) {
-        struct ys_view_run *run = &trial->runs[i];
+        struct ys_metric_view_run *run = &trial->runs[i];
         ys_json *json = ys_json_at(trial->runs_json, i);
         YS_TRY(fill_metrics(store, view->study, trial->json, json));
         run->json = json;
@@ -114,7 +114,7 @@ static ys_status load_trial(struct ys_store *store, const struct ys_view *view, 
     return YS_OK;
 }
 
-static bool ran_well(const struct ys_view_trial *trial, int64_t round, int attempt)
+static bool ran_well(const struct ys_metric_view_trial *trial, int64_t round, int attempt)
 {
     for (size_t i = 0; i < trial->run_count; i++) {
         if (trial->runs[i].ok && trial->runs[i].round == round && trial->runs[i].attempt == attempt)
@@ -127,10 +127,10 @@ static bool ran_well(const struct ys_view_trial *trial, int64_t round, int attem
 static void match_runs(struct ys_view *view)
 {
     for (size_t t = 0; t < view->trial_count; t++) {
-        struct ys_view_trial *trial = &view->trials[t];
-        struct ys_view_run *last = NULL;
+        struct ys_metric_view_trial *trial = &view->trials[t];
+        struct ys_metric_view_run *last = NULL;
         for (size_t i = 0; i < trial->run_count; i++) {
-            struct ys_view_run *run = &trial->runs[i];
+            struct ys_metric_view_run *run = &trial->runs[i];
             bool shared = false;
             for (size_t o = 0; o < view->trial_count && !shared; o++)
                 shared = o != t && ran_well(&view->trials[o], run->round, run->attempt);
@@ -142,7 +142,7 @@ static void match_runs(struct ys_view *view)
     }
 }
 
-ys_status ys_view_load(struct ys_store *store, int64_t study_id, struct ys_view *view)
+ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct ys_view *view)
 {
     struct ys_view loaded = {0};
     ys_status status = ys_store_study_get(store, study_id, &loaded.study);
@@ -164,11 +164,11 @@ ys_status ys_view_load(struct ys_store *store, int64_t study_id, struct ys_view 
     if (status == YS_OK)
         *view = loaded;
     else
-        ys_view_fini(&loaded);
+        ys_metric_view_fini(&loaded);
     return status;
 }
 
-void ys_view_fini(struct ys_view *view)
+void ys_metric_view_fini(struct ys_view *view)
 {
     for (size_t i = 0; i < view->trial_count; i++) {
         ys_json_free(view->trials[i].runs_json);
@@ -200,7 +200,7 @@ static ys_status recompute_trial(struct ys_store *store, const ys_json *study, c
 {
     ys_json *runs = NULL, *with_work = NULL;
     YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial, "trial_id", 0), &runs));
-    ys_status status = ys_view_with_work(study, trial, &with_work);
+    ys_status status = ys_metric_view_with_work(study, trial, &with_work);
     for (size_t i = 0; status == YS_OK && i < ys_json_size(runs); i++)
         status = recompute_run(store, with_work, ys_json_at(runs, i));
     ys_json_free(with_work);

@@ -69,7 +69,7 @@ static ys_status estimate(struct ys_study *study, struct ys_store *store, const 
     YS_TRY(measured_before(store, trial->json, run_s));
     bool known = *run_s > 0;
     if (!known) {
-        YS_TRY(ys_study_prepare(study, trial, 0, &work));
+        YS_TRY(ys_study_prepare(study, trial, 0, 0, &work));
         double rows = (double)trial->steps * ys_json_number(ys_trial_key(trial, "batch"), 1);
         *run_s = GUESSED_START_S + 3 * (double)work.multiply_adds * rows / (GUESSED_RATE * trial->threads);
         ys_work_fini(&work);

@@ -143,7 +143,7 @@ static void drop_log(const struct ys_trial *trial, const char *folder, const ys_
     const ys_json *keys = ys_json_get(trial->json, "keys");
     if (ys_json_get_bool(keys, "keep_log", true) || strcmp(ys_json_get_text(facts, "status", ""), "ok") != 0)
         return;
-    char *log = ys_path_join(folder, "run.log");
+    char *log = ys_path_join(folder, YS_LOG_NAME);
     if (log)
         unlink(log);
     ys_free(log);
@@ -218,7 +218,7 @@ ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64
 {
     struct ys_work work;
     double prepared_s = study->prepare_s;
-    YS_TRY(ys_study_prepare(study, trial, round, &work));
+    YS_TRY(ys_study_prepare(study, trial, round, 0, &work));
     study->prepare_in_rounds_s += study->prepare_s - prepared_s;
     char *folder = ys_format("%s/runs/r%" PRId64 "-t%" PRId64 "-a%d", study->folder, round,
                              ys_json_get_int(trial->json, "index", 0), attempt);

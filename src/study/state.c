@@ -64,7 +64,7 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
         if (known)
             continue;
         struct ys_work work;
-        YS_TRY(ys_study_prepare(study, trial, 0, &work));
+        YS_TRY(ys_study_prepare(study, trial, 0, 0, &work));
         ys_json *line = ys_json_object();
         ys_json_set_string(line, "model", model);
         ys_json_set_int(line, "parameters", work.parameters);
@@ -137,10 +137,11 @@ ys_status ys_study_write_job(const struct ys_study *study, const struct ys_job *
     return status;
 }
 
-ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial, int64_t round, struct ys_work *work)
+ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial, int64_t round, int64_t least_steps,
+                           struct ys_work *work)
 {
     uint64_t start_ns = ys_time_ns();
-    ys_status status = ys_work_prepare(trial, study->seed + (uint64_t)round, YS_VERIFY_BATCHES, work);
+    ys_status status = ys_work_prepare(trial, study->seed + (uint64_t)round, least_steps, work);
     study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;
 }
@@ -153,7 +154,7 @@ static void on_progress(void *context, const char *what)
 ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof)
 {
     struct ys_work work;
-    YS_TRY(ys_study_prepare(study, trial, 0, &work));
+    YS_TRY(ys_study_prepare(study, trial, 0, YS_VERIFY_BATCHES, &work));
     char *id = ys_strdup(ys_json_get_text(trial->json, "id", ""));
     ys_json *plan = ys_work_plan(&work, trial, study->seed, "");
     struct ys_verify_request request = {

@@ -2,6 +2,7 @@
 #ifndef YS_STUDY_STATE_H
 #define YS_STUDY_STATE_H
 
+#include "probe/host.h"
 #include "study/study.h"
 #include "study/trial.h"
 #include "study/work.h"
@@ -23,6 +24,7 @@ struct ys_study {
     uint64_t deadline_ns;        /* of the study's time limit; 0 for none */
     bool run_failed, proof_failed, out_of_time;
     int stopped_by;              /* the signal; 0 */
+    struct ys_host_counters before; /* of the machine, as measuring began */
     double prepare_s, prepare_in_rounds_s, prove_s, measure_s;
 };
 
@@ -37,8 +39,9 @@ ys_status ys_study_document(struct ys_study *study, const struct ys_job *job, ys
 ys_status ys_study_find_folder(struct ys_study *study) YS_MUST_CHECK;
 /** job.ys (as given) and job.json (resolved) into the folder. */
 ys_status ys_study_write_job(const struct ys_study *study, const struct ys_job *job) YS_MUST_CHECK;
-/** Writes the work of `trial` in round `round`, counting the time as preparation. */
-ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial, int64_t round, struct ys_work *work) YS_MUST_CHECK;
+/** Writes the work of `trial` in round `round` (ys_work_prepare), counting the time as preparation. */
+ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial, int64_t round, int64_t least_steps,
+                           struct ys_work *work) YS_MUST_CHECK;
 /** The proof of one trial, from the cache or made now. */
 ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof) YS_MUST_CHECK;
 int ys_study_exit_code(const struct ys_study *study);

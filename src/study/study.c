@@ -121,6 +121,7 @@ static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
 static ys_status run_rounds(struct ys_study *study, int64_t first, int attempt)
 {
     uint64_t start_ns = ys_time_ns();
+    ys_host_count(&study->before);
     double limit_s = ys_json_get_number(study->settings, "time_limit_s", 0);
     if (limit_s > 0)
         study->deadline_ns = start_ns + (uint64_t)(limit_s * 1e9);
@@ -140,6 +141,10 @@ static ys_status end_study(struct ys_study *study, ys_status status, int *exit_c
     }
     *exit_code = status == YS_OK ? ys_study_exit_code(study) : YS_EXIT_INTERNAL;
     ys_json *timing = ys_json_object();
+    struct ys_host_counters after;
+    ys_host_count(&after);
+    if (study->before.t_ns)
+        ys_json_set(timing, "disturbance", ys_host_disturbance(&study->before, &after));
     ys_json_set_real(timing, "prepare_s", study->prepare_s);
     ys_json_set_real(timing, "prove_s", study->prove_s);
     ys_json_set_real(timing, "measure_s", study->measure_s - study->prepare_in_rounds_s);

@@ -12,8 +12,8 @@ struct ys_work {
     int64_t parameters, multiply_adds;
 };
 
-/** The work of `trial` in round `round`: its seed is the study's seed plus the round. At least `least_steps` batches are
- * written even where the trial runs fewer. */
+/** The work of `trial` in round `round`: its seed is the study's seed plus the round. The order holds the trial's
+ * steps, or `least_steps` where that is more: a proof needs ten. */
 ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t least_steps, struct ys_work *work) YS_MUST_CHECK;
 void ys_work_fini(struct ys_work *work);
 

@@ -1,12 +1,9 @@
 #include "verify/evidence.h"
 
-#include "base/fs.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "framework/start_env.h"
 #include "run/session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -136,7 +133,9 @@ static int *plan_cpus(const ys_json *plan, size_t *count)
 static ys_status settle(struct ys_session *session, struct ys_evidence *evidence, ys_status status)
 {
     struct ys_session_end end = {0};
-    if (session && status == YS_OK)
+    if (!session)
+        return status; /* yardstick itself failed, not the adapter */
+    if (status == YS_OK)
         evidence->version = ys_strdup(ys_json_get_text(ys_session_hello(session), "version", ""));
     ys_session_close(session, &end);
     if (status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL) {

@@ -5,8 +5,8 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/stop.h"
 #include "graph/graph.h"
+#include "probe/host.h"
 #include "verify/check.h"
 #include "verify/evidence.h"
 #include "verify/plan.h"
@@ -18,6 +18,7 @@
 
 struct ys_verifier {
     const struct ys_framework *oracle;
+    char *machine;                /* CPU model and instruction sets: another machine proves anew */
     char *folder;                 /* everything this verifier wrote; removed at the end */
     char *work;                   /* of what follows; NULL before the first proof */
     char *order;                  /* the proof's order file */
@@ -27,6 +28,18 @@ struct ys_verifier {
     char twins_precision[8];
 };
 
+static ys_status describe_machine(char **machine)
+{
+    ys_json *host = NULL;
+    YS_TRY(ys_host_describe(&host));
+    const ys_json *cpu = ys_json_get(host, "cpu");
+    char *isa = ys_json_dump(ys_json_get(cpu, "isa"), YS_JSON_SORTED);
+    *machine = isa ? ys_format("%s %s", ys_json_get_text(cpu, "model", "?"), isa) : NULL;
+    ys_free(isa);
+    ys_json_free(host);
+    return *machine ? YS_OK : ys_out_of_memory();
+}
+
 ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier **verifier)
 {
     struct ys_verifier *v = ys_alloc(1, sizeof *v);
@@ -35,7 +48,10 @@ ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier
         return ys_out_of_memory();
     snprintf(name, sizeof name, "proofs/working-%ld", (long)getpid());
     ys_status status = ys_cache_path(name, &folder);
+    if (status == YS_OK)
+        status = describe_machine(&v->machine);
     if (status != YS_OK) {
+        ys_free(folder);
         ys_free(v);
         return status;
     }
@@ -62,6 +78,7 @@ void ys_verifier_close(struct ys_verifier *verifier)
     forget_work(verifier);
     if (ys_fs_remove_tree(verifier->folder) != YS_OK)
         ys_log_warn("%s", ys_error());
+    ys_free(verifier->machine);
     ys_free(verifier->folder);
     ys_free(verifier);
 }
@@ -193,18 +210,17 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
 /* Everything that a proof depends on, as text: the work, the framework, the oracle, options, threads, instruction set. */
 static char *proof_key(const struct ys_verifier *v, const struct ys_verify_request *request)
 {
-    char hash[YS_SHA256_TEXT], *isa = ys_isa_text();
+    char hash[YS_SHA256_TEXT];
     char *options = ys_json_dump(ys_json_get(request->plan, "options"), YS_JSON_SORTED);
     char *optimizer = ys_json_dump(ys_json_get(request->plan, "optimizer"), YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
     char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%lld|%s|%s", YS_VERIFY_VERSION, request->work, request->framework->closure,
                            v->oracle->closure, options, optimizer, ys_json_get_text(request->plan, "precision", "f32"),
-                           (long long)ys_json_get_int(request->plan, "threads", 0), isa, env ? env : "");
+                           (long long)ys_json_get_int(request->plan, "threads", 0), v->machine, env ? env : "");
     if (text)
         ys_sha256_text(text, strlen(text), hash);
     ys_free(options);
     ys_free(optimizer);
-    ys_free(isa);
     ys_free(env);
     char *key = text ? ys_strdup(hash) : NULL;
     ys_free(text);
