@@ -1,0 +1,169 @@
+/* The published schema and the page about it, held against a document that was really made. */
+#include "fixture.h"
+
+#include "tap.h"
+
+static ys_json *schema, *result;
+static struct ys_buf page;
+
+/* The schema, the page and a document; false (and a failed check) when one of them is not there. */
+static bool load(void)
+{
+    char path[512];
+    const char *root = getenv("YS_SOURCE_ROOT");
+    if (result)
+        return true;
+    snprintf(path, sizeof path, "%s/docs/result.schema.json", root ? root : ".");
+    if (!CHECK(ys_json_read(path, &schema) == YS_OK))
+        return false;
+    snprintf(path, sizeof path, "%s/docs/results.md", root ? root : ".");
+    if (!CHECK(ys_fs_read(path, 1 << 20, &page) == YS_OK))
+        return false;
+    char *folder = fake_folder();
+    struct ys_store *store = NULL;
+    int64_t id = 0;
+    ys_json *missing = fake_missing_json(FAKE_TRIALS);
+    CHECK(ys_store_open(folder, YS_STORE_WRITE, &store) == YS_OK && fake_study(store, fake_trials, FAKE_TRIALS, 6, 3, &id) == YS_OK);
+    int64_t trial_id;
+    CHECK(ys_store_trial_put(store, id, missing, &trial_id) == YS_OK);
+    CHECK(ys_metric_result(store, id, YS_RESULT_RUNS, &result) == YS_OK);
+    ys_json_free(missing);
+    ys_store_close(store);
+    return CHECK(ys_fs_remove_tree(folder) == YS_OK) && result;
+}
+
+static bool type_fits(const char *word, const ys_json *value)
+{
+    static const char *const words[] = {"null", "boolean", "integer", "number", "string", "array", "object"};
+    enum ys_json_type type = ys_json_type_of(value);
+    if (type == YS_JSON_INT && strcmp(word, "number") == 0)
+        return true;
+    return strcmp(words[type], word) == 0;
+}
+
+static bool has_type(const ys_json *types, const ys_json *value)
+{
+    if (!types || ys_json_type_of(types) == YS_JSON_STRING)
+        return !types || type_fits(ys_json_text(types, ""), value);
+    for (size_t i = 0; i < ys_json_size(types); i++) {
+        if (type_fits(ys_json_text(ys_json_at(types, i), ""), value))
+            return true;
+    }
+    return false;
+}
+
+static bool is_among(const ys_json *values, const ys_json *value)
+{
+    for (size_t i = 0; i < ys_json_size(values); i++) {
+        if (ys_json_equal(ys_json_at(values, i), value))
+            return true;
+    }
+    return !values;
+}
+
+static int faults(const ys_json *rule, const ys_json *value, const char *where, bool say);
+
+static int member_faults(const ys_json *rule, const ys_json *value, const char *where, bool say)
+{
+    int count = 0;
+    const ys_json *required = ys_json_get(rule, "required"), *properties = ys_json_get(rule, "properties");
+    const ys_json *others = ys_json_get(rule, "additionalProperties");
+    for (size_t i = 0; i < ys_json_size(required); i++) {
+        const char *name = ys_json_text(ys_json_at(required, i), "");
+        if (!ys_json_get(value, name)) {
+            count++;
+            if (say)
+                printf("#   %s lacks %s\n", where, name);
+        }
+    }
+    for (void *it = ys_json_iter(value); it; it = ys_json_next(value, it)) {
+        char path[300];
+        snprintf(path, sizeof path, "%s.%s", where, ys_json_iter_key(it));
+        const ys_json *member = ys_json_get(properties, ys_json_iter_key(it));
+        if (member || others)
+            count += faults(member ? member : others, ys_json_iter_value(it), path, say);
+    }
+    return count;
+}
+
+/* Of JSON Schema what docs/result.schema.json uses, but minimum, maximum and if. */
+static int faults(const ys_json *rule, const ys_json *value, const char *where, bool say)
+{
+    const char *reference = ys_json_get_text(rule, "$ref", NULL);
+    if (reference)
+        return faults(ys_json_get(ys_json_get(schema, "$defs"), strrchr(reference, '/') + 1), value, where, say);
+    const ys_json *choices = ys_json_get(rule, "oneOf"), *constant = ys_json_get(rule, "const");
+    int count = 0;
+    bool fits = has_type(ys_json_get(rule, "type"), value) && is_among(ys_json_get(rule, "enum"), value) &&
+                (!constant || ys_json_equal(constant, value));
+    for (size_t i = 0, matching = 0; i < ys_json_size(choices); i++) {
+        matching += faults(ys_json_at(choices, i), value, where, false) == 0;
+        if (i + 1 == ys_json_size(choices))
+            fits = fits && matching == 1;
+    }
+    if (!fits && say)
+        printf("#   %s does not fit\n", where);
+    count += !fits;
+    if (ys_json_type_of(value) == YS_JSON_OBJECT)
+        count += member_faults(rule, value, where, say);
+    for (size_t i = 0; ys_json_get(rule, "items") && i < ys_json_size(value); i++) {
+        char path[300];
+        snprintf(path, sizeof path, "%s[%zu]", where, i);
+        count += faults(ys_json_get(rule, "items"), ys_json_at(value, i), path, say);
+    }
+    return count;
+}
+
+static void a_document_fits_its_schema(void)
+{
+    REQUIRE(load());
+    CHECK_INT(faults(schema, result, "result", true), 0);
+}
+
+static void a_document_that_was_spoilt_does_not_fit(void)
+{
+    static const char *const spoils[] = {"{\"schema\":\"yardstick/result/2\"}", "{\"trials\":{}}", "{\"harness\":{}}",
+                                         "{\"comparisons\":[{\"metric\":\"wall_s\"}]}", "{\"study\":null}"};
+    REQUIRE(load());
+    for (size_t i = 0; i < sizeof spoils / sizeof spoils[0]; i++) {
+        ys_json *spoilt = ys_json_copy(result), *change = fake_json(spoils[i]);
+        CHECK(ys_json_merge(spoilt, change) == YS_OK);
+        CHECK(faults(schema, spoilt, "result", false) > 0);
+        ys_json_free(spoilt);
+        ys_json_free(change);
+    }
+}
+
+/* Every member of `object` is a word in code quotes on the page. */
+static void check_described(const ys_json *object, const char *what)
+{
+    tap_check(ys_json_size(object) > 0, __LINE__, "%s is empty", what);
+    for (void *it = ys_json_iter(object); it; it = ys_json_next(object, it)) {
+        char word[100];
+        snprintf(word, sizeof word, "`%s`", ys_json_iter_key(it));
+        tap_check(strstr(ys_buf_text(&page), word), __LINE__, "docs/results.md does not describe %s of %s", word, what);
+    }
+}
+
+static void the_page_describes_every_member(void)
+{
+    REQUIRE(load());
+    const ys_json *trial = ys_json_at(ys_json_get(result, "trials"), 0), *run = ys_json_at(ys_json_get(trial, "runs_detail"), 0);
+    check_described(result, "result");
+    check_described(ys_json_get(result, "study"), "study");
+    check_described(ys_json_at(ys_json_get(result, "work"), 0), "work");
+    check_described(ys_json_get(result, "harness"), "harness");
+    check_described(trial, "trials");
+    check_described(ys_json_get(ys_json_get(trial, "metrics"), "rate_per_s"), "metrics");
+    check_described(run, "runs_detail");
+    check_described(ys_json_get(run, "blocks"), "blocks");
+    check_described(ys_json_get(run, "samples"), "samples");
+    check_described(ys_json_at(ys_json_get(result, "comparisons"), 0), "comparisons");
+    check_described(ys_json_at(ys_json_get(result, "environment_differences"), 0), "environment_differences");
+    ys_json_free(schema);
+    ys_json_free(result);
+    ys_buf_free(&page);
+}
+
+TAP_MAIN(TAP_CASE(a_document_fits_its_schema), TAP_CASE(a_document_that_was_spoilt_does_not_fit),
+         TAP_CASE(the_page_describes_every_member))
