@@ -1,4 +1,5 @@
-/* Building JSON without a check a line: the first failure sticks in `status`, later calls do nothing but free what they were given. */
+/* Building JSON without a check a line: the first failure sticks in `status`, later calls do nothing but free what they
+ * were given. */
 #ifndef YS_METRIC_BUILD_H
 #define YS_METRIC_BUILD_H
 

@@ -35,10 +35,11 @@ static void put_loss(ys_status *status, ys_json *object, const struct ys_series_
     ys_put_int(status, object, "loss_every", (int64_t)stride);
 }
 
-static void put_blocks(ys_status *status, ys_json *object, const struct ys_metric_view_run *run, const struct ys_series_set *series,
-                       int64_t origin_ns)
+static void put_blocks(ys_status *status, ys_json *object, const struct ys_metric_view_run *run,
+                       const struct ys_series_set *series, int64_t origin_ns)
 {
-    const struct ys_series *start = ys_series_find(series, "block_start_ns"), *end = ys_series_find(series, "block_end_ns");
+    const struct ys_series *start = ys_series_find(series, "block_start_ns"),
+                           *end = ys_series_find(series, "block_end_ns");
     const struct ys_series *count = ys_series_find(series, "block_count");
     ys_json *blocks = ys_json_object(), *step_s = ys_json_array();
     size_t n = start && end && count && start->count == end->count && count->count == end->count ? end->count : 0;
@@ -59,13 +60,15 @@ static void put_blocks(ys_status *status, ys_json *object, const struct ys_metri
 }
 
 /* Processors in use between this sample and the one before it. */
-static ys_json *cores(ys_status *status, const struct ys_series *t, const struct ys_series *cpu, size_t stride, int64_t origin_ns)
+static ys_json *cores(ys_status *status, const struct ys_series *t, const struct ys_series *cpu, size_t stride,
+                      int64_t origin_ns)
 {
     ys_json *array = ys_json_array();
     int64_t last_t = origin_ns, last_cpu = 0;
     for (size_t i = 0; t && cpu && i < t->count && i < cpu->count; i += stride) {
         int64_t span = t->ints[i] - last_t;
-        ys_add(status, array, span > 0 ? ys_json_real((double)(cpu->ints[i] - last_cpu) / (double)span) : ys_json_null());
+        ys_add(status, array,
+               span > 0 ? ys_json_real((double)(cpu->ints[i] - last_cpu) / (double)span) : ys_json_null());
         last_t = t->ints[i];
         last_cpu = cpu->ints[i];
     }
@@ -120,7 +123,8 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
     ys_put_int(&status, object, "round", run->round);
     ys_put_int(&status, object, "attempt", run->attempt);
     ys_put_bool(&status, object, "matched", run->matched);
-    static const char *const copied[] = {"status", "stage", "exit_code", "signal", "message", "log_tail", "warnings"};
+    static const char *const copied[] = {"status",  "stage",    "exit_code", "signal",
+                                         "message", "log_tail", "warnings",  "disturbance"};
     for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
         ys_put_ref(&status, object, copied[i], ys_json_get(run->facts, copied[i]));
     ys_put(&status, object, "metrics", plain_metrics(&status, run));

@@ -8,6 +8,7 @@
 #define YS_DETAIL_MAX_POINTS 2000
 
 /** One entry a stored run, superseded attempts included. */
-ys_status ys_detail_runs(struct ys_store *store, const struct ys_metric_view_trial *trial, ys_json **runs) YS_MUST_CHECK;
+ys_status ys_detail_runs(struct ys_store *store, const struct ys_metric_view_trial *trial,
+                         ys_json **runs) YS_MUST_CHECK;
 
 #endif

@@ -73,7 +73,8 @@ static ys_json *group_by(ys_status *status, const struct ys_view *view, const ch
     return values;
 }
 
-static void add_difference(ys_status *status, ys_json *differences, const char *what, const char *text, ys_json *values_taken)
+static void add_difference(ys_status *status, ys_json *differences, const char *what, const char *text,
+                           ys_json *values_taken)
 {
     ys_json *object = ys_json_object();
     ys_put_text(status, object, "what", what);
@@ -82,7 +83,8 @@ static void add_difference(ys_status *status, ys_json *differences, const char *
     ys_add(status, differences, object);
 }
 
-static void add_if_several(ys_status *status, ys_json *differences, const char *what, const char *begin, ys_json *values_taken)
+static void add_if_several(ys_status *status, ys_json *differences, const char *what, const char *begin,
+                           ys_json *values_taken)
 {
     if (ys_json_size(values_taken) < 2) {
         ys_json_free(values_taken);
@@ -129,7 +131,8 @@ static void add_threads(ys_status *status, const struct ys_metric_view_trial *tr
         snprintf(text, sizeof text, "%s was asked for %lld threads, says it uses %lld, and had up to %lld", trial->id,
                  (long long)asked, (long long)opened, (long long)peak);
     else
-        snprintf(text, sizeof text, "%s was asked for %lld threads and had up to %lld, helpers of its runtime among them", trial->id,
+        snprintf(text, sizeof text,
+                 "%s was asked for %lld threads and had up to %lld, helpers of its runtime among them", trial->id,
                  (long long)asked, (long long)peak);
     snprintf(value, sizeof value, "%lld", (long long)peak);
     ys_json *values = ys_json_array();
@@ -144,7 +147,8 @@ ys_status ys_environment_differences(const struct ys_view *view, ys_json **diffe
     ys_status status = YS_OK;
     ys_json *array = ys_json_array();
     add_versions(&status, view, array);
-    add_if_several(&status, array, "runtime", "the trials run on different runtimes", group_by(&status, view, NULL, runtime_of));
+    add_if_several(&status, array, "runtime", "the trials run on different runtimes",
+                   group_by(&status, view, NULL, runtime_of));
     add_if_several(&status, array, "libraries", "the trials compute with different libraries",
                    group_by(&status, view, NULL, libraries_of));
     for (size_t t = 0; t < view->trial_count; t++)

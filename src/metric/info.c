@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#define TREE "process tree, exec to end"
-#define PARENT_CLOCK "monotonic clock, read by yardstick"
+#define TREE          "process tree, exec to end"
+#define PARENT_CLOCK  "monotonic clock, read by yardstick"
 #define ADAPTER_CLOCK "monotonic clock, read by the adapter around each block"
-#define STEADY "steady blocks"
+#define STEADY        "steady blocks"
 
-#define LOWER YS_BETTER_LOWER
-#define HIGHER YS_BETTER_HIGHER
+#define LOWER   YS_BETTER_LOWER
+#define HIGHER  YS_BETTER_HIGHER
 #define NEITHER YS_BETTER_NEITHER
 
 /* name, unit, better, method, scope, source, learning, whole */
@@ -17,9 +17,11 @@ static const struct ys_metric_info infos[] = {
     {"start_s", "s", LOWER, "counter", "exec to hello", PARENT_CLOCK, false, false},
     {"build_s", "s", LOWER, "counter", "open to opened", PARENT_CLOCK, false, false},
     {"first_step_s", "s", LOWER, "counter", "the first step", ADAPTER_CLOCK, false, false},
-    {"warmup_s", "s", LOWER, "counter", "blocks after the first step, before the steady ones", ADAPTER_CLOCK, false, false},
+    {"warmup_s", "s", LOWER, "counter", "blocks after the first step, before the steady ones", ADAPTER_CLOCK, false,
+     false},
     {"train_s", "s", LOWER, "counter", STEADY, ADAPTER_CLOCK, false, false},
-    {"eval_s", "s", LOWER, "counter", "saves between steps, and the evaluation by yardstick-builtin", PARENT_CLOCK, true, false},
+    {"eval_s", "s", LOWER, "counter", "saves between steps, and the evaluation by yardstick-builtin", PARENT_CLOCK,
+     true, false},
     {"save_s", "s", LOWER, "counter", "save to saved", PARENT_CLOCK, false, false},
     {"stop_s", "s", LOWER, "counter", "bye to the last process gone", PARENT_CLOCK, false, false},
     {"rest_s", "s", LOWER, "derived", "wall_s without its parts", PARENT_CLOCK, false, false},

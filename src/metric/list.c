@@ -91,7 +91,9 @@ ys_status ys_metric_list(ys_json **list)
 {
     char *folder = ys_find_support("metrics");
     if (!folder)
-        return ys_fail(YS_ENOTFOUND, "the folder metrics/ is nowhere beside the program: set YARDSTICK_HOME to yardstick's own folder");
+        return ys_fail(
+            YS_ENOTFOUND,
+            "the folder metrics/ is nowhere beside the program: set YARDSTICK_HOME to yardstick's own folder");
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);
     ys_json *array = ys_json_array();

@@ -1,5 +1,6 @@
-/* Metrics: from the facts and series of runs to the numbers that are shown, and nothing else goes in: whatever is here can be computed
- * again from what is stored. docs/results.md describes the documents, metrics/NAME.metric each metric. */
+/* Metrics: from the facts and series of runs to the numbers that are shown, and nothing else goes in: whatever is here
+ * can be computed again from what is stored. docs/results.md describes the documents, metrics/NAME.metric each metric.
+ */
 #ifndef YS_METRIC_METRIC_H
 #define YS_METRIC_METRIC_H
 
@@ -16,7 +17,7 @@
 
 struct ys_metric_info {
     const char *name;
-    const char *unit;   /* SI: "s", "1/s", "B", "1" for pure numbers */
+    const char *unit; /* SI: "s", "1/s", "B", "1" for pure numbers */
     enum ys_better better;
     const char *method; /* exact, counter, sampled, estimated, derived */
     const char *scope;  /* of what it is a measure: "process tree, exec to end" */
@@ -28,12 +29,14 @@ struct ys_metric_info {
 const struct ys_metric_info *ys_metric_infos(size_t *count);
 const struct ys_metric_info *ys_metric_find(const char *name); /* NULL when there is none */
 
-/** The texts of metrics/: array of {name, unit, better, formula, source, limits}, in the order of ys_metric_infos(). YS_ENOTFOUND when
- * the folder is nowhere, YS_EFORMAT when a file is not as it should be. */
+/** The texts of metrics/: array of {name, unit, better, formula, source, limits}, in the order of ys_metric_infos().
+ * YS_ENOTFOUND when the folder is nowhere, YS_EFORMAT when a file is not as it should be. */
 ys_status ys_metric_list(ys_json **list) YS_MUST_CHECK;
 
-/** Every metric of one run: {name: {value, unit, method, scope, source, better} | {value: null, reason}}. `trial` as in the job
- * (`keys`), `facts` and `series` as a run leaves them; a run that failed has times and counters, never a speed. YS_ENOMEM. */
+/** Every metric of one run: {name: {value, unit, method, scope, source, better} | {value: null, reason}}. `trial` as in
+ * the job
+ * (`keys`), `facts` and `series` as a run leaves them; a run that failed has times and counters, never a speed.
+ * YS_ENOMEM. */
 ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const struct ys_series_set *series,
                            ys_json **metrics) YS_MUST_CHECK;
 
@@ -41,7 +44,8 @@ ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const str
 ys_status ys_metric_recompute(struct ys_store *store, int64_t study_id) YS_MUST_CHECK;
 
 enum ys_result_flags { YS_RESULT_RUNS = 1 /* with runs_detail: curves, samples, logs */ };
-/** The result document of a study, yardstick/result/1. Needs only to read: metrics that are not stored yet are computed. */
+/** The result document of a study, yardstick/result/1. Needs only to read: metrics that are not stored yet are
+ * computed. */
 ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **result) YS_MUST_CHECK;
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const compared[] = {"rate_per_s", "step_s", "accuracy", "wall_s", "start_s", "cpu_s", "rss_peak_bytes"};
+static const char *const compared[] = {"rate_per_s", "step_s", "accuracy",      "wall_s",
+                                       "start_s",    "cpu_s",  "rss_peak_bytes"};
 enum { COMPARED = sizeof compared / sizeof compared[0] };
 
 static bool counts(const char *factor, bool frameworks_differ)
@@ -42,7 +43,8 @@ const char *ys_pair_varies(const ys_json *a, const ys_json *b)
 }
 
 /* The last attempt of `round` in which both succeeded. `from` is a's run of it. */
-static const struct ys_metric_view_run *partner(const struct ys_metric_view_run *from, const struct ys_metric_view_trial *b)
+static const struct ys_metric_view_run *partner(const struct ys_metric_view_run *from,
+                                                const struct ys_metric_view_trial *b)
 {
     for (size_t i = 0; i < b->run_count; i++) {
         const struct ys_metric_view_run *run = &b->runs[i];
@@ -59,7 +61,8 @@ struct matched {
 };
 
 /* Values of `name` round by round; of several matched attempts of one round the last. */
-static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, const char *name, struct matched *rounds)
+static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, const char *name,
+                       struct matched *rounds)
 {
     *rounds = (struct matched){ys_alloc(a->run_count, sizeof(double)), ys_alloc(a->run_count, sizeof(double)), 0, -1};
     if (!rounds->a || !rounds->b)
@@ -78,7 +81,8 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
 }
 
 /* Why nothing may be concluded from these two trials; false when something may. */
-static bool is_invalid(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason, size_t size)
+static bool is_invalid(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason,
+                       size_t size)
 {
     const struct ys_metric_view_trial *const both[] = {a, b};
     for (int i = 0; i < 2; i++) {
@@ -110,7 +114,8 @@ struct pair {
     double margin;
 };
 
-static ys_status judge(const struct pair *pair, const struct ys_metric_info *info, double margin, struct ys_comparison *found)
+static ys_status judge(const struct pair *pair, const struct ys_metric_info *info, double margin,
+                       struct ys_comparison *found)
 {
     struct matched rounds;
     bool fraction = strcmp(info->name, "accuracy") == 0;

@@ -61,7 +61,8 @@ static ys_json *study_block(ys_status *status, const struct ys_view *view)
     return object;
 }
 
-static ys_json *harness_metric(ys_status *status, double value, const char *unit, int64_t n, const char *method, const char *source)
+static ys_json *harness_metric(ys_status *status, double value, const char *unit, int64_t n, const char *method,
+                               const char *source)
 {
     ys_json *object = ys_json_object();
     if (isnan(value)) {
@@ -94,7 +95,8 @@ static struct harness_sums sum_harness(const struct ys_view *view)
             const struct ys_metric_view_run *run = &view->trials[t].runs[r];
             const ys_json *harness = ys_json_get(run->facts, "harness"), *times = ys_json_get(run->facts, "times");
             double wall_s = ys_metric_view_value(run, "wall_s");
-            double lived_s = (ys_json_get_number(times, "end_ns", NAN) - ys_json_get_number(times, "exec_ns", NAN)) / 1e9;
+            double lived_s =
+                (ys_json_get_number(times, "end_ns", NAN) - ys_json_get_number(times, "exec_ns", NAN)) / 1e9;
             double cpu_s = ys_json_get_number(harness, "cpu_ns", NAN) / 1e9;
             sums.wall_s += isnan(wall_s) ? 0 : wall_s;
             sums.lateness_s = fmax(sums.lateness_s, ys_json_get_number(harness, "lateness_max_ns", NAN) / 1e9);
@@ -127,9 +129,11 @@ static ys_json *harness_block(ys_status *status, const struct ys_view *view)
     ys_put_ref(status, object, "version", ys_json_get(view->study, "version"));
     ys_put_int(status, object, "metrics_version", YS_METRIC_VERSION);
     ys_put(status, object, "cpu_share",
-           harness_metric(status, share, "1", sums.runs, "counter", "yardstick's processor time over the time runs lived"));
+           harness_metric(status, share, "1", sums.runs, "counter",
+                          "yardstick's processor time over the time runs lived"));
     ys_put(status, object, "lateness_max_s",
-           harness_metric(status, sums.lateness_s, "s", sums.runs, "exact", "the latest of all samples against its due time"));
+           harness_metric(status, sums.lateness_s, "s", sums.runs, "exact",
+                          "the latest of all samples against its due time"));
     ys_put_real(status, object, "overhead_s", overhead_s(view->study, sums.wall_s));
     return object;
 }
@@ -174,7 +178,8 @@ static ys_json *warnings(ys_status *status, const struct ys_metric_view_trial *t
     }
     if (unsteady) {
         char text[200];
-        snprintf(text, sizeof text, "no steady part was found in %zu of %zu runs: their speed is that of the last half", unsteady, ok);
+        snprintf(text, sizeof text, "no steady part was found in %zu of %zu runs: their speed is that of the last half",
+                 unsteady, ok);
         ys_add_text_once(status, array, text);
     }
     return array;
@@ -200,7 +205,8 @@ static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial
 static void put_ending(ys_status *status, ys_json *object, const struct ys_metric_view_trial *trial)
 {
     const ys_json *failure = trial->failure ? trial->failure->facts : NULL;
-    const char *reason = failure ? ys_json_get_text(failure, "message", NULL) : ys_json_get_text(trial->json, "reason", NULL);
+    const char *reason =
+        failure ? ys_json_get_text(failure, "message", NULL) : ys_json_get_text(trial->json, "reason", NULL);
     if (!reason && trial->counted == 0)
         reason = "no run of it was finished";
     ys_put_text(status, object, "status", trial->status);
@@ -211,7 +217,8 @@ static void put_ending(ys_status *status, ys_json *object, const struct ys_metri
     ys_put_int(status, object, "failed", (int64_t)trial->failed);
 }
 
-static ys_status trial_block(struct ys_store *store, const struct ys_metric_view_trial *trial, unsigned flags, ys_json *trials)
+static ys_status trial_block(struct ys_store *store, const struct ys_metric_view_trial *trial, unsigned flags,
+                             ys_json *trials)
 {
     static const char *const copied[] = {"id", "trial_id", "section", "factors", "framework"};
     static const char *const settings[] = {"keys", "options", "env"};

@@ -1,4 +1,5 @@
-/* The metrics of one run. Times are added and subtracted in whole nanoseconds, so that the parts of wall_s sum to it exactly. */
+/* The metrics of one run. Times are added and subtracted in whole nanoseconds, so that the parts of wall_s sum to it
+ * exactly. */
 #include "metric/metric.h"
 
 #include "base/mem.h"
@@ -11,12 +12,12 @@
 #include <string.h>
 
 #define NS_PER_S 1e9 /* divided by, never its inverse multiplied: 9 ms is to read 0.009 */
-#define UNKNOWN INT64_MIN
+#define UNKNOWN  INT64_MIN
 
 struct run_view {
     const ys_json *trial, *facts, *times;
     const struct ys_series *first, *count, *start, *end, *input, *loss; /* NULL when absent */
-    size_t blocks;        /* that all of first, count, start, end have; 0 when they contradict each other */
+    size_t blocks;            /* that all of first, count, start, end have; 0 when they contradict each other */
     const char *blocks_wrong; /* why not; NULL */
     bool ok, no_work;
     struct ys_steady steady; /* `from` counts all blocks, the first step included */
@@ -166,7 +167,8 @@ static void put_part(struct run_view *run, const char *name, int64_t part_ns, co
 
 static void mark_steady(struct run_view *run, ys_json *metric)
 {
-    static const char *const notes[] = {NULL, "never steady: the last half is used", "too few blocks to tell: the last half is used"};
+    static const char *const notes[] = {NULL, "never steady: the last half is used",
+                                        "too few blocks to tell: the last half is used"};
     if (!metric)
         return;
     ys_put_bool(&run->status, metric, "steady", run->steady.answer == YS_STEADY_FOUND);
@@ -183,7 +185,8 @@ static int64_t saved_ns(const struct run_view *run)
 
 static void put_times(struct run_view *run)
 {
-    const char *no_stamp = "the run did not record when", *no_blocks = run->blocks_wrong ? run->blocks_wrong : "no step was timed";
+    const char *no_stamp = "the run did not record when",
+               *no_blocks = run->blocks_wrong ? run->blocks_wrong : "no step was timed";
     int64_t lived_ns = between(run, "exec_ns", "end_ns"), after_ns;
     int64_t eval_ns = evaluation_ns(run, &after_ns);
     if (lived_ns == UNKNOWN)
@@ -231,7 +234,8 @@ static ys_status median_step_s(const struct run_view *run, double *median)
     if (!step_s)
         return ys_out_of_memory();
     for (size_t i = 0; i < n; i++)
-        step_s[i] = (double)block_ns(run, run->steady.from + i) / NS_PER_S / (double)run->count->ints[run->steady.from + i];
+        step_s[i] =
+            (double)block_ns(run, run->steady.from + i) / NS_PER_S / (double)run->count->ints[run->steady.from + i];
     ys_stat_sort(step_s, n);
     *median = ys_stat_quantile(step_s, n, 0.5);
     ys_free(step_s);
@@ -246,7 +250,8 @@ static int64_t multiply_adds(const struct run_view *run)
     return count;
 }
 
-/* A training step costs three forward passes: one forward, one for the gradients of the inputs, one for those of the weights. */
+/* A training step costs three forward passes: one forward, one for the gradients of the inputs, one for those of the
+ * weights. */
 static void put_flops(struct run_view *run, double rate_per_s)
 {
     bool train = strcmp(ys_json_get_text(ys_json_get(run->trial, "keys"), "mode", "train"), "train") == 0;
@@ -283,7 +288,8 @@ static void put_speed(struct run_view *run)
     put_flops(run, rate_per_s);
 }
 
-static void put_member(struct run_view *run, const char *name, const ys_json *object, const char *key, const char *reason)
+static void put_member(struct run_view *run, const char *name, const ys_json *object, const char *key,
+                       const char *reason)
 {
     double value = ys_json_get_number(object, key, NAN);
     if (isnan(value))
@@ -301,7 +307,8 @@ static void put_learning(struct run_view *run)
         put_value(run, "accuracy", correct / count);
     else
         put_member(run, "accuracy", evaluation, "accuracy", none);
-    put_member(run, "test_loss", evaluation, "loss", evaluation ? "the loss on the test rows is not a finite number" : none);
+    put_member(run, "test_loss", evaluation, "loss",
+               evaluation ? "the loss on the test rows is not a finite number" : none);
     if (!run->ok || !run->loss || run->loss->count == 0)
         put_missing(run, "final_loss", "the adapter sent no losses");
     else if (!isfinite(run->loss->reals[run->loss->count - 1]))
@@ -366,7 +373,8 @@ static ys_status in_order(const ys_json *metrics, ys_json **ordered)
     return ys_built(status, object, ordered);
 }
 
-ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const struct ys_series_set *series, ys_json **metrics)
+ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const struct ys_series_set *series,
+                           ys_json **metrics)
 {
     struct run_view run = {
         .trial = trial,

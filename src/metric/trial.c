@@ -9,13 +9,14 @@
 #include <string.h>
 
 struct gathered {
-    double *values;  /* of the runs that are ok and have one */
+    double *values; /* of the runs that are ok and have one */
     size_t n, steady, judged;
-    ys_json *by_round; /* entry r is that of round r, null where there is none */
+    ys_json *by_round;  /* entry r is that of round r, null where there is none */
     const char *reason; /* why the last run without a value had none */
 };
 
-static ys_status gather(const struct ys_metric_view_trial *trial, const struct ys_metric_info *info, struct gathered *all)
+static ys_status gather(const struct ys_metric_view_trial *trial, const struct ys_metric_info *info,
+                        struct gathered *all)
 {
     *all = (struct gathered){0};
     all->values = ys_alloc(trial->run_count, sizeof *all->values);

@@ -5,13 +5,14 @@
 #include "metric/metric.h"
 
 struct ys_metric_view_run {
-    const ys_json *json;     /* as ys_store_runs_get gives it; borrowed from the trial's `runs` */
+    const ys_json *json; /* as ys_store_runs_get gives it; borrowed from the trial's `runs` */
     const ys_json *facts;
     const ys_json *metrics;
     int64_t id, round;
     int attempt;
     bool ok;
-    bool counted; /* of the highest attempt in its round that was not cancelled: what the trial's own figures are made of */
+    bool counted; /* of the highest attempt in its round that was not cancelled: what the trial's own figures are made
+                     of */
     bool matched; /* ok, as is a run of another trial of the same round and attempt: what comparisons are made of */
 };
 
@@ -19,9 +20,9 @@ struct ys_metric_view_trial {
     const ys_json *json; /* borrowed from the view's `trials` */
     const char *id, *verdict;
     ys_json *runs_json;
-    struct ys_metric_view_run *runs; /* by round, then attempt */
-    size_t run_count, counted, failed; /* runs that count, and those of them that are not ok */
-    const char *status;       /* of the trial */
+    struct ys_metric_view_run *runs;          /* by round, then attempt */
+    size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */
+    const char *status;                       /* of the trial */
     const struct ys_metric_view_run *failure; /* an example of it; NULL */
     bool no_work;
 };
@@ -41,7 +42,7 @@ ys_status ys_metric_view_with_work(const ys_json *study, const ys_json *trial, y
 /** The value of metric `name` in a run; NaN when it has none. */
 double ys_metric_view_value(const struct ys_metric_view_run *run, const char *name);
 
-/** {rate_per_s: {value, unit, n, ci, level, …, values: [a value or null for each round]} | {value: null, reason}, …} */
+/** {rate_per_s: {value, unit, n, ci, level, …, values: [one a round, or null]} | {value: null, reason}, …} */
 ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, ys_json **metrics) YS_MUST_CHECK;
 
 #endif

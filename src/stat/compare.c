@@ -92,8 +92,7 @@ ys_status ys_compare_difference(const double *a, const double *b, size_t n, enum
     } else if ((status = start(differences, n, comparison)) == YS_OK) {
         const struct ys_interval *interval = &comparison->interval;
         if (interval->known)
-            comparison->resolution =
-                margin + fmax(comparison->value - interval->lo, interval->hi - comparison->value);
+            comparison->resolution = margin + fmax(comparison->value - interval->lo, interval->hi - comparison->value);
         judge(comparison, better, -margin, margin);
     }
     ys_free(differences);

@@ -1,7 +1,7 @@
 /* Two trials, round by round: by how much they differ, how sure that is, and what to call it.
  *
- * Round i of both trials ran with the same seed and near in time, so each round gives one ratio a[i] / b[i] (or difference), and the
- * comparison is the median of those with its rank interval. docs/statistics.md. */
+ * Round i of both trials ran with the same seed and near in time, so each round gives one ratio a[i] / b[i] (or
+ * difference), and the comparison is the median of those with its rank interval. docs/statistics.md. */
 #ifndef YS_STAT_COMPARE_H
 #define YS_STAT_COMPARE_H
 
@@ -17,15 +17,15 @@ struct ys_comparison {
     size_t n;                    /* rounds */
     double value;                /* the median ratio or difference; NaN when there is none */
     struct ys_interval interval; /* of that median */
-    /* The smallest true difference that this design could have shown with the scatter it had: 0.05 means a ratio of 1.05 (or
-     * 1 / 1.05), or a difference of 0.05. NaN without an interval. */
+    /* The smallest true difference that this design could have shown with the scatter it had: 0.05 means a ratio
+     * of 1.05 (or 1 / 1.05), or a difference of 0.05. NaN without an interval. */
     double resolution;
     enum ys_verdict verdict; /* what a is against b */
     const char *reason;      /* a constant: why the verdict is unclear or invalid; NULL otherwise */
 };
 
-/** By ratio: for times, rates, sizes. "The same" is 1 / (1 + margin) <= ratio <= 1 + margin, so that swapping a and b swaps the
- * verdict and nothing else.
+/** By ratio: for times, rates, sizes. "The same" is 1 / (1 + margin) <= ratio <= 1 + margin, so that swapping a and b
+ * swaps the verdict and nothing else.
  *
  *   better (if higher is)   lo > 1 + margin          worse   hi < 1 / (1 + margin)
  *   same                    1 / (1 + margin) <= lo and hi <= 1 + margin
@@ -37,8 +37,9 @@ struct ys_comparison {
 ys_status ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin,
                            struct ys_comparison *comparison) YS_MUST_CHECK;
 
-/** By difference a - b: for fractions such as an accuracy, where 0 is a fair value and a ratio would call 0.1 % against 0.2 % twice
- * as good. "The same" is within [-margin, margin]; resolution is margin + max(value - lo, hi - value). Otherwise as above. */
+/** By difference a - b: for fractions such as an accuracy, where 0 is a fair value and a ratio would call 0.1 % against
+ * 0.2 % twice as good. "The same" is within [-margin, margin]; resolution is margin + max(value - lo, hi - value).
+ * Otherwise as above. */
 ys_status ys_compare_difference(const double *a, const double *b, size_t n, enum ys_better better, double margin,
                                 struct ys_comparison *comparison) YS_MUST_CHECK;
 

@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 struct ys_series {
-    char name[40];  /* "block_end_ns": unit in the name */
+    char name[40]; /* "block_end_ns": unit in the name */
     size_t count, capacity;
-    int is_real;    /* which of the two pointers is in use */
+    int is_real; /* which of the two pointers is in use */
     int64_t *ints;
-    double *reals;  /* may hold NaN and infinities: a loss that diverged */
+    double *reals; /* may hold NaN and infinities: a loss that diverged */
 };
 
 struct ys_series_set {
@@ -19,7 +19,8 @@ struct ys_series_set {
     size_t count, capacity;
 };
 
-/** The series of that name, made (empty) when absent; NULL without memory. Pointers are invalid after the next new name. */
+/** The series of that name, made (empty) when absent; NULL without memory. Pointers are invalid after the next new
+ * name. */
 struct ys_series *ys_series_get(struct ys_series_set *set, const char *name, int is_real);
 /** NULL when absent. */
 const struct ys_series *ys_series_find(const struct ys_series_set *set, const char *name);

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #define MAX_POINTS 200
-#define TREND_Z 2.576 /* two-sided 1 % of the standard normal distribution */
-#define FENCE 3.0
+#define TREND_Z    2.576 /* two-sided 1 % of the standard normal distribution */
+#define FENCE      3.0
 
-/* Mann-Kendall: S = sum over i < j of sign(x[j] - x[i]), its variance under no trend corrected for ties, one unit of continuity.
- * `sorted` holds the same values ascending. */
+/* Mann-Kendall: S = sum over i < j of sign(x[j] - x[i]), its variance under no trend corrected for ties, one unit of
+ * continuity. `sorted` holds the same values ascending. */
 static double trend_z(const double *x, const double *sorted, size_t n)
 {
     double s = 0;
@@ -63,7 +63,8 @@ static bool is_steady(const double *x, size_t n, double *scratch)
     return x[0] >= q1 - fence && x[0] <= q3 + fence;
 }
 
-/* Joins `width` neighbours into their mean; what does not fill a point at the end joins the last one. Returns the number of points. */
+/* Joins `width` neighbours into their mean; what does not fill a point at the end joins the last one. Returns the
+ * number of points. */
 static size_t join(const double *step_s, size_t n, size_t width, double *points)
 {
     size_t count = n / width;

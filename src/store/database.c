@@ -12,22 +12,29 @@ ys_status ys_db_fail(const struct ys_store *store, int code, const char *doing)
     if (primary == SQLITE_NOMEM)
         return ys_out_of_memory();
     if (primary == SQLITE_FULL || cause == ENOSPC || cause == EDQUOT || cause == EFBIG)
-        return ys_fail(YS_EIO,
-                       "cannot %s: no space left for %s; what was stored before is kept. Free some space (or give another "
-                       "folder with --results DIR), then `yardstick resume`",
-                       doing, store->path);
+        return ys_fail(
+            YS_EIO,
+            "cannot %s: no space left for %s; what was stored before is kept. Free some space (or give another "
+            "folder with --results DIR), then `yardstick resume`",
+            doing, store->path);
     if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
-        return ys_fail(YS_EBUSY, "cannot %s: another program keeps %s locked; end it and try again", doing, store->path);
+        return ys_fail(YS_EBUSY, "cannot %s: another program keeps %s locked; end it and try again", doing,
+                       store->path);
     if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
-        return ys_fail(YS_EFORMAT, "cannot %s: %s is damaged or no database (%s); move it away and start afresh, or restore a copy",
+        return ys_fail(YS_EFORMAT,
+                       "cannot %s: %s is damaged or no database (%s); move it away and start afresh, or restore a copy",
                        doing, store->path, sqlite3_errstr(code));
     if (primary == SQLITE_READONLY || primary == SQLITE_PERM || primary == SQLITE_CANTOPEN || primary == SQLITE_AUTH)
-        return ys_fail(YS_EIO, "cannot %s: %s cannot be opened or written (%s%s%s); check its owner and rights, or give another "
-                       "folder with --results DIR",
-                       doing, store->path, sqlite3_errstr(code), cause ? ": " : "", cause ? strerror(cause) : "");
+        return ys_fail(
+            YS_EIO,
+            "cannot %s: %s cannot be opened or written (%s%s%s); check its owner and rights, or give another "
+            "folder with --results DIR",
+            doing, store->path, sqlite3_errstr(code), cause ? ": " : "", cause ? strerror(cause) : "");
     if (primary == SQLITE_IOERR)
-        return ys_fail(YS_EIO, "cannot %s: the disk refused %s (%s%s%s); check the disk, or give another folder with --results DIR",
-                       doing, store->path, sqlite3_errstr(code), cause ? ": " : "", cause ? strerror(cause) : "");
+        return ys_fail(
+            YS_EIO,
+            "cannot %s: the disk refused %s (%s%s%s); check the disk, or give another folder with --results DIR", doing,
+            store->path, sqlite3_errstr(code), cause ? ": " : "", cause ? strerror(cause) : "");
     return ys_fail(YS_EINTERNAL, "cannot %s: %s: %s", doing, store->path,
                    store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
 }

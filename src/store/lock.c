@@ -16,10 +16,12 @@
 static ys_status cannot_write(const char *folder, int cause)
 {
     if (cause == ENOSPC || cause == EDQUOT || cause == EFBIG)
-        return ys_fail(YS_EIO, "no space left in results folder %s: free some, or give another folder with --results DIR",
-                       folder);
-    return ys_fail(YS_EIO, "cannot write into results folder %s: %s; check its owner and rights, or give another folder with "
-                   "--results DIR", folder, strerror(cause));
+        return ys_fail(
+            YS_EIO, "no space left in results folder %s: free some, or give another folder with --results DIR", folder);
+    return ys_fail(YS_EIO,
+                   "cannot write into results folder %s: %s; check its owner and rights, or give another folder with "
+                   "--results DIR",
+                   folder, strerror(cause));
 }
 
 ys_status ys_lock_take(const char *folder, int *fd)
@@ -41,11 +43,15 @@ ys_status ys_lock_take(const char *folder, int *fd)
         if (cause != EWOULDBLOCK)
             status = cannot_write(folder, cause);
         else if (holder > 0)
-            status = ys_fail(YS_EBUSY, "results folder %s is in use by process %ld: wait for it, or give another folder with "
-                             "--results DIR", folder, holder);
+            status = ys_fail(YS_EBUSY,
+                             "results folder %s is in use by process %ld: wait for it, or give another folder with "
+                             "--results DIR",
+                             folder, holder);
         else
-            status = ys_fail(YS_EBUSY, "results folder %s is in use by another process: wait for it, or give another folder "
-                             "with --results DIR", folder);
+            status = ys_fail(YS_EBUSY,
+                             "results folder %s is in use by another process: wait for it, or give another folder "
+                             "with --results DIR",
+                             folder);
         close(lock);
         return status;
     }

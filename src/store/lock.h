@@ -4,7 +4,8 @@
 
 #include "base/status.h"
 
-/** Takes `folder`/results.lock, writing our process id into it. YS_EBUSY: "results folder X is in use by process N"; YS_EIO. */
+/** Takes `folder`/results.lock, writing our process id into it. YS_EBUSY: "results folder X is in use by process N";
+ * YS_EIO. */
 ys_status ys_lock_take(const char *folder, int *fd);
 /** Lets go. The file stays: removing it would let two processes lock two files of one name. -1 is fine. */
 void ys_lock_release(int fd);

@@ -18,7 +18,8 @@ static ys_status set_int_or_null(ys_json *object, const char *key, sqlite3_stmt 
     return ys_json_set_int(object, key, sqlite3_column_int64(statement, column));
 }
 
-static ys_status set_doc(const struct ys_store *store, ys_json *object, const char *key, sqlite3_stmt *statement, int column)
+static ys_status set_doc(const struct ys_store *store, ys_json *object, const char *key, sqlite3_stmt *statement,
+                         int column)
 {
     ys_json *doc;
     YS_TRY(ys_db_json(store, statement, column, &doc));
@@ -68,10 +69,12 @@ static ys_status read_study_line(struct ys_store *store, sqlite3_stmt *row, ys_j
 ys_status ys_store_studies(struct ys_store *store, ys_json **studies)
 {
     sqlite3_stmt *statement;
-    YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT id, name, folder, status, started_s, ended_s, (SELECT count(*) FROM trial WHERE study_id = study.id), "
-                         "(SELECT count(*) FROM run JOIN trial ON trial.id = trial_id WHERE study_id = study.id) "
-                         "FROM study ORDER BY id", ""));
+    YS_TRY(ys_db_prepare(
+        store, &statement,
+        "SELECT id, name, folder, status, started_s, ended_s, (SELECT count(*) FROM trial WHERE study_id = study.id), "
+        "(SELECT count(*) FROM run JOIN trial ON trial.id = trial_id WHERE study_id = study.id) "
+        "FROM study ORDER BY id",
+        ""));
     return collect(store, statement, read_study_line, studies);
 }
 
@@ -92,8 +95,8 @@ static ys_status read_study(struct ys_store *store, sqlite3_stmt *row, ys_json *
 }
 
 /* The only row of `statement`, or YS_ENOTFOUND. */
-static ys_status collect_one(struct ys_store *store, sqlite3_stmt *statement, row_reader read, const char *what, int64_t id,
-                             ys_json **object)
+static ys_status collect_one(struct ys_store *store, sqlite3_stmt *statement, row_reader read, const char *what,
+                             int64_t id, ys_json **object)
 {
     ys_json *rows;
     YS_TRY(collect(store, statement, read, &rows));
@@ -109,8 +112,10 @@ static ys_status collect_one(struct ys_store *store, sqlite3_stmt *statement, ro
 ys_status ys_store_study_get(struct ys_store *store, int64_t study_id, ys_json **study)
 {
     sqlite3_stmt *statement;
-    YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT doc, id, folder, started_s, ended_s, status, exit_code, timing FROM study WHERE id = ?", "i", study_id));
+    YS_TRY(
+        ys_db_prepare(store, &statement,
+                      "SELECT doc, id, folder, started_s, ended_s, status, exit_code, timing FROM study WHERE id = ?",
+                      "i", study_id));
     return collect_one(store, statement, read_study, "study", study_id, study);
 }
 
@@ -122,7 +127,8 @@ static ys_status read_host(struct ys_store *store, sqlite3_stmt *row, ys_json *o
 ys_status ys_store_host_get(struct ys_store *store, int64_t study_id, ys_json **host)
 {
     sqlite3_stmt *statement;
-    YS_TRY(ys_db_prepare(store, &statement, "SELECT host.doc FROM study LEFT JOIN host ON study_id = study.id WHERE study.id = ?", "i",
+    YS_TRY(ys_db_prepare(store, &statement,
+                         "SELECT host.doc FROM study LEFT JOIN host ON study_id = study.id WHERE study.id = ?", "i",
                          study_id));
     ys_json *row;
     YS_TRY(collect_one(store, statement, read_host, "study", study_id, &row));
@@ -147,7 +153,8 @@ ys_status ys_store_trials_get(struct ys_store *store, int64_t study_id, ys_json 
     sqlite3_stmt *statement;
     YS_TRY(ys_db_prepare(store, &statement,
                          "SELECT trial.doc, trial.id, proof.doc FROM trial LEFT JOIN proof ON trial_id = trial.id "
-                         "WHERE study_id = ? ORDER BY position, trial.id", "i", study_id));
+                         "WHERE study_id = ? ORDER BY position, trial.id",
+                         "i", study_id));
     return collect(store, statement, read_trial, trials);
 }
 
@@ -161,7 +168,8 @@ static ys_status read_metrics_of(struct ys_store *store, int64_t run_id, ys_json
 {
     sqlite3_stmt *statement;
     ys_json *rows;
-    YS_TRY(ys_db_prepare(store, &statement, "SELECT name, doc FROM metric WHERE run_id = ? ORDER BY position", "i", run_id));
+    YS_TRY(ys_db_prepare(store, &statement, "SELECT name, doc FROM metric WHERE run_id = ? ORDER BY position", "i",
+                         run_id));
     YS_TRY(collect(store, statement, read_metric, &rows));
     ys_status status = YS_OK;
     for (size_t i = 0; i < ys_json_size(rows) && status == YS_OK; i++) {
@@ -190,7 +198,8 @@ ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **
 {
     sqlite3_stmt *statement;
     YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT id, round, attempt, status, facts FROM run WHERE trial_id = ? ORDER BY round, attempt", "i", trial_id));
+                         "SELECT id, round, attempt, status, facts FROM run WHERE trial_id = ? ORDER BY round, attempt",
+                         "i", trial_id));
     return collect(store, statement, read_run, runs);
 }
 
@@ -204,14 +213,16 @@ static ys_status read_series(struct ys_store *store, sqlite3_stmt *statement, st
         const char *name = text_at(statement, 0);
         const unsigned char *data = sqlite3_column_blob(statement, 3);
         YS_TRY(ys_series_decode(name ? name : "", sqlite3_column_int(statement, 1), data,
-                                (size_t)sqlite3_column_bytes(statement, 3), (size_t)sqlite3_column_int64(statement, 2), series));
+                                (size_t)sqlite3_column_bytes(statement, 3), (size_t)sqlite3_column_int64(statement, 2),
+                                series));
     }
 }
 
 ys_status ys_store_series_get(struct ys_store *store, int64_t run_id, struct ys_series_set *series)
 {
     sqlite3_stmt *statement;
-    YS_TRY(ys_db_prepare(store, &statement, "SELECT name, is_real, count, data FROM series WHERE run_id = ? ORDER BY position", "i",
+    YS_TRY(ys_db_prepare(store, &statement,
+                         "SELECT name, is_real, count, data FROM series WHERE run_id = ? ORDER BY position", "i",
                          run_id));
     ys_status status = read_series(store, statement, series);
     ys_db_finish(statement);

@@ -52,7 +52,8 @@ static ys_status load_runs(struct ys_store *store, int64_t study_id, struct stud
     size_t capacity = 0;
     YS_TRY(ys_db_prepare(store, &statement,
                          "SELECT trial_id, round, attempt, run.status FROM run JOIN trial ON trial.id = trial_id "
-                         "WHERE study_id = ? ORDER BY round, attempt, trial_id", "i", study_id));
+                         "WHERE study_id = ? ORDER BY round, attempt, trial_id",
+                         "i", study_id));
     ys_status status = YS_OK;
     for (;;) {
         bool more = false;
@@ -68,9 +69,9 @@ static ys_status load_runs(struct ys_store *store, int64_t study_id, struct stud
             }
             study->runs = runs;
         }
-        study->runs[study->run_count++] = (struct ran){sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1),
-                                                       sqlite3_column_int(statement, 2),
-                                                       outcome_of((const char *)sqlite3_column_text(statement, 3))};
+        study->runs[study->run_count++] =
+            (struct ran){sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1),
+                         sqlite3_column_int(statement, 2), outcome_of((const char *)sqlite3_column_text(statement, 3))};
     }
     ys_db_finish(statement);
     return status;

@@ -5,9 +5,9 @@
 #include "store/database.h"
 #include "store/store.h"
 
-#define YS_STORE_TEXT_OF(value) YS_STORE_TEXT_OF_VALUE(value)
+#define YS_STORE_TEXT_OF(value)       YS_STORE_TEXT_OF_VALUE(value)
 #define YS_STORE_TEXT_OF_VALUE(value) #value
-#define YS_STORE_VERSION_TEXT YS_STORE_TEXT_OF(YS_STORE_VERSION)
+#define YS_STORE_VERSION_TEXT         YS_STORE_TEXT_OF(YS_STORE_VERSION)
 
 /** Makes the tables in an empty database; checks the version of one that is not. `may_write` false: only checks. */
 ys_status ys_schema_ensure(struct ys_store *store, bool may_write);

@@ -35,7 +35,8 @@ static ys_status find_study(struct ys_store *store, const char *word, int64_t *i
     else
         YS_TRY(ys_db_prepare(store, &statement,
                              "SELECT id FROM study WHERE id = ?1 OR folder = ?2 OR name = ?2 "
-                             "ORDER BY id = ?1 DESC, folder = ?2 DESC, id DESC LIMIT 1", "it", as_number(word), word));
+                             "ORDER BY id = ?1 DESC, folder = ?2 DESC, id DESC LIMIT 1",
+                             "it", as_number(word), word));
     return find_one(store, statement, id);
 }
 
@@ -47,10 +48,10 @@ static ys_status no_study(struct ys_store *store, const char *word)
     struct ys_buf names = {0};
     for (size_t i = count > 8 ? count - 8 : 0; i < count; i++)
         ys_buf_printf(&names, "%s%s", names.size ? ", " : "", ys_json_get_text(ys_json_at(studies, i), "folder", ""));
-    ys_status status =
-        count == 0 ? ys_fail(YS_ENOTFOUND, "no study in %s yet: `yardstick run` makes some", store->folder)
-                   : ys_fail(YS_ENOTFOUND, "no study `%s` in %s; %s: %s", word, store->folder,
-                             count > 8 ? "the latest there" : "there", ys_buf_text(&names));
+    ys_status status = count == 0
+                           ? ys_fail(YS_ENOTFOUND, "no study in %s yet: `yardstick run` makes some", store->folder)
+                           : ys_fail(YS_ENOTFOUND, "no study `%s` in %s; %s: %s", word, store->folder,
+                                     count > 8 ? "the latest there" : "there", ys_buf_text(&names));
     ys_buf_free(&names);
     ys_json_free(studies);
     return status;
@@ -86,12 +87,14 @@ ys_status ys_store_select(struct ys_store *store, const char *selector, int64_t 
     ys_free(word);
     YS_TRY(status);
     if (slash && !trial_id)
-        return ys_fail(YS_EINVAL, "`%s` names a trial where a whole study is asked for: leave out `%s`", selector, slash);
+        return ys_fail(YS_EINVAL, "`%s` names a trial where a whole study is asked for: leave out `%s`", selector,
+                       slash);
     if (slash) {
         sqlite3_stmt *statement;
-        YS_TRY(ys_db_prepare(store, &statement,
-                             "SELECT id FROM trial WHERE study_id = ?1 AND (name = ?2 OR position = ?3) ORDER BY name = ?2 DESC LIMIT 1",
-                             "iti", study, slash + 1, as_number(slash + 1)));
+        YS_TRY(ys_db_prepare(
+            store, &statement,
+            "SELECT id FROM trial WHERE study_id = ?1 AND (name = ?2 OR position = ?3) ORDER BY name = ?2 DESC LIMIT 1",
+            "iti", study, slash + 1, as_number(slash + 1)));
         YS_TRY(find_one(store, statement, &trial));
         if (!trial)
             return no_trial(store, study, slash + 1);

@@ -48,8 +48,8 @@ static ys_status open_for_writing(struct ys_store *store)
     YS_TRY(ys_lock_probe_folder(store->folder));
     YS_TRY(open_database(store, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
     YS_TRY(ys_schema_ensure(store, true));
-    /* WAL: readers never wait for a run to be stored, nor it for them. Where the file system cannot do it SQLite stays with its
-     * rollback journal, which is as safe. FULL: a commit is on the disk before it returns, in either mode. */
+    /* WAL: readers never wait for a run to be stored, nor it for them. Where the file system cannot do it SQLite stays
+     * with its rollback journal, which is as safe. FULL: a commit is on the disk before it returns, in either mode. */
     YS_TRY(ys_db_exec(store, "PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
     /* Says the version once more: a write that is one in earnest. */
     YS_TRY(ys_db_begin(store));
@@ -59,12 +59,14 @@ static ys_status open_for_writing(struct ys_store *store)
 static ys_status open_for_reading(struct ys_store *store)
 {
     if (!ys_fs_exists(store->path))
-        return ys_fail(YS_ENOTFOUND, "no results in %s: `yardstick run` makes some, --results DIR looks elsewhere", store->folder);
+        return ys_fail(YS_ENOTFOUND, "no results in %s: `yardstick run` makes some, --results DIR looks elsewhere",
+                       store->folder);
     YS_TRY(open_database(store, store->path, SQLITE_OPEN_READONLY));
     ys_status status = ys_schema_ensure(store, false);
     if (status == YS_OK || status == YS_ENOTFOUND || access(store->folder, W_OK) == 0)
         return status;
-    /* A folder that we may not write: WAL mode cannot make its index there. Nobody else writes it either, or we would see the index. */
+    /* A folder that we may not write: WAL mode cannot make its index there. Nobody else writes it either, or we would
+     * see the index. */
     char *uri = immutable_uri(store->path);
     if (!uri)
         return ys_out_of_memory();
@@ -96,7 +98,8 @@ void ys_store_close(struct ys_store *store)
     if (!store)
         return;
     if (store->lock_fd >= 0 && store->db) {
-        /* Leaves one ordinary file, readable from a folder that cannot be written. Readers may be at it: then WAL stays. */
+        /* Leaves one ordinary file, readable from a folder that cannot be written. Readers may be at it: then WAL
+         * stays. */
         sqlite3_busy_timeout(store->db, 0);
         sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     }

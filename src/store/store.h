@@ -1,12 +1,12 @@
 /* Results on disk: a folder with `results.db` (SQLite) and one folder a study. docs/store.md has the tables.
  *
- * A run is committed, and synced, before the call that stores it returns; killed at any moment, a writer loses at most the run it had
- * not yet handed over. One writer at a time, held off by a lock file; any number of readers beside it. Facts are JSON text, series are
- * blobs (stat/series.h); everything else is computed from them.
+ * A run is committed, and synced, before the call that stores it returns; killed at any moment, a writer loses at most
+ * the run it had not yet handed over. One writer at a time, held off by a lock file; any number of readers beside it.
+ * Facts are JSON text, series are blobs (stat/series.h); everything else is computed from them.
  *
- * Every function may also answer YS_ENOMEM, YS_EIO (the disk refused; the message names the folder and the remedy), YS_EFORMAT (the
- * database is damaged) and YS_EBUSY (another program keeps the database locked). Ids are above 0. JSON that is handed out is the
- * caller's. */
+ * Every function may also answer YS_ENOMEM, YS_EIO (the disk refused; the message names the folder and the remedy),
+ * YS_EFORMAT (the database is damaged) and YS_EBUSY (another program keeps the database locked). Ids are above 0. JSON
+ * that is handed out is the caller's. */
 #ifndef YS_STORE_STORE_H
 #define YS_STORE_STORE_H
 
@@ -32,21 +32,26 @@ const char *ys_store_folder(const struct ys_store *store); /* absolute; borrowed
 
 /* Writing. */
 
-/** Begins a study with status "running". `study_doc` holds at least `name`. Without a member `folder` one is chosen, "NNN-name", NNN
- * one more than the highest so far; the folder is made below the results folder either way. YS_EINVAL: the folder belongs to another study. */
+/** Begins a study with status "running". `study_doc` holds at least `name`. Without a member `folder` one is chosen,
+ * "NNN-name", NNN one more than the highest so far; the folder is made below the results folder either way. YS_EINVAL:
+ * the folder belongs to another study. */
 ys_status ys_store_study_begin(struct ys_store *store, const ys_json *study_doc, int64_t *study_id) YS_MUST_CHECK;
-/** `status`: done, interrupted, time_limit, failed. `timing`: {prepare_s, prove_s, measure_s} or NULL. YS_ENOTFOUND: no such study. */
+/** `status`: done, interrupted, time_limit, failed. `timing`: {prepare_s, prove_s, measure_s} or NULL. YS_ENOTFOUND: no
+ * such study. */
 ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, const char *status, int exit_code,
                              const ys_json *timing) YS_MUST_CHECK;
 /** Sets an ended study back to "running"; its start stays what it was. YS_ENOTFOUND. */
 ys_status ys_store_study_resume(struct ys_store *store, int64_t study_id) YS_MUST_CHECK;
 /** The machine, as {…}; replaces what was there. */
 ys_status ys_store_host_put(struct ys_store *store, int64_t study_id, const ys_json *host) YS_MUST_CHECK;
-/** `trial` holds at least `id` and `index`. A trial of that id is replaced, keeping its runs: *trial_id stays the same. */
-ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const ys_json *trial, int64_t *trial_id) YS_MUST_CHECK;
+/** `trial` holds at least `id` and `index`. A trial of that id is replaced, keeping its runs: *trial_id stays the same.
+ */
+ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const ys_json *trial,
+                             int64_t *trial_id) YS_MUST_CHECK;
 /** Replaces the trial's proof. */
 ys_status ys_store_proof_put(struct ys_store *store, int64_t trial_id, const ys_json *proof) YS_MUST_CHECK;
-/** One transaction, synced: facts and all series, or nothing. YS_EINVAL: this round and attempt of the trial are stored already. */
+/** One transaction, synced: facts and all series, or nothing. YS_EINVAL: this round and attempt of the trial are stored
+ * already. */
 ys_status ys_store_run_put(struct ys_store *store, int64_t trial_id, int64_t round, int attempt, const ys_json *facts,
                            const struct ys_series_set *series, int64_t *run_id) YS_MUST_CHECK;
 /** Replaces all metrics of the run by `metrics`, {name: {value, …}}. */
@@ -54,9 +59,11 @@ ys_status ys_store_metric_put(struct ys_store *store, int64_t run_id, const ys_j
 
 /* Reading. YS_ENOTFOUND when the id does not exist. */
 
-/** Finds what `selector` names: `last`, the id, the name (its latest study) or the folder of a study; after a `/` the id or the index
- * of one of its trials. *trial_id is 0 when no trial is named; `trial_id` may be NULL when none may be. YS_ENOTFOUND lists what there is. */
-ys_status ys_store_select(struct ys_store *store, const char *selector, int64_t *study_id, int64_t *trial_id) YS_MUST_CHECK;
+/** Finds what `selector` names: `last`, the id, the name (its latest study) or the folder of a study; after a `/` the
+ * id or the index of one of its trials. *trial_id is 0 when no trial is named; `trial_id` may be NULL when none may be.
+ * YS_ENOTFOUND lists what there is. */
+ys_status ys_store_select(struct ys_store *store, const char *selector, int64_t *study_id,
+                          int64_t *trial_id) YS_MUST_CHECK;
 
 /** All studies, oldest first: [{id, name, folder, status, started_s, ended_s, trials, runs}]. */
 ys_status ys_store_studies(struct ys_store *store, ys_json **studies) YS_MUST_CHECK;
@@ -71,9 +78,10 @@ ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **
 /** Adds the run's series to `series`, which is empty. On failure it is emptied again. */
 ys_status ys_store_series_get(struct ys_store *store, int64_t run_id, struct ys_series_set *series) YS_MUST_CHECK;
 
-/** The rounds of which anything is stored, ascending: [{round, attempt, expected, present, complete}]. `attempt` is the highest one;
- * `present` counts the trials with a run of it that was not cancelled. A trial is expected in a round unless it cannot run at all (its JSON has a `status`
- * other than "ok"), or has been given up: in earlier rounds it ended as unsupported, or failed twice and never was ok. */
+/** The rounds of which anything is stored, ascending: [{round, attempt, expected, present, complete}]. `attempt` is the
+ * highest one; `present` counts the trials with a run of it that was not cancelled. A trial is expected in a round
+ * unless it cannot run at all (its JSON has a `status` other than "ok"), or has been given up: in earlier rounds it
+ * ended as unsupported, or failed twice and never was ok. */
 ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, ys_json **rounds) YS_MUST_CHECK;
 
 struct ys_store_next {
@@ -81,6 +89,7 @@ struct ys_store_next {
     int attempt;   /* to run it under: above every attempt stored of that round */
 };
 /** Where `resume` goes on. */
-ys_status ys_store_unfinished(struct ys_store *store, int64_t study_id, int64_t repeat, struct ys_store_next *next) YS_MUST_CHECK;
+ys_status ys_store_unfinished(struct ys_store *store, int64_t study_id, int64_t repeat,
+                              struct ys_store_next *next) YS_MUST_CHECK;
 
 #endif

@@ -50,7 +50,8 @@ static ys_status put_doc(struct ys_store *store, const char *sql, int64_t id, co
     YS_TRY(ys_db_dump(doc, &text));
     ys_status status = ys_db_begin(store);
     if (status == YS_OK)
-        status = ys_db_end(store, word ? ys_db_run(store, sql, "itt", id, word, text) : ys_db_run(store, sql, "it", id, text));
+        status = ys_db_end(store,
+                           word ? ys_db_run(store, sql, "itt", id, word, text) : ys_db_run(store, sql, "it", id, text));
     ys_free(text);
     return status;
 }
@@ -105,8 +106,9 @@ static ys_status insert_study(struct ys_store *store, ys_json *doc, int64_t *stu
     if (status == YS_OK && users)
         status = ys_fail(YS_EINVAL, "the folder %s of %s belongs to another study", folder, store->folder);
     if (status == YS_OK)
-        status = ys_db_run(store, "INSERT INTO study (name, folder, started_s, status, doc) VALUES (?, ?, ?, 'running', ?)", "ttit",
-                           ys_json_get_text(doc, "name", "study"), folder, started_s, text);
+        status =
+            ys_db_run(store, "INSERT INTO study (name, folder, started_s, status, doc) VALUES (?, ?, ?, 'running', ?)",
+                      "ttit", ys_json_get_text(doc, "name", "study"), folder, started_s, text);
     if (status == YS_OK)
         *study_id = sqlite3_last_insert_rowid(store->db);
     ys_free(path);
@@ -150,8 +152,9 @@ ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, const cha
         YS_TRY(ys_db_dump(timing, &text));
     ys_status status = ys_db_begin(store);
     if (status == YS_OK)
-        status = ys_db_end(store, ys_db_run(store, "UPDATE study SET status = ?, exit_code = ?, ended_s = ?, timing = ? WHERE id = ?",
-                                            "tiiti", status_word, (int64_t)exit_code, ys_date_s(), text, study_id));
+        status = ys_db_end(
+            store, ys_db_run(store, "UPDATE study SET status = ?, exit_code = ?, ended_s = ?, timing = ? WHERE id = ?",
+                             "tiiti", status_word, (int64_t)exit_code, ys_date_s(), text, study_id));
     ys_free(text);
     return status;
 }
@@ -160,8 +163,9 @@ ys_status ys_store_study_resume(struct ys_store *store, int64_t study_id)
 {
     YS_TRY(require_study(store, study_id));
     YS_TRY(ys_db_begin(store));
-    return ys_db_end(store, ys_db_run(store, "UPDATE study SET status = 'running', exit_code = NULL, ended_s = NULL WHERE id = ?",
-                                      "i", study_id));
+    return ys_db_end(
+        store, ys_db_run(store, "UPDATE study SET status = 'running', exit_code = NULL, ended_s = NULL WHERE id = ?",
+                         "i", study_id));
 }
 
 ys_status ys_store_host_put(struct ys_store *store, int64_t study_id, const ys_json *host)
@@ -182,10 +186,11 @@ ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const ys_
     int64_t id = 0;
     ys_status status = ys_db_begin(store);
     if (status == YS_OK) {
-        status = ys_db_prepare(store, &statement,
-                               "INSERT INTO trial (study_id, position, name, doc) VALUES (?, ?, ?, ?) ON CONFLICT (study_id, name) "
-                               "DO UPDATE SET position = excluded.position, doc = excluded.doc RETURNING id",
-                               "iitt", study_id, ys_json_get_int(trial, "index", 0), name, text);
+        status = ys_db_prepare(
+            store, &statement,
+            "INSERT INTO trial (study_id, position, name, doc) VALUES (?, ?, ?, ?) ON CONFLICT (study_id, name) "
+            "DO UPDATE SET position = excluded.position, doc = excluded.doc RETURNING id",
+            "iitt", study_id, ys_json_get_int(trial, "index", 0), name, text);
         if (status == YS_OK)
             status = first_int(store, statement, 0, &id);
         ys_db_finish(statement);
@@ -212,9 +217,10 @@ static ys_status insert_series(struct ys_store *store, int64_t run_id, const str
         size_t size;
         YS_TRY(ys_series_encode(item, &data, &size));
         sqlite3_stmt *statement;
-        ys_status status = ys_db_prepare(store, &statement,
-                                         "INSERT INTO series (run_id, position, name, is_real, count, data) VALUES (?, ?, ?, ?, ?, ?)",
-                                         "iitii", run_id, (int64_t)i, item->name, (int64_t)item->is_real, (int64_t)item->count);
+        ys_status status =
+            ys_db_prepare(store, &statement,
+                          "INSERT INTO series (run_id, position, name, is_real, count, data) VALUES (?, ?, ?, ?, ?, ?)",
+                          "iitii", run_id, (int64_t)i, item->name, (int64_t)item->is_real, (int64_t)item->count);
         bool more;
         if (status == YS_OK && sqlite3_bind_blob64(statement, 6, data, size, SQLITE_STATIC) != SQLITE_OK)
             status = ys_db_fail(store, sqlite3_extended_errcode(store->db), "write results");
@@ -232,8 +238,8 @@ static ys_status insert_run(struct ys_store *store, int64_t trial_id, int64_t ro
 {
     sqlite3_stmt *statement;
     int64_t stored = 0;
-    YS_TRY(ys_db_prepare(store, &statement, "SELECT count(*) FROM run WHERE trial_id = ? AND round = ? AND attempt = ?", "iii",
-                         trial_id, round, (int64_t)attempt));
+    YS_TRY(ys_db_prepare(store, &statement, "SELECT count(*) FROM run WHERE trial_id = ? AND round = ? AND attempt = ?",
+                         "iii", trial_id, round, (int64_t)attempt));
     ys_status status = first_int(store, statement, 0, &stored);
     ys_db_finish(statement);
     YS_TRY(status);
@@ -242,8 +248,10 @@ static ys_status insert_run(struct ys_store *store, int64_t trial_id, int64_t ro
                        (long long)trial_id);
     char *text;
     YS_TRY(ys_db_dump(facts, &text));
-    status = ys_db_run(store, "INSERT INTO run (trial_id, round, attempt, status, stored_s, facts) VALUES (?, ?, ?, ?, ?, ?)", "iiitit",
-                       trial_id, round, (int64_t)attempt, ys_json_get_text(facts, "status", "protocol_error"), ys_date_s(), text);
+    status = ys_db_run(store,
+                       "INSERT INTO run (trial_id, round, attempt, status, stored_s, facts) VALUES (?, ?, ?, ?, ?, ?)",
+                       "iiitit", trial_id, round, (int64_t)attempt, ys_json_get_text(facts, "status", "protocol_error"),
+                       ys_date_s(), text);
     ys_free(text);
     YS_TRY(status);
     *run_id = sqlite3_last_insert_rowid(store->db);
@@ -271,9 +279,9 @@ static ys_status insert_metrics(struct ys_store *store, int64_t run_id, const ys
         char *text;
         YS_TRY(ys_db_dump(ys_json_iter_value(it), &text));
         bool known = type == YS_JSON_INT || type == YS_JSON_REAL;
-        ys_status status = ys_db_run(store, "INSERT INTO metric (run_id, position, name, doc, value) VALUES (?, ?, ?, ?, ?)",
-                                     known ? "iittd" : "iittn", run_id, position++, ys_json_iter_key(it), text,
-                                     ys_json_number(value, 0));
+        ys_status status = ys_db_run(
+            store, "INSERT INTO metric (run_id, position, name, doc, value) VALUES (?, ?, ?, ?, ?)",
+            known ? "iittd" : "iittn", run_id, position++, ys_json_iter_key(it), text, ys_json_number(value, 0));
         ys_free(text);
         YS_TRY(status);
     }

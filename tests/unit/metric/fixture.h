@@ -23,7 +23,7 @@ struct fake_trial {
     int threads;
     double rate_per_s, noise; /* steady speed; relative standard deviation of a block and of a round */
     int64_t start_ns, build_ns, rss_bytes;
-    int slow_blocks;          /* of warm-up after the first step, twice as slow */
+    int slow_blocks; /* of warm-up after the first step, twice as slow */
 };
 
 struct fake_run {
@@ -35,12 +35,14 @@ struct fake_run {
 enum { FAKE_STEPS = 301, FAKE_BLOCK = 5, FAKE_BATCH = 64 };
 
 static const struct fake_trial fake_trials[] = {
-    {"builtin", "yardstick's own engine", "0.1.0", "native", "oneDNN 2.6.3", NULL, "pass", 1, 5200, 0.012, 9 * MS, 45 * MS, 96 << 20, 0},
-    {"builtin", "yardstick's own engine", "0.1.0", "native", "oneDNN 2.6.3", NULL, "pass", 2, 8900, 0.02, 9 * MS, 46 * MS, 99 << 20, 0},
-    {"pytorch", "PyTorch", "2.13.0", "CPython 3.11.7", "MKL-DNN 3.5, OpenMP", "channels_last memory format", "pass", 1, 4350, 0.015, 1840 * MS,
-     130 * MS, 412 << 20, 3},
-    {"pytorch", "PyTorch", "2.13.0", "CPython 3.11.7", "MKL-DNN 3.5, OpenMP", "channels_last memory format", "weak", 2, 6900, 0.03, 1850 * MS,
-     131 * MS, 431 << 20, 3},
+    {"builtin", "yardstick's own engine", "0.1.0", "native", "oneDNN 2.6.3", NULL, "pass", 1, 5200, 0.012, 9 * MS,
+     45 * MS, 96 << 20, 0},
+    {"builtin", "yardstick's own engine", "0.1.0", "native", "oneDNN 2.6.3", NULL, "pass", 2, 8900, 0.02, 9 * MS,
+     46 * MS, 99 << 20, 0},
+    {"pytorch", "PyTorch", "2.13.0", "CPython 3.11.7", "MKL-DNN 3.5, OpenMP", "channels_last memory format", "pass", 1,
+     4350, 0.015, 1840 * MS, 130 * MS, 412 << 20, 3},
+    {"pytorch", "PyTorch", "2.13.0", "CPython 3.11.7", "MKL-DNN 3.5, OpenMP", "channels_last memory format", "weak", 2,
+     6900, 0.03, 1850 * MS, 131 * MS, 431 << 20, 3},
 };
 enum { FAKE_TRIALS = sizeof fake_trials / sizeof fake_trials[0] };
 
@@ -66,15 +68,16 @@ __attribute__((format(printf, 1, 2))) static ys_json *fake_jsonf(const char *for
 
 static ys_json *fake_trial_json(const struct fake_trial *trial, int index)
 {
-    return fake_jsonf("{\"id\":\"lenet:framework=%s,threads=%d\",\"index\":%d,\"section\":\"lenet\","
-                      "\"factors\":{\"framework\":\"%s\",\"threads\":%d},"
-                      "\"keys\":{\"mode\":\"train\",\"framework\":\"%s\",\"device\":\"cpu\",\"model\":\"lenet\",\"data\":\"digits\","
-                      "\"batch\":%d,\"block\":%d,\"steps\":%d,\"optimizer\":\"sgd\",\"lr\":0.01,\"momentum\":0.9,"
-                      "\"weight_decay\":0.0005,\"schedule\":\"constant\",\"precision\":\"f32\",\"threads\":%d,\"sample_hz\":10,"
-                      "\"compare\":\"controlled\",\"memory_limit\":null,\"run_time_limit\":3600.0},"
-                      "\"options\":{},\"env\":{},\"framework\":{\"name\":\"%s\",\"version\":\"%s\",\"title\":\"%s\"}}",
-                      trial->framework, trial->threads, index, trial->framework, trial->threads, trial->framework, FAKE_BATCH,
-                      FAKE_BLOCK, FAKE_STEPS, trial->threads, trial->framework, trial->version, trial->title);
+    return fake_jsonf(
+        "{\"id\":\"lenet:framework=%s,threads=%d\",\"index\":%d,\"section\":\"lenet\","
+        "\"factors\":{\"framework\":\"%s\",\"threads\":%d},"
+        "\"keys\":{\"mode\":\"train\",\"framework\":\"%s\",\"device\":\"cpu\",\"model\":\"lenet\",\"data\":\"digits\","
+        "\"batch\":%d,\"block\":%d,\"steps\":%d,\"optimizer\":\"sgd\",\"lr\":0.01,\"momentum\":0.9,"
+        "\"weight_decay\":0.0005,\"schedule\":\"constant\",\"precision\":\"f32\",\"threads\":%d,\"sample_hz\":10,"
+        "\"compare\":\"controlled\",\"memory_limit\":null,\"run_time_limit\":3600.0},"
+        "\"options\":{},\"env\":{},\"framework\":{\"name\":\"%s\",\"version\":\"%s\",\"title\":\"%s\"}}",
+        trial->framework, trial->threads, index, trial->framework, trial->threads, trial->framework, FAKE_BATCH,
+        FAKE_BLOCK, FAKE_STEPS, trial->threads, trial->framework, trial->version, trial->title);
 }
 
 /* A trial whose framework is not installed. */
@@ -90,23 +93,27 @@ __attribute__((unused)) static ys_json *fake_missing_json(int index)
 
 static ys_json *fake_study_json(int repeat)
 {
-    return fake_jsonf("{\"name\":\"first\",\"job_text\":\"version = 1\\nname = first\\nrepeat = %d\\n\\n[lenet]\\n"
-                      "framework = {builtin, pytorch}\\nmodel = lenet\\ndata = digits\\nthreads = {1, 2}\\nsteps = 301\\n\","
-                      "\"job\":{\"name\":\"first\",\"repeat\":%d,\"margin\":0.02,\"seed\":1,\"order\":\"random\"},\"trials_planned\":4,"
-                      "\"started_s\":1795233482,\"seed\":1,\"command\":\"yardstick run studies/first.ys\",\"version\":\"0.1.0\","
-                      "\"model_info\":[{\"model\":\"lenet\",\"parameters\":3274634,\"multiply_adds\":13886464,\"data\":\"digits\","
-                      "\"train_hash\":\"6a1c9f0d5c3be1f0a4f1f8f36b0b3a9d0e7b2c4d5e6f708192a3b4c5d6e7f809\","
-                      "\"test_hash\":\"0b7d5e1f2a3c4b5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5\","
-                      "\"verified\":true,\"source\":\"generated by yardstick\"}]}",
-                      repeat, repeat);
+    return fake_jsonf(
+        "{\"name\":\"first\",\"job_text\":\"version = 1\\nname = first\\nrepeat = %d\\n\\n[lenet]\\n"
+        "framework = {builtin, pytorch}\\nmodel = lenet\\ndata = digits\\nthreads = {1, 2}\\nsteps = 301\\n\","
+        "\"job\":{\"name\":\"first\",\"repeat\":%d,\"margin\":0.02,\"seed\":1,\"order\":\"random\"},\"trials_planned\":"
+        "4,"
+        "\"started_s\":1795233482,\"seed\":1,\"command\":\"yardstick run studies/first.ys\",\"version\":\"0.1.0\","
+        "\"model_info\":[{\"model\":\"lenet\",\"parameters\":3274634,\"multiply_adds\":13886464,\"data\":\"digits\","
+        "\"train_hash\":\"6a1c9f0d5c3be1f0a4f1f8f36b0b3a9d0e7b2c4d5e6f708192a3b4c5d6e7f809\","
+        "\"test_hash\":\"0b7d5e1f2a3c4b5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5\","
+        "\"verified\":true,\"source\":\"generated by yardstick\"}]}",
+        repeat, repeat);
 }
 
 static ys_json *fake_host_json(void)
 {
-    return fake_json("{\"cpu\":\"Example CPU @ 2.50GHz\",\"cpus\":2,\"cpus_allowed\":2,\"cores\":1,\"threads_per_core\":2,\"sockets\":1,"
-                     "\"memory_bytes\":24696061952,\"kernel\":\"Linux 6.18.0\",\"distribution\":\"Debian GNU/Linux 12\","
-                     "\"virtual\":\"kvm\",\"governor\":null,\"isa\":\"avx512\",\"load_1min\":0.21,"
-                     "\"warnings\":[\"this is a virtual machine: other guests can disturb every measurement\"]}");
+    return fake_json(
+        "{\"cpu\":\"Example CPU @ "
+        "2.50GHz\",\"cpus\":2,\"cpus_allowed\":2,\"cores\":1,\"threads_per_core\":2,\"sockets\":1,"
+        "\"memory_bytes\":24696061952,\"kernel\":\"Linux 6.18.0\",\"distribution\":\"Debian GNU/Linux 12\","
+        "\"virtual\":\"kvm\",\"governor\":null,\"isa\":\"avx512\",\"load_1min\":0.21,"
+        "\"warnings\":[\"this is a virtual machine: other guests can disturb every measurement\"]}");
 }
 
 static ys_json *fake_proof_json(const struct fake_trial *trial)
@@ -114,25 +121,34 @@ static ys_json *fake_proof_json(const struct fake_trial *trial)
     bool builtin = strcmp(trial->framework, "builtin") == 0, weak = strcmp(trial->verdict, "weak") == 0;
     bool fail = strcmp(trial->verdict, "fail") == 0;
     ys_json *proof = fake_jsonf(
-        "{\"verdict\":\"%s\",\"reason\":%s,\"key\":\"8f14e45fceea167a\",\"cached\":false,\"framework\":\"%s\",\"version\":\"%s\","
+        "{\"verdict\":\"%s\",\"reason\":%s,\"key\":\"8f14e45fceea167a\",\"cached\":false,\"framework\":\"%s\","
+        "\"version\":\"%s\","
         "\"seed\":1,\"rows\":8,\"batches\":10,\"seconds\":2.41,\"date\":\"2026-11-21T03:58:02Z\",\"checks\":["
         "{\"half\":\"work\",\"name\":\"parameters\",\"error\":0,\"bound\":0,\"pass\":true,\"worst\":null},"
         "{\"half\":\"work\",\"name\":\"multiply_adds\",\"error\":0,\"bound\":0,\"pass\":true,\"worst\":null},"
         "{\"half\":\"work\",\"name\":\"initial weights\",\"error\":0,\"bound\":0,\"pass\":true,\"worst\":null},"
         "{\"half\":\"work\",\"name\":\"batches\",\"error\":0,\"bound\":0,\"pass\":true,\"worst\":null}],"
         "\"twins\":{\"count\":8,\"worst\":3.1e-06},\"diagnosis\":[]}",
-        trial->verdict, weak ? "\"the framework has no double: only the second half was judged\"" : "null", trial->framework,
-        trial->version);
-    static const char *const names[] = {"logits", "loss", "gradients", "weights after 1 step", "weights after 10 steps"};
+        trial->verdict, weak ? "\"the framework has no double: only the second half was judged\"" : "null",
+        trial->framework, trial->version);
+    static const char *const names[] = {"logits", "loss", "gradients", "weights after 1 step",
+                                        "weights after 10 steps"};
     static const double errors[] = {4.3e-15, 1.1e-16, 2.7e-14, 3.9e-14, 3.8e-13};
     for (int i = 0; !weak && i < 5; i++)
-        ys_json_append(ys_json_get(proof, "checks"),
-                       fake_jsonf("{\"half\":\"meaning\",\"name\":\"%s\",\"error\":%g,\"bound\":1e-9,\"pass\":%s,\"worst\":\"%s\"}",
-                                  names[i], builtin ? 0 : fail && i > 2 ? 0.0123 : errors[i], fail && i > 2 ? "false" : "true",
-                                  i == 1 ? "loss" : "conv1.weight"));
-    ys_json_append(ys_json_get(proof, "checks"),
-                   fake_jsonf("{\"half\":\"numerics\",\"name\":\"first batch\",\"error\":%g,\"bound\":2.48e-05,\"pass\":true,"
-                              "\"worst\":\"conv1.weight\"}", builtin ? 1.3e-6 : 5.9e-6));
+        ys_json_append(
+            ys_json_get(proof, "checks"),
+            fake_jsonf(
+                "{\"half\":\"meaning\",\"name\":\"%s\",\"error\":%g,\"bound\":1e-9,\"pass\":%s,\"worst\":\"%s\"}",
+                names[i],
+                builtin         ? 0
+                : fail && i > 2 ? 0.0123
+                                : errors[i],
+                fail && i > 2 ? "false" : "true", i == 1 ? "loss" : "conv1.weight"));
+    ys_json_append(
+        ys_json_get(proof, "checks"),
+        fake_jsonf("{\"half\":\"numerics\",\"name\":\"first batch\",\"error\":%g,\"bound\":2.48e-05,\"pass\":true,"
+                   "\"worst\":\"conv1.weight\"}",
+                   builtin ? 1.3e-6 : 5.9e-6));
     return proof;
 }
 
@@ -177,7 +193,8 @@ static int64_t fake_series(const struct fake_trial *trial, const struct fake_run
         last_ns = at;
         ys_series_add_int(series, "sample_t_ns", at);
         ys_series_add_int(series, "sample_cpu_ns", cpu_ns);
-        ys_series_add_int(series, "sample_rss_bytes", training ? trial->rss_bytes : trial->rss_bytes * (at - exec_ns) / (first_t_ns - exec_ns + 1));
+        ys_series_add_int(series, "sample_rss_bytes",
+                          training ? trial->rss_bytes : trial->rss_bytes * (at - exec_ns) / (first_t_ns - exec_ns + 1));
         ys_series_add_int(series, "sample_threads", training ? trial->threads : 1);
         ys_series_add_int(series, "sample_processes", 1);
         ys_series_add_int(series, "sample_switches", (at - exec_ns) / MS / 7);
@@ -189,12 +206,15 @@ static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run
 {
     bool ok = strcmp(run->status, "ok") == 0, builtin = strcmp(trial->framework, "builtin") == 0;
     int64_t exec = 7200000000000 + run->round * 60000 * MS + trial->threads * 20000 * MS;
-    int64_t hello = exec + trial->start_ns * (97 + 5 * run->round % 7) / 100, rss_bytes = trial->rss_bytes + (run->round * 13 % 5 << 18);
-    int64_t open = hello + MS, opened = open + trial->build_ns * (96 + 3 * run->round % 8) / 100, train = opened + MS / 2;
+    int64_t hello = exec + trial->start_ns * (97 + 5 * run->round % 7) / 100,
+            rss_bytes = trial->rss_bytes + (run->round * 13 % 5 << 18);
+    int64_t open = hello + MS, opened = open + trial->build_ns * (96 + 3 * run->round % 8) / 100,
+            train = opened + MS / 2;
     int64_t trained = fake_series(trial, run, exec, train + MS / 5, series);
     int64_t save = trained + MS / 4, saved = save + 21 * MS, bye = saved + MS / 10, end = bye + (builtin ? 4 : 95) * MS;
     ys_json *times = ys_json_object();
-    const char *names[] = {"exec_ns", "hello_ns", "open_ns", "opened_ns", "train_ns", "trained_ns", "save_ns", "saved_ns", "bye_ns"};
+    const char *names[] = {"exec_ns",    "hello_ns", "open_ns",  "opened_ns", "train_ns",
+                           "trained_ns", "save_ns",  "saved_ns", "bye_ns"};
     int64_t stamps[] = {exec, hello, open, opened, train, trained, save, saved, bye};
     for (int i = 0; i < (ok ? 9 : 5); i++)
         ys_json_set_int(times, names[i], stamps[i]);
@@ -204,7 +224,8 @@ static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run
     ys_json_set_int(times, "end_ns", end);
     double lived = (double)(end - exec);
     ys_json *facts = fake_jsonf(
-        "{\"status\":\"%s\",\"stage\":\"%s\",\"exit_code\":%s,\"signal\":%s,\"message\":%s,\"log_tail\":\"%s\",\"warnings\":[],"
+        "{\"status\":\"%s\",\"stage\":\"%s\",\"exit_code\":%s,\"signal\":%s,\"message\":%s,\"log_tail\":\"%s\","
+        "\"warnings\":[],"
         "\"hello\":{\"adapter\":\"%s\",\"framework\":\"%s\",\"version\":\"%s\",\"runtime\":\"%s\",\"no_work\":false},"
         "\"opened\":{\"parameters\":3274634,\"threads\":%d,\"libraries\":[\"%s\"],\"deviations\":[%s%s%s]},"
         "\"usage\":{\"user_ns\":%lld,\"system_ns\":%lld,\"voluntary_switches\":%d,\"involuntary_switches\":%d},"
@@ -212,11 +233,14 @@ static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run
         "\"harness\":{\"cpu_ns\":%lld,\"samples\":%zu,\"lateness_max_ns\":%d}}",
         run->status, ok ? "stop" : "train", ok ? "0" : "null", ok ? "null" : "11",
         ok ? "null" : "\"the adapter ended by signal 11 (Segmentation fault)\"",
-        ok ? "" : "Fatal Python error: Segmentation fault\\n\\nCurrent thread 0x00007f1c (most recent call first):\\n  File adapters/pytorch.py, line 212 in train",
-        trial->framework, trial->title, trial->version, trial->runtime, trial->threads, trial->library, trial->deviation ? "\"" : "",
-        trial->deviation ? trial->deviation : "", trial->deviation ? "\"" : "", (long long)(lived * 0.96 * trial->threads),
-        (long long)(lived * 0.02), 140 + 3 * trial->threads, 25, trial->threads + (builtin ? 0 : 1), (long long)rss_bytes,
-        (long long)(lived * 0.0007), ys_series_find(series, "sample_t_ns")->count, 180000);
+        ok ? ""
+           : "Fatal Python error: Segmentation fault\\n\\nCurrent thread 0x00007f1c (most recent call first):\\n  File "
+             "adapters/pytorch.py, line 212 in train",
+        trial->framework, trial->title, trial->version, trial->runtime, trial->threads, trial->library,
+        trial->deviation ? "\"" : "", trial->deviation ? trial->deviation : "", trial->deviation ? "\"" : "",
+        (long long)(lived * 0.96 * trial->threads), (long long)(lived * 0.02), 140 + 3 * trial->threads, 25,
+        trial->threads + (builtin ? 0 : 1), (long long)rss_bytes, (long long)(lived * 0.0007),
+        ys_series_find(series, "sample_t_ns")->count, 180000);
     ys_json_set(facts, "times", times);
     if (ok) {
         int64_t correct = 9632 + 7 * (run->round % 5) + (builtin ? 0 : 2);
@@ -224,15 +248,16 @@ static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run
         ys_json_set_int(facts, "weights_bytes", 13099208);
         ys_json_set(facts, "evaluation",
                     fake_jsonf("{\"accuracy\":%.17g,\"correct\":%lld,\"count\":10000,\"loss\":%.4f,\"seconds\":%.3f,"
-                               "\"weights_hash\":\"d2f1\"}", (double)correct / 10000, (long long)correct,
-                               0.1184 - 0.0003 * (double)(run->round % 5), 0.412 + 0.003 * (double)(run->round % 4)));
+                               "\"weights_hash\":\"d2f1\"}",
+                               (double)correct / 10000, (long long)correct, 0.1184 - 0.0003 * (double)(run->round % 5),
+                               0.412 + 0.003 * (double)(run->round % 4)));
     }
     return facts;
 }
 
 /* One run into the store, with its metrics. */
-static ys_status fake_put_run(struct ys_store *store, const struct fake_trial *trial, const ys_json *trial_json, int64_t trial_id,
-                              const struct fake_run *run)
+static ys_status fake_put_run(struct ys_store *store, const struct fake_trial *trial, const ys_json *trial_json,
+                              int64_t trial_id, const struct fake_run *run)
 {
     struct ys_series_set series = {0};
     ys_json *facts = fake_facts(trial, run, &series), *metrics = NULL;
@@ -257,8 +282,10 @@ __attribute__((unused)) static char *fake_folder(void)
     return mkdtemp(path);
 }
 
-/* A study of `count` trials and `rounds` rounds, begun and filled but not ended; round `failing` of the last trial crashes. */
-__attribute__((unused)) static ys_status fake_study(struct ys_store *store, const struct fake_trial *trials, int count, int rounds, int failing, int64_t *study_id)
+/* A study of `count` trials and `rounds` rounds, begun and filled but not ended; round `failing` of the last trial
+ * crashes. */
+__attribute__((unused)) static ys_status fake_study(struct ys_store *store, const struct fake_trial *trials, int count,
+                                                    int rounds, int failing, int64_t *study_id)
 {
     ys_json *study = fake_study_json(rounds), *host = fake_host_json();
     int64_t ids[8] = {0};

@@ -17,11 +17,17 @@ static const char *varies(const char *a, const char *b)
 static void pairs_differ_in_exactly_one_factor_of_one_section(void)
 {
     CHECK_TEXT(varies("{\"section\":\"s\",\"factors\":{\"framework\":\"a\",\"threads\":1}}",
-                      "{\"section\":\"s\",\"factors\":{\"framework\":\"b\",\"threads\":1}}"), "framework");
+                      "{\"section\":\"s\",\"factors\":{\"framework\":\"b\",\"threads\":1}}"),
+               "framework");
     CHECK_TEXT(varies("{\"section\":\"s\",\"factors\":{\"framework\":\"a\",\"threads\":1}}",
-                      "{\"section\":\"s\",\"factors\":{\"framework\":\"b\",\"threads\":2}}"), "-");
-    CHECK_TEXT(varies("{\"section\":\"s\",\"factors\":{\"threads\":1}}", "{\"section\":\"t\",\"factors\":{\"threads\":2}}"), "-");
-    CHECK_TEXT(varies("{\"section\":\"s\",\"factors\":{\"threads\":1}}", "{\"section\":\"s\",\"factors\":{\"threads\":1}}"), "-");
+                      "{\"section\":\"s\",\"factors\":{\"framework\":\"b\",\"threads\":2}}"),
+               "-");
+    CHECK_TEXT(
+        varies("{\"section\":\"s\",\"factors\":{\"threads\":1}}", "{\"section\":\"t\",\"factors\":{\"threads\":2}}"),
+        "-");
+    CHECK_TEXT(
+        varies("{\"section\":\"s\",\"factors\":{\"threads\":1}}", "{\"section\":\"s\",\"factors\":{\"threads\":1}}"),
+        "-");
 }
 
 static void options_of_one_framework_do_not_part_it_from_others(void)
@@ -73,7 +79,8 @@ static const ys_json *find(const ys_json *result, const char *metric, const char
     const ys_json *all = ys_json_get(result, "comparisons");
     for (size_t i = 0; i < ys_json_size(all); i++) {
         const ys_json *one = ys_json_at(all, i);
-        if (strcmp(ys_json_get_text(one, "metric", ""), metric) == 0 && strcmp(ys_json_get_text(one, "varies", ""), factor) == 0)
+        if (strcmp(ys_json_get_text(one, "metric", ""), metric) == 0 &&
+            strcmp(ys_json_get_text(one, "varies", ""), factor) == 0)
             return one;
     }
     return NULL;
@@ -129,7 +136,8 @@ static void rounds_in_which_one_of_the_two_failed_do_not_count(void)
     ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 7, 2);
     const ys_json *all = ys_json_get(result, "comparisons");
     for (size_t i = 0; i < ys_json_size(all); i++) {
-        bool with_failure = strcmp(ys_json_get_text(ys_json_at(all, i), "a", ""), "lenet:framework=pytorch,threads=2") == 0;
+        bool with_failure =
+            strcmp(ys_json_get_text(ys_json_at(all, i), "a", ""), "lenet:framework=pytorch,threads=2") == 0;
         CHECK_INT(ys_json_get_int(ys_json_at(all, i), "n", 0), with_failure ? 6 : 7);
     }
     end(&study, result);
@@ -241,9 +249,11 @@ static void a_cancelled_run_is_no_failure_of_its_trial(void)
     end(&study, result);
 }
 
-TAP_MAIN(TAP_CASE(pairs_differ_in_exactly_one_factor_of_one_section), TAP_CASE(options_of_one_framework_do_not_part_it_from_others),
-         TAP_CASE(frameworks_come_first_and_the_earlier_trial_is_the_base), TAP_CASE(the_verdict_says_what_a_is_against_b),
-         TAP_CASE(accuracies_are_compared_by_difference), TAP_CASE(rounds_in_which_one_of_the_two_failed_do_not_count),
-         TAP_CASE(five_rounds_are_unclear_with_a_reason), TAP_CASE(without_a_proof_comparisons_are_invalid),
-         TAP_CASE(a_weak_proof_is_enough_to_compare), TAP_CASE(a_trial_that_always_fails_is_compared_once_as_invalid),
-         TAP_CASE(only_runs_of_one_attempt_are_paired), TAP_CASE(a_cancelled_run_is_no_failure_of_its_trial))
+TAP_MAIN(TAP_CASE(pairs_differ_in_exactly_one_factor_of_one_section),
+         TAP_CASE(options_of_one_framework_do_not_part_it_from_others),
+         TAP_CASE(frameworks_come_first_and_the_earlier_trial_is_the_base),
+         TAP_CASE(the_verdict_says_what_a_is_against_b), TAP_CASE(accuracies_are_compared_by_difference),
+         TAP_CASE(rounds_in_which_one_of_the_two_failed_do_not_count), TAP_CASE(five_rounds_are_unclear_with_a_reason),
+         TAP_CASE(without_a_proof_comparisons_are_invalid), TAP_CASE(a_weak_proof_is_enough_to_compare),
+         TAP_CASE(a_trial_that_always_fails_is_compared_once_as_invalid), TAP_CASE(only_runs_of_one_attempt_are_paired),
+         TAP_CASE(a_cancelled_run_is_no_failure_of_its_trial))

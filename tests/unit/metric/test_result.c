@@ -33,9 +33,11 @@ static ys_json *result_of(const struct study *study, unsigned flags)
 /* The study of the fixture, ended, and a trial that is missing. */
 static ys_json *whole_study(struct study *study, int rounds, int failing)
 {
-    if (!open_study(study) || !CHECK(fake_study(study->store, fake_trials, FAKE_TRIALS, rounds, failing, &study->id) == YS_OK))
+    if (!open_study(study) ||
+        !CHECK(fake_study(study->store, fake_trials, FAKE_TRIALS, rounds, failing, &study->id) == YS_OK))
         return NULL;
-    ys_json *missing = fake_missing_json(FAKE_TRIALS), *timing = fake_json("{\"prepare_s\":0.84,\"prove_s\":9.7,\"measure_s\":186.25}");
+    ys_json *missing = fake_missing_json(FAKE_TRIALS),
+            *timing = fake_json("{\"prepare_s\":0.84,\"prove_s\":9.7,\"measure_s\":186.25}");
     int64_t trial_id;
     CHECK(ys_store_trial_put(study->store, study->id, missing, &trial_id) == YS_OK);
     CHECK(ys_store_study_end(study->store, study->id, "done", failing >= 0 ? 1 : 0, timing) == YS_OK);
@@ -195,14 +197,16 @@ static void the_harness_says_what_it_cost(void)
     struct study study;
     ys_json *result = whole_study(&study, 2, -1);
     const ys_json *harness = ys_json_get(result, "harness");
-    CHECK_NEAR(ys_json_get_number(ys_json_get(harness, "cpu_share"), "value", 0), 0.0007, 1e-6); /* whole nanoseconds of seconds */
+    CHECK_NEAR(ys_json_get_number(ys_json_get(harness, "cpu_share"), "value", 0), 0.0007,
+               1e-6); /* whole nanoseconds of seconds */
     CHECK_NEAR(ys_json_get_number(ys_json_get(harness, "lateness_max_s"), "value", 0), 0.00018, 1e-12);
     double walls = 0;
     for (size_t t = 0; t < FAKE_TRIALS; t++) {
         for (size_t r = 0; r < 2; r++)
             walls += ys_json_number(ys_json_at(ys_json_get(metric_of(result, t, "wall_s"), "values"), r), NAN);
     }
-    CHECK_NEAR(ys_json_get_number(harness, "overhead_s", 0), 0.84 + 9.7 + 186.25 - walls, 1e-9); /* sums near 200 in any order */
+    CHECK_NEAR(ys_json_get_number(harness, "overhead_s", 0), 0.84 + 9.7 + 186.25 - walls,
+               1e-9); /* sums near 200 in any order */
     close_study(&study, result);
 }
 
@@ -217,7 +221,8 @@ static void deviations_and_options_are_told(void)
     ys_json_set_bool(ys_json_get(json, "options"), "compile", true);
     ys_json_set_string(ys_json_get(json, "keys"), "precision", "bf16");
     CHECK(ys_store_trial_put(study.store, study.id, json, &id) == YS_OK);
-    ys_json *result = result_of(&study, 0), *expected = fake_json("[\"channels_last memory format\",\"option compile = true\",\"precision bf16\"]");
+    ys_json *result = result_of(&study, 0),
+            *expected = fake_json("[\"channels_last memory format\",\"option compile = true\",\"precision bf16\"]");
     CHECK(ys_json_equal(ys_json_get(trial_at(result, 0), "deviations"), expected));
     ys_json_free(expected);
     ys_json_free(json);
@@ -345,5 +350,5 @@ TAP_MAIN(TAP_CASE(a_study_becomes_a_document_that_reads_back_equal), TAP_CASE(th
          TAP_CASE(the_harness_says_what_it_cost), TAP_CASE(deviations_and_options_are_told),
          TAP_CASE(differences_of_environment_are_told), TAP_CASE(equal_environments_are_not_mentioned),
          TAP_CASE(a_study_that_still_runs_can_be_read), TAP_CASE(metrics_that_were_lost_are_computed_again_the_same),
-         TAP_CASE(recomputing_finds_the_multiply_adds_in_the_study), TAP_CASE(a_study_that_does_not_exist_has_no_result),
-         TAP_CASE(every_shortage_of_memory_is_reported))
+         TAP_CASE(recomputing_finds_the_multiply_adds_in_the_study),
+         TAP_CASE(a_study_that_does_not_exist_has_no_result), TAP_CASE(every_shortage_of_memory_is_reported))

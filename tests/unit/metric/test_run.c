@@ -2,11 +2,12 @@
 
 #include "tap.h"
 
-static const char *const parts[] = {"start_s", "build_s", "first_step_s", "warmup_s", "train_s", "eval_s", "save_s", "stop_s", "rest_s"};
+static const char *const parts[] = {"start_s", "build_s", "first_step_s", "warmup_s", "train_s",
+                                    "eval_s",  "save_s",  "stop_s",       "rest_s"};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
-/* A run with round numbers, in milliseconds: exec 0, hello 10, open 11, opened 31, train 32; the first step 32..42, then `blocks` of
- * five steps each, 50 long and 1 apart; save takes 5, bye 2. */
+/* A run with round numbers, in milliseconds: exec 0, hello 10, open 11, opened 31, train 32; the first step 32..42,
+ * then `blocks` of five steps each, 50 long and 1 apart; save takes 5, bye 2. */
 struct plain_run {
     ys_json *trial, *facts;
     struct ys_series_set series;
@@ -28,9 +29,11 @@ static struct plain_run plain(int blocks)
             ys_series_add_real(&run.series, "step_loss", 1.0 / (i + 1));
         t += 1;
     }
-    run.trial = fake_json("{\"keys\":{\"mode\":\"train\",\"batch\":64,\"threads\":2},\"work\":{\"multiply_adds\":1000}}");
+    run.trial =
+        fake_json("{\"keys\":{\"mode\":\"train\",\"batch\":64,\"threads\":2},\"work\":{\"multiply_adds\":1000}}");
     run.facts = fake_jsonf(
-        "{\"status\":\"ok\",\"stage\":\"stop\",\"times\":{\"exec_ns\":0,\"hello_ns\":%lld,\"open_ns\":%lld,\"opened_ns\":%lld,\"train_ns\":%lld,"
+        "{\"status\":\"ok\",\"stage\":\"stop\",\"times\":{\"exec_ns\":0,\"hello_ns\":%lld,\"open_ns\":%lld,\"opened_"
+        "ns\":%lld,\"train_ns\":%lld,"
         "\"trained_ns\":%lld,\"save_ns\":%lld,\"saved_ns\":%lld,\"bye_ns\":%lld,\"end_ns\":%lld,\"pauses\":[]},"
         "\"hello\":{\"no_work\":false},\"opened\":{\"parameters\":77,\"threads\":2},"
         "\"usage\":{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,\"involuntary_switches\":4},"
@@ -80,7 +83,8 @@ static void every_metric_is_there_with_its_unit_or_a_reason(void)
         const ys_json *metric = ys_json_iter_value(it);
         CHECK_TEXT(ys_json_get_text(metric, "unit", ""), infos[i].unit);
         CHECK_TEXT(ys_json_get_text(metric, "better", ""), ys_better_name(infos[i].better));
-        CHECK(*ys_json_get_text(metric, "method", "") && *ys_json_get_text(metric, "scope", "") && *ys_json_get_text(metric, "source", ""));
+        CHECK(*ys_json_get_text(metric, "method", "") && *ys_json_get_text(metric, "scope", "") &&
+              *ys_json_get_text(metric, "source", ""));
     }
     plain_free(&run, metrics);
 }
@@ -135,7 +139,8 @@ static void input_and_compute_sum_to_train(void)
 {
     struct plain_run run = plain(37);
     ys_json *metrics = metrics_of(&run);
-    CHECK_INT(llround(value(metrics, "input_s") * 1e9) + llround(value(metrics, "compute_s") * 1e9), llround(value(metrics, "train_s") * 1e9));
+    CHECK_INT(llround(value(metrics, "input_s") * 1e9) + llround(value(metrics, "compute_s") * 1e9),
+              llround(value(metrics, "train_s") * 1e9));
     plain_free(&run, metrics);
 }
 
@@ -157,7 +162,8 @@ static void the_rate_is_samples_over_seconds(void)
     ys_json *metrics = metrics_of(&run);
     CHECK_NEAR(value(metrics, "rate_per_s"), 100 * 64 / 1.0, 1e-9); /* one division of exact numbers */
     CHECK_NEAR(value(metrics, "step_s"), 0.010, 1e-17);
-    CHECK_NEAR(value(metrics, "flops_per_s"), 6400.0 * 1000 * 2 * 3, 1e-3); /* three products of numbers near 4e7: below 1e-8 */
+    CHECK_NEAR(value(metrics, "flops_per_s"), 6400.0 * 1000 * 2 * 3,
+               1e-3); /* three products of numbers near 4e7: below 1e-8 */
     CHECK(ys_json_get_bool(ys_json_get(metrics, "rate_per_s"), "steady", false));
     CHECK_INT(ys_json_get_int(ys_json_get(metrics, "rate_per_s"), "steady_from", 0), 1);
     plain_free(&run, metrics);
@@ -175,7 +181,8 @@ static void inference_counts_one_pass(void)
 static void warm_up_blocks_are_not_in_the_rate(void)
 {
     struct plain_run run = plain(20);
-    struct ys_series *end = ys_series_get(&run.series, "block_end_ns", 0), *start = ys_series_get(&run.series, "block_start_ns", 0);
+    struct ys_series *end = ys_series_get(&run.series, "block_end_ns", 0),
+                     *start = ys_series_get(&run.series, "block_start_ns", 0);
     /* Blocks 1 and 2 take 100 ms; what follows begins 100 ms later. */
     for (size_t i = 1; i < end->count; i++) {
         start->ints[i] += (i == 1 ? 0 : i == 2 ? 50 : 100) * MS;
@@ -197,7 +204,8 @@ static void warm_up_blocks_are_not_in_the_rate(void)
 static void a_run_that_never_gets_steady_says_so_and_uses_its_last_half(void)
 {
     struct plain_run run = plain(40);
-    struct ys_series *end = ys_series_get(&run.series, "block_end_ns", 0), *start = ys_series_get(&run.series, "block_start_ns", 0);
+    struct ys_series *end = ys_series_get(&run.series, "block_end_ns", 0),
+                     *start = ys_series_get(&run.series, "block_start_ns", 0);
     for (size_t i = 1; i < end->count; i++) {
         start->ints[i] = end->ints[i - 1] + MS;
         end->ints[i] = start->ints[i] + (50 + (int64_t)i) * MS; /* every block slower than the last */
@@ -241,19 +249,22 @@ static void a_failed_run_has_times_and_no_speed(void)
     for (int i = 0; i < 4; i++)
         ys_json_remove(ys_json_get(run.facts, "times"), never[i]);
     ys_json *metrics = metrics_of(&run);
-    static const char *const speeds[] = {"rate_per_s", "step_s", "flops_per_s", "train_s", "accuracy", "test_loss", "final_loss", "save_s", "stop_s"};
+    static const char *const speeds[] = {"rate_per_s", "step_s",     "flops_per_s", "train_s", "accuracy",
+                                         "test_loss",  "final_loss", "save_s",      "stop_s"};
     for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
         CHECK(isnan(value(metrics, speeds[i])));
         CHECK_HAS(reason(metrics, speeds[i]), "crashed in stage train");
     }
-    CHECK(value(metrics, "start_s") == 0.010 && value(metrics, "cpu_s") == 0.5 && value(metrics, "rss_peak_bytes") == 1048576);
+    CHECK(value(metrics, "start_s") == 0.010 && value(metrics, "cpu_s") == 0.5 &&
+          value(metrics, "rss_peak_bytes") == 1048576);
     CHECK(parts_sum_to_wall(metrics));
     plain_free(&run, metrics);
 }
 
 static void a_run_that_never_started_knows_nothing_and_says_so(void)
 {
-    struct plain_run run = {.trial = fake_json("{}"), .facts = fake_json("{\"status\":\"load_failed\",\"stage\":\"start\"}")};
+    struct plain_run run = {.trial = fake_json("{}"),
+                            .facts = fake_json("{\"status\":\"load_failed\",\"stage\":\"start\"}")};
     ys_json *metrics = metrics_of(&run);
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);
@@ -280,7 +291,8 @@ static void without_an_evaluation_there_is_no_accuracy(void)
 static void accuracy_is_correct_over_count(void)
 {
     struct plain_run run = plain(20);
-    ys_json_set_int(ys_json_get(run.facts, "evaluation"), "correct", 76); /* against the fraction that stands beside it */
+    ys_json_set_int(ys_json_get(run.facts, "evaluation"), "correct",
+                    76); /* against the fraction that stands beside it */
     ys_json *metrics = metrics_of(&run);
     CHECK(value(metrics, "accuracy") == 0.76 && value(metrics, "test_loss") == 0.5);
     plain_free(&run, metrics);
@@ -302,7 +314,8 @@ static void a_program_that_does_no_work_learns_nothing(void)
     struct plain_run run = plain(20);
     ys_json_set_bool(ys_json_get(run.facts, "hello"), "no_work", true);
     ys_json *metrics = metrics_of(&run);
-    static const char *const learning[] = {"accuracy", "test_loss", "final_loss", "flops_per_s", "parameters", "multiply_adds", "weights_bytes"};
+    static const char *const learning[] = {"accuracy",   "test_loss",     "final_loss",   "flops_per_s",
+                                           "parameters", "multiply_adds", "weights_bytes"};
     for (size_t i = 0; i < sizeof learning / sizeof learning[0]; i++)
         CHECK_TEXT(reason(metrics, learning[i]), "this framework does no work");
     CHECK(value(metrics, "rate_per_s") > 0 && value(metrics, "cpu_s") == 0.5);
@@ -333,11 +346,13 @@ static void counters_are_taken_over(void)
 {
     struct plain_run run = plain(20);
     ys_json *metrics = metrics_of(&run);
-    CHECK(value(metrics, "cpu_s") == 0.5 && value(metrics, "cpu_user_s") == 0.4 && value(metrics, "cpu_system_s") == 0.1);
+    CHECK(value(metrics, "cpu_s") == 0.5 && value(metrics, "cpu_user_s") == 0.4 &&
+          value(metrics, "cpu_system_s") == 0.1);
     CHECK_NEAR(value(metrics, "cpu_per_wall"), 0.5 / 1.070, 1e-15);
     CHECK_NEAR(value(metrics, "harness_cpu_share"), 0.001 / 1.070, 1e-17);
     CHECK(value(metrics, "context_switches") == 7 && value(metrics, "threads_peak") == 3);
-    CHECK(value(metrics, "parameters") == 77 && value(metrics, "multiply_adds") == 1000 && value(metrics, "weights_bytes") == 308);
+    CHECK(value(metrics, "parameters") == 77 && value(metrics, "multiply_adds") == 1000 &&
+          value(metrics, "weights_bytes") == 308);
     CHECK(ys_json_type_of(ys_json_get(ys_json_get(metrics, "rss_peak_bytes"), "value")) == YS_JSON_INT);
     plain_free(&run, metrics);
 }
@@ -365,9 +380,10 @@ TAP_MAIN(TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the
          TAP_CASE(parts_and_rest_sum_to_wall_to_the_nanosecond), TAP_CASE(input_and_compute_sum_to_train),
          TAP_CASE(pauses_and_evaluations_of_checkpoints_are_evaluation), TAP_CASE(the_rate_is_samples_over_seconds),
          TAP_CASE(inference_counts_one_pass), TAP_CASE(warm_up_blocks_are_not_in_the_rate),
-         TAP_CASE(a_run_that_never_gets_steady_says_so_and_uses_its_last_half), TAP_CASE(few_blocks_say_that_they_are_few),
-         TAP_CASE(a_single_step_has_no_rate), TAP_CASE(a_failed_run_has_times_and_no_speed),
-         TAP_CASE(a_run_that_never_started_knows_nothing_and_says_so), TAP_CASE(without_an_evaluation_there_is_no_accuracy),
-         TAP_CASE(accuracy_is_correct_over_count), TAP_CASE(a_loss_that_diverged_is_null_with_a_reason),
-         TAP_CASE(a_program_that_does_no_work_learns_nothing), TAP_CASE(blocks_that_contradict_each_other_are_not_believed),
-         TAP_CASE(counters_are_taken_over), TAP_CASE(every_shortage_of_memory_is_reported))
+         TAP_CASE(a_run_that_never_gets_steady_says_so_and_uses_its_last_half),
+         TAP_CASE(few_blocks_say_that_they_are_few), TAP_CASE(a_single_step_has_no_rate),
+         TAP_CASE(a_failed_run_has_times_and_no_speed), TAP_CASE(a_run_that_never_started_knows_nothing_and_says_so),
+         TAP_CASE(without_an_evaluation_there_is_no_accuracy), TAP_CASE(accuracy_is_correct_over_count),
+         TAP_CASE(a_loss_that_diverged_is_null_with_a_reason), TAP_CASE(a_program_that_does_no_work_learns_nothing),
+         TAP_CASE(blocks_that_contradict_each_other_are_not_believed), TAP_CASE(counters_are_taken_over),
+         TAP_CASE(every_shortage_of_memory_is_reported))

@@ -23,7 +23,8 @@ static bool load(void)
     struct ys_store *store = NULL;
     int64_t id = 0;
     ys_json *missing = fake_missing_json(FAKE_TRIALS);
-    CHECK(ys_store_open(folder, YS_STORE_WRITE, &store) == YS_OK && fake_study(store, fake_trials, FAKE_TRIALS, 6, 3, &id) == YS_OK);
+    CHECK(ys_store_open(folder, YS_STORE_WRITE, &store) == YS_OK &&
+          fake_study(store, fake_trials, FAKE_TRIALS, 6, 3, &id) == YS_OK);
     int64_t trial_id;
     CHECK(ys_store_trial_put(store, id, missing, &trial_id) == YS_OK);
     CHECK(ys_metric_result(store, id, YS_RESULT_RUNS, &result) == YS_OK);
@@ -148,7 +149,8 @@ static void check_described(const ys_json *object, const char *what)
 static void the_page_describes_every_member(void)
 {
     REQUIRE(load());
-    const ys_json *trial = ys_json_at(ys_json_get(result, "trials"), 0), *run = ys_json_at(ys_json_get(trial, "runs_detail"), 0);
+    const ys_json *trial = ys_json_at(ys_json_get(result, "trials"), 0),
+                  *run = ys_json_at(ys_json_get(trial, "runs_detail"), 0);
     check_described(result, "result");
     check_described(ys_json_get(result, "study"), "study");
     check_described(ys_json_at(ys_json_get(result, "work"), 0), "work");

@@ -43,8 +43,10 @@ static void a_longer_time_is_worse(void)
 
 static void swapping_the_trials_swaps_the_verdict_and_nothing_else(void)
 {
-    static const double scatter[][6] = {{1.01, 0.99, 1.0, 1.015, 0.985, 1.005}, {1.02, 1.021, 1.022, 1.03, 1.025, 1.04},
-                                        {0.97, 0.975, 0.96, 0.965, 0.95, 0.97}, {1.01, 1.02, 1.03, 0.99, 1.04, 1.0}};
+    static const double scatter[][6] = {{1.01, 0.99, 1.0, 1.015, 0.985, 1.005},
+                                        {1.02, 1.021, 1.022, 1.03, 1.025, 1.04},
+                                        {0.97, 0.975, 0.96, 0.965, 0.95, 0.97},
+                                        {1.01, 1.02, 1.03, 0.99, 1.04, 1.0}};
     static const int swapped[] = {YS_VERDICT_WORSE, YS_VERDICT_BETTER, YS_VERDICT_SAME, YS_VERDICT_UNCLEAR};
     for (int i = 0; i < 4; i++) {
         struct ys_comparison ab = ratio(scatter[i], ones, 6, YS_BETTER_HIGHER, 0.02);
@@ -119,10 +121,12 @@ static void a_metric_without_a_better_direction_is_never_better(void)
 
 static void accuracies_compare_by_difference(void)
 {
-    double a[] = {0.98, 0.981, 0.979, 0.982, 0.98, 0.981}, b[] = {0.96, 0.962, 0.961, 0.96, 0.961, 0.963}, zero[6] = {0};
+    double a[] = {0.98, 0.981, 0.979, 0.982, 0.98, 0.981}, b[] = {0.96, 0.962, 0.961, 0.96, 0.961, 0.963},
+           zero[6] = {0};
     struct ys_comparison found = difference(a, b, 6, YS_BETTER_HIGHER, 0.005);
     CHECK_INT(found.verdict, YS_VERDICT_BETTER);
-    /* 0.981 - 0.962 and 0.98 - 0.961 are both 0.019, then 0.02: the median is their mean; subtraction rounds below 1e-16. */
+    /* 0.981 - 0.962 and 0.98 - 0.961 are both 0.019, then 0.02: the median is their mean; subtraction rounds below
+     * 1e-16. */
     CHECK_NEAR(found.value, 0.019, 1e-15);
     CHECK_INT(difference(b, a, 6, YS_BETTER_HIGHER, 0.005).verdict, YS_VERDICT_WORSE);
     CHECK_INT(difference(zero, zero, 6, YS_BETTER_HIGHER, 0.005).verdict, YS_VERDICT_SAME);
@@ -172,8 +176,9 @@ static struct counts simulate(const char *name, int studies, int n, double sd, d
     return counts;
 }
 
-/* With margin 0 an A/A study errs exactly when all six ratios lie on one side of 1: 2 / 64. Of 8000 that is 250, standard deviation
- * sqrt(8000 * 0.03125 * 0.96875) = 15.6; four of those are allowed. Both directions alike: 125 with 11.1. */
+/* With margin 0 an A/A study errs exactly when all six ratios lie on one side of 1: 2 / 64. Of 8000 that is 250,
+ * standard deviation sqrt(8000 * 0.03125 * 0.96875) = 15.6; four of those are allowed. Both directions alike: 125
+ * with 11.1. */
 static void without_a_margin_a_a_studies_err_as_often_as_the_level_says(void)
 {
     struct counts counts = simulate("aa-margin-0", 8000, 6, 0.03, 1, 0);
@@ -181,16 +186,17 @@ static void without_a_margin_a_a_studies_err_as_often_as_the_level_says(void)
     CHECK_NEAR(counts.better, 125, 45);
 }
 
-/* A ratio of two values has a standard deviation of 0.03 * sqrt(2) = 0.0424 in logarithms; it passes log(1.02) = 0.0198 with
- * probability 0.320, all six with 0.320^6 = 0.0011 a side: 17 of 8000 on both, standard deviation 4.2. */
+/* A ratio of two values has a standard deviation of 0.03 * sqrt(2) = 0.0424 in logarithms; it passes log(1.02) = 0.0198
+ * with probability 0.320, all six with 0.320^6 = 0.0011 a side: 17 of 8000 on both, standard deviation 4.2. */
 static void with_the_margin_of_two_percent_a_a_studies_hardly_ever_err(void)
 {
     struct counts counts = simulate("aa-margin-2", 8000, 6, 0.03, 1, 0.02);
     CHECK(counts.better + counts.worse <= 17 + 4 * 4.2);
 }
 
-/* 10 % faster, values scattered by 2 %: a ratio's logarithm has mean 0.0953 and deviation 0.0283, so one passes log(1.02) with
- * probability Phi(2.67) = 0.9962 and all six with 0.977. Of 2000 that is 1955, standard deviation 6.7. */
+/* 10 % faster, values scattered by 2 %: a ratio's logarithm has mean 0.0953 and deviation 0.0283, so one passes
+ * log(1.02) with probability Phi(2.67) = 0.9962 and all six with 0.977. Of 2000 that is 1955, standard deviation 6.7.
+ */
 static void a_tenth_is_found_nearly_always_with_six_rounds(void)
 {
     struct counts counts = simulate("power", 2000, 6, 0.02, 1.1, 0.02);
@@ -226,11 +232,12 @@ static void without_memory_there_is_no_comparison(void)
 
 TAP_MAIN(TAP_CASE(the_ratio_is_the_median_of_the_ratios_of_rounds), TAP_CASE(a_longer_time_is_worse),
          TAP_CASE(swapping_the_trials_swaps_the_verdict_and_nothing_else),
-         TAP_CASE(the_margin_is_met_at_its_ends_and_passed_beyond_them), TAP_CASE(an_interval_across_the_margin_is_unclear),
-         TAP_CASE(equal_trials_without_scatter_are_the_same_even_at_margin_zero), TAP_CASE(five_rounds_are_unclear_however_different),
-         TAP_CASE(no_round_is_unclear), TAP_CASE(values_without_a_ratio_are_invalid),
-         TAP_CASE(a_metric_without_a_better_direction_is_never_better), TAP_CASE(accuracies_compare_by_difference),
-         TAP_CASE(resolution_is_what_would_just_have_cleared_the_margin),
+         TAP_CASE(the_margin_is_met_at_its_ends_and_passed_beyond_them),
+         TAP_CASE(an_interval_across_the_margin_is_unclear),
+         TAP_CASE(equal_trials_without_scatter_are_the_same_even_at_margin_zero),
+         TAP_CASE(five_rounds_are_unclear_however_different), TAP_CASE(no_round_is_unclear),
+         TAP_CASE(values_without_a_ratio_are_invalid), TAP_CASE(a_metric_without_a_better_direction_is_never_better),
+         TAP_CASE(accuracies_compare_by_difference), TAP_CASE(resolution_is_what_would_just_have_cleared_the_margin),
          TAP_CASE(without_a_margin_a_a_studies_err_as_often_as_the_level_says),
          TAP_CASE(with_the_margin_of_two_percent_a_a_studies_hardly_ever_err),
          TAP_CASE(a_tenth_is_found_nearly_always_with_six_rounds), TAP_CASE(too_much_scatter_is_mostly_unclear),

@@ -36,7 +36,8 @@ static void added_numbers_come_back_in_order(void)
 
 static void integers_of_every_size_survive(void)
 {
-    static const int64_t values[] = {0, INT64_MAX, INT64_MIN, -1, 1, INT64_MIN, INT64_MAX, 63, -64, 64, 1234567890123456789, 0};
+    static const int64_t values[] = {0,   INT64_MAX, INT64_MIN,           -1, 1, INT64_MIN, INT64_MAX, 63,
+                                     -64, 64,        1234567890123456789, 0};
     struct ys_series_set set = {0}, back = {0};
     size_t n = sizeof values / sizeof values[0];
     for (size_t i = 0; i < n; i++)
@@ -161,7 +162,7 @@ static void without_memory_every_call_says_so(void)
     ys_series_set_free(&set);
 }
 
-TAP_MAIN(TAP_CASE(added_numbers_come_back_in_order), TAP_CASE(integers_of_every_size_survive), TAP_CASE(random_integers_survive),
-         TAP_CASE(nan_and_infinities_survive), TAP_CASE(an_empty_series_survives), TAP_CASE(even_times_take_one_byte_each),
-         TAP_CASE(reserved_numbers_need_no_memory), TAP_CASE(damaged_bytes_are_refused_and_leave_the_set_alone),
-         TAP_CASE(without_memory_every_call_says_so))
+TAP_MAIN(TAP_CASE(added_numbers_come_back_in_order), TAP_CASE(integers_of_every_size_survive),
+         TAP_CASE(random_integers_survive), TAP_CASE(nan_and_infinities_survive), TAP_CASE(an_empty_series_survives),
+         TAP_CASE(even_times_take_one_byte_each), TAP_CASE(reserved_numbers_need_no_memory),
+         TAP_CASE(damaged_bytes_are_refused_and_leave_the_set_alone), TAP_CASE(without_memory_every_call_says_so))

@@ -56,7 +56,8 @@ static void a_warm_up_that_fades_ends_where_little_of_it_is_left(void)
         x[i] = 0.01 * (1 + exp(-i / 5.0)) + 1e-6 * (i % 7);
     struct ys_steady steady = find(x, 80);
     CHECK_INT(steady.answer, YS_STEADY_FOUND);
-    /* What is left of the doubling at `from` is below 3 % of a step: exp(-i / 5) < 0.03 from i = 18 on, and no sooner than 10 %. */
+    /* What is left of the doubling at `from` is below 3 % of a step: exp(-i / 5) < 0.03 from i = 18 on, and no sooner
+     * than 10 %. */
     CHECK(steady.from >= 12 && steady.from <= 19);
 }
 
@@ -116,7 +117,8 @@ static void a_heavy_tail_is_steady(void)
     CHECK(early >= 190);
 }
 
-/* False alarms under plain noise: a trend at k = 0 needs |z| > 2.576, 1 of 100, and a drift of 3 %: fewer than 10 of 500 begin late. */
+/* False alarms under plain noise: a trend at k = 0 needs |z| > 2.576, 1 of 100, and a drift of 3 %: fewer than 10 of
+ * 500 begin late. */
 static void plain_noise_is_steady_from_the_start(void)
 {
     struct ys_rng rng;
@@ -194,7 +196,8 @@ static void without_memory_there_is_no_answer(void)
 TAP_MAIN(TAP_CASE(constant_times_are_steady_from_the_start), TAP_CASE(a_warm_up_step_is_cut_off_where_it_ends),
          TAP_CASE(a_fast_start_is_cut_off_too), TAP_CASE(a_warm_up_that_fades_ends_where_little_of_it_is_left),
          TAP_CASE(a_drift_that_goes_on_is_never_steady), TAP_CASE(a_tiny_drift_is_steady_though_significant),
-         TAP_CASE(two_modes_at_random_are_steady), TAP_CASE(a_heavy_tail_is_steady), TAP_CASE(plain_noise_is_steady_from_the_start),
-         TAP_CASE(nine_blocks_are_too_few_to_tell), TAP_CASE(no_block_and_one_block_are_too_few), TAP_CASE(a_nan_is_never_steady),
-         TAP_CASE(thousands_of_blocks_are_joined_and_still_cut_near_the_place), TAP_CASE(one_slow_block_later_on_drops_nothing),
-         TAP_CASE(without_memory_there_is_no_answer))
+         TAP_CASE(two_modes_at_random_are_steady), TAP_CASE(a_heavy_tail_is_steady),
+         TAP_CASE(plain_noise_is_steady_from_the_start), TAP_CASE(nine_blocks_are_too_few_to_tell),
+         TAP_CASE(no_block_and_one_block_are_too_few), TAP_CASE(a_nan_is_never_steady),
+         TAP_CASE(thousands_of_blocks_are_joined_and_still_cut_near_the_place),
+         TAP_CASE(one_slow_block_later_on_drops_nothing), TAP_CASE(without_memory_there_is_no_answer))

@@ -121,8 +121,8 @@ static void equal_values_have_an_interval_of_width_zero(void)
     CHECK(summary.median == 0.1 && summary.q1 == 0.1 && summary.interval.lo == 0.1 && summary.interval.hi == 0.1);
 }
 
-/* How often the interval of n = 9 (level 0.9609) misses the true median, by simulation: 0.0391 of 20000 is 782 with a standard
- * deviation of 27; four of those are allowed. */
+/* How often the interval of n = 9 (level 0.9609) misses the true median, by simulation: 0.0391 of 20000 is 782 with a
+ * standard deviation of 27; four of those are allowed. */
 static void the_interval_covers_the_median_as_often_as_it_says(void)
 {
     struct ys_rng rng;
@@ -150,11 +150,12 @@ static void without_memory_there_is_no_summary(void)
 }
 
 TAP_MAIN(TAP_CASE(median_of_an_odd_count_is_the_middle_value),
-         TAP_CASE(median_of_an_even_count_is_the_mean_of_the_two_middle_values), TAP_CASE(quantiles_lie_between_order_statistics),
-         TAP_CASE(the_input_is_left_in_its_order), TAP_CASE(one_value_is_its_own_median_and_has_no_interval),
-         TAP_CASE(no_values_have_no_median), TAP_CASE(five_values_have_no_interval_and_six_have_their_range),
+         TAP_CASE(median_of_an_even_count_is_the_mean_of_the_two_middle_values),
+         TAP_CASE(quantiles_lie_between_order_statistics), TAP_CASE(the_input_is_left_in_its_order),
+         TAP_CASE(one_value_is_its_own_median_and_has_no_interval), TAP_CASE(no_values_have_no_median),
+         TAP_CASE(five_values_have_no_interval_and_six_have_their_range),
          TAP_CASE(the_level_is_the_binomial_one_and_the_interval_the_narrowest),
          TAP_CASE(large_counts_get_ranks_near_the_normal_approximation), TAP_CASE(a_nan_makes_every_figure_nan),
          TAP_CASE(infinities_are_ordered_as_numbers), TAP_CASE(a_heavy_tail_moves_the_median_not_at_all),
-         TAP_CASE(equal_values_have_an_interval_of_width_zero), TAP_CASE(the_interval_covers_the_median_as_often_as_it_says),
-         TAP_CASE(without_memory_there_is_no_summary))
+         TAP_CASE(equal_values_have_an_interval_of_width_zero),
+         TAP_CASE(the_interval_covers_the_median_as_often_as_it_says), TAP_CASE(without_memory_there_is_no_summary))

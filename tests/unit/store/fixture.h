@@ -66,7 +66,8 @@ __attribute__((unused)) static int64_t put_trial(struct ys_store *store, int64_t
     return id;
 }
 
-__attribute__((unused)) static ys_status put_run(struct ys_store *store, int64_t trial_id, int64_t round, int attempt, const char *status)
+__attribute__((unused)) static ys_status put_run(struct ys_store *store, int64_t trial_id, int64_t round, int attempt,
+                                                 const char *status)
 {
     struct ys_series_set series = {0};
     for (int i = 0; i < 100; i++) {

@@ -24,7 +24,8 @@ static void an_unfinished_round_is_repeated_under_a_new_attempt(void)
 {
     struct fixture f;
     fixture_open(&f);
-    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0), b = put_trial(f.store, study, "b", 1);
+    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0),
+            b = put_trial(f.store, study, "b", 1);
     put_run(f.store, a, 0, 0, "ok");
     put_run(f.store, b, 0, 0, "ok");
     put_run(f.store, b, 1, 0, "ok");
@@ -44,13 +45,15 @@ static void rounds_tell_who_is_there(void)
 {
     struct fixture f;
     fixture_open(&f);
-    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0), b = put_trial(f.store, study, "b", 1);
+    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0),
+            b = put_trial(f.store, study, "b", 1);
     put_run(f.store, a, 0, 0, "ok");
     put_run(f.store, b, 0, 0, "crashed");
     put_run(f.store, a, 1, 0, "ok");
     put_run(f.store, a, 1, 1, "ok");
-    ys_json *rounds = NULL, *expected = make_json("[{\"round\":0,\"attempt\":0,\"expected\":2,\"present\":2,\"complete\":true},"
-                                                  "{\"round\":1,\"attempt\":1,\"expected\":2,\"present\":1,\"complete\":false}]");
+    ys_json *rounds = NULL,
+            *expected = make_json("[{\"round\":0,\"attempt\":0,\"expected\":2,\"present\":2,\"complete\":true},"
+                                  "{\"round\":1,\"attempt\":1,\"expected\":2,\"present\":1,\"complete\":false}]");
     REQUIRE(ys_store_rounds(f.store, study, &rounds) == YS_OK);
     CHECK(ys_json_equal(rounds, expected));
     ys_json_free(rounds);
@@ -75,7 +78,8 @@ static void a_trial_that_was_given_up_is_not_waited_for(void)
 {
     struct fixture f;
     fixture_open(&f);
-    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0), b = put_trial(f.store, study, "b", 1);
+    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0),
+            b = put_trial(f.store, study, "b", 1);
     int64_t c = put_trial(f.store, study, "c", 2), d = put_trial(f.store, study, "d", 3);
     for (int round = 0; round < 3; round++) {
         put_run(f.store, a, round, 0, "ok");
@@ -93,7 +97,8 @@ static void one_failure_is_no_reason_to_give_up(void)
 {
     struct fixture f;
     fixture_open(&f);
-    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0), b = put_trial(f.store, study, "b", 1);
+    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0),
+            b = put_trial(f.store, study, "b", 1);
     put_run(f.store, a, 0, 0, "ok");
     put_run(f.store, b, 0, 0, "crashed");
     put_run(f.store, a, 1, 0, "ok");
@@ -106,7 +111,8 @@ static void cancelled_runs_are_neither_made_nor_failed(void)
 {
     struct fixture f;
     fixture_open(&f);
-    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0), b = put_trial(f.store, study, "b", 1);
+    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0),
+            b = put_trial(f.store, study, "b", 1);
     put_run(f.store, a, 0, 0, "ok");
     put_run(f.store, b, 0, 0, "cancelled");
     struct ys_store_next next = next_of(f.store, study, 9);
@@ -121,7 +127,7 @@ static void cancelled_runs_are_neither_made_nor_failed(void)
     fixture_close(&f);
 }
 
-TAP_MAIN(TAP_CASE(a_study_without_runs_begins_at_round_zero), TAP_CASE(an_unfinished_round_is_repeated_under_a_new_attempt),
-         TAP_CASE(rounds_tell_who_is_there), TAP_CASE(trials_that_cannot_run_are_not_waited_for),
-         TAP_CASE(a_trial_that_was_given_up_is_not_waited_for), TAP_CASE(one_failure_is_no_reason_to_give_up),
-         TAP_CASE(cancelled_runs_are_neither_made_nor_failed))
+TAP_MAIN(TAP_CASE(a_study_without_runs_begins_at_round_zero),
+         TAP_CASE(an_unfinished_round_is_repeated_under_a_new_attempt), TAP_CASE(rounds_tell_who_is_there),
+         TAP_CASE(trials_that_cannot_run_are_not_waited_for), TAP_CASE(a_trial_that_was_given_up_is_not_waited_for),
+         TAP_CASE(one_failure_is_no_reason_to_give_up), TAP_CASE(cancelled_runs_are_neither_made_nor_failed))

@@ -130,7 +130,8 @@ static void trials_come_in_job_order_with_their_proofs(void)
 {
     struct fixture f;
     fixture_open(&f);
-    int64_t study = begin_study(f.store, "first"), second = put_trial(f.store, study, "b", 1), first = put_trial(f.store, study, "a", 0);
+    int64_t study = begin_study(f.store, "first"), second = put_trial(f.store, study, "b", 1),
+            first = put_trial(f.store, study, "a", 0);
     ys_json *proof = make_json("{\"verdict\":\"pass\",\"checks\":[]}"), *trials = NULL;
     CHECK(ys_store_proof_put(f.store, second, proof) == YS_OK);
     REQUIRE(ys_store_trials_get(f.store, study, &trials) == YS_OK);
@@ -160,7 +161,8 @@ static void a_run_comes_back_whole(void)
     struct fixture f;
     fixture_open(&f);
     int64_t study = begin_study(f.store, "first"), trial = put_trial(f.store, study, "a", 0), run_id = 0;
-    ys_json *facts = make_json("{\"status\":\"ok\",\"times\":{\"exec_ns\":9007199254740993},\"log_tail\":\"a\\u0001b\\n\\u00e4\"}");
+    ys_json *facts =
+        make_json("{\"status\":\"ok\",\"times\":{\"exec_ns\":9007199254740993},\"log_tail\":\"a\\u0001b\\n\\u00e4\"}");
     struct ys_series_set series = {0}, back = {0};
     ys_series_add_int(&series, "block_end_ns", INT64_MAX);
     ys_series_add_real(&series, "step_loss", NAN);
@@ -232,7 +234,8 @@ static void metrics_come_back_in_order_and_are_replaced_as_a_whole(void)
     int64_t trial = put_trial(f.store, begin_study(f.store, "first"), "a", 0);
     CHECK(put_run(f.store, trial, 0, 0, "ok") == YS_OK);
     ys_json *old = make_json("{\"a\":{\"value\":1}}");
-    ys_json *metrics = make_json("{\"wall_s\":{\"value\":1.5,\"unit\":\"s\"},\"accuracy\":{\"value\":null,\"reason\":\"none\"}}");
+    ys_json *metrics =
+        make_json("{\"wall_s\":{\"value\":1.5,\"unit\":\"s\"},\"accuracy\":{\"value\":null,\"reason\":\"none\"}}");
     CHECK(ys_store_metric_put(f.store, 1, old) == YS_OK && ys_store_metric_put(f.store, 1, metrics) == YS_OK);
     ys_json *runs = NULL;
     REQUIRE(ys_store_runs_get(f.store, trial, &runs) == YS_OK);
@@ -255,8 +258,9 @@ static void damaged_rows_are_reported_not_believed(void)
     snprintf(path, sizeof path, "%s/results.db", f.folder);
     sqlite3 *db = NULL;
     REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
-    CHECK(sqlite3_exec(db, "UPDATE series SET data = x'ffff' WHERE name = 'block_end_ns'; UPDATE run SET facts = '{\"status\":'", NULL, NULL,
-                       NULL) == SQLITE_OK);
+    CHECK(sqlite3_exec(
+              db, "UPDATE series SET data = x'ffff' WHERE name = 'block_end_ns'; UPDATE run SET facts = '{\"status\":'",
+              NULL, NULL, NULL) == SQLITE_OK);
     sqlite3_close(db);
     struct ys_series_set series = {0};
     ys_json *runs = NULL;
@@ -293,5 +297,5 @@ TAP_MAIN(TAP_CASE(a_study_is_given_a_folder_and_comes_back), TAP_CASE(folders_co
          TAP_CASE(a_trial_put_again_keeps_its_runs), TAP_CASE(a_run_comes_back_whole),
          TAP_CASE(the_same_round_and_attempt_cannot_be_stored_twice),
          TAP_CASE(a_run_that_cannot_be_stored_whole_is_not_stored_at_all),
-         TAP_CASE(metrics_come_back_in_order_and_are_replaced_as_a_whole), TAP_CASE(damaged_rows_are_reported_not_believed),
-         TAP_CASE(all_studies_are_listed_with_their_counts))
+         TAP_CASE(metrics_come_back_in_order_and_are_replaced_as_a_whole),
+         TAP_CASE(damaged_rows_are_reported_not_believed), TAP_CASE(all_studies_are_listed_with_their_counts))

@@ -59,7 +59,8 @@ static void a_trial_is_named_by_id_or_index(void)
     struct fixture f;
     fixture_open(&f);
     int64_t study = begin_study(f.store, "first");
-    int64_t a = put_trial(f.store, study, "lenet:data=x/y,threads=1", 0), b = put_trial(f.store, study, "lenet:threads=2", 1);
+    int64_t a = put_trial(f.store, study, "lenet:data=x/y,threads=1", 0),
+            b = put_trial(f.store, study, "lenet:threads=2", 1);
     CHECK(is(find(f.store, "last/lenet:data=x/y,threads=1"), study, a));
     CHECK(is(find(f.store, "first/1"), study, b));
     CHECK(is(find(f.store, "001-first/0"), study, a));
@@ -103,6 +104,7 @@ static void a_trial_where_a_study_is_meant_is_an_error(void)
     fixture_close(&f);
 }
 
-TAP_MAIN(TAP_CASE(last_is_the_newest_study), TAP_CASE(a_name_means_its_latest_study), TAP_CASE(an_id_goes_before_a_name_of_digits),
-         TAP_CASE(a_trial_is_named_by_id_or_index), TAP_CASE(what_does_not_exist_is_answered_with_what_does),
-         TAP_CASE(an_empty_store_says_that_it_is_empty), TAP_CASE(a_trial_where_a_study_is_meant_is_an_error))
+TAP_MAIN(TAP_CASE(last_is_the_newest_study), TAP_CASE(a_name_means_its_latest_study),
+         TAP_CASE(an_id_goes_before_a_name_of_digits), TAP_CASE(a_trial_is_named_by_id_or_index),
+         TAP_CASE(what_does_not_exist_is_answered_with_what_does), TAP_CASE(an_empty_store_says_that_it_is_empty),
+         TAP_CASE(a_trial_where_a_study_is_meant_is_an_error))

@@ -372,9 +372,11 @@ static void a_closed_store_is_one_ordinary_file(void)
 
 TAP_MAIN(TAP_CASE(opening_makes_folder_and_database), TAP_CASE(reading_where_nothing_is_says_so),
          TAP_CASE(an_empty_database_holds_no_results), TAP_CASE(a_second_writer_is_told_who_writes),
-         TAP_CASE(readers_need_no_lock_and_see_what_is_stored), TAP_CASE(a_reader_that_stays_does_not_hold_up_the_writer),
-         TAP_CASE(a_reader_cannot_write), TAP_CASE(tables_of_a_newer_version_are_refused),
-         TAP_CASE(a_foreign_database_is_refused_and_left_alone), TAP_CASE(a_file_that_is_no_database_is_refused),
-         TAP_CASE(a_folder_that_cannot_be_written_is_refused), TAP_CASE(results_in_a_folder_that_cannot_be_written_can_be_read),
-         TAP_CASE(a_full_disk_ends_with_a_remedy_and_keeps_what_was_stored), TAP_CASE(a_disk_without_room_is_noticed_on_opening),
-         TAP_CASE(kill_minus_nine_loses_at_most_the_run_in_flight), TAP_CASE(a_closed_store_is_one_ordinary_file))
+         TAP_CASE(readers_need_no_lock_and_see_what_is_stored),
+         TAP_CASE(a_reader_that_stays_does_not_hold_up_the_writer), TAP_CASE(a_reader_cannot_write),
+         TAP_CASE(tables_of_a_newer_version_are_refused), TAP_CASE(a_foreign_database_is_refused_and_left_alone),
+         TAP_CASE(a_file_that_is_no_database_is_refused), TAP_CASE(a_folder_that_cannot_be_written_is_refused),
+         TAP_CASE(results_in_a_folder_that_cannot_be_written_can_be_read),
+         TAP_CASE(a_full_disk_ends_with_a_remedy_and_keeps_what_was_stored),
+         TAP_CASE(a_disk_without_room_is_noticed_on_opening), TAP_CASE(kill_minus_nine_loses_at_most_the_run_in_flight),
+         TAP_CASE(a_closed_store_is_one_ordinary_file))
