@@ -1,0 +1,179 @@
+#include "graph/compose.h"
+#include "base/mem.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct ys_op_rule rules[] = {
+    [YS_OP_NORMALIZE] = {"normalize", 1, 1, false, false}, [YS_OP_CONV] = {"Conv", 1, 1, true, true},
+    [YS_OP_RELU] = {"Relu", 1, 1, false, false},           [YS_OP_MAXPOOL] = {"MaxPool", 1, 1, false, true},
+    [YS_OP_FLATTEN] = {"Flatten", 1, 1, false, false},     [YS_OP_GEMM] = {"Gemm", 1, 1, true, false},
+};
+_Static_assert(sizeof rules / sizeof rules[0] == YS_OP_COUNT, "one rule an operator");
+
+const struct ys_op_rule *ys_op_rule(enum ys_op op)
+{
+    YS_ASSERT((int)op >= 0 && op < YS_OP_COUNT);
+    return &rules[op];
+}
+
+const char *ys_op_name(enum ys_op op)
+{
+    return ys_op_rule(op)->name;
+}
+
+/** Makes room for one more entry; capacities are powers of two, so that the count alone tells when an array is full. */
+static ys_status grow(void **array, size_t count, size_t entry_size)
+{
+    if (count >= INT32_MAX / 2)
+        return ys_fail(YS_EFORMAT, "a graph of more than %zu parts", count);
+    if (count & (count - 1))
+        return YS_OK;
+    void *larger = ys_realloc(*array, count ? 2 * count : 1, entry_size);
+    if (!larger)
+        return ys_out_of_memory();
+    *array = larger;
+    return YS_OK;
+}
+
+ys_status ys_compose_new(const char *name, struct ys_graph **graph)
+{
+    struct ys_graph *fresh = ys_alloc(1, sizeof *fresh);
+    if (fresh) {
+        fresh->name = ys_strdup(name);
+        fresh->loss = ys_strdup("softmax_cross_entropy");
+        fresh->input = fresh->output = -1;
+    }
+    if (!fresh || !fresh->name || !fresh->loss) {
+        ys_graph_free(fresh);
+        return ys_out_of_memory();
+    }
+    *graph = fresh;
+    return YS_OK;
+}
+
+ys_status ys_compose_value(struct ys_graph *graph, const char *name, int *index)
+{
+    void *array = graph->values;
+    YS_TRY(grow(&array, graph->value_count, sizeof *graph->values));
+    graph->values = array;
+    char *copy = ys_strdup(name);
+    if (!copy)
+        return ys_out_of_memory();
+    graph->values[graph->value_count] = (struct ys_value){.name = copy, .dtype = YS_F32, .producer = -1};
+    *index = (int)graph->value_count++;
+    return YS_OK;
+}
+
+ys_status ys_compose_param(struct ys_graph *graph, const struct ys_param *param, int *index)
+{
+    void *array = graph->params;
+    YS_TRY(grow(&array, graph->param_count, sizeof *graph->params));
+    graph->params = array;
+    char *copy = ys_strdup(param->name);
+    if (!copy)
+        return ys_out_of_memory();
+    graph->params[graph->param_count] = *param;
+    graph->params[graph->param_count].name = copy;
+    *index = (int)graph->param_count++;
+    return YS_OK;
+}
+
+ys_status ys_compose_node(struct ys_graph *graph, enum ys_op op, const char *name, int *index)
+{
+    void *array = graph->nodes;
+    YS_TRY(grow(&array, graph->node_count, sizeof *graph->nodes));
+    graph->nodes = array;
+    char *copy = ys_strdup(name);
+    if (!copy)
+        return ys_out_of_memory();
+    graph->nodes[graph->node_count] = (struct ys_node){
+        .op = op,
+        .name = copy,
+        .weight = -1,
+        .bias = -1,
+        .window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .group = 1},
+    };
+    *index = (int)graph->node_count++;
+    return YS_OK;
+}
+
+void ys_graph_free(struct ys_graph *graph)
+{
+    if (!graph)
+        return;
+    for (size_t i = 0; i < graph->value_count; i++)
+        ys_free(graph->values[i].name);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        ys_free(graph->nodes[i].name);
+        ys_free(graph->nodes[i].normalize.mean);
+        ys_free(graph->nodes[i].normalize.std);
+    }
+    for (size_t i = 0; i < graph->param_count; i++)
+        ys_free(graph->params[i].name);
+    ys_free(graph->values);
+    ys_free(graph->nodes);
+    ys_free(graph->params);
+    ys_free(graph->name);
+    ys_free(graph->loss);
+    ys_free(graph);
+}
+
+const char *ys_shape_text(const int64_t *shape, size_t rank, char text[YS_SHAPE_TEXT])
+{
+    size_t used = (size_t)snprintf(text, YS_SHAPE_TEXT, "[");
+    for (size_t i = 0; i < rank && used < YS_SHAPE_TEXT; i++) {
+        const char *comma = i ? "," : "";
+        int added = shape[i] == YS_BATCH
+                        ? snprintf(text + used, YS_SHAPE_TEXT - used, "%sN", comma)
+                        : snprintf(text + used, YS_SHAPE_TEXT - used, "%s%lld", comma, (long long)shape[i]);
+        used += (size_t)added;
+    }
+    if (used < YS_SHAPE_TEXT)
+        snprintf(text + used, YS_SHAPE_TEXT - used, "]");
+    return text;
+}
+
+static int64_t product(const int64_t *shape, size_t from, size_t rank)
+{
+    int64_t elements = 1;
+    for (size_t i = from; i < rank; i++)
+        elements *= shape[i];
+    return elements;
+}
+
+int64_t ys_param_elements(const struct ys_param *p)
+{
+    return product(p->shape, 0, p->rank);
+}
+
+int64_t ys_value_row_elements(const struct ys_value *v)
+{
+    return product(v->shape, 1, v->rank);
+}
+
+int64_t ys_graph_parameter_count(const struct ys_graph *graph)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < graph->param_count; i++)
+        if (graph->params[i].role == YS_ROLE_WEIGHT)
+            count += ys_param_elements(&graph->params[i]);
+    return count;
+}
+
+/* Conv: every output element sums over a whole window of input channels / group. Gemm: over its inputs. Both are the
+ * output elements times the weight elements of one output channel. */
+int64_t ys_node_multiply_adds(const struct ys_graph *graph, const struct ys_node *node)
+{
+    if (node->weight < 0)
+        return 0;
+    const struct ys_param *weight = &graph->params[node->weight];
+    return ys_value_row_elements(&graph->values[node->out[0]]) * product(weight->shape, 1, weight->rank);
+}
+
+int64_t ys_graph_multiply_adds(const struct ys_graph *graph)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < graph->node_count; i++)
+        sum += ys_node_multiply_adds(graph, &graph->nodes[i]);
+    return sum;
+}

@@ -1,0 +1,46 @@
+/* Putting a graph together: what the JSON reader and the builder share. Nothing outside this room needs it.
+ *
+ * Order of use: new, then values, parameters and nodes in any order, then ys_compose_infer() for each node in an order
+ * in which every input is made before it is used, then ys_compose_finish(). `label` begins every message: a path or a
+ * name. Pointers into the graph's arrays are invalid after the next value, parameter or node. */
+#ifndef YS_GRAPH_COMPOSE_H
+#define YS_GRAPH_COMPOSE_H
+
+#include "graph/graph.h"
+
+#define YS_GRAPH_MAX_NODES    65536
+#define YS_GRAPH_MAX_ELEMENTS ((int64_t)1 << 40) /* of one parameter, and of one row of a value */
+#define YS_GRAPH_MAX_WINDOW   ((int64_t)1 << 20) /* largest kernel, stride, dilation, padding, group count */
+#define YS_GRAPH_MAX_NAME     200                /* bytes of a name */
+
+/** What an operator takes. */
+struct ys_op_rule {
+    const char *name;
+    size_t in_count, out_count;
+    bool takes_params; /* a weight, always, and a bias, if it likes */
+    bool has_window;
+};
+const struct ys_op_rule *ys_op_rule(enum ys_op op);
+
+ys_status ys_compose_new(const char *name, struct ys_graph **graph) YS_MUST_CHECK;
+/** A value without shape or producer, of type F32. */
+ys_status ys_compose_value(struct ys_graph *graph, const char *name, int *index) YS_MUST_CHECK;
+/** Copies `param`, its name included. */
+ys_status ys_compose_param(struct ys_graph *graph, const struct ys_param *param, int *index) YS_MUST_CHECK;
+/** A node without values, with weight and bias -1 and a window of 1, stride 1, dilation 1, padding 0, group 1. */
+ys_status ys_compose_node(struct ys_graph *graph, enum ys_op op, const char *name, int *index) YS_MUST_CHECK;
+
+/** Checks a shape whose dimensions from `first` on are numbers: each at least 1, the product within the limit. */
+ys_status ys_compose_check_shape(const char *label, const char *what, const int64_t *shape, size_t rank,
+                                 size_t first) YS_MUST_CHECK;
+/** Checks one node against its inputs and parameters and gives its output a shape. */
+ys_status ys_compose_infer(struct ys_graph *graph, int node, const char *label) YS_MUST_CHECK;
+/** Checks the whole: every value and parameter used, the output fit for the loss, the counts within 63 bits. Counts
+ * uses. */
+ys_status ys_compose_finish(struct ys_graph *graph, const char *label) YS_MUST_CHECK;
+
+#define YS_SHAPE_TEXT 192
+/** "[N,1,28,28]" into `text`; returns it. */
+const char *ys_shape_text(const int64_t *shape, size_t rank, char text[YS_SHAPE_TEXT]);
+
+#endif

@@ -1,0 +1,565 @@
+/* The JSON form, in. Strict: what is not understood is refused, because an adapter would read past it differently.
+ * Nothing here recurses, so that the depth of a hostile graph costs memory, not stack. */
+#include "base/mem.h"
+#include "graph/compose.h"
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct reader {
+    const char *label;
+    struct ys_graph *graph;
+    ys_json *values, *params, *node_names; /* name to index */
+    const ys_json *nodes;                  /* borrowed, in the order of the file */
+    char where[YS_GRAPH_MAX_NAME + 64];    /* "node conv1 (Conv)" */
+};
+
+#define FAIL(reader, format, ...) ys_fail(YS_EFORMAT, "%s: %s: " format, (reader)->label, (reader)->where, __VA_ARGS__)
+
+static const char *type_name(const ys_json *value)
+{
+    static const char *const names[] = {"null",     "a boolean", "an integer", "a number",
+                                        "a string", "an array",  "an object"};
+    return value ? names[ys_json_type_of(value)] : "missing";
+}
+
+static bool is_number(const ys_json *value)
+{
+    return ys_json_type_of(value) == YS_JSON_INT || ys_json_type_of(value) == YS_JSON_REAL;
+}
+
+/** Fails at a member that is not among `known` (NULL-ended). */
+static ys_status check_members(const struct reader *r, const ys_json *object, const char *what,
+                               const char *const *known)
+{
+    if (ys_json_type_of(object) != YS_JSON_OBJECT)
+        return FAIL(r, "%s must be an object, is %s", what, type_name(object));
+    for (void *it = ys_json_iter(object); it; it = ys_json_next(object, it)) {
+        const char *const *name = known;
+        while (*name && strcmp(*name, ys_json_iter_key(it)) != 0)
+            name++;
+        if (!*name)
+            return FAIL(r, "unknown member \"%.100s\" of %s", ys_json_iter_key(it), what);
+    }
+    return YS_OK;
+}
+
+/** A name: 1 to YS_GRAPH_MAX_NAME bytes, nothing below the space, and not the one that safetensors files reserve. */
+static ys_status read_name(const struct reader *r, const ys_json *value, const char *what, const char **name)
+{
+    const char *text = ys_json_text(value, NULL);
+    if (!text)
+        return FAIL(r, "%s must be a string, is %s", what, type_name(value));
+    size_t length = strlen(text);
+    if (length == 0 || length > YS_GRAPH_MAX_NAME)
+        return FAIL(r, "%s \"%.100s\" must have 1 to %d bytes, has %zu", what, text, YS_GRAPH_MAX_NAME, length);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return FAIL(r, "%s holds the control character 0x%02x", what, (unsigned char)text[i]);
+    if (strcmp(text, "__metadata__") == 0)
+        return FAIL(r, "%s must not be \"__metadata__\"", what);
+    *name = text;
+    return YS_OK;
+}
+
+static ys_status read_array(const struct reader *r, const ys_json *value, const char *what, size_t low, size_t high,
+                            size_t *size)
+{
+    if (ys_json_type_of(value) != YS_JSON_ARRAY)
+        return FAIL(r, "%s must be an array, is %s", what, type_name(value));
+    *size = ys_json_size(value);
+    if (*size < low || *size > high)
+        return FAIL(r, "%s must have %zu to %zu entries, has %zu", what, low, high, *size);
+    return YS_OK;
+}
+
+static ys_status read_integers(const struct reader *r, const ys_json *value, const char *what, size_t count,
+                               int64_t low, int64_t *numbers)
+{
+    size_t size;
+    YS_TRY(read_array(r, value, what, count, count, &size));
+    for (size_t i = 0; i < count; i++) {
+        const ys_json *entry = ys_json_at(value, i);
+        int64_t number = ys_json_integer(entry, -1);
+        if (ys_json_type_of(entry) != YS_JSON_INT || number < low || number > YS_GRAPH_MAX_WINDOW)
+            return FAIL(r, "%s[%zu] must be an integer from %lld to %lld", what, i, (long long)low,
+                        (long long)YS_GRAPH_MAX_WINDOW);
+        numbers[i] = number;
+    }
+    return YS_OK;
+}
+
+/** An attribute that has one possible value. */
+static ys_status read_only(const struct reader *r, const ys_json *value, const char *what, int64_t only)
+{
+    if (!is_number(value) || ys_json_number(value, NAN) != (double)only)
+        return FAIL(r, "attribute %s must be %lld", what, (long long)only);
+    return YS_OK;
+}
+
+static ys_status read_shape(const struct reader *r, const ys_json *value, const char *what, bool batched,
+                            int64_t *shape, size_t *rank)
+{
+    YS_TRY(read_array(r, value, what, batched ? 2 : 1, YS_MAX_RANK, rank));
+    for (size_t i = 0; i < *rank; i++) {
+        const ys_json *entry = ys_json_at(value, i);
+        if (batched && i == 0) {
+            if (strcmp(ys_json_text(entry, ""), "N") != 0)
+                return FAIL(r, "%s[0] must be the string \"N\", the batch", what);
+            shape[0] = YS_BATCH;
+            continue;
+        }
+        if (ys_json_type_of(entry) != YS_JSON_INT)
+            return FAIL(r, "%s[%zu] must be an integer, is %s", what, i, type_name(entry));
+        shape[i] = ys_json_integer(entry, 0);
+        if (shape[i] < 1)
+            return FAIL(r, "%s[%zu] is %lld: must be at least 1", what, i, (long long)shape[i]);
+    }
+    char text[sizeof r->where + 32];
+    snprintf(text, sizeof text, "%s: %s", r->where, what);
+    return ys_compose_check_shape(r->label, text, shape, *rank, batched ? 1 : 0);
+}
+
+/** Remembers that `name` is number `index`; a second one of that name is a failure. */
+static ys_status remember(const struct reader *r, ys_json *names, const char *what, const char *name, int index)
+{
+    if (ys_json_get(names, name))
+        return FAIL(r, "%s \"%.100s\" exists already", what, name);
+    return ys_json_set_int(names, name, index);
+}
+
+static ys_status read_input(struct reader *r, const ys_json *inputs)
+{
+    static const char *const known[] = {"name", "shape", "dtype", NULL};
+    size_t size;
+    YS_TRY(read_array(r, inputs, "inputs", 1, 1, &size));
+    const ys_json *input = ys_json_at(inputs, 0);
+    YS_TRY(check_members(r, input, "inputs[0]", known));
+    const char *name;
+    YS_TRY(read_name(r, ys_json_get(input, "name"), "the name of inputs[0]", &name));
+    if (strcmp(name, "x") != 0)
+        return FAIL(r, "the one input must be named \"x\", is \"%.100s\"", name);
+    enum ys_dtype dtype;
+    const char *dtype_text = ys_json_get_text(input, "dtype", "");
+    if (ys_dtype_parse(dtype_text, &dtype) != YS_OK || (dtype != YS_U8 && dtype != YS_F32))
+        return FAIL(r, "the dtype of input x must be \"U8\" or \"F32\", is \"%.100s\"", dtype_text);
+    YS_TRY(ys_compose_value(r->graph, name, &r->graph->input));
+    struct ys_value *value = &r->graph->values[r->graph->input];
+    value->dtype = dtype;
+    YS_TRY(read_shape(r, ys_json_get(input, "shape"), "the shape of input x", true, value->shape, &value->rank));
+    return remember(r, r->values, "value", name, r->graph->input);
+}
+
+static const struct {
+    const char *name, *a, *b; /* as in "dist", and the members that give its two numbers */
+} dists[] = {
+    [YS_INIT_CONSTANT] = {"constant", "value", NULL},
+    [YS_INIT_UNIFORM] = {"uniform", "low", "high"},
+    [YS_INIT_NORMAL] = {"normal", "mean", "std"},
+    [YS_INIT_TRUNCATED_NORMAL] = {"truncated_normal", "mean", "std"},
+};
+
+static ys_status read_init(const struct reader *r, const ys_json *json, struct ys_initializer *init)
+{
+    const char *dist = ys_json_get_text(json, "dist", "");
+    size_t kind = 0, kinds = sizeof dists / sizeof dists[0];
+    while (kind < kinds && strcmp(dist, dists[kind].name) != 0)
+        kind++;
+    if (kind == kinds)
+        return FAIL(r, "init must have a dist of constant, uniform, normal or truncated_normal, not \"%.100s\"", dist);
+    const char *const known[] = {"dist", dists[kind].a, dists[kind].b, NULL};
+    YS_TRY(check_members(r, json, "init", known));
+    const ys_json *a = ys_json_get(json, dists[kind].a);
+    const ys_json *b = dists[kind].b ? ys_json_get(json, dists[kind].b) : NULL;
+    if (!is_number(a) || (dists[kind].b && !is_number(b)))
+        return FAIL(r, "init %s needs the number%s %s%s%s", dist, b ? "s" : "", dists[kind].a,
+                    dists[kind].b ? " and " : "", dists[kind].b ? dists[kind].b : "");
+    *init = (struct ys_initializer){(enum ys_init)kind, ys_json_number(a, 0), ys_json_number(b, 0)};
+    if (kind == YS_INIT_UNIFORM && !(init->a <= init->b))
+        return FAIL(r, "init uniform: low %g is above high %g", init->a, init->b);
+    if ((kind == YS_INIT_NORMAL || kind == YS_INIT_TRUNCATED_NORMAL) && !(init->b >= 0))
+        return FAIL(r, "init %s: std %g is negative", dist, init->b);
+    if (!(fabs(init->a) <= 1e30 && fabs(init->b) <= 1e30))
+        return FAIL(r, "init %s: %g, %g: beyond 1e30, which no 32-bit float can take part in", dist, init->a, init->b);
+    return YS_OK;
+}
+
+static ys_status read_factor(const struct reader *r, const ys_json *param, const char *key, double *factor)
+{
+    const ys_json *value = ys_json_get(param, key);
+    *factor = ys_json_number(value, 1);
+    if ((value && !is_number(value)) || !(*factor >= 0 && *factor <= 1e6))
+        return FAIL(r, "%s must be a number from 0 to 1e6", key);
+    return YS_OK;
+}
+
+static ys_status read_param(struct reader *r, const ys_json *json)
+{
+    static const char *const known[] = {"name", "shape", "role", "init", "lr_mult", "decay_mult", NULL};
+    YS_TRY(check_members(r, json, "a parameter", known));
+    const char *name;
+    YS_TRY(read_name(r, ys_json_get(json, "name"), "the name of a parameter", &name));
+    snprintf(r->where, sizeof r->where, "parameter %s", name);
+    char copy[YS_GRAPH_MAX_NAME + 1];
+    snprintf(copy, sizeof copy, "%s", name);
+    struct ys_param param = {.name = copy};
+    YS_TRY(read_shape(r, ys_json_get(json, "shape"), "shape", false, param.shape, &param.rank));
+    const char *role = ys_json_get_text(json, "role", "");
+    if (strcmp(role, "weight") != 0 && strcmp(role, "buffer") != 0)
+        return FAIL(r, "role must be \"weight\" or \"buffer\", is \"%.100s\"", role);
+    param.role = strcmp(role, "weight") == 0 ? YS_ROLE_WEIGHT : YS_ROLE_BUFFER;
+    YS_TRY(read_init(r, ys_json_get(json, "init"), &param.init));
+    YS_TRY(read_factor(r, json, "lr_mult", &param.lr_mult));
+    YS_TRY(read_factor(r, json, "decay_mult", &param.decay_mult));
+    int index;
+    YS_TRY(ys_compose_param(r->graph, &param, &index));
+    return remember(r, r->params, "parameter", name, index);
+}
+
+static ys_status read_params(struct reader *r, const ys_json *params)
+{
+    size_t size;
+    YS_TRY(read_array(r, params, "params", 0, 2 * YS_GRAPH_MAX_NODES, &size));
+    for (size_t i = 0; i < size; i++) {
+        snprintf(r->where, sizeof r->where, "params[%zu]", i);
+        YS_TRY(read_param(r, ys_json_at(params, i)));
+    }
+    return YS_OK;
+}
+
+static ys_status read_channel_numbers(const struct reader *r, const ys_json *json, const char *what, size_t *count,
+                                      double **numbers)
+{
+    size_t size;
+    YS_TRY(read_array(r, json, what, 1, 65536, &size));
+    if (*count && size != *count)
+        return FAIL(r, "mean and std must have as many entries, %s has %zu, not %zu", what, size, *count);
+    for (size_t i = 0; i < size; i++)
+        if (!is_number(ys_json_at(json, i)))
+            return FAIL(r, "%s[%zu] must be a number, is %s", what, i, type_name(ys_json_at(json, i)));
+    *numbers = ys_alloc(size, sizeof **numbers);
+    if (!*numbers)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < size; i++)
+        (*numbers)[i] = ys_json_number(ys_json_at(json, i), 0);
+    *count = size;
+    return YS_OK;
+}
+
+static ys_status read_normalize_attrs(const struct reader *r, const ys_json *attrs, struct ys_normalize *n)
+{
+    static const char *const known[] = {"scale", "mean", "std", NULL};
+    YS_TRY(check_members(r, attrs, "attrs", known));
+    if (!is_number(ys_json_get(attrs, "scale")))
+        return FAIL(r, "attribute scale must be a number, is %s", type_name(ys_json_get(attrs, "scale")));
+    n->scale = ys_json_number(ys_json_get(attrs, "scale"), 0);
+    YS_TRY(read_channel_numbers(r, ys_json_get(attrs, "mean"), "attribute mean", &n->channels, &n->mean));
+    return read_channel_numbers(r, ys_json_get(attrs, "std"), "attribute std", &n->channels, &n->std);
+}
+
+static ys_status read_window_attrs(const struct reader *r, const ys_json *attrs, bool is_conv, struct ys_window *w)
+{
+    static const char *const known_conv[] = {"kernel_shape", "strides", "dilations", "pads", "group", NULL};
+    static const char *const known_pool[] = {"kernel_shape", "strides", "dilations", "pads", "ceil_mode", NULL};
+    YS_TRY(check_members(r, attrs, "attrs", is_conv ? known_conv : known_pool));
+    YS_TRY(read_integers(r, ys_json_get(attrs, "kernel_shape"), "attribute kernel_shape", 2, 1, w->kernel));
+    if (ys_json_get(attrs, "strides"))
+        YS_TRY(read_integers(r, ys_json_get(attrs, "strides"), "attribute strides", 2, 1, w->stride));
+    if (ys_json_get(attrs, "dilations"))
+        YS_TRY(read_integers(r, ys_json_get(attrs, "dilations"), "attribute dilations", 2, 1, w->dilation));
+    if (ys_json_get(attrs, "pads"))
+        YS_TRY(read_integers(r, ys_json_get(attrs, "pads"), "attribute pads", 4, 0, w->pad));
+    if (ys_json_get(attrs, "ceil_mode"))
+        YS_TRY(read_only(r, ys_json_get(attrs, "ceil_mode"), "ceil_mode", 0));
+    const ys_json *group = ys_json_get(attrs, "group");
+    if (group && (ys_json_type_of(group) != YS_JSON_INT || ys_json_integer(group, 0) < 1 ||
+                  ys_json_integer(group, 0) > YS_GRAPH_MAX_WINDOW))
+        return FAIL(r, "attribute group must be an integer from 1 to %lld", (long long)YS_GRAPH_MAX_WINDOW);
+    w->group = ys_json_integer(group, 1);
+    return YS_OK;
+}
+
+static ys_status read_gemm_attrs(const struct reader *r, const ys_json *attrs)
+{
+    static const char *const known[] = {"alpha", "beta", "transA", "transB", NULL};
+    static const int64_t only[] = {1, 1, 0, 1};
+    YS_TRY(check_members(r, attrs, "attrs", known));
+    for (size_t i = 0; known[i]; i++)
+        if (ys_json_get(attrs, known[i]))
+            YS_TRY(read_only(r, ys_json_get(attrs, known[i]), known[i], only[i]));
+    return YS_OK;
+}
+
+static ys_status read_flatten_attrs(const struct reader *r, const ys_json *attrs)
+{
+    static const char *const known[] = {"axis", NULL};
+    YS_TRY(check_members(r, attrs, "attrs", known));
+    return ys_json_get(attrs, "axis") ? read_only(r, ys_json_get(attrs, "axis"), "axis", 1) : YS_OK;
+}
+
+static ys_status read_attrs(const struct reader *r, const ys_json *attrs, struct ys_node *node)
+{
+    static const char *const none[] = {NULL};
+    bool needs_attrs = node->op == YS_OP_NORMALIZE || node->op == YS_OP_CONV || node->op == YS_OP_MAXPOOL;
+    if (!attrs && !needs_attrs)
+        return YS_OK;
+    switch (node->op) {
+    case YS_OP_NORMALIZE:
+        return read_normalize_attrs(r, attrs, &node->normalize);
+    case YS_OP_CONV:
+    case YS_OP_MAXPOOL:
+        return read_window_attrs(r, attrs, node->op == YS_OP_CONV, &node->window);
+    case YS_OP_GEMM:
+        return read_gemm_attrs(r, attrs);
+    case YS_OP_FLATTEN:
+        return read_flatten_attrs(r, attrs);
+    case YS_OP_RELU:
+    case YS_OP_COUNT:
+        break;
+    }
+    return check_members(r, attrs, "attrs", none);
+}
+
+/** The parameter that `params` names under `key`, -1 without one. */
+static ys_status read_param_use(const struct reader *r, const ys_json *params, const char *key, int *index)
+{
+    *index = -1;
+    const ys_json *value = ys_json_get(params, key);
+    if (!value)
+        return YS_OK;
+    const char *name = ys_json_text(value, NULL);
+    if (!name)
+        return FAIL(r, "params.%s must be the name of a parameter, is %s", key, type_name(value));
+    const ys_json *found = ys_json_get(r->params, name);
+    if (!found)
+        return FAIL(r, "params.%s: there is no parameter \"%.100s\"", key, name);
+    *index = (int)ys_json_integer(found, -1);
+    return YS_OK;
+}
+
+static ys_status read_param_uses(const struct reader *r, const ys_json *params, struct ys_node *node)
+{
+    static const char *const none[] = {NULL}, *const both[] = {"weight", "bias", NULL};
+    bool takes = ys_op_rule(node->op)->takes_params;
+    if (params)
+        YS_TRY(check_members(r, params, "params", takes ? both : none));
+    if (!takes)
+        return YS_OK;
+    YS_TRY(read_param_use(r, params, "weight", &node->weight));
+    YS_TRY(read_param_use(r, params, "bias", &node->bias));
+    if (node->weight < 0)
+        return FAIL(r, "%s is missing", "params.weight");
+    return YS_OK;
+}
+
+static ys_status read_outputs(struct reader *r, const ys_json *outputs, int node)
+{
+    size_t count = ys_op_rule(r->graph->nodes[node].op)->out_count, size;
+    YS_TRY(read_array(r, outputs, "out", count, count, &size));
+    for (size_t i = 0; i < count; i++) {
+        const char *name;
+        int value;
+        YS_TRY(read_name(r, ys_json_at(outputs, i), "an entry of out", &name));
+        YS_TRY(ys_compose_value(r->graph, name, &value));
+        YS_TRY(remember(r, r->values, "value", name, value));
+        r->graph->values[value].producer = node;
+        r->graph->nodes[node].out[i] = value;
+    }
+    r->graph->nodes[node].out_count = count;
+    return YS_OK;
+}
+
+/** Sets `where` to the node's name, also before the op is known. */
+static ys_status read_node_head(struct reader *r, const ys_json *json, int *index)
+{
+    static const char *const known[] = {"op", "name", "in", "out", "attrs", "params", NULL};
+    YS_TRY(check_members(r, json, "a node", known));
+    const char *name;
+    YS_TRY(read_name(r, ys_json_get(json, "name"), "the name of a node", &name));
+    snprintf(r->where, sizeof r->where, "node %s", name);
+    const char *op_text = ys_json_text(ys_json_get(json, "op"), NULL);
+    if (!op_text)
+        return FAIL(r, "op must be a string, is %s", type_name(ys_json_get(json, "op")));
+    int op = 0;
+    while (op < YS_OP_COUNT && strcmp(op_text, ys_op_name((enum ys_op)op)) != 0)
+        op++;
+    if (op == YS_OP_COUNT)
+        return FAIL(r, "unknown op \"%.100s\": known are normalize, Conv, Relu, MaxPool, Flatten, Gemm", op_text);
+    snprintf(r->where, sizeof r->where, "node %s (%s)", name, op_text);
+    YS_TRY(ys_compose_node(r->graph, (enum ys_op)op, name, index));
+    return remember(r, r->node_names, "node", name, *index);
+}
+
+static ys_status read_node(struct reader *r, const ys_json *json)
+{
+    int index;
+    YS_TRY(read_node_head(r, json, &index));
+    YS_TRY(read_attrs(r, ys_json_get(json, "attrs"), &r->graph->nodes[index]));
+    YS_TRY(read_param_uses(r, ys_json_get(json, "params"), &r->graph->nodes[index]));
+    return read_outputs(r, ys_json_get(json, "out"), index);
+}
+
+/** Inputs are looked up once all values are known: a node may stand before the one that feeds it. */
+static ys_status read_node_inputs(struct reader *r, int index)
+{
+    struct ys_node *node = &r->graph->nodes[index];
+    const ys_json *inputs = ys_json_get(ys_json_at(r->nodes, (size_t)index), "in");
+    snprintf(r->where, sizeof r->where, "node %s (%s)", node->name, ys_op_name(node->op));
+    size_t count = ys_op_rule(node->op)->in_count, size;
+    YS_TRY(read_array(r, inputs, "in", count, count, &size));
+    for (size_t i = 0; i < count; i++) {
+        const char *name = ys_json_text(ys_json_at(inputs, i), NULL);
+        if (!name)
+            return FAIL(r, "in[%zu] must be the name of a value, is %s", i, type_name(ys_json_at(inputs, i)));
+        const ys_json *value = ys_json_get(r->values, name);
+        if (!value)
+            return FAIL(r, "in[%zu]: there is no value \"%.100s\"", i, name);
+        node->in[i] = (int)ys_json_integer(value, -1);
+    }
+    node->in_count = count;
+    return YS_OK;
+}
+
+static ys_status read_nodes(struct reader *r)
+{
+    size_t size;
+    YS_TRY(read_array(r, r->nodes, "nodes", 1, YS_GRAPH_MAX_NODES, &size));
+    for (size_t i = 0; i < size; i++) {
+        snprintf(r->where, sizeof r->where, "nodes[%zu]", i);
+        YS_TRY(read_node(r, ys_json_at(r->nodes, i)));
+    }
+    for (size_t i = 0; i < size; i++)
+        YS_TRY(read_node_inputs(r, (int)i));
+    return YS_OK;
+}
+
+enum mark { UNSEEN, OPEN, DONE };
+
+/** The first node that must come before `node` and is not DONE, -1 when there is none. */
+static int missing_producer(const struct ys_graph *graph, int node, const unsigned char *marks)
+{
+    for (size_t i = 0; i < graph->nodes[node].in_count; i++) {
+        int producer = graph->values[graph->nodes[node].in[i]].producer;
+        if (producer >= 0 && marks[producer] != DONE)
+            return producer;
+    }
+    return -1;
+}
+
+/** Depth first in the order of the file, which therefore stays as it is when it was right. `order[k]` becomes the node
+ * at place k; `stack` has room for every node. */
+static ys_status find_order(const struct reader *r, unsigned char *marks, int *stack, int *order)
+{
+    const struct ys_graph *graph = r->graph;
+    size_t placed = 0;
+    for (size_t start = 0; start < graph->node_count; start++) {
+        size_t depth = 0;
+        if (marks[start] == UNSEEN)
+            stack[depth++] = (int)start;
+        while (depth > 0) {
+            int node = stack[depth - 1];
+            marks[node] = OPEN;
+            int before = missing_producer(graph, node, marks);
+            if (before < 0) {
+                marks[node] = DONE;
+                order[placed++] = node;
+                depth--;
+            } else if (marks[before] == OPEN) {
+                return ys_fail(YS_EFORMAT, "%s: node %s (%s): part of a cycle, through node %s", r->label,
+                               graph->nodes[node].name, ys_op_name(graph->nodes[node].op), graph->nodes[before].name);
+            } else {
+                stack[depth++] = before;
+            }
+        }
+    }
+    return YS_OK;
+}
+
+static ys_status sort_nodes(struct reader *r)
+{
+    struct ys_graph *graph = r->graph;
+    unsigned char *marks = ys_alloc(graph->node_count, 1);
+    int *stack = ys_alloc(graph->node_count, sizeof *stack);
+    int *order = ys_alloc(graph->node_count, sizeof *order);
+    struct ys_node *old = ys_alloc(graph->node_count, sizeof *old);
+    ys_status status = marks && stack && order && old ? find_order(r, marks, stack, order) : ys_out_of_memory();
+    if (status == YS_OK) {
+        memcpy(old, graph->nodes, graph->node_count * sizeof *old);
+        for (size_t place = 0; place < graph->node_count; place++) {
+            graph->nodes[place] = old[order[place]];
+            for (size_t i = 0; i < graph->nodes[place].out_count; i++)
+                graph->values[graph->nodes[place].out[i]].producer = (int)place;
+        }
+    }
+    ys_free(old);
+    ys_free(order);
+    ys_free(stack);
+    ys_free(marks);
+    return status;
+}
+
+static ys_status read_head(struct reader *r, const ys_json *json)
+{
+    static const char *const known[] = {"format", "version", "name", "inputs", "nodes",
+                                        "params", "output",  "loss", NULL};
+    YS_TRY(check_members(r, json, "the graph", known));
+    const char *format = ys_json_get_text(json, "format", "");
+    if (strcmp(format, "yardstick-graph") != 0)
+        return FAIL(r, "format must be \"yardstick-graph\", is \"%.100s\"", format);
+    const ys_json *version = ys_json_get(json, "version");
+    if (ys_json_type_of(version) != YS_JSON_INT || ys_json_integer(version, 0) != 1)
+        return FAIL(r, "version must be 1, is %lld", (long long)ys_json_integer(version, 0));
+    const char *name, *loss = ys_json_get_text(json, "loss", "");
+    YS_TRY(read_name(r, ys_json_get(json, "name"), "name", &name));
+    if (strcmp(loss, "softmax_cross_entropy") != 0)
+        return FAIL(r, "loss must be \"softmax_cross_entropy\", is \"%.100s\"", loss);
+    return ys_compose_new(name, &r->graph);
+}
+
+static ys_status read_graph(struct reader *r, const ys_json *json)
+{
+    YS_TRY(read_head(r, json));
+    YS_TRY(read_input(r, ys_json_get(json, "inputs")));
+    YS_TRY(read_params(r, ys_json_get(json, "params")));
+    r->nodes = ys_json_get(json, "nodes");
+    snprintf(r->where, sizeof r->where, "graph");
+    YS_TRY(read_nodes(r));
+    YS_TRY(sort_nodes(r));
+    for (size_t i = 0; i < r->graph->node_count; i++)
+        YS_TRY(ys_compose_infer(r->graph, (int)i, r->label));
+    snprintf(r->where, sizeof r->where, "graph");
+    const char *output;
+    YS_TRY(read_name(r, ys_json_get(json, "output"), "output", &output));
+    const ys_json *value = ys_json_get(r->values, output);
+    if (!value)
+        return FAIL(r, "output: there is no value \"%.100s\"", output);
+    r->graph->output = (int)ys_json_integer(value, -1);
+    return ys_compose_finish(r->graph, r->label);
+}
+
+ys_status ys_graph_from_json(const ys_json *json, const char *name, struct ys_graph **graph)
+{
+    struct reader r = {.label = name, .where = "graph"};
+    r.values = ys_json_object();
+    r.params = ys_json_object();
+    r.node_names = ys_json_object();
+    ys_status status = r.values && r.params && r.node_names ? read_graph(&r, json) : ys_out_of_memory();
+    ys_json_free(r.values);
+    ys_json_free(r.params);
+    ys_json_free(r.node_names);
+    if (status == YS_OK)
+        *graph = r.graph;
+    else
+        ys_graph_free(r.graph);
+    return status;
+}
+
+ys_status ys_graph_read(const char *path, struct ys_graph **graph)
+{
+    ys_json *json;
+    YS_TRY(ys_json_read(path, &json));
+    ys_status status = ys_graph_from_json(json, path, graph);
+    ys_json_free(json);
+    return status;
+}
