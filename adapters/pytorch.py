@@ -79,15 +79,15 @@ class PyTorch(common.Adapter):
             return self.max_pool(attrs)
         if node["op"] == "Gemm":
             out_features, in_features = self.plan.weights[names["weight"]].shape
-            return self.own(nn.utils.skip_init(nn.Linear, in_features, out_features, bias="bias" in names), names)
+            return self.own(nn.Linear(in_features, out_features, bias="bias" in names), names)
         return {"Relu": nn.ReLU, "Flatten": nn.Flatten}[node["op"]]()
 
     def conv(self, attrs, names):
         filters, channels, *kernel = self.plan.weights[names["weight"]].shape
         group, (top, left, bottom, right) = attrs["group"], attrs["pads"]
         even = (top, left) == (bottom, right)
-        layer = self.own(nn.utils.skip_init(
-            nn.Conv2d, channels * group, filters, kernel, stride=attrs["strides"], padding=(top, left) if even else 0,
+        layer = self.own(nn.Conv2d(
+            channels * group, filters, kernel, stride=attrs["strides"], padding=(top, left) if even else 0,
             dilation=attrs["dilations"], groups=group, bias="bias" in names), names)
         return layer if even else nn.Sequential(nn.ZeroPad2d((left, right, top, bottom)), layer)
 

@@ -30,8 +30,11 @@ ys_status ys_stop_install(void)
         if (sigaction(numbers[i], &action, NULL) != 0)
             return ys_fail(YS_EIO, "cannot handle signal %d: %s", numbers[i], strerror(errno));
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    if (sigaction(SIGPIPE, &ignore, NULL) != 0)
-        return ys_fail(YS_EIO, "cannot ignore SIGPIPE: %s", strerror(errno));
+    /* Both would kill where a failed write can be told: a reader that left, a limit on file sizes. */
+    static const int ignored[] = {SIGPIPE, SIGXFSZ};
+    for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+        if (sigaction(ignored[i], &ignore, NULL) != 0)
+            return ys_fail(YS_EIO, "cannot ignore signal %d: %s", ignored[i], strerror(errno));
     return YS_OK;
 }
 

@@ -2,9 +2,12 @@
 
 #include <string.h>
 
-static ys_status check_rows(const char *path, const struct ys_graph *graph, struct ys_builtin_rows *rows)
+static ys_status check_rows(const char *path, struct ys_graph *graph, struct ys_builtin_rows *rows)
 {
-    const struct ys_value *input = &graph->values[graph->input];
+    struct ys_value *input = &graph->values[graph->input];
+    const struct ys_tensor *x = ys_safetensors_find(rows->file, "x");
+    if (x && x->dtype == YS_F32)
+        input->dtype = YS_F32; /* pixels may come as floats whatever the graph was made for: normalisation is the same */
     YS_TRY(ys_safetensors_need(rows->file, "x", input->dtype, SIZE_MAX, NULL, &rows->x));
     if (rows->x->rank != input->rank || rows->x->shape[0] < 1 ||
         memcmp(rows->x->shape + 1, input->shape + 1, (input->rank - 1) * sizeof *input->shape) != 0)
@@ -14,7 +17,7 @@ static ys_status check_rows(const char *path, const struct ys_graph *graph, stru
     return ys_safetensors_need(rows->file, "y", YS_I64, 1, rows->x->shape, &rows->y);
 }
 
-ys_status ys_builtin_rows_open(const char *path, const struct ys_graph *graph, struct ys_builtin_rows *rows)
+ys_status ys_builtin_rows_open(const char *path, struct ys_graph *graph, struct ys_builtin_rows *rows)
 {
     YS_TRY(ys_safetensors_open(path, &rows->file));
     ys_status status = check_rows(path, graph, rows);

@@ -388,6 +388,16 @@ static void put_comparisons_of(struct page *page, const char *metric)
     ys_buf_free(&text);
 }
 
+/** The comparisons that most readers came for; the report has all of them. */
+static bool is_shown(const char *metric)
+{
+    static const char *const shown[] = {"rate_per_s", "accuracy", "rss_peak_bytes"};
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        if (strcmp(metric, shown[i]) == 0)
+            return true;
+    return false;
+}
+
 static ys_status put_comparisons(struct page *page)
 {
     const ys_json *differences = ys_json_get(page->view.result, "environment_differences");
@@ -404,8 +414,15 @@ static ys_status put_comparisons(struct page *page)
     YS_TRY(ys_section_compared(page->view.result, &metrics));
     if (ys_json_size(metrics) > 0)
         put_heading(page, "Comparisons (first against second, over matched rounds)");
-    for (size_t i = 0; i < ys_json_size(metrics); i++)
-        put_comparisons_of(page, ys_json_text(ys_json_at(metrics, i), ""));
+    bool more = false;
+    for (size_t i = 0; i < ys_json_size(metrics); i++) {
+        const char *metric = ys_json_text(ys_json_at(metrics, i), "");
+        if (is_shown(metric))
+            put_comparisons_of(page, metric);
+        more |= !is_shown(metric);
+    }
+    if (more)
+        put_item(page, "other metrics are compared in the report and in --format=json");
     ys_json_free(metrics);
     return YS_OK;
 }

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const double EVALUATION_LIMIT_S = 3600;
@@ -73,7 +74,10 @@ static ys_status evaluate_into(const struct ys_study *study, const struct ys_tri
     if (!name)
         return YS_OK;
     ys_json *evaluation = NULL;
+    struct stat file;
     char *path = ys_path_join(folder, name);
+    if (path && stat(path, &file) == 0)
+        ys_json_set_int(into, "weights_bytes", file.st_size);
     ys_status status = path ? evaluate(study, trial, work, path, &evaluation) : ys_out_of_memory();
     if (status == YS_OK && evaluation)
         status = ys_json_set(into, "evaluation", evaluation);
@@ -185,6 +189,15 @@ static void judge(struct ys_study *study, struct ys_trial *trial, const ys_json 
         ys_log_warn("%s failed twice and never ended well: its other runs are left out", id);
 }
 
+/* What the run was asked to do, beside what it did: speeds in operations a second come from it. */
+static ys_status note_work(const struct ys_work *work, ys_json *facts)
+{
+    ys_json *note = ys_json_object();
+    ys_json_set_int(note, "parameters", work->parameters);
+    ys_json_set_int(note, "multiply_adds", work->multiply_adds);
+    return ys_json_set(facts, "work", note);
+}
+
 static ys_status run_prepared(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work, int64_t round,
                               int attempt, const char *folder)
 {
@@ -193,6 +206,10 @@ static ys_status run_prepared(struct ys_study *study, struct ys_trial *trial, co
     ys_status status = execute(study, trial, work, round, folder, &record);
     if (!record.facts)
         return status != YS_OK ? status : ys_fail(YS_EINTERNAL, "a run left no record");
+    if (note_work(work, record.facts) != YS_OK) {
+        ys_run_record_fini(&record);
+        return ys_out_of_memory();
+    }
     ys_status checked = status == YS_OK ? check_run(study, trial, work, folder, record.facts) : YS_OK;
     if (study->deadline_ns && ys_time_ns() >= study->deadline_ns &&
         strcmp(ys_json_get_text(record.facts, "status", ""), "timeout_wall") == 0) {
@@ -204,8 +221,7 @@ static ys_status run_prepared(struct ys_study *study, struct ys_trial *trial, co
     judge(study, trial, record.facts);
     drop_log(trial, folder, record.facts);
     study->spent_s += (double)(ys_time_ns() - start_ns) * 1e-9;
-    ys_json_free(record.facts);
-    ys_series_set_free(&record.series);
+    ys_run_record_fini(&record);
     if (stored == YS_OK && message)
         ys_fail(status != YS_OK ? status : checked, "%s", message);
     ys_free(message);
