@@ -1,0 +1,59 @@
+/* Data sets: what there is, and one prepared file for each half of it, the same for every framework.
+ *
+ * Prepared files lie in the cache folder, data/NAME/train.safetensors and test.safetensors. Each holds x, U8 [n,
+ * channels, height, width], and y, I64 [n]. docs/data.md describes the sets. */
+#ifndef YS_DATA_DATASET_H
+#define YS_DATA_DATASET_H
+
+#include "base/json.h"
+#include "base/safetensors.h"
+#include "base/status.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What is known of a data set before any file of it is here. */
+struct ys_data_source {
+    const char *name, *title;
+    bool generated;   /* made by yardstick itself; otherwise fetched or imported once */
+    int64_t shape[3]; /* channels, height, width */
+    int64_t classes;
+    int64_t train_count, test_count; /* as published */
+    const char *edition;             /* prepared files of another edition are made again */
+};
+
+/** All sets, ended by a NULL name. */
+const struct ys_data_source *ys_data_sources(void);
+/** NULL when there is none of that name. */
+const struct ys_data_source *ys_data_find(const char *name);
+
+/** A prepared set. All strings are owned. */
+struct ys_dataset {
+    char *name;
+    char *train_path, *test_path;       /* absolute */
+    char train_hash[65], test_hash[65]; /* SHA-256 of the bytes of x followed by those of y (little-endian) */
+    int64_t train_count, test_count;
+    int64_t shape[3];
+    int64_t classes;     /* labels are 0 to classes - 1 */
+    enum ys_dtype dtype; /* YS_U8 */
+    double scale;        /* pixel * scale is in [0, 1] */
+    bool verified;       /* equal to what was published, or generated */
+    char *source;        /* where it came from, for people */
+};
+
+/** From the cache, or generated now. Fast when prepared: the files' headers are checked, the pixels are not read.
+ * YS_EINVAL for an unknown name; YS_ENOTFOUND when the set must be fetched first, with the command to do it; YS_EFORMAT
+ * when the prepared files are damaged and cannot be made again here; YS_EIO. `dataset` is untouched on failure. */
+ys_status ys_data_prepare(const char *name, struct ys_dataset *dataset) YS_MUST_CHECK;
+void ys_dataset_fini(struct ys_dataset *dataset); /* a zeroed one is fine */
+
+/** Imports the published files from the folder `from_dir`, or downloads them when it is NULL, and replaces what is
+ * prepared. Files that are not those published are refused (YS_EFORMAT) unless `unverified`; then whatever is whole and
+ * of the right form is taken and marked. A generated set is only prepared. Several processes may do this at once. */
+ys_status ys_data_fetch(const char *name, const char *from_dir, bool unverified) YS_MUST_CHECK;
+
+/** An array of {name, title, state, shape, classes, train, test, command, verified, source, train_hash}. state:
+ * "ready", "generated" (made when first used) or "missing" (command says how to get it); the last three are null unless
+ * ready. */
+ys_status ys_data_list(ys_json **list) YS_MUST_CHECK;
+
+#endif

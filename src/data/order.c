@@ -1,0 +1,71 @@
+#include "data/order.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/safetensors.h"
+#include <stdio.h>
+#include <string.h>
+
+static void draw_epoch(uint64_t seed, int64_t epoch, uint32_t *rows, size_t n)
+{
+    char name[32];
+    snprintf(name, sizeof name, "order/%lld", (long long)epoch);
+    struct ys_rng rng;
+    ys_rng_init(&rng, seed, name);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (uint32_t)i;
+    ys_rng_shuffle(&rng, rows, n);
+}
+
+static ys_status write_order(const char *path, const uint32_t *order, int64_t batch, int64_t steps, const double *lr,
+                             char hash[65])
+{
+    struct ys_tensor tensors[2] = {
+        {.name = "order",
+         .dtype = YS_U32,
+         .rank = 2,
+         .shape = {steps, batch},
+         .data = order,
+         .size_bytes = (size_t)(steps * batch) * sizeof *order},
+        {.name = "lr",
+         .dtype = YS_F64,
+         .rank = 1,
+         .shape = {steps},
+         .data = lr,
+         .size_bytes = (size_t)steps * sizeof *lr},
+    };
+    YS_TRY(ys_safetensors_write(path, tensors, 2, NULL));
+    uint8_t digest[32];
+    ys_sha256_joined(order, tensors[0].size_bytes, lr, tensors[1].size_bytes, digest);
+    for (size_t i = 0; i < sizeof digest; i++)
+        snprintf(hash + 2 * i, 3, "%02x", digest[i]);
+    return YS_OK;
+}
+
+ys_status ys_order_write(const char *path, uint64_t seed, int64_t n, int64_t batch, int64_t steps, const double *lr,
+                         char hash[65])
+{
+    if (n < 1 || batch < 1 || steps < 1 || n > UINT32_MAX)
+        return ys_fail(YS_EINVAL, "%lld rows in batches of %lld for %lld steps: each must be at least 1", (long long)n,
+                       (long long)batch, (long long)steps);
+    if (batch > n)
+        return ys_fail(YS_EINVAL, "a batch of %lld is larger than the data set, which has %lld rows", (long long)batch,
+                       (long long)n);
+    if (steps > YS_ORDER_MAX_ROWS / batch)
+        return ys_fail(YS_EINVAL, "%lld steps of %lld rows are more than %lld rows in one run", (long long)steps,
+                       (long long)batch, (long long)YS_ORDER_MAX_ROWS);
+    uint32_t *order = ys_alloc((size_t)(steps * batch), sizeof *order);
+    uint32_t *rows = ys_alloc((size_t)n, sizeof *rows);
+    ys_status status = order && rows ? YS_OK : ys_out_of_memory();
+    int64_t batches = n / batch; /* of an epoch */
+    for (int64_t step = 0; step < steps && status == YS_OK; step++) {
+        if (step % batches == 0)
+            draw_epoch(seed, step / batches, rows, (size_t)n);
+        memcpy(order + step * batch, rows + step % batches * batch, (size_t)batch * sizeof *order);
+    }
+    if (status == YS_OK)
+        status = write_order(path, order, batch, steps, lr, hash);
+    ys_free(rows);
+    ys_free(order);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* Which rows each step takes. */
+#ifndef YS_DATA_ORDER_H
+#define YS_DATA_ORDER_H
+
+#include "base/status.h"
+#include <stdint.h>
+
+#define YS_ORDER_MAX_ROWS ((int64_t)1 << 30) /* steps * batch: a file of 4 GiB */
+
+/** Writes the order of rows and the learning rates of a run as safetensors: `order`, U32 [steps, batch], and `lr`, F64
+ * [steps].
+ *
+ * Epoch k is a permutation of the n rows drawn from the stream (seed, "order/k"); it gives floor(n / batch) batches,
+ * and the rest of it is dropped.
+ * @param lr    [in] steps numbers, copied into the file
+ * @param hash  [out] SHA-256 of the bytes of `order` followed by those of `lr` (little-endian)
+ * YS_EINVAL: batch larger than n, a number below 1, n of 2^32 or more, more than YS_ORDER_MAX_ROWS. */
+ys_status ys_order_write(const char *path, uint64_t seed, int64_t n, int64_t batch, int64_t steps, const double *lr,
+                         char hash[65]) YS_MUST_CHECK;
+
+#endif

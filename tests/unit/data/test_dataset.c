@@ -1,0 +1,309 @@
+#include "data/dataset.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "data/digits.h"
+#include "data/prepared.h"
+#include "mnist_files.h"
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static const char *path_before; /* PATH as the program got it */
+
+/** A fresh cache of that name; its path, borrowed until the next one. */
+static const char *use_cache(const char *name)
+{
+    static char path[PATH_MAX + 256];
+    ys_log_set_level(YS_LOG_ERROR);
+    snprintf(path, sizeof path, "%s", scratch(name));
+    setenv("YARDSTICK_CACHE", path, 1);
+    return path;
+}
+
+/** Entries of cache/data, temporary ones included. */
+static int count_entries(const char *cache)
+{
+    char *folder = ys_path_join(cache, "data");
+    DIR *entries = opendir(folder);
+    int count = 0;
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (entries)
+        closedir(entries);
+    ys_free(folder);
+    return count;
+}
+
+static void digits_are_generated_once_then_found(void)
+{
+    const char *cache = use_cache("digits");
+    struct ys_dataset first = {0}, second = {0};
+    struct stat before, after;
+    REQUIRE(ys_data_prepare("digits", &first) == YS_OK);
+    CHECK_TEXT(first.name, "digits");
+    CHECK_TEXT(first.train_hash, YS_DIGITS_TRAIN_HASH);
+    CHECK_TEXT(first.test_hash, YS_DIGITS_TEST_HASH);
+    CHECK(first.train_count == 3840 && first.test_count == 1000 && first.classes == 10 && first.verified);
+    CHECK(first.shape[0] == 1 && first.shape[1] == 28 && first.shape[2] == 28 && first.dtype == YS_U8);
+    CHECK(first.scale == 1.0 / 255 && first.train_path[0] == '/');
+    CHECK(stat(first.train_path, &before) == 0);
+    REQUIRE(ys_data_prepare("digits", &second) == YS_OK);
+    CHECK(stat(second.train_path, &after) == 0 && before.st_ino == after.st_ino);
+    CHECK_INT(count_entries(cache), 1);
+    ys_dataset_fini(&first);
+    ys_dataset_fini(&second);
+}
+
+static void the_prepared_file_holds_what_it_says(void)
+{
+    use_cache("contents");
+    struct ys_dataset d = {0};
+    struct ys_safetensors *file;
+    const struct ys_tensor *x, *y;
+    uint8_t digest[32];
+    REQUIRE(ys_data_prepare("digits", &d) == YS_OK);
+    REQUIRE(ys_safetensors_open(d.test_path, &file) == YS_OK);
+    CHECK(ys_safetensors_need(file, "x", YS_U8, 4, (const int64_t[]){1000, 1, 28, 28}, &x) == YS_OK);
+    CHECK(ys_safetensors_need(file, "y", YS_I64, 1, (const int64_t[]){1000}, &y) == YS_OK);
+    ys_sha256_joined(x->data, x->size_bytes, y->data, y->size_bytes, digest);
+    for (int i = 0; i < 32; i++) {
+        char two[3];
+        snprintf(two, sizeof two, "%02x", digest[i]);
+        CHECK(strncmp(two, d.test_hash + 2 * i, 2) == 0);
+    }
+    CHECK_TEXT(ys_safetensors_meta(file, "classes"), "10");
+    ys_safetensors_close(file);
+    ys_dataset_fini(&d);
+}
+
+static void damaged_digits_are_made_again(void)
+{
+    use_cache("damaged");
+    struct ys_dataset d = {0};
+    REQUIRE(ys_data_prepare("digits", &d) == YS_OK);
+    CHECK(ys_fs_write(d.train_path, "rubbish", 7) == YS_OK);
+    ys_dataset_fini(&d);
+    REQUIRE(ys_data_prepare("digits", &d) == YS_OK);
+    CHECK_TEXT(d.train_hash, YS_DIGITS_TRAIN_HASH);
+    CHECK(remove(d.test_path) == 0);
+    ys_dataset_fini(&d);
+    REQUIRE(ys_data_prepare("digits", &d) == YS_OK);
+    CHECK(ys_fs_exists(d.test_path));
+    ys_dataset_fini(&d);
+}
+
+static void processes_may_prepare_at_once(void)
+{
+    const char *cache = use_cache("race");
+    enum { PROCESSES = 4 };
+    pid_t pids[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            struct ys_dataset d = {0};
+            struct ys_safetensors *file = NULL;
+            bool good = ys_data_prepare("digits", &d) == YS_OK && ys_safetensors_open(d.train_path, &file) == YS_OK;
+            ys_safetensors_close(file);
+            ys_dataset_fini(&d);
+            _exit(good ? 0 : 1);
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status = -1;
+        CHECK(waitpid(pids[i], &status, 0) == pids[i] && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    CHECK_INT(count_entries(cache), 1);
+}
+
+static void unknown_sets_are_refused(void)
+{
+    use_cache("unknown");
+    struct ys_dataset d = {0};
+    CHECK(ys_data_prepare("imagenet", &d) == YS_EINVAL);
+    CHECK_HAS(ys_error(), "no data set \"imagenet\"");
+    CHECK(ys_data_fetch("../mnist", NULL, true) == YS_EINVAL);
+    CHECK(ys_data_find("imagenet") == NULL && ys_data_find("mnist") != NULL);
+    CHECK(!d.name);
+}
+
+static void a_set_that_is_not_here_says_how_to_get_it(void)
+{
+    use_cache("nothing");
+    struct ys_dataset d = {0};
+    CHECK(ys_data_prepare("mnist", &d) == YS_ENOTFOUND);
+    CHECK_HAS(ys_error(), "yardstick data fetch mnist");
+}
+
+static void an_unverified_import_is_marked(void)
+{
+    const char *cache = use_cache("import");
+    struct ys_dataset d = {0};
+    write_mnist("folder", true);
+    CHECK(ys_data_fetch("mnist", scratch("folder"), false) == YS_EFORMAT);
+    CHECK_INT(count_entries(cache), 0);
+    REQUIRE(ys_data_fetch("mnist", scratch("folder"), true) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", &d) == YS_OK);
+    CHECK(!d.verified && d.train_count == FAKE_TRAIN && d.test_count == FAKE_TEST);
+    CHECK_INT(strlen(d.train_hash), 64);
+    CHECK_TEXT(d.source, "local files");
+    CHECK_INT(count_entries(cache), 1);
+    ys_dataset_fini(&d);
+}
+
+static void importing_again_replaces(void)
+{
+    const char *cache = use_cache("again");
+    struct ys_dataset first = {0}, second = {0};
+    write_mnist("again1", false);
+    write_mnist("again2", false);
+    write_idx("again2", "t10k-images-idx3-ubyte", 7, 28, false);
+    write_idx("again2", "t10k-labels-idx1-ubyte", 7, 0, false);
+    REQUIRE(ys_data_fetch("mnist", scratch("again1"), true) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", &first) == YS_OK);
+    REQUIRE(ys_data_fetch("mnist", scratch("again2"), true) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", &second) == YS_OK);
+    CHECK_INT(second.test_count, 7);
+    CHECK_TEXT(second.train_hash, first.train_hash);
+    CHECK(strcmp(second.test_hash, first.test_hash) != 0);
+    CHECK_INT(count_entries(cache), 1);
+    ys_dataset_fini(&first);
+    ys_dataset_fini(&second);
+}
+
+static void damaged_prepared_files_say_what_to_do(void)
+{
+    use_cache("broken");
+    struct ys_dataset d = {0};
+    write_mnist("broken-in", false);
+    REQUIRE(ys_data_fetch("mnist", scratch("broken-in"), true) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", &d) == YS_OK);
+    CHECK(truncate(d.train_path, 2000) == 0);
+    ys_dataset_fini(&d);
+    CHECK(ys_data_prepare("mnist", &d) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "yardstick data fetch mnist");
+}
+
+static void the_published_set_is_imported_verified(void)
+{
+    char *folder = find_real_mnist();
+    if (!folder) {
+        tap_skip("the published MNIST files are not here: YS_DATA_DIR names the folder that has them");
+        return;
+    }
+    use_cache("real");
+    struct ys_dataset d = {0};
+    ys_status status = ys_data_fetch("mnist", folder, false);
+    ys_free(folder);
+    REQUIRE(status == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", &d) == YS_OK);
+    CHECK(d.verified && d.train_count == 60000 && d.test_count == 10000);
+    ys_dataset_fini(&d);
+}
+
+/** Puts a program named curl first on PATH: it runs `body` with the file to write in $out and the address in $url. */
+static void fake_curl(const char *folder, const char *body)
+{
+    path_before = path_before ? path_before : ys_strdup(getenv("PATH"));
+    char *text =
+        ys_format("#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = --output ] && out=$2; shift; done\nurl=$1\n%s\n", body);
+    CHECK(ys_fs_make_dirs(scratch(folder)) == YS_OK);
+    char *program = ys_path_join(scratch(folder), "curl"), *path = ys_format("%s:%s", scratch(folder), path_before);
+    CHECK(ys_fs_write(program, text, strlen(text)) == YS_OK && chmod(program, 0755) == 0);
+    setenv("PATH", path, 1);
+    ys_free(text);
+    ys_free(program);
+    ys_free(path);
+}
+
+static void a_download_goes_on_at_the_next_mirror(void)
+{
+    const char *cache = use_cache("download");
+    struct ys_dataset d = {0};
+    write_mnist("served", true);
+    char *body = ys_format("case $url in *ossci*) exit 22;; esac\ncp \"%s/${url##*/}\" \"$out\"", scratch("served"));
+    fake_curl("bin1", body);
+    ys_free(body);
+    CHECK(ys_data_fetch("mnist", NULL, true) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", &d) == YS_OK);
+    CHECK_HAS(d.source, "https://storage.googleapis.com/");
+    CHECK(!d.verified);
+    CHECK_INT(count_entries(cache), 1);
+    ys_dataset_fini(&d);
+    setenv("PATH", path_before, 1);
+}
+
+static void a_failing_download_says_why_and_leaves_nothing(void)
+{
+    const char *cache = use_cache("offline");
+    fake_curl("bin2", "exit 6");
+    CHECK(ys_data_fetch("mnist", NULL, false) == YS_EIO);
+    CHECK_HAS(ys_error(), "curl ended with exit code 6");
+    CHECK_HAS(ys_error(), "yardstick data fetch mnist --from DIR");
+    CHECK_INT(count_entries(cache), 0);
+    fake_curl("bin3", "echo '<html>' > \"$out\"");
+    CHECK(ys_data_fetch("mnist", NULL, true) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "not an IDX file");
+    CHECK_INT(count_entries(cache), 0);
+    setenv("PATH", scratch("no-programs-here"), 1);
+    CHECK(ys_data_fetch("mnist", NULL, false) == YS_ENOTFOUND);
+    CHECK_HAS(ys_error(), "curl, which is not installed");
+    setenv("PATH", path_before, 1);
+}
+
+static void what_cannot_be_fetched_is_refused(void)
+{
+    use_cache("refused");
+    CHECK(ys_data_fetch("mnist", scratch("no such folder"), false) == YS_ENOTFOUND);
+    CHECK_HAS(ys_error(), "no such folder");
+    CHECK(ys_data_fetch("digits", scratch("."), false) == YS_EINVAL);
+    CHECK(ys_data_fetch("digits", NULL, false) == YS_OK);
+}
+
+static void the_list_says_what_is_here(void)
+{
+    use_cache("list");
+    ys_json *list = NULL;
+    REQUIRE(ys_data_list(&list) == YS_OK);
+    CHECK_INT(ys_json_size(list), 2);
+    CHECK_TEXT(ys_json_get_text(ys_json_at(list, 0), "state", ""), "generated");
+    CHECK_TEXT(ys_json_get_text(ys_json_at(list, 1), "name", ""), "mnist");
+    CHECK_TEXT(ys_json_get_text(ys_json_at(list, 1), "state", ""), "missing");
+    CHECK_TEXT(ys_json_get_text(ys_json_at(list, 1), "command", ""), "yardstick data fetch mnist");
+    ys_json_free(list);
+    write_mnist("list-in", false);
+    REQUIRE(ys_data_fetch("mnist", scratch("list-in"), true) == YS_OK);
+    REQUIRE(ys_data_list(&list) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(ys_json_at(list, 1), "state", ""), "ready");
+    CHECK(!ys_json_get_bool(ys_json_at(list, 1), "verified", true));
+    CHECK_INT(ys_json_get_int(ys_json_at(list, 1), "train", 0), FAKE_TRAIN);
+    ys_json_free(list);
+}
+
+static void every_failing_allocation_is_reported_and_leaves_nothing_behind(void)
+{
+    const char *cache = use_cache("memory");
+    write_mnist("memory-in", true);
+    char *folder = ys_strdup(scratch("memory-in"));
+    long n = 1;
+    for (; n < 2000; n++) {
+        ys_mem_fail_at(n);
+        ys_status status = ys_data_fetch("mnist", folder, true);
+        ys_mem_fail_at(0);
+        if (status == YS_OK)
+            break;
+        tap_check(status == YS_ENOMEM, __LINE__, "allocation %ld: %s, %s", n, ys_status_name(status), ys_error());
+        tap_check(count_entries(cache) == 0, __LINE__, "allocation %ld leaves something behind", n);
+    }
+    CHECK(n > 20 && n < 2000);
+    ys_free(folder);
+}
+
+TAP_MAIN(TAP_CASE(digits_are_generated_once_then_found), TAP_CASE(the_prepared_file_holds_what_it_says),
+         TAP_CASE(damaged_digits_are_made_again), TAP_CASE(processes_may_prepare_at_once),
+         TAP_CASE(unknown_sets_are_refused), TAP_CASE(a_set_that_is_not_here_says_how_to_get_it),
+         TAP_CASE(an_unverified_import_is_marked), TAP_CASE(importing_again_replaces),
+         TAP_CASE(damaged_prepared_files_say_what_to_do), TAP_CASE(the_published_set_is_imported_verified),
+         TAP_CASE(a_download_goes_on_at_the_next_mirror), TAP_CASE(a_failing_download_says_why_and_leaves_nothing),
+         TAP_CASE(what_cannot_be_fetched_is_refused), TAP_CASE(the_list_says_what_is_here),
+         TAP_CASE(every_failing_allocation_is_reported_and_leaves_nothing_behind))
