@@ -58,13 +58,13 @@ __attribute__((format(printf, 1, 2), unused)) static void tap_skip(const char *f
 #define CHECK_TEXT(actual, expected)                                                                                   \
     do {                                                                                                               \
         const char *actual_ = (actual), *expected_ = (expected);                                                       \
-        tap_check(actual_ && strcmp(actual_, expected_) == 0, __LINE__, "%s is \"%s\", not \"%s\"", #actual,           \
+        tap_check(actual_ &&strcmp(actual_, expected_) == 0, __LINE__, "%s is \"%s\", not \"%s\"", #actual,            \
                   actual_ ? actual_ : "(null)", expected_);                                                            \
     } while (0)
 #define CHECK_HAS(actual, part)                                                                                        \
     do {                                                                                                               \
         const char *actual_ = (actual), *part_ = (part);                                                               \
-        tap_check(actual_ && strstr(actual_, part_), __LINE__, "%s is \"%s\", which lacks \"%s\"", #actual,            \
+        tap_check(actual_ &&strstr(actual_, part_), __LINE__, "%s is \"%s\", which lacks \"%s\"", #actual,             \
                   actual_ ? actual_ : "(null)", part_);                                                                \
     } while (0)
 /** |actual - expected| <= tolerance; say in a comment where the tolerance comes from. */
@@ -75,7 +75,10 @@ __attribute__((format(printf, 1, 2), unused)) static void tap_skip(const char *f
                   actual_, expected_, (double)(tolerance));                                                            \
     } while (0)
 
-#define TAP_CASE(function) {#function, function}
+#define TAP_CASE(function)                                                                                             \
+    {                                                                                                                  \
+#function, function                                                                                            \
+    }
 
 static int tap_main(const struct tap_case *cases, int count, int argc, char **argv)
 {

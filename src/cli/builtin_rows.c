@@ -7,7 +7,8 @@ static ys_status check_rows(const char *path, struct ys_graph *graph, struct ys_
     struct ys_value *input = &graph->values[graph->input];
     const struct ys_tensor *x = ys_safetensors_find(rows->file, "x");
     if (x && x->dtype == YS_F32)
-        input->dtype = YS_F32; /* pixels may come as floats whatever the graph was made for: normalisation is the same */
+        input->dtype =
+            YS_F32; /* pixels may come as floats whatever the graph was made for: normalisation is the same */
     YS_TRY(ys_safetensors_need(rows->file, "x", input->dtype, SIZE_MAX, NULL, &rows->x));
     if (rows->x->rank != input->rank || rows->x->shape[0] < 1 ||
         memcmp(rows->x->shape + 1, input->shape + 1, (input->rank - 1) * sizeof *input->shape) != 0)

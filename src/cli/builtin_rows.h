@@ -11,10 +11,9 @@ struct ys_builtin_rows {
     size_t count, row_bytes;
 };
 
-/** Opens the file and checks it against the graph's input, whose format becomes that of the file's pixels: open it before
- * the engine. */
-ys_status ys_builtin_rows_open(const char *path, struct ys_graph *graph,
-                               struct ys_builtin_rows *rows) YS_MUST_CHECK;
+/** Opens the file and checks it against the graph's input, whose format becomes that of the file's pixels: open it
+ * before the engine. */
+ys_status ys_builtin_rows_open(const char *path, struct ys_graph *graph, struct ys_builtin_rows *rows) YS_MUST_CHECK;
 void ys_builtin_rows_close(struct ys_builtin_rows *rows);
 /** Copies row `row`, below rows->count, to row `to` of the given buffers. */
 void ys_builtin_rows_copy(const struct ys_builtin_rows *rows, size_t row, size_t to, void *x, int64_t *y);

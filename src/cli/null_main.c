@@ -1,6 +1,6 @@
-/* yardstick-null: an adapter that does no work at a stated rate. It shows what the harness itself costs, and serves as a
- * framework of known speed: with the option `rate` (rows a second) its blocks take batch * steps / rate seconds, slept and
- * not computed; without it they take no time. It has no losses and saves nothing, and says so (`no_work`). */
+/* yardstick-null: an adapter that does no work at a stated rate. It shows what the harness itself costs, and serves as
+ * a framework of known speed: with the option `rate` (rows a second) its blocks take batch * steps / rate seconds,
+ * slept and not computed; without it they take no time. It has no losses and saves nothing, and says so (`no_work`). */
 #include "base/clock.h"
 #include "protocol/adapter.h"
 #include <errno.h>
@@ -11,7 +11,8 @@
 
 struct null_adapter {
     double step_ns; /* 0: as fast as possible */
-    double late_ns; /* what earlier blocks took too long; later ones are shortened by it, so that the rate holds on average */
+    double late_ns; /* what earlier blocks took too long; later ones are shortened by it, so that the rate holds on
+                       average */
 };
 
 static ys_status hello(void *self, ys_json *reply)

@@ -71,7 +71,8 @@ static ys_status read_state(const struct ys_recipe *recipe, const char *version,
         status = read_installed(recipe, version, state, environment);
     } else if (status == YS_OK && ys_fs_exists(failed) && ys_json_read(failed, &state) == YS_OK) {
         environment->unsupported = ys_json_get_bool(state, "unsupported", false);
-        environment->reason = ys_format("the last attempt to install it failed: %s", ys_json_get_text(state, "reason", "?"));
+        environment->reason =
+            ys_format("the last attempt to install it failed: %s", ys_json_get_text(state, "reason", "?"));
     } else if (status == YS_OK && ys_fs_is_dir(environment->folder)) {
         environment->reason = ys_format("its installation was interrupted");
     } else if (status == YS_OK) {

@@ -21,7 +21,7 @@ void ys_framework_free(struct ys_framework *framework)
 {
     if (!framework)
         return;
-    char *texts[] = {framework->spec, framework->name, framework->version, framework->title,
+    char *texts[] = {framework->spec,        framework->name,   framework->version, framework->title,
                      framework->recipe_path, framework->reason, framework->command};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
@@ -53,7 +53,8 @@ static ys_status pick_version(const struct ys_recipe *recipe, const char *asked,
     }
     ys_status status = YS_OK;
     if (!*version)
-        status = ys_fail(YS_ENOTFOUND, "the recipe of %s has no version \"%s\" (it has: %s)", recipe->name, asked, ys_buf_text(&known));
+        status = ys_fail(YS_ENOTFOUND, "the recipe of %s has no version \"%s\" (it has: %s)", recipe->name, asked,
+                         ys_buf_text(&known));
     ys_buf_free(&known);
     return status;
 }
@@ -130,7 +131,8 @@ static ys_status use_program(struct ys_framework *framework, const struct ys_rec
 /* The adapter's file: beside the recipe, or one of yardstick's own. */
 static char *find_adapter(const struct ys_recipe *recipe)
 {
-    char *beside = recipe->adapter[0] == '/' ? ys_strdup(recipe->adapter) : ys_path_join(recipe->folder, recipe->adapter);
+    char *beside =
+        recipe->adapter[0] == '/' ? ys_strdup(recipe->adapter) : ys_path_join(recipe->folder, recipe->adapter);
     if (beside && ys_fs_exists(beside))
         return beside;
     char *own = ys_find_support(recipe->adapter);
@@ -140,7 +142,8 @@ static char *find_adapter(const struct ys_recipe *recipe)
     return own;
 }
 
-static ys_status not_ready(struct ys_framework *framework, const struct ys_environment *environment, const char *installs)
+static ys_status not_ready(struct ys_framework *framework, const struct ys_environment *environment,
+                           const char *installs)
 {
     framework->state = environment->unsupported ? YS_FRAMEWORK_UNSUPPORTED : YS_FRAMEWORK_MISSING;
     framework->reason = ys_strdup(environment->reason);
@@ -148,8 +151,8 @@ static ys_status not_ready(struct ys_framework *framework, const struct ys_envir
     return framework->reason && framework->command ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status use_python(struct ys_framework *framework, const struct ys_recipe *recipe, const struct ys_recipe *home,
-                            const char *version, struct ys_buf *closure)
+static ys_status use_python(struct ys_framework *framework, const struct ys_recipe *recipe,
+                            const struct ys_recipe *home, const char *version, struct ys_buf *closure)
 {
     struct ys_environment environment;
     YS_TRY(ys_environment_read(home, version, &environment));
@@ -251,7 +254,8 @@ ys_status ys_framework_find(const char *spec, const char *const *recipe_dirs, st
     return status;
 }
 
-ys_status ys_framework_option(const struct ys_framework *framework, const char *option, const char *text, ys_json **value)
+ys_status ys_framework_option(const struct ys_framework *framework, const char *option, const char *text,
+                              ys_json **value)
 {
     const ys_json *known = ys_json_get(framework->options, option), *choices = ys_json_get(known, "choices");
     if (!known)
@@ -307,8 +311,8 @@ static ys_status describe(const char *name, const char *const *recipe_dirs, ys_j
         ys_json_set(entry, "options", ys_json_copy(framework->options));
         ys_json_set_string(entry, "recipe", recipe->path);
         struct ys_environment environment = {0};
-        if (recipe->adapter && !recipe->uses && ys_environment_read(recipe, framework->version, &environment) == YS_OK &&
-            environment.complete)
+        if (recipe->adapter && !recipe->uses &&
+            ys_environment_read(recipe, framework->version, &environment) == YS_OK && environment.complete)
             ys_json_set_int(entry, "size_bytes", (int64_t)environment.size_bytes);
         ys_environment_fini(&environment);
     } else if (status != YS_ENOMEM) {
@@ -342,7 +346,8 @@ ys_status ys_framework_list(const char *const *recipe_dirs, ys_json **list)
 }
 
 /* The recipe of `spec` and the version meant; only recipes that have an environment of their own can be installed. */
-static ys_status find_installable(const char *spec, const char *const *recipe_dirs, struct ys_recipe **recipe, const char **version)
+static ys_status find_installable(const char *spec, const char *const *recipe_dirs, struct ys_recipe **recipe,
+                                  const char **version)
 {
     char *name = NULL, *asked = NULL;
     ys_status status = split_spec(spec, &name, &asked);

@@ -1,9 +1,9 @@
 /* Frameworks: what their recipes say, whether they are installed here, and how their adapter is started.
  *
- * A recipe is a flat file NAME.recipe in the dialect of job files; docs/frameworks.md has every key. Recipes are looked for in the
- * folders the user names (--recipes), then in ${XDG_CONFIG_HOME:-~/.config}/yardstick/recipes, then in frameworks/ of
- * yardstick itself; the first that has the name wins. Nothing here imports a framework or starts an adapter: finding one
- * takes well under a millisecond. */
+ * A recipe is a flat file NAME.recipe in the dialect of job files; docs/frameworks.md has every key. Recipes are looked
+ * for in the folders the user names (--recipes), then in ${XDG_CONFIG_HOME:-~/.config}/yardstick/recipes, then in
+ * frameworks/ of yardstick itself; the first that has the name wins. Nothing here imports a framework or starts an
+ * adapter: finding one takes well under a millisecond. */
 #ifndef YS_FRAMEWORK_FRAMEWORK_H
 #define YS_FRAMEWORK_FRAMEWORK_H
 
@@ -19,37 +19,39 @@ enum ys_framework_state {
 };
 
 struct ys_framework {
-    char *spec;        /* as asked for: "pytorch" or "pytorch@2.13.0" */
-    char *name;        /* "pytorch" */
-    char *version;     /* "2.13.0"; "" for a program whose recipe gives none */
-    char *title;       /* "PyTorch" */
+    char *spec;    /* as asked for: "pytorch" or "pytorch@2.13.0" */
+    char *name;    /* "pytorch" */
+    char *version; /* "2.13.0"; "" for a program whose recipe gives none */
+    char *title;   /* "PyTorch" */
     char *recipe_path;
-    bool no_work;      /* its adapter does no work: nothing to prove, nothing learnt */
-    bool has_double;   /* its adapter runs in f64, so meaning can be proven */
+    bool no_work;    /* its adapter does no work: nothing to prove, nothing learnt */
+    bool has_double; /* its adapter runs in f64, so meaning can be proven */
     enum ys_framework_state state;
-    char *reason;      /* one sentence; NULL when ready */
-    char *command;     /* the command that would make it ready; NULL when there is none */
-    char **argv;       /* what to execute, ended by NULL; NULL unless ready */
-    char **env;        /* "NAME=value" over the parent's environment, ended by NULL; never NULL */
+    char *reason;                 /* one sentence; NULL when ready */
+    char *command;                /* the command that would make it ready; NULL when there is none */
+    char **argv;                  /* what to execute, ended by NULL; NULL unless ready */
+    char **env;                   /* "NAME=value" over the parent's environment, ended by NULL; never NULL */
     char closure[YS_SHA256_TEXT]; /* over the recipe, the adapter's files, the pinned requirements, the program */
-    ys_json *options;  /* {NAME: {type: "bool"|"text"|"choice", choices: [...], help: ...}} */
+    ys_json *options;             /* {NAME: {type: "bool"|"text"|"choice", choices: [...], help: ...}} */
 };
 
-/** Finds `spec`. `recipe_dirs` may be NULL or is ended by NULL. YS_ENOTFOUND: no such recipe, or it does not have that version
- * (the message lists what there is); YS_EFORMAT: the recipe is damaged. Free with ys_framework_free(). */
-ys_status ys_framework_find(const char *spec, const char *const *recipe_dirs, struct ys_framework **framework) YS_MUST_CHECK;
+/** Finds `spec`. `recipe_dirs` may be NULL or is ended by NULL. YS_ENOTFOUND: no such recipe, or it does not have that
+ * version (the message lists what there is); YS_EFORMAT: the recipe is damaged. Free with ys_framework_free(). */
+ys_status ys_framework_find(const char *spec, const char *const *recipe_dirs,
+                            struct ys_framework **framework) YS_MUST_CHECK;
 void ys_framework_free(struct ys_framework *framework); /* NULL is fine */
 
 /** The value of option `option` written as `text`, typed. YS_EINVAL names the option, the value and what is allowed. */
 ys_status ys_framework_option(const struct ys_framework *framework, const char *option, const char *text,
                               ys_json **value) YS_MUST_CHECK;
 
-/** Every recipe that can be found, sorted by name: array of {name, title, versions, version, state, reason, command, size_bytes
- * (on disk, null unless installed), options, recipe}. A damaged recipe is an entry of state "damaged". */
+/** Every recipe that can be found, sorted by name: array of {name, title, versions, version, state, reason, command,
+ * size_bytes (on disk, null unless installed), options, recipe}. A damaged recipe is an entry of state "damaged". */
 ys_status ys_framework_list(const char *const *recipe_dirs, ys_json **list) YS_MUST_CHECK;
 
-/** Makes the framework's own environment from its pinned requirements: exit at once when it is there. Safe to interrupt and to
- * repeat. The reason of a failure is kept beside the environment, so that the framework's row can say it later. */
+/** Makes the framework's own environment from its pinned requirements: exit at once when it is there. Safe to interrupt
+ * and to repeat. The reason of a failure is kept beside the environment, so that the framework's row can say it later.
+ */
 ys_status ys_framework_install(const char *spec, const char *const *recipe_dirs) YS_MUST_CHECK;
 ys_status ys_framework_uninstall(const char *spec, const char *const *recipe_dirs) YS_MUST_CHECK;
 

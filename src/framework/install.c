@@ -1,6 +1,6 @@
-/* Makes an environment: `uv` when it is there, else venv and pip; what they are set up with first, then the index of the framework's
- * makers. Requirement files are full closures, installed without resolving, so nothing unasked for (such as GPU
- * packages) can come along. */
+/* Makes an environment: `uv` when it is there, else venv and pip; what they are set up with first, then the index of
+ * the framework's makers. Requirement files are full closures, installed without resolving, so nothing unasked for
+ * (such as GPU packages) can come along. */
 #include "framework/environment.h"
 
 #include "base/child.h"
@@ -37,7 +37,8 @@ static void on_line(void *context, const char *line)
 static ys_status run(const struct attempt *attempt, const char *folder, struct listener *listener, bool *worked)
 {
     static const char *const env[] = {"PYTHONNOUSERSITE=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1", NULL};
-    struct ys_child_options options = {.env = env, .folder = folder, .merge_stderr = true, .on_line = on_line, .context = listener};
+    struct ys_child_options options = {
+        .env = env, .folder = folder, .merge_stderr = true, .on_line = on_line, .context = listener};
     struct ys_buf output = {0};
     int code = 0;
     ys_status status = ys_child_run(attempt->argv, &options, &output, &code);
@@ -58,7 +59,8 @@ static bool answers_version(const char *python, const char *version)
     ys_status status = ys_child_run(argv, &options, &output, &code);
     size_t length = strlen(version);
     const char *text = ys_buf_text(&output);
-    bool right = status == YS_OK && code == 0 && strncmp(text, version, length) == 0 && (text[length] == '\n' || !text[length]);
+    bool right =
+        status == YS_OK && code == 0 && strncmp(text, version, length) == 0 && (text[length] == '\n' || !text[length]);
     ys_buf_free(&output);
     return right;
 }
@@ -126,18 +128,22 @@ static ys_status make_env(const char *folder, const char *python, const char *en
     return uv ? try_all(attempts, 2, folder, &listener) : try_all(attempts + 1, 1, folder, &listener);
 }
 
-static ys_status fill_env(const struct ys_recipe *recipe, const char *folder, const char *env_python, const char *requirements,
-                          bool uv)
+static ys_status fill_env(const struct ys_recipe *recipe, const char *folder, const char *env_python,
+                          const char *requirements, bool uv)
 {
     struct listener listener = {0};
     const char *index = recipe->index;
     struct attempt attempts[] = {
-        {.how = "uv pip", .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements, NULL}},
-        {.how = "uv pip", .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements,
-                                   "--index-strategy", "unsafe-best-match", "--extra-index-url", index, NULL}},
-        {.how = "pip", .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--no-deps", "-r", requirements, NULL}},
-        {.how = "pip", .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--no-deps", "-r", requirements,
-                                "--extra-index-url", index, NULL}},
+        {.how = "uv pip",
+         .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements, NULL}},
+        {.how = "uv pip",
+         .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements, "--index-strategy",
+                  "unsafe-best-match", "--extra-index-url", index, NULL}},
+        {.how = "pip",
+         .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--no-deps", "-r", requirements, NULL}},
+        {.how = "pip",
+         .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--no-deps", "-r", requirements,
+                  "--extra-index-url", index, NULL}},
     };
     size_t first = uv ? 0 : 2, count = uv ? 2 : 4;
     if (!index)
@@ -192,8 +198,8 @@ static ys_status make(const struct ys_recipe *recipe, const char *version, const
     char *env = ys_path_join(folder, "env"), *env_python = ys_path_join(folder, "env/bin/python");
     ys_status status = requirements && env && env_python ? YS_OK : ys_out_of_memory();
     if (status == YS_OK && !ys_fs_exists(requirements))
-        status = ys_fail(YS_EUNSUPPORTED, "its requirements are not pinned for Python %s (%s is not there)", python_version,
-                         requirements);
+        status = ys_fail(YS_EUNSUPPORTED, "its requirements are not pinned for Python %s (%s is not there)",
+                         python_version, requirements);
     bool uv = status == YS_OK && have_uv();
     if (status == YS_OK)
         status = make_env(folder, python, env, uv);

@@ -23,8 +23,9 @@ void ys_recipe_free(struct ys_recipe *recipe)
 {
     if (!recipe)
         return;
-    char *texts[] = {recipe->path, recipe->folder, recipe->text, recipe->name, recipe->title, recipe->program,
-                     recipe->adapter, recipe->uses, recipe->python, recipe->requirements, recipe->index, recipe->limits};
+    char *texts[] = {recipe->path,   recipe->folder,       recipe->text,    recipe->name,
+                     recipe->title,  recipe->program,      recipe->adapter, recipe->uses,
+                     recipe->python, recipe->requirements, recipe->index,   recipe->limits};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_texts(recipe->versions);
@@ -84,7 +85,10 @@ static ys_status set_bool(bool *field, const struct ys_ini_entry *entry)
 
 static ys_status set_size(uint64_t *field, const struct ys_ini_entry *entry)
 {
-    static const struct { const char *unit; double factor; } units[] = {{"MB", 1e6}, {"GB", 1e9}};
+    static const struct {
+        const char *unit;
+        double factor;
+    } units[] = {{"MB", 1e6}, {"GB", 1e9}};
     char *end = NULL;
     double value = strtod(entry->value, &end);
     while (*end == ' ')
@@ -122,7 +126,8 @@ static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
         ys_json_set_string(option, "type", "choice");
         ys_json_set(option, "choices", choices);
     } else {
-        status = ys_ini_fail(&entry->value_place, "%s: \"%s\" is no type: write bool, text or one of A B C", entry->key, type);
+        status = ys_ini_fail(&entry->value_place, "%s: \"%s\" is no type: write bool, text or one of A B C", entry->key,
+                             type);
     }
     ys_json_set_string(option, "help", colon + 1 + strspn(colon + 1, " "));
     ys_free(type);
@@ -130,15 +135,25 @@ static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
     return status != YS_OK ? status : set;
 }
 
-static const char *const keys[] = {"name", "title", "program", "adapter", "uses", "versions", "python", "requirements",
-                                   "index", "limits", "download", "disk", "no_work", "double", "env.NAME", "opt.NAME", NULL};
+static const char *const keys[] = {"name",    "title",        "program",  "adapter",  "uses",     "versions",
+                                   "python",  "requirements", "index",    "limits",   "download", "disk",
+                                   "no_work", "double",       "env.NAME", "opt.NAME", NULL};
 
 static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
-    const struct { const char *key; char **field; } texts[] = {
-        {"name", &recipe->name}, {"title", &recipe->title}, {"program", &recipe->program},
-        {"adapter", &recipe->adapter}, {"uses", &recipe->uses}, {"python", &recipe->python},
-        {"requirements", &recipe->requirements}, {"index", &recipe->index}, {"limits", &recipe->limits},
+    const struct {
+        const char *key;
+        char **field;
+    } texts[] = {
+        {"name", &recipe->name},
+        {"title", &recipe->title},
+        {"program", &recipe->program},
+        {"adapter", &recipe->adapter},
+        {"uses", &recipe->uses},
+        {"python", &recipe->python},
+        {"requirements", &recipe->requirements},
+        {"index", &recipe->index},
+        {"limits", &recipe->limits},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(entry->key, texts[i].key) == 0)
@@ -176,9 +191,11 @@ static ys_status check(const struct ys_recipe *recipe)
         return ys_fail(YS_EFORMAT, "%s: its name is \"%s\": the file must be called %s%s", recipe->path, recipe->name,
                        recipe->name, SUFFIX);
     if (!recipe->program == !recipe->adapter)
-        return ys_fail(YS_EFORMAT, "%s: a recipe needs program = EXECUTABLE or adapter = FILE.py, and not both", recipe->path);
+        return ys_fail(YS_EFORMAT, "%s: a recipe needs program = EXECUTABLE or adapter = FILE.py, and not both",
+                       recipe->path);
     if (recipe->adapter && !recipe->uses && (!recipe->requirements || !recipe->python || !recipe->versions[0][0]))
-        return ys_fail(YS_EFORMAT, "%s: an adapter needs versions, python and requirements, or uses = RECIPE", recipe->path);
+        return ys_fail(YS_EFORMAT, "%s: an adapter needs versions, python and requirements, or uses = RECIPE",
+                       recipe->path);
     return YS_OK;
 }
 

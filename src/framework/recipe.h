@@ -11,18 +11,18 @@ struct ys_recipe {
     char *path, *folder; /* of the recipe file, absolute */
     char *text;          /* the file as it stands */
     char *name, *title;
-    char *program;       /* an executable and its arguments, for adapters that need no environment; NULL otherwise */
-    char *adapter;       /* a Python file, run by the environment's interpreter; NULL otherwise */
-    char *uses;          /* name of another recipe whose environment the adapter runs in; NULL: its own */
-    char **versions;     /* newest first, ended by NULL; at least one entry ("" for a program without) */
-    char *python;        /* "3.11": the version an environment is made with; space-separated when several will do */
-    char *requirements;  /* pattern with {version} and {python}, relative to the recipe's folder */
-    char *index;         /* package index of the framework's makers, or NULL */
-    char *limits;        /* what it is known not to do, or NULL */
+    char *program;      /* an executable and its arguments, for adapters that need no environment; NULL otherwise */
+    char *adapter;      /* a Python file, run by the environment's interpreter; NULL otherwise */
+    char *uses;         /* name of another recipe whose environment the adapter runs in; NULL: its own */
+    char **versions;    /* newest first, ended by NULL; at least one entry ("" for a program without) */
+    char *python;       /* "3.11": the version an environment is made with; space-separated when several will do */
+    char *requirements; /* pattern with {version} and {python}, relative to the recipe's folder */
+    char *index;        /* package index of the framework's makers, or NULL */
+    char *limits;       /* what it is known not to do, or NULL */
     uint64_t download_bytes, disk_bytes; /* 0 when the recipe does not say */
     bool no_work, has_double;
-    char **env;          /* "NAME=value", ended by NULL */
-    ys_json *options;    /* as in struct ys_framework */
+    char **env;       /* "NAME=value", ended by NULL */
+    ys_json *options; /* as in struct ys_framework */
 };
 
 /** Finds and reads the recipe called `name`. Errors as ys_framework_find(). */

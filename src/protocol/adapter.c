@@ -80,8 +80,8 @@ static ys_status on_hello(struct server *server, const struct request *request)
     int64_t protocol;
     YS_TRY(need_int(request->message, "protocol", 1, INT64_MAX, &protocol));
     if (protocol != YS_PROTOCOL_VERSION)
-        return ys_fail(YS_EUNSUPPORTED, "protocol %lld is unknown; this adapter speaks protocol %d", (long long)protocol,
-                       YS_PROTOCOL_VERSION);
+        return ys_fail(YS_EUNSUPPORTED, "protocol %lld is unknown; this adapter speaks protocol %d",
+                       (long long)protocol, YS_PROTOCOL_VERSION);
     YS_TRY(ys_json_set_string(request->reply, "type", "hello"));
     YS_TRY(ys_json_set_int(request->reply, "protocol", YS_PROTOCOL_VERSION));
     return server->ops->hello(server->self, request->reply);
@@ -94,7 +94,8 @@ static ys_status check_plan(const ys_json *plan, int64_t *steps)
     int64_t version, checked;
     YS_TRY(need_int(plan, "version", 1, INT64_MAX, &version));
     if (version != 1)
-        return ys_fail(YS_EUNSUPPORTED, "plan version %lld is unknown; this adapter reads version 1", (long long)version);
+        return ys_fail(YS_EUNSUPPORTED, "plan version %lld is unknown; this adapter reads version 1",
+                       (long long)version);
     const char *mode = ys_json_get_text(plan, "mode", "");
     if (strcmp(mode, "train") != 0)
         return ys_fail(YS_EUNSUPPORTED, "mode \"%s\" is not among those of this adapter, which has \"train\"", mode);
@@ -132,8 +133,8 @@ static ys_status on_reset(struct server *server, const struct request *request)
 }
 
 /* "<folder>/<what>-<number><suffix>.safetensors", put into the reply as `path`; borrowed from there. */
-static ys_status name_tensors(struct server *server, ys_json *reply, const char *what, int64_t number, const char *suffix,
-                              const char **path)
+static ys_status name_tensors(struct server *server, ys_json *reply, const char *what, int64_t number,
+                              const char *suffix, const char **path)
 {
     char *text = ys_format("%s/%s-%lld%s.safetensors", ys_json_get_text(server->plan, "folder", ""), what,
                            (long long)number, suffix);
@@ -267,9 +268,9 @@ static const struct {
     handler answer;
     bool needs_plan;
 } handlers[] = {
-    {"hello", on_hello, false},      {"open", on_open, false},  {"reset", on_reset, true}, {"forward", on_forward, true},
-    {"backward", on_backward, true}, {"step", on_step, true},   {"train", on_train, true}, {"save", on_save, true},
-    {"bye", on_bye, false},
+    {"hello", on_hello, false},    {"open", on_open, false},        {"reset", on_reset, true},
+    {"forward", on_forward, true}, {"backward", on_backward, true}, {"step", on_step, true},
+    {"train", on_train, true},     {"save", on_save, true},         {"bye", on_bye, false},
 };
 
 static ys_status dispatch(struct server *server, const char *type, const struct request *request)

@@ -13,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define YS_PROTOCOL_VERSION 1
+#define YS_PROTOCOL_VERSION    1
 #define YS_ADAPTER_BLOCK_LIMIT 262144 /* steps in one block: its losses must fit one message */
 
 /** What an adapter can do. `self` is what was given to ys_adapter_serve(). A function that is NULL is answered by
- * `unsupported`. Those after `open` are called only between a successful `open` and `close`. A function that fails leaves
- * its message in ys_error(); the status becomes the code of the error message (see ys_adapter_error_code()). */
+ * `unsupported`. Those after `open` are called only between a successful `open` and `close`. A function that fails
+ * leaves its message in ys_error(); the status becomes the code of the error message (see ys_adapter_error_code()). */
 struct ys_adapter_ops {
     /** Fills `reply`, which has `type` and `protocol`, with the other members of `hello`. */
     ys_status (*hello)(void *self, ys_json *reply);
@@ -28,12 +28,13 @@ struct ys_adapter_ops {
     ys_status (*open)(void *self, const ys_json *plan, ys_json *reply);
     /** Weights, buffers and optimizer as they were after open. */
     ys_status (*reset)(void *self);
-    /** Runs batch `batch` (0 to steps - 1) forward and writes x, y, logits and loss to the file `path`. May add `multiply_adds` to
-     * `reply`. Changes no state. */
+    /** Runs batch `batch` (0 to steps - 1) forward and writes x, y, logits and loss to the file `path`. May add
+     * `multiply_adds` to `reply`. Changes no state. */
     ys_status (*forward)(void *self, int64_t batch, bool train_mode, const char *path, ys_json *reply);
     /** Writes loss and grad.* of a batch to the file `path`. Changes no state. */
     ys_status (*backward)(void *self, int64_t batch, bool train_mode, const char *path);
-    /** Trains steps first to first + count - 1 (count may be 0), then writes every weight and buffer to the file `path`. */
+    /** Trains steps first to first + count - 1 (count may be 0), then writes every weight and buffer to the file
+     * `path`. */
     ys_status (*step)(void *self, int64_t first, int64_t count, const char *path);
     /** Trains steps first to first + count - 1, count at least 1, as one measured block. */
     ys_status (*train)(void *self, int64_t first, int64_t count, struct ys_block *block);
@@ -46,15 +47,16 @@ struct ys_adapter_ops {
 /** Answers messages on the socket `fd` until `bye` or end of file.
  * @return the exit code of the program: 0, or 1 when the connection broke or carried rubbish (said on stderr). */
 int ys_adapter_serve(const struct ys_adapter_ops *ops, void *self, int fd);
-/** The same on the descriptor that the environment variable YARDSTICK_FD names; 2 when it names none (said on stderr). */
+/** The same on the descriptor that the environment variable YARDSTICK_FD names; 2 when it names none (said on stderr).
+ */
 int ys_adapter_serve_environment(const struct ys_adapter_ops *ops, void *self);
 
 /** Sets member `key` of `object` to an array of the strings in `names`, which ends with NULL. */
 ys_status ys_adapter_set_names(ys_json *object, const char *key, const char *const *names);
 
 /** The run status, as the protocol spells it, of a failure with `status` while message `stage` was being answered:
- * YS_EUNSUPPORTED unsupported, YS_ENOMEM oom_host, YS_EPROTOCOL protocol_error, YS_EINTR cancelled; YS_EINVAL build_failed in "open"
- * and protocol_error elsewhere; others load_failed in "open" and crashed elsewhere. */
+ * YS_EUNSUPPORTED unsupported, YS_ENOMEM oom_host, YS_EPROTOCOL protocol_error, YS_EINTR cancelled; YS_EINVAL
+ * build_failed in "open" and protocol_error elsewhere; others load_failed in "open" and crashed elsewhere. */
 const char *ys_adapter_error_code(ys_status status, const char *stage);
 
 #endif

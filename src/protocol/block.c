@@ -38,10 +38,11 @@ static const char *special_name(double value)
 size_t ys_block_line_format(struct ys_block_line *line, int64_t first, int64_t count, const struct ys_block *block)
 {
     char *text = line->text;
-    size_t used = (size_t)snprintf(text, line->capacity,
-                                   "{\"type\":\"block\",\"first\":%" PRId64 ",\"count\":%" PRId64 ",\"t_start_ns\":%" PRIu64
-                                   ",\"t_end_ns\":%" PRIu64 ",\"input_ns\":%" PRIu64 ",\"loss\":[",
-                                   first, count, block->t_start_ns, block->t_end_ns, block->input_ns);
+    size_t used =
+        (size_t)snprintf(text, line->capacity,
+                         "{\"type\":\"block\",\"first\":%" PRId64 ",\"count\":%" PRId64 ",\"t_start_ns\":%" PRIu64
+                         ",\"t_end_ns\":%" PRIu64 ",\"input_ns\":%" PRIu64 ",\"loss\":[",
+                         first, count, block->t_start_ns, block->t_end_ns, block->input_ns);
     for (size_t i = 0; i < block->loss_count; i++) {
         const char *comma = i ? "," : "";
         int wrote = isfinite(block->loss[i])

@@ -18,7 +18,7 @@ struct ys_block {
 struct ys_block_line {
     size_t capacity; /* bytes of `text` */
     char *text;
-    double *loss;    /* room for the losses of one block */
+    double *loss; /* room for the losses of one block */
 };
 
 /** Takes memory for blocks of at most `steps` steps. YS_OK or YS_ENOMEM. */

@@ -51,7 +51,8 @@ bool ys_channel_eof(const struct ys_channel *channel)
     return channel->eof;
 }
 
-/* Waits until the socket is ready for `events`, the user asks to stop, or the deadline passes (YS_ETIMEOUT, no message). */
+/* Waits until the socket is ready for `events`, the user asks to stop, or the deadline passes (YS_ETIMEOUT, no
+ * message). */
 static ys_status wait_ready(int fd, short events, uint64_t deadline_ns, bool *timed_out)
 {
     *timed_out = false;
@@ -77,8 +78,10 @@ ys_status ys_channel_send_line(struct ys_channel *channel, const char *line, siz
 {
     YS_ASSERT(size > 0 && line[size - 1] == '\n');
     if (size - 1 > YS_CHANNEL_LINE_LIMIT)
-        return ys_fail(YS_EPROTOCOL, "a message of %zu bytes is longer than the %zu that the protocol allows; large arrays "
-                       "travel as files", size - 1, YS_CHANNEL_LINE_LIMIT);
+        return ys_fail(YS_EPROTOCOL,
+                       "a message of %zu bytes is longer than the %zu that the protocol allows; large arrays "
+                       "travel as files",
+                       size - 1, YS_CHANNEL_LINE_LIMIT);
     while (size > 0) {
         ssize_t sent = send(channel->fd, line, size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent >= 0) {
@@ -194,7 +197,8 @@ ys_status ys_channel_receive(struct ys_channel *channel, uint64_t deadline_ns, y
         }
         channel->scanned = channel->end;
         if (channel->too_long)
-            return ys_fail(YS_EPROTOCOL, "a line longer than the %zu bytes that the protocol allows", YS_CHANNEL_LINE_LIMIT);
+            return ys_fail(YS_EPROTOCOL, "a line longer than the %zu bytes that the protocol allows",
+                           YS_CHANNEL_LINE_LIMIT);
         if (channel->eof && channel->end > channel->begin)
             return ys_fail(YS_EPROTOCOL, "the connection was closed in the middle of a message");
         if (channel->eof)

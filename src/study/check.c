@@ -1,20 +1,21 @@
 /* `check` and `verify`: what would run, and whether it is the same work. Neither measures anything. */
 #include "base/mem.h"
+#include "base/stop.h"
 #include "study/state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Without a measurement to go by, a run is guessed from its multiply-adds: three passes (forward and twice backward) at this
- * many multiply-adds a second and thread, after this long a start. Rough, and called so. */
+/* Without a measurement to go by, a run is guessed from its multiply-adds: three passes (forward and twice backward) at
+ * this many multiply-adds a second and thread, after this long a start. Rough, and called so. */
 static const double GUESSED_RATE = 2e10, GUESSED_START_S = 3;
 static const size_t STUDIES_LOOKED_AT = 10;
 
 /* Two trials whose runs should take equally long. */
 static bool alike(const ys_json *a, const ys_json *b)
 {
-    static const char *const keys[] = {"mode", "framework", "model", "data", "batch", "steps", "epochs", "block", "threads",
-                                       "precision", "optimizer", NULL};
+    static const char *const keys[] = {"mode",   "framework", "model",   "data",      "batch",     "steps",
+                                       "epochs", "block",     "threads", "precision", "optimizer", NULL};
     for (size_t i = 0; keys[i]; i++)
         if (!ys_json_equal(ys_json_get(ys_json_get(a, "keys"), keys[i]), ys_json_get(ys_json_get(b, "keys"), keys[i])))
             return false;
@@ -63,7 +64,8 @@ static ys_status measured_before(struct ys_store *store, const ys_json *trial, d
     return status;
 }
 
-static ys_status estimate(struct ys_study *study, struct ys_store *store, const struct ys_trial *trial, ys_json *line, double *run_s)
+static ys_status estimate(struct ys_study *study, struct ys_store *store, const struct ys_trial *trial, ys_json *line,
+                          double *run_s)
 {
     struct ys_work work;
     YS_TRY(measured_before(store, trial->json, run_s));
@@ -94,7 +96,8 @@ static ys_json *describe(const struct ys_trial *trial)
     return line;
 }
 
-ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store, ys_json **plan)
+ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
+                         ys_json **plan)
 {
     struct ys_study study;
     YS_TRY(ys_study_open(job->study, job->trials, options, NULL, &study));
@@ -104,7 +107,9 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
     for (size_t i = 0; status == YS_OK && i < study.set.count; i++) {
         ys_json *line = describe(&study.set.items[i]);
         double run_s = 0;
-        if (!study.set.items[i].status)
+        if (ys_stop_signal())
+            status = ys_stopped();
+        else if (!study.set.items[i].status)
             status = estimate(&study, store, &study.set.items[i], line, &run_s);
         total_s += run_s * (double)study.rounds;
         ys_status added = ys_json_append(lines, line);
@@ -122,7 +127,8 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
     return status;
 }
 
-ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_options *options, ys_json **proofs, int *exit_code)
+ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_options *options, ys_json **proofs,
+                          int *exit_code)
 {
     struct ys_study study;
     YS_TRY(ys_study_open(job->study, job->trials, options, NULL, &study));
@@ -138,7 +144,9 @@ ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_option
         ys_status added = ys_json_append(lines, line);
         status = status == YS_OK ? added : status;
     }
-    *exit_code = study.proof_failed ? YS_EXIT_PROOF_FAILED : study.runnable == study.set.count ? YS_EXIT_OK : YS_EXIT_NOTHING_RAN;
+    *exit_code = study.proof_failed                  ? YS_EXIT_PROOF_FAILED
+                 : study.runnable == study.set.count ? YS_EXIT_OK
+                                                     : YS_EXIT_NOTHING_RAN;
     ys_study_close(&study);
     if (status == YS_OK)
         *proofs = lines;

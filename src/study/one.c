@@ -36,8 +36,8 @@ static void on_progress(void *context, const char *stage, double fraction)
         char span[32];
         snprintf(left, sizeof left, "%s left", ys_span_text(each * (runs > 0 ? runs : 0), span, sizeof span));
     }
-    ys_progress("round %" PRId64 "/%" PRId64 " run %" PRId64 "/%" PRId64 " %s: %s %.0f%%, %s", p->round + 1, study->rounds,
-                study->runs_done + 1, study->runs_total, p->id, stage, fraction * 100, left);
+    ys_progress("round %" PRId64 "/%" PRId64 " run %" PRId64 "/%" PRId64 " %s: %s %.0f%%, %s", p->round + 1,
+                study->rounds, study->runs_done + 1, study->runs_total, p->id, stage, fraction * 100, left);
 }
 
 /* The evaluator's answer: accuracy and loss of `weights` on the test rows, computed by the built-in engine for every
@@ -47,8 +47,17 @@ static ys_status evaluate(const struct ys_study *study, const struct ys_trial *t
 {
     char threads[16];
     snprintf(threads, sizeof threads, "%d", ys_host_cpus_allowed());
-    const char *argv[] = {study->oracle->argv[0], "evaluate", "--graph", work->graph_path, "--weights", weights, "--data",
-                          trial->data->test_path, "--threads", threads, NULL};
+    const char *argv[] = {study->oracle->argv[0],
+                          "evaluate",
+                          "--graph",
+                          work->graph_path,
+                          "--weights",
+                          weights,
+                          "--data",
+                          trial->data->test_path,
+                          "--threads",
+                          threads,
+                          NULL};
     struct ys_child_options options = {.timeout_s = EVALUATION_LIMIT_S};
     struct ys_buf output = {0};
     int code = 0;
@@ -182,7 +191,8 @@ static void judge(struct ys_study *study, struct ys_trial *trial, const ys_json 
     }
     if (!lacks)
         study->runs_done++;
-    /* What an adapter cannot do it will not do next time either; two failures and no success are enough evidence too. */
+    /* What an adapter cannot do it will not do next time either; two failures and no success are enough evidence too.
+     */
     trial->successes += ok;
     trial->broken = lacks || (trial->failures >= 2 && !trial->successes);
     if (trial->broken && !lacks)

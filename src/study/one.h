@@ -4,8 +4,8 @@
 
 #include "study/state.h"
 
-/** Runs `trial` in round `round`; the run is in the store when this returns YS_OK, whatever its status. YS_EINTR: stored
- * as cancelled. */
+/** Runs `trial` in round `round`; the run is in the store when this returns YS_OK, whatever its status. YS_EINTR:
+ * stored as cancelled. */
 ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64_t round, int attempt) YS_MUST_CHECK;
 
 #endif

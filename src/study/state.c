@@ -20,7 +20,8 @@ static ys_status find_oracle(struct ys_study *study)
 {
     YS_TRY(ys_framework_find("builtin", NULL, &study->oracle));
     if (study->oracle->state != YS_FRAMEWORK_READY)
-        return ys_fail(YS_EINTERNAL, "the built-in engine is not there, and every proof needs it: %s", study->oracle->reason);
+        return ys_fail(YS_EINTERNAL, "the built-in engine is not there, and every proof needs it: %s",
+                       study->oracle->reason);
     return ys_verifier_open(study->oracle, &study->verifier);
 }
 
@@ -79,8 +80,8 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
         ys_work_fini(&work);
         YS_TRY(ys_json_append(works, line));
         if (!trial->data->verified)
-            ys_log_warn("the data set %s is not the published one: its training rows have SHA-256 %s", trial->data->name,
-                        trial->data->train_hash);
+            ys_log_warn("the data set %s is not the published one: its training rows have SHA-256 %s",
+                        trial->data->name, trial->data->train_hash);
     }
     return YS_OK;
 }
@@ -162,6 +163,7 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
         .plan = plan,
         .env = ys_json_get(trial->json, "env"),
         .work = work.key,
+        .stall_limit_s = ys_json_number(ys_trial_key(trial, "stall_limit"), 0),
         .fresh = study->options->fresh_proofs,
         .on_progress = on_progress,
         .context = id,

@@ -9,21 +9,21 @@
 #include "verify/verify.h"
 
 struct ys_study {
-    const ys_json *settings;     /* the job's study keys; borrowed */
+    const ys_json *settings; /* the job's study keys; borrowed */
     const struct ys_study_options *options;
-    struct ys_store *store;      /* NULL while only checking or verifying */
+    struct ys_store *store; /* NULL while only checking or verifying */
     int64_t id;
-    char *folder;                /* of this study, below the results folder */
+    char *folder; /* of this study, below the results folder */
     struct ys_trial_set set;
     size_t runnable;             /* trials that can run */
     struct ys_framework *oracle; /* the built-in engine: oracle and evaluator; NULL when nothing needs it */
     struct ys_verifier *verifier;
     uint64_t seed;
     int64_t rounds, runs_total, runs_done;
-    double spent_s;              /* by the runs done: what is left is told from it */
-    uint64_t deadline_ns;        /* of the study's time limit; 0 for none */
+    double spent_s;       /* by the runs done: what is left is told from it */
+    uint64_t deadline_ns; /* of the study's time limit; 0 for none */
     bool run_failed, proof_failed, out_of_time;
-    int stopped_by;              /* the signal; 0 */
+    int stopped_by;                 /* the signal; 0 */
     struct ys_host_counters before; /* of the machine, as measuring began */
     double prepare_s, prepare_in_rounds_s, prove_s, measure_s;
 };

@@ -163,7 +163,8 @@ static ys_status store_trials(struct ys_study *study)
         struct ys_trial *trial = &study->set.items[i];
         if (trial->status)
             ys_log_warn("%s: %s: %s%s%s", ys_json_get_text(trial->json, "id", ""), trial->status,
-                        ys_json_get_text(trial->json, "reason", ""), ys_json_get_text(trial->json, "command", NULL) ? "; run: " : "",
+                        ys_json_get_text(trial->json, "reason", ""),
+                        ys_json_get_text(trial->json, "command", NULL) ? "; run: " : "",
                         ys_json_get_text(trial->json, "command", ""));
         YS_TRY(ys_store_trial_put(study->store, study->id, trial->json, &trial->id));
     }
@@ -225,7 +226,8 @@ static ys_status resume_rounds(struct ys_study *study, const ys_json *trials)
         study->set.items[i].id = ys_json_get_int(ys_json_at(trials, i), "trial_id", 0);
     YS_TRY(ys_store_unfinished(study->store, study->id, study->rounds, &next));
     if (next.round >= study->rounds) {
-        ys_log_info("study %lld is complete: all %lld rounds are there", (long long)study->id, (long long)study->rounds);
+        ys_log_info("study %lld is complete: all %lld rounds are there", (long long)study->id,
+                    (long long)study->rounds);
         study->runs_done = 1;
         return YS_OK;
     }
@@ -236,7 +238,8 @@ static ys_status resume_rounds(struct ys_study *study, const ys_json *trials)
     return run_rounds(study, next.round, next.attempt);
 }
 
-ys_status ys_study_resume(const struct ys_study_options *options, struct ys_store *store, int64_t study_id, int *exit_code)
+ys_status ys_study_resume(const struct ys_study_options *options, struct ys_store *store, int64_t study_id,
+                          int *exit_code)
 {
     struct ys_study study;
     ys_json *document = NULL, *trials = NULL;

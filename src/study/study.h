@@ -26,23 +26,25 @@ struct ys_study_options {
     bool fresh_proofs;              /* prove again although proofs are cached */
 };
 
-/** Runs every round of `job` into `store` (open for writing). *study_id is set as soon as the study exists in the store.
- * *exit_code is one of enum ys_study_exit or 128 + signal. YS_EINVAL: the job cannot be run as it is (nothing was run).
- * YS_EIO: results could not be written; what was stored before stays. */
+/** Runs every round of `job` into `store` (open for writing). *study_id is set as soon as the study exists in the
+ * store. *exit_code is one of enum ys_study_exit or 128 + signal. YS_EINVAL: the job cannot be run as it is (nothing
+ * was run). YS_EIO: results could not be written; what was stored before stays. */
 ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
                        int64_t *study_id, int *exit_code) YS_MUST_CHECK;
 
-/** Goes on with a study that was interrupted: repeats its unfinished round, then runs the rounds that are left. A study that is
- * complete is YS_OK at once. */
-ys_status ys_study_resume(const struct ys_study_options *options, struct ys_store *store, int64_t study_id, int *exit_code) YS_MUST_CHECK;
+/** Goes on with a study that was interrupted: repeats its unfinished round, then runs the rounds that are left. A study
+ * that is complete is YS_OK at once. */
+ys_status ys_study_resume(const struct ys_study_options *options, struct ys_store *store, int64_t study_id,
+                          int *exit_code) YS_MUST_CHECK;
 
-/** What would run, without running it: {study, trials: [{id, framework, version, threads, status, reason, command, steps,
- * run_s: estimated seconds of one run or null, known: whether that was measured before}], runs, estimate_s}.
+/** What would run, without running it: {study, trials: [{id, framework, version, threads, status, reason, command,
+ * steps, run_s: estimated seconds of one run or null, known: whether that was measured before}], runs, estimate_s}.
  * `store` may be NULL: then nothing was measured before. */
 ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
                          ys_json **plan) YS_MUST_CHECK;
 
-/** Proves every distinct combination of the job: array of {id, framework, threads, status, reason, command, proof}. *exit_code is 0, 5 or 6. */
+/** Proves every distinct combination of the job: array of {id, framework, threads, status, reason, command, proof}.
+ * *exit_code is 0, 5 or 6. */
 ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_options *options, ys_json **proofs,
                           int *exit_code) YS_MUST_CHECK;
 

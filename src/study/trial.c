@@ -1,6 +1,7 @@
 #include "study/trial.h"
 
 #include "base/mem.h"
+#include "base/stop.h"
 #include "job/schedule.h"
 #include "probe/host.h"
 
@@ -25,7 +26,8 @@ void ys_trials_fini(struct ys_trial_set *set)
     *set = (struct ys_trial_set){0};
 }
 
-/* The data set of that name, prepared at its first mention. Room for one a trial was made beforehand, so pointers stay. */
+/* The data set of that name, prepared at its first mention. Room for one a trial was made beforehand, so pointers stay.
+ */
 static ys_status find_data(struct ys_trial_set *set, const char *name, const struct ys_dataset **data)
 {
     for (size_t i = 0; i < set->dataset_count; i++) {
@@ -121,6 +123,8 @@ ys_status ys_trials_resolve(const ys_json *trials, const char *const *recipe_dir
         struct ys_trial *trial = &set->items[set->count++];
         trial->json = ys_json_copy(ys_json_at(trials, i));
         status = trial->json ? resolve_one(set, trial, recipe_dirs) : ys_out_of_memory();
+        if (status == YS_OK && ys_stop_signal())
+            status = ys_stopped();
     }
     if (status != YS_OK)
         ys_trials_fini(set);

@@ -15,11 +15,11 @@ struct ys_trial {
     const char *status;             /* NULL: it can run; else "missing", "unsupported" or "skipped" */
     int64_t steps;
     int threads;
-    int *cpus;                      /* `threads` of them, or those of the key `cpus` */
+    int *cpus; /* `threads` of them, or those of the key `cpus` */
     size_t cpu_count;
-    int64_t id;                     /* in the store */
-    bool broken;                    /* a run of it failed in a way that the next one will repeat */
-    int failures, successes;        /* runs so far */
+    int64_t id;              /* in the store */
+    bool broken;             /* a run of it failed in a way that the next one will repeat */
+    int failures, successes; /* runs so far */
 };
 
 struct ys_trial_set {
@@ -29,9 +29,10 @@ struct ys_trial_set {
     size_t dataset_count;
 };
 
-/** Resolves `trials` (an array as in struct ys_job). A data set that is not there yet is made; one that must be fetched first is
- * YS_ENOTFOUND with the command. */
-ys_status ys_trials_resolve(const ys_json *trials, const char *const *recipe_dirs, struct ys_trial_set *set) YS_MUST_CHECK;
+/** Resolves `trials` (an array as in struct ys_job). A data set that is not there yet is made; one that must be fetched
+ * first is YS_ENOTFOUND with the command. */
+ys_status ys_trials_resolve(const ys_json *trials, const char *const *recipe_dirs,
+                            struct ys_trial_set *set) YS_MUST_CHECK;
 void ys_trials_fini(struct ys_trial_set *set);
 
 /** Key `key` of the trial. */

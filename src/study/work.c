@@ -33,13 +33,14 @@ static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **gra
 }
 
 /* Hash over all that the files depend on. */
-static ys_status make_key(const ys_json *graph, const struct ys_trial *trial, uint64_t seed, int64_t steps, const double *lr,
-                          char key[YS_SHA256_TEXT])
+static ys_status make_key(const ys_json *graph, const struct ys_trial *trial, uint64_t seed, int64_t steps,
+                          const double *lr, char key[YS_SHA256_TEXT])
 {
     char rates[YS_SHA256_TEXT], *text = ys_json_dump(graph, YS_JSON_SORTED);
     ys_sha256_text(lr, (size_t)steps * sizeof *lr, rates);
-    char *all = ys_format("%d|%s|%s|%llu|%lld|%lld|%s", WORK_VERSION, text, trial->data->train_hash, (unsigned long long)seed,
-                          (long long)ys_json_integer(ys_trial_key(trial, "batch"), 0), (long long)steps, rates);
+    char *all =
+        ys_format("%d|%s|%s|%llu|%lld|%lld|%s", WORK_VERSION, text, trial->data->train_hash, (unsigned long long)seed,
+                  (long long)ys_json_integer(ys_trial_key(trial, "batch"), 0), (long long)steps, rates);
     ys_free(text);
     if (!all)
         return ys_out_of_memory();
@@ -61,8 +62,8 @@ static ys_status write_files(const char *folder, const struct ys_graph *graph, c
     if (status == YS_OK)
         status = ys_graph_write_weights(graph, seed, weights, hash);
     if (status == YS_OK)
-        status = ys_order_write(order, seed, trial->data->train_count, ys_json_integer(ys_trial_key(trial, "batch"), 1), steps,
-                                lr, hash);
+        status = ys_order_write(order, seed, trial->data->train_count, ys_json_integer(ys_trial_key(trial, "batch"), 1),
+                                steps, lr, hash);
     ys_free(graph_path);
     ys_free(weights);
     ys_free(order);

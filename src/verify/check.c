@@ -81,7 +81,8 @@ static double rows_changed(const struct ys_evidence *said, const struct ys_evide
     return wrong;
 }
 
-static double weights_changed(const struct ys_evidence *said, const struct ys_safetensors *initial, char *where, size_t size)
+static double weights_changed(const struct ys_evidence *said, const struct ys_safetensors *initial, char *where,
+                              size_t size)
 {
     int wrong = 0;
     for (size_t i = 0; i < ys_safetensors_count(initial); i++) {
@@ -132,7 +133,8 @@ static bool failed(const ys_json *checks, const char *half, const char *name)
 {
     for (size_t i = 0; i < ys_json_size(checks); i++) {
         const ys_json *check = ys_json_at(checks, i);
-        if (strcmp(ys_json_get_text(check, "half", ""), half) == 0 && strcmp(ys_json_get_text(check, "name", ""), name) == 0)
+        if (strcmp(ys_json_get_text(check, "half", ""), half) == 0 &&
+            strcmp(ys_json_get_text(check, "name", ""), name) == 0)
             return !ys_json_get_bool(check, "pass", true);
     }
     return false;
@@ -154,9 +156,11 @@ static const char *diagnose(const ys_json *checks)
     if (failed(checks, "meaning", "gradients"))
         return "the gradients mean something else: look at the loss's scale and the backward pass";
     if (failed(checks, "meaning", "weights after 1 step"))
-        return "the optimizer means something else from its first step: look at weight decay and which parameters it reaches";
+        return "the optimizer means something else from its first step: look at weight decay and which parameters it "
+               "reaches";
     if (failed(checks, "meaning", "weights after 10 steps"))
-        return "the optimizer means something else after its first step: look at momentum, the change of learning rate, the "
+        return "the optimizer means something else after its first step: look at momentum, the change of learning "
+               "rate, the "
                "order of batches";
     return "the trial's own format computes with less precision than it says";
 }
@@ -179,9 +183,9 @@ static ys_status broken(ys_json *proof, const struct ys_evidence *said)
     return status;
 }
 
-ys_status ys_check_all(const struct ys_graph *graph, const struct ys_evidence *meaning, const struct ys_evidence *numerics,
-                       const struct ys_evidence *oracle, double twins_worst, const char *weights, bool has_double,
-                       ys_json *proof)
+ys_status ys_check_all(const struct ys_graph *graph, const struct ys_evidence *meaning,
+                       const struct ys_evidence *numerics, const struct ys_evidence *oracle, double twins_worst,
+                       const char *weights, bool has_double, ys_json *proof)
 {
     struct sheet sheet = {.checks = ys_json_array()};
     struct ys_safetensors *initial = NULL;
@@ -199,7 +203,8 @@ ys_status ys_check_all(const struct ys_graph *graph, const struct ys_evidence *m
         if (both)
             check_meaning(&sheet, meaning, oracle);
         ys_check_numerics(numerics, oracle, &worst);
-        note(&sheet, "numerics", "logits, loss, gradients", worst.error, YS_VERIFY_TWIN_FACTOR * twins_worst, worst.name);
+        note(&sheet, "numerics", "logits, loss, gradients", worst.error, YS_VERIFY_TWIN_FACTOR * twins_worst,
+             worst.name);
         ys_json_set_string(proof, "verdict", verdict_of(&sheet, meaning));
         const char *reason = NULL;
         if (sheet.failed)

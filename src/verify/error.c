@@ -91,8 +91,8 @@ void ys_error_gradients(const struct ys_safetensors *a, const struct ys_safetens
     }
 }
 
-void ys_error_weights(const struct ys_safetensors *a, const struct ys_safetensors *ref, const struct ys_safetensors *start,
-                      struct ys_worst *worst)
+void ys_error_weights(const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                      const struct ys_safetensors *start, struct ys_worst *worst)
 {
     *worst = (struct ys_worst){0};
     double largest = 0;

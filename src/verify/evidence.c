@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A proof compiles and runs large networks slowly on purpose (double, one oracle thread): its patience is long. */
-static const double PATIENCE_S = 1800;
+/* Once it has answered, an adapter has nothing more to say: how it ends is no evidence, and some take a second over it.
+ */
+static const double STOP_GRACE_S = 0.001;
 
 void ys_evidence_fini(struct ys_evidence *evidence)
 {
@@ -59,7 +60,8 @@ static ys_status ask(struct asker *asker, ys_json *request, const char *wanted, 
     return status;
 }
 
-/* Asks for tensors; the file is moved to `name` in the folder, so that the adapter may use one name for all its answers. */
+/* Asks for tensors; the file is moved to `name` in the folder, so that the adapter may use one name for all its
+ * answers. */
 static ys_status ask_tensors(struct asker *asker, ys_json *request, const char *name, struct ys_safetensors **file)
 {
     ys_json *reply = NULL;
@@ -151,16 +153,20 @@ static ys_status settle(struct ys_session *session, struct ys_evidence *evidence
 }
 
 ys_status ys_evidence_collect(const struct ys_framework *framework, const ys_json *plan, const ys_json *extra_env,
-                              enum ys_evidence_depth depth, const char *folder, struct ys_evidence *evidence)
+                              double patience_s, enum ys_evidence_depth depth, const char *folder,
+                              struct ys_evidence *evidence)
 {
     *evidence = (struct ys_evidence){.parameters = -1, .multiply_adds = -1};
     struct asker asker = {.folder = folder, .evidence = evidence};
     char **env = NULL;
-    struct ys_launch launch = {.argv = (const char *const *)framework->argv, .folder = folder,
-                               .stall_limit_s = PATIENCE_S, .run_time_limit_s = PATIENCE_S};
+    struct ys_launch launch = {.argv = (const char *const *)framework->argv,
+                               .folder = folder,
+                               .stall_limit_s = PATIENCE_S,
+                               .run_time_limit_s = PATIENCE_S,
+                               .stop_grace_s = STOP_GRACE_S};
     int *cpus = plan_cpus(plan, &launch.cpu_count);
-    ys_status status = cpus ? ys_start_env(framework, (int)ys_json_get_int(plan, "threads", 1), extra_env, &env)
-                            : ys_out_of_memory();
+    ys_status status =
+        cpus ? ys_start_env(framework, (int)ys_json_get_int(plan, "threads", 1), extra_env, &env) : ys_out_of_memory();
     launch.cpus = cpus;
     launch.env = (const char *const *)env;
     if (status == YS_OK) {

@@ -15,9 +15,18 @@ static const int RATE_CHANGE = 5; /* the step from which the proof's learning ra
 static ys_status write_order(const char *path, const uint32_t *order, const double *lr, int64_t steps, int64_t rows)
 {
     struct ys_tensor tensors[2] = {
-        {.name = "order", .dtype = YS_U32, .rank = 2, .shape = {steps, rows}, .data = order,
+        {.name = "order",
+         .dtype = YS_U32,
+         .rank = 2,
+         .shape = {steps, rows},
+         .data = order,
          .size_bytes = (size_t)(steps * rows) * sizeof *order},
-        {.name = "lr", .dtype = YS_F64, .rank = 1, .shape = {steps}, .data = lr, .size_bytes = (size_t)steps * sizeof *lr},
+        {.name = "lr",
+         .dtype = YS_F64,
+         .rank = 1,
+         .shape = {steps},
+         .data = lr,
+         .size_bytes = (size_t)steps * sizeof *lr},
     };
     return ys_safetensors_write(path, tensors, 2, NULL);
 }
@@ -31,8 +40,10 @@ ys_status ys_proof_order_write(const ys_json *plan, const char *path, int64_t *r
     ys_status status = ys_safetensors_need(file, "order", YS_U32, SIZE_MAX, NULL, &order);
     if (status == YS_OK)
         status = ys_safetensors_need(file, "lr", YS_F64, SIZE_MAX, NULL, &lr);
-    if (status == YS_OK && (order->rank != 2 || order->shape[0] < YS_VERIFY_BATCHES || ys_tensor_count(lr) < YS_VERIFY_BATCHES))
-        status = ys_fail(YS_EINTERNAL, "%s holds fewer than %d batches: a proof needs that many", source, YS_VERIFY_BATCHES);
+    if (status == YS_OK &&
+        (order->rank != 2 || order->shape[0] < YS_VERIFY_BATCHES || ys_tensor_count(lr) < YS_VERIFY_BATCHES))
+        status =
+            ys_fail(YS_EINTERNAL, "%s holds fewer than %d batches: a proof needs that many", source, YS_VERIFY_BATCHES);
     if (status == YS_OK) {
         int64_t batch = order->shape[1], taken = batch < YS_VERIFY_ROWS ? batch : YS_VERIFY_ROWS;
         uint32_t rows_of[YS_VERIFY_BATCHES * YS_VERIFY_ROWS];
@@ -145,7 +156,8 @@ static ys_status move_batch(const char *data, const uint32_t *rows, int64_t coun
     return status;
 }
 
-static ys_status move_all(ys_json *twin_plan, struct ys_rng *rng, const char *weights, const char *data, const char *order)
+static ys_status move_all(ys_json *twin_plan, struct ys_rng *rng, const char *weights, const char *data,
+                          const char *order)
 {
     ys_json *input = ys_json_get(twin_plan, "input");
     int64_t rows = ys_json_get_int(twin_plan, "batch", 0);

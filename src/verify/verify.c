@@ -18,13 +18,13 @@
 
 struct ys_verifier {
     const struct ys_framework *oracle;
-    char *machine;                /* CPU model and instruction sets: another machine proves anew */
-    char *folder;                 /* everything this verifier wrote; removed at the end */
-    char *work;                   /* of what follows; NULL before the first proof */
-    char *order;                  /* the proof's order file */
+    char *machine; /* CPU model and instruction sets: another machine proves anew */
+    char *folder;  /* everything this verifier wrote; removed at the end */
+    char *work;    /* of what follows; NULL before the first proof */
+    char *order;   /* the proof's order file */
     int64_t rows;
-    struct ys_evidence said;      /* by the oracle, in double */
-    double twins_worst;           /* negative until the twins ran in `twins_precision` */
+    struct ys_evidence said; /* by the oracle, in double */
+    double twins_worst;      /* negative until the twins ran in `twins_precision` */
     char twins_precision[8];
 };
 
@@ -133,7 +133,8 @@ static ys_status ask_oracle(struct ys_verifier *v, const struct ys_verify_reques
     return status;
 }
 
-/* One twin: how far the built-in engine in the trial's format gets from the oracle when everything is moved by one unit. */
+/* One twin: how far the built-in engine in the trial's format gets from the oracle when everything is moved by one
+ * unit. */
 static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, const char *folder, double *worst)
 {
     struct ys_evidence said = {0};
@@ -207,16 +208,18 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
     return status;
 }
 
-/* Everything that a proof depends on, as text: the work, the framework, the oracle, options, threads, instruction set. */
+/* Everything that a proof depends on, as text: the work, the framework, the oracle, options, threads, instruction set.
+ */
 static char *proof_key(const struct ys_verifier *v, const struct ys_verify_request *request)
 {
     char hash[YS_SHA256_TEXT];
     char *options = ys_json_dump(ys_json_get(request->plan, "options"), YS_JSON_SORTED);
     char *optimizer = ys_json_dump(ys_json_get(request->plan, "optimizer"), YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
-    char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%lld|%s|%s", YS_VERIFY_VERSION, request->work, request->framework->closure,
-                           v->oracle->closure, options, optimizer, ys_json_get_text(request->plan, "precision", "f32"),
-                           (long long)ys_json_get_int(request->plan, "threads", 0), v->machine, env ? env : "");
+    char *text =
+        ys_format("%d|%s|%s|%s|%s|%s|%s|%lld|%s|%s", YS_VERIFY_VERSION, request->work, request->framework->closure,
+                  v->oracle->closure, options, optimizer, ys_json_get_text(request->plan, "precision", "f32"),
+                  (long long)ys_json_get_int(request->plan, "threads", 0), v->machine, env ? env : "");
     if (text)
         ys_sha256_text(text, strlen(text), hash);
     ys_free(options);
@@ -236,7 +239,8 @@ static ys_status cache_file(const char *key, char **path)
     return *path ? YS_OK : ys_out_of_memory();
 }
 
-static void describe(const struct ys_verifier *v, const struct ys_verify_request *request, const char *key, ys_json *proof)
+static void describe(const struct ys_verifier *v, const struct ys_verify_request *request, const char *key,
+                     ys_json *proof)
 {
     char date[32];
     ys_date_text(ys_date_s(), date, sizeof date);

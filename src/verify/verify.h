@@ -4,11 +4,11 @@
  * initial weights and batches: the first 8 rows of the first ten batches. Three groups of checks:
  *
  *   work      parameter count, multiply-adds, initial weights and the rows of all ten batches, each exactly equal
- *   meaning   both sides in double: logits, loss, every gradient, every weight after 1 and after 10 steps of the trial's own
- *             optimizer, the learning rate cut to a tenth after five: all within YS_VERIFY_MEANING_BOUND
- *   numerics  the framework in the trial's own format against the oracle: the worst of logits, loss and gradients of the
- *             first batch, within YS_VERIFY_TWIN_FACTOR times the worst of eight twins, which are the built-in engine in
- *             that format with every weight and pixel moved by one unit in the last place at random
+ *   meaning   both sides in double: logits, loss, every gradient, every weight after 1 and after 10 steps of the
+ * trial's own optimizer, the learning rate cut to a tenth after five: all within YS_VERIFY_MEANING_BOUND numerics  the
+ * framework in the trial's own format against the oracle: the worst of logits, loss and gradients of the first batch,
+ * within YS_VERIFY_TWIN_FACTOR times the worst of eight twins, which are the built-in engine in that format with every
+ * weight and pixel moved by one unit in the last place at random
  *
  * Errors are max|d| / max|ref| for logits, |d| / |ref| for the loss, norm(d) / norm(ref) for gradients and
  * norm(w - ref) / norm(ref - w0) for weights. A tensor whose norm lies below 1e-6 of the largest of its kind is judged
@@ -19,16 +19,17 @@
 #include "base/json.h"
 #include "framework/framework.h"
 
-#define YS_VERIFY_VERSION 1 /* part of the cache key: raise it when the meaning of a proof changes */
-#define YS_VERIFY_ROWS 8
-#define YS_VERIFY_BATCHES 10
-#define YS_VERIFY_TWINS 8
+#define YS_VERIFY_VERSION       1 /* part of the cache key: raise it when the meaning of a proof changes */
+#define YS_VERIFY_ROWS          8
+#define YS_VERIFY_BATCHES       10
+#define YS_VERIFY_TWINS         8
 #define YS_VERIFY_MEANING_BOUND 1e-9
-#define YS_VERIFY_TWIN_FACTOR 8.0
+#define YS_VERIFY_TWIN_FACTOR   8.0
 
 struct ys_verifier;
 
-/** `oracle` is the built-in engine, ready; borrowed until close. What the oracle said is kept for the trials that follow. */
+/** `oracle` is the built-in engine, ready; borrowed until close. What the oracle said is kept for the trials that
+ * follow. */
 ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier **verifier) YS_MUST_CHECK;
 void ys_verifier_close(struct ys_verifier *verifier); /* removes what lay on disk; NULL is fine */
 
@@ -36,17 +37,19 @@ struct ys_verify_request {
     const struct ys_framework *framework; /* ready */
     const ys_json *plan;                  /* of the trial's first round; its order file holds at least ten steps */
     const ys_json *env;                   /* the trial's own variables, {NAME: text}; NULL for none */
-    const char *work;                     /* names the work: equal for trials that differ in framework, options, threads alone */
-    bool fresh;                           /* prove again although the cache knows */
+    const char *work;     /* names the work: equal for trials that differ in framework, options, threads alone */
+    double stall_limit_s; /* of the trial's runs; 0: none. A proof allows ten times as long for an answer */
+    bool fresh;           /* prove again although the cache knows */
     void (*on_progress)(void *context, const char *what); /* may be NULL */
     void *context;
 };
 
 /** Proves, or takes the proof from the cache. The proof is an object:
- *  {verdict: "pass"|"weak"|"fail"|"none", reason: null or a sentence, key, cached, framework, version, seed, rows, batches, seconds, date,
- *   checks: [{half, name, error, bound, pass, worst}], twins: {count, worst}, diagnosis: [sentence, ...]}
- * `none`: the adapter does no work, or could not do this work at all (reason). A proof that fails is YS_OK; errors are
- * YS_EINTR, YS_EIO, YS_ENOMEM. */
-ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request, ys_json **proof) YS_MUST_CHECK;
+ *  {verdict: "pass"|"weak"|"fail"|"none", reason: null or a sentence, key, cached, framework, version, seed, rows,
+ * batches, seconds, date, checks: [{half, name, error, bound, pass, worst}], twins: {count, worst}, diagnosis:
+ * [sentence, ...]} `none`: the adapter does no work, or could not do this work at all (reason). A proof that fails is
+ * YS_OK; errors are YS_EINTR, YS_EIO, YS_ENOMEM. */
+ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request,
+                          ys_json **proof) YS_MUST_CHECK;
 
 #endif

@@ -100,7 +100,8 @@ static void an_interrupted_installation_is_noticed(void)
 {
     struct ys_framework *framework = NULL;
     write_python_recipe();
-    scratch_write("recipes/half.recipe", "name = half\nadapter = py.py\nversions = 1\npython = 3.11\nrequirements = x.txt\n");
+    scratch_write("recipes/half.recipe",
+                  "name = half\nadapter = py.py\nversions = 1\npython = 3.11\nrequirements = x.txt\n");
     scratch_write("envs/half@1/env/bin/python", "");
     REQUIRE(ys_framework_find("half", dirs(), &framework) == YS_OK);
     CHECK_INT(framework->state, YS_FRAMEWORK_MISSING);
@@ -190,9 +191,10 @@ static void options_are_typed_and_wrong_values_say_what_is_allowed(void)
 
 TAP_MAIN(TAP_CASE(one_that_is_not_installed_is_missing_with_the_command), TAP_CASE(a_failed_attempt_is_the_reason),
          TAP_CASE(one_that_this_host_cannot_have_is_unsupported),
-         TAP_CASE(an_installed_one_is_ready_and_starts_in_its_own_environment), TAP_CASE(changed_requirements_make_it_missing),
-         TAP_CASE(an_interrupted_installation_is_noticed), TAP_CASE(the_closure_changes_with_the_adapter),
-         TAP_CASE(a_version_that_the_recipe_lacks_is_not_found),
-         TAP_CASE(a_program_beside_its_recipe_is_found_with_its_arguments), TAP_CASE(a_program_that_is_not_there_is_missing),
+         TAP_CASE(an_installed_one_is_ready_and_starts_in_its_own_environment),
+         TAP_CASE(changed_requirements_make_it_missing), TAP_CASE(an_interrupted_installation_is_noticed),
+         TAP_CASE(the_closure_changes_with_the_adapter), TAP_CASE(a_version_that_the_recipe_lacks_is_not_found),
+         TAP_CASE(a_program_beside_its_recipe_is_found_with_its_arguments),
+         TAP_CASE(a_program_that_is_not_there_is_missing),
          TAP_CASE(an_adapter_may_use_the_environment_of_another_recipe),
          TAP_CASE(options_are_typed_and_wrong_values_say_what_is_allowed))

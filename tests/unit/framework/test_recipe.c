@@ -24,7 +24,8 @@ static void options_carry_type_choices_and_help(void)
 {
     struct ys_recipe *recipe = NULL;
     REQUIRE(read_text("o.recipe",
-                      "name = o\nprogram = x\nopt.fast = bool: go faster\nopt.mode = one of a bb: which one\nopt.rate = text: rows\n",
+                      "name = o\nprogram = x\nopt.fast = bool: go faster\nopt.mode = one of a bb: which one\nopt.rate "
+                      "= text: rows\n",
                       &recipe) == YS_OK);
     const ys_json *mode = ys_json_get(recipe->options, "mode");
     CHECK_TEXT(ys_json_get_text(ys_json_get(recipe->options, "fast"), "type", ""), "bool");
@@ -39,10 +40,11 @@ static void options_carry_type_choices_and_help(void)
 static void sizes_versions_and_variables_are_read(void)
 {
     struct ys_recipe *recipe = NULL;
-    REQUIRE(read_text("v.recipe",
-                      "name = v\nadapter = a.py\nversions = 2.1.0, 1.9.1\npython = 3.11 3.10\nrequirements = {version}.txt\n"
-                      "download = 190 MB\ndisk = 1.6 GB\nenv.A_B = 1=2\n",
-                      &recipe) == YS_OK);
+    REQUIRE(read_text(
+                "v.recipe",
+                "name = v\nadapter = a.py\nversions = 2.1.0, 1.9.1\npython = 3.11 3.10\nrequirements = {version}.txt\n"
+                "download = 190 MB\ndisk = 1.6 GB\nenv.A_B = 1=2\n",
+                &recipe) == YS_OK);
     CHECK_INT(recipe->download_bytes, 190000000);
     CHECK_INT(recipe->disk_bytes, 1600000000);
     CHECK_TEXT(recipe->versions[0], "2.1.0");
@@ -64,7 +66,8 @@ static void refused(const char *text, const char *why)
 
 static void damaged_recipes_are_refused_with_the_place(void)
 {
-    refused("name = bad\nprogram = x\nprogramm = y\n", "bad.recipe:3:1: a recipe has no key \"programm\"; did you mean \"program\"?");
+    refused("name = bad\nprogram = x\nprogramm = y\n",
+            "bad.recipe:3:1: a recipe has no key \"programm\"; did you mean \"program\"?");
     refused("name = bad\nname = bad\nprogram = x\n", "name");
     refused("name = bad\n", "needs program = EXECUTABLE or adapter = FILE.py");
     refused("name = bad\nprogram = x\nadapter = y.py\n", "not both");
@@ -114,7 +117,8 @@ static void every_shipped_recipe_reads(void)
     for (size_t i = 0; i < ys_json_size(names); i++) {
         struct ys_recipe *recipe = NULL;
         ys_status status = ys_recipe_find(ys_json_text(ys_json_at(names, i), ""), NULL, &recipe);
-        tap_check(status == YS_OK, __LINE__, "%s: %s", ys_json_text(ys_json_at(names, i), ""), status ? ys_error() : "");
+        tap_check(status == YS_OK, __LINE__, "%s: %s", ys_json_text(ys_json_at(names, i), ""),
+                  status ? ys_error() : "");
         ys_recipe_free(recipe);
     }
     ys_json_free(names);
@@ -122,5 +126,5 @@ static void every_shipped_recipe_reads(void)
 
 TAP_MAIN(TAP_CASE(a_recipe_that_names_an_executable_is_enough), TAP_CASE(options_carry_type_choices_and_help),
          TAP_CASE(sizes_versions_and_variables_are_read), TAP_CASE(damaged_recipes_are_refused_with_the_place),
-         TAP_CASE(an_unknown_framework_names_the_nearest_and_all_others), TAP_CASE(the_first_folder_that_has_a_name_wins),
-         TAP_CASE(every_shipped_recipe_reads))
+         TAP_CASE(an_unknown_framework_names_the_nearest_and_all_others),
+         TAP_CASE(the_first_folder_that_has_a_name_wins), TAP_CASE(every_shipped_recipe_reads))

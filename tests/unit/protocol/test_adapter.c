@@ -90,8 +90,14 @@ static void op_close(void *self)
 }
 
 static const struct ys_adapter_ops recorder_ops = {
-    .hello = op_hello, .open = op_open, .reset = op_reset, .forward = op_forward, .step = op_step, .train = op_train,
-    .save = op_save, .close = op_close, /* no backward */
+    .hello = op_hello,
+    .open = op_open,
+    .reset = op_reset,
+    .forward = op_forward,
+    .step = op_step,
+    .train = op_train,
+    .save = op_save,
+    .close = op_close, /* no backward */
 };
 
 struct fixture {
@@ -160,7 +166,7 @@ static void expect(struct fixture *fixture, const char *text, const char *type)
 }
 
 #define PLAN(extra)                                                                                                    \
-    "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":\"train\",\"batch\":8,"                       \
+    "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":\"train\",\"batch\":8,"         \
     "\"steps\":10,\"block\":3,\"folder\":\"/nowhere\"" extra "}}"
 
 static void hello_has_type_protocol_and_what_the_adapter_says(void)
@@ -234,7 +240,8 @@ static void damaged_plans_never_reach_the_adapter(void)
                                         "\"mode\":\"train\",\"batch\":8,\"steps\":1,\"block\":1"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         char text[512];
-        snprintf(text, sizeof text, "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,%s}}", parts[i]);
+        snprintf(text, sizeof text, "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,%s}}",
+                 parts[i]);
         expect(&fixture, text, i == 0 ? "unsupported" : "protocol_error");
     }
     CHECK_INT(finish(&fixture), 0);
@@ -302,7 +309,7 @@ static void step_and_train_share_one_counter(void)
     expect(&fixture, "{\"type\":\"step\",\"n\":3}", "tensors");
     expect(&fixture, "{\"type\":\"train\",\"from\":0,\"to\":4,\"block\":4}", "protocol_error");
     expect(&fixture, "{\"type\":\"train\",\"from\":3,\"to\":5,\"block\":4}", "block");
-    ys_json_free(receive(&fixture)); /* done */
+    ys_json_free(receive(&fixture));                                   /* done */
     expect(&fixture, "{\"type\":\"step\",\"n\":6}", "protocol_error"); /* 5 + 6 passes the plan's 10 */
     expect(&fixture, "{\"type\":\"step\",\"n\":5}", "tensors");
     expect(&fixture, "{\"type\":\"train\",\"from\":10,\"to\":10,\"block\":1}", "done");
@@ -332,10 +339,14 @@ static void arguments_out_of_range_are_refused(void)
     REQUIRE(start(&fixture));
     expect(&fixture, PLAN(""), "opened");
     static const char *const bad[] = {
-        "{\"type\":\"forward\",\"batch\":10,\"mode\":\"eval\"}", "{\"type\":\"forward\",\"batch\":-1,\"mode\":\"eval\"}",
-        "{\"type\":\"forward\",\"batch\":0,\"mode\":\"test\"}",  "{\"type\":\"forward\",\"mode\":\"eval\"}",
-        "{\"type\":\"step\",\"n\":-1}",                          "{\"type\":\"step\"}",
-        "{\"type\":\"train\",\"from\":0,\"to\":5,\"block\":0}",  "{\"type\":\"save\",\"format\":\"safetensors\",\"path\":\"x\"}",
+        "{\"type\":\"forward\",\"batch\":10,\"mode\":\"eval\"}",
+        "{\"type\":\"forward\",\"batch\":-1,\"mode\":\"eval\"}",
+        "{\"type\":\"forward\",\"batch\":0,\"mode\":\"test\"}",
+        "{\"type\":\"forward\",\"mode\":\"eval\"}",
+        "{\"type\":\"step\",\"n\":-1}",
+        "{\"type\":\"step\"}",
+        "{\"type\":\"train\",\"from\":0,\"to\":5,\"block\":0}",
+        "{\"type\":\"save\",\"format\":\"safetensors\",\"path\":\"x\"}",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         expect(&fixture, bad[i], "protocol_error");
@@ -410,8 +421,9 @@ static void without_a_descriptor_the_program_says_what_it_is(void)
 }
 
 TAP_MAIN(TAP_CASE(hello_has_type_protocol_and_what_the_adapter_says), TAP_CASE(bye_ends_with_0),
-         TAP_CASE(end_of_file_ends_with_0_and_closes), TAP_CASE(a_line_that_is_no_message_is_answered_and_ends_the_adapter),
-         TAP_CASE(work_without_a_plan_is_refused), TAP_CASE(damaged_plans_never_reach_the_adapter),
+         TAP_CASE(end_of_file_ends_with_0_and_closes),
+         TAP_CASE(a_line_that_is_no_message_is_answered_and_ends_the_adapter), TAP_CASE(work_without_a_plan_is_refused),
+         TAP_CASE(damaged_plans_never_reach_the_adapter),
          TAP_CASE(opened_has_the_adapters_members_and_a_second_open_is_refused),
          TAP_CASE(a_failed_open_names_the_operator_and_may_be_repeated),
          TAP_CASE(training_is_cut_into_blocks_and_the_last_may_be_short), TAP_CASE(step_and_train_share_one_counter),

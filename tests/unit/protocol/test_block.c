@@ -10,8 +10,8 @@ static void a_block_reads_back_equal(void)
 {
     struct ys_block_line line;
     REQUIRE(ys_block_line_init(&line, 3) == YS_OK);
-    struct ys_block block = {.t_start_ns = 1, .t_end_ns = UINT64_C(9007199254740993), .input_ns = 7, .loss = line.loss,
-                             .loss_count = 3};
+    struct ys_block block = {
+        .t_start_ns = 1, .t_end_ns = UINT64_C(9007199254740993), .input_ns = 7, .loss = line.loss, .loss_count = 3};
     line.loss[0] = 0.1;
     line.loss[1] = -DBL_MIN / 3; /* subnormal */
     line.loss[2] = 2;
@@ -65,7 +65,10 @@ static void the_longest_block_fits_one_message(void)
     REQUIRE(ys_block_line_init(&line, steps) == YS_OK);
     for (size_t i = 0; i < steps; i++)
         line.loss[i] = -DBL_MAX; /* 24 characters, as long as they come */
-    struct ys_block block = {.t_start_ns = UINT64_MAX, .t_end_ns = UINT64_MAX, .input_ns = UINT64_MAX, .loss = line.loss,
+    struct ys_block block = {.t_start_ns = UINT64_MAX,
+                             .t_end_ns = UINT64_MAX,
+                             .input_ns = UINT64_MAX,
+                             .loss = line.loss,
                              .loss_count = steps};
     size_t size = ys_block_line_format(&line, INT64_MAX, INT64_MAX, &block);
     CHECK(size > 24 * steps && size - 1 <= YS_CHANNEL_LINE_LIMIT);

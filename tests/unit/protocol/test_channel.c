@@ -60,7 +60,7 @@ static void a_message_arrives_as_it_was_sent(void)
     ys_json *sent = ys_json_object(), *got = NULL;
     ys_json_set_string(sent, "type", "train");
     ys_json_set_int(sent, "from", 9007199254740993); /* not a double */
-    ys_json_set_string(sent, "text", "a\nb");         /* a newline inside must not end the line */
+    ys_json_set_string(sent, "text", "a\nb");        /* a newline inside must not end the line */
     struct ys_channel *other = NULL;
     REQUIRE(ys_channel_open(pair.far, &other) == YS_OK);
     CHECK_INT(ys_channel_send(other, sent), YS_OK);
@@ -141,8 +141,14 @@ static void rubbish_is_quoted_and_the_next_line_still_counts(void)
     struct pair pair;
     char type[64] = "";
     REQUIRE(pair_open(&pair));
-    static const char *const rubbish[] = {"Loading plugins\033[0m", "", "[1,2]", "7", "{\"kind\":\"x\"}", "{\"type\":3}",
-                                          "{\"type\":\"a\"} {\"type\":\"b\"}", "{\"type\":\"a\",\"type\":\"b\"}"};
+    static const char *const rubbish[] = {"Loading plugins\033[0m",
+                                          "",
+                                          "[1,2]",
+                                          "7",
+                                          "{\"kind\":\"x\"}",
+                                          "{\"type\":3}",
+                                          "{\"type\":\"a\"} {\"type\":\"b\"}",
+                                          "{\"type\":\"a\",\"type\":\"b\"}"};
     for (size_t i = 0; i < sizeof rubbish / sizeof rubbish[0]; i++) {
         put(&pair, rubbish[i]);
         put(&pair, "\n{\"type\":\"good\"}\n");
@@ -313,9 +319,10 @@ static void running_out_of_memory_is_reported(void)
 
 TAP_MAIN(TAP_CASE(a_message_arrives_as_it_was_sent), TAP_CASE(a_line_that_comes_in_pieces_is_one_message),
          TAP_CASE(lines_that_come_together_are_handed_out_one_by_one),
-         TAP_CASE(messages_before_the_end_of_file_are_still_received), TAP_CASE(end_of_file_inside_a_line_is_told_apart),
-         TAP_CASE(rubbish_is_quoted_and_the_next_line_still_counts), TAP_CASE(a_zero_byte_does_not_end_a_line_early),
-         TAP_CASE(a_line_of_exactly_the_limit_passes), TAP_CASE(a_line_over_the_limit_ends_the_conversation),
-         TAP_CASE(a_line_without_end_is_not_read_for_ever), TAP_CASE(waiting_ends_at_the_deadline),
-         TAP_CASE(sending_to_a_closed_end_fails_without_a_signal), TAP_CASE(a_message_over_the_limit_is_not_sent),
-         TAP_CASE(the_descriptor_keeps_its_flags), TAP_CASE(running_out_of_memory_is_reported))
+         TAP_CASE(messages_before_the_end_of_file_are_still_received),
+         TAP_CASE(end_of_file_inside_a_line_is_told_apart), TAP_CASE(rubbish_is_quoted_and_the_next_line_still_counts),
+         TAP_CASE(a_zero_byte_does_not_end_a_line_early), TAP_CASE(a_line_of_exactly_the_limit_passes),
+         TAP_CASE(a_line_over_the_limit_ends_the_conversation), TAP_CASE(a_line_without_end_is_not_read_for_ever),
+         TAP_CASE(waiting_ends_at_the_deadline), TAP_CASE(sending_to_a_closed_end_fails_without_a_signal),
+         TAP_CASE(a_message_over_the_limit_is_not_sent), TAP_CASE(the_descriptor_keeps_its_flags),
+         TAP_CASE(running_out_of_memory_is_reported))

@@ -75,7 +75,8 @@ static void open_with(const struct child *child, const char *options, const char
     char text[512];
     snprintf(text, sizeof text,
              "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":\"train\",\"batch\":10,"
-             "\"steps\":100,\"block\":5,\"folder\":\"/nowhere\",\"options\":%s}}", options);
+             "\"steps\":100,\"block\":5,\"folder\":\"/nowhere\",\"options\":%s}}",
+             options);
     ys_json *reply = ask(child, text);
     CHECK_TEXT(ys_json_get_text(reply, "code", type_of(reply)), expected);
     ys_json_free(reply);
@@ -123,8 +124,8 @@ static void blocks_last_as_long_as_the_rate_says(void)
     if (!child_start(&child))
         return;
     open_with(&child, "{\"rate\":10000}", "opened");
-    /* 20 steps of 10 rows at 10000 rows a second are 20 ms; sleeping never ends early, and how late it ends depends on the
-     * machine's load, so only the lower bound is checked. */
+    /* 20 steps of 10 rows at 10000 rows a second are 20 ms; sleeping never ends early, and how late it ends depends on
+     * the machine's load, so only the lower bound is checked. */
     CHECK(trained_ns(&child) >= 20000000);
     CHECK_INT(child_finish(&child), 0);
 }
@@ -154,8 +155,8 @@ static void rates_that_are_no_rates_are_refused(void)
     struct child child;
     if (!child_start(&child))
         return;
-    static const char *const bad[] = {"{\"rate\":0}", "{\"rate\":-3}", "{\"rate\":\"fast\"}", "{\"rate\":\"\"}",
-                                      "{\"rate\":\"inf\"}", "{\"rate\":true}"};
+    static const char *const bad[] = {"{\"rate\":0}",    "{\"rate\":-3}",      "{\"rate\":\"fast\"}",
+                                      "{\"rate\":\"\"}", "{\"rate\":\"inf\"}", "{\"rate\":true}"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         open_with(&child, bad[i], "build_failed");
     CHECK_INT(child_finish(&child), 0);

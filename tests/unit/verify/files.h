@@ -35,7 +35,11 @@ __attribute__((unused)) static const char *files_path(const char *name)
 
 __attribute__((unused)) static struct ys_tensor vector64(const char *name, const double *values, int64_t n)
 {
-    return (struct ys_tensor){.name = name, .dtype = YS_F64, .rank = 1, .shape = {n}, .data = values,
+    return (struct ys_tensor){.name = name,
+                              .dtype = YS_F64,
+                              .rank = 1,
+                              .shape = {n},
+                              .data = values,
                               .size_bytes = (size_t)n * sizeof *values};
 }
 
@@ -45,7 +49,8 @@ __attribute__((unused)) static struct ys_tensor scalar64(const char *name, const
 }
 
 /* Writes the tensors and opens the file again. */
-__attribute__((unused)) static struct ys_safetensors *files_make(const char *name, const struct ys_tensor *tensors, size_t count)
+__attribute__((unused)) static struct ys_safetensors *files_make(const char *name, const struct ys_tensor *tensors,
+                                                                 size_t count)
 {
     struct ys_safetensors *file = NULL;
     const char *path = files_path(name);

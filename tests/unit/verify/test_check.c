@@ -4,9 +4,12 @@
 
 /* One dense layer, 2 to 3, whose numbers are made up: the checks compare files, they do not compute. */
 static const char GRAPH[] =
-    "{\"format\":\"yardstick-graph\",\"version\":1,\"name\":\"tiny\",\"inputs\":[{\"name\":\"x\",\"shape\":[\"N\",2],\"dtype\":\"F32\"}],"
-    "\"nodes\":[{\"op\":\"Gemm\",\"name\":\"d\",\"in\":[\"x\"],\"out\":[\"logits\"],\"params\":{\"weight\":\"d.weight\",\"bias\":\"d.bias\"}}],"
-    "\"params\":[{\"name\":\"d.weight\",\"shape\":[3,2],\"role\":\"weight\",\"init\":{\"dist\":\"constant\",\"value\":0.5}},"
+    "{\"format\":\"yardstick-graph\",\"version\":1,\"name\":\"tiny\",\"inputs\":[{\"name\":\"x\",\"shape\":[\"N\",2],"
+    "\"dtype\":\"F32\"}],"
+    "\"nodes\":[{\"op\":\"Gemm\",\"name\":\"d\",\"in\":[\"x\"],\"out\":[\"logits\"],\"params\":{\"weight\":\"d."
+    "weight\",\"bias\":\"d.bias\"}}],"
+    "\"params\":[{\"name\":\"d.weight\",\"shape\":[3,2],\"role\":\"weight\",\"init\":{\"dist\":\"constant\",\"value\":"
+    "0.5}},"
     "{\"name\":\"d.bias\",\"shape\":[3],\"role\":\"weight\",\"init\":{\"dist\":\"constant\",\"value\":0}}],"
     "\"output\":\"logits\",\"loss\":\"softmax_cross_entropy\"}";
 
@@ -34,13 +37,16 @@ static void fill(struct ys_evidence *said, const char *who)
     char name[64];
     *said = (struct ys_evidence){.parameters = 9, .multiply_adds = 6};
     struct ys_tensor forward[] = {
-        vector64("x", x, 2), vector64("logits", logits, 3), scalar64("loss", &loss),
+        vector64("x", x, 2),
+        vector64("logits", logits, 3),
+        scalar64("loss", &loss),
         {.name = "y", .dtype = YS_I64, .rank = 1, .shape = {1}, .data = &label, .size_bytes = sizeof label}};
     for (int b = 0; b < YS_VERIFY_BATCHES; b++) {
         snprintf(name, sizeof name, "%s-forward-%d", who, b);
         said->forward[b] = files_make(name, forward, 4);
     }
-    struct ys_tensor backward[] = {vector64("grad.d.weight", gw, 6), vector64("grad.d.bias", gb, 3), scalar64("loss", &loss)};
+    struct ys_tensor backward[] = {vector64("grad.d.weight", gw, 6), vector64("grad.d.bias", gb, 3),
+                                   scalar64("loss", &loss)};
     snprintf(name, sizeof name, "%s-backward", who);
     said->backward = files_make(name, backward, 3);
     snprintf(name, sizeof name, "%s-start", who);
@@ -77,7 +83,8 @@ static bool make_world(struct world *world, double *value, double moved)
 static ys_json *judge(struct world *world)
 {
     ys_json *proof = ys_json_object();
-    if (ys_check_all(world->graph, &world->meaning, &world->numerics, &world->oracle, 1e-6, world->weights, true, proof) != YS_OK)
+    if (ys_check_all(world->graph, &world->meaning, &world->numerics, &world->oracle, 1e-6, world->weights, true,
+                     proof) != YS_OK)
         printf("# %s\n", ys_error());
     ys_evidence_fini(&world->oracle);
     ys_evidence_fini(&world->meaning);
@@ -201,7 +208,8 @@ static void an_adapter_that_lacks_an_operator_has_no_proof(void)
     ys_json_free(proof);
 }
 
-TAP_MAIN(TAP_CASE(equal_answers_pass), TAP_CASE(each_difference_fails_its_own_check), TAP_CASE(differences_below_the_bound_pass),
-         TAP_CASE(another_number_of_parameters_fails), TAP_CASE(without_double_the_proof_is_weak),
-         TAP_CASE(too_little_precision_fails_the_numerics_alone), TAP_CASE(an_adapter_that_broke_fails_and_is_not_kept),
+TAP_MAIN(TAP_CASE(equal_answers_pass), TAP_CASE(each_difference_fails_its_own_check),
+         TAP_CASE(differences_below_the_bound_pass), TAP_CASE(another_number_of_parameters_fails),
+         TAP_CASE(without_double_the_proof_is_weak), TAP_CASE(too_little_precision_fails_the_numerics_alone),
+         TAP_CASE(an_adapter_that_broke_fails_and_is_not_kept),
          TAP_CASE(an_adapter_that_lacks_an_operator_has_no_proof))

@@ -56,7 +56,8 @@ static void weights_are_judged_relative_to_the_way_gone(void)
 {
     double w0[] = {100, 100}, w1[] = {100, 101}, theirs[] = {100, 101.5};
     struct ys_tensor t0 = vector64("w", w0, 2), t1 = vector64("w", w1, 2), ta = vector64("w", theirs, 2);
-    struct ys_safetensors *start = files_make("start", &t0, 1), *ref = files_make("ref", &t1, 1), *a = files_make("a", &ta, 1);
+    struct ys_safetensors *start = files_make("start", &t0, 1), *ref = files_make("ref", &t1, 1),
+                          *a = files_make("a", &ta, 1);
     struct ys_worst worst;
     ys_error_weights(a, ref, start, &worst);
     CHECK_NEAR(worst.error, 0.5, 0); /* 0.5 off after a way of 1 */
@@ -70,7 +71,8 @@ static void equality_is_by_value_over_formats(void)
     double wide[] = {0.5, 3};
     float narrow[] = {0.5f, 3};
     struct ys_tensor a = vector64("a", wide, 2);
-    struct ys_tensor b = {.name = "b", .dtype = YS_F32, .rank = 1, .shape = {2}, .data = narrow, .size_bytes = sizeof narrow};
+    struct ys_tensor b = {
+        .name = "b", .dtype = YS_F32, .rank = 1, .shape = {2}, .data = narrow, .size_bytes = sizeof narrow};
     CHECK(ys_tensors_equal(&a, &b));
     narrow[1] = nextafterf(3, 4);
     CHECK(!ys_tensors_equal(&a, &b));
@@ -78,5 +80,6 @@ static void equality_is_by_value_over_formats(void)
 
 TAP_MAIN(TAP_CASE(the_error_of_logits_is_relative_to_the_largest),
          TAP_CASE(a_tensor_that_is_missing_or_of_another_shape_is_infinitely_wrong), TAP_CASE(nan_is_infinitely_wrong),
-         TAP_CASE(gradients_are_judged_by_the_worst_tensor), TAP_CASE(a_tensor_that_is_noise_is_judged_against_the_largest),
+         TAP_CASE(gradients_are_judged_by_the_worst_tensor),
+         TAP_CASE(a_tensor_that_is_noise_is_judged_against_the_largest),
          TAP_CASE(weights_are_judged_relative_to_the_way_gone), TAP_CASE(equality_is_by_value_over_formats))

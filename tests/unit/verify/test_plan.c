@@ -5,7 +5,8 @@
 
 #include <float.h>
 
-/* A data set of 40 rows of 4 pixels and a plan over it: 12 steps of `batch` rows, row r of step s being (s * batch + r) % 40. */
+/* A data set of 40 rows of 4 pixels and a plan over it: 12 steps of `batch` rows, row r of step s being (s * batch + r)
+ * % 40. */
 static ys_json *make_plan(int64_t batch)
 {
     static uint8_t pixels[160];
@@ -24,10 +25,15 @@ static ys_json *make_plan(int64_t batch)
     struct ys_tensor data[] = {
         {.name = "x", .dtype = YS_U8, .rank = 4, .shape = {40, 1, 2, 2}, .data = pixels, .size_bytes = sizeof pixels},
         {.name = "y", .dtype = YS_I64, .rank = 1, .shape = {40}, .data = labels, .size_bytes = sizeof labels}};
-    struct ys_tensor orders[] = {
-        {.name = "order", .dtype = YS_U32, .rank = 2, .shape = {12, batch}, .data = order, .size_bytes = (size_t)(12 * batch) * 4},
-        vector64("lr", lr, 12)};
-    struct ys_tensor weight = {.name = "w", .dtype = YS_F32, .rank = 1, .shape = {3}, .data = weights, .size_bytes = sizeof weights};
+    struct ys_tensor orders[] = {{.name = "order",
+                                  .dtype = YS_U32,
+                                  .rank = 2,
+                                  .shape = {12, batch},
+                                  .data = order,
+                                  .size_bytes = (size_t)(12 * batch) * 4},
+                                 vector64("lr", lr, 12)};
+    struct ys_tensor weight = {
+        .name = "w", .dtype = YS_F32, .rank = 1, .shape = {3}, .data = weights, .size_bytes = sizeof weights};
     ys_safetensors_close(files_make("data", data, 2));
     ys_safetensors_close(files_make("orders", orders, 2));
     ys_safetensors_close(files_make("weights", &weight, 1));
