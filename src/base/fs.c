@@ -35,7 +35,8 @@ static ys_status make_dir(const char *path)
 {
     if (mkdir(path, 0777) == 0 || (errno == EEXIST && ys_fs_is_dir(path)))
         return YS_OK;
-    return ys_fail(YS_EIO, "cannot make the folder %s: %s", path, strerror(errno));
+    return ys_fail(YS_EIO, "cannot make the folder %s: %s", path,
+                   errno == EEXIST ? "a file of that name is in the way" : strerror(errno));
 }
 
 ys_status ys_fs_make_dirs(const char *path)

@@ -92,6 +92,8 @@ static bool set_value(struct ys_args *args, const char *name, const char *value,
     } else if (strcmp(name, "results") == 0) {
         args->results = value;
     } else if (strcmp(name, "recipes") == 0) {
+        if (!ys_fs_is_dir(value))
+            *status = ys_fail(YS_EINVAL, "--recipes=%s: there is no such folder", value);
         while (args->recipe_dirs[count])
             count++;
         args->recipe_dirs[count] = value;

@@ -236,10 +236,12 @@ static int for_each_word(const struct ys_args *args, ys_status (*act)(const char
         ys_status status = act(args->words[i], args->recipe_dirs);
         if (status == YS_EINTR)
             return ys_command_fail(status);
+        if (status == YS_EIO || status == YS_EUNSUPPORTED)
+            ys_fail_in(status, "%s", args->words[i]); /* the other messages name the framework themselves */
         if (status != YS_OK) {
-            ys_fail_in(status, "%s", args->words[i]);
-            code = ys_command_fail(status);
-            code = code == 7 ? 1 : code;
+            int failed = ys_command_fail(status);
+            failed = failed == 7 || status == YS_EUNSUPPORTED ? 1 : failed;
+            code = failed > code ? failed : code;
         }
     }
     return code;

@@ -38,6 +38,13 @@ static const char *job_results(const struct ys_args *args, const struct ys_job *
     return chosen ? chosen : ys_command_results(args);
 }
 
+/* Results that are damaged or of a newer version cannot be written, whoever's mistake that is. */
+static ys_status open_for_writing(const char *folder, struct ys_store **store)
+{
+    ys_status status = ys_store_open(folder, YS_STORE_WRITE, store);
+    return status == YS_EFORMAT ? YS_EIO : status;
+}
+
 /* What a study leaves behind: its report and its table. The study's own exit code wins unless they cannot be written. */
 static int finish(const struct ys_args *args, struct ys_store *store, int64_t study_id, int exit_code)
 {
@@ -59,7 +66,7 @@ int ys_command_run(const struct ys_args *args)
     int exit_code = 0;
     ys_status status = load_job(args, &job);
     if (status == YS_OK)
-        status = ys_store_open(job_results(args, &job), YS_STORE_WRITE, &store);
+        status = open_for_writing(job_results(args, &job), &store);
     if (status == YS_OK)
         status = ys_study_run(&job, &options, store, &study_id, &exit_code);
     int code = status == YS_OK ? finish(args, store, study_id, exit_code) : ys_command_fail(status);
@@ -74,7 +81,7 @@ int ys_command_resume(const struct ys_args *args)
     struct ys_store *store = NULL;
     int64_t study_id = 0;
     int exit_code = 0;
-    ys_status status = ys_store_open(ys_command_results(args), YS_STORE_WRITE, &store);
+    ys_status status = open_for_writing(ys_command_results(args), &store);
     if (status == YS_OK)
         status = ys_store_select(store, args->word_count ? args->words[0] : "last", &study_id, NULL);
     if (status == YS_OK)

@@ -7,8 +7,10 @@
 #include "job/nearest.h"
 #include "job/option.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct verb {
     const char *name, *usage, *help;
@@ -139,9 +141,21 @@ static int dispatch(const struct ys_args *args)
     return verb->run(args);
 }
 
+/* A descriptor of the standard three that the caller closed would become the first file opened, and the result would be
+ * written into that. What stands in its place refuses to be written to, so that a lost result is noticed. */
+static void fill_standard_descriptors(void)
+{
+    int fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = open("/dev/null", O_RDONLY);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     struct ys_args args;
+    fill_standard_descriptors();
     if (ys_stop_install() != YS_OK)
         return ys_command_fail(YS_EINTERNAL);
     ys_status status = ys_args_parse(argc, argv, &args);

@@ -410,7 +410,7 @@ static ys_status read_text(struct reader *reader, struct frame *frame, const cha
     struct ys_ini_place start = {frame->name, 1, 1};
     frame->line = 1;
     reader->total_bytes += size;
-    if (size == 0)
+    if (size == 0 && frame->outer) /* what an empty file that stands alone lacks is its reader's to say */
         return ys_ini_fail(&start, "the file is empty");
     if (reader->total_bytes > TOTAL_LIMIT_BYTES)
         return ys_ini_fail(&start, "with this file more than 4 MiB are included: that is no study");

@@ -13,7 +13,7 @@ static ys_status check_version(const struct ys_resolver *resolver)
     struct ys_ini_place start = {resolver->path, 1, 1};
     if (ini->entry_count == 0)
         return ys_ini_fail(ini->section_count > 1 ? &ini->sections[1].place : &start,
-                           "the study has no keys: it must begin with version = 1");
+                           "the study has no keys: it must begin with version = 1 (yardstick init writes an example)");
     const struct ys_ini_entry *first = &ini->entries[0];
     if (first->section != 0)
         return ys_ini_fail(&ini->sections[1].place, "a study must begin with version = 1, and this begins with [%s]",

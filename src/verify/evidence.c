@@ -161,8 +161,8 @@ ys_status ys_evidence_collect(const struct ys_framework *framework, const ys_jso
     char **env = NULL;
     struct ys_launch launch = {.argv = (const char *const *)framework->argv,
                                .folder = folder,
-                               .stall_limit_s = PATIENCE_S,
-                               .run_time_limit_s = PATIENCE_S,
+                               .stall_limit_s = patience_s,
+                               .run_time_limit_s = YS_EVIDENCE_PATIENCE_S,
                                .stop_grace_s = STOP_GRACE_S};
     int *cpus = plan_cpus(plan, &launch.cpu_count);
     ys_status status =

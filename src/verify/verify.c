@@ -119,7 +119,7 @@ static ys_status ask_oracle(struct ys_verifier *v, const struct ys_verify_reques
     if (status == YS_OK) {
         ys_json *base = ys_proof_plan(request->plan, v->order, v->rows, "f64", folder);
         ys_json *plan = ys_proof_plan_builtin(base, "ref", folder);
-        status = ys_evidence_collect(v->oracle, plan, NULL, YS_EVIDENCE_STEPS, folder, &v->said);
+        status = ys_evidence_collect(v->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, YS_EVIDENCE_STEPS, folder, &v->said);
         ys_json_free(plan);
         ys_json_free(base);
     }
@@ -142,7 +142,7 @@ static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, 
     uint64_t seed = (uint64_t)ys_json_get_int(plan, "seed", 0);
     ys_status status = ys_proof_move(moved, seed, twin, folder);
     if (status == YS_OK)
-        status = ys_evidence_collect(v->oracle, moved, NULL, YS_EVIDENCE_FIRST, folder, &said);
+        status = ys_evidence_collect(v->oracle, moved, NULL, YS_EVIDENCE_PATIENCE_S, YS_EVIDENCE_FIRST, folder, &said);
     if (status == YS_OK && said.status)
         status = ys_fail(YS_EINTERNAL, "twin %d ended as %s: %s", twin, said.status, said.message);
     if (status == YS_OK) {
@@ -181,6 +181,8 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
 {
     const char *precision = ys_json_get_text(request->plan, "precision", "f32");
     struct ys_evidence meaning = {0}, numerics = {0};
+    /* One answer of a proof may stand for many of a run: up to ten steps, in double. */
+    double patience_s = request->stall_limit_s > 0 ? 10 * request->stall_limit_s : YS_EVIDENCE_PATIENCE_S;
     struct ys_graph *graph = NULL;
     char *folder = NULL;
     YS_TRY(ys_graph_read(ys_json_get_text(request->plan, "graph", ""), &graph));
@@ -188,14 +190,14 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
     if (status == YS_OK && request->framework->has_double) {
         say(request, "proving the meaning in double");
         ys_json *plan = ys_proof_plan(request->plan, v->order, v->rows, "f64", folder);
-        status = ys_evidence_collect(request->framework, plan, request->env, YS_EVIDENCE_STEPS, folder, &meaning);
+        status = ys_evidence_collect(request->framework, plan, request->env, patience_s, YS_EVIDENCE_STEPS, folder, &meaning);
         ys_json_free(plan);
     }
     bool lost = meaning.status && strcmp(meaning.status, "unsupported") != 0;
     if (status == YS_OK && !lost) {
         say(request, "proving the numerics");
         ys_json *plan = ys_proof_plan(request->plan, v->order, v->rows, precision, folder);
-        status = ys_evidence_collect(request->framework, plan, request->env, YS_EVIDENCE_BATCHES, folder, &numerics);
+        status = ys_evidence_collect(request->framework, plan, request->env, patience_s, YS_EVIDENCE_BATCHES, folder, &numerics);
         ys_json_free(plan);
     }
     if (status == YS_OK)

@@ -11,7 +11,7 @@ Needs the standard library alone.
   children             leaves processes behind that have left its session and ignore SIGTERM
   hang_after_blocks    sends two blocks, then nothing
   crash_mid_train      exits with 4 after two blocks
-  fill_log             writes to stdout without end in `train`
+  fill_log             writes 16 MiB to stdout in `train`, then goes on honestly
   memory               takes memory without end in `train`
   wrong_times          sends blocks that end before they start
   nan_loss             sends losses that are not numbers
@@ -73,8 +73,9 @@ def on_open(send, connection):
 
 def train(send, message):
     if BEHAVIOUR == "fill_log":
-        while True:
-            os.write(1, b"warning: something is not as it should be\n" * 1000)
+        line, left = b"warning: something is not as it should be\n", 16 << 20
+        while left > 0:
+            left -= os.write(1, line * 1000)
     hoard = []
     while BEHAVIOUR == "memory":
         hoard.append(bytearray(b"x") * (64 << 20))
