@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 LINE = re.compile(r"^(not )?ok\b\s*\d*\s*-?\s*(.*?)\s*(?:#\s*SKIP\b\s*(.*))?$", re.IGNORECASE)
+SKIPPED = re.compile(r"^1\.\.0\s*#\s*SKIP\b\s*(.*)$", re.IGNORECASE)
 FRAMEWORK_SUITE = "frameworks"
 
 
@@ -39,7 +40,11 @@ def count(test, code, out, err, verbose):
     passed = failed = skipped = 0
     notes, lines = [], []
     for line in out.splitlines():
-        match = LINE.match(line)
+        whole, match = SKIPPED.match(line), LINE.match(line)
+        if whole:
+            skipped += 1
+            lines.append("skip %s: all of it (%s)" % (test["name"], whole.group(1)))
+            continue
         if not match:
             notes.append(line)
             continue

@@ -1,0 +1,38 @@
+"""The proof against PyTorch and against adapters made wrong on purpose, one seed of those that tools/prove_seeds.py goes
+through; prints TAP."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.environ["YS_SOURCE_ROOT"]
+PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
+SEED = 1
+
+spec = importlib.util.spec_from_file_location("prove_seeds", os.path.join(ROOT, "tools", "prove_seeds.py"))
+prove_seeds = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(prove_seeds)
+
+
+def main():
+    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
+    state = {entry["name"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
+    if state.get("pytorch") != "ready":
+        print("1..0 # SKIP PyTorch is not installed: yardstick install pytorch")
+        return 0
+    number, bad = 0, False
+    for model in ("mlp", "lenet"):
+        for ok, name, why in prove_seeds.judge(model, SEED, prove_seeds.verify(PROGRAM, model, SEED)):
+            number += 1
+            bad |= not ok
+            if not ok:
+                print("# " + why.replace("\n", " "))
+            print("%s %d - %s" % ("ok" if ok else "not ok", number, name), flush=True)
+    print("1..%d" % number)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
