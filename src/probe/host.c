@@ -1,0 +1,342 @@
+#include "probe/host.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "probe/cgroup.h"
+#include "probe/cpus.h"
+#include "probe/host_block.h"
+#include "probe/procfs.h"
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const double BUSY_LOAD_SHARE = 0.25; /* of the CPUs, above which the machine does not count as idle */
+
+/* Variables that steer numerical libraries; a '=' at the end marks a whole name, anything else is a beginning. */
+static const char *const STEERING[] = {
+    "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "GOTO_", "BLIS_", "BLAS_", "VECLIB_", "MALLOC_", "GLIBC_TUNABLES=",
+    "LD_PRELOAD=", "LD_LIBRARY_PATH=", "DNNL_", "ONEDNN_", "ATEN_", "TORCH_", "PYTORCH_", "TF_", "XLA_", "JAX_", "MXNET_", "FLAGS_",
+    "CUDA_VISIBLE_DEVICES=", "NVIDIA_", "NUMEXPR_", "PYTHON", "TBB_", "FLEXIBLAS=", "LANG=", "LC_ALL=",
+};
+
+void ys_host_unknown(struct ys_host_block *block, const char *key, const char *reason)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s.%s", block->name, key);
+    ys_json_set(block->object, key, ys_json_null());
+    ys_json_set_string(block->reasons, name, reason);
+}
+
+void ys_host_put_text(struct ys_host_block *block, const char *key, const char *text, const char *reason)
+{
+    if (text)
+        ys_json_set_string(block->object, key, text);
+    else
+        ys_host_unknown(block, key, reason);
+}
+
+void ys_host_put_line(struct ys_host_block *block, const char *key, const char *path, const char *reason)
+{
+    char line[512];
+    ys_host_put_text(block, key, ys_procfs_line(block->root, path, line, sizeof line) ? line : NULL, reason);
+}
+
+int ys_host_cpus_allowed(void)
+{
+    struct ys_cpus cpus;
+    if (ys_cpus_read(ys_procfs_root(), &cpus) != YS_OK) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        return online > 0 ? (int)online : 1;
+    }
+    int count = (int)cpus.count;
+    ys_cpus_fini(&cpus);
+    return count;
+}
+
+bool ys_host_cpu_is_allowed(int cpu)
+{
+    struct ys_cpus cpus;
+    bool is_allowed = false;
+    if (ys_cpus_read(ys_procfs_root(), &cpus) != YS_OK)
+        return cpu >= 0 && cpu < ys_host_cpus_allowed();
+    for (size_t i = 0; i < cpus.count; i++)
+        is_allowed |= cpus.items[i].number == cpu;
+    ys_cpus_fini(&cpus);
+    return is_allowed;
+}
+
+ys_status ys_host_cpu_pick(int threads, int *cpus)
+{
+    struct ys_cpus machine;
+    YS_TRY(ys_cpus_read(ys_procfs_root(), &machine));
+    ys_status status = YS_OK;
+    if (threads < 1 || (size_t)threads > machine.count)
+        status = ys_fail(YS_EINVAL, "threads = %d: yardstick may use %zu CPU%s of this machine", threads, machine.count,
+                         machine.count == 1 ? "" : "s");
+    else if (ys_cpus_pick(&machine, (size_t)threads, cpus) < (size_t)threads)
+        status = ys_out_of_memory();
+    ys_cpus_fini(&machine);
+    return status;
+}
+
+static void put_kib(struct ys_host_block *block, const char *text, const char *field, const char *key)
+{
+    int64_t kib;
+    if (ys_procfs_field(text, field, &kib))
+        ys_json_set_int(block->object, key, kib * 1024);
+    else
+        ys_host_unknown(block, key, "/proc/meminfo does not say");
+}
+
+static ys_status describe_memory(struct ys_host_block *block)
+{
+    char text[16384];
+    if (ys_procfs_read(block->root, "/proc/meminfo", text, sizeof text) < 0)
+        text[0] = 0;
+    put_kib(block, text, "MemTotal", "total_bytes");
+    put_kib(block, text, "MemAvailable", "available_bytes");
+    put_kib(block, text, "SwapTotal", "swap_bytes");
+    const struct ys_cgroup *cgroup = &block->cgroup;
+    int64_t total = ys_json_get_int(block->object, "total_bytes", INT64_MAX);
+    bool is_limited = cgroup->has_memory_limit && cgroup->memory_limit_bytes < total;
+    if (is_limited)
+        ys_json_set_int(block->object, "limit_bytes", cgroup->memory_limit_bytes);
+    else
+        ys_host_unknown(block, "limit_bytes", "no control group limits memory");
+    if (is_limited || total != INT64_MAX)
+        ys_json_set_int(block->object, "effective_bytes", is_limited ? cgroup->memory_limit_bytes : total);
+    else
+        ys_host_unknown(block, "effective_bytes", "/proc/meminfo does not say");
+    char line[128];
+    char *chosen = NULL; /* "always [madvise] never" */
+    if (ys_procfs_line(block->root, "/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof line) &&
+        (chosen = strchr(line, '[')))
+        chosen[strcspn(chosen, "]")] = 0;
+    ys_host_put_text(block, "huge_pages", chosen ? chosen + 1 : NULL, "the kernel has no transparent huge pages");
+    return YS_OK;
+}
+
+/** PRETTY_NAME of /etc/os-release, without its quotes. */
+static bool distribution(const char *root, char *name, size_t size)
+{
+    char text[8192];
+    static const char key[] = "PRETTY_NAME=";
+    if (ys_procfs_read(root, "/etc/os-release", text, sizeof text) <= 0 &&
+        ys_procfs_read(root, "/usr/lib/os-release", text, sizeof text) <= 0)
+        return false;
+    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line ? 1 : 0) {
+        if (strncmp(line, key, sizeof key - 1) != 0)
+            continue;
+        const char *value = line + sizeof key - 1;
+        value += *value == '"' || *value == '\'';
+        snprintf(name, size, "%.*s", (int)strcspn(value, "\"'\n"), value);
+        return name[0] != 0;
+    }
+    return false;
+}
+
+/** The kind of container we are in, by the traces that the usual ones leave; NULL for none that is known. */
+static const char *container(const char *root)
+{
+    char text[16384];
+    if (ys_procfs_read(root, "/.dockerenv", text, sizeof text) >= 0)
+        return "docker";
+    if (ys_procfs_read(root, "/run/.containerenv", text, sizeof text) >= 0)
+        return "podman";
+    if (ys_procfs_read(root, "/proc/self/cgroup", text, sizeof text) > 0) {
+        if (strstr(text, "kubepods"))
+            return "kubernetes";
+        if (strstr(text, "/docker/") || strstr(text, "/docker-"))
+            return "docker";
+        if (strstr(text, "/lxc/"))
+            return "lxc";
+    }
+    if (ys_procfs_line(root, "/run/systemd/container", text, sizeof text))
+        return "other";
+    return NULL;
+}
+
+static const char *hypervisor(const char *root, char *text, size_t size)
+{
+    if (ys_procfs_line(root, "/sys/hypervisor/type", text, size))
+        return text;
+    struct ys_buf info = {0};
+    bool is_guest = ys_procfs_read_all(root, "/proc/cpuinfo", &info) == YS_OK && strstr(ys_buf_text(&info), " hypervisor");
+    ys_buf_free(&info);
+    if (!is_guest)
+        return NULL;
+    snprintf(text, size, "yes (kind not shown)");
+    char vendor[128];
+    if (ys_procfs_line(root, "/sys/class/dmi/id/sys_vendor", vendor, sizeof vendor))
+        snprintf(text, size, "yes (%s)", vendor);
+    return text;
+}
+
+static ys_status describe_system(struct ys_host_block *block)
+{
+    char text[512], release[300];
+    struct utsname names;
+    bool is_known = ys_procfs_line(block->root, "/proc/sys/kernel/osrelease", release, sizeof release);
+    snprintf(text, sizeof text, "Linux %s", is_known ? release : "");
+    ys_host_put_text(block, "kernel", is_known ? text : NULL, "/proc/sys/kernel/osrelease is not readable");
+    ys_host_put_text(block, "machine", uname(&names) == 0 ? names.machine : NULL, "uname failed");
+    ys_host_put_text(block, "distribution", distribution(block->root, text, sizeof text) ? text : NULL,
+                     "there is no /etc/os-release");
+    snprintf(text, sizeof text, "glibc %s", gnu_get_libc_version());
+    ys_host_put_text(block, "libc", text, NULL);
+    ys_host_put_text(block, "hypervisor", hypervisor(block->root, text, sizeof text), "the CPU does not say that it is virtual");
+    ys_host_put_line(block, "product", "/sys/class/dmi/id/product_name", "the firmware's tables are not readable");
+    ys_host_put_text(block, "container", container(block->root), "no trace of a container was found");
+    return YS_OK;
+}
+
+static ys_status describe_load(struct ys_host_block *block)
+{
+    struct ys_host_counters now;
+    ys_host_count(&now);
+    if (now.load_1min >= 0)
+        ys_json_set_real(block->object, "average_1min", now.load_1min);
+    else
+        ys_host_unknown(block, "average_1min", "/proc/loadavg is not readable");
+    if (now.steal_s >= 0)
+        ys_json_set_real(block->object, "steal_s", now.steal_s);
+    else
+        ys_host_unknown(block, "steal_s", "/proc/stat is not readable");
+    return YS_OK;
+}
+
+static bool is_steering(const char *variable)
+{
+    for (size_t i = 0; i < sizeof STEERING / sizeof STEERING[0]; i++)
+        if (strncmp(variable, STEERING[i], strlen(STEERING[i])) == 0)
+            return true;
+    return false;
+}
+
+static ys_status describe_environment(struct ys_host_block *block)
+{
+    for (char **variable = environ; variable && *variable; variable++) {
+        const char *equals = strchr(*variable, '=');
+        if (!equals || !is_steering(*variable))
+            continue;
+        char *name = ys_strndup(*variable, (size_t)(equals - *variable));
+        if (!name)
+            return ys_out_of_memory();
+        ys_json_set_string(block->object, name, equals + 1);
+        ys_free(name);
+    }
+    return YS_OK;
+}
+
+static ys_status warn(ys_json *warnings, char *text_taken)
+{
+    if (!text_taken)
+        return ys_out_of_memory();
+    ys_status status = ys_json_append(warnings, ys_json_string(text_taken));
+    ys_free(text_taken);
+    return status;
+}
+
+/** What of all this makes measurements on this machine less sure: sentences. */
+static ys_status put_warnings(ys_json *host)
+{
+    ys_json *warnings = ys_json_array();
+    if (!warnings || ys_json_set(host, "warnings", warnings) != YS_OK)
+        return ys_out_of_memory();
+    const ys_json *cpu = ys_json_get(host, "cpu");
+    double quota = ys_json_get_number(cpu, "quota_cores", 0), allowed = ys_json_get_number(cpu, "allowed", 0);
+    if (quota > 0 && quota < allowed)
+        YS_TRY(warn(warnings, ys_format("a control group grants the CPU time of %g cores while %g CPUs may be used: runs with more "
+                                        "threads than that are stopped again and again", quota, allowed)));
+    const char *governor = ys_json_get_text(cpu, "governor", "performance");
+    if (strcmp(governor, "performance") != 0)
+        YS_TRY(warn(warnings, ys_format("the CPU frequency governor is \"%s\", so clocks follow the load; \"performance\" is steadier",
+                                        governor)));
+    double load = ys_json_get_number(ys_json_get(host, "load"), "average_1min", 0);
+    if (load > BUSY_LOAD_SHARE * allowed)
+        YS_TRY(warn(warnings, ys_format("the load average was %.2f at the start: other work ran on this machine within the last minutes", load)));
+    return YS_OK;
+}
+
+ys_status ys_host_describe(ys_json **host)
+{
+    static const struct {
+        const char *name;
+        ys_status (*describe)(struct ys_host_block *block);
+    } blocks[] = {
+        {"cpu", ys_host_describe_cpu}, {"memory", describe_memory}, {"system", describe_system},
+        {"load", describe_load},       {"environment", describe_environment},
+    };
+    struct ys_host_block block = {.root = ys_procfs_root(), .reasons = ys_json_object()};
+    ys_json *made = ys_json_object();
+    ys_status status = made && block.reasons ? YS_OK : ys_out_of_memory();
+    ys_cgroup_read(block.root, &block.cgroup);
+    for (size_t i = 0; status == YS_OK && i < sizeof blocks / sizeof blocks[0]; i++) {
+        block.name = blocks[i].name;
+        block.object = ys_json_object();
+        status = block.object ? blocks[i].describe(&block) : ys_out_of_memory();
+        if (block.object && ys_json_set(made, block.name, block.object) != YS_OK)
+            status = ys_out_of_memory();
+    }
+    if (status == YS_OK)
+        status = put_warnings(made);
+    if (!made)
+        ys_json_free(block.reasons);
+    else if (ys_json_set(made, "reasons", block.reasons) != YS_OK)
+        status = ys_out_of_memory();
+    if (status != YS_OK) {
+        ys_json_free(made);
+        return status;
+    }
+    *host = made;
+    return YS_OK;
+}
+
+void ys_host_count(struct ys_host_counters *counters)
+{
+    const char *root = ys_procfs_root();
+    char text[512];
+    *counters = (struct ys_host_counters){.t_ns = ys_time_ns(), .busy_s = -1, .steal_s = -1, .load_1min = -1, .oom_kills = -1};
+    double user, nice, system, idle, wait, interrupt, soft, steal, tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    if (ys_procfs_line(root, "/proc/stat", text, sizeof text) &&
+        sscanf(text, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle, &wait, &interrupt, &soft, &steal) == 8) {
+        counters->busy_s = (user + nice + system + interrupt + soft) * tick_s;
+        counters->steal_s = steal * tick_s;
+    }
+    if (ys_procfs_line(root, "/proc/loadavg", text, sizeof text) && sscanf(text, "%lf", &counters->load_1min) != 1)
+        counters->load_1min = -1;
+    struct ys_cgroup cgroup;
+    ys_cgroup_read(root, &cgroup);
+    counters->oom_kills = cgroup.oom_kills;
+    struct ys_buf vmstat = {0};
+    if (counters->oom_kills < 0 && ys_procfs_read_all(root, "/proc/vmstat", &vmstat) == YS_OK)
+        (void)ys_procfs_field(ys_buf_text(&vmstat), "oom_kill", &counters->oom_kills);
+    ys_buf_free(&vmstat);
+}
+
+static ys_json *known(double value, bool is_known)
+{
+    return is_known ? ys_json_real(value) : ys_json_null();
+}
+
+ys_json *ys_host_disturbance(const struct ys_host_counters *before, const struct ys_host_counters *after)
+{
+    double seconds = (double)(after->t_ns - before->t_ns) * 1e-9, online = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    bool has_times = before->steal_s >= 0 && after->steal_s >= 0;
+    double steal_s = after->steal_s - before->steal_s;
+    ys_json *made = ys_json_object();
+    ys_json_set_real(made, "seconds", seconds);
+    ys_json_set(made, "steal_s", known(steal_s, has_times));
+    ys_json_set(made, "steal_share", known(steal_s / (seconds * online), has_times && seconds > 0));
+    ys_json_set(made, "busy_s", known(after->busy_s - before->busy_s, has_times));
+    ys_json_set(made, "load_before", known(before->load_1min, before->load_1min >= 0));
+    if (made && ys_json_set(made, "load_after", known(after->load_1min, after->load_1min >= 0)) != YS_OK) {
+        ys_json_free(made);
+        return NULL;
+    }
+    return made;
+}

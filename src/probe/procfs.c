@@ -1,0 +1,157 @@
+#include "probe/procfs.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *ys_procfs_root(void)
+{
+    const char *root = getenv("YS_ROOT");
+    return root ? root : "";
+}
+
+static int open_below(const char *root, const char *path)
+{
+    char whole[4096];
+    if ((size_t)snprintf(whole, sizeof whole, "%s%s", root, path) >= sizeof whole) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(whole, O_RDONLY | O_CLOEXEC);
+}
+
+ssize_t ys_procfs_reread(int fd, char *text, size_t size)
+{
+    ssize_t got = pread(fd, text, size - 1, 0);
+    if (got >= 0)
+        text[got] = 0;
+    return got;
+}
+
+ssize_t ys_procfs_read(const char *root, const char *path, char *text, size_t size)
+{
+    int fd = open_below(root, path);
+    if (fd < 0)
+        return -1;
+    ssize_t got = ys_procfs_reread(fd, text, size);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return got;
+}
+
+ys_status ys_procfs_read_all(const char *root, const char *path, struct ys_buf *buf)
+{
+    int fd = open_below(root, path);
+    if (fd < 0)
+        return ys_fail(YS_ENOTFOUND, "cannot open %s%s: %s", root, path, strerror(errno));
+    char block[8192];
+    ssize_t got;
+    ys_status status = YS_OK;
+    while (status == YS_OK && (got = read(fd, block, sizeof block)) != 0) {
+        if (got > 0)
+            status = ys_buf_append(buf, block, (size_t)got);
+        else if (errno != EINTR)
+            status = ys_fail(YS_ENOTFOUND, "cannot read %s%s: %s", root, path, strerror(errno));
+    }
+    close(fd);
+    return status;
+}
+
+bool ys_procfs_line(const char *root, const char *path, char *text, size_t size)
+{
+    if (ys_procfs_read(root, path, text, size) <= 0)
+        return false;
+    text[strcspn(text, "\n")] = 0;
+    size_t length = strlen(text), blanks = strspn(text, " \t");
+    while (length > blanks && isspace((unsigned char)text[length - 1]))
+        length--;
+    memmove(text, text + blanks, length - blanks);
+    text[length - blanks] = 0;
+    return text[0] != 0;
+}
+
+bool ys_procfs_number(const char *root, const char *path, int64_t *number)
+{
+    char text[64], *end;
+    if (!ys_procfs_line(root, path, text, sizeof text))
+        return false;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (*end || errno)
+        return false;
+    *number = value;
+    return true;
+}
+
+bool ys_procfs_field(const char *text, const char *key, int64_t *number)
+{
+    size_t length = strlen(key);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, length) != 0 || !strchr(": \t", line[length]) || !line[length])
+            continue;
+        const char *value = line + length + strspn(line + length, ": \t");
+        char *end;
+        long long parsed = strtoll(value, &end, 10);
+        if (end == value)
+            return false;
+        *number = parsed;
+        return true;
+    }
+    return false;
+}
+
+int ys_procfs_list(const char *text, int *values, int capacity)
+{
+    int count = 0;
+    while (isspace((unsigned char)*text))
+        text++;
+    while (*text) {
+        char *end;
+        long first = strtol(text, &end, 10), last = first;
+        if (end == text || first < 0)
+            return -1;
+        if (*end == '-') {
+            text = end + 1;
+            last = strtol(text, &end, 10);
+            if (end == text || last < first)
+                return -1;
+        }
+        if (last > 1 << 20)
+            return -1;
+        for (long value = first; value <= last; value++, count++)
+            if (count < capacity)
+                values[count] = (int)value;
+        text = end;
+        if (*text == ',')
+            text++;
+        else if (*text && !isspace((unsigned char)*text))
+            return -1;
+        while (isspace((unsigned char)*text))
+            text++;
+    }
+    return count;
+}
+
+bool ys_procfs_stat(const char *text, struct ys_proc_stat *stat)
+{
+    const char *name_end = strrchr(text, ')');
+    if (!name_end || name_end[1] != ' ')
+        return false;
+    int64_t resident = 0;
+    int parent = 0;
+    /* Fields 3 (state) to 24 (rss) of proc(5). */
+    int got = sscanf(name_end + 2,
+                     "%c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+                     " %*d %*d %" SCNu32 " %*d %" SCNu64 " %*u %" SCNd64,
+                     &stat->state, &parent, &stat->user, &stat->system, &stat->waited_user, &stat->waited_system,
+                     &stat->threads, &stat->start, &resident);
+    stat->parent = parent;
+    stat->resident_pages = resident > 0 ? (uint64_t)resident : 0; /* the kernel's approximate counters can dip below 0 */
+    return got == 9;
+}

@@ -1,0 +1,264 @@
+#include "run/launch.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "run/launch_note.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { CLEAR_OF_TARGETS = 16 }; /* our descriptors are moved above those that the child's copies take */
+
+struct ends {
+    int channel[2], log[2], note[2]; /* [0] is ours */
+};
+
+static void close_if_open(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void close_ends(struct ends *ends, int from)
+{
+    for (int i = from; i < 2; i++) {
+        close_if_open(&ends->channel[i]);
+        close_if_open(&ends->log[i]);
+        close_if_open(&ends->note[i]);
+    }
+}
+
+/** Moves a descriptor up so that dup2 onto 0 to 4 in the child cannot hit one that is still needed. */
+static bool move_up(int *fd)
+{
+    int moved = fcntl(*fd, F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS);
+    if (moved < 0)
+        return false;
+    close(*fd);
+    *fd = moved;
+    return true;
+}
+
+static ys_status open_ends(struct ends *ends)
+{
+    *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}};
+    bool is_open = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->channel) == 0 &&
+                   pipe2(ends->log, O_CLOEXEC) == 0 && pipe2(ends->note, O_CLOEXEC) == 0;
+    if (is_open)
+        is_open = move_up(&ends->channel[1]) && move_up(&ends->log[1]) && move_up(&ends->note[1]);
+    if (is_open && fcntl(ends->log[0], F_SETFL, O_NONBLOCK) == 0)
+        return YS_OK;
+    int error = errno;
+    close_ends(ends, 0);
+    return ys_fail(YS_EIO, "cannot make the channel to an adapter: %s", strerror(error));
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "=");
+    return length == strcspn(b, "=") && memcmp(a, b, length) == 0;
+}
+
+static void put_variable(const char **merged, size_t *count, const char *variable)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (same_name(merged[i], variable)) {
+            merged[i] = variable;
+            return;
+        }
+    }
+    merged[(*count)++] = variable;
+}
+
+/** yardstick's own variables, those of the launch over them, and the name of the channel. Pointers borrowed, array owned. */
+static const char **merged_env(const char *const *over)
+{
+    size_t capacity = 2;
+    for (size_t i = 0; environ && environ[i]; i++)
+        capacity++;
+    for (size_t i = 0; over && over[i]; i++)
+        capacity++;
+    const char **merged = ys_alloc(capacity, sizeof *merged);
+    size_t count = 0;
+    for (size_t i = 0; merged && environ && environ[i]; i++)
+        put_variable(merged, &count, environ[i]);
+    for (size_t i = 0; merged && over && over[i]; i++)
+        put_variable(merged, &count, over[i]);
+    if (merged)
+        put_variable(merged, &count, "YARDSTICK_FD=3");
+    return merged;
+}
+
+/** "0,2,3", or "-" for no restriction. New string. */
+static char *cpu_list(const struct ys_launch *launch)
+{
+    struct ys_buf text = {0};
+    if (launch->cpu_count == 0)
+        return ys_strdup("-");
+    for (size_t i = 0; i < launch->cpu_count; i++)
+        ys_buf_printf(&text, "%s%d", i ? "," : "", launch->cpus[i]);
+    return ys_buf_take(&text);
+}
+
+/** The launcher's command line: pointers borrowed from the arguments, array owned. */
+static const char **launcher_argv(const struct ys_launch *launch, const char *program, const char *parent, const char *cpus)
+{
+    size_t count = 0;
+    while (launch->argv[count])
+        count++;
+    const char **argv = ys_alloc(count + 5, sizeof *argv);
+    if (!argv)
+        return NULL;
+    argv[0] = program;
+    argv[1] = parent;
+    argv[2] = launch->folder;
+    argv[3] = cpus;
+    memcpy(argv + 4, launch->argv, count * sizeof *argv);
+    return argv;
+}
+
+static int spawn(const char *const *argv, const char *const *env, const struct ends *ends, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    const int moves[][2] = {{ends->log[1], STDOUT_FILENO},
+                            {ends->log[1], STDERR_FILENO},
+                            {ends->channel[1], YS_LAUNCH_CHANNEL_FD},
+                            {ends->note[1], YS_LAUNCH_NOTE_FD}};
+    for (size_t i = 0; !error && i < sizeof moves / sizeof moves[0]; i++)
+        error = posix_spawn_file_actions_adddup2(&actions, moves[i][0], moves[i][1]);
+    if (!error) /* the C interface lacks the const that the function keeps */
+        error = posix_spawn(pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static ys_status spawn_launcher(const struct ys_launch *launch, const struct ends *ends, pid_t *pid)
+{
+    char parent[16];
+    snprintf(parent, sizeof parent, "%d", getpid());
+    char *program = ys_find_support("yardstick-launch"), *cpus = cpu_list(launch);
+    if (!program) {
+        ys_free(cpus);
+        return ys_fail(YS_EIO, "the program yardstick-launch is not found beside yardstick; build or install it again, or name "
+                               "its folder in YARDSTICK_BIN");
+    }
+    const char **argv = cpus ? launcher_argv(launch, program, parent, cpus) : NULL;
+    const char **env = argv ? merged_env(launch->env) : NULL;
+    ys_status status = YS_OK;
+    int error = env ? spawn(argv, env, ends, pid) : 0;
+    if (!env)
+        status = ys_out_of_memory();
+    else if (error)
+        status = ys_fail(YS_EIO, "cannot start %s: %s", program, strerror(error));
+    ys_free(env);
+    ys_free(argv);
+    ys_free(cpus);
+    ys_free(program);
+    return status;
+}
+
+static void reap(pid_t pid)
+{
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+static ys_status explain(const struct ys_launch *launch, struct ys_launch_note note)
+{
+    const char *reason = strerror(note.value), *program = launch->argv[0];
+    switch ((enum ys_launch_note_kind)note.kind) {
+    case YS_LAUNCH_NO_EXEC:
+        return ys_fail(YS_ENOTFOUND, "cannot execute %s: %s%s", program, reason,
+                       note.value == ENOENT ? " (the program, or the interpreter that its first line names)" : "");
+    case YS_LAUNCH_NO_CPUS:
+        return ys_fail(YS_EINVAL, "cannot bind %s to the CPUs asked for: %s; this process may not use them", program, reason);
+    case YS_LAUNCH_NO_FOLDER:
+        return ys_fail(YS_EINVAL, "cannot start %s in %s: %s", program, launch->folder, reason);
+    case YS_LAUNCH_NO_PROCESS:
+        return ys_fail(YS_EIO, "cannot make a process for %s: %s", program, reason);
+    default:
+        return ys_fail(YS_EIO, "yardstick-launch did not start %s (note %d); is it of the same version as yardstick?", program,
+                       note.kind);
+    }
+}
+
+/** Waits for the next note. 1: there is one; 0: end of notes; -1: the user asked to stop (looked at when `may_stop`). */
+static int next_note(int fd, bool may_stop, struct ys_launch_note *note)
+{
+    for (;;) {
+        struct pollfd sources[] = {{.fd = fd, .events = POLLIN}, {.fd = may_stop ? ys_stop_fd() : -1, .events = POLLIN}};
+        if (poll(sources, 2, -1) < 0)
+            continue;
+        if (sources[1].revents)
+            return -1;
+        ssize_t got = read(fd, note, sizeof *note); /* written whole: shorter than PIPE_BUF */
+        if (got == sizeof *note)
+            return 1;
+        if (got >= 0 || errno != EINTR)
+            return 0;
+    }
+}
+
+/** Follows the launcher until the adapter runs. Stopping waits until the adapter's number is known, lest it be lost. */
+static ys_status follow(const struct ys_launch *launch, int note_fd, pid_t launcher, struct ys_started *started)
+{
+    struct ys_launch_note note;
+    ys_status status = YS_OK;
+    int got;
+    while (status == YS_OK && (got = next_note(note_fd, started->pid > 0, &note)) != 0) {
+        if (got < 0)
+            status = ys_stopped();
+        else if (note.kind == YS_LAUNCH_STARTED)
+            started->pid = note.value;
+        else
+            status = explain(launch, note);
+    }
+    reap(launcher);
+    if (status == YS_OK && started->pid <= 0)
+        status = ys_fail(YS_EIO, "yardstick-launch ended without starting %s", launch->argv[0]);
+    if (status != YS_OK && started->pid > 0) {
+        kill(started->pid, SIGKILL);
+        reap(started->pid);
+    }
+    return status;
+}
+
+ys_status ys_launch_start(const struct ys_launch *launch, struct ys_started *started)
+{
+    struct ends ends;
+    pid_t launcher = -1;
+    *started = (struct ys_started){.pid = -1, .pid_fd = -1, .channel_fd = -1, .log_fd = -1};
+    YS_TRY(open_ends(&ends));
+    started->exec_ns = ys_time_ns();
+    ys_status status = spawn_launcher(launch, &ends, &launcher);
+    close_ends(&ends, 1);
+    if (status == YS_OK)
+        status = follow(launch, ends.note[0], launcher, started);
+    close_if_open(&ends.note[0]);
+    if (status != YS_OK) {
+        close_ends(&ends, 0);
+        return status;
+    }
+    started->pid_fd = (int)syscall(SYS_pidfd_open, started->pid, 0);
+    started->channel_fd = ends.channel[0];
+    started->log_fd = ends.log[0];
+    return YS_OK;
+}

@@ -1,0 +1,239 @@
+#include "run/run.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "run/run_internal.h"
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+uint64_t ys_run_own_cpu_ns(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return 0;
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000U +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000U;
+}
+
+void ys_run_record_fini(struct ys_run_record *record)
+{
+    ys_json_free(record->facts);
+    ys_series_set_free(&record->series);
+    *record = (struct ys_run_record){0};
+}
+
+static ys_json *request(const char *type)
+{
+    ys_json *message = ys_json_object();
+    ys_json_set_string(message, "type", type);
+    return message;
+}
+
+static void tell(const struct ys_run *run, const char *stage, double fraction)
+{
+    if (run->spec->on_progress)
+        run->spec->on_progress(run->spec->context, stage, fraction);
+}
+
+static ys_status open_plan(struct ys_run *run)
+{
+    ys_json *message = request("open");
+    if (ys_json_set(message, "plan", ys_json_copy(run->spec->plan)) != YS_OK) {
+        ys_json_free(message);
+        return ys_out_of_memory();
+    }
+    tell(run, "open", 0);
+    run->open_ns = ys_time_ns();
+    YS_TRY(ys_session_request(run->session, message, NULL, NULL, &run->opened));
+    run->opened_ns = ys_time_ns();
+    ys_session_look(run->session);
+    return YS_OK;
+}
+
+/** Steps from the next one up to `to`, exclusive. */
+static ys_status train(struct ys_run *run, int64_t to, int64_t block)
+{
+    ys_json *message = request("train"), *reply = NULL;
+    run->to = to;
+    run->request_block = block;
+    ys_json_set_int(message, "from", run->next_step);
+    ys_json_set_int(message, "to", to);
+    if (ys_json_set_int(message, "block", block) != YS_OK) {
+        ys_json_free(message);
+        return ys_out_of_memory();
+    }
+    run->asked_ns = run->last_end_ns = ys_time_ns();
+    if (!run->train_ns)
+        run->train_ns = run->asked_ns;
+    YS_TRY(ys_session_request(run->session, message, ys_run_take_block, run, &reply));
+    ys_json_free(reply);
+    if (run->next_step != to)
+        return ys_session_fail(run->session, "protocol_error", "\"done\" came after step %" PRId64 " of %" PRId64, run->next_step, to);
+    run->trained_ns = ys_time_ns();
+    return YS_OK;
+}
+
+/** Has the weights written to `name` in the run's folder. */
+static ys_status save(struct ys_run *run, const char *name)
+{
+    ys_json *message = request("save"), *reply = NULL;
+    char *path = ys_path_join(run->folder, name);
+    ys_json_set_string(message, "format", "safetensors");
+    if (!path || ys_json_set_string(message, "path", path) != YS_OK) {
+        ys_json_free(message);
+        ys_free(path);
+        return ys_out_of_memory();
+    }
+    ys_status status = ys_session_request(run->session, message, NULL, NULL, &reply);
+    struct stat file;
+    if (status == YS_OK) {
+        int64_t size = ys_json_get_int(reply, "bytes", -1);
+        if (stat(path, &file) != 0 || !S_ISREG(file.st_mode))
+            status = ys_session_fail(run->session, "protocol_error", "it said \"saved\" and there is no file %s", name);
+        else if (size != (int64_t)file.st_size)
+            status = ys_session_fail(run->session, "protocol_error", "it said that %s has %" PRId64 " bytes; it has %" PRId64, name, size,
+                                     (int64_t)file.st_size);
+    }
+    ys_json_free(reply);
+    ys_free(path);
+    return status;
+}
+
+/** A save between two steps: a pause that is not training. */
+static ys_status save_checkpoint(struct ys_run *run)
+{
+    char *name = ys_format("step-%" PRId64 ".safetensors", run->next_step);
+    if (!name)
+        return ys_out_of_memory();
+    uint64_t from_ns = ys_time_ns();
+    ys_status status = save(run, name);
+    if (status == YS_OK) {
+        ys_json *pause = ys_json_array(), *checkpoint = ys_json_object();
+        ys_json_append(pause, ys_json_int((int64_t)from_ns));
+        ys_json_append(pause, ys_json_int((int64_t)ys_time_ns()));
+        ys_json_set_int(checkpoint, "step", run->next_step);
+        ys_json_set_string(checkpoint, "path", name);
+        if (ys_json_append(run->pauses, pause) != YS_OK || ys_json_append(run->checkpoints, checkpoint) != YS_OK)
+            status = ys_out_of_memory();
+    }
+    ys_free(name);
+    return status;
+}
+
+static ys_status train_all(struct ys_run *run)
+{
+    YS_TRY(train(run, 1, 1));
+    for (;;) {
+        bool is_due = run->eval_every > 0 && run->next_step % run->eval_every == 0 && run->next_step < run->steps;
+        if (is_due && !run->no_work)
+            YS_TRY(save_checkpoint(run));
+        if (run->next_step >= run->steps)
+            return YS_OK;
+        int64_t to = run->steps;
+        if (run->eval_every > 0 && !run->no_work && (run->next_step / run->eval_every + 1) * run->eval_every < to)
+            to = (run->next_step / run->eval_every + 1) * run->eval_every;
+        YS_TRY(train(run, to, run->block));
+    }
+}
+
+static ys_status save_weights(struct ys_run *run)
+{
+    if (run->no_work)
+        return YS_OK;
+    tell(run, "save", 1);
+    run->save_ns = ys_time_ns();
+    YS_TRY(save(run, YS_RUN_WEIGHTS_NAME));
+    run->saved_ns = ys_time_ns();
+    run->has_weights = true;
+    return YS_OK;
+}
+
+/** All that training will need, before it begins. */
+static ys_status reserve(struct ys_run *run)
+{
+    static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns", "block_input_ns"};
+    size_t saves = run->eval_every > 0 ? (size_t)(run->steps / run->eval_every) : 0;
+    size_t blocks = (size_t)(run->steps / run->block) + saves + 2;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        YS_TRY(ys_series_reserve(run->series, names[i], 0, blocks));
+    return ys_series_reserve(run->series, "step_loss", 1, (size_t)run->steps);
+}
+
+static ys_status go_through(struct ys_run *run)
+{
+    tell(run, "start", 0);
+    ys_status status = ys_session_open(&run->spec->launch, &run->session);
+    if (status != YS_OK)
+        return status;
+    run->hello = ys_json_copy(ys_session_hello(run->session));
+    run->no_work = ys_json_get_bool(run->hello, "no_work", false);
+    YS_TRY(open_plan(run));
+    YS_TRY(train_all(run));
+    ys_session_look(run->session);
+    YS_TRY(save_weights(run));
+    return ys_session_libraries(run->session, run->libraries);
+}
+
+static ys_status prepare(struct ys_run *run)
+{
+    const ys_json *plan = run->spec->plan, *keys = ys_json_get(run->spec->trial, "keys");
+    run->steps = ys_json_get_int(plan, "steps", 0);
+    run->block = ys_json_get_int(plan, "block", 1);
+    run->eval_every = ys_json_get_int(plan, "eval_every", ys_json_get_int(keys, "eval_every", 0));
+    if (strcmp(ys_json_get_text(plan, "mode", "train"), "train") != 0)
+        return ys_fail(YS_EINTERNAL, "a run of mode \"%s\" is not yet available", ys_json_get_text(plan, "mode", ""));
+    if (run->steps < 1 || run->block < 1 || run->eval_every < 0)
+        return ys_fail(YS_EINTERNAL, "a plan of %" PRId64 " steps in blocks of %" PRId64 ", saved every %" PRId64 ", cannot be run",
+                       run->steps, run->block, run->eval_every);
+    if (!run->folder || !run->pauses || !run->checkpoints || !run->libraries)
+        return ys_out_of_memory();
+    return reserve(run);
+}
+
+/** Failures that are yardstick's or the user's, not the adapter's. */
+static bool is_ours(ys_status status, const struct ys_session *session)
+{
+    return status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL || (status != YS_OK && !session);
+}
+
+ys_status ys_run_execute(const struct ys_run_spec *spec, struct ys_run_record *record)
+{
+    struct ys_run_spec own = *spec;
+    struct ys_run run = {.spec = &own, .series = &record->series, .folder = ys_path_absolute(spec->launch.folder),
+                         .pauses = ys_json_array(), .checkpoints = ys_json_array(), .libraries = ys_json_array()};
+    struct ys_session_end end;
+    *record = (struct ys_run_record){0};
+    own.launch.samples = run.series;
+    own.launch.folder = run.folder;
+    run.own_cpu_ns = ys_run_own_cpu_ns();
+    ys_host_count(&run.before);
+    ys_status status = prepare(&run);
+    if (status == YS_OK)
+        status = go_through(&run);
+    char *message = status != YS_OK ? ys_strdup(ys_error()) : NULL;
+    bool is_own_failure = is_ours(status, run.session);
+    ys_session_close(run.session, &end);
+    if (is_own_failure && (!end.status || strcmp(end.status, "ok") == 0)) {
+        end.status = "cancelled";
+        ys_free(end.message);
+        end.message = ys_strdup(message ? message : "out of memory");
+    }
+    record->facts = ys_run_facts(&run, &end);
+    ys_session_end_fini(&end);
+    ys_json_free(run.pauses);
+    ys_json_free(run.checkpoints);
+    ys_json_free(run.libraries);
+    ys_json_free(run.hello);
+    ys_json_free(run.opened);
+    ys_free(run.folder);
+    if (!record->facts)
+        status = ys_out_of_memory();
+    else if (is_own_failure)
+        ys_fail(status, "%s", message ? message : "out of memory");
+    else
+        status = YS_OK;
+    ys_free(message);
+    return status;
+}

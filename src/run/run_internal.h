@@ -1,0 +1,41 @@
+/* Shared by the files of a run; nobody else includes it. */
+#ifndef YS_RUN_RUN_INTERNAL_H
+#define YS_RUN_RUN_INTERNAL_H
+
+#include "probe/host.h"
+#include "run/run.h"
+#include "run/session.h"
+#include <stdbool.h>
+
+struct ys_run {
+    const struct ys_run_spec *spec;
+    struct ys_series_set *series;
+    struct ys_session *session;
+    char *folder; /* absolute */
+    bool no_work;
+    int64_t steps, block, eval_every; /* eval_every 0: never */
+    /* The `train` request in progress. */
+    int64_t to, request_block, next_step;
+    uint64_t asked_ns, last_end_ns;
+    uint64_t shown_ns; /* when progress was last told */
+    /* Times of phases, 0 when not reached. */
+    uint64_t open_ns, opened_ns, train_ns, trained_ns, save_ns, saved_ns;
+    ys_json *pauses, *checkpoints, *libraries, *hello, *opened;
+    bool has_weights;
+    uint64_t own_cpu_ns; /* of yardstick, when the run began */
+    struct ys_host_counters before;
+};
+
+#define YS_RUN_WEIGHTS_NAME "weights.safetensors"
+
+/** User and system time of yardstick itself so far. */
+uint64_t ys_run_own_cpu_ns(void);
+
+/** Checks one `block` message and adds it to the series. A loss that is no finite number ends the run as diverged; whatever
+ * contradicts itself, the request or the clock is YS_EPROTOCOL. `context` is a struct ys_run. */
+ys_status ys_run_take_block(void *context, const ys_json *message);
+
+/** facts of struct ys_run_record, new; NULL without memory. */
+ys_json *ys_run_facts(const struct ys_run *run, const struct ys_session_end *end);
+
+#endif

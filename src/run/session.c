@@ -1,0 +1,275 @@
+#include "run/session.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "run/session_internal.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROTOCOL = 1, RESERVED_SECONDS = 3600, MOST_RESERVED = 1 << 20 };
+
+/* A process that closes the channel because it is ending gets this long to end. */
+static const uint64_t ENDING_NS = 2000000000;
+
+/* Which message ends the answer to which request. */
+static const struct {
+    const char *request, *reply;
+} ANSWERS[] = {
+    {"hello", "hello"},      {"open", "opened"}, {"reset", "done"},  {"forward", "tensors"}, {"backward", "tensors"},
+    {"step", "tensors"},     {"train", "done"},  {"infer", "done"},  {"input_gradient", "tensors"}, {"save", "saved"},
+};
+
+static uint64_t span_ns(double span_s)
+{
+    return span_s > 1e9 ? (uint64_t)1e18 : (uint64_t)(span_s * 1e9);
+}
+
+static ys_status reserve_samples(const struct ys_launch *launch)
+{
+    static const char *const names[] = {"sample_t_ns",    "sample_cpu_ns",    "sample_rss_bytes",
+                                        "sample_threads", "sample_processes", "sample_switches"};
+    if (!launch->samples || launch->sample_hz <= 0)
+        return YS_OK;
+    double limit_s = launch->run_time_limit_s > 0 && launch->run_time_limit_s < RESERVED_SECONDS ? launch->run_time_limit_s
+                                                                                                 : RESERVED_SECONDS;
+    double count = launch->sample_hz * limit_s + 16;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        YS_TRY(ys_series_reserve(launch->samples, names[i], 0, count < MOST_RESERVED ? (size_t)count : MOST_RESERVED));
+    return YS_OK;
+}
+
+/** Everything that needs memory, before the adapter begins. */
+static ys_status prepare(const struct ys_launch *launch, struct ys_session *session)
+{
+    struct ys_tree_options options = {.top = getpid()};
+    session->launch = *launch;
+    session->process = (struct ys_started){.pid = -1, .pid_fd = -1, .channel_fd = -1, .log_fd = -1};
+    session->log.pipe_fd = -1;
+    session->wall_limit_ns = UINT64_MAX;
+    session->stall_span_ns = span_ns(launch->stall_limit_s);
+    session->period_ns = launch->sample_hz > 0 ? span_ns(1 / launch->sample_hz) : 0;
+    session->end.exit_code = -1;
+    session->end.warnings = ys_json_array();
+    session->program = ys_strdup(ys_path_base(launch->argv[0]));
+    snprintf(session->end.stage, sizeof session->end.stage, "start");
+    if (!session->end.warnings || !session->program)
+        return ys_out_of_memory();
+    YS_TRY(ys_tree_adopt());
+    YS_TRY(ys_tree_open(&options, &session->tree));
+    YS_TRY(reserve_samples(launch));
+    ys_host_count(&session->before);
+    return YS_OK;
+}
+
+static ys_status start(struct ys_session *session)
+{
+    const struct ys_launch *launch = &session->launch;
+    char *path = ys_path_join(launch->folder, YS_LOG_NAME);
+    if (!path)
+        return ys_out_of_memory();
+    ys_status status = ys_launch_start(launch, &session->process);
+    session->end.exec_ns = session->process.exec_ns;
+    if (status == YS_OK)
+        status = ys_log_file_open(&session->log, session->process.log_fd, path,
+                                  launch->log_limit_bytes ? launch->log_limit_bytes : YS_LOG_LIMIT_BYTES);
+    ys_free(path);
+    YS_TRY(status);
+    session->has_log = true;
+    session->next_sample_ns = session->process.exec_ns + session->period_ns;
+    if (launch->run_time_limit_s > 0)
+        session->wall_limit_ns = session->process.exec_ns + span_ns(launch->run_time_limit_s);
+    return ys_channel_open(session->process.channel_fd, &session->channel);
+}
+
+static ys_status say_hello(struct ys_session *session)
+{
+    ys_json *message = ys_json_object();
+    ys_json_set_string(message, "type", "hello");
+    if (!message || ys_json_set_int(message, "protocol", PROTOCOL) != YS_OK)
+        return ys_out_of_memory();
+    YS_TRY(ys_session_request(session, message, NULL, NULL, &session->hello));
+    session->end.hello_ns = ys_time_ns();
+    int64_t protocol = ys_json_get_int(session->hello, "protocol", -1);
+    if (protocol != PROTOCOL)
+        return ys_session_fail(session, "protocol_error", "%s speaks version %" PRId64 " of the protocol, not %d",
+                               session->program, protocol, PROTOCOL);
+    return YS_OK;
+}
+
+ys_status ys_session_open(const struct ys_launch *launch, struct ys_session **session)
+{
+    *session = NULL;
+    if (ys_stop_signal())
+        return ys_stopped();
+    struct ys_session *made = ys_alloc(1, sizeof *made);
+    if (!made)
+        return ys_out_of_memory();
+    ys_status status = prepare(launch, made);
+    if (status == YS_OK)
+        status = start(made);
+    if (status == YS_ENOTFOUND || status == YS_EINVAL) {
+        *session = made;
+        return ys_session_set_failure(made, YS_EIO, "load_failed", ys_strdup(ys_error()));
+    }
+    if (status == YS_EINTR) {
+        *session = made;
+        return ys_session_set_failure(made, YS_EINTR, "cancelled", ys_strdup(ys_error()));
+    }
+    if (status != YS_OK) {
+        char *message = ys_strdup(ys_error()); /* closing may fail too and put another in its place */
+        made->has_failed = true;
+        ys_session_close(made, NULL);
+        status = ys_fail(status, "%s", message ? message : "out of memory");
+        ys_free(message);
+        return status;
+    }
+    *session = made;
+    return say_hello(made);
+}
+
+const ys_json *ys_session_hello(const struct ys_session *session)
+{
+    return session->hello;
+}
+
+/** One message has come. *is_final: it is the answer, and *reply owns it. */
+static ys_status handle(struct ys_session *session, ys_json *message, const char *expected, ys_session_on_message on_message,
+                        void *context, ys_json **reply)
+{
+    const char *type = ys_json_get_text(message, "type", "");
+    session->heard_ns = ys_time_ns();
+    ys_status status = YS_OK;
+    if (strcmp(type, "error") == 0) {
+        const char *code = ys_session_error_word(ys_json_get_text(message, "code", ""));
+        const char *text = ys_json_get_text(message, "message", "the adapter gave no reason");
+        const char *op = ys_json_get_text(message, "op", NULL);
+        const char *stage = ys_json_get_text(message, "stage", NULL);
+        if (stage && stage[0])
+            snprintf(session->end.stage, sizeof session->end.stage, "%s", stage);
+        session->is_obedient = code != NULL;
+        if (!code)
+            status = ys_session_fail(session, "protocol_error", "an error of unknown code \"%s\": %s",
+                                     ys_json_get_text(message, "code", ""), text);
+        else
+            status = ys_session_fail(session, code, "%s%s%s", op && op[0] ? op : "", op && op[0] ? ": " : "", text);
+    } else if (strcmp(type, expected) == 0) {
+        *reply = message;
+        return YS_OK;
+    } else if (!on_message || (strcmp(type, "block") != 0 && strcmp(type, "latencies") != 0)) {
+        status = ys_session_fail(session, "protocol_error", "a message \"%s\" where \"%s\" was due", type, expected);
+    } else {
+        status = on_message(context, message);
+        if (status == YS_ENOMEM || status == YS_EINTERNAL)
+            ys_session_set_failure(session, status, "cancelled", ys_strdup(ys_error()));
+        else if (status != YS_OK)
+            status = ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
+    }
+    ys_json_free(message);
+    return status;
+}
+
+/** The failure that a limit which has passed means, YS_OK while none has. */
+static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
+{
+    uint64_t now_ns = ys_time_ns();
+    if (ys_stop_signal()) {
+        ys_stopped();
+        return ys_session_set_failure(session, YS_EINTR, "cancelled", ys_strdup(ys_error()));
+    }
+    if (now_ns >= session->wall_limit_ns)
+        return ys_session_fail(session, "timeout_wall", "the run was not done after %g s (run_time_limit)",
+                               session->launch.run_time_limit_s);
+    if (session->stall_span_ns && now_ns >= session->heard_ns + session->stall_span_ns)
+        return ys_session_fail(session, "stalled", "nothing was heard of %s for %g s (stall_limit)", session->program,
+                               session->launch.stall_limit_s);
+    if (session->is_silenced && now_ns >= silenced_ns + ENDING_NS)
+        return ys_session_fail(session, "protocol_error", "%s closed the channel and went on running", session->program);
+    return YS_OK;
+}
+
+/** Until when to sleep: the first of the limits. */
+static uint64_t next_limit(const struct ys_session *session, uint64_t silenced_ns)
+{
+    uint64_t until_ns = session->wall_limit_ns;
+    if (session->stall_span_ns && session->heard_ns + session->stall_span_ns < until_ns)
+        until_ns = session->heard_ns + session->stall_span_ns;
+    if (session->is_silenced && silenced_ns + ENDING_NS < until_ns)
+        until_ns = silenced_ns + ENDING_NS;
+    return until_ns;
+}
+
+/** Takes a message if one has come: YS_OK with *message, or with NULL when there is none yet. */
+static ys_status take_message(struct ys_session *session, ys_json **message)
+{
+    *message = NULL;
+    if (session->is_silenced)
+        return YS_OK;
+    ys_status status = ys_channel_receive(session->channel, 0, message);
+    if (status == YS_OK || status == YS_ETIMEOUT)
+        return YS_OK;
+    session->is_silenced = ys_channel_eof(session->channel);
+    if (session->is_silenced)
+        return YS_OK; /* what that means depends on whether the process has ended */
+    if (status == YS_EINTR)
+        return ys_session_set_failure(session, status, "cancelled", ys_strdup(ys_error()));
+    if (status == YS_ENOMEM)
+        return ys_session_set_failure(session, status, "cancelled", NULL);
+    return ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
+}
+
+static ys_status wait_answer(struct ys_session *session, const char *expected, ys_session_on_message on_message, void *context,
+                             ys_json **reply)
+{
+    uint64_t silenced_ns = ys_time_ns();
+    for (;;) {
+        bool was_silenced = session->is_silenced, had_ended = ys_session_check_ended(session);
+        ys_json *message;
+        YS_TRY(take_message(session, &message));
+        if (message) {
+            YS_TRY(handle(session, message, expected, on_message, context, reply));
+            if (*reply)
+                return YS_OK;
+            ys_session_wait(session, 0, true, true); /* samples and limits are kept up with however fast messages come */
+        } else if (had_ended) { /* asked before the channel was: nothing more can come */
+            return ys_session_ended_early(session);
+        } else {
+            if (session->is_silenced && !was_silenced)
+                silenced_ns = ys_time_ns();
+            ys_session_wait(session, next_limit(session, silenced_ns), true, true);
+        }
+        YS_TRY(check_limits(session, silenced_ns));
+    }
+}
+
+ys_status ys_session_request(struct ys_session *session, ys_json *message_taken, ys_session_on_message on_message,
+                             void *context, ys_json **reply)
+{
+    *reply = NULL;
+    const char *type = ys_json_get_text(message_taken, "type", ""), *expected = NULL;
+    for (size_t i = 0; i < sizeof ANSWERS / sizeof ANSWERS[0]; i++)
+        if (strcmp(ANSWERS[i].request, type) == 0)
+            expected = ANSWERS[i].reply;
+    if (session->has_failed || !expected) {
+        ys_status status = session->has_failed ? ys_fail(session->failure, "%s", session->end.message ? session->end.message : "")
+                                               : ys_fail(YS_EINTERNAL, "there is no request \"%s\"", type);
+        ys_json_free(message_taken);
+        return status;
+    }
+    if (strcmp(type, "hello") != 0)
+        snprintf(session->end.stage, sizeof session->end.stage, "%s", type);
+    session->heard_ns = ys_time_ns();
+    ys_status status = ys_channel_send(session->channel, message_taken);
+    ys_json_free(message_taken);
+    if (status == YS_ENOMEM)
+        return ys_session_set_failure(session, status, "cancelled", NULL);
+    if (status == YS_EINTR)
+        return ys_session_set_failure(session, status, "cancelled", ys_strdup(ys_error()));
+    if (status == YS_ETIMEOUT)
+        return ys_session_fail(session, "stalled", "%s", ys_error());
+    /* A closed channel shows again in reading, where what the adapter said last is still to be had. */
+    return wait_answer(session, expected, on_message, context, reply);
+}
