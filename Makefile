@@ -8,7 +8,7 @@ PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-launch
 all: packages
 	@[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
 	@ninja -C $(BUILD) --quiet $(addprefix src/,$(PROGRAMS))
-	@for program in $(PROGRAMS); do ln -sf $(BUILD)/src/$$program $$program; done
+	@for program in $(PROGRAMS); do cp -u --remove-destination $(BUILD)/src/$$program $$program; done
 
 packages:
 	@tools/packages.sh
