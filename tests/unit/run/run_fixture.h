@@ -1,0 +1,126 @@
+/* For the tests of this room: folders of their own, adapters written as scripts, plans for adapters that do no work. */
+#ifndef YS_TESTS_RUN_FIXTURE_H
+#define YS_TESTS_RUN_FIXTURE_H
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "probe/tree.h"
+#include "run/run.h"
+#include "run/session.h"
+#include "tap.h"
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char fixture_folder[64];
+
+__attribute__((unused)) static void fixture_remove(void)
+{
+    if (ys_fs_remove_tree(fixture_folder) != YS_OK)
+        printf("# cannot remove %s\n", fixture_folder);
+}
+
+/** A fresh folder, removed at exit; programs are looked for in the build folder. */
+__attribute__((unused)) static const char *fixture_open(void)
+{
+    if (fixture_folder[0])
+        return fixture_folder;
+    strcpy(fixture_folder, "/tmp/ys-test-run-XXXXXX");
+    if (!mkdtemp(fixture_folder))
+        abort();
+    atexit(fixture_remove);
+    char programs[1024];
+    snprintf(programs, sizeof programs, "%s/src", getenv("YS_BUILD_ROOT") ? getenv("YS_BUILD_ROOT") : ".");
+    setenv("YARDSTICK_BIN", programs, 1);
+    return fixture_folder;
+}
+
+__attribute__((unused)) static char *fixture_null(void)
+{
+    fixture_open();
+    return ys_find_support("yardstick-null");
+}
+
+/** Writes `text` as an executable script below the folder; its path is valid until the next call with that name. */
+__attribute__((unused)) static const char *fixture_script(const char *name, const char *text)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", fixture_open(), name);
+    if (ys_fs_write(path, text, strlen(text)) != YS_OK || chmod(path, 0755) != 0)
+        abort();
+    return path;
+}
+
+/** The processes that descend from this one. Sessions must leave none. */
+__attribute__((unused)) static size_t fixture_descendants(void)
+{
+    struct ys_tree *tree;
+    struct ys_tree_options options = {.root = "", .top = getpid()};
+    const struct ys_tree_member *members;
+    size_t count = 999;
+    if (ys_tree_open(&options, &tree) != YS_OK || ys_tree_list(tree, &members, &count) != YS_OK)
+        abort();
+    ys_tree_close(tree);
+    return count;
+}
+
+__attribute__((unused)) static ys_json *fixture_plan(int64_t steps, int64_t block)
+{
+    ys_json *plan = ys_json_object();
+    ys_json_set_string(plan, "format", "yardstick-plan");
+    ys_json_set_int(plan, "version", 1);
+    ys_json_set_string(plan, "mode", "train");
+    ys_json_set_string(plan, "folder", fixture_open());
+    ys_json_set_int(plan, "steps", steps);
+    ys_json_set_int(plan, "block", block);
+    ys_json_set_int(plan, "batch", 1);
+    return plan;
+}
+
+__attribute__((unused)) static ys_json *fixture_message(const char *type)
+{
+    ys_json *message = ys_json_object();
+    ys_json_set_string(message, "type", type);
+    return message;
+}
+
+/* The beginning of an adapter in Python: reads a message a line, answers hello and open. `on(kind, message)` is to be defined by
+ * the script's own part, and answers everything else; it may return False to have the standard answer given. */
+#define FIXTURE_PYTHON                                                                                                 \
+    "#!/usr/bin/env python3\n"                                                                                         \
+    "import json, os, sys, time, socket, signal\n"                                                                     \
+    "c = socket.socket(fileno=int(os.environ['YARDSTICK_FD']))\n"                                                      \
+    "def send(**m): c.sendall(json.dumps(m).encode() + b'\\n')\n"                                                      \
+    "def now(): return time.clock_gettime_ns(time.CLOCK_MONOTONIC)\n"                                                  \
+    "def serve(on, **extra):\n"                                                                                        \
+    "    for line in c.makefile('rb'):\n"                                                                              \
+    "        m = json.loads(line)\n"                                                                                   \
+    "        k = m['type']\n"                                                                                          \
+    "        if on(k, m): continue\n"                                                                                  \
+    "        if k == 'hello': send(**dict(dict(type='hello', protocol=1, adapter='t', version='1'), **extra))\n"       \
+    "        elif k == 'open': send(type='opened', parameters=0)\n"                                                    \
+    "        elif k == 'reset': send(type='done')\n"                                                                   \
+    "        elif k == 'train':\n"                                                                                     \
+    "            f = m['from']\n"                                                                                      \
+    "            while f < m['to']:\n"                                                                                 \
+    "                n = min(m['block'], m['to'] - f)\n"                                                               \
+    "                t = now()\n"                                                                                      \
+    "                send(type='block', first=f, count=n, t_start_ns=t, t_end_ns=now(), input_ns=0, loss=[2.5] * n)\n" \
+    "                f += n\n"                                                                                         \
+    "            send(type='done')\n"                                                                                  \
+    "        elif k == 'save':\n"                                                                                      \
+    "            open(m['path'], 'wb').write(b'12345')\n"                                                              \
+    "            send(type='saved', path=m['path'], bytes=5)\n"                                                        \
+    "        elif k == 'bye': sys.exit(0)\n"
+
+__attribute__((unused)) static bool fixture_has_python(void)
+{
+    if (system("python3 -c '' >/dev/null 2>&1") == 0)
+        return true;
+    tap_skip("there is no python3");
+    return false;
+}
+
+#endif

@@ -1,0 +1,472 @@
+/* Sessions with adapters that behave, and what limits do to them. */
+#include "run/session.h"
+#include "base/clock.h"
+#include "base/stop.h"
+#include "run_fixture.h"
+#include <signal.h>
+#include <sys/wait.h>
+
+static struct ys_launch launch_of(const char *const *argv)
+{
+    return (struct ys_launch){.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60};
+}
+
+/** Opens a session with a Python adapter that is FIXTURE_PYTHON and `own`. */
+static ys_status open_python(const char *own, struct ys_launch *launch, struct ys_session **session)
+{
+    static const char *argv[] = {NULL, NULL};
+    char *text = ys_format("%s%s", FIXTURE_PYTHON, own);
+    argv[0] = fixture_script("adapter.py", text);
+    ys_free(text);
+    struct ys_launch limits = *launch;
+    *launch = launch_of(argv);
+    if (limits.stall_limit_s > 0)
+        launch->stall_limit_s = limits.stall_limit_s;
+    if (limits.run_time_limit_s > 0)
+        launch->run_time_limit_s = limits.run_time_limit_s;
+    launch->stop_grace_s = limits.stop_grace_s;
+    launch->sample_hz = limits.sample_hz;
+    launch->samples = limits.samples;
+    launch->log_limit_bytes = limits.log_limit_bytes;
+    return ys_session_open(launch, session);
+}
+
+static ys_status ask(struct ys_session *session, const char *type)
+{
+    ys_json *reply = NULL;
+    ys_status status = ys_session_request(session, fixture_message(type), NULL, NULL, &reply);
+    ys_json_free(reply);
+    return status;
+}
+
+static void hello_is_exchanged_and_bye_ends_it(void)
+{
+    char *null = fixture_null();
+    const char *argv[] = {null, NULL};
+    struct ys_launch launch = launch_of(argv);
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((ys_session_open(&launch, &session) == YS_OK));
+    CHECK_TEXT(ys_json_get_text(ys_session_hello(session), "adapter", NULL), "null");
+    CHECK_INT(ask(session, "reset"), YS_EPROTOCOL); /* before open there is nothing to reset: an error of the adapter's */
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "protocol_error");
+    ys_session_end_fini(&end);
+    REQUIRE((ys_session_open(&launch, &session) == YS_OK));
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "ok");
+    CHECK_TEXT(end.stage, "stop");
+    CHECK_INT(end.exit_code, 0);
+    CHECK_INT(ys_json_size(end.warnings), 0);
+    CHECK(end.message == NULL);
+    CHECK(end.exec_ns < end.hello_ns && end.hello_ns <= end.bye_ns && end.bye_ns < end.end_ns);
+    CHECK_INT(fixture_descendants(), 0);
+    ys_session_end_fini(&end);
+    ys_free(null);
+}
+
+static void a_session_starts_in_milliseconds(void)
+{
+    char *null = fixture_null();
+    const char *argv[] = {null, NULL};
+    struct ys_launch launch = launch_of(argv);
+    uint64_t best_ns = UINT64_MAX;
+    for (int i = 0; i < 20; i++) {
+        struct ys_session *session;
+        struct ys_session_end end;
+        REQUIRE((ys_session_open(&launch, &session) == YS_OK));
+        ys_session_close(session, &end);
+        if (end.end_ns - end.exec_ns < best_ns)
+            best_ns = end.end_ns - end.exec_ns;
+        CHECK_TEXT(end.status, "ok");
+        ys_session_end_fini(&end);
+    }
+    printf("# exec to end of the null adapter: %.2f ms at best\n", (double)best_ns * 1e-6); /* said, not judged */
+    ys_free(null);
+}
+
+static void an_unknown_request_is_a_mistake_of_ours(void)
+{
+    char *null = fixture_null();
+    const char *argv[] = {null, NULL};
+    struct ys_launch launch = launch_of(argv);
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((ys_session_open(&launch, &session) == YS_OK));
+    CHECK_INT(ask(session, "dance"), YS_EINTERNAL);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "ok");
+    ys_session_end_fini(&end);
+    ys_free(null);
+}
+
+static void a_program_that_cannot_be_executed_is_load_failed(void)
+{
+    const char *argv[] = {"/nowhere/adapter", NULL};
+    struct ys_launch launch = launch_of(argv);
+    struct ys_session *session;
+    struct ys_session_end end;
+    CHECK_INT(ys_session_open(&launch, &session), YS_EIO);
+    REQUIRE(session);
+    CHECK(ys_session_hello(session) == NULL);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "load_failed");
+    CHECK_TEXT(end.stage, "start");
+    CHECK_HAS(end.message, "/nowhere/adapter");
+    ys_session_end_fini(&end);
+}
+
+static void a_missing_launcher_is_our_failure_and_is_named(void)
+{
+    const char *argv[] = {"true", NULL};
+    struct ys_launch launch = launch_of(argv);
+    struct ys_session *session = NULL;
+    char *programs = ys_strdup(getenv("YARDSTICK_BIN"));
+    setenv("YARDSTICK_BIN", "/nowhere", 1);
+    CHECK_INT(ys_session_open(&launch, &session), YS_EIO);
+    CHECK_HAS(ys_error(), "yardstick-launch");
+    CHECK(session == NULL);
+    setenv("YARDSTICK_BIN", programs, 1);
+    ys_free(programs);
+}
+
+static void an_adapter_that_says_another_version_is_a_protocol_error(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    CHECK_INT(open_python("serve(lambda k, m: False, protocol=7)", &launch, &session), YS_EPROTOCOL);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "protocol_error");
+    CHECK_HAS(end.message, "version 7");
+    CHECK_TEXT(end.stage, "start");
+    ys_session_end_fini(&end);
+}
+
+static void an_error_is_passed_on_with_stage_and_operator_and_bye_is_still_said(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='error', code='unsupported', stage='build', op='Gelu',"
+                              " message='no such operator'), True)[1])", &launch, &session) == YS_OK));
+    CHECK_INT(ask(session, "open"), YS_EUNSUPPORTED);
+    CHECK_INT(ask(session, "reset"), YS_EUNSUPPORTED); /* a failed session stays failed */
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "unsupported");
+    CHECK_TEXT(end.stage, "build");
+    CHECK_TEXT(end.message, "Gelu: no such operator");
+    CHECK_INT(end.exit_code, 0); /* it ended by itself, of the bye */
+    ys_session_end_fini(&end);
+}
+
+static void an_error_of_an_unknown_code_is_a_protocol_error(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='error', code='ok', message='fine'), True)[1])",
+                              &launch, &session) == YS_OK));
+    CHECK_INT(ask(session, "open"), YS_EPROTOCOL);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "protocol_error");
+    CHECK_INT(end.signal, SIGKILL);
+    ys_session_end_fini(&end);
+}
+
+static void an_answer_of_the_wrong_type_is_a_protocol_error(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='done'), True)[1])", &launch, &session) == YS_OK));
+    CHECK_INT(ask(session, "open"), YS_EPROTOCOL);
+    ys_session_close(session, &end);
+    CHECK_HAS(end.message, "\"done\" where \"opened\" was due");
+    ys_session_end_fini(&end);
+}
+
+static void silence_is_stalled(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {.stall_limit_s = 3}; /* Python itself needs a while to begin on a busy machine */
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (time.sleep(600), True)[1])", &launch, &session) == YS_OK));
+    CHECK_INT(ask(session, "open"), YS_ETIMEOUT);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "stalled");
+    CHECK_TEXT(end.stage, "open");
+    CHECK_INT(end.signal, SIGKILL);
+    CHECK_INT(fixture_descendants(), 0);
+    ys_session_end_fini(&end);
+}
+
+static void a_block_where_none_is_due_is_a_protocol_error(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='block', first=0), True)[1])", &launch, &session) ==
+                  YS_OK));
+    CHECK_INT(ask(session, "open"), YS_EPROTOCOL);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "protocol_error");
+    CHECK_HAS(end.message, "\"block\" where \"opened\" was due");
+    ys_session_end_fini(&end);
+}
+
+static ys_status count_message(void *context, const ys_json *message)
+{
+    (void)message;
+    ++*(int *)context;
+    return YS_OK;
+}
+
+static void the_wall_clock_limit_holds_while_messages_pour_in(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {.run_time_limit_s = 2, .sample_hz = 50};
+    struct ys_series_set series = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    int count = 0;
+    launch.samples = &series;
+    REQUIRE((open_python("def on(k, m):\n"
+                              "    while k == 'train': send(type='block', first=0)\n"
+                              "serve(on)", &launch, &session) == YS_OK));
+    ys_json *reply;
+    CHECK_INT(ys_session_request(session, fixture_message("train"), count_message, &count, &reply), YS_ETIMEOUT);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "timeout_wall");
+    CHECK_TEXT(end.stage, "train");
+    CHECK(count > 10);
+    CHECK(ys_series_find(&series, "sample_t_ns") && ys_series_find(&series, "sample_t_ns")->count > 1);
+    CHECK_INT(fixture_descendants(), 0);
+    ys_session_end_fini(&end);
+    ys_series_set_free(&series);
+}
+
+static ys_status refuse_message(void *context, const ys_json *message)
+{
+    (void)context, (void)message;
+    return ys_fail(YS_EFORMAT, "this is not to my liking");
+}
+
+static void a_message_that_the_caller_refuses_ends_it(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    ys_json *reply;
+    REQUIRE((open_python("serve(lambda k, m: k == 'train' and (send(type='block'), True)[1])", &launch, &session) == YS_OK));
+    CHECK_INT(ys_session_request(session, fixture_message("train"), refuse_message, NULL, &reply), YS_EPROTOCOL);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "protocol_error");
+    CHECK_HAS(end.message, "not to my liking");
+    ys_session_end_fini(&end);
+}
+
+static void a_kill_from_elsewhere_is_killed(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and os.kill(os.getpid(), signal.SIGKILL))", &launch, &session) ==
+                  YS_OK));
+    CHECK_INT(ask(session, "open"), YS_EIO);
+    ys_session_close(session, &end);
+    /* A process killed for want of memory anywhere on the machine in this moment would make it oom_host. */
+    CHECK_TEXT(end.status, "killed");
+    CHECK_INT(end.signal, SIGKILL);
+    CHECK_INT(end.exit_code, -1);
+    ys_session_end_fini(&end);
+}
+
+static void a_signal_of_its_own_is_crashed(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and os.abort())", &launch, &session) == YS_OK));
+    CHECK_INT(ask(session, "open"), YS_EIO);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "crashed");
+    CHECK_INT(end.signal, SIGABRT);
+    CHECK_HAS(end.message, "signal 6");
+    ys_session_end_fini(&end);
+}
+
+static void what_was_said_before_the_end_still_counts(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='error', code='oom_device', message='full'), "
+                              "os._exit(1)))", &launch, &session) == YS_OK));
+    CHECK_INT(ask(session, "open"), YS_EIO);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "oom_device");
+    CHECK_INT(end.exit_code, 1);
+    ys_session_end_fini(&end);
+}
+
+static void the_end_of_the_log_is_kept(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {.log_limit_bytes = 1000};
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and ([print('line', i) for i in range(5000)], 1 / 0))", &launch,
+                              &session) == YS_OK));
+    CHECK_INT(ask(session, "open"), YS_EIO);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "crashed");
+    CHECK_INT(end.exit_code, 1);
+    CHECK_HAS(end.log_tail, "ZeroDivisionError");
+    CHECK_HAS(ys_json_text(ys_json_at(end.warnings, 0), NULL), "dropped");
+    char path[128];
+    struct stat file;
+    snprintf(path, sizeof path, "%s/%s", fixture_folder, YS_LOG_NAME);
+    CHECK(stat(path, &file) == 0 && file.st_size < 1200);
+    ys_session_end_fini(&end);
+}
+
+static void processor_time_and_memory_of_the_whole_tree_are_summed(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {.sample_hz = 100};
+    struct ys_series_set series = {0};
+    struct ys_session *session;
+    struct ys_session_end end;
+    launch.samples = &series;
+    /* 0.2 s of processor time and 64 MiB in the adapter, 0.3 s and 128 MiB in a child of a child that is waited for. */
+    REQUIRE((open_python(
+        "def burn(s, n):\n"
+        "    b = bytearray(n << 20)\n"
+        "    for i in range(0, len(b), 4096): b[i] = 1\n"
+        "    t = time.process_time() + s\n"
+        "    while time.process_time() < t: pass\n"
+        "def on(k, m):\n"
+        "    if k != 'open': return False\n"
+        "    if os.fork() == 0:\n"
+        "        if os.fork() == 0:\n"
+        "            burn(0.3, 128)\n"
+        "            os._exit(0)\n"
+        "        os.wait()\n"
+        "        os._exit(0)\n"
+        "    burn(0.2, 64)\n"
+        "    os.wait()\n"
+        "    return False\n"
+        "serve(on)", &launch, &session) == YS_OK));
+    CHECK_INT(ask(session, "open"), YS_OK);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "ok");
+    /* Each burns at least what it was told to; the rest is Python itself, well under two seconds on any machine. */
+    CHECK(end.user_ns + end.system_ns >= 500000000);
+    CHECK(end.user_ns + end.system_ns < 3000000000);
+    CHECK(end.peak.process_bytes > (uint64_t)128 << 20);
+    CHECK(end.peak.rss_bytes >= end.peak.process_bytes);
+    CHECK(end.peak.processes >= 3); /* more where the command python3 is itself a script that asks others */
+    CHECK(end.voluntary_switches > 0);
+    CHECK_INT(end.unwaited_ns, 0);
+    const struct ys_series *cpu = ys_series_find(&series, "sample_cpu_ns");
+    REQUIRE(cpu && cpu->count > 5);
+    for (size_t i = 1; i < cpu->count; i++)
+        CHECK(cpu->ints[i] >= cpu->ints[i - 1]);
+    CHECK((uint64_t)cpu->ints[cpu->count - 1] <= end.user_ns + end.system_ns + 20000000); /* ticks of 10 ms blur two terms */
+    CHECK_INT(ys_series_find(&series, "sample_switches")->count, cpu->count);
+    ys_session_end_fini(&end);
+    ys_series_set_free(&series);
+}
+
+static void processor_time_that_nobody_waited_for_is_told(void)
+{
+    if (!fixture_has_python())
+        return;
+    struct ys_launch launch = {.sample_hz = 50};
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((open_python("signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                              "def on(k, m):\n"
+                              "    if k != 'open': return False\n"
+                              "    if os.fork() == 0:\n"
+                              "        t = time.process_time() + 0.6\n"
+                              "        while time.process_time() < t: pass\n"
+                              "        os._exit(0)\n"
+                              "    try: os.wait()\n"
+                              "    except ChildProcessError: pass\n"
+                              "    return False\n"
+                              "serve(on)", &launch, &session) == YS_OK));
+    CHECK_INT(ask(session, "open"), YS_OK);
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "ok");
+    CHECK(end.unwaited_ns > 300000000); /* of 0.6 s; what came after the last sample of the child is lost */
+    CHECK_HAS(ys_json_text(ys_json_at(end.warnings, 0), NULL), "nobody waited for");
+    ys_session_end_fini(&end);
+}
+
+static void a_wish_to_stop_cancels(void)
+{
+    if (!fixture_has_python())
+        return;
+    fflush(stdout);
+    pid_t child = fork(); /* the wish cannot be taken back: in a process of its own */
+    if (child == 0) {
+        struct ys_launch launch = {0};
+        struct ys_session *session;
+        struct ys_session_end end;
+        if (ys_stop_install() != YS_OK)
+            _exit(10);
+        if (open_python("serve(lambda k, m: k == 'open' and (os.kill(os.getppid(), signal.SIGINT), time.sleep(600)))", &launch,
+                        &session) != YS_OK)
+            _exit(11);
+        if (ask(session, "open") != YS_EINTR)
+            _exit(12);
+        ys_session_close(session, &end);
+        if (strcmp(end.status, "cancelled") != 0 || fixture_descendants() != 0)
+            _exit(13);
+        if (ys_session_open(&launch, &session) != YS_EINTR || session)
+            _exit(14);
+        ys_session_end_fini(&end);
+        _exit(0);
+    }
+    int state = 0;
+    CHECK_INT(waitpid(child, &state, 0), child);
+    CHECK_INT(WIFEXITED(state) ? WEXITSTATUS(state) : -1, 0);
+}
+
+TAP_MAIN(TAP_CASE(hello_is_exchanged_and_bye_ends_it), TAP_CASE(a_session_starts_in_milliseconds),
+         TAP_CASE(an_unknown_request_is_a_mistake_of_ours), TAP_CASE(a_program_that_cannot_be_executed_is_load_failed),
+         TAP_CASE(a_missing_launcher_is_our_failure_and_is_named),
+         TAP_CASE(an_adapter_that_says_another_version_is_a_protocol_error),
+         TAP_CASE(an_error_is_passed_on_with_stage_and_operator_and_bye_is_still_said),
+         TAP_CASE(an_error_of_an_unknown_code_is_a_protocol_error), TAP_CASE(an_answer_of_the_wrong_type_is_a_protocol_error),
+         TAP_CASE(silence_is_stalled), TAP_CASE(a_block_where_none_is_due_is_a_protocol_error),
+         TAP_CASE(the_wall_clock_limit_holds_while_messages_pour_in), TAP_CASE(a_message_that_the_caller_refuses_ends_it),
+         TAP_CASE(a_kill_from_elsewhere_is_killed), TAP_CASE(a_signal_of_its_own_is_crashed),
+         TAP_CASE(what_was_said_before_the_end_still_counts), TAP_CASE(the_end_of_the_log_is_kept),
+         TAP_CASE(processor_time_and_memory_of_the_whole_tree_are_summed),
+         TAP_CASE(processor_time_that_nobody_waited_for_is_told), TAP_CASE(a_wish_to_stop_cancels))
