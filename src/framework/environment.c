@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "framework/env_lock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static ys_status read_state(const struct ys_recipe *recipe, const char *version,
     char *installed = ys_path_join(environment->folder, "installed.json");
     char *failed = ys_path_join(environment->folder, "failed.json");
     ys_json *state = NULL;
+    long holder = 0;
     ys_status status = installed && failed ? YS_OK : ys_out_of_memory();
     if (status == YS_OK && ys_fs_exists(installed) && ys_json_read(installed, &state) == YS_OK) {
         status = read_installed(recipe, version, state, environment);
@@ -73,6 +75,8 @@ static ys_status read_state(const struct ys_recipe *recipe, const char *version,
         environment->unsupported = ys_json_get_bool(state, "unsupported", false);
         environment->reason =
             ys_format("the last attempt to install it failed: %s", ys_json_get_text(state, "reason", "?"));
+    } else if (status == YS_OK && ys_env_lock_is_taken(environment->folder, &holder)) {
+        environment->reason = ys_format("process %ld is installing it", holder);
     } else if (status == YS_OK && ys_fs_is_dir(environment->folder)) {
         environment->reason = ys_format("its installation was interrupted");
     } else if (status == YS_OK) {

@@ -393,7 +393,7 @@ ys_status ys_framework_uninstall(const char *spec, const char *const *recipe_dir
     if (status == YS_OK)
         status = ys_environment_read(recipe, version, &environment);
     if (status == YS_OK)
-        status = ys_fs_remove_tree(environment.folder);
+        status = ys_environment_remove(&environment);
     if (status == YS_OK)
         ys_log_info("removed %s", environment.folder);
     ys_environment_fini(&environment);

@@ -9,9 +9,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "framework/env_lock.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_ARGUMENTS 24
 
@@ -222,22 +224,55 @@ static ys_status make(const struct ys_recipe *recipe, const char *version, const
     return status;
 }
 
-ys_status ys_environment_make(const struct ys_recipe *recipe, const char *version)
+/* The note that it is complete goes first: a removal that is cut short leaves nothing that looks whole. */
+static ys_status clear(const char *folder)
 {
-    struct ys_environment environment;
-    YS_TRY(ys_environment_read(recipe, version, &environment));
-    ys_log_info("installing %s %s: about %.0f MB to download, %.1f GB on disk, into %s", recipe->title, version,
-                (double)recipe->download_bytes * 1e-6, (double)recipe->disk_bytes * 1e-9, environment.folder);
-    ys_status status = ys_fs_remove_tree(environment.folder);
-    if (status == YS_OK)
-        status = ys_fs_make_dirs(environment.folder);
-    if (status == YS_OK) {
-        status = make(recipe, version, environment.folder);
-        if (status != YS_OK && status != YS_EINTR)
-            note_failed(environment.folder, status == YS_EUNSUPPORTED);
-    }
+    char *note = ys_path_join(folder, "installed.json");
+    if (!note)
+        return ys_out_of_memory();
+    unlink(note);
+    ys_free(note);
+    return ys_fs_remove_tree(folder);
+}
+
+static ys_status make_afresh(const struct ys_recipe *recipe, const char *version, const char *folder)
+{
+    if (recipe->download_bytes && recipe->disk_bytes)
+        ys_log_info("installing %s %s: about %.0f MB to download, %.1f GB on disk, into %s", recipe->title, version,
+                    (double)recipe->download_bytes * 1e-6, (double)recipe->disk_bytes * 1e-9, folder);
+    else
+        ys_log_info("installing %s %s into %s", recipe->title, version, folder);
+    YS_TRY(clear(folder));
+    YS_TRY(ys_fs_make_dirs(folder));
+    ys_status status = make(recipe, version, folder);
+    if (status != YS_OK && status != YS_EINTR)
+        note_failed(folder, status == YS_EUNSUPPORTED);
     if (status == YS_OK)
         ys_log_info("installed %s %s", recipe->title, version);
+    return status;
+}
+
+ys_status ys_environment_make(const struct ys_recipe *recipe, const char *version)
+{
+    struct ys_environment before, environment = {0};
+    int lock = -1;
+    YS_TRY(ys_environment_read(recipe, version, &before));
+    ys_status status = ys_env_lock_take(before.folder, &lock);
+    if (status == YS_OK)
+        status = ys_environment_read(recipe, version, &environment);
+    if (status == YS_OK && !environment.complete)
+        status = make_afresh(recipe, version, environment.folder);
+    ys_env_lock_release(lock);
     ys_environment_fini(&environment);
+    ys_environment_fini(&before);
+    return status;
+}
+
+ys_status ys_environment_remove(const struct ys_environment *environment)
+{
+    int lock = -1;
+    YS_TRY(ys_env_lock_take(environment->folder, &lock));
+    ys_status status = clear(environment->folder);
+    ys_env_lock_release(lock);
     return status;
 }
