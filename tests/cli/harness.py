@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -36,16 +37,53 @@ class Case(unittest.TestCase):
         env.pop("NO_COLOR", None)
         return env
 
-    def start(self, *arguments, **options):
-        return subprocess.Popen([PROGRAM] + list(arguments), cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", **options)
+    def start(self, *arguments, env=(), **options):
+        """Starts yardstick; `env` are variables over the usual ones."""
+        options.setdefault("stdout", subprocess.PIPE)
+        process = subprocess.Popen([PROGRAM] + list(arguments), cwd=self.folder, env=dict(self.environment(), **dict(env)),
+                                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", **options)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        """Nothing of a case that failed goes on running."""
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe:
+                pipe.close()
+        for pid in self.marked_processes():
+            os.kill(pid, signal.SIGKILL)
 
     def yardstick(self, *arguments, code=0, timeout=120, **options):
         """Runs to the end, checks the exit code; gives stdout and stderr."""
         process = self.start(*arguments, **options)
         out, err = process.communicate(timeout=timeout)
-        self.assertEqual(process.returncode, code, "yardstick %s\n%s\n%s" % (" ".join(arguments), out[-2000:], err[-2000:]))
+        shown = "yardstick %s\n%s\n%s" % (" ".join(arguments), (out or "")[-2000:], err[-2000:])
+        self.assertEqual(process.returncode, code, shown)
         return out, err
+
+    def refusal(self, *arguments, code=2, words=(), **options):
+        """Runs to a failure and gives its message: one line, free of internals, with every one of `words`."""
+        out, err = self.yardstick(*arguments, code=code, **options)
+        self.assertFalse(out)
+        lines = [line for line in err.splitlines() if line.startswith("yardstick: error: ")]
+        self.assertEqual(len(lines), 1, err)
+        message = lines[0][len("yardstick: error: "):]
+        for word in words:
+            self.assertIn(word, message)
+        return message
+
+    def wait_until(self, holds, process, limit_s=60):
+        """Waits until `holds()`; fails when `process` ends first or it takes too long."""
+        until = time.monotonic() + limit_s
+        while not holds():
+            if process.poll() is not None:
+                self.fail("yardstick ended with %s: %s" % (process.returncode, process.communicate()[1]))
+            if time.monotonic() > until:
+                self.fail("waited %s s in vain" % limit_s)
+            time.sleep(0.005)
 
     def result(self, *arguments, code=0, **options):
         """The result document of a run, and stderr."""
