@@ -16,7 +16,7 @@ static const char GRAPH[] =
 struct world {
     struct ys_graph *graph;
     struct ys_evidence oracle, meaning, numerics;
-    const char *weights;
+    char weights[256];
 };
 
 static double w0[6] = {.5, .5, .5, .5, .5, .5}, b0[3], x[2] = {1, 2}, logits[3] = {1, 2, 3}, loss = 0.25;
@@ -61,7 +61,8 @@ static void fill(struct ys_evidence *said, const char *who)
 static bool make_world(struct world *world, double *value, double moved)
 {
     ys_json *json = NULL;
-    *world = (struct world){.weights = files_path("initial")};
+    *world = (struct world){0};
+    snprintf(world->weights, sizeof world->weights, "%s", files_path("initial"));
     ys_safetensors_close(weights_file("initial", w0, b0));
     if (ys_json_parse(GRAPH, sizeof GRAPH - 1, "graph", &json) != YS_OK ||
         ys_graph_from_json(json, "graph", &world->graph) != YS_OK) {
