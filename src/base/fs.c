@@ -106,6 +106,8 @@ ys_status ys_fs_read(const char *path, size_t limit_bytes, struct ys_buf *buf)
     ys_status status;
     if (fstat(fd, &info) != 0)
         status = ys_fail(YS_EIO, "cannot read %s: %s", path, strerror(errno));
+    else if (S_ISDIR(info.st_mode))
+        status = ys_fail(YS_EINVAL, "%s is a folder, not a file", path);
     else if (!S_ISREG(info.st_mode))
         status = ys_fail(YS_EINVAL, "%s is not a regular file", path);
     else

@@ -13,18 +13,51 @@
 
 #include <string.h>
 
+typedef void print_entry(const ys_json *entry, bool full, struct ys_buf *out);
+
+/* Prints `list_taken`, whose entries have names, or the one of them that the command line names, in full. */
+static int print_list(const struct ys_args *args, ys_json *list_taken, print_entry *print)
+{
+    const char *kind = args->words[0], *wanted = args->word_count > 1 ? args->words[1] : NULL;
+    ys_json *all = ys_json_object(), *kept = ys_json_array();
+    struct ys_buf out = {0};
+    for (size_t i = 0; i < ys_json_size(list_taken); i++) {
+        ys_json *entry = ys_json_at(list_taken, i);
+        if (wanted && strcmp(wanted, ys_json_get_text(entry, "name", "")) != 0)
+            continue;
+        print(entry, wanted != NULL, &out);
+        ys_json_append(kept, ys_json_ref(entry));
+    }
+    bool found = !wanted || ys_json_size(kept) > 0;
+    ys_json_free(list_taken);
+    ys_json_set(all, kind, kept);
+    if (found && args->format != YS_FORMAT_JSON) {
+        ys_json_free(all);
+        return ys_command_print(&out);
+    }
+    ys_buf_free(&out);
+    if (found)
+        return ys_command_print_json(all);
+    ys_json_free(all);
+    return ys_command_fail(ys_fail(YS_EINVAL, "there is no \"%s\" among the %s: `yardstick list %s` shows them", wanted, kind, kind));
+}
+
+static void print_model(const ys_json *entry, bool full, struct ys_buf *out)
+{
+    (void)full;
+    ys_buf_printf(out, "%-10s %11lld parameters %13lld multiply-adds  %s\n", ys_json_get_text(entry, "name", ""),
+                  (long long)ys_json_get_int(entry, "parameters", 0),
+                  (long long)ys_json_get_int(entry, "multiply_adds", 0), ys_json_get_text(entry, "title", ""));
+}
+
 static int list_models(const struct ys_args *args)
 {
-    ys_json *all = ys_json_object(), *models = ys_json_array();
-    struct ys_buf out = {0};
-    ys_buf_printf(&out, "%-12s %14s %16s  %s\n", "model", "parameters", "multiply-adds", "");
+    ys_json *models = ys_json_array();
     for (const struct ys_model *model = ys_models(); model->name; model++) {
         struct ys_graph *graph = NULL;
         ys_status status = model->build(&model->usual, &graph);
         if (status != YS_OK) {
-            ys_json_free(all);
             ys_json_free(models);
-            ys_buf_free(&out);
             return ys_command_fail(status);
         }
         ys_json *line = ys_json_object();
@@ -32,18 +65,10 @@ static int list_models(const struct ys_args *args)
         ys_json_set_string(line, "title", model->title);
         ys_json_set_int(line, "parameters", ys_graph_parameter_count(graph));
         ys_json_set_int(line, "multiply_adds", ys_graph_multiply_adds(graph));
-        ys_buf_printf(&out, "%-12s %14lld %16lld  %s\n", model->name, (long long)ys_graph_parameter_count(graph),
-                      (long long)ys_graph_multiply_adds(graph), model->title);
         ys_json_append(models, line);
         ys_graph_free(graph);
     }
-    ys_json_set(all, "models", models);
-    if (args->format == YS_FORMAT_JSON) {
-        ys_buf_free(&out);
-        return ys_command_print_json(all);
-    }
-    ys_json_free(all);
-    return ys_command_print(&out);
+    return print_list(args, models, print_model);
 }
 
 static int list_keys(const struct ys_args *args)
@@ -121,57 +146,26 @@ static int check_adapter(const struct ys_args *args)
 static int list_frameworks(const struct ys_args *args)
 {
     ys_json *list = NULL;
-    struct ys_buf out = {0};
     if (args->check)
         return check_adapter(args);
     ys_status status = ys_framework_list(args->recipe_dirs, &list);
-    if (status != YS_OK)
-        return ys_command_fail(status);
-    if (args->format == YS_FORMAT_JSON) {
-        ys_json *all = ys_json_object();
-        ys_json_set(all, "frameworks", list);
-        return ys_command_print_json(all);
-    }
-    bool found = args->word_count < 2;
-    for (size_t i = 0; i < ys_json_size(list); i++) {
-        const ys_json *entry = ys_json_at(list, i);
-        bool named = args->word_count > 1 && strcmp(args->words[1], ys_json_get_text(entry, "name", "")) == 0;
-        if (args->word_count < 2 || named)
-            print_framework(entry, named, &out);
-        found |= named;
-    }
-    ys_json_free(list);
-    if (!found) {
-        struct ys_framework *none = NULL;
-        status = ys_framework_find(args->words[1], args->recipe_dirs, &none);
-        ys_framework_free(none);
-        ys_buf_free(&out);
-        return ys_command_fail(status != YS_OK ? status : ys_fail(YS_EINVAL, "name a framework without its version"));
-    }
-    return ys_command_print(&out);
+    return status == YS_OK ? print_list(args, list, print_framework) : ys_command_fail(status);
+}
+
+static void print_dataset(const ys_json *entry, bool full, struct ys_buf *out)
+{
+    (void)full;
+    ys_buf_printf(out, "%-10s %-9s %s\n", ys_json_get_text(entry, "name", ""), ys_json_get_text(entry, "state", ""),
+                  ys_json_get_text(entry, "title", ""));
+    if (ys_json_get_text(entry, "command", NULL))
+        ys_buf_printf(out, "    run: %s\n", ys_json_get_text(entry, "command", ""));
 }
 
 static int list_datasets(const struct ys_args *args)
 {
     ys_json *list = NULL;
     ys_status status = ys_data_list(&list);
-    if (status != YS_OK)
-        return ys_command_fail(status);
-    if (args->format == YS_FORMAT_JSON) {
-        ys_json *all = ys_json_object();
-        ys_json_set(all, "datasets", list);
-        return ys_command_print_json(all);
-    }
-    struct ys_buf out = {0};
-    for (size_t i = 0; i < ys_json_size(list); i++) {
-        const ys_json *entry = ys_json_at(list, i);
-        ys_buf_printf(&out, "%-10s %-9s %s\n", ys_json_get_text(entry, "name", ""), ys_json_get_text(entry, "state", ""),
-                      ys_json_get_text(entry, "title", ""));
-        if (ys_json_get_text(entry, "command", NULL))
-            ys_buf_printf(&out, "    run: %s\n", ys_json_get_text(entry, "command", ""));
-    }
-    ys_json_free(list);
-    return ys_command_print(&out);
+    return status == YS_OK ? print_list(args, list, print_dataset) : ys_command_fail(status);
 }
 
 static void print_metric(const ys_json *entry, bool full, struct ys_buf *out)
@@ -186,28 +180,8 @@ static void print_metric(const ys_json *entry, bool full, struct ys_buf *out)
 static int list_metrics(const struct ys_args *args)
 {
     ys_json *list = NULL;
-    struct ys_buf out = {0};
     ys_status status = ys_metric_list(&list);
-    if (status != YS_OK)
-        return ys_command_fail(status);
-    if (args->format == YS_FORMAT_JSON) {
-        ys_json *all = ys_json_object();
-        ys_json_set(all, "metrics", list);
-        return ys_command_print_json(all);
-    }
-    bool found = args->word_count < 2;
-    for (size_t i = 0; i < ys_json_size(list); i++) {
-        const ys_json *entry = ys_json_at(list, i);
-        bool named = args->word_count > 1 && strcmp(args->words[1], ys_json_get_text(entry, "name", "")) == 0;
-        if (args->word_count < 2 || named)
-            print_metric(entry, named, &out);
-        found |= named;
-    }
-    ys_json_free(list);
-    if (found)
-        return ys_command_print(&out);
-    ys_buf_free(&out);
-    return ys_command_fail(ys_fail(YS_EINVAL, "there is no metric \"%s\": see yardstick list metrics", args->words[1]));
+    return status == YS_OK ? print_list(args, list, print_metric) : ys_command_fail(status);
 }
 
 int ys_command_list(const struct ys_args *args)
@@ -223,6 +197,8 @@ int ys_command_list(const struct ys_args *args)
         return list_datasets(args);
     if (strcmp(what, "metrics") == 0)
         return list_metrics(args);
+    if (!*what)
+        return ys_command_fail(ys_fail(YS_EINVAL, "list what? Write frameworks, models, datasets, metrics or keys"));
     return ys_command_fail(ys_fail(YS_EINVAL, "list \"%s\": write frameworks, models, datasets, metrics or keys", what));
 }
 

@@ -19,6 +19,9 @@ static ys_status load_job(const struct ys_args *args, struct ys_job *job)
         return ys_fail(YS_EINVAL, "%s takes one study file, not %zu", args->verb, args->word_count);
     if (args->word_count == 0 && args->flags.count == 0)
         return ys_fail(YS_EINVAL, "%s needs a study file or flags; `yardstick init` writes an example", args->verb);
+    if (args->word_count && !ys_fs_exists(args->words[0]))
+        return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", args->words[0],
+                       args->words[0]);
     ys_status status = ys_job_load(args->word_count ? args->words[0] : NULL, args->flags.items, args->flags.count, &hooks, job);
     return status == YS_EIO ? YS_EINVAL : status; /* a job file that cannot be read is the user's to mend */
 }

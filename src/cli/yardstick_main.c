@@ -116,7 +116,7 @@ static int unknown_verb(const char *name)
     const char *near = ys_nearest(name, names);
     if (!*name)
         return ys_command_fail(ys_fail(YS_EINVAL, "say what to do: yardstick run STUDY.ys, or yardstick --help"));
-    return ys_command_fail(ys_fail(YS_EINVAL, "\"%s\" is no verb%s%s%s: see yardstick --help", name,
+    return ys_command_fail(ys_fail(YS_EINVAL, "\"%s\" is no verb%s%s%s (yardstick --help lists all)", name,
                                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : ""));
 }
 

@@ -256,7 +256,8 @@ static ys_status add_user_dir(ys_json *folders)
 ys_status ys_recipe_dirs(const char *const *dirs, ys_json **folders)
 {
     ys_json *list = ys_json_array();
-    char *own = ys_find_support("frameworks");
+    /* Asked for by a file that is certainly there: other folders beside the program may be called frameworks too. */
+    char *builtin = ys_find_support("frameworks/builtin.recipe"), *own = builtin ? ys_path_dir(builtin) : NULL;
     ys_status status = list ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && dirs && dirs[i]; i++)
         status = ys_json_append(list, ys_json_string(dirs[i]));
@@ -264,6 +265,7 @@ ys_status ys_recipe_dirs(const char *const *dirs, ys_json **folders)
         status = add_user_dir(list);
     if (status == YS_OK && own)
         status = ys_json_append(list, ys_json_string(own));
+    ys_free(builtin);
     ys_free(own);
     if (status != YS_OK) {
         ys_json_free(list);
