@@ -1,0 +1,157 @@
+/* What a block message must be to be believed. */
+#include "run/run_internal.h"
+#include "base/clock.h"
+#include "run_fixture.h"
+
+struct setup {
+    struct ys_run run;
+    struct ys_run_spec spec;
+    struct ys_series_set series;
+    ys_json *message;
+};
+
+/** A request for steps 10 to 17 in blocks of 4, of which the first four are done; the message is right. */
+static void begin(struct setup *setup)
+{
+    *setup = (struct setup){0};
+    int64_t now_ns = (int64_t)ys_time_ns();
+    setup->run = (struct ys_run){.spec = &setup->spec, .series = &setup->series, .steps = 20, .to = 17, .request_block = 4,
+                                 .next_step = 14, .asked_ns = (uint64_t)now_ns - 9000, .last_end_ns = (uint64_t)now_ns - 5000};
+    setup->message = fixture_message("block");
+    ys_json_set_int(setup->message, "first", 14);
+    ys_json_set_int(setup->message, "count", 3);
+    ys_json_set_int(setup->message, "t_start_ns", now_ns - 4000);
+    ys_json_set_int(setup->message, "t_end_ns", now_ns - 1000);
+    ys_json_set_int(setup->message, "input_ns", 500);
+    ys_json *loss = ys_json_array();
+    for (int i = 0; i < 3; i++)
+        ys_json_append(loss, ys_json_real(0.5 * i));
+    ys_json_set(setup->message, "loss", loss);
+}
+
+static void finish(struct setup *setup)
+{
+    ys_json_free(setup->message);
+    ys_series_set_free(&setup->series);
+}
+
+static void check_refused(struct setup *setup, const char *part)
+{
+    CHECK_INT(ys_run_take_block(&setup->run, setup->message), YS_EPROTOCOL);
+    CHECK_HAS(ys_error(), part);
+    CHECK_INT(setup->run.next_step, 14);
+    finish(setup);
+}
+
+static void one_that_is_right_is_kept(void)
+{
+    struct setup setup;
+    begin(&setup);
+    CHECK_INT(ys_run_take_block(&setup.run, setup.message), YS_OK);
+    CHECK_INT(setup.run.next_step, 17);
+    CHECK_INT(ys_series_find(&setup.series, "block_input_ns")->ints[0], 500);
+    CHECK_INT(ys_series_find(&setup.series, "step_loss")->count, 3);
+    CHECK_NEAR(ys_series_find(&setup.series, "step_loss")->reals[2], 1, 0);
+    finish(&setup);
+}
+
+static void steps_may_not_be_left_out_or_repeated(void)
+{
+    struct setup setup;
+    begin(&setup);
+    ys_json_set_int(setup.message, "first", 15);
+    check_refused(&setup, "step 15 where step 14 was due");
+    begin(&setup);
+    ys_json_remove(setup.message, "first");
+    check_refused(&setup, "step -1");
+}
+
+static void a_block_has_the_size_that_was_asked_for(void)
+{
+    struct setup setup;
+    begin(&setup);
+    ys_json_set_int(setup.message, "count", 2);
+    check_refused(&setup, "2 steps where 3 were due");
+    begin(&setup);
+    setup.run.to = 20;
+    check_refused(&setup, "3 steps where 4 were due");
+}
+
+static void blocks_do_not_overlap_and_follow_the_request(void)
+{
+    struct setup setup;
+    begin(&setup);
+    ys_json_set_int(setup.message, "t_start_ns", (int64_t)setup.run.last_end_ns - 1);
+    check_refused(&setup, "before the block before it ended");
+    begin(&setup);
+    setup.run.last_end_ns = setup.run.asked_ns;
+    ys_json_set_int(setup.message, "t_start_ns", (int64_t)setup.run.asked_ns - 1);
+    check_refused(&setup, "before it was asked for");
+    begin(&setup);
+    ys_json_remove(setup.message, "t_start_ns");
+    check_refused(&setup, "began");
+}
+
+static void a_block_ends_after_it_began_and_before_its_message(void)
+{
+    struct setup setup;
+    begin(&setup);
+    ys_json_set_int(setup.message, "t_end_ns", ys_json_get_int(setup.message, "t_start_ns", 0) - 1);
+    check_refused(&setup, "ended before it began");
+    begin(&setup);
+    ys_json_set_int(setup.message, "t_end_ns", (int64_t)ys_time_ns() + 3600000000000);
+    check_refused(&setup, "after its message came");
+}
+
+static void waiting_for_data_is_a_part_of_the_block(void)
+{
+    struct setup setup;
+    begin(&setup);
+    ys_json_set_int(setup.message, "input_ns", 3001);
+    check_refused(&setup, "waited 3001 ns for data in 3000 ns");
+    begin(&setup);
+    ys_json_remove(setup.message, "input_ns");
+    check_refused(&setup, "waited -1 ns");
+}
+
+static void there_is_a_loss_for_each_step(void)
+{
+    struct setup setup;
+    begin(&setup);
+    ys_json_set(setup.message, "loss", ys_json_array());
+    check_refused(&setup, "0 losses for 3 steps");
+    begin(&setup);
+    ys_json_set_string(setup.message, "loss", "none");
+    check_refused(&setup, "0 losses");
+    begin(&setup);
+    ys_json_append(ys_json_get(setup.message, "loss"), ys_json_real(1));
+    check_refused(&setup, "4 losses for 3 steps");
+}
+
+static void one_that_does_no_work_needs_no_losses(void)
+{
+    struct setup setup;
+    begin(&setup);
+    setup.run.no_work = true;
+    ys_json_set(setup.message, "loss", ys_json_array());
+    CHECK_INT(ys_run_take_block(&setup.run, setup.message), YS_OK);
+    CHECK_INT(setup.run.next_step, 17);
+    finish(&setup);
+}
+
+static void a_loss_is_a_number(void)
+{
+    struct setup setup;
+    begin(&setup);
+    ys_json *loss = ys_json_array();
+    ys_json_append(loss, ys_json_int(1));
+    ys_json_append(loss, ys_json_string("small"));
+    ys_json_append(loss, ys_json_null());
+    ys_json_set(setup.message, "loss", loss);
+    check_refused(&setup, "loss of step 15 is not a number");
+}
+
+TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(steps_may_not_be_left_out_or_repeated),
+         TAP_CASE(a_block_has_the_size_that_was_asked_for), TAP_CASE(blocks_do_not_overlap_and_follow_the_request),
+         TAP_CASE(a_block_ends_after_it_began_and_before_its_message), TAP_CASE(waiting_for_data_is_a_part_of_the_block),
+         TAP_CASE(there_is_a_loss_for_each_step), TAP_CASE(one_that_does_no_work_needs_no_losses), TAP_CASE(a_loss_is_a_number))
