@@ -129,8 +129,11 @@ int ys_command_check(const struct ys_args *args)
     ys_json *plan = NULL;
     ys_status status = load_job(args, &job);
     /* Without earlier results there is nothing to estimate from, which is no failure of a check. */
-    if (status == YS_OK && ys_store_open(job_results(args, &job), YS_STORE_READ, &store) != YS_OK)
-        store = NULL;
+    if (status == YS_OK) {
+        ys_status opened = ys_store_open(job_results(args, &job), YS_STORE_READ, &store);
+        if (opened != YS_OK && opened != YS_ENOTFOUND)
+            ys_log_warn("%s", ys_error());
+    }
     if (status == YS_OK)
         status = ys_study_check(&job, &options, store, &plan);
     int code = 0;

@@ -1,4 +1,5 @@
 /* `check` and `verify`: what would run, and whether it is the same work. Neither measures anything. */
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "study/state.h"
@@ -64,11 +65,17 @@ static ys_status measured_before(struct ys_store *store, const ys_json *trial, d
     return status;
 }
 
-static ys_status estimate(struct ys_study *study, struct ys_store *store, const struct ys_trial *trial, ys_json *line,
-                          double *run_s)
+static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, ys_json *line, double *run_s)
 {
     struct ys_work work;
-    YS_TRY(measured_before(store, trial->json, run_s));
+    ys_status status = measured_before(study->store, trial->json, run_s);
+    if (status == YS_ENOMEM)
+        return status;
+    if (status != YS_OK) { /* what cannot be read was not measured */
+        ys_log_warn("%s", ys_error());
+        study->store = NULL;
+        *run_s = 0;
+    }
     bool known = *run_s > 0;
     if (!known) {
         YS_TRY(ys_study_prepare(study, trial, 0, 0, &work));
@@ -100,7 +107,7 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
                          ys_json **plan)
 {
     struct ys_study study;
-    YS_TRY(ys_study_open(job->study, job->trials, options, NULL, &study));
+    YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
     ys_json *made = ys_json_object(), *lines = ys_json_array();
     ys_status status = made && lines ? YS_OK : ys_out_of_memory();
     double total_s = 0;
@@ -110,7 +117,7 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
         if (ys_stop_signal())
             status = ys_stopped();
         else if (!study.set.items[i].status)
-            status = estimate(&study, store, &study.set.items[i], line, &run_s);
+            status = estimate(&study, &study.set.items[i], line, &run_s);
         total_s += run_s * (double)study.rounds;
         ys_status added = ys_json_append(lines, line);
         status = status == YS_OK ? added : status;

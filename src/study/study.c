@@ -189,6 +189,12 @@ static ys_status begin_study(struct ys_study *study, const struct ys_job *job)
     return status == YS_OK ? store_trials(study) : status;
 }
 
+/* Once the job is resolved, whatever ends a study but the user's wish is results that could not be kept. */
+static ys_status not_kept(ys_status status)
+{
+    return status == YS_OK || status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL ? status : YS_EIO;
+}
+
 ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
                        int64_t *study_id, int *exit_code)
 {
@@ -203,7 +209,7 @@ ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *
         status = end_study(&study, status, exit_code);
     }
     ys_study_close(&study);
-    return status;
+    return not_kept(status);
 }
 
 /* Trials as they were stored, without what resolving added to them. */
@@ -253,10 +259,10 @@ ys_status ys_study_resume(const struct ys_study_options *options, struct ys_stor
         status = ys_study_find_folder(&study);
         if (status == YS_OK)
             status = resume_rounds(&study, trials);
-        status = end_study(&study, status, exit_code);
+        status = not_kept(end_study(&study, status, exit_code));
         ys_study_close(&study);
     }
     ys_json_free(document);
     ys_json_free(trials);
-    return status;
+    return status == YS_EFORMAT ? YS_EIO : status; /* damaged results */
 }
