@@ -9,6 +9,8 @@ Needs the standard library alone.
   close_early          closes the connection in `open` and lives on
   error_unsupported    answers `open` by an error that names an operator
   children             leaves processes behind that have left its session and ignore SIGTERM
+  children_crash       leaves them behind and crashes
+  binary_crash         prints bytes that are no text and crashes in `open`
   hang_after_blocks    sends two blocks, then nothing
   crash_mid_train      exits with 4 after two blocks
   fill_log             writes 16 MiB to stdout in `train`, then goes on honestly
@@ -63,8 +65,13 @@ def on_open(send, connection):
     elif BEHAVIOUR == "close_early":
         connection.shutdown(socket.SHUT_RDWR)
         hang()
-    elif BEHAVIOUR == "children":
+    elif BEHAVIOUR in ("children", "children_crash"):
         leave_children()
+        if BEHAVIOUR == "children_crash":
+            os._exit(6)
+    elif BEHAVIOUR == "binary_crash":
+        os.write(2, bytes(range(256)) * 4 + b"\n" + b"x" * 100000)
+        os._exit(7)
     elif BEHAVIOUR == "error_unsupported":
         return send({"type": "error", "code": "unsupported", "stage": "open", "op": "Conv",
                      "message": "this adapter has no operator Conv"})

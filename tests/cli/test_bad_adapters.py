@@ -1,9 +1,10 @@
 """Adapters that misbehave: each ends in its status, what was measured stays, no process is left."""
+import json
 import os
 import shutil
 import unittest
 
-from harness import NULL, RECIPES, Case, tearDownModule  # noqa: F401
+from harness import NULL, RECIPES, ROOT, Case, tearDownModule  # noqa: F401
 
 
 class BadAdapters(Case):
@@ -57,6 +58,36 @@ class BadAdapters(Case):
     def test_one_that_leaves_children_behind_is_ok_with_a_warning(self):
         row, _ = self.run_bad("children", "ok", code=0)
         self.assertTrue(any("left behind" in w for w in row["warnings"]), row["warnings"])
+
+    def test_one_that_leaves_children_behind_and_crashes(self):
+        self.run_bad("children_crash", "crashed")
+
+    def test_one_that_prints_what_is_no_text(self):
+        row, _ = self.run_bad("binary_crash", "crashed")
+        self.assertIn("exit code 7", row["reason"])
+        out, _ = self.yardstick("export")
+        tails = [run["facts"]["log_tail"] for run in map(json.loads, out.splitlines()) if run["type"] == "run"]
+        self.assertTrue(any("xxxx" in tail for tail in tails if tail), tails)
+
+    def test_one_whose_losses_are_no_numbers(self):
+        self.run_bad("nan_loss", "diverged")
+
+    def test_one_that_fails_when_it_should_end(self):
+        self.run_bad("exit_nonzero_at_bye", "crashed")
+
+    def test_one_that_does_not_end(self):
+        self.run_bad("ignore_bye", "stalled")
+
+    def test_one_that_hangs_while_it_is_proven(self):
+        """Patience in a proof is ten times the stall limit; the trial runs all the same, and stalls."""
+        self.write("lazy.recipe", "name = lazy\nprogram = python3 %s/tests/adapters/misbehaving.py\n" % ROOT)
+        flags = NULL[1:] + ["--env.MISBEHAVE=hang", "--stall-limit=0.2s", "--repeat=1"]
+        result, err = self.result("run", "--recipes=.", "--framework=lazy", *flags, code=5)
+        trial = result["trials"][0]
+        self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("stalled", "fail"))
+        self.assertIn("stalled", err)
+        self.yardstick("verify", "--recipes=.", "--framework=lazy", *flags, code=5)
+        self.assert_nothing_left()
 
     def test_one_whose_times_are_wrong(self):
         self.run_bad("wrong_times", "protocol_error")

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import NULL, PROGRAM, RECIPES, Case, tearDownModule  # noqa: F401
+from harness import CACHE, NULL, PROGRAM, ROOT, Case, tearDownModule  # noqa: F401
 
 # Paced, so that there is time to interrupt it: 20 steps of 8 rows at 800 rows a second take 0.2 s.
 SLOW = NULL + ["--opt.null.rate=800", "--repeat=20"]
@@ -55,6 +55,64 @@ class Life(Case):
     def test_kill_9_loses_at_most_the_run_in_flight(self):
         self.interrupted(signal.SIGKILL, -signal.SIGKILL)
         self.resumed()
+
+    def hung(self, *flags, no_work=True):
+        """A study whose adapter hangs in `open`; returns when it does."""
+        self.write("lazy.recipe", "name = lazy\nprogram = python3 %s/tests/adapters/misbehaving.py\n%s" %
+                   (ROOT, "no_work = yes\n" if no_work else ""))
+        process = self.start("run", "--recipes=.", "--framework=lazy", "--env.MISBEHAVE=hang", *NULL[1:], *flags)
+
+        def opened():
+            for pid in self.marked_processes():
+                with open("/proc/%d/cmdline" % pid, "rb") as file:
+                    if b"misbehaving.py" in file.read():
+                        return True
+        self.wait_until(opened, process)
+        return process
+
+    def test_kill_9_takes_a_hanging_adapter_with_it(self):
+        process = self.hung()
+        self.assertGreaterEqual(len(self.marked_processes()), 2)
+        process.kill()
+        process.wait()
+        self.assert_nothing_left()
+
+    def test_ctrl_c_ends_a_hanging_adapter(self):
+        process = self.hung()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130)
+        self.assert_nothing_left()
+
+    def test_ctrl_c_while_a_framework_is_proven(self):
+        process = self.hung(no_work=False)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130, err)
+        self.assert_nothing_left()
+        self.assertEqual([name for name in os.listdir(os.path.join(CACHE, "proofs")) if name.startswith("working")], [])
+        result, _ = self.result("show")
+        self.assertEqual((result["study"]["status"], result["trials"][0]["runs"]), ("interrupted", 0))
+
+    def test_ctrl_c_during_a_check(self):
+        """So many trials that it cannot be done before the signal comes; the cache stays usable."""
+        many = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--lr=" + ",".join("0.%04d" % i for i in range(1, 900)),
+                "--batch=8,16,32", "--steps=20", "--repeat=1", "--max-runs=10000"]
+        cache = os.path.join(self.folder, "cache")
+        process = self.start("check", *many, env={"YARDSTICK_CACHE": cache})
+        self.wait_until(lambda: os.path.exists(cache), process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, out), (130, ""), err)
+        self.assert_nothing_left()
+        self.yardstick("check", *NULL, env={"YARDSTICK_CACHE": cache})
+
+    def test_ctrl_c_during_a_cooldown(self):
+        process = self.start("run", *NULL, "--repeat=2", "--cooldown=10min")
+        self.wait_for_runs(1, process)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130)
 
     def test_a_second_study_in_the_same_folder_names_the_first(self):
         process = self.start("run", *SLOW)

@@ -1,0 +1,124 @@
+"""Results that are damaged, newer or not to be read; a result that nobody takes; words that name nothing."""
+import os
+import shutil
+import sqlite3
+import subprocess
+import unittest
+
+from harness import NULL, Case, tearDownModule  # noqa: F401
+
+
+class Stored(Case):
+    def setUp(self):
+        super().setUp()
+        self.yardstick("run", *NULL, "--repeat=1", "--quiet")
+        self.database = os.path.join(self.folder, "yardstick-results", "results.db")
+
+    def damage(self, at, size):
+        with open(self.database, "r+b") as file:
+            file.seek(at)
+            file.write(b"\xa5" * size)
+
+    def refused_everywhere(self, *words):
+        """Nothing writes into such results (7), nothing shows them (2), and a check needs none."""
+        with open(self.database, "rb") as file:
+            before = file.read()
+        for verb in ("show", "report", "export"):
+            self.refusal(verb, words=(self.database,) + words)
+        self.refusal("run", *NULL, "--repeat=1", code=7, words=(self.database,) + words)
+        self.refusal("resume", code=7, words=(self.database,) + words)
+        _, err = self.yardstick("check", *NULL)
+        self.assertIn(self.database, err)
+        with open(self.database, "rb") as file:
+            self.assertEqual(file.read(), before)
+
+    def test_a_database_that_is_none(self):
+        self.damage(0, 4096)
+        self.refused_everywhere("damaged", "move it away")
+
+    def test_a_database_with_a_damaged_page(self):
+        with sqlite3.connect(self.database) as db:
+            pages = {row[0]: row[1] for row in db.execute("select name, rootpage from sqlite_schema where type = 'table'")}
+        for table in ("study", "run"):
+            copy = shutil.copy(self.database, self.folder)
+            self.damage(4096 * (pages[table] - 1), 4096)
+            self.refusal("show", words=(self.database, "damaged"))
+            self.refusal("run", *NULL, "--repeat=1", code=7, words=(self.database, "damaged"))
+            shutil.copy(copy, self.database)
+
+    def test_a_database_of_a_newer_version(self):
+        with sqlite3.connect(self.database) as db:
+            db.execute("pragma user_version = 99")
+        db.close()
+        self.refused_everywhere("newer yardstick", "99", "--results")
+
+    def test_a_database_of_another_program(self):
+        os.unlink(self.database)
+        with sqlite3.connect(self.database) as db:
+            db.execute("create table guests (name text)")
+        db.close()
+        self.refused_everywhere("no results of yardstick", "--results")
+
+    def test_a_result_that_nobody_takes_is_exit_7_and_stays_stored(self):
+        with open("/dev/full", "w") as full:
+            _, err = self.yardstick("run", *NULL, "--repeat=1", code=7, stdout=full)
+            self.assertIn("standard output", err)
+            _, err = self.yardstick("show", "--format=json", code=7, stdout=full)
+            self.assertIn("No space left", err)
+        shown, _ = self.result("show")
+        self.assertEqual((shown["study"]["id"], shown["trials"][0]["status"]), (2, "ok"))
+
+    def test_a_closed_standard_output_is_exit_7_and_its_number_is_not_reused(self):
+        closed = ["sh", "-c", 'exec "$@" >&-', "sh", os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")]
+        for arguments in (["show"], ["run"] + NULL + ["--repeat=1"]):
+            done = subprocess.run(closed + arguments, cwd=self.folder, env=self.environment(), stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 7, done.stderr)
+            self.assertIn("standard output", done.stderr)
+        with sqlite3.connect(self.database) as db:
+            self.assertEqual(db.execute("pragma integrity_check").fetchone()[0], "ok")
+            self.assertEqual(db.execute("select count(*) from run").fetchone()[0], 2)
+        db.close()
+
+    def test_selectors_that_name_nothing(self):
+        self.refusal("show", "nothing", words=["nothing", "001-run"])
+        self.refusal("export", "last/9", words=["9", "run"])
+        self.refusal("show", "last", "last", words=["one selector"])
+        self.refusal("show", "--results=elsewhere", words=["elsewhere", "yardstick run"])
+
+
+class Words(Case):
+    def test_a_study_file_that_is_a_folder(self):
+        os.mkdir(os.path.join(self.folder, "studies"))
+        for verb in ("run", "check", "verify"):
+            self.refusal(verb, "studies", words=["studies", "folder"])
+        self.refusal("./studies", words=["studies", "folder"])
+
+    def test_a_recipes_folder_that_is_not_there(self):
+        self.refusal("run", *NULL, "--recipes=nowhere", words=["--recipes", "nowhere", "no such folder"])
+        self.refusal("list", "frameworks", "--recipes=nowhere", words=["nowhere"])
+
+    def test_data_sets_that_cannot_be_fetched(self):
+        os.mkdir(os.path.join(self.folder, "empty"))
+        self.refusal("data", "fetch", "mnits", words=["mnits", "yardstick list datasets"])
+        self.refusal("data", "fetch", "mnist", "--from=nowhere", words=["nowhere"])
+        message = self.refusal("data", "fetch", "mnist", "--from=empty", words=["empty", "train-images"])
+        self.assertNotIn(self.folder, message)
+        self.refusal("data", "fetch", words=["yardstick data fetch NAME"])
+
+    def test_names_that_are_not_in_a_list(self):
+        for kind in ("frameworks", "models", "datasets", "metrics", "keys"):
+            self.refusal("list", kind, "nothing", words=["nothing", "yardstick list " + kind])
+        self.refusal("list", "cats", words=["cats", "frameworks"])
+        self.refusal("list", words=["frameworks"])
+
+    def test_command_lines_that_make_no_sense(self):
+        self.refusal(words=["yardstick run"])
+        self.refusal("run", words=["yardstick init"])
+        self.refusal("run", "a.ys", "b.ys", words=["one study file"])
+        self.refusal("run", "--format", words=["--format"])
+        self.refusal("run", "-x", words=["-x", "two dashes"])
+        self.refusal("show", "--format=xml", words=["xml", "json"])
+
+
+if __name__ == "__main__":
+    unittest.main()
