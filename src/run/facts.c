@@ -96,7 +96,7 @@ ys_json *ys_run_facts(const struct ys_run *run, const struct ys_session_end *end
     put_end(facts, end);
     ys_json_set_int(facts, "round", run->spec->round);
     ys_json_set(facts, "times", times(run, end));
-    ys_json_set(facts, "hello", shared(run->hello));
+    ys_json_set(facts, "hello", shared(end->hello));
     ys_json_set(facts, "opened", shared(run->opened));
     ys_json_set(facts, "usage", usage(end));
     ys_json_set(facts, "observed", observed(run, end));

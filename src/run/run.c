@@ -40,7 +40,8 @@ static void tell(const struct ys_run *run, const char *stage, double fraction)
 static ys_status open_plan(struct ys_run *run)
 {
     ys_json *message = request("open");
-    if (ys_json_set(message, "plan", ys_json_copy(run->spec->plan)) != YS_OK) {
+    ys_json *plan = ys_json_ref((ys_json *)(uintptr_t)run->spec->plan); /* shared for reading: it may be large */
+    if (ys_json_set(message, "plan", plan) != YS_OK) {
         ys_json_free(message);
         return ys_out_of_memory();
     }
@@ -167,8 +168,7 @@ static ys_status go_through(struct ys_run *run)
     ys_status status = ys_session_open(&run->spec->launch, &run->session);
     if (status != YS_OK)
         return status;
-    run->hello = ys_json_copy(ys_session_hello(run->session));
-    run->no_work = ys_json_get_bool(run->hello, "no_work", false);
+    run->no_work = ys_json_get_bool(ys_session_hello(run->session), "no_work", false);
     YS_TRY(open_plan(run));
     YS_TRY(train_all(run));
     ys_session_look(run->session);
@@ -225,7 +225,6 @@ ys_status ys_run_execute(const struct ys_run_spec *spec, struct ys_run_record *r
     ys_json_free(run.pauses);
     ys_json_free(run.checkpoints);
     ys_json_free(run.libraries);
-    ys_json_free(run.hello);
     ys_json_free(run.opened);
     ys_free(run.folder);
     if (!record->facts)

@@ -20,7 +20,7 @@ struct ys_run {
     uint64_t shown_ns; /* when progress was last told */
     /* Times of phases, 0 when not reached. */
     uint64_t open_ns, opened_ns, train_ns, trained_ns, save_ns, saved_ns;
-    ys_json *pauses, *checkpoints, *libraries, *hello, *opened;
+    ys_json *pauses, *checkpoints, *libraries, *opened;
     bool has_weights;
     uint64_t own_cpu_ns; /* of yardstick, when the run began */
     struct ys_host_counters before;

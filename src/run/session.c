@@ -89,11 +89,13 @@ static ys_status say_hello(struct ys_session *session)
 {
     ys_json *message = ys_json_object();
     ys_json_set_string(message, "type", "hello");
-    if (!message || ys_json_set_int(message, "protocol", PROTOCOL) != YS_OK)
+    if (ys_json_set_int(message, "protocol", PROTOCOL) != YS_OK) {
+        ys_json_free(message);
         return ys_out_of_memory();
-    YS_TRY(ys_session_request(session, message, NULL, NULL, &session->hello));
+    }
+    YS_TRY(ys_session_request(session, message, NULL, NULL, &session->end.hello));
     session->end.hello_ns = ys_time_ns();
-    int64_t protocol = ys_json_get_int(session->hello, "protocol", -1);
+    int64_t protocol = ys_json_get_int(session->end.hello, "protocol", -1);
     if (protocol != PROTOCOL)
         return ys_session_fail(session, "protocol_error", "%s speaks version %" PRId64 " of the protocol, not %d",
                                session->program, protocol, PROTOCOL);
@@ -133,7 +135,7 @@ ys_status ys_session_open(const struct ys_launch *launch, struct ys_session **se
 
 const ys_json *ys_session_hello(const struct ys_session *session)
 {
-    return session->hello;
+    return session->end.hello;
 }
 
 /** One message has come. *is_final: it is the answer, and *reply owns it. */

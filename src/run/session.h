@@ -23,6 +23,7 @@ struct ys_session_end {
     char *message;        /* why it is not "ok"; NULL when it is */
     char *log_tail;       /* the last lines that the adapter printed */
     ys_json *warnings;    /* array of sentences */
+    ys_json *hello;       /* what the adapter said of itself; NULL when it did not */
     uint64_t exec_ns, hello_ns, bye_ns, end_ns; /* began; hello answered; bye sent; last process waited for. 0: not reached */
     /* What the kernel says of all processes that were waited for, theirs included. */
     uint64_t user_ns, system_ns, voluntary_switches, involuntary_switches;

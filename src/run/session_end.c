@@ -261,7 +261,6 @@ static void free_session(struct ys_session *session)
     if (!session->has_log && session->process.log_fd >= 0)
         close(session->process.log_fd);
     ys_tree_close(session->tree);
-    ys_json_free(session->hello);
     ys_free(session->program);
     ys_free(session);
 }
@@ -306,5 +305,6 @@ void ys_session_end_fini(struct ys_session_end *end)
     ys_free(end->message);
     ys_free(end->log_tail);
     ys_json_free(end->warnings);
+    ys_json_free(end->hello);
     *end = (struct ys_session_end){.exit_code = -1};
 }

@@ -16,7 +16,6 @@ struct ys_session {
     struct ys_log_file log;
     bool has_log;
     struct ys_tree *tree;
-    ys_json *hello;
     uint64_t wall_limit_ns;  /* a time; UINT64_MAX for none */
     uint64_t stall_span_ns;  /* 0 for none */
     uint64_t period_ns;      /* between samples; 0 for none */
