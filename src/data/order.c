@@ -17,8 +17,7 @@ static void draw_epoch(uint64_t seed, int64_t epoch, uint32_t *rows, size_t n)
     ys_rng_shuffle(&rng, rows, n);
 }
 
-static ys_status write_order(const char *path, const uint32_t *order, int64_t batch, int64_t steps, const double *lr,
-                             char hash[65])
+ys_status ys_order_save(const char *path, const uint32_t *order, int64_t batch, int64_t steps, const double *lr)
 {
     struct ys_tensor tensors[2] = {
         {.name = "order",
@@ -34,12 +33,15 @@ static ys_status write_order(const char *path, const uint32_t *order, int64_t ba
          .data = lr,
          .size_bytes = (size_t)steps * sizeof *lr},
     };
-    YS_TRY(ys_safetensors_write(path, tensors, 2, NULL));
+    return ys_safetensors_write(path, tensors, 2, NULL);
+}
+
+static void hash_order(const uint32_t *order, int64_t count, const double *lr, int64_t steps, char hash[65])
+{
     uint8_t digest[32];
-    ys_sha256_joined(order, tensors[0].size_bytes, lr, tensors[1].size_bytes, digest);
+    ys_sha256_joined(order, (size_t)count * sizeof *order, lr, (size_t)steps * sizeof *lr, digest);
     for (size_t i = 0; i < sizeof digest; i++)
         snprintf(hash + 2 * i, 3, "%02x", digest[i]);
-    return YS_OK;
 }
 
 ys_status ys_order_write(const char *path, uint64_t seed, int64_t n, int64_t batch, int64_t steps, const double *lr,
@@ -64,7 +66,9 @@ ys_status ys_order_write(const char *path, uint64_t seed, int64_t n, int64_t bat
         memcpy(order + step * batch, rows + step % batches * batch, (size_t)batch * sizeof *order);
     }
     if (status == YS_OK)
-        status = write_order(path, order, batch, steps, lr, hash);
+        status = ys_order_save(path, order, batch, steps, lr);
+    if (status == YS_OK)
+        hash_order(order, steps * batch, lr, steps, hash);
     ys_free(rows);
     ys_free(order);
     return status;

@@ -18,4 +18,8 @@
 ys_status ys_order_write(const char *path, uint64_t seed, int64_t n, int64_t batch, int64_t steps, const double *lr,
                          char hash[65]) YS_MUST_CHECK;
 
+/** Writes a given order, [steps, batch], with its `steps` learning rates, in the same form. Rows are not checked. */
+ys_status ys_order_save(const char *path, const uint32_t *order, int64_t batch, int64_t steps,
+                        const double *lr) YS_MUST_CHECK;
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/safetensors.h"
+#include "data/order.h"
 #include "verify/verify.h"
 
 #include <math.h>
@@ -11,25 +12,6 @@
 #include <string.h>
 
 static const int RATE_CHANGE = 5; /* the step from which the proof's learning rate is a tenth */
-
-static ys_status write_order(const char *path, const uint32_t *order, const double *lr, int64_t steps, int64_t rows)
-{
-    struct ys_tensor tensors[2] = {
-        {.name = "order",
-         .dtype = YS_U32,
-         .rank = 2,
-         .shape = {steps, rows},
-         .data = order,
-         .size_bytes = (size_t)(steps * rows) * sizeof *order},
-        {.name = "lr",
-         .dtype = YS_F64,
-         .rank = 1,
-         .shape = {steps},
-         .data = lr,
-         .size_bytes = (size_t)steps * sizeof *lr},
-    };
-    return ys_safetensors_write(path, tensors, 2, NULL);
-}
 
 ys_status ys_proof_order_write(const ys_json *plan, const char *path, int64_t *rows)
 {
@@ -53,7 +35,7 @@ ys_status ys_proof_order_write(const ys_json *plan, const char *path, int64_t *r
             memcpy(rows_of + b * taken, from, (size_t)taken * sizeof *rows_of);
             rates[b] = ((const double *)lr->data)[b] * (b < RATE_CHANGE ? 1.0 : 0.1);
         }
-        status = write_order(path, rows_of, rates, YS_VERIFY_BATCHES, taken);
+        status = ys_order_save(path, rows_of, taken, YS_VERIFY_BATCHES, rates);
         *rows = taken;
     }
     ys_safetensors_close(file);
@@ -90,33 +72,37 @@ static float moved(float value, struct ys_rng *rng)
     return nextafterf(value, way == 1 ? INFINITY : -INFINITY);
 }
 
+/* A copy of `tensor` as F32, each value moved; the caller frees *values. */
+static ys_status move_tensor(const struct ys_tensor *tensor, struct ys_rng *rng, float **values, struct ys_tensor *copy)
+{
+    size_t n = ys_tensor_count(tensor);
+    *values = ys_alloc(n, sizeof **values);
+    if (!*values)
+        return ys_out_of_memory();
+    for (size_t k = 0; k < n; k++)
+        (*values)[k] = moved((float)ys_tensor_value(tensor, k), rng);
+    *copy = *tensor;
+    copy->data = *values;
+    copy->dtype = YS_F32;
+    copy->size_bytes = n * sizeof **values;
+    return YS_OK;
+}
+
 static ys_status move_weights(const char *from, const char *to, struct ys_rng *rng)
 {
     struct ys_safetensors *file = NULL;
     YS_TRY(ys_safetensors_open(from, &file));
     size_t count = ys_safetensors_count(file);
     struct ys_tensor *tensors = ys_alloc(count, sizeof *tensors);
-    ys_status status = tensors ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < count; i++) {
-        tensors[i] = *ys_safetensors_at(file, i);
-        size_t n = ys_tensor_count(&tensors[i]);
-        float *values = ys_alloc(n, sizeof *values);
-        if (!values) {
-            tensors[i].data = NULL;
-            status = ys_out_of_memory();
-            break;
-        }
-        for (size_t k = 0; k < n; k++)
-            values[k] = moved((float)ys_tensor_value(&tensors[i], k), rng);
-        tensors[i].data = values;
-        tensors[i].dtype = YS_F32;
-        tensors[i].size_bytes = n * sizeof *values;
-    }
+    float **values = ys_alloc(count, sizeof *values);
+    ys_status status = tensors && values ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < count; i++)
+        status = move_tensor(ys_safetensors_at(file, i), rng, &values[i], &tensors[i]);
     if (status == YS_OK)
         status = ys_safetensors_write(to, tensors, count, NULL);
-    for (size_t i = 0; tensors && i < count; i++)
-        if (tensors[i].data && (const void *)tensors[i].data != ys_safetensors_at(file, i)->data)
-            ys_free((void *)(uintptr_t)tensors[i].data);
+    for (size_t i = 0; values && i < count; i++)
+        ys_free(values[i]);
+    ys_free(values);
     ys_free(tensors);
     ys_safetensors_close(file);
     return status;
@@ -176,7 +162,7 @@ static ys_status move_all(ys_json *twin_plan, struct ys_rng *rng, const char *we
     if (status == YS_OK)
         status = move_batch(ys_json_get_text(input, "path", ""), picked, rows, data, rng);
     if (status == YS_OK)
-        status = write_order(order, turn, (double[]){0}, 1, rows);
+        status = ys_order_save(order, turn, rows, 1, (double[]){0});
     return status;
 }
 
