@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "stat/summary.h"
 #include "study/state.h"
 
 #include <stdio.h>
@@ -23,24 +24,27 @@ static bool alike(const ys_json *a, const ys_json *b)
     return ys_json_equal(ys_json_get(a, "options"), ys_json_get(b, "options"));
 }
 
-/* Mean wall time of the stored runs of `trial_id` that ended well; 0 without one. */
+/* Median wall time of the stored runs of `trial_id` that ended well; 0 without one. */
 static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *seconds)
 {
     ys_json *runs = NULL;
-    double sum = 0;
-    int count = 0;
+    struct ys_summary summary = {.n = 0};
+    size_t count = 0;
     YS_TRY(ys_store_runs_get(store, trial_id, &runs));
-    for (size_t i = 0; i < ys_json_size(runs); i++) {
+    double *walls = ys_alloc(ys_json_size(runs), sizeof *walls);
+    for (size_t i = 0; walls && i < ys_json_size(runs); i++) {
         const ys_json *metrics = ys_json_get(ys_json_at(runs, i), "metrics");
         double wall_s = ys_json_get_number(ys_json_get(metrics, "wall_s"), "value", 0);
-        if (strcmp(ys_json_get_text(ys_json_at(runs, i), "status", ""), "ok") == 0 && wall_s > 0) {
-            sum += wall_s;
-            count++;
-        }
+        if (strcmp(ys_json_get_text(ys_json_at(runs, i), "status", ""), "ok") == 0 && wall_s > 0)
+            walls[count++] = wall_s;
     }
+    ys_status status = walls ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && count)
+        status = ys_stat_summarize(walls, count, &summary);
+    *seconds = count && status == YS_OK ? summary.median : 0;
+    ys_free(walls);
     ys_json_free(runs);
-    *seconds = count ? sum / count : 0;
-    return YS_OK;
+    return status;
 }
 
 /* What a run of `trial` took in the latest of the last studies that had one like it. */
