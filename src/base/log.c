@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -35,18 +36,28 @@ static void clear_progress(void)
     progress_shown = false;
 }
 
+/** What others wrote (an adapter, an installer) may be in a message: it stays on one line and gives the terminal no orders. */
+static void tame(char *text)
+{
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+}
+
 static void print(enum ys_log_level level, const char *format, va_list arguments) YS_PRINTF(2, 0);
 static void print(enum ys_log_level level, const char *format, va_list arguments)
 {
     static const char *const labels[] = {"yardstick: error: ", "yardstick: warning: ", "", "yardstick: debug: "};
     static const char *const colours[] = {"\033[31m", "\033[33m", "", "\033[2m"};
+    char text[4096]; /* twice the longest ys_error() */
+    vsnprintf(text, sizeof text, format, arguments);
+    tame(text);
     pthread_mutex_lock(&lock);
     if (level <= max_level) {
         clear_progress();
         bool coloured = colours[level][0] && in_colour();
         fprintf(stderr, "%s%s%s", coloured ? colours[level] : "", labels[level], coloured ? "\033[0m" : "");
-        vfprintf(stderr, format, arguments);
-        fputc('\n', stderr);
+        fprintf(stderr, "%s\n", text);
         fflush(stderr);
     }
     pthread_mutex_unlock(&lock);
@@ -86,8 +97,10 @@ static void fit_line(char *text)
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
         columns = window.ws_col;
     size_t used = 0;
+    text[strcspn(text, "\n")] = 0;
+    tame(text);
     for (char *c = text; *c; c++) {
-        if (*c == '\n' || ((*c & 0xC0) != 0x80 && ++used >= columns)) {
+        if ((*c & 0xC0) != 0x80 && ++used >= columns) {
             *c = 0;
             return;
         }

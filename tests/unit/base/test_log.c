@@ -131,6 +131,17 @@ static void colours_are_for_terminals_that_want_them(void)
     unsetenv("NO_COLOR");
 }
 
+static void say_what_others_wrote(void)
+{
+    ys_log_warn("%s", "one\n\033[31mtwo\r\a\x7f");
+}
+
+static void messages_stay_on_one_line_and_give_no_orders(void)
+{
+    capture_pipe(say_what_others_wrote);
+    CHECK_TEXT(seen, "yardstick: warning: one  [31mtwo   \n");
+}
+
 TAP_MAIN(TAP_CASE(messages_above_the_level_are_dropped), TAP_CASE(progress_is_not_shown_in_a_file),
          TAP_CASE(progress_is_rewritten_and_cleared_on_a_terminal), TAP_CASE(progress_fits_one_line),
-         TAP_CASE(colours_are_for_terminals_that_want_them))
+         TAP_CASE(colours_are_for_terminals_that_want_them), TAP_CASE(messages_stay_on_one_line_and_give_no_orders))
