@@ -42,6 +42,14 @@ static ys_status reserve_samples(const struct ys_launch *launch)
     return YS_OK;
 }
 
+/** What messages call the adapter: the script, where an interpreter runs one. */
+static const char *adapter_name(const char *const *argv)
+{
+    const char *program = ys_path_base(argv[0]);
+    bool is_script = strncmp(program, "python", 6) == 0 && argv[1] && argv[1][0] != '-';
+    return is_script ? ys_path_base(argv[1]) : program;
+}
+
 /** Everything that needs memory, before the adapter begins. */
 static ys_status prepare(const struct ys_launch *launch, struct ys_session *session)
 {
@@ -54,7 +62,7 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     session->period_ns = launch->sample_hz > 0 ? span_ns(1 / launch->sample_hz) : 0;
     session->end.exit_code = -1;
     session->end.warnings = ys_json_array();
-    session->program = ys_strdup(ys_path_base(launch->argv[0]));
+    session->program = ys_strdup(adapter_name(launch->argv));
     snprintf(session->end.stage, sizeof session->end.stage, "start");
     if (!session->end.warnings || !session->program)
         return ys_out_of_memory();
@@ -185,7 +193,7 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
     if (now_ns >= session->wall_limit_ns)
         return ys_session_fail(session, "timeout_wall", "the run was not done after %g s (run_time_limit)",
                                session->launch.run_time_limit_s);
-    if (session->stall_span_ns && now_ns >= session->heard_ns + session->stall_span_ns)
+    if (!session->is_silenced && session->stall_span_ns && now_ns >= session->heard_ns + session->stall_span_ns)
         return ys_session_fail(session, "stalled", "nothing was heard of %s for %g s (stall_limit)", session->program,
                                session->launch.stall_limit_s);
     if (session->is_silenced && now_ns >= silenced_ns + ENDING_NS)
@@ -197,7 +205,7 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
 static uint64_t next_limit(const struct ys_session *session, uint64_t silenced_ns)
 {
     uint64_t until_ns = session->wall_limit_ns;
-    if (session->stall_span_ns && session->heard_ns + session->stall_span_ns < until_ns)
+    if (!session->is_silenced && session->stall_span_ns && session->heard_ns + session->stall_span_ns < until_ns)
         until_ns = session->heard_ns + session->stall_span_ns;
     if (session->is_silenced && silenced_ns + ENDING_NS < until_ns)
         until_ns = silenced_ns + ENDING_NS;

@@ -10,7 +10,7 @@
 
 struct ys_session {
     struct ys_launch launch; /* its pointers are the caller's and are used in open alone, `samples` excepted */
-    char *program;           /* argv[0], for messages */
+    char *program;           /* the adapter's file name, for messages */
     struct ys_started process;
     struct ys_channel *channel;
     struct ys_log_file log;

@@ -174,8 +174,30 @@ static ys_status store_run(struct ys_study *study, const struct ys_trial *trial,
     return status;
 }
 
+/* The last line of an adapter's log, cut to what fits into a message; "" when it printed nothing. */
+static void last_line(const char *log, char *line, size_t size)
+{
+    size_t end = strlen(log);
+    while (end > 0 && (log[end - 1] == '\n' || log[end - 1] == ' '))
+        end--;
+    size_t begin = end;
+    while (begin > 0 && log[begin - 1] != '\n')
+        begin--;
+    snprintf(line, size, "%.*s", (int)(end - begin), log + begin);
+}
+
+static void warn_of_failure(const char *id, const char *status, const ys_json *facts, const char *folder)
+{
+    char said[160];
+    last_line(ys_json_get_text(facts, "log_tail", ""), said, sizeof said);
+    ys_log_warn("%s: %s in %s: %s%s%s%s%s%s", id, status, ys_json_get_text(facts, "stage", "?"),
+                ys_json_get_text(facts, "message", "no message"), said[0] ? "; its log ends with \"" : "", said,
+                said[0] ? "\" and is " : "", said[0] ? folder : "", said[0] ? "/" YS_LOG_NAME : "");
+}
+
 /* What this run's end means for the study and for the trial's later runs. */
-static void judge(struct ys_study *study, struct ys_trial *trial, const ys_json *facts)
+static void judge(struct ys_study *study, struct ys_trial *trial, const ys_json *facts,
+                  const char *folder)
 {
     const char *status = ys_json_get_text(facts, "status", "");
     const char *id = ys_json_get_text(trial->json, "id", "");
@@ -184,8 +206,7 @@ static void judge(struct ys_study *study, struct ys_trial *trial, const ys_json 
         ys_log_warn("%s: %s", id, ys_json_text(ys_json_at(warnings, i), ""));
     bool ok = strcmp(status, "ok") == 0, lacks = strcmp(status, "unsupported") == 0;
     if (!ok && strcmp(status, "cancelled") != 0) {
-        ys_log_warn("%s: %s in %s: %s", id, status, ys_json_get_text(facts, "stage", "?"),
-                    ys_json_get_text(facts, "message", "no message"));
+        warn_of_failure(id, status, facts, folder);
         study->run_failed |= !lacks;
         trial->failures++;
     }
@@ -228,7 +249,7 @@ static ys_status run_prepared(struct ys_study *study, struct ys_trial *trial, co
     }
     char *message = status != YS_OK || checked != YS_OK ? ys_strdup(ys_error()) : NULL;
     ys_status stored = store_run(study, trial, round, attempt, &record);
-    judge(study, trial, record.facts);
+    judge(study, trial, record.facts, folder);
     drop_log(trial, folder, record.facts);
     study->spent_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     ys_run_record_fini(&record);

@@ -8,6 +8,7 @@ Needs the standard library alone.
   endless_line         sends a line without end in `open`
   close_early          closes the connection in `open` and lives on
   error_unsupported    answers `open` by an error that names an operator
+  rude_error           answers `open` by an error of several lines that holds orders to a terminal
   children             leaves processes behind that have left its session and ignore SIGTERM
   children_crash       leaves them behind and crashes
   binary_crash         prints bytes that are no text and crashes in `open`
@@ -72,6 +73,8 @@ def on_open(send, connection):
     elif BEHAVIOUR == "binary_crash":
         os.write(2, bytes(range(256)) * 4 + b"\n" + b"x" * 100000)
         os._exit(7)
+    elif BEHAVIOUR == "rude_error":
+        return send({"type": "error", "code": "build_failed", "stage": "open", "message": "first\n\x1b[31msecond\r\n\tthird\x07"})
     elif BEHAVIOUR == "error_unsupported":
         return send({"type": "error", "code": "unsupported", "stage": "open", "op": "Conv",
                      "message": "this adapter has no operator Conv"})

@@ -29,6 +29,11 @@ class BadAdapters(Case):
     def test_one_that_crashes_in_the_middle_of_training(self):
         _, err = self.run_bad("crash_mid_train", "crashed")
         self.assertIn("train", err)
+        self.assertIn("misbehaving.py ended with exit code 4", err)
+        self.assertIn("Traceback: something went wrong", err)
+        log = err.split(" and is ", 1)[1].split()[0]
+        with open(log) as file:
+            self.assertIn("Traceback", file.read())
 
     def test_one_that_hangs(self):
         _, err = self.run_bad("hang", "stalled", "--stall-limit=1s")
@@ -47,7 +52,7 @@ class BadAdapters(Case):
         self.run_bad("endless_line", "protocol_error")
 
     def test_one_that_closes_its_descriptor_early(self):
-        self.run_bad("close_early", "protocol_error")
+        self.run_bad("close_early", "protocol_error", "--stall-limit=1s")
 
     def test_one_that_fills_its_log_is_ok_with_a_warning(self):
         row, err = self.run_bad("fill_log", "ok", code=0)
@@ -68,6 +73,16 @@ class BadAdapters(Case):
         out, _ = self.yardstick("export")
         tails = [run["facts"]["log_tail"] for run in map(json.loads, out.splitlines()) if run["type"] == "run"]
         self.assertTrue(any("xxxx" in tail for tail in tails if tail), tails)
+
+    def test_one_whose_error_gives_the_terminal_orders(self):
+        _, err = self.run_bad("rude_error", "build_failed")
+        for form in ("table", "md", "csv"):
+            out, _ = self.yardstick("show", "--format=" + form)
+            for text in (out, err):
+                self.assertFalse([c for c in text if (c < " " and c != "\n") or c == "\x7f"], text)
+                self.assertIn("third", text)
+        warnings = [line for line in err.splitlines() if "first" in line]
+        self.assertTrue(warnings and all("third" in line for line in warnings), err)
 
     def test_one_whose_losses_are_no_numbers(self):
         self.run_bad("nan_loss", "diverged")
