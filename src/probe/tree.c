@@ -23,7 +23,7 @@ static const uint64_t LONGEST_BELIEF_NS = 1000000000; /* a search is due after t
 
 struct thread {
     pid_t id;
-    int fd; /* of its status file; -1 beyond the budget of descriptors */
+    int switches_fd, children_fd; /* kept open; -1 beyond the budget of descriptors */
     bool found;
     uint64_t switches;
 };
@@ -31,6 +31,7 @@ struct thread {
 struct process {
     struct ys_tree_member member;
     int fd; /* of its stat file: it never comes to mean a later process of the same number */
+    int status_fd;
     clockid_t clock;
     uint64_t own_ns, waited_ns, rss_bytes;
     uint32_t thread_total;
@@ -40,7 +41,7 @@ struct process {
 
 struct ys_tree {
     char *root;
-    bool is_this_machine, has_children_files;
+    bool is_this_machine, has_children_files, has_schedstat;
     pid_t top;
     pid_t *ignore;
     size_t ignore_count;
@@ -99,19 +100,46 @@ ys_status ys_tree_open(const struct ys_tree_options *options, struct ys_tree **t
     char path[YS_PROCFS_PATH], text[16];
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", made->top, made->top);
     made->has_children_files = ys_procfs_read(made->root, path, text, sizeof text) >= 0;
+    snprintf(path, sizeof path, "/proc/%d/schedstat", made->top);
+    made->has_schedstat = ys_procfs_read(made->root, path, text, sizeof text) > 0;
     if (made->is_this_machine)
         made->loadavg_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
     *tree = made;
     return YS_OK;
 }
 
+static void close_kept(struct ys_tree *tree, int *fd)
+{
+    if (*fd < 0)
+        return;
+    close(*fd);
+    *fd = -1;
+    tree->descriptors--;
+}
+
+/** Opens a file of a member that will be read again and again; -1 beyond the budget or when it has gone. */
+static int open_kept(struct ys_tree *tree, const char *path)
+{
+    char whole[4096];
+    if (tree->descriptors >= tree->most_descriptors)
+        return -1;
+    snprintf(whole, sizeof whole, "%s%s", tree->root, path);
+    int fd = open(whole, O_RDONLY | O_CLOEXEC);
+    tree->descriptors += fd >= 0;
+    return fd;
+}
+
+/** Reads a file of a member: by the descriptor when it is kept, else by its path. */
+static ssize_t read_kept(const struct ys_tree *tree, int fd, const char *path, char *text, size_t size)
+{
+    return fd >= 0 ? ys_procfs_reread(fd, text, size) : ys_procfs_read(tree->root, path, text, size);
+}
+
 static void close_thread(struct ys_tree *tree, struct thread *thread)
 {
     tree->gone_switches += thread->switches;
-    if (thread->fd < 0)
-        return;
-    close(thread->fd);
-    tree->descriptors--;
+    close_kept(tree, &thread->switches_fd);
+    close_kept(tree, &thread->children_fd);
 }
 
 /** Takes item `index` out of the members and books what it had used. The last item takes its place. */
@@ -121,6 +149,7 @@ static void retire(struct ys_tree *tree, size_t index)
     for (size_t i = 0; i < process->thread_count; i++)
         close_thread(tree, &process->threads[i]);
     ys_free(process->threads);
+    close_kept(tree, &process->status_fd);
     close(process->fd);
     tree->gone_own_ns += process->own_ns;
     *process = tree->items[--tree->count];
@@ -203,8 +232,21 @@ static ys_status add_process(struct ys_tree *tree, pid_t pid)
         close(process.fd);
         return YS_OK;
     }
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    process.status_fd = open_kept(tree, path);
     tree->items[tree->count++] = process;
     return YS_OK;
+}
+
+/** The file that counts the switches of a thread: schedstat takes a tenth of the time that status takes. */
+static void switches_path(const struct ys_tree *tree, pid_t pid, pid_t thread, char path[YS_PROCFS_PATH])
+{
+    snprintf(path, YS_PROCFS_PATH, "/proc/%d/task/%d/%s", pid, thread, tree->has_schedstat ? "schedstat" : "status");
+}
+
+static void children_path(pid_t pid, pid_t thread, char path[YS_PROCFS_PATH])
+{
+    snprintf(path, YS_PROCFS_PATH, "/proc/%d/task/%d/children", pid, thread);
 }
 
 static ys_status add_thread(struct ys_tree *tree, struct process *process, pid_t id)
@@ -223,34 +265,46 @@ static ys_status add_thread(struct ys_tree *tree, struct process *process, pid_t
         process->threads = threads;
         process->thread_capacity = capacity;
     }
-    struct thread thread = {.id = id, .fd = -1, .found = true};
-    if (tree->descriptors < tree->most_descriptors) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/proc/%d/task/%d/status", tree->root, process->member.pid, id);
-        thread.fd = open(path, O_RDONLY | O_CLOEXEC);
-        tree->descriptors += thread.fd >= 0;
-    }
+    struct thread thread = {.id = id, .found = true, .children_fd = -1};
+    char path[YS_PROCFS_PATH];
+    switches_path(tree, process->member.pid, id, path);
+    thread.switches_fd = open_kept(tree, path);
+    children_path(process->member.pid, id, path);
+    if (tree->has_children_files)
+        thread.children_fd = open_kept(tree, path);
     process->threads[process->thread_count++] = thread;
     return YS_OK;
 }
 
-static ys_status add_children(struct ys_tree *tree, pid_t pid, pid_t thread)
+/** Adds the children that the text of a children file names. */
+static ys_status add_named(struct ys_tree *tree, const char *text)
 {
-    char path[YS_PROCFS_PATH];
-    struct ys_buf text = {0};
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, thread);
-    ys_status status = ys_procfs_read_all(tree->root, path, &text);
-    if (status == YS_ENOTFOUND) /* the thread has gone */
-        status = YS_OK;
-    char *cursor = NULL, *end = text.data;
-    while (status == YS_OK && end && (cursor = end, cursor += strspn(cursor, " \n"), *cursor)) {
-        pid_t child = (pid_t)strtol(cursor, &end, 10);
-        if (end == cursor)
-            break;
-        status = add_process(tree, child);
+    for (;;) {
+        char *end;
+        long child = strtol(text, &end, 10);
+        if (end == text)
+            return YS_OK;
+        YS_TRY(add_process(tree, (pid_t)child));
+        text = end;
     }
-    ys_buf_free(&text);
-    return status;
+}
+
+/** Adds the children that a thread has started. `fd` is -1 where the file is not kept open. */
+static ys_status add_children(struct ys_tree *tree, pid_t pid, pid_t thread, int fd)
+{
+    char path[YS_PROCFS_PATH], text[1024];
+    children_path(pid, thread, path);
+    ssize_t got = read_kept(tree, fd, path, text, sizeof text);
+    if (got <= 0) /* none, or the thread has gone */
+        return YS_OK;
+    if ((size_t)got < sizeof text - 1)
+        return add_named(tree, text);
+    struct ys_buf all = {0}; /* a hundred children and more */
+    ys_status status = ys_procfs_read_all(tree->root, path, &all);
+    if (status == YS_OK)
+        status = add_named(tree, ys_buf_text(&all));
+    ys_buf_free(&all);
+    return status == YS_ENOTFOUND ? YS_OK : status;
 }
 
 static pid_t numeric_name(const char *name)
@@ -260,36 +314,57 @@ static pid_t numeric_name(const char *name)
     return end != name && !*end && number > 0 && number <= INT32_MAX ? (pid_t)number : 0;
 }
 
-/** Lists the threads of a member (index; SIZE_MAX is the top, whose threads are of no interest) and adds their children. */
-static ys_status expand(struct ys_tree *tree, size_t index)
+/** Brings the list of a member's threads up to date. */
+static ys_status list_threads(struct ys_tree *tree, struct process *process)
 {
     char path[4096];
-    pid_t pid = index == SIZE_MAX ? tree->top : tree->items[index].member.pid;
-    snprintf(path, sizeof path, "%s/proc/%d/task", tree->root, pid);
+    snprintf(path, sizeof path, "%s/proc/%d/task", tree->root, process->member.pid);
     DIR *folder = opendir(path);
     if (!folder)
         return YS_OK;
-    for (size_t i = 0; index != SIZE_MAX && i < tree->items[index].thread_count; i++)
-        tree->items[index].threads[i].found = false;
+    for (size_t i = 0; i < process->thread_count; i++)
+        process->threads[i].found = false;
     ys_status status = YS_OK;
     for (struct dirent *entry; status == YS_OK && (entry = readdir(folder));) {
         pid_t thread = numeric_name(entry->d_name);
-        if (!thread)
-            continue;
-        if (index != SIZE_MAX)
-            status = add_thread(tree, &tree->items[index], thread);
-        if (status == YS_OK && tree->has_children_files)
-            status = add_children(tree, pid, thread);
+        if (thread)
+            status = add_thread(tree, process, thread);
     }
     closedir(folder);
-    if (index == SIZE_MAX || status != YS_OK)
-        return status;
-    struct process *process = &tree->items[index];
+    YS_TRY(status);
     for (size_t i = process->thread_count; i-- > 0;) {
         if (process->threads[i].found)
             continue;
         close_thread(tree, &process->threads[i]);
         process->threads[i] = process->threads[--process->thread_count];
+    }
+    return YS_OK;
+}
+
+/** Adds the children of all threads of the top, which is not a member itself. */
+static ys_status expand_top(struct ys_tree *tree)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/proc/%d/task", tree->root, tree->top);
+    DIR *folder = opendir(path);
+    ys_status status = YS_OK;
+    for (struct dirent *entry; folder && status == YS_OK && (entry = readdir(folder));) {
+        pid_t thread = numeric_name(entry->d_name);
+        if (thread)
+            status = add_children(tree, tree->top, thread, -1);
+    }
+    if (folder)
+        closedir(folder);
+    return status;
+}
+
+/** Lists the threads of member `index` and adds their children. */
+static ys_status expand(struct ys_tree *tree, size_t index)
+{
+    YS_TRY(list_threads(tree, &tree->items[index]));
+    for (size_t i = 0; tree->has_children_files && i < tree->items[index].thread_count; i++) {
+        const struct thread *thread = &tree->items[index].threads[i]; /* adding may move the items */
+        YS_TRY(add_children(tree, tree->items[index].member.pid, thread->id, thread->children_fd));
     }
     return YS_OK;
 }
@@ -370,7 +445,7 @@ static ys_status search(struct ys_tree *tree)
     if (!tree->has_children_files)
         YS_TRY(search_all(tree));
     else
-        YS_TRY(expand(tree, SIZE_MAX));
+        YS_TRY(expand_top(tree));
     for (size_t i = 0; i < tree->count; i++) /* the list grows meanwhile */
         YS_TRY(expand(tree, i));
     tree->newest = newest;
@@ -390,29 +465,31 @@ static ys_status search_if_due(struct ys_tree *tree)
     return search(tree);
 }
 
-/** Reads the context switches of a thread and, from the first of a process, its peak size; false when the thread has gone. */
+/** Reads how often a thread was given a CPU; false when it has gone. */
 static bool read_thread(struct ys_tree *tree, const struct process *process, struct thread *thread)
 {
     char text[STATUS_BYTES], path[YS_PROCFS_PATH];
-    ssize_t got;
-    if (thread->fd >= 0) {
-        got = ys_procfs_reread(thread->fd, text, sizeof text);
-    } else {
-        snprintf(path, sizeof path, "/proc/%d/task/%d/status", process->member.pid, thread->id);
-        got = ys_procfs_read(tree->root, path, text, sizeof text);
-    }
+    switches_path(tree, process->member.pid, thread->id, path);
+    ssize_t got = read_kept(tree, thread->switches_fd, path, text, sizeof text);
     if (got <= 0)
         return false;
-    /* The two counts are the last lines: looking from the end saves half the time. */
-    const char *tail = got > 256 ? text + got - 256 : text;
-    int64_t voluntary = 0, involuntary = 0, peak_kb = 0;
-    ys_procfs_field(tail, "voluntary_ctxt_switches", &voluntary);
-    ys_procfs_field(tail, "nonvoluntary_ctxt_switches", &involuntary);
+    if (tree->has_schedstat)
+        return sscanf(text, "%*u %*u %" SCNu64, &thread->switches) == 1;
+    int64_t voluntary = 0, involuntary = 0;
+    ys_procfs_field(text, "voluntary_ctxt_switches", &voluntary);
+    ys_procfs_field(text, "nonvoluntary_ctxt_switches", &involuntary);
     thread->switches = (uint64_t)(voluntary + involuntary);
-    if (thread->id == process->member.pid && ys_procfs_field(text, "VmHWM", &peak_kb) &&
+    return true;
+}
+
+static void read_peak(struct ys_tree *tree, const struct process *process)
+{
+    char text[STATUS_BYTES], path[YS_PROCFS_PATH];
+    int64_t peak_kb = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", process->member.pid);
+    if (read_kept(tree, process->status_fd, path, text, sizeof text) > 0 && ys_procfs_field(text, "VmHWM", &peak_kb) &&
         (uint64_t)peak_kb * 1024 > tree->peak.process_bytes)
         tree->peak.process_bytes = (uint64_t)peak_kb * 1024;
-    return true;
 }
 
 static void read_threads(struct ys_tree *tree, struct process *process)
@@ -451,6 +528,7 @@ ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
             continue;
         }
         read_threads(tree, process);
+        read_peak(tree, process);
         own_ns += process->own_ns;
         waited_ns += process->waited_ns;
         sample->rss_bytes += process->rss_bytes;

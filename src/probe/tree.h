@@ -5,7 +5,7 @@
  * /proc/PID/task/TID/children, or by the parents of all processes where the kernel lacks these files; the search is left out
  * while the number of the machine's newest process (/proc/loadavg) has not changed, for then there is none.
  *
- * A sample reads one kept-open descriptor a process and one a thread and allocates nothing unless new members came. */
+ * A sample reads two kept-open descriptors a process and one a thread and allocates nothing unless new members came. */
 #ifndef YS_PROBE_TREE_H
 #define YS_PROBE_TREE_H
 
@@ -31,7 +31,8 @@ struct ys_tree_sample {
                           seen is known only once somebody waited for it, so this is a lower bound. */
     uint64_t rss_bytes; /* sum over processes of resident pages; shared pages count once a process */
     uint32_t threads, processes;
-    uint64_t switches; /* voluntary and involuntary context switches of all threads: never falls, a lower bound likewise */
+    uint64_t switches; /* how often a thread was given a CPU, all threads (/proc/PID/task/TID/schedstat; voluntary and involuntary
+                          context switches where the kernel lacks that file): never falls, a lower bound likewise */
 };
 
 /** Over all samples so far. */

@@ -60,10 +60,11 @@ __attribute__((unused)) static void machine_process(int pid, int parent, char st
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     machine_file_f(path, "%d (%s) %c %d %d %d 0 -1 4194560 100 200 0 0 %d %d %d 0 20 0 %d 0 5000 1000000 %d 18446744073709551615\n",
                    pid, name, state, parent, pid, pid, user, system, waited, threads, pages);
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    machine_file_f(path, "Name:\t%s\nVmHWM:\t%8d kB\nThreads:\t%d\n", name, peak_kb, threads);
     for (int thread = pid; thread < pid + threads; thread++) {
         snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, thread);
-        machine_file_f(path, "Name:\t%s\nState:\tS (sleeping)\nVmHWM:\t%8d kB\nThreads:\t%d\nvoluntary_ctxt_switches:\t10\n"
-                       "nonvoluntary_ctxt_switches:\t3\n", name, peak_kb, threads);
+        machine_file_f(path, "Name:\t%s\nState:\tS (sleeping)\nvoluntary_ctxt_switches:\t10\nnonvoluntary_ctxt_switches:\t3\n", name);
     }
 }
 
