@@ -36,14 +36,14 @@ class BadAdapters(Case):
             self.assertIn("Traceback", file.read())
 
     def test_one_that_hangs(self):
-        _, err = self.run_bad("hang", "stalled", "--stall-limit=1s")
+        _, err = self.run_bad("hang", "stalled", "--stall-limit=2s")
         self.assertIn("stalled", err)
 
     def test_one_that_hangs_after_some_blocks(self):
-        self.run_bad("hang_after_blocks", "stalled", "--stall-limit=1s")
+        self.run_bad("hang_after_blocks", "stalled", "--stall-limit=2s")
 
     def test_one_that_takes_longer_than_its_limit(self):
-        self.run_bad("hang", "timeout_wall", "--run-time-limit=1s")
+        self.run_bad("hang", "timeout_wall", "--run-time-limit=3s")
 
     def test_one_that_prints_rubbish(self):
         self.run_bad("rubbish", "protocol_error")
@@ -52,7 +52,7 @@ class BadAdapters(Case):
         self.run_bad("endless_line", "protocol_error")
 
     def test_one_that_closes_its_descriptor_early(self):
-        self.run_bad("close_early", "protocol_error", "--stall-limit=1s")
+        self.run_bad("close_early", "protocol_error", "--stall-limit=2s")
 
     def test_one_that_fills_its_log_is_ok_with_a_warning(self):
         row, err = self.run_bad("fill_log", "ok", code=0)

@@ -84,6 +84,17 @@ class Life(Case):
         self.assertEqual(process.returncode, 130)
         self.assert_nothing_left()
 
+    def test_resume_needs_the_recipes_that_the_study_had(self):
+        process = self.hung()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 143)
+        self.refusal("resume", words=["lazy", "--recipes"])
+        with open(os.path.join(self.folder, "lazy.recipe"), "w") as file:
+            file.write("name = lazy\nprogram = yardstick-null\nno_work = yes\n")
+        result, _ = self.result("resume", "--recipes=.")
+        self.assertEqual((result["study"]["status"], result["trials"][0]["status"]), ("done", "ok"))
+
     def test_ctrl_c_while_a_framework_is_proven(self):
         process = self.hung(no_work=False)
         process.send_signal(signal.SIGINT)
@@ -147,7 +158,7 @@ class Life(Case):
         self.assert_nothing_left()
 
     def test_the_time_limit_of_the_study_is_exit_124(self):
-        result, _ = self.result("run", *SLOW, "--time-limit=1s", code=124)
+        result, _ = self.result("run", *SLOW, "--time-limit=3s", code=124)
         self.assertEqual(result["study"]["status"], "time_limit")
         self.assertGreater(result["trials"][0]["runs"], 0)
 
