@@ -290,11 +290,14 @@ static void a_missing_launcher_is_an_error_and_there_is_a_record(void)
     ys_json *plan = fixture_plan(5, 1);
     struct ys_run_spec spec = {.plan = plan, .launch = {.argv = argv, .folder = fixture_open()}};
     struct ys_run_record record;
-    char *programs = ys_strdup(getenv("YARDSTICK_BIN"));
+    char *programs = ys_strdup(getenv("YARDSTICK_BIN")), *home = ys_strdup(getenv("YARDSTICK_HOME"));
     setenv("YARDSTICK_BIN", "/nowhere", 1);
+    setenv("YARDSTICK_HOME", "/nowhere", 1);
     CHECK_INT(ys_run_execute(&spec, &record), YS_EIO);
     CHECK_HAS(ys_error(), "yardstick-launch");
     setenv("YARDSTICK_BIN", programs, 1);
+    setenv("YARDSTICK_HOME", home ? home : "", 1);
+    ys_free(home);
     REQUIRE(record.facts);
     CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "cancelled");
     CHECK_HAS(ys_json_get_text(record.facts, "message", NULL), "yardstick-launch");

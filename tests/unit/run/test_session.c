@@ -121,13 +121,16 @@ static void a_missing_launcher_is_our_failure_and_is_named(void)
     const char *argv[] = {"true", NULL};
     struct ys_launch launch = launch_of(argv);
     struct ys_session *session = NULL;
-    char *programs = ys_strdup(getenv("YARDSTICK_BIN"));
+    char *programs = ys_strdup(getenv("YARDSTICK_BIN")), *home = ys_strdup(getenv("YARDSTICK_HOME"));
     setenv("YARDSTICK_BIN", "/nowhere", 1);
+    setenv("YARDSTICK_HOME", "/nowhere", 1);
     CHECK_INT(ys_session_open(&launch, &session), YS_EIO);
     CHECK_HAS(ys_error(), "yardstick-launch");
     CHECK(session == NULL);
     setenv("YARDSTICK_BIN", programs, 1);
+    setenv("YARDSTICK_HOME", home ? home : "", 1);
     ys_free(programs);
+    ys_free(home);
 }
 
 static void an_adapter_that_says_another_version_is_a_protocol_error(void)
