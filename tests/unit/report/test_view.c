@@ -51,13 +51,14 @@ static void only_runs_that_were_ok_count_as_measured(void)
 
 static void documents_of_the_wrong_shape_are_survived(void)
 {
-    static const char *const documents[] = {"{}",
-                                            "[]",
-                                            "null",
-                                            "{'trials':{'a':1}}",
-                                            "{'trials':[1,null,'x',[]]}",
-                                            "{'trials':[{'factors':[],'framework':3,'metrics':[],'keys':'x','runs':'m'}"
-                                            "],'comparisons':{},'work':3,'host':[]}"};
+    static const char *const documents[] = {
+        "{}",
+        "[]",
+        "null",
+        "{'trials':{'a':1}}",
+        "{'trials':[1,null,'x',[]]}",
+        ("{'trials':[{'factors':[],'framework':3,'metrics':[],'keys':'x','runs':'m'}"
+         "],'comparisons':{},'work':3,'host':[]}")};
     for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
         ys_json *result = made_json(documents[i]);
         struct ys_buf out = {0};
