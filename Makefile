@@ -7,7 +7,7 @@ PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-launch
 
 all: packages
 	@[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
-	@ninja -C $(BUILD) --quiet $(addprefix src/,$(PROGRAMS))
+	@ninja -C $(BUILD) --quiet $(addprefix src/,$(PROGRAMS)) >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@for program in $(PROGRAMS); do cp -u --remove-destination $(BUILD)/src/$$program $$program; done
 
 packages:
@@ -18,11 +18,11 @@ run: all
 	./yardstick run studies/first.ys
 
 test: all
-	@ninja -C $(BUILD) --quiet
+	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@tools/run_tests.py $(BUILD)
 
 test-frameworks: all
-	@ninja -C $(BUILD) --quiet
+	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@tools/run_tests.py $(BUILD) --frameworks
 
 install: all

@@ -36,7 +36,8 @@ static void clear_progress(void)
     progress_shown = false;
 }
 
-/** What others wrote (an adapter, an installer) may be in a message: it stays on one line and gives the terminal no orders. */
+/** What others wrote (an adapter, an installer) may be in a message: it stays on one line and gives the terminal no
+ * orders. */
 static void tame(char *text)
 {
     for (char *c = text; *c; c++)

@@ -4,7 +4,8 @@
 
 #include "base/status.h"
 
-/** Installs the handlers (SIGPIPE and SIGXFSZ are ignored from then on). Further signals do not kill: what was measured is kept. */
+/** Installs the handlers (SIGPIPE and SIGXFSZ are ignored from then on). Further signals do not kill: what was measured
+ * is kept. */
 ys_status ys_stop_install(void) YS_MUST_CHECK;
 /** 0, or the signal that asked to stop. */
 int ys_stop_signal(void);

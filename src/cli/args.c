@@ -55,8 +55,11 @@ static ys_status parse_format(struct ys_args *args, const char *text)
 
 static bool set_switch(struct ys_args *args, const char *name)
 {
-    const struct { const char *name; bool *field; } switches[] = {
-        {"quiet", &args->quiet}, {"debug", &args->debug}, {"help", &args->help},
+    const struct {
+        const char *name;
+        bool *field;
+    } switches[] = {
+        {"quiet", &args->quiet},     {"debug", &args->debug},           {"help", &args->help},
         {"version", &args->version}, {"unverified", &args->unverified}, {"fresh", &args->fresh},
     };
     for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
@@ -70,12 +73,13 @@ static bool set_switch(struct ys_args *args, const char *name)
 
 static ys_status unknown_flag(const char *name)
 {
-    static const char *const flags[] = {"quiet", "debug", "help", "version", "unverified", "fresh", "format", "results",
-                                        "recipes", "from", "check", NULL};
+    static const char *const flags[] = {"quiet",  "debug",   "help",    "version", "unverified", "fresh",
+                                        "format", "results", "recipes", "from",    "check",      NULL};
     const char *near = ys_nearest(name, flags);
     if (!near)
         near = ys_option_nearest(name);
-    return ys_fail(YS_EINVAL, "there is no flag --%s%s%s%s", name, near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
+    return ys_fail(YS_EINVAL, "there is no flag --%s%s%s%s", name, near ? "; did you mean --" : "", near ? near : "",
+                   near ? "?" : "");
 }
 
 /* A flag of the program's own that has a value; false when `name` is none. */

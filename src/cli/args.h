@@ -11,8 +11,8 @@
 enum ys_format { YS_FORMAT_TABLE, YS_FORMAT_JSON, YS_FORMAT_CSV, YS_FORMAT_MD };
 
 struct ys_args {
-    const char *verb;          /* "run", "list", ... */
-    const char **words;        /* after the verb, without flags */
+    const char *verb;   /* "run", "list", ... */
+    const char **words; /* after the verb, without flags */
     size_t word_count;
     struct ys_job_flags flags; /* keys of a job, in order */
     const char **recipe_dirs;  /* ended by NULL */
@@ -21,7 +21,7 @@ struct ys_args {
     const char *check;         /* list frameworks --check NAME */
     enum ys_format format;
     bool format_given, quiet, debug, help, version, unverified, fresh;
-    char *command;             /* the whole line, quoted so that a shell reads it back */
+    char *command; /* the whole line, quoted so that a shell reads it back */
 };
 
 /** Splits argv. Keys of a job are flags of run, check and verify only. YS_EINVAL names the flag and the nearest one. */

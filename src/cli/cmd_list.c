@@ -39,7 +39,8 @@ static int print_list(const struct ys_args *args, ys_json *list_taken, print_ent
     if (found)
         return ys_command_print_json(all);
     ys_json_free(all);
-    return ys_command_fail(ys_fail(YS_EINVAL, "there is no \"%s\" among the %s: `yardstick list %s` shows them", wanted, kind, kind));
+    return ys_command_fail(
+        ys_fail(YS_EINVAL, "there is no \"%s\" among the %s: `yardstick list %s` shows them", wanted, kind, kind));
 }
 
 static void print_model(const ys_json *entry, bool full, struct ys_buf *out)
@@ -125,7 +126,8 @@ static void print_framework(const ys_json *entry, bool full, struct ys_buf *out)
 /* Proves the adapter's work on every model, on the generated digits: what any adapter must pass. */
 static int check_adapter(const struct ys_args *args)
 {
-    static const char *const keys[] = {"model=mlp,lenet", "data=digits", "momentum=0.9", "weight_decay=0.0005", "threads=1"};
+    static const char *const keys[] = {"model=mlp,lenet", "data=digits", "momentum=0.9", "weight_decay=0.0005",
+                                       "threads=1"};
     struct ys_args verify = *args;
     verify.verb = "verify";
     verify.word_count = 0;
@@ -199,7 +201,8 @@ int ys_command_list(const struct ys_args *args)
         return list_metrics(args);
     if (!*what)
         return ys_command_fail(ys_fail(YS_EINVAL, "list what? Write frameworks, models, datasets, metrics or keys"));
-    return ys_command_fail(ys_fail(YS_EINVAL, "list \"%s\": write frameworks, models, datasets, metrics or keys", what));
+    return ys_command_fail(
+        ys_fail(YS_EINVAL, "list \"%s\": write frameworks, models, datasets, metrics or keys", what));
 }
 
 /* Every word in turn; one that fails does not keep the others from being tried. */
@@ -207,7 +210,8 @@ static int for_each_word(const struct ys_args *args, ys_status (*act)(const char
 {
     int code = 0;
     if (!args->word_count)
-        return ys_command_fail(ys_fail(YS_EINVAL, "%s needs the name of a framework: see yardstick list frameworks", args->verb));
+        return ys_command_fail(
+            ys_fail(YS_EINVAL, "%s needs the name of a framework: see yardstick list frameworks", args->verb));
     for (size_t i = 0; i < args->word_count; i++) {
         ys_status status = act(args->words[i], args->recipe_dirs);
         if (status == YS_EINTR)
@@ -272,7 +276,8 @@ int ys_command_init(const struct ys_args *args)
 {
     const char *path = args->word_count ? args->words[0] : "study.ys";
     if (ys_fs_exists(path))
-        return ys_command_fail(ys_fail(YS_EINVAL, "%s exists already: give another name, yardstick init NAME.ys", path));
+        return ys_command_fail(
+            ys_fail(YS_EINVAL, "%s exists already: give another name, yardstick init NAME.ys", path));
     ys_status status = ys_fs_write(path, EXAMPLE, sizeof EXAMPLE - 1);
     if (status != YS_OK)
         return ys_command_fail(status);

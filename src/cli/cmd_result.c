@@ -58,7 +58,8 @@ ys_status ys_result_write_report(struct ys_store *store, int64_t study_id, char 
     return status;
 }
 
-static ys_status open_selected(const struct ys_args *args, struct ys_store **store, int64_t *study_id, int64_t *trial_id)
+static ys_status open_selected(const struct ys_args *args, struct ys_store **store, int64_t *study_id,
+                               int64_t *trial_id)
 {
     YS_TRY(ys_store_open(ys_command_results(args), YS_STORE_READ, store));
     if (args->word_count > 1)

@@ -22,7 +22,8 @@ static ys_status load_job(const struct ys_args *args, struct ys_job *job)
     if (args->word_count && !ys_fs_exists(args->words[0]))
         return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", args->words[0],
                        args->words[0]);
-    ys_status status = ys_job_load(args->word_count ? args->words[0] : NULL, args->flags.items, args->flags.count, &hooks, job);
+    ys_status status =
+        ys_job_load(args->word_count ? args->words[0] : NULL, args->flags.items, args->flags.count, &hooks, job);
     return status == YS_EIO ? YS_EINVAL : status; /* a job file that cannot be read is the user's to mend */
 }
 
@@ -48,7 +49,8 @@ static ys_status open_for_writing(const char *folder, struct ys_store **store)
     return status == YS_EFORMAT ? YS_EIO : status;
 }
 
-/* What a study leaves behind: its report and its table. The study's own exit code wins unless they cannot be written. */
+/* What a study leaves behind: its report and its table. The study's own exit code wins unless they cannot be written.
+ */
 static int finish(const struct ys_args *args, struct ys_store *store, int64_t study_id, int exit_code)
 {
     char *path = NULL;
@@ -111,13 +113,16 @@ static void print_check(const ys_json *plan, struct ys_buf *out)
         }
         bool known = ys_json_get_bool(trial, "known", false);
         guessed |= !known;
-        ys_buf_printf(out, "    %s%s%s, %lld threads, %lld steps, %s %s a run\n", ys_json_get_text(trial, "title", ""),
+        ys_buf_printf(out, "    %s%s%s, %lld thread%s, %lld steps, %s %s a run\n", ys_json_get_text(trial, "title", ""),
                       ys_json_get_text(trial, "version", "")[0] ? " " : "", ys_json_get_text(trial, "version", ""),
-                      (long long)ys_json_get_int(trial, "threads", 0), (long long)ys_json_get_int(trial, "steps", 0),
-                      known ? "about" : "perhaps", ys_span_text(ys_json_get_number(trial, "run_s", 0), span, sizeof span));
+                      (long long)ys_json_get_int(trial, "threads", 0),
+                      ys_json_get_int(trial, "threads", 0) == 1 ? "" : "s",
+                      (long long)ys_json_get_int(trial, "steps", 0), known ? "about" : "perhaps",
+                      ys_span_text(ys_json_get_number(trial, "run_s", 0), span, sizeof span));
     }
-    ys_buf_printf(out, "\n%zu trials, %lld runs, %s %s%s\n", ys_json_size(trials), (long long)ys_json_get_int(plan, "runs", 0),
-                  guessed ? "perhaps" : "about", ys_span_text(ys_json_get_number(plan, "estimate_s", 0), span, sizeof span),
+    ys_buf_printf(out, "\n%zu trials, %lld runs, %s %s%s\n", ys_json_size(trials),
+                  (long long)ys_json_get_int(plan, "runs", 0), guessed ? "perhaps" : "about",
+                  ys_span_text(ys_json_get_number(plan, "estimate_s", 0), span, sizeof span),
                   guessed ? " (a guess: not all of it was measured here before)" : ", from earlier runs");
 }
 

@@ -84,19 +84,23 @@ static int print_help(const struct verb *verb)
     if (verb)
         ys_buf_printf(&out, "usage: yardstick %s\n%s\n", verb->usage, verb->help);
     else
-        ys_buf_puts(&out, "yardstick measures deep-learning frameworks: the same work for each, proven, timed from outside.\n\n");
+        ys_buf_puts(
+            &out,
+            "yardstick measures deep-learning frameworks: the same work for each, proven,\ntimed from outside.\n\n");
     for (size_t i = 0; !verb && i < verb_count; i++)
         if (verbs[i].run)
-            ys_buf_printf(&out, "  yardstick %-52s\n      %s\n", verbs[i].usage, verbs[i].help);
-    ys_buf_puts(&out, "\nFlags: --results=DIR --recipes=DIR --format=table|json|csv|md --fresh (prove again) --quiet --debug --help\n"
-                      "       --version. SELECTOR: last (the default), a study's name, number or folder, and /TRIAL after it.\n");
+            ys_buf_printf(&out, "  yardstick %s\n      %s\n", verbs[i].usage, verbs[i].help);
+    ys_buf_puts(&out, "\nFlags: --results=DIR --recipes=DIR --format=table|json|csv|md --fresh (prove\n"
+                      "again) --quiet --debug --help --version. SELECTOR: last (the default), a study's\n"
+                      "name, number or folder, and /TRIAL after it.\n");
     if (!verb || verb->run == ys_command_run || verb->run == ys_command_check || verb->run == ys_command_verify) {
         ys_buf_puts(&out, "\nKeys of a study, in its file or as flags (a comma makes an axis):\n");
         ys_job_keys_text(&out);
     }
     if (!verb)
-        ys_buf_puts(&out, "\nExit codes: 0 all done, 1 a run failed, 2 usage or job error, 5 a proof failed, 6 nothing could run,\n"
-                          "7 internal error or results could not be written, 124 time limit, 130/143 interrupted.\n");
+        ys_buf_puts(&out, "\nExit codes: 0 all done, 1 a run failed, 2 usage or job error, 5 a proof failed,\n"
+                          "6 nothing could run, 7 internal error or results could not be written, 124 time\n"
+                          "limit, 130/143 interrupted.\n");
     return ys_command_print(&out);
 }
 

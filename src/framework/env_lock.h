@@ -1,5 +1,5 @@
-/* One maker or remover of an environment at a time, across processes. The lock is a file beside the environment's folder;
- * it ends with the process that holds it, however that ends. */
+/* One maker or remover of an environment at a time, across processes. The lock is a file beside the environment's
+ * folder; it ends with the process that holds it, however that ends. */
 #ifndef YS_FRAMEWORK_ENV_LOCK_H
 #define YS_FRAMEWORK_ENV_LOCK_H
 

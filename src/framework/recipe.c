@@ -349,8 +349,9 @@ static ys_status no_such(const char *name, const char *const *dirs)
         const char *near = names ? ys_nearest(name, (const char *const *)names) : NULL;
         for (size_t i = 0; names && names[i]; i++)
             ys_buf_printf(&known, "%s%s", i ? ", " : "", names[i]);
-        status = ys_fail(YS_ENOTFOUND, "there is no recipe for a framework \"%s\"%s%s%s (there are: %s; --recipes=DIR adds others)", name,
-                         near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", ys_buf_text(&known));
+        status = ys_fail(
+            YS_ENOTFOUND, "there is no recipe for a framework \"%s\"%s%s%s (there are: %s; --recipes=DIR adds others)",
+            name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", ys_buf_text(&known));
     }
     ys_buf_free(&known);
     free_texts(names);

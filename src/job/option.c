@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-#define MONTH_S         (31.0 * 24 * 3600)
-#define LARGEST_INTEGER 9007199254740991.0 /* 2^53 - 1: exact in a double and in JSON readers that have only doubles   \
-                                            */
+#define MONTH_S (31.0 * 24 * 3600)
+#define LARGEST_INTEGER                                                                                                \
+    9007199254740991.0 /* 2^53 - 1: exact in a double and in JSON readers that have only doubles                       \
+                        */
 
 /* clang-format off */
 static const struct ys_option options[] = {

@@ -45,7 +45,8 @@ static ys_status open_for_writing(struct ys_store *store)
 {
     ys_status made = ys_fs_make_dirs(store->folder);
     if (made != YS_OK)
-        return ys_fail(made, "no results can be kept in %s: %s; give another folder with --results DIR", store->folder, ys_error());
+        return ys_fail(made, "no results can be kept in %s: %s; give another folder with --results DIR", store->folder,
+                       ys_error());
     YS_TRY(ys_lock_take(store->folder, &store->lock_fd));
     YS_TRY(ys_lock_probe_folder(store->folder));
     YS_TRY(open_database(store, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));

@@ -196,8 +196,7 @@ static void warn_of_failure(const char *id, const char *status, const ys_json *f
 }
 
 /* What this run's end means for the study and for the trial's later runs. */
-static void judge(struct ys_study *study, struct ys_trial *trial, const ys_json *facts,
-                  const char *folder)
+static void judge(struct ys_study *study, struct ys_trial *trial, const ys_json *facts, const char *folder)
 {
     const char *status = ys_json_get_text(facts, "status", "");
     const char *id = ys_json_get_text(trial->json, "id", "");

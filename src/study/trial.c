@@ -105,7 +105,8 @@ static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, c
     YS_TRY(find_data(set, ys_json_get_text(keys, "data", ""), &trial->data));
     int64_t batch = ys_json_get_int(keys, "batch", 1);
     if (batch > trial->data->train_count)
-        return ys_fail(YS_EINVAL, "%s: batch = %lld is larger than the data set %s: it has %lld training rows, give at most that",
+        return ys_fail(YS_EINVAL,
+                       "%s: batch = %lld is larger than the data set %s: it has %lld training rows, give at most that",
                        id, (long long)batch, trial->data->name, (long long)trial->data->train_count);
     YS_TRY(ys_job_steps(keys, trial->data->train_count, &trial->steps));
     YS_TRY(pick_cpus(trial));

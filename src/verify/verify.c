@@ -119,7 +119,8 @@ static ys_status ask_oracle(struct ys_verifier *v, const struct ys_verify_reques
     if (status == YS_OK) {
         ys_json *base = ys_proof_plan(request->plan, v->order, v->rows, "f64", folder);
         ys_json *plan = ys_proof_plan_builtin(base, "ref", folder);
-        status = ys_evidence_collect(v->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, YS_EVIDENCE_STEPS, folder, &v->said);
+        status =
+            ys_evidence_collect(v->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, YS_EVIDENCE_STEPS, folder, &v->said);
         ys_json_free(plan);
         ys_json_free(base);
     }
@@ -190,14 +191,16 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
     if (status == YS_OK && request->framework->has_double) {
         say(request, "proving the meaning in double");
         ys_json *plan = ys_proof_plan(request->plan, v->order, v->rows, "f64", folder);
-        status = ys_evidence_collect(request->framework, plan, request->env, patience_s, YS_EVIDENCE_STEPS, folder, &meaning);
+        status = ys_evidence_collect(request->framework, plan, request->env, patience_s, YS_EVIDENCE_STEPS, folder,
+                                     &meaning);
         ys_json_free(plan);
     }
     bool lost = meaning.status && strcmp(meaning.status, "unsupported") != 0;
     if (status == YS_OK && !lost) {
         say(request, "proving the numerics");
         ys_json *plan = ys_proof_plan(request->plan, v->order, v->rows, precision, folder);
-        status = ys_evidence_collect(request->framework, plan, request->env, patience_s, YS_EVIDENCE_BATCHES, folder, &numerics);
+        status = ys_evidence_collect(request->framework, plan, request->env, patience_s, YS_EVIDENCE_BATCHES, folder,
+                                     &numerics);
         ys_json_free(plan);
     }
     if (status == YS_OK)

@@ -2,8 +2,10 @@
 
 static void version_comes_first_and_is_1(void)
 {
-    CHECK_REFUSED("", "t.ys:1:1: the study has no keys: it must begin with version = 1 (yardstick init writes an example)");
-    CHECK_REFUSED("; nothing\n", "t.ys:1:1: the study has no keys: it must begin with version = 1 (yardstick init writes an example)");
+    CHECK_REFUSED("",
+                  "t.ys:1:1: the study has no keys: it must begin with version = 1 (yardstick init writes an example)");
+    CHECK_REFUSED("; nothing\n",
+                  "t.ys:1:1: the study has no keys: it must begin with version = 1 (yardstick init writes an example)");
     CHECK_REFUSED("name = x\nversion = 1\n",
                   "t.ys:1:1: a study must begin with version = 1, and this begins with name");
     CHECK_REFUSED("[a]\nmodel = lenet\n", "t.ys:1:1: a study must begin with version = 1, and this begins with [a]");
