@@ -26,6 +26,7 @@ test-frameworks: all
 	@tools/run_tests.py $(BUILD) --frameworks
 
 install: all
+	@meson setup --reconfigure $(BUILD) -Dprefix=$(abspath $(PREFIX)) >/dev/null
 	meson install -C $(BUILD) --no-rebuild
 
 format:
