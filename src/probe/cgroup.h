@@ -1,5 +1,5 @@
-/* Limits of the control group that this process lives in, under version 1, version 2 or both at once (hybrid systems mount
- * both, with different controllers on each): each file is looked for, the version is never guessed. */
+/* Limits of the control group that this process lives in, under version 1, version 2 or both at once (hybrid systems
+ * mount both, with different controllers on each): each file is looked for, the version is never guessed. */
 #ifndef YS_PROBE_CGROUP_H
 #define YS_PROBE_CGROUP_H
 
@@ -9,9 +9,9 @@
 
 struct ys_cgroup {
     bool has_cpu_quota, has_memory_limit;
-    double quota_cores;          /* CPU time per wall time that the tightest group above us grants */
-    int64_t memory_limit_bytes;  /* the tightest likewise */
-    int64_t oom_kills;           /* processes killed for memory in our own group; -1 when the kernel does not count */
+    double quota_cores;         /* CPU time per wall time that the tightest group above us grants */
+    int64_t memory_limit_bytes; /* the tightest likewise */
+    int64_t oom_kills;          /* processes killed for memory in our own group; -1 when the kernel does not count */
 };
 
 /** Reads all of it; what cannot be read counts as absent. `root` as in probe/procfs.h. */

@@ -84,13 +84,13 @@ ys_status ys_cpus_read(const char *root, struct ys_cpus *cpus)
     }
     cpus->count = (size_t)count;
     for (size_t i = 0; i < cpus->count; i++)
-        cpus->items[i] = (struct ys_cpu){.number = numbers[i],
-                                         .package = package_of(root, numbers[i]),
-                                         .core = core_of(root, numbers[i])};
+        cpus->items[i] = (struct ys_cpu){
+            .number = numbers[i], .package = package_of(root, numbers[i]), .core = core_of(root, numbers[i])};
     ys_free(numbers);
     count_cores(cpus);
     char line[4096];
-    int online = ys_procfs_line(root, "/sys/devices/system/cpu/online", line, sizeof line) ? ys_procfs_list(line, NULL, 0) : 0;
+    int online =
+        ys_procfs_line(root, "/sys/devices/system/cpu/online", line, sizeof line) ? ys_procfs_list(line, NULL, 0) : 0;
     cpus->online = online > 0 ? online : 0;
     return YS_OK;
 }

@@ -14,16 +14,16 @@ struct ys_cpu {
 struct ys_cpus {
     struct ys_cpu *items; /* allowed ones, in the order of their numbers */
     size_t count;
-    int online;           /* of the machine, allowed or not; 0 when unknown */
-    int cores, packages;  /* of the allowed ones; 0 when unknown */
+    int online;          /* of the machine, allowed or not; 0 when unknown */
+    int cores, packages; /* of the allowed ones; 0 when unknown */
 };
 
 /** `root` as in probe/procfs.h. YS_ENOTFOUND when the kernel does not say which CPUs this process may use. */
 ys_status ys_cpus_read(const char *root, struct ys_cpus *cpus) YS_MUST_CHECK;
 void ys_cpus_fini(struct ys_cpus *cpus);
 
-/** The CPUs that a run with `threads` threads gets: one of each core first, package after package, then the siblings. At most
- * cpus->count are picked; returns how many were written to `picked`. */
+/** The CPUs that a run with `threads` threads gets: one of each core first, package after package, then the siblings.
+ * At most cpus->count are picked; returns how many were written to `picked`. */
 size_t ys_cpus_pick(const struct ys_cpus *cpus, size_t threads, int *picked);
 
 #endif

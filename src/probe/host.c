@@ -18,9 +18,37 @@ static const double BUSY_LOAD_SHARE = 0.25; /* of the CPUs, above which the mach
 
 /* Variables that steer numerical libraries; a '=' at the end marks a whole name, anything else is a beginning. */
 static const char *const STEERING[] = {
-    "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "GOTO_", "BLIS_", "BLAS_", "VECLIB_", "MALLOC_", "GLIBC_TUNABLES=",
-    "LD_PRELOAD=", "LD_LIBRARY_PATH=", "DNNL_", "ONEDNN_", "ATEN_", "TORCH_", "PYTORCH_", "TF_", "XLA_", "JAX_", "MXNET_", "FLAGS_",
-    "CUDA_VISIBLE_DEVICES=", "NVIDIA_", "NUMEXPR_", "PYTHON", "TBB_", "FLEXIBLAS=", "LANG=", "LC_ALL=",
+    "OMP_",
+    "GOMP_",
+    "KMP_",
+    "MKL_",
+    "OPENBLAS_",
+    "GOTO_",
+    "BLIS_",
+    "BLAS_",
+    "VECLIB_",
+    "MALLOC_",
+    "GLIBC_TUNABLES=",
+    "LD_PRELOAD=",
+    "LD_LIBRARY_PATH=",
+    "DNNL_",
+    "ONEDNN_",
+    "ATEN_",
+    "TORCH_",
+    "PYTORCH_",
+    "TF_",
+    "XLA_",
+    "JAX_",
+    "MXNET_",
+    "FLAGS_",
+    "CUDA_VISIBLE_DEVICES=",
+    "NVIDIA_",
+    "NUMEXPR_",
+    "PYTHON",
+    "TBB_",
+    "FLEXIBLAS=",
+    "LANG=",
+    "LC_ALL=",
 };
 
 void ys_host_unknown(struct ys_host_block *block, const char *key, const char *reason)
@@ -165,7 +193,8 @@ static const char *hypervisor(const char *root, char *text, size_t size)
     if (ys_procfs_line(root, "/sys/hypervisor/type", text, size))
         return text;
     struct ys_buf info = {0};
-    bool is_guest = ys_procfs_read_all(root, "/proc/cpuinfo", &info) == YS_OK && strstr(ys_buf_text(&info), " hypervisor");
+    bool is_guest =
+        ys_procfs_read_all(root, "/proc/cpuinfo", &info) == YS_OK && strstr(ys_buf_text(&info), " hypervisor");
     ys_buf_free(&info);
     if (!is_guest)
         return NULL;
@@ -188,7 +217,8 @@ static ys_status describe_system(struct ys_host_block *block)
                      "there is no /etc/os-release");
     snprintf(text, sizeof text, "glibc %s", gnu_get_libc_version());
     ys_host_put_text(block, "libc", text, NULL);
-    ys_host_put_text(block, "hypervisor", hypervisor(block->root, text, sizeof text), "the CPU does not say that it is virtual");
+    ys_host_put_text(block, "hypervisor", hypervisor(block->root, text, sizeof text),
+                     "the CPU does not say that it is virtual");
     ys_host_put_line(block, "product", "/sys/class/dmi/id/product_name", "the firmware's tables are not readable");
     ys_host_put_text(block, "container", container(block->root), "no trace of a container was found");
     return YS_OK;
@@ -250,15 +280,23 @@ static ys_status put_warnings(ys_json *host)
     const ys_json *cpu = ys_json_get(host, "cpu");
     double quota = ys_json_get_number(cpu, "quota_cores", 0), allowed = ys_json_get_number(cpu, "allowed", 0);
     if (quota > 0 && quota < allowed)
-        YS_TRY(warn(warnings, ys_format("a control group grants the CPU time of %g cores while %g CPUs may be used: runs with more "
-                                        "threads than that are stopped again and again", quota, allowed)));
+        YS_TRY(
+            warn(warnings,
+                 ys_format("a control group grants the CPU time of %g cores while %g CPUs may be used: runs with more "
+                           "threads than that are stopped again and again",
+                           quota, allowed)));
     const char *governor = ys_json_get_text(cpu, "governor", "performance");
     if (strcmp(governor, "performance") != 0)
-        YS_TRY(warn(warnings, ys_format("the CPU frequency governor is \"%s\", so clocks follow the load; \"performance\" is steadier",
-                                        governor)));
+        YS_TRY(warn(
+            warnings,
+            ys_format("the CPU frequency governor is \"%s\", so clocks follow the load; \"performance\" is steadier",
+                      governor)));
     double load = ys_json_get_number(ys_json_get(host, "load"), "average_1min", 0);
     if (load > BUSY_LOAD_SHARE * allowed)
-        YS_TRY(warn(warnings, ys_format("the load average was %.2f at the start: other work ran on this machine within the last minutes", load)));
+        YS_TRY(warn(
+            warnings,
+            ys_format("the load average was %.2f at the start: other work ran on this machine within the last minutes",
+                      load)));
     return YS_OK;
 }
 
@@ -268,7 +306,7 @@ ys_status ys_host_describe(ys_json **host)
         const char *name;
         ys_status (*describe)(struct ys_host_block *block);
     } blocks[] = {
-        {"cpu", ys_host_describe_cpu}, {"memory", describe_memory}, {"system", describe_system},
+        {"cpu", ys_host_describe_cpu}, {"memory", describe_memory},           {"system", describe_system},
         {"load", describe_load},       {"environment", describe_environment},
     };
     struct ys_host_block block = {.root = ys_procfs_root(), .reasons = ys_json_object()};
@@ -300,10 +338,12 @@ void ys_host_count(struct ys_host_counters *counters)
 {
     const char *root = ys_procfs_root();
     char text[512];
-    *counters = (struct ys_host_counters){.t_ns = ys_time_ns(), .busy_s = -1, .steal_s = -1, .load_1min = -1, .oom_kills = -1};
+    *counters =
+        (struct ys_host_counters){.t_ns = ys_time_ns(), .busy_s = -1, .steal_s = -1, .load_1min = -1, .oom_kills = -1};
     double user, nice, system, idle, wait, interrupt, soft, steal, tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
     if (ys_procfs_line(root, "/proc/stat", text, sizeof text) &&
-        sscanf(text, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle, &wait, &interrupt, &soft, &steal) == 8) {
+        sscanf(text, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle, &wait, &interrupt, &soft,
+               &steal) == 8) {
         counters->busy_s = (user + nice + system + interrupt + soft) * tick_s;
         counters->steal_s = steal * tick_s;
     }

@@ -11,19 +11,19 @@
 /** Number of CPUs that this process may use (affinity and control groups applied); at least 1. */
 int ys_host_cpus_allowed(void);
 bool ys_host_cpu_is_allowed(int cpu);
-/** The CPUs for a run of `threads` threads into cpus[threads]: one of each physical core first. YS_EINVAL when fewer are allowed. */
+/** The CPUs for a run of `threads` threads into cpus[threads]: one of each physical core first. YS_EINVAL when fewer
+ * are allowed. */
 ys_status ys_host_cpu_pick(int threads, int *cpus) YS_MUST_CHECK;
 
 /** Everything about this machine that may change a result, as an object that the caller owns:
- *  {"cpu": {"model", "vendor", "online", "allowed", "allowed_list", "cores", "threads_per_core", "packages", "quota_cores",
- *           "effective_cores" (what affinity and quota leave), "caches": [{"level", "type", "size_bytes", "shared_by"}], "isa": ["avx2"..],
- *           "governor", "turbo" (bool), "mhz_max"},
- *   "memory": {"total_bytes", "limit_bytes" (control group), "effective_bytes", "available_bytes", "swap_bytes", "huge_pages"},
- *   "system": {"kernel", "machine", "distribution", "libc", "hypervisor", "product", "container"},
- *   "load": {"average_1min", "steal_s" (since boot)}, "environment": {NAME: value of variables that steer numerical libraries},
- *   "warnings": ["a sentence on what makes this machine a poor one to measure on", ...],
- *   "reasons": {"cpu.governor": "why it is null", ...}}
- * Every member is always there; what is unknown is null and has its reason. A limit that is not set is null likewise. */
+ *  {"cpu": {"model", "vendor", "online", "allowed", "allowed_list", "cores", "threads_per_core", "packages",
+ * "quota_cores", "effective_cores" (what affinity and quota leave), "caches": [{"level", "type", "size_bytes",
+ * "shared_by"}], "isa": ["avx2"..], "governor", "turbo" (bool), "mhz_max"}, "memory": {"total_bytes", "limit_bytes"
+ * (control group), "effective_bytes", "available_bytes", "swap_bytes", "huge_pages"}, "system": {"kernel", "machine",
+ * "distribution", "libc", "hypervisor", "product", "container"}, "load": {"average_1min", "steal_s" (since boot)},
+ * "environment": {NAME: value of variables that steer numerical libraries}, "warnings": ["a sentence on what makes this
+ * machine a poor one to measure on", ...], "reasons": {"cpu.governor": "why it is null", ...}} Every member is always
+ * there; what is unknown is null and has its reason. A limit that is not set is null likewise. */
 ys_status ys_host_describe(ys_json **host) YS_MUST_CHECK;
 
 /** Counters of the whole machine, to be read before and after something. Negative: unknown. */
@@ -31,7 +31,8 @@ struct ys_host_counters {
     uint64_t t_ns;
     double busy_s, steal_s; /* CPU time since boot: all that was used, and what the hypervisor gave to others */
     double load_1min;
-    int64_t oom_kills;      /* processes killed for want of memory: in our control group where counted, else on the machine */
+    int64_t
+        oom_kills; /* processes killed for want of memory: in our control group where counted, else on the machine */
 };
 void ys_host_count(struct ys_host_counters *counters);
 /** What happened between the two: {"seconds", "steal_s", "steal_share" (of all CPU time that could be had), "busy_s",

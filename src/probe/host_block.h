@@ -7,9 +7,9 @@
 
 struct ys_host_block {
     const char *root;
-    const char *name;   /* "cpu" */
-    ys_json *object;    /* where members go */
-    ys_json *reasons;   /* where the reasons of those that are null go, as "cpu.model" */
+    const char *name; /* "cpu" */
+    ys_json *object;  /* where members go */
+    ys_json *reasons; /* where the reasons of those that are null go, as "cpu.model" */
     struct ys_cgroup cgroup;
 };
 

@@ -7,9 +7,11 @@
 
 /* Flags of /proc/cpuinfo that numerical libraries choose their kernels by (x86 and Arm names). */
 static const char *const FLAGS[] = {
-    "sse4_2", "avx", "fma", "f16c", "avx2", "avx_vnni", "avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16",
-    "avx512_fp16", "amx_tile", "amx_int8", "amx_bf16", "amx_fp16", "avx_ifma", "avx_ne_convert", "avx_vnni_int8",
-    "asimd", "asimdhp", "asimddp", "sve", "sve2", "bf16", "i8mm", "svebf16", "sme",
+    "sse4_2",         "avx",           "fma",      "f16c",     "avx2",        "avx_vnni",
+    "avx512f",        "avx512dq",      "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16",
+    "avx512_fp16",    "amx_tile",      "amx_int8", "amx_bf16", "amx_fp16",    "avx_ifma",
+    "avx_ne_convert", "avx_vnni_int8", "asimd",    "asimdhp",  "asimddp",     "sve",
+    "sve2",           "bf16",          "i8mm",     "svebf16",  "sme",
 };
 
 /** The value after "key : " of /proc/cpuinfo, up to the end of its line. */
@@ -47,12 +49,15 @@ static ys_status put_cpuinfo(struct ys_host_block *block)
     if (status == YS_ENOMEM)
         return status;
     const char *info = ys_buf_text(&text);
-    bool is_named = cpuinfo_field(info, "model name", value, sizeof value) || cpuinfo_field(info, "Model", value, sizeof value);
+    bool is_named =
+        cpuinfo_field(info, "model name", value, sizeof value) || cpuinfo_field(info, "Model", value, sizeof value);
     ys_host_put_text(block, "model", is_named ? value : NULL, no_file);
-    is_named = cpuinfo_field(info, "vendor_id", value, sizeof value) || cpuinfo_field(info, "CPU implementer", value, sizeof value);
+    is_named = cpuinfo_field(info, "vendor_id", value, sizeof value) ||
+               cpuinfo_field(info, "CPU implementer", value, sizeof value);
     ys_host_put_text(block, "vendor", is_named ? value : NULL, no_file);
     ys_json *isa = ys_json_array();
-    is_named = cpuinfo_field(info, "flags", value, sizeof value) || cpuinfo_field(info, "Features", value, sizeof value);
+    is_named =
+        cpuinfo_field(info, "flags", value, sizeof value) || cpuinfo_field(info, "Features", value, sizeof value);
     for (size_t i = 0; is_named && i < sizeof FLAGS / sizeof FLAGS[0]; i++)
         if (has_word(value, FLAGS[i]))
             ys_json_append(isa, ys_json_string(FLAGS[i]));

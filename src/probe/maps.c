@@ -9,16 +9,19 @@
 static const struct {
     const char *pattern, *kind, *note;
 } KNOWN[] = {
-    {"^libtorch_cpu.", "framework", "libtorch_cpu holds oneDNN, and in PyTorch's own packages MKL, without files of their own"},
+    {"^libtorch_cpu.", "framework",
+     "libtorch_cpu holds oneDNN, and in PyTorch's own packages MKL, without files of their own"},
     {"^libtorch", "framework", NULL},
     {"^libc10", "framework", NULL},
     {"^libtensorflow", "framework", "TensorFlow's libraries hold Eigen and oneDNN without files of their own"},
     {"^_pywrap_tensorflow", "framework", "TensorFlow's libraries hold Eigen and oneDNN without files of their own"},
     {"^xla_extension", "framework", "jaxlib holds XLA, Eigen and oneDNN without files of their own"},
     {"^libjax", "framework", "jaxlib holds XLA, Eigen and oneDNN without files of their own"},
-    {"^libmxnet", "framework", "libmxnet holds oneDNN, and in MXNet's own packages OpenBLAS, without files of their own"},
+    {"^libmxnet", "framework",
+     "libmxnet holds oneDNN, and in MXNet's own packages OpenBLAS, without files of their own"},
     {"^libpaddle", "framework", "Paddle's libraries hold Eigen and may hold oneDNN without files of their own"},
-    {"^libonnxruntime", "framework", "ONNX Runtime holds its own kernels (MLAS) and may hold oneDNN without files of their own"},
+    {"^libonnxruntime", "framework",
+     "ONNX Runtime holds its own kernels (MLAS) and may hold oneDNN without files of their own"},
     {"cublas", "device", NULL},
     {"^libcud", "device", NULL},
     {"^libcusolver", "device", NULL},

@@ -152,6 +152,7 @@ bool ys_procfs_stat(const char *text, struct ys_proc_stat *stat)
                      &stat->state, &parent, &stat->user, &stat->system, &stat->waited_user, &stat->waited_system,
                      &stat->threads, &stat->start, &resident);
     stat->parent = parent;
-    stat->resident_pages = resident > 0 ? (uint64_t)resident : 0; /* the kernel's approximate counters can dip below 0 */
+    stat->resident_pages =
+        resident > 0 ? (uint64_t)resident : 0; /* the kernel's approximate counters can dip below 0 */
     return got == 9;
 }

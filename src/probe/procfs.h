@@ -24,11 +24,12 @@ ys_status ys_procfs_read_all(const char *root, const char *path, struct ys_buf *
 bool ys_procfs_line(const char *root, const char *path, char *text, size_t size);
 /** A file that holds one decimal number. */
 bool ys_procfs_number(const char *root, const char *path, int64_t *number);
-/** The number after "key" and blanks or a colon at the start of a line of `text`, as in /proc/meminfo or /proc/PID/status. */
+/** The number after "key" and blanks or a colon at the start of a line of `text`, as in /proc/meminfo or
+ * /proc/PID/status. */
 bool ys_procfs_field(const char *text, const char *key, int64_t *number);
 
-/** A list such as "0-3,8,10-11" into `values`, at most `capacity` of them; the number of entries in the list, which may be
- * larger; -1 when the text is no such list. */
+/** A list such as "0-3,8,10-11" into `values`, at most `capacity` of them; the number of entries in the list, which may
+ * be larger; -1 when the text is no such list. */
 int ys_procfs_list(const char *text, int *values, int capacity);
 
 /** What is used of /proc/PID/stat (proc(5)). Times are clock ticks. */

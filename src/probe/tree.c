@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 enum {
-    MOST_MEMBERS = 16384,      /* a tree that grows past this is no longer followed in full */
-    STATUS_BYTES = 8192,       /* /proc/PID/status has some 1500, more where many CPUs are listed */
-    SEARCH_COST_FACTOR = 200,  /* a search of length t is not repeated within this many t: at most 0.5 % of a CPU */
+    MOST_MEMBERS = 16384,     /* a tree that grows past this is no longer followed in full */
+    STATUS_BYTES = 8192,      /* /proc/PID/status has some 1500, more where many CPUs are listed */
+    SEARCH_COST_FACTOR = 200, /* a search of length t is not repeated within this many t: at most 0.5 % of a CPU */
 };
 static const uint64_t LONGEST_BELIEF_NS = 1000000000; /* a search is due after this time even if no process seems new */
 
@@ -538,8 +538,8 @@ ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
             switches += process->threads[t].switches;
     }
     sample->t_ns = ys_time_ns();
-    /* Of the ended members two things are known: what they had used when last seen, and what their parents were told when
-     * they waited for them. Each can miss some; neither invents any. */
+    /* Of the ended members two things are known: what they had used when last seen, and what their parents were told
+     * when they waited for them. Each can miss some; neither invents any. */
     uint64_t cpu_ns = own_ns + (tree->gone_own_ns > waited_ns ? tree->gone_own_ns : waited_ns);
     switches += tree->gone_switches;
     tree->cpu_ns = cpu_ns > tree->cpu_ns ? cpu_ns : tree->cpu_ns;

@@ -1,9 +1,9 @@
 /* The process tree of a run, seen from outside through /proc.
  *
  * Members are all descendants of one process, the top (yardstick itself), save those that it is told to ignore. The top
- * must be a subreaper (ys_tree_adopt), so that a process whose parent ends stays a descendant. New members are found from
- * /proc/PID/task/TID/children, or by the parents of all processes where the kernel lacks these files; the search is left out
- * while the number of the machine's newest process (/proc/loadavg) has not changed, for then there is none.
+ * must be a subreaper (ys_tree_adopt), so that a process whose parent ends stays a descendant. New members are found
+ * from /proc/PID/task/TID/children, or by the parents of all processes where the kernel lacks these files; the search
+ * is left out while the number of the machine's newest process (/proc/loadavg) has not changed, for then there is none.
  *
  * A sample reads two kept-open descriptors a process and one a thread and allocates nothing unless new members came. */
 #ifndef YS_PROBE_TREE_H
@@ -18,21 +18,22 @@
 struct ys_tree;
 
 struct ys_tree_options {
-    const char *root;      /* as in probe/procfs.h; NULL for ys_procfs_root() */
-    pid_t top;             /* not a member itself */
-    const pid_t *ignore;   /* children of the top that are no members, nor are theirs; may be NULL */
+    const char *root;    /* as in probe/procfs.h; NULL for ys_procfs_root() */
+    pid_t top;           /* not a member itself */
+    const pid_t *ignore; /* children of the top that are no members, nor are theirs; may be NULL */
     size_t ignore_count;
 };
 
 /** One look at the whole tree. Ended members count in cpu_ns and switches alone. */
 struct ys_tree_sample {
-    uint64_t t_ns;     /* of ys_time_ns(), taken when the reading was done */
-    uint64_t cpu_ns;   /* user and system, all members so far: never falls. What an ended process had used since it was last
-                          seen is known only once somebody waited for it, so this is a lower bound. */
+    uint64_t t_ns;      /* of ys_time_ns(), taken when the reading was done */
+    uint64_t cpu_ns;    /* user and system, all members so far: never falls. What an ended process had used since it was
+                           last    seen is known only once somebody waited for it, so this is a lower bound. */
     uint64_t rss_bytes; /* sum over processes of resident pages; shared pages count once a process */
     uint32_t threads, processes;
-    uint64_t switches; /* how often a thread was given a CPU, all threads (/proc/PID/task/TID/schedstat; voluntary and involuntary
-                          context switches where the kernel lacks that file): never falls, a lower bound likewise */
+    uint64_t switches; /* how often a thread was given a CPU, all threads (/proc/PID/task/TID/schedstat; voluntary and
+                          involuntary context switches where the kernel lacks that file): never falls, a lower bound
+                          likewise */
 };
 
 /** Over all samples so far. */
@@ -58,8 +59,8 @@ void ys_tree_close(struct ys_tree *tree); /* NULL is fine */
 ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample) YS_MUST_CHECK;
 const struct ys_tree_peak *ys_tree_peak(const struct ys_tree *tree); /* borrowed */
 
-/** Searches anew and lists the members that exist now, ended ones that nobody waited for included ('Z'). The list is valid until
- * the next call with this tree. */
+/** Searches anew and lists the members that exist now, ended ones that nobody waited for included ('Z'). The list is
+ * valid until the next call with this tree. */
 ys_status ys_tree_list(struct ys_tree *tree, const struct ys_tree_member **members, size_t *count) YS_MUST_CHECK;
 
 #endif

@@ -103,7 +103,8 @@ static const ys_json *first_of(const ys_json *host, const char *const *names)
 void ys_section_host(struct ys_buf *out, const struct ys_view *view)
 {
     static const char *const model[] = {"cpu.model", "cpu_model", "cpu.name", "cpu", NULL};
-    static const char *const cpus[] = {"cpu.allowed", "cpus", "cpu.cpus", "cpu.logical", "cpu_count", "cpu.count", NULL};
+    static const char *const cpus[] = {"cpu.allowed", "cpus",      "cpu.cpus", "cpu.logical",
+                                       "cpu_count",   "cpu.count", NULL};
     static const char *const memory[] = {"memory_bytes", "memory.total_bytes", "memory_total_bytes", NULL};
     static const char *const system[] = {"system.kernel", "kernel", "os", "system", NULL};
     const ys_json *host = ys_json_get(view->result, "host"), *value;

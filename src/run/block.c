@@ -32,29 +32,34 @@ static ys_status check_counts(const struct ys_run *run, const ys_json *message, 
     *count = ys_json_get_int(message, "count", -1);
     int64_t left = run->to - run->next_step, due = left < run->request_block ? left : run->request_block;
     if (first != run->next_step)
-        return ys_fail(YS_EPROTOCOL, "a block begins at step %" PRId64 " where step %" PRId64 " was due", first, run->next_step);
+        return ys_fail(YS_EPROTOCOL, "a block begins at step %" PRId64 " where step %" PRId64 " was due", first,
+                       run->next_step);
     if (*count != due)
-        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " has %" PRId64 " steps where %" PRId64 " were due", first, *count,
-                       due);
+        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " has %" PRId64 " steps where %" PRId64 " were due",
+                       first, *count, due);
     return YS_OK;
 }
 
-/** Blocks lie between question and answer, one after the other. Two processes of one machine share the clock, so nothing is
- * allowed for. */
+/** Blocks lie between question and answer, one after the other. Two processes of one machine share the clock, so
+ * nothing is allowed for. */
 static ys_status check_times(const struct ys_run *run, int64_t start_ns, int64_t end_ns, int64_t input_ns)
 {
     int64_t now_ns = (int64_t)ys_time_ns(), earliest_ns = (int64_t)run->last_end_ns;
     if (start_ns < earliest_ns)
-        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " says that it began %.6f s before %s", run->next_step,
-                       (double)(earliest_ns - start_ns) * 1e-9,
+        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " says that it began %.6f s before %s",
+                       run->next_step, (double)(earliest_ns - start_ns) * 1e-9,
                        run->last_end_ns == run->asked_ns ? "it was asked for" : "the block before it ended");
     if (end_ns < start_ns)
-        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " says that it ended before it began", run->next_step);
+        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " says that it ended before it began",
+                       run->next_step);
     if (end_ns > now_ns)
-        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " says that it ended %.6f s after its message came; is its clock "
-                       "CLOCK_MONOTONIC?", run->next_step, (double)(end_ns - now_ns) * 1e-9);
+        return ys_fail(YS_EPROTOCOL,
+                       "the block from step %" PRId64 " says that it ended %.6f s after its message came; is its clock "
+                       "CLOCK_MONOTONIC?",
+                       run->next_step, (double)(end_ns - now_ns) * 1e-9);
     if (input_ns < 0 || input_ns > end_ns - start_ns)
-        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " says that it waited %" PRId64 " ns for data in %" PRId64 " ns",
+        return ys_fail(YS_EPROTOCOL,
+                       "the block from step %" PRId64 " says that it waited %" PRId64 " ns for data in %" PRId64 " ns",
                        run->next_step, input_ns, end_ns - start_ns);
     return YS_OK;
 }
@@ -64,8 +69,8 @@ static ys_status take_losses(struct ys_run *run, const ys_json *losses, int64_t 
     int64_t diverged_at = -1;
     size_t size = ys_json_size(losses);
     if (ys_json_type_of(losses) != YS_JSON_ARRAY || (size != (size_t)count && !(run->no_work && size == 0)))
-        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " has %zu losses for %" PRId64 " steps", run->next_step, size,
-                       count);
+        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " has %zu losses for %" PRId64 " steps",
+                       run->next_step, size, count);
     for (size_t i = 0; i < size; i++) {
         double loss;
         if (!loss_value(ys_json_at(losses, i), &loss))
@@ -93,7 +98,8 @@ static void tell(struct ys_run *run)
 ys_status ys_run_take_block(void *context, const ys_json *message)
 {
     struct ys_run *run = context;
-    int64_t count, start_ns = ys_json_get_int(message, "t_start_ns", -1), end_ns = ys_json_get_int(message, "t_end_ns", -1);
+    int64_t count, start_ns = ys_json_get_int(message, "t_start_ns", -1),
+                   end_ns = ys_json_get_int(message, "t_end_ns", -1);
     int64_t input_ns = ys_json_get_int(message, "input_ns", -1);
     YS_TRY(check_counts(run, message, &count));
     YS_TRY(check_times(run, start_ns, end_ns, input_ns));

@@ -22,9 +22,10 @@ static ys_json *times(const struct ys_run *run, const struct ys_session_end *end
         const char *key;
         uint64_t t_ns;
     } points[] = {
-        {"exec_ns", end->exec_ns},   {"hello_ns", end->hello_ns},     {"open_ns", run->open_ns}, {"opened_ns", run->opened_ns},
-        {"train_ns", run->train_ns}, {"trained_ns", run->trained_ns}, {"save_ns", run->save_ns}, {"saved_ns", run->saved_ns},
-        {"bye_ns", end->bye_ns},     {"end_ns", end->end_ns},
+        {"exec_ns", end->exec_ns},     {"hello_ns", end->hello_ns}, {"open_ns", run->open_ns},
+        {"opened_ns", run->opened_ns}, {"train_ns", run->train_ns}, {"trained_ns", run->trained_ns},
+        {"save_ns", run->save_ns},     {"saved_ns", run->saved_ns}, {"bye_ns", end->bye_ns},
+        {"end_ns", end->end_ns},
     };
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++)
         put_time(object, points[i].key, points[i].t_ns);
@@ -105,7 +106,8 @@ ys_json *ys_run_facts(const struct ys_run *run, const struct ys_session_end *end
     ys_json_set(facts, "checkpoints", shared(run->checkpoints));
     ys_json_set(facts, "harness", harness(run, end));
     /* The last one reports what went wrong on the way: a container refuses what could not be made. */
-    if (ys_json_set(facts, "disturbance", ys_host_disturbance(&run->before, &after)) != YS_OK || ys_json_size(facts) < 18) {
+    if (ys_json_set(facts, "disturbance", ys_host_disturbance(&run->before, &after)) != YS_OK ||
+        ys_json_size(facts) < 18) {
         ys_json_free(facts);
         return NULL;
     }

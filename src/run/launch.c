@@ -84,7 +84,8 @@ static void put_variable(const char **merged, size_t *count, const char *variabl
     merged[(*count)++] = variable;
 }
 
-/** yardstick's own variables, those of the launch over them, and the name of the channel. Pointers borrowed, array owned. */
+/** yardstick's own variables, those of the launch over them, and the name of the channel. Pointers borrowed, array
+ * owned. */
 static const char **merged_env(const char *const *over)
 {
     size_t capacity = 2;
@@ -115,7 +116,8 @@ static char *cpu_list(const struct ys_launch *launch)
 }
 
 /** The launcher's command line: pointers borrowed from the arguments, array owned. */
-static const char **launcher_argv(const struct ys_launch *launch, const char *program, const char *parent, const char *cpus)
+static const char **launcher_argv(const struct ys_launch *launch, const char *program, const char *parent,
+                                  const char *cpus)
 {
     size_t count = 0;
     while (launch->argv[count])
@@ -145,7 +147,8 @@ static int spawn(const char *const *argv, const char *const *env, const struct e
     for (size_t i = 0; !error && i < sizeof moves / sizeof moves[0]; i++)
         error = posix_spawn_file_actions_adddup2(&actions, moves[i][0], moves[i][1]);
     if (!error) /* the C interface lacks the const that the function keeps */
-        error = posix_spawn(pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
+        error =
+            posix_spawn(pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
@@ -157,8 +160,9 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
     char *program = ys_find_support("yardstick-launch"), *cpus = cpu_list(launch);
     if (!program) {
         ys_free(cpus);
-        return ys_fail(YS_EIO, "the program yardstick-launch is not found beside yardstick; build or install it again, or name "
-                               "its folder in YARDSTICK_BIN");
+        return ys_fail(YS_EIO,
+                       "the program yardstick-launch is not found beside yardstick; build or install it again, or name "
+                       "its folder in YARDSTICK_BIN");
     }
     const char **argv = cpus ? launcher_argv(launch, program, parent, cpus) : NULL;
     const char **env = argv ? merged_env(launch->env) : NULL;
@@ -189,22 +193,24 @@ static ys_status explain(const struct ys_launch *launch, struct ys_launch_note n
         return ys_fail(YS_ENOTFOUND, "cannot execute %s: %s%s", program, reason,
                        note.value == ENOENT ? " (the program, or the interpreter that its first line names)" : "");
     case YS_LAUNCH_NO_CPUS:
-        return ys_fail(YS_EINVAL, "cannot bind %s to the CPUs asked for: %s; this process may not use them", program, reason);
+        return ys_fail(YS_EINVAL, "cannot bind %s to the CPUs asked for: %s; this process may not use them", program,
+                       reason);
     case YS_LAUNCH_NO_FOLDER:
         return ys_fail(YS_EINVAL, "cannot start %s in %s: %s", program, launch->folder, reason);
     case YS_LAUNCH_NO_PROCESS:
         return ys_fail(YS_EIO, "cannot make a process for %s: %s", program, reason);
     default:
-        return ys_fail(YS_EIO, "yardstick-launch did not start %s (note %d); is it of the same version as yardstick?", program,
-                       note.kind);
+        return ys_fail(YS_EIO, "yardstick-launch did not start %s (note %d); is it of the same version as yardstick?",
+                       program, note.kind);
     }
 }
 
-/** Waits for the next note. 1: there is one; 0: end of notes; -1: the user asked to stop (looked at when `may_stop`). */
+/** Waits for the next note. 1: there is one; 0: end of notes; -1: the user asked to stop (asked when `may_stop`). */
 static int next_note(int fd, bool may_stop, struct ys_launch_note *note)
 {
     for (;;) {
-        struct pollfd sources[] = {{.fd = fd, .events = POLLIN}, {.fd = may_stop ? ys_stop_fd() : -1, .events = POLLIN}};
+        struct pollfd sources[] = {{.fd = fd, .events = POLLIN},
+                                   {.fd = may_stop ? ys_stop_fd() : -1, .events = POLLIN}};
         if (poll(sources, 2, -1) < 0)
             continue;
         if (sources[1].revents)

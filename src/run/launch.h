@@ -15,24 +15,24 @@ struct ys_launch {
     const char *folder;      /* exists; the adapter's working folder, where adapter.log goes */
     const int *cpus;         /* the CPUs it may use; none: those that yardstick may use */
     size_t cpu_count;
-    double stall_limit_s;    /* longest silence while an answer is awaited */
-    double run_time_limit_s; /* from exec on */
-    double sample_hz;        /* looks at the process tree a second; 0: none */
-    double stop_grace_s;     /* patience after `bye`; 0: YS_STOP_GRACE_S */
-    size_t log_limit_bytes;  /* of adapter.log; 0: YS_LOG_LIMIT_BYTES */
+    double stall_limit_s;          /* longest silence while an answer is awaited */
+    double run_time_limit_s;       /* from exec on */
+    double sample_hz;              /* looks at the process tree a second; 0: none */
+    double stop_grace_s;           /* patience after `bye`; 0: YS_STOP_GRACE_S */
+    size_t log_limit_bytes;        /* of adapter.log; 0: YS_LOG_LIMIT_BYTES */
     struct ys_series_set *samples; /* where the looks go (sample_t_ns and so on); may be NULL */
 };
 
-#define YS_STOP_GRACE_S 5.0
+#define YS_STOP_GRACE_S    5.0
 #define YS_LOG_LIMIT_BYTES ((size_t)4 << 20)
-#define YS_LOG_NAME "adapter.log"
+#define YS_LOG_NAME        "adapter.log"
 
 /** A process that has begun. Descriptors belong to the caller. */
 struct ys_started {
     pid_t pid;
-    int pid_fd;      /* readable once it has ended; -1 where the kernel has none (before 5.3) */
-    int channel_fd;  /* our end of the channel: a stream socket */
-    int log_fd;      /* our end of its stdout and stderr: a pipe, non-blocking */
+    int pid_fd;       /* readable once it has ended; -1 where the kernel has none (before 5.3) */
+    int channel_fd;   /* our end of the channel: a stream socket */
+    int log_fd;       /* our end of its stdout and stderr: a pipe, non-blocking */
     uint64_t exec_ns; /* when starting it began */
 };
 

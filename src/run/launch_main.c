@@ -1,13 +1,14 @@
 /* yardstick-launch: the tiny static program that becomes the adapter.
  *
- * The kernel hands a process's peak memory on to whatever it executes, and a process started from a large parent begins with
- * the parent's peak, with posix_spawn and vfork as with fork. So the adapter is a fresh copy of this program, of some hundred
- * kilobytes, made as a sibling (CLONE_PARENT): a direct child of yardstick, whose account with the kernel starts at nothing.
+ * The kernel hands a process's peak memory on to whatever it executes, and a process started from a large parent begins
+ * with the parent's peak, with posix_spawn and vfork as with fork. So the adapter is a fresh copy of this program, of
+ * some hundred kilobytes, made as a sibling (CLONE_PARENT): a direct child of yardstick, whose account with the kernel
+ * starts at nothing.
  *
  *     yardstick-launch PARENT FOLDER CPUS PROGRAM ARGUMENT...
  *
- * PARENT is yardstick's process number, CPUS a list of numbers or "-". Descriptors: 0 to 2 as the adapter shall have them,
- * 3 the channel, 4 the notes (run/launch_note.h). Every other one is closed. */
+ * PARENT is yardstick's process number, CPUS a list of numbers or "-". Descriptors: 0 to 2 as the adapter shall have
+ * them, 3 the channel, 4 the notes (run/launch_note.h). Every other one is closed. */
 #include "run/launch_note.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -47,8 +48,8 @@ static void close_others(void)
 
 static void reset_signals(void)
 {
-    /* The kernel's own form of the structure, all zero: SIG_DFL, no flags. The C library would refuse the two numbers that it
-     * keeps for itself, and those are inherited as ignored like any other. */
+    /* The kernel's own form of the structure, all zero: SIG_DFL, no flags. The C library would refuse the two numbers
+     * that it keeps for itself, and those are inherited as ignored like any other. */
     static const unsigned long standard[8];
     for (int number = 1; number <= 64; number++)
         syscall(SYS_rt_sigaction, number, standard, NULL, sizeof(uint64_t));

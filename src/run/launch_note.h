@@ -1,5 +1,5 @@
-/* What yardstick-launch tells yardstick on its note descriptor: a few fixed-size records, then end of file once the adapter's
- * program has taken over. Both are built together; this is no public format. */
+/* What yardstick-launch tells yardstick on its note descriptor: a few fixed-size records, then end of file once the
+ * adapter's program has taken over. Both are built together; this is no public format. */
 #ifndef YS_RUN_LAUNCH_NOTE_H
 #define YS_RUN_LAUNCH_NOTE_H
 

@@ -1,5 +1,5 @@
-/* What an adapter prints: read as it comes, kept up to a limit, its end remembered. The adapter never waits for us longer than
- * until the next read, however much it prints. */
+/* What an adapter prints: read as it comes, kept up to a limit, its end remembered. The adapter never waits for us
+ * longer than until the next read, however much it prints. */
 #ifndef YS_RUN_LOG_FILE_H
 #define YS_RUN_LOG_FILE_H
 
@@ -20,7 +20,8 @@ struct ys_log_file {
     size_t tail_size;
 };
 
-/** Takes over `pipe_fd`, which must not block. YS_EIO when `path` cannot be written: then pipe_fd stays the caller's. */
+/** Takes over `pipe_fd`, which must not block. YS_EIO when `path` cannot be written: then pipe_fd stays the caller's.
+ */
 ys_status ys_log_file_open(struct ys_log_file *log, int pipe_fd, const char *path, size_t limit) YS_MUST_CHECK;
 /** Takes what is there, at most about a MiB, without waiting and without allocating. */
 void ys_log_file_drain(struct ys_log_file *log);

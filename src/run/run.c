@@ -71,7 +71,8 @@ static ys_status train(struct ys_run *run, int64_t to, int64_t block)
     YS_TRY(ys_session_request(run->session, message, ys_run_take_block, run, &reply));
     ys_json_free(reply);
     if (run->next_step != to)
-        return ys_session_fail(run->session, "protocol_error", "\"done\" came after step %" PRId64 " of %" PRId64, run->next_step, to);
+        return ys_session_fail(run->session, "protocol_error", "\"done\" came after step %" PRId64 " of %" PRId64,
+                               run->next_step, to);
     run->trained_ns = ys_time_ns();
     return YS_OK;
 }
@@ -94,7 +95,8 @@ static ys_status save(struct ys_run *run, const char *name)
         if (stat(path, &file) != 0 || !S_ISREG(file.st_mode))
             status = ys_session_fail(run->session, "protocol_error", "it said \"saved\" and there is no file %s", name);
         else if (size != (int64_t)file.st_size)
-            status = ys_session_fail(run->session, "protocol_error", "it said that %s has %" PRId64 " bytes; it has %" PRId64, name, size,
+            status = ys_session_fail(run->session, "protocol_error",
+                                     "it said that %s has %" PRId64 " bytes; it has %" PRId64, name, size,
                                      (int64_t)file.st_size);
     }
     ys_json_free(reply);
@@ -154,7 +156,8 @@ static ys_status save_weights(struct ys_run *run)
 /** All that training will need, before it begins. */
 static ys_status reserve(struct ys_run *run)
 {
-    static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns", "block_input_ns"};
+    static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns",
+                                        "block_input_ns"};
     size_t saves = run->eval_every > 0 ? (size_t)(run->steps / run->eval_every) : 0;
     size_t blocks = (size_t)(run->steps / run->block) + saves + 2;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -185,7 +188,8 @@ static ys_status prepare(struct ys_run *run)
     if (strcmp(ys_json_get_text(plan, "mode", "train"), "train") != 0)
         return ys_fail(YS_EINTERNAL, "a run of mode \"%s\" is not yet available", ys_json_get_text(plan, "mode", ""));
     if (run->steps < 1 || run->block < 1 || run->eval_every < 0)
-        return ys_fail(YS_EINTERNAL, "a plan of %" PRId64 " steps in blocks of %" PRId64 ", saved every %" PRId64 ", cannot be run",
+        return ys_fail(YS_EINTERNAL,
+                       "a plan of %" PRId64 " steps in blocks of %" PRId64 ", saved every %" PRId64 ", cannot be run",
                        run->steps, run->block, run->eval_every);
     if (!run->folder || !run->pauses || !run->checkpoints || !run->libraries)
         return ys_out_of_memory();
@@ -201,8 +205,12 @@ static bool is_ours(ys_status status, const struct ys_session *session)
 ys_status ys_run_execute(const struct ys_run_spec *spec, struct ys_run_record *record)
 {
     struct ys_run_spec own = *spec;
-    struct ys_run run = {.spec = &own, .series = &record->series, .folder = ys_path_absolute(spec->launch.folder),
-                         .pauses = ys_json_array(), .checkpoints = ys_json_array(), .libraries = ys_json_array()};
+    struct ys_run run = {.spec = &own,
+                         .series = &record->series,
+                         .folder = ys_path_absolute(spec->launch.folder),
+                         .pauses = ys_json_array(),
+                         .checkpoints = ys_json_array(),
+                         .libraries = ys_json_array()};
     struct ys_session_end end;
     *record = (struct ys_run_record){0};
     own.launch.samples = run.series;

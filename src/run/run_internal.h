@@ -31,8 +31,8 @@ struct ys_run {
 /** User and system time of yardstick itself so far. */
 uint64_t ys_run_own_cpu_ns(void);
 
-/** Checks one `block` message and adds it to the series. A loss that is no finite number ends the run as diverged; whatever
- * contradicts itself, the request or the clock is YS_EPROTOCOL. `context` is a struct ys_run. */
+/** Checks one `block` message and adds it to the series. A loss that is no finite number ends the run as diverged;
+ * whatever contradicts itself, the request or the clock is YS_EPROTOCOL. `context` is a struct ys_run. */
 ys_status ys_run_take_block(void *context, const ys_json *message);
 
 /** facts of struct ys_run_record, new; NULL without memory. */

@@ -19,8 +19,8 @@ static const uint64_t ENDING_NS = 2000000000;
 static const struct {
     const char *request, *reply;
 } ANSWERS[] = {
-    {"hello", "hello"},      {"open", "opened"}, {"reset", "done"},  {"forward", "tensors"}, {"backward", "tensors"},
-    {"step", "tensors"},     {"train", "done"},  {"infer", "done"},  {"input_gradient", "tensors"}, {"save", "saved"},
+    {"hello", "hello"},  {"open", "opened"}, {"reset", "done"}, {"forward", "tensors"},        {"backward", "tensors"},
+    {"step", "tensors"}, {"train", "done"},  {"infer", "done"}, {"input_gradient", "tensors"}, {"save", "saved"},
 };
 
 static uint64_t span_ns(double span_s)
@@ -34,8 +34,9 @@ static ys_status reserve_samples(const struct ys_launch *launch)
                                         "sample_threads", "sample_processes", "sample_switches"};
     if (!launch->samples || launch->sample_hz <= 0)
         return YS_OK;
-    double limit_s = launch->run_time_limit_s > 0 && launch->run_time_limit_s < RESERVED_SECONDS ? launch->run_time_limit_s
-                                                                                                 : RESERVED_SECONDS;
+    double limit_s = launch->run_time_limit_s > 0 && launch->run_time_limit_s < RESERVED_SECONDS
+                         ? launch->run_time_limit_s
+                         : RESERVED_SECONDS;
     double count = launch->sample_hz * limit_s + 16;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         YS_TRY(ys_series_reserve(launch->samples, names[i], 0, count < MOST_RESERVED ? (size_t)count : MOST_RESERVED));
@@ -147,8 +148,8 @@ const ys_json *ys_session_hello(const struct ys_session *session)
 }
 
 /** One message has come. *is_final: it is the answer, and *reply owns it. */
-static ys_status handle(struct ys_session *session, ys_json *message, const char *expected, ys_session_on_message on_message,
-                        void *context, ys_json **reply)
+static ys_status handle(struct ys_session *session, ys_json *message, const char *expected,
+                        ys_session_on_message on_message, void *context, ys_json **reply)
 {
     const char *type = ys_json_get_text(message, "type", "");
     session->heard_ns = ys_time_ns();
@@ -197,7 +198,8 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
         return ys_session_fail(session, "stalled", "nothing was heard of %s for %g s (stall_limit)", session->program,
                                session->launch.stall_limit_s);
     if (session->is_silenced && now_ns >= silenced_ns + ENDING_NS)
-        return ys_session_fail(session, "protocol_error", "%s closed the channel and went on running", session->program);
+        return ys_session_fail(session, "protocol_error", "%s closed the channel and went on running",
+                               session->program);
     return YS_OK;
 }
 
@@ -231,8 +233,8 @@ static ys_status take_message(struct ys_session *session, ys_json **message)
     return ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
 }
 
-static ys_status wait_answer(struct ys_session *session, const char *expected, ys_session_on_message on_message, void *context,
-                             ys_json **reply)
+static ys_status wait_answer(struct ys_session *session, const char *expected, ys_session_on_message on_message,
+                             void *context, ys_json **reply)
 {
     uint64_t silenced_ns = ys_time_ns();
     for (;;) {
@@ -243,8 +245,9 @@ static ys_status wait_answer(struct ys_session *session, const char *expected, y
             YS_TRY(handle(session, message, expected, on_message, context, reply));
             if (*reply)
                 return YS_OK;
-            ys_session_wait(session, 0, true, true); /* samples and limits are kept up with however fast messages come */
-        } else if (had_ended) { /* asked before the channel was: nothing more can come */
+            ys_session_wait(session, 0, true,
+                            true); /* samples and limits are kept up with however fast messages come */
+        } else if (had_ended) {    /* asked before the channel was: nothing more can come */
             return ys_session_ended_early(session);
         } else {
             if (session->is_silenced && !was_silenced)
@@ -264,8 +267,9 @@ ys_status ys_session_request(struct ys_session *session, ys_json *message_taken,
         if (strcmp(ANSWERS[i].request, type) == 0)
             expected = ANSWERS[i].reply;
     if (session->has_failed || !expected) {
-        ys_status status = session->has_failed ? ys_fail(session->failure, "%s", session->end.message ? session->end.message : "")
-                                               : ys_fail(YS_EINTERNAL, "there is no request \"%s\"", type);
+        ys_status status = session->has_failed
+                               ? ys_fail(session->failure, "%s", session->end.message ? session->end.message : "")
+                               : ys_fail(YS_EINTERNAL, "there is no request \"%s\"", type);
         ys_json_free(message_taken);
         return status;
     }

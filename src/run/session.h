@@ -1,5 +1,6 @@
-/* A session: one adapter's process tree, from exec until the last of its processes has been waited for. Requests go out, answers
- * come in; meanwhile the log is drained, the tree sampled and every limit watched, all in one loop of one thread.
+/* A session: one adapter's process tree, from exec until the last of its processes has been waited for. Requests go
+ * out, answers come in; meanwhile the log is drained, the tree sampled and every limit watched, all in one loop of one
+ * thread.
  *
  * One session at a time may exist in a process: what the adapter leaves behind is found as "all our descendants". */
 #ifndef YS_RUN_SESSION_H
@@ -16,20 +17,22 @@ struct ys_session;
 
 /** How a session went. */
 struct ys_session_end {
-    const char *status;   /* a run status word: "ok", "crashed", ...; a constant */
-    char stage[16];       /* where it ended: "start" (exec to hello), the request's type, or "stop" (after bye) */
-    int exit_code;        /* of the adapter itself; -1 when a signal ended it or nothing was started */
-    int signal;           /* that signal, 0 for none; SIGKILL also when yardstick sent it */
-    char *message;        /* why it is not "ok"; NULL when it is */
-    char *log_tail;       /* the last lines that the adapter printed */
-    ys_json *warnings;    /* array of sentences */
-    ys_json *hello;       /* what the adapter said of itself; NULL when it did not */
-    uint64_t exec_ns, hello_ns, bye_ns, end_ns; /* began; hello answered; bye sent; last process waited for. 0: not reached */
+    const char *status; /* a run status word: "ok", "crashed", ...; a constant */
+    char stage[16];     /* where it ended: "start" (exec to hello), the request's type, or "stop" (after bye) */
+    int exit_code;      /* of the adapter itself; -1 when a signal ended it or nothing was started */
+    int signal;         /* that signal, 0 for none; SIGKILL also when yardstick sent it */
+    char *message;      /* why it is not "ok"; NULL when it is */
+    char *log_tail;     /* the last lines that the adapter printed */
+    ys_json *warnings;  /* array of sentences */
+    ys_json *hello;     /* what the adapter said of itself; NULL when it did not */
+    uint64_t exec_ns, hello_ns, bye_ns,
+        end_ns; /* began; hello answered; bye sent; last process waited for. 0: not reached */
     /* What the kernel says of all processes that were waited for, theirs included. */
     uint64_t user_ns, system_ns, voluntary_switches, involuntary_switches;
-    uint64_t unwaited_ns; /* CPU time that was seen in samples and is missing above, for want of a process that waited */
-    struct ys_tree_peak peak;   /* peak.samples is 0 when nothing was sampled; peak.rss_bytes is known even then */
-    uint64_t lateness_max_ns;   /* of a sample behind its time */
+    uint64_t
+        unwaited_ns; /* CPU time that was seen in samples and is missing above, for want of a process that waited */
+    struct ys_tree_peak peak; /* peak.samples is 0 when nothing was sampled; peak.rss_bytes is known even then */
+    uint64_t lateness_max_ns; /* of a sample behind its time */
 };
 void ys_session_end_fini(struct ys_session_end *end);
 
@@ -38,8 +41,8 @@ void ys_session_end_fini(struct ys_session_end *end);
 typedef ys_status (*ys_session_on_message)(void *context, const ys_json *message);
 
 /** Starts the adapter and exchanges hello.
- * On failure *session is set all the same whenever it can say more (ys_session_close() tells what happened); it is NULL when
- * yardstick itself failed (YS_EIO, YS_ENOMEM) or was stopped before anything began. Other results are those of
+ * On failure *session is set all the same whenever it can say more (ys_session_close() tells what happened); it is NULL
+ * when yardstick itself failed (YS_EIO, YS_ENOMEM) or was stopped before anything began. Other results are those of
  * ys_session_request(). */
 ys_status ys_session_open(const struct ys_launch *launch, struct ys_session **session) YS_MUST_CHECK;
 
@@ -48,24 +51,25 @@ const ys_json *ys_session_hello(const struct ys_session *session);
 
 /** Sends `message_taken` and waits for its final answer (docs/protocol.md says which), which the caller owns.
  * Failures end the session; what happened is in ys_session_close()'s `end`:
- *  YS_EINTR cancelled · YS_ETIMEOUT stalled or timeout_wall · YS_EUNSUPPORTED the adapter said so · YS_EPROTOCOL protocol_error,
- *  and any failure of an on_message · YS_EIO anything else: crashed, killed, the adapter's own error · YS_ENOMEM.
- * Once failed, every request fails the same way. */
+ *  YS_EINTR cancelled · YS_ETIMEOUT stalled or timeout_wall · YS_EUNSUPPORTED the adapter said so · YS_EPROTOCOL
+ * protocol_error, and any failure of an on_message · YS_EIO anything else: crashed, killed, the adapter's own error ·
+ * YS_ENOMEM. Once failed, every request fails the same way. */
 ys_status ys_session_request(struct ys_session *session, ys_json *message_taken, ys_session_on_message on_message,
                              void *context, ys_json **reply) YS_MUST_CHECK;
 
-/** Declares the session failed: `status` is a run status word (a constant). Returns the failure that requests then return.
- * The first failure stays. */
+/** Declares the session failed: `status` is a run status word (a constant). Returns the failure that requests then
+ * return. The first failure stays. */
 ys_status ys_session_fail(struct ys_session *session, const char *status, const char *format, ...) YS_PRINTF(3, 4);
 
 /** One sample more, now: at the boundary of a phase. Nothing when sampling is off. */
 void ys_session_look(struct ys_session *session);
-/** Adds to `libraries` (array of strings) what the processes of the tree have mapped (probe/maps.h). Never while timing. */
+/** Adds to `libraries` (array of strings) what the processes of the tree have mapped (probe/maps.h). Never while
+ * timing. */
 ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries) YS_MUST_CHECK;
 
-/** Ends it: `bye` and patience when all was well or the adapter answered with an error; then, or at once after any other
- * failure, SIGKILL for everything that is left, and waits for all of it. NULL is fine. `end` (may be NULL) must be freed with
- * ys_session_end_fini(). */
+/** Ends it: `bye` and patience when all was well or the adapter answered with an error; then, or at once after any
+ * other failure, SIGKILL for everything that is left, and waits for all of it. NULL is fine. `end` (may be NULL) must
+ * be freed with ys_session_end_fini(). */
 void ys_session_close(struct ys_session *session, struct ys_session_end *end);
 
 #endif

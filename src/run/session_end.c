@@ -20,14 +20,15 @@
 static const uint64_t LEFTOVER_GRACE_NS = 250000000;
 /* A process in an uninterruptible wait cannot be killed; after this it is given up. */
 static const uint64_t KILL_PATIENCE_NS = 20000000000;
-/* CPU time that samples show and the kernel's account lacks is worth words from this on: above what clock ticks blur. */
+/* CPU time that samples show and the kernel's account lacks is worth words from here on: above what ticks blur. */
 static const uint64_t UNWAITED_MIN_NS = 100000000;
 
 const char *ys_session_error_word(const char *text)
 {
-    static const char *const words[] = {"unsupported", "missing", "build_failed", "load_failed", "crashed", "killed", "oom_host",
-                                        "oom_device", "timeout_wall", "timeout_cpu", "stalled", "diverged", "wrong_output",
-                                        "not_converged", "protocol_error", "cancelled"};
+    static const char *const words[] = {"unsupported",  "missing",       "build_failed",   "load_failed",
+                                        "crashed",      "killed",        "oom_host",       "oom_device",
+                                        "timeout_wall", "timeout_cpu",   "stalled",        "diverged",
+                                        "wrong_output", "not_converged", "protocol_error", "cancelled"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(words[i], text) == 0)
             return words[i];
@@ -53,7 +54,7 @@ static ys_status code_of(const char *status)
         const char *word;
         ys_status code;
     } codes[] = {
-        {"stalled", YS_ETIMEOUT},      {"timeout_wall", YS_ETIMEOUT},    {"timeout_cpu", YS_ETIMEOUT},
+        {"stalled", YS_ETIMEOUT},         {"timeout_wall", YS_ETIMEOUT},    {"timeout_cpu", YS_ETIMEOUT},
         {"unsupported", YS_EUNSUPPORTED}, {"protocol_error", YS_EPROTOCOL},
     };
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
@@ -95,8 +96,8 @@ ys_status ys_session_ended_early(struct ys_session *session)
     struct ys_host_counters now;
     ys_host_count(&now);
     if (session->before.oom_kills >= 0 && now.oom_kills > session->before.oom_kills)
-        return ys_session_fail(session, "oom_host", "%s was killed, and the kernel killed processes for want of memory meanwhile",
-                               program);
+        return ys_session_fail(session, "oom_host",
+                               "%s was killed, and the kernel killed processes for want of memory meanwhile", program);
     return ys_session_fail(session, "killed", "%s was killed (signal 9) by something else than yardstick", program);
 }
 
@@ -150,7 +151,7 @@ static void pause_ns(uint64_t span_ns)
 /** Sweeps until nothing is left or `until_ns` has passed; false in the latter case. */
 static bool sweep_until(struct ys_session *session, uint64_t until_ns, bool is_deadly, size_t *killed)
 {
-    for (uint64_t span_ns = 200000; ; span_ns = span_ns < 10000000 ? 2 * span_ns : span_ns) {
+    for (uint64_t span_ns = 200000;; span_ns = span_ns < 10000000 ? 2 * span_ns : span_ns) {
         /* Reaping can make orphans ours, so only a look that finds nobody at all ends it. */
         size_t before = *killed;
         if (sweep(session, is_deadly, killed) == 0 && sweep(session, is_deadly, killed) == 0 && *killed == before)
@@ -210,7 +211,8 @@ static void part(struct ys_session *session)
     while (ys_channel_receive(session->channel, 0, &ignored) == YS_OK)
         ys_json_free(ignored);
     if (!session->has_ended)
-        ys_session_fail(session, "stalled", "%s had not ended %g s after bye and was killed", session->program, grace_s);
+        ys_session_fail(session, "stalled", "%s had not ended %g s after bye and was killed", session->program,
+                        grace_s);
     else if (session->ended_code != CLD_EXITED || session->ended_value != 0)
         ys_session_ended_early(session);
 }
@@ -246,8 +248,11 @@ static void note_end(struct ys_session *session)
     uint64_t waited_ns = end->user_ns + end->system_ns;
     if (session->sampled_cpu_ns > waited_ns + UNWAITED_MIN_NS) {
         end->unwaited_ns = session->sampled_cpu_ns - waited_ns;
-        ys_session_warn(session, "at least %.2f s of processor time were used by processes that nobody waited for; they are missing "
-                                 "in the total", (double)end->unwaited_ns * 1e-9);
+        ys_session_warn(
+            session,
+            "at least %.2f s of processor time were used by processes that nobody waited for; they are missing "
+            "in the total",
+            (double)end->unwaited_ns * 1e-9);
     }
 }
 

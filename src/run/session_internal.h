@@ -16,24 +16,24 @@ struct ys_session {
     struct ys_log_file log;
     bool has_log;
     struct ys_tree *tree;
-    uint64_t wall_limit_ns;  /* a time; UINT64_MAX for none */
-    uint64_t stall_span_ns;  /* 0 for none */
-    uint64_t period_ns;      /* between samples; 0 for none */
+    uint64_t wall_limit_ns; /* a time; UINT64_MAX for none */
+    uint64_t stall_span_ns; /* 0 for none */
+    uint64_t period_ns;     /* between samples; 0 for none */
     uint64_t next_sample_ns;
-    uint64_t heard_ns;       /* when the adapter last said something, or was last asked something */
-    uint64_t sampled_cpu_ns; /* of the last sample */
-    bool has_ended;          /* the adapter's own process: a zombie, or reaped */
-    bool is_silenced;        /* the channel has come to its end */
-    bool was_killed_by_us;
-    int ended_code, ended_value; /* of waitid: CLD_EXITED and the exit code, or CLD_KILLED and the signal */
+    uint64_t heard_ns;              /* when the adapter last said something, or was last asked something */
+    uint64_t sampled_cpu_ns;        /* of the last sample */
+    bool has_ended;                 /* the adapter's own process: a zombie, or reaped */
+    bool is_silenced;               /* the channel has come to its end */
+    int ended_code, ended_value;    /* of waitid: CLD_EXITED and the exit code, or CLD_KILLED and the signal */
     struct ys_host_counters before; /* as it was before the adapter began */
-    bool has_failed, is_obedient; /* obedient: it failed by saying so, and still listens */
+    bool has_failed, is_obedient;   /* obedient: it failed by saying so, and still listens */
     ys_status failure;
     struct ys_session_end end;
 };
 
 /** Sets the failure unless there is one already; takes `message` (NULL: no memory for it). */
-ys_status ys_session_set_failure(struct ys_session *session, ys_status failure, const char *status, char *message_taken);
+ys_status ys_session_set_failure(struct ys_session *session, ys_status failure, const char *status,
+                                 char *message_taken);
 /** Adds a sentence to the end's warnings. */
 void ys_session_warn(struct ys_session *session, const char *format, ...) YS_PRINTF(2, 3);
 /** The run status word equal to `text` that an adapter may answer as an error's code; NULL when there is none. */
@@ -44,8 +44,8 @@ bool ys_session_check_ended(struct ys_session *session);
 /** Books the failure that the end of the adapter's process is, in the middle of `stage`. */
 ys_status ys_session_ended_early(struct ys_session *session);
 
-/** Sleeps until something happens or until `until_ns`, drains the log, takes the samples that are due. `watch_channel`: whether
- * a message wakes it; `watch_stop`: whether the user's wish to stop does. */
+/** Sleeps until something happens or until `until_ns`, drains the log, takes the samples that are due. `watch_channel`:
+ * whether a message wakes it; `watch_stop`: whether the user's wish to stop does. */
 void ys_session_wait(struct ys_session *session, uint64_t until_ns, bool watch_channel, bool watch_stop);
 
 /** Kills what is left of the tree, waits for every process of it and sums up what the kernel says of them. */

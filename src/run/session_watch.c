@@ -29,8 +29,9 @@ static void take_sample(struct ys_session *session)
         const char *name;
         uint64_t value;
     } columns[] = {
-        {"sample_t_ns", sample.t_ns},         {"sample_cpu_ns", sample.cpu_ns},       {"sample_rss_bytes", sample.rss_bytes},
-        {"sample_threads", sample.threads},   {"sample_processes", sample.processes}, {"sample_switches", sample.switches},
+        {"sample_t_ns", sample.t_ns},           {"sample_cpu_ns", sample.cpu_ns},
+        {"sample_rss_bytes", sample.rss_bytes}, {"sample_threads", sample.threads},
+        {"sample_processes", sample.processes}, {"sample_switches", sample.switches},
     };
     for (size_t i = 0; session->launch.samples && i < sizeof columns / sizeof columns[0]; i++)
         add(session, columns[i].name, columns[i].value);

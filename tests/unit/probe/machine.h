@@ -52,19 +52,24 @@ __attribute__((unused, format(printf, 2, 3))) static void machine_file_f(const c
     machine_file(path, text);
 }
 
-/** A process: its stat line (times in clock ticks), one status file a thread, no children files. Threads are numbered from `pid`. */
-__attribute__((unused)) static void machine_process(int pid, int parent, char state, const char *name, int user, int system,
-                                                    int waited, int threads, int pages, int peak_kb)
+/** A process: its stat line (times in clock ticks), one status file a thread, no children files. Threads are numbered
+ * from `pid`. */
+__attribute__((unused)) static void machine_process(int pid, int parent, char state, const char *name, int user,
+                                                    int system, int waited, int threads, int pages, int peak_kb)
 {
     char path[128];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    machine_file_f(path, "%d (%s) %c %d %d %d 0 -1 4194560 100 200 0 0 %d %d %d 0 20 0 %d 0 5000 1000000 %d 18446744073709551615\n",
-                   pid, name, state, parent, pid, pid, user, system, waited, threads, pages);
+    machine_file_f(
+        path,
+        "%d (%s) %c %d %d %d 0 -1 4194560 100 200 0 0 %d %d %d 0 20 0 %d 0 5000 1000000 %d 18446744073709551615\n", pid,
+        name, state, parent, pid, pid, user, system, waited, threads, pages);
     snprintf(path, sizeof path, "/proc/%d/status", pid);
     machine_file_f(path, "Name:\t%s\nVmHWM:\t%8d kB\nThreads:\t%d\n", name, peak_kb, threads);
     for (int thread = pid; thread < pid + threads; thread++) {
         snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, thread);
-        machine_file_f(path, "Name:\t%s\nState:\tS (sleeping)\nvoluntary_ctxt_switches:\t10\nnonvoluntary_ctxt_switches:\t3\n", name);
+        machine_file_f(
+            path, "Name:\t%s\nState:\tS (sleeping)\nvoluntary_ctxt_switches:\t10\nnonvoluntary_ctxt_switches:\t3\n",
+            name);
     }
 }
 

@@ -40,9 +40,9 @@ static void version_1_with_controllers_side_by_side(void)
     const char *root = machine_new();
     machine_file("/proc/self/cgroup", "5:memory:/box\n3:cpu,cpuacct:/box/in\n0::/\n");
     machine_file("/proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"
-                 "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
-                 "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
-                 "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n");
+                                         "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
+                                         "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
+                                         "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n");
     machine_file("/sys/fs/cgroup/cpu/box/in/cpu.cfs_quota_us", "-1\n");
     machine_file("/sys/fs/cgroup/cpu/box/in/cpu.cfs_period_us", "100000\n");
     machine_file("/sys/fs/cgroup/cpu/box/cpu.cfs_quota_us", "50000\n");

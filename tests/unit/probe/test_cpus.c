@@ -18,7 +18,8 @@ static void make_server(const char *allowed)
     for (int cpu = 0; cpu < 8; cpu++)
         make_cpu(cpu, cpu % 4 / 2, siblings[cpu % 4]);
     machine_file("/sys/devices/system/cpu/online", "0-7\n");
-    machine_file_f("/proc/self/status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t%s\nMems_allowed_list:\t0\n", allowed);
+    machine_file_f("/proc/self/status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t%s\nMems_allowed_list:\t0\n",
+                   allowed);
 }
 
 static void check_pick(size_t threads, const int *expected, size_t count)
@@ -89,6 +90,6 @@ static void a_process_of_unknown_affinity_is_told(void)
     CHECK_INT(ys_cpus_read(machine_new(), &cpus), YS_ENOTFOUND);
 }
 
-TAP_MAIN(TAP_CASE(cores_are_counted), TAP_CASE(cores_come_before_siblings), TAP_CASE(siblings_side_by_side_are_kept_apart),
-         TAP_CASE(only_allowed_cpus_are_picked), TAP_CASE(a_machine_that_shows_no_topology_is_usable),
-         TAP_CASE(a_process_of_unknown_affinity_is_told))
+TAP_MAIN(TAP_CASE(cores_are_counted), TAP_CASE(cores_come_before_siblings),
+         TAP_CASE(siblings_side_by_side_are_kept_apart), TAP_CASE(only_allowed_cpus_are_picked),
+         TAP_CASE(a_machine_that_shows_no_topology_is_usable), TAP_CASE(a_process_of_unknown_affinity_is_told))

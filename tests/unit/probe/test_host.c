@@ -28,7 +28,7 @@ static void make_laptop(void)
 {
     machine_new();
     machine_file("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Some CPU @ 2.00GHz\n"
-                 "flags\t\t: fpu sse4_2 avx2 fma avx512f avx512_bf16 amx_tile\n\nprocessor\t: 1\n");
+                                  "flags\t\t: fpu sse4_2 avx2 fma avx512f avx512_bf16 amx_tile\n\nprocessor\t: 1\n");
     machine_file("/proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1\n");
     machine_file("/sys/devices/system/cpu/online", "0-3\n");
     for (int cpu = 0; cpu < 2; cpu++) {
@@ -45,7 +45,8 @@ static void make_laptop(void)
     machine_file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
     machine_file("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3900000\n");
     machine_file("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
-    machine_file("/proc/meminfo", "MemTotal:       16000000 kB\nMemAvailable:    8000000 kB\nSwapTotal:             0 kB\n");
+    machine_file("/proc/meminfo",
+                 "MemTotal:       16000000 kB\nMemAvailable:    8000000 kB\nSwapTotal:             0 kB\n");
     machine_file("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
     machine_file("/proc/sys/kernel/osrelease", "6.1.0-test\n");
     machine_file("/etc/os-release", "NAME=\"Some\"\nPRETTY_NAME=\"Some Linux 12\"\n");
@@ -106,7 +107,8 @@ static void a_machine_that_shows_nothing_has_reasons(void)
     machine_new();
     ys_json *host = describe_made();
     REQUIRE(host);
-    static const char *const cpu[] = {"model", "vendor", "online", "allowed", "cores", "isa", "caches", "governor", "turbo", "quota_cores"};
+    static const char *const cpu[] = {"model", "vendor", "online",   "allowed", "cores",
+                                      "isa",   "caches", "governor", "turbo",   "quota_cores"};
     for (size_t i = 0; i < sizeof cpu / sizeof cpu[0]; i++)
         check_unknown(host, "cpu", cpu[i]);
     check_unknown(host, "memory", "total_bytes");
@@ -214,6 +216,7 @@ static void this_machine_is_described(void)
 }
 
 TAP_MAIN(TAP_CASE(a_machine_is_described), TAP_CASE(what_makes_it_a_poor_one_is_warned_of),
-         TAP_CASE(a_machine_that_shows_nothing_has_reasons), TAP_CASE(variables_that_steer_libraries_are_kept_and_no_others),
-         TAP_CASE(a_guest_says_so), TAP_CASE(steal_between_two_moments_is_a_share), TAP_CASE(unknown_counters_give_nulls),
+         TAP_CASE(a_machine_that_shows_nothing_has_reasons),
+         TAP_CASE(variables_that_steer_libraries_are_kept_and_no_others), TAP_CASE(a_guest_says_so),
+         TAP_CASE(steal_between_two_moments_is_a_share), TAP_CASE(unknown_counters_give_nulls),
          TAP_CASE(cpus_are_picked_among_the_allowed), TAP_CASE(this_machine_is_described))

@@ -37,15 +37,14 @@ static void each_library_is_listed_once_in_order(void)
 {
     ys_json *libraries = ys_json_array();
     const char *root = machine_new();
-    machine_file("/proc/7/maps",
-                 "55d0-55d1 r--p 00000000 fe:00 1 /usr/bin/python3.11\n"
-                 "7f00-7f01 r--p 00000000 fe:00 2 /opt/my env/libopenblas.so.0\n"
-                 "7f01-7f02 r-xp 00001000 fe:00 2 /opt/my env/libopenblas.so.0\n"
-                 "7f02-7f03 rw-p 00000000 00:00 0 \n"
-                 "7f03-7f04 r-xp 00000000 fe:00 3 /usr/lib/libgomp.so.1 (deleted)\n"
-                 "7f04-7f05 r-xp 00000000 fe:00 3 /usr/lib/libc.so.6\n"
-                 "7f05-7f06 rw-p 00000000 fe:00 2 /opt/my env/libopenblas.so.0\n"
-                 "7ffd-7ffe rw-p 00000000 00:00 0 [stack]\n");
+    machine_file("/proc/7/maps", "55d0-55d1 r--p 00000000 fe:00 1 /usr/bin/python3.11\n"
+                                 "7f00-7f01 r--p 00000000 fe:00 2 /opt/my env/libopenblas.so.0\n"
+                                 "7f01-7f02 r-xp 00001000 fe:00 2 /opt/my env/libopenblas.so.0\n"
+                                 "7f02-7f03 rw-p 00000000 00:00 0 \n"
+                                 "7f03-7f04 r-xp 00000000 fe:00 3 /usr/lib/libgomp.so.1 (deleted)\n"
+                                 "7f04-7f05 r-xp 00000000 fe:00 3 /usr/lib/libc.so.6\n"
+                                 "7f05-7f06 rw-p 00000000 fe:00 2 /opt/my env/libopenblas.so.0\n"
+                                 "7ffd-7ffe rw-p 00000000 00:00 0 [stack]\n");
     CHECK_INT(ys_maps_libraries(root, 7, libraries), YS_OK);
     CHECK_INT(ys_maps_libraries(root, 7, libraries), YS_OK); /* a second process of the same libraries adds nothing */
     CHECK_INT(ys_json_size(libraries), 2);
@@ -70,5 +69,6 @@ static void our_own_maps_are_readable(void)
     ys_json_free(libraries);
 }
 
-TAP_MAIN(TAP_CASE(libraries_are_known_by_their_names), TAP_CASE(other_files_are_not), TAP_CASE(what_hides_inside_is_said),
-         TAP_CASE(each_library_is_listed_once_in_order), TAP_CASE(a_process_that_is_gone_is_told), TAP_CASE(our_own_maps_are_readable))
+TAP_MAIN(TAP_CASE(libraries_are_known_by_their_names), TAP_CASE(other_files_are_not),
+         TAP_CASE(what_hides_inside_is_said), TAP_CASE(each_library_is_listed_once_in_order),
+         TAP_CASE(a_process_that_is_gone_is_told), TAP_CASE(our_own_maps_are_readable))

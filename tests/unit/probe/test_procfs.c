@@ -104,5 +104,6 @@ static void a_line_is_read_without_blanks_and_a_missing_file_is_told(void)
 
 TAP_MAIN(TAP_CASE(a_list_of_ranges_is_expanded), TAP_CASE(a_list_longer_than_the_room_is_counted_whole),
          TAP_CASE(what_is_no_list_is_refused), TAP_CASE(a_stat_line_is_read_whatever_the_name),
-         TAP_CASE(a_negative_size_counts_as_none), TAP_CASE(half_a_stat_line_is_refused), TAP_CASE(our_own_stat_line_is_read),
-         TAP_CASE(fields_begin_at_the_start_of_a_line), TAP_CASE(a_line_is_read_without_blanks_and_a_missing_file_is_told))
+         TAP_CASE(a_negative_size_counts_as_none), TAP_CASE(half_a_stat_line_is_refused),
+         TAP_CASE(our_own_stat_line_is_read), TAP_CASE(fields_begin_at_the_start_of_a_line),
+         TAP_CASE(a_line_is_read_without_blanks_and_a_missing_file_is_told))

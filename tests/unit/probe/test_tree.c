@@ -317,9 +317,11 @@ static void memory_that_runs_out_is_told(void)
     }
 }
 
-TAP_MAIN(TAP_CASE(a_tree_is_found_by_parents_where_there_are_no_children_files), TAP_CASE(a_tree_is_found_by_children_files),
+TAP_MAIN(TAP_CASE(a_tree_is_found_by_parents_where_there_are_no_children_files),
+         TAP_CASE(a_tree_is_found_by_children_files),
          TAP_CASE(the_peak_is_at_least_the_largest_that_the_kernel_saw_of_one_process),
          TAP_CASE(ignored_children_and_theirs_are_no_members), TAP_CASE(ended_processes_count_in_time_alone),
          TAP_CASE(a_machine_without_processes_has_an_empty_tree), TAP_CASE(a_machine_without_proc_is_told),
          TAP_CASE(a_child_is_seen_with_its_time_and_memory), TAP_CASE(a_new_grandchild_is_found_and_an_orphan_stays),
-         TAP_CASE(threads_and_their_switches_are_counted), TAP_CASE(descriptors_are_given_back), TAP_CASE(memory_that_runs_out_is_told))
+         TAP_CASE(threads_and_their_switches_are_counted), TAP_CASE(descriptors_are_given_back),
+         TAP_CASE(memory_that_runs_out_is_told))

@@ -86,8 +86,9 @@ __attribute__((unused)) static ys_json *fixture_message(const char *type)
     return message;
 }
 
-/* The beginning of an adapter in Python: reads a message a line, answers hello and open. `on(kind, message)` is to be defined by
- * the script's own part, and answers everything else; it may return False to have the standard answer given. */
+/* The beginning of an adapter in Python: reads a message a line, answers hello and open. `on(kind, message)` is to be
+ * defined by the script's own part, and answers everything else; it may return False to have the standard answer given.
+ */
 #define FIXTURE_PYTHON                                                                                                 \
     "#!/usr/bin/env python3\n"                                                                                         \
     "import json, os, sys, time, socket, signal\n"                                                                     \

@@ -15,8 +15,14 @@ static void begin(struct setup *setup)
 {
     *setup = (struct setup){0};
     int64_t now_ns = (int64_t)ys_time_ns();
-    setup->run = (struct ys_run){.spec = &setup->spec, .series = &setup->series, .steps = 20, .to = 17, .request_block = 4,
-                                 .next_step = 14, .asked_ns = (uint64_t)now_ns - 9000, .last_end_ns = (uint64_t)now_ns - 5000};
+    setup->run = (struct ys_run){.spec = &setup->spec,
+                                 .series = &setup->series,
+                                 .steps = 20,
+                                 .to = 17,
+                                 .request_block = 4,
+                                 .next_step = 14,
+                                 .asked_ns = (uint64_t)now_ns - 9000,
+                                 .last_end_ns = (uint64_t)now_ns - 5000};
     setup->message = fixture_message("block");
     ys_json_set_int(setup->message, "first", 14);
     ys_json_set_int(setup->message, "count", 3);
@@ -153,5 +159,6 @@ static void a_loss_is_a_number(void)
 
 TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(steps_may_not_be_left_out_or_repeated),
          TAP_CASE(a_block_has_the_size_that_was_asked_for), TAP_CASE(blocks_do_not_overlap_and_follow_the_request),
-         TAP_CASE(a_block_ends_after_it_began_and_before_its_message), TAP_CASE(waiting_for_data_is_a_part_of_the_block),
-         TAP_CASE(there_is_a_loss_for_each_step), TAP_CASE(one_that_does_no_work_needs_no_losses), TAP_CASE(a_loss_is_a_number))
+         TAP_CASE(a_block_ends_after_it_began_and_before_its_message),
+         TAP_CASE(waiting_for_data_is_a_part_of_the_block), TAP_CASE(there_is_a_loss_for_each_step),
+         TAP_CASE(one_that_does_no_work_needs_no_losses), TAP_CASE(a_loss_is_a_number))

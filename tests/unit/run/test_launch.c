@@ -77,7 +77,9 @@ static void it_leads_a_session_of_its_own_and_is_our_child(void)
     struct ys_buf output = {0};
     char expected[64];
     CHECK_INT(launch_shell("read pid name state parent group session rest < /proc/$$/stat; "
-                           "[ $pid = $session ] && echo parent $parent", &how, &output), 0);
+                           "[ $pid = $session ] && echo parent $parent",
+                           &how, &output),
+              0);
     snprintf(expected, sizeof expected, "parent %d\n", getpid());
     CHECK_TEXT(ys_buf_text(&output), expected);
     ys_buf_free(&output);
@@ -90,7 +92,9 @@ static void the_environment_is_ours_with_the_launch_over_it_and_the_channel_name
     struct ys_buf output = {0};
     setenv("YS_TEST_A", "own", 1);
     setenv("YS_TEST_B", "kept", 1);
-    CHECK_INT(launch_shell("echo $YS_TEST_A $YS_TEST_B $YS_TEST_C $YARDSTICK_FD; env | grep -c ^YS_TEST_A=", &how, &output), 0);
+    CHECK_INT(
+        launch_shell("echo $YS_TEST_A $YS_TEST_B $YS_TEST_C $YARDSTICK_FD; env | grep -c ^YS_TEST_A=", &how, &output),
+        0);
     CHECK_TEXT(ys_buf_text(&output), "over kept c=d 3\n1\n");
     ys_buf_free(&output);
 }
@@ -155,7 +159,8 @@ static void our_own_memory_does_not_count_as_its_peak(void)
     char *large = malloc(size);
     REQUIRE(large);
     memset(large, 1, size);
-    const char *argv[] = {"python3", "-c", "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)", NULL};
+    const char *argv[] = {"python3", "-c", "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)",
+                          NULL};
     struct ys_launch how = {.argv = argv};
     struct ys_buf output = {0};
     CHECK_INT(launch(&how, &output), 0);
@@ -254,9 +259,9 @@ static void it_ends_when_we_are_killed(void)
 TAP_MAIN(TAP_CASE(output_and_errors_arrive_and_the_exit_code_is_its_own), TAP_CASE(stdin_is_empty),
          TAP_CASE(only_four_descriptors_are_open_and_the_fourth_is_a_socket),
          TAP_CASE(it_leads_a_session_of_its_own_and_is_our_child),
-         TAP_CASE(the_environment_is_ours_with_the_launch_over_it_and_the_channel_named), TAP_CASE(it_works_in_the_folder),
-         TAP_CASE(it_is_bound_to_the_cpus_asked_for), TAP_CASE(signals_that_we_ignore_and_block_are_as_usual),
-         TAP_CASE(no_core_file_is_written), TAP_CASE(our_own_memory_does_not_count_as_its_peak),
-         TAP_CASE(a_program_that_does_not_exist_is_named), TAP_CASE(a_file_that_is_no_program_is_refused),
-         TAP_CASE(a_cpu_that_does_not_exist_is_refused), TAP_CASE(a_folder_that_does_not_exist_is_refused),
-         TAP_CASE(it_ends_when_we_are_killed))
+         TAP_CASE(the_environment_is_ours_with_the_launch_over_it_and_the_channel_named),
+         TAP_CASE(it_works_in_the_folder), TAP_CASE(it_is_bound_to_the_cpus_asked_for),
+         TAP_CASE(signals_that_we_ignore_and_block_are_as_usual), TAP_CASE(no_core_file_is_written),
+         TAP_CASE(our_own_memory_does_not_count_as_its_peak), TAP_CASE(a_program_that_does_not_exist_is_named),
+         TAP_CASE(a_file_that_is_no_program_is_refused), TAP_CASE(a_cpu_that_does_not_exist_is_refused),
+         TAP_CASE(a_folder_that_does_not_exist_is_refused), TAP_CASE(it_ends_when_we_are_killed))

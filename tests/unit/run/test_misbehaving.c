@@ -13,7 +13,8 @@ static bool run_bad(const char *behaviour, double stall_limit_s, struct bad_run 
     *bad = (struct bad_run){0};
     if (!fixture_has_python())
         return false;
-    char *script = ys_format("%s/tests/adapters/misbehaving.py", getenv("YS_SOURCE_ROOT") ? getenv("YS_SOURCE_ROOT") : ".");
+    char *script =
+        ys_format("%s/tests/adapters/misbehaving.py", getenv("YS_SOURCE_ROOT") ? getenv("YS_SOURCE_ROOT") : ".");
     if (!ys_fs_exists(script)) {
         tap_skip("%s is not there", script);
         ys_free(script);
@@ -24,8 +25,13 @@ static bool run_bad(const char *behaviour, double stall_limit_s, struct bad_run 
     ys_json *plan = fixture_plan(20, 5);
     struct ys_run_spec spec = {
         .plan = plan,
-        .launch = {.argv = argv, .env = env, .folder = fixture_open(), .stall_limit_s = stall_limit_s, .run_time_limit_s = 60,
-                   .sample_hz = 20, .stop_grace_s = 0.5},
+        .launch = {.argv = argv,
+                   .env = env,
+                   .folder = fixture_open(),
+                   .stall_limit_s = stall_limit_s,
+                   .run_time_limit_s = 60,
+                   .sample_hz = 20,
+                   .stop_grace_s = 0.5},
     };
     CHECK_INT(ys_run_execute(&spec, &bad->record), YS_OK);
     bad->facts = bad->record.facts;
@@ -47,7 +53,8 @@ static size_t length_of(const struct bad_run *bad, const char *name)
     return series ? series->count : 0;
 }
 
-static void check_status(const char *behaviour, double stall_limit_s, const char *status, const char *stage, struct bad_run *bad)
+static void check_status(const char *behaviour, double stall_limit_s, const char *status, const char *stage,
+                         struct bad_run *bad)
 {
     if (!run_bad(behaviour, stall_limit_s, bad))
         return;
@@ -132,7 +139,8 @@ static void children_left_behind_are_killed_with_a_warning(void)
     struct bad_run bad;
     check_status("children", 30, "ok", "stop", &bad);
     if (bad.facts)
-        CHECK_HAS(ys_json_text(ys_json_at(ys_json_get(bad.facts, "warnings"), 0), NULL), "2 processes were left behind");
+        CHECK_HAS(ys_json_text(ys_json_at(ys_json_get(bad.facts, "warnings"), 0), NULL),
+                  "2 processes were left behind");
     ys_run_record_fini(&bad.record);
 }
 
@@ -170,7 +178,8 @@ static void a_full_log_is_bounded_and_said(void)
     if (!run_bad("fill_log", 3, &bad))
         return;
     snprintf(path, sizeof path, "%s/%s", fixture_folder, YS_LOG_NAME);
-    CHECK(stat(path, &file) == 0 && (size_t)file.st_size < YS_LOG_LIMIT_BYTES + 200 && (size_t)file.st_size >= YS_LOG_LIMIT_BYTES);
+    CHECK(stat(path, &file) == 0 && (size_t)file.st_size < YS_LOG_LIMIT_BYTES + 200 &&
+          (size_t)file.st_size >= YS_LOG_LIMIT_BYTES);
     const ys_json *warnings = ys_json_get(bad.facts, "warnings");
     CHECK_HAS(ys_json_text(ys_json_at(warnings, 0), NULL), "dropped");
     ys_run_record_fini(&bad.record);
@@ -215,10 +224,12 @@ static void one_that_does_not_leave_is_killed_and_stalled(void)
     ys_run_record_fini(&bad.record);
 }
 
-TAP_MAIN(TAP_CASE(an_honest_one_is_ok), TAP_CASE(a_crash_at_the_start_is_crashed), TAP_CASE(a_segmentation_fault_is_crashed),
-         TAP_CASE(one_that_hangs_is_stalled), TAP_CASE(rubbish_is_a_protocol_error), TAP_CASE(an_endless_line_is_a_protocol_error),
+TAP_MAIN(TAP_CASE(an_honest_one_is_ok), TAP_CASE(a_crash_at_the_start_is_crashed),
+         TAP_CASE(a_segmentation_fault_is_crashed), TAP_CASE(one_that_hangs_is_stalled),
+         TAP_CASE(rubbish_is_a_protocol_error), TAP_CASE(an_endless_line_is_a_protocol_error),
          TAP_CASE(a_channel_closed_early_is_a_protocol_error), TAP_CASE(an_unsupported_operator_is_named),
-         TAP_CASE(children_left_behind_are_killed_with_a_warning), TAP_CASE(one_that_hangs_after_some_blocks_keeps_them),
-         TAP_CASE(a_crash_in_training_keeps_what_was_measured), TAP_CASE(a_full_log_is_bounded_and_said),
-         TAP_CASE(times_that_run_backwards_are_a_protocol_error), TAP_CASE(a_loss_that_is_no_number_is_diverged),
-         TAP_CASE(an_exit_code_after_bye_is_crashed), TAP_CASE(one_that_does_not_leave_is_killed_and_stalled))
+         TAP_CASE(children_left_behind_are_killed_with_a_warning),
+         TAP_CASE(one_that_hangs_after_some_blocks_keeps_them), TAP_CASE(a_crash_in_training_keeps_what_was_measured),
+         TAP_CASE(a_full_log_is_bounded_and_said), TAP_CASE(times_that_run_backwards_are_a_protocol_error),
+         TAP_CASE(a_loss_that_is_no_number_is_diverged), TAP_CASE(an_exit_code_after_bye_is_crashed),
+         TAP_CASE(one_that_does_not_leave_is_killed_and_stalled))

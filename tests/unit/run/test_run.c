@@ -14,10 +14,12 @@ static void on_progress(void *context, const char *stage, double fraction)
     struct progress *progress = context;
     progress->calls++;
     progress->last = fraction;
-    snprintf(progress->stages + strlen(progress->stages), sizeof progress->stages - strlen(progress->stages), "%s ", stage);
+    snprintf(progress->stages + strlen(progress->stages), sizeof progress->stages - strlen(progress->stages), "%s ",
+             stage);
 }
 
-static void run_null(int64_t steps, int64_t block, double rate_per_s, struct progress *progress, struct ys_run_record *record)
+static void run_null(int64_t steps, int64_t block, double rate_per_s, struct progress *progress,
+                     struct ys_run_record *record)
 {
     char *null = fixture_null();
     const char *argv[] = {null, NULL};
@@ -30,7 +32,8 @@ static void run_null(int64_t steps, int64_t block, double rate_per_s, struct pro
     struct ys_run_spec spec = {
         .plan = plan,
         .round = 3,
-        .launch = {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 100},
+        .launch =
+            {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 100},
         .on_progress = progress ? on_progress : NULL,
         .context = progress,
     };
@@ -50,7 +53,8 @@ static void run_python(const char *own, int64_t steps, int64_t block, int64_t ev
         ys_json_set_int(plan, "eval_every", eval_every);
     struct ys_run_spec spec = {
         .plan = plan,
-        .launch = {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 20},
+        .launch =
+            {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 20},
     };
     CHECK_INT(ys_run_execute(&spec, record), YS_OK);
     CHECK_INT(fixture_descendants(), 0);
@@ -90,12 +94,14 @@ static void the_first_step_is_alone_and_blocks_follow(void)
 
 static void times_are_in_order(void)
 {
-    static const char *const order[] = {"exec_ns", "hello_ns", "open_ns", "opened_ns", "train_ns", "trained_ns", "bye_ns", "end_ns"};
+    static const char *const order[] = {"exec_ns",  "hello_ns",   "open_ns", "opened_ns",
+                                        "train_ns", "trained_ns", "bye_ns",  "end_ns"};
     struct ys_run_record record;
     run_null(10, 2, 0, NULL, &record);
     REQUIRE(record.facts);
     for (size_t i = 1; i < sizeof order / sizeof order[0]; i++)
-        CHECK(time_of(record.facts, order[i]) >= time_of(record.facts, order[i - 1]) && time_of(record.facts, order[i - 1]) > 0);
+        CHECK(time_of(record.facts, order[i]) >= time_of(record.facts, order[i - 1]) &&
+              time_of(record.facts, order[i - 1]) > 0);
     const struct ys_series *start = series_of(&record, "block_start_ns"), *end = series_of(&record, "block_end_ns");
     CHECK(start->count && start->ints[0] >= time_of(record.facts, "train_ns"));
     CHECK(end->count && end->ints[end->count - 1] <= time_of(record.facts, "trained_ns"));
@@ -108,7 +114,8 @@ static void no_work_has_no_losses_and_no_weights(void)
     run_null(10, 2, 0, NULL, &record);
     REQUIRE(record.facts);
     CHECK_INT(series_of(&record, "step_loss")->count, 0);
-    CHECK(ys_json_get(record.facts, "weights") && ys_json_type_of(ys_json_get(record.facts, "weights")) == YS_JSON_NULL);
+    CHECK(ys_json_get(record.facts, "weights") &&
+          ys_json_type_of(ys_json_get(record.facts, "weights")) == YS_JSON_NULL);
     CHECK_INT(ys_json_type_of(ys_json_get(ys_json_get(record.facts, "times"), "save_ns")), YS_JSON_NULL);
     CHECK(ys_json_get_bool(ys_json_get(record.facts, "hello"), "no_work", false));
     ys_run_record_fini(&record);
@@ -116,8 +123,9 @@ static void no_work_has_no_losses_and_no_weights(void)
 
 static void every_fact_is_there(void)
 {
-    static const char *const keys[] = {"status", "stage", "exit_code", "signal", "message", "log_tail", "warnings", "times", "hello",
-                                       "opened", "usage", "observed", "weights", "checkpoints", "harness", "steps_done", "round"};
+    static const char *const keys[] = {"status",   "stage",       "exit_code", "signal",     "message", "log_tail",
+                                       "warnings", "times",       "hello",     "opened",     "usage",   "observed",
+                                       "weights",  "checkpoints", "harness",   "steps_done", "round"};
     struct ys_run_record record;
     run_null(10, 2, 0, NULL, &record);
     REQUIRE(record.facts);
@@ -143,7 +151,8 @@ static void a_rate_is_kept_and_sampled(void)
     CHECK(time_of(record.facts, "trained_ns") - time_of(record.facts, "train_ns") >= 500000000);
     const struct ys_series *samples = series_of(&record, "sample_t_ns");
     CHECK(samples->count >= 10); /* 50 at 100 Hz, where the machine does not get in the way */
-    static const char *const names[] = {"sample_cpu_ns", "sample_rss_bytes", "sample_threads", "sample_processes", "sample_switches"};
+    static const char *const names[] = {"sample_cpu_ns", "sample_rss_bytes", "sample_threads", "sample_processes",
+                                        "sample_switches"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         CHECK_INT(series_of(&record, names[i])->count, samples->count);
     for (size_t i = 1; i < samples->count; i++)
@@ -195,7 +204,8 @@ static void steps_are_split_where_weights_are_to_be_kept(void)
     REQUIRE(ys_json_size(checkpoints) == 2 && ys_json_size(pauses) == 2); /* the third is the final save */
     CHECK_INT(ys_json_get_int(ys_json_at(checkpoints, 0), "step", -1), 4);
     CHECK_TEXT(ys_json_get_text(ys_json_at(checkpoints, 1), "path", NULL), "step-8.safetensors");
-    CHECK(ys_json_integer(ys_json_at(ys_json_at(pauses, 0), 1), 0) > ys_json_integer(ys_json_at(ys_json_at(pauses, 0), 0), 0));
+    CHECK(ys_json_integer(ys_json_at(ys_json_at(pauses, 0), 1), 0) >
+          ys_json_integer(ys_json_at(ys_json_at(pauses, 0), 0), 0));
     ys_run_record_fini(&record);
 }
 
@@ -228,7 +238,8 @@ static void weights_that_are_not_there_are_a_protocol_error(void)
         return;
     struct ys_run_record record;
     run_python("serve(lambda k, m: k == 'save' and (os.path.exists(m['path']) and os.unlink(m['path']), "
-               "send(type='saved', path=m['path'], bytes=5)))", 3, 1, 0, &record);
+               "send(type='saved', path=m['path'], bytes=5)))",
+               3, 1, 0, &record);
     REQUIRE(record.facts);
     CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "protocol_error");
     CHECK_TEXT(ys_json_get_text(record.facts, "stage", NULL), "save");
@@ -242,7 +253,8 @@ static void a_done_that_comes_too_soon_is_a_protocol_error(void)
     if (!fixture_has_python())
         return;
     struct ys_run_record record;
-    run_python("serve(lambda k, m: k == 'train' and m['from'] == 1 and (send(type='done'), True)[1])", 9, 3, 0, &record);
+    run_python("serve(lambda k, m: k == 'train' and m['from'] == 1 and (send(type='done'), True)[1])", 9, 3, 0,
+               &record);
     REQUIRE(record.facts);
     CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "protocol_error");
     CHECK_HAS(ys_json_get_text(record.facts, "message", NULL), "after step 1 of 9");
@@ -254,12 +266,14 @@ static void a_loss_that_grows_without_bound_ends_the_run_there(void)
     if (!fixture_has_python())
         return;
     struct ys_run_record record;
-    run_python("def on(k, m):\n"
-               "    if k != 'train' or m['from'] == 0: return False\n"
-               "    t = now()\n"
-               "    send(type='block', first=1, count=4, t_start_ns=t, t_end_ns=t, input_ns=0, loss=[1, 2.5, 'inf', 'nan'])\n"
-               "    time.sleep(600)\n"
-               "serve(on)", 9, 4, 0, &record);
+    run_python(
+        "def on(k, m):\n"
+        "    if k != 'train' or m['from'] == 0: return False\n"
+        "    t = now()\n"
+        "    send(type='block', first=1, count=4, t_start_ns=t, t_end_ns=t, input_ns=0, loss=[1, 2.5, 'inf', 'nan'])\n"
+        "    time.sleep(600)\n"
+        "serve(on)",
+        9, 4, 0, &record);
     REQUIRE(record.facts);
     CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "diverged");
     CHECK_HAS(ys_json_get_text(record.facts, "message", NULL), "step 3 is inf");
@@ -324,7 +338,8 @@ static void memory_that_runs_out_at_any_point_leaves_nothing_running(void)
     ys_json *plan = fixture_plan(4, 2);
     struct ys_run_spec spec = {
         .plan = plan,
-        .launch = {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 100},
+        .launch =
+            {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 100},
     };
     int failures = 0;
     for (long n = 1; n < 400; n += n < 60 ? 1 : 7) {
@@ -332,7 +347,8 @@ static void memory_that_runs_out_at_any_point_leaves_nothing_running(void)
         ys_mem_fail_at(n);
         ys_status status = ys_run_execute(&spec, &record);
         ys_mem_fail_at(0);
-        failures += status == YS_ENOMEM || (record.facts && strcmp(ys_json_get_text(record.facts, "status", ""), "ok") != 0);
+        failures +=
+            status == YS_ENOMEM || (record.facts && strcmp(ys_json_get_text(record.facts, "status", ""), "ok") != 0);
         tap_check(fixture_descendants() == 0, __LINE__, "nothing is left when allocation %ld fails", n);
         ys_run_record_fini(&record);
     }
@@ -354,15 +370,18 @@ static void from_exec_to_the_first_step_it_takes_milliseconds(void)
             best_ns = start->ints[0] - time_of(record.facts, "exec_ns");
         ys_run_record_fini(&record);
     }
-    printf("# exec to first step of the null adapter: %.2f ms at best\n", (double)best_ns * 1e-6); /* said, not judged */
+    printf("# exec to first step of the null adapter: %.2f ms at best\n",
+           (double)best_ns * 1e-6); /* said, not judged */
 }
 
 TAP_MAIN(TAP_CASE(the_first_step_is_alone_and_blocks_follow), TAP_CASE(times_are_in_order),
-         TAP_CASE(no_work_has_no_losses_and_no_weights), TAP_CASE(every_fact_is_there), TAP_CASE(a_rate_is_kept_and_sampled),
-         TAP_CASE(weights_are_saved_and_losses_kept), TAP_CASE(steps_are_split_where_weights_are_to_be_kept),
-         TAP_CASE(weights_may_be_kept_after_every_step), TAP_CASE(one_step_is_a_run_too),
-         TAP_CASE(weights_that_are_not_there_are_a_protocol_error), TAP_CASE(a_done_that_comes_too_soon_is_a_protocol_error),
-         TAP_CASE(a_loss_that_grows_without_bound_ends_the_run_there), TAP_CASE(a_program_that_is_not_there_is_a_run_that_failed),
+         TAP_CASE(no_work_has_no_losses_and_no_weights), TAP_CASE(every_fact_is_there),
+         TAP_CASE(a_rate_is_kept_and_sampled), TAP_CASE(weights_are_saved_and_losses_kept),
+         TAP_CASE(steps_are_split_where_weights_are_to_be_kept), TAP_CASE(weights_may_be_kept_after_every_step),
+         TAP_CASE(one_step_is_a_run_too), TAP_CASE(weights_that_are_not_there_are_a_protocol_error),
+         TAP_CASE(a_done_that_comes_too_soon_is_a_protocol_error),
+         TAP_CASE(a_loss_that_grows_without_bound_ends_the_run_there),
+         TAP_CASE(a_program_that_is_not_there_is_a_run_that_failed),
          TAP_CASE(a_missing_launcher_is_an_error_and_there_is_a_record), TAP_CASE(a_plan_of_no_steps_is_our_mistake),
          TAP_CASE(memory_that_runs_out_at_any_point_leaves_nothing_running),
          TAP_CASE(from_exec_to_the_first_step_it_takes_milliseconds))

@@ -48,7 +48,8 @@ static void hello_is_exchanged_and_bye_ends_it(void)
     struct ys_session_end end;
     REQUIRE((ys_session_open(&launch, &session) == YS_OK));
     CHECK_TEXT(ys_json_get_text(ys_session_hello(session), "adapter", NULL), "null");
-    CHECK_INT(ask(session, "reset"), YS_EPROTOCOL); /* before open there is nothing to reset: an error of the adapter's */
+    CHECK_INT(ask(session, "reset"),
+              YS_EPROTOCOL); /* before open there is nothing to reset: an error of the adapter's */
     ys_session_close(session, &end);
     CHECK_TEXT(end.status, "protocol_error");
     ys_session_end_fini(&end);
@@ -155,8 +156,10 @@ static void an_error_is_passed_on_with_stage_and_operator_and_bye_is_still_said(
     struct ys_launch launch = {0};
     struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='error', code='unsupported', stage='build', op='Gelu',"
-                              " message='no such operator'), True)[1])", &launch, &session) == YS_OK));
+    REQUIRE((open_python(
+                 "serve(lambda k, m: k == 'open' and (send(type='error', code='unsupported', stage='build', op='Gelu',"
+                 " message='no such operator'), True)[1])",
+                 &launch, &session) == YS_OK));
     CHECK_INT(ask(session, "open"), YS_EUNSUPPORTED);
     CHECK_INT(ask(session, "reset"), YS_EUNSUPPORTED); /* a failed session stays failed */
     ys_session_close(session, &end);
@@ -175,7 +178,7 @@ static void an_error_of_an_unknown_code_is_a_protocol_error(void)
     struct ys_session *session;
     struct ys_session_end end;
     REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='error', code='ok', message='fine'), True)[1])",
-                              &launch, &session) == YS_OK));
+                         &launch, &session) == YS_OK));
     CHECK_INT(ask(session, "open"), YS_EPROTOCOL);
     ys_session_close(session, &end);
     CHECK_TEXT(end.status, "protocol_error");
@@ -190,7 +193,8 @@ static void an_answer_of_the_wrong_type_is_a_protocol_error(void)
     struct ys_launch launch = {0};
     struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='done'), True)[1])", &launch, &session) == YS_OK));
+    REQUIRE(
+        (open_python("serve(lambda k, m: k == 'open' and (send(type='done'), True)[1])", &launch, &session) == YS_OK));
     CHECK_INT(ask(session, "open"), YS_EPROTOCOL);
     ys_session_close(session, &end);
     CHECK_HAS(end.message, "\"done\" where \"opened\" was due");
@@ -204,7 +208,8 @@ static void silence_is_stalled(void)
     struct ys_launch launch = {.stall_limit_s = 3}; /* Python itself needs a while to begin on a busy machine */
     struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (time.sleep(600), True)[1])", &launch, &session) == YS_OK));
+    REQUIRE(
+        (open_python("serve(lambda k, m: k == 'open' and (time.sleep(600), True)[1])", &launch, &session) == YS_OK));
     CHECK_INT(ask(session, "open"), YS_ETIMEOUT);
     ys_session_close(session, &end);
     CHECK_TEXT(end.status, "stalled");
@@ -221,8 +226,8 @@ static void a_block_where_none_is_due_is_a_protocol_error(void)
     struct ys_launch launch = {0};
     struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='block', first=0), True)[1])", &launch, &session) ==
-                  YS_OK));
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='block', first=0), True)[1])", &launch,
+                         &session) == YS_OK));
     CHECK_INT(ask(session, "open"), YS_EPROTOCOL);
     ys_session_close(session, &end);
     CHECK_TEXT(end.status, "protocol_error");
@@ -248,8 +253,9 @@ static void the_wall_clock_limit_holds_while_messages_pour_in(void)
     int count = 0;
     launch.samples = &series;
     REQUIRE((open_python("def on(k, m):\n"
-                              "    while k == 'train': send(type='block', first=0)\n"
-                              "serve(on)", &launch, &session) == YS_OK));
+                         "    while k == 'train': send(type='block', first=0)\n"
+                         "serve(on)",
+                         &launch, &session) == YS_OK));
     ys_json *reply;
     CHECK_INT(ys_session_request(session, fixture_message("train"), count_message, &count, &reply), YS_ETIMEOUT);
     ys_session_close(session, &end);
@@ -276,7 +282,8 @@ static void a_message_that_the_caller_refuses_ends_it(void)
     struct ys_session *session;
     struct ys_session_end end;
     ys_json *reply;
-    REQUIRE((open_python("serve(lambda k, m: k == 'train' and (send(type='block'), True)[1])", &launch, &session) == YS_OK));
+    REQUIRE((open_python("serve(lambda k, m: k == 'train' and (send(type='block'), True)[1])", &launch, &session) ==
+             YS_OK));
     CHECK_INT(ys_session_request(session, fixture_message("train"), refuse_message, NULL, &reply), YS_EPROTOCOL);
     ys_session_close(session, &end);
     CHECK_TEXT(end.status, "protocol_error");
@@ -291,8 +298,8 @@ static void a_kill_from_elsewhere_is_killed(void)
     struct ys_launch launch = {0};
     struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and os.kill(os.getpid(), signal.SIGKILL))", &launch, &session) ==
-                  YS_OK));
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and os.kill(os.getpid(), signal.SIGKILL))", &launch,
+                         &session) == YS_OK));
     CHECK_INT(ask(session, "open"), YS_EIO);
     ys_session_close(session, &end);
     /* A process killed for want of memory anywhere on the machine in this moment would make it oom_host. */
@@ -326,7 +333,8 @@ static void what_was_said_before_the_end_still_counts(void)
     struct ys_session *session;
     struct ys_session_end end;
     REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='error', code='oom_device', message='full'), "
-                              "os._exit(1)))", &launch, &session) == YS_OK));
+                         "os._exit(1)))",
+                         &launch, &session) == YS_OK));
     CHECK_INT(ask(session, "open"), YS_EIO);
     ys_session_close(session, &end);
     CHECK_TEXT(end.status, "oom_device");
@@ -341,8 +349,8 @@ static void the_end_of_the_log_is_kept(void)
     struct ys_launch launch = {.log_limit_bytes = 1000};
     struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and ([print('line', i) for i in range(5000)], 1 / 0))", &launch,
-                              &session) == YS_OK));
+    REQUIRE((open_python("serve(lambda k, m: k == 'open' and ([print('line', i) for i in range(5000)], 1 / 0))",
+                         &launch, &session) == YS_OK));
     CHECK_INT(ask(session, "open"), YS_EIO);
     ys_session_close(session, &end);
     CHECK_TEXT(end.status, "crashed");
@@ -366,24 +374,24 @@ static void processor_time_and_memory_of_the_whole_tree_are_summed(void)
     struct ys_session_end end;
     launch.samples = &series;
     /* 0.2 s of processor time and 64 MiB in the adapter, 0.3 s and 128 MiB in a child of a child that is waited for. */
-    REQUIRE((open_python(
-        "def burn(s, n):\n"
-        "    b = bytearray(n << 20)\n"
-        "    for i in range(0, len(b), 4096): b[i] = 1\n"
-        "    t = time.process_time() + s\n"
-        "    while time.process_time() < t: pass\n"
-        "def on(k, m):\n"
-        "    if k != 'open': return False\n"
-        "    if os.fork() == 0:\n"
-        "        if os.fork() == 0:\n"
-        "            burn(0.3, 128)\n"
-        "            os._exit(0)\n"
-        "        os.wait()\n"
-        "        os._exit(0)\n"
-        "    burn(0.2, 64)\n"
-        "    os.wait()\n"
-        "    return False\n"
-        "serve(on)", &launch, &session) == YS_OK));
+    REQUIRE((open_python("def burn(s, n):\n"
+                         "    b = bytearray(n << 20)\n"
+                         "    for i in range(0, len(b), 4096): b[i] = 1\n"
+                         "    t = time.process_time() + s\n"
+                         "    while time.process_time() < t: pass\n"
+                         "def on(k, m):\n"
+                         "    if k != 'open': return False\n"
+                         "    if os.fork() == 0:\n"
+                         "        if os.fork() == 0:\n"
+                         "            burn(0.3, 128)\n"
+                         "            os._exit(0)\n"
+                         "        os.wait()\n"
+                         "        os._exit(0)\n"
+                         "    burn(0.2, 64)\n"
+                         "    os.wait()\n"
+                         "    return False\n"
+                         "serve(on)",
+                         &launch, &session) == YS_OK));
     CHECK_INT(ask(session, "open"), YS_OK);
     ys_session_close(session, &end);
     CHECK_TEXT(end.status, "ok");
@@ -399,7 +407,8 @@ static void processor_time_and_memory_of_the_whole_tree_are_summed(void)
     REQUIRE(cpu && cpu->count > 5);
     for (size_t i = 1; i < cpu->count; i++)
         CHECK(cpu->ints[i] >= cpu->ints[i - 1]);
-    CHECK((uint64_t)cpu->ints[cpu->count - 1] <= end.user_ns + end.system_ns + 20000000); /* ticks of 10 ms blur two terms */
+    CHECK((uint64_t)cpu->ints[cpu->count - 1] <=
+          end.user_ns + end.system_ns + 20000000); /* ticks of 10 ms blur two terms */
     CHECK_INT(ys_series_find(&series, "sample_switches")->count, cpu->count);
     ys_session_end_fini(&end);
     ys_series_set_free(&series);
@@ -413,16 +422,17 @@ static void processor_time_that_nobody_waited_for_is_told(void)
     struct ys_session *session;
     struct ys_session_end end;
     REQUIRE((open_python("signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-                              "def on(k, m):\n"
-                              "    if k != 'open': return False\n"
-                              "    if os.fork() == 0:\n"
-                              "        t = time.process_time() + 0.6\n"
-                              "        while time.process_time() < t: pass\n"
-                              "        os._exit(0)\n"
-                              "    try: os.wait()\n"
-                              "    except ChildProcessError: pass\n"
-                              "    return False\n"
-                              "serve(on)", &launch, &session) == YS_OK));
+                         "def on(k, m):\n"
+                         "    if k != 'open': return False\n"
+                         "    if os.fork() == 0:\n"
+                         "        t = time.process_time() + 0.6\n"
+                         "        while time.process_time() < t: pass\n"
+                         "        os._exit(0)\n"
+                         "    try: os.wait()\n"
+                         "    except ChildProcessError: pass\n"
+                         "    return False\n"
+                         "serve(on)",
+                         &launch, &session) == YS_OK));
     CHECK_INT(ask(session, "open"), YS_OK);
     ys_session_close(session, &end);
     CHECK_TEXT(end.status, "ok");
@@ -443,8 +453,8 @@ static void a_wish_to_stop_cancels(void)
         struct ys_session_end end;
         if (ys_stop_install() != YS_OK)
             _exit(10);
-        if (open_python("serve(lambda k, m: k == 'open' and (os.kill(os.getppid(), signal.SIGINT), time.sleep(600)))", &launch,
-                        &session) != YS_OK)
+        if (open_python("serve(lambda k, m: k == 'open' and (os.kill(os.getppid(), signal.SIGINT), time.sleep(600)))",
+                        &launch, &session) != YS_OK)
             _exit(11);
         if (ask(session, "open") != YS_EINTR)
             _exit(12);
@@ -466,10 +476,11 @@ TAP_MAIN(TAP_CASE(hello_is_exchanged_and_bye_ends_it), TAP_CASE(a_session_starts
          TAP_CASE(a_missing_launcher_is_our_failure_and_is_named),
          TAP_CASE(an_adapter_that_says_another_version_is_a_protocol_error),
          TAP_CASE(an_error_is_passed_on_with_stage_and_operator_and_bye_is_still_said),
-         TAP_CASE(an_error_of_an_unknown_code_is_a_protocol_error), TAP_CASE(an_answer_of_the_wrong_type_is_a_protocol_error),
-         TAP_CASE(silence_is_stalled), TAP_CASE(a_block_where_none_is_due_is_a_protocol_error),
-         TAP_CASE(the_wall_clock_limit_holds_while_messages_pour_in), TAP_CASE(a_message_that_the_caller_refuses_ends_it),
-         TAP_CASE(a_kill_from_elsewhere_is_killed), TAP_CASE(a_signal_of_its_own_is_crashed),
-         TAP_CASE(what_was_said_before_the_end_still_counts), TAP_CASE(the_end_of_the_log_is_kept),
-         TAP_CASE(processor_time_and_memory_of_the_whole_tree_are_summed),
+         TAP_CASE(an_error_of_an_unknown_code_is_a_protocol_error),
+         TAP_CASE(an_answer_of_the_wrong_type_is_a_protocol_error), TAP_CASE(silence_is_stalled),
+         TAP_CASE(a_block_where_none_is_due_is_a_protocol_error),
+         TAP_CASE(the_wall_clock_limit_holds_while_messages_pour_in),
+         TAP_CASE(a_message_that_the_caller_refuses_ends_it), TAP_CASE(a_kill_from_elsewhere_is_killed),
+         TAP_CASE(a_signal_of_its_own_is_crashed), TAP_CASE(what_was_said_before_the_end_still_counts),
+         TAP_CASE(the_end_of_the_log_is_kept), TAP_CASE(processor_time_and_memory_of_the_whole_tree_are_summed),
          TAP_CASE(processor_time_that_nobody_waited_for_is_told), TAP_CASE(a_wish_to_stop_cancels))
