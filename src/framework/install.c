@@ -25,13 +25,30 @@ struct attempt {
 /* What the installer said, to find the reason of a failure in. */
 struct listener {
     char error[512];
+    bool unreachable; /* an index did not answer: "no such package" then only means "nobody to ask" */
 };
+
+/* How pip and uv say that an index could not be asked. Neither has an exit code for it. */
+static bool says_unreachable(const char *line)
+{
+    static const char *const signs[] = {"connection broken by",
+                                        "Failed to establish a new connection",
+                                        "Temporary failure in name resolution",
+                                        "error sending request",
+                                        "Could not connect",
+                                        "Network is unreachable"};
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+        if (strstr(line, signs[i]))
+            return true;
+    return false;
+}
 
 static void on_line(void *context, const char *line)
 {
     struct listener *listener = context;
     if (strncasecmp(line, "error", 5) == 0 || strstr(line, "No matching distribution") || strstr(line, "× "))
         snprintf(listener->error, sizeof listener->error, "%s", line);
+    listener->unreachable |= says_unreachable(line);
     ys_progress("  %.100s", line);
     ys_log_debug("%s", line);
 }
@@ -117,7 +134,10 @@ static ys_status try_all(const struct attempt *attempts, size_t count, const cha
         if (!worked && first[0])
             memcpy(listener->error, first, sizeof first);
     }
-    return worked ? YS_OK : ys_fail(YS_EIO, "%s", listener->error);
+    if (worked)
+        return YS_OK;
+    return ys_fail(YS_EIO, "%s%s%s", listener->unreachable ? "a package index could not be reached (" : "",
+                   listener->error, listener->unreachable ? ")" : "");
 }
 
 static ys_status make_env(const char *folder, const char *python, const char *env, bool uv)
@@ -142,10 +162,11 @@ static ys_status fill_env(const struct ys_recipe *recipe, const char *folder, co
          .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements, "--index-strategy",
                   "unsafe-best-match", "--extra-index-url", index, NULL}},
         {.how = "pip",
-         .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--no-deps", "-r", requirements, NULL}},
+         .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--retries", "2", "--no-deps", "-r",
+                  requirements, NULL}},
         {.how = "pip",
-         .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--no-deps", "-r", requirements,
-                  "--extra-index-url", index, NULL}},
+         .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--retries", "2", "--no-deps", "-r",
+                  requirements, "--extra-index-url", index, NULL}},
     };
     size_t first = uv ? 0 : 2, count = uv ? 2 : 4;
     if (!index)
