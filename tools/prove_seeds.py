@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the proof itself against twenty seeds: it must pass for PyTorch and fail for adapters made wrong on purpose.
 
-    tools/prove_seeds.py [--seeds N] [--jobs N] [--program ./yardstick]
+    tools/prove_seeds.py [--seeds N] [--program ./yardstick]
 
 Needs PyTorch installed. Nothing is timed, so proofs run side by side. Ends with `N passed, N failed, N skipped`.
 """
@@ -9,6 +9,7 @@ import argparse
 import concurrent.futures
 import json
 import os
+import queue
 import subprocess
 import sys
 
@@ -33,12 +34,14 @@ MISTAKES = {
 RIGHT = ("off", "on")  # channels_last
 
 
-def verify(program, model, seed):
+def verify(program, model, seed, cpu=None):
     """One `verify` of everything that concerns `model`: the oracle is asked once. Gives {case: (verdict, failed checks, reason)}."""
     wrong = [mistake for mistake, (where, _) in MISTAKES.items() if where == model]
     command = [program, "verify", "--framework=pytorch,wrong-pytorch", "--opt.pytorch.channels_last=" + ",".join(RIGHT),
                "--opt.wrong-pytorch.wrong=" + ",".join(wrong), "--model=" + model, "--data=digits", "--seed=%d" % seed,
                "--threads=1", "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--recipes=" + WRONG, "--format=json", "--fresh"]
+    if cpu is not None:
+        command.append("--cpus=%d" % cpu)
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     found = {"exit": done.returncode, "stderr": done.stderr[-1000:]}
     try:
@@ -64,15 +67,26 @@ def judge(model, seed, found):
             yield verdict == "fail" and check in failed, "%s, seed %d" % (mistake, seed), "%s %s %s" % (verdict, failed, reason)
 
 
+def verify_on_a_free_cpu(cpus, *arguments):
+    """Left to itself, every proof with one thread would take the first CPU."""
+    cpu = cpus.get()
+    try:
+        return verify(*arguments, cpu=cpu)
+    finally:
+        cpus.put(cpu)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--program", default=os.path.join(ROOT, "yardstick"))
     arguments = parser.parse_args()
     passed = failed = 0
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        jobs = {pool.submit(verify, arguments.program, model, seed): (model, seed)
+    cpus = queue.Queue()
+    for cpu in sorted(os.sched_getaffinity(0)):
+        cpus.put(cpu)
+    with concurrent.futures.ThreadPoolExecutor(cpus.qsize()) as pool:
+        jobs = {pool.submit(verify_on_a_free_cpu, cpus, arguments.program, model, seed): (model, seed)
                 for seed in range(1, arguments.seeds + 1) for model in ("lenet", "mlp")}
         for number, job in enumerate(concurrent.futures.as_completed(jobs), 1):
             for ok, name, why in judge(*jobs[job], job.result()):
