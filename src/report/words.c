@@ -59,8 +59,10 @@ static void put_setting(struct words *w, const char *name, const ys_json *value)
     ys_view_put_factor(&w->text, name, value);
 }
 
-/** " on 2 threads with batch 64 (section)": all settings but `varies`; threads also when no trial differs in them. */
-static void put_settings(struct words *w, const struct ys_view_trial *trial, const char *varies)
+/** " on 2 threads with batch 64 (section)": all settings but `varies`; threads also when no trial differs in them. An
+ * option that only `other` (may be NULL) has, being of another framework, is told as well. */
+static void put_settings(struct words *w, const struct ys_view_trial *trial, const struct ys_view_trial *other,
+                         const char *varies)
 {
     const ys_json *threads = ys_view_value(trial, "threads");
     if (threads && ys_json_type_of(threads) == YS_JSON_INT && !is(varies, "threads")) {
@@ -70,6 +72,8 @@ static void put_settings(struct words *w, const struct ys_view_trial *trial, con
     for (size_t i = 0; i < ys_view_axes(&w->view); i++) {
         const char *axis = ys_view_axis(&w->view, i);
         const ys_json *value = ys_json_get(ys_json_get(trial->json, "factors"), axis);
+        if (!value && other)
+            value = ys_json_get(ys_json_get(other->json, "factors"), axis);
         if (value && !is(axis, varies) && !is(axis, "threads")) {
             ys_buf_puts(&w->text, " ");
             put_setting(w, axis, value);
@@ -202,7 +206,7 @@ static void say_faster(struct words *w, const ys_json *comparison, const struct 
     }
     ys_buf_puts(&w->text, faster ? " as " : " than ");
     put_side(w, b, varies);
-    put_settings(w, a, varies);
+    put_settings(w, a, b, varies);
     if (!faster)
         ys_buf_printf(&w->text, ", at %.*f times %s speed", r.decimals, r.ratio, frameworks ? "its" : "the");
     ys_buf_puts(&w->text, " ");
@@ -227,7 +231,7 @@ static void say_same(struct words *w, const ys_json *comparison, const struct ys
         ys_buf_puts(&w->text, " as ");
         put_side(w, b, varies);
     }
-    put_settings(w, a, varies);
+    put_settings(w, a, b, varies);
     if (isfinite(margin))
         ys_buf_printf(&w->text, ", within the margin of %s", ys_label_share(margin).text);
     ys_buf_printf(&w->text, ": %.2f times ", r.ratio);
@@ -250,7 +254,7 @@ static void say_unclear(struct words *w, const ys_json *comparison, const struct
     }
     ys_buf_puts(&w->text, "than ");
     put_side(w, b, varies);
-    put_settings(w, a, varies);
+    put_settings(w, a, b, varies);
     if (isfinite(r.ratio)) {
         ys_buf_printf(&w->text, ": %.2f times as fast ", r.ratio);
         put_evidence(w, comparison, &r);
@@ -279,7 +283,7 @@ static void say_invalid(struct words *w, const ys_json *comparison, const struct
         ys_buf_puts(&w->text, " and ");
         put_side(w, b, varies);
     }
-    put_settings(w, a, varies);
+    put_settings(w, a, b, varies);
     ys_buf_puts(&w->text, " cannot be compared");
     if (reason[0]) {
         ys_buf_puts(&w->text, ": ");
@@ -356,7 +360,7 @@ static void say_single(struct words *w, const struct ys_view_trial *trial)
     put_model(w, trial);
     ys_buf_printf(&w->text, " at %s%s%s images per second", rate.value.text, rate.unit.text[0] ? " " : "",
                   rate.unit.text);
-    put_settings(w, trial, "");
+    put_settings(w, trial, NULL, "");
     struct ys_label runs = ys_label_plural(n, "run");
     if (rate.interval.text[0])
         ys_buf_printf(&w->text, " (%s%s, %s)", rate.interval.text, rate.unit.text, runs.text);
@@ -438,7 +442,7 @@ static void say_failures(struct words *w)
                               : is(trial->title, trial->framework) ? trial->name
                                                                    : trial->title);
         if (times == 1 && !is(trial->title, trial->framework))
-            put_settings(w, trial, "");
+            put_settings(w, trial, NULL, "");
         if (times > 1)
             ys_buf_printf(&w->text, " (%zu trials)", times);
         ys_buf_puts(&w->text, trial->measured ? " is measured in part: " : " has no result: ");

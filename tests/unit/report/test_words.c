@@ -45,6 +45,14 @@ static void a_slower_first_trial_is_told_with_the_faster_one_first(void)
     CHECK_HAS(words(result), "beta trains lenet 2.0 times as fast as alpha on 2 threads (1.6 to 2.5, 7 rounds)");
 }
 
+static void an_option_that_only_the_slower_trial_has_is_told(void)
+{
+    ys_json *result = made_result(two, 2, 6, "better");
+    ys_json *second = ys_json_at(ys_json_get(result, "trials"), 1);
+    (void)!ys_json_set_bool(ys_json_get(second, "factors"), "opt.beta.fast", true);
+    CHECK_HAS(words(result), "alpha trains lenet 1.9 times as fast as beta on 2 threads with fast on (1.9 to 2.0");
+}
+
 static void a_wide_interval_over_an_even_number_is_not_turned_round(void)
 {
     ys_json *result = made_result(two, 2, 6, "worse");
@@ -198,6 +206,7 @@ static void every_allocation_may_fail(void)
 TAP_MAIN(TAP_CASE(better_names_the_ratio_its_interval_and_the_accuracy),
          TAP_CASE(the_same_accuracy_is_said_only_when_it_was_found),
          TAP_CASE(a_slower_first_trial_is_told_with_the_faster_one_first),
+         TAP_CASE(an_option_that_only_the_slower_trial_has_is_told),
          TAP_CASE(a_wide_interval_over_an_even_number_is_not_turned_round), TAP_CASE(same_names_the_margin),
          TAP_CASE(unclear_names_what_could_have_been_shown),
          TAP_CASE(fewer_than_six_rounds_have_no_interval_and_say_so), TAP_CASE(invalid_gives_the_reason_and_no_number),
