@@ -110,15 +110,11 @@ static struct harness_sums sum_harness(const struct ys_view *view)
     return sums;
 }
 
-/* Seconds of the study in which no run was running: from its own clock where it kept one, else from its dates. */
+/* Seconds between the first run and the last in which no run was under way: what measuring itself took, preparing and
+ * proving aside. NAN while the study runs, and when a session of it was killed before it could say. */
 static double overhead_s(const ys_json *study, double runs_s)
 {
-    const ys_json *timing = ys_json_get(study, "timing");
-    double spent_s = ys_json_get_number(timing, "prepare_s", NAN) + ys_json_get_number(timing, "prove_s", NAN) +
-                     ys_json_get_number(timing, "measure_s", NAN);
-    if (isnan(spent_s))
-        spent_s = ys_json_get_number(study, "ended_s", NAN) - ys_json_get_number(study, "started_s", NAN);
-    return spent_s - runs_s;
+    return ys_json_get_number(ys_json_get(study, "timing"), "measure_s", NAN) - runs_s;
 }
 
 static ys_json *harness_block(ys_status *status, const struct ys_view *view)

@@ -153,7 +153,7 @@ void ys_section_harness(struct ys_buf *out, const struct ys_view *view)
         before = ", ";
     }
     if (isfinite(overhead_s)) {
-        ys_buf_printf(out, "%sspent %s outside the runs", before, ys_label_value(YS_KIND_SPAN, overhead_s).text);
+        ys_buf_printf(out, "%sspent %s between the runs", before, ys_label_value(YS_KIND_SPAN, overhead_s).text);
         before = ", ";
     }
     if (strcmp(before, ", ") == 0)

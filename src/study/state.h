@@ -25,6 +25,7 @@ struct ys_study {
     bool run_failed, proof_failed, out_of_time;
     int stopped_by;                 /* the signal; 0 */
     struct ys_host_counters before; /* of the machine, as measuring began */
+    double measured_before_s;       /* by sessions that were interrupted; NAN: they could not say */
     double prepare_s, prepare_in_rounds_s, prove_s, measure_s;
 };
 

@@ -12,6 +12,7 @@
 #include "study/state.h"
 #include "verify/verify.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -147,7 +148,7 @@ static ys_status end_study(struct ys_study *study, ys_status status, int *exit_c
         ys_json_set(timing, "disturbance", ys_host_disturbance(&study->before, &after));
     ys_json_set_real(timing, "prepare_s", study->prepare_s);
     ys_json_set_real(timing, "prove_s", study->prove_s);
-    ys_json_set_real(timing, "measure_s", study->measure_s - study->prepare_in_rounds_s);
+    ys_json_set_real(timing, "measure_s", study->measured_before_s + study->measure_s - study->prepare_in_rounds_s);
     char *message = status == YS_OK ? NULL : ys_strdup(ys_error());
     ys_status ended = ys_store_study_end(study->store, study->id, end_status(*exit_code), *exit_code, timing);
     ys_json_free(timing);
@@ -225,23 +226,41 @@ static ys_status stored_trials(struct ys_store *store, int64_t study_id, ys_json
     return YS_OK;
 }
 
-static ys_status resume_rounds(struct ys_study *study, const ys_json *trials)
+static ys_status resume_rounds(struct ys_study *study, const ys_json *trials, const struct ys_store_next *next)
 {
-    struct ys_store_next next;
     for (size_t i = 0; i < study->set.count; i++)
         study->set.items[i].id = ys_json_get_int(ys_json_at(trials, i), "trial_id", 0);
+    ys_log_info("going on with round %lld of %lld", (long long)next->round + 1, (long long)study->rounds);
+    study->runs_total = (study->rounds - next->round) * (int64_t)study->runnable;
+    YS_TRY(ys_store_study_resume(study->store, study->id));
+    YS_TRY(prove_all(study));
+    return run_rounds(study, next->round, next->attempt);
+}
+
+/* What earlier sessions of this study took, as far as they could still say it: one that was killed could not. */
+static void add_timing(struct ys_study *study, const ys_json *document)
+{
+    const ys_json *timing = ys_json_get(document, "timing");
+    study->prepare_s += ys_json_get_number(timing, "prepare_s", 0);
+    study->prove_s += ys_json_get_number(timing, "prove_s", 0);
+    study->measured_before_s = ys_json_get_number(timing, "measure_s", NAN);
+}
+
+static ys_status resume(struct ys_study *study, const ys_json *document, const ys_json *trials, int *exit_code)
+{
+    struct ys_store_next next;
+    add_timing(study, document);
     YS_TRY(ys_store_unfinished(study->store, study->id, study->rounds, &next));
     if (next.round >= study->rounds) {
         ys_log_info("study %lld is complete: all %lld rounds are there", (long long)study->id,
                     (long long)study->rounds);
-        study->runs_done = 1;
+        *exit_code = (int)ys_json_get_int(document, "exit_code", YS_EXIT_OK);
         return YS_OK;
     }
-    ys_log_info("going on with round %lld of %lld", (long long)next.round + 1, (long long)study->rounds);
-    study->runs_total = (study->rounds - next.round) * (int64_t)study->runnable;
-    YS_TRY(ys_store_study_resume(study->store, study->id));
-    YS_TRY(prove_all(study));
-    return run_rounds(study, next.round, next.attempt);
+    ys_status status = ys_study_find_folder(study);
+    if (status == YS_OK)
+        status = resume_rounds(study, trials, &next);
+    return end_study(study, status, exit_code);
 }
 
 ys_status ys_study_resume(const struct ys_study_options *options, struct ys_store *store, int64_t study_id,
@@ -256,10 +275,7 @@ ys_status ys_study_resume(const struct ys_study_options *options, struct ys_stor
         status = ys_study_open(ys_json_get(document, "job"), trials, options, store, &study);
     if (status == YS_OK) {
         study.id = study_id;
-        status = ys_study_find_folder(&study);
-        if (status == YS_OK)
-            status = resume_rounds(&study, trials);
-        status = not_kept(end_study(&study, status, exit_code));
+        status = not_kept(resume(&study, document, trials, exit_code));
         ys_study_close(&study);
     }
     ys_json_free(document);

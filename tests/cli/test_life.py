@@ -1,4 +1,5 @@
 """The life of a study: results that cannot be written, interruptions, resume, limits, what goes where."""
+import contextlib
 import json
 import os
 import shutil
@@ -44,6 +45,10 @@ class Life(Case):
         self.assertGreater(self.stored_runs(), before)
         _, err = self.yardstick("resume", "last")
         self.assertIn("complete", err)
+        again, _ = self.result("show")
+        self.assertEqual(again["study"]["timing"], result["study"]["timing"])  # there was nothing to do
+        overhead_s = again["harness"]["overhead_s"]
+        self.assertTrue(overhead_s is None or overhead_s >= 0, overhead_s)
 
     def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(self):
         self.interrupted(signal.SIGINT, 130)
@@ -64,9 +69,11 @@ class Life(Case):
 
         def opened():
             for pid in self.marked_processes():
-                with open("/proc/%d/cmdline" % pid, "rb") as file:
-                    if b"misbehaving.py" in file.read():
-                        return True
+                with contextlib.suppress(OSError):  # it may have ended since it was listed
+                    with open("/proc/%d/cmdline" % pid, "rb") as file:
+                        if b"misbehaving.py" in file.read():
+                            return True
+            return False
         self.wait_until(opened, process)
         return process
 
