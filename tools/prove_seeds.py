@@ -27,7 +27,7 @@ MISTAKES = {
     "pad_side": ("lenet", "logits"),
     "batches_swapped": ("mlp", "batches"),
     "one_weight": ("mlp", "initial weights"),
-    "conv_bf16": ("lenet", "logits, loss, gradients"),
+    "conv_bf16": ("lenet", "logits and loss"),
 }
 
 

@@ -52,15 +52,17 @@ static void raise(struct ys_worst *worst, double error, const char *name)
     }
 }
 
-void ys_check_numerics(const struct ys_evidence *said, const struct ys_evidence *oracle, struct ys_worst *worst)
+void ys_check_numerics(const struct ys_evidence *said, const struct ys_evidence *oracle, struct ys_numerics *numerics)
 {
+    *numerics = (struct ys_numerics){0};
     if (!said->backward || !said->forward[0]) {
-        *worst = (struct ys_worst){.error = INFINITY, .name = "no answer"};
+        raise(&numerics->forward, INFINITY, "no answer");
+        raise(&numerics->gradients, INFINITY, "no answer");
         return;
     }
-    ys_error_gradients(said->backward, oracle->backward, "grad.", worst);
-    raise(worst, logits_error(said->forward[0], oracle->forward[0]), "logits");
-    raise(worst, loss_error(said->backward, oracle->backward), "loss");
+    raise(&numerics->forward, logits_error(said->forward[0], oracle->forward[0]), "logits");
+    raise(&numerics->forward, loss_error(said->backward, oracle->backward), "loss");
+    ys_error_gradients(said->backward, oracle->backward, "grad.", &numerics->gradients);
 }
 
 /* Rows that differ from the oracle's, over all ten batches; the first such batch is named. */
@@ -129,6 +131,17 @@ static void check_meaning(struct sheet *sheet, const struct ys_evidence *said, c
     note(sheet, "meaning", "weights after 10 steps", worst.error, bound, worst.name);
 }
 
+static void check_numerics(struct sheet *sheet, const struct ys_evidence *said, const struct ys_evidence *oracle,
+                           const struct ys_numerics *twins)
+{
+    struct ys_numerics found;
+    ys_check_numerics(said, oracle, &found);
+    note(sheet, "numerics", "logits and loss", found.forward.error, YS_VERIFY_TWIN_FACTOR * twins->forward.error,
+         found.forward.name);
+    note(sheet, "numerics", "gradients", found.gradients.error, YS_VERIFY_TWIN_FACTOR * twins->gradients.error,
+         found.gradients.name);
+}
+
 static bool failed(const ys_json *checks, const char *half, const char *name)
 {
     for (size_t i = 0; i < ys_json_size(checks); i++) {
@@ -184,12 +197,11 @@ static ys_status broken(ys_json *proof, const struct ys_evidence *said)
 }
 
 ys_status ys_check_all(const struct ys_graph *graph, const struct ys_evidence *meaning,
-                       const struct ys_evidence *numerics, const struct ys_evidence *oracle, double twins_worst,
-                       const char *weights, bool has_double, ys_json *proof)
+                       const struct ys_evidence *numerics, const struct ys_evidence *oracle,
+                       const struct ys_numerics *twins, const char *weights, bool has_double, ys_json *proof)
 {
     struct sheet sheet = {.checks = ys_json_array()};
     struct ys_safetensors *initial = NULL;
-    struct ys_worst worst;
     ys_json_set(proof, "checks", ys_json_ref(sheet.checks));
     const struct ys_evidence *first = numerics && numerics->status ? numerics : meaning;
     if (!numerics || numerics->status) {
@@ -202,9 +214,7 @@ ys_status ys_check_all(const struct ys_graph *graph, const struct ys_evidence *m
         check_work(&sheet, graph, numerics, both ? meaning : NULL, oracle, initial);
         if (both)
             check_meaning(&sheet, meaning, oracle);
-        ys_check_numerics(numerics, oracle, &worst);
-        note(&sheet, "numerics", "logits, loss, gradients", worst.error, YS_VERIFY_TWIN_FACTOR * twins_worst,
-             worst.name);
+        check_numerics(&sheet, numerics, oracle, twins);
         ys_json_set_string(proof, "verdict", verdict_of(&sheet, meaning));
         const char *reason = NULL;
         if (sheet.failed)

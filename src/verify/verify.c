@@ -23,8 +23,9 @@ struct ys_verifier {
     char *work;    /* of what follows; NULL before the first proof */
     char *order;   /* the proof's order file */
     int64_t rows;
-    struct ys_evidence said; /* by the oracle, in double */
-    double twins_worst;      /* negative until the twins ran in `twins_precision` */
+    struct ys_evidence said;  /* by the oracle, in double */
+    struct ys_numerics twins; /* their worst figures; */
+    bool twins_asked;         /* once they ran in `twins_precision` */
     char twins_precision[8];
 };
 
@@ -57,7 +58,7 @@ ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier
     }
     v->oracle = oracle;
     v->folder = folder;
-    v->twins_worst = -1;
+    v->twins_asked = false;
     *verifier = v;
     return YS_OK;
 }
@@ -68,7 +69,7 @@ static void forget_work(struct ys_verifier *v)
     ys_free(v->work);
     ys_free(v->order);
     v->work = v->order = NULL;
-    v->twins_worst = -1;
+    v->twins_asked = false;
 }
 
 void ys_verifier_close(struct ys_verifier *verifier)
@@ -136,7 +137,8 @@ static ys_status ask_oracle(struct ys_verifier *v, const struct ys_verify_reques
 
 /* One twin: how far the built-in engine in the trial's format gets from the oracle when everything is moved by one
  * unit. */
-static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, const char *folder, double *worst)
+static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, const char *folder,
+                          struct ys_numerics *worst)
 {
     struct ys_evidence said = {0};
     ys_json *moved = ys_proof_plan_builtin(plan, NULL, folder);
@@ -147,9 +149,10 @@ static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, 
     if (status == YS_OK && said.status)
         status = ys_fail(YS_EINTERNAL, "twin %d ended as %s: %s", twin, said.status, said.message);
     if (status == YS_OK) {
-        struct ys_worst figure;
-        ys_check_numerics(&said, &v->said, &figure);
-        *worst = fmax(*worst, figure.error);
+        struct ys_numerics found;
+        ys_check_numerics(&said, &v->said, &found);
+        worst->forward.error = fmax(worst->forward.error, found.forward.error);
+        worst->gradients.error = fmax(worst->gradients.error, found.gradients.error);
     }
     ys_evidence_fini(&said);
     ys_json_free(moved);
@@ -158,18 +161,19 @@ static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, 
 
 static ys_status ask_twins(struct ys_verifier *v, const struct ys_verify_request *request, const char *precision)
 {
-    if (v->twins_worst >= 0 && strcmp(v->twins_precision, precision) == 0)
+    if (v->twins_asked && strcmp(v->twins_precision, precision) == 0)
         return YS_OK;
     say(request, "asking eight twins");
     char *folder = NULL;
     YS_TRY(make_folder(v, "twin", &folder));
     ys_json *plan = ys_proof_plan(request->plan, v->order, v->rows, precision, folder);
-    double worst = 0;
+    struct ys_numerics worst = {0};
     ys_status status = YS_OK;
     for (int twin = 0; status == YS_OK && twin < YS_VERIFY_TWINS; twin++)
         status = ask_twin(v, plan, twin, folder, &worst);
     if (status == YS_OK) {
-        v->twins_worst = worst;
+        v->twins = worst;
+        v->twins_asked = true;
         snprintf(v->twins_precision, sizeof v->twins_precision, "%s", precision);
     }
     ys_json_free(plan);
@@ -204,7 +208,7 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
         ys_json_free(plan);
     }
     if (status == YS_OK)
-        status = ys_check_all(graph, &meaning, lost ? NULL : &numerics, &v->said, v->twins_worst,
+        status = ys_check_all(graph, &meaning, lost ? NULL : &numerics, &v->said, &v->twins,
                               ys_json_get_text(request->plan, "weights", ""), request->framework->has_double, proof);
     ys_evidence_fini(&meaning);
     ys_evidence_fini(&numerics);
@@ -268,7 +272,8 @@ static ys_status prove(struct ys_verifier *v, const struct ys_verify_request *re
     YS_TRY(ask_framework(v, request, proof));
     ys_json *twins = ys_json_object();
     ys_json_set_int(twins, "count", YS_VERIFY_TWINS);
-    ys_json_set_real(twins, "worst", v->twins_worst);
+    ys_json_set_real(twins, "forward", v->twins.forward.error);
+    ys_json_set_real(twins, "gradients", v->twins.gradients.error);
     ys_json_set(proof, "twins", twins);
     return ys_json_set_real(proof, "seconds", (double)(ys_time_ns() - start_ns) * 1e-9);
 }

@@ -19,7 +19,7 @@
 #include "base/json.h"
 #include "framework/framework.h"
 
-#define YS_VERIFY_VERSION       1 /* part of the cache key: raise it when the meaning of a proof changes */
+#define YS_VERIFY_VERSION       2 /* part of the cache key: raise it when the meaning of a proof changes */
 #define YS_VERIFY_ROWS          8
 #define YS_VERIFY_BATCHES       10
 #define YS_VERIFY_TWINS         8
@@ -46,9 +46,9 @@ struct ys_verify_request {
 
 /** Proves, or takes the proof from the cache. The proof is an object:
  *  {verdict: "pass"|"weak"|"fail"|"none", reason: null or a sentence, key, cached, framework, version, seed, rows,
- * batches, seconds, date, checks: [{half, name, error, bound, pass, worst}], twins: {count, worst}, diagnosis:
- * [sentence, ...]} `none`: the adapter does no work, or could not do this work at all (reason). A proof that fails is
- * YS_OK; errors are YS_EINTR, YS_EIO, YS_ENOMEM. */
+ * batches, seconds, date, checks: [{half, name, error, bound, pass, worst}], twins: {count, forward, gradients},
+ * diagnosis: [sentence, ...]} `none`: the adapter does no work, or could not do this work at all (reason). A proof that
+ * fails is YS_OK; errors are YS_EINTR, YS_EIO, YS_ENOMEM. */
 ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request,
                           ys_json **proof) YS_MUST_CHECK;
 
