@@ -3,12 +3,14 @@
  * Each framework is compared with the oracle (the built-in engine's `ref` back end in double) on the trial's own graph,
  * initial weights and batches: the first 8 rows of the first ten batches. Three groups of checks:
  *
- *   work      parameter count, multiply-adds, initial weights and the rows of all ten batches, each exactly equal
- *   meaning   both sides in double: logits, loss, every gradient, every weight after 1 and after 10 steps of the
- * trial's own optimizer, the learning rate cut to a tenth after five: all within YS_VERIFY_MEANING_BOUND numerics  the
- * framework in the trial's own format against the oracle: the worst of logits, loss and gradients of the first batch,
- * within YS_VERIFY_TWIN_FACTOR times the worst of eight twins, which are the built-in engine in that format with every
- * weight and pixel moved by one unit in the last place at random
+ * Work: parameter count, multiply-adds, initial weights and the rows of all ten batches, each exactly equal.
+ *
+ * Meaning: both sides in double; logits, loss, every gradient, every weight after 1 and after 10 steps of the trial's
+ * own optimizer, the learning rate cut to a tenth after five: all within YS_VERIFY_MEANING_BOUND.
+ *
+ * Numerics: the framework in the trial's own format against the oracle; the worse of logits and loss, and the worst of
+ * the gradients, of the first batch, each within YS_VERIFY_TWIN_FACTOR times that of the worst of eight twins, which
+ * are the built-in engine in that format with every weight and pixel moved by one unit in the last place at random.
  *
  * Errors are max|d| / max|ref| for logits, |d| / |ref| for the loss, norm(d) / norm(ref) for gradients and
  * norm(w - ref) / norm(ref - w0) for weights. A tensor whose norm lies below 1e-6 of the largest of its kind is judged
