@@ -16,8 +16,8 @@ struct ys_numerics {
 
 void ys_check_numerics(const struct ys_evidence *said, const struct ys_evidence *oracle, struct ys_numerics *numerics);
 
-/** Fills verdict, reason, checks, diagnosis and lasting of `proof`. `meaning` may hold nothing (a framework without
- * double), `numerics` may be NULL (its session was never begun). `weights` is the file of initial values. */
+/** Fills verdict, reason, checks and lasting (may it be cached?) of `proof`. `meaning` may hold nothing (a framework
+ * without double), `numerics` may be NULL (its session was never begun). `weights` is the file of initial values. */
 ys_status ys_check_all(const struct ys_graph *graph, const struct ys_evidence *meaning,
                        const struct ys_evidence *numerics, const struct ys_evidence *oracle,
                        const struct ys_numerics *twins, const char *weights, bool has_double,

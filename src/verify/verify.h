@@ -46,10 +46,13 @@ struct ys_verify_request {
     void *context;
 };
 
-/** Proves, or takes the proof from the cache. The proof is an object:
- *  {verdict: "pass"|"weak"|"fail"|"none", reason: null or a sentence, key, cached, framework, version, seed, rows,
- * batches, seconds, date, checks: [{half, name, error, bound, pass, worst}], twins: {count, forward, gradients},
- * diagnosis: [sentence, ...]} `none`: the adapter does no work, or could not do this work at all (reason). A proof that
+/** Proves, or takes the proof from the cache. The proof is an object of
+ *
+ *  verdict "pass", "weak", "fail" or "none"; reason (null, or a sentence); key, cached, framework, version, seed, rows,
+ *  batches, seconds, date; checks, an array of {half, name, error, bound, pass, worst}; twins {count, forward,
+ * gradients}.
+ *
+ * Verdict "none": the adapter does no work, or could not do this work at all (the reason says which). A proof that
  * fails is YS_OK; errors are YS_EINTR, YS_EIO, YS_ENOMEM. */
 ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request,
                           ys_json **proof) YS_MUST_CHECK;
