@@ -24,8 +24,28 @@ struct ys_engine;
 struct ys_graph; /* graph/graph.h */
 
 enum ys_engine_precision { YS_ENGINE_F64, YS_ENGINE_F32, YS_ENGINE_BF16 };
-/** Operators whose meaning depends on it (none of the present ones) follow it. */
+/** Batch normalisation and dropout differ between the two. */
 enum ys_engine_mode { YS_ENGINE_EVAL, YS_ENGINE_TRAIN };
+
+/* With G the gradient of the loss, first scaled by clip_norm / norm where its norm over all parameters together is larger
+ * than clip_norm; r = lr * lr_mult and d = weight_decay * decay_mult (the multipliers are the graph's, per parameter);
+ * t counts steps from 1:
+ *   SGD      g = G + d w;  v = momentum v + g;  w = w - r (nesterov ? g + momentum v : v)
+ *   ADAM     g = G + d w;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
+ *            w = w - r (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)        (Kingma and Ba, 2015)
+ *   ADAMW    first w = w - r d w, then as ADAM with g = G                              (Loshchilov and Hutter, 2019)
+ *   RMSPROP  g = G + d w;  v = alpha v + (1 - alpha) g^2;  u = momentum u + g / (sqrt(v) + epsilon);  w = w - r u
+ * All state starts at zero. */
+enum ys_engine_rule { YS_ENGINE_SGD, YS_ENGINE_ADAM, YS_ENGINE_ADAMW, YS_ENGINE_RMSPROP };
+
+struct ys_engine_optimizer {
+    enum ys_engine_rule rule;
+    double momentum; /* SGD, RMSPROP: [0, 1) */
+    bool nesterov;   /* SGD */
+    double beta1, beta2, alpha, epsilon;
+    double weight_decay;
+    double clip_norm; /* 0: no clipping */
+};
 
 struct ys_engine_config {
     int64_t batch; /* rows of every call, at least 1 */
@@ -34,10 +54,8 @@ struct ys_engine_config {
     int threads;         /* at least 1 */
     bool training;       /* false: forward only, with less memory */
     bool input_gradient; /* backward also gives the gradient of the loss by the input */
-    /* SGD: g = dLoss/dw + weight_decay * decay_mult * w;  v = momentum * v + g;  d = nesterov ? g + momentum * v : v;
-     * w = w - lr * lr_mult * d. The multipliers are the graph's, per parameter. */
-    double momentum, weight_decay;
-    bool nesterov;
+    uint64_t seed;       /* of dropout's masks */
+    struct ys_engine_optimizer optimizer; /* all zero: plain SGD */
     bool guarded; /* tests: buffers share no memory and stand between guard words (ys_engine_check) */
 };
 

@@ -515,6 +515,6 @@ ys_status ys_onednn_backward(struct ys_lowering *low, const struct ys_node *node
 ys_status ys_onednn_update(struct ys_lowering *low)
 {
     struct ys_onednn_update c = {low->config.threads, low};
-    struct ys_operand operands[3] = {at(low->weights), at(low->gradients), at(low->momenta)};
-    return append_own(low, "update", ys_onednn_update_run, &c, sizeof c, operands, 2 + (low->momenta >= 0));
+    struct ys_operand operands[3] = {at(low->weights), at(low->gradients), at(low->state1)};
+    return append_own(low, "update", ys_onednn_update_run, &c, sizeof c, operands, 2 + (low->state1 >= 0));
 }

@@ -141,15 +141,15 @@ static void update_part(const void *context, void *const *operand, size_t first,
 {
     const struct update_part *part = context;
     const struct ys_lowering *low = part->low;
-    float rate = (float)(*low->lr * part->range->lr_mult), momentum = (float)low->config.momentum;
-    float decay = (float)(low->config.weight_decay * part->range->decay_mult);
+    float rate = (float)(*low->lr * part->range->lr_mult), momentum = (float)low->config.optimizer.momentum;
+    float decay = (float)(low->config.optimizer.weight_decay * part->range->decay_mult);
     float *restrict w = (float *)operand[0] + part->range->first;
     const float *restrict g = (const float *)operand[1] + part->range->first;
-    float *restrict v = low->momenta >= 0 ? (float *)operand[2] + part->range->first : NULL;
+    float *restrict v = low->state1 >= 0 ? (float *)operand[2] + part->range->first : NULL;
     if (!v) {
         for (size_t i = first; i < end; i++)
             w[i] = w[i] - rate * (g[i] + decay * w[i]);
-    } else if (low->config.nesterov) {
+    } else if (low->config.optimizer.nesterov) {
         for (size_t i = first; i < end; i++) {
             float d = g[i] + decay * w[i], moved = momentum * v[i] + d;
             v[i] = moved;

@@ -285,8 +285,8 @@ static ys_status ref_update(struct ys_lowering *low)
     if (!c)
         return ys_out_of_memory();
     c->low = low;
-    struct ys_operand operands[3] = {at(low->weights), at(low->gradients), at(low->momenta)};
-    return ys_lower_call(low, "update", ref->kernels->update, c, ys_free, operands, 2 + (low->momenta >= 0));
+    struct ys_operand operands[3] = {at(low->weights), at(low->gradients), at(low->state1)};
+    return ys_lower_call(low, "update", ref->kernels->update, c, ys_free, operands, 2 + (low->state1 >= 0));
 }
 
 static ys_status ref_param_store(struct ys_lowering *low, size_t param, const void *canonical, void *flat)

@@ -63,9 +63,9 @@ static ys_status read_optimizer(const ys_json *plan, struct ys_engine_config *co
     YS_TRY(need_word(optimizer, "name", "sgd"));
     if (ys_json_type_of(ys_json_get(optimizer, "clip_norm")) != YS_JSON_NULL)
         return ys_fail(YS_EUNSUPPORTED, "clip_norm is not yet available in the built-in engine");
-    config->momentum = ys_json_get_number(optimizer, "momentum", 0);
-    config->weight_decay = ys_json_get_number(optimizer, "weight_decay", 0);
-    config->nesterov = ys_json_get_bool(optimizer, "nesterov", false);
+    config->optimizer.momentum = ys_json_get_number(optimizer, "momentum", 0);
+    config->optimizer.weight_decay = ys_json_get_number(optimizer, "weight_decay", 0);
+    config->optimizer.nesterov = ys_json_get_bool(optimizer, "nesterov", false);
     return YS_OK;
 }
 

@@ -2,11 +2,20 @@
  *
  * The engine (engine/lower.c) walks the graph and asks; the back end chooses layouts, temporary buffers and fusion. The
  * order is: begin, forward of every live node, loss, backward of every live node from the last to the first, update.
- * A node is live when the logits depend on it. All floating-point values of a program have one format: double for
- * YS_ENGINE_F64, float for YS_ENGINE_F32.
+ * A node is live when the logits depend on it. Parameters, logits, loss and the input's gradient are double for
+ * YS_ENGINE_F64, float for YS_ENGINE_F32 and YS_ENGINE_BF16; other values and gradients have the precision's format, in
+ * whatever layout the back end likes.
  *
- * Parameters live in one flat buffer, in whatever layout the back end likes; gradients and momenta mirror it element
- * for element, so the optimizer is one pass over three arrays. */
+ * A value may be read by several nodes; its gradient is the sum of what each gives. Backward of a node comes after
+ * backward of every reader of its results, so when it comes, gradient[out] is complete; it adds its own share to
+ * gradient[in], or makes that buffer if it is the first (gradient[in] is -1).
+ *
+ * What differs between training and evaluation is decided when the program runs, from `mode`; an evaluating program
+ * (config.training false) knows no other mode. The update segment, and it alone, also moves running statistics.
+ *
+ * Parameters live in one flat buffer, in whatever layout the back end likes; gradients and the optimizer's state mirror
+ * it element for element, so the optimizer is one pass over a few arrays. Buffers (role buffer) lie there too, and
+ * belong to no update range; what stands at their place in `gradients` is nobody's. */
 #ifndef YS_ENGINE_BACKEND_H
 #define YS_ENGINE_BACKEND_H
 
@@ -24,11 +33,13 @@ struct ys_lowering {
     const struct ys_graph *graph;
     struct ys_engine_config config;
     struct ys_program *program;
-    size_t real_size;     /* bytes of one floating-point element: 8 or 4 */
+    size_t real_size;     /* bytes of an element of parameters, logits and loss: 8 or 4 */
     int64_t classes;      /* columns of the logits */
     bool *node_live;      /* [node_count] */
     bool *value_gradient; /* [value_count]: the gradient of this value is wanted */
-    int *value_reader;    /* [value_count]: the one live node that reads it, -1 for the logits and for dead values */
+    int *value_reads;     /* [value_count]: how often live nodes read it; being the logits counts as one more */
+    int *value_reader;    /* [value_count]: the live node that reads it, where value_reads is 1 and it is not the logits;
+                             else -1 */
     int *value;           /* [value_count]: its buffer, -1 before it has one */
     int *gradient;        /* [value_count]: the buffer of its gradient, -1 before it has one */
     size_t *param_offset; /* [param_count]: first element in the flat buffers; set by the engine after begin */
@@ -38,10 +49,13 @@ struct ys_lowering {
     int logits;           /* [batch, classes], C order */
     int loss;             /* one element */
     int input_gradient;   /* float [batch, ...] in C order, -1 unless asked for */
-    int weights, gradients, momenta; /* the flat buffers; -1 where there is none (no training, no momentum) */
+    int weights, gradients; /* the flat buffers; gradients is -1 without training */
+    int state1, state2;     /* flat: v of SGD and u of RMSPROP, m of ADAM; v of ADAM and RMSPROP; -1 where not needed */
     struct ys_update_range *ranges;
     size_t range_count;
-    const double *lr;        /* of the step about to run; valid for the life of the program */
+    const double *lr;        /* of the step about to run; valid for the life of the program, as are the next two */
+    const uint64_t *step;    /* steps done since open or reset */
+    const enum ys_engine_mode *mode; /* of the run about to begin */
     enum ys_segment segment; /* that calls are being appended to */
     int saved_threads;       /* the calling thread's own setting, between enter and leave */
     void *state;             /* the back end's own; made by begin, which may fail half way: end copes */

@@ -43,8 +43,8 @@ static ys_status check_graph(const struct ys_graph *graph)
                        ys_dtype_name(input->dtype));
     if (output->rank != 2 || output->producer < 0)
         return ys_fail(YS_EUNSUPPORTED, "output %s has %zu dimensions; logits have 2", output->name, output->rank);
-    if (strcmp(graph->loss, "softmax_cross_entropy") != 0)
-        return ys_fail(YS_EUNSUPPORTED, "loss %s is not softmax_cross_entropy", graph->loss);
+    if (graph->loss != YS_LOSS_SOFTMAX_CROSS_ENTROPY)
+        return ys_fail(YS_EUNSUPPORTED, "loss %s is not softmax_cross_entropy", ys_loss_name(graph->loss));
     return YS_OK;
 }
 
@@ -265,8 +265,8 @@ int ys_engine_save(struct ys_engine *e, const char *path)
 
 void ys_engine_reset(struct ys_engine *e)
 {
-    if (e->low.momenta >= 0)
-        memset(ys_program_at(&e->program, e->low.momenta), 0, e->program.buffers[e->low.momenta].size_bytes);
+    if (e->low.state1 >= 0)
+        memset(ys_program_at(&e->program, e->low.state1), 0, e->program.buffers[e->low.state1].size_bytes);
     e->steps = 0;
 }
 

@@ -106,7 +106,7 @@ static ys_status make_tables(struct ys_lowering *low)
         !low->param_offset || !low->param_size || !low->ranges)
         return ys_out_of_memory();
     low->real_size = low->config.precision == YS_ENGINE_F64 ? sizeof(double) : sizeof(float);
-    low->logits = low->loss = low->input_gradient = low->weights = low->gradients = low->momenta = -1;
+    low->logits = low->loss = low->input_gradient = low->weights = low->gradients = low->state1 = low->state2 = -1;
     return YS_OK;
 }
 
@@ -147,8 +147,8 @@ static ys_status make_param_buffers(struct ys_lowering *low)
     if (!low->config.training)
         return YS_OK;
     YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->gradients));
-    if (low->config.momentum != 0)
-        YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->momenta));
+    if (low->config.optimizer.momentum != 0)
+        YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->state1));
     return YS_OK;
 }
 

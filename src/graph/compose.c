@@ -7,6 +7,25 @@ static const struct ys_op_rule rules[] = {
     [YS_OP_NORMALIZE] = {"normalize", 1, 1, false, false}, [YS_OP_CONV] = {"Conv", 1, 1, true, true},
     [YS_OP_RELU] = {"Relu", 1, 1, false, false},           [YS_OP_MAXPOOL] = {"MaxPool", 1, 1, false, true},
     [YS_OP_FLATTEN] = {"Flatten", 1, 1, false, false},     [YS_OP_GEMM] = {"Gemm", 1, 1, true, false},
+    [YS_OP_AVERAGEPOOL] = {"AveragePool", 1, 1, false, true},
+    [YS_OP_GLOBAL_AVERAGEPOOL] = {"GlobalAveragePool", 1, 1, false, false},
+    [YS_OP_GLOBAL_MAXPOOL] = {"GlobalMaxPool", 1, 1, false, false},
+    [YS_OP_BATCHNORM] = {"BatchNormalization", 1, 1, true, false},
+    [YS_OP_LRN] = {"LRN", 1, 1, false, false},
+    [YS_OP_CLIP] = {"Clip", 1, 1, false, false},
+    [YS_OP_LEAKY_RELU] = {"LeakyRelu", 1, 1, false, false},
+    [YS_OP_TANH] = {"Tanh", 1, 1, false, false},
+    [YS_OP_SIGMOID] = {"Sigmoid", 1, 1, false, false},
+    [YS_OP_SOFTMAX] = {"Softmax", 1, 1, false, false},
+    [YS_OP_LOG_SOFTMAX] = {"LogSoftmax", 1, 1, false, false},
+    [YS_OP_ADD] = {"Add", 2, 1, false, false},
+    [YS_OP_MUL] = {"Mul", 2, 1, false, false},
+    [YS_OP_CONCAT] = {"Concat", 2, 1, false, false},
+    [YS_OP_SPLIT] = {"Split", 1, 2, false, false},
+    [YS_OP_RESHAPE] = {"Reshape", 1, 1, false, false},
+    [YS_OP_TRANSPOSE] = {"Transpose", 1, 1, false, false},
+    [YS_OP_MEAN] = {"ReduceMean", 1, 1, false, false},
+    [YS_OP_DROPOUT] = {"Dropout", 1, 1, false, false},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == YS_OP_COUNT, "one rule an operator");
 
@@ -14,6 +33,15 @@ const struct ys_op_rule *ys_op_rule(enum ys_op op)
 {
     YS_ASSERT((int)op >= 0 && op < YS_OP_COUNT);
     return &rules[op];
+}
+
+static const char *const loss_names[] = {"softmax_cross_entropy", "nll", "mean_squared_error"};
+_Static_assert(sizeof loss_names / sizeof loss_names[0] == YS_LOSS_COUNT, "one name a loss");
+
+const char *ys_loss_name(enum ys_loss loss)
+{
+    YS_ASSERT((int)loss >= 0 && loss < YS_LOSS_COUNT);
+    return loss_names[loss];
 }
 
 const char *ys_op_name(enum ys_op op)
@@ -40,10 +68,9 @@ ys_status ys_compose_new(const char *name, struct ys_graph **graph)
     struct ys_graph *fresh = ys_alloc(1, sizeof *fresh);
     if (fresh) {
         fresh->name = ys_strdup(name);
-        fresh->loss = ys_strdup("softmax_cross_entropy");
         fresh->input = fresh->output = -1;
     }
-    if (!fresh || !fresh->name || !fresh->loss) {
+    if (!fresh || !fresh->name) {
         ys_graph_free(fresh);
         return ys_out_of_memory();
     }
@@ -91,6 +118,8 @@ ys_status ys_compose_node(struct ys_graph *graph, enum ys_op op, const char *nam
         .name = copy,
         .weight = -1,
         .bias = -1,
+        .running_mean = -1,
+        .running_var = -1,
         .window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .group = 1},
     };
     *index = (int)graph->node_count++;
@@ -105,6 +134,7 @@ void ys_graph_free(struct ys_graph *graph)
         ys_free(graph->values[i].name);
     for (size_t i = 0; i < graph->node_count; i++) {
         ys_free(graph->nodes[i].name);
+        ys_free(graph->nodes[i].connected);
         ys_free(graph->nodes[i].normalize.mean);
         ys_free(graph->nodes[i].normalize.std);
     }
@@ -114,7 +144,6 @@ void ys_graph_free(struct ys_graph *graph)
     ys_free(graph->nodes);
     ys_free(graph->params);
     ys_free(graph->name);
-    ys_free(graph->loss);
     ys_free(graph);
 }
 

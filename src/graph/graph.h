@@ -14,13 +14,34 @@
 
 #define YS_BATCH ((int64_t)-1)
 
+/* Each is the ONNX operator of that name unless said otherwise. No operator mixes rows of the batch, but for the
+ * statistics of YS_OP_BATCHNORM; axes are counted with the batch as axis 0, which none may touch. */
 enum ys_op {
     YS_OP_NORMALIZE, /* y = (x * scale - mean[c]) / std[c]; x uint8 or float, y float */
-    YS_OP_CONV,      /* ONNX Conv: cross-correlation, OIHW weight, optional bias */
+    YS_OP_CONV,      /* cross-correlation, OIHW weight, optional bias, optional table of connections */
     YS_OP_RELU,
-    YS_OP_MAXPOOL, /* ONNX MaxPool, floor; padding never wins */
+    YS_OP_MAXPOOL, /* padding never wins */
     YS_OP_FLATTEN, /* (N, ...) to (N, product), C order */
     YS_OP_GEMM,    /* y = x * weight^T + bias: ONNX Gemm with transB = 1, weight (out, in) */
+    YS_OP_AVERAGEPOOL,
+    YS_OP_GLOBAL_AVERAGEPOOL, /* (N, C, H, W) to (N, C, 1, 1) */
+    YS_OP_GLOBAL_MAXPOOL,
+    YS_OP_BATCHNORM, /* rank 2 or 4, over all axes but 1; see struct ys_batchnorm */
+    YS_OP_LRN,       /* across channels */
+    YS_OP_CLIP,      /* to [low, high]; ReLU6 is low 0, high 6 */
+    YS_OP_LEAKY_RELU,
+    YS_OP_TANH,
+    YS_OP_SIGMOID,
+    YS_OP_SOFTMAX, /* along one axis */
+    YS_OP_LOG_SOFTMAX,
+    YS_OP_ADD, /* two values of one shape; no broadcasting */
+    YS_OP_MUL,
+    YS_OP_CONCAT,    /* 2 to YS_NODE_MAX_IN values along one axis */
+    YS_OP_SPLIT,     /* 2 to YS_NODE_MAX_OUT values along one axis; every one must be read */
+    YS_OP_RESHAPE,   /* C order; the batch stays */
+    YS_OP_TRANSPOSE, /* the batch stays */
+    YS_OP_MEAN,      /* ONNX ReduceMean over any axes but the batch */
+    YS_OP_DROPOUT,   /* training: y = x / (1 - ratio) where kept, else 0; evaluation: y = x */
     YS_OP_COUNT
 };
 
@@ -30,6 +51,27 @@ struct ys_window {     /* of convolutions and pools */
     int64_t dilation[2];
     int64_t pad[4]; /* top, left, bottom, right, as ONNX orders them */
     int64_t group;  /* convolutions; 1 elsewhere */
+    /* Pools. ceil: a last window may reach beyond the padding; one that would begin behind the image and its left
+     * padding is left out (as PyTorch and Caffe do). include_pad, of average pools: divide by the part of the window
+     * that lies in image and padding, not in the image alone; what ceil adds beyond the padding never counts. */
+    bool ceil, include_pad;
+};
+
+/* Batch normalisation: y = scale * (x - mean) / sqrt(variance + epsilon) + bias. Training uses mean and variance of the
+ * batch, the variance with n; evaluation the running ones. A training step then sets
+ * running = (1 - momentum) * running + momentum * batch, where the batch's variance is taken with n - 1 (Ioffe and
+ * Szegedy, 2015, algorithm 2; n is rows times area, and n = 1 counts as its variance 0). This is PyTorch's momentum;
+ * ONNX and TensorFlow call 1 minus it so. Parameters: weight (scale), bias, running_mean, running_var; the last two
+ * have the role buffer and start at 0 and 1. All four are always there. */
+struct ys_batchnorm {
+    double epsilon, momentum;
+};
+
+/* Local response normalisation: y[c] = x[c] / (bias + alpha / size * sum of x[i]^2)^beta, i from c - floor((size-1)/2)
+ * to c + ceil((size-1)/2), inside the channels. */
+struct ys_lrn {
+    int64_t size;
+    double alpha, beta, bias;
 };
 
 struct ys_normalize {
@@ -75,8 +117,32 @@ struct ys_node {
     size_t in_count, out_count;
     int in[YS_NODE_MAX_IN], out[YS_NODE_MAX_OUT]; /* value indices */
     int weight, bias;                             /* parameter indices, -1 where the op has none */
-    struct ys_window window;                      /* CONV, MAXPOOL */
-    struct ys_normalize normalize;                /* NORMALIZE */
+    int running_mean, running_var;                /* of BATCHNORM; -1 elsewhere */
+    struct ys_window window;                      /* CONV, MAXPOOL, AVERAGEPOOL */
+    /* CONV, NULL for all: [out channels][in channels / group], 1 where the output channel sees the input channel.
+     * Weights of absent connections are no parameters: they are 0 in every file, stay 0, have gradient 0, and count
+     * neither as parameters nor as multiply-adds. */
+    unsigned char *connected;
+    struct ys_normalize normalize;       /* NORMALIZE */
+    struct ys_batchnorm batchnorm;       /* BATCHNORM */
+    struct ys_lrn lrn;                   /* LRN */
+    double low, high;                    /* CLIP */
+    double slope;                        /* LEAKY_RELU: of its negative side */
+    double ratio;                        /* DROPOUT: share of elements dropped, 0 <= ratio < 1 */
+    int axis;                            /* SOFTMAX, LOG_SOFTMAX, CONCAT, SPLIT; at least 1 */
+    int64_t split[YS_NODE_MAX_OUT];      /* SPLIT: extent of each output along the axis */
+    size_t shape_rank;                   /* RESHAPE */
+    int64_t shape[YS_MAX_RANK];          /* RESHAPE: shape[0] is YS_BATCH, the others are numbers */
+    int permutation[YS_MAX_RANK];        /* TRANSPOSE: axis i of the result is axis permutation[i]; the first is 0 */
+    bool reduced[YS_MAX_RANK], keepdims; /* MEAN: which axes, and whether they stay with extent 1 */
+};
+
+enum ys_loss {                    /* each the mean over the batch; y is the label, K the number of classes */
+    YS_LOSS_SOFTMAX_CROSS_ENTROPY, /* -sum over k of t[k] log softmax(z)[k]; t[y] = 1 - s + s / K, others s / K, with s
+                                      the label smoothing */
+    YS_LOSS_NLL,                  /* -z[y], for a network that ends in LogSoftmax */
+    YS_LOSS_MEAN_SQUARED_ERROR,   /* 1 / K sum over k of (z[k] - t[k])^2, t[y] = 1, others 0 */
+    YS_LOSS_COUNT
 };
 
 struct ys_graph {
@@ -87,10 +153,12 @@ struct ys_graph {
     struct ys_param *params;
     int input;  /* value index of the graph's one input "x" */
     int output; /* value index of the logits */
-    char *loss; /* "softmax_cross_entropy": mean over the batch of -log softmax(logits)[y] */
+    enum ys_loss loss;
+    double label_smoothing; /* of softmax cross-entropy: 0 <= s < 1; 0 with the others */
 };
 
-const char *ys_op_name(enum ys_op op); /* "Conv", "normalize": as in the JSON form */
+const char *ys_op_name(enum ys_op op);       /* "Conv", "normalize": as in the JSON form */
+const char *ys_loss_name(enum ys_loss loss); /* "softmax_cross_entropy", "nll", "mean_squared_error" */
 
 /** Parses, checks and infers every shape. Errors name node and value. `name` begins the messages. */
 ys_status ys_graph_from_json(const ys_json *json, const char *name, struct ys_graph **graph) YS_MUST_CHECK;
@@ -103,7 +171,7 @@ void ys_graph_free(struct ys_graph *graph);
 int64_t ys_param_elements(const struct ys_param *p);
 /** Elements of value `v` for one row of the batch. */
 int64_t ys_value_row_elements(const struct ys_value *v);
-/** Trainable elements (role weight). */
+/** Trainable elements (role weight), absent connections left out. */
 int64_t ys_graph_parameter_count(const struct ys_graph *graph);
 /** Multiply-adds of one row, forward, of convolutions and matrix products; positions over padding count, as everyone
  * counts. */

@@ -180,7 +180,7 @@ static ys_status infer_op(struct site *site)
         return infer_flatten(site);
     case YS_OP_GEMM:
         return infer_gemm(site);
-    case YS_OP_COUNT:
+    default:
         break;
     }
     return ys_fail(YS_EINTERNAL, "no shape rule for operator %d", (int)site->node->op);
@@ -255,7 +255,7 @@ ys_status ys_compose_finish(struct ys_graph *graph, const char *label)
     if (output->rank != 2 || output->dtype != YS_F32)
         return ys_fail(YS_EFORMAT, "%s: output %s has shape %s, type %s; %s needs (N, classes), F32", label,
                        output->name, ys_shape_text(output->shape, output->rank, text), ys_dtype_name(output->dtype),
-                       graph->loss);
+                       ys_loss_name(graph->loss));
     const struct ys_node **readers = ys_alloc(graph->param_count, sizeof *readers);
     if (!readers)
         return ys_out_of_memory();

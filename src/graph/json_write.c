@@ -167,7 +167,7 @@ static ys_status fill_graph(ys_json *object, const struct ys_graph *graph)
     YS_TRY(put_all(object, "nodes", graph, graph->node_count, fill_node));
     YS_TRY(put_all(object, "params", graph, graph->param_count, fill_param));
     YS_TRY(ys_json_set_string(object, "output", graph->values[graph->output].name));
-    return ys_json_set_string(object, "loss", graph->loss);
+    return ys_json_set_string(object, "loss", ys_loss_name(graph->loss));
 }
 
 ys_json *ys_graph_to_json(const struct ys_graph *graph)

@@ -17,7 +17,7 @@ static struct ys_engine *open_engine(const struct net *n, const char *backend, e
                                       .training = true,
                                       .input_gradient = true,
                                       .guarded = true,
-                                      .momentum = 0.9};
+                                      .optimizer.momentum = 0.9};
     struct ys_engine *engine = NULL;
     CHECK_TEXT(ys_engine_open_graph(&n->graph, &config, &engine) == 0 ? "" : ys_engine_error(), "");
     if (engine)

@@ -17,7 +17,7 @@ struct net {
     struct ys_value values[NET_MAX];
     struct ys_node nodes[NET_MAX];
     struct ys_param params[NET_MAX];
-    char value_names[NET_MAX][16], node_names[NET_MAX][16], param_names[NET_MAX][16], loss[32], name[8];
+    char value_names[NET_MAX][16], node_names[NET_MAX][16], param_names[NET_MAX][16], name[8];
     double mean[3], deviation[3];
     int64_t batch;
     int last;
@@ -38,10 +38,9 @@ static void net_input(struct net *n, enum ys_dtype dtype, int64_t batch, int64_t
                       int64_t width)
 {
     memset(n, 0, sizeof *n);
-    strcpy(n->loss, "softmax_cross_entropy");
     strcpy(n->name, "test");
     n->graph = (struct ys_graph){
-        .name = n->name, .values = n->values, .nodes = n->nodes, .params = n->params, .loss = n->loss};
+        .name = n->name, .values = n->values, .nodes = n->nodes, .params = n->params};
     n->batch = batch;
     net_value(n, -1, dtype, 4, (int64_t[]){channels, height, width});
 }

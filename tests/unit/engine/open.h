@@ -26,8 +26,8 @@ static struct ys_engine_config config_of(const struct net *n, const struct backe
                                      .backend = b->name,
                                      .threads = b->threads,
                                      .training = true,
-                                     .momentum = 0.9,
-                                     .weight_decay = 5e-4};
+                                     .optimizer.momentum = 0.9,
+                                     .optimizer.weight_decay = 5e-4};
 }
 
 __attribute__((unused)) static struct ys_engine *open_with(const struct net *n, const struct ys_engine_config *config)

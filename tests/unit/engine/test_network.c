@@ -25,9 +25,9 @@ static void check_sgd(const struct backend_case *b, double momentum, bool nester
     n.params[1].decay_mult = 0;
     n.params[2].lr_mult = 0.5;
     struct ys_engine_config config = config_of(&n, b);
-    config.momentum = momentum;
-    config.nesterov = nesterov;
-    config.weight_decay = 0.01;
+    config.optimizer.momentum = momentum;
+    config.optimizer.nesterov = nesterov;
+    config.optimizer.weight_decay = 0.01;
     struct ys_engine *e = open_with(&n, &config);
     REQUIRE(e != NULL);
     void *x = net_rows(&n, "x");
