@@ -8,7 +8,13 @@
  *
  * A value may be read by several nodes; its gradient is the sum of what each gives. Backward of a node comes after
  * backward of every reader of its results, so when it comes, gradient[out] is complete; it adds its own share to
- * gradient[in], or makes that buffer if it is the first (gradient[in] is -1).
+ * gradient[in], or makes that buffer if it is the first (gradient[in] is -1). ys_lower_share() says which. A back end
+ * may also pass a buffer on, gradient[in] = gradient[out], to one value or to several; then several hold one buffer,
+ * and ys_lower_share() and ys_lower_gradient_holders() tell when nobody may write into it. After backward of a node its
+ * results hold nothing any more: the engine sets their gradient to -1.
+ *
+ * A node with several results (Split) has one backward, called when the gradient of any of them is wanted; a result
+ * that no live node reads has no gradient (-1), which counts as zeros.
  *
  * What differs between training and evaluation is decided when the program runs, from `mode`; an evaluating program
  * (config.training false) knows no other mode. The update segment, and it alone, also moves running statistics.
@@ -36,29 +42,29 @@ struct ys_lowering {
     size_t real_size;     /* bytes of an element of parameters, logits and loss: 8 or 4 */
     int64_t classes;      /* columns of the logits */
     bool *node_live;      /* [node_count] */
-    bool *value_gradient; /* [value_count]: the gradient of this value is wanted */
+    bool *value_gradient; /* [value_count]: the gradient of this value is wanted; false where no live node reads it */
     int *value_reads;     /* [value_count]: how often live nodes read it; being the logits counts as one more */
-    int *value_reader;    /* [value_count]: the live node that reads it, where value_reads is 1 and it is not the logits;
-                             else -1 */
-    int *value;           /* [value_count]: its buffer, -1 before it has one */
-    int *gradient;        /* [value_count]: the buffer of its gradient, -1 before it has one */
-    size_t *param_offset; /* [param_count]: first element in the flat buffers; set by the engine after begin */
-    size_t *param_size;   /* [param_count]: elements there, padding included; set by begin */
-    int input;            /* batch rows as the graph's input stores them (uint8 or float32), C order */
-    int labels;           /* int64 [batch] */
-    int logits;           /* [batch, classes], C order */
-    int loss;             /* one element */
-    int input_gradient;   /* float [batch, ...] in C order, -1 unless asked for */
+    int *value_reader; /* [value_count]: the live node that reads it, where value_reads is 1 and it is not the logits;
+                          else -1 */
+    int *value;        /* [value_count]: its buffer, -1 before it has one */
+    int *gradient;     /* [value_count]: the buffer of its gradient, -1 before it has one */
+    size_t *param_offset;   /* [param_count]: first element in the flat buffers; set by the engine after begin */
+    size_t *param_size;     /* [param_count]: elements there, padding included; set by begin */
+    int input;              /* batch rows as the graph's input stores them (uint8 or float32), C order */
+    int labels;             /* int64 [batch] */
+    int logits;             /* [batch, classes], C order */
+    int loss;               /* one element */
+    int input_gradient;     /* float [batch, ...] in C order, -1 unless asked for */
     int weights, gradients; /* the flat buffers; gradients is -1 without training */
     int state1, state2;     /* flat: v of SGD and u of RMSPROP, m of ADAM; v of ADAM and RMSPROP; -1 where not needed */
     struct ys_update_range *ranges;
     size_t range_count;
-    const double *lr;        /* of the step about to run; valid for the life of the program, as are the next two */
-    const uint64_t *step;    /* steps done since open or reset */
+    const double *lr;     /* of the step about to run; valid for the life of the program, as are the next two */
+    const uint64_t *step; /* steps done since open or reset */
     const enum ys_engine_mode *mode; /* of the run about to begin */
-    enum ys_segment segment; /* that calls are being appended to */
-    int saved_threads;       /* the calling thread's own setting, between enter and leave */
-    void *state;             /* the back end's own; made by begin, which may fail half way: end copes */
+    enum ys_segment segment;         /* that calls are being appended to */
+    int saved_threads;               /* the calling thread's own setting, between enter and leave */
+    void *state;                     /* the back end's own; made by begin, which may fail half way: end copes */
 };
 
 struct ys_backend {
@@ -91,6 +97,22 @@ struct ys_backend {
 
 /** Every back end that was compiled in, best first, ended by NULL. Defined in backend/list.c. */
 const struct ys_backend *const *ys_backends(void);
+
+/** What becomes of a node's share of a gradient to which other nodes may have given theirs. */
+enum ys_share {
+    YS_SHARE_FIRST,    /* there is no other: gradient[value] = the share's buffer */
+    YS_SHARE_INTO_OLD, /* add the share to what lies in gradient[value], there */
+    YS_SHARE_INTO_NEW, /* add what lies in gradient[value] to the share; gradient[value] = the share's buffer */
+    YS_SHARE_APART     /* the sum of both goes to a new buffer, which becomes gradient[value] */
+};
+
+/** `share`: the buffer in which the share lies, or -1 while it is not made (then never APART). A back end whose kernels
+ * can add as they write asks with -1; one that never passes a buffer on to several values sees FIRST and INTO_OLD only.
+ */
+enum ys_share ys_lower_share(const struct ys_lowering *low, int value, int share);
+/** How many values hold `buffer` as their gradient. Backward of a node may write over its gradient[out] where this
+ * is 1. */
+int ys_lower_gradient_holders(const struct ys_lowering *low, int buffer);
 
 /** Appends a call to the current segment; `context` is the program's from here on, also on failure. */
 ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run run, void *context,

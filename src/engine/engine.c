@@ -14,6 +14,7 @@ struct ys_engine {
     int64_t *y;
     double lr;
     uint64_t steps;
+    enum ys_engine_mode mode;
 };
 
 const char *ys_engine_error(void)
@@ -27,8 +28,6 @@ static ys_status check_config(const struct ys_engine_config *config)
         return ys_fail(YS_EINVAL, "batch is %lld; it is a number of rows, at least 1", (long long)config->batch);
     if (config->threads < 1)
         return ys_fail(YS_EINVAL, "threads is %d; it is at least 1", config->threads);
-    if (config->precision == YS_ENGINE_BF16)
-        return ys_fail(YS_EUNSUPPORTED, "bf16 is not yet available in the built-in engine; take f32 or f64");
     if (config->input_gradient && !config->training)
         return ys_fail(YS_EINVAL, "input_gradient needs training: it is a result of the backward pass");
     return YS_OK;
@@ -43,8 +42,6 @@ static ys_status check_graph(const struct ys_graph *graph)
                        ys_dtype_name(input->dtype));
     if (output->rank != 2 || output->producer < 0)
         return ys_fail(YS_EUNSUPPORTED, "output %s has %zu dimensions; logits have 2", output->name, output->rank);
-    if (graph->loss != YS_LOSS_SOFTMAX_CROSS_ENTROPY)
-        return ys_fail(YS_EUNSUPPORTED, "loss %s is not softmax_cross_entropy", ys_loss_name(graph->loss));
     return YS_OK;
 }
 
@@ -55,7 +52,8 @@ int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_co
     struct ys_engine *e = ys_alloc(1, sizeof *e);
     if (!e)
         return ys_out_of_memory();
-    e->low = (struct ys_lowering){.graph = graph, .config = *config, .program = &e->program, .lr = &e->lr};
+    e->low = (struct ys_lowering){
+        .graph = graph, .config = *config, .program = &e->program, .lr = &e->lr, .step = &e->steps, .mode = &e->mode};
     ys_status status = ys_lower_choose(graph, config, &e->backend);
     if (status == YS_OK)
         status = ys_lower_graph(&e->low, e->backend);
@@ -265,8 +263,10 @@ int ys_engine_save(struct ys_engine *e, const char *path)
 
 void ys_engine_reset(struct ys_engine *e)
 {
-    if (e->low.state1 >= 0)
-        memset(ys_program_at(&e->program, e->low.state1), 0, e->program.buffers[e->low.state1].size_bytes);
+    const int states[] = {e->low.state1, e->low.state2};
+    for (int i = 0; i < 2; i++)
+        if (states[i] >= 0)
+            memset(ys_program_at(&e->program, states[i]), 0, e->program.buffers[states[i]].size_bytes);
     e->steps = 0;
 }
 
@@ -289,11 +289,15 @@ static ys_status take_input(struct ys_engine *e, const void *x, const int64_t *y
     return YS_OK;
 }
 
-static ys_status run(struct ys_engine *e, const void *x, const int64_t *y, enum ys_segment last, double *loss)
+static ys_status run(struct ys_engine *e, const void *x, const int64_t *y, enum ys_segment last,
+                     enum ys_engine_mode mode, double *loss)
 {
     if (last != YS_SEGMENT_FORWARD && !e->low.config.training)
         return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no backward pass");
+    if (mode != YS_ENGINE_EVAL && !e->low.config.training)
+        return ys_fail(YS_EINVAL, "this engine was opened for inference: it knows no training mode");
     YS_TRY(take_input(e, x, y));
+    e->mode = mode;
     enter(e);
     ys_status status = ys_program_run(&e->program, last);
     leave(e);
@@ -304,20 +308,18 @@ static ys_status run(struct ys_engine *e, const void *x, const int64_t *y, enum 
 
 int ys_engine_forward(struct ys_engine *e, const void *x, const int64_t *y, enum ys_engine_mode mode, double *loss)
 {
-    (void)mode;
-    return run(e, x, y, YS_SEGMENT_FORWARD, loss);
+    return run(e, x, y, YS_SEGMENT_FORWARD, mode, loss);
 }
 
 int ys_engine_backward(struct ys_engine *e, const void *x, const int64_t *y, enum ys_engine_mode mode, double *loss)
 {
-    (void)mode;
-    return run(e, x, y, YS_SEGMENT_BACKWARD, loss);
+    return run(e, x, y, YS_SEGMENT_BACKWARD, mode, loss);
 }
 
 int ys_engine_step(struct ys_engine *e, const void *x, const int64_t *y, double lr, double *loss)
 {
     e->lr = lr;
-    YS_TRY(run(e, x, y, YS_SEGMENT_UPDATE, loss));
+    YS_TRY(run(e, x, y, YS_SEGMENT_UPDATE, YS_ENGINE_TRAIN, loss));
     e->steps++;
     return YS_OK;
 }

@@ -50,43 +50,54 @@ ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run r
     return ys_program_call(low->program, &call);
 }
 
+int ys_lower_gradient_holders(const struct ys_lowering *low, int buffer)
+{
+    int holders = 0;
+    for (size_t v = 0; buffer >= 0 && v < low->graph->value_count; v++)
+        holders += low->gradient[v] == buffer;
+    return holders;
+}
+
+enum ys_share ys_lower_share(const struct ys_lowering *low, int value, int share)
+{
+    int old = low->gradient[value];
+    if (old < 0)
+        return YS_SHARE_FIRST;
+    if (ys_lower_gradient_holders(low, old) == 1)
+        return YS_SHARE_INTO_OLD;
+    return ys_lower_gradient_holders(low, share) == 0 ? YS_SHARE_INTO_NEW : YS_SHARE_APART;
+}
+
 /** Backwards from the logits: which nodes count, and who reads each value. */
-static ys_status find_live(struct ys_lowering *low)
+static void find_live(struct ys_lowering *low)
 {
     const struct ys_graph *g = low->graph;
     for (size_t v = 0; v < g->value_count; v++)
         low->value_reader[v] = low->value[v] = low->gradient[v] = -1;
+    low->value_reads[g->output] = 1;
     for (size_t i = g->node_count; i-- > 0;) {
         const struct ys_node *node = &g->nodes[i];
         for (size_t k = 0; k < node->out_count; k++)
-            low->node_live[i] |= node->out[k] == g->output || low->value_reader[node->out[k]] >= 0;
-        if (!low->node_live[i])
-            continue;
-        for (size_t k = 0; k < node->in_count; k++) {
+            low->node_live[i] |= low->value_reads[node->out[k]] > 0;
+        for (size_t k = 0; low->node_live[i] && k < node->in_count; k++) {
             int v = node->in[k];
-            if (low->value_reader[v] >= 0 || v == g->output)
-                return ys_fail(YS_EUNSUPPORTED,
-                               "value %s is read more than once, by %s too: the built-in engine adds up no "
-                               "gradients",
-                               g->values[v].name, node->name);
-            low->value_reader[v] = (int)i;
+            low->value_reader[v] = low->value_reads[v]++ == 0 ? (int)i : -1;
         }
     }
-    return YS_OK;
 }
 
 /** A value needs its gradient when a parameter lies above it, or when the input's is asked for. */
 static void find_wanted_gradients(struct ys_lowering *low)
 {
     const struct ys_graph *g = low->graph;
-    low->value_gradient[g->input] = low->config.input_gradient;
+    low->value_gradient[g->input] = low->config.input_gradient && low->value_reads[g->input] > 0;
     for (size_t i = 0; i < g->node_count; i++) {
         const struct ys_node *node = &g->nodes[i];
         bool wanted = node->weight >= 0 || node->bias >= 0;
         for (size_t k = 0; k < node->in_count; k++)
             wanted |= low->value_gradient[node->in[k]];
         for (size_t k = 0; k < node->out_count; k++)
-            low->value_gradient[node->out[k]] = wanted && low->node_live[i] && low->config.training;
+            low->value_gradient[node->out[k]] = wanted && low->config.training && low->value_reads[node->out[k]] > 0;
     }
     low->value_gradient[g->output] = low->config.training;
 }
@@ -96,14 +107,15 @@ static ys_status make_tables(struct ys_lowering *low)
     size_t values = low->graph->value_count, nodes = low->graph->node_count, params = low->graph->param_count;
     low->node_live = ys_alloc(nodes, sizeof *low->node_live);
     low->value_gradient = ys_alloc(values, sizeof *low->value_gradient);
+    low->value_reads = ys_alloc(values, sizeof *low->value_reads);
     low->value_reader = ys_alloc(values, sizeof *low->value_reader);
     low->value = ys_alloc(values, sizeof *low->value);
     low->gradient = ys_alloc(values, sizeof *low->gradient);
     low->param_offset = ys_alloc(params, sizeof *low->param_offset);
     low->param_size = ys_alloc(params, sizeof *low->param_size);
     low->ranges = ys_alloc(params, sizeof *low->ranges);
-    if (!low->node_live || !low->value_gradient || !low->value_reader || !low->value || !low->gradient ||
-        !low->param_offset || !low->param_size || !low->ranges)
+    if (!low->node_live || !low->value_gradient || !low->value_reads || !low->value_reader || !low->value ||
+        !low->gradient || !low->param_offset || !low->param_size || !low->ranges)
         return ys_out_of_memory();
     low->real_size = low->config.precision == YS_ENGINE_F64 ? sizeof(double) : sizeof(float);
     low->logits = low->loss = low->input_gradient = low->weights = low->gradients = low->state1 = low->state2 = -1;
@@ -147,8 +159,12 @@ static ys_status make_param_buffers(struct ys_lowering *low)
     if (!low->config.training)
         return YS_OK;
     YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->gradients));
-    if (low->config.optimizer.momentum != 0)
+    const struct ys_engine_optimizer *o = &low->config.optimizer;
+    bool is_adam = o->rule == YS_ENGINE_ADAM || o->rule == YS_ENGINE_ADAMW;
+    if (is_adam || o->momentum != 0)
         YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->state1));
+    if (is_adam || o->rule == YS_ENGINE_RMSPROP)
+        YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->state2));
     return YS_OK;
 }
 
@@ -163,9 +179,16 @@ static ys_status emit(struct ys_lowering *low, const struct ys_backend *backend)
     if (!low->config.training)
         return YS_OK;
     low->segment = YS_SEGMENT_BACKWARD;
-    for (size_t i = g->node_count; i-- > 0;)
-        if (low->node_live[i] && low->value_gradient[g->nodes[i].out[0]])
-            YS_TRY(backend->backward(low, &g->nodes[i]));
+    for (size_t i = g->node_count; i-- > 0;) {
+        const struct ys_node *node = &g->nodes[i];
+        bool wanted = false;
+        for (size_t k = 0; k < node->out_count; k++)
+            wanted |= low->value_gradient[node->out[k]];
+        if (wanted)
+            YS_TRY(backend->backward(low, node));
+        for (size_t k = 0; k < node->out_count; k++)
+            low->gradient[node->out[k]] = -1;
+    }
     low->segment = YS_SEGMENT_UPDATE;
     return backend->update(low);
 }
@@ -173,7 +196,7 @@ static ys_status emit(struct ys_lowering *low, const struct ys_backend *backend)
 static ys_status lower(struct ys_lowering *low, const struct ys_backend *backend)
 {
     YS_TRY(make_tables(low));
-    YS_TRY(find_live(low));
+    find_live(low);
     find_wanted_gradients(low);
     YS_TRY(make_io_buffers(low));
     YS_TRY(backend->begin(low));
@@ -198,6 +221,7 @@ void ys_lower_fini(struct ys_lowering *low, const struct ys_backend *backend)
         backend->end(low);
     ys_free(low->node_live);
     ys_free(low->value_gradient);
+    ys_free(low->value_reads);
     ys_free(low->value_reader);
     ys_free(low->value);
     ys_free(low->gradient);
