@@ -3,29 +3,37 @@
 #include <stdio.h>
 #include <string.h>
 
+#define UNARY(name)                                                                                                    \
+    {                                                                                                                  \
+        name, 1, 1, 1, 1, YS_PARAMS_NONE                                                                               \
+    }
+
 static const struct ys_op_rule rules[] = {
-    [YS_OP_NORMALIZE] = {"normalize", 1, 1, false, false}, [YS_OP_CONV] = {"Conv", 1, 1, true, true},
-    [YS_OP_RELU] = {"Relu", 1, 1, false, false},           [YS_OP_MAXPOOL] = {"MaxPool", 1, 1, false, true},
-    [YS_OP_FLATTEN] = {"Flatten", 1, 1, false, false},     [YS_OP_GEMM] = {"Gemm", 1, 1, true, false},
-    [YS_OP_AVERAGEPOOL] = {"AveragePool", 1, 1, false, true},
-    [YS_OP_GLOBAL_AVERAGEPOOL] = {"GlobalAveragePool", 1, 1, false, false},
-    [YS_OP_GLOBAL_MAXPOOL] = {"GlobalMaxPool", 1, 1, false, false},
-    [YS_OP_BATCHNORM] = {"BatchNormalization", 1, 1, true, false},
-    [YS_OP_LRN] = {"LRN", 1, 1, false, false},
-    [YS_OP_CLIP] = {"Clip", 1, 1, false, false},
-    [YS_OP_LEAKY_RELU] = {"LeakyRelu", 1, 1, false, false},
-    [YS_OP_TANH] = {"Tanh", 1, 1, false, false},
-    [YS_OP_SIGMOID] = {"Sigmoid", 1, 1, false, false},
-    [YS_OP_SOFTMAX] = {"Softmax", 1, 1, false, false},
-    [YS_OP_LOG_SOFTMAX] = {"LogSoftmax", 1, 1, false, false},
-    [YS_OP_ADD] = {"Add", 2, 1, false, false},
-    [YS_OP_MUL] = {"Mul", 2, 1, false, false},
-    [YS_OP_CONCAT] = {"Concat", 2, 1, false, false},
-    [YS_OP_SPLIT] = {"Split", 1, 2, false, false},
-    [YS_OP_RESHAPE] = {"Reshape", 1, 1, false, false},
-    [YS_OP_TRANSPOSE] = {"Transpose", 1, 1, false, false},
-    [YS_OP_MEAN] = {"ReduceMean", 1, 1, false, false},
-    [YS_OP_DROPOUT] = {"Dropout", 1, 1, false, false},
+    [YS_OP_NORMALIZE] = UNARY("normalize"),
+    [YS_OP_CONV] = {"Conv", 1, 1, 1, 1, YS_PARAMS_WEIGHT},
+    [YS_OP_RELU] = UNARY("Relu"),
+    [YS_OP_MAXPOOL] = UNARY("MaxPool"),
+    [YS_OP_FLATTEN] = UNARY("Flatten"),
+    [YS_OP_GEMM] = {"Gemm", 1, 1, 1, 1, YS_PARAMS_WEIGHT},
+    [YS_OP_AVERAGEPOOL] = UNARY("AveragePool"),
+    [YS_OP_GLOBAL_AVERAGEPOOL] = UNARY("GlobalAveragePool"),
+    [YS_OP_GLOBAL_MAXPOOL] = UNARY("GlobalMaxPool"),
+    [YS_OP_BATCHNORM] = {"BatchNormalization", 1, 1, 1, 1, YS_PARAMS_ALL},
+    [YS_OP_LRN] = UNARY("LRN"),
+    [YS_OP_CLIP] = UNARY("Clip"),
+    [YS_OP_LEAKY_RELU] = UNARY("LeakyRelu"),
+    [YS_OP_TANH] = UNARY("Tanh"),
+    [YS_OP_SIGMOID] = UNARY("Sigmoid"),
+    [YS_OP_SOFTMAX] = UNARY("Softmax"),
+    [YS_OP_LOG_SOFTMAX] = UNARY("LogSoftmax"),
+    [YS_OP_ADD] = {"Add", 2, 2, 1, 1, YS_PARAMS_NONE},
+    [YS_OP_MUL] = {"Mul", 2, 2, 1, 1, YS_PARAMS_NONE},
+    [YS_OP_CONCAT] = {"Concat", 2, YS_NODE_MAX_IN, 1, 1, YS_PARAMS_NONE},
+    [YS_OP_SPLIT] = {"Split", 1, 1, 2, YS_NODE_MAX_OUT, YS_PARAMS_NONE},
+    [YS_OP_RESHAPE] = UNARY("Reshape"),
+    [YS_OP_TRANSPOSE] = UNARY("Transpose"),
+    [YS_OP_MEAN] = UNARY("ReduceMean"),
+    [YS_OP_DROPOUT] = UNARY("Dropout"),
 };
 _Static_assert(sizeof rules / sizeof rules[0] == YS_OP_COUNT, "one rule an operator");
 
@@ -47,6 +55,30 @@ const char *ys_loss_name(enum ys_loss loss)
 const char *ys_op_name(enum ys_op op)
 {
     return ys_op_rule(op)->name;
+}
+
+const char *ys_role_name(enum ys_role role)
+{
+    return role == YS_ROLE_WEIGHT ? "weight" : "buffer";
+}
+
+const char *ys_node_param_key(enum ys_node_param which)
+{
+    static const char *const keys[] = {"weight", "bias", "running_mean", "running_var"};
+    _Static_assert(sizeof keys / sizeof keys[0] == YS_NODE_PARAM_COUNT, "one key a parameter");
+    return keys[which];
+}
+
+int ys_node_param(const struct ys_node *node, enum ys_node_param which)
+{
+    const int indices[] = {node->weight, node->bias, node->running_mean, node->running_var};
+    return indices[which];
+}
+
+int *ys_node_param_place(struct ys_node *node, enum ys_node_param which)
+{
+    int *const places[] = {&node->weight, &node->bias, &node->running_mean, &node->running_var};
+    return places[which];
 }
 
 /** Makes room for one more entry; capacities are powers of two, so that the count alone tells when an array is full. */
@@ -180,23 +212,42 @@ int64_t ys_value_row_elements(const struct ys_value *v)
     return product(v->shape, 1, v->rank);
 }
 
+/** Pairs of an output channel and an input channel of its group between which a convolution has weights. */
+static int64_t connected_pairs(const struct ys_node *node, const struct ys_param *weight)
+{
+    int64_t all = weight->shape[0] * weight->shape[1], connected = 0;
+    if (!node->connected)
+        return all;
+    for (int64_t pair = 0; pair < all; pair++)
+        connected += node->connected[pair];
+    return connected;
+}
+
 int64_t ys_graph_parameter_count(const struct ys_graph *graph)
 {
     int64_t count = 0;
     for (size_t i = 0; i < graph->param_count; i++)
         if (graph->params[i].role == YS_ROLE_WEIGHT)
             count += ys_param_elements(&graph->params[i]);
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct ys_node *node = &graph->nodes[i];
+        if (!node->connected)
+            continue;
+        const struct ys_param *weight = &graph->params[node->weight];
+        int64_t absent = weight->shape[0] * weight->shape[1] - connected_pairs(node, weight);
+        count -= absent * node->window.kernel[0] * node->window.kernel[1];
+    }
     return count;
 }
 
-/* Conv: every output element sums over a whole window of input channels / group. Gemm: over its inputs. Both are the
- * output elements times the weight elements of one output channel. */
+/* Conv: every output element sums over a window of the input channels that its channel sees. Gemm: over its inputs. */
 int64_t ys_node_multiply_adds(const struct ys_graph *graph, const struct ys_node *node)
 {
-    if (node->weight < 0)
+    if (node->op != YS_OP_CONV && node->op != YS_OP_GEMM)
         return 0;
     const struct ys_param *weight = &graph->params[node->weight];
-    return ys_value_row_elements(&graph->values[node->out[0]]) * product(weight->shape, 1, weight->rank);
+    const struct ys_value *out = &graph->values[node->out[0]];
+    return product(out->shape, 2, out->rank) * connected_pairs(node, weight) * product(weight->shape, 2, weight->rank);
 }
 
 int64_t ys_graph_multiply_adds(const struct ys_graph *graph)

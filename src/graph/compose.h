@@ -11,23 +11,38 @@
 #define YS_GRAPH_MAX_NODES    65536
 #define YS_GRAPH_MAX_ELEMENTS ((int64_t)1 << 40) /* of one parameter, and of one row of a value */
 #define YS_GRAPH_MAX_WINDOW   ((int64_t)1 << 20) /* largest kernel, stride, dilation, padding, group count */
+#define YS_GRAPH_MAX_PAIRS    ((int64_t)1 << 20) /* of channels, in a table of connections */
 #define YS_GRAPH_MAX_NAME     200                /* bytes of a name */
 
-/** What an operator takes. */
+enum ys_op_params { /* which parameters a node of an operator has */
+                    YS_PARAMS_NONE,
+                    YS_PARAMS_WEIGHT, /* a weight, always, and a bias, if it likes */
+                    YS_PARAMS_ALL     /* every one of enum ys_node_param */
+};
+
+/** What an operator takes: how many values it reads and makes, and its parameters. */
 struct ys_op_rule {
     const char *name;
-    size_t in_count, out_count;
-    bool takes_params; /* a weight, always, and a bias, if it likes */
-    bool has_window;
+    size_t in_low, in_high, out_low, out_high;
+    enum ys_op_params params;
 };
 const struct ys_op_rule *ys_op_rule(enum ys_op op);
+
+enum ys_node_param { YS_NODE_WEIGHT, YS_NODE_BIAS, YS_NODE_RUNNING_MEAN, YS_NODE_RUNNING_VAR, YS_NODE_PARAM_COUNT };
+/** "weight", "bias", "running_mean", "running_var". */
+const char *ys_node_param_key(enum ys_node_param which);
+/** The index of that parameter of the node, -1 without; and where the node keeps it. */
+int ys_node_param(const struct ys_node *node, enum ys_node_param which);
+int *ys_node_param_place(struct ys_node *node, enum ys_node_param which);
+
+const char *ys_role_name(enum ys_role role); /* "weight", "buffer" */
 
 ys_status ys_compose_new(const char *name, struct ys_graph **graph) YS_MUST_CHECK;
 /** A value without shape or producer, of type F32. */
 ys_status ys_compose_value(struct ys_graph *graph, const char *name, int *index) YS_MUST_CHECK;
 /** Copies `param`, its name included. */
 ys_status ys_compose_param(struct ys_graph *graph, const struct ys_param *param, int *index) YS_MUST_CHECK;
-/** A node without values, with weight and bias -1 and a window of 1, stride 1, dilation 1, padding 0, group 1. */
+/** A node without values and parameters (each -1), with a window of 1, stride 1, dilation 1, padding 0, group 1. */
 ys_status ys_compose_node(struct ys_graph *graph, enum ys_op op, const char *name, int *index) YS_MUST_CHECK;
 
 /** Checks a shape whose dimensions from `first` on are numbers: each at least 1, the product within the limit. */

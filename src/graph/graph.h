@@ -137,12 +137,12 @@ struct ys_node {
     bool reduced[YS_MAX_RANK], keepdims; /* MEAN: which axes, and whether they stay with extent 1 */
 };
 
-enum ys_loss {                    /* each the mean over the batch; y is the label, K the number of classes */
-    YS_LOSS_SOFTMAX_CROSS_ENTROPY, /* -sum over k of t[k] log softmax(z)[k]; t[y] = 1 - s + s / K, others s / K, with s
-                                      the label smoothing */
-    YS_LOSS_NLL,                  /* -z[y], for a network that ends in LogSoftmax */
-    YS_LOSS_MEAN_SQUARED_ERROR,   /* 1 / K sum over k of (z[k] - t[k])^2, t[y] = 1, others 0 */
-    YS_LOSS_COUNT
+enum ys_loss { /* each the mean over the batch; y is the label, K the number of classes */
+               YS_LOSS_SOFTMAX_CROSS_ENTROPY, /* -sum over k of t[k] log softmax(z)[k]; t[y] = 1 - s + s / K, others s /
+                                                 K, with s the label smoothing */
+               YS_LOSS_NLL,                   /* -z[y], for a network that ends in LogSoftmax */
+               YS_LOSS_MEAN_SQUARED_ERROR,    /* 1 / K sum over k of (z[k] - t[k])^2, t[y] = 1, others 0 */
+               YS_LOSS_COUNT
 };
 
 struct ys_graph {

@@ -1,22 +1,9 @@
 /* Shapes, and everything that can be wrong with them. */
+#include "graph/infer.h"
 #include "base/mem.h"
-#include "graph/compose.h"
-#include <math.h>
 #include <string.h>
 
-struct site { /* where a message is about */
-    struct ys_graph *graph;
-    const struct ys_node *node;
-    const struct ys_value *in;
-    struct ys_value *out;
-    const char *label;
-    char shape[YS_SHAPE_TEXT], other[YS_SHAPE_TEXT];
-};
-
-/* Arguments: the code, then a format that goes on after "graph.json: node conv1 (Conv): ". */
-#define FAIL(site, format, ...)                                                                                        \
-    ys_fail(YS_EFORMAT, "%s: node %s (%s): " format, (site)->label, (site)->node->name, ys_op_name((site)->node->op),  \
-            __VA_ARGS__)
+#define FAIL YS_FAIL_SITE
 
 ys_status ys_compose_check_shape(const char *label, const char *what, const int64_t *shape, size_t rank, size_t first)
 {
@@ -34,130 +21,43 @@ ys_status ys_compose_check_shape(const char *label, const char *what, const int6
     return YS_OK;
 }
 
-/** The floor of how many windows fit along axis `d` (0 height, 1 width) of `extent` pixels. */
-static ys_status window_count(struct site *site, size_t d, int64_t extent, int64_t *count)
-{
-    const struct ys_window *w = &site->node->window;
-    const char *axis = d ? "width" : "height";
-    int64_t reach = (w->kernel[d] - 1) * w->dilation[d];
-    int64_t room = extent + w->pad[d] + w->pad[d + 2] - reach - 1;
-    if (room < 0)
-        return FAIL(site, "a window of %s %lld does not fit into input %s of shape %s with padding %lld + %lld", axis,
-                    (long long)(reach + 1), site->in->name, ys_shape_text(site->in->shape, site->in->rank, site->shape),
-                    (long long)w->pad[d], (long long)w->pad[d + 2]);
-    /* Padding never wins a maximum, so every window must reach a pixel. */
-    int64_t pad = w->pad[d] > w->pad[d + 2] ? w->pad[d] : w->pad[d + 2];
-    if (site->node->op == YS_OP_MAXPOOL && pad > 0 && (pad > reach || w->dilation[d] > extent))
-        return FAIL(site, "padding %lld of the %s leaves windows that hold no pixel", (long long)pad, axis);
-    *count = room / w->stride[d] + 1;
-    return YS_OK;
-}
-
-static ys_status infer_window(struct site *site, int64_t channels)
-{
-    const struct ys_window *w = &site->node->window;
-    for (size_t i = 0; i < 2; i++)
-        if (w->kernel[i] < 1 || w->stride[i] < 1 || w->dilation[i] < 1 || w->pad[i] < 0 || w->pad[i + 2] < 0 ||
-            w->kernel[i] > YS_GRAPH_MAX_WINDOW || w->stride[i] > YS_GRAPH_MAX_WINDOW ||
-            w->dilation[i] > YS_GRAPH_MAX_WINDOW || w->pad[i] > YS_GRAPH_MAX_WINDOW ||
-            w->pad[i + 2] > YS_GRAPH_MAX_WINDOW)
-            return FAIL(site, "kernel, stride and dilation must be 1 to %lld, padding 0 to %lld",
-                        (long long)YS_GRAPH_MAX_WINDOW, (long long)YS_GRAPH_MAX_WINDOW);
-    struct ys_value *out = site->out;
-    out->rank = 4;
-    out->shape[0] = YS_BATCH;
-    out->shape[1] = channels;
-    YS_TRY(window_count(site, 0, site->in->shape[2], &out->shape[2]));
-    return window_count(site, 1, site->in->shape[3], &out->shape[3]);
-}
-
-static ys_status need_image(struct site *site)
+ys_status ys_infer_need_image(struct ys_site *site)
 {
     if (site->in->rank != 4)
         return FAIL(site, "input %s has shape %s, not (N, channels, height, width)", site->in->name,
-                    ys_shape_text(site->in->shape, site->in->rank, site->shape));
+                    YS_SITE_SHAPE(site, site->in));
     return YS_OK;
 }
 
-static ys_status check_bias(struct site *site, int64_t channels)
+ys_status ys_infer_check_vector(struct ys_site *site, enum ys_node_param which, int64_t channels)
 {
-    if (site->node->bias < 0)
+    int index = ys_node_param(site->node, which);
+    if (index < 0)
         return YS_OK;
-    const struct ys_param *bias = &site->graph->params[site->node->bias];
-    if (bias->rank != 1 || bias->shape[0] != channels)
-        return FAIL(site, "bias %s has shape %s, not [%lld]", bias->name,
-                    ys_shape_text(bias->shape, bias->rank, site->shape), (long long)channels);
+    const struct ys_param *param = &site->graph->params[index];
+    if (param->rank != 1 || param->shape[0] != channels)
+        return FAIL(site, "%s %s has shape %s, not [%lld]", ys_node_param_key(which), param->name,
+                    YS_SITE_SHAPE(site, param), (long long)channels);
     return YS_OK;
 }
 
-static ys_status infer_conv(struct site *site)
-{
-    YS_TRY(need_image(site));
-    const struct ys_param *weight = &site->graph->params[site->node->weight];
-    const struct ys_window *w = &site->node->window;
-    int64_t channels = site->in->shape[1];
-    if (w->group < 1 || channels % w->group)
-        return FAIL(site, "group %lld does not divide the %lld channels of input %s", (long long)w->group,
-                    (long long)channels, site->in->name);
-    const int64_t wanted[4] = {weight->shape[0], channels / w->group, w->kernel[0], w->kernel[1]};
-    if (weight->rank != 4 || memcmp(weight->shape, wanted, sizeof wanted) != 0)
-        return FAIL(site, "weight %s has shape %s; with input %s it must be (out channels, %lld, %lld, %lld)",
-                    weight->name, ys_shape_text(weight->shape, weight->rank, site->shape),
-                    ys_shape_text(site->in->shape, site->in->rank, site->other), (long long)wanted[1],
-                    (long long)wanted[2], (long long)wanted[3]);
-    if (weight->shape[0] % w->group)
-        return FAIL(site, "group %lld does not divide the %lld output channels", (long long)w->group,
-                    (long long)weight->shape[0]);
-    YS_TRY(check_bias(site, weight->shape[0]));
-    return infer_window(site, weight->shape[0]);
-}
-
-static ys_status infer_maxpool(struct site *site)
-{
-    YS_TRY(need_image(site));
-    return infer_window(site, site->in->shape[1]);
-}
-
-static ys_status infer_gemm(struct site *site)
-{
-    if (site->in->rank != 2)
-        return FAIL(site, "input %s has shape %s, not (N, features): put a Flatten before it", site->in->name,
-                    ys_shape_text(site->in->shape, site->in->rank, site->shape));
-    const struct ys_param *weight = &site->graph->params[site->node->weight];
-    if (weight->rank != 2 || weight->shape[1] != site->in->shape[1])
-        return FAIL(site, "weight %s has shape %s; with %lld input features it must be (out, %lld)", weight->name,
-                    ys_shape_text(weight->shape, weight->rank, site->shape), (long long)site->in->shape[1],
-                    (long long)site->in->shape[1]);
-    YS_TRY(check_bias(site, weight->shape[0]));
-    site->out->rank = 2;
-    site->out->shape[0] = YS_BATCH;
-    site->out->shape[1] = weight->shape[0];
-    return YS_OK;
-}
-
-static ys_status same_shape(struct site *site)
+static void same_shape(struct ys_site *site)
 {
     site->out->rank = site->in->rank;
     memcpy(site->out->shape, site->in->shape, sizeof site->out->shape);
-    return YS_OK;
 }
 
-static ys_status infer_normalize(struct site *site)
+static ys_status infer_normalize(struct ys_site *site)
 {
     const struct ys_normalize *n = &site->node->normalize;
     if (n->channels != 1 && (int64_t)n->channels != site->in->shape[1])
         return FAIL(site, "%zu means for the %lld channels of input %s: give one for all, or one each", n->channels,
                     (long long)site->in->shape[1], site->in->name);
-    if (!(isfinite(n->scale) && n->scale > 0))
-        return FAIL(site, "scale %g must be finite and above 0", n->scale);
-    for (size_t i = 0; i < n->channels; i++)
-        if (!isfinite(n->mean[i]) || !isfinite(n->std[i]) || !(n->std[i] > 0))
-            return FAIL(site, "mean[%zu] %g must be finite, std[%zu] %g finite and above 0", i, n->mean[i], i,
-                        n->std[i]);
-    return same_shape(site);
+    same_shape(site);
+    return YS_OK;
 }
 
-static ys_status infer_flatten(struct site *site)
+static ys_status infer_flatten(struct ys_site *site)
 {
     site->out->rank = 2;
     site->out->shape[0] = YS_BATCH;
@@ -165,22 +65,212 @@ static ys_status infer_flatten(struct site *site)
     return YS_OK;
 }
 
-static ys_status infer_op(struct site *site)
+static ys_status infer_gemm(struct ys_site *site)
+{
+    if (site->in->rank != 2)
+        return FAIL(site, "input %s has shape %s, not (N, features): put a Flatten before it", site->in->name,
+                    YS_SITE_SHAPE(site, site->in));
+    const struct ys_param *weight = &site->graph->params[site->node->weight];
+    if (weight->rank != 2 || weight->shape[1] != site->in->shape[1])
+        return FAIL(site, "weight %s has shape %s; with %lld input features it must be (out, %lld)", weight->name,
+                    YS_SITE_SHAPE(site, weight), (long long)site->in->shape[1], (long long)site->in->shape[1]);
+    YS_TRY(ys_infer_check_vector(site, YS_NODE_BIAS, weight->shape[0]));
+    site->out->rank = 2;
+    site->out->shape[0] = YS_BATCH;
+    site->out->shape[1] = weight->shape[0];
+    return YS_OK;
+}
+
+static ys_status infer_batchnorm(struct ys_site *site)
+{
+    static const double starts[] = {[YS_NODE_RUNNING_MEAN] = 0, [YS_NODE_RUNNING_VAR] = 1};
+    if (site->in->rank != 2 && site->in->rank != 4)
+        return FAIL(site, "input %s has shape %s, not (N, channels) or (N, channels, height, width)", site->in->name,
+                    YS_SITE_SHAPE(site, site->in));
+    for (int which = 0; which < YS_NODE_PARAM_COUNT; which++)
+        YS_TRY(ys_infer_check_vector(site, (enum ys_node_param)which, site->in->shape[1]));
+    for (int which = YS_NODE_RUNNING_MEAN; which <= YS_NODE_RUNNING_VAR; which++) {
+        const struct ys_param *buffer = &site->graph->params[ys_node_param(site->node, which)];
+        if (buffer->init.kind != YS_INIT_CONSTANT || buffer->init.a != starts[which])
+            return FAIL(site, "%s %s must start at the constant %g", ys_node_param_key((enum ys_node_param)which),
+                        buffer->name, starts[which]);
+    }
+    same_shape(site);
+    return YS_OK;
+}
+
+static ys_status infer_global_pool(struct ys_site *site)
+{
+    YS_TRY(ys_infer_need_image(site));
+    site->out->rank = 4;
+    memcpy(site->out->shape, (const int64_t[]){YS_BATCH, site->in->shape[1], 1, 1}, 4 * sizeof(int64_t));
+    return YS_OK;
+}
+
+static ys_status infer_lrn(struct ys_site *site)
+{
+    YS_TRY(ys_infer_need_image(site));
+    same_shape(site);
+    return YS_OK;
+}
+
+static ys_status infer_clip(struct ys_site *site)
+{
+    if (!(site->node->low < site->node->high))
+        return FAIL(site, "min %g must be below max %g", site->node->low, site->node->high);
+    same_shape(site);
+    return YS_OK;
+}
+
+static ys_status check_axis(struct ys_site *site)
+{
+    if (site->node->axis < 1 || (size_t)site->node->axis >= site->in->rank)
+        return FAIL(site, "axis %d of input %s of shape %s: must be 1 to %zu", site->node->axis, site->in->name,
+                    YS_SITE_SHAPE(site, site->in), site->in->rank - 1);
+    return YS_OK;
+}
+
+static ys_status infer_softmax(struct ys_site *site)
+{
+    YS_TRY(check_axis(site));
+    same_shape(site);
+    return YS_OK;
+}
+
+/** The output has the shape of the first input; every other input must have it too, but along `free_axis` (-1: none),
+ * along which the extents are added up. */
+static ys_status infer_alike(struct ys_site *site, int free_axis)
+{
+    same_shape(site);
+    for (size_t i = 1; i < site->node->in_count; i++) {
+        const struct ys_value *other = &site->graph->values[site->node->in[i]];
+        bool same = other->rank == site->in->rank;
+        for (size_t d = 1; d < other->rank && same; d++)
+            same = (int)d == free_axis || other->shape[d] == site->in->shape[d];
+        if (!same)
+            return FAIL(site, "inputs %s of shape %s and %s of shape %s do not fit together", site->in->name,
+                        YS_SITE_SHAPE(site, site->in), other->name,
+                        ys_shape_text(other->shape, other->rank, site->other));
+        if (free_axis > 0)
+            site->out->shape[free_axis] += other->shape[free_axis];
+    }
+    return YS_OK;
+}
+
+static ys_status infer_concat(struct ys_site *site)
+{
+    YS_TRY(check_axis(site));
+    return infer_alike(site, site->node->axis);
+}
+
+static ys_status infer_split(struct ys_site *site)
+{
+    YS_TRY(check_axis(site));
+    const struct ys_node *node = site->node;
+    int64_t sum = 0;
+    for (size_t i = 0; i < node->out_count; i++) {
+        struct ys_value *out = &site->graph->values[node->out[i]];
+        out->rank = site->in->rank;
+        memcpy(out->shape, site->in->shape, sizeof out->shape);
+        out->shape[node->axis] = node->split[i];
+        sum += node->split[i];
+    }
+    if (sum != site->in->shape[node->axis])
+        return FAIL(site, "the parts add up to %lld, axis %d of input %s of shape %s has another extent",
+                    (long long)sum, node->axis, site->in->name, YS_SITE_SHAPE(site, site->in));
+    return YS_OK;
+}
+
+static ys_status infer_reshape(struct ys_site *site)
+{
+    site->out->rank = site->node->shape_rank;
+    memcpy(site->out->shape, site->node->shape, sizeof site->out->shape);
+    if (ys_value_row_elements(site->out) != ys_value_row_elements(site->in))
+        return FAIL(site, "input %s of shape %s has another number of elements than shape %s", site->in->name,
+                    YS_SITE_SHAPE(site, site->in), ys_shape_text(site->out->shape, site->out->rank, site->other));
+    return YS_OK;
+}
+
+static ys_status infer_transpose(struct ys_site *site)
+{
+    const int *permutation = site->node->permutation;
+    unsigned seen = 0, all = (1U << site->in->rank) - 1;
+    for (size_t i = 0; i < YS_MAX_RANK; i++) /* behind its end, a permutation is 0 */
+        seen |= 1U << permutation[i];
+    if (permutation[0] != 0 || seen != all)
+        return FAIL(site, "perm must name each axis of input %s of shape %s once, 0 (the batch) first", site->in->name,
+                    YS_SITE_SHAPE(site, site->in));
+    site->out->rank = site->in->rank;
+    for (size_t i = 0; i < site->in->rank; i++)
+        site->out->shape[i] = site->in->shape[permutation[i]];
+    return YS_OK;
+}
+
+static ys_status infer_mean(struct ys_site *site)
+{
+    const struct ys_node *node = site->node;
+    size_t rank = 0;
+    for (size_t i = 0; i < YS_MAX_RANK; i++) {
+        if (node->reduced[i] && (i == 0 || i >= site->in->rank))
+            return FAIL(site, "axis %zu of input %s of shape %s: must be 1 to %zu", i, site->in->name,
+                        YS_SITE_SHAPE(site, site->in), site->in->rank - 1);
+        if (i < site->in->rank && (!node->reduced[i] || node->keepdims))
+            site->out->shape[rank++] = node->reduced[i] ? 1 : site->in->shape[i];
+    }
+    if (rank < 2)
+        return FAIL(site, "nothing but the batch would be left of input %s of shape %s: set keepdims to 1",
+                    site->in->name, YS_SITE_SHAPE(site, site->in));
+    site->out->rank = rank;
+    return YS_OK;
+}
+
+static ys_status infer_op(struct ys_site *site)
 {
     switch (site->node->op) {
     case YS_OP_NORMALIZE:
         return infer_normalize(site);
     case YS_OP_CONV:
-        return infer_conv(site);
-    case YS_OP_RELU:
-        return same_shape(site);
+        return ys_infer_conv(site);
     case YS_OP_MAXPOOL:
-        return infer_maxpool(site);
+    case YS_OP_AVERAGEPOOL:
+        return ys_infer_pool(site);
+    case YS_OP_GLOBAL_AVERAGEPOOL:
+    case YS_OP_GLOBAL_MAXPOOL:
+        return infer_global_pool(site);
     case YS_OP_FLATTEN:
         return infer_flatten(site);
     case YS_OP_GEMM:
         return infer_gemm(site);
-    default:
+    case YS_OP_BATCHNORM:
+        return infer_batchnorm(site);
+    case YS_OP_LRN:
+        return infer_lrn(site);
+    case YS_OP_CLIP:
+        return infer_clip(site);
+    case YS_OP_SOFTMAX:
+    case YS_OP_LOG_SOFTMAX:
+        return infer_softmax(site);
+    case YS_OP_ADD:
+    case YS_OP_MUL:
+        return infer_alike(site, -1);
+    case YS_OP_CONCAT:
+        return infer_concat(site);
+    case YS_OP_SPLIT:
+        return infer_split(site);
+    case YS_OP_RESHAPE:
+        return infer_reshape(site);
+    case YS_OP_TRANSPOSE:
+        return infer_transpose(site);
+    case YS_OP_MEAN:
+        return infer_mean(site);
+    case YS_OP_RELU:
+    case YS_OP_LEAKY_RELU:
+    case YS_OP_TANH:
+    case YS_OP_SIGMOID:
+    case YS_OP_DROPOUT:
+        same_shape(site);
+        return YS_OK;
+    case YS_OP_COUNT:
         break;
     }
     return ys_fail(YS_EINTERNAL, "no shape rule for operator %d", (int)site->node->op);
@@ -188,13 +278,20 @@ static ys_status infer_op(struct site *site)
 
 ys_status ys_compose_infer(struct ys_graph *graph, int node, const char *label)
 {
-    struct site site = {.graph = graph, .node = &graph->nodes[node], .label = label};
+    struct ys_site site = {.graph = graph, .node = &graph->nodes[node], .label = label};
     site.in = &graph->values[site.node->in[0]];
     site.out = &graph->values[site.node->out[0]];
-    if (site.in->dtype == YS_U8 && site.node->op != YS_OP_NORMALIZE)
-        return FAIL(&site, "input %s is U8: put a normalize before it", site.in->name);
+    for (size_t i = 0; i < site.node->in_count; i++) {
+        const struct ys_value *in = &graph->values[site.node->in[i]];
+        if (in->dtype == YS_U8 && site.node->op != YS_OP_NORMALIZE)
+            return FAIL(&site, "input %s is U8: put a normalize before it", in->name);
+    }
     YS_TRY(infer_op(&site));
-    return ys_compose_check_shape(label, site.out->name, site.out->shape, site.out->rank, 1);
+    for (size_t i = 0; i < site.node->out_count; i++) {
+        const struct ys_value *out = &graph->values[site.node->out[i]];
+        YS_TRY(ys_compose_check_shape(label, out->name, out->shape, out->rank, 1));
+    }
+    return YS_OK;
 }
 
 /** Fails unless every parameter is read by exactly one node; sharing would need gradients summed. */
@@ -202,20 +299,21 @@ static ys_status check_param_uses(const struct ys_graph *graph, const char *labe
 {
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct ys_node *node = &graph->nodes[i];
-        const int used[2] = {node->weight, node->bias};
-        for (size_t k = 0; k < 2; k++) {
-            if (used[k] < 0)
+        for (int which = 0; which < YS_NODE_PARAM_COUNT; which++) {
+            int index = ys_node_param(&graph->nodes[i], (enum ys_node_param)which);
+            if (index < 0)
                 continue;
-            const struct ys_param *param = &graph->params[used[k]];
-            if (readers[used[k]])
+            const struct ys_param *param = &graph->params[index];
+            enum ys_role role = which < YS_NODE_RUNNING_MEAN ? YS_ROLE_WEIGHT : YS_ROLE_BUFFER;
+            if (readers[index])
                 return ys_fail(
                     YS_EFORMAT,
                     "%s: parameter %s is used twice, by nodes %s and %s: shared parameters are not yet available",
-                    label, param->name, readers[used[k]]->name, node->name);
-            if (param->role != YS_ROLE_WEIGHT)
-                return ys_fail(YS_EFORMAT, "%s: node %s (%s): parameter %s has role buffer, not weight", label,
-                               node->name, ys_op_name(node->op), param->name);
-            readers[used[k]] = node;
+                    label, param->name, readers[index]->name, node->name);
+            if (param->role != role)
+                return ys_fail(YS_EFORMAT, "%s: node %s (%s): parameter %s has role %s, not %s", label, node->name,
+                               ys_op_name(node->op), param->name, ys_role_name(param->role), ys_role_name(role));
+            readers[index] = node;
         }
     }
     for (size_t p = 0; p < graph->param_count; p++)
@@ -229,7 +327,7 @@ static ys_status check_totals(const struct ys_graph *graph, const char *label)
     int64_t sum = 0;
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct ys_node *node = &graph->nodes[i];
-        if (node->weight < 0)
+        if (node->op != YS_OP_CONV && node->op != YS_OP_GEMM)
             continue;
         const struct ys_param *weight = &graph->params[node->weight];
         int64_t outputs = ys_value_row_elements(&graph->values[node->out[0]]), multiply_adds;

@@ -1,56 +1,26 @@
 /* The JSON form, in. Strict: what is not understood is refused, because an adapter would read past it differently.
  * Nothing here recurses, so that the depth of a hostile graph costs memory, not stack. */
 #include "base/mem.h"
-#include "graph/compose.h"
-#include <limits.h>
+#include "graph/json_parts.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 struct reader {
-    const char *label;
+    struct ys_place at;
     struct ys_graph *graph;
     ys_json *values, *params, *node_names; /* name to index */
     const ys_json *nodes;                  /* borrowed, in the order of the file */
-    char where[YS_GRAPH_MAX_NAME + 64];    /* "node conv1 (Conv)" */
 };
 
-#define FAIL(reader, format, ...) ys_fail(YS_EFORMAT, "%s: %s: " format, (reader)->label, (reader)->where, __VA_ARGS__)
-
-static const char *type_name(const ys_json *value)
-{
-    static const char *const names[] = {"null",     "a boolean", "an integer", "a number",
-                                        "a string", "an array",  "an object"};
-    return value ? names[ys_json_type_of(value)] : "missing";
-}
-
-static bool is_number(const ys_json *value)
-{
-    return ys_json_type_of(value) == YS_JSON_INT || ys_json_type_of(value) == YS_JSON_REAL;
-}
-
-/** Fails at a member that is not among `known` (NULL-ended). */
-static ys_status check_members(const struct reader *r, const ys_json *object, const char *what,
-                               const char *const *known)
-{
-    if (ys_json_type_of(object) != YS_JSON_OBJECT)
-        return FAIL(r, "%s must be an object, is %s", what, type_name(object));
-    for (void *it = ys_json_iter(object); it; it = ys_json_next(object, it)) {
-        const char *const *name = known;
-        while (*name && strcmp(*name, ys_json_iter_key(it)) != 0)
-            name++;
-        if (!*name)
-            return FAIL(r, "unknown member \"%.100s\" of %s", ys_json_iter_key(it), what);
-    }
-    return YS_OK;
-}
+#define FAIL(reader, ...) YS_FAIL_AT(&(reader)->at, __VA_ARGS__)
 
 /** A name: 1 to YS_GRAPH_MAX_NAME bytes, nothing below the space, and not the one that safetensors files reserve. */
 static ys_status read_name(const struct reader *r, const ys_json *value, const char *what, const char **name)
 {
     const char *text = ys_json_text(value, NULL);
     if (!text)
-        return FAIL(r, "%s must be a string, is %s", what, type_name(value));
+        return FAIL(r, "%s must be a string, is %s", what, ys_parts_type_text(value));
     size_t length = strlen(text);
     if (length == 0 || length > YS_GRAPH_MAX_NAME)
         return FAIL(r, "%s \"%.100s\" must have 1 to %d bytes, has %zu", what, text, YS_GRAPH_MAX_NAME, length);
@@ -61,64 +31,6 @@ static ys_status read_name(const struct reader *r, const ys_json *value, const c
         return FAIL(r, "%s must not be \"__metadata__\"", what);
     *name = text;
     return YS_OK;
-}
-
-static ys_status read_array(const struct reader *r, const ys_json *value, const char *what, size_t low, size_t high,
-                            size_t *size)
-{
-    if (ys_json_type_of(value) != YS_JSON_ARRAY)
-        return FAIL(r, "%s must be an array, is %s", what, type_name(value));
-    *size = ys_json_size(value);
-    if (*size < low || *size > high)
-        return FAIL(r, "%s must have %zu to %zu entries, has %zu", what, low, high, *size);
-    return YS_OK;
-}
-
-static ys_status read_integers(const struct reader *r, const ys_json *value, const char *what, size_t count,
-                               int64_t low, int64_t *numbers)
-{
-    size_t size;
-    YS_TRY(read_array(r, value, what, count, count, &size));
-    for (size_t i = 0; i < count; i++) {
-        const ys_json *entry = ys_json_at(value, i);
-        int64_t number = ys_json_integer(entry, -1);
-        if (ys_json_type_of(entry) != YS_JSON_INT || number < low || number > YS_GRAPH_MAX_WINDOW)
-            return FAIL(r, "%s[%zu] must be an integer from %lld to %lld", what, i, (long long)low,
-                        (long long)YS_GRAPH_MAX_WINDOW);
-        numbers[i] = number;
-    }
-    return YS_OK;
-}
-
-/** An attribute that has one possible value. */
-static ys_status read_only(const struct reader *r, const ys_json *value, const char *what, int64_t only)
-{
-    if (!is_number(value) || ys_json_number(value, NAN) != (double)only)
-        return FAIL(r, "attribute %s must be %lld", what, (long long)only);
-    return YS_OK;
-}
-
-static ys_status read_shape(const struct reader *r, const ys_json *value, const char *what, bool batched,
-                            int64_t *shape, size_t *rank)
-{
-    YS_TRY(read_array(r, value, what, batched ? 2 : 1, YS_MAX_RANK, rank));
-    for (size_t i = 0; i < *rank; i++) {
-        const ys_json *entry = ys_json_at(value, i);
-        if (batched && i == 0) {
-            if (strcmp(ys_json_text(entry, ""), "N") != 0)
-                return FAIL(r, "%s[0] must be the string \"N\", the batch", what);
-            shape[0] = YS_BATCH;
-            continue;
-        }
-        if (ys_json_type_of(entry) != YS_JSON_INT)
-            return FAIL(r, "%s[%zu] must be an integer, is %s", what, i, type_name(entry));
-        shape[i] = ys_json_integer(entry, 0);
-        if (shape[i] < 1)
-            return FAIL(r, "%s[%zu] is %lld: must be at least 1", what, i, (long long)shape[i]);
-    }
-    char text[sizeof r->where + 32];
-    snprintf(text, sizeof text, "%s: %s", r->where, what);
-    return ys_compose_check_shape(r->label, text, shape, *rank, batched ? 1 : 0);
 }
 
 /** Remembers that `name` is number `index`; a second one of that name is a failure. */
@@ -133,9 +45,9 @@ static ys_status read_input(struct reader *r, const ys_json *inputs)
 {
     static const char *const known[] = {"name", "shape", "dtype", NULL};
     size_t size;
-    YS_TRY(read_array(r, inputs, "inputs", 1, 1, &size));
+    YS_TRY(ys_parts_array(&r->at, inputs, "inputs", 1, 1, &size));
     const ys_json *input = ys_json_at(inputs, 0);
-    YS_TRY(check_members(r, input, "inputs[0]", known));
+    YS_TRY(ys_parts_members(&r->at, input, "inputs[0]", known));
     const char *name;
     YS_TRY(read_name(r, ys_json_get(input, "name"), "the name of inputs[0]", &name));
     if (strcmp(name, "x") != 0)
@@ -147,7 +59,8 @@ static ys_status read_input(struct reader *r, const ys_json *inputs)
     YS_TRY(ys_compose_value(r->graph, name, &r->graph->input));
     struct ys_value *value = &r->graph->values[r->graph->input];
     value->dtype = dtype;
-    YS_TRY(read_shape(r, ys_json_get(input, "shape"), "the shape of input x", true, value->shape, &value->rank));
+    YS_TRY(
+        ys_parts_shape(&r->at, ys_json_get(input, "shape"), "the shape of input x", true, value->shape, &value->rank));
     return remember(r, r->values, "value", name, r->graph->input);
 }
 
@@ -169,10 +82,10 @@ static ys_status read_init(const struct reader *r, const ys_json *json, struct y
     if (kind == kinds)
         return FAIL(r, "init must have a dist of constant, uniform, normal or truncated_normal, not \"%.100s\"", dist);
     const char *const known[] = {"dist", dists[kind].a, dists[kind].b, NULL};
-    YS_TRY(check_members(r, json, "init", known));
+    YS_TRY(ys_parts_members(&r->at, json, "init", known));
     const ys_json *a = ys_json_get(json, dists[kind].a);
     const ys_json *b = dists[kind].b ? ys_json_get(json, dists[kind].b) : NULL;
-    if (!is_number(a) || (dists[kind].b && !is_number(b)))
+    if (!ys_parts_is_number(a) || (dists[kind].b && !ys_parts_is_number(b)))
         return FAIL(r, "init %s needs the number%s %s%s%s", dist, b ? "s" : "", dists[kind].a,
                     dists[kind].b ? " and " : "", dists[kind].b ? dists[kind].b : "");
     *init = (struct ys_initializer){(enum ys_init)kind, ys_json_number(a, 0), ys_json_number(b, 0)};
@@ -189,7 +102,7 @@ static ys_status read_factor(const struct reader *r, const ys_json *param, const
 {
     const ys_json *value = ys_json_get(param, key);
     *factor = ys_json_number(value, 1);
-    if ((value && !is_number(value)) || !(*factor >= 0 && *factor <= 1e6))
+    if ((value && !ys_parts_is_number(value)) || !(*factor >= 0 && *factor <= 1e6))
         return FAIL(r, "%s must be a number from 0 to 1e6", key);
     return YS_OK;
 }
@@ -197,14 +110,14 @@ static ys_status read_factor(const struct reader *r, const ys_json *param, const
 static ys_status read_param(struct reader *r, const ys_json *json)
 {
     static const char *const known[] = {"name", "shape", "role", "init", "lr_mult", "decay_mult", NULL};
-    YS_TRY(check_members(r, json, "a parameter", known));
+    YS_TRY(ys_parts_members(&r->at, json, "a parameter", known));
     const char *name;
     YS_TRY(read_name(r, ys_json_get(json, "name"), "the name of a parameter", &name));
-    snprintf(r->where, sizeof r->where, "parameter %s", name);
+    snprintf(r->at.where, sizeof r->at.where, "parameter %s", name);
     char copy[YS_GRAPH_MAX_NAME + 1];
     snprintf(copy, sizeof copy, "%s", name);
     struct ys_param param = {.name = copy};
-    YS_TRY(read_shape(r, ys_json_get(json, "shape"), "shape", false, param.shape, &param.rank));
+    YS_TRY(ys_parts_shape(&r->at, ys_json_get(json, "shape"), "shape", false, param.shape, &param.rank));
     const char *role = ys_json_get_text(json, "role", "");
     if (strcmp(role, "weight") != 0 && strcmp(role, "buffer") != 0)
         return FAIL(r, "role must be \"weight\" or \"buffer\", is \"%.100s\"", role);
@@ -220,105 +133,12 @@ static ys_status read_param(struct reader *r, const ys_json *json)
 static ys_status read_params(struct reader *r, const ys_json *params)
 {
     size_t size;
-    YS_TRY(read_array(r, params, "params", 0, 2 * YS_GRAPH_MAX_NODES, &size));
+    YS_TRY(ys_parts_array(&r->at, params, "params", 0, YS_NODE_PARAM_COUNT * YS_GRAPH_MAX_NODES, &size));
     for (size_t i = 0; i < size; i++) {
-        snprintf(r->where, sizeof r->where, "params[%zu]", i);
+        snprintf(r->at.where, sizeof r->at.where, "params[%zu]", i);
         YS_TRY(read_param(r, ys_json_at(params, i)));
     }
     return YS_OK;
-}
-
-static ys_status read_channel_numbers(const struct reader *r, const ys_json *json, const char *what, size_t *count,
-                                      double **numbers)
-{
-    size_t size;
-    YS_TRY(read_array(r, json, what, 1, 65536, &size));
-    if (*count && size != *count)
-        return FAIL(r, "mean and std must have as many entries, %s has %zu, not %zu", what, size, *count);
-    for (size_t i = 0; i < size; i++)
-        if (!is_number(ys_json_at(json, i)))
-            return FAIL(r, "%s[%zu] must be a number, is %s", what, i, type_name(ys_json_at(json, i)));
-    *numbers = ys_alloc(size, sizeof **numbers);
-    if (!*numbers)
-        return ys_out_of_memory();
-    for (size_t i = 0; i < size; i++)
-        (*numbers)[i] = ys_json_number(ys_json_at(json, i), 0);
-    *count = size;
-    return YS_OK;
-}
-
-static ys_status read_normalize_attrs(const struct reader *r, const ys_json *attrs, struct ys_normalize *n)
-{
-    static const char *const known[] = {"scale", "mean", "std", NULL};
-    YS_TRY(check_members(r, attrs, "attrs", known));
-    if (!is_number(ys_json_get(attrs, "scale")))
-        return FAIL(r, "attribute scale must be a number, is %s", type_name(ys_json_get(attrs, "scale")));
-    n->scale = ys_json_number(ys_json_get(attrs, "scale"), 0);
-    YS_TRY(read_channel_numbers(r, ys_json_get(attrs, "mean"), "attribute mean", &n->channels, &n->mean));
-    return read_channel_numbers(r, ys_json_get(attrs, "std"), "attribute std", &n->channels, &n->std);
-}
-
-static ys_status read_window_attrs(const struct reader *r, const ys_json *attrs, bool is_conv, struct ys_window *w)
-{
-    static const char *const known_conv[] = {"kernel_shape", "strides", "dilations", "pads", "group", NULL};
-    static const char *const known_pool[] = {"kernel_shape", "strides", "dilations", "pads", "ceil_mode", NULL};
-    YS_TRY(check_members(r, attrs, "attrs", is_conv ? known_conv : known_pool));
-    YS_TRY(read_integers(r, ys_json_get(attrs, "kernel_shape"), "attribute kernel_shape", 2, 1, w->kernel));
-    if (ys_json_get(attrs, "strides"))
-        YS_TRY(read_integers(r, ys_json_get(attrs, "strides"), "attribute strides", 2, 1, w->stride));
-    if (ys_json_get(attrs, "dilations"))
-        YS_TRY(read_integers(r, ys_json_get(attrs, "dilations"), "attribute dilations", 2, 1, w->dilation));
-    if (ys_json_get(attrs, "pads"))
-        YS_TRY(read_integers(r, ys_json_get(attrs, "pads"), "attribute pads", 4, 0, w->pad));
-    if (ys_json_get(attrs, "ceil_mode"))
-        YS_TRY(read_only(r, ys_json_get(attrs, "ceil_mode"), "ceil_mode", 0));
-    const ys_json *group = ys_json_get(attrs, "group");
-    if (group && (ys_json_type_of(group) != YS_JSON_INT || ys_json_integer(group, 0) < 1 ||
-                  ys_json_integer(group, 0) > YS_GRAPH_MAX_WINDOW))
-        return FAIL(r, "attribute group must be an integer from 1 to %lld", (long long)YS_GRAPH_MAX_WINDOW);
-    w->group = ys_json_integer(group, 1);
-    return YS_OK;
-}
-
-static ys_status read_gemm_attrs(const struct reader *r, const ys_json *attrs)
-{
-    static const char *const known[] = {"alpha", "beta", "transA", "transB", NULL};
-    static const int64_t only[] = {1, 1, 0, 1};
-    YS_TRY(check_members(r, attrs, "attrs", known));
-    for (size_t i = 0; known[i]; i++)
-        if (ys_json_get(attrs, known[i]))
-            YS_TRY(read_only(r, ys_json_get(attrs, known[i]), known[i], only[i]));
-    return YS_OK;
-}
-
-static ys_status read_flatten_attrs(const struct reader *r, const ys_json *attrs)
-{
-    static const char *const known[] = {"axis", NULL};
-    YS_TRY(check_members(r, attrs, "attrs", known));
-    return ys_json_get(attrs, "axis") ? read_only(r, ys_json_get(attrs, "axis"), "axis", 1) : YS_OK;
-}
-
-static ys_status read_attrs(const struct reader *r, const ys_json *attrs, struct ys_node *node)
-{
-    static const char *const none[] = {NULL};
-    bool needs_attrs = node->op == YS_OP_NORMALIZE || node->op == YS_OP_CONV || node->op == YS_OP_MAXPOOL;
-    if (!attrs && !needs_attrs)
-        return YS_OK;
-    switch (node->op) {
-    case YS_OP_NORMALIZE:
-        return read_normalize_attrs(r, attrs, &node->normalize);
-    case YS_OP_CONV:
-    case YS_OP_MAXPOOL:
-        return read_window_attrs(r, attrs, node->op == YS_OP_CONV, &node->window);
-    case YS_OP_GEMM:
-        return read_gemm_attrs(r, attrs);
-    case YS_OP_FLATTEN:
-        return read_flatten_attrs(r, attrs);
-    case YS_OP_RELU:
-    case YS_OP_COUNT:
-        break;
-    }
-    return check_members(r, attrs, "attrs", none);
 }
 
 /** The parameter that `params` names under `key`, -1 without one. */
@@ -330,7 +150,7 @@ static ys_status read_param_use(const struct reader *r, const ys_json *params, c
         return YS_OK;
     const char *name = ys_json_text(value, NULL);
     if (!name)
-        return FAIL(r, "params.%s must be the name of a parameter, is %s", key, type_name(value));
+        return FAIL(r, "params.%s must be the name of a parameter, is %s", key, ys_parts_type_text(value));
     const ys_json *found = ys_json_get(r->params, name);
     if (!found)
         return FAIL(r, "params.%s: there is no parameter \"%.100s\"", key, name);
@@ -340,23 +160,28 @@ static ys_status read_param_use(const struct reader *r, const ys_json *params, c
 
 static ys_status read_param_uses(const struct reader *r, const ys_json *params, struct ys_node *node)
 {
-    static const char *const none[] = {NULL}, *const both[] = {"weight", "bias", NULL};
-    bool takes = ys_op_rule(node->op)->takes_params;
+    static const size_t counts[] = {
+        [YS_PARAMS_NONE] = 0, [YS_PARAMS_WEIGHT] = 2, [YS_PARAMS_ALL] = YS_NODE_PARAM_COUNT};
+    enum ys_op_params takes = ys_op_rule(node->op)->params;
+    const char *keys[YS_NODE_PARAM_COUNT + 1] = {NULL};
+    for (size_t i = 0; i < counts[takes]; i++)
+        keys[i] = ys_node_param_key((enum ys_node_param)i);
     if (params)
-        YS_TRY(check_members(r, params, "params", takes ? both : none));
-    if (!takes)
-        return YS_OK;
-    YS_TRY(read_param_use(r, params, "weight", &node->weight));
-    YS_TRY(read_param_use(r, params, "bias", &node->bias));
-    if (node->weight < 0)
-        return FAIL(r, "%s is missing", "params.weight");
+        YS_TRY(ys_parts_members(&r->at, params, "params", keys));
+    for (size_t i = 0; i < counts[takes]; i++) {
+        int *place = ys_node_param_place(node, (enum ys_node_param)i);
+        YS_TRY(read_param_use(r, params, keys[i], place));
+        if (*place < 0 && (i == YS_NODE_WEIGHT || takes == YS_PARAMS_ALL))
+            return FAIL(r, "params.%s is missing", keys[i]);
+    }
     return YS_OK;
 }
 
 static ys_status read_outputs(struct reader *r, const ys_json *outputs, int node)
 {
-    size_t count = ys_op_rule(r->graph->nodes[node].op)->out_count, size;
-    YS_TRY(read_array(r, outputs, "out", count, count, &size));
+    const struct ys_op_rule *rule = ys_op_rule(r->graph->nodes[node].op);
+    size_t count;
+    YS_TRY(ys_parts_array(&r->at, outputs, "out", rule->out_low, rule->out_high, &count));
     for (size_t i = 0; i < count; i++) {
         const char *name;
         int value;
@@ -374,19 +199,19 @@ static ys_status read_outputs(struct reader *r, const ys_json *outputs, int node
 static ys_status read_node_head(struct reader *r, const ys_json *json, int *index)
 {
     static const char *const known[] = {"op", "name", "in", "out", "attrs", "params", NULL};
-    YS_TRY(check_members(r, json, "a node", known));
+    YS_TRY(ys_parts_members(&r->at, json, "a node", known));
     const char *name;
     YS_TRY(read_name(r, ys_json_get(json, "name"), "the name of a node", &name));
-    snprintf(r->where, sizeof r->where, "node %s", name);
+    snprintf(r->at.where, sizeof r->at.where, "node %s", name);
     const char *op_text = ys_json_text(ys_json_get(json, "op"), NULL);
     if (!op_text)
-        return FAIL(r, "op must be a string, is %s", type_name(ys_json_get(json, "op")));
+        return FAIL(r, "op must be a string, is %s", ys_parts_type_text(ys_json_get(json, "op")));
     int op = 0;
     while (op < YS_OP_COUNT && strcmp(op_text, ys_op_name((enum ys_op)op)) != 0)
         op++;
     if (op == YS_OP_COUNT)
-        return FAIL(r, "unknown op \"%.100s\": known are normalize, Conv, Relu, MaxPool, Flatten, Gemm", op_text);
-    snprintf(r->where, sizeof r->where, "node %s (%s)", name, op_text);
+        return FAIL(r, "unknown op \"%.100s\": docs/graph.md has those that are known", op_text);
+    snprintf(r->at.where, sizeof r->at.where, "node %s (%s)", name, op_text);
     YS_TRY(ys_compose_node(r->graph, (enum ys_op)op, name, index));
     return remember(r, r->node_names, "node", name, *index);
 }
@@ -395,9 +220,9 @@ static ys_status read_node(struct reader *r, const ys_json *json)
 {
     int index;
     YS_TRY(read_node_head(r, json, &index));
-    YS_TRY(read_attrs(r, ys_json_get(json, "attrs"), &r->graph->nodes[index]));
     YS_TRY(read_param_uses(r, ys_json_get(json, "params"), &r->graph->nodes[index]));
-    return read_outputs(r, ys_json_get(json, "out"), index);
+    YS_TRY(read_outputs(r, ys_json_get(json, "out"), index));
+    return ys_attrs_read(&r->at, ys_json_get(json, "attrs"), r->graph, &r->graph->nodes[index]);
 }
 
 /** Inputs are looked up once all values are known: a node may stand before the one that feeds it. */
@@ -405,13 +230,14 @@ static ys_status read_node_inputs(struct reader *r, int index)
 {
     struct ys_node *node = &r->graph->nodes[index];
     const ys_json *inputs = ys_json_get(ys_json_at(r->nodes, (size_t)index), "in");
-    snprintf(r->where, sizeof r->where, "node %s (%s)", node->name, ys_op_name(node->op));
-    size_t count = ys_op_rule(node->op)->in_count, size;
-    YS_TRY(read_array(r, inputs, "in", count, count, &size));
+    snprintf(r->at.where, sizeof r->at.where, "node %s (%s)", node->name, ys_op_name(node->op));
+    const struct ys_op_rule *rule = ys_op_rule(node->op);
+    size_t count;
+    YS_TRY(ys_parts_array(&r->at, inputs, "in", rule->in_low, rule->in_high, &count));
     for (size_t i = 0; i < count; i++) {
         const char *name = ys_json_text(ys_json_at(inputs, i), NULL);
         if (!name)
-            return FAIL(r, "in[%zu] must be the name of a value, is %s", i, type_name(ys_json_at(inputs, i)));
+            return FAIL(r, "in[%zu] must be the name of a value, is %s", i, ys_parts_type_text(ys_json_at(inputs, i)));
         const ys_json *value = ys_json_get(r->values, name);
         if (!value)
             return FAIL(r, "in[%zu]: there is no value \"%.100s\"", i, name);
@@ -424,9 +250,9 @@ static ys_status read_node_inputs(struct reader *r, int index)
 static ys_status read_nodes(struct reader *r)
 {
     size_t size;
-    YS_TRY(read_array(r, r->nodes, "nodes", 1, YS_GRAPH_MAX_NODES, &size));
+    YS_TRY(ys_parts_array(&r->at, r->nodes, "nodes", 1, YS_GRAPH_MAX_NODES, &size));
     for (size_t i = 0; i < size; i++) {
-        snprintf(r->where, sizeof r->where, "nodes[%zu]", i);
+        snprintf(r->at.where, sizeof r->at.where, "nodes[%zu]", i);
         YS_TRY(read_node(r, ys_json_at(r->nodes, i)));
     }
     for (size_t i = 0; i < size; i++)
@@ -466,7 +292,7 @@ static ys_status find_order(const struct reader *r, unsigned char *marks, int *s
                 order[placed++] = node;
                 depth--;
             } else if (marks[before] == OPEN) {
-                return ys_fail(YS_EFORMAT, "%s: node %s (%s): part of a cycle, through node %s", r->label,
+                return ys_fail(YS_EFORMAT, "%s: node %s (%s): part of a cycle, through node %s", r->at.label,
                                graph->nodes[node].name, ys_op_name(graph->nodes[node].op), graph->nodes[before].name);
             } else {
                 stack[depth++] = before;
@@ -501,46 +327,63 @@ static ys_status sort_nodes(struct reader *r)
 
 static ys_status read_head(struct reader *r, const ys_json *json)
 {
-    static const char *const known[] = {"format", "version", "name", "inputs", "nodes",
-                                        "params", "output",  "loss", NULL};
-    YS_TRY(check_members(r, json, "the graph", known));
+    static const char *const known[] = {"format", "version", "name", "inputs",          "nodes",
+                                        "params", "output",  "loss", "label_smoothing", NULL};
+    YS_TRY(ys_parts_members(&r->at, json, "the graph", known));
     const char *format = ys_json_get_text(json, "format", "");
     if (strcmp(format, "yardstick-graph") != 0)
         return FAIL(r, "format must be \"yardstick-graph\", is \"%.100s\"", format);
     const ys_json *version = ys_json_get(json, "version");
     if (ys_json_type_of(version) != YS_JSON_INT || ys_json_integer(version, 0) != 1)
         return FAIL(r, "version must be 1, is %lld", (long long)ys_json_integer(version, 0));
-    const char *name, *loss = ys_json_get_text(json, "loss", "");
+    const char *name;
     YS_TRY(read_name(r, ys_json_get(json, "name"), "name", &name));
-    if (strcmp(loss, "softmax_cross_entropy") != 0)
-        return FAIL(r, "loss must be \"softmax_cross_entropy\", is \"%.100s\"", loss);
     return ys_compose_new(name, &r->graph);
+}
+
+static ys_status read_loss(struct reader *r, const ys_json *json)
+{
+    const char *name = ys_json_get_text(json, "loss", "");
+    int loss = 0;
+    while (loss < YS_LOSS_COUNT && strcmp(name, ys_loss_name((enum ys_loss)loss)) != 0)
+        loss++;
+    if (loss == YS_LOSS_COUNT)
+        return FAIL(r, "loss must be softmax_cross_entropy, nll or mean_squared_error, is \"%.100s\"", name);
+    r->graph->loss = (enum ys_loss)loss;
+    const ys_json *smoothing = ys_json_get(json, "label_smoothing");
+    double share = r->graph->label_smoothing = ys_json_number(smoothing, 0);
+    if ((smoothing && !ys_parts_is_number(smoothing)) || !(share >= 0 && share < 1))
+        return FAIL(r, "label_smoothing must be a number from 0 to below %d", 1);
+    if (share > 0 && loss != YS_LOSS_SOFTMAX_CROSS_ENTROPY)
+        return FAIL(r, "label_smoothing %g: the loss %s has none", share, name);
+    return YS_OK;
 }
 
 static ys_status read_graph(struct reader *r, const ys_json *json)
 {
     YS_TRY(read_head(r, json));
+    YS_TRY(read_loss(r, json));
     YS_TRY(read_input(r, ys_json_get(json, "inputs")));
     YS_TRY(read_params(r, ys_json_get(json, "params")));
     r->nodes = ys_json_get(json, "nodes");
-    snprintf(r->where, sizeof r->where, "graph");
+    snprintf(r->at.where, sizeof r->at.where, "graph");
     YS_TRY(read_nodes(r));
     YS_TRY(sort_nodes(r));
     for (size_t i = 0; i < r->graph->node_count; i++)
-        YS_TRY(ys_compose_infer(r->graph, (int)i, r->label));
-    snprintf(r->where, sizeof r->where, "graph");
+        YS_TRY(ys_compose_infer(r->graph, (int)i, r->at.label));
+    snprintf(r->at.where, sizeof r->at.where, "graph");
     const char *output;
     YS_TRY(read_name(r, ys_json_get(json, "output"), "output", &output));
     const ys_json *value = ys_json_get(r->values, output);
     if (!value)
         return FAIL(r, "output: there is no value \"%.100s\"", output);
     r->graph->output = (int)ys_json_integer(value, -1);
-    return ys_compose_finish(r->graph, r->label);
+    return ys_compose_finish(r->graph, r->at.label);
 }
 
 ys_status ys_graph_from_json(const ys_json *json, const char *name, struct ys_graph **graph)
 {
-    struct reader r = {.label = name, .where = "graph"};
+    struct reader r = {.at = {.label = name, .where = "graph"}};
     r.values = ys_json_object();
     r.params = ys_json_object();
     r.node_names = ys_json_object();

@@ -1,33 +1,9 @@
 /* The JSON form, out. Every attribute is written, defaults too, so that no reader needs to know a default. */
 #include "base/mem.h"
-#include "graph/compose.h"
+#include "graph/json_parts.h"
 
 /* Containers take their values also when they fail, and a NULL inside one fails: it is enough to look at the status
  * that each function returns, and the whole is dropped on the first failure. */
-
-static ys_status set_integers(ys_json *object, const char *key, const int64_t *numbers, size_t count)
-{
-    ys_json *array = ys_json_array();
-    ys_status status = array ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; i < count && status == YS_OK; i++)
-        status = ys_json_append(array, numbers[i] == YS_BATCH ? ys_json_string("N") : ys_json_int(numbers[i]));
-    if (status == YS_OK)
-        return ys_json_set(object, key, array);
-    ys_json_free(array);
-    return status;
-}
-
-static ys_status set_reals(ys_json *object, const char *key, const double *numbers, size_t count)
-{
-    ys_json *array = ys_json_array();
-    ys_status status = array ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; i < count && status == YS_OK; i++)
-        status = ys_json_append(array, ys_json_real(numbers[i]));
-    if (status == YS_OK)
-        return ys_json_set(object, key, array);
-    ys_json_free(array);
-    return status;
-}
 
 /** `fill(object, graph, index)` into a new object, which becomes `object`.`key`, or an entry of `array`. */
 static ys_status put(ys_json *container, const char *key, const struct ys_graph *graph, size_t index,
@@ -62,45 +38,24 @@ static ys_status fill_input(ys_json *object, const struct ys_graph *graph, size_
     (void)index; /* there is one */
     const struct ys_value *input = &graph->values[graph->input];
     YS_TRY(ys_json_set_string(object, "name", input->name));
-    YS_TRY(set_integers(object, "shape", input->shape, input->rank));
+    YS_TRY(ys_parts_set_integers(object, "shape", input->shape, input->rank));
     return ys_json_set_string(object, "dtype", ys_dtype_name(input->dtype));
 }
 
 static ys_status fill_attrs(ys_json *object, const struct ys_graph *graph, size_t index)
 {
-    const struct ys_node *node = &graph->nodes[index];
-    const struct ys_window *w = &node->window;
-    if (ys_op_rule(node->op)->has_window) {
-        YS_TRY(set_integers(object, "kernel_shape", w->kernel, 2));
-        YS_TRY(set_integers(object, "strides", w->stride, 2));
-        YS_TRY(set_integers(object, "dilations", w->dilation, 2));
-        YS_TRY(set_integers(object, "pads", w->pad, 4));
-    }
-    switch (node->op) {
-    case YS_OP_CONV:
-        return ys_json_set_int(object, "group", w->group);
-    case YS_OP_GEMM:
-        return ys_json_set_int(object, "transB", 1);
-    case YS_OP_FLATTEN:
-        return ys_json_set_int(object, "axis", 1);
-    case YS_OP_NORMALIZE:
-        YS_TRY(ys_json_set_real(object, "scale", node->normalize.scale));
-        YS_TRY(set_reals(object, "mean", node->normalize.mean, node->normalize.channels));
-        return set_reals(object, "std", node->normalize.std, node->normalize.channels);
-    case YS_OP_RELU:
-    case YS_OP_MAXPOOL:
-    case YS_OP_COUNT:
-        break;
-    }
-    return YS_OK;
+    return ys_attrs_write(object, graph, &graph->nodes[index]);
 }
 
 static ys_status fill_param_uses(ys_json *object, const struct ys_graph *graph, size_t index)
 {
     const struct ys_node *node = &graph->nodes[index];
-    if (node->weight >= 0)
-        YS_TRY(ys_json_set_string(object, "weight", graph->params[node->weight].name));
-    return node->bias >= 0 ? ys_json_set_string(object, "bias", graph->params[node->bias].name) : YS_OK;
+    for (int which = 0; which < YS_NODE_PARAM_COUNT; which++) {
+        int param = ys_node_param(node, (enum ys_node_param)which);
+        if (param >= 0)
+            YS_TRY(ys_json_set_string(object, ys_node_param_key((enum ys_node_param)which), graph->params[param].name));
+    }
+    return YS_OK;
 }
 
 static ys_status set_value_names(ys_json *object, const char *key, const struct ys_graph *graph, const int *values,
@@ -151,8 +106,8 @@ static ys_status fill_param(ys_json *object, const struct ys_graph *graph, size_
 {
     const struct ys_param *param = &graph->params[index];
     YS_TRY(ys_json_set_string(object, "name", param->name));
-    YS_TRY(set_integers(object, "shape", param->shape, param->rank));
-    YS_TRY(ys_json_set_string(object, "role", param->role == YS_ROLE_WEIGHT ? "weight" : "buffer"));
+    YS_TRY(ys_parts_set_integers(object, "shape", param->shape, param->rank));
+    YS_TRY(ys_json_set_string(object, "role", ys_role_name(param->role)));
     YS_TRY(put(object, "init", graph, index, fill_init));
     YS_TRY(ys_json_set_real(object, "lr_mult", param->lr_mult));
     return ys_json_set_real(object, "decay_mult", param->decay_mult);
@@ -167,7 +122,8 @@ static ys_status fill_graph(ys_json *object, const struct ys_graph *graph)
     YS_TRY(put_all(object, "nodes", graph, graph->node_count, fill_node));
     YS_TRY(put_all(object, "params", graph, graph->param_count, fill_param));
     YS_TRY(ys_json_set_string(object, "output", graph->values[graph->output].name));
-    return ys_json_set_string(object, "loss", ys_loss_name(graph->loss));
+    YS_TRY(ys_json_set_string(object, "loss", ys_loss_name(graph->loss)));
+    return graph->label_smoothing != 0 ? ys_json_set_real(object, "label_smoothing", graph->label_smoothing) : YS_OK;
 }
 
 ys_json *ys_graph_to_json(const struct ys_graph *graph)

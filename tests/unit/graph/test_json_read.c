@@ -78,7 +78,8 @@ static void unknown_operators_and_attributes_are_refused_by_name(void)
            {"'op':'Relu','name':'r'", "'op':'Relu','name':'r','attrs':{'alpha':1}",
             "node r (Relu): unknown member \"alpha\""},
            {"'strides':[2,2]", "'strides':[2,2],'auto_pad':'VALID'", "node p (MaxPool): unknown member \"auto_pad\""},
-           {"'strides':[2,2]", "'strides':[2,2],'ceil_mode':1", "ceil_mode must be 0"},
+           {"'strides':[2,2]", "'strides':[2,2],'ceil_mode':2",
+            "attribute ceil_mode is 2: must be an integer from 0 to 1"},
            {"'strides':[2,2]", "'strides':[2,2],'group':1", "\"group\""},
            {"'op':'Gemm','name':'g'", "'op':'Gemm','name':'g','attrs':{'transB':0}", "transB must be 1"},
            {"'op':'Gemm','name':'g'", "'op':'Gemm','name':'g','attrs':{'alpha':0.5}", "alpha must be 1"},
@@ -97,8 +98,8 @@ static void attribute_values_are_checked(void)
         {"'pads':[1,1,1,1]", "'pads':[1,1]", "pads must have 4"}, {"'pads':[1,1,1,1]", "'pads':[1,1,1,-1]", "pads[3]"},
         {"'pads':[1,1,1,1]", "'pads':[1,1,1,4611686018427387904]", "pads[3]"},
         {"'strides':[2,2]", "'strides':[0,2]", "strides[0]"}, {"'strides':[2,2]", "'strides':[2.5,2]", "strides[0]"},
-        {"'pads':[1,1,1,1]", "'group':0", "group must be"}, {"'scale':0.5", "'scale':'x'", "scale must be a number"},
-        {"'scale':0.5", "'scale':0", "scale 0"}, {"'std':[2]", "'std':[0]", "std[0] 0"},
+        {"'pads':[1,1,1,1]", "'group':0", "group is 0"}, {"'scale':0.5", "'scale':'x'", "scale must be a number"},
+        {"'scale':0.5", "'scale':0", "scale is 0: must be a number above 0"}, {"'std':[2]", "'std':[0]", "std[0] is 0"},
         {"'std':[2]", "'std':[2,2]", "as many entries"}, {"'mean':[0.25]", "'mean':[true]", "mean[0] must be a number"},
         {"'mean':[0.25],'std':[2]", "'mean':[0,0],'std':[2,2]", "2 means for the 1 channels"});
 }
