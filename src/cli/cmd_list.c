@@ -11,6 +11,7 @@
 #include "metric/metric.h"
 #include "study/study.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef void print_entry(const ys_json *entry, bool full, struct ys_buf *out);
@@ -154,13 +155,39 @@ static int list_frameworks(const struct ys_args *args)
     return status == YS_OK ? print_list(args, list, print_framework) : ys_command_fail(status);
 }
 
+/* "1x28x28   10 classes   60000 + 10000 rows" */
+static void print_form(const ys_json *entry, struct ys_buf *out)
+{
+    const ys_json *shape = ys_json_get(entry, "shape");
+    char text[64];
+    if (ys_json_size(shape) != 3) {
+        ys_buf_printf(out, "%-43s", "of the model's usual shape and classes");
+        return;
+    }
+    snprintf(text, sizeof text, "%lldx%lldx%lld", (long long)ys_json_integer(ys_json_at(shape, 0), 0),
+             (long long)ys_json_integer(ys_json_at(shape, 1), 0), (long long)ys_json_integer(ys_json_at(shape, 2), 0));
+    ys_buf_printf(out, "%-9s %3lld classes  %6lld + %5lld rows  ", text,
+                  (long long)ys_json_get_int(entry, "classes", 0), (long long)ys_json_get_int(entry, "train", 0),
+                  (long long)ys_json_get_int(entry, "test", 0));
+}
+
 static void print_dataset(const ys_json *entry, bool full, struct ys_buf *out)
 {
-    (void)full;
-    ys_buf_printf(out, "%-10s %-9s %s\n", ys_json_get_text(entry, "name", ""), ys_json_get_text(entry, "state", ""),
-                  ys_json_get_text(entry, "title", ""));
-    if (ys_json_get_text(entry, "command", NULL))
-        ys_buf_printf(out, "    run: %s\n", ys_json_get_text(entry, "command", ""));
+    const char *state = ys_json_get_text(entry, "state", ""), *command = ys_json_get_text(entry, "command", NULL);
+    bool is_ready = strcmp(state, "ready") == 0;
+    ys_buf_printf(out, "%-13s ", ys_json_get_text(entry, "name", ""));
+    print_form(entry, out);
+    ys_buf_puts(out, strcmp(state, "generated") == 0 ? "made when used" : state);
+    if (is_ready)
+        ys_buf_puts(out, ys_json_get_bool(entry, "verified", false) ? ", verified" : ", NOT verified");
+    ys_buf_puts(out, "\n");
+    if (command)
+        ys_buf_printf(out, "    run: %s\n", command);
+    if (full)
+        ys_buf_printf(out, "    %s\n", ys_json_get_text(entry, "title", ""));
+    if (full && is_ready)
+        ys_buf_printf(out, "    from: %s\n    SHA-256 of the rows to train on: %s\n",
+                      ys_json_get_text(entry, "source", ""), ys_json_get_text(entry, "train_hash", ""));
 }
 
 static int list_datasets(const struct ys_args *args)
@@ -240,7 +267,7 @@ int ys_command_uninstall(const struct ys_args *args)
 int ys_command_data(const struct ys_args *args)
 {
     if (args->word_count != 2 || strcmp(args->words[0], "fetch") != 0)
-        return ys_command_fail(ys_fail(YS_EINVAL, "write: yardstick data fetch NAME [--from DIR] [--unverified]"));
+        return ys_command_fail(ys_fail(YS_EINVAL, "write: yardstick data fetch NAME [--from DIR|FILE] [--unverified]"));
     ys_status status = ys_data_fetch(args->words[1], args->from, args->unverified);
     if (status == YS_OK)
         return 0;

@@ -11,14 +11,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ys_data_published;
+struct ys_data_rows;
+
 /** What is known of a data set before any file of it is here. */
 struct ys_data_source {
     const char *name, *title;
-    bool generated;   /* made by yardstick itself; otherwise fetched or imported once */
+    const struct ys_data_published *published; /* where it comes from; NULL when yardstick makes it itself */
+    int64_t shape[3];                          /* channels, height, width; shape[0] is 0 when it follows the model */
+    int64_t classes;                           /* 0 then, as the counts */
+    int64_t train_count, test_count;           /* as published */
+    const char *edition;                       /* prepared files of another edition are made again */
+    const char *folder;                        /* of the prepared files, in data/ of the cache; NULL: the name */
+
+    /* For one that yardstick makes: how to fill `rows` of a half, "train" or "test"; and the sums it must give, where
+     * they are written down. */
+    void (*draw)(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows);
+    const char *train_hash, *test_hash;
+};
+
+/** The form of a set that follows the model: that of the input which the model is known by. */
+struct ys_data_form {
     int64_t shape[3]; /* channels, height, width */
     int64_t classes;
-    int64_t train_count, test_count; /* as published */
-    const char *edition;             /* prepared files of another edition are made again */
 };
 
 /** All sets, ended by a NULL name. */
@@ -40,20 +55,24 @@ struct ys_dataset {
     char *source;        /* where it came from, for people */
 };
 
-/** From the cache, or generated now. Fast when prepared: the files' headers are checked, the pixels are not read.
- * YS_EINVAL for an unknown name; YS_ENOTFOUND when the set must be fetched first, with the command to do it; YS_EFORMAT
- * when the prepared files are damaged and cannot be made again here; YS_EIO. `dataset` is untouched on failure. */
-ys_status ys_data_prepare(const char *name, struct ys_dataset *dataset) YS_MUST_CHECK;
+/** From the cache, or generated now. Fast when prepared: the files' headers and labels are checked, the pixels are not
+ * read. `form` is for the sets whose form follows the model (the others take no notice of it, and NULL); it may have
+ * images of up to YS_SYNTHETIC_MAX_BYTES and 2^31 classes.
+ * YS_EINVAL for an unknown name, a form that is missing or too large; YS_ENOTFOUND when the set must be fetched first,
+ * with the command to do it; YS_EFORMAT when the prepared files are damaged and cannot be made again here; YS_EIO.
+ * `dataset` is untouched on failure. */
+ys_status ys_data_prepare(const char *name, const struct ys_data_form *form, struct ys_dataset *dataset) YS_MUST_CHECK;
 void ys_dataset_fini(struct ys_dataset *dataset); /* a zeroed one is fine */
 
-/** Imports the published files from the folder `from_dir`, or downloads them when it is NULL, and replaces what is
- * prepared. Files that are not those published are refused (YS_EFORMAT) unless `unverified`; then whatever is whole and
- * of the right form is taken and marked. A generated set is only prepared. Several processes may do this at once. */
-ys_status ys_data_fetch(const char *name, const char *from_dir, bool unverified) YS_MUST_CHECK;
+/** Imports the published files from the folder or archive `from`, or downloads them when it is NULL, and replaces what
+ * is prepared. Files that are not those published are refused (YS_EFORMAT) unless `unverified`; then whatever is whole
+ * and of the right form is taken and marked. A generated set is only prepared. Several processes may do this at once.
+ */
+ys_status ys_data_fetch(const char *name, const char *from, bool unverified) YS_MUST_CHECK;
 
 /** An array of {name, title, state, shape, classes, train, test, command, verified, source, train_hash}. state:
  * "ready", "generated" (made when first used) or "missing" (command says how to get it); the last three are null unless
- * ready. */
+ * ready; shape, classes, train and test are null where they follow the model. */
 ys_status ys_data_list(ys_json **list) YS_MUST_CHECK;
 
 #endif

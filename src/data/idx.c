@@ -60,6 +60,7 @@ ys_status ys_idx_parse(const void *bytes, size_t size, const char *name, struct 
     }
     fresh.data = fresh.content + HEAD_BYTES(fresh.rank);
     ys_md5_text(fresh.content, total, fresh.md5);
+    ys_md5_text(bytes, size, fresh.file_md5);
     *idx = fresh;
     return YS_OK;
 }

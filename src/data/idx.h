@@ -19,9 +19,10 @@
 struct ys_idx {
     size_t rank; /* 1 to YS_IDX_MAX_RANK */
     int64_t shape[YS_IDX_MAX_RANK];
-    const uint8_t *data;   /* into `content` */
-    uint8_t *content;      /* the uncompressed file; owned */
-    char md5[YS_MD5_TEXT]; /* of the uncompressed file */
+    const uint8_t *data;        /* into `content` */
+    uint8_t *content;           /* the uncompressed file; owned */
+    char md5[YS_MD5_TEXT];      /* of the uncompressed file */
+    char file_md5[YS_MD5_TEXT]; /* of the file as it lies, compressed or not */
 };
 
 /** From memory. Cut short, longer than the header says, too large, of another type: YS_EFORMAT, `name` in front. */

@@ -1,10 +1,7 @@
 #include "data/mnist.h"
-#include "base/child.h"
 #include "base/fs.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "data/idx.h"
-#include <stdio.h>
 #include <string.h>
 
 #define SIDE    28
@@ -15,23 +12,31 @@ enum { TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS, FILE_COUNT };
 static const struct {
     const char *name;  /* as on the mirrors, without .gz */
     const char *other; /* as some archives unpack it */
-    const char *md5;   /* of the uncompressed bytes */
 } files[FILE_COUNT] = {
-    {"train-images-idx3-ubyte", "train-images.idx3-ubyte", "6bbc9ace898e44ae57da46a324031adb"},
-    {"train-labels-idx1-ubyte", "train-labels.idx1-ubyte", "a25bea736e30d166cdddb491f175f624"},
-    {"t10k-images-idx3-ubyte", "t10k-images.idx3-ubyte", "2646ac647ad5339dbf082846283269ea"},
-    {"t10k-labels-idx1-ubyte", "t10k-labels.idx1-ubyte", "27ae3e4e09519cfbb04c329615203637"},
+    {"train-images-idx3-ubyte", "train-images.idx3-ubyte"},
+    {"train-labels-idx1-ubyte", "train-labels.idx1-ubyte"},
+    {"t10k-images-idx3-ubyte", "t10k-images.idx3-ubyte"},
+    {"t10k-labels-idx1-ubyte", "t10k-labels.idx1-ubyte"},
 };
 
-static const char *const mirrors[] = {
-    "https://ossci-datasets.s3.amazonaws.com/mnist/",
-    "https://storage.googleapis.com/cvdf-datasets/mnist/",
+struct family {
+    const char *title;
+    bool sums_are_compressed; /* the sums are those of the files as they were compressed by the publisher */
+    const char *md5[FILE_COUNT];
 };
 
-const char *ys_mnist_mirror(size_t mirror)
-{
-    return mirror < sizeof mirrors / sizeof mirrors[0] ? mirrors[mirror] : NULL;
-}
+static const struct family mnist = {
+    .title = "MNIST",
+    .md5 = {"6bbc9ace898e44ae57da46a324031adb", "a25bea736e30d166cdddb491f175f624", "2646ac647ad5339dbf082846283269ea",
+            "27ae3e4e09519cfbb04c329615203637"},
+};
+
+static const struct family fashion_mnist = {
+    .title = "Fashion-MNIST",
+    .sums_are_compressed = true,
+    .md5 = {"8d4fb7e6c68d591d4c3dfef9ec88bf0d", "25c81989df183df01b3e8a0aad5dffbe", "bef4ecab320f06d8554ea6380940ec79",
+            "bb300cfdad3c16e7a12a480ee83cd310"},
+};
 
 static ys_status find_file(const char *folder, size_t file, char **path)
 {
@@ -68,20 +73,31 @@ static ys_status check_form(const char *path, size_t file, const struct ys_idx *
     return YS_OK;
 }
 
-static ys_status read_file(const char *folder, size_t file, bool unverified, struct ys_idx *idx, bool *verified)
+/** Whether the file is the published one; when it is not, that is a failure unless `unverified`. */
+static ys_status check_sum(const struct family *family, const char *path, size_t file, const struct ys_idx *idx,
+                           bool unverified, bool *verified)
+{
+    const char *md5 = family->sums_are_compressed ? idx->file_md5 : idx->md5;
+    if (strcmp(md5, family->md5[file]) == 0)
+        return YS_OK;
+    *verified = false;
+    if (unverified)
+        return YS_OK;
+    return ys_fail(
+        YS_EFORMAT, "%s is not %s as published: its MD5 is %s, not %s%s (--unverified takes it, and marks it)", path,
+        family->title, md5, family->md5[file], family->sums_are_compressed ? ", the sum of the compressed file" : "");
+}
+
+static ys_status read_file(const struct family *family, const char *folder, size_t file, bool unverified,
+                           struct ys_idx *idx, bool *verified)
 {
     char *path = NULL;
     YS_TRY(find_file(folder, file, &path));
     ys_status status = ys_idx_read(path, idx);
     if (status == YS_OK)
         status = check_form(path, file, idx);
-    if (status == YS_OK && strcmp(idx->md5, files[file].md5) != 0) {
-        *verified = false;
-        if (!unverified)
-            status = ys_fail(
-                YS_EFORMAT, "%s is not MNIST as published: its MD5 is %s, not %s (--unverified takes it, and marks it)",
-                path, idx->md5, files[file].md5);
-    }
+    if (status == YS_OK)
+        status = check_sum(family, path, file, idx, unverified, verified);
     ys_free(path);
     return status;
 }
@@ -99,15 +115,15 @@ static ys_status join(const char *folder, const struct ys_idx *images, const str
     return YS_OK;
 }
 
-ys_status ys_mnist_read(const char *folder, bool unverified, struct ys_data_rows *train, struct ys_data_rows *test,
-                        bool *verified)
+static ys_status read_family(const struct family *family, const char *folder, bool unverified,
+                             struct ys_data_rows *train, struct ys_data_rows *test, bool *verified)
 {
     struct ys_idx idx[FILE_COUNT] = {0};
     struct ys_data_rows train_rows = {0}, test_rows = {0};
     bool all_verified = true;
     ys_status status = YS_OK;
     for (size_t i = 0; i < FILE_COUNT && status == YS_OK; i++)
-        status = read_file(folder, i, unverified, &idx[i], &all_verified);
+        status = read_file(family, folder, i, unverified, &idx[i], &all_verified);
     if (status == YS_OK)
         status = join(folder, &idx[TRAIN_IMAGES], &idx[TRAIN_LABELS], &train_rows);
     if (status == YS_OK)
@@ -125,34 +141,32 @@ ys_status ys_mnist_read(const char *folder, bool unverified, struct ys_data_rows
     return YS_OK;
 }
 
-static ys_status download_file(const char *url, const char *path)
+static ys_status read_mnist(const char *folder, bool unverified, struct ys_data_rows *train, struct ys_data_rows *test,
+                            bool *verified)
 {
-    char limit[32];
-    snprintf(limit, sizeof limit, "%zu", YS_IDX_MAX_BYTES);
-    const char *const argv[] = {
-        "curl", "--fail",  "--location", "--silent",       "--show-error", "--proto",  "=https", "--connect-timeout",
-        "20",   "--retry", "2",          "--max-filesize", limit,          "--output", path,     url,
-        NULL};
-    const struct ys_child_options options = {.timeout_s = 1800};
-    int exit_code = 0;
-    ys_log_info("downloading %s", url);
-    ys_status status = ys_child_run(argv, &options, NULL, &exit_code);
-    if (status == YS_ENOTFOUND)
-        return ys_fail(status, "downloading needs the program curl, which is not installed");
-    if (status == YS_OK && exit_code != 0)
-        return ys_fail(YS_EIO, "cannot download %s: curl ended with exit code %d", url, exit_code);
-    return status;
+    return read_family(&mnist, folder, unverified, train, test, verified);
 }
 
-ys_status ys_mnist_download(size_t mirror, const char *folder)
+static ys_status read_fashion_mnist(const char *folder, bool unverified, struct ys_data_rows *train,
+                                    struct ys_data_rows *test, bool *verified)
 {
-    ys_status status = YS_OK;
-    for (size_t i = 0; i < FILE_COUNT && status == YS_OK; i++) {
-        char *url = ys_format("%s%s.gz", mirrors[mirror], files[i].name);
-        char *path = ys_format("%s/%s.gz", folder, files[i].name);
-        status = url && path ? download_file(url, path) : ys_out_of_memory();
-        ys_free(url);
-        ys_free(path);
-    }
-    return status;
+    return read_family(&fashion_mnist, folder, unverified, train, test, verified);
 }
+
+static const char *const published_files[] = {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
+                                              "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz", NULL};
+
+const struct ys_data_published ys_mnist_published = {
+    .mirrors = (const char *const[]){"https://ossci-datasets.s3.amazonaws.com/mnist/",
+                                     "https://storage.googleapis.com/cvdf-datasets/mnist/", NULL},
+    .files = published_files,
+    .read = read_mnist,
+};
+
+const struct ys_data_published ys_fashion_mnist_published = {
+    .mirrors =
+        (const char *const[]){"https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
+                              "https://storage.googleapis.com/tensorflow/tf-keras-datasets/", NULL},
+    .files = published_files,
+    .read = read_fashion_mnist,
+};

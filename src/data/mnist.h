@@ -1,18 +1,17 @@
-/* MNIST as published: four IDX files. LeCun, Cortes, Burges, "The MNIST database of handwritten digits", 1998. */
+/* MNIST and Fashion-MNIST as published: four IDX files each.
+ *
+ * LeCun, Cortes, Burges, "The MNIST database of handwritten digits", 1998. Xiao, Rasul, Vollgraf, "Fashion-MNIST: a
+ * novel image dataset for benchmarking machine learning algorithms", 2017,
+ * https://github.com/zalandoresearch/fashion-mnist.
+ *
+ * Accepted names: train-images-idx3-ubyte, train-images.idx3-ubyte, each with or without .gz, and so on. The sums of
+ * MNIST are of the uncompressed bytes; those of Fashion-MNIST are of the compressed files, so that only these can be
+ * verified. */
 #ifndef YS_DATA_MNIST_H
 #define YS_DATA_MNIST_H
 
-#include "data/prepared.h"
+#include "data/published.h"
 
-/** Reads the four files from `folder`. Accepted names: train-images-idx3-ubyte, train-images.idx3-ubyte, each with or
- * without .gz, and so on. *verified: all four have the published sums; when they do not and `unverified` is false, that
- * is YS_EFORMAT. YS_ENOTFOUND names the file that is missing. */
-ys_status ys_mnist_read(const char *folder, bool unverified, struct ys_data_rows *train, struct ys_data_rows *test,
-                        bool *verified) YS_MUST_CHECK;
-
-/** Downloads the four files with curl into `folder`, which exists, from the mirror of that number, counted from 0. */
-ys_status ys_mnist_download(size_t mirror, const char *folder) YS_MUST_CHECK;
-/** The address of a mirror, NULL when there is none of that number. */
-const char *ys_mnist_mirror(size_t mirror);
+extern const struct ys_data_published ys_mnist_published, ys_fashion_mnist_published;
 
 #endif

@@ -29,6 +29,11 @@ void ys_data_rows_fini(struct ys_data_rows *rows)
     *rows = (struct ys_data_rows){0};
 }
 
+static const char *folder_of(const struct ys_data_source *source)
+{
+    return source->folder ? source->folder : source->name;
+}
+
 static ys_status make_meta(const struct ys_data_source *source, const char *hash, const char *origin, bool verified,
                            ys_json *meta)
 {
@@ -109,8 +114,9 @@ ys_status ys_prepared_write(const struct ys_data_source *source, const struct ys
 {
     char *cache = NULL;
     YS_TRY(ys_cache_path("data", &cache));
-    char *final = ys_path_join(cache, source->name);
-    char *fresh = ys_format("%s/.%s.%ld.%llu", cache, source->name, (long)getpid(), (unsigned long long)ys_time_ns());
+    char *final = ys_path_join(cache, folder_of(source));
+    char *fresh =
+        ys_format("%s/.%s.%ld.%llu", cache, folder_of(source), (long)getpid(), (unsigned long long)ys_time_ns());
     ys_status status = final && fresh ? ys_fs_make_dirs(fresh) : ys_out_of_memory();
     if (status == YS_OK) {
         status = write_half(source, train, fresh, "train.safetensors", origin, verified);
@@ -149,6 +155,16 @@ static const char *meta_text(const struct ys_safetensors *file, const char *key)
     return text ? text : "";
 }
 
+static ys_status check_labels(const struct ys_data_source *source, const struct ys_tensor *y, const char *path)
+{
+    const int64_t *labels = y->data;
+    for (int64_t i = 0; i < y->shape[0]; i++)
+        if (labels[i] < 0 || labels[i] >= source->classes)
+            return ys_fail(YS_EFORMAT, "%s: label %lld of row %lld is not one of %lld classes", path,
+                           (long long)labels[i], (long long)i, (long long)source->classes);
+    return YS_OK;
+}
+
 static ys_status check_half(const struct ys_data_source *source, const struct ys_safetensors *file, struct half *half)
 {
     const struct ys_tensor *x, *y;
@@ -161,6 +177,7 @@ static ys_status check_half(const struct ys_data_source *source, const struct ys
     if (x->rank != 4 || memcmp(&x->shape[1], source->shape, sizeof source->shape) != 0 || x->shape[0] < 1 ||
         strlen(hash) != 64 || !(half->scale > 0 && isfinite(half->scale)))
         return ys_fail(YS_EFORMAT, "%s is not a prepared file of %s", half->path, source->name);
+    YS_TRY(check_labels(source, y, half->path));
     memcpy(half->hash, hash, sizeof half->hash);
     half->count = x->shape[0];
     half->verified = strcmp(meta_text(file, "verified"), "true") == 0;
@@ -212,7 +229,7 @@ ys_status ys_prepared_load(const struct ys_data_source *source, struct ys_datase
 {
     char *cache = NULL;
     YS_TRY(ys_cache_path("data", &cache));
-    char *folder = ys_path_join(cache, source->name);
+    char *folder = ys_path_join(cache, folder_of(source));
     ys_free(cache);
     if (!folder)
         return ys_out_of_memory();

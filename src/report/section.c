@@ -53,7 +53,9 @@ void ys_section_work(struct ys_buf *out, const struct ys_view *view)
             ys_buf_printf(out, ", %s parameters", ys_label_value(YS_KIND_COUNT, parameters).text);
         if (isfinite(adds))
             ys_buf_printf(out, ", %s multiply-adds a row", ys_label_value(YS_KIND_COUNT, adds).text);
-        if (ys_json_type_of(ys_json_get(one, "verified")) == YS_JSON_BOOL)
+        if (strcmp(ys_json_get_text(one, "data", ""), "synthetic") == 0)
+            ys_buf_puts(out, ", random data: accuracy means nothing");
+        else if (ys_json_type_of(ys_json_get(one, "verified")) == YS_JSON_BOOL)
             ys_buf_puts(out, ys_json_get_bool(one, "verified", false) ? ", data verified" : ", data NOT verified");
     }
 }

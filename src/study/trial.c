@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/stop.h"
+#include "graph/model.h"
 #include "job/schedule.h"
 #include "probe/host.h"
 
@@ -26,17 +27,29 @@ void ys_trials_fini(struct ys_trial_set *set)
     *set = (struct ys_trial_set){0};
 }
 
-/* The data set of that name, prepared at its first mention. Room for one a trial was made beforehand, so pointers stay.
- */
-static ys_status find_data(struct ys_trial_set *set, const char *name, const struct ys_dataset **data)
+static bool is_of_form(const struct ys_dataset *data, const struct ys_data_form *form)
 {
+    return memcmp(data->shape, form->shape, sizeof form->shape) == 0 && data->classes == form->classes;
+}
+
+/* The data set of that name, in the form of the model's usual input where the set follows the model; prepared at its
+ * first mention. Room for one a trial was made beforehand, so pointers stay. */
+static ys_status find_data(struct ys_trial_set *set, const char *name, const char *model_name,
+                           const struct ys_dataset **data)
+{
+    const struct ys_data_source *source = ys_data_find(name);
+    const struct ys_model *model = ys_model_find(model_name);
+    bool follows_model = source && source->shape[0] == 0;
+    struct ys_data_form form = {.classes = model ? model->usual.classes : 0};
+    if (model)
+        memcpy(form.shape, model->usual.shape, sizeof form.shape);
     for (size_t i = 0; i < set->dataset_count; i++) {
-        if (strcmp(set->datasets[i].name, name) == 0) {
+        if (strcmp(set->datasets[i].name, name) == 0 && (!follows_model || is_of_form(&set->datasets[i], &form))) {
             *data = &set->datasets[i];
             return YS_OK;
         }
     }
-    YS_TRY(ys_data_prepare(name, &set->datasets[set->dataset_count]));
+    YS_TRY(ys_data_prepare(name, model ? &form : NULL, &set->datasets[set->dataset_count]));
     *data = &set->datasets[set->dataset_count++];
     return YS_OK;
 }
@@ -102,7 +115,7 @@ static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, c
 {
     const ys_json *keys = ys_json_get(trial->json, "keys");
     const char *id = ys_json_get_text(trial->json, "id", "");
-    YS_TRY(find_data(set, ys_json_get_text(keys, "data", ""), &trial->data));
+    YS_TRY(find_data(set, ys_json_get_text(keys, "data", ""), ys_json_get_text(keys, "model", ""), &trial->data));
     int64_t batch = ys_json_get_int(keys, "batch", 1);
     if (batch > trial->data->train_count)
         return ys_fail(YS_EINVAL,

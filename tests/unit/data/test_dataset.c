@@ -40,7 +40,7 @@ static void digits_are_generated_once_then_found(void)
     const char *cache = use_cache("digits");
     struct ys_dataset first = {0}, second = {0};
     struct stat before, after;
-    REQUIRE(ys_data_prepare("digits", &first) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, &first) == YS_OK);
     CHECK_TEXT(first.name, "digits");
     CHECK_TEXT(first.train_hash, YS_DIGITS_TRAIN_HASH);
     CHECK_TEXT(first.test_hash, YS_DIGITS_TEST_HASH);
@@ -48,7 +48,7 @@ static void digits_are_generated_once_then_found(void)
     CHECK(first.shape[0] == 1 && first.shape[1] == 28 && first.shape[2] == 28 && first.dtype == YS_U8);
     CHECK(first.scale == 1.0 / 255 && first.train_path[0] == '/');
     CHECK(stat(first.train_path, &before) == 0);
-    REQUIRE(ys_data_prepare("digits", &second) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, &second) == YS_OK);
     CHECK(stat(second.train_path, &after) == 0 && before.st_ino == after.st_ino);
     CHECK_INT(count_entries(cache), 1);
     ys_dataset_fini(&first);
@@ -62,7 +62,7 @@ static void the_prepared_file_holds_what_it_says(void)
     struct ys_safetensors *file;
     const struct ys_tensor *x, *y;
     uint8_t digest[32];
-    REQUIRE(ys_data_prepare("digits", &d) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, &d) == YS_OK);
     REQUIRE(ys_safetensors_open(d.test_path, &file) == YS_OK);
     CHECK(ys_safetensors_need(file, "x", YS_U8, 4, (const int64_t[]){1000, 1, 28, 28}, &x) == YS_OK);
     CHECK(ys_safetensors_need(file, "y", YS_I64, 1, (const int64_t[]){1000}, &y) == YS_OK);
@@ -81,14 +81,14 @@ static void damaged_digits_are_made_again(void)
 {
     use_cache("damaged");
     struct ys_dataset d = {0};
-    REQUIRE(ys_data_prepare("digits", &d) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, &d) == YS_OK);
     CHECK(ys_fs_write(d.train_path, "rubbish", 7) == YS_OK);
     ys_dataset_fini(&d);
-    REQUIRE(ys_data_prepare("digits", &d) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, &d) == YS_OK);
     CHECK_TEXT(d.train_hash, YS_DIGITS_TRAIN_HASH);
     CHECK(remove(d.test_path) == 0);
     ys_dataset_fini(&d);
-    REQUIRE(ys_data_prepare("digits", &d) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, &d) == YS_OK);
     CHECK(ys_fs_exists(d.test_path));
     ys_dataset_fini(&d);
 }
@@ -103,7 +103,8 @@ static void processes_may_prepare_at_once(void)
         if (pids[i] == 0) {
             struct ys_dataset d = {0};
             struct ys_safetensors *file = NULL;
-            bool good = ys_data_prepare("digits", &d) == YS_OK && ys_safetensors_open(d.train_path, &file) == YS_OK;
+            bool good =
+                ys_data_prepare("digits", NULL, &d) == YS_OK && ys_safetensors_open(d.train_path, &file) == YS_OK;
             ys_safetensors_close(file);
             ys_dataset_fini(&d);
             _exit(good ? 0 : 1);
@@ -120,7 +121,7 @@ static void unknown_sets_are_refused(void)
 {
     use_cache("unknown");
     struct ys_dataset d = {0};
-    CHECK(ys_data_prepare("imagenet", &d) == YS_EINVAL);
+    CHECK(ys_data_prepare("imagenet", NULL, &d) == YS_EINVAL);
     CHECK_HAS(ys_error(), "no data set \"imagenet\"");
     CHECK(ys_data_fetch("../mnist", NULL, true) == YS_EINVAL);
     CHECK(ys_data_find("imagenet") == NULL && ys_data_find("mnist") != NULL);
@@ -131,7 +132,7 @@ static void a_set_that_is_not_here_says_how_to_get_it(void)
 {
     use_cache("nothing");
     struct ys_dataset d = {0};
-    CHECK(ys_data_prepare("mnist", &d) == YS_ENOTFOUND);
+    CHECK(ys_data_prepare("mnist", NULL, &d) == YS_ENOTFOUND);
     CHECK_HAS(ys_error(), "yardstick data fetch mnist");
 }
 
@@ -143,7 +144,7 @@ static void an_unverified_import_is_marked(void)
     CHECK(ys_data_fetch("mnist", scratch("folder"), false) == YS_EFORMAT);
     CHECK_INT(count_entries(cache), 0);
     REQUIRE(ys_data_fetch("mnist", scratch("folder"), true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", &d) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, &d) == YS_OK);
     CHECK(!d.verified && d.train_count == FAKE_TRAIN && d.test_count == FAKE_TEST);
     CHECK_INT(strlen(d.train_hash), 64);
     CHECK_TEXT(d.source, "local files");
@@ -160,9 +161,9 @@ static void importing_again_replaces(void)
     write_idx("again2", "t10k-images-idx3-ubyte", 7, 28, false);
     write_idx("again2", "t10k-labels-idx1-ubyte", 7, 0, false);
     REQUIRE(ys_data_fetch("mnist", scratch("again1"), true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", &first) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, &first) == YS_OK);
     REQUIRE(ys_data_fetch("mnist", scratch("again2"), true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", &second) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, &second) == YS_OK);
     CHECK_INT(second.test_count, 7);
     CHECK_TEXT(second.train_hash, first.train_hash);
     CHECK(strcmp(second.test_hash, first.test_hash) != 0);
@@ -177,10 +178,10 @@ static void damaged_prepared_files_say_what_to_do(void)
     struct ys_dataset d = {0};
     write_mnist("broken-in", false);
     REQUIRE(ys_data_fetch("mnist", scratch("broken-in"), true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", &d) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, &d) == YS_OK);
     CHECK(truncate(d.train_path, 2000) == 0);
     ys_dataset_fini(&d);
-    CHECK(ys_data_prepare("mnist", &d) == YS_EFORMAT);
+    CHECK(ys_data_prepare("mnist", NULL, &d) == YS_EFORMAT);
     CHECK_HAS(ys_error(), "yardstick data fetch mnist");
 }
 
@@ -196,7 +197,7 @@ static void the_published_set_is_imported_verified(void)
     ys_status status = ys_data_fetch("mnist", folder, false);
     ys_free(folder);
     REQUIRE(status == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", &d) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, &d) == YS_OK);
     CHECK(d.verified && d.train_count == 60000 && d.test_count == 10000);
     ys_dataset_fini(&d);
 }
@@ -225,7 +226,7 @@ static void a_download_goes_on_at_the_next_mirror(void)
     fake_curl("bin1", body);
     ys_free(body);
     CHECK(ys_data_fetch("mnist", NULL, true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", &d) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, &d) == YS_OK);
     CHECK_HAS(d.source, "https://storage.googleapis.com/");
     CHECK(!d.verified);
     CHECK_INT(count_entries(cache), 1);
@@ -256,8 +257,20 @@ static void what_cannot_be_fetched_is_refused(void)
     use_cache("refused");
     CHECK(ys_data_fetch("mnist", scratch("no such folder"), false) == YS_ENOTFOUND);
     CHECK_HAS(ys_error(), "no such folder");
+    CHECK(ys_data_fetch("mnist", scratch_text("a-file", "x"), false) == YS_EINVAL);
+    CHECK_HAS(ys_error(), "a-file is not a folder");
     CHECK(ys_data_fetch("digits", scratch("."), false) == YS_EINVAL);
     CHECK(ys_data_fetch("digits", NULL, false) == YS_OK);
+}
+
+/** The entry of `name`, borrowed from `list`. */
+static const ys_json *entry_of(const ys_json *list, const char *name)
+{
+    for (size_t i = 0; i < ys_json_size(list); i++)
+        if (strcmp(ys_json_get_text(ys_json_at(list, i), "name", ""), name) == 0)
+            return ys_json_at(list, i);
+    CHECK(!"the list has an entry of that name");
+    return NULL;
 }
 
 static void the_list_says_what_is_here(void)
@@ -265,19 +278,125 @@ static void the_list_says_what_is_here(void)
     use_cache("list");
     ys_json *list = NULL;
     REQUIRE(ys_data_list(&list) == YS_OK);
-    CHECK_INT(ys_json_size(list), 2);
-    CHECK_TEXT(ys_json_get_text(ys_json_at(list, 0), "state", ""), "generated");
-    CHECK_TEXT(ys_json_get_text(ys_json_at(list, 1), "name", ""), "mnist");
-    CHECK_TEXT(ys_json_get_text(ys_json_at(list, 1), "state", ""), "missing");
-    CHECK_TEXT(ys_json_get_text(ys_json_at(list, 1), "command", ""), "yardstick data fetch mnist");
+    CHECK_INT(ys_json_size(list), 5);
+    CHECK_TEXT(ys_json_get_text(entry_of(list, "digits"), "state", ""), "generated");
+    static const char *const fetched[] = {"mnist", "fashion-mnist", "cifar10"};
+    for (size_t i = 0; i < 3; i++) {
+        char command[64];
+        snprintf(command, sizeof command, "yardstick data fetch %s", fetched[i]);
+        CHECK_TEXT(ys_json_get_text(entry_of(list, fetched[i]), "state", ""), "missing");
+        CHECK_TEXT(ys_json_get_text(entry_of(list, fetched[i]), "command", ""), command);
+    }
+    const ys_json *cifar = entry_of(list, "cifar10");
+    CHECK_INT(ys_json_get_int(cifar, "train", 0), 50000);
+    CHECK_INT(ys_json_integer(ys_json_at(ys_json_get(cifar, "shape"), 0), 0), 3);
     ys_json_free(list);
     write_mnist("list-in", false);
     REQUIRE(ys_data_fetch("mnist", scratch("list-in"), true) == YS_OK);
     REQUIRE(ys_data_list(&list) == YS_OK);
-    CHECK_TEXT(ys_json_get_text(ys_json_at(list, 1), "state", ""), "ready");
-    CHECK(!ys_json_get_bool(ys_json_at(list, 1), "verified", true));
-    CHECK_INT(ys_json_get_int(ys_json_at(list, 1), "train", 0), FAKE_TRAIN);
+    const ys_json *mnist = entry_of(list, "mnist");
+    CHECK_TEXT(ys_json_get_text(mnist, "state", ""), "ready");
+    CHECK(!ys_json_get_bool(mnist, "verified", true));
+    CHECK_INT(ys_json_get_int(mnist, "train", 0), FAKE_TRAIN);
     ys_json_free(list);
+}
+
+static void the_list_has_no_form_where_the_model_gives_it(void)
+{
+    use_cache("list-form");
+    ys_json *list = NULL;
+    REQUIRE(ys_data_list(&list) == YS_OK);
+    const ys_json *entry = entry_of(list, "synthetic");
+    CHECK_TEXT(ys_json_get_text(entry, "state", ""), "generated");
+    CHECK_TEXT(ys_json_get_text(entry, "command", ""), "");
+    static const char *const unknown[] = {"shape", "classes", "train", "test"};
+    for (size_t i = 0; i < 4; i++)
+        CHECK(ys_json_type_of(ys_json_get(entry, unknown[i])) == YS_JSON_NULL);
+    ys_json_free(list);
+}
+
+static void synthetic_has_the_form_asked_for(void)
+{
+    const char *cache = use_cache("synthetic");
+    const struct ys_data_form small = {.shape = {3, 8, 4}, .classes = 7}, other = {.shape = {3, 4, 8}, .classes = 7};
+    struct ys_dataset first = {0}, second = {0}, again = {0};
+    struct stat before, after;
+    REQUIRE(ys_data_prepare("synthetic", &small, &first) == YS_OK);
+    CHECK_TEXT(first.name, "synthetic");
+    CHECK(first.train_count == 4096 && first.test_count == 256 && first.classes == 7 && first.verified);
+    CHECK(first.shape[0] == 3 && first.shape[1] == 8 && first.shape[2] == 4 && first.scale == 1.0 / 255);
+    CHECK_TEXT(first.source, "generated by yardstick");
+    REQUIRE(ys_data_prepare("synthetic", &other, &second) == YS_OK);
+    CHECK(second.shape[1] == 4 && second.shape[2] == 8);
+    CHECK(strcmp(first.train_path, second.train_path) != 0);
+    CHECK(stat(first.train_path, &before) == 0);
+    REQUIRE(ys_data_prepare("synthetic", &small, &again) == YS_OK);
+    CHECK(stat(again.train_path, &after) == 0 && before.st_ino == after.st_ino);
+    CHECK_TEXT(again.train_hash, first.train_hash);
+    CHECK_INT(count_entries(cache), 2);
+    ys_dataset_fini(&first);
+    ys_dataset_fini(&second);
+    ys_dataset_fini(&again);
+}
+
+static void a_form_that_cannot_be_is_refused(void)
+{
+    const char *cache = use_cache("forms");
+    static const struct ys_data_form bad[] = {
+        {{0, 8, 8}, 10},         {{3, -8, 8}, 10},          {{3, 8, 8}, 0},
+        {{3, 8, 8}, 1LL << 31},  {{3, 4096, 4096}, 10},     {{1LL << 40, 1LL << 40, 1}, 10},
+        {{1, 1, INT64_MAX}, 10}, {{2, 1LL << 62, 4}, 1000},
+    };
+    struct ys_dataset d = {0};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        tap_check(ys_data_prepare("synthetic", &bad[i], &d) == YS_EINVAL, __LINE__, "form %zu is taken", i);
+        CHECK_HAS(ys_error(), "the data set synthetic cannot have images of ");
+    }
+    CHECK(ys_data_prepare("synthetic", NULL, &d) == YS_EINVAL);
+    CHECK(ys_data_fetch("synthetic", NULL, false) == YS_EINVAL);
+    CHECK_HAS(ys_error(), "made when a study uses it");
+    CHECK(!d.name);
+    CHECK_INT(count_entries(cache), 0);
+}
+
+static void a_wrong_label_in_a_prepared_file_is_named(void)
+{
+    use_cache("labels");
+    struct ys_dataset d = {0};
+    write_mnist("labels-in", false);
+    REQUIRE(ys_data_fetch("mnist", scratch("labels-in"), true) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, &d) == YS_OK);
+    struct ys_buf bytes = {0};
+    REQUIRE(ys_fs_read(d.test_path, 1 << 20, &bytes) == YS_OK);
+    /* y, of 8-byte elements, lies before x */
+    size_t y_at = bytes.size - (size_t)FAKE_TEST * (784 + sizeof(int64_t));
+    const int64_t wrong = -3;
+    memcpy(bytes.data + y_at + 4 * sizeof wrong, &wrong, sizeof wrong);
+    CHECK(ys_fs_write(d.test_path, bytes.data, bytes.size) == YS_OK);
+    ys_dataset_fini(&d);
+    CHECK(ys_data_prepare("mnist", NULL, &d) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "test.safetensors: label -3 of row 4 is not one of 10 classes");
+    CHECK_HAS(ys_error(), "yardstick data fetch mnist");
+    ys_buf_free(&bytes);
+}
+
+/** The set as it is published has 184 MB; a file with holes is as long and takes no room. */
+static void cifar10_is_imported_from_whole_batches_only(void)
+{
+    static const char *const names[] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                                        "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"};
+    use_cache("cifar");
+    CHECK(ys_fs_make_dirs(scratch("cifar-in")) == YS_OK);
+    for (size_t i = 0; i < 6; i++) {
+        char *path = ys_path_join(scratch("cifar-in"), names[i]);
+        CHECK(ys_fs_write(path, "", 0) == YS_OK && truncate(path, i == 5 ? 9999L * 3073 : 10000L * 3073) == 0);
+        ys_free(path);
+    }
+    CHECK(ys_data_fetch("cifar10", scratch("cifar-in"), true) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "test_batch.bin: 30726927 bytes, not 30730000 (10000 records of 3073)");
+    struct ys_dataset d = {0};
+    CHECK(ys_data_prepare("cifar10", NULL, &d) == YS_ENOTFOUND);
+    CHECK_HAS(ys_error(), "yardstick data fetch cifar10 (--from FILE");
 }
 
 static void every_failing_allocation_is_reported_and_leaves_nothing_behind(void)
@@ -306,4 +425,7 @@ TAP_MAIN(TAP_CASE(digits_are_generated_once_then_found), TAP_CASE(the_prepared_f
          TAP_CASE(damaged_prepared_files_say_what_to_do), TAP_CASE(the_published_set_is_imported_verified),
          TAP_CASE(a_download_goes_on_at_the_next_mirror), TAP_CASE(a_failing_download_says_why_and_leaves_nothing),
          TAP_CASE(what_cannot_be_fetched_is_refused), TAP_CASE(the_list_says_what_is_here),
+         TAP_CASE(the_list_has_no_form_where_the_model_gives_it), TAP_CASE(synthetic_has_the_form_asked_for),
+         TAP_CASE(a_form_that_cannot_be_is_refused), TAP_CASE(a_wrong_label_in_a_prepared_file_is_named),
+         TAP_CASE(cifar10_is_imported_from_whole_batches_only),
          TAP_CASE(every_failing_allocation_is_reported_and_leaves_nothing_behind))

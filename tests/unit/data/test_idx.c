@@ -28,18 +28,26 @@ static void images_are_read_plain_and_compressed(void)
     ys_buf_free(&packed);
 }
 
-static void the_sum_is_of_the_whole_uncompressed_file(void)
+static void the_sums_are_of_the_uncompressed_bytes_and_of_the_file(void)
 {
-    struct ys_buf plain = {0};
-    struct ys_idx idx = {0};
-    char md5[YS_MD5_TEXT];
+    struct ys_buf plain = {0}, packed = {0};
+    struct ys_idx idx = {0}, again = {0};
+    char plain_md5[YS_MD5_TEXT], packed_md5[YS_MD5_TEXT];
     put_head(&plain, 1, (const uint32_t[]){3});
     put_bytes(&plain, 3, 10);
-    ys_md5_text(plain.data, plain.size, md5);
+    put_gzip(&packed, plain.data, plain.size);
+    ys_md5_text(plain.data, plain.size, plain_md5);
+    ys_md5_text(packed.data, packed.size, packed_md5);
     REQUIRE(parse(&plain, &idx) == YS_OK);
-    CHECK_TEXT(idx.md5, md5);
+    REQUIRE(parse(&packed, &again) == YS_OK);
+    CHECK_TEXT(idx.md5, plain_md5);
+    CHECK_TEXT(idx.file_md5, plain_md5);
+    CHECK_TEXT(again.md5, plain_md5);
+    CHECK_TEXT(again.file_md5, packed_md5);
     ys_idx_fini(&idx);
+    ys_idx_fini(&again);
     ys_buf_free(&plain);
+    ys_buf_free(&packed);
 }
 
 static void refuse(size_t rank, const uint32_t *shape, size_t bytes, const char *message)
@@ -108,6 +116,7 @@ static void a_missing_file_and_a_folder_are_errors(void)
     CHECK(ys_idx_read(scratch("folder"), &idx) != YS_OK);
 }
 
-TAP_MAIN(TAP_CASE(images_are_read_plain_and_compressed), TAP_CASE(the_sum_is_of_the_whole_uncompressed_file),
+TAP_MAIN(TAP_CASE(images_are_read_plain_and_compressed),
+         TAP_CASE(the_sums_are_of_the_uncompressed_bytes_and_of_the_file),
          TAP_CASE(files_cut_short_or_too_long_are_refused), TAP_CASE(hostile_shapes_are_refused),
          TAP_CASE(other_formats_are_refused), TAP_CASE(a_missing_file_and_a_folder_are_errors))

@@ -1,4 +1,6 @@
 #include "data/mnist.h"
+#include "base/hash.h"
+#include "data/cifar.h"
 
 #include "mnist_files.h"
 
@@ -9,7 +11,7 @@ static ys_status read_folder(const char *folder, bool unverified)
 {
     train = test = (struct ys_data_rows){0};
     verified = true;
-    return ys_mnist_read(scratch(folder), unverified, &train, &test, &verified);
+    return ys_mnist_published.read(scratch(folder), unverified, &train, &test, &verified);
 }
 
 static void done(void)
@@ -25,7 +27,7 @@ static void the_published_files_are_verified(void)
         tap_skip("the published MNIST files are not here: YS_DATA_DIR names the folder that has them");
         return;
     }
-    ys_status status = ys_mnist_read(folder, false, &train, &test, &verified);
+    ys_status status = ys_mnist_published.read(folder, false, &train, &test, &verified);
     ys_free(folder);
     REQUIRE(status == YS_OK);
     CHECK(verified && train.count == 60000 && test.count == 10000);
@@ -130,16 +132,46 @@ static void damaged_files_are_refused_however_lenient(void)
     ys_buf_free(&buf);
 }
 
-static void mirrors_are_https_and_end(void)
+static ys_status read_fashion(const char *folder, bool unverified)
 {
-    size_t count = 0;
-    for (; ys_mnist_mirror(count); count++)
-        CHECK(strncmp(ys_mnist_mirror(count), "https://", 8) == 0);
-    CHECK_INT(count, 2);
+    done();
+    verified = true;
+    return ys_fashion_mnist_published.read(scratch(folder), unverified, &train, &test, &verified);
+}
+
+static void fashion_has_the_same_form_and_sums_of_the_compressed_files(void)
+{
+    struct ys_buf packed = {0};
+    char md5[YS_MD5_TEXT];
+    write_mnist("fashion", true);
+    char *path = ys_path_join(scratch("fashion"), "train-images-idx3-ubyte.gz");
+    REQUIRE(ys_fs_read(path, 1 << 20, &packed) == YS_OK);
+    ys_md5_text(packed.data, packed.size, md5);
+    CHECK(read_fashion("fashion", false) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "is not Fashion-MNIST as published: its MD5 is ");
+    CHECK_HAS(ys_error(), md5);
+    CHECK_HAS(ys_error(), "not 8d4fb7e6c68d591d4c3dfef9ec88bf0d, the sum of the compressed file");
+    REQUIRE(read_fashion("fashion", true) == YS_OK);
+    CHECK(!verified && train.count == FAKE_TRAIN && test.count == FAKE_TEST);
+    done();
+    ys_free(path);
+    ys_buf_free(&packed);
+}
+
+static void mirrors_are_https_folders(void)
+{
+    const struct ys_data_published *const all[] = {&ys_mnist_published, &ys_fashion_mnist_published,
+                                                   &ys_cifar10_published};
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(all[i]->mirrors[0] && all[i]->files[0]);
+        for (const char *const *mirror = all[i]->mirrors; *mirror; mirror++)
+            CHECK(strncmp(*mirror, "https://", 8) == 0 && (*mirror)[strlen(*mirror) - 1] == '/');
+    }
 }
 
 TAP_MAIN(TAP_CASE(the_published_files_are_verified), TAP_CASE(other_files_are_refused_with_both_sums),
          TAP_CASE(other_files_are_taken_unverified_and_marked), TAP_CASE(names_with_a_point_are_accepted),
          TAP_CASE(a_missing_file_is_named), TAP_CASE(swapped_files_are_refused),
          TAP_CASE(files_that_do_not_fit_together_are_refused), TAP_CASE(labels_out_of_range_are_refused),
-         TAP_CASE(damaged_files_are_refused_however_lenient), TAP_CASE(mirrors_are_https_and_end))
+         TAP_CASE(damaged_files_are_refused_however_lenient),
+         TAP_CASE(fashion_has_the_same_form_and_sums_of_the_compressed_files), TAP_CASE(mirrors_are_https_folders))
