@@ -1,5 +1,6 @@
 #include "base/rng.h"
 #include "base/hash.h"
+#include "base/philox.h"
 #include "base/status.h"
 #include <math.h>
 #include <string.h>
@@ -22,22 +23,12 @@ static const double tail_den[8] = {
 
 static void philox_4x32_10(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
 {
-    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
-    uint32_t k0 = key[0], k1 = key[1];
-    for (int round = 0; round < 10; round++) {
-        uint64_t p0 = (uint64_t)0xD2511F53u * c0;
-        uint64_t p1 = (uint64_t)0xCD9E8D57u * c2;
-        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
-        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)p1;
-        c3 = (uint32_t)p0;
-        k0 += 0x9E3779B9u; /* golden ratio */
-        k1 += 0xBB67AE85u; /* sqrt(3) - 1 */
+    uint32_t moving[2] = {key[0], key[1]};
+    memcpy(out, counter, 4 * sizeof *out);
+    for (int round = 0; round < YS_PHILOX_ROUNDS; round++) {
+        ys_philox_round(&out[0], &out[1], &out[2], &out[3], moving);
+        ys_philox_next_key(moving);
     }
-    out[0] = c0;
-    out[1] = c1;
-    out[2] = c2;
-    out[3] = c3;
 }
 
 static uint32_t load_u32(const uint8_t *bytes)

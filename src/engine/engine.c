@@ -1,5 +1,6 @@
 #include "engine/backend.h"
 #include "engine/lower.h"
+#include "engine/optimizer.h"
 
 #include "base/mem.h"
 #include "base/safetensors.h"
@@ -30,7 +31,7 @@ static ys_status check_config(const struct ys_engine_config *config)
         return ys_fail(YS_EINVAL, "threads is %d; it is at least 1", config->threads);
     if (config->input_gradient && !config->training)
         return ys_fail(YS_EINVAL, "input_gradient needs training: it is a result of the backward pass");
-    return YS_OK;
+    return config->training ? ys_optimizer_check(&config->optimizer) : YS_OK;
 }
 
 /** Gradients wanted by nobody: a graph without parameters that is asked to train. */

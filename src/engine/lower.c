@@ -1,6 +1,7 @@
 #include "engine/lower.h"
 
 #include "base/mem.h"
+#include "engine/optimizer.h"
 #include <string.h>
 
 /** The first operator of the graph that the back end lacks, or YS_OP_COUNT. */
@@ -159,11 +160,9 @@ static ys_status make_param_buffers(struct ys_lowering *low)
     if (!low->config.training)
         return YS_OK;
     YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->gradients));
-    const struct ys_engine_optimizer *o = &low->config.optimizer;
-    bool is_adam = o->rule == YS_ENGINE_ADAM || o->rule == YS_ENGINE_ADAMW;
-    if (is_adam || o->momentum != 0)
+    if (ys_optimizer_has_state1(&low->config.optimizer))
         YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->state1));
-    if (is_adam || o->rule == YS_ENGINE_RMSPROP)
+    if (ys_optimizer_has_state2(&low->config.optimizer))
         YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->state2));
     return YS_OK;
 }
