@@ -1,7 +1,7 @@
 /* yardstick's built-in engine as a library: trains and evaluates one network at one batch size.
  *
  *     struct ys_engine_config config = {.batch = 64, .precision = YS_ENGINE_F32, .threads = 2, .training = true,
- *                                       .momentum = 0.9};
+ *                                       .optimizer.momentum = 0.9};
  *     struct ys_engine *engine;
  *     if (ys_engine_open("graph.json", &config, &engine) != 0) { fprintf(stderr, "%s\n", ys_engine_error()); ... }
  *     ys_engine_load(engine, "weights.safetensors");
@@ -23,28 +23,37 @@
 struct ys_engine;
 struct ys_graph; /* graph/graph.h */
 
+/** BF16: convolutions, products and the activations between them; parameters, optimizer state, statistics, logits and
+ * loss are float. */
 enum ys_engine_precision { YS_ENGINE_F64, YS_ENGINE_F32, YS_ENGINE_BF16 };
-/** Batch normalisation and dropout differ between the two. */
+/** Batch normalisation and dropout differ between the two. TRAIN: statistics of the batch, and the mask of the step
+ * about to run (the number of steps done chooses it, so passes between two steps all see the same). An engine opened
+ * with training false knows EVAL only. */
 enum ys_engine_mode { YS_ENGINE_EVAL, YS_ENGINE_TRAIN };
 
-/* With G the gradient of the loss, first scaled by clip_norm / norm where its norm over all parameters together is larger
- * than clip_norm; r = lr * lr_mult and d = weight_decay * decay_mult (the multipliers are the graph's, per parameter);
- * t counts steps from 1:
+/* With G the gradient of the loss, first scaled by clip_norm / norm where its norm over all parameters together (summed
+ * in double) is larger than clip_norm; r = lr * lr_mult and d = weight_decay * decay_mult (the multipliers are the
+ * graph's, per parameter); t counts steps from 1:
+ *
  *   SGD      g = G + d w;  v = momentum v + g;  w = w - r (nesterov ? g + momentum v : v)
  *   ADAM     g = G + d w;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
  *            w = w - r (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)        (Kingma and Ba, 2015)
  *   ADAMW    first w = w - r d w, then as ADAM with g = G                              (Loshchilov and Hutter, 2019)
  *   RMSPROP  g = G + d w;  v = alpha v + (1 - alpha) g^2;  u = momentum u + g / (sqrt(v) + epsilon);  w = w - r u
- * All state starts at zero. */
+ *
+ * All state starts at zero. Buffers (role buffer) take no part: batch normalisation moves its running statistics in a
+ * step, and only there. */
 enum ys_engine_rule { YS_ENGINE_SGD, YS_ENGINE_ADAM, YS_ENGINE_ADAMW, YS_ENGINE_RMSPROP };
 
 struct ys_engine_optimizer {
     enum ys_engine_rule rule;
-    double momentum; /* SGD, RMSPROP: [0, 1) */
-    bool nesterov;   /* SGD */
-    double beta1, beta2, alpha, epsilon;
-    double weight_decay;
-    double clip_norm; /* 0: no clipping */
+    double momentum;     /* SGD, RMSPROP: [0, 1) */
+    bool nesterov;       /* SGD */
+    double beta1, beta2; /* ADAM, ADAMW: [0, 1) */
+    double alpha;        /* RMSPROP: [0, 1) */
+    double epsilon;      /* all but SGD: at least FLT_MIN */
+    double weight_decay; /* at least 0 */
+    double clip_norm;    /* 0: no clipping */
 };
 
 struct ys_engine_config {
@@ -84,30 +93,31 @@ size_t ys_engine_param_count(const struct ys_engine *engine);
 int ys_engine_param_find(const struct ys_engine *engine, const char *name);
 int ys_engine_param_set(struct ys_engine *engine, size_t param, enum ys_engine_precision format, const void *values);
 int ys_engine_param_get(struct ys_engine *engine, size_t param, enum ys_engine_precision format, void *values);
-/** Of the last backward or step, without weight decay. */
+/** Of the last backward or step, without weight decay and clipping; of role weight only. */
 int ys_engine_gradient_get(struct ys_engine *engine, size_t param, enum ys_engine_precision format, void *values);
-/** All parameters from a safetensors file (F32 or F64, names and shapes of the graph; others are an error). */
+/** All parameters, buffers included, from a safetensors file (F32 or F64). A tensor that is missing, has another shape
+ * or is no parameter of the graph is an error. */
 int ys_engine_load(struct ys_engine *engine, const char *path);
-/** All parameters into a safetensors file, as float32. */
+/** All parameters, buffers included, into a safetensors file, as float32. */
 int ys_engine_save(struct ys_engine *engine, const char *path);
-/** Forgets the optimizer's state (momenta) and the count of steps; parameters stay. */
+/** Forgets the optimizer's state and the count of steps; parameters and buffers stay. */
 void ys_engine_reset(struct ys_engine *engine);
 
 /* Running. `x`: batch rows as the graph's input says (uint8 or float32); `y`: batch labels in [0, classes). Both are
- * copied; NULL means: already written where ys_engine_input() points. `loss` (may be NULL): mean softmax cross-entropy.
- */
+ * copied; NULL means: already written where ys_engine_input() points. `loss` (may be NULL): the graph's loss, the mean
+ * over the batch. Nothing stops at infinities and NaNs: they come out as they are. */
 void ys_engine_input(struct ys_engine *engine, void **x, int64_t **y); /* borrowed, writable, until close */
-/** Logits and loss; changes no parameter. */
+/** Logits and loss; changes no parameter and no buffer. */
 int ys_engine_forward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode,
                       double *loss);
-/** Loss and gradients; changes no parameter. */
+/** Loss and gradients; changes no parameter and no buffer. */
 int ys_engine_backward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode,
                        double *loss);
-/** Loss, gradients and one optimizer step. */
+/** Loss, gradients and one optimizer step, in mode TRAIN. */
 int ys_engine_step(struct ys_engine *engine, const void *x, const int64_t *y, double lr, double *loss);
-/** [batch, classes] of the last forward, elements of the engine's precision; valid until the next run. */
+/** [batch, classes] of the last forward, elements of ys_engine_real_size(); valid until the next run. */
 const void *ys_engine_logits(const struct ys_engine *engine);
-/** [batch, ...] of the last backward, elements of the engine's precision; NULL unless config.input_gradient. */
+/** [batch, ...] of the last backward, elements of ys_engine_real_size(); NULL unless config.input_gradient. */
 const void *ys_engine_input_gradient(const struct ys_engine *engine);
 
 struct ys_engine_counters {

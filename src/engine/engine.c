@@ -212,6 +212,8 @@ int ys_engine_gradient_get(struct ys_engine *e, size_t param, enum ys_engine_pre
 {
     if (!e->low.config.training)
         return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no gradients");
+    if (e->low.graph->params[param].role != YS_ROLE_WEIGHT)
+        return ys_fail(YS_EINVAL, "%s is a buffer: it has no gradient", e->low.graph->params[param].name);
     return get_flat(e, e->low.gradients, param, format, values);
 }
 
@@ -231,6 +233,10 @@ int ys_engine_load(struct ys_engine *e, const char *path)
     ys_status status = YS_OK;
     for (size_t p = 0; status == YS_OK && p < e->low.graph->param_count; p++)
         status = load_param(e, file, p);
+    for (size_t i = 0; status == YS_OK && i < ys_safetensors_count(file); i++)
+        if (ys_engine_param_find(e, ys_safetensors_at(file, i)->name) < 0)
+            status = ys_fail(YS_EFORMAT, "%s: tensor \"%s\" is no parameter of the graph %s", path,
+                             ys_safetensors_at(file, i)->name, e->low.graph->name);
     ys_safetensors_close(file);
     return status;
 }
