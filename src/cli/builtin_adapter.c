@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/backend.h"
 #include "protocol/adapter.h"
 #include "yardstick/engine.h"
 #include <stdio.h>
@@ -18,28 +19,49 @@ struct adapter {
     const double *lr;      /* [steps] */
     char *weights;         /* path */
     int64_t batch, steps;
-    enum ys_engine_precision precision;
+    enum ys_engine_precision format; /* of what the engine gives out: double in f64, else float */
 };
 
-static ys_status hello(void *self, ys_json *reply)
+static const struct {
+    const char *name;
+    enum ys_engine_precision precision;
+} precisions[] = {{"f64", YS_ENGINE_F64}, {"f32", YS_ENGINE_F32}, {"bf16", YS_ENGINE_BF16}};
+enum { PRECISIONS = sizeof precisions / sizeof precisions[0] };
+
+static const struct {
+    const char *name;
+    enum ys_engine_rule rule;
+} rules[] = {
+    {"sgd", YS_ENGINE_SGD}, {"adam", YS_ENGINE_ADAM}, {"adamw", YS_ENGINE_ADAMW}, {"rmsprop", YS_ENGINE_RMSPROP}};
+enum { RULES = sizeof rules / sizeof rules[0] };
+
+static bool is_supported(enum ys_op op, enum ys_engine_precision precision)
 {
-    (void)self;
-    static const char *const devices[] = {"cpu", NULL}, *const precisions[] = {"f64", "f32", NULL};
-    static const char *const optimizers[] = {"sgd", NULL};
-    static const char *const features[] = {"train", "forward", "backward", "step", "save", NULL};
-    const char *ops[YS_OP_COUNT + 1] = {NULL};
+    for (const struct ys_backend *const *backend = ys_backends(); *backend; backend++)
+        if ((*backend)->supports(op, precision))
+            return true;
+    return false;
+}
+
+/** What some back end can do; a format in which none can multiply matrices is none of the engine's. */
+struct abilities {
+    const char *precisions[PRECISIONS + 1], *ops[YS_OP_COUNT + 1], *optimizers[RULES + 1];
+};
+
+static struct abilities find_abilities(void)
+{
+    struct abilities found = {{NULL}, {NULL}, {NULL}};
+    size_t count = 0;
+    for (size_t i = 0; i < PRECISIONS; i++)
+        if (is_supported(YS_OP_GEMM, precisions[i].precision))
+            found.precisions[count++] = precisions[i].name;
+    count = 0;
     for (int op = 0; op < YS_OP_COUNT; op++)
-        ops[op] = ys_op_name((enum ys_op)op);
-    YS_TRY(ys_json_set_string(reply, "adapter", "builtin"));
-    YS_TRY(ys_json_set_string(reply, "framework", "yardstick built-in engine"));
-    YS_TRY(ys_json_set_string(reply, "version", YS_VERSION));
-    YS_TRY(ys_json_set_string(reply, "runtime", "C"));
-    YS_TRY(ys_adapter_set_names(reply, "devices", devices));
-    YS_TRY(ys_adapter_set_names(reply, "precisions", precisions));
-    YS_TRY(ys_adapter_set_names(reply, "ops", ops));
-    YS_TRY(ys_adapter_set_names(reply, "optimizers", optimizers));
-    YS_TRY(ys_adapter_set_names(reply, "features", features));
-    return ys_json_set_bool(reply, "no_work", false);
+        if (is_supported((enum ys_op)op, YS_ENGINE_F32))
+            found.ops[count++] = ys_op_name((enum ys_op)op);
+    for (size_t i = 0; i < RULES; i++)
+        found.optimizers[i] = rules[i].name;
+    return found;
 }
 
 static ys_status need_text(const ys_json *object, const char *key, const char **text)
@@ -57,15 +79,40 @@ static ys_status need_word(const ys_json *object, const char *key, const char *k
                : ys_fail(YS_EUNSUPPORTED, "%s \"%s\" is not yet available in the built-in engine", key, text);
 }
 
-static ys_status read_optimizer(const ys_json *plan, struct ys_engine_config *config)
+static ys_status read_precision(const ys_json *plan, struct ys_engine_config *config)
 {
-    const ys_json *optimizer = ys_json_get(plan, "optimizer");
-    YS_TRY(need_word(optimizer, "name", "sgd"));
-    if (ys_json_type_of(ys_json_get(optimizer, "clip_norm")) != YS_JSON_NULL)
-        return ys_fail(YS_EUNSUPPORTED, "clip_norm is not yet available in the built-in engine");
-    config->optimizer.momentum = ys_json_get_number(optimizer, "momentum", 0);
-    config->optimizer.weight_decay = ys_json_get_number(optimizer, "weight_decay", 0);
-    config->optimizer.nesterov = ys_json_get_bool(optimizer, "nesterov", false);
+    const char *name = ys_json_get_text(plan, "precision", "f32");
+    for (size_t i = 0; i < PRECISIONS; i++) {
+        config->precision = precisions[i].precision;
+        if (strcmp(name, precisions[i].name) == 0)
+            return YS_OK;
+    }
+    return ys_fail(YS_EUNSUPPORTED, "precision %s is not one of the built-in engine: take f64, f32 or bf16", name);
+}
+
+static ys_status read_rule(const ys_json *optimizer, struct ys_engine_optimizer *read)
+{
+    const char *name = ys_json_get_text(optimizer, "name", "sgd");
+    for (size_t i = 0; i < RULES; i++) {
+        read->rule = rules[i].rule;
+        if (strcmp(name, rules[i].name) == 0)
+            return YS_OK;
+    }
+    return ys_fail(YS_EUNSUPPORTED, "optimizer %s is not one of the built-in engine: take sgd, adam, adamw or rmsprop",
+                   name);
+}
+
+static ys_status read_optimizer(const ys_json *optimizer, struct ys_engine_optimizer *read)
+{
+    YS_TRY(read_rule(optimizer, read));
+    read->momentum = ys_json_get_number(optimizer, "momentum", 0);
+    read->nesterov = ys_json_get_bool(optimizer, "nesterov", false);
+    read->beta1 = ys_json_get_number(optimizer, "beta1", 0.9);
+    read->beta2 = ys_json_get_number(optimizer, "beta2", 0.999);
+    read->alpha = ys_json_get_number(optimizer, "alpha", 0.99);
+    read->epsilon = ys_json_get_number(optimizer, "epsilon", 1e-8);
+    read->weight_decay = ys_json_get_number(optimizer, "weight_decay", 0);
+    read->clip_norm = ys_json_get_number(optimizer, "clip_norm", 0); /* null: none */
     return YS_OK;
 }
 
@@ -81,25 +128,30 @@ static ys_status read_options(const ys_json *plan, struct ys_engine_config *conf
 
 static ys_status read_config(const ys_json *plan, struct ys_engine_config *config)
 {
-    YS_TRY(need_word(plan, "mode", "train"));
     YS_TRY(need_word(plan, "device", "cpu"));
-    YS_TRY(need_word(plan, "loss", "softmax_cross_entropy"));
     YS_TRY(need_word(ys_json_get(plan, "input"), "kind", "file"));
     if (ys_json_get_int(ys_json_get(plan, "dist"), "world", 1) != 1)
         return ys_fail(YS_EUNSUPPORTED, "several processes are not yet available in the built-in engine");
-    const char *precision = ys_json_get_text(plan, "precision", "f32");
-    if (strcmp(precision, "f64") == 0)
-        config->precision = YS_ENGINE_F64;
-    else if (strcmp(precision, "f32") == 0)
-        config->precision = YS_ENGINE_F32;
-    else
-        return ys_fail(YS_EUNSUPPORTED, "precision %s is not yet available in the built-in engine; take f32 or f64",
-                       precision);
     config->batch = ys_json_get_int(plan, "batch", 0);
     config->threads = (int)ys_json_get_int(plan, "threads", 1);
-    config->training = true;
-    YS_TRY(read_optimizer(plan, config));
+    config->training = strcmp(ys_json_get_text(plan, "mode", "train"), "train") == 0;
+    config->seed = (uint64_t)ys_json_get_int(plan, "seed", 0);
+    YS_TRY(read_precision(plan, config));
+    YS_TRY(read_optimizer(ys_json_get(plan, "optimizer"), &config->optimizer));
     return read_options(plan, config);
+}
+
+/** The loss is the graph's; a plan that says otherwise contradicts itself. */
+static ys_status check_loss(const ys_json *plan, const struct ys_graph *graph)
+{
+    const char *own = ys_loss_name(graph->loss), *loss = ys_json_get_text(plan, "loss", own);
+    double smoothing = ys_json_get_number(plan, "label_smoothing", graph->label_smoothing);
+    if (strcmp(loss, own) != 0)
+        return ys_fail(YS_EINVAL, "the plan's loss is %s, its graph's is %s", loss, own);
+    if (smoothing != graph->label_smoothing)
+        return ys_fail(YS_EINVAL, "the plan's label_smoothing is %g, its graph's is %g", smoothing,
+                       graph->label_smoothing);
+    return YS_OK;
 }
 
 static ys_status open_input(struct adapter *a, const ys_json *plan)
@@ -154,11 +206,12 @@ static ys_status open_parts(struct adapter *a, const ys_json *plan, ys_json *rep
     YS_TRY(need_text(plan, "weights", &weights));
     a->batch = config.batch;
     a->steps = ys_json_get_int(plan, "steps", 0);
-    a->precision = config.precision;
+    a->format = config.precision == YS_ENGINE_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32;
     a->weights = ys_strdup(weights);
     if (!a->weights)
         return ys_out_of_memory();
     YS_TRY(ys_graph_read(graph, &a->graph));
+    YS_TRY(check_loss(plan, a->graph));
     YS_TRY(open_input(a, plan));
     YS_TRY(ys_engine_open_graph(a->graph, &config, &a->engine));
     YS_TRY(ys_engine_load(a->engine, a->weights));
@@ -196,13 +249,13 @@ static ys_status gather(struct adapter *a, int64_t step)
     return YS_OK;
 }
 
-/** Of a tensor in the run's precision; shape and data are to be filled in. */
+/** A tensor in the format that the engine gives out; shape and data are to be filled in. */
 static struct ys_tensor real_tensor(const struct adapter *a, const char *name, size_t rank)
 {
-    return (struct ys_tensor){.name = name, .dtype = a->precision == YS_ENGINE_F64 ? YS_F64 : YS_F32, .rank = rank};
+    return (struct ys_tensor){.name = name, .dtype = a->format == YS_ENGINE_F64 ? YS_F64 : YS_F32, .rank = rank};
 }
 
-/** The loss as one element of the run's precision, in `place`. */
+/** The loss as one element of that format, in `place`. */
 static struct ys_tensor loss_tensor(const struct adapter *a, double loss, double *place)
 {
     struct ys_tensor t = real_tensor(a, "loss", 0);
@@ -238,7 +291,7 @@ static ys_status forward(void *self, int64_t batch, bool train_mode, const char 
     return ys_json_set_int(reply, "multiply_adds", ys_graph_multiply_adds(a->graph));
 }
 
-/** Tensors for all parameters, or for the gradients of the trained ones, in the run's precision. */
+/** Tensors for all parameters, or for the gradients of the trained ones. */
 struct collection {
     struct ys_tensor *tensors;
     size_t count;
@@ -265,8 +318,8 @@ static ys_status collect_one(struct adapter *a, bool gradients, size_t param, st
     tensor->size_bytes = count * ys_engine_real_size(a->engine);
     if (!name || !data)
         return ys_out_of_memory();
-    return gradients ? ys_engine_gradient_get(a->engine, param, a->precision, data)
-                     : ys_engine_param_get(a->engine, param, a->precision, data);
+    return gradients ? ys_engine_gradient_get(a->engine, param, a->format, data)
+                     : ys_engine_param_get(a->engine, param, a->format, data);
 }
 
 static ys_status collect(struct adapter *a, bool gradients, struct collection *c)
@@ -325,6 +378,13 @@ static ys_status train(void *self, int64_t first, int64_t count, struct ys_block
     return YS_OK;
 }
 
+static ys_status infer(void *self, int64_t batch)
+{
+    struct adapter *a = self;
+    YS_TRY(gather(a, batch));
+    return ys_engine_forward(a->engine, NULL, NULL, YS_ENGINE_EVAL, NULL);
+}
+
 static ys_status save(void *self, const char *path)
 {
     struct adapter *a = self;
@@ -333,15 +393,21 @@ static ys_status save(void *self, const char *path)
 
 int ys_builtin_serve(void)
 {
-    static const struct ys_adapter_ops ops = {.hello = hello,
-                                              .open = open_plan,
-                                              .reset = reset,
-                                              .forward = forward,
-                                              .backward = backward,
-                                              .step = step,
-                                              .train = train,
-                                              .save = save,
-                                              .close = close_plan};
+    struct abilities abilities = find_abilities();
+    const struct ys_adapter_ops ops = {.about = {.adapter = "builtin",
+                                                 .framework = "yardstick built-in engine",
+                                                 .precisions = abilities.precisions,
+                                                 .ops = abilities.ops,
+                                                 .optimizers = abilities.optimizers},
+                                       .open = open_plan,
+                                       .reset = reset,
+                                       .forward = forward,
+                                       .backward = backward,
+                                       .step = step,
+                                       .train = train,
+                                       .infer = infer,
+                                       .save = save,
+                                       .close = close_plan};
     struct adapter adapter = {0};
     return ys_adapter_serve_environment(&ops, &adapter);
 }

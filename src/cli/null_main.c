@@ -1,6 +1,7 @@
 /* yardstick-null: an adapter that does no work at a stated rate. It shows what the harness itself costs, and serves as
- * a framework of known speed: with the option `rate` (rows a second) its blocks take batch * steps / rate seconds,
- * slept and not computed; without it they take no time. It has no losses and saves nothing, and says so (`no_work`). */
+ * a framework of known speed: with the option `rate` (rows a second) its blocks take batch * steps / rate seconds, and
+ * its requests batch / rate seconds, slept and not computed; without it they take no time. It has no losses and saves
+ * nothing, and says so (`no_work`). */
 #include "base/clock.h"
 #include "protocol/adapter.h"
 #include <errno.h>
@@ -11,26 +12,9 @@
 
 struct null_adapter {
     double step_ns; /* 0: as fast as possible */
-    double late_ns; /* what earlier blocks took too long; later ones are shortened by it, so that the rate holds on
+    double late_ns; /* what earlier sleeps took too long; later ones are shortened by it, so that the rate holds on
                        average */
 };
-
-static ys_status hello(void *self, ys_json *reply)
-{
-    (void)self;
-    static const char *const devices[] = {"cpu", NULL}, *const precisions[] = {"f64", "f32", "bf16", NULL};
-    static const char *const ops[] = {NULL}, *const optimizers[] = {"sgd", NULL}, *const features[] = {"train", NULL};
-    YS_TRY(ys_json_set_string(reply, "adapter", "null"));
-    YS_TRY(ys_json_set_string(reply, "framework", "null"));
-    YS_TRY(ys_json_set_string(reply, "version", YS_VERSION));
-    YS_TRY(ys_json_set_string(reply, "runtime", "C"));
-    YS_TRY(ys_adapter_set_names(reply, "devices", devices));
-    YS_TRY(ys_adapter_set_names(reply, "precisions", precisions));
-    YS_TRY(ys_adapter_set_names(reply, "ops", ops));
-    YS_TRY(ys_adapter_set_names(reply, "optimizers", optimizers));
-    YS_TRY(ys_adapter_set_names(reply, "features", features));
-    return ys_json_set_bool(reply, "no_work", true);
-}
 
 /* A number, or a number written as text, as command lines give it; absent is 0. */
 static ys_status read_rate(const ys_json *plan, double *rate_per_s)
@@ -80,22 +64,46 @@ static void sleep_until(uint64_t t_ns)
         continue;
 }
 
+/* Sleeps as long as `steps` steps or requests take. */
+static void pass_time(struct null_adapter *null, int64_t steps)
+{
+    uint64_t start_ns = ys_time_ns();
+    double duration_ns = null->step_ns * (double)steps, wait_ns = duration_ns - null->late_ns;
+    if (duration_ns > 0 && wait_ns > 0)
+        sleep_until(start_ns + (uint64_t)fmin(wait_ns, 1e18)); /* a rate near 0 must not pass 64 bits */
+    null->late_ns += (double)(ys_time_ns() - start_ns) - duration_ns;
+}
+
 static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
 {
     (void)first;
-    struct null_adapter *null = self;
     block->t_start_ns = ys_time_ns();
-    double duration_ns = null->step_ns * (double)count, wait_ns = duration_ns - null->late_ns;
-    if (duration_ns > 0 && wait_ns > 0)
-        sleep_until(block->t_start_ns + (uint64_t)fmin(wait_ns, 1e18)); /* a rate near 0 must not pass 64 bits */
+    pass_time(self, count);
     block->t_end_ns = ys_time_ns();
-    null->late_ns += (double)(block->t_end_ns - block->t_start_ns) - duration_ns;
+    return YS_OK;
+}
+
+static ys_status infer(void *self, int64_t batch)
+{
+    (void)batch;
+    pass_time(self, 1);
     return YS_OK;
 }
 
 int main(void)
 {
-    static const struct ys_adapter_ops ops = {.hello = hello, .open = open_plan, .reset = reset, .train = train};
+    static const char *const precisions[] = {"f64", "f32", "bf16", NULL}, *const none[] = {NULL};
+    static const char *const optimizers[] = {"sgd", "adam", "adamw", "rmsprop", NULL};
+    static const struct ys_adapter_ops ops = {.about = {.adapter = "null",
+                                                        .framework = "null",
+                                                        .precisions = precisions,
+                                                        .ops = none,
+                                                        .optimizers = optimizers,
+                                                        .no_work = true},
+                                              .open = open_plan,
+                                              .reset = reset,
+                                              .train = train,
+                                              .infer = infer};
     struct null_adapter null = {0};
     return ys_adapter_serve_environment(&ops, &null);
 }

@@ -1,19 +1,25 @@
 #include "protocol/adapter.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "protocol/channel.h"
+#include "protocol/latency.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+/* Requests are told of at least this often, so that yardstick sees them go on. */
+static const uint64_t LATENCIES_SPAN_NS = 250000000;
+
 struct server {
     const struct ys_adapter_ops *ops;
     void *self;
     struct ys_channel *channel;
-    ys_json *plan; /* NULL while nothing is open */
-    int64_t steps; /* of the plan */
-    int64_t next;  /* the step that comes next; -1 after a failure in the middle of training */
+    ys_json *plan;        /* NULL while nothing is open */
+    bool infers;          /* the plan's mode is "infer" */
+    int64_t batch, steps; /* of the plan */
+    int64_t next;         /* the step that comes next; -1 after a failure in the middle of training */
     struct ys_block_line line;
     bool done;
 };
@@ -61,6 +67,15 @@ static ys_status lacking(const char *what)
     return ys_fail(YS_EUNSUPPORTED, "this adapter cannot answer the message \"%s\"", what);
 }
 
+/* What belongs to plans of mode `wanted` alone. */
+static ys_status need_mode(const struct server *server, const char *what, const char *wanted)
+{
+    const char *mode = server->infers ? "infer" : "train";
+    return strcmp(mode, wanted) == 0
+               ? YS_OK
+               : ys_fail(YS_EPROTOCOL, "\"%s\" needs a plan of mode \"%s\"; this one's is \"%s\"", what, wanted, mode);
+}
+
 /* An integer member within [low, high]. */
 static ys_status need_int(const ys_json *object, const char *key, int64_t low, int64_t high, int64_t *value)
 {
@@ -75,6 +90,31 @@ static ys_status need_int(const ys_json *object, const char *key, int64_t low, i
     return YS_OK;
 }
 
+static ys_status describe(const struct ys_adapter_ops *ops, ys_json *reply)
+{
+    static const char *const devices[] = {"cpu", NULL};
+    const struct ys_adapter_about *about = &ops->about;
+    const struct {
+        const char *name;
+        bool is_there;
+    } known[] = {{"forward", ops->forward}, {"backward", ops->backward}, {"step", ops->step},
+                 {"train", ops->train},     {"infer", ops->infer},       {"save", ops->save}};
+    const char *features[sizeof known / sizeof known[0] + 1] = {NULL};
+    for (size_t i = 0, count = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].is_there)
+            features[count++] = known[i].name;
+    YS_TRY(ys_json_set_string(reply, "adapter", about->adapter));
+    YS_TRY(ys_json_set_string(reply, "framework", about->framework));
+    YS_TRY(ys_json_set_string(reply, "version", YS_VERSION));
+    YS_TRY(ys_json_set_string(reply, "runtime", "C"));
+    YS_TRY(ys_adapter_set_names(reply, "devices", devices));
+    YS_TRY(ys_adapter_set_names(reply, "precisions", about->precisions));
+    YS_TRY(ys_adapter_set_names(reply, "ops", about->ops));
+    YS_TRY(ys_adapter_set_names(reply, "optimizers", about->optimizers));
+    YS_TRY(ys_adapter_set_names(reply, "features", features));
+    return ys_json_set_bool(reply, "no_work", about->no_work);
+}
+
 static ys_status on_hello(struct server *server, const struct request *request)
 {
     int64_t protocol;
@@ -84,10 +124,11 @@ static ys_status on_hello(struct server *server, const struct request *request)
                        (long long)protocol, YS_PROTOCOL_VERSION);
     YS_TRY(ys_json_set_string(request->reply, "type", "hello"));
     YS_TRY(ys_json_set_int(request->reply, "protocol", YS_PROTOCOL_VERSION));
-    return server->ops->hello(server->self, request->reply);
+    return describe(server->ops, request->reply);
 }
 
-static ys_status check_plan(const ys_json *plan, int64_t *steps)
+/* What the message loop itself needs of a plan, into `server`. */
+static ys_status check_plan(struct server *server, const ys_json *plan)
 {
     if (strcmp(ys_json_get_text(plan, "format", ""), "yardstick-plan") != 0)
         return ys_fail(YS_EPROTOCOL, "member \"plan\" must be an object with format \"yardstick-plan\"");
@@ -97,11 +138,14 @@ static ys_status check_plan(const ys_json *plan, int64_t *steps)
         return ys_fail(YS_EUNSUPPORTED, "plan version %lld is unknown; this adapter reads version 1",
                        (long long)version);
     const char *mode = ys_json_get_text(plan, "mode", "");
-    if (strcmp(mode, "train") != 0)
-        return ys_fail(YS_EUNSUPPORTED, "mode \"%s\" is not among those of this adapter, which has \"train\"", mode);
-    YS_TRY(need_int(plan, "batch", 1, INT32_MAX, &checked));
-    YS_TRY(need_int(plan, "steps", 1, INT64_MAX, steps));
-    YS_TRY(need_int(plan, "block", 1, YS_ADAPTER_BLOCK_LIMIT, &checked));
+    server->infers = strcmp(mode, "infer") == 0;
+    if (server->infers ? !server->ops->infer : strcmp(mode, "train") != 0)
+        return ys_fail(YS_EUNSUPPORTED, "mode \"%s\" is not among those of this adapter, which has \"train\"%s", mode,
+                       server->ops->infer ? " and \"infer\"" : "");
+    YS_TRY(need_int(plan, "batch", 1, INT32_MAX, &server->batch));
+    YS_TRY(need_int(plan, "steps", 1, INT64_MAX, &server->steps));
+    if (!server->infers)
+        YS_TRY(need_int(plan, "block", 1, YS_ADAPTER_BLOCK_LIMIT, &checked));
     if (!ys_json_get_text(plan, "folder", NULL))
         return ys_fail(YS_EPROTOCOL, "the plan lacks \"folder\", the folder that answers are written to");
     return YS_OK;
@@ -112,12 +156,10 @@ static ys_status on_open(struct server *server, const struct request *request)
     if (server->plan)
         return ys_fail(YS_EPROTOCOL, "a plan is already open; one adapter process runs one plan");
     ys_json *plan = ys_json_get(request->message, "plan");
-    int64_t steps;
-    YS_TRY(check_plan(plan, &steps));
+    YS_TRY(check_plan(server, plan));
     YS_TRY(ys_json_set_string(request->reply, "type", "opened"));
     YS_TRY(server->ops->open(server->self, plan, request->reply));
     server->plan = ys_json_ref(plan);
-    server->steps = steps;
     server->next = 0;
     return YS_OK;
 }
@@ -156,6 +198,8 @@ static ys_status pass_arguments(struct server *server, const struct request *req
     *train_mode = strcmp(mode, "train") == 0;
     if (!*train_mode && strcmp(mode, "eval") != 0)
         return ys_fail(YS_EPROTOCOL, "member \"mode\" is \"%s\"; it must be \"train\" or \"eval\"", mode);
+    if (*train_mode && server->infers)
+        return ys_fail(YS_EPROTOCOL, "member \"mode\" is \"train\"; in a plan of mode \"infer\" it must be \"eval\"");
     return name_tensors(server, request->reply, what, *batch, *train_mode ? "-train" : "-eval", path);
 }
 
@@ -174,6 +218,7 @@ static ys_status on_backward(struct server *server, const struct request *reques
 {
     if (!server->ops->backward)
         return lacking("backward");
+    YS_TRY(need_mode(server, "backward", "train"));
     int64_t batch;
     bool train_mode;
     const char *path;
@@ -194,7 +239,7 @@ static ys_status on_step(struct server *server, const struct request *request)
         return lacking("step");
     YS_TRY(check_counter(server));
     int64_t count, first = server->next;
-    YS_TRY(need_int(request->message, "n", 0, server->steps - first, &count));
+    YS_TRY(need_int(request->message, "n", 0, server->infers ? 0 : server->steps - first, &count));
     const char *path;
     YS_TRY(name_tensors(server, request->reply, "step", first + count, "", &path));
     server->next = -1;
@@ -222,6 +267,7 @@ static ys_status on_train(struct server *server, const struct request *request)
 {
     if (!server->ops->train)
         return lacking("train");
+    YS_TRY(need_mode(server, "train", "train"));
     YS_TRY(check_counter(server));
     int64_t from, to, block;
     YS_TRY(need_int(request->message, "from", 0, server->steps, &from));
@@ -234,6 +280,42 @@ static ys_status on_train(struct server *server, const struct request *request)
     YS_TRY(ys_block_line_init(&server->line, (size_t)block));
     ys_status status = train_blocks(server, to, block);
     ys_block_line_fini(&server->line);
+    return status;
+}
+
+/* Requests from latencies->first on, until the message is full, or due, or no request is left. */
+static ys_status answer_requests(const struct server *server, int64_t requests, struct ys_latencies *l)
+{
+    l->count = 0;
+    l->t_start_ns = l->t_end_ns = ys_time_ns();
+    while (l->count < YS_LATENCIES_LIMIT && l->first + (int64_t)l->count < requests &&
+           l->t_end_ns - l->t_start_ns < LATENCIES_SPAN_NS) {
+        uint64_t asked_ns = ys_time_ns();
+        YS_TRY(server->ops->infer(server->self, (l->first + (int64_t)l->count) % server->steps));
+        l->t_end_ns = ys_time_ns();
+        l->latency_ns[l->count++] = l->t_end_ns - asked_ns;
+    }
+    return YS_OK;
+}
+
+static ys_status on_infer(struct server *server, const struct request *request)
+{
+    if (!server->ops->infer)
+        return lacking("infer");
+    YS_TRY(need_mode(server, "infer", "infer"));
+    int64_t requests, batch;
+    YS_TRY(need_int(request->message, "requests", 1, INT64_MAX, &requests));
+    YS_TRY(need_int(request->message, "batch", server->batch, server->batch, &batch));
+    YS_TRY(ys_json_set_string(request->reply, "type", "done"));
+    struct ys_latencies *latencies = ys_alloc(1, sizeof *latencies);
+    ys_status status = latencies ? YS_OK : ys_out_of_memory();
+    while (status == YS_OK && latencies->first < requests) {
+        status = answer_requests(server, requests, latencies);
+        if (status == YS_OK)
+            status = ys_channel_send_line(server->channel, latencies->text, ys_latencies_format(latencies));
+        latencies->first += (int64_t)latencies->count;
+    }
+    ys_free(latencies);
     return status;
 }
 
@@ -268,9 +350,9 @@ static const struct {
     handler answer;
     bool needs_plan;
 } handlers[] = {
-    {"hello", on_hello, false},    {"open", on_open, false},        {"reset", on_reset, true},
-    {"forward", on_forward, true}, {"backward", on_backward, true}, {"step", on_step, true},
-    {"train", on_train, true},     {"save", on_save, true},         {"bye", on_bye, false},
+    {"hello", on_hello, false},      {"open", on_open, false}, {"reset", on_reset, true}, {"forward", on_forward, true},
+    {"backward", on_backward, true}, {"step", on_step, true},  {"train", on_train, true}, {"infer", on_infer, true},
+    {"save", on_save, true},         {"bye", on_bye, false},
 };
 
 static ys_status dispatch(struct server *server, const char *type, const struct request *request)

@@ -16,12 +16,20 @@
 #define YS_PROTOCOL_VERSION    1
 #define YS_ADAPTER_BLOCK_LIMIT 262144 /* steps in one block: its losses must fit one message */
 
+/** What an adapter says of itself in `hello`; the lists end with NULL. Its features follow from its functions. */
+struct ys_adapter_about {
+    const char *adapter, *framework;
+    const char *const *precisions, *const *ops, *const *optimizers;
+    bool no_work;
+};
+
 /** What an adapter can do. `self` is what was given to ys_adapter_serve(). A function that is NULL is answered by
- * `unsupported`. Those after `open` are called only between a successful `open` and `close`. A function that fails
- * leaves its message in ys_error(); the status becomes the code of the error message (see ys_adapter_error_code()). */
+ * `unsupported`. Those after `open` are called only between a successful `open` and `close`, and only as the plan's
+ * mode allows: `backward`, `train` and `step` with a count above 0 in "train", `infer` in "infer". A function that
+ * fails leaves its message in ys_error(); the status becomes the code of the error message (see
+ * ys_adapter_error_code()). */
 struct ys_adapter_ops {
-    /** Fills `reply`, which has `type` and `protocol`, with the other members of `hello`. */
-    ys_status (*hello)(void *self, ys_json *reply);
+    struct ys_adapter_about about;
     /** Gets ready for `plan` (borrowed until close; format, version, mode, batch, steps, block and folder were checked)
      * and adds parameters, threads, libraries and deviations to `reply`. When an operator is lacking: YS_EUNSUPPORTED,
      * with its name put into `reply` as `op`. */
@@ -38,6 +46,9 @@ struct ys_adapter_ops {
     ys_status (*step)(void *self, int64_t first, int64_t count, const char *path);
     /** Trains steps first to first + count - 1, count at least 1, as one measured block. */
     ys_status (*train)(void *self, int64_t first, int64_t count, struct ys_block *block);
+    /** Answers one request: the rows of batch `batch`, from where they lie in memory to logits that the caller could
+     * read. It is timed from outside. */
+    ys_status (*infer)(void *self, int64_t batch);
     /** Writes every weight and buffer as float32 to the safetensors file `path`. */
     ys_status (*save)(void *self, const char *path);
     /** Called once for every successful open. */

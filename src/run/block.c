@@ -1,5 +1,6 @@
-/* The messages of training: checked, then kept. */
+/* The messages of training and of requests: checked, then kept. */
 #include "base/clock.h"
+#include "protocol/latency.h"
 #include "run/run_internal.h"
 #include <inttypes.h>
 #include <math.h>
@@ -40,27 +41,33 @@ static ys_status check_counts(const struct ys_run *run, const ys_json *message, 
     return YS_OK;
 }
 
-/** Blocks lie between question and answer, one after the other. Two processes of one machine share the clock, so
- * nothing is allowed for. */
-static ys_status check_times(const struct ys_run *run, int64_t start_ns, int64_t end_ns, int64_t input_ns)
+/** What was measured lies between question and answer, one after the other. Two processes of one machine share the
+ * clock, so nothing is allowed for. */
+static ys_status check_times(const struct ys_run *run, int64_t start_ns, int64_t end_ns)
 {
+    const char *message = run->infers ? "message" : "block", *step = run->infers ? "request" : "step";
     int64_t now_ns = (int64_t)ys_time_ns(), earliest_ns = (int64_t)run->last_end_ns;
     if (start_ns < earliest_ns)
-        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " says that it began %.6f s before %s",
+        return ys_fail(YS_EPROTOCOL, "the %s from %s %" PRId64 " says that it began %.6f s before %s", message, step,
                        run->next_step, (double)(earliest_ns - start_ns) * 1e-9,
-                       run->last_end_ns == run->asked_ns ? "it was asked for" : "the block before it ended");
+                       run->last_end_ns == run->asked_ns ? "it was asked for" : "the one before it ended");
     if (end_ns < start_ns)
-        return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " says that it ended before it began",
+        return ys_fail(YS_EPROTOCOL, "the %s from %s %" PRId64 " says that it ended before it began", message, step,
                        run->next_step);
     if (end_ns > now_ns)
         return ys_fail(YS_EPROTOCOL,
-                       "the block from step %" PRId64 " says that it ended %.6f s after its message came; is its clock "
+                       "the %s from %s %" PRId64 " says that it ended %.6f s after its message came; is its clock "
                        "CLOCK_MONOTONIC?",
-                       run->next_step, (double)(end_ns - now_ns) * 1e-9);
-    if (input_ns < 0 || input_ns > end_ns - start_ns)
+                       message, step, run->next_step, (double)(end_ns - now_ns) * 1e-9);
+    return YS_OK;
+}
+
+static ys_status check_input(const struct ys_run *run, int64_t input_ns, int64_t span_ns)
+{
+    if (input_ns < 0 || input_ns > span_ns)
         return ys_fail(YS_EPROTOCOL,
                        "the block from step %" PRId64 " says that it waited %" PRId64 " ns for data in %" PRId64 " ns",
-                       run->next_step, input_ns, end_ns - start_ns);
+                       run->next_step, input_ns, span_ns);
     return YS_OK;
 }
 
@@ -92,7 +99,24 @@ static void tell(struct ys_run *run)
     if (!run->spec->on_progress || now_ns < run->shown_ns + between_ns)
         return;
     run->shown_ns = now_ns;
-    run->spec->on_progress(run->spec->context, "train", (double)run->next_step / (double)run->steps);
+    run->spec->on_progress(run->spec->context, run->infers ? "infer" : "train",
+                           (double)run->next_step / (double)run->steps);
+}
+
+/** Where the measured steps lie, and that they are done. */
+static ys_status keep_span(struct ys_run *run, int64_t count, int64_t start_ns, int64_t end_ns)
+{
+    YS_TRY(ys_series_add_int(run->series, "block_first", run->next_step));
+    YS_TRY(ys_series_add_int(run->series, "block_count", count));
+    YS_TRY(ys_series_add_int(run->series, "block_start_ns", start_ns));
+    return ys_series_add_int(run->series, "block_end_ns", end_ns);
+}
+
+static void go_on(struct ys_run *run, int64_t count, int64_t end_ns)
+{
+    run->next_step += count;
+    run->last_end_ns = (uint64_t)end_ns;
+    tell(run);
 }
 
 ys_status ys_run_take_block(void *context, const ys_json *message)
@@ -102,15 +126,65 @@ ys_status ys_run_take_block(void *context, const ys_json *message)
                    end_ns = ys_json_get_int(message, "t_end_ns", -1);
     int64_t input_ns = ys_json_get_int(message, "input_ns", -1);
     YS_TRY(check_counts(run, message, &count));
-    YS_TRY(check_times(run, start_ns, end_ns, input_ns));
-    YS_TRY(ys_series_add_int(run->series, "block_first", run->next_step));
-    YS_TRY(ys_series_add_int(run->series, "block_count", count));
-    YS_TRY(ys_series_add_int(run->series, "block_start_ns", start_ns));
-    YS_TRY(ys_series_add_int(run->series, "block_end_ns", end_ns));
+    YS_TRY(check_times(run, start_ns, end_ns));
+    YS_TRY(check_input(run, input_ns, end_ns - start_ns));
+    YS_TRY(keep_span(run, count, start_ns, end_ns));
     YS_TRY(ys_series_add_int(run->series, "block_input_ns", input_ns));
     YS_TRY(take_losses(run, ys_json_get(message, "loss"), count));
-    run->next_step += count;
-    run->last_end_ns = (uint64_t)end_ns;
-    tell(run);
+    go_on(run, count, end_ns);
+    return YS_OK;
+}
+
+static ys_status check_requests(const struct ys_run *run, const ys_json *message, int64_t *count)
+{
+    int64_t first = ys_json_get_int(message, "first", -1), left = run->to - run->next_step;
+    const ys_json *latencies = ys_json_get(message, "latency_ns");
+    *count = ys_json_get_int(message, "count", -1);
+    if (first != run->next_step)
+        return ys_fail(YS_EPROTOCOL, "latencies begin at request %" PRId64 " where request %" PRId64 " was due", first,
+                       run->next_step);
+    if (*count < 1 || *count > left || *count > YS_LATENCIES_LIMIT)
+        return ys_fail(YS_EPROTOCOL,
+                       "the message from request %" PRId64 " tells of %" PRId64 " requests; 1 to %" PRId64 " were due",
+                       first, *count, left < YS_LATENCIES_LIMIT ? left : YS_LATENCIES_LIMIT);
+    if (ys_json_type_of(latencies) != YS_JSON_ARRAY || ys_json_size(latencies) != (size_t)*count)
+        return ys_fail(YS_EPROTOCOL, "the message from request %" PRId64 " has %zu latencies for %" PRId64 " requests",
+                       first, ys_json_size(latencies), *count);
+    return YS_OK;
+}
+
+/** Requests come one after the other, so their latencies add up to no more than the time that passed. */
+static ys_status check_latencies(const struct ys_run *run, const ys_json *latencies, int64_t span_ns)
+{
+    int64_t left_ns = span_ns;
+    for (size_t i = 0; i < ys_json_size(latencies); i++) {
+        const ys_json *value = ys_json_at(latencies, i);
+        int64_t latency_ns = ys_json_integer(value, -1);
+        if (ys_json_type_of(value) != YS_JSON_INT || latency_ns < 0)
+            return ys_fail(YS_EPROTOCOL, "the latency of request %" PRId64 " is not a number of nanoseconds",
+                           run->next_step + (int64_t)i);
+        if (latency_ns > left_ns)
+            return ys_fail(YS_EPROTOCOL,
+                           "the latencies from request %" PRId64 " to request %" PRId64
+                           " are together longer than the %" PRId64 " ns that their message says passed",
+                           run->next_step, run->next_step + (int64_t)i, span_ns);
+        left_ns -= latency_ns;
+    }
+    return YS_OK;
+}
+
+ys_status ys_run_take_latencies(void *context, const ys_json *message)
+{
+    struct ys_run *run = context;
+    const ys_json *latencies = ys_json_get(message, "latency_ns");
+    int64_t count, start_ns = ys_json_get_int(message, "t_start_ns", -1),
+                   end_ns = ys_json_get_int(message, "t_end_ns", -1);
+    YS_TRY(check_requests(run, message, &count));
+    YS_TRY(check_times(run, start_ns, end_ns));
+    YS_TRY(check_latencies(run, latencies, end_ns - start_ns));
+    YS_TRY(keep_span(run, count, start_ns, end_ns));
+    for (size_t i = 0; i < (size_t)count; i++)
+        YS_TRY(ys_series_add_int(run->series, "latency_ns", ys_json_integer(ys_json_at(latencies, i), 0)));
+    go_on(run, count, end_ns);
     return YS_OK;
 }

@@ -22,16 +22,20 @@ static ys_json *times(const struct ys_run *run, const struct ys_session_end *end
         const char *key;
         uint64_t t_ns;
     } points[] = {
-        {"exec_ns", end->exec_ns},     {"hello_ns", end->hello_ns}, {"open_ns", run->open_ns},
-        {"opened_ns", run->opened_ns}, {"train_ns", run->train_ns}, {"trained_ns", run->trained_ns},
-        {"save_ns", run->save_ns},     {"saved_ns", run->saved_ns}, {"bye_ns", end->bye_ns},
+        {"exec_ns", end->exec_ns},
+        {"hello_ns", end->hello_ns},
+        {"open_ns", run->open_ns},
+        {"opened_ns", run->opened_ns},
+        {run->infers ? "infer_ns" : "train_ns", run->work_ns},
+        /* After an interruption `worked_ns` is the end of a part of the steps, not of training. */
+        {run->infers ? "inferred_ns" : "trained_ns", run->next_step < run->steps ? 0 : run->worked_ns},
+        {"save_ns", run->save_ns},
+        {"saved_ns", run->saved_ns},
+        {"bye_ns", end->bye_ns},
         {"end_ns", end->end_ns},
     };
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++)
         put_time(object, points[i].key, points[i].t_ns);
-    /* After an interruption `trained_ns` is the end of a part of the steps, not of training. */
-    if (run->next_step < run->steps)
-        ys_json_set(object, "trained_ns", ys_json_null());
     ys_json_set(object, "pauses", shared(run->pauses));
     return object;
 }

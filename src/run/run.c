@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+enum { MOST_RESERVED = 1 << 20 }; /* latencies; more take memory as they come */
+
 uint64_t ys_run_own_cpu_ns(void)
 {
     struct rusage usage;
@@ -66,14 +68,14 @@ static ys_status train(struct ys_run *run, int64_t to, int64_t block)
         return ys_out_of_memory();
     }
     run->asked_ns = run->last_end_ns = ys_time_ns();
-    if (!run->train_ns)
-        run->train_ns = run->asked_ns;
+    if (!run->work_ns)
+        run->work_ns = run->asked_ns;
     YS_TRY(ys_session_request(run->session, message, ys_run_take_block, run, &reply));
     ys_json_free(reply);
     if (run->next_step != to)
         return ys_session_fail(run->session, "protocol_error", "\"done\" came after step %" PRId64 " of %" PRId64,
                                run->next_step, to);
-    run->trained_ns = ys_time_ns();
+    run->worked_ns = ys_time_ns();
     return YS_OK;
 }
 
@@ -141,9 +143,29 @@ static ys_status train_all(struct ys_run *run)
     }
 }
 
+static ys_status infer(struct ys_run *run)
+{
+    ys_json *message = request("infer"), *reply = NULL;
+    run->to = run->steps;
+    ys_json_set_int(message, "requests", run->steps);
+    if (ys_json_set_int(message, "batch", run->batch) != YS_OK) {
+        ys_json_free(message);
+        return ys_out_of_memory();
+    }
+    tell(run, "infer", 0);
+    run->asked_ns = run->last_end_ns = run->work_ns = ys_time_ns();
+    YS_TRY(ys_session_request(run->session, message, ys_run_take_latencies, run, &reply));
+    ys_json_free(reply);
+    if (run->next_step != run->steps)
+        return ys_session_fail(run->session, "protocol_error", "\"done\" came after request %" PRId64 " of %" PRId64,
+                               run->next_step, run->steps);
+    run->worked_ns = ys_time_ns();
+    return YS_OK;
+}
+
 static ys_status save_weights(struct ys_run *run)
 {
-    if (run->no_work)
+    if (run->no_work || run->infers)
         return YS_OK;
     tell(run, "save", 1);
     run->save_ns = ys_time_ns();
@@ -153,11 +175,14 @@ static ys_status save_weights(struct ys_run *run)
     return YS_OK;
 }
 
-/** All that training will need, before it begins. */
+/** All that the work will need, before it begins. */
 static ys_status reserve(struct ys_run *run)
 {
     static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns",
                                         "block_input_ns"};
+    if (run->infers)
+        return ys_series_reserve(run->series, "latency_ns", 0,
+                                 run->steps < MOST_RESERVED ? (size_t)run->steps : MOST_RESERVED);
     size_t saves = run->eval_every > 0 ? (size_t)(run->steps / run->eval_every) : 0;
     size_t blocks = (size_t)(run->steps / run->block) + saves + 2;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -173,7 +198,7 @@ static ys_status go_through(struct ys_run *run)
         return status;
     run->no_work = ys_json_get_bool(ys_session_hello(run->session), "no_work", false);
     YS_TRY(open_plan(run));
-    YS_TRY(train_all(run));
+    YS_TRY(run->infers ? infer(run) : train_all(run));
     ys_session_look(run->session);
     YS_TRY(save_weights(run));
     return ys_session_libraries(run->session, run->libraries);
@@ -182,15 +207,19 @@ static ys_status go_through(struct ys_run *run)
 static ys_status prepare(struct ys_run *run)
 {
     const ys_json *plan = run->spec->plan, *keys = ys_json_get(run->spec->trial, "keys");
-    run->steps = ys_json_get_int(plan, "steps", 0);
+    const char *mode = ys_json_get_text(plan, "mode", "train");
+    run->infers = strcmp(mode, "infer") == 0;
+    run->steps = run->infers ? ys_json_get_int(plan, "requests", ys_json_get_int(keys, "requests", 0))
+                             : ys_json_get_int(plan, "steps", 0);
+    run->batch = ys_json_get_int(plan, "batch", 1);
     run->block = ys_json_get_int(plan, "block", 1);
     run->eval_every = ys_json_get_int(plan, "eval_every", ys_json_get_int(keys, "eval_every", 0));
-    if (strcmp(ys_json_get_text(plan, "mode", "train"), "train") != 0)
-        return ys_fail(YS_EINTERNAL, "a run of mode \"%s\" is not yet available", ys_json_get_text(plan, "mode", ""));
+    if (!run->infers && strcmp(mode, "train") != 0)
+        return ys_fail(YS_EINTERNAL, "a run of mode \"%s\" is not yet available", mode);
     if (run->steps < 1 || run->block < 1 || run->eval_every < 0)
         return ys_fail(YS_EINTERNAL,
-                       "a plan of %" PRId64 " steps in blocks of %" PRId64 ", saved every %" PRId64 ", cannot be run",
-                       run->steps, run->block, run->eval_every);
+                       "a plan of %" PRId64 " %s in blocks of %" PRId64 ", saved every %" PRId64 ", cannot be run",
+                       run->steps, run->infers ? "requests" : "steps", run->block, run->eval_every);
     if (!run->folder || !run->pauses || !run->checkpoints || !run->libraries)
         return ys_out_of_memory();
     return reserve(run);

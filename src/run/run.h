@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 struct ys_run_spec {
-    const ys_json *trial;    /* may be NULL; keys.eval_every is taken from it when the plan has none */
-    const ys_json *plan;     /* docs/protocol.md; mode "train" */
+    const ys_json *trial; /* may be NULL; of its keys eval_every and requests are taken when the plan has none */
+    const ys_json *plan;  /* docs/protocol.md; in mode "infer" a step is a request, and plan.steps is not looked at */
     struct ys_launch launch; /* `samples` is set by the run */
     int64_t round;
     /** For a progress line: `stage` as in the facts, `fraction` 0 to 1 of the run's steps. At most ten times a second;
@@ -21,18 +21,22 @@ struct ys_run_spec {
 
 /** What is known of a run. Times are nanoseconds of ys_time_ns(); what was not reached or is not known is null.
  *
- * facts: {"status", "stage", "exit_code", "signal", "message", "log_tail", "warnings": [..],
- *   "times": {"exec_ns", "hello_ns" (answered), "open_ns" (asked), "opened_ns", "train_ns", "trained_ns", "save_ns",
- * "saved_ns", "bye_ns", "end_ns" (the last process waited for), "pauses": [[from, to], ..] (saves between steps)},
- *   "hello": {..}, "opened": {..},
- *   "usage": {"user_ns", "system_ns", "voluntary_switches", "involuntary_switches", "unwaited_ns"},
- *   "observed": {"threads_peak", "rss_peak_bytes", "process_peak_bytes", "processes_peak", "libraries": [..], "notes":
- * [..]}, "weights" (file in the run's folder), "checkpoints": [{"step", "path"}], "steps_done", "round", "harness":
- * {"cpu_ns", "samples", "lateness_max_ns"}, "disturbance": {..} (probe/host.h)}
+ * facts: {"status", "stage", "exit_code", "signal", "message", "log_tail", "warnings": [..], "times", "hello": {..},
+ * "opened": {..}, "usage", "observed", "weights" (file in the run's folder), "checkpoints": [{"step", "path"}],
+ * "steps_done", "round", "harness": {"cpu_ns", "samples", "lateness_max_ns"}, "disturbance": {..} (probe/host.h)}
  *
- * series: block_first block_count block_start_ns block_end_ns block_input_ns, step_loss (real), sample_t_ns
- * sample_cpu_ns sample_rss_bytes sample_threads sample_processes sample_switches. Adapters that do no work send no
- * losses and save nothing. */
+ * times: {"exec_ns", "hello_ns" (answered), "open_ns" (asked), "opened_ns", "train_ns", "trained_ns" (in mode "infer":
+ * "infer_ns", "inferred_ns"), "save_ns", "saved_ns", "bye_ns", "end_ns" (the last process waited for), "pauses":
+ * [[from, to], ..] (saves between steps)}
+ *
+ * usage: {"user_ns", "system_ns", "voluntary_switches", "involuntary_switches", "unwaited_ns"}
+ *
+ * observed: {"threads_peak", "rss_peak_bytes", "process_peak_bytes", "processes_peak", "libraries": [..], "notes":
+ * [..]}
+ *
+ * series: block_first block_count block_start_ns block_end_ns, block_input_ns and step_loss (real) of training,
+ * latency_ns of requests (whose blocks are messages), sample_t_ns sample_cpu_ns sample_rss_bytes sample_threads
+ * sample_processes sample_switches. Adapters that do no work send no losses and save nothing. */
 struct ys_run_record {
     ys_json *facts;
     struct ys_series_set series;
@@ -40,7 +44,7 @@ struct ys_run_record {
 void ys_run_record_fini(struct ys_run_record *record);
 
 /** Order: hello, open, train {0, 1} (the first step alone), train {1, steps} in blocks, interrupted by a save after
- * every `eval_every` steps, save, bye.
+ * every `eval_every` steps, save, bye. In mode "infer": hello, open, infer, bye.
  * @return YS_OK also for a run that failed: facts.status tells. YS_EINTR, YS_ENOMEM, YS_EIO and YS_EINTERNAL are
  * failures of yardstick's own or the user's wish; even then the record holds what is known (facts is NULL only for want
  * of memory). */

@@ -11,15 +11,16 @@ struct ys_run {
     const struct ys_run_spec *spec;
     struct ys_series_set *series;
     struct ys_session *session;
-    char *folder; /* absolute */
-    bool no_work;
+    char *folder;                     /* absolute */
+    bool no_work, infers;             /* infers: the plan's mode is "infer", and a step is a request */
     int64_t steps, block, eval_every; /* eval_every 0: never */
-    /* The `train` request in progress. */
+    int64_t batch;
+    /* The `train` or `infer` question in progress. */
     int64_t to, request_block, next_step;
     uint64_t asked_ns, last_end_ns;
     uint64_t shown_ns; /* when progress was last told */
     /* Times of phases, 0 when not reached. */
-    uint64_t open_ns, opened_ns, train_ns, trained_ns, save_ns, saved_ns;
+    uint64_t open_ns, opened_ns, work_ns, worked_ns, save_ns, saved_ns; /* work: training, or answering requests */
     ys_json *pauses, *checkpoints, *libraries, *opened;
     bool has_weights;
     uint64_t own_cpu_ns; /* of yardstick, when the run began */
@@ -34,6 +35,8 @@ uint64_t ys_run_own_cpu_ns(void);
 /** Checks one `block` message and adds it to the series. A loss that is no finite number ends the run as diverged;
  * whatever contradicts itself, the request or the clock is YS_EPROTOCOL. `context` is a struct ys_run. */
 ys_status ys_run_take_block(void *context, const ys_json *message);
+/** The same for a `latencies` message, whose requests together take no longer than the time it says passed. */
+ys_status ys_run_take_latencies(void *context, const ys_json *message);
 
 /** facts of struct ys_run_record, new; NULL without memory. */
 ys_json *ys_run_facts(const struct ys_run *run, const struct ys_session_end *end);

@@ -15,12 +15,14 @@ enum { PROTOCOL = 1, RESERVED_SECONDS = 3600, MOST_RESERVED = 1 << 20 };
 /* A process that closes the channel because it is ending gets this long to end. */
 static const uint64_t ENDING_NS = 2000000000;
 
-/* Which message ends the answer to which request. */
-static const struct {
-    const char *request, *reply;
+/* Which message ends the answer to which request, and which may come before it. */
+static const struct answer {
+    const char *request, *reply, *part;
 } ANSWERS[] = {
-    {"hello", "hello"},  {"open", "opened"}, {"reset", "done"}, {"forward", "tensors"},        {"backward", "tensors"},
-    {"step", "tensors"}, {"train", "done"},  {"infer", "done"}, {"input_gradient", "tensors"}, {"save", "saved"},
+    {"hello", "hello", NULL},     {"open", "opened", NULL},       {"reset", "done", NULL},
+    {"forward", "tensors", NULL}, {"backward", "tensors", NULL},  {"step", "tensors", NULL},
+    {"train", "done", "block"},   {"infer", "done", "latencies"}, {"input_gradient", "tensors", NULL},
+    {"save", "saved", NULL},
 };
 
 static uint64_t span_ns(double span_s)
@@ -148,7 +150,7 @@ const ys_json *ys_session_hello(const struct ys_session *session)
 }
 
 /** One message has come. *is_final: it is the answer, and *reply owns it. */
-static ys_status handle(struct ys_session *session, ys_json *message, const char *expected,
+static ys_status handle(struct ys_session *session, ys_json *message, const struct answer *expected,
                         ys_session_on_message on_message, void *context, ys_json **reply)
 {
     const char *type = ys_json_get_text(message, "type", "");
@@ -167,11 +169,12 @@ static ys_status handle(struct ys_session *session, ys_json *message, const char
                                      ys_json_get_text(message, "code", ""), text);
         else
             status = ys_session_fail(session, code, "%s%s%s", op && op[0] ? op : "", op && op[0] ? ": " : "", text);
-    } else if (strcmp(type, expected) == 0) {
+    } else if (strcmp(type, expected->reply) == 0) {
         *reply = message;
         return YS_OK;
-    } else if (!on_message || (strcmp(type, "block") != 0 && strcmp(type, "latencies") != 0)) {
-        status = ys_session_fail(session, "protocol_error", "a message \"%s\" where \"%s\" was due", type, expected);
+    } else if (!on_message || !expected->part || strcmp(type, expected->part) != 0) {
+        status =
+            ys_session_fail(session, "protocol_error", "a message \"%s\" where \"%s\" was due", type, expected->reply);
     } else {
         status = on_message(context, message);
         if (status == YS_ENOMEM || status == YS_EINTERNAL)
@@ -233,8 +236,8 @@ static ys_status take_message(struct ys_session *session, ys_json **message)
     return ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
 }
 
-static ys_status wait_answer(struct ys_session *session, const char *expected, ys_session_on_message on_message,
-                             void *context, ys_json **reply)
+static ys_status wait_answer(struct ys_session *session, const struct answer *expected,
+                             ys_session_on_message on_message, void *context, ys_json **reply)
 {
     uint64_t silenced_ns = ys_time_ns();
     for (;;) {
@@ -262,10 +265,11 @@ ys_status ys_session_request(struct ys_session *session, ys_json *message_taken,
                              void *context, ys_json **reply)
 {
     *reply = NULL;
-    const char *type = ys_json_get_text(message_taken, "type", ""), *expected = NULL;
+    const char *type = ys_json_get_text(message_taken, "type", "");
+    const struct answer *expected = NULL;
     for (size_t i = 0; i < sizeof ANSWERS / sizeof ANSWERS[0]; i++)
         if (strcmp(ANSWERS[i].request, type) == 0)
-            expected = ANSWERS[i].reply;
+            expected = &ANSWERS[i];
     if (session->has_failed || !expected) {
         ys_status status = session->has_failed
                                ? ys_fail(session->failure, "%s", session->end.message ? session->end.message : "")

@@ -25,14 +25,6 @@ static ys_status record(struct recorder *recorder, const char *text)
     return status == YS_OK ? YS_OK : ys_fail(status, "made to fail at %s", text);
 }
 
-static ys_status op_hello(void *self, ys_json *reply)
-{
-    static const char *const ops[] = {"Conv", "Relu", NULL};
-    YS_TRY(ys_adapter_set_names(reply, "ops", ops));
-    YS_TRY(ys_json_set_string(reply, "adapter", "recorder"));
-    return record(self, "hello");
-}
-
 static ys_status op_open(void *self, const ys_json *plan, ys_json *reply)
 {
     struct recorder *recorder = self;
@@ -77,6 +69,13 @@ static ys_status op_train(void *self, int64_t first, int64_t count, struct ys_bl
     return record(self, text);
 }
 
+static ys_status op_infer(void *self, int64_t batch)
+{
+    char text[64];
+    snprintf(text, sizeof text, "infer:%d", (int)batch);
+    return record(self, text);
+}
+
 static ys_status op_save(void *self, const char *path)
 {
     YS_TRY(ys_fs_write(path, "12345", 5));
@@ -89,18 +88,21 @@ static void op_close(void *self)
     recorder->closes++;
 }
 
+static const char *const nothing[] = {NULL}, *const two_ops[] = {"Conv", "Relu", NULL};
+
+#define RECORDER .about = {"recorder", "Recorder", nothing, two_ops, nothing, false}, .open = op_open
+
 static const struct ys_adapter_ops recorder_ops = {
-    .hello = op_hello,
-    .open = op_open,
-    .reset = op_reset,
-    .forward = op_forward,
-    .step = op_step,
-    .train = op_train,
-    .save = op_save,
-    .close = op_close, /* no backward */
+    RECORDER,          .reset = op_reset, .forward = op_forward, .step = op_step,
+    .train = op_train, .save = op_save,   .close = op_close, /* neither backward nor infer */
+};
+static const struct ys_adapter_ops inferring_ops = {
+    RECORDER,          .forward = op_forward, .step = op_step,   .train = op_train,
+    .infer = op_infer, .save = op_save,       .close = op_close,
 };
 
 struct fixture {
+    const struct ys_adapter_ops *ops;
     struct recorder recorder;
     struct ys_channel *channel;
     int fds[2]; /* the test's end, the adapter's end */
@@ -111,17 +113,22 @@ struct fixture {
 static void *serve(void *context)
 {
     struct fixture *fixture = context;
-    fixture->exit_code = ys_adapter_serve(&recorder_ops, &fixture->recorder, fixture->fds[1]);
+    fixture->exit_code = ys_adapter_serve(fixture->ops, &fixture->recorder, fixture->fds[1]);
     shutdown(fixture->fds[1], SHUT_RDWR); /* as the end of a process would */
     return NULL;
 }
 
-static bool start(struct fixture *fixture)
+static bool start_with(struct fixture *fixture, const struct ys_adapter_ops *ops)
 {
-    *fixture = (struct fixture){.exit_code = -1};
+    *fixture = (struct fixture){.ops = ops, .exit_code = -1};
     return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fixture->fds) == 0 &&
            ys_channel_open(fixture->fds[0], &fixture->channel) == YS_OK &&
            pthread_create(&fixture->thread, NULL, serve, fixture) == 0;
+}
+
+static bool start(struct fixture *fixture)
+{
+    return start_with(fixture, &recorder_ops);
 }
 
 /* Closes the test's end and returns what the adapter program would exit with. */
@@ -165,6 +172,9 @@ static void expect(struct fixture *fixture, const char *text, const char *type)
     ys_json_free(reply);
 }
 
+#define INFER_PLAN                                                                                                     \
+    "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":\"infer\",\"batch\":8,"         \
+    "\"steps\":3,\"folder\":\"/nowhere\"}}"
 #define PLAN(extra)                                                                                                    \
     "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":\"train\",\"batch\":8,"         \
     "\"steps\":10,\"block\":3,\"folder\":\"/nowhere\"" extra "}}"
@@ -177,7 +187,11 @@ static void hello_has_type_protocol_and_what_the_adapter_says(void)
     CHECK_TEXT(ys_json_get_text(reply, "type", ""), "hello");
     CHECK_INT(ys_json_get_int(reply, "protocol", 0), 1);
     CHECK_TEXT(ys_json_get_text(reply, "adapter", ""), "recorder");
+    CHECK_TEXT(ys_json_get_text(reply, "framework", ""), "Recorder");
     CHECK_TEXT(ys_json_text(ys_json_at(ys_json_get(reply, "ops"), 1), ""), "Relu");
+    char *features = ys_json_dump(ys_json_get(reply, "features"), YS_JSON_COMPACT);
+    CHECK_TEXT(features, "[\"forward\",\"step\",\"train\",\"save\"]"); /* of what functions there are */
+    ys_free(features);
     ys_json_free(reply);
     expect(&fixture, "{\"type\":\"hello\",\"protocol\":2}", "unsupported");
     expect(&fixture, "{\"type\":\"hello\"}", "protocol_error");
@@ -380,6 +394,88 @@ static void what_an_adapter_lacks_is_unsupported(void)
     CHECK_INT(finish(&fixture), 0);
 }
 
+/* The latencies of one `infer`, each taken once, in order; the count of them. */
+static int64_t requests_told(struct fixture *fixture, const char *text)
+{
+    int64_t told = 0, last_end_ns = (int64_t)ys_time_ns();
+    ys_json *reply = ask(fixture, text);
+    while (reply && strcmp(ys_json_get_text(reply, "type", ""), "latencies") == 0) {
+        const ys_json *latencies = ys_json_get(reply, "latency_ns");
+        int64_t start_ns = ys_json_get_int(reply, "t_start_ns", -1), end_ns = ys_json_get_int(reply, "t_end_ns", -1);
+        int64_t sum_ns = 0;
+        CHECK_INT(ys_json_get_int(reply, "first", -1), told);
+        CHECK_INT(ys_json_size(latencies), ys_json_get_int(reply, "count", -1));
+        CHECK(ys_json_size(latencies) >= 1 && ys_json_size(latencies) <= 4096);
+        for (size_t i = 0; i < ys_json_size(latencies); i++)
+            sum_ns += ys_json_integer(ys_json_at(latencies, i), INT64_MAX / 8192);
+        CHECK(start_ns >= last_end_ns && sum_ns >= 0 && sum_ns <= end_ns - start_ns);
+        told += (int64_t)ys_json_size(latencies);
+        last_end_ns = end_ns;
+        ys_json_free(reply);
+        reply = receive(fixture);
+    }
+    CHECK_TEXT(ys_json_get_text(reply, "type", ""), "done");
+    ys_json_free(reply);
+    return told;
+}
+
+static void requests_take_the_batches_in_turn(void)
+{
+    struct fixture fixture;
+    REQUIRE(start_with(&fixture, &inferring_ops));
+    expect(&fixture, INFER_PLAN, "opened");
+    CHECK_INT(requests_told(&fixture, "{\"type\":\"infer\",\"requests\":7,\"batch\":8}"), 7);
+    CHECK_INT(requests_told(&fixture, "{\"type\":\"infer\",\"requests\":1,\"batch\":8}"), 1);
+    CHECK_INT(finish(&fixture), 0);
+    CHECK_TEXT(fixture.recorder.calls, "open infer:0 infer:1 infer:2 infer:0 infer:1 infer:2 infer:0 infer:0");
+}
+
+static void many_requests_take_several_messages(void)
+{
+    struct fixture fixture;
+    REQUIRE(start_with(&fixture, &inferring_ops));
+    expect(&fixture, INFER_PLAN, "opened");
+    CHECK_INT(requests_told(&fixture, "{\"type\":\"infer\",\"requests\":10000,\"batch\":8}"), 10000);
+    CHECK_INT(finish(&fixture), 0);
+}
+
+static void a_request_that_fails_ends_the_answer(void)
+{
+    struct fixture fixture;
+    REQUIRE(start_with(&fixture, &inferring_ops));
+    expect(&fixture, INFER_PLAN, "opened");
+    fixture.recorder.fail = YS_ENOMEM;
+    expect(&fixture, "{\"type\":\"infer\",\"requests\":3,\"batch\":8}", "oom_host");
+    CHECK_INT(requests_told(&fixture, "{\"type\":\"infer\",\"requests\":3,\"batch\":8}"), 3);
+    CHECK_INT(finish(&fixture), 0);
+}
+
+static void a_plan_that_infers_does_not_train_and_the_reverse(void)
+{
+    static const char *const training[] = {"{\"type\":\"train\",\"from\":0,\"to\":1,\"block\":1}",
+                                           "{\"type\":\"step\",\"n\":1}",
+                                           "{\"type\":\"forward\",\"batch\":0,\"mode\":\"train\"}"};
+    static const char *const wrong[] = {"{\"type\":\"infer\",\"requests\":0,\"batch\":8}",
+                                        "{\"type\":\"infer\",\"requests\":1,\"batch\":7}",
+                                        "{\"type\":\"infer\",\"requests\":1}", "{\"type\":\"infer\",\"batch\":8}"};
+    struct fixture fixture;
+    REQUIRE(start_with(&fixture, &inferring_ops));
+    expect(&fixture, INFER_PLAN, "opened");
+    for (size_t i = 0; i < sizeof training / sizeof training[0]; i++)
+        expect(&fixture, training[i], "protocol_error");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        expect(&fixture, wrong[i], "protocol_error");
+    expect(&fixture, "{\"type\":\"forward\",\"batch\":2,\"mode\":\"eval\"}", "tensors");
+    expect(&fixture, "{\"type\":\"step\",\"n\":0}", "tensors");
+    CHECK_INT(finish(&fixture), 0);
+    CHECK_TEXT(fixture.recorder.calls, "open forward:2e step:0+0");
+    REQUIRE(start_with(&fixture, &inferring_ops));
+    expect(&fixture, PLAN(""), "opened");
+    expect(&fixture, "{\"type\":\"infer\",\"requests\":1,\"batch\":8}", "protocol_error");
+    CHECK_INT(finish(&fixture), 0);
+    CHECK_TEXT(fixture.recorder.calls, "open");
+}
+
 static void saved_has_path_and_size(void)
 {
     struct fixture fixture;
@@ -429,5 +525,7 @@ TAP_MAIN(TAP_CASE(hello_has_type_protocol_and_what_the_adapter_says), TAP_CASE(b
          TAP_CASE(training_is_cut_into_blocks_and_the_last_may_be_short), TAP_CASE(step_and_train_share_one_counter),
          TAP_CASE(after_a_failure_in_training_only_reset_helps), TAP_CASE(arguments_out_of_range_are_refused),
          TAP_CASE(tensors_have_a_path_in_the_plans_folder), TAP_CASE(what_an_adapter_lacks_is_unsupported),
+         TAP_CASE(requests_take_the_batches_in_turn), TAP_CASE(many_requests_take_several_messages),
+         TAP_CASE(a_request_that_fails_ends_the_answer), TAP_CASE(a_plan_that_infers_does_not_train_and_the_reverse),
          TAP_CASE(saved_has_path_and_size), TAP_CASE(statuses_become_the_run_statuses_of_the_protocol),
          TAP_CASE(without_a_descriptor_the_program_says_what_it_is))

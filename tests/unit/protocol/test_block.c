@@ -1,8 +1,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "protocol/block.h"
-#include "protocol/channel.h"
 #include "protocol/adapter.h"
+#include "protocol/channel.h"
+#include "protocol/latency.h"
 #include "tap.h"
 #include <float.h>
 
@@ -75,6 +76,28 @@ static void the_longest_block_fits_one_message(void)
     ys_block_line_fini(&line);
 }
 
+static void the_longest_message_of_latencies_fits(void)
+{
+    static struct ys_latencies latencies;
+    latencies = (struct ys_latencies){
+        .first = INT64_MAX, .count = YS_LATENCIES_LIMIT, .t_start_ns = UINT64_MAX, .t_end_ns = UINT64_MAX};
+    for (size_t i = 0; i < YS_LATENCIES_LIMIT; i++)
+        latencies.latency_ns[i] = UINT64_MAX;
+    size_t size = ys_latencies_format(&latencies);
+    CHECK(strlen(latencies.text) == size && size > 20 * YS_LATENCIES_LIMIT && size < sizeof latencies.text);
+    CHECK_TEXT(latencies.text + size - 24, ",18446744073709551615]}\n");
+}
+
+static void latencies_read_back_equal(void)
+{
+    static struct ys_latencies latencies;
+    latencies = (struct ys_latencies){
+        .first = 7, .count = 2, .t_start_ns = 5, .t_end_ns = 30, .latency_ns = {11, UINT64_C(9007199254740993)}};
+    CHECK_TEXT((ys_latencies_format(&latencies), latencies.text),
+               "{\"type\":\"latencies\",\"first\":7,\"count\":2,\"t_start_ns\":5,\"t_end_ns\":30,"
+               "\"latency_ns\":[11,9007199254740993]}\n");
+}
+
 static void running_out_of_memory_is_reported(void)
 {
     for (long n = 1; n <= 2; n++) {
@@ -87,4 +110,5 @@ static void running_out_of_memory_is_reported(void)
 
 TAP_MAIN(TAP_CASE(a_block_reads_back_equal), TAP_CASE(losses_that_are_no_numbers_are_spelled),
          TAP_CASE(a_block_without_work_has_no_losses), TAP_CASE(the_longest_block_fits_one_message),
+         TAP_CASE(latencies_read_back_equal), TAP_CASE(the_longest_message_of_latencies_fits),
          TAP_CASE(running_out_of_memory_is_reported))

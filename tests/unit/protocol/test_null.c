@@ -140,6 +140,33 @@ static void the_rate_may_be_given_as_text(void)
     CHECK_INT(child_finish(&child), 0);
 }
 
+static void requests_last_as_long_as_the_rate_says(void)
+{
+    struct child child;
+    if (!child_start(&child))
+        return;
+    ys_json *reply = ask(&child, "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":"
+                                 "\"infer\",\"batch\":10,\"steps\":4,\"folder\":\"/nowhere\",\"options\":{\"rate\":"
+                                 "10000}}}");
+    CHECK_TEXT(type_of(reply), "opened");
+    ys_json_free(reply);
+    int64_t sum_ns = 0, told = 0;
+    reply = ask(&child, "{\"type\":\"infer\",\"requests\":20,\"batch\":10}");
+    while (reply && strcmp(type_of(reply), "latencies") == 0) {
+        const ys_json *latencies = ys_json_get(reply, "latency_ns");
+        for (size_t i = 0; i < ys_json_size(latencies); i++)
+            sum_ns += ys_json_integer(ys_json_at(latencies, i), 0);
+        told += (int64_t)ys_json_size(latencies);
+        ys_json_free(reply);
+        reply = receive(&child);
+    }
+    CHECK_TEXT(type_of(reply), "done");
+    ys_json_free(reply);
+    CHECK_INT(told, 20);
+    CHECK(sum_ns >= 20000000); /* 20 requests of 10 rows at 10000 rows a second; only the lower bound, as above */
+    CHECK_INT(child_finish(&child), 0);
+}
+
 static void without_a_rate_it_trains_at_once(void)
 {
     struct child child;
@@ -175,5 +202,6 @@ static void it_saves_nothing_and_says_so(void)
 }
 
 TAP_MAIN(TAP_CASE(it_says_that_it_does_no_work), TAP_CASE(blocks_last_as_long_as_the_rate_says),
-         TAP_CASE(the_rate_may_be_given_as_text), TAP_CASE(without_a_rate_it_trains_at_once),
-         TAP_CASE(rates_that_are_no_rates_are_refused), TAP_CASE(it_saves_nothing_and_says_so))
+         TAP_CASE(the_rate_may_be_given_as_text), TAP_CASE(requests_last_as_long_as_the_rate_says),
+         TAP_CASE(without_a_rate_it_trains_at_once), TAP_CASE(rates_that_are_no_rates_are_refused),
+         TAP_CASE(it_saves_nothing_and_says_so))

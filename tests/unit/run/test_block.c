@@ -88,7 +88,7 @@ static void blocks_do_not_overlap_and_follow_the_request(void)
     struct setup setup;
     begin(&setup);
     ys_json_set_int(setup.message, "t_start_ns", (int64_t)setup.run.last_end_ns - 1);
-    check_refused(&setup, "before the block before it ended");
+    check_refused(&setup, "before the one before it ended");
     begin(&setup);
     setup.run.last_end_ns = setup.run.asked_ns;
     ys_json_set_int(setup.message, "t_start_ns", (int64_t)setup.run.asked_ns - 1);
