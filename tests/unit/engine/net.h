@@ -39,8 +39,7 @@ static void net_input(struct net *n, enum ys_dtype dtype, int64_t batch, int64_t
 {
     memset(n, 0, sizeof *n);
     strcpy(n->name, "test");
-    n->graph = (struct ys_graph){
-        .name = n->name, .values = n->values, .nodes = n->nodes, .params = n->params};
+    n->graph = (struct ys_graph){.name = n->name, .values = n->values, .nodes = n->nodes, .params = n->params};
     n->batch = batch;
     net_value(n, -1, dtype, 4, (int64_t[]){channels, height, width});
 }
@@ -49,8 +48,15 @@ static struct ys_node *net_node(struct net *n, enum ys_op op, size_t rank, const
 {
     int index = (int)n->graph.node_count++, in = n->last;
     snprintf(n->node_names[index], sizeof n->node_names[index], "n%d", index);
-    n->nodes[index] = (struct ys_node){
-        .op = op, .name = n->node_names[index], .in_count = 1, .out_count = 1, .in = {in}, .weight = -1, .bias = -1};
+    n->nodes[index] = (struct ys_node){.op = op,
+                                       .name = n->node_names[index],
+                                       .in_count = 1,
+                                       .out_count = 1,
+                                       .in = {in},
+                                       .weight = -1,
+                                       .bias = -1,
+                                       .running_mean = -1,
+                                       .running_var = -1};
     n->nodes[index].window = (struct ys_window){{1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1};
     n->nodes[index].out[0] = net_value(n, index, YS_F32, rank, row);
     n->values[in].uses++;
