@@ -12,7 +12,8 @@ struct ys_builtin_rows {
 };
 
 /** Opens the file and checks it against the graph's input, whose format becomes that of the file's pixels: open it
- * before the engine. */
+ * before the engine. Labels that are no class of the graph, and float pixels that are not finite, are YS_EFORMAT with
+ * their row. */
 ys_status ys_builtin_rows_open(const char *path, struct ys_graph *graph, struct ys_builtin_rows *rows) YS_MUST_CHECK;
 void ys_builtin_rows_close(struct ys_builtin_rows *rows);
 /** Copies row `row`, below rows->count, to row `to` of the given buffers. */
