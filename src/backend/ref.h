@@ -1,40 +1,69 @@
 /* The reference back end's kernels: plain C, one thread, canonical layouts (NCHW, OIHW, (out, in)), no fusion.
  *
- * Written once in ref_kernels.inc, compiled for double (ref_f64.c) and float (ref_f32.c). Every sum runs in one fixed
- * order and nothing is contracted, so results are the same bits on every machine, whatever its vector registers. */
+ * Written once in ref_kernels.inc and the files that it includes, compiled for double (ref_f64.c) and float
+ * (ref_f32.c). Every sum runs in one fixed order and nothing is contracted, so results are the same bits on every
+ * machine, whatever its vector registers, as long as exp, log, pow and tanh of its C library give the same. */
 #ifndef YS_BACKEND_REF_H
 #define YS_BACKEND_REF_H
 
 #include "engine/backend.h"
 
-/** What a call needs to know. Operands, in order; those in brackets are there when the flag says so. */
-struct ys_ref_context {
-    int64_t batch;
-    int64_t in[3], out[3]; /* channels, height, width of one row before and after */
-    int64_t in_features, out_features;
-    size_t count;        /* elements of an elementwise call */
-    enum ys_dtype dtype; /* of the raw input */
-    bool has_bias, has_weight_gradient, has_input_gradient;
-    const struct ys_window *window;
-    const struct ys_normalize *normalize;
-    const struct ys_lowering *low;
+/* The workspace of a matrix product: a block of the left matrix, then a panel of the right one. */
+#define YS_REF_BLOCK_ROWS                 256
+#define YS_REF_BLOCK_DEPTH                192
+#define YS_REF_PANEL_BYTES                192 /* of a row of the panel */
+#define YS_REF_WORKSPACE_BYTES(real_size) (YS_REF_BLOCK_DEPTH * (YS_REF_BLOCK_ROWS * (real_size) + YS_REF_PANEL_BYTES))
+
+/* The gradient by a convolution's input is made in pieces: some channels, all taps of each, at some output positions.
+ */
+#define YS_REF_PIECE_POSITIONS ((int64_t)512)
+#define YS_REF_PIECE_TAPS      ((int64_t)256)
+/** Channels of a piece; at least one. */
+static inline int64_t ys_ref_piece_channels(int64_t kernel_elements)
+{
+    return kernel_elements < YS_REF_PIECE_TAPS ? YS_REF_PIECE_TAPS / kernel_elements : 1;
+}
+
+/** An axis: element k of line i lies at i / inner * count * inner + i % inner + k * inner. */
+struct ys_ref_line {
+    int64_t outer, count, inner;
 };
 
+/** A part of an array along an axis: `outer` times `length` elements. */
+struct ys_ref_piece {
+    int64_t outer, length;
+    int64_t from_first, from_row, to_first, to_row; /* where it begins, and steps from one to the next */
+};
+
+/** How far an element's place in y moves with each index of x. */
+struct ys_ref_walk {
+    size_t rank;
+    int64_t extent[YS_MAX_RANK], step[YS_MAX_RANK];
+};
+
+/** What a call needs to know. A kernel looks at its own part only. */
+struct ys_ref_context {
+    const struct ys_lowering *low;
+    const struct ys_node *node;
+    int64_t batch;
+    int64_t in[3], out[3];             /* channels, height, width of one row of in[0] and out[0]; lacking ones are 1 */
+    int64_t in_features, out_features; /* elements of one row */
+    size_t count;                      /* elements of an elementwise call */
+    enum ys_dtype dtype;               /* of in[0] */
+    struct ys_window window;
+    bool has_bias, has_saved, has_input_gradient; /* whether the operand of that name is there */
+    struct ys_ref_line line;                      /* SOFTMAX, LOG_SOFTMAX */
+    struct ys_ref_piece piece;                    /* CONCAT, SPLIT */
+    struct ys_ref_walk walk;                      /* TRANSPOSE, MEAN */
+};
+
+/** The operands of each stand above it in the .inc files. */
 struct ys_ref_kernels {
-    ys_call_run input;              /* raw x, y: widened */
-    ys_call_run copy;               /* x, y */
-    ys_call_run normalize;          /* raw x, y */
-    ys_call_run normalize_backward; /* dy, dx */
-    ys_call_run conv;               /* x, w, y, scratch, [bias] */
-    ys_call_run conv_backward;      /* x, w, dy, dw, scratch, [dbias], [dx] */
-    ys_call_run relu;               /* x, y */
-    ys_call_run relu_backward;      /* y, dy, dx */
-    ys_call_run maxpool;            /* x, y, [winners, int32, -1 for none: has_input_gradient] */
-    ys_call_run maxpool_backward;   /* winners, dy, dx */
-    ys_call_run gemm;               /* x, w, y, scratch, [bias] */
-    ys_call_run gemm_backward;      /* x, w, dy, dw, [dbias], [dx] */
-    ys_call_run loss;               /* logits, labels, loss, [dlogits: has_input_gradient] */
-    ys_call_run update;             /* w, g, [momenta: low->momenta >= 0] */
+    ys_call_run forward[YS_OP_COUNT], backward[YS_OP_COUNT]; /* CONV and GEMM backward: by the input */
+    ys_call_run conv_weights, gemm_weights;                  /* gradients of weight and bias */
+    ys_call_run loss[YS_LOSS_COUNT];
+    ys_call_run input, copy, accumulate, zero;
+    ys_call_run update, running; /* the optimizer; running statistics */
 };
 
 extern const struct ys_ref_kernels ys_ref_kernels_f64, ys_ref_kernels_f32;

@@ -1,0 +1,513 @@
+#include "backend/ref_lower.h"
+
+#include "base/mem.h"
+#include <string.h>
+
+/** Channels, height, width of a value; lacking ones are 1. */
+static void row_shape(const struct ys_value *v, int64_t shape[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        shape[i] = i + 1 < v->rank ? v->shape[i + 1] : 1;
+}
+
+struct ys_ref_context *ys_ref_context(const struct ys_lowering *low, const struct ys_node *node)
+{
+    struct ys_ref_context *c = ys_alloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    const struct ys_value *in = &low->graph->values[node->in[0]], *out = &low->graph->values[node->out[0]];
+    c->low = low;
+    c->node = node;
+    c->batch = low->config.batch;
+    row_shape(in, c->in);
+    row_shape(out, c->out);
+    c->in_features = ys_value_row_elements(in);
+    c->out_features = ys_value_row_elements(out);
+    c->count = (size_t)(c->batch * c->in_features);
+    c->dtype = in->dtype;
+    c->window = node->window;
+    if (node->op == YS_OP_GLOBAL_AVERAGEPOOL || node->op == YS_OP_GLOBAL_MAXPOOL)
+        c->window = (struct ys_window){{c->in[1], c->in[2]}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1, false, false};
+    c->has_bias = node->bias >= 0;
+    return c;
+}
+
+static struct ys_operand at(int buffer)
+{
+    return (struct ys_operand){.buffer = buffer};
+}
+
+static struct ys_operand param_at(const struct ys_lowering *low, int flat, int param)
+{
+    return (struct ys_operand){flat, low->param_offset[param] * low->real_size};
+}
+
+/** `c` may be NULL: without memory. It is the program's from here on. */
+static ys_status call(struct ys_lowering *low, const struct ys_node *node, ys_call_run run, struct ys_ref_context *c,
+                      const struct ys_operand *operands, size_t count)
+{
+    return c ? ys_lower_call(low, node->name, run, c, ys_free, operands, count) : ys_out_of_memory();
+}
+
+/** A call over all elements of a value: input, copy, accumulate, zero. */
+static ys_status call_each(struct ys_lowering *low, const struct ys_node *node, int value, ys_call_run run,
+                           const struct ys_operand *operands, size_t count)
+{
+    struct ys_ref_context *c = ys_ref_context(low, node);
+    if (c) {
+        c->count = (size_t)(c->batch * ys_value_row_elements(&low->graph->values[value]));
+        c->dtype = low->graph->values[value].dtype;
+    }
+    return call(low, node, run, c, operands, count);
+}
+
+static ys_status value_buffer(struct ys_lowering *low, int value, int *buffer)
+{
+    size_t count = (size_t)(low->config.batch * ys_value_row_elements(&low->graph->values[value]));
+    return ys_program_buffer(low->program, count * low->real_size, false, buffer);
+}
+
+ys_status ys_ref_gradient(struct ys_lowering *low, int value)
+{
+    if (value != low->graph->input)
+        return value_buffer(low, value, &low->gradient[value]);
+    low->gradient[value] = low->input_gradient;
+    return YS_OK;
+}
+
+/** The buffer for a result: the logits have a place of their own. */
+static ys_status make_output(struct ys_lowering *low, int value)
+{
+    if (value != low->graph->output)
+        return value_buffer(low, value, &low->value[value]);
+    low->value[value] = low->logits;
+    return YS_OK;
+}
+
+/** Makes sure that every input of the node has a buffer: the graph's input is widened for the first that computes on
+ * it. */
+static ys_status need_inputs(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    for (size_t k = 0; k < node->in_count; k++) {
+        int value = node->in[k];
+        if (low->value[value] >= 0)
+            continue;
+        YS_TRY(value_buffer(low, value, &low->value[value]));
+        YS_TRY(call_each(low, node, value, ref->kernels->input,
+                         (struct ys_operand[]){at(low->input), at(low->value[value])}, 2));
+    }
+    return YS_OK;
+}
+
+/* A node's share of a gradient that others may add to: begin says in which buffer it is to be made, end adds it to what
+ * is there. */
+
+static ys_status begin_share(struct ys_lowering *low, int value, int *share)
+{
+    if (ys_lower_share(low, value, -1) != YS_SHARE_FIRST)
+        return value_buffer(low, value, share);
+    YS_TRY(ys_ref_gradient(low, value));
+    *share = low->gradient[value];
+    return YS_OK;
+}
+
+static ys_status end_share(struct ys_lowering *low, const struct ys_node *node, int value, int share)
+{
+    const struct ys_ref *ref = low->state;
+    if (share == low->gradient[value])
+        return YS_OK;
+    return call_each(low, node, value, ref->kernels->accumulate,
+                     (struct ys_operand[]){at(share), at(low->gradient[value])}, 2);
+}
+
+/* ---- convolutions and dense layers */
+
+static ys_status forward_product(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    YS_TRY(need_inputs(low, node));
+    YS_TRY(make_output(low, node->out[0]));
+    struct ys_operand operands[5] = {at(low->value[node->in[0]]), param_at(low, low->weights, node->weight)};
+    size_t count = 2;
+    if (node->bias >= 0)
+        operands[count++] = param_at(low, low->weights, node->bias);
+    operands[count++] = at(ref->workspace);
+    operands[count++] = at(low->value[node->out[0]]);
+    return call(low, node, ref->kernels->forward[node->op], ys_ref_context(low, node), operands, count);
+}
+
+static ys_status backward_by_weights(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    struct ys_operand operands[5] = {at(low->value[node->in[0]]), at(low->gradient[node->out[0]]), at(ref->workspace),
+                                     param_at(low, low->gradients, node->weight)};
+    if (node->bias >= 0)
+        operands[4] = param_at(low, low->gradients, node->bias);
+    return call(low, node, node->op == YS_OP_CONV ? ref->kernels->conv_weights : ref->kernels->gemm_weights,
+                ys_ref_context(low, node), operands, 4 + (node->bias >= 0));
+}
+
+static ys_status backward_product(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    YS_TRY(backward_by_weights(low, node));
+    if (!low->value_gradient[node->in[0]])
+        return YS_OK;
+    int share;
+    YS_TRY(begin_share(low, node->in[0], &share));
+    struct ys_operand operands[5] = {param_at(low, low->weights, node->weight), at(low->gradient[node->out[0]]),
+                                     at(ref->workspace)};
+    size_t count = 3;
+    if (node->op == YS_OP_CONV) {
+        int64_t kernel = node->window.kernel[0] * node->window.kernel[1];
+        int64_t elements = ys_ref_piece_channels(kernel) * kernel * YS_REF_PIECE_POSITIONS;
+        YS_TRY(ys_program_buffer(low->program, (size_t)elements * low->real_size, false, &operands[count++].buffer));
+    }
+    operands[count++] = at(share);
+    YS_TRY(call(low, node, ref->kernels->backward[node->op], ys_ref_context(low, node), operands, count));
+    return end_share(low, node, node->in[0], share);
+}
+
+/* ---- one input, one output, no weights */
+
+/** Bytes that forward keeps for backward and update. */
+static size_t saved_bytes(const struct ys_lowering *low, const struct ys_node *node)
+{
+    size_t outputs = (size_t)(low->config.batch * ys_value_row_elements(&low->graph->values[node->out[0]]));
+    switch (node->op) {
+    case YS_OP_MAXPOOL:
+    case YS_OP_GLOBAL_MAXPOOL:
+        return low->value_gradient[node->in[0]] ? outputs * sizeof(int32_t) : 0;
+    case YS_OP_LRN:
+        return outputs * low->real_size;
+    case YS_OP_BATCHNORM:
+        return 2 * (size_t)low->graph->values[node->in[0]].shape[1] * sizeof(double);
+    default:
+        return 0;
+    }
+}
+
+static ys_status make_saved(struct ys_lowering *low, const struct ys_node *node)
+{
+    struct ys_ref *ref = low->state;
+    size_t size_bytes = saved_bytes(low, node);
+    return size_bytes ? ys_program_buffer(low->program, size_bytes, false, &ref->saved[node - low->graph->nodes])
+                      : YS_OK;
+}
+
+static int saved_of(const struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    return ref->saved[node - low->graph->nodes];
+}
+
+/** Elements of the axes [first, end) of a value, the batch among them as axis 0. */
+static int64_t extent_of(const struct ys_lowering *low, int value, size_t first, size_t end)
+{
+    int64_t elements = 1;
+    for (size_t axis = first; axis < end; axis++)
+        elements *= axis ? low->graph->values[value].shape[axis] : low->config.batch;
+    return elements;
+}
+
+/** Softmax: the lines along its axis. */
+static struct ys_ref_line line_of(const struct ys_lowering *low, const struct ys_node *node)
+{
+    int value = node->in[0];
+    size_t axis = (size_t)node->axis;
+    return (struct ys_ref_line){extent_of(low, value, 0, axis), extent_of(low, value, axis, axis + 1),
+                                extent_of(low, value, axis + 1, low->graph->values[value].rank)};
+}
+
+/** Transpose and mean: an index of the input moves along the output's axis that it becomes, or stays in place. */
+static struct ys_ref_walk walk_of(const struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_value *in = &low->graph->values[node->in[0]];
+    struct ys_ref_walk walk = {.rank = in->rank};
+    int64_t step = 1;
+    for (size_t axis = 0; axis < in->rank; axis++)
+        walk.extent[axis] = extent_of(low, node->in[0], axis, axis + 1);
+    for (size_t i = in->rank; i-- > 0;) {
+        size_t axis = node->op == YS_OP_TRANSPOSE ? (size_t)node->permutation[i] : i;
+        if (node->op == YS_OP_MEAN && node->reduced[axis])
+            continue;
+        walk.step[axis] = step;
+        step *= walk.extent[axis];
+    }
+    return walk;
+}
+
+/** The context of an operator with one input and one output. */
+static struct ys_ref_context *unary_context(const struct ys_lowering *low, const struct ys_node *node)
+{
+    struct ys_ref_context *c = ys_ref_context(low, node);
+    if (!c)
+        return NULL;
+    c->has_saved = saved_of(low, node) >= 0;
+    if (node->op == YS_OP_SOFTMAX || node->op == YS_OP_LOG_SOFTMAX)
+        c->line = line_of(low, node);
+    if (node->op == YS_OP_TRANSPOSE || node->op == YS_OP_MEAN)
+        c->walk = walk_of(low, node);
+    return c;
+}
+
+static ys_status forward_unary(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    YS_TRY(need_inputs(low, node));
+    YS_TRY(make_output(low, node->out[0]));
+    YS_TRY(make_saved(low, node));
+    struct ys_operand operands[3] = {at(low->value[node->in[0]]), at(low->value[node->out[0]]),
+                                     at(saved_of(low, node))};
+    return call(low, node, ref->kernels->forward[node->op], unary_context(low, node), operands,
+                2 + (saved_of(low, node) >= 0));
+}
+
+/** [x], [y], [saved], dy, dx */
+static ys_status backward_unary(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    const struct ys_ref_rule *rule = &ys_ref_rules[node->op];
+    struct ys_operand operands[5];
+    size_t count = 0;
+    int share;
+    if (!low->value_gradient[node->in[0]])
+        return YS_OK;
+    YS_TRY(begin_share(low, node->in[0], &share));
+    if (rule->reads_x)
+        operands[count++] = at(low->value[node->in[0]]);
+    if (rule->reads_y)
+        operands[count++] = at(low->value[node->out[0]]);
+    if (saved_of(low, node) >= 0)
+        operands[count++] = at(saved_of(low, node));
+    operands[count++] = at(low->gradient[node->out[0]]);
+    operands[count++] = at(share);
+    YS_TRY(call(low, node, ref->kernels->backward[node->op], unary_context(low, node), operands, count));
+    return end_share(low, node, node->in[0], share);
+}
+
+/* ---- batch normalisation */
+
+static ys_status forward_batchnorm(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    YS_TRY(need_inputs(low, node));
+    YS_TRY(make_output(low, node->out[0]));
+    YS_TRY(make_saved(low, node));
+    const struct ys_operand operands[] = {at(low->value[node->in[0]]),
+                                          param_at(low, low->weights, node->weight),
+                                          param_at(low, low->weights, node->bias),
+                                          param_at(low, low->weights, node->running_mean),
+                                          param_at(low, low->weights, node->running_var),
+                                          at(saved_of(low, node)),
+                                          at(low->value[node->out[0]])};
+    return call(low, node, ref->kernels->forward[node->op], ys_ref_context(low, node), operands, 7);
+}
+
+static ys_status backward_batchnorm(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    int in = node->in[0], share = -1;
+    struct ys_ref_context *c = ys_ref_context(low, node);
+    if (!c)
+        return ys_out_of_memory();
+    c->has_input_gradient = low->value_gradient[in];
+    ys_status status = c->has_input_gradient ? begin_share(low, in, &share) : YS_OK;
+    if (status != YS_OK) {
+        ys_free(c);
+        return status;
+    }
+    const struct ys_operand operands[] = {at(low->value[in]),
+                                          param_at(low, low->weights, node->weight),
+                                          at(saved_of(low, node)),
+                                          at(low->gradient[node->out[0]]),
+                                          param_at(low, low->gradients, node->weight),
+                                          param_at(low, low->gradients, node->bias),
+                                          at(share)};
+    YS_TRY(call(low, node, ref->kernels->backward[node->op], c, operands, 6 + c->has_input_gradient));
+    return share < 0 ? YS_OK : end_share(low, node, in, share);
+}
+
+ys_status ys_ref_running(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    const struct ys_operand operands[] = {at(saved_of(low, node)), param_at(low, low->weights, node->running_mean),
+                                          param_at(low, low->weights, node->running_var)};
+    return call(low, node, ref->kernels->running, ys_ref_context(low, node), operands, 3);
+}
+
+/* ---- sums and products of two values */
+
+static ys_status forward_pair(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    YS_TRY(need_inputs(low, node));
+    YS_TRY(make_output(low, node->out[0]));
+    const struct ys_operand operands[] = {at(low->value[node->in[0]]), at(low->value[node->in[1]]),
+                                          at(low->value[node->out[0]])};
+    return call(low, node, ref->kernels->forward[node->op], ys_ref_context(low, node), operands, 3);
+}
+
+/** Sum: dy, dx. Product: the other factor, dy, dx. */
+static ys_status backward_pair(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    for (int k = 0; k < 2; k++) {
+        int in = node->in[k], share;
+        if (!low->value_gradient[in])
+            continue;
+        YS_TRY(begin_share(low, in, &share));
+        struct ys_operand operands[3];
+        size_t count = 0;
+        if (node->op == YS_OP_MUL)
+            operands[count++] = at(low->value[node->in[1 - k]]);
+        operands[count++] = at(low->gradient[node->out[0]]);
+        operands[count++] = at(share);
+        YS_TRY(call(low, node, ref->kernels->backward[node->op], ys_ref_context(low, node), operands, count));
+        YS_TRY(end_share(low, node, in, share));
+    }
+    return YS_OK;
+}
+
+/* ---- Flatten and Reshape: the same elements in the same order */
+
+static ys_status forward_view(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    YS_TRY(need_inputs(low, node));
+    int from = low->value[node->in[0]];
+    if (node->out[0] != low->graph->output) {
+        low->value[node->out[0]] = from;
+        return YS_OK;
+    }
+    YS_TRY(make_output(low, node->out[0]));
+    return call_each(low, node, node->in[0], ref->kernels->copy, (struct ys_operand[]){at(from), at(low->logits)}, 2);
+}
+
+/** The gradient is passed on, unless others have given theirs or it has a place of its own. */
+static ys_status backward_view(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    int in = node->in[0], from = low->gradient[node->out[0]];
+    if (!low->value_gradient[in])
+        return YS_OK;
+    if (low->gradient[in] >= 0)
+        return end_share(low, node, in, from);
+    if (in != low->graph->input) {
+        low->gradient[in] = from;
+        return YS_OK;
+    }
+    YS_TRY(ys_ref_gradient(low, in));
+    return call_each(low, node, in, ref->kernels->copy, (struct ys_operand[]){at(from), at(low->gradient[in])}, 2);
+}
+
+/* ---- Concat and Split: pieces along an axis */
+
+/** Copies `part` to or from the place in `whole` that begins at index `first` of the axis. */
+static ys_status call_piece(struct ys_lowering *low, const struct ys_node *node, int whole, int part, int64_t first,
+                            bool into_whole, struct ys_operand from, struct ys_operand to)
+{
+    const struct ys_ref *ref = low->state;
+    size_t axis = (size_t)node->axis, rank = low->graph->values[whole].rank;
+    int64_t inner = extent_of(low, whole, axis + 1, rank), row = extent_of(low, whole, axis, rank);
+    struct ys_ref_context *c = ys_ref_context(low, node);
+    if (!c)
+        return ys_out_of_memory();
+    struct ys_ref_piece piece = {.outer = extent_of(low, whole, 0, axis), .length = extent_of(low, part, axis, rank)};
+    piece.from_row = into_whole ? piece.length : row;
+    piece.to_row = into_whole ? row : piece.length;
+    *(into_whole ? &piece.to_first : &piece.from_first) = first * inner;
+    c->piece = piece;
+    return call(low, node, ref->kernels->forward[node->op], c, (struct ys_operand[]){from, to}, 2);
+}
+
+static ys_status forward_concat(struct ys_lowering *low, const struct ys_node *node)
+{
+    int whole = node->out[0];
+    YS_TRY(need_inputs(low, node));
+    YS_TRY(make_output(low, whole));
+    int64_t first = 0;
+    for (size_t k = 0; k < node->in_count; k++) {
+        int part = node->in[k];
+        YS_TRY(call_piece(low, node, whole, part, first, true, at(low->value[part]), at(low->value[whole])));
+        first += low->graph->values[part].shape[node->axis];
+    }
+    return YS_OK;
+}
+
+static ys_status backward_concat(struct ys_lowering *low, const struct ys_node *node)
+{
+    int64_t first = 0;
+    for (size_t k = 0; k < node->in_count; k++) {
+        int part = node->in[k], share;
+        if (low->value_gradient[part]) {
+            YS_TRY(begin_share(low, part, &share));
+            YS_TRY(call_piece(low, node, node->out[0], part, first, false, at(low->gradient[node->out[0]]), at(share)));
+            YS_TRY(end_share(low, node, part, share));
+        }
+        first += low->graph->values[part].shape[node->axis];
+    }
+    return YS_OK;
+}
+
+static ys_status forward_split(struct ys_lowering *low, const struct ys_node *node)
+{
+    int whole = node->in[0];
+    YS_TRY(need_inputs(low, node));
+    int64_t first = 0;
+    for (size_t k = 0; k < node->out_count; k++) {
+        int part = node->out[k];
+        YS_TRY(make_output(low, part));
+        YS_TRY(call_piece(low, node, whole, part, first, false, at(low->value[whole]), at(low->value[part])));
+        first += low->graph->values[part].shape[node->axis];
+    }
+    return YS_OK;
+}
+
+/** A result that nobody reads has no gradient: its place stays zero. */
+static ys_status backward_split(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    int whole = node->in[0], share;
+    if (!low->value_gradient[whole])
+        return YS_OK;
+    YS_TRY(begin_share(low, whole, &share));
+    YS_TRY(call_each(low, node, whole, ref->kernels->zero, (struct ys_operand[]){at(share)}, 1));
+    int64_t first = 0;
+    for (size_t k = 0; k < node->out_count; k++) {
+        int part = node->out[k];
+        if (low->gradient[part] >= 0)
+            YS_TRY(call_piece(low, node, whole, part, first, true, at(low->gradient[part]), at(share)));
+        first += low->graph->values[part].shape[node->axis];
+    }
+    return end_share(low, node, whole, share);
+}
+
+const struct ys_ref_rule ys_ref_rules[YS_OP_COUNT] = {
+    [YS_OP_NORMALIZE] = {forward_unary, backward_unary},
+    [YS_OP_CONV] = {forward_product, backward_product},
+    [YS_OP_RELU] = {forward_unary, backward_unary, .reads_y = true},
+    [YS_OP_MAXPOOL] = {forward_unary, backward_unary},
+    [YS_OP_FLATTEN] = {forward_view, backward_view},
+    [YS_OP_GEMM] = {forward_product, backward_product},
+    [YS_OP_AVERAGEPOOL] = {forward_unary, backward_unary},
+    [YS_OP_GLOBAL_AVERAGEPOOL] = {forward_unary, backward_unary},
+    [YS_OP_GLOBAL_MAXPOOL] = {forward_unary, backward_unary},
+    [YS_OP_BATCHNORM] = {forward_batchnorm, backward_batchnorm},
+    [YS_OP_LRN] = {forward_unary, backward_unary, .reads_x = true, .reads_y = true},
+    [YS_OP_CLIP] = {forward_unary, backward_unary, .reads_x = true},
+    [YS_OP_LEAKY_RELU] = {forward_unary, backward_unary, .reads_x = true},
+    [YS_OP_TANH] = {forward_unary, backward_unary, .reads_y = true},
+    [YS_OP_SIGMOID] = {forward_unary, backward_unary, .reads_y = true},
+    [YS_OP_SOFTMAX] = {forward_unary, backward_unary, .reads_y = true},
+    [YS_OP_LOG_SOFTMAX] = {forward_unary, backward_unary, .reads_y = true},
+    [YS_OP_ADD] = {forward_pair, backward_pair},
+    [YS_OP_MUL] = {forward_pair, backward_pair},
+    [YS_OP_CONCAT] = {forward_concat, backward_concat},
+    [YS_OP_SPLIT] = {forward_split, backward_split},
+    [YS_OP_RESHAPE] = {forward_view, backward_view},
+    [YS_OP_TRANSPOSE] = {forward_unary, backward_unary},
+    [YS_OP_MEAN] = {forward_unary, backward_unary},
+    [YS_OP_DROPOUT] = {forward_unary, backward_unary},
+};
