@@ -8,16 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool needs_oracle(const struct ys_study *study)
-{
-    for (size_t i = 0; i < study->set.count; i++)
-        if (!study->set.items[i].status && !study->set.items[i].framework->no_work)
-            return true;
-    return false;
-}
-
+/* Not before something is to be proven: without a trial that can run nothing is. */
 static ys_status find_oracle(struct ys_study *study)
 {
+    if (study->verifier)
+        return YS_OK;
     YS_TRY(ys_framework_find("builtin", NULL, &study->oracle));
     if (study->oracle->state != YS_FRAMEWORK_READY)
         return ys_fail(YS_EINTERNAL, "the built-in engine is not there, and every proof needs it: %s",
@@ -36,11 +31,8 @@ ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const st
     for (size_t i = 0; i < study->set.count; i++)
         study->runnable += !study->set.items[i].status;
     study->runs_total = study->rounds * (int64_t)study->runnable;
-    ys_status status = needs_oracle(study) ? find_oracle(study) : YS_OK;
-    if (status != YS_OK)
-        ys_study_close(study);
     study->prepare_s = (double)(ys_time_ns() - start_ns) * 1e-9;
-    return status;
+    return YS_OK;
 }
 
 void ys_study_close(struct ys_study *study)
@@ -155,14 +147,15 @@ static void on_progress(void *context, const char *what)
 ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof)
 {
     struct ys_work work;
-    YS_TRY(ys_study_prepare(study, trial, 0, YS_VERIFY_BATCHES, &work));
+    if (!trial->framework->no_work)
+        YS_TRY(find_oracle(study));
+    YS_TRY(ys_study_prepare(study, trial, 0, YS_VERIFY_STEPS, &work));
     char *id = ys_strdup(ys_json_get_text(trial->json, "id", ""));
     ys_json *plan = ys_work_plan(&work, trial, study->seed, "");
     struct ys_verify_request request = {
         .framework = trial->framework,
         .plan = plan,
         .env = ys_json_get(trial->json, "env"),
-        .work = work.key,
         .stall_limit_s = ys_json_number(ys_trial_key(trial, "stall_limit"), 0),
         .fresh = study->options->fresh_proofs,
         .on_progress = on_progress,

@@ -29,7 +29,7 @@ struct ys_study {
     double prepare_s, prepare_in_rounds_s, prove_s, measure_s;
 };
 
-/** Resolves the trials and finds the oracle. */
+/** Resolves the trials. The oracle is found when the first of them is proven. */
 ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const struct ys_study_options *options,
                         struct ys_store *store, struct ys_study *study) YS_MUST_CHECK;
 void ys_study_close(struct ys_study *study);

@@ -3,28 +3,31 @@
 #define YS_VERIFY_ERROR_H
 
 #include "base/safetensors.h"
+#include "graph/graph.h"
 #include <stdbool.h>
 
 struct ys_worst {
     double error;   /* infinite when a tensor is missing, has another shape, or holds NaN */
-    char name[128]; /* the tensor it was found in */
+    char name[128]; /* the tensor it was found in; "" where the error is 0 */
 };
 
-/** max|a - ref| / max|ref|; absolute when ref is all zero. */
-double ys_error_max(const struct ys_tensor *a, const struct ys_tensor *ref);
-/** Euclidean norm of the difference. */
-double ys_error_norm(const struct ys_tensor *a, const struct ys_tensor *ref);
-double ys_tensor_norm(const struct ys_tensor *a);
+/** Raises `worst` to `error` where that is larger; NaN counts as infinite. */
+void ys_worst_raise(struct ys_worst *worst, double error, const char *name);
 
-/** Gradients: norm(a - ref) / norm(ref), tensor by tensor, over every tensor of `ref` whose name begins with `prefix`.
- */
-void ys_error_gradients(const struct ys_safetensors *a, const struct ys_safetensors *ref, const char *prefix,
-                        struct ys_worst *worst);
-/** Weights after some steps: norm(a - ref) / norm(ref - start), over every tensor of `ref`; `start` may be of another
- * format. */
-void ys_error_weights(const struct ys_safetensors *a, const struct ys_safetensors *ref,
-                      const struct ys_safetensors *start, struct ys_worst *worst);
-/** Exact equality, value by value, of tensor `name` in both; a missing one is unequal. */
+/** max|a - ref| / max|ref|; absolute when ref is all zero. NULL is a missing tensor. */
+double ys_error_max(const struct ys_tensor *a, const struct ys_tensor *ref);
+/** The same of two tensors of one element, such as a loss. */
+double ys_error_scalar(const struct ys_tensor *a, const struct ys_tensor *ref);
+
+/** The worst over the graph's parameters of `role`, each found in the files as `prefix` + its name:
+ * norm(a - ref) / norm(ref), or, with a `start`, / norm(ref - start), the way that was gone since. A tensor whose norm
+ * or way is below 1e-6 of the largest is judged against that largest: its own digits are rounding. Files may be of any
+ * format; each is read once. YS_ENOMEM. */
+ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, const char *prefix,
+                              const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                              const struct ys_safetensors *start, struct ys_worst *worst) YS_MUST_CHECK;
+
+/** Exact equality, value by value whatever the format; a missing tensor (NULL) is unequal. */
 bool ys_tensors_equal(const struct ys_tensor *a, const struct ys_tensor *b);
 
 #endif

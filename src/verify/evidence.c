@@ -1,11 +1,12 @@
 #include "verify/evidence.h"
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "framework/start_env.h"
 #include "run/session.h"
 
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Once it has answered, an adapter has nothing more to say: how it ends is no evidence, and some take a second over it.
  */
@@ -13,13 +14,6 @@ static const double STOP_GRACE_S = 0.001;
 
 void ys_evidence_fini(struct ys_evidence *evidence)
 {
-    ys_safetensors_close(evidence->start);
-    for (int b = 0; b < YS_VERIFY_BATCHES; b++)
-        ys_safetensors_close(evidence->forward[b]);
-    ys_safetensors_close(evidence->backward);
-    ys_safetensors_close(evidence->step1);
-    ys_safetensors_close(evidence->step10);
-    ys_free(evidence->version);
     ys_free(evidence->status);
     ys_free(evidence->message);
     *evidence = (struct ys_evidence){0};
@@ -27,8 +21,10 @@ void ys_evidence_fini(struct ys_evidence *evidence)
 
 struct asker {
     struct ys_session *session;
-    const char *folder;
     struct ys_evidence *evidence;
+    ys_on_answer on_answer;
+    void *context;
+    bool failed; /* yardstick's own doing: on_answer, or memory */
 };
 
 static ys_json *message(const char *type)
@@ -60,64 +56,68 @@ static ys_status ask(struct asker *asker, ys_json *request, const char *wanted, 
     return status;
 }
 
-/* Asks for tensors; the file is moved to `name` in the folder, so that the adapter may use one name for all its
- * answers. */
-static ys_status ask_tensors(struct asker *asker, ys_json *request, const char *name, struct ys_safetensors **file)
+/* Opens the file that a reply names and takes its name away: what is judged is gone from the disk, and the adapter may
+ * use one name for all its answers. */
+static ys_status open_answer(struct asker *asker, const char *path, struct ys_safetensors **file)
+{
+    if (!ys_fs_exists(path))
+        return refuse(asker->evidence, "protocol_error", "the file of tensors it named is not there");
+    if (ys_safetensors_open(path, file) != YS_OK)
+        return refuse(asker->evidence, "wrong_output", ys_error());
+    (void)unlink(path);
+    return YS_OK;
+}
+
+static ys_status ask_tensors(struct asker *asker, ys_json *request, enum ys_answer answer, int64_t batch)
 {
     ys_json *reply = NULL;
+    struct ys_safetensors *file = NULL;
     YS_TRY(ask(asker, request, "tensors", &reply));
-    const char *from = ys_json_get_text(reply, "path", "");
-    char *to = ys_format("%s/%s.safetensors", asker->folder, name);
-    ys_status status = to ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && rename(from, to) != 0)
-        status = refuse(asker->evidence, "protocol_error", "the file of tensors it named is not there");
-    if (status == YS_OK && ys_safetensors_open(to, file) != YS_OK)
-        status = refuse(asker->evidence, "wrong_output", ys_error());
     if (ys_json_get(reply, "multiply_adds"))
         asker->evidence->multiply_adds = ys_json_get_int(reply, "multiply_adds", -1);
+    ys_status status = open_answer(asker, ys_json_get_text(reply, "path", ""), &file);
     ys_json_free(reply);
-    ys_free(to);
+    if (status == YS_OK) {
+        status = asker->on_answer(asker->context, answer, batch, &file);
+        asker->failed = status != YS_OK;
+    }
+    ys_safetensors_close(file);
     return status;
 }
 
-static ys_status ask_batch(struct asker *asker, const char *type, int batch, const char *mode, const char *name,
-                           struct ys_safetensors **file)
+static ys_status ask_batch(struct asker *asker, const struct ys_questions *questions, enum ys_answer answer,
+                           int64_t batch)
 {
-    ys_json *request = message(type);
+    ys_json *request = message(answer == YS_ANSWER_BACKWARD ? "backward" : "forward");
     ys_json_set_int(request, "batch", batch);
-    ys_json_set_string(request, "mode", mode);
-    return ask_tensors(asker, request, name, file);
+    ys_json_set_string(request, "mode", questions->evaluation ? "eval" : "train");
+    return ask_tensors(asker, request, answer, batch);
 }
 
-static ys_status ask_steps(struct asker *asker, int steps, const char *name, struct ys_safetensors **file)
+static ys_status ask_steps(struct asker *asker, int64_t steps, enum ys_answer answer)
 {
     ys_json *request = message("step");
     ys_json_set_int(request, "n", steps);
-    return ask_tensors(asker, request, name, file);
+    return ask_tensors(asker, request, answer, 0);
 }
 
-static ys_status ask_all(struct asker *asker, const ys_json *plan, enum ys_evidence_depth depth)
+static ys_status ask_all(struct asker *asker, const ys_json *plan, const struct ys_questions *questions)
 {
-    struct ys_evidence *evidence = asker->evidence;
     ys_json *open = message("open"), *reply = NULL;
     ys_json_set(open, "plan", ys_json_copy(plan));
     YS_TRY(ask(asker, open, "opened", &reply));
-    evidence->parameters = ys_json_get_int(reply, "parameters", -1);
+    asker->evidence->parameters = ys_json_get_int(reply, "parameters", -1);
     ys_json_free(reply);
-    YS_TRY(ask_batch(asker, "backward", 0, "train", "backward", &evidence->backward));
-    int batches = depth == YS_EVIDENCE_FIRST ? 1 : YS_VERIFY_BATCHES;
-    for (int b = 0; b < batches; b++) {
-        char name[32];
-        snprintf(name, sizeof name, "forward-%d", b);
-        YS_TRY(ask_batch(asker, "forward", b, "train", name, &evidence->forward[b]));
-    }
-    if (depth == YS_EVIDENCE_FIRST)
+    if (!questions->evaluation)
+        YS_TRY(ask_batch(asker, questions, YS_ANSWER_BACKWARD, 0));
+    for (int64_t b = 0; b < questions->batches; b++)
+        YS_TRY(ask_batch(asker, questions, YS_ANSWER_FORWARD, b));
+    if (questions->start)
+        YS_TRY(ask_steps(asker, 0, YS_ANSWER_START));
+    if (questions->steps == 0)
         return YS_OK;
-    YS_TRY(ask_steps(asker, 0, "start", &evidence->start));
-    if (depth == YS_EVIDENCE_BATCHES)
-        return YS_OK;
-    YS_TRY(ask_steps(asker, 1, "step-1", &evidence->step1));
-    return ask_steps(asker, YS_VERIFY_BATCHES - 1, "step-10", &evidence->step10);
+    YS_TRY(ask_steps(asker, 1, YS_ANSWER_FIRST_STEP));
+    return ask_steps(asker, questions->steps - 1, YS_ANSWER_LAST_STEP);
 }
 
 /* The CPUs of the plan, as numbers; `count` receives how many. */
@@ -132,35 +132,37 @@ static int *plan_cpus(const ys_json *plan, size_t *count)
 }
 
 /* An adapter that failed is an answer, not a failure of yardstick. */
-static ys_status settle(struct ys_session *session, struct ys_evidence *evidence, ys_status status)
+static ys_status settle(const struct asker *asker, ys_status status)
 {
     struct ys_session_end end = {0};
-    if (!session)
+    struct ys_evidence *evidence = asker->evidence;
+    if (!asker->session)
         return status; /* yardstick itself failed, not the adapter */
-    if (status == YS_OK)
-        evidence->version = ys_strdup(ys_json_get_text(ys_session_hello(session), "version", ""));
-    ys_session_close(session, &end);
-    if (status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL) {
-        ys_session_end_fini(&end);
-        return status;
-    }
-    if (status != YS_OK && !evidence->status) {
+    char *said = ys_strdup(ys_error());
+    ys_session_close(asker->session, &end);
+    if (asker->failed || status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL) {
+        status = ys_fail(status, "%s", said ? said : "");
+    } else if (status != YS_OK && !evidence->status) {
         evidence->status = ys_strdup(end.status && strcmp(end.status, "ok") != 0 ? end.status : "protocol_error");
-        evidence->message = ys_strdup(end.message ? end.message : ys_error());
+        evidence->message = ys_strdup(end.message ? end.message : said);
+        status = YS_OK;
+    } else {
+        status = YS_OK;
     }
     ys_session_end_fini(&end);
-    return YS_OK;
+    ys_free(said);
+    return status;
 }
 
 ys_status ys_evidence_collect(const struct ys_framework *framework, const ys_json *plan, const ys_json *extra_env,
-                              double patience_s, enum ys_evidence_depth depth, const char *folder,
-                              struct ys_evidence *evidence)
+                              double patience_s, const struct ys_questions *questions, ys_on_answer on_answer,
+                              void *context, struct ys_evidence *evidence)
 {
     *evidence = (struct ys_evidence){.parameters = -1, .multiply_adds = -1};
-    struct asker asker = {.folder = folder, .evidence = evidence};
+    struct asker asker = {.evidence = evidence, .on_answer = on_answer, .context = context};
     char **env = NULL;
     struct ys_launch launch = {.argv = (const char *const *)framework->argv,
-                               .folder = folder,
+                               .folder = ys_json_get_text(plan, "folder", ""),
                                .stall_limit_s = patience_s,
                                .run_time_limit_s = YS_EVIDENCE_PATIENCE_S,
                                .stop_grace_s = STOP_GRACE_S};
@@ -172,8 +174,8 @@ ys_status ys_evidence_collect(const struct ys_framework *framework, const ys_jso
     if (status == YS_OK) {
         status = ys_session_open(&launch, &asker.session);
         if (status == YS_OK)
-            status = ask_all(&asker, plan, depth);
-        status = settle(asker.session, evidence, status);
+            status = ask_all(&asker, plan, questions);
+        status = settle(&asker, status);
     }
     ys_start_env_free(env);
     ys_free(cpus);

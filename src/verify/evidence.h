@@ -1,26 +1,34 @@
-/* What an adapter says when it is asked to show its work: the files it answered with, opened. */
+/* What an adapter says when it is asked to show its work. */
 #ifndef YS_VERIFY_EVIDENCE_H
 #define YS_VERIFY_EVIDENCE_H
 
 #include "base/json.h"
 #include "base/safetensors.h"
 #include "framework/framework.h"
-#include "verify/verify.h"
 
-enum ys_evidence_depth {
-    YS_EVIDENCE_FIRST,   /* forward and backward of the first batch: what a twin is asked */
-    YS_EVIDENCE_BATCHES, /* and the rows of all ten batches, and the weights as loaded */
-    YS_EVIDENCE_STEPS,   /* and the weights after one step and after ten */
+/** The files that are asked for, in this order. */
+enum ys_answer {
+    YS_ANSWER_BACKWARD,   /* gradients of the first batch */
+    YS_ANSWER_FORWARD,    /* x, y, logits, loss of a batch */
+    YS_ANSWER_START,      /* weights and buffers as loaded */
+    YS_ANSWER_FIRST_STEP, /* the same after one step */
+    YS_ANSWER_LAST_STEP,  /* and after all */
 };
 
+struct ys_questions {
+    bool evaluation; /* of inference: no gradients, and forward in mode eval */
+    int64_t batches; /* so many, each forward */
+    bool start;
+    int64_t steps; /* 0: none, else at least 2 */
+};
+
+/** Called for each answer as it comes. `*file` is closed on return unless it was taken (and set to NULL); it has no
+ * name any more, so its space on disk is free once it is closed, whatever happens to this process. */
+typedef ys_status (*ys_on_answer)(void *context, enum ys_answer answer, int64_t batch, struct ys_safetensors **file);
+
 struct ys_evidence {
-    int64_t parameters;           /* from `opened`; -1 when the adapter does not say */
-    int64_t multiply_adds;        /* of one row, from `forward`; -1 when the adapter does not say */
-    struct ys_safetensors *start; /* weights as loaded */
-    struct ys_safetensors *forward[YS_VERIFY_BATCHES]; /* x, y, logits, loss */
-    struct ys_safetensors *backward;                   /* gradients of the first batch */
-    struct ys_safetensors *step1, *step10;             /* weights after so many steps */
-    char *version;                                     /* of the framework, from `hello` */
+    int64_t parameters;    /* from `opened`; -1 when the adapter does not say */
+    int64_t multiply_adds; /* of one row, from `forward`; -1 when the adapter does not say */
     /* When the session failed: */
     char *status; /* a run's status word, NULL when all went well */
     char *message;
@@ -29,12 +37,12 @@ struct ys_evidence {
 /* A proof computes large networks slowly on purpose (double, one oracle thread): its patience is long. */
 #define YS_EVIDENCE_PATIENCE_S 1800.0
 
-/** Starts the adapter with `plan` (and `extra_env`, {NAME: text}, may be NULL) and asks it, waiting at most
- * `patience_s` for an answer and YS_EVIDENCE_PATIENCE_S in all. Answers are moved into `folder`, which exists; what the
- * depth does not reach stays NULL. An adapter that fails is YS_OK with status and message set. */
+/** Starts the adapter with `plan` (and `extra_env`, {NAME: text}, may be NULL) in `folder`, which exists, and asks it,
+ * waiting at most `patience_s` for an answer and YS_EVIDENCE_PATIENCE_S in all. An adapter that fails is YS_OK with
+ * status and message set; a failure of `on_answer` is passed on. */
 ys_status ys_evidence_collect(const struct ys_framework *framework, const ys_json *plan, const ys_json *extra_env,
-                              double patience_s, enum ys_evidence_depth depth, const char *folder,
-                              struct ys_evidence *evidence) YS_MUST_CHECK;
+                              double patience_s, const struct ys_questions *questions, ys_on_answer on_answer,
+                              void *context, struct ys_evidence *evidence) YS_MUST_CHECK;
 void ys_evidence_fini(struct ys_evidence *evidence);
 
 #endif

@@ -1,22 +1,33 @@
-/* The plans of a proof, made from a trial's plan: fewer rows, ten steps, a change of learning rate, another format. */
+/* The plans of a proof, made from a trial's plan: fewer rows and steps, a change of learning rate, no dropout, another
+ * format. */
 #ifndef YS_VERIFY_PLAN_H
 #define YS_VERIFY_PLAN_H
 
 #include "base/json.h"
+#include "graph/graph.h"
 
-/** Writes the proof's own order file (the first rows of the first ten batches; the trial's learning rates, a tenth of
- * them from the sixth step on) to `path`. `rows` receives the rows of a batch: at most YS_VERIFY_ROWS. */
-ys_status ys_proof_order_write(const ys_json *plan, const char *path, int64_t *rows) YS_MUST_CHECK;
+/** How much of a trial's work a proof does. */
+struct ys_proof_extent {
+    int64_t rows;        /* of a batch, the first of the trial's */
+    int64_t steps;       /* and batches: the first of the trial's */
+    int64_t rate_change; /* the step, counted from 0, from which the learning rate is a tenth */
+};
 
-/** The trial's plan, changed to `rows` rows and ten steps from `order`, in `precision`, with `folder`. New value. */
-ys_json *ys_proof_plan(const ys_json *plan, const char *order, int64_t rows, const char *precision, const char *folder);
+/** At most 8 rows and ten steps; for a graph of more than YS_VERIFY_LARGE multiply-adds a row, 2 rows and three. */
+struct ys_proof_extent ys_proof_extent(const struct ys_graph *graph, int64_t batch);
 
-/** The same work for the built-in engine: `backend` is "ref" or NULL for its default, on every CPU it may use. */
+/** Writes the proof's own order file to `path`. */
+ys_status ys_proof_order_write(const ys_json *plan, struct ys_proof_extent extent, const char *path) YS_MUST_CHECK;
+
+/** Sets every ratio of dropout to 0: its mask is the framework's own, and no two draw the same. False: there is none.
+ */
+bool ys_proof_drop_dropout(struct ys_graph *graph);
+
+/** The trial's plan, changed to the proof's graph and order, in `precision`, with `folder`. New value. */
+ys_json *ys_proof_plan(const ys_json *plan, struct ys_proof_extent extent, const char *graph, const char *order,
+                       const char *precision, const char *folder);
+
+/** The same work for the built-in engine: `backend` is "ref", or NULL for its default. */
 ys_json *ys_proof_plan_builtin(const ys_json *proof_plan, const char *backend, const char *folder);
-
-/** Writes the initial weights, and the first batch's pixels as F32 with its labels, each moved by one unit in the last
- * place up, down or not at all, drawn from (seed, twin), to folder/twin-weights.safetensors and
- * folder/twin-data.safetensors, and points `twin_plan` at them (its order becomes the rows in turn). */
-ys_status ys_proof_move(ys_json *twin_plan, uint64_t seed, int twin, const char *folder) YS_MUST_CHECK;
 
 #endif

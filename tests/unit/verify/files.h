@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/safetensors.h"
+#include "graph/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>

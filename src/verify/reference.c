@@ -1,0 +1,212 @@
+#include "verify/reference.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "verify/error.h"
+
+#include <string.h>
+#include <sys/statvfs.h>
+
+void ys_reference_close(struct ys_reference *reference)
+{
+    ys_graph_free(reference->graph);
+    ys_free(reference->graph_path);
+    ys_free(reference->order_path);
+    struct ys_safetensors *files[] = {reference->weights,  reference->data,  reference->order, reference->forward,
+                                      reference->backward, reference->first, reference->last};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        ys_safetensors_close(files[i]);
+    *reference = (struct ys_reference){0};
+}
+
+static ys_status open_graph(const ys_json *plan, const char *folder, struct ys_reference *reference)
+{
+    const char *given = ys_json_get_text(plan, "graph", "");
+    YS_TRY(ys_graph_read(given, &reference->graph));
+    bool changed = ys_proof_drop_dropout(reference->graph);
+    reference->graph_path = changed ? ys_path_join(folder, "graph.json") : ys_strdup(given);
+    if (!reference->graph_path)
+        return ys_out_of_memory();
+    if (!changed)
+        return YS_OK;
+    ys_json *json = ys_graph_to_json(reference->graph);
+    ys_status status = json ? ys_json_write(reference->graph_path, json) : ys_out_of_memory();
+    ys_json_free(json);
+    return status;
+}
+
+static ys_status open_order(const ys_json *plan, const char *folder, struct ys_reference *reference)
+{
+    reference->order_path = ys_path_join(folder, "order.safetensors");
+    if (!reference->order_path)
+        return ys_out_of_memory();
+    YS_TRY(ys_proof_order_write(plan, reference->extent, reference->order_path));
+    return ys_safetensors_open(reference->order_path, &reference->order);
+}
+
+static void chain(uint8_t digest[32], const void *data, size_t size)
+{
+    ys_sha256_joined(digest, 32, data, size, digest);
+}
+
+/* Of the plan, what the oracle reads; not where files lie, nor how the trial's framework is to compute. */
+static ys_status chain_plan(const ys_json *plan, uint8_t digest[32])
+{
+    static const char *const others[] = {"graph", "weights", "input",     "folder",  "batch",  "steps",     "block",
+                                         "cpus",  "threads", "precision", "options", "device", "eval_every"};
+    ys_json *copy = ys_json_copy(plan);
+    for (size_t i = 0; copy && i < sizeof others / sizeof others[0]; i++)
+        ys_json_remove(copy, others[i]);
+    char *text = copy ? ys_json_dump(copy, YS_JSON_SORTED) : NULL;
+    ys_json_free(copy);
+    if (!text)
+        return ys_out_of_memory();
+    chain(digest, text, strlen(text));
+    ys_free(text);
+    return YS_OK;
+}
+
+static ys_status chain_graph(const struct ys_graph *graph, uint8_t digest[32])
+{
+    ys_json *json = ys_graph_to_json(graph);
+    char *text = json ? ys_json_dump(json, YS_JSON_SORTED) : NULL;
+    ys_json_free(json);
+    if (!text)
+        return ys_out_of_memory();
+    chain(digest, text, strlen(text));
+    ys_free(text);
+    return YS_OK;
+}
+
+/* Pixels and labels of every batch. */
+static ys_status chain_rows(const struct ys_reference *reference, uint8_t digest[32])
+{
+    const struct ys_tensor *order, *x = ys_safetensors_find(reference->data, "x"), *y;
+    YS_TRY(ys_safetensors_need(reference->order, "order", YS_U32, SIZE_MAX, NULL, &order));
+    YS_TRY(ys_safetensors_need(reference->data, "y", YS_I64, 1, NULL, &y));
+    if (!x || x->rank < 1 || x->shape[0] != y->shape[0])
+        return ys_fail(YS_EFORMAT, "the data set of the plan has no x with as many rows as y");
+    for (size_t i = 0; i < ys_tensor_count(order); i++) {
+        uint32_t row = ((const uint32_t *)order->data)[i];
+        if (row >= y->shape[0])
+            return ys_fail(YS_EFORMAT, "the plan's order names row %u of %lld", row, (long long)y->shape[0]);
+        size_t size = x->size_bytes / (size_t)x->shape[0];
+        chain(digest, (const char *)x->data + row * size, size);
+        chain(digest, (const int64_t *)y->data + row, sizeof(int64_t));
+    }
+    return YS_OK;
+}
+
+/* Initial weights follow from graph and seed. */
+static ys_status identify(const ys_json *plan, struct ys_reference *reference)
+{
+    uint8_t digest[32] = {0};
+    const struct ys_tensor *lr;
+    YS_TRY(chain_plan(plan, digest));
+    YS_TRY(chain_graph(reference->graph, digest));
+    YS_TRY(chain_rows(reference, digest));
+    YS_TRY(ys_safetensors_need(reference->order, "lr", YS_F64, 1, NULL, &lr));
+    chain(digest, lr->data, lr->size_bytes);
+    ys_sha256_text(digest, sizeof digest, reference->identity);
+    return YS_OK;
+}
+
+static ys_status open_all(const ys_json *plan, const char *folder, struct ys_reference *reference)
+{
+    const ys_json *input = ys_json_get(plan, "input");
+    YS_TRY(open_graph(plan, folder, reference));
+    reference->evaluation = strcmp(ys_json_get_text(plan, "mode", "train"), "infer") == 0;
+    reference->extent = ys_proof_extent(reference->graph, ys_json_get_int(plan, "batch", 1));
+    YS_TRY(open_order(plan, folder, reference));
+    YS_TRY(ys_safetensors_open(ys_json_get_text(plan, "weights", ""), &reference->weights));
+    YS_TRY(ys_safetensors_open(ys_json_get_text(input, "path", ""), &reference->data));
+    return identify(plan, reference);
+}
+
+ys_status ys_reference_open(const ys_json *plan, const char *folder, struct ys_reference *reference)
+{
+    *reference = (struct ys_reference){0};
+    ys_status status = open_all(plan, folder, reference);
+    if (status != YS_OK)
+        ys_reference_close(reference);
+    return status;
+}
+
+ys_json *ys_reference_plan(const struct ys_reference *reference, const ys_json *plan, const char *precision,
+                           const char *folder)
+{
+    return ys_proof_plan(plan, reference->extent, reference->graph_path, reference->order_path, precision, folder);
+}
+
+/* In double: the oracle's gradients and weights after one step and after all, and one answer of the framework. */
+static ys_status need_room(const struct ys_reference *reference, const char *folder)
+{
+    const uint64_t files = reference->evaluation ? 1 : 4;
+    uint64_t elements = 0;
+    struct statvfs disk;
+    for (size_t p = 0; p < reference->graph->param_count; p++)
+        elements += (uint64_t)ys_param_elements(&reference->graph->params[p]);
+    uint64_t need = files * elements * sizeof(double);
+    if (statvfs(folder, &disk) != 0)
+        return YS_OK; /* a file system that does not say fails when it is full */
+    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (need <= room)
+        return YS_OK;
+    return ys_fail(YS_EIO,
+                   "a proof of %s needs %.1f GB in %s, which has %.1f GB left: free some, or set YARDSTICK_CACHE to a "
+                   "folder on a larger disk",
+                   reference->graph->name, (double)need * 1e-9, folder, (double)room * 1e-9);
+}
+
+static ys_status keep(void *context, enum ys_answer answer, int64_t batch, struct ys_safetensors **file)
+{
+    (void)batch;
+    struct ys_reference *reference = context;
+    struct ys_safetensors **places[] = {[YS_ANSWER_BACKWARD] = &reference->backward,
+                                        [YS_ANSWER_FORWARD] = &reference->forward,
+                                        [YS_ANSWER_START] = NULL,
+                                        [YS_ANSWER_FIRST_STEP] = &reference->first,
+                                        [YS_ANSWER_LAST_STEP] = &reference->last};
+    if (places[answer]) {
+        *places[answer] = *file;
+        *file = NULL;
+    }
+    return YS_OK;
+}
+
+/* Nothing lies at a distance from itself but what is not finite. */
+static ys_status look_for_divergence(struct ys_reference *reference)
+{
+    const struct ys_tensor *logits = ys_safetensors_find(reference->forward, "logits");
+    struct ys_worst worst = {.error = ys_error_max(logits, logits)};
+    if (worst.error == 0 && reference->last)
+        YS_TRY(
+            ys_error_parameters(reference->graph, YS_ROLE_WEIGHT, "", reference->last, reference->last, NULL, &worst));
+    reference->finite = worst.error == 0;
+    return YS_OK;
+}
+
+ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_framework *oracle, const ys_json *plan,
+                           const char *folder)
+{
+    if (reference->asked)
+        return YS_OK;
+    YS_TRY(need_room(reference, folder));
+    struct ys_questions questions = {.evaluation = reference->evaluation,
+                                     .batches = 1,
+                                     .steps = reference->evaluation ? 0 : reference->extent.steps};
+    struct ys_evidence said = {0};
+    ys_json *base = ys_reference_plan(reference, plan, "f64", folder);
+    ys_json *asked = ys_proof_plan_builtin(base, "ref", folder);
+    ys_status status =
+        ys_evidence_collect(oracle, asked, NULL, YS_EVIDENCE_PATIENCE_S, &questions, keep, reference, &said);
+    if (status == YS_OK && said.status)
+        status = ys_fail(YS_EINTERNAL, "the oracle ended as %s: %s", said.status, said.message);
+    if (status == YS_OK)
+        status = look_for_divergence(reference);
+    reference->asked = status == YS_OK;
+    ys_evidence_fini(&said);
+    ys_json_free(asked);
+    ys_json_free(base);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* What a proof compares with: the proof's part of a trial's work as files, and what the oracle says of it. */
+#ifndef YS_VERIFY_REFERENCE_H
+#define YS_VERIFY_REFERENCE_H
+
+#include "base/hash.h"
+#include "verify/evidence.h"
+#include "verify/plan.h"
+
+struct ys_reference {
+    /* The work, from ys_reference_open(). */
+    struct ys_graph *graph; /* without dropout */
+    char *graph_path, *order_path;
+    struct ys_proof_extent extent;
+    bool evaluation;                /* inference: nothing is trained */
+    char identity[YS_SHA256_TEXT];  /* over all that the oracle's answers depend on */
+    struct ys_safetensors *weights; /* initial ones */
+    struct ys_safetensors *data;    /* x, y */
+    struct ys_safetensors *order;   /* of the proof */
+    /* The oracle's answers in double, from ys_reference_ask(). */
+    bool asked;
+    bool finite;                               /* the work itself does not diverge within the proof */
+    struct ys_safetensors *forward, *backward; /* first batch; backward NULL of inference */
+    struct ys_safetensors *first, *last;       /* weights and buffers after one step and after all; NULL likewise */
+};
+
+/** Reads what `plan` names and writes the proof's own graph (where it differs) and order into `folder`. */
+ys_status ys_reference_open(const ys_json *plan, const char *folder, struct ys_reference *reference) YS_MUST_CHECK;
+/** Asks the oracle, once. YS_EIO: among others when `folder` has no room for the files of a proof. */
+ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_framework *oracle, const ys_json *plan,
+                           const char *folder) YS_MUST_CHECK;
+void ys_reference_close(struct ys_reference *reference);
+
+/** `plan` changed to the proof's work. New value. */
+ys_json *ys_reference_plan(const struct ys_reference *reference, const ys_json *plan, const char *precision,
+                           const char *folder);
+
+#endif

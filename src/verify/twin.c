@@ -1,0 +1,154 @@
+#include "verify/twin.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/safetensors.h"
+#include "data/order.h"
+#include "verify/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct mover {
+    struct ys_rng rng;
+    uint32_t unit; /* in the bits of a float, one unit in the last place of the format */
+};
+
+#define SIGN_BIT 0x80000000u
+#define INFINITE 0x7f800000u
+
+/* Neighbours in a format are neighbours as integers, so one unit more in the bits is the next number away from zero. */
+static float moved(struct mover *mover, float value)
+{
+    uint32_t bits, way = ys_rng_below(&mover->rng, 3);
+    memcpy(&bits, &value, sizeof bits);
+    uint32_t size = bits & ~SIGN_BIT;
+    if (way == 0 || size < mover->unit || size >= INFINITE - mover->unit)
+        return value;
+    bits += way == 1 ? mover->unit : -mover->unit;
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
+/* A copy of `tensor` as F32, each value moved; the caller frees *values. */
+static ys_status move_tensor(struct mover *mover, const struct ys_tensor *tensor, float **values,
+                             struct ys_tensor *copy)
+{
+    size_t n = ys_tensor_count(tensor);
+    *values = ys_alloc(n, sizeof **values);
+    if (!*values)
+        return ys_out_of_memory();
+    for (size_t k = 0; k < n; k++)
+        (*values)[k] = moved(mover, (float)ys_tensor_value(tensor, k));
+    *copy = *tensor;
+    copy->data = *values;
+    copy->dtype = YS_F32;
+    copy->size_bytes = n * sizeof **values;
+    return YS_OK;
+}
+
+static ys_status move_weights(struct mover *mover, const char *from, const char *to)
+{
+    struct ys_safetensors *file = NULL;
+    YS_TRY(ys_safetensors_open(from, &file));
+    size_t count = ys_safetensors_count(file);
+    struct ys_tensor *tensors = ys_alloc(count, sizeof *tensors);
+    float **values = ys_alloc(count, sizeof *values);
+    ys_status status = tensors && values ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < count; i++)
+        status = move_tensor(mover, ys_safetensors_at(file, i), &values[i], &tensors[i]);
+    if (status == YS_OK)
+        status = ys_safetensors_write(to, tensors, count, NULL);
+    for (size_t i = 0; values && i < count; i++)
+        ys_free(values[i]);
+    ys_free(values);
+    ys_free(tensors);
+    ys_safetensors_close(file);
+    return status;
+}
+
+/* The rows of the first batch, pixels as F32 moved, labels as they are. */
+static ys_status move_batch(struct mover *mover, const char *data, const uint32_t *rows, int64_t count, const char *to)
+{
+    struct ys_safetensors *file = NULL;
+    const struct ys_tensor *y;
+    YS_TRY(ys_safetensors_open(data, &file));
+    const struct ys_tensor *x = ys_safetensors_find(file, "x");
+    ys_status status = ys_safetensors_need(file, "y", YS_I64, 1, (int64_t[]){x ? x->shape[0] : 0}, &y);
+    size_t row = x && x->shape[0] > 0 ? ys_tensor_count(x) / (size_t)x->shape[0] : 0;
+    float *pixels = ys_alloc((size_t)count * row, sizeof *pixels);
+    int64_t labels[YS_VERIFY_ROWS];
+    if (status == YS_OK && !pixels)
+        status = ys_out_of_memory();
+    for (int64_t r = 0; status == YS_OK && r < count; r++) {
+        for (size_t k = 0; k < row; k++)
+            pixels[(size_t)r * row + k] = moved(mover, (float)ys_tensor_value(x, rows[r] * row + k));
+        labels[r] = ((const int64_t *)y->data)[rows[r]];
+    }
+    if (status == YS_OK) {
+        struct ys_tensor tensors[2] = {*x, *y};
+        tensors[0].dtype = YS_F32;
+        tensors[0].data = pixels;
+        tensors[0].size_bytes = (size_t)count * row * sizeof *pixels;
+        tensors[1].data = labels;
+        tensors[1].size_bytes = (size_t)count * sizeof *labels;
+        tensors[0].shape[0] = tensors[1].shape[0] = count;
+        status = ys_safetensors_write(to, tensors, 2, NULL);
+    }
+    ys_free(pixels);
+    ys_safetensors_close(file);
+    return status;
+}
+
+/* The rows of the first batch. */
+static ys_status read_rows(const char *path, int64_t count, uint32_t *rows)
+{
+    struct ys_safetensors *file = NULL;
+    const struct ys_tensor *order;
+    YS_TRY(ys_safetensors_open(path, &file));
+    ys_status status = ys_safetensors_need(file, "order", YS_U32, 2, NULL, &order);
+    if (status == YS_OK && (order->shape[0] < 1 || order->shape[1] != count || count > YS_VERIFY_ROWS))
+        status = ys_fail(YS_EINTERNAL, "%s is not the order of a proof of %lld rows", path, (long long)count);
+    if (status == YS_OK)
+        memcpy(rows, order->data, (size_t)count * sizeof *rows);
+    ys_safetensors_close(file);
+    return status;
+}
+
+static ys_status write_all(struct mover *mover, const ys_json *plan, const char *weights, const char *data,
+                           const char *order)
+{
+    const ys_json *input = ys_json_get(plan, "input");
+    uint32_t rows[YS_VERIFY_ROWS], turn[YS_VERIFY_ROWS];
+    int64_t count = ys_json_get_int(plan, "batch", 0);
+    YS_TRY(read_rows(ys_json_get_text(input, "order", ""), count, rows));
+    for (uint32_t r = 0; r < (uint32_t)count; r++)
+        turn[r] = r;
+    YS_TRY(move_weights(mover, ys_json_get_text(plan, "weights", ""), weights));
+    YS_TRY(move_batch(mover, ys_json_get_text(input, "path", ""), rows, count, data));
+    return ys_order_save(order, turn, count, 1, (double[]){0});
+}
+
+ys_status ys_twin_write(ys_json *twin_plan, int twin, const char *folder)
+{
+    char name[32];
+    struct mover mover = {.unit = strcmp(ys_json_get_text(twin_plan, "precision", ""), "bf16") == 0 ? 1u << 16 : 1};
+    snprintf(name, sizeof name, "twin/%d", twin);
+    ys_rng_init(&mover.rng, (uint64_t)ys_json_get_int(twin_plan, "seed", 0), name);
+    char *weights = ys_path_join(folder, "twin-weights.safetensors");
+    char *data = ys_path_join(folder, "twin-data.safetensors");
+    char *order = ys_path_join(folder, "twin-order.safetensors");
+    ys_status status =
+        weights && data && order ? write_all(&mover, twin_plan, weights, data, order) : ys_out_of_memory();
+    if (status == YS_OK) {
+        ys_json_set_string(twin_plan, "weights", weights);
+        ys_json_set_string(ys_json_get(twin_plan, "input"), "path", data);
+        ys_json_set_string(ys_json_get(twin_plan, "input"), "order", order);
+        ys_json_set_int(twin_plan, "steps", 1);
+    }
+    ys_free(weights);
+    ys_free(data);
+    ys_free(order);
+    return status;
+}
