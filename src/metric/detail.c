@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "metric/build.h"
+#include "stat/summary.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,6 +36,34 @@ static void put_loss(ys_status *status, ys_json *object, const struct ys_series_
     ys_put_int(status, object, "loss_every", (int64_t)stride);
 }
 
+/* Percentile after percentile of the steady requests, 0 to 100. */
+static void put_latency(ys_status *status, ys_json *object, const struct ys_metric_view_run *run,
+                        const struct ys_series_set *series)
+{
+    const struct ys_series *latency = ys_series_find(series, "latency_ns");
+    int64_t from = ys_json_get_int(ys_json_get(run->metrics, "rate_per_s"), "steady_from", -1);
+    if (*status != YS_OK || !latency || from < 0 || (size_t)from >= latency->count)
+        return;
+    size_t count = latency->count - (size_t)from;
+    double *sorted_s = ys_alloc(count, sizeof *sorted_s);
+    if (!sorted_s) {
+        *status = ys_out_of_memory();
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        sorted_s[i] = (double)latency->ints[(size_t)from + i] / NS_PER_S;
+    ys_stat_sort(sorted_s, count);
+    ys_json *percentiles = ys_json_object(), *share = ys_json_array(), *latency_s = ys_json_array();
+    for (int percent = 0; percent <= 100; percent++) {
+        ys_add(status, share, ys_json_real(percent / 100.0));
+        ys_add(status, latency_s, ys_json_real(ys_stat_quantile(sorted_s, count, percent / 100.0)));
+    }
+    ys_free(sorted_s);
+    ys_put(status, percentiles, "share", share);
+    ys_put(status, percentiles, "latency_s", latency_s);
+    ys_put(status, object, "latency", percentiles);
+}
+
 static void put_blocks(ys_status *status, ys_json *object, const struct ys_metric_view_run *run,
                        const struct ys_series_set *series, int64_t origin_ns)
 {
@@ -49,6 +78,8 @@ static void put_blocks(ys_status *status, ys_json *object, const struct ys_metri
         ys_add(status, step_s, ys_json_real((double)(end->ints[i] - start->ints[i]) / NS_PER_S / steps));
     }
     const ys_json *rate = ys_json_get(run->metrics, "rate_per_s"), *from = ys_json_get(rate, "steady_from");
+    if (ys_series_find(series, "latency_ns")) /* it counts requests, and a block here is a message */
+        from = NULL;
     ys_put(status, blocks, "end_s", ints(status, n ? end : NULL, stride, origin_ns, NS_PER_S));
     ys_put(status, blocks, "step_s", step_s);
     ys_put_int(status, blocks, "every", (int64_t)stride);
@@ -130,6 +161,7 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
     ys_put(&status, object, "metrics", plain_metrics(&status, run));
     put_loss(&status, object, &series);
     put_blocks(&status, object, run, &series, origin_ns);
+    put_latency(&status, object, run, &series);
     put_samples(&status, object, &series, origin_ns);
     ys_put(&status, object, "checkpoints", checkpoints(&status, run));
     ys_add(&status, runs, object);

@@ -2,48 +2,61 @@
 
 #include <string.h>
 
-#define TREE          "process tree, exec to end"
-#define PARENT_CLOCK  "monotonic clock, read by yardstick"
-#define ADAPTER_CLOCK "monotonic clock, read by the adapter around each block"
-#define STEADY        "steady blocks"
+#define TREE            "process tree, exec to end"
+#define PARENT_CLOCK    "monotonic clock, read by yardstick"
+#define ADAPTER_CLOCK   "monotonic clock, read by the adapter around each block or request"
+#define STEADY          "steady blocks"
+#define STEADY_REQUESTS "steady requests"
 
 #define LOWER   YS_BETTER_LOWER
 #define HIGHER  YS_BETTER_HIGHER
 #define NEITHER YS_BETTER_NEITHER
 
-/* name, unit, better, method, scope, source, learning, whole */
+#define TRAIN "train"
+#define INFER "infer"
+#define BOTH  NULL
+
+/* name, unit, better, method, scope, source, learning, whole, mode */
 static const struct ys_metric_info infos[] = {
-    {"wall_s", "s", LOWER, "counter", "exec to the last process gone, and the evaluation", PARENT_CLOCK, false, false},
-    {"start_s", "s", LOWER, "counter", "exec to hello", PARENT_CLOCK, false, false},
-    {"build_s", "s", LOWER, "counter", "open to opened", PARENT_CLOCK, false, false},
-    {"first_step_s", "s", LOWER, "counter", "the first step", ADAPTER_CLOCK, false, false},
-    {"warmup_s", "s", LOWER, "counter", "blocks after the first step, before the steady ones", ADAPTER_CLOCK, false,
-     false},
-    {"train_s", "s", LOWER, "counter", STEADY, ADAPTER_CLOCK, false, false},
+    {"wall_s", "s", LOWER, "counter", "exec to the last process gone, and the evaluation", PARENT_CLOCK, false, false,
+     BOTH},
+    {"start_s", "s", LOWER, "counter", "exec to hello", PARENT_CLOCK, false, false, BOTH},
+    {"build_s", "s", LOWER, "counter", "open to opened", PARENT_CLOCK, false, false, BOTH},
+    {"first_step_s", "s", LOWER, "counter", "the first step or request", ADAPTER_CLOCK, false, false, BOTH},
+    {"warmup_s", "s", LOWER, "counter", "blocks or requests after the first, before the steady ones", ADAPTER_CLOCK,
+     false, false, BOTH},
+    {"train_s", "s", LOWER, "counter", STEADY, ADAPTER_CLOCK, false, false, TRAIN},
+    {"infer_s", "s", LOWER, "counter", STEADY_REQUESTS, ADAPTER_CLOCK, false, false, INFER},
     {"eval_s", "s", LOWER, "counter", "saves between steps, and the evaluation by yardstick-builtin", PARENT_CLOCK,
-     true, false},
-    {"save_s", "s", LOWER, "counter", "save to saved", PARENT_CLOCK, false, false},
-    {"stop_s", "s", LOWER, "counter", "bye to the last process gone", PARENT_CLOCK, false, false},
-    {"rest_s", "s", LOWER, "derived", "wall_s without its parts", PARENT_CLOCK, false, false},
-    {"input_s", "s", LOWER, "counter", STEADY, "the adapter's count of time waited for data", false, false},
-    {"compute_s", "s", LOWER, "derived", STEADY, "train_s - input_s", false, false},
-    {"step_s", "s", LOWER, "derived", STEADY ", median", ADAPTER_CLOCK, false, false},
-    {"rate_per_s", "1/s", HIGHER, "derived", STEADY ", sum of samples / sum of seconds", ADAPTER_CLOCK, false, false},
-    {"accuracy", "1", HIGHER, "exact", "all test rows", "yardstick-builtin on the saved weights", true, false},
-    {"test_loss", "1", LOWER, "exact", "all test rows", "yardstick-builtin on the saved weights", true, false},
-    {"final_loss", "1", LOWER, "exact", "the last batch trained on", "the adapter", true, false},
-    {"cpu_s", "s", LOWER, "counter", TREE, "kernel, at reaping", false, false},
-    {"cpu_user_s", "s", LOWER, "counter", TREE, "kernel, at reaping", false, false},
-    {"cpu_system_s", "s", LOWER, "counter", TREE, "kernel, at reaping", false, false},
-    {"cpu_per_wall", "1", NEITHER, "derived", TREE, "cpu_s over the seconds from exec to end", false, false},
-    {"threads_peak", "1", LOWER, "sampled", TREE, "/proc, sampled", false, true},
-    {"context_switches", "1", LOWER, "counter", TREE, "kernel, at reaping", false, true},
-    {"rss_peak_bytes", "B", LOWER, "sampled", TREE, "/proc, sampled", false, true},
-    {"parameters", "1", NEITHER, "exact", "the model", "the adapter, after opening", true, true},
-    {"multiply_adds", "1", NEITHER, "exact", "one row forward", "counted over the graph", true, true},
-    {"flops_per_s", "1/s", HIGHER, "derived", STEADY, "multiply_adds and rate_per_s", true, false},
-    {"weights_bytes", "B", LOWER, "exact", "the saved weights, safetensors in float32", "file size", true, true},
-    {"harness_cpu_share", "1", LOWER, "counter", "yardstick itself, exec to end", "kernel", false, false},
+     true, false, TRAIN},
+    {"save_s", "s", LOWER, "counter", "save to saved", PARENT_CLOCK, false, false, TRAIN},
+    {"stop_s", "s", LOWER, "counter", "bye to the last process gone", PARENT_CLOCK, false, false, BOTH},
+    {"rest_s", "s", LOWER, "derived", "wall_s without its parts", PARENT_CLOCK, false, false, BOTH},
+    {"input_s", "s", LOWER, "counter", STEADY, "the adapter's count of time waited for data", false, false, TRAIN},
+    {"compute_s", "s", LOWER, "derived", STEADY, "train_s - input_s", false, false, TRAIN},
+    {"step_s", "s", LOWER, "derived", STEADY ", median", ADAPTER_CLOCK, false, false, TRAIN},
+    {"latency_p50_s", "s", LOWER, "derived", STEADY_REQUESTS ", median", ADAPTER_CLOCK, false, false, INFER},
+    {"latency_p90_s", "s", LOWER, "derived", STEADY_REQUESTS ", 90th percentile", ADAPTER_CLOCK, false, false, INFER},
+    {"latency_p99_s", "s", LOWER, "derived", STEADY_REQUESTS ", 99th percentile", ADAPTER_CLOCK, false, false, INFER},
+    {"latency_max_s", "s", LOWER, "exact", STEADY_REQUESTS ", the longest", ADAPTER_CLOCK, false, false, INFER},
+    {"rate_per_s", "1/s", HIGHER, "derived", "steady blocks or requests, sum of samples / sum of seconds",
+     ADAPTER_CLOCK, false, false, BOTH},
+    {"accuracy", "1", HIGHER, "exact", "all test rows", "yardstick-builtin on the saved weights", true, false, TRAIN},
+    {"test_loss", "1", LOWER, "exact", "all test rows", "yardstick-builtin on the saved weights", true, false, TRAIN},
+    {"final_loss", "1", LOWER, "exact", "the last batch trained on", "the adapter", true, false, TRAIN},
+    {"cpu_s", "s", LOWER, "counter", TREE, "kernel, at reaping", false, false, BOTH},
+    {"cpu_user_s", "s", LOWER, "counter", TREE, "kernel, at reaping", false, false, BOTH},
+    {"cpu_system_s", "s", LOWER, "counter", TREE, "kernel, at reaping", false, false, BOTH},
+    {"cpu_per_wall", "1", NEITHER, "derived", TREE, "cpu_s over the seconds from exec to end", false, false, BOTH},
+    {"threads_peak", "1", LOWER, "sampled", TREE, "/proc, sampled", false, true, BOTH},
+    {"context_switches", "1", LOWER, "counter", TREE, "kernel, at reaping", false, true, BOTH},
+    {"rss_peak_bytes", "B", LOWER, "sampled", TREE, "/proc, sampled", false, true, BOTH},
+    {"parameters", "1", NEITHER, "exact", "the model", "the adapter, after opening", true, true, BOTH},
+    {"multiply_adds", "1", NEITHER, "exact", "one row forward", "counted over the graph", true, true, BOTH},
+    {"flops_per_s", "1/s", HIGHER, "derived", "steady blocks or requests", "multiply_adds and rate_per_s", true, false,
+     BOTH},
+    {"weights_bytes", "B", LOWER, "exact", "the saved weights, safetensors in float32", "file size", true, true, TRAIN},
+    {"harness_cpu_share", "1", LOWER, "counter", "yardstick itself, exec to end", "kernel", false, false, BOTH},
 };
 
 const struct ys_metric_info *ys_metric_infos(size_t *count)

@@ -24,6 +24,7 @@ struct ys_metric_info {
     const char *source; /* where the numbers come from */
     bool learning;      /* null for programs that do no work */
     bool whole;         /* a whole number: printed as one */
+    const char *mode;   /* "train" or "infer": null in runs of the other mode; NULL: of both */
 };
 /** All metrics, in the order in which they are listed. */
 const struct ys_metric_info *ys_metric_infos(size_t *count);

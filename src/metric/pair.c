@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const compared[] = {"rate_per_s", "step_s", "accuracy",      "wall_s",
-                                       "start_s",    "cpu_s",  "rss_peak_bytes"};
+static const char *const compared[] = {"rate_per_s", "step_s",  "latency_p50_s", "latency_p99_s", "accuracy",
+                                       "wall_s",     "start_s", "cpu_s",         "rss_peak_bytes"};
 enum { COMPARED = sizeof compared / sizeof compared[0] };
 
 static bool counts(const char *factor, bool frameworks_differ)

@@ -17,9 +17,11 @@
 struct run_view {
     const ys_json *trial, *facts, *times;
     const struct ys_series *first, *count, *start, *end, *input, *loss; /* NULL when absent */
-    size_t blocks;            /* that all of first, count, start, end have; 0 when they contradict each other */
+    const struct ys_series *latency;                                    /* NULL in training */
+    size_t blocks;            /* that all of first, count, start, end have; 0 when they contradict each other. In a run
+                                 that infers a block is one request */
     const char *blocks_wrong; /* why not; NULL */
-    bool ok, no_work;
+    bool ok, no_work, infers;
     struct ys_steady steady; /* `from` counts all blocks, the first step included */
     bool has_steady;         /* there are blocks after the first step */
     ys_json *metrics;
@@ -34,17 +36,23 @@ static void put_null(struct run_view *run, const char *name, const char *reason)
     ys_put(&run->status, run->metrics, name, object);
 }
 
+/* Why runs like this one never have the metric; NULL when they may. */
+static const char *never(const struct run_view *run, const struct ys_metric_info *info)
+{
+    if (info->learning && run->no_work)
+        return "this framework does no work";
+    if (!info->mode || (strcmp(info->mode, "infer") == 0) == run->infers)
+        return NULL;
+    return run->infers ? "this run answers requests, it does not train" : "this run trains, it answers no requests";
+}
+
 /* The metric's object, for more members; NULL when the value was none or memory ran out. */
 static ys_json *put_value(struct run_view *run, const char *name, double value)
 {
     const struct ys_metric_info *info = ys_metric_find(name);
     YS_ASSERT(info);
-    if (!isfinite(value)) {
-        put_null(run, name, "not a finite number");
-        return NULL;
-    }
-    if (info->learning && run->no_work) {
-        put_null(run, name, "this framework does no work");
+    if (never(run, info) || !isfinite(value)) {
+        put_null(run, name, never(run, info) ? never(run, info) : "not a finite number");
         return NULL;
     }
     ys_json *object = ys_json_object();
@@ -70,8 +78,8 @@ static void put_missing(struct run_view *run, const char *name, const char *reas
 {
     char text[160];
     const struct ys_metric_info *info = ys_metric_find(name);
-    if (info->learning && run->no_work)
-        put_null(run, name, "this framework does no work");
+    if (never(run, info))
+        put_null(run, name, never(run, info));
     else
         put_null(run, name, run->ok ? reason : ending(run, text));
 }
@@ -89,7 +97,25 @@ static int64_t between(const struct run_view *run, const char *from, const char 
 
 static int64_t block_ns(const struct run_view *run, size_t block)
 {
-    return run->end->ints[block] - run->start->ints[block];
+    return run->infers ? run->latency->ints[block] : run->end->ints[block] - run->start->ints[block];
+}
+
+static int64_t block_steps(const struct run_view *run, size_t block)
+{
+    return run->infers ? 1 : run->count->ints[block];
+}
+
+static void view_requests(struct run_view *run)
+{
+    if (!run->latency)
+        return;
+    bool agree = true;
+    for (size_t i = 0; agree && i < run->latency->count; i++)
+        agree = run->latency->ints[i] >= 0;
+    if (agree)
+        run->blocks = run->latency->count;
+    else
+        run->blocks_wrong = "a latency is below 0";
 }
 
 static void view_blocks(struct run_view *run, const struct ys_series_set *series)
@@ -100,6 +126,11 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
     run->end = ys_series_find(series, "block_end_ns");
     run->input = ys_series_find(series, "block_input_ns");
     run->loss = ys_series_find(series, "step_loss");
+    run->latency = ys_series_find(series, "latency_ns");
+    if (run->infers) {
+        view_requests(run);
+        return;
+    }
     if (!run->first || !run->count || !run->start || !run->end)
         return;
     size_t n = run->end->count;
@@ -122,7 +153,7 @@ static ys_status find_steady(struct run_view *run)
     if (!step_s)
         return ys_out_of_memory();
     for (size_t i = 0; i < n; i++)
-        step_s[i] = (double)block_ns(run, i + 1) / NS_PER_S / (double)run->count->ints[i + 1];
+        step_s[i] = (double)block_ns(run, i + 1) / NS_PER_S / (double)block_steps(run, i + 1);
     ys_status status = ys_steady_find(step_s, n, &run->steady);
     ys_free(step_s);
     run->steady.from++;
@@ -169,12 +200,15 @@ static void mark_steady(struct run_view *run, ys_json *metric)
 {
     static const char *const notes[] = {NULL, "never steady: the last half is used",
                                         "too few blocks to tell: the last half is used"};
+    const char *note = notes[run->steady.answer];
     if (!metric)
         return;
+    if (run->infers && run->steady.answer == YS_STEADY_TOO_SHORT)
+        note = "too few requests to tell: the last half is used";
     ys_put_bool(&run->status, metric, "steady", run->steady.answer == YS_STEADY_FOUND);
     ys_put_int(&run->status, metric, "steady_from", (int64_t)run->steady.from);
     if (run->steady.answer != YS_STEADY_FOUND)
-        ys_put_text(&run->status, metric, "note", notes[run->steady.answer]);
+        ys_put_text(&run->status, metric, "note", note);
 }
 
 static int64_t saved_ns(const struct run_view *run)
@@ -185,8 +219,9 @@ static int64_t saved_ns(const struct run_view *run)
 
 static void put_times(struct run_view *run)
 {
-    const char *no_stamp = "the run did not record when",
-               *no_blocks = run->blocks_wrong ? run->blocks_wrong : "no step was timed";
+    const char *no_stamp = "the run did not record when", *no_blocks = run->blocks_wrong ? run->blocks_wrong
+                                                                       : run->infers     ? "no request was timed"
+                                                                                         : "no step was timed";
     int64_t lived_ns = between(run, "exec_ns", "end_ns"), after_ns;
     int64_t eval_ns = evaluation_ns(run, &after_ns);
     if (lived_ns == UNKNOWN)
@@ -195,21 +230,23 @@ static void put_times(struct run_view *run)
         put_value(run, "wall_s", (double)(lived_ns + after_ns) / NS_PER_S);
     int64_t rest_ns = lived_ns == UNKNOWN ? 0 : lived_ns + after_ns;
     size_t steady = run->steady.from;
-    bool trained = run->ok && run->has_steady;
+    bool worked = run->ok && run->has_steady;
+    const char *work = run->infers ? "infer_s" : "train_s";
     put_part(run, "start_s", between(run, "exec_ns", "hello_ns"), no_stamp, &rest_ns);
     put_part(run, "build_s", between(run, "open_ns", "opened_ns"), no_stamp, &rest_ns);
     put_part(run, "first_step_s", run->blocks ? block_ns(run, 0) : UNKNOWN, no_blocks, &rest_ns);
-    put_part(run, "warmup_s", trained ? sum_blocks(run, 1, steady) : UNKNOWN, no_blocks, &rest_ns);
-    put_part(run, "train_s", trained ? sum_blocks(run, steady, run->blocks) : UNKNOWN, no_blocks, &rest_ns);
-    put_part(run, "eval_s", run->no_work ? UNKNOWN : eval_ns, no_stamp, &rest_ns);
-    put_part(run, "save_s", saved_ns(run), no_stamp, &rest_ns);
+    put_part(run, "warmup_s", worked ? sum_blocks(run, 1, steady) : UNKNOWN, no_blocks, &rest_ns);
+    put_part(run, work, worked ? sum_blocks(run, steady, run->blocks) : UNKNOWN, no_blocks, &rest_ns);
+    put_missing(run, run->infers ? "train_s" : "infer_s", no_blocks);
+    put_part(run, "eval_s", run->no_work || run->infers ? UNKNOWN : eval_ns, no_stamp, &rest_ns);
+    put_part(run, "save_s", run->infers ? UNKNOWN : saved_ns(run), no_stamp, &rest_ns);
     put_part(run, "stop_s", between(run, "bye_ns", "end_ns"), no_stamp, &rest_ns);
     if (lived_ns == UNKNOWN)
         put_missing(run, "rest_s", "wall_s is unknown");
     else
         put_value(run, "rest_s", (double)rest_ns / NS_PER_S);
     if (run->ok)
-        mark_steady(run, trained ? ys_json_get(run->metrics, "train_s") : NULL);
+        mark_steady(run, worked ? ys_json_get(run->metrics, work) : NULL);
 }
 
 static void put_input(struct run_view *run)
@@ -227,19 +264,41 @@ static void put_input(struct run_view *run)
     put_value(run, "compute_s", (double)(train_ns - input_ns) / NS_PER_S);
 }
 
-static ys_status median_step_s(const struct run_view *run, double *median)
+/* Seconds a step of the steady blocks, ascending: new (ys_free), NULL without memory. */
+static double *sorted_steps_s(const struct run_view *run, size_t *count)
 {
-    size_t n = run->blocks - run->steady.from;
-    double *step_s = ys_alloc(n, sizeof *step_s);
-    if (!step_s)
-        return ys_out_of_memory();
-    for (size_t i = 0; i < n; i++)
-        step_s[i] =
-            (double)block_ns(run, run->steady.from + i) / NS_PER_S / (double)run->count->ints[run->steady.from + i];
-    ys_stat_sort(step_s, n);
-    *median = ys_stat_quantile(step_s, n, 0.5);
-    ys_free(step_s);
-    return YS_OK;
+    *count = run->blocks - run->steady.from;
+    double *step_s = ys_alloc(*count, sizeof *step_s);
+    if (!step_s) {
+        ys_out_of_memory();
+        return NULL;
+    }
+    for (size_t i = 0; i < *count; i++) {
+        size_t block = run->steady.from + i;
+        step_s[i] = (double)block_ns(run, block) / NS_PER_S / (double)block_steps(run, block);
+    }
+    ys_stat_sort(step_s, *count);
+    return step_s;
+}
+
+/* A percentile needs as many requests that one of them may lie above it: with fewer it would be their maximum. */
+static void put_latencies(struct run_view *run, const double *sorted_s, size_t count)
+{
+    static const struct {
+        const char *name;
+        double share;
+        size_t least;
+    } percentiles[] = {{"latency_p50_s", 0.5, 1}, {"latency_p90_s", 0.9, 10}, {"latency_p99_s", 0.99, 100}};
+    char text[100];
+    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
+        snprintf(text, sizeof text, "%zu steady requests; this percentile needs %zu", count, percentiles[i].least);
+        if (count < percentiles[i].least)
+            put_missing(run, percentiles[i].name, text);
+        else
+            mark_steady(run,
+                        put_value(run, percentiles[i].name, ys_stat_quantile(sorted_s, count, percentiles[i].share)));
+    }
+    mark_steady(run, put_value(run, "latency_max_s", sorted_s[count - 1]));
 }
 
 static int64_t multiply_adds(const struct run_view *run)
@@ -254,38 +313,51 @@ static int64_t multiply_adds(const struct run_view *run)
  * weights. */
 static void put_flops(struct run_view *run, double rate_per_s)
 {
-    bool train = strcmp(ys_json_get_text(ys_json_get(run->trial, "keys"), "mode", "train"), "train") == 0;
     int64_t forward = multiply_adds(run);
     if (forward <= 0)
         put_missing(run, "flops_per_s", "the multiply-adds of the model are not known");
     else
-        put_value(run, "flops_per_s", rate_per_s * (double)forward * 2 * (train ? 3 : 1));
+        put_value(run, "flops_per_s", rate_per_s * (double)forward * 2 * (run->infers ? 1 : 3));
+}
+
+static void put_no_speed(struct run_view *run, const char *reason)
+{
+    static const char *const names[] = {"step_s",        "latency_p50_s", "latency_p90_s", "latency_p99_s",
+                                        "latency_max_s", "rate_per_s",    "flops_per_s"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        put_missing(run, names[i], reason);
 }
 
 static void put_speed(struct run_view *run)
 {
-    const char *reason = run->blocks_wrong ? run->blocks_wrong : "no step after the first was timed";
+    const char *reason = run->blocks_wrong ? run->blocks_wrong
+                         : run->infers     ? "no request after the first was timed"
+                                           : "no step after the first was timed";
     int64_t steps = 0, batch = ys_json_get_int(ys_json_get(run->trial, "keys"), "batch", 0);
-    int64_t train_ns = run->has_steady ? sum_blocks(run, run->steady.from, run->blocks) : 0;
+    int64_t work_ns = run->has_steady ? sum_blocks(run, run->steady.from, run->blocks) : 0;
     for (size_t i = run->steady.from; run->has_steady && i < run->blocks; i++)
-        steps += run->count->ints[i];
-    if (!run->ok || train_ns <= 0 || batch <= 0) {
-        if (train_ns <= 0 && run->has_steady)
-            reason = "the steps took no time that the clock could see";
+        steps += block_steps(run, i);
+    if (!run->ok || work_ns <= 0 || batch <= 0) {
+        if (work_ns <= 0 && run->has_steady)
+            reason = run->infers ? "the requests took no time that the clock could see"
+                                 : "the steps took no time that the clock could see";
         else if (run->has_steady)
             reason = "the batch size is not known";
-        put_missing(run, "step_s", reason);
-        put_missing(run, "rate_per_s", reason);
-        put_missing(run, "flops_per_s", reason);
+        put_no_speed(run, reason);
         return;
     }
-    double median = 0, rate_per_s = (double)steps * (double)batch / ((double)train_ns / NS_PER_S);
-    ys_status status = median_step_s(run, &median);
-    if (run->status == YS_OK)
-        run->status = status;
-    mark_steady(run, put_value(run, "step_s", median));
+    size_t count;
+    double rate_per_s = (double)steps * (double)batch / ((double)work_ns / NS_PER_S);
+    double *step_s = sorted_steps_s(run, &count);
+    if (!step_s) {
+        run->status = YS_ENOMEM;
+        return;
+    }
+    mark_steady(run, put_value(run, "step_s", ys_stat_quantile(step_s, count, 0.5)));
+    put_latencies(run, step_s, count);
     mark_steady(run, put_value(run, "rate_per_s", rate_per_s));
     put_flops(run, rate_per_s);
+    ys_free(step_s);
 }
 
 static void put_member(struct run_view *run, const char *name, const ys_json *object, const char *key,
@@ -382,6 +454,7 @@ ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const str
         .times = ys_json_get(facts, "times"),
         .ok = strcmp(ys_json_get_text(facts, "status", ""), "ok") == 0,
         .no_work = ys_json_get_bool(ys_json_get(facts, "hello"), "no_work", false),
+        .infers = strcmp(ys_json_get_text(ys_json_get(trial, "keys"), "mode", "train"), "infer") == 0,
         .metrics = ys_json_object(),
         .status = YS_OK,
     };

@@ -273,6 +273,62 @@ static ys_status fake_put_run(struct ys_store *store, const struct fake_trial *t
     return status;
 }
 
+/* A run that answers `requests` requests of `batch` rows, in microseconds: exec 0, hello 10000, open 11000, opened
+ * 31000, infer 32000; the first request 900 long, the others `usual` but each tenth twice that, 1 apart; bye takes
+ * 2000. */
+__attribute__((unused)) static ys_json *fake_infer_facts(int requests, int usual, struct ys_series_set *series)
+{
+    int64_t t = 32000, end = 0;
+    ys_series_add_int(series, "block_first", 0);
+    ys_series_add_int(series, "block_count", requests);
+    ys_series_add_int(series, "block_start_ns", t * 1000);
+    for (int i = 0; i < requests; i++) {
+        int64_t latency = i == 0 ? 900 : i % 10 == 9 ? 2 * usual : usual;
+        ys_series_add_int(series, "latency_ns", latency * 1000);
+        end = t + latency;
+        t = end + 1;
+    }
+    ys_series_add_int(series, "block_end_ns", end * 1000);
+    return fake_jsonf(
+        "{\"status\":\"ok\",\"stage\":\"stop\",\"times\":{\"exec_ns\":0,\"hello_ns\":10000000,\"open_ns\":11000000,"
+        "\"opened_ns\":31000000,\"infer_ns\":32000000,\"inferred_ns\":%lld,\"save_ns\":null,\"saved_ns\":null,"
+        "\"bye_ns\":%lld,\"end_ns\":%lld,\"pauses\":[]},\"hello\":{\"no_work\":false},"
+        "\"opened\":{\"parameters\":77,\"threads\":2},\"weights\":null,\"work\":{\"multiply_adds\":1000}}",
+        (long long)end * 1000, (long long)end * 1000, (long long)(end + 2000) * 1000);
+}
+
+/* A trial of mode "infer" at `framework`, with one run a round. */
+__attribute__((unused)) static ys_status fake_infer_trial(struct ys_store *store, int64_t study_id, int index,
+                                                          const char *framework, int usual, int rounds)
+{
+    int64_t trial_id = 0, run_id;
+    ys_json *trial = fake_jsonf(
+        "{\"id\":\"serve:framework=%s\",\"index\":%d,\"section\":\"serve\",\"factors\":{\"framework\":\"%s\"},"
+        "\"keys\":{\"mode\":\"infer\",\"framework\":\"%s\",\"model\":\"lenet\",\"data\":\"digits\",\"batch\":4,"
+        "\"requests\":501,\"threads\":1,\"precision\":\"f32\"},\"options\":{},\"env\":{},"
+        "\"framework\":{\"name\":\"%s\",\"version\":\"1\",\"title\":\"%s\"}}",
+        framework, index, framework, framework, framework, framework);
+    ys_json *proof = fake_json("{\"verdict\":\"pass\",\"reason\":null,\"checks\":[]}");
+    ys_status status = ys_store_trial_put(store, study_id, trial, &trial_id);
+    if (status == YS_OK)
+        status = ys_store_proof_put(store, trial_id, proof);
+    for (int round = 0; status == YS_OK && round < rounds; round++) {
+        struct ys_series_set series = {0};
+        ys_json *facts = fake_infer_facts(501, usual + round, &series), *metrics = NULL;
+        status = ys_store_run_put(store, trial_id, round, 0, facts, &series, &run_id);
+        if (status == YS_OK)
+            status = ys_metric_of_run(trial, facts, &series, &metrics);
+        if (status == YS_OK)
+            status = ys_store_metric_put(store, run_id, metrics);
+        ys_json_free(metrics);
+        ys_json_free(facts);
+        ys_series_set_free(&series);
+    }
+    ys_json_free(trial);
+    ys_json_free(proof);
+    return status;
+}
+
 /* A folder for one test; the caller removes it with fake_folder_remove(). */
 __attribute__((unused)) static char *fake_folder(void)
 {

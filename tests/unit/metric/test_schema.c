@@ -27,6 +27,7 @@ static bool load(void)
           fake_study(store, fake_trials, FAKE_TRIALS, 6, 3, &id) == YS_OK);
     int64_t trial_id;
     CHECK(ys_store_trial_put(store, id, missing, &trial_id) == YS_OK);
+    CHECK(fake_infer_trial(store, id, FAKE_TRIALS + 1, "builtin", 100, 2) == YS_OK);
     CHECK(ys_metric_result(store, id, YS_RESULT_RUNS, &result) == YS_OK);
     ys_json_free(missing);
     ys_store_close(store);
