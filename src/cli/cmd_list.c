@@ -112,11 +112,12 @@ static void print_framework(const ys_json *entry, bool full, struct ys_buf *out)
         return;
     for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it)) {
         const ys_json *option = ys_json_iter_value(it), *choices = ys_json_get(option, "choices");
+        const char *type = ys_json_get_text(option, "type", "");
         ys_buf_printf(out, "    opt.%s.%s = ", ys_json_get_text(entry, "name", ""), ys_json_iter_key(it));
         for (size_t i = 0; i < ys_json_size(choices); i++)
             ys_buf_printf(out, "%s%s", i ? "|" : "", ys_json_text(ys_json_at(choices, i), ""));
         if (!ys_json_size(choices))
-            ys_buf_puts(out, strcmp(ys_json_get_text(option, "type", ""), "bool") == 0 ? "on|off" : "TEXT");
+            ys_buf_puts(out, strcmp(type, "bool") == 0 ? "on|off" : strcmp(type, "number") == 0 ? "NUMBER" : "TEXT");
         ys_buf_printf(out, "\n        %s\n", ys_json_get_text(option, "help", ""));
     }
     if (ys_json_get_text(entry, "limits", NULL))

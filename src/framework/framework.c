@@ -6,7 +6,9 @@
 #include "framework/environment.h"
 #include "framework/recipe.h"
 #include "job/nearest.h"
+#include "job/value.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -262,10 +264,14 @@ ys_status ys_framework_option(const struct ys_framework *framework, const char *
         return ys_fail(YS_EINVAL, "%s has no option \"%s\": see yardstick list frameworks %s", framework->name, option,
                        framework->name);
     const char *type = ys_json_get_text(known, "type", "text");
+    bool is_number = strcmp(type, "number") == 0;
     struct ys_buf allowed = {0};
+    double number;
     *value = NULL;
     if (strcmp(type, "text") == 0)
         *value = ys_json_string(text);
+    else if (is_number && ys_value_real(text, &number) && number > 0 && isfinite(number))
+        *value = ys_json_real(number);
     else if (strcmp(type, "bool") == 0 && (strcmp(text, "on") == 0 || strcmp(text, "off") == 0))
         *value = ys_json_bool(strcmp(text, "on") == 0);
     for (size_t i = 0; i < ys_json_size(choices); i++) {
@@ -277,7 +283,10 @@ ys_status ys_framework_option(const struct ys_framework *framework, const char *
     ys_status status = YS_OK;
     if (!*value)
         status = ys_fail(YS_EINVAL, "opt.%s.%s = %s: write %s%s", framework->name, option, text,
-                         ys_json_size(choices) ? "one of " : "on or off", ys_buf_text(&allowed));
+                         ys_json_size(choices) ? "one of "
+                         : is_number           ? "a number above 0"
+                                               : "on or off",
+                         ys_buf_text(&allowed));
     ys_buf_free(&allowed);
     return status;
 }

@@ -32,7 +32,7 @@ struct ys_framework {
     char **argv;                  /* what to execute, ended by NULL; NULL unless ready */
     char **env;                   /* "NAME=value" over the parent's environment, ended by NULL; never NULL */
     char closure[YS_SHA256_TEXT]; /* over the recipe, the adapter's files, the pinned requirements, the program */
-    ys_json *options;             /* {NAME: {type: "bool"|"text"|"choice", choices: [...], help: ...}} */
+    ys_json *options;             /* {NAME: {type: "bool"|"number"|"text"|"choice", choices: [...], help: ...}} */
 };
 
 /** Finds `spec`. `recipe_dirs` may be NULL or is ended by NULL. YS_ENOTFOUND: no such recipe, or it does not have that

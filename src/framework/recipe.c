@@ -102,19 +102,20 @@ static ys_status set_size(uint64_t *field, const struct ys_ini_entry *entry)
     return ys_ini_fail(&entry->value_place, "%s = %s: write a size such as 190 MB or 1.6 GB", entry->key, entry->value);
 }
 
-/* opt.NAME = bool: help   |   text: help   |   one of a b c: help */
+/* opt.NAME = bool: help   |   number: help   |   text: help   |   one of a b c: help */
 static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
 {
     const char *name = entry->key + strlen("opt."), *colon = strchr(entry->value, ':');
     if (!*name || !colon)
-        return ys_ini_fail(&entry->value_place, "%s = %s: write TYPE: HELP, where TYPE is bool, text or one of A B C",
-                           entry->key, entry->value);
+        return ys_ini_fail(&entry->value_place,
+                           "%s = %s: write TYPE: HELP, where TYPE is bool, number, text or one of A B C", entry->key,
+                           entry->value);
     char *type = ys_strndup(entry->value, (size_t)(colon - entry->value));
     if (!type)
         return ys_out_of_memory();
     ys_json *option = ys_json_object();
     ys_status status = YS_OK;
-    if (strcmp(type, "bool") == 0 || strcmp(type, "text") == 0) {
+    if (strcmp(type, "bool") == 0 || strcmp(type, "number") == 0 || strcmp(type, "text") == 0) {
         ys_json_set_string(option, "type", type);
     } else if (strncmp(type, "one of ", 7) == 0) {
         char **words = NULL;
@@ -126,8 +127,8 @@ static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
         ys_json_set_string(option, "type", "choice");
         ys_json_set(option, "choices", choices);
     } else {
-        status = ys_ini_fail(&entry->value_place, "%s: \"%s\" is no type: write bool, text or one of A B C", entry->key,
-                             type);
+        status = ys_ini_fail(&entry->value_place, "%s: \"%s\" is no type: write bool, number, text or one of A B C",
+                             entry->key, type);
     }
     ys_json_set_string(option, "help", colon + 1 + strspn(colon + 1, " "));
     ys_free(type);

@@ -187,6 +187,16 @@ static void options_are_typed_and_wrong_values_say_what_is_allowed(void)
     ys_json_free(value);
     CHECK(ys_framework_option(framework, "channels_last", "yes", &value) == YS_EINVAL);
     ys_framework_free(framework);
+    REQUIRE(ys_framework_find("null", NULL, &framework) == YS_OK);
+    REQUIRE(ys_framework_option(framework, "rate", "1e3", &value) == YS_OK);
+    CHECK(ys_json_number(value, 0) == 1000);
+    ys_json_free(value);
+    static const char *const bad[] = {"fast", "0", "-1", "", "1e999", "nan"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK(ys_framework_option(framework, "rate", bad[i], &value) == YS_EINVAL);
+        CHECK_HAS(ys_error(), ": write a number above 0");
+    }
+    ys_framework_free(framework);
 }
 
 TAP_MAIN(TAP_CASE(one_that_is_not_installed_is_missing_with_the_command), TAP_CASE(a_failed_attempt_is_the_reason),

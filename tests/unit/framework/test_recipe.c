@@ -25,7 +25,7 @@ static void options_carry_type_choices_and_help(void)
     struct ys_recipe *recipe = NULL;
     REQUIRE(read_text("o.recipe",
                       "name = o\nprogram = x\nopt.fast = bool: go faster\nopt.mode = one of a bb: which one\nopt.rate "
-                      "= text: rows\n",
+                      "= number: rows\nopt.note = text: any\n",
                       &recipe) == YS_OK);
     const ys_json *mode = ys_json_get(recipe->options, "mode");
     CHECK_TEXT(ys_json_get_text(ys_json_get(recipe->options, "fast"), "type", ""), "bool");
@@ -33,7 +33,8 @@ static void options_carry_type_choices_and_help(void)
     CHECK_TEXT(ys_json_get_text(mode, "type", ""), "choice");
     CHECK_INT(ys_json_size(ys_json_get(mode, "choices")), 2);
     CHECK_TEXT(ys_json_text(ys_json_at(ys_json_get(mode, "choices"), 1), ""), "bb");
-    CHECK_TEXT(ys_json_get_text(ys_json_get(recipe->options, "rate"), "type", ""), "text");
+    CHECK_TEXT(ys_json_get_text(ys_json_get(recipe->options, "rate"), "type", ""), "number");
+    CHECK_TEXT(ys_json_get_text(ys_json_get(recipe->options, "note"), "type", ""), "text");
     ys_recipe_free(recipe);
 }
 
