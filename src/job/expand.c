@@ -1,5 +1,6 @@
 /* From sections to trials: the product of the axes, less what is excluded. */
 #include "base/mem.h"
+#include "job/optimizer.h"
 #include "job/section.h"
 
 #include <string.h>
@@ -148,7 +149,7 @@ static const struct dimension *find_dimension(const struct grid *grid, const cha
 
 static bool is_standard_length_replaced(const struct grid *grid, const char *key)
 {
-    return strcmp(key, "epochs") == 0 && find_dimension(grid, "steps");
+    return strcmp(key, "epochs") == 0 && (find_dimension(grid, "steps") || find_dimension(grid, "requests"));
 }
 
 /* Whether the current point has the term's value. */
@@ -195,6 +196,18 @@ static void add_factor(const char *key, const char *text, const ys_json *value, 
     note(status, ys_json_set(factors, key, ys_json_copy(value)));
 }
 
+/* Makes null what says nothing in the trial's mode, and says the optimizer's numbers. */
+static ys_status finish_keys(ys_json *keys)
+{
+    const char *mode = ys_json_get_text(keys, "mode", "");
+    struct ys_job_optimizer optimizer;
+    for (const struct ys_option *option = ys_options(); option->name; option++)
+        if (option->mode && strcmp(option->mode, mode) != 0)
+            YS_TRY(ys_json_set(keys, option->name, ys_json_null()));
+    YS_TRY(ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer));
+    return ys_job_optimizer_put(&optimizer, keys);
+}
+
 static void fill_trial(const struct expansion *expansion, const struct grid *grid, struct ys_buf *id, ys_json *factors,
                        ys_json *keys, ys_json *options, ys_json *env, ys_status *status)
 {
@@ -218,6 +231,27 @@ static void fill_trial(const struct expansion *expansion, const struct grid *gri
         if (setting->axis.count > 1)
             add_factor(setting->key, setting->axis.texts[dimension->index], value, id, factors, status);
     }
+    if (*status == YS_OK)
+        *status = finish_keys(keys);
+}
+
+/* What only two keys together can have wrong. */
+static ys_status check_point(const struct grid *grid, const ys_json *keys)
+{
+    const char *text = ys_json_get_text(keys, "optimizer", NULL);
+    struct ys_job_optimizer optimizer;
+    if (!text)
+        return YS_OK; /* the trial does not train */
+    YS_TRY(ys_job_optimizer_parse(text, &optimizer));
+    double momentum = ys_json_get_number(keys, "momentum", 0);
+    ys_status status = ys_job_optimizer_check(&optimizer, momentum);
+    if (status == YS_OK)
+        return YS_OK;
+    status =
+        ys_fail_in(status, "optimizer = %s with momentum = %g in section [%s]", text, momentum, grid->section->name);
+    /* The key that is not a default is to blame. */
+    const struct dimension *given = find_dimension(grid, momentum > 0 ? "momentum" : "optimizer");
+    return ys_ini_fail_in(given ? &given->setting->value_place : &grid->section->place, status);
 }
 
 static ys_status add_trial(struct expansion *expansion, const struct grid *grid)
@@ -227,6 +261,8 @@ static ys_status add_trial(struct expansion *expansion, const struct grid *grid)
             *options = ys_json_object(), *env = ys_json_object();
     ys_status status = trial && factors && keys && options && env ? YS_OK : ys_out_of_memory();
     fill_trial(expansion, grid, &id, factors, keys, options, env, &status);
+    if (status == YS_OK)
+        status = check_point(grid, keys);
     if (id.failed)
         note(&status, ys_out_of_memory());
     note(&status, ys_json_set_string(trial, "id", ys_buf_text(&id)));
@@ -279,9 +315,37 @@ static ys_status check_required(const struct ys_resolver *resolver, const struct
     return YS_OK;
 }
 
+/* Refuses what says nothing in the section's mode: how long a run of the other mode is, and axes, whose values would
+ * all give the same trial. */
+static ys_status check_mode(const struct expansion *expansion, const struct ys_section *section)
+{
+    const struct ys_setting *given = ys_layer_find(&section->all, "mode");
+    const char *mode = given ? ys_json_text(given->values[0], "") : ys_json_get_text(expansion->standards, "mode", "");
+    for (size_t i = 0; i < section->all.count; i++) {
+        const struct ys_setting *setting = section->all.items[i];
+        const char *key = setting->key, *only = setting->option->mode;
+        const char *instead = strcmp(key, "requests") == 0                              ? "epochs or steps"
+                              : strcmp(key, "epochs") == 0 || strcmp(key, "steps") == 0 ? "requests"
+                                                                                        : NULL;
+        if (!only || strcmp(only, mode) == 0)
+            continue;
+        if (instead)
+            return ys_ini_fail(&setting->place,
+                               "%s is for mode = %s, and section [%s] has mode = %s: write %s instead, or mode = %s",
+                               key, only, section->name, mode, instead, only);
+        if (setting->axis.count > 1)
+            return ys_ini_fail(&setting->place,
+                               "%s is for mode = %s, and section [%s] has mode = %s, where its values would all give "
+                               "the same trial: remove it",
+                               key, only, section->name, mode);
+    }
+    return YS_OK;
+}
+
 static ys_status expand_section(struct expansion *expansion, const struct ys_section *section)
 {
     YS_TRY(check_required(expansion->resolver, section));
+    YS_TRY(check_mode(expansion, section));
     const struct ys_setting *frameworks = ys_layer_find(&section->all, "framework");
     int64_t kept_before = expansion->kept;
     struct grid *grid = ys_alloc(1, sizeof *grid);

@@ -14,14 +14,20 @@
  *
  * `study`: {name, repeat, order, seed, time_limit_s (null: none), cooldown_s, results, margin, max_runs}.
  *
- * `trials`: in the order of the file, the first key slowest, each
- *     {"id": "lenet:framework=pytorch,threads=2",  section, and the factors as written; unique in the study
- *      "index": 3, "section": "lenet",
- *      "factors": {"framework": "pytorch", "threads": 2},  keys with several values in this section; options that vary
- * are called "opt.pytorch.channels_last", variables "env.NAME" "keys": {...},     every work, machine and observation
- * key of the option table, typed; durations in seconds, sizes in bytes, null: not given or not yet available. Of epochs
- * and steps exactly one is not null "options": {...},  of the trial's framework: {"channels_last": true} "env": {...}}
- * texts */
+ * `trials`: in the order of the file, the first key slowest, each an object of
+ *
+ * `id`: "lenet:framework=pytorch,threads=2", section and factors as written; unique in the study.
+ *
+ * `index`: 3. `section`: "lenet".
+ *
+ * `factors`: {"framework": "pytorch", "threads": 2}, keys with several values in this section; options that vary are
+ * called "opt.pytorch.channels_last", variables "env.NAME".
+ *
+ * `keys`: every work, machine and observation key of the option table, typed; durations in seconds, sizes in bytes;
+ * null: not given, not yet available, or without meaning in the trial's mode. Of epochs, steps and requests exactly one
+ * is not null. Beside them beta1, beta2, alpha and epsilon of the optimizer, null where it has no such number.
+ *
+ * `options`: of the trial's framework, {"channels_last": true}. `env`: texts. */
 struct ys_job {
     char *text; /* as given, each include replaced by its file's lines; without a file, a file that means the same */
     ys_json *study, *trials;

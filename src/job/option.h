@@ -31,7 +31,9 @@ enum ys_option_type {
     YS_OPTION_DURATION,  /* 30s, 1.5h; real, seconds */
     YS_OPTION_SIZE,      /* 2GiB; integer, bytes */
     YS_OPTION_CPUS,      /* 0-3,5; array of integers */
-    YS_OPTION_SCHEDULE,  /* constant, step(30, 0.1); string without blanks */
+    YS_OPTION_SCHEDULE,  /* constant, step(30, 0.1); string, equal for equal schedules */
+    YS_OPTION_OPTIMIZER, /* sgd, adam(0.9, 0.99, 1e-8); string, equal for equal optimizers */
+    YS_OPTION_LOSS,      /* auto, nll, softmax_cross_entropy(0.1); string, equal for equal losses */
     YS_OPTION_MODEL,     /* a name of ys_models(); string */
     YS_OPTION_DATA,      /* a name of ys_data_sources(); string */
     YS_OPTION_FRAMEWORK, /* NAME or NAME@VERSION; string. Whether there is such a recipe is not checked here */
@@ -49,10 +51,11 @@ struct ys_option {
     bool file_only;       /* is no flag */
     bool later;           /* known, but not yet available: refused whatever its value, null in the resolved JSON */
     bool above_low;       /* `low` itself is out of range */
+    const char *mode;     /* the one mode in which it says something, null in the others; NULL: every mode */
     double low, high;     /* numbers, shares, durations (seconds), sizes (bytes): the allowed range */
     const char *unit;     /* of the value in the resolved JSON; NULL when it has none */
     const char *choices;  /* YS_OPTION_WORD: "random|fixed" */
-    const char *coming;   /* YS_OPTION_WORD: choices that are not yet available; NULL for none */
+    const char *coming;   /* choices that are not yet available; NULL for none */
     const char *standard; /* the default, as a file would write it; NULL: null in the resolved JSON, or required */
     const char *none;     /* the word that stands for null, as "none"; NULL when a value cannot be taken back */
     bool required;        /* every section needs it */
@@ -84,7 +87,7 @@ ys_status ys_option_help_text(const char *key, struct ys_buf *out) YS_MUST_CHECK
 void ys_job_keys_text(struct ys_buf *out);
 /** The table of docs/job-file.md, Markdown. Appended. */
 void ys_options_markdown(struct ys_buf *out);
-/** Array of {name, group, type, values, unit, low, high, choices, default, axis, flag, available, help}. */
+/** Array of {name, group, type, values, unit, low, high, choices, default, axis, mode, flag, available, help}. */
 ys_status ys_options_json(ys_json **options) YS_MUST_CHECK;
 
 #endif

@@ -1,6 +1,9 @@
 /* What the option table says to people and programs. */
 #include "base/mem.h"
+#include "job/loss.h"
+#include "job/optimizer.h"
 #include "job/option.h"
+#include "job/schedule.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +17,9 @@ _Static_assert(sizeof group_names / sizeof group_names[0] == YS_OPTION_GROUP_COU
 static const char *const group_titles[] = {"Study keys (before the first section)", "Work keys", "Machine keys",
                                            "Observation keys"};
 
-static const char *const type_names[] = {"integer", "real",      "share",   "bool", "word",     "name",
-                                         "path",    "duration",  "size",    "cpus", "schedule", "model",
-                                         "data",    "framework", "exclude", "env",  "opt"};
+static const char *const type_names[] = {"integer",  "real",      "share",   "bool",     "word",      "name", "path",
+                                         "duration", "size",      "cpus",    "schedule", "optimizer", "loss", "model",
+                                         "data",     "framework", "exclude", "env",      "opt"};
 _Static_assert(sizeof type_names / sizeof type_names[0] == YS_OPTION_TYPE_COUNT, "a type lacks its name");
 
 static void print_range(const struct ys_option *option, const char *unit, double scale, struct ys_buf *out)
@@ -75,7 +78,6 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         [YS_OPTION_NAME] = "a name of at most 64 letters, digits, _ - and .",
         [YS_OPTION_PATH] = "a path",
         [YS_OPTION_CPUS] = "a list of CPUs as 0-3,5 (each once, 0 to 4095)",
-        [YS_OPTION_SCHEDULE] = "constant or step(STEPS, FACTOR)",
         [YS_OPTION_MODEL] = "the name of a model",
         [YS_OPTION_DATA] = "the name of a data set",
         [YS_OPTION_FRAMEWORK] = "NAME or NAME@VERSION",
@@ -83,12 +85,20 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         [YS_OPTION_ENV] = "any text",
         [YS_OPTION_OPT] = "what the framework's recipe allows",
     };
+    const struct ys_form *forms = option->type == YS_OPTION_SCHEDULE    ? ys_schedules()
+                                  : option->type == YS_OPTION_OPTIMIZER ? ys_job_optimizers()
+                                  : option->type == YS_OPTION_LOSS      ? ys_job_losses()
+                                                                        : NULL;
     if (option->later)
         ys_buf_puts(out, "not yet available");
     else if (option->type == YS_OPTION_WORD)
         print_choices(option->choices, out);
+    else if (forms)
+        ys_form_print_all(forms, out);
     else
         texts[option->type] ? (void)ys_buf_puts(out, texts[option->type]) : print_number(option, out);
+    if (option->type == YS_OPTION_SCHEDULE)
+        ys_buf_puts(out, "; with warmup(STEPS) before it or without");
     if (option->none && !option->later)
         ys_buf_printf(out, ", or %s", option->none);
 }
@@ -139,6 +149,8 @@ ys_status ys_option_help_text(const char *key, struct ys_buf *out)
     ys_buf_free(&values);
     const char *standard = standard_text(option);
     ys_buf_printf(out, "  default:  %s\n", standard ? standard : option->required ? "none, must be given" : "none");
+    if (option->mode)
+        ys_buf_printf(out, "  mode:     %s only\n", option->mode);
     if (!option->later) {
         ys_buf_printf(out, "  axis:     %s\n", option->axis ? "yes, {a, b, c} makes a trial of each" : "no");
         if (!option->file_only)
@@ -232,6 +244,7 @@ static ys_status option_json(const struct ys_option *option, ys_json *list)
     ys_json_set(item, "choices", choices);
     ys_json_set_string(item, "default", standard_text(option));
     ys_json_set_bool(item, "axis", option->axis);
+    ys_json_set_string(item, "mode", option->mode);
     ys_json_set_bool(item, "flag", !option->file_only);
     ys_json_set_bool(item, "available", !option->later);
     if (status == YS_OK)

@@ -2,7 +2,9 @@
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "graph/model.h"
+#include "job/loss.h"
 #include "job/nearest.h"
+#include "job/optimizer.h"
 #include "job/option.h"
 #include "job/schedule.h"
 #include "job/value.h"
@@ -78,8 +80,6 @@ static ys_status parse_number(const struct ys_option *option, const char *key, c
 
 static ys_status parse_word(const struct ys_option *option, const char *key, const char *text, ys_json **value)
 {
-    if (is_among(text, option->coming))
-        return ys_fail(YS_EINVAL, "%s = %s is not yet available: use %s", key, text, option->standard);
     if (!is_among(text, option->choices))
         return refuse(key, text, "there is no such choice", option);
     *value = ys_json_string(text);
@@ -167,22 +167,38 @@ static ys_status parse_cpus(const struct ys_option *option, const char *key, con
     return status == YS_EINVAL ? refuse(key, text, "this is no list of CPUs", option) : status;
 }
 
-static ys_status parse_schedule(const char *key, const char *text, ys_json **value)
+/* The text of `type` in the one way that equal values share. Appended. */
+static ys_status print_form(enum ys_option_type type, const char *text, struct ys_buf *out)
 {
     struct ys_schedule schedule;
-    ys_status status = ys_schedule_parse(text, &schedule);
+    struct ys_job_optimizer optimizer;
+    struct ys_job_loss loss;
+    switch (type) {
+    case YS_OPTION_SCHEDULE:
+        YS_TRY(ys_schedule_parse(text, &schedule));
+        ys_schedule_print(&schedule, out);
+        return YS_OK;
+    case YS_OPTION_OPTIMIZER:
+        YS_TRY(ys_job_optimizer_parse(text, &optimizer));
+        ys_job_optimizer_print(&optimizer, out);
+        return YS_OK;
+    default:
+        YS_TRY(ys_job_loss_parse(text, &loss));
+        ys_job_loss_print(&loss, out);
+        return YS_OK;
+    }
+}
+
+static ys_status parse_form(enum ys_option_type type, const char *key, const char *text, ys_json **value)
+{
+    struct ys_buf canonical = {0};
+    ys_status status = print_form(type, text, &canonical);
     if (status != YS_OK)
-        return ys_fail_in(status, "%s = %.*s", key, SHOWN, text);
-    char *dense = ys_strdup(text), *to = dense;
-    if (!dense)
-        return ys_out_of_memory();
-    for (const char *from = text; *from; from++)
-        if (*from != ' ')
-            *to++ = *from;
-    *to = 0;
-    *value = ys_json_string(dense);
-    ys_free(dense);
-    return *value ? YS_OK : ys_out_of_memory();
+        status = ys_fail_in(status, "%s = %.*s", key, SHOWN, text);
+    else if (canonical.failed || !(*value = ys_json_string(ys_buf_text(&canonical))))
+        status = ys_out_of_memory();
+    ys_buf_free(&canonical);
+    return status;
 }
 
 /* The names of the models or data sets there are, ended by NULL. */
@@ -223,6 +239,8 @@ ys_status ys_option_parse(const struct ys_option *option, const char *key, const
 {
     if (option->later)
         return ys_fail(YS_EINVAL, "%s = %.*s: %s is not yet available: remove it", key, SHOWN, text, key);
+    if (is_among(text, option->coming))
+        return ys_fail(YS_EINVAL, "%s = %s is not yet available: use %s", key, text, option->standard);
     if (option->none && strcmp(text, option->none) == 0) {
         *value = ys_json_null();
         return YS_OK;
@@ -241,7 +259,9 @@ ys_status ys_option_parse(const struct ys_option *option, const char *key, const
     case YS_OPTION_CPUS:
         return parse_cpus(option, key, text, value);
     case YS_OPTION_SCHEDULE:
-        return parse_schedule(key, text, value);
+    case YS_OPTION_OPTIMIZER:
+    case YS_OPTION_LOSS:
+        return parse_form(option->type, key, text, value);
     case YS_OPTION_MODEL:
     case YS_OPTION_DATA:
         return parse_known_name(option, key, text, value);

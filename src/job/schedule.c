@@ -1,67 +1,109 @@
 #include "job/schedule.h"
 
-#include "job/value.h"
-
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#define STEPS_LIMIT  1000000000
-#define FACTOR_LIMIT 1000.0
-#define NUMBER_SIZE  64
+#define STEPS_LIMIT 1000000000
 
-/* Copies `length` bytes without the blanks around them; false when they are too many for a number. */
-static bool copy_trimmed(const char *text, size_t length, char number[NUMBER_SIZE])
-{
-    while (length > 0 && *text == ' ') {
-        text++;
-        length--;
+#define STEPS                                                                                                          \
+    {                                                                                                                  \
+        .name = "STEPS", .low = 1, .high = STEPS_LIMIT, .whole = true                                                  \
     }
-    while (length > 0 && text[length - 1] == ' ')
-        length--;
-    if (length >= NUMBER_SIZE)
-        return false;
-    memcpy(number, text, length);
-    number[length] = 0;
-    return true;
+#define ABOVE_0(name_, high_)                                                                                          \
+    {                                                                                                                  \
+        .name = (name_), .low = 0, .above_low = true, .high = (high_)                                                  \
+    }
+
+enum form { CONSTANT, STEP, INV_POWER, INV_DECAY, COSINE, COSINE_STEPS };
+
+/* clang-format off */
+static const struct ys_form forms[] = {
+    [CONSTANT] = {"constant"},
+    [STEP] = {"step", {STEPS, ABOVE_0("FACTOR", 1000)}, 2},
+    [INV_POWER] = {"inv", {ABOVE_0("GAMMA", 1000), ABOVE_0("POWER", 100)}, 2},
+    [INV_DECAY] = {"inv", {ABOVE_0("DECAY", 1000)}, 1},
+    [COSINE] = {"cosine"},
+    [COSINE_STEPS] = {"cosine", {STEPS}, 1},
+    {NULL},
+};
+
+static const struct ys_form warmups[] = {{"warmup", {STEPS}, 1}, {NULL}};
+/* clang-format on */
+
+const struct ys_form *ys_schedules(void)
+{
+    return forms;
 }
 
 ys_status ys_schedule_parse(const char *text, struct ys_schedule *schedule)
 {
-    *schedule = (struct ys_schedule){0, 1};
-    if (strcmp(text, "constant") == 0)
-        return YS_OK;
-    const char *open = strchr(text, '('), *comma = open ? strchr(open, ',') : NULL;
-    size_t length = strlen(text);
-    char name[NUMBER_SIZE], every[NUMBER_SIZE], factor[NUMBER_SIZE];
-    bool well_formed = comma && text[length - 1] == ')' && copy_trimmed(text, (size_t)(open - text), name) &&
-                       strcmp(name, "step") == 0 && copy_trimmed(open + 1, (size_t)(comma - open - 1), every) &&
-                       copy_trimmed(comma + 1, (size_t)(text + length - 1 - (comma + 1)), factor);
-    if (!well_formed || !ys_value_int(every, &schedule->every) || !ys_value_real(factor, &schedule->factor))
-        return ys_fail(YS_EINVAL, "this is no schedule: write constant, or step(STEPS, FACTOR) as in step(30, 0.1)");
-    if (schedule->every < 1 || schedule->every > STEPS_LIMIT)
-        return ys_fail(YS_EINVAL, "STEPS must be 1 to %d", STEPS_LIMIT);
-    if (!(schedule->factor > 0) || schedule->factor > FACTOR_LIMIT)
-        return ys_fail(YS_EINVAL, "FACTOR must be above 0 and at most %g", FACTOR_LIMIT);
-    return YS_OK;
+    *schedule = (struct ys_schedule){.form = &forms[CONSTANT]};
+    text += strspn(text, " \t");
+    const char *end = strchr(text, ')');
+    if (strncmp(text, warmups[0].name, strlen(warmups[0].name)) == 0) {
+        const struct ys_form *form;
+        double steps[YS_FORM_ARGUMENTS];
+        if (!end || !end[1 + strspn(end + 1, " \t")])
+            return ys_fail(YS_EINVAL, "a warm-up stands before a schedule: write warmup(STEPS) constant");
+        YS_TRY(ys_form_parse(warmups, "warm-up", text, (size_t)(end + 1 - text), &form, steps));
+        schedule->warmup = (int64_t)steps[0];
+        text = end + 1;
+    }
+    return ys_form_parse(forms, "schedule", text, strlen(text), &schedule->form, schedule->numbers);
 }
 
-ys_status ys_schedule_fill(const ys_json *keys, int64_t steps, double *lr)
+void ys_schedule_print(const struct ys_schedule *schedule, struct ys_buf *out)
+{
+    double warmup = (double)schedule->warmup;
+    if (schedule->warmup > 0) {
+        ys_form_print(&warmups[0], &warmup, out);
+        ys_buf_puts(out, " ");
+    }
+    ys_form_print(schedule->form, schedule->numbers, out);
+}
+
+static double cosine(double k, double steps)
+{
+    return k < steps ? (1 + cos(M_PI * k / steps)) / 2 : 0;
+}
+
+/* The rate of step k, counted from the end of the warm-up, `left` steps of the run coming after that. `last` is the
+ * rate of the step before. */
+static double rate_of(const struct ys_schedule *schedule, double lr, int64_t k, int64_t left, double last)
+{
+    const double *numbers = schedule->numbers, at = (double)k;
+    switch (schedule->form - forms) {
+    case STEP:
+        return k == 0 ? lr : k % (int64_t)numbers[0] == 0 ? last * numbers[1] : last;
+    case INV_POWER:
+        return lr * pow(1 + numbers[0] * at, -numbers[1]);
+    case INV_DECAY:
+        return lr / (1 + numbers[0] * at);
+    case COSINE:
+        return lr * cosine(at, (double)left);
+    case COSINE_STEPS:
+        return lr * cosine(at, numbers[0]);
+    default:
+        return lr;
+    }
+}
+
+ys_status ys_schedule_fill(const ys_json *keys, int64_t total, int64_t steps, double *rates)
 {
     const char *text = ys_json_get_text(keys, "schedule", "constant");
     struct ys_schedule schedule;
     ys_status status = ys_schedule_parse(text, &schedule);
     if (status != YS_OK)
         return ys_fail_in(status, "schedule = %s", text);
-    double rate = ys_json_get_number(keys, "lr", 0);
-    for (int64_t k = 0; k < steps; k++) {
-        if (k > 0 && schedule.every > 0 && k % schedule.every == 0)
-            rate *= schedule.factor;
-        if (!isfinite(rate))
+    double lr = ys_json_get_number(keys, "lr", 0);
+    for (int64_t s = 0; s < steps; s++) {
+        int64_t k = s - schedule.warmup;
+        rates[s] = k < 0 ? lr * ((double)(s + 1) / (double)schedule.warmup)
+                         : rate_of(&schedule, lr, k, total - schedule.warmup, s > 0 ? rates[s - 1] : lr);
+        if (!isfinite(rates[s]))
             return ys_fail(YS_EINVAL,
                            "schedule = %s: the learning rate is infinite from step %lld on: use a smaller factor", text,
-                           (long long)k);
-        lr[k] = rate;
+                           (long long)s);
     }
     return YS_OK;
 }
@@ -69,9 +111,12 @@ ys_status ys_schedule_fill(const ys_json *keys, int64_t steps, double *lr)
 ys_status ys_job_steps(const ys_json *keys, int64_t train_count, int64_t *steps)
 {
     int64_t batch = ys_json_get_int(keys, "batch", 0), wanted = ys_json_get_int(keys, "steps", 0);
+    int64_t requests = ys_json_get_int(keys, "requests", 0);
     if (batch < 1 || batch > train_count)
         return ys_fail(YS_EINVAL, "batch = %lld: the data set has %lld training rows: use a batch of 1 to %lld",
                        (long long)batch, (long long)train_count, (long long)train_count);
+    if (strcmp(ys_json_get_text(keys, "mode", "train"), "infer") == 0)
+        wanted = requests < YS_JOB_REQUEST_BATCHES ? requests : YS_JOB_REQUEST_BATCHES;
     if (wanted == 0) {
         int64_t epochs = ys_json_get_int(keys, "epochs", 0), each = train_count / batch;
         if (epochs > STEPS_LIMIT / each)

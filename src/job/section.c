@@ -77,8 +77,9 @@ static ys_status read_entry(struct ys_resolver *resolver, const struct ys_ini_en
                             &entry->place, &entry->value_place, setting));
     for (size_t i = 0; i < layer->count; i++)
         if (ys_setting_replaces(
-                setting, layer->items[i])) /* the same key twice was refused before: these are epochs and steps */
-            return ys_ini_fail(&entry->place, "%s and %s (line %d) both say how long training is: keep one of them",
+                setting,
+                layer->items[i])) /* the same key twice was refused before: these are epochs, steps, requests */
+            return ys_ini_fail(&entry->place, "%s and %s (line %d) both say how long a run is: keep one of them",
                                entry->key, layer->items[i]->key, layer->items[i]->place.line);
     return put(layer, setting);
 }

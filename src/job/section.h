@@ -80,7 +80,7 @@ ys_status ys_setting_parse(struct ys_resolver *resolver, const char *key, const 
                            const struct ys_ini_place *place, const struct ys_ini_place *value_place,
                            struct ys_setting *setting) YS_MUST_CHECK;
 void ys_setting_fini(struct ys_setting *setting);
-/** Whether a value of `a` takes the place of a value of `b`: the same key, or epochs and steps. */
+/** Whether a value of `a` takes the place of a value of `b`: the same key, or two of epochs, steps and requests. */
 bool ys_setting_replaces(const struct ys_setting *a, const struct ys_setting *b);
 /** The setting of exactly `key`, NULL when the layer has none. */
 struct ys_setting *ys_layer_find(const struct ys_layer *layer, const char *key);

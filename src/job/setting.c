@@ -120,7 +120,8 @@ void ys_setting_fini(struct ys_setting *setting)
 
 static bool is_length(const struct ys_setting *setting)
 {
-    return strcmp(setting->key, "epochs") == 0 || strcmp(setting->key, "steps") == 0;
+    return strcmp(setting->key, "epochs") == 0 || strcmp(setting->key, "steps") == 0 ||
+           strcmp(setting->key, "requests") == 0;
 }
 
 bool ys_setting_replaces(const struct ys_setting *a, const struct ys_setting *b)

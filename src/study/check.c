@@ -71,7 +71,6 @@ static ys_status measured_before(struct ys_store *store, const ys_json *trial, d
 
 static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, ys_json *line, double *run_s)
 {
-    struct ys_work work;
     ys_status status = measured_before(study->store, trial->json, run_s);
     if (status == YS_ENOMEM)
         return status;
@@ -82,10 +81,8 @@ static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, 
     }
     bool known = *run_s > 0;
     if (!known) {
-        YS_TRY(ys_study_prepare(study, trial, 0, 0, &work));
         double rows = (double)trial->steps * ys_json_number(ys_trial_key(trial, "batch"), 1);
-        *run_s = GUESSED_START_S + 3 * (double)work.multiply_adds * rows / (GUESSED_RATE * trial->threads);
-        ys_work_fini(&work);
+        *run_s = GUESSED_START_S + 3 * (double)trial->multiply_adds * rows / (GUESSED_RATE * trial->threads);
     }
     ys_json_set_bool(line, "known", known);
     return ys_json_set_real(line, "run_s", *run_s);

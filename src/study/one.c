@@ -220,11 +220,11 @@ static void judge(struct ys_study *study, struct ys_trial *trial, const ys_json 
 }
 
 /* What the run was asked to do, beside what it did: speeds in operations a second come from it. */
-static ys_status note_work(const struct ys_work *work, ys_json *facts)
+static ys_status note_work(const struct ys_trial *trial, ys_json *facts)
 {
     ys_json *note = ys_json_object();
-    ys_json_set_int(note, "parameters", work->parameters);
-    ys_json_set_int(note, "multiply_adds", work->multiply_adds);
+    ys_json_set_int(note, "parameters", trial->parameters);
+    ys_json_set_int(note, "multiply_adds", trial->multiply_adds);
     return ys_json_set(facts, "work", note);
 }
 
@@ -236,7 +236,7 @@ static ys_status run_prepared(struct ys_study *study, struct ys_trial *trial, co
     ys_status status = execute(study, trial, work, round, folder, &record);
     if (!record.facts)
         return status != YS_OK ? status : ys_fail(YS_EINTERNAL, "a run left no record");
-    if (note_work(work, record.facts) != YS_OK) {
+    if (note_work(trial, record.facts) != YS_OK) {
         ys_run_record_fini(&record);
         return ys_out_of_memory();
     }

@@ -56,12 +56,10 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
                     strcmp(ys_json_get_text(ys_json_at(works, k), "data", ""), trial->data->name) == 0;
         if (known)
             continue;
-        struct ys_work work;
-        YS_TRY(ys_study_prepare(study, trial, 0, 0, &work));
         ys_json *line = ys_json_object();
         ys_json_set_string(line, "model", model);
-        ys_json_set_int(line, "parameters", work.parameters);
-        ys_json_set_int(line, "multiply_adds", work.multiply_adds);
+        ys_json_set_int(line, "parameters", trial->parameters);
+        ys_json_set_int(line, "multiply_adds", trial->multiply_adds);
         ys_json_set_string(line, "data", trial->data->name);
         ys_json_set_string(line, "train_hash", trial->data->train_hash);
         ys_json_set_string(line, "test_hash", trial->data->test_hash);
@@ -69,7 +67,6 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
         ys_json_set_int(line, "test_count", trial->data->test_count);
         ys_json_set_bool(line, "verified", trial->data->verified);
         ys_json_set_string(line, "source", trial->data->source);
-        ys_work_fini(&work);
         YS_TRY(ys_json_append(works, line));
         if (!trial->data->verified)
             ys_log_warn("the data set %s is not the published one: its training rows have SHA-256 %s",

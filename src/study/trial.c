@@ -5,6 +5,7 @@
 #include "graph/model.h"
 #include "job/schedule.h"
 #include "probe/host.h"
+#include "study/work.h"
 
 #include <string.h>
 
@@ -121,6 +122,9 @@ static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, c
         return ys_fail(YS_EINVAL,
                        "%s: batch = %lld is larger than the data set %s: it has %lld training rows, give at most that",
                        id, (long long)batch, trial->data->name, (long long)trial->data->train_count);
+    ys_status status = ys_work_resolve(trial);
+    if (status != YS_OK)
+        return ys_fail_in(status, "%s", id);
     YS_TRY(ys_job_steps(keys, trial->data->train_count, &trial->steps));
     YS_TRY(pick_cpus(trial));
     YS_TRY(ys_framework_find(ys_json_get_text(keys, "framework", ""), recipe_dirs, &trial->framework));

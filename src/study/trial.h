@@ -9,11 +9,12 @@
 #define YS_TRIAL_MAX_CPUS 4096
 
 struct ys_trial {
-    ys_json *json;                  /* as it is stored: the job's trial with framework, status, reason, command */
-    struct ys_framework *framework; /* owned */
-    const struct ys_dataset *data;  /* owned by the set */
-    const char *status;             /* NULL: it can run; else "missing", "unsupported" or "skipped" */
-    int64_t steps;
+    ys_json *json;                     /* as it is stored: the job's trial with framework, status, reason, command */
+    struct ys_framework *framework;    /* owned */
+    const struct ys_dataset *data;     /* owned by the set */
+    const char *status;                /* NULL: it can run; else "missing", "unsupported" or "skipped" */
+    int64_t steps;                     /* batches of its order: training steps, or batches that requests go round */
+    int64_t parameters, multiply_adds; /* of its network */
     int threads;
     int *cpus; /* `threads` of them, or those of the key `cpus` */
     size_t cpu_count;

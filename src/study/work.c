@@ -1,140 +1,209 @@
 #include "study/work.h"
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "data/order.h"
 #include "graph/model.h"
+#include "job/loss.h"
+#include "job/optimizer.h"
 #include "job/schedule.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#define WORK_VERSION 1 /* part of the key: raise it when the same inputs would give other files */
+#define WORK_VERSION 2 /* part of the keys: raise it when the same inputs would give other files */
+#define WORK_SHELF   "work"
+#define WORK_LIMIT   ((uint64_t)4 << 30) /* bytes of all works together; what is in use stays all the same */
 
 void ys_work_fini(struct ys_work *work)
 {
+    ys_shelf_release(&work->files);
+    ys_shelf_release(&work->values);
     ys_free(work->graph_path);
     ys_free(work->weights_path);
     ys_free(work->order_path);
     *work = (struct ys_work){0};
 }
 
+/* The loss that the job asks for in the place of the model's own. */
+static ys_status set_loss(const ys_json *keys, struct ys_graph *graph)
+{
+    const char *text = ys_json_get_text(keys, "loss", "auto");
+    struct ys_job_loss loss;
+    ys_status status = ys_job_loss_parse(text, &loss);
+    if (status != YS_OK)
+        return ys_fail_in(status, "loss = %s", text);
+    if (!loss.own) {
+        graph->loss = loss.loss;
+        graph->label_smoothing = loss.label_smoothing;
+    }
+    int last = graph->values[graph->output].producer;
+    if (graph->loss == YS_LOSS_NLL && (last < 0 || graph->nodes[last].op != YS_OP_LOG_SOFTMAX))
+        return ys_fail(YS_EINVAL,
+                       "loss = %s needs a network that ends in LogSoftmax, and %s does not: write "
+                       "softmax_cross_entropy",
+                       text, graph->name);
+    return YS_OK;
+}
+
 static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **graph)
 {
     const struct ys_dataset *data = trial->data;
-    const char *name = ys_json_text(ys_trial_key(trial, "model"), "");
+    const ys_json *keys = ys_json_get(trial->json, "keys");
+    const char *name = ys_json_get_text(keys, "model", "");
     const struct ys_model *model = ys_model_find(name);
+    struct ys_graph *built = NULL;
     if (!model)
         return ys_fail(YS_EINVAL, "there is no model \"%s\"", name);
     struct ys_model_input input = {.dtype = data->dtype, .scale = data->scale, .classes = data->classes};
     memcpy(input.shape, data->shape, sizeof input.shape);
-    return model->build(&input, graph);
+    ys_status status = model->build(&input, &built);
+    if (status == YS_OK)
+        status = set_loss(keys, built);
+    if (status == YS_OK)
+        *graph = built;
+    else
+        ys_graph_free(built);
+    return status;
 }
 
-/* Hash over all that the files depend on. */
-static ys_status make_key(const ys_json *graph, const struct ys_trial *trial, uint64_t seed, int64_t steps,
-                          const double *lr, char key[YS_SHA256_TEXT])
+ys_status ys_work_resolve(struct ys_trial *trial)
 {
-    char rates[YS_SHA256_TEXT], *text = ys_json_dump(graph, YS_JSON_SORTED);
-    ys_sha256_text(lr, (size_t)steps * sizeof *lr, rates);
-    char *all =
-        ys_format("%d|%s|%s|%llu|%lld|%lld|%s", WORK_VERSION, text, trial->data->train_hash, (unsigned long long)seed,
-                  (long long)ys_json_integer(ys_trial_key(trial, "batch"), 0), (long long)steps, rates);
-    ys_free(text);
-    if (!all)
+    struct ys_graph *graph = NULL;
+    YS_TRY(build_graph(trial, &graph));
+    struct ys_job_loss loss = {.loss = graph->loss, .label_smoothing = graph->label_smoothing};
+    struct ys_buf text = {0};
+    ys_job_loss_print(&loss, &text);
+    ys_status status = text.failed ? ys_out_of_memory() : YS_OK;
+    if (status == YS_OK)
+        status = ys_json_set_string(ys_json_get(trial->json, "keys"), "loss", ys_buf_text(&text));
+    trial->parameters = ys_graph_parameter_count(graph);
+    trial->multiply_adds = ys_graph_multiply_adds(graph);
+    ys_buf_free(&text);
+    ys_graph_free(graph);
+    return status;
+}
+
+/* What the files of a trial are made from. */
+struct making {
+    const struct ys_trial *trial;
+    const struct ys_graph *graph;
+    ys_json *json; /* of the graph */
+    uint64_t seed;
+    int64_t batch, steps; /* of the order */
+    double *lr;           /* [steps] */
+};
+
+static ys_status hash_text(char *text_taken, char key[YS_SHA256_TEXT])
+{
+    if (!text_taken)
         return ys_out_of_memory();
-    ys_sha256_text(all, strlen(all), key);
-    ys_free(all);
+    ys_sha256_text(text_taken, strlen(text_taken), key);
+    ys_free(text_taken);
     return YS_OK;
 }
 
-static ys_status write_files(const char *folder, const struct ys_graph *graph, const ys_json *json,
-                             const struct ys_trial *trial, uint64_t seed, int64_t steps, const double *lr)
+/* Hash over all that graph and order depend on. */
+static ys_status key_of_files(const struct making *m, char key[YS_SHA256_TEXT])
 {
+    char rates[YS_SHA256_TEXT], *graph = ys_json_dump(m->json, YS_JSON_SORTED);
+    if (!graph)
+        return ys_out_of_memory();
+    ys_sha256_text(m->lr, (size_t)m->steps * sizeof *m->lr, rates);
+    char *all = ys_format("%d|%s|%s|%llu|%lld|%lld|%s", WORK_VERSION, graph, m->trial->data->train_hash,
+                          (unsigned long long)m->seed, (long long)m->batch, (long long)m->steps, rates);
+    ys_free(graph);
+    return hash_text(all, key);
+}
+
+/* Hash over all that the initial values depend on: the network without its loss, and the seed. Trials that differ in
+ * anything else share them, for those of a large network take hundreds of megabytes. */
+static ys_status key_of_values(const struct making *m, char key[YS_SHA256_TEXT])
+{
+    ys_json *network = ys_json_copy(m->json);
+    ys_json_remove(network, "loss");
+    ys_json_remove(network, "label_smoothing");
+    char *text = network ? ys_json_dump(network, YS_JSON_SORTED) : NULL;
+    ys_json_free(network);
+    if (!text)
+        return ys_out_of_memory();
+    char *all = ys_format("%d|%s|%llu", WORK_VERSION, text, (unsigned long long)m->seed);
+    ys_free(text);
+    return hash_text(all, key);
+}
+
+static ys_status fill_files(void *context, const char *folder)
+{
+    const struct making *m = context;
     char hash[YS_SHA256_TEXT];
-    char *graph_path = ys_path_join(folder, "graph.json");
-    char *weights = ys_path_join(folder, "weights.safetensors");
-    char *order = ys_path_join(folder, "order.safetensors");
-    ys_status status = graph_path && weights && order ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    char *graph = ys_path_join(folder, "graph.json"), *order = ys_path_join(folder, "order.safetensors");
+    ys_status status = graph && order ? ys_json_write(graph, m->json) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_json_write(graph_path, json);
-    if (status == YS_OK)
-        status = ys_graph_write_weights(graph, seed, weights, hash);
-    if (status == YS_OK)
-        status = ys_order_write(order, seed, trial->data->train_count, ys_json_integer(ys_trial_key(trial, "batch"), 1),
-                                steps, lr, hash);
-    ys_free(graph_path);
-    ys_free(weights);
+        status = ys_order_write(order, m->seed, m->trial->data->train_count, m->batch, m->steps, m->lr, hash);
+    ys_free(graph);
     ys_free(order);
     return status;
 }
 
-/* Made under a name of this process's own, then renamed: two studies may prepare the same work at once. */
-static ys_status make_files(const char *folder, const struct ys_graph *graph, const ys_json *json,
-                            const struct ys_trial *trial, uint64_t seed, int64_t steps, const double *lr)
+static ys_status fill_values(void *context, const char *folder)
 {
-    if (ys_fs_is_dir(folder))
-        return YS_OK;
-    char *making = ys_format("%s.%ld", folder, (long)getpid());
-    if (!making)
-        return ys_out_of_memory();
-    ys_status status = write_files(making, graph, json, trial, seed, steps, lr);
-    if (status == YS_OK && rename(making, folder) != 0 && !ys_fs_is_dir(folder))
-        status = ys_fail(YS_EIO, "cannot rename %s to %s: %m", making, folder);
-    if (ys_fs_is_dir(making) && ys_fs_remove_tree(making) != YS_OK && status == YS_OK)
-        status = YS_EIO;
-    ys_free(making);
+    const struct making *m = context;
+    char hash[YS_SHA256_TEXT];
+    char *path = ys_path_join(folder, "weights.safetensors");
+    ys_status status = path ? ys_graph_write_weights(m->graph, m->seed, path, hash) : ys_out_of_memory();
+    ys_free(path);
     return status;
 }
 
-static ys_status name_files(const char *folder, struct ys_work *work)
+static ys_status name_files(struct ys_work *work)
 {
-    work->graph_path = ys_path_join(folder, "graph.json");
-    work->weights_path = ys_path_join(folder, "weights.safetensors");
-    work->order_path = ys_path_join(folder, "order.safetensors");
+    work->graph_path = ys_path_join(work->files.folder, "graph.json");
+    work->weights_path = ys_path_join(work->values.folder, "weights.safetensors");
+    work->order_path = ys_path_join(work->files.folder, "order.safetensors");
     return work->graph_path && work->weights_path && work->order_path ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status prepare(const struct ys_trial *trial, uint64_t seed, int64_t steps, const struct ys_graph *graph,
-                         const double *lr, struct ys_work *work)
+static ys_status prepare(struct making *m, struct ys_work *work)
 {
-    ys_json *json = ys_graph_to_json(graph);
-    char *works = NULL, *folder = NULL;
-    ys_status status = json ? make_key(json, trial, seed, steps, lr, work->key) : ys_out_of_memory();
-    if (status == YS_OK)
-        status = ys_cache_path("work", &works);
-    if (status == YS_OK && !(folder = ys_path_join(works, work->key)))
-        status = ys_out_of_memory();
-    if (status == YS_OK)
-        status = make_files(folder, graph, json, trial, seed, steps, lr);
-    if (status == YS_OK)
-        status = name_files(folder, work);
-    work->parameters = ys_graph_parameter_count(graph);
-    work->multiply_adds = ys_graph_multiply_adds(graph);
-    ys_json_free(json);
-    ys_free(works);
-    ys_free(folder);
-    return status;
+    char values[YS_SHA256_TEXT];
+    YS_TRY(key_of_files(m, work->key));
+    YS_TRY(key_of_values(m, values));
+    YS_TRY(ys_shelf_take(WORK_SHELF, work->key, fill_files, m, &work->files));
+    YS_TRY(ys_shelf_take(WORK_SHELF, values, fill_values, m, &work->values));
+    YS_TRY(name_files(work));
+    work->loss = m->graph->loss;
+    work->label_smoothing = m->graph->label_smoothing;
+    if (ys_shelf_trim(WORK_SHELF, WORK_LIMIT) != YS_OK)
+        ys_log_warn("old works stay in the cache: %s", ys_error());
+    return YS_OK;
 }
 
 ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t least_steps, struct ys_work *work)
 {
     *work = (struct ys_work){0};
-    int64_t steps = trial->steps > least_steps ? trial->steps : least_steps;
     struct ys_graph *graph = NULL;
-    double *lr = ys_alloc((size_t)steps, sizeof *lr);
-    if (!lr)
+    struct making m = {
+        .trial = trial,
+        .seed = seed,
+        .batch = ys_json_integer(ys_trial_key(trial, "batch"), 1),
+        .steps = trial->steps > least_steps ? trial->steps : least_steps,
+    };
+    m.lr = ys_alloc((size_t)m.steps, sizeof *m.lr);
+    if (!m.lr)
         return ys_out_of_memory();
-    ys_status status = ys_schedule_fill(ys_json_get(trial->json, "keys"), steps, lr);
+    ys_status status = ys_schedule_fill(ys_json_get(trial->json, "keys"), trial->steps, m.steps, m.lr);
     if (status == YS_OK)
         status = build_graph(trial, &graph);
+    if (status == YS_OK && !(m.json = ys_graph_to_json(graph)))
+        status = ys_out_of_memory();
+    m.graph = graph;
     if (status == YS_OK)
-        status = prepare(trial, seed, steps, graph, lr, work);
+        status = prepare(&m, work);
     if (status != YS_OK)
         ys_work_fini(work);
+    ys_json_free(m.json);
     ys_graph_free(graph);
-    ys_free(lr);
+    ys_free(m.lr);
     return status;
 }
 
@@ -147,15 +216,23 @@ static ys_json *plan_input(const struct ys_work *work, const struct ys_trial *tr
     return input;
 }
 
+/* NULL for what is no optimizer. */
 static ys_json *plan_optimizer(const ys_json *keys)
 {
-    ys_json *optimizer = ys_json_object();
-    ys_json_set_string(optimizer, "name", ys_json_get_text(keys, "optimizer", "sgd"));
-    ys_json_set_real(optimizer, "momentum", ys_json_get_number(keys, "momentum", 0));
-    ys_json_set_bool(optimizer, "nesterov", false);
-    ys_json_set_real(optimizer, "weight_decay", ys_json_get_number(keys, "weight_decay", 0));
-    ys_json_set(optimizer, "clip_norm", ys_json_null());
-    return optimizer;
+    struct ys_job_optimizer optimizer;
+    if (ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer) != YS_OK)
+        return NULL;
+    ys_json *plan = ys_json_object(), *clip_norm = ys_json_get(keys, "clip_norm");
+    ys_json_set_string(plan, "name", optimizer.name);
+    ys_json_set_real(plan, "momentum", ys_json_get_number(keys, "momentum", 0));
+    ys_json_set_bool(plan, "nesterov", optimizer.nesterov);
+    ys_json_set_real(plan, "weight_decay", ys_json_get_number(keys, "weight_decay", 0));
+    ys_json_set_real(plan, "beta1", optimizer.beta1);
+    ys_json_set_real(plan, "beta2", optimizer.beta2);
+    ys_json_set_real(plan, "alpha", optimizer.alpha);
+    ys_json_set_real(plan, "epsilon", optimizer.epsilon);
+    ys_json_set(plan, "clip_norm", clip_norm ? ys_json_copy(clip_norm) : ys_json_null());
+    return plan;
 }
 
 ys_json *ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder)
@@ -181,7 +258,8 @@ ys_json *ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, 
     ys_json_set_int(plan, "eval_every", ys_json_get_int(keys, "eval_every", 0));
     ys_json_set_int(plan, "seed", (int64_t)seed);
     ys_json_set_string(plan, "precision", ys_json_get_text(keys, "precision", "f32"));
-    ys_json_set_string(plan, "loss", ys_json_get_text(keys, "loss", "softmax_cross_entropy"));
+    ys_json_set_string(plan, "loss", ys_loss_name(work->loss));
+    ys_json_set_real(plan, "label_smoothing", work->label_smoothing);
     ys_json_set(plan, "optimizer", plan_optimizer(keys));
     ys_json_set_int(plan, "threads", trial->threads);
     ys_json_set(plan, "cpus", cpus);

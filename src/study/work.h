@@ -1,16 +1,24 @@
 /* The files that say what a run has to do: graph, initial weights, order of batches. Made once, kept in the cache under
- * the hash of everything they depend on. */
+ * the hash of everything they depend on, up to 4 GiB of them. */
 #ifndef YS_STUDY_WORK_H
 #define YS_STUDY_WORK_H
 
 #include "base/hash.h"
+#include "graph/graph.h"
+#include "study/shelf.h"
 #include "study/trial.h"
 
 struct ys_work {
     char key[YS_SHA256_TEXT]; /* equal for equal work */
     char *graph_path, *weights_path, *order_path;
-    int64_t parameters, multiply_adds;
+    enum ys_loss loss; /* the job's, or the model's own */
+    double label_smoothing;
+    struct ys_shelf_item files, values; /* graph and order; weights. The files stay until ys_work_fini() */
 };
+
+/** Builds the network of `trial` for its data, sets the trial's parameters and multiply_adds, and its key loss to what
+ * auto stands for. Writes no file. YS_EINVAL: model, data and loss do not go together. */
+ys_status ys_work_resolve(struct ys_trial *trial) YS_MUST_CHECK;
 
 /** The work of `trial` in round `round`: its seed is the study's seed plus the round. The order holds the trial's
  * steps, or `least_steps` where that is more: a proof needs ten. */

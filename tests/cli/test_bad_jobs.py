@@ -102,6 +102,34 @@ class BadJobs(Case):
     def test_too_many_runs_must_be_allowed_by_hand(self):
         self.refused(self.HEAD.replace("version = 1\n", "version = 1\nrepeat = 10000\n"), "max_runs")
 
+    def test_keys_of_the_other_mode(self):
+        self.refused(self.HEAD + "mode = infer\n", "study.ys:7:1:", "steps", "requests")
+        self.refused(self.HEAD + "requests = 3\n", "study.ys:9:1:", "requests", "steps")
+        self.refused(self.HEAD.replace("steps = 2\n", "") + "mode = infer\nlr = {1, 2}\n", "study.ys:9:1:", "lr", "infer")
+
+    def test_wrong_values_of_the_work_keys(self):
+        for line, *words in [
+                ("optimizer = adm", "optimizer = adm", "adam(BETA1, BETA2, EPSILON)"),
+                ("optimizer = adam(0.9, 1, 1e-8)", "BETA2", "below 1"),
+                ("optimizer = adagrad", "not yet available", "sgd"),
+                ("optimizer = nesterov", "momentum = 0", "above 0"),
+                ("schedule = linear", "inv(GAMMA, POWER)"),
+                ("schedule = cosine(0)", "STEPS", "1 to"),
+                ("schedule = warmup(5)", "warmup(STEPS) constant"),
+                ("loss = softmax_cross_entropy(1)", "SMOOTHING", "below 1"),
+                ("loss = hinge", "mean_squared_error"),
+                ("clip_norm = 0", "above 0", "none"),
+                ("precision = f16", "not yet available", "f32")]:
+            with self.subTest(line):
+                self.refused(self.HEAD + line + "\n", "study.ys:9:", *words)
+        self.refused(self.HEAD + "optimizer = adam\nmomentum = 0.9\n", "study.ys:10:12:", "BETA1")
+
+    def test_a_loss_that_does_not_fit_the_model(self):
+        self.refused(self.HEAD + "loss = nll\n", "loss = nll", "LogSoftmax", "softmax_cross_entropy")
+
+    def test_a_number_among_options_is_checked_before_anything_runs(self):
+        self.refused(self.HEAD + "opt.null.rate = fast\n", "study.ys:9:17:", "opt.null.rate = fast", "number above 0")
+
     def test_a_wrong_option_says_what_is_allowed(self):
         _, err = self.yardstick("run", "--recipes=" + RECIPES, "--framework=builtin", *NULL[1:], "--opt.builtin.backend=cuda", code=2)
         self.assertIn("onednn", err)

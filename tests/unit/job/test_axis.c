@@ -32,6 +32,8 @@ static void braces_list_values(void)
     CHECK_TEXT(in_file("framework", "{builtin, pytorch@2.1}"), "axis builtin|pytorch@2.1");
     CHECK_TEXT(in_file("env.X", "{\"a, b\", \"}\\\"\", c}"), "axis a, b|}\"|c");
     CHECK_TEXT(in_file("schedule", "{constant, step(30, 0.1)}"), "axis constant|step(30, 0.1)");
+    CHECK_TEXT(in_file("schedule", "{warmup(5) cosine, inv(0.1)}"), "axis warmup(5) cosine|inv(0.1)");
+    CHECK_TEXT(in_file("optimizer", "{sgd, adam(0.9, 0.99, 1e-8), rmsprop}"), "axis sgd|adam(0.9, 0.99, 1e-8)|rmsprop");
 }
 
 static void without_braces_a_value_is_one(void)
@@ -106,6 +108,8 @@ static void on_the_command_line_a_comma_makes_an_axis(void)
     CHECK_TEXT(values_of("threads", "2", YS_AXIS_FLAG), "2");
     CHECK_TEXT(values_of("schedule", "step(30, 0.1)", YS_AXIS_FLAG), "step(30, 0.1)");
     CHECK_TEXT(values_of("schedule", "constant,step(30,0.1)", YS_AXIS_FLAG), "axis constant|step(30,0.1)");
+    CHECK_TEXT(values_of("optimizer", "adam(0.9,0.99,1e-8)", YS_AXIS_FLAG), "adam(0.9,0.99,1e-8)");
+    CHECK_TEXT(values_of("optimizer", "sgd,adam(0.9,0.99,1e-8)", YS_AXIS_FLAG), "axis sgd|adam(0.9,0.99,1e-8)");
     CHECK_TEXT(values_of("env.X", "\"a,b\"", YS_AXIS_FLAG), "a,b");
     CHECK_TEXT(values_of("cpus", "0-3,5", YS_AXIS_FLAG), "0-3,5");
     CHECK_TEXT(values_of("cpus", "{0-3,\"0,2\"}", YS_AXIS_FLAG), "axis 0-3|0,2");

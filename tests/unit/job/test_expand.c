@@ -21,12 +21,13 @@ static void keys_are_typed_and_defaults_filled_in(void)
     CHECK_TEXT(
         keys,
         "{\"mode\":\"train\",\"framework\":\"builtin\",\"device\":\"cpu\",\"model\":\"lenet\",\"data\":\"digits\","
-        "\"input\":\"file\",\"batch\":64,\"block\":10,\"epochs\":1,\"steps\":null,\"until\":null,\"optimizer\":\"sgd\","
-        "\"lr\":0.01,\"momentum\":0.0,\"weight_decay\":0.0,\"schedule\":\"constant\",\"clip_norm\":null,"
-        "\"loss\":\"softmax_cross_entropy\",\"init\":null,\"precision\":\"f32\",\"eval_every\":null,"
+        "\"input\":\"file\",\"batch\":64,\"block\":10,\"epochs\":1,\"steps\":null,\"requests\":null,\"until\":null,"
+        "\"optimizer\":\"sgd\",\"lr\":0.01,\"momentum\":0.0,\"weight_decay\":0.0,\"schedule\":\"constant\",\"clip_"
+        "norm\":"
+        "null,\"loss\":\"auto\",\"init\":null,\"precision\":\"f32\",\"eval_every\":null,"
         "\"compare\":\"controlled\",\"threads\":null,\"cpus\":[0,1,2],\"memory_limit\":null,\"run_time_limit\":90.0,"
         "\"stall_limit\":120.0,\"on_oom\":null,\"sample_hz\":10.0,\"perf\":null,\"energy\":null,\"gpu_trace\":null,"
-        "\"keep_log\":false}");
+        "\"keep_log\":false,\"beta1\":null,\"beta2\":null,\"alpha\":null,\"epsilon\":null}");
     ys_free(keys);
     ys_job_fini(&study.job);
 }
@@ -169,6 +170,123 @@ static void useless_and_malformed_excludes_are_refused(void)
         "t.ys:5:11: seed does not tell points of a section apart: exclude by work, machine and observation keys");
 }
 
+/* A number of a trial's keys; -1: null. */
+static double number_of(const struct helper_study *study, size_t trial, const char *key)
+{
+    return ys_json_number(key_of(study, trial, key), -1);
+}
+
+static void an_optimizer_says_all_of_its_numbers(void)
+{
+    struct helper_study study =
+        study_of(HEAD "optimizer = {sgd, adam, adamw(0.8, 0.9, 1e-6), rmsprop(0.9, 1e-3)}\nclip_norm = {none, 2}\n");
+    REQUIRE(study.status == YS_OK);
+    REQUIRE(ys_json_size(study.job.trials) == 8);
+    CHECK_TEXT(id_of(&study, 0), "a:optimizer=sgd,clip_norm=none");
+    CHECK_TEXT(id_of(&study, 3), "a:optimizer=adam,clip_norm=2");
+    CHECK_TEXT(id_of(&study, 4), "a:optimizer=adamw(0.8,0.9,1e-06),clip_norm=none");
+    CHECK_TEXT(ys_json_get_text(ys_json_get(trial_at(&study, 3), "factors"), "optimizer", ""), "adam");
+    const double expected[4][4] = {{-1, -1, -1, -1}, {0.9, 0.999, -1, 1e-8}, {0.8, 0.9, -1, 1e-6}, {-1, -1, 0.9, 1e-3}};
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(number_of(&study, 2 * i, "beta1") == expected[i][0]);
+        CHECK(number_of(&study, 2 * i, "beta2") == expected[i][1]);
+        CHECK(number_of(&study, 2 * i, "alpha") == expected[i][2]);
+        CHECK(number_of(&study, 2 * i, "epsilon") == expected[i][3]);
+    }
+    CHECK(number_of(&study, 6, "clip_norm") == -1 && number_of(&study, 7, "clip_norm") == 2);
+    ys_job_fini(&study.job);
+    CHECK_REFUSED(HEAD "optimizer = {adam, adam(0.9, 0.999, 1e-8)}\n",
+                  "t.ys:5:13: optimizer has the value adam(0.9, 0.999, 1e-8) twice: remove one");
+}
+
+static void momentum_and_optimizer_must_go_together(void)
+{
+    CHECK_REFUSED(
+        HEAD "optimizer = nesterov\n",
+        "t.ys:5:13: optimizer = nesterov with momentum = 0 in section [a]: nesterov needs a momentum above 0: "
+        "write momentum = 0.9, or leave the point out with exclude");
+    CHECK_REFUSED(HEAD "optimizer = {sgd, adamw}\nmomentum = {0, 0.9}\n",
+                  "t.ys:6:12: optimizer = adamw with momentum = 0.9 in section [a]: adamw has BETA1 in the place of a "
+                  "momentum: write momentum = 0, or leave the point out with exclude");
+    CHECK_REFUSED_FLAG(HEAD "momentum = 0.9\n", "optimizer", "adam",
+                       "t.ys:5:12: optimizer = adam with momentum = 0.9 in section [a]: adam has BETA1 in the place of "
+                       "a momentum: write momentum = 0, or leave the point out with exclude");
+    struct helper_study study = study_of(HEAD "optimizer = {sgd, nesterov, adam, rmsprop}\nmomentum = {0, 0.9}\n"
+                                              "exclude = optimizer=nesterov momentum=0\n"
+                                              "exclude = optimizer=adam(0.9,0.999,1e-8) momentum=0.9\n");
+    CHECK_TEXT(study.error, "");
+    CHECK_INT(ys_json_size(study.job.trials), 6);
+    ys_job_fini(&study.job);
+}
+
+static void inference_has_requests_and_no_training(void)
+{
+    struct helper_study study = study_of("version = 1\n[global]\nmodel = lenet\ndata = digits\nepochs = 3\nlr = 0.5\n"
+                                         "optimizer = adam\neval_every = 5\nblock = 2\n"
+                                         "[t]\n[i]\nmode = infer\nrequests = {20, 30}\nloss = mse\nbatch = 1\n");
+    REQUIRE(study.status == YS_OK);
+    REQUIRE(ys_json_size(study.job.trials) == 3);
+    CHECK(number_of(&study, 0, "epochs") == 3 && number_of(&study, 0, "requests") == -1);
+    CHECK_TEXT(id_of(&study, 1), "i:requests=20");
+    CHECK(number_of(&study, 2, "requests") == 30 && number_of(&study, 2, "block") == 2);
+    CHECK_TEXT(ys_json_text(key_of(&study, 2, "loss"), ""), "mean_squared_error");
+    static const char *const none[] = {"epochs",   "steps",     "optimizer",  "lr",    "momentum", "weight_decay",
+                                       "schedule", "clip_norm", "eval_every", "beta1", "epsilon"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        tap_check(key_of(&study, 1, none[i]) && ys_json_type_of(key_of(&study, 1, none[i])) == YS_JSON_NULL, __LINE__,
+                  "%s says something", none[i]);
+    ys_job_fini(&study.job);
+    study = study_of(HEAD "mode = infer\n");
+    CHECK_INT(study.status, YS_OK);
+    CHECK(number_of(&study, 0, "requests") == 1000 && number_of(&study, 0, "epochs") == -1);
+    ys_job_fini(&study.job);
+}
+
+static void keys_of_the_other_mode_are_refused(void)
+{
+    CHECK_REFUSED(HEAD "mode = infer\nepochs = 2\n", "t.ys:6:1: epochs is for mode = train, and section [a] has mode = "
+                                                     "infer: write requests instead, or mode = train");
+    CHECK_REFUSED(HEAD "steps = 2\nmode = infer\n", "t.ys:5:1: steps is for mode = train, and section [a] has mode = "
+                                                    "infer: write requests instead, or mode = train");
+    CHECK_REFUSED(HEAD "requests = 2\n", "t.ys:5:1: requests is for mode = infer, and section [a] has mode = train: "
+                                         "write epochs or steps instead, or mode = infer");
+    CHECK_REFUSED("version = 1\n[global]\nsteps = 9\n[a]\nmodel = lenet\ndata = digits\nmode = infer\n",
+                  "t.ys:3:1: steps is for mode = train, and section [a] has mode = infer: write requests instead, or "
+                  "mode = train");
+    CHECK_REFUSED(HEAD "mode = infer\nlr = {0.1, 0.2}\n",
+                  "t.ys:6:1: lr is for mode = train, and section [a] has mode = infer, where its values would all give "
+                  "the same trial: remove it");
+    CHECK_REFUSED(HEAD "steps = 2\nrequests = 3\n",
+                  "t.ys:6:1: requests and steps (line 5) both say how long a run is: keep one of them");
+    CHECK_REFUSED_FLAG(HEAD "steps = 2\n", "mode", "infer",
+                       "t.ys:5:1: steps is for mode = train, and section [a] has mode = infer: write requests instead, "
+                       "or mode = train");
+    CHECK_REFUSED(HEAD "mode = {train, infer}\n",
+                  "t.ys:5:8: mode = {train, infer}: mode takes one value, not an axis: remove the braces");
+}
+
+static void requests_take_the_place_of_a_weaker_length(void)
+{
+    char words[][16] = {"mode", "infer", "requests", "7"};
+    struct ys_job_flag flags[] = {{words[0], words[1]}, {words[2], words[3]}};
+    struct helper_study study = study_with(HEAD "steps = 2\n", flags, 2, NULL);
+    CHECK_TEXT(study.error, "");
+    CHECK(number_of(&study, 0, "requests") == 7);
+    ys_job_fini(&study.job);
+}
+
+static void every_new_key_can_vary(void)
+{
+    struct helper_study study = study_of(
+        HEAD "precision = {f32, bf16}\nloss = {auto, nll, softmax_cross_entropy(0.1), mse}\n"
+             "schedule = {constant, step(30, 0.1), inv(1e-4, 0.75), warmup(5) cosine(100)}\nclip_norm = {none, 1}\n");
+    REQUIRE(study.status == YS_OK);
+    REQUIRE(ys_json_size(study.job.trials) == 64);
+    CHECK_TEXT(id_of(&study, 63),
+               "a:schedule=warmup(5) cosine(100),clip_norm=1,loss=mean_squared_error,precision=bf16");
+    ys_job_fini(&study.job);
+}
+
 static void the_number_of_runs_is_capped(void)
 {
     CHECK_REFUSED("version = 1\nrepeat = 10\n[a]\nmodel = lenet\ndata = digits\nbatch = {1..101}\n",
@@ -224,4 +342,7 @@ TAP_MAIN(TAP_CASE(a_section_without_axes_is_one_trial_named_after_it), TAP_CASE(
          TAP_CASE(options_of_an_absent_framework_are_refused), TAP_CASE(variables_are_texts_and_may_vary),
          TAP_CASE(excluded_points_are_left_out), TAP_CASE(excludes_know_defaults_options_and_variables),
          TAP_CASE(excludes_are_inherited), TAP_CASE(useless_and_malformed_excludes_are_refused),
+         TAP_CASE(an_optimizer_says_all_of_its_numbers), TAP_CASE(momentum_and_optimizer_must_go_together),
+         TAP_CASE(inference_has_requests_and_no_training), TAP_CASE(keys_of_the_other_mode_are_refused),
+         TAP_CASE(requests_take_the_place_of_a_weaker_length), TAP_CASE(every_new_key_can_vary),
          TAP_CASE(the_number_of_runs_is_capped), TAP_CASE(hooks_check_frameworks_and_type_options))

@@ -81,18 +81,19 @@ static void flags_alone_make_a_section_called_run(void)
                         "repeat",    "3",
                         "threads",   "1,2",
                         "exclude",   "framework=pytorch threads=1",
-                        "schedule",  "constant,step(3,0.5)",
+                        "schedule",  "constant,warmup(2) step(3,0.5)",
+                        "optimizer", "rmsprop,adam(0.9,0.99,1e-8)",
                         "env.X",     "\"a, # b\""};
-    char *texts[16];
-    for (size_t i = 0; i < 16; i++)
+    char *texts[18];
+    for (size_t i = 0; i < 18; i++)
         texts[i] = words[i];
     struct ys_job job;
-    REQUIRE(load_flags(texts, 8, &job) == YS_OK);
+    REQUIRE(load_flags(texts, 9, &job) == YS_OK);
     CHECK_TEXT(ys_json_get_text(job.study, "name", ""), "run");
     CHECK_INT(ys_json_get_int(job.study, "repeat", 0), 3);
-    CHECK_INT(ys_json_size(job.trials), 6);
+    CHECK_INT(ys_json_size(job.trials), 12);
     CHECK_TEXT(ys_json_get_text(ys_json_at(job.trials, 0), "id", ""),
-               "run:framework=builtin,schedule=constant,threads=1");
+               "run:framework=builtin,optimizer=rmsprop,schedule=constant,threads=1");
     struct helper_study again = study_of(job.text); /* a file that means the same */
     CHECK_INT(again.status, YS_OK);
     CHECK(ys_json_equal(again.job.trials, job.trials));

@@ -22,13 +22,13 @@ static void keys_are_found_also_by_their_pattern(void)
 static void every_key_of_the_design_is_in_the_table_once(void)
 {
     static const char *const keys[] = {
-        "version",        "name",        "repeat",     "order",        "seed",      "time_limit", "cooldown",
-        "results",        "margin",      "max_runs",   "mode",         "framework", "device",     "model",
-        "data",           "input",       "batch",      "block",        "epochs",    "steps",      "until",
-        "optimizer",      "lr",          "momentum",   "weight_decay", "schedule",  "clip_norm",  "loss",
-        "init",           "precision",   "eval_every", "compare",      "threads",   "cpus",       "memory_limit",
-        "run_time_limit", "stall_limit", "on_oom",     "env.NAME",     "sample_hz", "perf",       "energy",
-        "gpu_trace",      "keep_log"};
+        "version",      "name",           "repeat",      "order",      "seed",         "time_limit", "cooldown",
+        "results",      "margin",         "max_runs",    "mode",       "framework",    "device",     "model",
+        "data",         "input",          "batch",       "block",      "epochs",       "steps",      "requests",
+        "until",        "optimizer",      "lr",          "momentum",   "weight_decay", "schedule",   "clip_norm",
+        "loss",         "init",           "precision",   "eval_every", "compare",      "threads",    "cpus",
+        "memory_limit", "run_time_limit", "stall_limit", "on_oom",     "env.NAME",     "sample_hz",  "perf",
+        "energy",       "gpu_trace",      "keep_log"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         int count = 0;
         for (const struct ys_option *option = ys_options(); option->name; option++)
@@ -106,13 +106,11 @@ static void words_are_one_of_their_choices(void)
 static void what_a_later_version_will_have_is_refused_by_key_and_value(void)
 {
     CHECK_TEXT(value_of("device", "cuda"), "device = cuda is not yet available: use cpu");
-    CHECK_TEXT(value_of("mode", "infer"), "mode = infer is not yet available: use train");
-    CHECK_TEXT(value_of("precision", "bf16"), "precision = bf16 is not yet available: use f32");
-    CHECK_TEXT(value_of("optimizer", "adam"), "optimizer = adam is not yet available: use sgd");
+    CHECK_TEXT(value_of("precision", "f16"), "precision = f16 is not yet available: use f32");
+    CHECK_TEXT(value_of("optimizer", "adagrad"), "optimizer = adagrad is not yet available: use sgd");
     CHECK_TEXT(value_of("compare", "same-weights"), "compare = same-weights is not yet available: use controlled");
     CHECK_TEXT(value_of("compare", "own"), "compare = own is not yet available: use controlled");
-    static const char *const keys[] = {"until", "clip_norm", "init",      "memory_limit", "on_oom",
-                                       "perf",  "energy",    "gpu_trace", "zip"};
+    static const char *const keys[] = {"until", "init", "memory_limit", "on_oom", "perf", "energy", "gpu_trace", "zip"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         char expected[96];
         snprintf(expected, sizeof expected, "%s = 1: %s is not yet available: remove it", keys[i], keys[i]);
@@ -156,8 +154,84 @@ static void cpu_lists_become_arrays(void)
 static void schedules_lose_their_blanks(void)
 {
     CHECK_TEXT(value_of("schedule", "step( 30, 0.1 )"), "[\"step(30,0.1)\"]");
-    CHECK_TEXT(value_of("schedule", "cosine"),
-               "schedule = cosine: this is no schedule: write constant, or step(STEPS, FACTOR) as in step(30, 0.1)");
+    CHECK_TEXT(value_of("schedule", "warmup( 500 ) cosine"), "[\"warmup(500) cosine\"]");
+    CHECK_TEXT(value_of("schedule", "linear"),
+               "schedule = linear: this is no schedule: write constant, step(STEPS, FACTOR), inv(GAMMA, POWER), "
+               "inv(DECAY), cosine or cosine(STEPS)");
+    CHECK_TEXT(value_of("schedule", "step(0,1)"),
+               "schedule = step(0,1): STEPS must be a whole number, 1 to 1000000000");
+}
+
+#define OPTIMIZERS                                                                                                     \
+    "write sgd, nesterov, adam, adam(BETA1, BETA2, EPSILON), adamw, adamw(BETA1, BETA2, EPSILON), rmsprop or "         \
+    "rmsprop(ALPHA, EPSILON)"
+
+static void optimizers_have_a_name_and_perhaps_numbers(void)
+{
+    static const char *const good[][2] = {
+        {"sgd", "sgd"},
+        {" nesterov", "nesterov"},
+        {"adam", "adam"},
+        {"adam(0.9, 0.999, 1e-8)", "adam"},
+        {"adam( .9, 0.95, 1e-6 )", "adam(0.9,0.95,1e-06)"},
+        {"adamw(0, 0, 1)", "adamw(0,0,1)"},
+        {"rmsprop (0.9, 0.1)", "rmsprop(0.9,0.1)"},
+        {"rmsprop(0.99, 1e-8)", "rmsprop"},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "[\"%s\"]", good[i][1]);
+        CHECK_TEXT(value_of("optimizer", good[i][0]), expected);
+    }
+    static const char *const bad[] = {
+        "",         "sdg",          "adam()", "adam(0.9)",   "adam(0.9,0.9)",      "adam(a,b,c)", "adam(1,2,3,4)",
+        "sgd(0.9)", "rmsprop(0.9)", "Adam",   "nesterov(1)", "adam(0.9,0.99,1e-8", "adam 0.9"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_HAS(value_of("optimizer", bad[i]), ": this is no optimizer: " OPTIMIZERS);
+}
+
+static void numbers_of_optimizers_have_ranges(void)
+{
+    CHECK_TEXT(value_of("optimizer", "adam(1,0.9,1e-8)"),
+               "optimizer = adam(1,0.9,1e-8): BETA1 must be at least 0 and below 1");
+    CHECK_TEXT(value_of("optimizer", "adamw(0.9,-0.1,1e-8)"),
+               "optimizer = adamw(0.9,-0.1,1e-8): BETA2 must be at least 0 and below 1");
+    CHECK_TEXT(value_of("optimizer", "adam(0.9,0.9,0)"),
+               "optimizer = adam(0.9,0.9,0): EPSILON must be above 0 and at most 1");
+    CHECK_TEXT(value_of("optimizer", "rmsprop(1e999,1e-8)"),
+               "optimizer = rmsprop(1e999,1e-8): ALPHA must be at least 0 and below 1");
+    CHECK_TEXT(value_of("optimizer", "rmsprop(0.9,2)"),
+               "optimizer = rmsprop(0.9,2): EPSILON must be above 0 and at most 1");
+}
+
+static void losses_have_a_name_and_perhaps_a_smoothing(void)
+{
+    CHECK_TEXT(value_of("loss", "auto"), "[\"auto\"]");
+    CHECK_TEXT(value_of("loss", "softmax_cross_entropy"), "[\"softmax_cross_entropy\"]");
+    CHECK_TEXT(value_of("loss", "softmax_cross_entropy( 0.1 )"), "[\"softmax_cross_entropy(0.1)\"]");
+    CHECK_TEXT(value_of("loss", "softmax_cross_entropy(0)"), "[\"softmax_cross_entropy\"]");
+    CHECK_TEXT(value_of("loss", "nll"), "[\"nll\"]");
+    CHECK_TEXT(value_of("loss", "mse"), "[\"mean_squared_error\"]");
+    CHECK_TEXT(value_of("loss", "mean_squared_error"), "[\"mean_squared_error\"]");
+    CHECK_TEXT(value_of("loss", "softmax_cross_entropy(1)"),
+               "loss = softmax_cross_entropy(1): SMOOTHING must be at least 0 and below 1");
+    CHECK_TEXT(
+        value_of("loss", "hinge"),
+        "loss = hinge: this is no loss: write auto, softmax_cross_entropy, softmax_cross_entropy(SMOOTHING), nll, "
+        "mean_squared_error or mse");
+}
+
+static void clipping_and_requests_have_ranges(void)
+{
+    CHECK_TEXT(value_of("clip_norm", "1.5"), "[1.5]");
+    CHECK_TEXT(value_of("clip_norm", "none"), "[null]");
+    CHECK_TEXT(value_of("clip_norm", "0"),
+               "clip_norm = 0: out of range: write a number, above 0 and at most 1000000000, or none");
+    CHECK_TEXT(value_of("requests", "1"), "[1]");
+    CHECK_TEXT(value_of("requests", "0"), "requests = 0: out of range: write a whole number, 1 to 100000000");
+    CHECK_TEXT(value_of("mode", "infer"), "[\"infer\"]");
+    CHECK_TEXT(value_of("mode", "serve"), "mode = serve: there is no such choice: write train or infer");
+    CHECK_TEXT(value_of("precision", "bf16"), "[\"bf16\"]");
 }
 
 static void help_of_one_key_says_values_default_axis_and_flag(void)
@@ -165,11 +239,15 @@ static void help_of_one_key_says_values_default_axis_and_flag(void)
     struct ys_buf out = {0};
     CHECK_INT(ys_option_help_text("precision", &out), YS_OK);
     CHECK_TEXT(ys_buf_text(&out), "precision (work key)\n"
-                                  "  format of the numbers computed with\n"
-                                  "  value:    f32 or f64; not yet available: bf16, f16 or tf32\n"
+                                  "  format of the numbers computed with; bf16 keeps weights, optimizer and loss in\n"
+                                  "  f32\n"
+                                  "  value:    f32, f64 or bf16; not yet available: f16 or tf32\n"
                                   "  default:  f32\n"
                                   "  axis:     yes, {a, b, c} makes a trial of each\n"
                                   "  flag:     --precision=VALUE\n");
+    ys_buf_clear(&out);
+    CHECK_INT(ys_option_help_text("requests", &out), YS_OK);
+    CHECK_HAS(ys_buf_text(&out), "\n  mode:     infer only\n");
     ys_buf_clear(&out);
     CHECK_INT(ys_option_help_text("env.FOO", &out), YS_OK);
     CHECK_HAS(ys_buf_text(&out), "env.NAME (machine key)");
@@ -234,5 +312,7 @@ TAP_MAIN(TAP_CASE(keys_are_found_also_by_their_pattern), TAP_CASE(every_key_of_t
          TAP_CASE(what_a_later_version_will_have_is_refused_by_key_and_value),
          TAP_CASE(names_are_checked_against_what_there_is), TAP_CASE(frameworks_have_a_name_and_perhaps_a_version),
          TAP_CASE(cpu_lists_become_arrays), TAP_CASE(schedules_lose_their_blanks),
+         TAP_CASE(optimizers_have_a_name_and_perhaps_numbers), TAP_CASE(numbers_of_optimizers_have_ranges),
+         TAP_CASE(losses_have_a_name_and_perhaps_a_smoothing), TAP_CASE(clipping_and_requests_have_ranges),
          TAP_CASE(help_of_one_key_says_values_default_axis_and_flag), TAP_CASE(help_of_every_key_fits_80_columns),
          TAP_CASE(the_usage_fits_80_columns_and_has_every_available_key), TAP_CASE(the_json_has_every_key))

@@ -126,7 +126,7 @@ static void an_axis_that_no_section_uses_is_refused(void)
 static void epochs_and_steps_exclude_each_other(void)
 {
     CHECK_REFUSED(HEAD "epochs = 2\nbatch = 4\nsteps = 3\n",
-                  "t.ys:7:1: steps and epochs (line 5) both say how long training is: keep one of them");
+                  "t.ys:7:1: steps and epochs (line 5) both say how long a run is: keep one of them");
     struct helper_study study = study_of("version = 1\n[global]\nmodel = lenet\ndata = digits\nepochs = 5\n[a]\nsteps "
                                          "= 100\n[b]\n[c : a]\nepochs = 2\n");
     REQUIRE(study.status == YS_OK);
