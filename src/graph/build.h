@@ -7,7 +7,8 @@
  *     return ys_build_finish(b, v, &graph);
  *
  * Every layer function takes and returns value indices and names its node and its output value `name`, its parameters
- * `name`.weight and `name`.bias. After a failure they return -1 and do nothing more: ys_build_finish() tells. */
+ * `name`.weight and so on. After a failure they return -1 and do nothing more: ys_build_finish() tells. Attributes are
+ * trusted to be in the ranges of docs/graph.md; shapes are checked. */
 #ifndef YS_GRAPH_BUILD_H
 #define YS_GRAPH_BUILD_H
 
@@ -19,23 +20,65 @@ struct ys_build;
 ys_status ys_build_new(const char *name, const int64_t *row_shape, size_t row_rank, enum ys_dtype dtype,
                        struct ys_build **build) YS_MUST_CHECK;
 int ys_build_input(const struct ys_build *build);
+/** The shape of a value, the batch as dimension 0; valid until the next layer. Ones after a failure. */
+const int64_t *ys_build_shape(const struct ys_build *build, int value);
 
-/** Weights of the layers that follow are drawn uniformly from (-l, l), l = sqrt(gain / fan_in); biases are 0. The gain
- * is 6 at first: He et al., "Delving deep into rectifiers", ICCV 2015, for layers that a ReLU follows. 3 keeps the
- * variance. */
-void ys_build_gain(struct ys_build *build, double gain);
+/* How initial values are drawn. The spread is the deviation of normal and truncated normal distributions (mean 0), the
+ * limit l of a uniform one over (-l, l), the value of a constant. */
+enum ys_spread {
+    YS_SPREAD_FIXED,  /* `spread` itself */
+    YS_SPREAD_FAN_IN, /* sqrt(spread / fan_in), fan_in the inputs that one output sees */
+    YS_SPREAD_FAN_OUT /* sqrt(spread / fan_out), fan_out the weight's elements for one channel of the input */
+};
+struct ys_draw {
+    enum ys_init kind;
+    enum ys_spread of;
+    double spread;
+};
+/** For the layers that follow: their weights, and their biases, which count fan_in and fan_out as their weights do. At
+ * first weights are uniform with sqrt(6 / fan_in) (He et al., "Delving deep into rectifiers", ICCV 2015), biases 0. */
+void ys_build_draw(struct ys_build *build, struct ys_draw weights, struct ys_draw biases);
+/** lr_mult and decay_mult for the layers that follow, 1 at first. */
+void ys_build_factors(struct ys_build *build, double weight_lr, double weight_decay, double bias_lr, double bias_decay);
 
 /** y = (x * scale - mean) / std, the same for all channels. */
 int ys_build_normalize(struct ys_build *build, int in, double scale, double mean, double std, const char *name);
 /** Square windows, with a bias. */
 int ys_build_conv(struct ys_build *build, int in, int64_t out_channels, int64_t kernel, int64_t stride, int64_t pad,
                   const char *name);
-int ys_build_relu(struct ys_build *build, int in, const char *name);
-int ys_build_maxpool(struct ys_build *build, int in, int64_t kernel, int64_t stride, int64_t pad, const char *name);
-int ys_build_flatten(struct ys_build *build, int in, const char *name);
+/** The same without a bias, as batch normalisation follows it, in `group` groups. */
+int ys_build_conv_plain(struct ys_build *build, int in, int64_t out_channels, int64_t kernel, int64_t stride,
+                        int64_t pad, int64_t group, const char *name);
+/** With a bias, stride 1, no padding; `connected` as in struct ys_node (copied; NULL is taken for a
+ * table that found no memory). */
+int ys_build_conv_table(struct ys_build *build, int in, int64_t out_channels, int64_t kernel,
+                        const unsigned char *connected, const char *name);
 int ys_build_gemm(struct ys_build *build, int in, int64_t out_features, const char *name);
+/** Epsilon 1e-5, momentum 0.1; scale 1 and shift 0 at first. */
+int ys_build_batchnorm(struct ys_build *build, int in, const char *name);
 
-/** Ends the graph at the logits `output`, or says what had failed. Frees `build` either way. */
+/** An operator of one input without attributes: Relu, Tanh, Sigmoid, Flatten, the global pools. */
+int ys_build_plain(struct ys_build *build, enum ys_op op, int in, const char *name);
+int ys_build_relu(struct ys_build *build, int in, const char *name);
+int ys_build_flatten(struct ys_build *build, int in, const char *name);
+int ys_build_maxpool(struct ys_build *build, int in, int64_t kernel, int64_t stride, int64_t pad, const char *name);
+/** `op`: YS_OP_MAXPOOL or YS_OP_AVERAGEPOOL. */
+int ys_build_pool(struct ys_build *build, enum ys_op op, int in, const struct ys_window *window, const char *name);
+/** Square, dilation 1. */
+struct ys_window ys_build_window(int64_t kernel, int64_t stride, int64_t pad);
+int ys_build_lrn(struct ys_build *build, int in, struct ys_lrn lrn, const char *name);
+int ys_build_clip(struct ys_build *build, int in, double low, double high, const char *name);
+int ys_build_dropout(struct ys_build *build, int in, double ratio, const char *name);
+/** Along the channels. */
+int ys_build_log_softmax(struct ys_build *build, int in, const char *name);
+int ys_build_add(struct ys_build *build, int a, int b, const char *name);
+/** Channels of `a`, then those of `b`. */
+int ys_build_concat(struct ys_build *build, int a, int b, const char *name);
+
+/** The loss; softmax cross-entropy without this. */
+void ys_build_loss(struct ys_build *build, enum ys_loss loss);
+/** Ends the graph at the logits `output`, or says what had failed: YS_EINVAL where the input does not fit. Frees
+ * `build` either way. */
 ys_status ys_build_finish(struct ys_build *build, int output, struct ys_graph **graph) YS_MUST_CHECK;
 
 #endif

@@ -1,60 +1,109 @@
-#include "graph/model.h"
-#include "graph/build.h"
+/* The list of models, and the two that framework tutorials begin with. */
+#include "graph/model_list.h"
+#include <stdio.h>
 #include <string.h>
 
-static ys_status check_input(const char *model, const struct ys_model_input *input, int64_t least_extent)
+static ys_status check_input(const char *model, const struct ys_model_input *input)
 {
+    static const char *const extents[] = {"channels", "height", "width"};
     for (size_t i = 0; i < 3; i++)
-        if (input->shape[i] < (i ? least_extent : 1) || input->shape[i] > 65536)
-            return ys_fail(YS_EINVAL, "model %s: %s %lld of the data: must be %lld to 65536", model,
-                           (const char *const[]){"channels", "height", "width"}[i], (long long)input->shape[i],
-                           (long long)(i ? least_extent : 1));
+        if (input->shape[i] < 1 || input->shape[i] > 65536)
+            return ys_fail(YS_EINVAL, "model %s: %s %lld of the data: must be 1 to 65536", model, extents[i],
+                           (long long)input->shape[i]);
     if (input->classes < 2 || input->classes > 65536)
         return ys_fail(YS_EINVAL, "model %s: %lld classes in the data: must be 2 to 65536", model,
                        (long long)input->classes);
     return YS_OK;
 }
 
+ys_status ys_model_begin(const char *name, const struct ys_model_input *input, struct ys_pixels pixels,
+                         struct ys_build **build, int *value)
+{
+    YS_TRY(check_input(name, input));
+    YS_TRY(ys_build_new(name, input->shape, 3, input->dtype, build));
+    *value = ys_build_normalize(*build, ys_build_input(*build), input->scale * pixels.range, pixels.mean, pixels.std,
+                                "normalize");
+    return YS_OK;
+}
+
+int ys_model_conv_relu(struct ys_build *build, int in, int64_t out_channels, int64_t kernel, int64_t stride,
+                       int64_t pad, const char *suffix)
+{
+    char conv[32], relu[32];
+    snprintf(conv, sizeof conv, "conv%s", suffix);
+    snprintf(relu, sizeof relu, "relu%s", suffix);
+    return ys_build_relu(build, ys_build_conv(build, in, out_channels, kernel, stride, pad, conv), relu);
+}
+
+void ys_model_draw_as_torch(struct ys_build *build)
+{
+    ys_build_draw(build, YS_DRAW_UNIFORM_FAN_IN(1), YS_DRAW_UNIFORM_FAN_IN(1));
+}
+
+/** The last layer, which no ReLU follows: weights that keep the variance. */
+static int add_logits(struct ys_build *b, int v, int64_t classes, const char *name)
+{
+    ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_CONSTANT(0));
+    return ys_build_gemm(b, v, classes, name);
+}
+
 /** The usual perceptron of the MNIST examples: pixels-512-256-classes, ReLU between. */
 static ys_status build_mlp(const struct ys_model_input *input, struct ys_graph **graph)
 {
-    YS_TRY(check_input("mlp", input, 1));
     struct ys_build *b;
-    YS_TRY(ys_build_new("mlp", input->shape, 3, input->dtype, &b));
-    int v = ys_build_normalize(b, ys_build_input(b), input->scale, 0, 1, "normalize");
+    int v;
+    YS_TRY(ys_model_begin("mlp", input, YS_PIXELS_SHARE, &b, &v));
     v = ys_build_flatten(b, v, "flatten");
     v = ys_build_relu(b, ys_build_gemm(b, v, 512, "fc1"), "relu1");
     v = ys_build_relu(b, ys_build_gemm(b, v, 256, "fc2"), "relu2");
-    ys_build_gain(b, 3);
-    return ys_build_finish(b, ys_build_gemm(b, v, input->classes, "fc3"), graph);
+    return ys_build_finish(b, add_logits(b, v, input->classes, "fc3"), graph);
 }
 
 /** The network that framework tutorials call LeNet: LeCun et al. 1998 in outline, with ReLU, max pooling and wider
  * layers. */
 static ys_status build_lenet(const struct ys_model_input *input, struct ys_graph **graph)
 {
-    YS_TRY(check_input("lenet", input, 4)); /* two poolings by 2 must leave a pixel */
     struct ys_build *b;
-    YS_TRY(ys_build_new("lenet", input->shape, 3, input->dtype, &b));
-    int v = ys_build_normalize(b, ys_build_input(b), input->scale, 0, 1, "normalize");
-    v = ys_build_relu(b, ys_build_conv(b, v, 32, 5, 1, 2, "conv1"), "relu1");
+    int v;
+    YS_TRY(ys_model_begin("lenet", input, YS_PIXELS_SHARE, &b, &v));
+    v = ys_model_conv_relu(b, v, 32, 5, 1, 2, "1");
     v = ys_build_maxpool(b, v, 2, 2, 0, "pool1");
-    v = ys_build_relu(b, ys_build_conv(b, v, 64, 5, 1, 2, "conv2"), "relu2");
+    v = ys_model_conv_relu(b, v, 64, 5, 1, 2, "2");
     v = ys_build_maxpool(b, v, 2, 2, 0, "pool2");
     v = ys_build_flatten(b, v, "flatten");
     v = ys_build_relu(b, ys_build_gemm(b, v, 1024, "fc1"), "relu3");
-    ys_build_gain(b, 3);
-    return ys_build_finish(b, ys_build_gemm(b, v, input->classes, "fc2"), graph);
+    return ys_build_finish(b, add_logits(b, v, input->classes, "fc2"), graph);
 }
 
-#define MNIST_INPUT                                                                                                    \
+#define BYTES(channels, extent, count)                                                                                 \
     {                                                                                                                  \
-        .shape = {1, 28, 28}, .dtype = YS_U8, .scale = 1.0 / 255, .classes = 10                                        \
+        .shape = {channels, extent, extent}, .dtype = YS_U8, .scale = 1.0 / 255, .classes = count                      \
     }
+#define MNIST    BYTES(1, 28, 10)
+#define CIFAR10  BYTES(3, 32, 10)
+#define IMAGENET BYTES(3, 224, 1000)
 
 static const struct ys_model models[] = {
-    {"lenet", "two 5x5 convolutions with pooling, two dense layers", MNIST_INPUT, build_lenet},
-    {"mlp", "three dense layers, 512 and 256 hidden units", MNIST_INPUT, build_mlp},
+    {"lenet", "LeNet of the tutorials", MNIST, build_lenet},
+    {"mlp", "784-512-256-10, ReLU", MNIST, build_mlp},
+    {"fcn5", "784-2048-4096-1024-10", MNIST, ys_model_fcn5},
+    {"alexnet", "one tower", IMAGENET, ys_model_alexnet},
+    {"alexnet-cifar", "three 5x5 convolutions", CIFAR10, ys_model_alexnet_cifar},
+    {"vgg16", "configuration D", IMAGENET, ys_model_vgg16},
+    {"squeezenet", "version 1.1", IMAGENET, ys_model_squeezenet},
+    {"resnet20", "1x1 projections", CIFAR10, ys_model_resnet20},
+    {"resnet56", "1x1 projections", CIFAR10, ys_model_resnet56},
+    {"resnet50", "v1.5: stride on the 3x3", IMAGENET, ys_model_resnet50},
+    {"resnet50-v1", "stride on the first 1x1", IMAGENET, ys_model_resnet50_v1},
+    {"mobilenet-v2", "width 1.0", IMAGENET, ys_model_mobilenet_v2},
+    {"tf-mnist", "TensorFlow's tutorial", MNIST, ys_model_tf_mnist},
+    {"caffe-mnist", "Caffe's LeNet", MNIST, ys_model_caffe_mnist},
+    {"torch-mnist", "Torch's demo", BYTES(1, 32, 10), ys_model_torch_mnist},
+    {"theano-mnist", "Theano's tutorial", MNIST, ys_model_theano_mnist},
+    {"tf-cifar10", "TensorFlow's tutorial", BYTES(3, 24, 10), ys_model_tf_cifar10},
+    {"caffe-cifar10", "Caffe's cifar10_quick", CIFAR10, ys_model_caffe_cifar10},
+    {"torch-cifar10", "Torch's demo", CIFAR10, ys_model_torch_cifar10},
+    {"theano-cifar10", "two 3x3 convolutions", CIFAR10, ys_model_theano_cifar10},
     {NULL},
 };
 

@@ -1,0 +1,58 @@
+/* The named models' functions, one file a family, and how each of them begins. model.c lists them. */
+#ifndef YS_GRAPH_MODEL_LIST_H
+#define YS_GRAPH_MODEL_LIST_H
+
+#include "graph/build.h"
+#include "graph/model.h"
+
+/* What a network is fed: (range * p - mean) / std of a pixel p in [0, 1]. Means and deviations are those of all
+ * training pixels of the data set. */
+struct ys_pixels {
+    double range, mean, std;
+};
+#define YS_PIXELS_SHARE       ((struct ys_pixels){1, 0, 1})
+#define YS_PIXELS_256TH       ((struct ys_pixels){255.0 / 256, 0, 1}) /* bytes times 1/256 */
+#define YS_PIXELS_MNIST       ((struct ys_pixels){1, 0.1307, 0.3081})
+#define YS_PIXELS_CIFAR       ((struct ys_pixels){1, 0.4734, 0.2516})
+#define YS_PIXELS_CIFAR_BYTES ((struct ys_pixels){255, 120.7, 1})
+#define YS_PIXELS_IMAGENET    ((struct ys_pixels){1, 0.449, 0.226}) /* the mean of torchvision's three channels */
+
+#define YS_DRAW_CONSTANT(value)      ((struct ys_draw){YS_INIT_CONSTANT, YS_SPREAD_FIXED, value})
+#define YS_DRAW_NORMAL(std)          ((struct ys_draw){YS_INIT_NORMAL, YS_SPREAD_FIXED, std})
+#define YS_DRAW_TRUNCATED(std)       ((struct ys_draw){YS_INIT_TRUNCATED_NORMAL, YS_SPREAD_FIXED, std})
+#define YS_DRAW_NORMAL_FAN_OUT(gain) ((struct ys_draw){YS_INIT_NORMAL, YS_SPREAD_FAN_OUT, gain})
+#define YS_DRAW_UNIFORM(limit)       ((struct ys_draw){YS_INIT_UNIFORM, YS_SPREAD_FIXED, limit})
+#define YS_DRAW_UNIFORM_FAN_IN(gain) ((struct ys_draw){YS_INIT_UNIFORM, YS_SPREAD_FAN_IN, gain})
+
+/** Checks the input; a graph with a normalize node, whose value is `value`. */
+ys_status ys_model_begin(const char *name, const struct ys_model_input *input, struct ys_pixels pixels,
+                         struct ys_build **build, int *value) YS_MUST_CHECK;
+
+/** "conv`suffix`" and "relu`suffix`". */
+int ys_model_conv_relu(struct ys_build *build, int in, int64_t out_channels, int64_t kernel, int64_t stride,
+                       int64_t pad, const char *suffix);
+/** As ys_build_draw() for layers as PyTorch and Torch make them: weights and biases uniform, sqrt(1 / fan_in). */
+void ys_model_draw_as_torch(struct ys_build *build);
+
+ys_status ys_model_alexnet(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_alexnet_cifar(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_vgg16(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_squeezenet(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_fcn5(const struct ys_model_input *input, struct ys_graph **graph);
+
+ys_status ys_model_resnet20(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_resnet56(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_resnet50(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_resnet50_v1(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_mobilenet_v2(const struct ys_model_input *input, struct ys_graph **graph);
+
+ys_status ys_model_tf_mnist(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_caffe_mnist(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_torch_mnist(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_theano_mnist(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_tf_cifar10(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_caffe_cifar10(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_torch_cifar10(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_theano_cifar10(const struct ys_model_input *input, struct ys_graph **graph);
+
+#endif
