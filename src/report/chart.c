@@ -157,6 +157,8 @@ static double put_part_legend(struct ys_buf *out, const struct ys_chart_bars *ch
     double x = LEFT;
     int lines = 1;
     for (size_t p = 0; p < chart->parts; p++) {
+        if (!chart->part_names[p])
+            continue;
         double width = 16 + ys_svg_text_width(chart->part_names[p]) + 10;
         if (x > LEFT && x + width > RIGHT) {
             x = LEFT;

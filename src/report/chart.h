@@ -36,7 +36,7 @@ struct ys_chart_bar {
 struct ys_chart_bars {
     const char *id, *title, *description, *axis_title;
     enum ys_kind kind;
-    const char *part_names[YS_SVG_PARTS];
+    const char *part_names[YS_SVG_PARTS]; /* NULL: no row has that part */
     size_t parts;
     const struct ys_chart_bar *rows;
     size_t count;

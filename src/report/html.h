@@ -15,11 +15,14 @@ void ys_html_proofs(struct ys_buf *out, const struct ys_view *view);
 void ys_html_warnings(struct ys_buf *out, const struct ys_view *view);
 void ys_html_failures(struct ys_buf *out, const struct ys_view *view);
 ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+/** The percentiles of the trials that answered requests. */
+void ys_html_latencies(struct ys_buf *out, const struct ys_view *view);
 void ys_html_times(struct ys_buf *out, const struct ys_view *view);
 /** Nested objects and arrays as a table of paths and values. */
 void ys_html_object(struct ys_buf *out, const ys_json *object);
 
 ys_status ys_html_speed_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;

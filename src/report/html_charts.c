@@ -77,6 +77,15 @@ static void end_figure(struct ys_buf *out)
     ys_buf_puts(out, "</figure>\n");
 }
 
+/** Whether some trial that trains (or, `infers`, answers requests) has the metric. */
+static bool mode_has(const struct ys_view *view, bool infers, const char *name)
+{
+    for (size_t t = 0; t < view->count; t++)
+        if (view->trials[t].infers == infers && isfinite(ys_view_number(&view->trials[t], name)))
+            return true;
+    return false;
+}
+
 /** One row a trial for a metric: every run a dot. Trials for which the metric means nothing are left out. */
 static ys_status metric_rows(const struct ys_view *view, const char *name, struct rows *rows)
 {
@@ -85,13 +94,16 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
         const struct ys_view_trial *trial = &view->trials[t];
         const ys_json *metric = ys_view_metric(trial, name), *values = ys_json_get(metric, "values");
         struct ys_buf value = {0}, note = {0};
-        if (trial->measured && trial->no_work && !isfinite(ys_view_number(trial, name)))
+        if (!mode_has(view, trial->infers, name) ||
+            (trial->measured && trial->no_work && !isfinite(ys_view_number(trial, name))))
             continue;
         if (!trial->measured) {
             ys_view_put_failure(&note, trial);
             ys_buf_puts(&note, note.size ? "" : "no complete run");
         } else if (trial->no_work) {
-            ys_buf_printf(&note, "does no work; lets %s images per second through", ys_view_label(name, metric).text);
+            bool rate = strcmp(name, "rate_per_s") == 0;
+            ys_buf_printf(&note, rate ? "does no work; lets %s images per second through" : "does no work; %s",
+                          ys_view_label(name, metric).text);
         } else if (!isfinite(ys_view_number(trial, name))) {
             ys_text_clean(&note, ys_json_get_text(metric, "reason", "unknown"), false);
         }
@@ -231,7 +243,7 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
         return ys_out_of_memory();
     }
     for (size_t k = 0; k < YS_TIME_PARTS; k++)
-        chart.part_names[k] = ys_time_parts[k].title;
+        chart.part_names[k] = ys_section_has_part(view, k) ? ys_time_parts[k].title : NULL;
     for (size_t t = 0; t < view->count; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         double wall_s = ys_view_number(trial, "wall_s");
@@ -375,6 +387,38 @@ static void put_section(struct ys_buf *out, const char *heading, struct ys_buf *
         ys_buf_puts(out, "</div>\n");
     }
     ys_buf_free(parts);
+}
+
+ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
+{
+    static const struct source source = {"latency", "share", "latency_s", NULL};
+    struct ys_chart_dots median = {.id = "latency",
+                                   .title = "Median latency",
+                                   .axis_title = "latency of a request",
+                                   .kind = YS_KIND_SPAN,
+                                   .zero = true,
+                                   .description = "For each trial the median latency of every run, their median and "
+                                                  "its interval."};
+    struct ys_chart_lines percentiles = {.id = "percentiles",
+                                         .title = "Latency by percentile",
+                                         .x_title = "share of the requests",
+                                         .y_title = "answered within",
+                                         .description = "The time within which a share of the requests was answered.",
+                                         .x_kind = YS_KIND_PERCENT,
+                                         .y_kind = YS_KIND_SPAN,
+                                         .cut = true};
+    struct ys_buf parts = {0};
+    ys_status status = put_metric_chart(&parts, view, "latency_p50_s", &median,
+                                        "Of the steady requests; each dot is a run, the tall mark the median, the bar "
+                                        "its interval.");
+    if (status == YS_OK)
+        status = put_curves(&parts, view, &source, &percentiles,
+                            "Of the steady requests. One run of each trial is drawn heavily, the others thinly.");
+    bool any = parts.size > 0;
+    put_section(out, "Latency of a request", &parts);
+    if (any)
+        ys_html_latencies(out, view);
+    return status;
 }
 
 ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view)

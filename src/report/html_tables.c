@@ -45,23 +45,43 @@ static const char *verdict_css(const char *verdict)
                                                                                                             : "v";
 }
 
-static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial)
+/** What stands behind the rate and its interval. */
+static const struct {
+    const char *metric, *head;
+    bool of_training;
+} result_columns[] = {
+    {"step_s", "#Step", true},
+    {"accuracy", "#Verified accuracy", true},
+    {"cpu_per_wall", "#CPU cores used", false},
+    {"rss_peak_bytes", "#Peak memory", false},
+    {"start_s", "#Start-up", false},
+    {"wall_s", "#Whole run", false},
+};
+enum { RESULT_COLUMNS = sizeof result_columns / sizeof result_columns[0] };
+
+static void put_interval(struct ys_buf *out, const struct ys_measure *measure, const char *space, long long n)
 {
-    static const char *const metrics[] = {"step_s", "accuracy", "cpu_per_wall", "rss_peak_bytes", "start_s", "wall_s"};
+    struct ys_buf text = {0};
+    if (measure->interval.text[0])
+        ys_buf_printf(&text, "%s%s%s", measure->interval.text, measure->unit.text[0] ? space : "", measure->unit.text);
+    else
+        ys_buf_printf(&text, "n = %lld: none", n);
+    ys_html_put(out, "td", "n", ys_buf_text(&text));
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial, bool trains)
+{
     const ys_json *rate = ys_view_metric(trial, "rate_per_s");
-    long long n = ys_json_get_int(rate, "n", trial->runs - trial->failed);
     struct ys_measure measure = ys_view_measure("rate_per_s", rate);
     struct ys_buf text = {0};
     ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
     ys_html_put(out, "td", "n", ys_buf_text(&text));
-    ys_buf_clear(&text);
-    if (measure.interval.text[0])
-        ys_buf_printf(&text, "%s%s", measure.interval.text, measure.unit.text);
-    else
-        ys_buf_printf(&text, "n = %lld: none", n);
-    ys_html_put(out, "td", "n", ys_buf_text(&text));
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
-        put_measure(out, metrics[i], ys_view_metric(trial, metrics[i]), false);
+    put_interval(out, &measure, "", ys_json_get_int(rate, "n", trial->runs - trial->failed));
+    for (size_t i = 0; i < RESULT_COLUMNS; i++)
+        if (trains || !result_columns[i].of_training)
+            put_measure(out, result_columns[i].metric, ys_view_metric(trial, result_columns[i].metric), false);
     ys_buf_clear(&text);
     ys_buf_printf(&text, "%lld", (long long)(trial->runs - trial->failed));
     ys_html_put(out, "td", "n", ys_buf_text(&text));
@@ -96,45 +116,89 @@ static bool has_remarks(const struct ys_view *view, const char *member)
     return false;
 }
 
+/** Why a trial has no numbers, or which runs failed, beside its name; "" names it no more. */
+static void put_failed_row(struct ys_buf *out, const char *name, const char *failure, size_t columns)
+{
+    ys_buf_puts(out, "<tr>\n");
+    if (name[0])
+        ys_html_put(out, "td", "name", name);
+    else
+        ys_buf_puts(out, "<td></td>\n");
+    ys_buf_printf(out, "<td class=\"bad\" colspan=\"%zu\">", columns);
+    ys_text_html(out, failure[0] ? failure : "no complete run");
+    ys_buf_puts(out, "</td>\n</tr>\n");
+}
+
+static void put_trial_rows(struct ys_buf *out, const struct ys_view_trial *trial, bool trains, size_t columns)
+{
+    struct ys_buf failure = {0};
+    ys_view_put_failure(&failure, trial);
+    if (trial->measured) {
+        ys_buf_puts(out, "<tr>\n");
+        ys_html_put(out, "td", "name", trial->name);
+        put_result_row(out, trial, trains);
+        ys_buf_puts(out, "</tr>\n");
+    }
+    if (!trial->measured || failure.size > 0)
+        put_failed_row(out, trial->measured ? "" : trial->name, failure.size ? ys_buf_text(&failure) : "", columns);
+    out->failed |= failure.failed;
+    ys_buf_free(&failure);
+}
+
 void ys_html_results(struct ys_buf *out, const struct ys_view *view)
 {
-    static const char *const heads[] = {
-        "Trial",        "#Images per second", "#Interval",  "#Step", "#Verified accuracy", "#CPU cores used",
-        "#Peak memory", "#Start-up",          "#Whole run", "#Runs", "Same work"};
+    const char *heads[RESULT_COLUMNS + 5] = {"Trial", "#Images per second", "#Interval"};
+    size_t count = 3;
+    bool trains = ys_view_has_mode(view, false);
+    for (size_t i = 0; i < RESULT_COLUMNS; i++)
+        if (trains || !result_columns[i].of_training)
+            heads[count++] = result_columns[i].head;
+    heads[count++] = "#Runs";
+    heads[count++] = "Same work";
     ys_html_put(out, "h2", NULL, "Results");
     struct ys_buf remark = {0};
     ys_buf_puts(&remark, "Medians of the runs of each trial. ");
     ys_section_level(&remark, view);
-    put_heads(out, ys_buf_text(&remark), heads, sizeof heads / sizeof heads[0]);
+    put_heads(out, ys_buf_text(&remark), heads, count);
     out->failed |= remark.failed;
     ys_buf_free(&remark);
-    for (size_t i = 0; i < view->count; i++) {
-        const struct ys_view_trial *trial = &view->trials[i];
-        struct ys_buf failure = {0};
-        ys_view_put_failure(&failure, trial);
-        ys_buf_puts(out, "<tr>\n");
-        ys_html_put(out, "td", "name", trial->name);
-        if (trial->measured) {
-            put_result_row(out, trial);
-        } else {
-            ys_buf_puts(out, "<td class=\"bad\" colspan=\"10\">");
-            ys_text_html(out, failure.size ? ys_buf_text(&failure) : "no complete run");
-            ys_buf_puts(out, "</td>\n");
-        }
-        ys_buf_puts(out, "</tr>\n");
-        if (trial->measured && failure.size > 0) {
-            ys_buf_puts(out, "<tr>\n<td></td>\n<td class=\"bad\" colspan=\"10\">");
-            ys_text_html(out, ys_buf_text(&failure));
-            ys_buf_puts(out, "</td>\n</tr>\n");
-        }
-        out->failed |= failure.failed;
-        ys_buf_free(&failure);
-    }
+    for (size_t i = 0; i < view->count; i++)
+        put_trial_rows(out, &view->trials[i], trains, count - 1);
     end_table(out);
     if (has_remarks(view, "deviations")) {
         ys_html_put(out, "h3", NULL, "Deviations from the common work");
         put_remarks(out, view, "deviations");
     }
+}
+
+void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
+{
+    const char *heads[YS_LATENCY_PARTS + 2] = {"Trial"};
+    struct ys_label titles[YS_LATENCY_PARTS];
+    size_t count = 1;
+    for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
+        snprintf(titles[k].text, sizeof titles[k].text, "#%s", ys_latency_parts[k].title);
+        heads[count++] = titles[k].text;
+        if (k == 0)
+            heads[count++] = "#Interval";
+    }
+    put_heads(out, "Medians of the runs of each trial.", heads, count);
+    for (size_t i = 0; i < view->count; i++) {
+        const struct ys_view_trial *trial = &view->trials[i];
+        const ys_json *median = ys_view_metric(trial, ys_latency_parts[0].metric);
+        struct ys_measure measure = ys_view_measure(ys_latency_parts[0].metric, median);
+        if (!trial->infers || !isfinite(ys_view_number(trial, ys_latency_parts[0].metric)))
+            continue;
+        ys_buf_puts(out, "<tr>\n");
+        ys_html_put(out, "td", "name", trial->name);
+        for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
+            put_measure(out, ys_latency_parts[k].metric, ys_view_metric(trial, ys_latency_parts[k].metric), false);
+            if (k == 0)
+                put_interval(out, &measure, " ", ys_json_get_int(median, "n", 0));
+        }
+        ys_buf_puts(out, "</tr>\n");
+    }
+    end_table(out);
 }
 
 static void put_comparison(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison)
@@ -366,23 +430,25 @@ void ys_html_times(struct ys_buf *out, const struct ys_view *view)
 {
     const char *heads[YS_TIME_PARTS + 2] = {"Trial"};
     struct ys_label names[YS_TIME_PARTS];
+    size_t count = 1;
     for (size_t k = 0; k < YS_TIME_PARTS; k++) {
         snprintf(names[k].text, sizeof names[k].text, "#%s", ys_time_parts[k].title);
-        heads[k + 1] = names[k].text;
+        if (ys_section_has_part(view, k))
+            heads[count++] = names[k].text;
     }
-    heads[YS_TIME_PARTS + 1] = "#whole run";
+    heads[count++] = "#whole run";
     ys_buf_puts(out, "<details>\n<summary>The same as a table</summary>\n");
-    put_heads(out, "Medians.", heads, YS_TIME_PARTS + 2);
+    put_heads(out, "Medians.", heads, count);
     for (size_t i = 0; i < view->count; i++) {
         const struct ys_view_trial *trial = &view->trials[i];
         if (!isfinite(ys_view_number(trial, "wall_s")))
             continue;
         ys_buf_puts(out, "<tr>\n");
         ys_html_put(out, "td", "name", trial->name);
-        for (size_t k = 0; k <= YS_TIME_PARTS; k++) {
-            const char *metric = k < YS_TIME_PARTS ? ys_time_parts[k].metric : "wall_s";
-            put_measure(out, metric, ys_view_metric(trial, metric), false);
-        }
+        for (size_t k = 0; k < YS_TIME_PARTS; k++)
+            if (ys_section_has_part(view, k))
+                put_measure(out, ys_time_parts[k].metric, ys_view_metric(trial, ys_time_parts[k].metric), false);
+        put_measure(out, "wall_s", ys_view_metric(trial, "wall_s"), false);
         ys_buf_puts(out, "</tr>\n");
     }
     end_table(out);

@@ -3,6 +3,7 @@
 #include "report/section.h"
 #include "report/text.h"
 #include "report/view.h"
+#include <math.h>
 #include <string.h>
 
 /** Text of others, cleaned, with everything escaped that Markdown or HTML in it would read. */
@@ -61,6 +62,34 @@ static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial)
     ys_buf_puts(out, "\n");
     ys_buf_free(&note);
     ys_buf_free(&failure);
+}
+
+static void put_latencies(struct ys_buf *out, const struct ys_view *view)
+{
+    bool begun = false;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct ys_view_trial *trial = &view->trials[i];
+        const char *median = ys_latency_parts[0].metric;
+        if (!trial->infers || !isfinite(ys_view_number(trial, median)))
+            continue;
+        if (!begun)
+            ys_buf_puts(out,
+                        "\n| Latency of a request | Median | Interval | 90 % within | 99 % within | Longest | First of "
+                        "all |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+        begun = true;
+        struct ys_measure measure = ys_view_measure(median, ys_view_metric(trial, median));
+        bool interval = measure.interval.text[0];
+        ys_buf_puts(out, "| ");
+        put_cell(out, trial->name);
+        for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
+            const char *metric = ys_latency_parts[k].metric;
+            ys_buf_printf(out, " %s |", ys_view_label(metric, ys_view_metric(trial, metric)).text);
+            if (k == 0)
+                ys_buf_printf(out, " %s%s%s |", interval ? measure.interval.text : "n < 6", interval ? " " : "",
+                              interval ? measure.unit.text : "");
+        }
+        ys_buf_puts(out, "\n");
+    }
 }
 
 static void put_list(struct ys_buf *out, const char *heading, const ys_json *texts)
@@ -152,6 +181,7 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
         }
         for (size_t i = 0; i < view.count; i++)
             put_trial(out, &view.trials[i]);
+        put_latencies(out, &view);
         put_deviations(out, &view);
         status = put_comparisons(out, &view);
         put_list(out, "In words:", sentences);

@@ -12,10 +12,27 @@ const struct ys_time_part ys_time_parts[YS_TIME_PARTS] = {
     {"warmup_s", "warm-\nup", "warm-up"},
     {"input_s", "data\nwait", "waiting for data"},
     {"compute_s", "com-\npute", "computing"},
+    {"infer_s", "re-\nquests", "requests"},
     {"eval_s", "eval", "evaluation"},
     {"save_s", "save", "saving"},
     {"stop_s", "stop", "ending"},
     {"rest_s", "rest", "rest"},
+};
+
+bool ys_section_has_part(const struct ys_view *view, size_t part)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (isfinite(ys_view_number(&view->trials[i], ys_time_parts[part].metric)))
+            return true;
+    return false;
+}
+
+const struct ys_latency_part ys_latency_parts[YS_LATENCY_PARTS] = {
+    {"latency_p50_s", "median", "Median"},
+    {"latency_p90_s", "90 %", "90 % within"},
+    {"latency_p99_s", "99 %", "99 % within"},
+    {"latency_max_s", "longest", "Longest"},
+    {"first_step_s", "first\nof all", "First of all"},
 };
 
 void ys_section_study(struct ys_buf *out, const struct ys_view *view)
@@ -62,8 +79,9 @@ void ys_section_work(struct ys_buf *out, const struct ys_view *view)
 
 void ys_section_same(struct ys_buf *out, const struct ys_view *view)
 {
-    static const char *const keys[] = {"mode",     "batch",        "epochs",   "steps",     "optimizer", "lr",
-                                       "momentum", "weight_decay", "schedule", "precision", "threads",   "device"};
+    static const char *const keys[] = {"mode",      "batch",   "epochs",   "steps",        "requests",
+                                       "optimizer", "lr",      "momentum", "weight_decay", "schedule",
+                                       "precision", "threads", "device"};
     ys_json *common;
     if (view->count < 2)
         return;

@@ -9,8 +9,17 @@
 struct ys_time_part {
     const char *metric, *head, *title;
 };
-enum { YS_TIME_PARTS = 10 };
+enum { YS_TIME_PARTS = 11 };
 extern const struct ys_time_part ys_time_parts[YS_TIME_PARTS];
+/** Whether some trial has that part: training and inference do not have the same. */
+bool ys_section_has_part(const struct ys_view *view, size_t part);
+
+/** The percentiles of latency, and how their columns are headed. */
+struct ys_latency_part {
+    const char *metric, *head, *title;
+};
+enum { YS_LATENCY_PARTS = 5 };
+extern const struct ys_latency_part ys_latency_parts[YS_LATENCY_PARTS];
 
 /** "Study first: done, 6 of 6 rounds, begun 2026-11-21T04:00:00Z". */
 void ys_section_study(struct ys_buf *out, const struct ys_view *view);

@@ -1,6 +1,6 @@
 /* A small drawing kit: SVG elements as deterministic text, and axes with round ticks. Pictures are YS_SVG_WIDTH wide
  * and scale with the page; colours come from the page's style sheet by class, so that they follow light and dark: g0 to
- * g7 (a framework), p0 to p9 (a part of a bar), "grid", "soft" and "strong". Elements with a coordinate that is not
+ * g7 (a framework), p0 to p10 (a part of a bar), "grid", "soft" and "strong". Elements with a coordinate that is not
  * finite are left out. Coordinates grow to the right and down. */
 #ifndef YS_REPORT_SVG_H
 #define YS_REPORT_SVG_H
@@ -12,7 +12,7 @@
 
 #define YS_SVG_WIDTH  480.0
 #define YS_SVG_GROUPS 8
-#define YS_SVG_PARTS  10
+#define YS_SVG_PARTS  11
 
 enum ys_svg_anchor { YS_SVG_START, YS_SVG_MIDDLE, YS_SVG_END };
 

@@ -132,7 +132,18 @@ static bool needs_numbers(const struct page *page)
     return framework + total > page->width * 45 / 100;
 }
 
-static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *trial, bool *few)
+/** What stands behind the rate and its interval. */
+static const struct {
+    const char *metric, *head;
+    bool of_training;
+} others[] = {
+    {"step_s", "step\ntime", true},         {"accuracy", "verified\naccuracy", true},
+    {"cpu_per_wall", "cores\nused", false}, {"rss_peak_bytes", "peak\nmemory", false},
+    {"start_s", "start-\nup", false},
+};
+
+/** `trains`: some trial of the study does, so that there are columns for it. */
+static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *trial, bool trains, bool *few)
 {
     size_t column = grid->naming;
     const ys_json *rate = ys_view_metric(trial, "rate_per_s");
@@ -150,10 +161,11 @@ static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *tr
         ys_buf_printf(&text, "%s%s", measure.interval.text, measure.unit.text);
     }
     ys_grid_cell(grid, column++, interval ? YS_GRID_PLAIN : YS_GRID_DIM, ys_buf_text(&text));
-    static const char *const others[] = {"step_s", "accuracy", "cpu_per_wall", "rss_peak_bytes", "start_s"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        const ys_json *metric = ys_view_metric(trial, others[i]);
-        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(others[i], metric).text);
+        if (others[i].of_training && !trains)
+            continue;
+        const ys_json *metric = ys_view_metric(trial, others[i].metric);
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(others[i].metric, metric).text);
     }
     grid->failed |= text.failed;
     ys_buf_free(&text);
@@ -220,12 +232,13 @@ static void put_names(struct page *page)
 static ys_status put_results(struct page *page)
 {
     struct ys_grid grid;
-    bool few = false;
+    bool few = false, trains = ys_view_has_mode(&page->view, false);
     begin_grid(page, &grid);
-    static const char *const heads[] = {"rate\nimg/s", "interval",     "step\ntime", "verified\naccuracy",
-                                        "cores\nused", "peak\nmemory", "start-\nup"};
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-        ys_grid_column(&grid, heads[i], true);
+    ys_grid_column(&grid, "rate\nimg/s", true);
+    ys_grid_column(&grid, "interval", true);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (trains || !others[i].of_training)
+            ys_grid_column(&grid, others[i].head, true);
     struct ys_buf failure = {0};
     for (size_t i = 0; i < page->view.count; i++) {
         const struct ys_view_trial *trial = &page->view.trials[i];
@@ -233,7 +246,7 @@ static ys_status put_results(struct page *page)
         ys_view_put_failure(&failure, trial);
         name_row(page, &grid, i);
         if (trial->measured)
-            fill_result_row(&grid, trial, &few);
+            fill_result_row(&grid, trial, trains, &few);
         if (trial->measured && failure.size > 0)
             ys_grid_row(&grid);
         if (failure.size > 0)
@@ -252,29 +265,68 @@ static ys_status put_results(struct page *page)
     return YS_OK;
 }
 
+static ys_status put_latencies(struct page *page)
+{
+    struct ys_grid grid;
+    begin_grid(page, &grid);
+    for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
+        ys_grid_column(&grid, ys_latency_parts[k].head, true);
+        if (k == 0)
+            ys_grid_column(&grid, "interval", true);
+    }
+    for (size_t i = 0; i < page->view.count; i++) {
+        const struct ys_view_trial *trial = &page->view.trials[i];
+        const char *median = ys_latency_parts[0].metric;
+        struct ys_measure measure = ys_view_measure(median, ys_view_metric(trial, median));
+        struct ys_buf interval = {0};
+        if (!trial->infers || !isfinite(ys_view_number(trial, median)))
+            continue;
+        name_row(page, &grid, i);
+        if (measure.interval.text[0])
+            ys_buf_printf(&interval, "%s %s", measure.interval.text, measure.unit.text);
+        for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
+            const char *metric = ys_latency_parts[k].metric;
+            ys_grid_cell(&grid, grid.naming + k + (k > 0), YS_GRID_PLAIN,
+                         ys_view_label(metric, ys_view_metric(trial, metric)).text);
+        }
+        ys_grid_cell(&grid, grid.naming + 1, YS_GRID_PLAIN, ys_buf_text(&interval));
+        grid.failed |= interval.failed;
+        ys_buf_free(&interval);
+    }
+    if (grid.count > 0)
+        put_heading(page, "Latency of a request (medians of the runs)");
+    ys_status status = ys_grid_print(&grid, 0, page->width, page->colour, page->out);
+    ys_grid_fini(&grid);
+    return status;
+}
+
+static void put_seconds(struct ys_grid *grid, size_t column, double value_s)
+{
+    struct ys_label text = {"-"};
+    int decimals = fabs(value_s) < 9.995 ? 2 : fabs(value_s) < 99.95 ? 1 : 0;
+    if (isfinite(value_s) && fabs(value_s) < 1e9)
+        snprintf(text.text, sizeof text.text, "%.*f", decimals, value_s);
+    ys_grid_cell(grid, column, YS_GRID_PLAIN, text.text);
+}
+
 static ys_status put_times(struct page *page)
 {
     struct ys_grid grid;
     begin_grid(page, &grid);
-    for (size_t i = 0; i < YS_TIME_PARTS; i++)
-        ys_grid_column(&grid, ys_time_parts[i].head, true);
+    for (size_t k = 0; k < YS_TIME_PARTS; k++)
+        if (ys_section_has_part(&page->view, k))
+            ys_grid_column(&grid, ys_time_parts[k].head, true);
     ys_grid_column(&grid, "whole\nrun", true);
     for (size_t i = 0; i < page->view.count; i++) {
         const struct ys_view_trial *trial = &page->view.trials[i];
+        size_t column = grid.naming;
         if (!isfinite(ys_view_number(trial, "wall_s")))
             continue;
         name_row(page, &grid, i);
-        for (size_t k = 0; k <= YS_TIME_PARTS; k++) {
-            double value_s = ys_view_number(trial, k < YS_TIME_PARTS ? ys_time_parts[k].metric : "wall_s");
-            struct ys_label text = {"-"};
-            if (isfinite(value_s) && fabs(value_s) < 1e9)
-                snprintf(text.text, sizeof text.text, "%.*f",
-                         fabs(value_s) < 9.995   ? 2
-                         : fabs(value_s) < 99.95 ? 1
-                                                 : 0,
-                         value_s);
-            ys_grid_cell(&grid, grid.naming + k, YS_GRID_PLAIN, text.text);
-        }
+        for (size_t k = 0; k < YS_TIME_PARTS; k++)
+            if (ys_section_has_part(&page->view, k))
+                put_seconds(&grid, column++, ys_view_number(trial, ys_time_parts[k].metric));
+        put_seconds(&grid, column, ys_view_number(trial, "wall_s"));
     }
     if (grid.count > 0)
         put_heading(page, "Where the time goes (seconds, medians; rest is what no part accounts for)");
@@ -391,7 +443,7 @@ static void put_comparisons_of(struct page *page, const char *metric)
 /** The comparisons that most readers came for; the report has all of them. */
 static bool is_shown(const char *metric)
 {
-    static const char *const shown[] = {"rate_per_s", "accuracy", "rss_peak_bytes"};
+    static const char *const shown[] = {"rate_per_s", "latency_p50_s", "latency_p99_s", "accuracy", "rss_peak_bytes"};
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         if (strcmp(metric, shown[i]) == 0)
             return true;
@@ -452,6 +504,8 @@ ys_status ys_report_table(const ys_json *result, int width, bool colour, struct 
     if (page.view.count > 0) {
         put_names(&page);
         status = put_results(&page);
+        if (status == YS_OK)
+            status = put_latencies(&page);
         if (status == YS_OK)
             status = put_times(&page);
         put_remarks(&page, ys_json_get(ys_json_get(result, "host"), "warnings"), "warnings", "Warnings");

@@ -175,6 +175,7 @@ static void read_trial(struct ys_view_trial *trial, const ys_json *json)
     bool all_failed = strcmp(trial->status, "ok") != 0 && trial->failed >= trial->runs;
     trial->measured = tried && !all_failed && trial->runs > trial->failed;
     trial->no_work = does_no_work(json);
+    trial->infers = strcmp(ys_json_get_text(ys_json_get(json, "keys"), "mode", ""), "infer") == 0;
 }
 
 /** Gives equal names their number; counts frameworks and their trials. */
@@ -237,6 +238,14 @@ void ys_view_fini(struct ys_view *view)
     ys_free(view->trials);
     ys_json_free(view->axes);
     *view = (struct ys_view){0};
+}
+
+bool ys_view_has_mode(const struct ys_view *view, bool infers)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (view->trials[i].infers == infers)
+            return true;
+    return false;
 }
 
 const struct ys_view_trial *ys_view_find(const struct ys_view *view, const char *id)

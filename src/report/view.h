@@ -20,6 +20,7 @@ struct ys_view_trial {
     int64_t runs, failed;
     bool measured; /* at least one run was ok, so its metrics say something */
     bool no_work;  /* the framework does no work by declaration */
+    bool infers;   /* it answered requests, where others trained */
     int group;     /* which framework, counted in order of appearance: its colour */
     int member;    /* which trial of that framework: its dashes */
 };
@@ -36,6 +37,9 @@ struct ys_view {
 /** `view` borrows from `result`. */
 ys_status ys_view_init(struct ys_view *view, const ys_json *result) YS_MUST_CHECK;
 void ys_view_fini(struct ys_view *view);
+
+/** Whether some trial answers requests (`infers`), or some trains. */
+bool ys_view_has_mode(const struct ys_view *view, bool infers);
 
 /** The trial of that id, NULL when there is none. */
 const struct ys_view_trial *ys_view_find(const struct ys_view *view, const char *id);

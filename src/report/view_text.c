@@ -16,6 +16,11 @@ static const struct {
     {"first_step_s", "first step", "the time"},
     {"warmup_s", "warm-up", "the time"},
     {"train_s", "steady training", "the time"},
+    {"infer_s", "steady requests", "the time"},
+    {"latency_p50_s", "latency of a request, median", "the latency"},
+    {"latency_p90_s", "latency of a request, 90 % within", "the latency"},
+    {"latency_p99_s", "latency of a request, 99 % within", "the latency"},
+    {"latency_max_s", "latency of a request, longest", "the latency"},
     {"input_s", "waiting for data", "the time"},
     {"compute_s", "computing", "the time"},
     {"eval_s", "evaluation", "the time"},
@@ -158,9 +163,9 @@ static bool is_common(const struct ys_view *view, const char *key, const ys_json
 
 ys_status ys_view_common(const struct ys_view *view, ys_json **common)
 {
-    static const char *const first[] = {"mode",      "model",   "data",     "batch",        "epochs",   "steps",
-                                        "optimizer", "lr",      "momentum", "weight_decay", "schedule", "loss",
-                                        "precision", "threads", "device",   "block",        "compare"};
+    static const char *const first[] = {"mode",     "model",     "data",    "batch",    "epochs",       "steps",
+                                        "requests", "optimizer", "lr",      "momentum", "weight_decay", "schedule",
+                                        "loss",     "precision", "threads", "device",   "block",        "compare"};
     ys_json *found = ys_json_object();
     if (!found)
         return ys_out_of_memory();

@@ -1,0 +1,171 @@
+/* How every form of the report tells of trials that answered requests. */
+#include "made.h"
+#include "report/text.h"
+
+static struct ys_buf out;
+
+/** Two trials that answered requests, 6 runs each, builtin twice as fast; with `training` a third that trained. */
+static ys_json *made_requests(bool training)
+{
+    const char *const frameworks[] = {"builtin", "pytorch", "keras"};
+    ys_json *result = made_result(frameworks, training ? 3 : 2, 6, "better");
+    for (size_t i = 0; i < 2; i++) {
+        ys_json *trial = ys_json_at(ys_json_get(result, "trials"), i), *metrics = ys_json_get(trial, "metrics");
+        (void)!ys_json_set_string(ys_json_get(trial, "keys"), "mode", "infer");
+        (void)!ys_json_set_int(ys_json_get(trial, "keys"), "requests", 1000);
+        static const struct {
+            const char *name;
+            double value_s;
+        } parts[] = {
+            {"latency_p50_s", 100e-6}, {"latency_p90_s", 120e-6}, {"latency_p99_s", 300e-6}, {"latency_max_s", 900e-6},
+            {"first_step_s", 5e-3},    {"infer_s", 0.25},         {"start_s", 0.5},          {"wall_s", 1}};
+        for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+            ys_json *metric = made_json("{'unit':'s','n':6,'level':0.969}"), *ci = ys_json_array();
+            double value_s = parts[k].value_s * (double)(1 + i);
+            (void)!ys_json_append(ci, ys_json_real(0.95 * value_s));
+            (void)!ys_json_append(ci, ys_json_real(1.08 * value_s));
+            (void)!ys_json_set_real(metric, "value", value_s);
+            (void)!ys_json_set(metric, "ci", ci);
+            (void)!ys_json_set(metrics, parts[k].name, metric);
+        }
+        (void)!ys_json_set(metrics, "accuracy", made_json("{'value':null,'reason':'this run answers requests'}"));
+        (void)!ys_json_set(trial, "runs_detail",
+                           made_json("[{'status':'ok','round':0,'latency':{'share':[0,0.5,1],'latency_s':[1e-4,1e-4,"
+                                     "9e-4]}}]"));
+    }
+    return result;
+}
+
+static const char *table(const ys_json *result)
+{
+    ys_buf_clear(&out);
+    CHECK_INT(ys_report_table(result, 80, false, &out), YS_OK);
+    return ys_buf_text(&out);
+}
+
+static const char *page(const ys_json *result)
+{
+    ys_buf_clear(&out);
+    CHECK_INT(ys_report_html(result, &out), YS_OK);
+    return ys_buf_text(&out);
+}
+
+/** Whether the figure of that caption in the page has `text`. */
+static bool figure_has(const char *caption, const char *text)
+{
+    char begin[64];
+    snprintf(begin, sizeof begin, "<figcaption>%s", caption);
+    const char *figure = strstr(ys_buf_text(&out), begin);
+    char *copy = figure ? ys_strndup(figure, (size_t)(strstr(figure, "</figure>") - figure)) : NULL;
+    bool has = copy && strstr(copy, text);
+    CHECK(figure != NULL);
+    ys_free(copy);
+    return has;
+}
+
+static void the_table_has_percentiles_and_no_column_of_training(void)
+{
+    ys_json *result = made_requests(false);
+    CHECK_HAS(table(result), "\nResults (median of the runs)\n"
+                             "            rate             cores    peak  start-\n"
+                             "framework  img/s   interval   used  memory      up\n"
+                             "builtin      100  [98, 103]      -       -  500 ms\n");
+    CHECK_HAS(ys_buf_text(&out), "\nLatency of a request (medians of the runs)\n"
+                                 "                                                             first\n"
+                                 "framework  median       interval    90 %    99 %  longest   of all\n"
+                                 "builtin    100 us   [95, 108] us  120 us  300 us   900 us  5.00 ms\n"
+                                 "pytorch    200 us  [190, 216] us  240 us  600 us  1.80 ms  10.0 ms\n");
+    CHECK_HAS(ys_buf_text(&out), "re-  whole\n"); /* the time of requests has a column, that of computing has none */
+    CHECK(!strstr(ys_buf_text(&out), "pute") && !strstr(ys_buf_text(&out), "accuracy"));
+    ys_json_free(result);
+}
+
+static void studies_of_both_modes_have_the_columns_of_both(void)
+{
+    ys_json *result = made_requests(true);
+    CHECK_HAS(table(result), "step  verified");
+    CHECK_HAS(ys_buf_text(&out), "keras        100  [98, 103]     -   97.00 %");
+    const char *latency = strstr(ys_buf_text(&out), "Latency of a request");
+    CHECK(latency && !strstr(latency, "\nkeras "));
+    ys_json_free(result);
+}
+
+static void studies_that_train_say_nothing_of_requests(void)
+{
+    ys_json *result = made_result((const char *[]){"alpha", "beta"}, 2, 6, "better");
+    CHECK(!strstr(table(result), "equest"));
+    CHECK(!strstr(page(result), "Latency"));
+    ys_json_free(result);
+}
+
+static void the_page_has_percentiles_as_a_table_and_a_curve(void)
+{
+    ys_json *result = made_requests(true);
+    page(result);
+    CHECK_HAS(ys_buf_text(&out), "<h2>Latency of a request</h2>");
+    CHECK_HAS(ys_buf_text(&out), "<th class=\"n\">99 % within</th>");
+    CHECK_HAS(ys_buf_text(&out), "<td class=\"n\">[95, 108] us</td>");
+    const char *curve = strstr(ys_buf_text(&out), "Latency by percentile");
+    CHECK(curve && strstr(curve, "<path"));
+    /* Trials of the other mode are left out of a chart. */
+    CHECK(figure_has("Median latency", "builtin") && !figure_has("Median latency", "keras"));
+    CHECK(figure_has("Verified accuracy", "keras") && !figure_has("Verified accuracy", "builtin"));
+    ys_json_free(result);
+}
+
+static void the_words_tell_both_latencies(void)
+{
+    ys_json *result = made_requests(false), *sentences = NULL;
+    REQUIRE(ys_report_words(result, &sentences) == YS_OK);
+    CHECK_TEXT(
+        ys_json_text(ys_json_at(sentences, 0), ""),
+        "builtin runs lenet 1.9 times as fast as pytorch on 2 threads (1.9 to 2.0, 6 rounds); the median latency "
+        "of a request is 100 us against 200 us.");
+    ys_json_free(sentences);
+    ys_json_free(result);
+}
+
+static void a_trial_alone_is_told_by_its_percentiles(void)
+{
+    ys_json *result = made_requests(false), *sentences = NULL, *one = ys_json_array();
+    (void)!ys_json_append(one, ys_json_ref(ys_json_at(ys_json_get(result, "trials"), 0)));
+    (void)!ys_json_set(result, "trials", one);
+    (void)!ys_json_set(result, "comparisons", ys_json_array());
+    REQUIRE(ys_report_words(result, &sentences) == YS_OK);
+    CHECK_TEXT(ys_json_text(ys_json_at(sentences, 0), ""),
+               "builtin runs lenet at 100 images per second on 2 threads ([98, 103], 6 runs); half of its requests are "
+               "answered within 100 us, 99 % within 300 us.");
+    ys_json_free(sentences);
+    ys_json_free(result);
+}
+
+static void markdown_has_a_table_of_its_own(void)
+{
+    ys_json *result = made_requests(false);
+    ys_buf_clear(&out);
+    CHECK_INT(ys_report_markdown(result, &out), YS_OK);
+    CHECK_HAS(ys_buf_text(&out), "\n| builtin | 100 us | [95, 108] us | 120 us | 300 us | 900 us | 5.00 ms |\n");
+    ys_json_free(result);
+}
+
+static void finish(void)
+{
+    ys_buf_free(&out);
+}
+
+static void unknown_percentiles_are_dashes(void)
+{
+    ys_json *result = made_requests(false);
+    ys_json *metrics = ys_json_get(ys_json_at(ys_json_get(result, "trials"), 0), "metrics");
+    (void)!ys_json_set(metrics, "latency_p99_s", made_json("{'value':null,'reason':'this percentile needs 100'}"));
+    ys_json_remove(ys_json_get(metrics, "latency_p50_s"), "ci");
+    CHECK_HAS(table(result), "builtin    100 us                 120 us       -   900 us  5.00 ms\n");
+    ys_json_free(result);
+    finish();
+}
+
+TAP_MAIN(TAP_CASE(the_table_has_percentiles_and_no_column_of_training),
+         TAP_CASE(studies_of_both_modes_have_the_columns_of_both), TAP_CASE(studies_that_train_say_nothing_of_requests),
+         TAP_CASE(the_page_has_percentiles_as_a_table_and_a_curve), TAP_CASE(the_words_tell_both_latencies),
+         TAP_CASE(a_trial_alone_is_told_by_its_percentiles), TAP_CASE(markdown_has_a_table_of_its_own),
+         TAP_CASE(unknown_percentiles_are_dashes))
