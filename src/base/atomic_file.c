@@ -60,7 +60,7 @@ static void sync_folder_of(const char *path)
 ys_status ys_atomic_file_commit(struct ys_atomic_file *file)
 {
     ys_status status = YS_OK;
-    if (fsync(file->fd) != 0)
+    if (!file->fleeting && fsync(file->fd) != 0)
         status = fail(file);
     if (close(file->fd) != 0 && status == YS_OK)
         status = fail(file);
@@ -71,7 +71,8 @@ ys_status ys_atomic_file_commit(struct ys_atomic_file *file)
         ys_atomic_file_discard(file);
         return status;
     }
-    sync_folder_of(file->path);
+    if (!file->fleeting)
+        sync_folder_of(file->path);
     ys_free(file->temporary);
     file->temporary = NULL;
     return YS_OK;

@@ -465,10 +465,11 @@ static ys_status make_header(const struct ys_tensor *const *order, size_t count,
 }
 
 static ys_status write_file(const char *path, const struct ys_buf *header, const struct ys_tensor *const *order,
-                            size_t count)
+                            size_t count, bool fleeting)
 {
     struct ys_atomic_file file;
     YS_TRY(ys_atomic_file_open(&file, path));
+    file.fleeting = fleeting;
     ys_status status = ys_atomic_file_write(&file, header->data, header->size);
     for (size_t i = 0; i < count && status == YS_OK; i++)
         status = ys_atomic_file_write(&file, order[i]->data, order[i]->size_bytes);
@@ -478,7 +479,8 @@ static ys_status write_file(const char *path, const struct ys_buf *header, const
     return status;
 }
 
-ys_status ys_safetensors_write(const char *path, const struct ys_tensor *tensors, size_t count, const ys_json *meta)
+static ys_status write_tensors(const char *path, const struct ys_tensor *tensors, size_t count, const ys_json *meta,
+                               bool fleeting)
 {
     for (size_t i = 0; i < count; i++)
         YS_TRY(check_tensor(&tensors[i]));
@@ -490,8 +492,18 @@ ys_status ys_safetensors_write(const char *path, const struct ys_tensor *tensors
     struct ys_buf header = {0};
     ys_status status = make_header(order, count, meta, &header);
     if (status == YS_OK)
-        status = write_file(path, &header, order, count);
+        status = write_file(path, &header, order, count, fleeting);
     ys_buf_free(&header);
     ys_free(order);
     return status == YS_OK || status == YS_EIO ? status : ys_fail_in(status, "cannot write %s", path);
+}
+
+ys_status ys_safetensors_write(const char *path, const struct ys_tensor *tensors, size_t count, const ys_json *meta)
+{
+    return write_tensors(path, tensors, count, meta, false);
+}
+
+ys_status ys_safetensors_pass(const char *path, const struct ys_tensor *tensors, size_t count)
+{
+    return write_tensors(path, tensors, count, NULL, true);
 }

@@ -50,5 +50,7 @@ const char *ys_safetensors_meta(const struct ys_safetensors *file, const char *k
  * `meta`: NULL or an object of strings. */
 ys_status ys_safetensors_write(const char *path, const struct ys_tensor *tensors, size_t count,
                                const ys_json *meta) YS_MUST_CHECK;
+/** As write, but not synced: for a file that another process reads at once and that nobody keeps. */
+ys_status ys_safetensors_pass(const char *path, const struct ys_tensor *tensors, size_t count) YS_MUST_CHECK;
 
 #endif

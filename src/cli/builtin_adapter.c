@@ -287,7 +287,7 @@ static ys_status forward(void *self, int64_t batch, bool train_mode, const char 
     tensors[2].size_bytes = (size_t)(a->batch * tensors[2].shape[1]) * ys_engine_real_size(a->engine);
     for (int i = 0; i < 3; i++)
         tensors[i].shape[0] = a->batch;
-    YS_TRY(ys_safetensors_write(path, tensors, 4, NULL));
+    YS_TRY(ys_safetensors_pass(path, tensors, 4));
     return ys_json_set_int(reply, "multiply_adds", ys_graph_multiply_adds(a->graph));
 }
 
@@ -342,7 +342,7 @@ static ys_status backward(void *self, int64_t batch, bool train_mode, const char
     ys_status status = collect(a, true, &c);
     if (status == YS_OK) {
         c.tensors[c.count] = loss_tensor(a, loss, &place); /* there is room for one more; it owns nothing */
-        status = ys_safetensors_write(path, c.tensors, c.count + 1, NULL);
+        status = ys_safetensors_pass(path, c.tensors, c.count + 1);
     }
     free_collection(&c);
     return status;
@@ -358,7 +358,7 @@ static ys_status step(void *self, int64_t first, int64_t count, const char *path
     }
     ys_status status = collect(a, false, &c);
     if (status == YS_OK)
-        status = ys_safetensors_write(path, c.tensors, c.count, NULL);
+        status = ys_safetensors_pass(path, c.tensors, c.count);
     free_collection(&c);
     return status;
 }

@@ -59,7 +59,7 @@ static ys_status move_weights(struct mover *mover, const char *from, const char 
     for (size_t i = 0; status == YS_OK && i < count; i++)
         status = move_tensor(mover, ys_safetensors_at(file, i), &values[i], &tensors[i]);
     if (status == YS_OK)
-        status = ys_safetensors_write(to, tensors, count, NULL);
+        status = ys_safetensors_pass(to, tensors, count);
     for (size_t i = 0; values && i < count; i++)
         ys_free(values[i]);
     ys_free(values);
@@ -94,7 +94,7 @@ static ys_status move_batch(struct mover *mover, const char *data, const uint32_
         tensors[1].data = labels;
         tensors[1].size_bytes = (size_t)count * sizeof *labels;
         tensors[0].shape[0] = tensors[1].shape[0] = count;
-        status = ys_safetensors_write(to, tensors, 2, NULL);
+        status = ys_safetensors_pass(to, tensors, 2);
     }
     ys_free(pixels);
     ys_safetensors_close(file);

@@ -113,6 +113,22 @@ static void a_file_without_tensors_is_one(void)
     ys_safetensors_close(file);
 }
 
+static void a_file_to_pass_on_is_the_same_file(void)
+{
+    static const float values[3] = {1, 2, 3};
+    struct ys_tensor tensor = {
+        .name = "w", .dtype = YS_F32, .rank = 1, .shape = {3}, .data = values, .size_bytes = sizeof values};
+    struct ys_buf kept = {0}, passed = {0};
+    REQUIRE(ys_safetensors_write(scratch("kept"), &tensor, 1, NULL) == YS_OK);
+    REQUIRE(ys_safetensors_pass(scratch("passed"), &tensor, 1) == YS_OK);
+    REQUIRE(ys_fs_read(scratch("kept"), 4096, &kept) == YS_OK);
+    REQUIRE(ys_fs_read(scratch("passed"), 4096, &passed) == YS_OK);
+    CHECK_INT(passed.size, kept.size);
+    CHECK(passed.size == kept.size && memcmp(passed.data, kept.data, kept.size) == 0);
+    ys_buf_free(&kept);
+    ys_buf_free(&passed);
+}
+
 static void files_of_other_writers_are_read_whatever_their_order(void)
 {
     /* Data not in order of the header, odd places, spaces after the header, a description with more members. */
@@ -311,9 +327,10 @@ static void dtypes_have_names_and_sizes(void)
 }
 
 TAP_MAIN(TAP_CASE(tensors_of_every_dtype_come_back), TAP_CASE(shapes_of_every_rank_come_back),
-         TAP_CASE(a_file_without_tensors_is_one), TAP_CASE(files_of_other_writers_are_read_whatever_their_order),
-         TAP_CASE(unaligned_data_is_copied_right), TAP_CASE(a_needed_tensor_is_checked),
-         TAP_CASE(headers_that_are_not_headers_are_refused), TAP_CASE(descriptions_that_cannot_be_are_refused),
-         TAP_CASE(overflowing_shapes_are_refused), TAP_CASE(places_outside_holes_and_overlaps_are_refused),
-         TAP_CASE(lengths_beyond_the_file_are_refused), TAP_CASE(what_cannot_be_written_is_refused),
-         TAP_CASE(every_lack_of_memory_is_reported), TAP_CASE(dtypes_have_names_and_sizes))
+         TAP_CASE(a_file_without_tensors_is_one), TAP_CASE(a_file_to_pass_on_is_the_same_file),
+         TAP_CASE(files_of_other_writers_are_read_whatever_their_order), TAP_CASE(unaligned_data_is_copied_right),
+         TAP_CASE(a_needed_tensor_is_checked), TAP_CASE(headers_that_are_not_headers_are_refused),
+         TAP_CASE(descriptions_that_cannot_be_are_refused), TAP_CASE(overflowing_shapes_are_refused),
+         TAP_CASE(places_outside_holes_and_overlaps_are_refused), TAP_CASE(lengths_beyond_the_file_are_refused),
+         TAP_CASE(what_cannot_be_written_is_refused), TAP_CASE(every_lack_of_memory_is_reported),
+         TAP_CASE(dtypes_have_names_and_sizes))
