@@ -11,7 +11,7 @@
 
 struct request {
     const char *graph, *weights, *data;
-    int64_t threads, batch;
+    int64_t threads, batch; /* batch 0: as fits */
 };
 
 struct tally {
@@ -63,15 +63,36 @@ static int64_t first_largest(const float *logits, int64_t classes)
     return best;
 }
 
-/** -log softmax(logits)[label], in double. */
-static double row_loss(const float *logits, int64_t classes, int64_t label)
+/** The graph's loss of one row, in double. */
+static double row_loss(const struct ys_graph *graph, const float *logits, int64_t classes, int64_t label)
 {
-    double top = logits[0], sum = 0;
+    double top = logits[0], exponentials = 0, sum = 0, squares = 0, smoothing = graph->label_smoothing;
     for (int64_t k = 1; k < classes; k++)
         top = logits[k] > top ? logits[k] : top;
-    for (int64_t k = 0; k < classes; k++)
-        sum += exp(logits[k] - top);
-    return top + log(sum) - logits[label];
+    for (int64_t k = 0; k < classes; k++) {
+        double error = logits[k] - (k == label);
+        exponentials += exp(logits[k] - top);
+        sum += logits[k];
+        squares += error * error;
+    }
+    if (graph->loss == YS_LOSS_NLL)
+        return -(double)logits[label];
+    if (graph->loss == YS_LOSS_MEAN_SQUARED_ERROR)
+        return squares / (double)classes;
+    return top + log(exponentials) - (1 - smoothing) * logits[label] - smoothing / (double)classes * sum;
+}
+
+/** As many rows as keep the largest value of the network within 64 MiB, at most 250: more are no faster. */
+static int64_t choose_batch(const struct ys_graph *graph)
+{
+    const int64_t most = 250, budget_bytes = INT64_C(64) << 20;
+    int64_t largest = 1;
+    for (size_t v = 0; v < graph->value_count; v++) {
+        int64_t elements = ys_value_row_elements(&graph->values[v]);
+        largest = elements > largest ? elements : largest;
+    }
+    int64_t rows = budget_bytes / (int64_t)sizeof(float) / largest;
+    return rows < 1 ? 1 : rows < most ? rows : most;
 }
 
 /** Batch after batch; the last one is filled up with its own first row, which is not counted again. */
@@ -90,7 +111,7 @@ static ys_status count_rows(struct ys_engine *engine, const struct ys_builtin_ro
         for (size_t i = 0; i < here; i++) {
             const float *row = logits + (int64_t)i * classes;
             tally->correct += first_largest(row, classes) == y[i];
-            tally->loss += row_loss(row, classes, y[i]);
+            tally->loss += row_loss(ys_engine_graph(engine), row, classes, y[i]);
         }
     }
     tally->count = (int64_t)rows->count;
@@ -104,7 +125,9 @@ static ys_status evaluate(const struct request *r, struct tally *tally)
     struct ys_engine *engine = NULL;
     YS_TRY(ys_graph_read(r->graph, &graph));
     ys_status status = ys_builtin_rows_open(r->data, graph, &rows);
-    int64_t batch = status == YS_OK && (int64_t)rows.count < r->batch ? (int64_t)rows.count : r->batch;
+    int64_t batch = r->batch ? r->batch : choose_batch(graph);
+    if (status == YS_OK && (int64_t)rows.count < batch)
+        batch = (int64_t)rows.count;
     struct ys_engine_config config = {.batch = batch, .precision = YS_ENGINE_F32, .threads = (int)r->threads};
     if (status == YS_OK)
         status = ys_engine_open_graph(graph, &config, &engine);
@@ -139,7 +162,7 @@ static ys_status print(const struct tally *tally)
 
 int ys_builtin_evaluate(int argc, char **argv)
 {
-    struct request request = {.batch = 250};
+    struct request request = {0};
     struct tally tally = {0};
     ys_status status = parse(argc, argv, &request);
     if (status == YS_OK)
