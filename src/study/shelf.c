@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,13 +92,14 @@ ys_status ys_shelf_take(const char *shelf, const char *key, ys_shelf_fill fill, 
     lock_shared(lock);
     item->folder = ys_path_join(folder, key);
     ys_status status = item->folder ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && !ys_fs_is_dir(item->folder))
+    item->filled = status == YS_OK && !ys_fs_is_dir(item->folder);
+    if (item->filled)
         status = make(item->folder, fill, context);
     if (status == YS_OK)
         status = hold(item);
     if (status != YS_OK) {
         ys_free(item->folder);
-        item->folder = NULL;
+        *item = (struct ys_shelf_item){0};
     }
     close(lock);
     ys_free(folder);

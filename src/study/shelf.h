@@ -5,11 +5,13 @@
 #define YS_STUDY_SHELF_H
 
 #include "base/status.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ys_shelf_item {
     char *folder; /* absolute; NULL while nothing is held */
     int fd;       /* its lock, which ends with the process */
+    bool filled;  /* just now: it was not there */
 };
 
 /** Fills `folder`, which is there and empty. */

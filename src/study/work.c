@@ -173,7 +173,7 @@ static ys_status prepare(struct making *m, struct ys_work *work)
     YS_TRY(name_files(work));
     work->loss = m->graph->loss;
     work->label_smoothing = m->graph->label_smoothing;
-    if (ys_shelf_trim(WORK_SHELF, WORK_LIMIT) != YS_OK)
+    if ((work->files.filled || work->values.filled) && ys_shelf_trim(WORK_SHELF, WORK_LIMIT) != YS_OK)
         ys_log_warn("old works stay in the cache: %s", ys_error());
     return YS_OK;
 }

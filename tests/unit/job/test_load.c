@@ -113,7 +113,8 @@ static void every_failing_allocation_is_reported(void)
 {
     const char *text =
         "version = 1\nrepeat = 2\n[global]\nmodel = lenet\ndata = digits\nframework = {builtin, pytorch}\n"
-        "opt.pytorch.x = {on, 3}\nenv.A = \"b\"\n[a]\nthreads = {1..4 *2}\nexclude = threads=2 framework=builtin\n[b : "
+        "opt.pytorch.x = {on, 3}\nenv.A = \"b\"\noptimizer = adam(0.9, 0.9, 1e-6)\nschedule = warmup(2) "
+        "cosine\n[a]\nthreads = {1..4 *2}\nexclude = threads=2 framework=builtin\n[b : "
         "a]\n";
     struct helper_study study = {.status = YS_ENOMEM};
     long n = 1;

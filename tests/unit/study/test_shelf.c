@@ -77,6 +77,7 @@ static void a_folder_is_filled_once(void)
     REQUIRE(ys_shelf_take("work", "aa", fill, &filling, &first) == YS_OK);
     REQUIRE(ys_shelf_take("work", "aa", fill, &filling, &again) == YS_OK);
     CHECK_INT(filling.calls, 1);
+    CHECK(first.filled && !again.filled);
     CHECK_TEXT(first.folder, again.folder);
     char *file = ys_path_join(first.folder, "file");
     CHECK(ys_fs_exists(file));
