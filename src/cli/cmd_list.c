@@ -12,16 +12,18 @@
 #include "study/study.h"
 
 #include <stdio.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef void print_entry(const ys_json *entry, bool full, struct ys_buf *out);
 
-/* Prints `list_taken`, whose entries have names, or the one of them that the command line names, in full. */
-static int print_list(const struct ys_args *args, ys_json *list_taken, print_entry *print)
+/* Prints `list_taken`, whose entries have names, under `heading`, or the one that the command line names, in full. */
+static int print_list(const struct ys_args *args, ys_json *list_taken, const char *heading, print_entry *print)
 {
     const char *kind = args->words[0], *wanted = args->word_count > 1 ? args->words[1] : NULL;
     ys_json *all = ys_json_object(), *kept = ys_json_array();
     struct ys_buf out = {0};
+    ys_buf_puts(&out, heading);
     for (size_t i = 0; i < ys_json_size(list_taken); i++) {
         ys_json *entry = ys_json_at(list_taken, i);
         if (wanted && strcmp(wanted, ys_json_get_text(entry, "name", "")) != 0)
@@ -46,31 +48,46 @@ static int print_list(const struct ys_args *args, ys_json *list_taken, print_ent
 
 static void print_model(const ys_json *entry, bool full, struct ys_buf *out)
 {
+    const ys_json *input = ys_json_get(entry, "input");
+    char shape[32];
     (void)full;
-    ys_buf_printf(out, "%-10s %11lld parameters %13lld multiply-adds  %s\n", ys_json_get_text(entry, "name", ""),
+    snprintf(shape, sizeof shape, "%lldx%lldx%lld", (long long)ys_json_integer(ys_json_at(input, 0), 0),
+             (long long)ys_json_integer(ys_json_at(input, 1), 0), (long long)ys_json_integer(ys_json_at(input, 2), 0));
+    ys_buf_printf(out, "%-14s %11lld %13lld  %-10s %s\n", ys_json_get_text(entry, "name", ""),
                   (long long)ys_json_get_int(entry, "parameters", 0),
-                  (long long)ys_json_get_int(entry, "multiply_adds", 0), ys_json_get_text(entry, "title", ""));
+                  (long long)ys_json_get_int(entry, "multiply_adds", 0), shape, ys_json_get_text(entry, "title", ""));
+}
+
+static ys_status describe_model(const struct ys_model *model, ys_json *entry)
+{
+    struct ys_graph *graph = NULL;
+    ys_json *input = ys_json_array();
+    for (size_t i = 0; i < 3; i++)
+        ys_json_append(input, ys_json_int(model->usual.shape[i]));
+    ys_json_set_string(entry, "name", model->name);
+    ys_json_set_string(entry, "title", model->title);
+    ys_json_set(entry, "input", input);
+    ys_json_set_int(entry, "classes", model->usual.classes);
+    YS_TRY(model->build(&model->usual, &graph));
+    ys_json_set_int(entry, "parameters", ys_graph_parameter_count(graph));
+    ys_json_set_int(entry, "multiply_adds", ys_graph_multiply_adds(graph));
+    ys_graph_free(graph);
+    return YS_OK;
 }
 
 static int list_models(const struct ys_args *args)
 {
     ys_json *models = ys_json_array();
     for (const struct ys_model *model = ys_models(); model->name; model++) {
-        struct ys_graph *graph = NULL;
-        ys_status status = model->build(&model->usual, &graph);
+        ys_json *entry = ys_json_object();
+        ys_status status = describe_model(model, entry);
+        ys_json_append(models, entry);
         if (status != YS_OK) {
             ys_json_free(models);
             return ys_command_fail(status);
         }
-        ys_json *line = ys_json_object();
-        ys_json_set_string(line, "name", model->name);
-        ys_json_set_string(line, "title", model->title);
-        ys_json_set_int(line, "parameters", ys_graph_parameter_count(graph));
-        ys_json_set_int(line, "multiply_adds", ys_graph_multiply_adds(graph));
-        ys_json_append(models, line);
-        ys_graph_free(graph);
     }
-    return print_list(args, models, print_model);
+    return print_list(args, models, "model           parameters multiply-adds  input\n", print_model);
 }
 
 static int list_keys(const struct ys_args *args)
@@ -153,7 +170,7 @@ static int list_frameworks(const struct ys_args *args)
     if (args->check)
         return check_adapter(args);
     ys_status status = ys_framework_list(args->recipe_dirs, &list);
-    return status == YS_OK ? print_list(args, list, print_framework) : ys_command_fail(status);
+    return status == YS_OK ? print_list(args, list, "", print_framework) : ys_command_fail(status);
 }
 
 /* "1x28x28   10 classes   60000 + 10000 rows" */
@@ -195,7 +212,7 @@ static int list_datasets(const struct ys_args *args)
 {
     ys_json *list = NULL;
     ys_status status = ys_data_list(&list);
-    return status == YS_OK ? print_list(args, list, print_dataset) : ys_command_fail(status);
+    return status == YS_OK ? print_list(args, list, "", print_dataset) : ys_command_fail(status);
 }
 
 static void print_metric(const ys_json *entry, bool full, struct ys_buf *out)
@@ -211,7 +228,7 @@ static int list_metrics(const struct ys_args *args)
 {
     ys_json *list = NULL;
     ys_status status = ys_metric_list(&list);
-    return status == YS_OK ? print_list(args, list, print_metric) : ys_command_fail(status);
+    return status == YS_OK ? print_list(args, list, "", print_metric) : ys_command_fail(status);
 }
 
 int ys_command_list(const struct ys_args *args)

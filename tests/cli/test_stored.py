@@ -1,4 +1,5 @@
 """Results that are damaged, newer or not to be read; a result that nobody takes; words that name nothing."""
+import json
 import os
 import shutil
 import sqlite3
@@ -104,6 +105,15 @@ class Words(Case):
         message = self.refusal("data", "fetch", "mnist", "--from=empty", words=["empty", "train-images"])
         self.assertNotIn(self.folder, message)
         self.refusal("data", "fetch", words=["yardstick data fetch NAME"])
+
+    def test_models_are_listed_with_their_counts(self):
+        text, _ = self.yardstick("list", "models")
+        self.assertIn("vgg16            138357544   15470264320  3x224x224", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        text, _ = self.yardstick("list", "models", "resnet20", "--format=json")
+        self.assertEqual(json.loads(text)["models"], [
+            {"name": "resnet20", "title": "1x1 projections", "input": [3, 32, 32], "classes": 10,
+             "parameters": 272474, "multiply_adds": 40813184}])
 
     def test_names_that_are_not_in_a_list(self):
         for kind in ("frameworks", "models", "datasets", "metrics", "keys"):
