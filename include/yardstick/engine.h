@@ -91,6 +91,7 @@ int64_t ys_engine_classes(const struct ys_engine *engine);  /* columns of the lo
 size_t ys_engine_param_count(const struct ys_engine *engine);
 /** Its index, or -1. */
 int ys_engine_param_find(const struct ys_engine *engine, const char *name);
+/** Weights of absent connections become 0 whatever `values` has there. */
 int ys_engine_param_set(struct ys_engine *engine, size_t param, enum ys_engine_precision format, const void *values);
 int ys_engine_param_get(struct ys_engine *engine, size_t param, enum ys_engine_precision format, void *values);
 /** Of the last backward or step, without weight decay and clipping; of role weight only. */

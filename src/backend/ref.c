@@ -80,27 +80,9 @@ static ys_status ref_update(struct ys_lowering *low)
     return YS_OK;
 }
 
-/** The table of connections of the convolution whose weight this is; NULL for other parameters. */
-static const unsigned char *connected_of(const struct ys_graph *graph, size_t param)
-{
-    for (size_t i = 0; i < graph->node_count; i++)
-        if (graph->nodes[i].op == YS_OP_CONV && graph->nodes[i].weight == (int)param)
-            return graph->nodes[i].connected;
-    return NULL;
-}
-
-/** Weights of absent connections are 0 whatever the caller has there. */
 static ys_status ref_param_store(struct ys_lowering *low, size_t param, const void *canonical, void *flat)
 {
     memcpy(flat, canonical, low->param_size[param] * low->real_size);
-    const unsigned char *connected = connected_of(low->graph, param);
-    const int64_t *shape = low->graph->params[param].shape;
-    if (!connected)
-        return YS_OK;
-    size_t kernel_bytes = (size_t)(shape[2] * shape[3]) * low->real_size;
-    for (int64_t pair = 0; pair < shape[0] * shape[1]; pair++)
-        if (!connected[pair])
-            memset((unsigned char *)flat + (size_t)pair * kernel_bytes, 0, kernel_bytes);
     return YS_OK;
 }
 

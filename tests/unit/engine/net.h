@@ -1,4 +1,5 @@
-/* Small networks for tests, put together node by node: each function appends one node that reads the last value. */
+/* Small networks for tests, put together node by node: each function appends one node that reads the last value. To let
+ * a node read another one, keep `last` of the moment and hand it to net_from(). */
 #ifndef YS_TESTS_ENGINE_NET_H
 #define YS_TESTS_ENGINE_NET_H
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NET_MAX = 24 };
+enum { NET_MAX = 64 };
 
 struct net {
     struct ys_graph graph;
@@ -41,7 +42,7 @@ static void net_input(struct net *n, enum ys_dtype dtype, int64_t batch, int64_t
     strcpy(n->name, "test");
     n->graph = (struct ys_graph){.name = n->name, .values = n->values, .nodes = n->nodes, .params = n->params};
     n->batch = batch;
-    net_value(n, -1, dtype, 4, (int64_t[]){channels, height, width});
+    strcpy(n->value_names[net_value(n, -1, dtype, 4, (int64_t[]){channels, height, width})], "x");
 }
 
 static struct ys_node *net_node(struct net *n, enum ys_op op, size_t rank, const int64_t *row)
@@ -72,10 +73,12 @@ static int net_param(struct net *n, size_t rank, const int64_t *shape)
     return p;
 }
 
+/** As docs/graph.md defines it: with ceil, a window that would begin behind image and left padding is left out. */
 static int64_t net_extent(int64_t size, const struct ys_window *w, int axis)
 {
-    return (size + w->pad[axis] + w->pad[axis + 2] - w->dilation[axis] * (w->kernel[axis] - 1) - 1) / w->stride[axis] +
-           1;
+    int64_t room = size + w->pad[axis] + w->pad[axis + 2] - w->dilation[axis] * (w->kernel[axis] - 1) - 1;
+    int64_t extent = (room + (w->ceil ? w->stride[axis] - 1 : 0)) / w->stride[axis] + 1;
+    return w->ceil && (extent - 1) * w->stride[axis] >= size + w->pad[axis] ? extent - 1 : extent;
 }
 
 static void net_conv(struct net *n, int64_t out, struct ys_window w, int bias)
@@ -90,17 +93,145 @@ static void net_conv(struct net *n, int64_t out, struct ys_window w, int bias)
         node->bias = net_param(n, 1, weight);
 }
 
-static void net_pool(struct net *n, struct ys_window w)
+static void net_pool_of(struct net *n, enum ys_op op, struct ys_window w)
 {
     const int64_t *in = n->values[n->last].shape + 1;
     int64_t row[] = {in[0], net_extent(in[1], &w, 0), net_extent(in[2], &w, 1)};
-    net_node(n, YS_OP_MAXPOOL, 4, row)->window = w;
+    net_node(n, op, 4, row)->window = w;
+}
+
+static void net_pool(struct net *n, struct ys_window w)
+{
+    net_pool_of(n, YS_OP_MAXPOOL, w);
+}
+
+/** An operator whose result has the shape of its input: activations, softmax, LRN, dropout. Its attributes are the
+ * caller's to set. */
+static struct ys_node *net_alike(struct net *n, enum ys_op op)
+{
+    struct ys_value v = n->values[n->last];
+    return net_node(n, op, v.rank, v.shape + 1);
 }
 
 __attribute__((unused)) static void net_relu(struct net *n)
 {
+    net_alike(n, YS_OP_RELU);
+}
+
+__attribute__((unused)) static void net_clip(struct net *n, double low, double high)
+{
+    struct ys_node *node = net_alike(n, YS_OP_CLIP);
+    node->low = low;
+    node->high = high;
+}
+
+__attribute__((unused)) static void net_dropout(struct net *n, double ratio)
+{
+    net_alike(n, YS_OP_DROPOUT)->ratio = ratio;
+}
+
+__attribute__((unused)) static void net_lrn(struct net *n, struct ys_lrn lrn)
+{
+    net_alike(n, YS_OP_LRN)->lrn = lrn;
+}
+
+__attribute__((unused)) static void net_softmax(struct net *n, enum ys_op op, int axis)
+{
+    net_alike(n, op)->axis = axis;
+}
+
+__attribute__((unused)) static void net_global_pool(struct net *n, enum ys_op op)
+{
+    net_node(n, op, 4, (int64_t[]){n->values[n->last].shape[1], 1, 1});
+}
+
+__attribute__((unused)) static void net_batchnorm(struct net *n, double epsilon, double momentum)
+{
+    struct ys_node *node = net_alike(n, YS_OP_BATCHNORM);
+    const int64_t *channels = &n->values[n->last].shape[1];
+    node->batchnorm = (struct ys_batchnorm){epsilon, momentum};
+    node->weight = net_param(n, 1, channels);
+    node->bias = net_param(n, 1, channels);
+    node->running_mean = net_param(n, 1, channels);
+    node->running_var = net_param(n, 1, channels);
+    n->params[node->running_mean].role = n->params[node->running_var].role = YS_ROLE_BUFFER;
+    n->params[node->running_var].init.a = 1;
+}
+
+/** The next node reads `value`. */
+__attribute__((unused)) static void net_from(struct net *n, int value)
+{
+    n->last = value;
+}
+
+static void net_reads_too(struct net *n, struct ys_node *node, int value)
+{
+    node->in[node->in_count++] = value;
+    n->values[value].uses++;
+}
+
+/** Add or Mul of the last value and another one. */
+__attribute__((unused)) static void net_with(struct net *n, enum ys_op op, int other)
+{
+    net_reads_too(n, net_alike(n, op), other);
+}
+
+/** The last value and `count` others, in this order. */
+__attribute__((unused)) static void net_concat(struct net *n, int axis, size_t count, const int *others)
+{
     struct ys_value v = n->values[n->last];
-    net_node(n, YS_OP_RELU, v.rank, v.shape + 1);
+    for (size_t i = 0; i < count; i++)
+        v.shape[axis] += n->values[others[i]].shape[axis];
+    struct ys_node *node = net_node(n, YS_OP_CONCAT, v.rank, v.shape + 1);
+    node->axis = axis;
+    for (size_t i = 0; i < count; i++)
+        net_reads_too(n, node, others[i]);
+}
+
+/** Parts of the given extents; parts[i] becomes the value of part i, and the last value is the last part. */
+__attribute__((unused)) static void net_split(struct net *n, int axis, size_t count, const int64_t *extents, int *parts)
+{
+    struct ys_value v = n->values[n->last];
+    v.shape[axis] = extents[0];
+    int index = (int)n->graph.node_count;
+    struct ys_node *node = net_node(n, YS_OP_SPLIT, v.rank, v.shape + 1);
+    node->axis = axis;
+    parts[0] = node->out[0];
+    node->split[0] = extents[0];
+    for (size_t i = 1; i < count; i++) {
+        v.shape[axis] = node->split[i] = extents[i];
+        parts[i] = node->out[node->out_count++] = net_value(n, index, YS_F32, v.rank, v.shape + 1);
+    }
+}
+
+__attribute__((unused)) static void net_reshape(struct net *n, size_t rank, const int64_t *row)
+{
+    struct ys_node *node = net_node(n, YS_OP_RESHAPE, rank, row);
+    node->shape_rank = rank;
+    memcpy(node->shape, n->values[n->last].shape, rank * sizeof *row);
+}
+
+__attribute__((unused)) static void net_transpose(struct net *n, const int *permutation)
+{
+    struct ys_value v = n->values[n->last];
+    int64_t row[YS_MAX_RANK];
+    for (size_t i = 1; i < v.rank; i++)
+        row[i - 1] = v.shape[permutation[i]];
+    memcpy(net_node(n, YS_OP_TRANSPOSE, v.rank, row)->permutation, permutation, v.rank * sizeof *permutation);
+}
+
+/** Over the axes of which `reduced` has the bit, without keeping them. */
+__attribute__((unused)) static void net_mean(struct net *n, unsigned reduced)
+{
+    struct ys_value v = n->values[n->last];
+    int64_t row[YS_MAX_RANK];
+    size_t rank = 1;
+    for (size_t i = 1; i < v.rank; i++)
+        if (!(reduced >> i & 1))
+            row[rank++ - 1] = v.shape[i];
+    struct ys_node *node = net_node(n, YS_OP_MEAN, rank, row);
+    for (size_t i = 1; i < v.rank; i++)
+        node->reduced[i] = reduced >> i & 1;
 }
 
 static void net_flatten(struct net *n)
@@ -178,7 +309,8 @@ static int64_t *net_labels(const struct net *n, const char *name)
     return labels;
 }
 
-/** Values in (-size, size), float32, by parameter name; `size` 0 takes 1 / sqrt(fan in). Free with free(). */
+/** Values in (-size, size), float32, by parameter name; `size` 0 takes 1 / sqrt(fan in). Buffers lie in (1/2, 3/2), as
+ * a variance can; absent connections get values too (the engine makes them 0). Free with free(). */
 static float *net_weights(const struct net *n, size_t param, double size)
 {
     const struct ys_param *p = &n->params[param];
@@ -188,7 +320,8 @@ static float *net_weights(const struct net *n, size_t param, double size)
     ys_rng_init(&rng, 3, p->name);
     double limit = size > 0 ? size : 1 / sqrt((double)count / (double)p->shape[0] + 1);
     for (size_t i = 0; i < count; i++)
-        values[i] = (float)((2 * ys_rng_uniform(&rng) - 1) * limit);
+        values[i] =
+            (float)(p->role == YS_ROLE_BUFFER ? 0.5 + ys_rng_uniform(&rng) : (2 * ys_rng_uniform(&rng) - 1) * limit);
     return values;
 }
 

@@ -2,6 +2,7 @@
 #ifndef YS_TESTS_ENGINE_OPEN_H
 #define YS_TESTS_ENGINE_OPEN_H
 
+#include "base/status.h"
 #include "tap.h"
 #include "unit/engine/net.h"
 
@@ -43,6 +44,18 @@ __attribute__((unused)) static struct ys_engine *open_case(const struct net *n, 
 {
     struct ys_engine_config config = config_of(n, b);
     return open_with(n, &config);
+}
+
+/** Whether the back end lacks an operator of the network; the case then counts as skipped. */
+__attribute__((unused)) static bool is_lacking(const struct net *n, const struct backend_case *b)
+{
+    struct ys_engine_config config = config_of(n, b);
+    struct ys_engine *engine = NULL;
+    int status = ys_engine_open_graph(&n->graph, &config, &engine);
+    ys_engine_close(engine);
+    if (status == YS_EUNSUPPORTED)
+        tap_skip("%s", ys_engine_error());
+    return status == YS_EUNSUPPORTED;
 }
 
 /** All parameters, or gradients, one after the other, as double. Free with free(). */
