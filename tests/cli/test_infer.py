@@ -1,0 +1,101 @@
+"""Studies of requests in place of training, and trainings that diverge."""
+import json
+import unittest
+
+from harness import RECIPES, Case, tearDownModule  # noqa: F401
+
+INFER = ["--mode=infer", "--model=mlp", "--data=digits", "--threads=1"]
+LATENCIES = ["latency_p50_s", "latency_p90_s", "latency_p99_s", "latency_max_s"]
+
+
+class Infer(Case):
+    def values(self, trial):
+        return {name: metric["value"] for name, metric in trial["metrics"].items()}
+
+    def test_requests_are_answered_by_the_engine_and_measured(self):
+        result, _ = self.result("run", "--framework=builtin", *INFER, "--batch=1,8", "--requests=150", "--repeat=2")
+        for trial, batch in zip(result["trials"], (1, 8)):
+            self.assertEqual((trial["status"], trial["proof"]["verdict"], trial["runs"]), ("ok", "pass", 2), trial)
+            values = self.values(trial)
+            for r in range(2):
+                p50, p90, p99, longest = (trial["metrics"][name].get("values", [None] * 2)[r] for name in LATENCIES)
+                self.assertTrue(0 < p50 <= p90 <= longest, trial["metrics"])
+                self.assertTrue(p99 is None or p90 <= p99 <= longest, trial["metrics"])  # a late steady part may hold too few
+                self.assertGreaterEqual(trial["metrics"]["rate_per_s"]["values"][r], 0.999 * batch / longest)  # no less than at the longest
+            for name in ("step_s", "train_s", "accuracy", "final_loss", "weights_bytes"):
+                self.assertIsNone(values[name])
+                self.assertIn("answers requests", trial["metrics"][name]["reason"])
+        compared = {c["metric"] for c in result["comparisons"]}
+        self.assertIn("latency_p50_s", compared)
+        self.assertNotIn("step_s", compared)
+        out, _ = self.yardstick("export")
+        runs = [line for line in map(json.loads, out.splitlines()) if line["type"] == "run"]
+        self.assertEqual([len(run["series"]["latency_ns"]) for run in runs], [150] * 4)
+        self.assertTrue(all(run["facts"]["weights"] is None for run in runs))
+
+    def test_the_stated_rate_of_null_is_measured_as_its_latency(self):
+        """8 rows at 8000 a second: 1 ms a request, slept, so never less on average."""
+        result, _ = self.result("run", "--framework=null", *INFER, "--batch=8", "--requests=200", "--opt.null.rate=8000", "--repeat=1")
+        values = self.values(result["trials"][0])
+        self.assertGreaterEqual(values["infer_s"] + values["warmup_s"] + values["first_step_s"], 0.199)
+        parts = ["start_s", "build_s", "first_step_s", "warmup_s", "infer_s", "stop_s", "rest_s"]
+        self.assertAlmostEqual(sum(values[part] for part in parts), values["wall_s"], delta=1e-9)
+        self.assertIsNone(values["train_s"])
+
+    def test_the_table_and_the_page_show_percentiles(self):
+        out, _ = self.yardstick("run", "--framework=builtin,null", *INFER, "--batch=1", "--requests=300", "--repeat=1")
+        self.assertIn("Latency of a request", out)
+        self.assertIn("99 %", out)
+        self.assertNotIn("accuracy", out)
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        page, _ = self.yardstick("report")
+        with open(page.strip()) as file:
+            text = file.read()
+        self.assertIn("Latency by percentile", text)
+        self.yardstick("show", "--format=csv")
+        self.yardstick("show", "--format=md")
+
+    def test_training_and_requests_in_one_study(self):
+        path = self.study("repeat = 1", "[global]", "framework = builtin", "model = mlp", "data = digits", "threads = 1", "batch = 16",
+                          "[learn]", "steps = 12", "[serve]", "mode = infer", "requests = 120")
+        out, _ = self.yardstick("run", path)
+        self.assertIn("accuracy", out)
+        self.assertIn("Latency of a request", out)
+        result, _ = self.result("show")
+        learn, serve = result["trials"]
+        self.assertIsNotNone(learn["metrics"]["accuracy"]["value"])
+        self.assertIsNone(learn["metrics"]["latency_p50_s"]["value"])
+        self.assertIsNotNone(serve["metrics"]["latency_p50_s"]["value"])
+        self.assertEqual(result["comparisons"], [])
+
+    def test_an_adapter_that_cannot_infer_is_unsupported(self):
+        result, _ = self.result("run", "--framework=misbehaving", "--recipes=" + RECIPES, *INFER, "--requests=5", "--repeat=1",
+                                "--env.MISBEHAVE=none", code=6)
+        self.assertEqual(result["trials"][0]["status"], "unsupported")
+
+
+class Diverged(Case):
+    TRAIN = ["--model=mlp", "--data=digits", "--threads=1", "--batch=64", "--steps=60", "--block=5"]
+
+    def test_a_loss_that_is_no_number_ends_the_run_and_not_the_study(self):
+        """A rate of 1000 overflows float within some steps; the other trials go on, and what was measured stays."""
+        result, err = self.result("run", "--framework=builtin", *self.TRAIN, "--lr=0.01,1000", "--repeat=1", code=1)
+        rows = {trial["factors"]["lr"]: trial for trial in result["trials"]}
+        self.assertEqual(rows[0.01]["status"], "ok", err)
+        wrong = rows[1000]
+        self.assertEqual((wrong["status"], wrong["stage"], wrong["failed"]), ("diverged", "train", 1), err)
+        self.assertRegex(wrong["reason"], r"the loss of step \d+ is (nan|inf|-inf)")
+        self.assertIn("diverged in train", err)
+        self.assertIn("diverged", wrong["metrics"]["rate_per_s"]["reason"])
+        out, _ = self.yardstick("export")
+        run = [line for line in map(json.loads, out.splitlines()) if line["type"] == "run" and line["status"] == "diverged"][0]
+        losses, step = run["series"]["step_loss"], int(wrong["reason"].split("step ")[1].split()[0])
+        self.assertLess(step, len(losses))
+        self.assertLess(len(losses), 60)
+        self.assertTrue(all(isinstance(loss, float) for loss in losses[:step]), losses)
+        self.assertGreater(len(run["series"]["block_end_ns"]), 0)
+        self.assert_nothing_left()
+
+
+if __name__ == "__main__":
+    unittest.main()
