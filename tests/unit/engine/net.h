@@ -285,7 +285,7 @@ static size_t net_input_count(const struct net *n)
 
 /** Rows for the network: bytes, or floats on a grid of 1/64 in [-1, 1), none of them zero (odd multiples of 1/128), so
  * that a step of 2^-17 is exact in float and crosses no kink. Free with free(). */
-static void *net_rows(const struct net *n, const char *name)
+__attribute__((unused)) static void *net_rows(const struct net *n, const char *name)
 {
     size_t count = net_input_count(n);
     void *rows = malloc(count * 4);
@@ -299,7 +299,7 @@ static void *net_rows(const struct net *n, const char *name)
     return rows;
 }
 
-static int64_t *net_labels(const struct net *n, const char *name)
+__attribute__((unused)) static int64_t *net_labels(const struct net *n, const char *name)
 {
     int64_t *labels = malloc((size_t)n->batch * sizeof *labels);
     struct ys_rng rng;
