@@ -112,13 +112,14 @@ static void print_check(const ys_json *plan, struct ys_buf *out)
             continue;
         }
         bool known = ys_json_get_bool(trial, "known", false);
+        int64_t requests = ys_json_get_int(trial, "requests", 0);
         guessed |= !known;
-        ys_buf_printf(out, "    %s%s%s, %lld thread%s, %lld steps, %s %s a run\n", ys_json_get_text(trial, "title", ""),
-                      ys_json_get_text(trial, "version", "")[0] ? " " : "", ys_json_get_text(trial, "version", ""),
-                      (long long)ys_json_get_int(trial, "threads", 0),
-                      ys_json_get_int(trial, "threads", 0) == 1 ? "" : "s",
-                      (long long)ys_json_get_int(trial, "steps", 0), known ? "about" : "perhaps",
-                      ys_span_text(ys_json_get_number(trial, "run_s", 0), span, sizeof span));
+        ys_buf_printf(
+            out, "    %s%s%s, %lld thread%s, %lld %s, %s %s a run\n", ys_json_get_text(trial, "title", ""),
+            ys_json_get_text(trial, "version", "")[0] ? " " : "", ys_json_get_text(trial, "version", ""),
+            (long long)ys_json_get_int(trial, "threads", 0), ys_json_get_int(trial, "threads", 0) == 1 ? "" : "s",
+            (long long)(requests ? requests : ys_json_get_int(trial, "steps", 0)), requests ? "requests" : "steps",
+            known ? "about" : "perhaps", ys_span_text(ys_json_get_number(trial, "run_s", 0), span, sizeof span));
     }
     ys_buf_printf(out, "\n%zu trials, %lld runs, %s %s%s\n", ys_json_size(trials),
                   (long long)ys_json_get_int(plan, "runs", 0), guessed ? "perhaps" : "about",

@@ -8,16 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Without a measurement to go by, a run is guessed from its multiply-adds: three passes (forward and twice backward) at
- * this many multiply-adds a second and thread, after this long a start. Rough, and called so. */
+/* Without a measurement to go by, a run is guessed from its multiply-adds: three passes (forward and twice backward),
+ * one where nothing is trained, at this many multiply-adds a second and thread, after this long a start. Rough, and
+ * called so. */
 static const double GUESSED_RATE = 2e10, GUESSED_START_S = 3;
 static const size_t STUDIES_LOOKED_AT = 10;
 
 /* Two trials whose runs should take equally long. */
 static bool alike(const ys_json *a, const ys_json *b)
 {
-    static const char *const keys[] = {"mode",   "framework", "model",   "data",      "batch",     "steps",
-                                       "epochs", "block",     "threads", "precision", "optimizer", NULL};
+    static const char *const keys[] = {"mode",     "framework", "model",   "data",      "batch",     "steps", "epochs",
+                                       "requests", "block",     "threads", "precision", "optimizer", NULL};
     for (size_t i = 0; keys[i]; i++)
         if (!ys_json_equal(ys_json_get(ys_json_get(a, "keys"), keys[i]), ys_json_get(ys_json_get(b, "keys"), keys[i])))
             return false;
@@ -81,8 +82,10 @@ static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, 
     }
     bool known = *run_s > 0;
     if (!known) {
-        double rows = (double)trial->steps * ys_json_number(ys_trial_key(trial, "batch"), 1);
-        *run_s = GUESSED_START_S + 3 * (double)trial->multiply_adds * rows / (GUESSED_RATE * trial->threads);
+        double requests = ys_json_number(ys_trial_key(trial, "requests"), 0);
+        double passes = requests > 0 ? requests : 3 * (double)trial->steps;
+        double rows = passes * ys_json_number(ys_trial_key(trial, "batch"), 1);
+        *run_s = GUESSED_START_S + (double)trial->multiply_adds * rows / (GUESSED_RATE * trial->threads);
     }
     ys_json_set_bool(line, "known", known);
     return ys_json_set_real(line, "run_s", *run_s);
@@ -100,7 +103,9 @@ static ys_json *describe(const struct ys_trial *trial)
     ys_json_set_string(line, "status", trial->status ? trial->status : "ok");
     ys_json_set_string(line, "reason", ys_json_get_text(trial->json, "reason", NULL));
     ys_json_set_string(line, "command", ys_json_get_text(trial->json, "command", NULL));
-    ys_json_set_int(line, "steps", trial->steps);
+    int64_t requests = ys_json_integer(ys_trial_key(trial, "requests"), 0);
+    ys_json_set(line, "steps", requests ? ys_json_null() : ys_json_int(trial->steps));
+    ys_json_set(line, "requests", requests ? ys_json_int(requests) : ys_json_null());
     return line;
 }
 

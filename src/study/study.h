@@ -38,8 +38,8 @@ ys_status ys_study_resume(const struct ys_study_options *options, struct ys_stor
                           int *exit_code) YS_MUST_CHECK;
 
 /** What would run, without running it: {study, trials: [{id, framework, version, threads, status, reason, command,
- * steps, run_s: estimated seconds of one run or null, known: whether that was measured before}], runs, estimate_s}.
- * `store` may be NULL: then nothing was measured before. */
+ * steps or requests (the other null), run_s: estimated seconds of one run or null, known: whether that was measured
+ * before}], runs, estimate_s}. `store` may be NULL: then nothing was measured before. */
 ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
                          ys_json **plan) YS_MUST_CHECK;
 

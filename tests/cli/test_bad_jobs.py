@@ -107,6 +107,11 @@ class BadJobs(Case):
         self.refused(self.HEAD + "requests = 3\n", "study.ys:9:1:", "requests", "steps")
         self.refused(self.HEAD.replace("steps = 2\n", "") + "mode = infer\nlr = {1, 2}\n", "study.ys:9:1:", "lr", "infer")
 
+    def test_requests_of_an_inferring_trial_are_told(self):
+        flags = [f for f in NULL if "steps" not in f]
+        out, _ = self.yardstick("check", *flags, "--mode=infer", "--requests=2500")
+        self.assertIn(" 2500 requests,", out)
+
     def test_wrong_values_of_the_work_keys(self):
         for line, *words in [
                 ("optimizer = adm", "optimizer = adm", "adam(BETA1, BETA2, EPSILON)"),
