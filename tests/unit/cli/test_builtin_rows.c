@@ -13,8 +13,9 @@ static int64_t labels[ROWS];
 static ys_status open_rows(enum ys_dtype dtype)
 {
     static const uint8_t bytes[ROWS * 4] = {0, 255};
-    struct ys_value values[2] = {{.name = "x", .rank = 4, .shape = {-1, 1, 2, 2}, .dtype = YS_U8},
-                                 {.name = "logits", .rank = 2, .shape = {-1, 5}}};
+    char input[] = "x", output[] = "logits";
+    struct ys_value values[2] = {{.name = input, .rank = 4, .shape = {-1, 1, 2, 2}, .dtype = YS_U8},
+                                 {.name = output, .rank = 2, .shape = {-1, 5}}};
     struct ys_graph graph = {.values = values, .value_count = 2, .input = 0, .output = 1};
     struct ys_builtin_rows rows = {0};
     const struct ys_tensor tensors[] = {
