@@ -1,4 +1,4 @@
-"""What the Python adapters share: the message loop, the plan and its files, the timing of blocks.
+"""What the Python adapters share: the message loop, the plan and its files, the timing of blocks and requests.
 
 An adapter is a subclass of Adapter and a call of serve(). docs/adapters.md says how to write one, docs/protocol.md what
 the messages mean. Needs Python 3.7 or later and NumPy.
@@ -15,6 +15,8 @@ import traceback
 
 PROTOCOL = 1
 LINE_LIMIT = 16 << 20  # bytes of a message, without its newline
+LATENCIES_LIMIT = 4096  # requests that one message reports
+REPORT_NS = 250000000  # a report of requests is due after this time, so that a slow network is no silence
 
 
 class AdapterError(Exception):
@@ -130,24 +132,26 @@ def read_safetensors(path):
     return tensors
 
 
-def write_safetensors(path, tensors):
-    """Writes arrays by name. The file appears whole or not at all."""
+def write_safetensors(path, tensors, dtype=None):
+    """Writes arrays by name, as `dtype` if one is given. The file appears whole or not at all. Arrays of another type or
+    order are converted one at a time, as they are written."""
     # Wide types first, so that every tensor lies at a multiple of its own size.
-    arrays = {name: np.asarray(value, order="C") for name, value in tensors.items()}
-    arrays = dict(sorted(arrays.items(), key=lambda item: -item[1].dtype.itemsize))
+    arrays = sorted(((name, np.asarray(value)) for name, value in tensors.items()),
+                    key=lambda item: -item[1].dtype.itemsize)
     header, end = {}, 0
-    for name, array in arrays.items():
-        offsets = [end, end + array.nbytes]
-        header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": offsets}
-        end += array.nbytes
+    for name, array in arrays:
+        kind = np.dtype(dtype or array.dtype)
+        offsets = [end, end + array.size * kind.itemsize]
+        header[name] = {"dtype": _NAMES[kind], "shape": list(array.shape), "data_offsets": offsets}
+        end = offsets[1]
     text = json.dumps(header, separators=(",", ":")).encode("utf-8")
     text += b" " * (-len(text) % 8)
     temporary = "%s.%d.part" % (path, os.getpid())
     try:
         with open(temporary, "wb") as file:
             file.write(len(text).to_bytes(8, "little") + text)
-            for array in arrays.values():
-                file.write(array.data)
+            for _, array in arrays:
+                file.write(np.asarray(array, dtype, order="C").data)
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -158,25 +162,26 @@ def write_safetensors(path, tensors):
 class Plan:
     """What one run has to do, with its files open.
 
-    graph: the network as in its JSON file.  params: its list of parameters.  weights: name -> float32 initial values.
-    batch, steps, block, precision, threads, options, optimizer, folder: as in docs/protocol.md.
-    lr: the learning rate of every step.
+    graph: the network as in its JSON file.  params: its list of parameters.  weights: name -> float32 initial values,
+    mapped.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
+    docs/protocol.md.  batch_size: its `batch`.  lr: the learning rate of every step, zeros where none is trained.
     """
 
     def __init__(self, plan):
         if plan.get("format") != "yardstick-plan":
             raise ProtocolError('member "plan" must be an object with format "yardstick-plan"')
-        if plan.get("version") != 1 or plan.get("mode") != "train":
-            raise Unsupported("plan version %s, mode %s: this adapter reads version 1, mode train"
-                              % (plan.get("version"), plan.get("mode")))
+        if plan.get("version") != 1:
+            raise Unsupported("plan version %s: this adapter reads version 1" % plan.get("version"))
         try:
-            self.batch_size, self.steps = plan["batch"], plan["steps"]
+            self.mode, self.batch_size, self.steps = plan["mode"], plan["batch"], plan["steps"]
             self.precision, self.loss = plan["precision"], plan["loss"]
             self.optimizer = plan["optimizer"]
             self.folder = plan["folder"]
             input_ = plan["input"]
         except KeyError as error:
             raise ProtocolError("the plan lacks %s" % error)
+        self.label_smoothing = plan.get("label_smoothing") or 0.0
+        self.seed = plan.get("seed", 0)
         self.threads = plan.get("threads", 1)
         self.device = plan.get("device", "cpu")
         self.options = plan.get("options") or {}
@@ -190,7 +195,8 @@ class Plan:
             self.weights = read_safetensors(plan["weights"])
             data, order = read_safetensors(input_["path"]), read_safetensors(input_["order"])
             self._x, self._y = data["x"], data["y"]
-            self._order, self.lr = order["order"], order["lr"].tolist()
+            self._order = order["order"]
+            self.lr = order["lr"].tolist() if self.mode == "train" else [0.0] * self.steps
         except (OSError, KeyError, ValueError) as error:
             raise LoadFailed("cannot load the plan's files: %s: %s" % (type(error).__name__, error))
         self._check()
@@ -208,8 +214,11 @@ class Plan:
 
     def batch(self, step):
         """x and y (int64) of the batch of `step`: new contiguous arrays, pixels as they are stored."""
-        rows = self._order[step]
-        return self._x.take(rows, axis=0), self._y.take(rows, axis=0)
+        return self.rows(step), self._y.take(self._order[step], axis=0)
+
+    def rows(self, step):
+        """x alone."""
+        return self._x.take(self._order[step], axis=0)
 
     def multiplier(self, param, key):
         """lr_mult or decay_mult of an entry of `params`."""
@@ -225,15 +234,19 @@ class Adapter:
     version = ""
     devices = ("cpu",)
     precisions = ("f32",)
+    modes = ("train",)  # "infer" too where infer_step() is there
     ops = ()            # of the graph, as the graph spells them
+    losses_known = ("softmax_cross_entropy",)
     optimizers = ("sgd",)
+    extras = ()         # of "clip_norm", "label_smoothing", "connections" (of a convolution)
     options = {}        # name -> value without it
 
     plan = None
 
     def build(self, plan):
-        """Makes network and optimizer, with the plan's initial weights. Returns {"parameters": trainable elements as
-        the framework counts them, "threads": as it says, "libraries": [text], "deviations": [text]}."""
+        """Makes network and optimizer, with the plan's initial weights; in mode "infer" the network alone, for
+        evaluation. Returns {"parameters": trainable elements as the framework counts them, absent connections left out,
+        "threads": as it says, "libraries": [text], "deviations": [text]}."""
         raise NotImplementedError
 
     def reset(self):
@@ -241,8 +254,8 @@ class Adapter:
         raise NotImplementedError
 
     def forward(self, x, y, train):
-        """{"x", "y": as the framework holds them before normalisation, "logits", "loss"}; changes no state. Where the
-        framework can count, also "multiply_adds": an int, for one row."""
+        """{"x", "y": as the framework holds them before normalisation, "logits", "loss"}; changes no state, running
+        statistics included. Where the framework can count, also "multiply_adds": an int, for one row."""
         raise NotImplementedError
 
     def backward(self, x, y, train):
@@ -255,6 +268,10 @@ class Adapter:
 
     def losses(self, handles):
         """The floats behind the handles; returns when all work is done."""
+        raise NotImplementedError
+
+    def infer_step(self, x):
+        """The logits of one batch, evaluated, as an array that can be read. Everything it does is timed."""
         raise NotImplementedError
 
     def weights(self):
@@ -275,13 +292,21 @@ def _check_supported(adapter, plan):
     for node in plan.graph["nodes"]:
         if node["op"] not in adapter.ops:
             raise Unsupported("this adapter has no operator %s (node %s)" % (node["op"], node["name"]), node["op"])
+    asked = {
+        "clip_norm": plan.optimizer.get("clip_norm") is not None,
+        "label_smoothing": plan.label_smoothing != 0,
+        "connections": any("connections" in node.get("attrs", {}) for node in plan.graph["nodes"]),
+    }
+    for what, wanted in asked.items():
+        if wanted and what not in adapter.extras:
+            raise Unsupported("this adapter has no %s" % what)
     for what, value, known in (
+        ("mode", plan.mode, adapter.modes),
         ("precision", plan.precision, adapter.precisions),
         ("device", plan.device, adapter.devices),
         ("optimizer", plan.optimizer.get("name"), adapter.optimizers),
-        ("loss", plan.loss, ("softmax_cross_entropy",)),
+        ("loss", plan.loss, adapter.losses_known),
         ("number of processes", plan.world, (1,)),
-        ("clip_norm", plan.optimizer.get("clip_norm"), (None,)),
     ):
         if value not in known:
             raise Unsupported("%s %s: this adapter has %s" % (what, value, ", ".join(map(str, known))))
@@ -336,11 +361,12 @@ class _Server:
                               % (message.get("protocol"), PROTOCOL))
         adapter = self.adapter
         runtime = "%s %s" % (platform.python_implementation(), platform.python_version())
+        features = ["forward", "backward", "step", "train", "save"] + ["infer"] * ("infer" in adapter.modes)
         return {
             "type": "hello", "protocol": PROTOCOL, "adapter": adapter.name, "framework": adapter.framework,
             "version": adapter.version, "runtime": runtime,
             "devices": list(adapter.devices), "precisions": list(adapter.precisions), "ops": list(adapter.ops),
-            "optimizers": list(adapter.optimizers), "features": ["forward", "backward", "step", "train", "save"],
+            "optimizers": list(adapter.optimizers), "features": features,
             "no_work": False,
         }
 
@@ -371,6 +397,7 @@ class _Server:
         return reply
 
     def on_backward(self, message):
+        self._need_mode("train", message)
         x, y, train, path = self._pass(message)
         loss, gradients = self.adapter.backward(x, y, train)
         tensors = {"grad." + name: value for name, value in gradients.items()}
@@ -380,6 +407,8 @@ class _Server:
     def on_step(self, message):
         first = self._counter()
         count = self._integer(message, "n", 0, self.plan.steps - first)
+        if count > 0:
+            self._need_mode("train", message)
         self.next = None
         handles = []
         for step in range(first, first + count):
@@ -393,6 +422,7 @@ class _Server:
         return {"type": "tensors", "path": path}
 
     def on_train(self, message):
+        self._need_mode("train", message)
         first = self._counter()
         begin = self._integer(message, "from", 0, self.plan.steps)
         end = self._integer(message, "to", begin, self.plan.steps)
@@ -421,20 +451,50 @@ class _Server:
         return {"type": "block", "first": first, "count": last - first, "t_start_ns": start, "t_end_ns": end,
                 "input_ns": input_ns, "loss": [_spell(loss) for loss in losses]}
 
+    def on_infer(self, message):
+        if "infer" not in self.adapter.modes:
+            raise Unsupported('this adapter cannot answer the message "infer"')
+        self._need_mode("infer", message)
+        requests = self._integer(message, "requests", 1, 1 << 40)
+        self._integer(message, "batch", self.plan.batch_size, self.plan.batch_size)
+        first = 0
+        while first < requests:
+            report = self._answer_requests(first, min(first + LATENCIES_LIMIT, requests))
+            self.channel.send(report)
+            first += report["count"]
+        return {"type": "done"}
+
+    def _answer_requests(self, first, end):
+        """Requests from `first` on, to `end` or until it is time for a report, one after the other: each from its rows in
+        memory to its logits in memory."""
+        adapter, plan, now = self.adapter, self.plan, time.monotonic_ns
+        latencies = []
+        start = last = now()
+        while len(latencies) < end - first and last - start < REPORT_NS:
+            asked = now()
+            adapter.infer_step(plan.rows((first + len(latencies)) % plan.steps))
+            last = now()
+            latencies.append(last - asked)
+        return {"type": "latencies", "first": first, "count": len(latencies), "t_start_ns": start, "t_end_ns": last,
+                "latency_ns": latencies}
+
     def on_save(self, message):
         if message.get("format") != "safetensors":
             raise Unsupported('this adapter saves the format "safetensors", not "%s"' % message.get("format"))
         path = message.get("path")
         if not isinstance(path, str) or not os.path.isabs(path):
             raise ProtocolError('member "path" must be an absolute path')
-        tensors = {name: np.asarray(value, np.float32) for name, value in self.adapter.weights().items()}
-        write_safetensors(path, tensors)
+        write_safetensors(path, self.adapter.weights(), np.float32)
         return {"type": "saved", "path": path, "bytes": os.path.getsize(path)}
 
     def _counter(self):
         if self.next is None:
             raise ProtocolError('training failed before; send "reset" first')
         return self.next
+
+    def _need_mode(self, mode, message):
+        if self.plan.mode != mode:
+            raise ProtocolError('"%s" may not come in a plan of mode %s' % (message["type"], self.plan.mode))
 
     @staticmethod
     def _integer(message, key, low, high):
@@ -452,6 +512,8 @@ class _Server:
         mode = message.get("mode")
         if mode not in ("train", "eval"):
             raise ProtocolError('member "mode" is %r; it must be "train" or "eval"' % (mode,))
+        if mode == "train":
+            self._need_mode("train", message)
         x, y = self.plan.batch(batch)
         return x, y, mode == "train", self._path("%s-%d-%s" % (message["type"], batch, mode))
 

@@ -1,6 +1,16 @@
-"""PyTorch, eager mode, on the CPU."""
+"""PyTorch on the CPU: eager, or compiled by torch.compile.
 
+The graph becomes the program that one would write by hand: torch.nn modules, called in order by a forward() that torch.fx
+writes. Modules of our own are here only for what torch.nn lacks.
+"""
+
+import collections
+import contextlib
+import operator
+import os
 import re
+import shutil
+import sysconfig
 
 import common
 import numpy as np
@@ -8,9 +18,10 @@ import numpy as np
 with common.importing("PyTorch"):
     import torch
     import torch.nn.functional as F
-    from torch import nn
+    from torch import fx, nn
+    from torch.nn.utils import skip_init
 
-DTYPES = {"f32": torch.float32, "f64": torch.float64}
+DTYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.float32}  # of parameters
 
 
 class Normalize(nn.Module):
@@ -28,88 +39,248 @@ class Normalize(nn.Module):
         return (x.to(self.dtype) * self.scale).sub_(self.mean).div_(self.std)
 
 
-class Network(nn.Module):
-    """The nodes of a graph, in its order. `by_name` has the parameters under their names in the graph."""
+class ConnectedConv2d(nn.Conv2d):
+    """A convolution whose output channels see some of the input channels only: `mask` is 1 where they do."""
 
-    def __init__(self, graph, layers):
-        super().__init__()
-        self.layers = nn.ModuleList(layers)
-        self.wires = [(node["in"], node["out"][0]) for node in graph["nodes"]]
-        self.input, self.output = graph["inputs"][0]["name"], graph["output"]
+    def connect(self, connections):
+        mask = self.weight.new_zeros(self.weight.shape[:2] + (1, 1))
+        for out, seen in enumerate(connections):
+            mask[out, seen] = 1
+        self.register_buffer("mask", mask, persistent=False)
+        self.absent = int((mask == 0).sum()) * self.weight[0, 0].numel()
+        return self
 
     def forward(self, x):
-        values = {self.input: x}
-        for layer, (sources, target) in zip(self.layers, self.wires):
-            values[target] = layer(*[values[source] for source in sources])
-        return values[self.output]
+        return self._conv_forward(x, self.weight * self.mask, self.bias)
+
+
+class BatchNorm(nn.BatchNorm2d):
+    """Of images and of features alike: nn.BatchNorm1d differs in nothing but this check."""
+
+    def _check_input_dim(self, x):
+        pass
+
+
+class ForwardLocalResponseNorm(nn.LocalResponseNorm):
+    """Of even size: PyTorch's window reaches one channel further back than forward, the graph's further forward."""
+
+    def forward(self, x):
+        return super().forward(x.flip(1)).flip(1)
+
+
+class Pad(nn.Module):
+    """Pads images by `value` so that the windows of a pool without padding are exactly those of the node. (What ceil_mode
+    needs beyond the node's own padding is added, rows that no window sees are cut off.)"""
+
+    def __init__(self, attrs, value):
+        super().__init__()
+        pads = attrs["pads"]
+        self.axes = list(zip(attrs["kernel_shape"], attrs["strides"], attrs["dilations"], pads[:2], pads[2:]))
+        self.ceil, self.value = attrs["ceil_mode"], value
+
+    def forward(self, x):
+        (top, bottom), (left, right) = map(self.around, x.shape[2:], self.axes)
+        return F.pad(x, (left, right, top, bottom), value=self.value)
+
+    def around(self, size, axis):
+        """The padding before and behind `size` pixels."""
+        kernel, stride, dilation, before, after = axis
+        reach = dilation * (kernel - 1) + 1
+        steps = (size + before + after - reach + (stride - 1) * self.ceil) // stride
+        if self.ceil and steps * stride >= size + before:  # the last window would begin behind the image
+            steps -= 1
+        return before, steps * stride + reach - size - before
+
+
+class AveragePool(Pad):
+    """What nn.AvgPool2d lacks: uneven padding, and dilation. The sum of each window over the number of its pixels that
+    count."""
+
+    def __init__(self, attrs):
+        super().__init__(attrs, 0.0)
+        self.include_pad = attrs["count_include_pad"]
+
+    def forward(self, x):
+        rows, columns = map(self.counts, x.shape[2:], self.axes)
+        x = super().forward(x)
+        for dim, (kernel, stride, dilation, _, _) in zip((2, 3), self.axes):
+            x = x.unfold(dim, dilation * (kernel - 1) + 1, stride)[..., ::dilation]
+        return x.sum((4, 5)) / (x.new_tensor(rows)[:, None] * x.new_tensor(columns))
+
+    def counts(self, size, axis):
+        kernel, stride, dilation, before, after = axis
+        low, high = (-before, size + after) if self.include_pad else (0, size)
+        end = size + self.around(size, axis)[1] - dilation * (kernel - 1)
+        return [sum(low <= start + tap * dilation < high for tap in range(kernel)) for start in range(-before, end, stride)]
+
+
+# Those that have neither parameters nor anything to decide; LAYERS by their attributes, CALLS by their inputs too.
+LAYERS = {
+    "LeakyRelu": lambda attrs: nn.LeakyReLU(attrs["alpha"]),
+    "Tanh": lambda attrs: nn.Tanh(),
+    "Sigmoid": lambda attrs: nn.Sigmoid(),
+    "Softmax": lambda attrs: nn.Softmax(attrs["axis"]),
+    "LogSoftmax": lambda attrs: nn.LogSoftmax(attrs["axis"]),
+    "GlobalAveragePool": lambda attrs: nn.AdaptiveAvgPool2d(1),
+    "GlobalMaxPool": lambda attrs: nn.AdaptiveMaxPool2d(1),
+    "Flatten": lambda attrs: nn.Flatten(),
+    "Dropout": lambda attrs: nn.Dropout(attrs["ratio"]),
+}
+CALLS = {
+    "Mul": lambda code, x, attrs: code.call_function(operator.mul, tuple(x)),
+    "Concat": lambda code, x, attrs: code.call_function(torch.cat, (x, attrs["axis"])),
+    "Split": lambda code, x, attrs: code.call_function(torch.split, (x[0], attrs["split"], attrs["axis"])),
+    "Reshape": lambda code, x, attrs: code.call_method("reshape", (x[0], -1, *attrs["shape"][1:])),
+    "Transpose": lambda code, x, attrs: code.call_method("permute", (x[0], *attrs["perm"])),
+    "ReduceMean": lambda code, x, attrs: code.call_function(torch.mean, (x[0], attrs["axes"], bool(attrs["keepdims"]))),
+}
+# Their backward pass does not read what they made, so its only reader may write over it, as PyTorch's own models do.
+FORGETFUL = ("Conv", "Gemm", "BatchNormalization", "Add", "MaxPool", "AveragePool")
+
+OPTIMIZERS = {
+    "sgd": lambda groups, s: torch.optim.SGD(
+        groups, lr=0.0, momentum=s["momentum"], nesterov=s["nesterov"] and s["momentum"] > 0),
+    "adam": lambda groups, s: torch.optim.Adam(groups, lr=0.0, betas=(s["beta1"], s["beta2"]), eps=s["epsilon"]),
+    "adamw": lambda groups, s: torch.optim.AdamW(groups, lr=0.0, betas=(s["beta1"], s["beta2"]), eps=s["epsilon"]),
+    "rmsprop": lambda groups, s: torch.optim.RMSprop(
+        groups, lr=0.0, alpha=s["alpha"], eps=s["epsilon"], momentum=s["momentum"]),
+}
 
 
 class PyTorch(common.Adapter):
     name = "pytorch"
     framework = "PyTorch"
     version = torch.__version__
-    precisions = ("f32", "f64")
-    ops = ("normalize", "Conv", "Relu", "MaxPool", "Flatten", "Gemm")
-    options = {"channels_last": False}
+    precisions = ("f32", "f64", "bf16")
+    modes = ("train", "infer")
+    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LRN", "MaxPool", "AveragePool", "Relu", "Clip", "Add",
+           *LAYERS, *CALLS)
+    losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
+    optimizers = tuple(OPTIMIZERS)
+    extras = ("clip_norm", "label_smoothing", "connections")
+    options = {"channels_last": False, "compile": "off"}
 
     def build(self, plan):
         torch.set_num_threads(plan.threads)
-        torch.set_num_interop_threads(1)
-        self.dtype = DTYPES[plan.precision]
-        self.images = torch.channels_last if self.option("channels_last") else torch.contiguous_format
-        self.params = {}  # name in the graph -> nn.Parameter
-        self.model = Network(plan.graph, [self.layer(node) for node in plan.graph["nodes"]])
-        self.model.to(self.dtype, memory_format=self.images)
+        if torch.get_num_interop_threads() != 1:  # may be set once in a process
+            torch.set_num_interop_threads(1)
+        deviations = ["channels_last memory format"] if self.option("channels_last") else []
+        self.model = self.run = self.network(plan.graph)
+        if self.option("compile") != "off":
+            need_compiler()
+            self.run = torch.compile(self.model, mode=self.option("compile"))
+            deviations.append("torch.compile, mode %s" % self.option("compile"))
         self.reset()
+        if plan.mode == "infer":
+            self.model.eval()
+            # Entered once for all requests, so that autocast keeps its bfloat16 copies of the weights.
+            self.contexts = contextlib.ExitStack()
+            self.contexts.enter_context(torch.inference_mode())
+            self.contexts.enter_context(self.casting())
+        absent = sum(getattr(layer, "absent", 0) for layer in self.model.modules())
         return {
-            "parameters": sum(p.numel() for p in self.model.parameters()),
+            "parameters": sum(param.numel() for param in self.model.parameters()) - absent,
             "threads": torch.get_num_threads(),
             "libraries": libraries(),
-            "deviations": ["channels_last memory format"] if self.option("channels_last") else [],
+            "deviations": deviations,
         }
 
-    def layer(self, node):
-        attrs, names = node.get("attrs", {}), node.get("params", {})
-        if node["op"] == "normalize":
+    def network(self, graph):
+        """The graph as a module, whose forward() calls one layer after the other and lets go of values after their last
+        use. self.params gets its parameters and buffers, under their names in the graph."""
+        self.dtype = DTYPES[self.plan.precision]
+        self.images = torch.channels_last if self.option("channels_last") else torch.contiguous_format
+        self.owned = {}  # name in the graph -> layer, its name there
+        code, layers, makers = fx.Graph(), {}, {}
+        values = {graph["inputs"][0]["name"]: code.placeholder("x")}
+        readers = collections.Counter(name for node in graph["nodes"] for name in node["in"])
+        readers[graph["output"]] += 1
+        for node in graph["nodes"]:
+            op, attrs, inputs = node["op"], node.get("attrs", {}), [values[name] for name in node["in"]]
+            spare = [readers[name] == 1 and makers.get(name) in FORGETFUL for name in node["in"]]
+            if op == "Add":
+                own, other = inputs if spare[0] else reversed(inputs)
+                result = code.call_function(operator.iadd if any(spare) else operator.add, (own, other))
+            elif op in CALLS:
+                result = CALLS[op](code, inputs, attrs)
+            else:
+                key = "layer%d" % len(layers)
+                layers[key] = self.layer(op, attrs, node.get("params", {}), spare[0])
+                result = code.call_module(key, tuple(inputs))
+            parts = [result] if op != "Split" else [
+                code.call_function(operator.getitem, (result, part)) for part in range(len(node["out"]))]
+            values.update(zip(node["out"], parts))
+            makers.update(dict.fromkeys(node["out"], op))
+        code.output(values[graph["output"]])
+        model = fx.GraphModule(layers, code).to(memory_format=self.images)
+        self.params = {name: getattr(layer, role) for name, (layer, role) in self.owned.items()}
+        return model
+
+    def layer(self, op, attrs, names, in_place):
+        if op == "normalize":
             rank = len(self.plan.graph["inputs"][0]["shape"])
             return Normalize(attrs["scale"], attrs["mean"], attrs["std"], rank, self.dtype)
-        if node["op"] == "Conv":
+        if op == "Conv":
             return self.conv(attrs, names)
-        if node["op"] == "MaxPool":
-            return self.max_pool(attrs)
-        if node["op"] == "Gemm":
+        if op == "Gemm":
             out_features, in_features = self.plan.weights[names["weight"]].shape
-            return self.own(nn.Linear(in_features, out_features, bias="bias" in names), names)
-        return {"Relu": nn.ReLU, "Flatten": nn.Flatten}[node["op"]]()
+            layer = skip_init(nn.Linear, in_features, out_features, bias="bias" in names, dtype=self.dtype)
+            return self.own(layer, names)
+        if op == "BatchNormalization":
+            return self.batch_norm(attrs, names)
+        if op == "LRN":
+            kind = nn.LocalResponseNorm if attrs["size"] % 2 else ForwardLocalResponseNorm
+            return kind(attrs["size"], attrs["alpha"], attrs["beta"], attrs["bias"])
+        if op == "MaxPool":
+            return self.max_pool(attrs)
+        if op == "AveragePool":
+            return self.average_pool(attrs)
+        if op == "Relu":
+            return nn.ReLU(in_place)
+        if op == "Clip":
+            return nn.Hardtanh(attrs["min"], attrs["max"], in_place)
+        return LAYERS[op](attrs)
 
     def conv(self, attrs, names):
         filters, channels, *kernel = self.plan.weights[names["weight"]].shape
         group, (top, left, bottom, right) = attrs["group"], attrs["pads"]
         even = (top, left) == (bottom, right)
-        layer = self.own(nn.Conv2d(
-            channels * group, filters, kernel, stride=attrs["strides"], padding=(top, left) if even else 0,
-            dilation=attrs["dilations"], groups=group, bias="bias" in names), names)
+        layer = self.own(skip_init(
+            ConnectedConv2d if "connections" in attrs else nn.Conv2d, channels * group, filters, kernel,
+            stride=attrs["strides"], padding=(top, left) if even else 0, dilation=attrs["dilations"], groups=group,
+            bias="bias" in names, dtype=self.dtype), names)
+        if "connections" in attrs:
+            layer.connect(attrs["connections"])
         return layer if even else nn.Sequential(nn.ZeroPad2d((left, right, top, bottom)), layer)
 
+    def batch_norm(self, attrs, names):
+        channels, = self.plan.weights[names["weight"]].shape
+        return self.own(BatchNorm(channels, attrs["epsilon"], attrs["momentum"], dtype=self.dtype), names)
+
     def max_pool(self, attrs):
-        (top, left, bottom, right), kernel = attrs["pads"], attrs["kernel_shape"]
-        # PyTorch itself pads a pool evenly, and by half its window at most.
-        even = (top, left) == (bottom, right) and 2 * top <= kernel[0] and 2 * left <= kernel[1]
-        pool = nn.MaxPool2d(kernel, attrs["strides"], (top, left) if even else 0, attrs["dilations"])
-        return pool if even else nn.Sequential(nn.ConstantPad2d((left, right, top, bottom), float("-inf")), pool)
+        kernel, strides, dilations = attrs["kernel_shape"], attrs["strides"], attrs["dilations"]
+        if pads_evenly(attrs):
+            return nn.MaxPool2d(kernel, strides, attrs["pads"][:2], dilations, ceil_mode=bool(attrs["ceil_mode"]))
+        return nn.Sequential(Pad(attrs, float("-inf")), nn.MaxPool2d(kernel, strides, 0, dilations))
+
+    def average_pool(self, attrs):
+        if pads_evenly(attrs) and attrs["dilations"] == [1, 1]:
+            return nn.AvgPool2d(attrs["kernel_shape"], attrs["strides"], attrs["pads"][:2], bool(attrs["ceil_mode"]),
+                                bool(attrs["count_include_pad"]))
+        return AveragePool(attrs)
 
     def own(self, layer, names):
-        """Remembers the parameters of a layer under their names in the graph; a name that came before is shared."""
-        for role, name in names.items():
-            setattr(layer, role, self.params.setdefault(name, getattr(layer, role)))
+        self.owned.update((name, (layer, role)) for role, name in names.items())
         return layer
 
     def reset(self):
-        with torch.no_grad():
-            for name, param in self.params.items():
-                param.copy_(torch.tensor(self.plan.weights[name]))
-                param.grad = None
-        self.optimizer = self.make_optimizer()
+        torch.manual_seed(self.plan.seed)
+        torch.clear_autocast_cache()
+        for name, param in self.params.items():
+            np.copyto(param.detach().numpy(), self.plan.weights[name])
+            param.grad = None
+        if self.plan.mode == "train":
+            self.optimizer = self.make_optimizer()
 
     def make_optimizer(self):
         settings, groups = self.plan.optimizer, {}
@@ -118,50 +289,86 @@ class PyTorch(common.Adapter):
                 continue
             factors = self.plan.multiplier(entry, "lr_mult"), self.plan.multiplier(entry, "decay_mult")
             groups.setdefault(factors, []).append(self.params[entry["name"]])
-        return torch.optim.SGD(
+        return OPTIMIZERS[settings["name"]](
             [{"params": params, "lr_mult": lr_mult, "weight_decay": settings["weight_decay"] * decay_mult}
-             for (lr_mult, decay_mult), params in groups.items()],
-            lr=0.0, momentum=settings["momentum"], nesterov=settings["nesterov"] and settings["momentum"] > 0)
+             for (lr_mult, decay_mult), params in groups.items()], settings)
 
-    def tensors(self, x, y):
+    def casting(self):
+        return torch.autocast("cpu", torch.bfloat16) if self.plan.precision == "bf16" else contextlib.nullcontext()
+
+    def tensor(self, x):
         x = torch.from_numpy(x)
-        return x.contiguous(memory_format=self.images) if x.dim() == 4 else x, torch.from_numpy(y)
+        return x.contiguous(memory_format=self.images) if x.dim() == 4 else x
 
     def loss(self, logits, y):
-        return F.cross_entropy(logits, y)
+        if self.plan.loss == "nll":
+            return F.nll_loss(logits, y)
+        if self.plan.loss == "mean_squared_error":
+            return F.mse_loss(logits, F.one_hot(y, logits.shape[1]).to(logits.dtype))
+        return F.cross_entropy(logits, y, label_smoothing=self.plan.label_smoothing)
+
+    def pass_forward(self, model, x, y):
+        with self.casting():
+            logits = model(x)
+            return logits, self.loss(logits, y)
+
+    @contextlib.contextmanager
+    def unchanged(self, train):
+        """Inside, the model is in that mode; afterwards it is as before, with its running statistics."""
+        before, kept, random = self.model.training, [buffer.clone() for buffer in self.buffers()], torch.get_rng_state()
+        self.model.train(train)
+        try:
+            yield
+        finally:
+            self.model.train(before)
+            torch.set_rng_state(random)
+            for buffer, values in zip(self.buffers(), kept):
+                buffer.copy_(values)
+
+    def buffers(self):
+        return [param for param in self.params.values() if not isinstance(param, nn.Parameter)]
 
     def forward(self, x, y, train):
-        x, y = self.tensors(x, y)
-        self.model.train(train)
-        with torch.no_grad(), counting() as counter:
-            logits = self.model(x)
-            loss = self.loss(logits, y)
-        self.model.train()
-        result = {"x": x.numpy(), "y": y.numpy(), "logits": logits.numpy(), "loss": loss.numpy()}
-        if counter is not None:
+        x, y = self.tensor(x), torch.from_numpy(y)
+        with self.unchanged(train), torch.no_grad():
+            with counting() as counter:
+                logits, loss = self.pass_forward(self.model, x, y)
+            if self.run is not self.model:  # compiled code cannot be counted
+                logits, loss = self.pass_forward(self.run, x, y)
+        result = {"x": x.numpy(), "y": y.numpy(), "logits": logits.to(self.dtype).numpy(), "loss": loss.numpy()}
+        if counter is not None and not any(hasattr(layer, "absent") for layer in self.model.modules()):
             result["multiply_adds"] = counter.get_total_flops() // 2 // len(x)
         return result
 
     def backward(self, x, y, train):
-        x, y = self.tensors(x, y)
-        self.model.train(train)
+        with self.unchanged(train):
+            self.model.zero_grad(set_to_none=True)
+            _, loss = self.pass_forward(self.run, self.tensor(x), torch.from_numpy(y))
+            loss.backward()
+        gradients = {name: param.grad.numpy() for name, param in self.params.items() if param.grad is not None}
         self.model.zero_grad(set_to_none=True)
-        loss = self.loss(self.model(x), y)
-        loss.backward()
-        gradients = {name: param.grad.numpy() for name, param in self.params.items()}
-        self.model.zero_grad(set_to_none=True)
-        self.model.train()
         return loss.detach().numpy(), gradients
 
     def train_step(self, x, y, lr):
-        x, y = self.tensors(x, y)
+        x, y = self.tensor(x), torch.from_numpy(y)
         for group in self.optimizer.param_groups:
             group["lr"] = lr * group["lr_mult"]
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss(self.model(x), y)
+        _, loss = self.pass_forward(self.run, x, y)
         loss.backward()
+        if self.plan.optimizer["clip_norm"] is not None:
+            self.clip(self.plan.optimizer["clip_norm"])
         self.optimizer.step()
         return loss.detach()
+
+    def clip(self, limit):
+        """As torch.nn.utils.clip_grad_norm_, which however adds 1e-6 to the norm."""
+        gradients = [param.grad for param in self.model.parameters()]
+        norm = torch.nn.utils.get_total_norm(gradients)
+        torch._foreach_mul_(gradients, limit / norm.clamp(min=limit))
+
+    def infer_step(self, x):
+        return self.run(self.tensor(x)).to(self.dtype).numpy()
 
     def losses(self, handles):
         return torch.stack(handles).tolist()
@@ -171,6 +378,23 @@ class PyTorch(common.Adapter):
 
     def is_out_of_memory(self, error):
         return super().is_out_of_memory(error) or "allocate memory" in str(error) or "not enough memory" in str(error)
+
+
+def pads_evenly(attrs):
+    """Whether a pool of torch.nn pads so: alike on opposite sides, and by half its window at most."""
+    (top, left, bottom, right), kernel = attrs["pads"], attrs["kernel_shape"]
+    return (top, left) == (bottom, right) and 2 * top <= kernel[0] and 2 * left <= kernel[1]
+
+
+def need_compiler():
+    """torch.compile asks for these in the first step only, and says less clearly what is missing."""
+    compiler = os.environ.get("CXX", "g++")
+    if not shutil.which(compiler):
+        raise common.BuildFailed("torch.compile needs a C++ compiler, and there is no %s: install g++, or name a compiler "
+                                 "by env.CXX" % compiler)
+    headers = sysconfig.get_path("include")
+    if not os.path.exists(os.path.join(headers, "Python.h")):
+        raise common.BuildFailed("torch.compile needs Python's headers, and %s has no Python.h" % headers)
 
 
 class counting:

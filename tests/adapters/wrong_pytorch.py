@@ -1,5 +1,25 @@
 """Adapters made wrong on purpose, to show that the proof finds each mistake. The option `wrong` chooses one of WRONG;
-all but the mistake is adapters/pytorch.py."""
+all but the mistake is adapters/pytorch.py.
+
+    mistake                 the first thing that differs              on networks with
+    batches_swapped         the batches                               more than one batch
+    one_weight              the initial weights                       any
+    pad_side                the logits                                padded convolutions (the last one's counts)
+    batchnorm_epsilon       the logits, evaluated and trained         batch normalisation
+    pool_counts_padding     the logits                                average pools that reach beyond what counts: padding
+                                                                      with count_include_pad = 0, or ceil_mode
+    pool_omits_padding      the logits                                padded average pools with count_include_pad = 1
+    loss_summed             the loss                                  any
+    decay_left_out          the weights after 1 step                  any, with weight_decay
+    decay_sign              the weights after 1 step                  likewise
+    running_var_n           the buffers after 1 step                  batch normalisation
+    decay_not_on_biases     the weights after more steps (biases      likewise
+                            start at 0), after 1 step where some
+                            do not, such as a batch norm's weight
+    decay_decoupled         the weights after more steps              likewise, with momentum
+    momentum_rate_inside    the weights after a change of the rate    any, with momentum
+    conv_bf16               logits and loss, in single precision too  convolutions
+"""
 
 import os
 import sys
@@ -137,6 +157,51 @@ class ConvBfloat16(pytorch.PyTorch):
         return Bfloat16(layer)
 
 
+class BatchNormEpsilon(pytorch.PyTorch):
+    """The epsilon of batch normalisation is a tenth too large: 1.1e-5 in place of 1e-5."""
+
+    def batch_norm(self, attrs, names):
+        return super().batch_norm(dict(attrs, epsilon=1.1 * attrs["epsilon"]), names)
+
+
+class BatchNormN(pytorch.BatchNorm):
+    def forward(self, x):
+        kept = (1 - self.momentum) * self.running_var
+        y = super().forward(x)
+        if self.training:
+            n = x.numel() // x.shape[1]
+            self.running_var.data.sub_(kept).mul_((n - 1) / n).add_(kept)
+        return y
+
+
+class RunningVarN(pytorch.PyTorch):
+    """The running variance is fed the batch's variance with n, not with n - 1."""
+
+    def batch_norm(self, attrs, names):
+        layer = super().batch_norm(attrs, names)
+        layer.__class__ = BatchNormN
+        return layer
+
+
+class WholeWindow(pytorch.AveragePool):
+    def counts(self, size, axis):
+        return [axis[0]] * len(super().counts(size, axis))
+
+
+class PoolCountsPadding(pytorch.PyTorch):
+    """Average pools divide by the whole window, however little of it lies in the image."""
+
+    def average_pool(self, attrs):
+        return WholeWindow(attrs)
+
+
+class PoolOmitsPadding(pytorch.PyTorch):
+    """Average pools divide by the window's pixels alone, also where padding counts."""
+
+    def average_pool(self, attrs):
+        return super().average_pool(dict(attrs, count_include_pad=0))
+
+
 WRONG = {
     "nothing": pytorch.PyTorch,
     "decay_left_out": NoDecay,
@@ -149,6 +214,10 @@ WRONG = {
     "batches_swapped": BatchesSwapped,
     "one_weight": OneWeight,
     "conv_bf16": ConvBfloat16,
+    "batchnorm_epsilon": BatchNormEpsilon,
+    "running_var_n": RunningVarN,
+    "pool_counts_padding": PoolCountsPadding,
+    "pool_omits_padding": PoolOmitsPadding,
 }
 
 

@@ -21,7 +21,60 @@ except ImportError:
 import common  # noqa: E402
 
 
-class Driver:
+class Conversation:
+    """Asks an adapter, which say() and hear() reach."""
+
+    def ask(self, type_, **members):
+        self.say(type_, **members)
+        return self.hear()
+
+    def need(self, expected, type_, **members):
+        """Asks; raises unless the answer is of type `expected`."""
+        reply = self.ask(type_, **members)
+        if reply["type"] != expected:
+            raise AssertionError("%s was answered by %s; log:\n%s" % (type_, reply, self.log_text()))
+        return reply
+
+    def tensors(self, type_, **members):
+        return common.read_safetensors(self.need("tensors", type_, **members)["path"])
+
+    def series(self, kind, type_, **members):
+        """The messages of type `kind` that come before the final answer, and that."""
+        self.say(type_, **members)
+        messages = []
+        while True:
+            message = self.hear()
+            if message["type"] != kind:
+                return messages, message
+            messages.append(message)
+
+    def train(self, first, last, block):
+        return self.series("block", "train", **{"from": first, "to": last, "block": block})
+
+
+class Direct(Conversation, common.Channel):
+    """An adapter in this process: no start to wait for."""
+
+    def __init__(self, adapter):
+        self.server, self.replies = common._Server(adapter, self), []
+
+    def say(self, type_, **members):
+        self.server.answer(dict(members, type=type_))
+
+    def send(self, message):
+        self.replies.append(json.loads(json.dumps(message)))
+
+    def hear(self):
+        return self.replies.pop(0)
+
+    def log_text(self):
+        return "(on standard error)"
+
+    def end(self):
+        return 0
+
+
+class Driver(Conversation):
     """An adapter process and its socket."""
 
     def __init__(self, script, python=sys.executable, env=None):
@@ -44,29 +97,6 @@ class Driver:
             raise EOFError("the adapter closed the connection; its log:\n" + self.log_text())
         return json.loads(line.decode())
 
-    def ask(self, type_, **members):
-        self.say(type_, **members)
-        return self.hear()
-
-    def need(self, expected, type_, **members):
-        """Asks; raises unless the answer is of type `expected`."""
-        reply = self.ask(type_, **members)
-        if reply["type"] != expected:
-            raise AssertionError("%s was answered by %s; log:\n%s" % (type_, reply, self.log_text()))
-        return reply
-
-    def tensors(self, type_, **members):
-        return common.read_safetensors(self.need("tensors", type_, **members)["path"])
-
-    def train(self, first, last, block):
-        self.say("train", **{"from": first, "to": last, "block": block})
-        blocks = []
-        while True:
-            message = self.hear()
-            if message["type"] != "block":
-                return blocks, message
-            blocks.append(message)
-
     def log_text(self):
         self.log.seek(0)
         return self.log.read().decode("utf-8", "replace")
@@ -84,46 +114,56 @@ class Driver:
         return code
 
 
-def sequential(nodes):
-    """The nodes of a chain: (op, attrs, params)."""
-    chain, source = [], "x"
-    for i, (op, attrs, params) in enumerate(nodes):
-        target = "v%d" % i
-        chain.append({"op": op, "name": "node%d" % i, "in": [source], "out": [target], "attrs": attrs,
-                      "params": params})
-        source = target
-    return chain, source
+def node(op, name, inputs, attrs=None, params=(), outputs=None):
+    """A node whose parameters are called after it: `params` are their roles."""
+    return {"op": op, "name": name, "in": list(inputs), "out": list(outputs or [name]), "attrs": attrs or {},
+            "params": {role: "%s.%s" % (name, role) for role in params}}
+
+
+def chain(*parts):
+    """Nodes of which each reads what the one before it made: (op, name, attrs, roles of its parameters)."""
+    names = ["x"] + [name for _, name, *_ in parts]
+    return [node(op, name, [source], *rest) for source, (op, name, *rest) in zip(names, parts)]
 
 
 def window(kernel, pads, strides=(1, 1), dilations=(1, 1), **more):
     return dict(more, kernel_shape=list(kernel), strides=list(strides), dilations=list(dilations), pads=list(pads))
 
 
+BATCHNORM = ("weight", "bias", "running_mean", "running_var")
 # Uneven numbers everywhere, so that nothing that is exchanged goes unnoticed.
-SHAPES = {"conv1.weight": (4, 3, 3, 2), "conv1.bias": (4,), "conv2.weight": (6, 2, 2, 3), "conv2.bias": (6,),
-          "fc.weight": (5, 54), "fc.bias": (5,)}
-FACTORS = {"conv1.bias": (2.0, 0.0), "fc.weight": (0.5, 3.0)}  # lr_mult, decay_mult
+SHAPES = {"conv1.weight": (4, 3, 3, 2), "bn.weight": (4,), "bn.bias": (4,), "bn.running_mean": (4,),
+          "bn.running_var": (4,), "conv2.weight": (6, 2, 2, 3), "conv2.bias": (6,), "fc.weight": (5, 54), "fc.bias": (5,)}
+FACTORS = {"bn.bias": (2.0, 0.0), "fc.weight": (0.5, 3.0)}  # lr_mult, decay_mult
 
 
 def graph():
-    nodes, output = sequential([
-        ("normalize", {"scale": 1 / 255, "mean": [0.4, 0.5, 0.6], "std": [0.2, 0.3, 0.25]}, {}),
-        ("Conv", window((3, 2), (1, 0, 0, 1), (1, 1), group=1), {"weight": "conv1.weight", "bias": "conv1.bias"}),
-        ("Relu", {}, {}),
-        ("MaxPool", window((3, 2), (1, 0, 1, 0), (2, 1)), {}),
-        ("Conv", window((2, 3), (1, 2, 1, 2), (2, 2), (1, 2), group=2),
-         {"weight": "conv2.weight", "bias": "conv2.bias"}),
-        ("Relu", {}, {}),
-        ("MaxPool", window((2, 2), (0, 0, 1, 1), (1, 1)), {}),
-        ("Flatten", {}, {}),
-        ("Gemm", {}, {"weight": "fc.weight", "bias": "fc.bias"}),
-    ])
-    params = [{"name": name, "shape": list(shape), "role": "weight", "init": {"dist": "constant", "value": 0.0},
+    nodes = chain(
+        ("normalize", "norm", {"scale": 1 / 255, "mean": [0.4, 0.5, 0.6], "std": [0.2, 0.3, 0.25]}),
+        ("Conv", "conv1", window((3, 2), (1, 0, 0, 1), group=1), ["weight"]),
+        ("BatchNormalization", "bn", {"epsilon": 1e-5, "momentum": 0.3}, BATCHNORM),
+        ("Relu", "relu1"),
+        ("AveragePool", "around", window((3, 3), (1, 1, 1, 1), ceil_mode=0, count_include_pad=0)),
+    ) + [node("Add", "sum", ["relu1", "around"])] + [
+        node("MaxPool", "pool1", ["sum"], window((3, 2), (1, 0, 1, 0), (2, 1), ceil_mode=0)),
+        node("Conv", "conv2", ["pool1"], window((2, 3), (1, 2, 1, 2), (2, 2), (1, 2), group=2), ["weight", "bias"]),
+        node("Relu", "relu2", ["conv2"]),
+        node("MaxPool", "pool2", ["relu2"], window((2, 2), (0, 0, 1, 1), ceil_mode=0)),
+        node("AveragePool", "pool3", ["pool2"], window((2, 2), (1, 1, 0, 0), ceil_mode=0, count_include_pad=1)),
+        node("Flatten", "flat", ["pool3"]),
+        node("Gemm", "fc", ["flat"], {}, ["weight", "bias"]),
+    ]
+    params = [{"name": name, "shape": list(shape), "role": "buffer" if "running" in name else "weight",
+               "init": {"dist": "constant", "value": 0.0},
                "lr_mult": FACTORS.get(name, (1, 1))[0], "decay_mult": FACTORS.get(name, (1, 1))[1]}
               for name, shape in SHAPES.items()]
     return {"format": "yardstick-graph", "version": 1, "name": "test",
             "inputs": [{"name": "x", "shape": ["N", 3, 9, 7], "dtype": "U8"}], "nodes": nodes, "params": params,
-            "output": output, "loss": "softmax_cross_entropy"}
+            "output": "fc", "loss": "softmax_cross_entropy"}
+
+
+SGD = {"name": "sgd", "momentum": 0.9, "nesterov": False, "weight_decay": 0.01, "beta1": 0.9, "beta2": 0.999,
+       "alpha": 0.99, "epsilon": 1e-8, "clip_norm": None}
 
 
 class Work:
@@ -139,6 +179,8 @@ class Work:
         self.order = np.array([random.permutation(20)[:self.BATCH] for _ in range(self.STEPS)], np.uint32)
         self.lr = np.array([0.05, 0.05, 0.05, 0.005, 0.005, 0.02])
         self.weights = {name: random.normal(0, 0.3, shape).astype(np.float32) for name, shape in SHAPES.items()}
+        for name in ("bn.weight", "bn.running_var"):
+            self.weights[name] = np.abs(self.weights[name]) + np.float32(0.5)
         common.write_safetensors(self.path("weights"), self.weights)
         common.write_safetensors(self.path("train"), {"x": self.x, "y": self.y})
         common.write_safetensors(self.path("order"), {"order": self.order, "lr": self.lr})
@@ -154,8 +196,7 @@ class Work:
             "graph": self.path("graph", "json"), "weights": self.path("weights"),
             "input": {"kind": "file", "path": self.path("train"), "order": self.path("order")},
             "batch": self.BATCH, "steps": self.STEPS, "block": 2, "seed": 1, "precision": "f64",
-            "loss": "softmax_cross_entropy",
-            "optimizer": {"name": "sgd", "momentum": 0.9, "nesterov": False, "weight_decay": 0.01, "clip_norm": None},
+            "loss": "softmax_cross_entropy", "label_smoothing": 0, "optimizer": SGD,
             "threads": 1, "cpus": [0], "device": "cpu", "options": {},
             "dist": {"rank": 0, "world": 1, "rendezvous": None}, "folder": self.folder,
         }

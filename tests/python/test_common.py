@@ -61,6 +61,14 @@ class Safetensors(unittest.TestCase):
             file.truncate(os.path.getsize(self.path) - 8)
         self.assertRaises(ValueError, common.read_safetensors, self.path)
 
+    def test_arrays_are_converted_as_they_are_written(self):
+        turned = np.arange(6, dtype=np.float64).reshape(2, 3).T
+        common.write_safetensors(self.path, {"a": turned, "b": np.float32(0.5)}, np.float32)
+        read = common.read_safetensors(self.path)
+        self.assertEqual({array.dtype for array in read.values()}, {np.dtype(np.float32)})
+        self.assertTrue(np.array_equal(read["a"], turned))
+        self.assertEqual(read["b"], 0.5)
+
     def test_a_failed_write_leaves_nothing_behind(self):
         with self.assertRaises(KeyError):
             common.write_safetensors(self.path, {"a": np.zeros(1, np.complex128)})
@@ -96,6 +104,7 @@ class Toy(unittest.TestCase):
         reply = self.adapter.need("hello", "hello", protocol=1)
         self.assertEqual((reply["adapter"], reply["version"], reply["protocol"]), ("toy", "1.0", 1))
         self.assertIn("Python", reply["runtime"])
+        self.assertEqual(reply["features"], ["forward", "backward", "step", "train", "save", "infer"])
         self.assertIs(reply["no_work"], False)
         self.refused("unsupported", "hello", protocol=2)
 
@@ -114,7 +123,7 @@ class Toy(unittest.TestCase):
         self.assertNotEqual(self.end(), 0)
 
     def test_a_plan_must_be_open(self):
-        for kind in ("reset", "forward", "backward", "step", "train", "save"):
+        for kind in ("reset", "forward", "backward", "step", "train", "infer", "save"):
             self.refused("protocol_error", kind)
         self.open()
         self.refused("protocol_error", "open", plan=self.work.plan())
@@ -122,7 +131,8 @@ class Toy(unittest.TestCase):
     def test_what_is_not_supported_is_named(self):
         optimizer = self.work.plan()["optimizer"]
         for part, changes in (
-            ("bf16", {"precision": "bf16"}), ("cuda", {"device": "cuda"}), ("mode infer", {"mode": "infer"}),
+            ("bf16", {"precision": "bf16"}), ("cuda", {"device": "cuda"}), ("mode dream", {"mode": "dream"}),
+            ("label_smoothing", {"label_smoothing": 0.1}),
             ("hinge", {"loss": "hinge"}), ("adam", {"optimizer": dict(optimizer, name="adam")}),
             ("clip_norm", {"optimizer": dict(optimizer, clip_norm=1.0)}), ("speed", {"options": {"speed": 2}}),
             ("ring", {"input": {"kind": "ring"}}), ("processes", {"dist": {"rank": 0, "world": 2}}),
@@ -228,9 +238,61 @@ class Toy(unittest.TestCase):
         self.refused("unsupported", "save", format="onnx", path=path)
         self.refused("protocol_error", "save", format="safetensors", path="here")
 
+    def infer(self, requests):
+        """The reports and the last message."""
+        return self.adapter.series("latencies", "infer", requests=requests, batch=self.work.BATCH)
+
+    def test_requests_go_through_the_order_and_begin_again(self):
+        self.open(mode="infer")
+        requests = 2 * self.work.STEPS + 1
+        reports, last = self.infer(requests)
+        self.assertEqual(last, {"type": "done"})
+        with open(os.path.join(self.work.folder, "requests"), "rb") as file:
+            rows = np.frombuffer(file.read(), np.uint8).reshape(requests, self.work.BATCH)
+        for number in range(requests):
+            self.assertTrue(np.array_equal(rows[number], self.work.x[self.work.order[number % 6], 0, 0, 0]), number)
+
+    def test_every_request_is_reported_once_with_its_time(self):
+        self.open(mode="infer")
+        reports, last = self.infer(5000)
+        self.assertEqual(last["type"], "done")
+        first = before = 0
+        for report in reports:
+            self.assertEqual((report["first"], report["count"]), (first, len(report["latency_ns"])))
+            self.assertLessEqual(report["count"], 4096)
+            self.assertGreater(min(report["latency_ns"]), 0)
+            self.assertLessEqual(before, report["t_start_ns"])
+            # One after the other, so together they last no longer than the time they lie in.
+            self.assertLessEqual(sum(report["latency_ns"]), report["t_end_ns"] - report["t_start_ns"])
+            first, before = first + report["count"], report["t_end_ns"]
+        self.assertEqual(first, 5000)
+
+    def test_a_request_that_fails_ends_the_answer(self):
+        self.open(mode="infer", options={"fail": "request"})
+        _, last = self.infer(9)
+        self.assertEqual((last["type"], last["code"], last["stage"]), ("error", "crashed", "infer"))
+
+    def test_a_plan_that_infers_does_not_train(self):
+        os.unlink(self.work.path("order"))
+        common.write_safetensors(self.work.path("order"), {"order": self.work.order})  # no learning rates
+        self.open(mode="infer")
+        self.adapter.need("tensors", "forward", batch=0, mode="eval")
+        self.adapter.need("tensors", "step", n=0)
+        self.adapter.need("saved", "save", format="safetensors", path=self.work.path("saved"))
+        self.refused("protocol_error", "forward", batch=0, mode="train")
+        self.refused("protocol_error", "backward", batch=0, mode="eval")
+        self.refused("protocol_error", "step", n=1)
+        self.refused("protocol_error", "train", **{"from": 0, "to": 1, "block": 1})
+        for arguments in ({"requests": 0, "batch": 4}, {"requests": 1, "batch": 3}, {"requests": 1}, {"batch": 4}):
+            self.refused("protocol_error", "infer", **arguments)
+
+    def test_a_plan_that_trains_does_not_infer(self):
+        self.open()
+        self.assertIn("infer", self.refused("protocol_error", "infer", requests=1, batch=4)["message"])
+
     def test_unknown_messages_are_unsupported(self):
         self.open()
-        for kind in ("infer", "input_gradient", "dance"):
+        for kind in ("input_gradient", "dance"):
             self.refused("unsupported", kind)
 
 

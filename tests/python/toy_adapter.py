@@ -18,7 +18,8 @@ class Toy(common.Adapter):
     name = framework = "toy"
     version = "1.0"
     precisions = ("f32", "f64")
-    ops = ("normalize", "Conv", "Relu", "MaxPool", "Flatten", "Gemm")
+    modes = ("train", "infer")
+    ops = ("normalize", "Conv", "BatchNormalization", "Relu", "Add", "MaxPool", "AveragePool", "Flatten", "Gemm")
     options = {"fail": "", "at": 3}
 
     def build(self, plan):
@@ -47,6 +48,13 @@ class Toy(common.Adapter):
             value -= lr
         self.count += 1
         return self.count - 1
+
+    def infer_step(self, x):
+        if self.option("fail") == "request" and self.count == self.option("at"):
+            raise RuntimeError("the kernel failed")
+        self.count += 1
+        with open(os.path.join(self.plan.folder, "requests"), "ab") as file:
+            file.write(x[:, 0, 0, 0].tobytes())
 
     def losses(self, handles):
         special = {"nan": float("nan"), "inf": float("inf"), "-inf": -float("inf")}
