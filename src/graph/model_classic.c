@@ -8,7 +8,7 @@ static int add_classifier(struct ys_build *b, int v, bool dropout_first, int64_t
 {
     v = ys_build_flatten(b, v, "flatten");
     for (int layer = 6; layer <= 7; layer++) {
-        char dropout[16], fc[16], relu[16];
+        char dropout[32], fc[32], relu[32];
         snprintf(dropout, sizeof dropout, "dropout%d", layer);
         snprintf(fc, sizeof fc, "fc%d", layer);
         snprintf(relu, sizeof relu, "relu%d", layer);
@@ -70,7 +70,7 @@ ys_status ys_model_vgg16(const struct ys_model_input *input, struct ys_graph **g
     YS_TRY(ys_model_begin("vgg16", input, YS_PIXELS_IMAGENET, &b, &v));
     ys_build_draw(b, YS_DRAW_NORMAL_FAN_OUT(2), YS_DRAW_CONSTANT(0));
     for (int block = 0; block < 5; block++) {
-        char name[16];
+        char name[32];
         for (int i = 0; i < blocks[block].convolutions; i++) {
             snprintf(name, sizeof name, "%d_%d", block + 1, i + 1);
             v = ys_model_conv_relu(b, v, blocks[block].channels, 3, 1, 1, name);
@@ -107,7 +107,7 @@ ys_status ys_model_squeezenet(const struct ys_model_input *input, struct ys_grap
     YS_TRY(ys_model_begin("squeezenet", input, YS_PIXELS_IMAGENET, &b, &v));
     v = ys_model_conv_relu(b, v, 64, 3, 2, 0, "1");
     for (int fire = 2; fire <= 9; fire++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "pool%d", fire - 1);
         if (fire == 2 || fire == 4 || fire == 6)
             v = ys_build_pool(b, YS_OP_MAXPOOL, v, &pool, name);
@@ -131,7 +131,7 @@ ys_status ys_model_fcn5(const struct ys_model_input *input, struct ys_graph **gr
     ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_CONSTANT(0));
     v = ys_build_flatten(b, v, "flatten");
     for (int layer = 1; layer <= 3; layer++) {
-        char fc[16], sigmoid[16];
+        char fc[32], sigmoid[32];
         snprintf(fc, sizeof fc, "fc%d", layer);
         snprintf(sigmoid, sizeof sigmoid, "sigmoid%d", layer);
         v = ys_build_plain(b, YS_OP_SIGMOID, ys_build_gemm(b, v, widths[layer - 1], fc), sigmoid);

@@ -32,8 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (graph) {
         ys_json *written = ys_graph_to_json(graph);
         struct ys_graph *again = written ? graph_of(written, "again") : NULL;
-        if (!again || ys_graph_multiply_adds(again) != ys_graph_multiply_adds(graph))
+        ys_json *written_again = again ? ys_graph_to_json(again) : NULL;
+        if (!written_again || !ys_json_equal(written, written_again) ||
+            ys_graph_multiply_adds(again) != ys_graph_multiply_adds(graph) ||
+            ys_graph_parameter_count(again) != ys_graph_parameter_count(graph))
             abort();
+        ys_json_free(written_again);
         ys_graph_free(again);
         ys_json_free(written);
     }

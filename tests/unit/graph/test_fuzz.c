@@ -3,17 +3,17 @@
 
 static void the_corpus_is_read_or_refused(void)
 {
-    replay_each("graph", 10, replay_whole);
+    replay_each("graph", 34, replay_whole);
 }
 
 static void graphs_that_were_cut_are_refused(void)
 {
-    replay_each("graph", 10, replay_cut);
+    replay_each("graph", 34, replay_cut);
 }
 
 static void changed_graphs_are_read_or_refused(void)
 {
-    replay_each("graph", 10, replay_changed);
+    replay_each("graph", 34, replay_changed);
 }
 
 TAP_MAIN(TAP_CASE(the_corpus_is_read_or_refused), TAP_CASE(graphs_that_were_cut_are_refused),
