@@ -7,19 +7,49 @@
 #include <stdio.h>
 #include <string.h>
 
+struct operator
+{
+    ys_status (*decide)(struct ys_lowering * low, const struct ys_node *node);
+    ys_status (*forward)(struct ys_lowering * low, const struct ys_node *node);
+    ys_status (*backward)(struct ys_lowering * low, const struct ys_node *node);
+};
+
+#define OPERATOR(decided, name)                                                                                        \
+    {                                                                                                                  \
+        ys_onednn_decide_##decided, ys_onednn_forward_##name, ys_onednn_backward_##name                                \
+    }
+
+static const struct operator operators[YS_OP_COUNT] = {
+    [YS_OP_NORMALIZE] = OPERATOR(normalize, normalize),
+    [YS_OP_CONV] = {ys_onednn_decide_conv, ys_onednn_forward_dense, ys_onednn_backward_conv},
+    [YS_OP_GEMM] = {ys_onednn_decide_gemm, ys_onednn_forward_dense, ys_onednn_backward_gemm},
+    [YS_OP_BATCHNORM] = OPERATOR(tail, tail),
+    [YS_OP_ADD] = OPERATOR(tail, tail),
+    [YS_OP_RELU] = OPERATOR(tail, tail),
+    [YS_OP_CLIP] = OPERATOR(tail, tail),
+    [YS_OP_MAXPOOL] = OPERATOR(pool, pool),
+    [YS_OP_AVERAGEPOOL] = OPERATOR(pool, pool),
+    [YS_OP_GLOBAL_AVERAGEPOOL] = OPERATOR(pool, pool),
+    [YS_OP_GLOBAL_MAXPOOL] = OPERATOR(pool, pool),
+    [YS_OP_FLATTEN] = OPERATOR(flatten, flatten),
+    [YS_OP_RESHAPE] = OPERATOR(flatten, flatten),
+    [YS_OP_TRANSPOSE] = OPERATOR(plain, transpose),
+    [YS_OP_CONCAT] = OPERATOR(parts, concat),
+    [YS_OP_SPLIT] = OPERATOR(parts, split),
+    [YS_OP_LRN] = OPERATOR(same, unary),
+    [YS_OP_TANH] = OPERATOR(same, unary),
+    [YS_OP_SIGMOID] = OPERATOR(same, unary),
+    [YS_OP_LEAKY_RELU] = OPERATOR(same, unary),
+    [YS_OP_SOFTMAX] = OPERATOR(plain, unary),
+    [YS_OP_LOG_SOFTMAX] = OPERATOR(plain, unary),
+    [YS_OP_MUL] = OPERATOR(same, multiply),
+    [YS_OP_MEAN] = OPERATOR(plain, mean),
+    [YS_OP_DROPOUT] = OPERATOR(plain, dropout),
+};
+
 static bool onednn_supports(enum ys_op op, enum ys_engine_precision precision)
 {
-    switch (op) {
-    case YS_OP_NORMALIZE:
-    case YS_OP_CONV:
-    case YS_OP_RELU:
-    case YS_OP_MAXPOOL:
-    case YS_OP_FLATTEN:
-    case YS_OP_GEMM:
-        return precision == YS_ENGINE_F32;
-    default:
-        return false;
-    }
+    return precision != YS_ENGINE_F64 && operators[op].forward;
 }
 
 static const char *onednn_library(void)
@@ -30,181 +60,22 @@ static const char *onednn_library(void)
     return text;
 }
 
-size_t ys_onednn_dims(const struct ys_lowering *low, int value, int64_t dims[YS_MAX_RANK])
-{
-    const struct ys_value *v = &low->graph->values[value];
-    memcpy(dims, v->shape, v->rank * sizeof *dims);
-    dims[0] = low->config.batch;
-    return v->rank;
-}
-
-static ys_status plain_value(const struct ys_lowering *low, int value, ys_layout *layout)
-{
-    int64_t dims[YS_MAX_RANK];
-    size_t rank = ys_onednn_dims(low, value, dims);
-    return ys_layout_plain(layout, rank, dims);
-}
-
-/** The value's layout, C order if nobody had a wish. */
-static ys_status decide(struct ys_lowering *low, int value)
+void ys_onednn_set_layout(struct ys_lowering *low, int value, const ys_layout *layout)
 {
     struct onednn *o = low->state;
-    if (!o->values[value].known)
-        YS_TRY(plain_value(low, value, &o->values[value].layout));
+    o->values[value].layout = *layout;
     o->values[value].known = true;
-    return YS_OK;
 }
 
-/** The ReLU that alone reads the value, or NULL. */
-static struct onednn_node *relu_behind(const struct ys_lowering *low, int value)
+ys_status ys_onednn_decide_value(struct ys_lowering *low, int value)
 {
     const struct onednn *o = low->state;
-    int reader = low->value_reader[value];
-    return reader >= 0 && low->graph->nodes[reader].op == YS_OP_RELU ? &o->nodes[reader] : NULL;
-}
-
-static ys_status describe_param(const struct ys_lowering *low, const struct ys_node *node, ys_layout *plain)
-{
-    const struct ys_param *p = &low->graph->params[node->weight];
-    int64_t dims[YS_MAX_RANK + 1] = {node->window.group, p->shape[0] / node->window.group};
-    memcpy(dims + 2, p->shape + 1, (p->rank - 1) * sizeof *dims);
-    return ys_layout_plain(plain, p->rank + 1, dims);
-}
-
-ys_status ys_onednn_describe_conv(const struct ys_lowering *low, const struct ys_node *node,
-                                  struct ys_onednn_conv *conv, ys_layout *bias)
-{
-    int64_t dims[YS_MAX_RANK];
-    const struct ys_param *p = &low->graph->params[node->weight];
-    conv->window = &node->window;
-    YS_TRY(ys_layout_any(&conv->src, ys_onednn_dims(low, node->in[0], dims), dims));
-    YS_TRY(ys_layout_any(&conv->dst, ys_onednn_dims(low, node->out[0], dims), dims));
-    int64_t grouped[] = {node->window.group, p->shape[0] / node->window.group, p->shape[1], p->shape[2], p->shape[3]};
-    YS_TRY(node->window.group > 1 ? ys_layout_any(&conv->weight, 5, grouped)
-                                  : ys_layout_any(&conv->weight, 4, p->shape));
-    if (node->bias >= 0)
-        YS_TRY(ys_layout_plain(bias, 1, low->graph->params[node->bias].shape));
-    conv->bias = node->bias >= 0 ? bias : NULL;
-    return YS_OK;
-}
-
-static ys_status decide_conv(struct ys_lowering *low, const struct ys_node *node, struct onednn_node *state)
-{
-    struct onednn *o = low->state;
-    struct onednn_value *in = &o->values[node->in[0]], *out = &o->values[node->out[0]];
-    struct ys_onednn_conv conv;
-    ys_layout bias;
-    YS_TRY(ys_onednn_describe_conv(low, node, &conv, &bias));
-    YS_TRY(ys_onednn_conv_forward(o->engine, &conv, low->config.training, state->fuses_relu, &state->forward));
-    ys_layout wish = ys_layout_of(state->forward, DNNL_ARG_SRC);
-    int64_t strides[YS_MAX_RANK];
-    if (!in->known && ys_layout_strides(&wish, strides)) {
-        in->layout = wish;
-        in->known = true;
-    }
-    YS_TRY(decide(low, node->in[0]));
-    out->layout = ys_layout_of(state->forward, DNNL_ARG_DST);
-    out->known = true;
-    struct onednn_param *weight = &o->params[node->weight];
-    weight->stored = ys_layout_of(state->forward, DNNL_ARG_WEIGHTS);
-    return node->window.group > 1 ? describe_param(low, node, &weight->canonical) : YS_OK;
-}
-
-ys_status ys_onednn_describe_gemm(const struct ys_lowering *low, const struct ys_node *node,
-                                  struct ys_onednn_gemm *gemm, ys_layout *bias)
-{
-    const struct ys_param *p = &low->graph->params[node->weight];
-    int64_t src[] = {low->config.batch, p->shape[1]}, dst[] = {low->config.batch, p->shape[0]};
-    YS_TRY(ys_layout_plain(&gemm->src, 2, src));
-    YS_TRY(ys_layout_any(&gemm->weight, 2, p->shape));
-    YS_TRY(ys_layout_plain(&gemm->dst, 2, dst));
-    if (node->bias >= 0)
-        YS_TRY(ys_layout_plain(bias, 1, low->graph->params[node->bias].shape));
-    gemm->bias = node->bias >= 0 ? bias : NULL;
-    return YS_OK;
-}
-
-/** The product sees each row as a run of numbers. Where the value before Flatten lies in another order than C, the
- * columns of the weight are put in that order instead, once, and Flatten costs nothing. */
-static ys_status decide_gemm(struct ys_lowering *low, const struct ys_node *node, struct onednn_node *state)
-{
-    struct onednn *o = low->state;
-    struct onednn_param *weight = &o->params[node->weight];
-    struct ys_onednn_gemm gemm;
-    ys_layout bias, plain;
-    state->source = node->in[0];
-    for (int producer; (producer = low->graph->values[state->source].producer) >= 0 &&
-                       low->graph->nodes[producer].op == YS_OP_FLATTEN;)
-        state->source = low->graph->nodes[producer].in[0];
-    YS_TRY(decide(low, state->source));
-    YS_TRY(ys_onednn_describe_gemm(low, node, &gemm, &bias));
-    YS_TRY(ys_onednn_gemm_forward(o->engine, &gemm, low->config.training, state->fuses_relu, &state->forward));
-    weight->stored = ys_layout_of(state->forward, DNNL_ARG_WEIGHTS);
-    YS_TRY(plain_value(low, node->out[0], &o->values[node->out[0]].layout));
-    o->values[node->out[0]].known = true;
-
-    const ys_layout *source = &o->values[state->source].layout;
-    YS_TRY(plain_value(low, state->source, &plain));
-    state->in_source_order = ys_layout_is_dense_rows(source);
-    weight->is_turned = state->in_source_order && !ys_layout_equal(source, &plain);
-    if (!weight->is_turned)
+    ys_layout plain;
+    if (o->values[value].known)
         return YS_OK;
-    const struct ys_param *p = &low->graph->params[node->weight];
-    weight->turned = ys_layout_with_rows(source, p->shape[0]);
-    YS_TRY(ys_layout_plain(&weight->flattened, 2, p->shape));
-    int64_t dims[YS_MAX_RANK];
-    size_t rank = ys_onednn_dims(low, state->source, dims);
-    dims[0] = p->shape[0];
-    return ys_layout_plain(&weight->canonical, rank, dims);
-}
-
-static ys_status decide_pool(struct ys_lowering *low, const struct ys_node *node, struct onednn_node *state)
-{
-    struct onednn *o = low->state;
-    int64_t dims[YS_MAX_RANK];
-    ys_layout dst;
-    YS_TRY(decide(low, node->in[0]));
-    YS_TRY(ys_layout_any(&dst, ys_onednn_dims(low, node->out[0], dims), dims));
-    YS_TRY(ys_onednn_maxpool_forward(o->engine, &o->values[node->in[0]].layout, &dst, &node->window,
-                                     low->config.training, &state->forward));
-    o->values[node->out[0]].layout = ys_layout_of(state->forward, DNNL_ARG_DST);
-    o->values[node->out[0]].known = true;
+    YS_TRY(ys_onednn_plain(low, value, &plain));
+    ys_onednn_set_layout(low, value, &plain);
     return YS_OK;
-}
-
-static ys_status decide_node(struct ys_lowering *low, const struct ys_node *node, struct onednn_node *state)
-{
-    struct onednn *o = low->state;
-    bool computes = node->op == YS_OP_CONV || node->op == YS_OP_GEMM;
-    struct onednn_node *relu = computes && node->out[0] != low->graph->output ? relu_behind(low, node->out[0]) : NULL;
-    state->fuses_relu = relu != NULL;
-    if (relu)
-        relu->is_fused = true;
-    switch (node->op) {
-    case YS_OP_CONV:
-        return decide_conv(low, node, state);
-    case YS_OP_GEMM:
-        return decide_gemm(low, node, state);
-    case YS_OP_MAXPOOL:
-        return decide_pool(low, node, state);
-    case YS_OP_RELU:
-        YS_TRY(decide(low, node->in[0]));
-        if (node->out[0] == low->graph->output)
-            return decide(low, node->out[0]);
-        o->values[node->out[0]].layout = o->values[node->in[0]].layout;
-        o->values[node->out[0]].known = true;
-        return YS_OK;
-    case YS_OP_FLATTEN: {
-        int reader = low->value_reader[node->out[0]];
-        bool is_seen_through = reader >= 0 && (low->graph->nodes[reader].op == YS_OP_GEMM ||
-                                               low->graph->nodes[reader].op == YS_OP_FLATTEN);
-        if (!is_seen_through)
-            YS_TRY(decide(low, node->in[0]));
-        return is_seen_through ? YS_OK : decide(low, node->out[0]);
-    }
-    default:
-        return YS_OK;
-    }
 }
 
 static ys_status make_state(struct ys_lowering *low, struct onednn *o)
@@ -221,9 +92,12 @@ static ys_status make_state(struct ys_lowering *low, struct onednn *o)
         YS_TRY(ys_layout_plain(&o->params[p].canonical, g->params[p].rank, g->params[p].shape));
         o->params[p].stored = o->params[p].canonical;
     }
+    o->type = low->config.precision == YS_ENGINE_BF16 ? dnnl_bf16 : dnnl_f32;
+    for (size_t v = 0; v < g->value_count; v++)
+        o->values[v].second = o->values[v].rebuilt = -1;
     for (size_t i = 0; i < g->node_count; i++)
-        o->nodes[i].workspace = -1;
-    return YS_OK;
+        o->nodes[i].workspace = o->nodes[i].tail = -1;
+    return ys_onednn_find_tails(low);
 }
 
 static ys_status onednn_begin(struct ys_lowering *low)
@@ -234,17 +108,40 @@ static ys_status onednn_begin(struct ys_lowering *low)
     low->state = o;
     YS_TRY(make_state(low, o));
     const struct ys_graph *g = low->graph;
-    if (g->values[g->input].dtype == YS_F32)
-        YS_TRY(decide(low, g->input));
+    if (g->values[g->input].dtype == YS_F32) { /* bytes are read by a normalize node alone */
+        low->value[g->input] = low->input;
+        YS_TRY(ys_onednn_decide_value(low, g->input));
+    }
     for (size_t i = 0; i < g->node_count; i++)
         if (low->node_live[i]) {
-            ys_status status = decide_node(low, &g->nodes[i], &o->nodes[i]);
+            ys_status status = operators[g->nodes[i].op].decide(low, &g->nodes[i]);
             if (status != YS_OK)
                 return ys_fail_in(status, "%s", g->nodes[i].name);
         }
     for (size_t p = 0; p < g->param_count; p++)
-        low->param_size[p] = ys_layout_bytes(&o->params[p].stored) / sizeof(float);
+        low->param_size[p] = (ys_layout_bytes(&o->params[p].stored) + sizeof(float) - 1) / sizeof(float);
     return YS_OK;
+}
+
+static ys_status onednn_forward(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    int out = node->out[0];
+    YS_TRY(operators[node->op].forward(low, node));
+    if (out != low->graph->output || low->value[out] == low->logits)
+        return YS_OK;
+    ys_layout plain;
+    YS_TRY(ys_onednn_plain(low, out, &plain));
+    return ys_onednn_append_reorder(low, node->name, &o->values[out].layout, ys_at(low->value[out]), &plain,
+                                    ys_at(low->logits));
+}
+
+static ys_status onednn_backward(struct ys_lowering *low, const struct ys_node *node)
+{
+    bool wanted = node->weight >= 0;
+    for (size_t k = 0; k < node->in_count; k++)
+        wanted |= low->value_gradient[node->in[k]];
+    return wanted ? operators[node->op].backward(low, node) : YS_OK;
 }
 
 static void onednn_end(struct ys_lowering *low)
@@ -260,6 +157,7 @@ static void onednn_end(struct ys_lowering *low)
     ys_free(o->values);
     ys_free(o->nodes);
     ys_free(o->params);
+    ys_free(o->tails);
     ys_free(o);
 }
 
@@ -344,9 +242,9 @@ const struct ys_backend ys_backend_onednn = {
     .library = onednn_library,
     .supports = onednn_supports,
     .begin = onednn_begin,
-    .forward = ys_onednn_forward,
+    .forward = onednn_forward,
     .loss = ys_onednn_loss,
-    .backward = ys_onednn_backward,
+    .backward = onednn_backward,
     .update = ys_onednn_update,
     .end = onednn_end,
     .param_store = onednn_param_store,

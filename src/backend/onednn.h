@@ -1,12 +1,15 @@
-/* What the files of the oneDNN back end share. Only onednn_v2.c knows how version 2 of the library describes an
- * operation; another version needs another such file, and nothing else here changes but the body of ys_layout. */
+/* What the files of the oneDNN back end share about the library. Only onednn_v2.c knows how version 2 of it describes
+ * an operation; another version needs another such file, and nothing else here changes but the body of ys_layout. */
 #ifndef YS_BACKEND_ONEDNN_H
 #define YS_BACKEND_ONEDNN_H
 
+#include "backend/dropout.h"
+#include "backend/kernels.h"
 #include "engine/backend.h"
 #include <oneapi/dnnl/dnnl.h>
 
-/** Dimensions, format float32, and how the elements lie in memory ("any": the library is to choose). */
+/** Dimensions, number format (dnnl_f32, dnnl_bf16), and how the elements lie in memory ("any": the library is to
+ * choose). */
 typedef struct {
     dnnl_memory_desc_t md;
 } ys_layout;
@@ -15,22 +18,35 @@ typedef struct {
  */
 ys_status ys_onednn_status(dnnl_status_t status, const char *what);
 
-/* onednn_v2.c: layouts */
-ys_status ys_layout_plain(ys_layout *layout, size_t rank, const int64_t *dims) YS_MUST_CHECK; /* C order */
-ys_status ys_layout_any(ys_layout *layout, size_t rank, const int64_t *dims) YS_MUST_CHECK;
+/* Layouts. */
+ys_status ys_layout_plain(ys_layout *layout, size_t rank, const int64_t *dims) YS_MUST_CHECK; /* C order, f32 */
+ys_status ys_layout_any(ys_layout *layout, size_t rank, const int64_t *dims, dnnl_data_type_t type) YS_MUST_CHECK;
+/** f32; element [i, j, ...] lies i strides[0] + j strides[1] ... elements from the start. */
+ys_status ys_layout_strided(ys_layout *layout, size_t rank, const int64_t *dims, const int64_t *strides) YS_MUST_CHECK;
+/** `dims` elements of `whole` from `offsets` on, where they lie. */
+ys_status ys_layout_part(ys_layout *part, const ys_layout *whole, const int64_t *dims,
+                         const int64_t *offsets) YS_MUST_CHECK;
+/** The same order of elements in another number format; of blocked layouts only. */
+ys_layout ys_layout_cast(const ys_layout *layout, dnnl_data_type_t type);
+/** The same order for other dimensions of the same rank, packed. */
+ys_status ys_layout_like(ys_layout *layout, const ys_layout *pattern, const int64_t *dims) YS_MUST_CHECK;
 size_t ys_layout_bytes(const ys_layout *layout);
+size_t ys_layout_elements(const ys_layout *layout); /* padding included */
 bool ys_layout_equal(const ys_layout *a, const ys_layout *b);
+bool ys_layout_is_bf16(const ys_layout *layout);
 /** The strides, in elements, of a layout without blocks; false for a blocked one. */
 bool ys_layout_strides(const ys_layout *layout, int64_t strides[YS_MAX_RANK]);
 /** Whether each row (first dimension) is one run of bytes without padding, rows following each other. */
 bool ys_layout_is_dense_rows(const ys_layout *layout);
 /** The same order inside a row, with another number of rows. */
 ys_layout ys_layout_with_rows(const ys_layout *layout, int64_t rows);
+/** As the kernels of our own see it: false when the channels do not lie side by side. Of rank 2 and 4. */
+bool ys_layout_image(const ys_layout *layout, struct ys_image *image);
 /** The layout that an operation chose for its argument (DNNL_ARG_...). */
 ys_layout ys_layout_of(const_dnnl_primitive_desc_t pd, int argument);
 
-/* onednn_v2.c: operations. In every layout given, "any" leaves the choice to the library; `bias` may be NULL. The
- * caller destroys *pd. */
+/* Operations. In every layout given, "any" leaves the choice to the library; `bias` may be NULL. The caller destroys
+ * *pd. */
 struct ys_onednn_conv {
     ys_layout src, weight, dst;
     const ys_layout *bias;
@@ -54,16 +70,38 @@ ys_status ys_onednn_gemm_backward_data(dnnl_engine_t engine, const struct ys_one
 ys_status ys_onednn_gemm_backward_weights(dnnl_engine_t engine, const struct ys_onednn_gemm *gemm,
                                           const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 
-ys_status ys_onednn_maxpool_forward(dnnl_engine_t engine, const ys_layout *src, const ys_layout *dst,
-                                    const struct ys_window *window, bool training,
+struct ys_onednn_pool {
+    ys_layout src, dst;
+    struct ys_window window; /* with pads enlarged so that every window lies inside */
+    bool average;
+};
+ys_status ys_onednn_pool_forward(dnnl_engine_t engine, const struct ys_onednn_pool *pool, bool training,
+                                 dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
+ys_status ys_onednn_pool_backward(dnnl_engine_t engine, const struct ys_onednn_pool *pool,
+                                  const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
+
+/* Operations on one value, whose gradient needs no more than the value `data`, x or y as the function says, and dy. */
+ys_status ys_onednn_lrn_forward(dnnl_engine_t engine, const ys_layout *data, const struct ys_lrn *lrn, bool training,
+                                dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
+ys_status ys_onednn_lrn_backward(dnnl_engine_t engine, const ys_layout *data, const struct ys_lrn *lrn,
+                                 const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd) YS_MUST_CHECK; /* x */
+/** YS_OP_TANH, YS_OP_SIGMOID, YS_OP_LEAKY_RELU with its slope. */
+ys_status ys_onednn_eltwise_forward(dnnl_engine_t engine, const ys_layout *data, enum ys_op op, double slope,
                                     dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
-ys_status ys_onednn_maxpool_backward(dnnl_engine_t engine, const ys_layout *src, const ys_layout *dst,
-                                     const struct ys_window *window, const_dnnl_primitive_desc_t forward,
-                                     dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
+ys_status ys_onednn_eltwise_backward(dnnl_engine_t engine, const ys_layout *data, enum ys_op op, double slope,
+                                     const_dnnl_primitive_desc_t forward,
+                                     dnnl_primitive_desc_t *pd) YS_MUST_CHECK; /* y; x of LEAKY_RELU */
+ys_status ys_onednn_softmax_forward(dnnl_engine_t engine, const ys_layout *data, bool logarithm, int axis,
+                                    dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
+ys_status ys_onednn_softmax_backward(dnnl_engine_t engine, const ys_layout *data, bool logarithm, int axis,
+                                     const_dnnl_primitive_desc_t forward,
+                                     dnnl_primitive_desc_t *pd) YS_MUST_CHECK; /* y */
+ys_status ys_onednn_concat(dnnl_engine_t engine, const ys_layout *dst, const ys_layout *sources, size_t count, int axis,
+                           dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 ys_status ys_onednn_reorder(dnnl_engine_t engine, const ys_layout *from, const ys_layout *to,
                             dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 
-/* onednn_ops.c: what the library has not, or not as one pass; each runs on `threads` threads. */
+/* onednn_ops.c: what the library has not, or not as one pass; each runs on `threads` threads where it is worth it. */
 struct ys_onednn_pixels { /* raw rows to float, normalised, into any strided layout */
     int threads;
     int64_t rows, channels, height, width;
@@ -77,21 +115,34 @@ void ys_onednn_pixels_free(void *context);
 /** Fills the table from `normalize`; for dtype U8. */
 ys_status ys_onednn_pixels_prepare(struct ys_onednn_pixels *pixels) YS_MUST_CHECK;
 
-struct ys_onednn_elements {
-    int threads;
-    size_t count;
-};
-ys_status ys_onednn_relu_run(void *context, void *const *operand); /* x, y; may be the same */
-ys_status ys_onednn_mask_run(void *context, void *const *operand); /* y, gradient: zero where y is not above zero */
-
 struct ys_onednn_scale { /* the gradient of normalisation, in C order */
     int64_t rows, channels, area;
     const struct ys_normalize *normalize;
 };
 ys_status ys_onednn_scale_run(void *context, void *const *operand); /* dy, dx */
 
+struct ys_onednn_mean { /* element [i, j, ...] of x belongs to result i stride[0] + j stride[1] ... */
+    size_t rank;
+    int64_t dims[YS_MAX_RANK], stride[YS_MAX_RANK], count, results;
+    double share; /* 1 / how many elements make one result */
+};
+ys_status ys_onednn_mean_run(void *context, void *const *operand);   /* x, y */
+ys_status ys_onednn_spread_run(void *context, void *const *operand); /* dy, dx */
+
+struct ys_onednn_dropout {
+    struct ys_dropout mask;
+    const enum ys_engine_mode *mode; /* NULL: evaluation */
+    const uint64_t *step;
+    size_t count;
+    float scale; /* of what is kept */
+};
+ys_status ys_onednn_dropout_run(void *context, void *const *operand);          /* x, y, mask */
+ys_status ys_onednn_dropout_backward_run(void *context, void *const *operand); /* dy, dx, mask */
+
 struct ys_onednn_loss {
     int64_t rows, classes;
+    enum ys_loss kind;
+    double smoothing;
     bool with_gradient;
 };
 ys_status ys_onednn_loss_run(void *context, void *const *operand); /* logits, labels, loss, [dlogits] */
@@ -100,6 +151,6 @@ struct ys_onednn_update {
     int threads;
     const struct ys_lowering *low;
 };
-ys_status ys_onednn_update_run(void *context, void *const *operand); /* w, g, [momenta] */
+ys_status ys_onednn_update_run(void *context, void *const *operand); /* w, g, [state1], [state2] */
 
 #endif

@@ -2,7 +2,9 @@
 
 #include "base/mem.h"
 #include "backend/parallel.h"
+#include "engine/optimizer.h"
 #include <math.h>
+#include <string.h>
 
 /** The same arithmetic as the reference back end, so that the two start from equal values. */
 static float normalized(const struct ys_normalize *n, size_t channel, float x)
@@ -60,40 +62,6 @@ ys_status ys_onednn_pixels_run(void *context, void *const *operand)
     return YS_OK;
 }
 
-enum { GRAIN = 1024 }; /* elements: 4 kB, so that threads share no page */
-
-static void relu_part(const void *context, void *const *operand, size_t first, size_t end)
-{
-    (void)context;
-    const float *x = operand[0];
-    float *y = operand[1];
-    for (size_t i = first; i < end; i++)
-        y[i] = x[i] <= 0 ? 0 : x[i];
-}
-
-ys_status ys_onednn_relu_run(void *context, void *const *operand)
-{
-    const struct ys_onednn_elements *c = context;
-    ys_parallel_for(c->threads, c->count, GRAIN, relu_part, c, operand);
-    return YS_OK;
-}
-
-static void mask_part(const void *context, void *const *operand, size_t first, size_t end)
-{
-    (void)context;
-    const float *y = operand[0];
-    float *gradient = operand[1];
-    for (size_t i = first; i < end; i++)
-        gradient[i] = y[i] > 0 ? gradient[i] : 0;
-}
-
-ys_status ys_onednn_mask_run(void *context, void *const *operand)
-{
-    const struct ys_onednn_elements *c = context;
-    ys_parallel_for(c->threads, c->count, GRAIN, mask_part, c, operand);
-    return YS_OK;
-}
-
 ys_status ys_onednn_scale_run(void *context, void *const *operand)
 {
     const struct ys_onednn_scale *c = context;
@@ -108,7 +76,104 @@ ys_status ys_onednn_scale_run(void *context, void *const *operand)
     return YS_OK;
 }
 
-/** In double: the logits are few, and the sum of exponentials is where float would lose most. */
+/** The result that element `i` of x belongs to. */
+static int64_t mean_place(const struct ys_onednn_mean *c, int64_t i)
+{
+    int64_t place = 0;
+    for (size_t axis = c->rank; axis-- > 0; i /= c->dims[axis])
+        place += i % c->dims[axis] * c->stride[axis];
+    return place;
+}
+
+ys_status ys_onednn_mean_run(void *context, void *const *operand)
+{
+    const struct ys_onednn_mean *c = context;
+    const float *x = operand[0];
+    float *y = operand[1];
+    memset(y, 0, (size_t)c->results * sizeof *y);
+    for (int64_t i = 0; i < c->count; i++)
+        y[mean_place(c, i)] += x[i] * (float)c->share;
+    return YS_OK;
+}
+
+ys_status ys_onednn_spread_run(void *context, void *const *operand)
+{
+    const struct ys_onednn_mean *c = context;
+    const float *dy = operand[0];
+    float *dx = operand[1];
+    for (int64_t i = 0; i < c->count; i++)
+        dx[i] = dy[mean_place(c, i)] * (float)c->share;
+    return YS_OK;
+}
+
+ys_status ys_onednn_dropout_run(void *context, void *const *operand)
+{
+    const struct ys_onednn_dropout *c = context;
+    bool drops = c->mode && *c->mode == YS_ENGINE_TRAIN;
+    const float *x = operand[0];
+    float *y = operand[1];
+    unsigned char *keep = operand[2];
+    if (!drops) {
+        memcpy(y, x, c->count * sizeof *y);
+        return YS_OK;
+    }
+    ys_dropout_mask(&c->mask, *c->step, 0, c->count, keep);
+    for (size_t i = 0; i < c->count; i++)
+        y[i] = keep[i] ? x[i] * c->scale : 0;
+    return YS_OK;
+}
+
+ys_status ys_onednn_dropout_backward_run(void *context, void *const *operand)
+{
+    const struct ys_onednn_dropout *c = context;
+    const float *dy = operand[0];
+    float *dx = operand[1];
+    const unsigned char *keep = operand[2];
+    if (*c->mode != YS_ENGINE_TRAIN)
+        memcpy(dx, dy, c->count * sizeof *dx);
+    else
+        for (size_t i = 0; i < c->count; i++)
+            dx[i] = keep[i] ? dy[i] * c->scale : 0;
+    return YS_OK;
+}
+
+/* The losses of one row, in double: the logits are few, and the sum of exponentials is where float would lose most.
+ * Each returns the row's loss and, where dz is given, writes its gradient, both not yet divided by the rows. */
+
+static double cross_entropy(const struct ys_onednn_loss *c, const float *z, int64_t label, float *dz)
+{
+    double top = z[0], sum = 0, all = 0, rest = c->smoothing / (double)c->classes;
+    for (int64_t k = 1; k < c->classes; k++)
+        top = z[k] > top ? z[k] : top;
+    for (int64_t k = 0; k < c->classes; k++) {
+        sum += exp(z[k] - top);
+        all += z[k];
+    }
+    double log_sum = top + log(sum);
+    for (int64_t k = 0; dz && k < c->classes; k++)
+        dz[k] = (float)((exp(z[k] - log_sum) - rest - (k == label ? 1 - c->smoothing : 0)) / (double)c->rows);
+    return log_sum - (1 - c->smoothing) * z[label] - rest * all;
+}
+
+static double negative_log(const struct ys_onednn_loss *c, const float *z, int64_t label, float *dz)
+{
+    for (int64_t k = 0; dz && k < c->classes; k++)
+        dz[k] = k == label ? (float)(-1 / (double)c->rows) : 0;
+    return -(double)z[label];
+}
+
+static double squared_error(const struct ys_onednn_loss *c, const float *z, int64_t label, float *dz)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < c->classes; k++) {
+        double d = z[k] - (k == label ? 1 : 0);
+        sum += d * d;
+        if (dz)
+            dz[k] = (float)(2 * d / (double)c->classes / (double)c->rows);
+    }
+    return sum / (double)c->classes;
+}
+
 ys_status ys_onednn_loss_run(void *context, void *const *operand)
 {
     const struct ys_onednn_loss *c = context;
@@ -116,60 +181,47 @@ ys_status ys_onednn_loss_run(void *context, void *const *operand)
     double total = 0;
     for (int64_t n = 0; n < c->rows; n++) {
         const float *z = (const float *)operand[0] + n * c->classes;
-        double top = z[0], sum = 0;
-        for (int64_t k = 1; k < c->classes; k++)
-            top = z[k] > top ? z[k] : top;
-        for (int64_t k = 0; k < c->classes; k++)
-            sum += exp(z[k] - top);
-        double log_sum = top + log(sum);
-        total += log_sum - z[labels[n]];
         float *dz = c->with_gradient ? (float *)operand[3] + n * c->classes : NULL;
-        for (int64_t k = 0; dz && k < c->classes; k++)
-            dz[k] = (float)((exp(z[k] - log_sum) - (k == labels[n])) / (double)c->rows);
+        total += c->kind == YS_LOSS_NLL                  ? negative_log(c, z, labels[n], dz)
+                 : c->kind == YS_LOSS_MEAN_SQUARED_ERROR ? squared_error(c, z, labels[n], dz)
+                                                         : cross_entropy(c, z, labels[n], dz);
     }
     *(float *)operand[2] = (float)(total / (double)c->rows);
     return YS_OK;
 }
 
+#define REAL float
+#include "backend/update.inc"
+
+enum { GRAIN = 2048 }; /* elements: whole pages, so that threads share none */
+
 struct update_part {
-    const struct ys_lowering *low;
-    const struct ys_update_range *range;
+    struct ys_optimizer_step step;
+    struct stretch stretch;
 };
 
-/** One pass over elements of a range, in the three flat arrays at once. */
 static void update_part(const void *context, void *const *operand, size_t first, size_t end)
 {
+    (void)operand;
     const struct update_part *part = context;
-    const struct ys_lowering *low = part->low;
-    float rate = (float)(*low->lr * part->range->lr_mult), momentum = (float)low->config.optimizer.momentum;
-    float decay = (float)(low->config.optimizer.weight_decay * part->range->decay_mult);
-    float *restrict w = (float *)operand[0] + part->range->first;
-    const float *restrict g = (const float *)operand[1] + part->range->first;
-    float *restrict v = low->state1 >= 0 ? (float *)operand[2] + part->range->first : NULL;
-    if (!v) {
-        for (size_t i = first; i < end; i++)
-            w[i] = w[i] - rate * (g[i] + decay * w[i]);
-    } else if (low->config.optimizer.nesterov) {
-        for (size_t i = first; i < end; i++) {
-            float d = g[i] + decay * w[i], moved = momentum * v[i] + d;
-            v[i] = moved;
-            w[i] = w[i] - rate * (d + momentum * moved);
-        }
-    } else {
-        for (size_t i = first; i < end; i++) {
-            float moved = momentum * v[i] + (g[i] + decay * w[i]);
-            v[i] = moved;
-            w[i] = w[i] - rate * moved;
-        }
-    }
+    struct stretch s = part->stretch;
+    s.count = end - first;
+    s.w += first;
+    s.gradient += first;
+    s.state1 = s.state1 ? s.state1 + first : NULL;
+    s.state2 = s.state2 ? s.state2 + first : NULL;
+    update_stretch(&part->step, &s);
 }
 
 ys_status ys_onednn_update_run(void *context, void *const *operand)
 {
     const struct ys_onednn_update *c = context;
-    for (size_t r = 0; r < c->low->range_count; r++) {
-        struct update_part part = {c->low, &c->low->ranges[r]};
-        ys_parallel_for(c->threads, part.range->count, GRAIN, update_part, &part, operand);
+    const struct ys_lowering *low = c->low;
+    double squares = ys_optimizer_clips(low) ? sum_of_squares(low, operand[1]) : 0;
+    for (size_t r = 0; r < low->range_count; r++) {
+        struct update_part part = {.stretch = stretch_of(low, r, operand)};
+        ys_optimizer_step(low, &low->ranges[r], squares, &part.step);
+        ys_parallel_for(c->threads, part.stretch.count, GRAIN, update_part, &part, operand);
     }
     return YS_OK;
 }

@@ -1,22 +1,46 @@
-/* The oneDNN back end while it lowers: what it decided for nodes, values and parameters (onednn.c decides and keeps
- * parameters, onednn_lower.c appends calls). */
+/* The oneDNN back end while it lowers: what it decided for nodes, values and parameters, and how its files append
+ * calls.
+ *
+ *   onednn.c         decides layouts and fusion before the first call, keeps parameters
+ *   onednn_append.c  calls, changes of layout, gradients that several nodes share
+ *   onednn_dense.c   convolution, matrix product
+ *   onednn_tail.c    batch normalisation, sum and activation, as one pass where they follow each other
+ *   onednn_pool.c    pools
+ *   onednn_shape.c   input, flatten, reshape, transpose, concat, split
+ *   onednn_misc.c    what no network spends its time on: LRN, softmax, tanh, mean, dropout, loss, update ...
+ *   onednn_ops.c     the loops behind some of them */
 #ifndef YS_BACKEND_ONEDNN_STATE_H
 #define YS_BACKEND_ONEDNN_STATE_H
 
 #include "backend/onednn.h"
 
 struct onednn_value {
-    bool known;         /* the layout is decided; a normalised input waits for its reader's wish */
-    ys_layout layout;   /* in memory */
-    ys_layout gradient; /* of its gradient, once that exists */
+    bool known; /* the layout is decided; the input of a first convolution waits for its wish */
+    ys_layout layout;
+    ys_layout gradient; /* of its gradient, and of the second share */
+    int second;         /* buffer of a share that is to be added by whoever takes the gradient; -1 without */
+    int rebuilt;        /* buffer of it, made again for the backward pass; -1 before */
+};
+
+/* Batch normalisation, sum and activation that follow each other, y = act(bn(x) + z): node indices, -1 where a part is
+ * missing. What any of them would do alone is done at the last. */
+struct onednn_tail {
+    int norm, sum, act, last;
+    int x, z, y;      /* values; z is -1 without a sum */
+    bool in_producer; /* an activation that the convolution or product before it applies as it writes */
+    bool is_masked;   /* a ReLU whose gradient was masked already, behind the pool that follows it */
+    ys_layout layout; /* of x, z, y and their gradients inside */
+    int stats;        /* buffer; -1 without norm */
+    int x_buffer;     /* x in `layout` */
+    bool rebuilds;    /* y is not kept for the backward pass but made again from x */
+    struct ys_tail kernel;
 };
 
 struct onednn_node {
     dnnl_primitive_desc_t forward; /* NULL where the library takes no part */
+    int tail;                      /* index, -1 for a node of no tail */
     bool fuses_relu;               /* its operation applies the ReLU behind it */
-    bool is_fused;                 /* a ReLU that the operation before it applies */
-    bool is_masked;                /* a ReLU whose gradient was already masked behind the pool that follows it */
-    int workspace;                 /* of a pool: which element won; -1 without */
+    int workspace;                 /* of a pool: which element won; of LRN; mask of dropout; -1 without */
     int source;                    /* of a matrix product: the value before any Flatten */
     bool in_source_order; /* of a matrix product: it reads the rows of `source` in the order they lie in memory */
 };
@@ -26,29 +50,112 @@ struct onednn_param {
     bool is_turned;      /* the columns stand in the order of the rows that they meet, not in C order */
     ys_layout turned;    /* then: C order but for that */
     ys_layout flattened; /* then: the same memory seen as (out, in) */
-    ys_layout stored;    /* in the flat buffers */
+    ys_layout stored;    /* in the flat buffers: float, but for an evaluating program in bf16 */
 };
 
 struct onednn {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
+    dnnl_data_type_t type; /* of values between operations: dnnl_f32 or dnnl_bf16 */
     struct onednn_value *values;
     struct onednn_node *nodes;
     struct onednn_param *params;
+    struct onednn_tail *tails;
+    size_t tail_count;
 };
 
+/* Deciding: the layouts of the node's results, from those of its inputs. */
+ys_status ys_onednn_decide_conv(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_decide_gemm(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_decide_pool(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_decide_tail(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_decide_normalize(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_decide_flatten(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_decide_plain(struct ys_lowering *low, const struct ys_node *node); /* results in C order, float */
+ys_status ys_onednn_decide_same(struct ys_lowering *low, const struct ys_node *node);  /* as the input, float */
+ys_status ys_onednn_decide_parts(struct ys_lowering *low, const struct ys_node *node); /* concat, split */
+/** Finds the tails of the graph; before any node is decided. */
+ys_status ys_onednn_find_tails(struct ys_lowering *low);
+/** The value's layout, C order in float if nobody had a wish. */
+ys_status ys_onednn_decide_value(struct ys_lowering *low, int value);
+void ys_onednn_set_layout(struct ys_lowering *low, int value, const ys_layout *layout);
+
+/* Lowering. */
+ys_status ys_onednn_forward_dense(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_pool(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_tail(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_normalize(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_flatten(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_transpose(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_concat(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_split(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_unary(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_multiply(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_mean(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_dropout(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_gemm(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_pool(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_tail(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_normalize(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_flatten(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_transpose(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_concat(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_split(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_unary(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_multiply(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_mean(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_dropout(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_loss(struct ys_lowering *low);
+ys_status ys_onednn_update(struct ys_lowering *low);
+/** Moves the running statistics of every normalisation. */
+ys_status ys_onednn_update_running(struct ys_lowering *low);
+/** y of a tail once more, from x, into a buffer of its own. */
+ys_status ys_onednn_rebuild(struct ys_lowering *low, struct onednn_tail *tail, int *buffer);
+
+/** Any elements, side by side in memory, as an image. */
+void ys_onednn_flat_image(size_t count, struct ys_image *image);
+
+/* Appending (onednn_append.c). */
+struct onednn_argument {
+    int id; /* DNNL_ARG_... */
+    struct ys_operand operand;
+};
+static inline struct ys_operand ys_at(int buffer)
+{
+    return (struct ys_operand){.buffer = buffer};
+}
+static inline struct onednn_node *ys_onednn_node(const struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    return &o->nodes[node - low->graph->nodes];
+}
+struct ys_operand ys_onednn_param(const struct ys_lowering *low, int flat, int param);
 /** Elements of a whole value: its dimensions with the batch put in. */
 size_t ys_onednn_dims(const struct ys_lowering *low, int value, int64_t dims[YS_MAX_RANK]);
-
-ys_status ys_onednn_forward(struct ys_lowering *low, const struct ys_node *node);
-ys_status ys_onednn_loss(struct ys_lowering *low);
-ys_status ys_onednn_backward(struct ys_lowering *low, const struct ys_node *node);
-ys_status ys_onednn_update(struct ys_lowering *low);
-
-/** Convolution and matrix product of a node, as forward wants them described. */
-ys_status ys_onednn_describe_conv(const struct ys_lowering *low, const struct ys_node *node,
-                                  struct ys_onednn_conv *conv, ys_layout *bias);
-ys_status ys_onednn_describe_gemm(const struct ys_lowering *low, const struct ys_node *node,
-                                  struct ys_onednn_gemm *gemm, ys_layout *bias);
+ys_status ys_onednn_plain(const struct ys_lowering *low, int value, ys_layout *layout); /* C order, float */
+ys_status ys_onednn_buffer(struct ys_lowering *low, const ys_layout *layout, int *buffer);
+/** Where the node's result goes: the logits' own place if that fits, else a new buffer. */
+ys_status ys_onednn_output(struct ys_lowering *low, int value);
+/** Appends an operation; where it wants a scratchpad it gets a buffer for the time of its call. */
+ys_status ys_onednn_append(struct ys_lowering *low, const char *name, const_dnnl_primitive_desc_t pd,
+                           const struct onednn_argument *arguments, size_t count);
+/** Appends a call of ours with a copy of `context`. */
+ys_status ys_onednn_append_own(struct ys_lowering *low, const char *name, ys_call_run run, const void *context,
+                               size_t size, const struct ys_operand *operands, size_t count);
+ys_status ys_onednn_append_reorder(struct ys_lowering *low, const char *name, const ys_layout *from,
+                                   struct ys_operand source, const ys_layout *to, struct ys_operand target);
+/** *operand holds data laid out `have`; afterwards it names a place where the same data are laid out `want`. */
+ys_status ys_onednn_need(struct ys_lowering *low, const char *name, const ys_layout *have, const ys_layout *want,
+                         struct ys_operand *operand);
+/** The value laid out `want`; in the backward pass as it was kept, or made again. */
+ys_status ys_onednn_value(struct ys_lowering *low, const char *name, int value, const ys_layout *want,
+                          struct ys_operand *operand);
+/** A share of the gradient of `value` lies in `share`, laid out `layout`: added to what other nodes gave. */
+ys_status ys_onednn_give(struct ys_lowering *low, const char *name, int value, const ys_layout *layout,
+                         struct ys_operand share);
+/** The finished gradient of `value` laid out `want`. */
+ys_status ys_onednn_take(struct ys_lowering *low, const char *name, int value, const ys_layout *want,
+                         struct ys_operand *operand);
 
 #endif

@@ -22,20 +22,68 @@ ys_status ys_onednn_status(dnnl_status_t status, const char *what)
     }
 }
 
+ys_status ys_layout_strided(ys_layout *layout, size_t rank, const int64_t *dims, const int64_t *strides)
+{
+    return ys_onednn_status(dnnl_memory_desc_init_by_strides(&layout->md, (int)rank, dims, dnnl_f32, strides),
+                            "layout");
+}
+
 ys_status ys_layout_plain(ys_layout *layout, size_t rank, const int64_t *dims)
 {
     dnnl_dims_t strides = {0};
     int64_t stride = 1;
     for (size_t i = rank; i-- > 0; stride *= dims[i])
         strides[i] = stride;
-    return ys_onednn_status(dnnl_memory_desc_init_by_strides(&layout->md, (int)rank, dims, dnnl_f32, strides),
+    return ys_layout_strided(layout, rank, dims, strides);
+}
+
+ys_status ys_layout_any(ys_layout *layout, size_t rank, const int64_t *dims, dnnl_data_type_t type)
+{
+    return ys_onednn_status(dnnl_memory_desc_init_by_tag(&layout->md, (int)rank, dims, type, dnnl_format_tag_any),
                             "layout");
 }
 
-ys_status ys_layout_any(ys_layout *layout, size_t rank, const int64_t *dims)
+ys_status ys_layout_part(ys_layout *part, const ys_layout *whole, const int64_t *dims, const int64_t *offsets)
 {
-    return ys_onednn_status(dnnl_memory_desc_init_by_tag(&layout->md, (int)rank, dims, dnnl_f32, dnnl_format_tag_any),
-                            "layout");
+    return ys_onednn_status(dnnl_memory_desc_init_submemory(&part->md, &whole->md, dims, offsets), "part of a layout");
+}
+
+ys_layout ys_layout_cast(const ys_layout *layout, dnnl_data_type_t type)
+{
+    ys_layout other = *layout;
+    other.md.data_type = type;
+    return other;
+}
+
+/** A blocked axis grows to whole blocks; the strides keep their order and close up. */
+ys_status ys_layout_like(ys_layout *layout, const ys_layout *pattern, const int64_t *dims)
+{
+    dnnl_memory_desc_t *md = &layout->md;
+    const dnnl_blocking_desc_t *blocking = &pattern->md.format_desc.blocking;
+    bool placed[DNNL_MAX_NDIMS] = {false};
+    int64_t inner[DNNL_MAX_NDIMS], stride = 1;
+    *layout = *pattern;
+    for (int i = 0; i < md->ndims; i++)
+        inner[i] = 1;
+    for (int i = 0; i < blocking->inner_nblks; i++) {
+        inner[blocking->inner_idxs[i]] *= blocking->inner_blks[i];
+        stride *= blocking->inner_blks[i];
+    }
+    for (int i = 0; i < md->ndims; i++) {
+        md->dims[i] = dims[i];
+        md->padded_dims[i] = (dims[i] + inner[i] - 1) / inner[i] * inner[i];
+    }
+    for (int k = 0; k < md->ndims; k++) {
+        int next = -1;
+        for (int i = 0; i < md->ndims; i++)
+            if (!placed[i] && (next < 0 || blocking->strides[i] < blocking->strides[next] ||
+                               (blocking->strides[i] == blocking->strides[next] && i > next)))
+                next = i;
+        placed[next] = true;
+        md->format_desc.blocking.strides[next] = stride;
+        stride *= md->padded_dims[next] / inner[next];
+    }
+    return YS_OK;
 }
 
 size_t ys_layout_bytes(const ys_layout *layout)
@@ -43,9 +91,19 @@ size_t ys_layout_bytes(const ys_layout *layout)
     return dnnl_memory_desc_get_size(&layout->md);
 }
 
+size_t ys_layout_elements(const ys_layout *layout)
+{
+    return ys_layout_bytes(layout) / (ys_layout_is_bf16(layout) ? 2 : sizeof(float));
+}
+
 bool ys_layout_equal(const ys_layout *a, const ys_layout *b)
 {
     return dnnl_memory_desc_equal(&a->md, &b->md);
+}
+
+bool ys_layout_is_bf16(const ys_layout *layout)
+{
+    return layout->md.data_type == dnnl_bf16;
 }
 
 bool ys_layout_strides(const ys_layout *layout, int64_t strides[YS_MAX_RANK])
@@ -67,7 +125,31 @@ bool ys_layout_is_dense_rows(const ys_layout *layout)
         if (md->format_desc.blocking.inner_idxs[i] == 0)
             return false;
     return md->format_kind == dnnl_blocked && md->format_desc.blocking.strides[0] == row &&
-           ys_layout_bytes(layout) == (size_t)(md->dims[0] * row) * sizeof(float);
+           ys_layout_elements(layout) == (size_t)(md->dims[0] * row);
+}
+
+bool ys_layout_image(const ys_layout *layout, struct ys_image *im)
+{
+    const dnnl_memory_desc_t *md = &layout->md;
+    const dnnl_blocking_desc_t *blocking = &md->format_desc.blocking;
+    if (md->format_kind != dnnl_blocked || (md->ndims != 4 && md->ndims != 2) || blocking->inner_nblks > 1)
+        return false;
+    bool flat = md->ndims == 2;
+    *im = (struct ys_image){.rows = md->dims[0],
+                            .channels = md->dims[1],
+                            .positions = flat ? 1 : md->dims[2] * md->dims[3],
+                            .lanes = YS_LANES,
+                            .row = blocking->strides[0],
+                            .block = YS_LANES,
+                            .position = flat ? 1 : blocking->strides[3]};
+    if (!flat && blocking->strides[2] != md->dims[3] * blocking->strides[3])
+        return false;
+    if (blocking->inner_nblks == 0)
+        return blocking->strides[1] == 1;
+    im->lanes = blocking->inner_blks[0];
+    im->block = blocking->strides[1];
+    im->has_padding = true;
+    return blocking->inner_idxs[0] == 1 && (im->lanes == 16 || im->lanes == 8);
 }
 
 ys_layout ys_layout_with_rows(const ys_layout *layout, int64_t rows)
@@ -187,38 +269,141 @@ ys_status ys_onednn_gemm_backward_weights(dnnl_engine_t engine, const struct ys_
     return create(engine, &op, false, forward, "matrix product backward weights", pd);
 }
 
-ys_status ys_onednn_maxpool_forward(dnnl_engine_t engine, const ys_layout *src, const ys_layout *dst,
-                                    const struct ys_window *window, bool training, dnnl_primitive_desc_t *pd)
+static dnnl_alg_kind_t pool_kind(const struct ys_onednn_pool *p)
 {
-    struct window w = window_of(window);
-    dnnl_pooling_v2_desc_t op;
-    YS_TRY(ys_onednn_status(dnnl_pooling_v2_forward_desc_init(
-                                &op, training ? dnnl_forward_training : dnnl_forward_inference, dnnl_pooling_max,
-                                &src->md, &dst->md, w.stride, w.kernel, w.gap, w.before, w.after),
-                            "maximum pooling"));
-    return create(engine, &op, false, NULL, "maximum pooling", pd);
+    return !p->average             ? dnnl_pooling_max
+           : p->window.include_pad ? dnnl_pooling_avg_include_padding
+                                   : dnnl_pooling_avg_exclude_padding;
 }
 
-ys_status ys_onednn_maxpool_backward(dnnl_engine_t engine, const ys_layout *src, const ys_layout *dst,
-                                     const struct ys_window *window, const_dnnl_primitive_desc_t forward,
-                                     dnnl_primitive_desc_t *pd)
+ys_status ys_onednn_pool_forward(dnnl_engine_t engine, const struct ys_onednn_pool *p, bool training,
+                                 dnnl_primitive_desc_t *pd)
 {
-    struct window w = window_of(window);
+    struct window w = window_of(&p->window);
     dnnl_pooling_v2_desc_t op;
-    YS_TRY(ys_onednn_status(dnnl_pooling_v2_backward_desc_init(&op, dnnl_pooling_max, &src->md, &dst->md, w.stride,
+    YS_TRY(ys_onednn_status(
+        dnnl_pooling_v2_forward_desc_init(&op, training ? dnnl_forward_training : dnnl_forward_inference, pool_kind(p),
+                                          &p->src.md, &p->dst.md, w.stride, w.kernel, w.gap, w.before, w.after),
+        "pooling"));
+    return create(engine, &op, false, NULL, "pooling", pd);
+}
+
+ys_status ys_onednn_pool_backward(dnnl_engine_t engine, const struct ys_onednn_pool *p,
+                                  const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
+{
+    struct window w = window_of(&p->window);
+    dnnl_pooling_v2_desc_t op;
+    YS_TRY(ys_onednn_status(dnnl_pooling_v2_backward_desc_init(&op, pool_kind(p), &p->src.md, &p->dst.md, w.stride,
                                                                w.kernel, w.gap, w.before, w.after),
-                            "maximum pooling backward"));
-    return create(engine, &op, false, forward, "maximum pooling backward", pd);
+                            "pooling backward"));
+    return create(engine, &op, false, forward, "pooling backward", pd);
+}
+
+ys_status ys_onednn_lrn_forward(dnnl_engine_t engine, const ys_layout *data, const struct ys_lrn *lrn, bool training,
+                                dnnl_primitive_desc_t *pd)
+{
+    dnnl_lrn_desc_t op;
+    YS_TRY(ys_onednn_status(dnnl_lrn_forward_desc_init(&op, training ? dnnl_forward_training : dnnl_forward_inference,
+                                                       dnnl_lrn_across_channels, &data->md, lrn->size,
+                                                       (float)lrn->alpha, (float)lrn->beta, (float)lrn->bias),
+                            "local response normalisation"));
+    return create(engine, &op, false, NULL, "local response normalisation", pd);
+}
+
+ys_status ys_onednn_lrn_backward(dnnl_engine_t engine, const ys_layout *data, const struct ys_lrn *lrn,
+                                 const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
+{
+    dnnl_lrn_desc_t op;
+    YS_TRY(ys_onednn_status(dnnl_lrn_backward_desc_init(&op, dnnl_lrn_across_channels, &data->md, &data->md, lrn->size,
+                                                        (float)lrn->alpha, (float)lrn->beta, (float)lrn->bias),
+                            "local response normalisation backward"));
+    return create(engine, &op, false, forward, "local response normalisation backward", pd);
+}
+
+static dnnl_alg_kind_t eltwise_kind(enum ys_op op, bool backward)
+{
+    switch (op) {
+    case YS_OP_TANH:
+        return backward ? dnnl_eltwise_tanh_use_dst_for_bwd : dnnl_eltwise_tanh;
+    case YS_OP_SIGMOID:
+        return backward ? dnnl_eltwise_logistic_use_dst_for_bwd : dnnl_eltwise_logistic;
+    default:
+        return dnnl_eltwise_relu;
+    }
+}
+
+ys_status ys_onednn_eltwise_forward(dnnl_engine_t engine, const ys_layout *data, enum ys_op kind, double slope,
+                                    dnnl_primitive_desc_t *pd)
+{
+    dnnl_eltwise_desc_t op;
+    YS_TRY(ys_onednn_status(dnnl_eltwise_forward_desc_init(&op, dnnl_forward_training, eltwise_kind(kind, false),
+                                                           &data->md, (float)slope, 0),
+                            "activation"));
+    return create(engine, &op, false, NULL, "activation", pd);
+}
+
+ys_status ys_onednn_eltwise_backward(dnnl_engine_t engine, const ys_layout *data, enum ys_op kind, double slope,
+                                     const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
+{
+    dnnl_eltwise_desc_t op;
+    YS_TRY(ys_onednn_status(
+        dnnl_eltwise_backward_desc_init(&op, eltwise_kind(kind, true), &data->md, &data->md, (float)slope, 0),
+        "activation backward"));
+    return create(engine, &op, false, forward, "activation backward", pd);
+}
+
+ys_status ys_onednn_softmax_forward(dnnl_engine_t engine, const ys_layout *data, bool logarithm, int axis,
+                                    dnnl_primitive_desc_t *pd)
+{
+    dnnl_softmax_v2_desc_t op;
+    YS_TRY(ys_onednn_status(dnnl_softmax_v2_forward_desc_init(&op, dnnl_forward_training,
+                                                              logarithm ? dnnl_softmax_log : dnnl_softmax_accurate,
+                                                              &data->md, &data->md, axis),
+                            "softmax"));
+    return create(engine, &op, false, NULL, "softmax", pd);
+}
+
+ys_status ys_onednn_softmax_backward(dnnl_engine_t engine, const ys_layout *data, bool logarithm, int axis,
+                                     const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
+{
+    dnnl_softmax_v2_desc_t op;
+    YS_TRY(
+        ys_onednn_status(dnnl_softmax_v2_backward_desc_init(&op, logarithm ? dnnl_softmax_log : dnnl_softmax_accurate,
+                                                            &data->md, &data->md, &data->md, axis),
+                         "softmax backward"));
+    return create(engine, &op, false, forward, "softmax backward", pd);
+}
+
+static ys_status scratchpad_of_ours(dnnl_primitive_attr_t *attributes)
+{
+    dnnl_status_t status = dnnl_primitive_attr_create(attributes);
+    if (status == dnnl_success)
+        status = dnnl_primitive_attr_set_scratchpad_mode(*attributes, dnnl_scratchpad_mode_user);
+    return ys_onednn_status(status, "attributes");
+}
+
+ys_status ys_onednn_concat(dnnl_engine_t engine, const ys_layout *dst, const ys_layout *sources, size_t count, int axis,
+                           dnnl_primitive_desc_t *pd)
+{
+    dnnl_memory_desc_t md[YS_NODE_MAX_IN];
+    dnnl_primitive_attr_t attributes = NULL;
+    for (size_t i = 0; i < count; i++)
+        md[i] = sources[i].md;
+    ys_status status = scratchpad_of_ours(&attributes);
+    if (status == YS_OK)
+        status = ys_onednn_status(
+            dnnl_concat_primitive_desc_create(pd, &dst->md, (int)count, axis, md, attributes, engine), "concatenation");
+    dnnl_primitive_attr_destroy(attributes);
+    return status;
 }
 
 ys_status ys_onednn_reorder(dnnl_engine_t engine, const ys_layout *from, const ys_layout *to, dnnl_primitive_desc_t *pd)
 {
     dnnl_primitive_attr_t attributes = NULL;
-    dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
-    if (status == dnnl_success)
-        status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
-    if (status == dnnl_success)
-        status = dnnl_reorder_primitive_desc_create(pd, &from->md, engine, &to->md, engine, attributes);
+    ys_status status = scratchpad_of_ours(&attributes);
+    if (status == YS_OK)
+        status = ys_onednn_status(
+            dnnl_reorder_primitive_desc_create(pd, &from->md, engine, &to->md, engine, attributes), "change of layout");
     dnnl_primitive_attr_destroy(attributes);
-    return ys_onednn_status(status, "change of layout");
+    return status;
 }

@@ -178,7 +178,7 @@ static size_t saved_bytes(const struct ys_lowering *low, const struct ys_node *n
     switch (node->op) {
     case YS_OP_MAXPOOL:
     case YS_OP_GLOBAL_MAXPOOL:
-        return low->value_gradient[node->in[0]] ? outputs * sizeof(int32_t) : 0;
+        return low->value_gradient[node->in[0]] ? outputs * sizeof(int64_t) : 0;
     case YS_OP_LRN:
         return outputs * low->real_size;
     case YS_OP_BATCHNORM:

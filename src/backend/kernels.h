@@ -1,0 +1,76 @@
+/* Kernels of our own beside oneDNN's: what the library has not, or not as one pass over memory.
+ *
+ * They are compiled for several widths of vector registers (kernels.inc) and chosen when the program runs; all give the
+ * same bits, because every sum runs in sixteen lanes in a fixed order and nothing is contracted. Work is split into
+ * units of one row of the batch and up to sixteen channels, so the number of threads does not change a result either.
+ * Values are float or bfloat16 in memory and float in registers. */
+#ifndef YS_BACKEND_KERNELS_H
+#define YS_BACKEND_KERNELS_H
+
+#include "engine/backend.h"
+
+#define YS_LANES 16 /* channels of a unit */
+
+/** A value of shape (rows, channels, positions): element [n, c, p] lies at n * row + (c / lanes) * block +
+ * p * position + c % lanes. Where lanes does not divide the channels, a blocked layout has room for the missing ones,
+ * which are zero. */
+struct ys_image {
+    int64_t rows, channels, positions;
+    int64_t lanes; /* at most YS_LANES */
+    int64_t row, block, position;
+    bool has_padding; /* the last block has all its lanes in memory */
+};
+
+enum ys_activation { YS_ACT_NONE, YS_ACT_RELU, YS_ACT_CLIP };
+
+/** y = act(bn(x) + z): batch normalisation, sum and activation in one pass; each part may be missing. */
+struct ys_tail {
+    struct ys_image image;
+    int threads;
+    bool has_norm, has_sum;
+    enum ys_activation act;
+    float low, high;                 /* of YS_ACT_CLIP */
+    double epsilon, momentum;        /* of the normalisation */
+    const enum ys_engine_mode *mode; /* NULL: evaluation */
+    bool has_second;                 /* backward: a second share of dy is added */
+    bool writes_dz;                  /* backward reduce: store the gradient behind the activation */
+};
+
+/* Statistics of a normalisation: YS_STATS_COUNT arrays of float, each as long as the channels rounded up to YS_LANES;
+ * then, for sums, two doubles for each lane of each unit. */
+enum ys_stats {
+    YS_STATS_MEAN,    /* of the batch, or running */
+    YS_STATS_INVERSE, /* 1 / sqrt(variance + epsilon) */
+    YS_STATS_SCALE,   /* weight * inverse */
+    YS_STATS_BIAS,
+    YS_STATS_UNBIASED, /* variance of the batch with n - 1 */
+    YS_STATS_MEAN_DZ,  /* backward: 0 in evaluation */
+    YS_STATS_SLOPE_DZ, /* backward: mean(dz * xhat) * inverse; 0 in evaluation */
+    YS_STATS_COUNT
+};
+size_t ys_tail_stats_bytes(const struct ys_tail *tail);
+/** Mean of the last batch and its variance with n - 1, [channels]; after tail_stats in training. */
+void ys_tail_batch(const struct ys_tail *tail, const void *stats, const float **mean, const float **unbiased);
+
+struct ys_elements {
+    int threads;
+    size_t count;
+};
+
+/* Each takes the struct named as its context. */
+struct ys_kernels {
+    ys_call_run tail_stats;   /* ys_tail. x, weight, bias, running_mean, running_var, stats */
+    ys_call_run tail_forward; /* ys_tail. x, y, [stats], [z] */
+    /* ys_tail with norm. dy, x, stats, weight gradient, bias gradient, y (NULL act or no sum: unused), dz (may be dy),
+     * [second dy]: sums for the parameters, and dz = (dy + second) act' */
+    ys_call_run tail_reduce;
+    ys_call_run tail_backward; /* ys_tail with norm. dz or dy, x, stats, dx (may be dz): through the normalisation */
+    ys_call_run tail_mask;     /* ys_tail without norm. dy, y, dz (may be dy), [second dy] */
+    ys_call_run add;           /* ys_elements. a += b */
+    ys_call_run multiply;      /* ys_elements. y = a * b */
+};
+
+/** For values in float or bfloat16, in the widest form that this processor runs. */
+const struct ys_kernels *ys_kernels(bool bf16);
+
+#endif

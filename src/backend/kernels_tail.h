@@ -1,0 +1,76 @@
+/* What the kernels of all formats share about a tail's statistics. Included by the kernels' own files. */
+#ifndef YS_BACKEND_KERNELS_TAIL_H
+#define YS_BACKEND_KERNELS_TAIL_H
+
+#include "backend/kernels.h"
+#include <string.h>
+
+typedef float vector __attribute__((vector_size(64)));
+typedef int32_t truth __attribute__((vector_size(64))); /* of a comparison: all bits or none */
+typedef double wide __attribute__((vector_size(128)));
+
+struct tail_channel { /* of one unit */
+    vector mean, inverse, scale, bias, mean_dz, slope_dz;
+};
+
+static inline int64_t tail_blocks(const struct ys_tail *t)
+{
+    return (t->image.channels + t->image.lanes - 1) / t->image.lanes;
+}
+
+static inline size_t tail_units(const struct ys_tail *t)
+{
+    return (size_t)(t->image.rows * tail_blocks(t));
+}
+
+/** Length of one array of statistics: a vector may be read from any channel that begins a block. */
+static inline int64_t tail_stride(const struct ys_tail *t)
+{
+    return (t->image.channels + 2 * YS_LANES - 1) / YS_LANES * YS_LANES;
+}
+
+static inline double *tail_sums(const struct ys_tail *t, void *stats, size_t unit)
+{
+    return (double *)(void *)((float *)stats + YS_STATS_COUNT * tail_stride(t)) + unit * (size_t)(2 * YS_LANES);
+}
+
+static inline vector tail_load(const float *p)
+{
+    vector v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline void tail_channel_load(const struct ys_tail *t, const void *stats, int64_t channel,
+                                     struct tail_channel *ch)
+{
+    const float *s = (const float *)stats + channel;
+    int64_t stride = tail_stride(t);
+    ch->mean = tail_load(s + YS_STATS_MEAN * stride);
+    ch->inverse = tail_load(s + YS_STATS_INVERSE * stride);
+    ch->scale = tail_load(s + YS_STATS_SCALE * stride);
+    ch->bias = tail_load(s + YS_STATS_BIAS * stride);
+    ch->mean_dz = tail_load(s + YS_STATS_MEAN_DZ * stride);
+    ch->slope_dz = tail_load(s + YS_STATS_SLOPE_DZ * stride);
+}
+
+/** Totals of channel c over the rows of the batch, in their order. */
+static inline void tail_total(const struct ys_tail *t, void *stats, int64_t c, double *first, double *second)
+{
+    int64_t blocks = tail_blocks(t), block = c / t->image.lanes, lane = c % t->image.lanes;
+    *first = *second = 0;
+    for (int64_t n = 0; n < t->image.rows; n++) {
+        const double *sums = tail_sums(t, stats, (size_t)(n * blocks + block));
+        *first += sums[lane];
+        *second += sums[YS_LANES + lane];
+    }
+}
+
+/** Lanes beyond the channels get statistics 0, so that what a layout pads with stays 0. */
+void tail_stats_clear(const struct ys_tail *t, void *stats);
+/** operand: x, weight, bias, running_mean, running_var, stats. `shift` was taken from every x before it was summed. */
+void tail_stats_finish(const struct ys_tail *t, void *const *operand, int64_t c, bool training, float shift);
+/** operand: dy, x, stats, weight gradient, bias gradient. */
+void tail_reduce_finish(const struct ys_tail *t, void *const *operand, int64_t c, bool training);
+
+#endif

@@ -1,0 +1,320 @@
+#include "backend/list.h"
+#include "backend/onednn_state.h"
+
+#include "base/mem.h"
+#include <string.h>
+
+/** The convolution as the library is to see it, values and weight in `type`, layouts left to it. */
+static ys_status describe_conv(const struct ys_lowering *low, const struct ys_node *node, dnnl_data_type_t type,
+                               struct ys_onednn_conv *conv, ys_layout *bias)
+{
+    int64_t dims[YS_MAX_RANK];
+    const struct ys_param *p = &low->graph->params[node->weight];
+    conv->window = &node->window;
+    YS_TRY(ys_layout_any(&conv->src, ys_onednn_dims(low, node->in[0], dims), dims, type));
+    YS_TRY(ys_layout_any(&conv->dst, ys_onednn_dims(low, node->out[0], dims), dims, type));
+    int64_t grouped[] = {node->window.group, p->shape[0] / node->window.group, p->shape[1], p->shape[2], p->shape[3]};
+    YS_TRY(node->window.group > 1 ? ys_layout_any(&conv->weight, 5, grouped, type)
+                                  : ys_layout_any(&conv->weight, 4, p->shape, type));
+    if (node->bias >= 0)
+        YS_TRY(ys_layout_plain(bias, 1, low->graph->params[node->bias].shape));
+    conv->bias = node->bias >= 0 ? bias : NULL;
+    return YS_OK;
+}
+
+static ys_status describe_gemm(const struct ys_lowering *low, const struct ys_node *node, dnnl_data_type_t type,
+                               struct ys_onednn_gemm *gemm, ys_layout *bias)
+{
+    const struct ys_param *p = &low->graph->params[node->weight];
+    int64_t src[] = {low->config.batch, p->shape[1]}, dst[] = {low->config.batch, p->shape[0]};
+    YS_TRY(ys_layout_plain(&gemm->src, 2, src));
+    YS_TRY(ys_layout_any(&gemm->weight, 2, p->shape, type));
+    YS_TRY(ys_layout_plain(&gemm->dst, 2, dst));
+    gemm->src = ys_layout_cast(&gemm->src, type);
+    if (node->out[0] != low->graph->output)
+        gemm->dst = ys_layout_cast(&gemm->dst, type);
+    if (node->bias >= 0)
+        YS_TRY(ys_layout_plain(bias, 1, low->graph->params[node->bias].shape));
+    gemm->bias = node->bias >= 0 ? bias : NULL;
+    return YS_OK;
+}
+
+/** Training keeps weights in float, in the order that the operation would like if it computed in float. */
+static ys_status stored_in_float(struct ys_lowering *low, const struct ys_node *node)
+{
+    struct onednn *o = low->state;
+    dnnl_primitive_desc_t pd = NULL;
+    struct ys_onednn_conv conv;
+    struct ys_onednn_gemm gemm;
+    ys_layout bias;
+    if (node->op == YS_OP_CONV) {
+        YS_TRY(describe_conv(low, node, dnnl_f32, &conv, &bias));
+        YS_TRY(ys_onednn_conv_forward(o->engine, &conv, true, false, &pd));
+    } else {
+        YS_TRY(describe_gemm(low, node, dnnl_f32, &gemm, &bias));
+        YS_TRY(ys_onednn_gemm_forward(o->engine, &gemm, true, false, &pd));
+    }
+    o->params[node->weight].stored = ys_layout_of(pd, DNNL_ARG_WEIGHTS);
+    dnnl_primitive_desc_destroy(pd);
+    return YS_OK;
+}
+
+static ys_status decide_weight(struct ys_lowering *low, const struct ys_node *node)
+{
+    struct onednn *o = low->state;
+    if (low->config.training && o->type != dnnl_f32)
+        return stored_in_float(low, node);
+    o->params[node->weight].stored = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_WEIGHTS);
+    return YS_OK;
+}
+
+ys_status ys_onednn_decide_conv(struct ys_lowering *low, const struct ys_node *node)
+{
+    struct onednn *o = low->state;
+    struct onednn_node *state = ys_onednn_node(low, node);
+    struct ys_onednn_conv conv;
+    ys_layout bias;
+    YS_TRY(describe_conv(low, node, o->type, &conv, &bias));
+    YS_TRY(ys_onednn_conv_forward(o->engine, &conv, low->config.training, state->fuses_relu, &state->forward));
+    /* Pixels are written in the order that their first reader likes, if that is no blocked one. */
+    ys_layout wish = ys_layout_of(state->forward, DNNL_ARG_SRC), out = ys_layout_of(state->forward, DNNL_ARG_DST);
+    int64_t strides[YS_MAX_RANK];
+    if (!o->values[node->in[0]].known && ys_layout_strides(&wish, strides)) {
+        wish = ys_layout_cast(&wish, dnnl_f32);
+        ys_onednn_set_layout(low, node->in[0], &wish);
+    }
+    YS_TRY(ys_onednn_decide_value(low, node->in[0]));
+    ys_onednn_set_layout(low, node->out[0], &out);
+    YS_TRY(decide_weight(low, node));
+    if (node->window.group == 1)
+        return YS_OK;
+    const struct ys_param *p = &low->graph->params[node->weight];
+    int64_t dims[YS_MAX_RANK + 1] = {node->window.group, p->shape[0] / node->window.group};
+    memcpy(dims + 2, p->shape + 1, (p->rank - 1) * sizeof *dims);
+    return ys_layout_plain(&o->params[node->weight].canonical, p->rank + 1, dims);
+}
+
+/** The product sees each row as a run of numbers. Where the value before Flatten lies in another order than C, the
+ * columns of the weight are put in that order instead, once, and Flatten costs nothing. */
+static ys_status turn_weight(struct ys_lowering *low, const struct ys_node *node, struct onednn_node *state)
+{
+    struct onednn *o = low->state;
+    struct onednn_param *weight = &o->params[node->weight];
+    const ys_layout *source = &o->values[state->source].layout;
+    const struct ys_param *p = &low->graph->params[node->weight];
+    ys_layout plain, likewise;
+    YS_TRY(ys_onednn_plain(low, state->source, &plain));
+    likewise = ys_layout_cast(&plain, o->type);
+    state->in_source_order = ys_layout_is_dense_rows(source) && ys_layout_is_bf16(source) == (o->type == dnnl_bf16);
+    weight->is_turned = state->in_source_order && !ys_layout_equal(source, &likewise);
+    if (!weight->is_turned)
+        return YS_OK;
+    weight->turned = ys_layout_with_rows(source, p->shape[0]);
+    weight->turned = ys_layout_cast(&weight->turned, dnnl_f32);
+    YS_TRY(ys_layout_plain(&weight->flattened, 2, p->shape));
+    int64_t dims[YS_MAX_RANK];
+    size_t rank = ys_onednn_dims(low, state->source, dims);
+    dims[0] = p->shape[0];
+    return ys_layout_plain(&weight->canonical, rank, dims);
+}
+
+ys_status ys_onednn_decide_gemm(struct ys_lowering *low, const struct ys_node *node)
+{
+    struct onednn *o = low->state;
+    struct onednn_node *state = ys_onednn_node(low, node);
+    struct ys_onednn_gemm gemm;
+    ys_layout bias;
+    state->source = node->in[0];
+    for (int producer; !o->values[state->source].known &&
+                       (producer = low->graph->values[state->source].producer) >= 0 &&
+                       low->graph->nodes[producer].op == YS_OP_FLATTEN;)
+        state->source = low->graph->nodes[producer].in[0];
+    YS_TRY(ys_onednn_decide_value(low, state->source));
+    YS_TRY(describe_gemm(low, node, o->type, &gemm, &bias));
+    YS_TRY(ys_onednn_gemm_forward(o->engine, &gemm, low->config.training, state->fuses_relu, &state->forward));
+    ys_onednn_set_layout(low, node->out[0], &gemm.dst);
+    YS_TRY(decide_weight(low, node));
+    return turn_weight(low, node, state);
+}
+
+/** The node's input where and as its operation wants it. */
+static ys_status input_operand(struct ys_lowering *low, const struct ys_node *node, const ys_layout *want,
+                               struct ys_operand *operand)
+{
+    const struct onednn *o = low->state;
+    const struct onednn_node *state = ys_onednn_node(low, node);
+    if (node->op != YS_OP_GEMM)
+        return ys_onednn_value(low, node->name, node->in[0], want, operand);
+    if (state->in_source_order)
+        return ys_onednn_value(low, node->name, state->source, &o->values[state->source].layout, operand);
+    ys_layout plain;
+    YS_TRY(ys_onednn_plain(low, state->source, &plain));
+    plain = ys_layout_cast(&plain, o->type);
+    return ys_onednn_value(low, node->name, state->source, &plain, operand);
+}
+
+ys_status ys_onednn_forward_dense(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    const struct onednn_node *state = ys_onednn_node(low, node);
+    struct onednn_argument arguments[4] = {{.id = DNNL_ARG_SRC},
+                                           {.id = DNNL_ARG_DST},
+                                           {DNNL_ARG_WEIGHTS, ys_onednn_param(low, low->weights, node->weight)}};
+    ys_layout src = ys_layout_of(state->forward, DNNL_ARG_SRC), weight = ys_layout_of(state->forward, DNNL_ARG_WEIGHTS);
+    YS_TRY(input_operand(low, node, &src, &arguments[0].operand));
+    YS_TRY(ys_onednn_need(low, node->name, &o->params[node->weight].stored, &weight, &arguments[2].operand));
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    arguments[1].operand = ys_at(low->value[node->out[0]]);
+    if (node->bias >= 0)
+        arguments[3] = (struct onednn_argument){DNNL_ARG_BIAS, ys_onednn_param(low, low->weights, node->bias)};
+    return ys_onednn_append(low, node->name, state->forward, arguments, 3 + (node->bias >= 0));
+}
+
+static ys_status backward_data(struct ys_lowering *low, const struct ys_node *node, struct ys_operand gradient,
+                               const ys_layout *have, const_dnnl_primitive_desc_t pd)
+{
+    const struct onednn *o = low->state;
+    const struct onednn_node *state = ys_onednn_node(low, node);
+    int in = node->op == YS_OP_GEMM ? state->source : node->in[0];
+    ys_layout weight = ys_layout_of(pd, DNNL_ARG_WEIGHTS), dst = ys_layout_of(pd, DNNL_ARG_DIFF_DST);
+    ys_layout src = ys_layout_of(pd, DNNL_ARG_DIFF_SRC);
+    struct onednn_argument arguments[3] = {{DNNL_ARG_WEIGHTS, ys_onednn_param(low, low->weights, node->weight)},
+                                           {DNNL_ARG_DIFF_DST, gradient},
+                                           {.id = DNNL_ARG_DIFF_SRC}};
+    YS_TRY(ys_onednn_need(low, node->name, &o->params[node->weight].stored, &weight, &arguments[0].operand));
+    YS_TRY(ys_onednn_need(low, node->name, have, &dst, &arguments[1].operand));
+    YS_TRY(ys_onednn_buffer(low, &src, &arguments[2].operand.buffer));
+    YS_TRY(ys_onednn_append(low, node->name, pd, arguments, 3));
+    if (node->op == YS_OP_GEMM) { /* rows again as the value before Flatten has them */
+        YS_TRY(ys_onednn_plain(low, in, &src));
+        src = ys_layout_cast(&src, o->type);
+        if (state->in_source_order)
+            src = o->values[in].layout;
+    }
+    return ys_onednn_give(low, node->name, in, &src, arguments[2].operand);
+}
+
+/* Gradients of absent connections are zero. */
+struct connections {
+    size_t count;
+    float *mask; /* 1 or 0, laid out as the weight is stored; owned */
+};
+
+static void connections_free(void *context)
+{
+    ys_free(((struct connections *)context)->mask);
+    ys_free(context);
+}
+
+static ys_status connections_run(void *context, void *const *operand)
+{
+    const struct connections *c = context;
+    float *gradient = operand[0];
+    for (size_t i = 0; i < c->count; i++)
+        gradient[i] = c->mask[i] != 0 ? gradient[i] : 0;
+    return YS_OK;
+}
+
+static ys_status fill_mask(struct ys_lowering *low, const struct ys_node *node, float *mask)
+{
+    const struct ys_param *p = &low->graph->params[node->weight];
+    int64_t taps = p->shape[2] * p->shape[3], count = ys_param_elements(p);
+    float *canonical = ys_alloc((size_t)count, sizeof *canonical);
+    if (!canonical)
+        return ys_out_of_memory();
+    for (int64_t i = 0; i < count; i++)
+        canonical[i] = node->connected[i / taps];
+    ys_status status = ys_backend_onednn.param_store(low, (size_t)node->weight, canonical, mask);
+    ys_free(canonical);
+    return status;
+}
+
+static ys_status append_connections(struct ys_lowering *low, const struct ys_node *node)
+{
+    struct connections *c = ys_alloc(1, sizeof *c);
+    if (!c)
+        return ys_out_of_memory();
+    c->count = low->param_size[node->weight];
+    c->mask = ys_alloc(c->count, sizeof *c->mask);
+    ys_status status = c->mask ? fill_mask(low, node, c->mask) : ys_out_of_memory();
+    if (status != YS_OK) {
+        connections_free(c);
+        return status;
+    }
+    struct ys_operand gradient = ys_onednn_param(low, low->gradients, node->weight);
+    return ys_lower_call(low, node->name, connections_run, c, connections_free, &gradient, 1);
+}
+
+static ys_status backward_weights(struct ys_lowering *low, const struct ys_node *node, struct ys_operand gradient,
+                                  const ys_layout *have, const_dnnl_primitive_desc_t pd)
+{
+    const struct onednn *o = low->state;
+    const ys_layout *stored = &o->params[node->weight].stored;
+    ys_layout src = ys_layout_of(pd, DNNL_ARG_SRC), dst = ys_layout_of(pd, DNNL_ARG_DIFF_DST);
+    ys_layout weight = ys_layout_of(pd, DNNL_ARG_DIFF_WEIGHTS);
+    struct ys_operand target = ys_onednn_param(low, low->gradients, node->weight);
+    bool is_stored = ys_layout_equal(&weight, stored);
+    struct onednn_argument arguments[4] = {
+        {.id = DNNL_ARG_SRC}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_WEIGHTS, target}};
+    YS_TRY(input_operand(low, node, &src, &arguments[0].operand));
+    YS_TRY(ys_onednn_need(low, node->name, have, &dst, &arguments[1].operand));
+    if (!is_stored) {
+        arguments[2].operand = ys_at(-1);
+        YS_TRY(ys_onednn_buffer(low, &weight, &arguments[2].operand.buffer));
+    }
+    if (node->bias >= 0)
+        arguments[3] = (struct onednn_argument){DNNL_ARG_DIFF_BIAS, ys_onednn_param(low, low->gradients, node->bias)};
+    YS_TRY(ys_onednn_append(low, node->name, pd, arguments, 3 + (node->bias >= 0)));
+    if (!is_stored)
+        YS_TRY(ys_onednn_append_reorder(low, node->name, &weight, arguments[2].operand, stored, target));
+    return node->connected ? append_connections(low, node) : YS_OK;
+}
+
+ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    const struct onednn_node *state = ys_onednn_node(low, node);
+    dnnl_primitive_desc_t pd = NULL;
+    struct ys_onednn_conv conv;
+    struct ys_operand gradient;
+    ys_layout bias, packed, dst = ys_layout_of(state->forward, DNNL_ARG_DST);
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &dst, &gradient));
+    YS_TRY(describe_conv(low, node, o->type, &conv, &bias));
+    packed = conv.weight;
+    conv.weight = ys_layout_cast(&conv.weight, dnnl_f32);
+    YS_TRY(ys_onednn_conv_backward_weights(o->engine, &conv, state->forward, &pd));
+    ys_status status = backward_weights(low, node, gradient, &dst, pd);
+    dnnl_primitive_desc_destroy(pd);
+    if (status != YS_OK || !low->value_gradient[node->in[0]])
+        return status;
+    conv.weight = packed;
+    YS_TRY(ys_onednn_conv_backward_data(o->engine, &conv, state->forward, &pd));
+    status = backward_data(low, node, gradient, &dst, pd);
+    dnnl_primitive_desc_destroy(pd);
+    return status;
+}
+
+ys_status ys_onednn_backward_gemm(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    const struct onednn_node *state = ys_onednn_node(low, node);
+    dnnl_primitive_desc_t pd = NULL;
+    struct ys_onednn_gemm gemm;
+    struct ys_operand gradient;
+    ys_layout bias;
+    YS_TRY(describe_gemm(low, node, o->type, &gemm, &bias));
+    gemm.dst = ys_layout_cast(&gemm.dst, o->type);
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &gemm.dst, &gradient));
+    gemm.weight = o->params[node->weight].stored; /* large: never to be put in another order each step */
+    YS_TRY(ys_onednn_gemm_backward_weights(o->engine, &gemm, state->forward, &pd));
+    ys_status status = backward_weights(low, node, gradient, &gemm.dst, pd);
+    dnnl_primitive_desc_destroy(pd);
+    if (status != YS_OK || !low->value_gradient[state->source])
+        return status;
+    if (o->type != dnnl_f32)
+        gemm.weight = ys_layout_of(state->forward, DNNL_ARG_WEIGHTS);
+    YS_TRY(ys_onednn_gemm_backward_data(o->engine, &gemm, state->forward, &pd));
+    status = backward_data(low, node, gradient, &gemm.dst, pd);
+    dnnl_primitive_desc_destroy(pd);
+    return status;
+}

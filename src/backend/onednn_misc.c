@@ -1,0 +1,252 @@
+#include "backend/onednn_state.h"
+
+#include "backend/dropout.h"
+#include <string.h>
+
+ys_status ys_onednn_decide_plain(struct ys_lowering *low, const struct ys_node *node)
+{
+    YS_TRY(ys_onednn_decide_value(low, node->in[0]));
+    for (size_t k = 1; k < node->in_count; k++)
+        YS_TRY(ys_onednn_decide_value(low, node->in[k]));
+    ys_layout plain;
+    YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
+    ys_onednn_set_layout(low, node->out[0], &plain);
+    return YS_OK;
+}
+
+ys_status ys_onednn_decide_same(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    YS_TRY(ys_onednn_decide_value(low, node->in[0]));
+    ys_layout layout = ys_layout_cast(&o->values[node->in[0]].layout, dnnl_f32);
+    ys_onednn_set_layout(low, node->out[0], &layout);
+    return YS_OK;
+}
+
+/* ---- LRN, softmax, tanh, sigmoid, leaky ReLU: operations of the library on one value, in float */
+
+static ys_status describe_forward(struct ys_lowering *low, const struct ys_node *node, dnnl_primitive_desc_t *pd)
+{
+    const struct onednn *o = low->state;
+    const ys_layout *data = &o->values[node->out[0]].layout;
+    switch (node->op) {
+    case YS_OP_LRN:
+        return ys_onednn_lrn_forward(o->engine, data, &node->lrn, low->config.training, pd);
+    case YS_OP_SOFTMAX:
+    case YS_OP_LOG_SOFTMAX:
+        return ys_onednn_softmax_forward(o->engine, data, node->op == YS_OP_LOG_SOFTMAX, node->axis, pd);
+    default:
+        return ys_onednn_eltwise_forward(o->engine, data, node->op, node->slope, pd);
+    }
+}
+
+static ys_status describe_backward(struct ys_lowering *low, const struct ys_node *node,
+                                   const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
+{
+    const struct onednn *o = low->state;
+    const ys_layout *data = &o->values[node->out[0]].layout;
+    switch (node->op) {
+    case YS_OP_LRN:
+        return ys_onednn_lrn_backward(o->engine, data, &node->lrn, forward, pd);
+    case YS_OP_SOFTMAX:
+    case YS_OP_LOG_SOFTMAX:
+        return ys_onednn_softmax_backward(o->engine, data, node->op == YS_OP_LOG_SOFTMAX, node->axis, forward, pd);
+    default:
+        return ys_onednn_eltwise_backward(o->engine, data, node->op, node->slope, forward, pd);
+    }
+}
+
+static bool backward_reads_x(const struct ys_node *node)
+{
+    return node->op == YS_OP_LRN || node->op == YS_OP_LEAKY_RELU;
+}
+
+ys_status ys_onednn_forward_unary(struct ys_lowering *low, const struct ys_node *node)
+{
+    struct onednn *o = low->state;
+    struct onednn_node *state = ys_onednn_node(low, node);
+    struct onednn_argument arguments[3] = {{.id = DNNL_ARG_SRC}, {.id = DNNL_ARG_DST}, {.id = DNNL_ARG_WORKSPACE}};
+    size_t count = 2;
+    YS_TRY(describe_forward(low, node, &state->forward));
+    YS_TRY(ys_onednn_value(low, node->name, node->in[0], &o->values[node->out[0]].layout, &arguments[0].operand));
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    arguments[1].operand = ys_at(low->value[node->out[0]]);
+    state->source = arguments[0].operand.buffer;
+    if (node->op == YS_OP_LRN && low->config.training) {
+        ys_layout workspace = ys_layout_of(state->forward, DNNL_ARG_WORKSPACE);
+        if (ys_layout_bytes(&workspace) > 0) {
+            YS_TRY(ys_onednn_buffer(low, &workspace, &state->workspace));
+            arguments[count++].operand = ys_at(state->workspace);
+        }
+    }
+    return ys_onednn_append(low, node->name, state->forward, arguments, count);
+}
+
+ys_status ys_onednn_backward_unary(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    const struct onednn_node *state = ys_onednn_node(low, node);
+    const ys_layout *layout = &o->values[node->out[0]].layout;
+    struct onednn_argument arguments[4] = {{.id = backward_reads_x(node) ? DNNL_ARG_SRC : DNNL_ARG_DST},
+                                           {.id = DNNL_ARG_DIFF_DST},
+                                           {.id = DNNL_ARG_DIFF_SRC},
+                                           {DNNL_ARG_WORKSPACE, ys_at(state->workspace)}};
+    dnnl_primitive_desc_t pd = NULL;
+    arguments[0].operand = ys_at(backward_reads_x(node) ? state->source : low->value[node->out[0]]);
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], layout, &arguments[1].operand));
+    YS_TRY(ys_onednn_buffer(low, layout, &arguments[2].operand.buffer));
+    YS_TRY(describe_backward(low, node, state->forward, &pd));
+    ys_status status = ys_onednn_append(low, node->name, pd, arguments, 3 + (state->workspace >= 0));
+    dnnl_primitive_desc_destroy(pd);
+    return status == YS_OK ? ys_onednn_give(low, node->name, node->in[0], layout, arguments[2].operand) : status;
+}
+
+/* ---- product, element by element */
+
+static ys_status append_multiply(struct ys_lowering *low, const struct ys_node *node, struct ys_operand a,
+                                 struct ys_operand b, struct ys_operand y)
+{
+    const struct onednn *o = low->state;
+    struct ys_elements c = {low->config.threads, ys_layout_elements(&o->values[node->out[0]].layout)};
+    return ys_onednn_append_own(low, node->name, ys_kernels(false)->multiply, &c, sizeof c,
+                                (struct ys_operand[]){a, b, y}, 3);
+}
+
+ys_status ys_onednn_forward_multiply(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    const ys_layout *layout = &o->values[node->out[0]].layout;
+    struct ys_operand a, b;
+    YS_TRY(ys_onednn_value(low, node->name, node->in[0], layout, &a));
+    YS_TRY(ys_onednn_value(low, node->name, node->in[1], layout, &b));
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    return append_multiply(low, node, a, b, ys_at(low->value[node->out[0]]));
+}
+
+ys_status ys_onednn_backward_multiply(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    const ys_layout *layout = &o->values[node->out[0]].layout;
+    struct ys_operand dy, other, dx = {0};
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], layout, &dy));
+    for (int k = 0; k < 2; k++) {
+        if (!low->value_gradient[node->in[k]])
+            continue;
+        YS_TRY(ys_onednn_value(low, node->name, node->in[1 - k], layout, &other));
+        YS_TRY(ys_onednn_buffer(low, layout, &dx.buffer));
+        YS_TRY(append_multiply(low, node, dy, other, dx));
+        YS_TRY(ys_onednn_give(low, node->name, node->in[k], layout, dx));
+    }
+    return YS_OK;
+}
+
+/* ---- mean */
+
+static void describe_mean(const struct ys_lowering *low, const struct ys_node *node, struct ys_onednn_mean *c)
+{
+    int64_t stride = 1;
+    *c = (struct ys_onednn_mean){.rank = ys_onednn_dims(low, node->in[0], c->dims), .count = 1, .share = 1};
+    c->rank = ys_onednn_dims(low, node->in[0], c->dims);
+    for (size_t i = c->rank; i-- > 0;) {
+        c->stride[i] = node->reduced[i] ? 0 : stride;
+        stride *= node->reduced[i] ? 1 : c->dims[i];
+        c->share *= node->reduced[i] ? (double)c->dims[i] : 1;
+        c->count *= c->dims[i];
+    }
+    c->results = stride;
+    c->share = 1 / c->share;
+}
+
+ys_status ys_onednn_forward_mean(struct ys_lowering *low, const struct ys_node *node)
+{
+    struct ys_onednn_mean c;
+    ys_layout plain;
+    struct ys_operand x;
+    describe_mean(low, node, &c);
+    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
+    YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &x));
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    return ys_onednn_append_own(low, node->name, ys_onednn_mean_run, &c, sizeof c,
+                                (struct ys_operand[]){x, ys_at(low->value[node->out[0]])}, 2);
+}
+
+ys_status ys_onednn_backward_mean(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    struct ys_onednn_mean c;
+    ys_layout plain;
+    struct ys_operand dy, dx = {0};
+    describe_mean(low, node, &c);
+    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &o->values[node->out[0]].layout, &dy));
+    YS_TRY(ys_onednn_buffer(low, &plain, &dx.buffer));
+    YS_TRY(ys_onednn_append_own(low, node->name, ys_onednn_spread_run, &c, sizeof c, (struct ys_operand[]){dy, dx}, 2));
+    return ys_onednn_give(low, node->name, node->in[0], &plain, dx);
+}
+
+/* ---- dropout: in C order, so that the mask does not depend on layouts */
+
+ys_status ys_onednn_forward_dropout(struct ys_lowering *low, const struct ys_node *node)
+{
+    struct onednn_node *state = ys_onednn_node(low, node);
+    struct ys_onednn_dropout c = {.mode = low->config.training ? low->mode : NULL, .step = low->step};
+    ys_layout plain;
+    struct ys_operand x;
+    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
+    c.count = ys_layout_elements(&plain);
+    c.scale = (float)(1 / (1 - node->ratio));
+    ys_dropout_init(&c.mask, low->config.seed, node->name, node->ratio);
+    YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &x));
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    YS_TRY(ys_program_buffer(low->program, c.count, false, &state->workspace));
+    return ys_onednn_append_own(low, node->name, ys_onednn_dropout_run, &c, sizeof c,
+                                (struct ys_operand[]){x, ys_at(low->value[node->out[0]]), ys_at(state->workspace)}, 3);
+}
+
+ys_status ys_onednn_backward_dropout(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn_node *state = ys_onednn_node(low, node);
+    struct ys_onednn_dropout c = {.mode = low->mode, .scale = (float)(1 / (1 - node->ratio))};
+    ys_layout plain;
+    struct ys_operand dy, dx = {0};
+    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
+    c.count = ys_layout_elements(&plain);
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &dy));
+    YS_TRY(ys_onednn_buffer(low, &plain, &dx.buffer));
+    YS_TRY(ys_onednn_append_own(low, node->name, ys_onednn_dropout_backward_run, &c, sizeof c,
+                                (struct ys_operand[]){dy, dx, ys_at(state->workspace)}, 3));
+    return ys_onednn_give(low, node->name, node->in[0], &plain, dx);
+}
+
+/* ---- loss, update */
+
+ys_status ys_onednn_loss(struct ys_lowering *low)
+{
+    struct onednn *o = low->state;
+    int output = low->graph->output;
+    struct ys_onednn_loss c = {.rows = low->config.batch,
+                               .classes = low->classes,
+                               .kind = low->graph->loss,
+                               .smoothing = low->graph->label_smoothing,
+                               .with_gradient = low->config.training};
+    struct ys_operand operands[4] = {ys_at(low->logits), ys_at(low->labels), ys_at(low->loss)};
+    if (c.with_gradient) {
+        YS_TRY(ys_onednn_plain(low, output, &o->values[output].gradient));
+        YS_TRY(ys_onednn_buffer(low, &o->values[output].gradient, &low->gradient[output]));
+        operands[3] = ys_at(low->gradient[output]);
+    }
+    return ys_onednn_append_own(low, "loss", ys_onednn_loss_run, &c, sizeof c, operands, 3 + c.with_gradient);
+}
+
+ys_status ys_onednn_update(struct ys_lowering *low)
+{
+    struct ys_onednn_update c = {low->config.threads, low};
+    struct ys_operand operands[4] = {ys_at(low->weights), ys_at(low->gradients)};
+    size_t count = 2;
+    if (low->state1 >= 0)
+        operands[count++] = ys_at(low->state1);
+    if (low->state2 >= 0)
+        operands[count++] = ys_at(low->state2);
+    YS_TRY(ys_onednn_append_own(low, "update", ys_onednn_update_run, &c, sizeof c, operands, count));
+    return ys_onednn_update_running(low);
+}
