@@ -12,7 +12,8 @@
  *
  * Numerics: the framework in the trial's own format against the oracle; the worse of logits and loss, and the worst of
  * the gradients, of the first batch, each within YS_VERIFY_TWIN_FACTOR times that of the worst of eight twins, which
- * are the built-in engine in that format with every weight and pixel moved by one unit in its last place at random.
+ * are the built-in engine in that format with every weight and pixel moved by one unit in its last place at random. A
+ * figure of the twins below YS_VERIFY_TWIN_LEAST counts as that.
  *
  * A trial of inference is asked in mode eval, and nothing of gradients and steps.
  *
@@ -34,6 +35,7 @@
 #define YS_VERIFY_TWINS         8
 #define YS_VERIFY_MEANING_BOUND 1e-9
 #define YS_VERIFY_TWIN_FACTOR   8.0
+#define YS_VERIFY_TWIN_LEAST    0x1p-23 /* what the twins' figure counts at least: a unit in float32's last place */
 
 struct ys_verifier;
 
