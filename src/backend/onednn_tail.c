@@ -62,10 +62,9 @@ static bool is_in_producer(const struct ys_lowering *low, const struct onednn_ta
            low->value_reads[tail->x] == 1 && tail->y != low->graph->output;
 }
 
-/* Above this much, values that can be made again from what is kept anyway are not kept. */
-#define REBUILD_BYTES ((size_t)512 << 20)
+#define KEEP_BYTES ((size_t)512 << 20)
 
-static size_t kept_bytes(const struct ys_lowering *low)
+static size_t value_bytes(const struct ys_lowering *low)
 {
     size_t elements = 0;
     for (size_t v = 0; v < low->graph->value_count; v++)
@@ -73,11 +72,21 @@ static size_t kept_bytes(const struct ys_lowering *low)
     return elements * (low->config.precision == YS_ENGINE_BF16 ? 2 : sizeof(float));
 }
 
+/** Of a chain of sums every other one is kept: each can be made again from the one before. */
+static bool rests_on_rebuilt(const struct ys_lowering *low, const struct onednn_tail *tail)
+{
+    const struct onednn *o = low->state;
+    int producer = tail->z < 0 ? -1 : low->graph->values[tail->z].producer;
+    int other = producer < 0 ? -1 : o->nodes[producer].tail;
+    return other >= 0 && o->tails[other].sum >= 0 && o->tails[other].rebuilds;
+}
+
 ys_status ys_onednn_find_tails(struct ys_lowering *low)
 {
     struct onednn *o = low->state;
     const struct ys_graph *g = low->graph;
-    bool saves = low->config.training && kept_bytes(low) > REBUILD_BYTES;
+    size_t keep_bytes = low->config.keep_bytes ? low->config.keep_bytes : KEEP_BYTES;
+    bool saves = low->config.training && value_bytes(low) > keep_bytes;
     o->tails = ys_alloc(g->node_count, sizeof *o->tails);
     if (!o->tails)
         return ys_out_of_memory();
@@ -91,7 +100,7 @@ ys_status ys_onednn_find_tails(struct ys_lowering *low)
             find_tail(low, node);
             struct onednn_tail *tail = &o->tails[o->tail_count - 1];
             tail->in_producer = is_in_producer(low, tail);
-            tail->rebuilds = saves && tail->norm >= 0 && tail->sum < 0 && tail->y != g->output;
+            tail->rebuilds = saves && tail->norm >= 0 && tail->y != g->output && !rests_on_rebuilt(low, tail);
             if (tail->in_producer)
                 o->nodes[g->values[tail->x].producer].fuses_relu = true;
         }
