@@ -140,13 +140,17 @@ static ys_json *made_run(struct ys_rng *rng)
     for (size_t i = 0; i < 3; i++)
         (void)!ys_json_set(samples, series[i], made_numbers(rng, 20));
     (void)!ys_json_set(run, "samples", samples);
+    ys_json *latency = ys_json_object();
+    (void)!ys_json_set(latency, "share", made_numbers(rng, 20));
+    (void)!ys_json_set(latency, "latency_s", made_numbers(rng, 20));
+    (void)!ys_json_set(run, "latency", latency);
     return run;
 }
 
 static ys_json *made_trial(struct ys_rng *rng, uint32_t index)
 {
-    static const char *const metrics[] = {"rate_per_s", "step_s",  "accuracy", "rss_peak_bytes",
-                                          "wall_s",     "start_s", "rest_s",   "x<y"};
+    static const char *const metrics[] = {"rate_per_s", "step_s", "accuracy",      "rss_peak_bytes", "wall_s",
+                                          "start_s",    "rest_s", "latency_p50_s", "infer_s",        "x<y"};
     static const char *const states[] = {"ok", "ok", "ok", "missing", "crashed", "unsupported", "diverged"};
     static const char *const proofs[] = {"pass", "weak", "fail", "none"}, *const names[] = {"section", "stage",
                                                                                             "reason", "command"};
@@ -181,6 +185,9 @@ static ys_json *made_trial(struct ys_rng *rng, uint32_t index)
         (void)!ys_json_append(details, made_run(rng));
     for (uint32_t i = 0, n = ys_rng_below(rng, 3); i < n; i++)
         (void)!ys_json_append(remarks, ys_json_string(made_text(rng)));
+    ys_json *keys = ys_json_object();
+    (void)!ys_json_set_string(keys, "mode", ys_rng_below(rng, 2) ? "infer" : "train");
+    (void)!ys_json_set(trial, "keys", keys);
     (void)!ys_json_set(trial, "factors", factors);
     (void)!ys_json_set(trial, "framework", framework);
     (void)!ys_json_set(trial, "metrics", values);
