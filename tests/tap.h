@@ -1,5 +1,6 @@
-/* A test program is a list of named cases; each prints one TAP line. `PROGRAM NAME...` runs only those cases,
- * `PROGRAM --list` names them. A case fails by any CHECK that does not hold, and goes on; REQUIRE ends the case.
+/* A test program is a list of named cases; each prints one TAP line. `PROGRAM NAME...` runs only those cases (names may
+ * be patterns of the shell: 'conv_*_ref'), `PROGRAM --list` names them. A case fails by any CHECK that does not hold,
+ * and goes on; REQUIRE ends the case.
  *
  *     static void median_of_even_count_is_the_mean_of_the_two_middle_values(void) { CHECK(...); }
  *     TAP_MAIN(TAP_CASE(median_of_even_count_is_the_mean_of_the_two_middle_values), ...)
@@ -7,6 +8,7 @@
 #ifndef YS_TESTS_TAP_H
 #define YS_TESTS_TAP_H
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -92,7 +94,7 @@ static int tap_main(const struct tap_case *cases, int count, int argc, char **ar
     for (int i = 0; i < count; i++) {
         bool wanted = argc < 2;
         for (int a = 1; a < argc; a++)
-            wanted |= strcmp(argv[a], cases[i].name) == 0;
+            wanted |= fnmatch(argv[a], cases[i].name, 0) == 0;
         if (!wanted)
             continue;
         tap_failures = 0;

@@ -31,6 +31,9 @@ static ys_status describe_forward(struct ys_lowering *low, const struct ys_node 
     const ys_layout *data = &o->values[node->out[0]].layout;
     switch (node->op) {
     case YS_OP_LRN:
+        if (node->lrn.size % 2 == 0) /* the library leaves the last channel of the window out */
+            return ys_fail(YS_EUNSUPPORTED, "the back end onednn has no LRN over an even number of channels; take "
+                                            "\"ref\"");
         return ys_onednn_lrn_forward(o->engine, data, &node->lrn, low->config.training, pd);
     case YS_OP_SOFTMAX:
     case YS_OP_LOG_SOFTMAX:

@@ -7,8 +7,8 @@
 
 ys_status ys_onednn_decide_normalize(struct ys_lowering *low, const struct ys_node *node)
 {
-    (void)low;
-    (void)node;
+    if (node->in[0] != low->graph->input)
+        return ys_fail(YS_EUNSUPPORTED, "the back end onednn normalizes the graph's input only; take \"ref\"");
     return YS_OK; /* the first to read the pixels has a wish, or ys_onednn_decide_value() takes C order */
 }
 

@@ -1,0 +1,289 @@
+/* How far a back end may be from the exact result: bounds by numeric format, carried through a network.
+ *
+ * Weights and the values between operators are rounded with unit roundoff u (2^-24 in float, 2^-8 in bf16); sums inside
+ * an operator, statistics, logits and loss with unit = 2^-24. gamma(k) = k unit / (1 - k unit) bounds the relative
+ * error of k roundings in a row (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 3.1). For every
+ * value:
+ *
+ *   forward      largest error of an element: by its own roundings, and gain_in times that of what it reads, where
+ *                gain_in is the largest sum over j of |dy_i / dx_j|
+ *   gradient     sum of |dL/dx|: at most gain_out times that of its result, where gain_out is the largest sum over i
+ *   backward     sum of errors of dL/dx; an element's is no larger
+ *
+ * All is to first order; slack makes up for the rest. */
+#ifndef YS_TESTS_BACKEND_OPERATOR_BOUNDS_H
+#define YS_TESTS_BACKEND_OPERATOR_BOUNDS_H
+
+#include "unit/backend/operator_naive.h"
+
+static const double slack = 1.25, unit = 0x1p-24;
+
+struct bound {
+    double top;                         /* largest |element| */
+    double forward, gradient, backward; /* see above */
+};
+
+struct bounds {
+    const struct naive *e;
+    double u;
+    struct bound value[NET_MAX];
+    double loss, param[NET_MAX]; /* of an element of the parameter's gradient */
+};
+
+/** What one operator does to errors. */
+struct local {
+    double gain_in, gain_out;
+    double forward;  /* error of an element of the result by rounding alone */
+    double relative; /* error of the gradient by the input, in parts of gain_out times the gradient by the result */
+};
+
+static double gamma_of(double roundings)
+{
+    return roundings * unit / (1 - roundings * unit);
+}
+
+static double largest(const double *values, int64_t count)
+{
+    double top = 0;
+    for (int64_t i = 0; i < count; i++)
+        top = fmax(top, fabs(values[i]));
+    return top;
+}
+
+/** The largest sum of |w| over the parts that one output (along axis 0) or one input (axis 1) has. */
+static double weight_sum(const struct bounds *b, const struct ys_node *node, int axis)
+{
+    const struct ys_param *p = &b->e->n->params[node->weight];
+    int64_t inputs = p->shape[1], taps = ys_param_elements(p) / (p->shape[0] * inputs);
+    double *sums = calloc((size_t)(p->shape[0] + inputs * node->window.group), sizeof *sums), top;
+    for (int64_t o = 0; o < p->shape[0]; o++)
+        for (int64_t i = 0; i < inputs; i++)
+            for (int64_t t = 0; t < taps; t++)
+                sums[axis == 0 ? o : o * node->window.group / p->shape[0] * inputs + i] +=
+                    fabs(b->e->param[node->weight][(o * inputs + i) * taps + t]);
+    top = largest(sums, p->shape[0] + inputs * node->window.group);
+    free(sums);
+    return top;
+}
+
+static struct local local_product(const struct bounds *b, const struct ys_node *node)
+{
+    const struct ys_param *p = &b->e->n->params[node->weight];
+    double bias = node->bias >= 0 ? largest(b->e->param[node->bias], p->shape[0]) : 0;
+    double terms = (double)(ys_param_elements(p) / p->shape[0]), outputs = (double)(ys_param_elements(p) / p->shape[1]);
+    struct local l = {.gain_in = weight_sum(b, node, 0), .gain_out = weight_sum(b, node, 1)};
+    l.forward = (l.gain_in * b->value[node->in[0]].top + bias) * (3 * b->u + gamma_of(terms + 1));
+    l.relative = 3 * b->u + gamma_of(outputs);
+    return l;
+}
+
+static struct local local_pool(const struct bounds *b, const struct ys_node *node)
+{
+    bool is_max = node->op == YS_OP_MAXPOOL || node->op == YS_OP_GLOBAL_MAXPOOL;
+    bool is_global = node->op == YS_OP_GLOBAL_AVERAGEPOOL || node->op == YS_OP_GLOBAL_MAXPOOL;
+    double taps = (double)(node->window.kernel[0] * node->window.kernel[1]);
+    if (is_global || node->op == YS_OP_MEAN)
+        taps = (double)(naive_count(b->e, node->in[0]) / naive_count(b->e, node->out[0]));
+    struct local l = {.gain_in = 1, .gain_out = is_global || node->op == YS_OP_MEAN ? 1 : taps};
+    l.forward = is_max ? 0 : b->value[node->in[0]].top * (b->u + gamma_of(taps + 2));
+    l.relative = b->u + gamma_of(taps + 2);
+    return l;
+}
+
+/** Statistics of a batch normalisation's input: largest 1 / sqrt(variance + epsilon), largest |x - mean| times that. */
+static void normalised(const struct bounds *b, const struct ys_node *node, double *r, double *z)
+{
+    *r = *z = 0;
+    for (int64_t c = 0; c < extent_at(b->e, node->in[0], 1); c++) {
+        double mean = b->e->param[node->running_mean][c], variance = b->e->param[node->running_var][c];
+        if (b->e->mode == YS_ENGINE_TRAIN)
+            channel_statistics(b->e, node->in[0], c, &mean, &variance);
+        double inverse = 1 / sqrt(variance + node->batchnorm.epsilon);
+        *r = fmax(*r, inverse);
+        *z = fmax(*z, (b->value[node->in[0]].top + fabs(mean)) * inverse);
+    }
+}
+
+/** Error of z = (x - mean) r by rounding: the mean is wrong by |x| gamma(n), the deviation by a part of gamma(n + 8).
+ */
+static double normalised_error(const struct bounds *b, const struct ys_node *node, double r, double z)
+{
+    double n = (double)(naive_count(b->e, node->in[0]) / extent_at(b->e, node->in[0], 1));
+    return r * b->value[node->in[0]].top * gamma_of(n) + z * gamma_of(n + 8);
+}
+
+/** y = g z + bias, dx = g r (dy - mean of dy - z mean of dy z): in training the statistics move with every x. */
+static struct local local_batchnorm(const struct bounds *b, const struct ys_node *node)
+{
+    double r, z, wrong = b->value[node->in[0]].forward, channels = (double)extent_at(b->e, node->in[0], 1);
+    double scale = largest(b->e->param[node->weight], (int64_t)channels);
+    double bias = largest(b->e->param[node->bias], (int64_t)channels);
+    normalised(b, node, &r, &z);
+    double z_error = normalised_error(b, node, r, z);
+    struct local l = {.gain_in = scale * r * (2 + z), .gain_out = scale * r * (2 + z)};
+    l.forward = scale * z_error + (scale * z + bias) * (b->u + 4 * unit);
+    l.relative = 3 * b->u + gamma_of(2 * (double)naive_count(b->e, node->in[0]) / channels + 16) + r * z * wrong +
+                 2 * (z_error + r * (2 + z) * wrong);
+    return l;
+}
+
+/** y = x B^-beta with B >= bias, dy_i/dx_j = B^-beta - 2 alpha beta / size x_i x_j B^(-beta - 1). */
+static struct local local_lrn(const struct bounds *b, const struct ys_node *node)
+{
+    const struct ys_lrn *l = &node->lrn;
+    double x = b->value[node->in[0]].top, base_error = gamma_of((double)l->size + 4), smallest = pow(l->bias, -l->beta);
+    struct local local = {.gain_in = smallest * (1 + 2 * l->alpha * l->beta * x * x / l->bias)};
+    local.gain_out = local.gain_in;
+    local.forward = x * smallest * (b->u + l->beta * base_error + 16 * unit);
+    local.relative = 3 * b->u + 2 * (l->beta + 1) * base_error + gamma_of((double)l->size + 32);
+    return local;
+}
+
+/** Of K elements: y_i = exp(x_i - log sum), whose derivative y_i (d_ij - y_j) adds up to less than 1; the logarithm's
+ * derivative d_ij - y_j adds up to 2 over j, and to K + 1 over i. */
+static struct local local_softmax(const struct bounds *b, const struct ys_node *node)
+{
+    double k = (double)extent_at(b->e, node->in[0], (size_t)node->axis), rounding = gamma_of(k + 16);
+    double x = b->value[node->in[0]].top, y = b->value[node->out[0]].top, wrong = 2 * b->value[node->in[0]].forward;
+    struct local l = {.gain_in = 1, .gain_out = 1, .forward = b->u + rounding + 4 * x * unit};
+    l.relative = 2 * b->u + 2 * rounding + (k + 2) * (l.forward + wrong);
+    if (node->op == YS_OP_SOFTMAX)
+        return l;
+    return (struct local){2, k + 1, b->u * y + rounding * (1 + y) + 4 * x * unit, l.relative};
+}
+
+/** Functions of one element; 16 unit for the functions of the library. */
+static struct local local_each(const struct bounds *b, const struct ys_node *node)
+{
+    double y = b->value[node->out[0]].top, wrong = b->value[node->in[0]].forward;
+    struct local l = {.gain_in = 1, .gain_out = 1, .forward = 2 * b->u * y, .relative = 3 * b->u};
+    switch (node->op) {
+    case YS_OP_TANH:
+    case YS_OP_SIGMOID:
+        l.forward = b->u * y + 16 * unit;
+        l.relative += 2 * (l.forward + wrong) + 16 * unit;
+        return l;
+    case YS_OP_DROPOUT:
+        l.gain_in = l.gain_out = 1 / (1 - node->ratio);
+        return l;
+    case YS_OP_NORMALIZE: /* x scale - mean may cancel: each lies below (1 + mean) / std, four times the result */
+        l.gain_in = l.gain_out = node->normalize.scale / node->normalize.std[0];
+        l.forward = y * (b->u + 12 * unit);
+        return l;
+    case YS_OP_MUL:
+        l.gain_in = l.gain_out = fmax(b->value[node->in[0]].top, b->value[node->in[1]].top);
+        l.relative += fmax(wrong, b->value[node->in[1]].forward) / l.gain_in;
+        return l;
+    case YS_OP_FLATTEN:
+    case YS_OP_RESHAPE:
+    case YS_OP_TRANSPOSE:
+    case YS_OP_CONCAT:
+    case YS_OP_SPLIT:
+        l.forward = 0;
+        return l;
+    default: /* Relu, Clip, LeakyRelu, Add */
+        return l;
+    }
+}
+
+static struct local local_of(const struct bounds *b, const struct ys_node *node)
+{
+    switch (node->op) {
+    case YS_OP_CONV:
+    case YS_OP_GEMM:
+        return local_product(b, node);
+    case YS_OP_MAXPOOL:
+    case YS_OP_AVERAGEPOOL:
+    case YS_OP_GLOBAL_MAXPOOL:
+    case YS_OP_GLOBAL_AVERAGEPOOL:
+    case YS_OP_MEAN:
+        return local_pool(b, node);
+    case YS_OP_BATCHNORM:
+        return local_batchnorm(b, node);
+    case YS_OP_LRN:
+        return local_lrn(b, node);
+    case YS_OP_SOFTMAX:
+    case YS_OP_LOG_SOFTMAX:
+        return local_softmax(b, node);
+    default:
+        return local_each(b, node);
+    }
+}
+
+/** From logits that are wrong by d. Cross-entropy: the loss moves by 2 d, each softmax by a factor within exp(+-2 d),
+ * and sum of |dL/dz| <= 2. */
+static void loss_bounds(struct bounds *b, double expected_loss)
+{
+    const struct ys_graph *g = &b->e->n->graph;
+    struct bound *z = &b->value[g->output];
+    double d = z->forward, elements = (double)naive_count(b->e, g->output);
+    double rounding = gamma_of(elements + 16);
+    switch (g->loss) {
+    case YS_LOSS_SOFTMAX_CROSS_ENTROPY:
+        z->gradient = 2;
+        z->backward = 2.1 * d + rounding;
+        b->loss = 2 * d + rounding * fabs(expected_loss);
+        return;
+    case YS_LOSS_NLL:
+        z->gradient = 1;
+        z->backward = 2 * unit;
+        b->loss = d + rounding * z->top;
+        return;
+    default:
+        z->gradient = 2 * (z->top + 1);
+        z->backward = 2 * d + 8 * unit * z->gradient;
+        b->loss = z->gradient * d + rounding * expected_loss;
+    }
+}
+
+/** Gradients of a node's parameters: sums over M places of gradient times value. */
+static void param_bounds(struct bounds *b, const struct ys_node *node)
+{
+    const struct bound *x = &b->value[node->in[0]], *y = &b->value[node->out[0]];
+    double places = (double)(naive_count(b->e, node->out[0]) / extent_at(b->e, node->out[0], 1));
+    double sum = y->backward + y->gradient * gamma_of(places);
+    if (node->bias >= 0)
+        b->param[node->bias] = sum;
+    if (node->op == YS_OP_BATCHNORM) {
+        double r, z;
+        normalised(b, node, &r, &z);
+        b->param[node->weight] =
+            z * (sum + b->u * y->gradient) + y->gradient * (normalised_error(b, node, r, z) + r * (2 + z) * x->forward);
+    } else if (node->weight >= 0) {
+        b->param[node->weight] = x->top * (sum + 2 * b->u * y->gradient) + y->gradient * x->forward;
+    }
+}
+
+static void bounds_of(struct bounds *b, const struct naive *e, double u, double expected_loss)
+{
+    const struct ys_graph *g = &e->n->graph;
+    *b = (struct bounds){.e = e, .u = u};
+    for (int i = 0; i < (int)g->value_count; i++)
+        b->value[i].top = largest(e->value[i], naive_count(e, i));
+    for (size_t i = 0; i < g->node_count; i++) {
+        const struct ys_node *node = &g->nodes[i];
+        struct local l = local_of(b, node);
+        double wrong = 0;
+        for (size_t k = 0; k < node->in_count; k++)
+            wrong += b->value[node->in[k]].forward;
+        for (size_t k = 0; k < node->out_count; k++)
+            b->value[node->out[k]].forward = l.gain_in * wrong + l.forward;
+    }
+    loss_bounds(b, expected_loss);
+    for (size_t i = g->node_count; i-- > 0;) {
+        const struct ys_node *node = &g->nodes[i];
+        struct local l = local_of(b, node);
+        double gradient = 0, backward = 0;
+        for (size_t k = 0; k < node->out_count; k++) {
+            gradient += b->value[node->out[k]].gradient;
+            backward += b->value[node->out[k]].backward;
+        }
+        for (size_t k = 0; k < node->in_count; k++) {
+            b->value[node->in[k]].gradient += l.gain_out * gradient;
+            b->value[node->in[k]].backward += l.gain_out * (backward + l.relative * gradient);
+        }
+        param_bounds(b, node);
+    }
+}
+
+#endif

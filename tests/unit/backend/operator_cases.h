@@ -1,0 +1,311 @@
+/* The grid of operators and shapes. Each case is a network with the operator between pixels and logits; behind what is
+ * no matrix, Flatten is put. Operators with a kink read the pixels themselves, so that a test can keep away from it. */
+#ifndef YS_TESTS_BACKEND_OPERATOR_CASES_H
+#define YS_TESTS_BACKEND_OPERATOR_CASES_H
+
+#include "unit/engine/net.h"
+
+#define WINDOW(kh, kw, sh, sw, top, left, bottom, right)                                                               \
+    ((struct ys_window){{kh, kw}, {sh, sw}, {1, 1}, {top, left, bottom, right}, 1})
+#define SQUARE(k, s, pad)    WINDOW(k, k, s, s, pad, pad, pad, pad)
+#define SPARSE(k, s, d, pad) ((struct ys_window){{k, k}, {s, s}, {d, d}, {pad, pad, pad, pad}, 1})
+#define GROUPS(k, s, pad, g) ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, g})
+#define CEIL(k, s, pad)      ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .ceil = true})
+#define COUNTED(k, s, pad)   ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .include_pad = true})
+#define CEIL_COUNTED(k, s, pad)                                                                                        \
+    ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .ceil = true, .include_pad = true})
+#define LRN(...) ((struct ys_lrn){__VA_ARGS__})
+
+/** Every third pair of channels of the last convolution is absent, but every output keeps one. */
+static void net_disconnect(struct net *n)
+{
+    static unsigned char connected[256];
+    struct ys_node *node = &n->nodes[n->graph.node_count - 1];
+    int64_t pairs = n->params[node->weight].shape[0] * n->params[node->weight].shape[1];
+    for (int64_t i = 0; i < pairs && i < (int64_t)sizeof connected; i++)
+        connected[i] = i % 3 != 1;
+    node->connected = connected;
+}
+
+static void net_leaky_relu(struct net *n, double slope)
+{
+    net_alike(n, YS_OP_LEAKY_RELU)->slope = slope;
+}
+
+static void net_axis(struct net *n, enum ys_op op, int axis)
+{
+    net_softmax(n, op, axis);
+}
+
+static void net_average(struct net *n, struct ys_window w)
+{
+    net_pool_of(n, YS_OP_AVERAGEPOOL, w);
+}
+
+/** A convolution 3x3, whose result is handed back so that several nodes can read it. */
+static int net_branch(struct net *n, int64_t out)
+{
+    net_conv(n, out, SQUARE(3, 1, 1), 1);
+    return n->last;
+}
+
+/** The pixels and two convolutions of them, joined or combined. */
+static void net_combine(struct net *n, enum ys_op op)
+{
+    int first = net_branch(n, n->values[0].shape[1]);
+    net_from(n, 0);
+    net_branch(n, n->values[0].shape[1]);
+    net_with(n, op, first);
+    net_with(n, op, 0);
+}
+
+static void net_twice(struct net *n, enum ys_op op)
+{
+    int both = net_branch(n, 2);
+    net_with(n, op, both);
+}
+
+static void net_join(struct net *n, int axis)
+{
+    int first = net_branch(n, n->values[0].shape[1]);
+    net_from(n, 0);
+    net_leaky_relu(n, 0.5);
+    net_concat(n, axis, 2, (const int[]){0, first});
+}
+
+/** One value read by a convolution, a sum, a view and a join. */
+static void net_read_often(struct net *n)
+{
+    int64_t channels = n->values[0].shape[1], area = n->values[0].shape[2] * n->values[0].shape[3];
+    int v = net_branch(n, channels), shortcut, flat;
+    net_branch(n, channels);
+    net_with(n, YS_OP_ADD, v);
+    shortcut = n->last;
+    net_from(n, v);
+    net_reshape(n, 4, (const int64_t[]){channels, area, 1});
+    flat = n->last;
+    net_from(n, shortcut);
+    net_reshape(n, 4, (const int64_t[]){channels, area, 1});
+    net_concat(n, 2, 1, &flat);
+}
+
+/** Parts along an axis, put together again in the other order; with `dead`, one is read by nobody. */
+static void net_parts(struct net *n, int axis, size_t count, const int64_t *extents, bool dead)
+{
+    int parts[YS_NODE_MAX_OUT];
+    net_split(n, axis, count, extents, parts);
+    if (dead)
+        parts[1] = parts[0];
+    net_concat(n, axis, count - 1, parts);
+}
+
+static void net_residual_block(struct net *n)
+{
+    int64_t channels = n->values[0].shape[1];
+    net_batchnorm(n, 1e-5, 0.1);
+    int shortcut = n->last;
+    net_branch(n, channels);
+    net_batchnorm(n, 1e-5, 0.1);
+    net_alike(n, YS_OP_SIGMOID);
+    net_branch(n, channels);
+    net_with(n, YS_OP_ADD, shortcut);
+}
+
+static void net_mean_kept(struct net *n, unsigned reduced)
+{
+    struct ys_value v = n->values[n->last];
+    for (size_t i = 1; i < v.rank; i++)
+        v.shape[i] = reduced >> i & 1 ? 1 : v.shape[i];
+    struct ys_node *node = net_node(n, YS_OP_MEAN, v.rank, v.shape + 1);
+    node->keepdims = true;
+    for (size_t i = 1; i < v.rank; i++)
+        node->reduced[i] = reduced >> i & 1;
+}
+
+static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
+{
+    net_flatten(n);
+    if (loss == YS_LOSS_NLL)
+        net_axis(n, YS_OP_LOG_SOFTMAX, 1);
+    n->graph.loss = loss;
+    n->graph.label_smoothing = smoothing;
+}
+
+/* NAME, pixel type, batch, channels, height, width, then the operator. */
+#define CONVOLUTIONS(X)                                                                                                \
+    X(conv_3x3_pad_1, YS_F32, 2, 2, 5, 7, net_conv(n, 3, SQUARE(3, 1, 1), 1))                                          \
+    X(conv_one_channel, YS_F32, 2, 1, 4, 4, net_conv(n, 1, SQUARE(2, 1, 0), 1))                                        \
+    X(conv_odd_size_stride_2, YS_F32, 2, 3, 7, 5, net_conv(n, 4, SQUARE(3, 2, 1), 1))                                  \
+    X(conv_stride_beyond_kernel, YS_F32, 2, 3, 8, 7, net_conv(n, 4, WINDOW(2, 1, 3, 3, 0, 0, 0, 0), 1))                \
+    X(conv_asymmetric_pad, YS_F32, 2, 2, 5, 6, net_conv(n, 3, WINDOW(3, 4, 1, 1, 0, 1, 2, 3), 1))                      \
+    X(conv_asymmetric_pad_stride, YS_F32, 2, 2, 6, 6, net_conv(n, 3, WINDOW(3, 3, 2, 2, 0, 0, 1, 1), 1))               \
+    X(conv_pad_beyond_need, YS_F32, 2, 2, 3, 3, net_conv(n, 3, SQUARE(1, 1, 2), 1))                                    \
+    X(conv_pad_beyond_kernel, YS_F32, 2, 2, 3, 4, net_conv(n, 3, SQUARE(2, 2, 3), 1))                                  \
+    X(conv_two_groups, YS_F32, 2, 4, 5, 5, net_conv(n, 6, GROUPS(3, 1, 1, 2), 1))                                      \
+    X(conv_groups_stride, YS_F32, 2, 6, 5, 6, net_conv(n, 3, GROUPS(3, 2, 1, 3), 0))                                   \
+    X(conv_depthwise, YS_F32, 2, 5, 5, 5, net_conv(n, 5, GROUPS(3, 1, 1, 5), 1))                                       \
+    X(conv_depthwise_stride_2, YS_F32, 2, 17, 6, 7, net_conv(n, 17, GROUPS(3, 2, 1, 17), 0))                           \
+    X(conv_depthwise_double, YS_F32, 1, 3, 5, 4, net_conv(n, 6, GROUPS(2, 1, 0, 3), 0))                                \
+    X(conv_dilated, YS_F32, 2, 2, 7, 7, net_conv(n, 3, SPARSE(3, 1, 2, 2), 1))                                         \
+    X(conv_dilated_stride, YS_F32, 2, 2, 9, 8, net_conv(n, 3, SPARSE(2, 2, 3, 1), 1))                                  \
+    X(conv_odd_channels, YS_F32, 2, 17, 5, 5, net_conv(n, 33, SQUARE(3, 1, 1), 1))                                     \
+    X(conv_full_blocks, YS_F32, 2, 16, 6, 6, net_conv(n, 32, SQUARE(5, 1, 2), 1))                                      \
+    X(conv_many_taps, YS_F32, 1, 30, 4, 5, net_conv(n, 7, SQUARE(3, 1, 1), 1))                                         \
+    X(conv_many_positions, YS_F32, 1, 2, 23, 25, net_conv(n, 2, SQUARE(3, 1, 1), 1))                                   \
+    X(conv_many_outputs, YS_F32, 1, 5, 2, 2, net_conv(n, 270, SQUARE(1, 1, 0), 1))                                     \
+    X(conv_batch_1, YS_F32, 1, 3, 5, 5, net_conv(n, 4, SQUARE(3, 1, 1), 1))                                            \
+    X(conv_one_pixel, YS_F32, 1, 3, 1, 1, net_conv(n, 4, SQUARE(3, 1, 1), 1))                                          \
+    X(conv_without_bias, YS_F32, 2, 3, 5, 5, net_conv(n, 4, SQUARE(3, 1, 1), 0))                                       \
+    X(conv_flat_kernel, YS_F32, 2, 2, 4, 9, net_conv(n, 3, WINDOW(1, 5, 1, 2, 0, 2, 0, 2), 1))                         \
+    X(conv_1x1, YS_F32, 3, 5, 3, 3, net_conv(n, 7, SQUARE(1, 1, 0), 1))                                                \
+    X(conv_1x1_stride_2, YS_F32, 2, 5, 5, 5, net_conv(n, 7, SQUARE(1, 2, 0), 0))                                       \
+    X(conv_whole_image, YS_F32, 3, 2, 4, 5, net_conv(n, 6, WINDOW(4, 5, 1, 1, 0, 0, 0, 0), 1))                         \
+    X(conv_connections, YS_F32, 2, 4, 5, 5, (net_conv(n, 5, SQUARE(3, 1, 1), 1), net_disconnect(n)))                   \
+    X(conv_connections_groups, YS_F32, 2, 6, 4, 5, (net_conv(n, 4, GROUPS(2, 2, 1, 2), 0), net_disconnect(n)))         \
+    X(gemm_small, YS_F32, 3, 7, 1, 1, (net_flatten(n), net_gemm(n, 5, 1)))                                             \
+    X(gemm_batch_1, YS_F32, 1, 9, 1, 1, (net_flatten(n), net_gemm(n, 4, 1)))                                           \
+    X(gemm_without_bias, YS_F32, 4, 6, 1, 1, (net_flatten(n), net_gemm(n, 3, 0)))                                      \
+    X(gemm_wide, YS_F32, 5, 130, 1, 1, (net_flatten(n), net_gemm(n, 70, 1)))                                           \
+    X(gemm_deep, YS_F32, 2, 401, 1, 1, (net_flatten(n), net_gemm(n, 11, 1)))                                           \
+    X(gemm_many_outputs, YS_F32, 2, 9, 1, 1, (net_flatten(n), net_gemm(n, 270, 1)))                                    \
+    X(gemm_one_feature, YS_F32, 3, 1, 1, 1, (net_flatten(n), net_gemm(n, 2, 1)))                                       \
+    X(gemm_of_an_image, YS_F32, 3, 2, 3, 5, (net_flatten(n), net_gemm(n, 4, 1)))
+
+#define POOLS(X)                                                                                                       \
+    X(maxpool_2x2, YS_F32, 2, 3, 6, 6, net_pool(n, SQUARE(2, 2, 0)))                                                   \
+    X(maxpool_odd_size, YS_F32, 2, 3, 7, 5, net_pool(n, SQUARE(2, 2, 0)))                                              \
+    X(maxpool_overlapping, YS_F32, 2, 3, 7, 7, net_pool(n, SQUARE(3, 2, 1)))                                           \
+    X(maxpool_stride_1, YS_F32, 2, 2, 5, 6, net_pool(n, SQUARE(3, 1, 1)))                                              \
+    X(maxpool_stride_beyond_kernel, YS_F32, 2, 2, 8, 8, net_pool(n, SQUARE(2, 3, 0)))                                  \
+    X(maxpool_asymmetric_pad, YS_F32, 2, 2, 5, 5, net_pool(n, WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                         \
+    X(maxpool_pad_beyond_need, YS_F32, 2, 2, 3, 4, net_pool(n, SQUARE(5, 2, 2)))                                       \
+    X(maxpool_dilated, YS_F32, 2, 2, 7, 7, net_pool(n, SPARSE(2, 1, 2, 0)))                                            \
+    X(maxpool_ceil, YS_F32, 2, 3, 6, 7, net_pool(n, CEIL(3, 2, 0)))                                                    \
+    X(maxpool_ceil_pad, YS_F32, 2, 2, 5, 6, net_pool(n, CEIL(3, 3, 1)))                                                \
+    X(maxpool_ceil_left_out, YS_F32, 2, 2, 4, 4, net_pool(n, CEIL(2, 3, 1)))                                           \
+    X(maxpool_one_channel, YS_F32, 1, 1, 4, 6, net_pool(n, WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                            \
+    X(maxpool_16_channels, YS_F32, 2, 16, 4, 4, net_pool(n, SQUARE(2, 2, 0)))                                          \
+    X(maxpool_1x1, YS_F32, 2, 3, 3, 4, net_pool(n, SQUARE(1, 1, 0)))                                                   \
+    X(averagepool_2x2, YS_F32, 2, 3, 6, 6, net_average(n, SQUARE(2, 2, 0)))                                            \
+    X(averagepool_odd_size, YS_F32, 2, 3, 7, 5, net_average(n, SQUARE(2, 2, 0)))                                       \
+    X(averagepool_pad, YS_F32, 2, 3, 5, 6, net_average(n, SQUARE(3, 2, 1)))                                            \
+    X(averagepool_counted_pad, YS_F32, 2, 3, 5, 6, net_average(n, COUNTED(3, 2, 1)))                                   \
+    X(averagepool_stride_1, YS_F32, 2, 17, 4, 5, net_average(n, COUNTED(3, 1, 1)))                                     \
+    X(averagepool_stride_beyond_kernel, YS_F32, 2, 2, 8, 8, net_average(n, SQUARE(2, 3, 0)))                           \
+    X(averagepool_asymmetric_pad, YS_F32, 2, 2, 5, 5, net_average(n, WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                  \
+    X(averagepool_pad_beyond_need, YS_F32, 2, 2, 3, 4, net_average(n, COUNTED(5, 2, 2)))                               \
+    X(averagepool_ceil, YS_F32, 2, 3, 6, 7, net_average(n, CEIL(3, 2, 0)))                                             \
+    X(averagepool_ceil_pad, YS_F32, 2, 2, 5, 6, net_average(n, CEIL(3, 3, 1)))                                         \
+    X(averagepool_ceil_counted_pad, YS_F32, 2, 2, 6, 7, net_average(n, CEIL_COUNTED(3, 2, 1)))                         \
+    X(averagepool_ceil_left_out, YS_F32, 2, 2, 4, 4, net_average(n, CEIL_COUNTED(2, 3, 1)))                            \
+    X(averagepool_dilated, YS_F32, 2, 2, 7, 7, net_average(n, SPARSE(2, 2, 2, 1)))                                     \
+    X(averagepool_batch_1, YS_F32, 1, 1, 4, 6, net_average(n, WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                         \
+    X(global_averagepool_odd, YS_F32, 3, 5, 3, 7, net_global_pool(n, YS_OP_GLOBAL_AVERAGEPOOL))                        \
+    X(global_averagepool_one_pixel, YS_F32, 2, 16, 1, 1, net_global_pool(n, YS_OP_GLOBAL_AVERAGEPOOL))                 \
+    X(global_maxpool_odd, YS_F32, 3, 5, 3, 7, net_global_pool(n, YS_OP_GLOBAL_MAXPOOL))                                \
+    X(global_maxpool_batch_1, YS_F32, 1, 16, 4, 4, net_global_pool(n, YS_OP_GLOBAL_MAXPOOL))
+
+#define NORMALISATIONS(X)                                                                                              \
+    X(normalize_each_channel, YS_F32, 2, 3, 4, 5, net_normalize(n, 3, 1.0))                                            \
+    X(normalize_all_alike, YS_F32, 2, 3, 4, 5, net_normalize(n, 1, 0.5))                                               \
+    X(normalize_bytes, YS_U8, 2, 3, 4, 5, net_normalize(n, 3, 1.0 / 255))                                              \
+    X(normalize_within, YS_F32, 2, 3, 4, 4, (net_branch(n, 3), net_normalize(n, 3, 0.5)))                              \
+    X(batchnorm_image, YS_F32, 3, 4, 5, 3, net_batchnorm(n, 1e-5, 0.1))                                                \
+    X(batchnorm_16_channels, YS_F32, 2, 16, 4, 4, net_batchnorm(n, 1e-3, 0.1))                                         \
+    X(batchnorm_batch_1, YS_F32, 1, 3, 4, 5, net_batchnorm(n, 1e-5, 0.1))                                              \
+    X(batchnorm_one_channel, YS_F32, 4, 1, 3, 3, net_batchnorm(n, 1e-5, 0.1))                                          \
+    X(batchnorm_one_pixel, YS_F32, 8, 3, 1, 1, net_batchnorm(n, 1e-5, 0.1))                                            \
+    X(batchnorm_features, YS_F32, 8, 7, 1, 1, (net_flatten(n), net_batchnorm(n, 1e-5, 0.1)))                           \
+    X(batchnorm_behind_conv, YS_F32, 3, 3, 4, 4, (net_conv(n, 5, SQUARE(3, 1, 1), 0), net_batchnorm(n, 1e-5, 0.1)))    \
+    X(lrn_of_5, YS_F32, 2, 8, 3, 4, net_lrn(n, LRN(5, 1e-1, 0.75, 1)))                                                 \
+    X(lrn_even_size, YS_F32, 2, 7, 3, 3, net_lrn(n, LRN(4, 5e-1, 0.75, 2)))                                            \
+    X(lrn_of_1, YS_F32, 1, 3, 2, 3, net_lrn(n, LRN(1, 1, 0.5, 1)))                                                     \
+    X(lrn_beyond_channels, YS_F32, 2, 3, 3, 3, net_lrn(n, LRN(9, 1, 1, 1.5)))                                          \
+    X(lrn_16_channels, YS_F32, 2, 16, 2, 2, net_lrn(n, LRN(3, 5e-2, 0.75, 1)))                                         \
+    X(dropout_half, YS_F32, 3, 3, 5, 7, net_dropout(n, 0.5))                                                           \
+    X(dropout_none, YS_F32, 2, 3, 4, 4, net_dropout(n, 0))                                                             \
+    X(dropout_features, YS_F32, 5, 37, 1, 1, (net_flatten(n), net_dropout(n, 0.25)))                                   \
+    X(dropout_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 17, SQUARE(3, 1, 1), 1), net_dropout(n, 0.4)))
+
+#define POINTWISE(X)                                                                                                   \
+    X(relu_odd, YS_F32, 3, 3, 5, 7, net_relu(n))                                                                       \
+    X(relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_relu(n)))                                                   \
+    X(clip_odd, YS_F32, 3, 3, 5, 7, net_clip(n, -0.25, 0.5))                                                           \
+    X(clip_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_clip(n, 0, 0.75)))                                          \
+    X(leaky_relu_odd, YS_F32, 3, 3, 5, 7, net_leaky_relu(n, 0.01))                                                     \
+    X(leaky_relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_leaky_relu(n, 0.3)))                                  \
+    X(tanh_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_TANH))                                                          \
+    X(tanh_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 16, SQUARE(3, 1, 1), 1), net_alike(n, YS_OP_TANH)))           \
+    X(sigmoid_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_SIGMOID))                                                    \
+    X(sigmoid_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_SIGMOID)))                                \
+    X(softmax_flat, YS_F32, 3, 11, 1, 1, (net_flatten(n), net_axis(n, YS_OP_SOFTMAX, 1)))                              \
+    X(softmax_channels, YS_F32, 2, 5, 3, 4, net_axis(n, YS_OP_SOFTMAX, 1))                                             \
+    X(softmax_last_axis, YS_F32, 2, 2, 3, 7, net_axis(n, YS_OP_SOFTMAX, 3))                                            \
+    X(log_softmax_flat, YS_F32, 3, 11, 1, 1, (net_flatten(n), net_axis(n, YS_OP_LOG_SOFTMAX, 1)))                      \
+    X(log_softmax_channels, YS_F32, 2, 5, 3, 4, net_axis(n, YS_OP_LOG_SOFTMAX, 1))                                     \
+    X(log_softmax_last_axis, YS_F32, 2, 2, 3, 7, net_axis(n, YS_OP_LOG_SOFTMAX, 3))                                    \
+    X(add_three, YS_F32, 2, 3, 4, 5, net_combine(n, YS_OP_ADD))                                                        \
+    X(add_16_channels, YS_F32, 1, 16, 4, 4, net_combine(n, YS_OP_ADD))                                                 \
+    X(add_to_itself, YS_F32, 2, 3, 4, 5, net_twice(n, YS_OP_ADD))                                                      \
+    X(mul_three, YS_F32, 2, 3, 4, 5, net_combine(n, YS_OP_MUL))                                                        \
+    X(mul_16_channels, YS_F32, 1, 16, 4, 4, net_combine(n, YS_OP_MUL))                                                 \
+    X(mul_with_itself, YS_F32, 2, 3, 4, 5, net_twice(n, YS_OP_MUL))                                                    \
+    X(residual_block, YS_F32, 3, 4, 5, 5, net_residual_block(n))
+
+#define MOVES(X)                                                                                                       \
+    X(flatten_alone, YS_F32, 2, 3, 2, 3, (void)n)                                                                      \
+    X(concat_channels, YS_F32, 2, 3, 4, 5, net_join(n, 1))                                                             \
+    X(concat_16_channels, YS_F32, 2, 16, 3, 3, net_join(n, 1))                                                         \
+    X(concat_rows, YS_F32, 2, 3, 4, 5, net_join(n, 2))                                                                 \
+    X(concat_columns, YS_F32, 2, 2, 3, 3, net_join(n, 3))                                                              \
+    X(split_channels, YS_F32, 2, 7, 3, 4, net_parts(n, 1, 3, (const int64_t[]){2, 4, 1}, false))                       \
+    X(split_16_channels, YS_F32, 2, 32, 3, 3, net_parts(n, 1, 2, (const int64_t[]){16, 16}, false))                    \
+    X(split_rows, YS_F32, 2, 2, 5, 4, net_parts(n, 2, 2, (const int64_t[]){2, 3}, false))                              \
+    X(split_behind_conv, YS_F32, 2, 3, 3, 4,                                                                           \
+      (net_branch(n, 8), net_parts(n, 1, 4, (const int64_t[]){1, 2, 3, 2}, false)))                                    \
+    X(split_with_an_unread_part, YS_F32, 2, 3, 3, 4,                                                                   \
+      (net_branch(n, 6), net_parts(n, 1, 3, (const int64_t[]){2, 2, 2}, true)))                                        \
+    X(reshape_channels, YS_F32, 2, 4, 3, 5, net_reshape(n, 4, (const int64_t[]){2, 6, 5}))                             \
+    X(reshape_behind_conv, YS_F32, 2, 3, 4, 4,                                                                         \
+      (net_branch(n, 16), net_reshape(n, 3, (const int64_t[]){32, 8}), net_alike(n, YS_OP_TANH)))                      \
+    X(reshape_to_logits, YS_F32, 2, 3, 2, 2, (net_branch(n, 5), net_reshape(n, 2, (const int64_t[]){20})))             \
+    X(transpose_to_channels_last, YS_F32, 2, 3, 4, 5, net_transpose(n, (const int[]){0, 2, 3, 1}))                     \
+    X(transpose_to_channels_first, YS_F32, 2, 3, 4, 5, net_transpose(n, (const int[]){0, 3, 1, 2}))                    \
+    X(transpose_behind_conv, YS_F32, 2, 3, 3, 4, (net_branch(n, 17), net_transpose(n, (const int[]){0, 1, 3, 2})))     \
+    X(transpose_shuffled_channels, YS_F32, 2, 6, 2, 3,                                                                 \
+      (net_reshape(n, 5, (const int64_t[]){2, 3, 2, 3}), net_transpose(n, (const int[]){0, 2, 1, 3, 4})))              \
+    X(mean_over_image, YS_F32, 2, 5, 3, 4, net_mean(n, 0xc))                                                           \
+    X(mean_over_channels, YS_F32, 2, 5, 3, 4, net_mean(n, 0x2))                                                        \
+    X(mean_over_rows, YS_F32, 2, 3, 4, 5, net_mean(n, 0x4))                                                            \
+    X(mean_keeping_axes, YS_F32, 2, 3, 4, 5, net_mean_kept(n, 0x8))                                                    \
+    X(mean_behind_conv, YS_F32, 2, 3, 4, 4, (net_branch(n, 16), net_mean(n, 0xc)))                                     \
+    X(reads_of_one_value, YS_F32, 2, 3, 4, 3, net_read_often(n))
+
+#define LOSSES(X)                                                                                                      \
+    X(loss_label_smoothing, YS_F32, 3, 7, 1, 1, net_loss(n, YS_LOSS_SOFTMAX_CROSS_ENTROPY, 0.1))                       \
+    X(loss_label_smoothing_behind_conv, YS_F32, 2, 3, 3, 3,                                                            \
+      (net_branch(n, 4), net_loss(n, YS_LOSS_SOFTMAX_CROSS_ENTROPY, 0.3)))                                             \
+    X(loss_nll, YS_F32, 3, 7, 1, 1, net_loss(n, YS_LOSS_NLL, 0))                                                       \
+    X(loss_nll_behind_conv, YS_F32, 2, 3, 3, 3, (net_branch(n, 4), net_loss(n, YS_LOSS_NLL, 0)))                       \
+    X(loss_squared_error, YS_F32, 3, 7, 1, 1, net_loss(n, YS_LOSS_MEAN_SQUARED_ERROR, 0))                              \
+    X(loss_squared_error_behind_conv, YS_F32, 2, 3, 3, 3,                                                              \
+      (net_branch(n, 4), net_loss(n, YS_LOSS_MEAN_SQUARED_ERROR, 0)))
+
+static void net_finish(struct net *n)
+{
+    if (n->values[n->graph.output].rank > 2)
+        net_flatten(n);
+}
+
+#define CASES(X) CONVOLUTIONS(X) POOLS(X) NORMALISATIONS(X) POINTWISE(X) MOVES(X) LOSSES(X)
+
+#define CASE_NET(name, dtype, batch, c, h, w, ...)                                                                     \
+    static void name##_net(struct net *n)                                                                              \
+    {                                                                                                                  \
+        net_input(n, dtype, batch, c, h, w);                                                                           \
+        __VA_ARGS__;                                                                                                   \
+        net_finish(n);                                                                                                 \
+    }
+CASES(CASE_NET)
+
+#endif
