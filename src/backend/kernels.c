@@ -3,20 +3,52 @@
 #include <math.h>
 
 extern const struct ys_kernels ys_kernels_f32, ys_kernels_bf16;
+extern ys_status ys_kernels_update(void *context, void *const *operand);
 #ifdef __x86_64__
 extern const struct ys_kernels ys_kernels_f32_v3, ys_kernels_bf16_v3, ys_kernels_f32_v4, ys_kernels_bf16_v4;
+extern ys_status ys_kernels_update_v3(void *context, void *const *operand);
+extern ys_status ys_kernels_update_v4(void *context, void *const *operand);
 #endif
 
-const struct ys_kernels *ys_kernels(bool bf16)
+/** The widest of the x86-64 levels that were compiled: 1, 3 or 4. */
+static int width(void)
 {
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return bf16 ? &ys_kernels_bf16_v4 : &ys_kernels_f32_v4;
+        return 4;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
+        return 3;
+#endif
+    return 1;
+}
+
+const struct ys_kernels *ys_kernels(bool bf16)
+{
+    switch (width()) {
+#ifdef __x86_64__
+    case 4:
+        return bf16 ? &ys_kernels_bf16_v4 : &ys_kernels_f32_v4;
+    case 3:
         return bf16 ? &ys_kernels_bf16_v3 : &ys_kernels_f32_v3;
 #endif
-    return bf16 ? &ys_kernels_bf16 : &ys_kernels_f32;
+    default:
+        return bf16 ? &ys_kernels_bf16 : &ys_kernels_f32;
+    }
+}
+
+ys_call_run ys_kernel_update(void)
+{
+    switch (width()) {
+#ifdef __x86_64__
+    case 4:
+        return ys_kernels_update_v4;
+    case 3:
+        return ys_kernels_update_v3;
+#endif
+    default:
+        return ys_kernels_update;
+    }
 }
 
 size_t ys_tail_stats_bytes(const struct ys_tail *t)

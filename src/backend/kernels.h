@@ -57,6 +57,11 @@ struct ys_elements {
     size_t count;
 };
 
+struct ys_update {
+    int threads;
+    const struct ys_lowering *low;
+};
+
 /* Each takes the struct named as its context. */
 struct ys_kernels {
     ys_call_run tail_stats;   /* ys_tail. x, weight, bias, running_mean, running_var, stats */
@@ -72,5 +77,7 @@ struct ys_kernels {
 
 /** For values in float or bfloat16, in the widest form that this processor runs. */
 const struct ys_kernels *ys_kernels(bool bf16);
+/** The optimizer. Context: ys_update; operands: weights, gradients, [state1], [state2]. */
+ys_call_run ys_kernel_update(void);
 
 #endif

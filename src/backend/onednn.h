@@ -147,10 +147,4 @@ struct ys_onednn_loss {
 };
 ys_status ys_onednn_loss_run(void *context, void *const *operand); /* logits, labels, loss, [dlogits] */
 
-struct ys_onednn_update {
-    int threads;
-    const struct ys_lowering *low;
-};
-ys_status ys_onednn_update_run(void *context, void *const *operand); /* w, g, [state1], [state2] */
-
 #endif

@@ -243,13 +243,13 @@ ys_status ys_onednn_loss(struct ys_lowering *low)
 
 ys_status ys_onednn_update(struct ys_lowering *low)
 {
-    struct ys_onednn_update c = {low->config.threads, low};
+    struct ys_update c = {low->config.threads, low};
     struct ys_operand operands[4] = {ys_at(low->weights), ys_at(low->gradients)};
     size_t count = 2;
     if (low->state1 >= 0)
         operands[count++] = ys_at(low->state1);
     if (low->state2 >= 0)
         operands[count++] = ys_at(low->state2);
-    YS_TRY(ys_onednn_append_own(low, "update", ys_onednn_update_run, &c, sizeof c, operands, count));
+    YS_TRY(ys_onednn_append_own(low, "update", ys_kernel_update(), &c, sizeof c, operands, count));
     return ys_onednn_update_running(low);
 }
