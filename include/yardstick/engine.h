@@ -21,7 +21,8 @@
 #include <stdint.h>
 
 struct ys_engine;
-struct ys_graph; /* graph/graph.h */
+struct ys_graph;   /* graph/graph.h */
+struct ys_program; /* engine/program.h */
 
 /** BF16: convolutions, products and the activations between them; parameters, optimizer state, statistics, logits and
  * loss are float. */
@@ -131,6 +132,14 @@ struct ys_engine_counters {
     uint64_t steps;         /* since open or reset */
 };
 struct ys_engine_counters ys_engine_counters(const struct ys_engine *engine);
+
+/* Where a step spends its time. */
+const struct ys_program *ys_engine_program(const struct ys_engine *engine);
+/** Runs one call of the program, in mode TRAIN if the engine trains. Every call in order is a step at the rate of the
+ * last ys_engine_step(), on the rows in ys_engine_input(), that is not counted; a convolution or product that is run
+ * again at its turn gives the same once more. */
+int ys_engine_run_call(struct ys_engine *engine, size_t call);
+
 /** Of a guarded engine: fails when something was written outside a buffer. */
 int ys_engine_check(const struct ys_engine *engine);
 

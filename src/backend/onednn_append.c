@@ -79,7 +79,8 @@ ys_status ys_onednn_append(struct ys_lowering *low, const char *name, const_dnnl
                            .free = operation_free,
                            .context = operation,
                            .operand_count = count,
-                           .segment = low->segment};
+                           .segment = low->segment,
+                           .kind = low->kind};
     for (size_t i = 0; i < count; i++)
         call.operands[i] = arguments[i].operand;
     return ys_program_call(low->program, &call);
@@ -104,6 +105,8 @@ ys_status ys_onednn_append_reorder(struct ys_lowering *low, const char *name, co
     ys_status status =
         ys_onednn_append(low, name, pd, (struct onednn_argument[]){{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}}, 2);
     dnnl_primitive_desc_destroy(pd);
+    if (status == YS_OK)
+        ys_lower_mark(low, YS_CALL_LAYOUT);
     return status;
 }
 
@@ -184,8 +187,10 @@ ys_status ys_onednn_value(struct ys_lowering *low, const char *name, int value, 
 static ys_status append_add(struct ys_lowering *low, const char *name, const ys_layout *layout, int into, int share)
 {
     struct ys_elements c = {low->config.threads, ys_layout_elements(layout)};
-    return ys_onednn_append_own(low, name, ys_kernels(ys_layout_is_bf16(layout))->add, &c, sizeof c,
-                                (struct ys_operand[]){ys_at(into), ys_at(share)}, 2);
+    YS_TRY(ys_onednn_append_own(low, name, ys_kernels(ys_layout_is_bf16(layout))->add, &c, sizeof c,
+                                (struct ys_operand[]){ys_at(into), ys_at(share)}, 2));
+    ys_lower_mark(low, YS_CALL_POINTWISE);
+    return YS_OK;
 }
 
 /** Adds a share in the gradient's own layout. */

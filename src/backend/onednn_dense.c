@@ -167,7 +167,9 @@ ys_status ys_onednn_forward_dense(struct ys_lowering *low, const struct ys_node 
     arguments[1].operand = ys_at(low->value[node->out[0]]);
     if (node->bias >= 0)
         arguments[3] = (struct onednn_argument){DNNL_ARG_BIAS, ys_onednn_param(low, low->weights, node->bias)};
-    return ys_onednn_append(low, node->name, state->forward, arguments, 3 + (node->bias >= 0));
+    YS_TRY(ys_onednn_append(low, node->name, state->forward, arguments, 3 + (node->bias >= 0)));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
+    return YS_OK;
 }
 
 static ys_status backward_data(struct ys_lowering *low, const struct ys_node *node, struct ys_operand gradient,
@@ -185,6 +187,7 @@ static ys_status backward_data(struct ys_lowering *low, const struct ys_node *no
     YS_TRY(ys_onednn_need(low, node->name, have, &dst, &arguments[1].operand));
     YS_TRY(ys_onednn_buffer(low, &src, &arguments[2].operand.buffer));
     YS_TRY(ys_onednn_append(low, node->name, pd, arguments, 3));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
     if (node->op == YS_OP_GEMM) { /* rows again as the value before Flatten has them */
         YS_TRY(ys_onednn_plain(low, in, &src));
         src = ys_layout_cast(&src, o->type);
@@ -265,6 +268,7 @@ static ys_status backward_weights(struct ys_lowering *low, const struct ys_node 
     if (node->bias >= 0)
         arguments[3] = (struct onednn_argument){DNNL_ARG_DIFF_BIAS, ys_onednn_param(low, low->gradients, node->bias)};
     YS_TRY(ys_onednn_append(low, node->name, pd, arguments, 3 + (node->bias >= 0)));
+    ys_lower_mark(low, YS_CALL_WEIGHTS);
     if (!is_stored)
         YS_TRY(ys_onednn_append_reorder(low, node->name, &weight, arguments[2].operand, stored, target));
     return node->connected ? append_connections(low, node) : YS_OK;

@@ -117,8 +117,10 @@ static ys_status end_share(struct ys_lowering *low, const struct ys_node *node, 
     const struct ys_ref *ref = low->state;
     if (share == low->gradient[value])
         return YS_OK;
-    return call_each(low, node, value, ref->kernels->accumulate,
-                     (struct ys_operand[]){at(share), at(low->gradient[value])}, 2);
+    YS_TRY(call_each(low, node, value, ref->kernels->accumulate,
+                     (struct ys_operand[]){at(share), at(low->gradient[value])}, 2));
+    ys_lower_mark(low, YS_CALL_POINTWISE);
+    return YS_OK;
 }
 
 /* ---- convolutions and dense layers */
@@ -134,7 +136,9 @@ static ys_status forward_product(struct ys_lowering *low, const struct ys_node *
         operands[count++] = param_at(low, low->weights, node->bias);
     operands[count++] = at(ref->workspace);
     operands[count++] = at(low->value[node->out[0]]);
-    return call(low, node, ref->kernels->forward[node->op], ys_ref_context(low, node), operands, count);
+    YS_TRY(call(low, node, ref->kernels->forward[node->op], ys_ref_context(low, node), operands, count));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
+    return YS_OK;
 }
 
 static ys_status backward_by_weights(struct ys_lowering *low, const struct ys_node *node)
@@ -144,8 +148,10 @@ static ys_status backward_by_weights(struct ys_lowering *low, const struct ys_no
                                      param_at(low, low->gradients, node->weight)};
     if (node->bias >= 0)
         operands[4] = param_at(low, low->gradients, node->bias);
-    return call(low, node, node->op == YS_OP_CONV ? ref->kernels->conv_weights : ref->kernels->gemm_weights,
-                ys_ref_context(low, node), operands, 4 + (node->bias >= 0));
+    YS_TRY(call(low, node, node->op == YS_OP_CONV ? ref->kernels->conv_weights : ref->kernels->gemm_weights,
+                ys_ref_context(low, node), operands, 4 + (node->bias >= 0)));
+    ys_lower_mark(low, YS_CALL_WEIGHTS);
+    return YS_OK;
 }
 
 static ys_status backward_product(struct ys_lowering *low, const struct ys_node *node)
@@ -166,6 +172,7 @@ static ys_status backward_product(struct ys_lowering *low, const struct ys_node 
     }
     operands[count++] = at(share);
     YS_TRY(call(low, node, ref->kernels->backward[node->op], ys_ref_context(low, node), operands, count));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
     return end_share(low, node, node->in[0], share);
 }
 

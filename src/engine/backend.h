@@ -63,6 +63,7 @@ struct ys_lowering {
     const uint64_t *step; /* steps done since open or reset */
     const enum ys_engine_mode *mode; /* of the run about to begin */
     enum ys_segment segment;         /* that calls are being appended to */
+    enum ys_call_kind kind;          /* of those calls, unless ys_lower_mark() says otherwise */
     int saved_threads;               /* the calling thread's own setting, between enter and leave */
     void *state;                     /* the back end's own; made by begin, which may fail half way: end copes */
 };
@@ -117,5 +118,8 @@ int ys_lower_gradient_holders(const struct ys_lowering *low, int buffer);
 /** Appends a call to the current segment; `context` is the program's from here on, also on failure. */
 ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run run, void *context,
                         void (*free_context)(void *), const struct ys_operand *operands, size_t count) YS_MUST_CHECK;
+/** The call appended last is of this kind. The engine takes calls of a convolution or matrix product for pointwise
+ * ones: a back end marks the products, and what it does beside a node's own work. */
+void ys_lower_mark(struct ys_lowering *low, enum ys_call_kind kind);
 
 #endif

@@ -373,6 +373,21 @@ struct ys_engine_counters ys_engine_counters(const struct ys_engine *e)
     return c;
 }
 
+const struct ys_program *ys_engine_program(const struct ys_engine *e)
+{
+    return &e->program;
+}
+
+int ys_engine_run_call(struct ys_engine *e, size_t call)
+{
+    YS_ASSERT(call < e->program.call_count);
+    e->mode = e->low.config.training ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL;
+    enter(e);
+    ys_status status = ys_program_run_call(&e->program, call);
+    leave(e);
+    return status;
+}
+
 int ys_engine_check(const struct ys_engine *e)
 {
     return ys_program_check_guards(&e->program);

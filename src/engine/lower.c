@@ -45,10 +45,36 @@ ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run r
                            .context = context,
                            .free = free_context,
                            .operand_count = count,
-                           .segment = low->segment};
+                           .segment = low->segment,
+                           .kind = low->kind};
     YS_ASSERT(count <= YS_CALL_MAX_OPERANDS);
     memcpy(call.operands, operands, count * sizeof *operands);
     return ys_program_call(low->program, &call);
+}
+
+void ys_lower_mark(struct ys_lowering *low, enum ys_call_kind kind)
+{
+    YS_ASSERT(low->program->call_count > 0);
+    low->program->calls[low->program->call_count - 1].kind = kind;
+}
+
+static enum ys_call_kind kind_of(enum ys_op op)
+{
+    switch (op) {
+    case YS_OP_MAXPOOL:
+    case YS_OP_AVERAGEPOOL:
+    case YS_OP_GLOBAL_AVERAGEPOOL:
+    case YS_OP_GLOBAL_MAXPOOL:
+        return YS_CALL_POOL;
+    case YS_OP_FLATTEN:
+    case YS_OP_RESHAPE:
+    case YS_OP_TRANSPOSE:
+    case YS_OP_CONCAT:
+    case YS_OP_SPLIT:
+        return YS_CALL_LAYOUT;
+    default:
+        return YS_CALL_POINTWISE;
+    }
 }
 
 int ys_lower_gradient_holders(const struct ys_lowering *low, int buffer)
@@ -171,9 +197,12 @@ static ys_status emit(struct ys_lowering *low, const struct ys_backend *backend)
 {
     const struct ys_graph *g = low->graph;
     low->segment = YS_SEGMENT_FORWARD;
-    for (size_t i = 0; i < g->node_count; i++)
+    for (size_t i = 0; i < g->node_count; i++) {
+        low->kind = kind_of(g->nodes[i].op);
         if (low->node_live[i])
             YS_TRY(backend->forward(low, &g->nodes[i]));
+    }
+    low->kind = YS_CALL_LOSS;
     YS_TRY(backend->loss(low));
     if (!low->config.training)
         return YS_OK;
@@ -181,6 +210,7 @@ static ys_status emit(struct ys_lowering *low, const struct ys_backend *backend)
     for (size_t i = g->node_count; i-- > 0;) {
         const struct ys_node *node = &g->nodes[i];
         bool wanted = false;
+        low->kind = kind_of(node->op);
         for (size_t k = 0; k < node->out_count; k++)
             wanted |= low->value_gradient[node->out[k]];
         if (wanted)
@@ -189,6 +219,7 @@ static ys_status emit(struct ys_lowering *low, const struct ys_backend *backend)
             low->gradient[node->out[k]] = -1;
     }
     low->segment = YS_SEGMENT_UPDATE;
+    low->kind = YS_CALL_UPDATE;
     return backend->update(low);
 }
 

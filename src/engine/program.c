@@ -110,14 +110,17 @@ void *ys_program_at(const struct ys_program *program, int buffer)
     return program->arena + program->buffers[buffer].offset_bytes;
 }
 
+ys_status ys_program_run_call(struct ys_program *program, size_t index)
+{
+    const struct ys_call *call = &program->calls[index];
+    ys_status status = call->run(call->context, call->address);
+    return status == YS_OK ? YS_OK : ys_fail_in(status, "%s", call->name);
+}
+
 ys_status ys_program_run(struct ys_program *program, enum ys_segment last)
 {
-    for (size_t i = 0; i < program->segment_end[last]; i++) {
-        const struct ys_call *call = &program->calls[i];
-        ys_status status = call->run(call->context, call->address);
-        if (status != YS_OK)
-            return ys_fail_in(status, "%s", call->name);
-    }
+    for (size_t i = 0; i < program->segment_end[last]; i++)
+        YS_TRY(ys_program_run_call(program, i));
     return YS_OK;
 }
 

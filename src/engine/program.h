@@ -17,6 +17,18 @@
 /** Segments run in this order; a run may stop after any of them. */
 enum ys_segment { YS_SEGMENT_FORWARD, YS_SEGMENT_BACKWARD, YS_SEGMENT_UPDATE, YS_SEGMENT_COUNT };
 
+/** What a call does, for those who ask where the time of a step goes. */
+enum ys_call_kind {
+    YS_CALL_PRODUCT,   /* a convolution or matrix product: forward, or backward by the data */
+    YS_CALL_WEIGHTS,   /* a convolution or matrix product backward by the weights */
+    YS_CALL_LAYOUT,    /* values in another order, number format or place */
+    YS_CALL_POINTWISE, /* normalisation, activation, sum and the like */
+    YS_CALL_POOL,
+    YS_CALL_LOSS,
+    YS_CALL_UPDATE,
+    YS_CALL_KIND_COUNT
+};
+
 struct ys_buffer {
     size_t size_bytes;
     bool persistent;     /* keeps its content between runs; a transient one holds it from its first call to its last */
@@ -43,6 +55,7 @@ struct ys_call {
     struct ys_operand operands[YS_CALL_MAX_OPERANDS];
     void *address[YS_CALL_MAX_OPERANDS]; /* filled by the plan */
     enum ys_segment segment;
+    enum ys_call_kind kind;
 };
 
 struct ys_program {
@@ -69,6 +82,8 @@ ys_status ys_program_call(struct ys_program *program, const struct ys_call *call
 ys_status ys_program_plan(struct ys_program *program, bool guarded) YS_MUST_CHECK;
 /** The address of a buffer, after planning. */
 void *ys_program_at(const struct ys_program *program, int buffer);
+/** Runs one call. */
+ys_status ys_program_run_call(struct ys_program *program, size_t call) YS_MUST_CHECK;
 /** Runs the segments up to and including `last`. */
 ys_status ys_program_run(struct ys_program *program, enum ys_segment last) YS_MUST_CHECK;
 /** Of a guarded program: YS_EINTERNAL, naming the buffer, if something was written outside a buffer. */
