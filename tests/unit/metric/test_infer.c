@@ -85,7 +85,8 @@ static void percentiles_are_those_of_the_steady_requests(void)
     struct infer_run run = run_of(REQUESTS);
     compute(&run);
     CHECK(value(&run, "latency_p50_s") == 0.0001);
-    /* Rank 449.1 of 0 to 499: a tenth of the way from the last 100 us to the first 200 us; a rank rounded to 6e-14, times 100 us.
+    /* Rank 449.1 of 0 to 499: a tenth of the way from the last 100 us to the first 200 us; a rank rounded to 6e-14,
+     * times 100 us.
      */
     CHECK_NEAR(value(&run, "latency_p90_s"), 0.00011, 1e-17);
     CHECK(value(&run, "latency_p99_s") == 0.0002 && value(&run, "latency_max_s") == 0.0002);
