@@ -2,7 +2,6 @@
 #ifndef YS_TESTS_ENGINE_OPEN_H
 #define YS_TESTS_ENGINE_OPEN_H
 
-#include "base/status.h"
 #include "tap.h"
 #include "unit/engine/net.h"
 
@@ -18,7 +17,8 @@ struct backend_case {
 __attribute__((unused)) static const struct backend_case ref64 = {"ref", YS_ENGINE_F64, 1},
                                                          ref32 = {"ref", YS_ENGINE_F32, 1},
                                                          onednn1 = {"onednn", YS_ENGINE_F32, 1},
-                                                         onednn2 = {"onednn", YS_ENGINE_F32, 2};
+                                                         onednn2 = {"onednn", YS_ENGINE_F32, 2},
+                                                         bf16 = {"onednn", YS_ENGINE_BF16, 2};
 
 static struct ys_engine_config config_of(const struct net *n, const struct backend_case *b)
 {
@@ -44,18 +44,6 @@ __attribute__((unused)) static struct ys_engine *open_case(const struct net *n, 
 {
     struct ys_engine_config config = config_of(n, b);
     return open_with(n, &config);
-}
-
-/** Whether the back end lacks an operator of the network; the case then counts as skipped. */
-__attribute__((unused)) static bool is_lacking(const struct net *n, const struct backend_case *b)
-{
-    struct ys_engine_config config = config_of(n, b);
-    struct ys_engine *engine = NULL;
-    int status = ys_engine_open_graph(&n->graph, &config, &engine);
-    ys_engine_close(engine);
-    if (status == YS_EUNSUPPORTED)
-        tap_skip("%s", ys_engine_error());
-    return status == YS_EUNSUPPORTED;
 }
 
 /** All parameters, or gradients, one after the other, as double. Free with free(). */

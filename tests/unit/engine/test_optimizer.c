@@ -172,6 +172,10 @@ static void check_rule(const struct backend_case *c, const struct ys_engine_opti
     static void rule##_follows_its_formula_onednn(void)                                                                \
     {                                                                                                                  \
         check_rule(&onednn2, &rule, 0);                                                                                \
+    }                                                                                                                  \
+    static void rule##_clipped_onednn(void)                                                                            \
+    {                                                                                                                  \
+        check_rule(&onednn2, &rule, 0.25);                                                                             \
     }
 
 REF_CASES(momentum_sgd)
@@ -184,6 +188,10 @@ REF_CASES(rmsprop_momentum)
 ONEDNN_CASES(momentum_sgd)
 ONEDNN_CASES(nesterov_sgd)
 ONEDNN_CASES(plain_sgd)
+ONEDNN_CASES(adam)
+ONEDNN_CASES(adamw)
+ONEDNN_CASES(rmsprop)
+ONEDNN_CASES(rmsprop_momentum)
 
 /** Three steps; the weights afterwards. Free with free(). */
 static double *weights_after(const struct bench *b, const struct backend_case *c, const struct ys_engine_optimizer *o,
@@ -320,11 +328,12 @@ static void settings_outside_their_range_are_named(void)
 #define REF_CASES_OF(rule)                                                                                             \
     TAP_CASE(rule##_follows_its_formula_ref_f64), TAP_CASE(rule##_follows_its_formula_ref_f32),                        \
         TAP_CASE(rule##_clipped_ref)
-#define ONEDNN_CASES_OF(rule) TAP_CASE(rule##_follows_its_formula_onednn)
+#define ONEDNN_CASES_OF(rule) TAP_CASE(rule##_follows_its_formula_onednn), TAP_CASE(rule##_clipped_onednn)
 
 TAP_MAIN(REF_CASES_OF(momentum_sgd), REF_CASES_OF(nesterov_sgd), REF_CASES_OF(plain_sgd), REF_CASES_OF(adam),
          REF_CASES_OF(adamw), REF_CASES_OF(rmsprop), REF_CASES_OF(rmsprop_momentum), ONEDNN_CASES_OF(momentum_sgd),
-         ONEDNN_CASES_OF(nesterov_sgd), ONEDNN_CASES_OF(plain_sgd),
+         ONEDNN_CASES_OF(nesterov_sgd), ONEDNN_CASES_OF(plain_sgd), ONEDNN_CASES_OF(adam), ONEDNN_CASES_OF(adamw),
+         ONEDNN_CASES_OF(rmsprop), ONEDNN_CASES_OF(rmsprop_momentum),
          TAP_CASE(a_limit_that_is_never_reached_changes_no_bit_ref),
          TAP_CASE(a_limit_that_is_never_reached_changes_no_bit_onednn), TAP_CASE(reset_forgets_everything_ref),
          TAP_CASE(reset_forgets_everything_onednn), TAP_CASE(states_are_kept_only_where_a_rule_has_them),
