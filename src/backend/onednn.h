@@ -101,6 +101,10 @@ ys_status ys_onednn_concat(dnnl_engine_t engine, const ys_layout *dst, const ys_
 ys_status ys_onednn_reorder(dnnl_engine_t engine, const ys_layout *from, const ys_layout *to,
                             dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 
+/** c = a b, of rank 2. */
+ys_status ys_onednn_matmul(dnnl_engine_t engine, const ys_layout *a, const ys_layout *b, const ys_layout *c,
+                           dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
+
 /* onednn_ops.c: what the library has not, or not as one pass; each runs on `threads` threads where it is worth it. */
 struct ys_onednn_pixels { /* raw rows to float, normalised, into any strided layout */
     int threads;

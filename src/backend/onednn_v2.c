@@ -407,3 +407,11 @@ ys_status ys_onednn_reorder(dnnl_engine_t engine, const ys_layout *from, const y
     dnnl_primitive_attr_destroy(attributes);
     return status;
 }
+
+ys_status ys_onednn_matmul(dnnl_engine_t engine, const ys_layout *a, const ys_layout *b, const ys_layout *c,
+                           dnnl_primitive_desc_t *pd)
+{
+    dnnl_matmul_desc_t op;
+    YS_TRY(ys_onednn_status(dnnl_matmul_desc_init(&op, &a->md, &b->md, NULL, &c->md), "matrix product"));
+    return create(engine, &op, false, NULL, "matrix product", pd);
+}
