@@ -533,3 +533,6 @@ def serve(adapter):
         sys.exit("stopped: %s" % error)
     except (BrokenPipeError, ConnectionResetError):
         sys.exit("stopped: yardstick has closed the connection")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # a large framework takes seconds to be taken down, and nothing of it is needed any more

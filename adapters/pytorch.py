@@ -173,9 +173,10 @@ class PyTorch(common.Adapter):
         self.reset()
         if plan.mode == "infer":
             self.model.eval()
-            # Entered once for all requests, so that autocast keeps its bfloat16 copies of the weights.
+            # Entered once for all requests, so that autocast keeps its bfloat16 copies of the weights: in inference_mode
+            # it would make them anew for each.
             self.contexts = contextlib.ExitStack()
-            self.contexts.enter_context(torch.inference_mode())
+            self.contexts.enter_context(torch.no_grad() if plan.precision == "bf16" else torch.inference_mode())
             self.contexts.enter_context(self.casting())
         absent = sum(getattr(layer, "absent", 0) for layer in self.model.modules())
         return {

@@ -221,6 +221,19 @@ class PyTorch(Case):
         self.assertIn("/nowhere/c++", reply["message"])
 
 
+    def test_bfloat16_weights_are_made_once_for_all_requests(self):
+        adapter = self.adapter.server.adapter
+        self.open(mode="infer", precision="bf16")
+        self.addCleanup(adapter.contexts.close)
+        x = adapter.plan.rows(0)
+        adapter.infer_step(x)
+        with torch.profiler.profile(record_shapes=True) as profile:
+            adapter.infer_step(x)
+        converted = [tuple(event.input_shapes[0]) for event in profile.events() if event.name == "aten::_to_copy"]
+        self.assertIn(x.shape, converted)  # the pixels, at least: the profile is not empty
+        self.assertFalse(set(converted) & {value.shape for value in self.work.weights.values()}, converted)
+
+
 class Process(Case):
     """As yardstick runs it."""
 
