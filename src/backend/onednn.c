@@ -91,6 +91,7 @@ static ys_status make_state(struct ys_lowering *low, struct onednn *o)
     for (size_t p = 0; p < g->param_count; p++) {
         YS_TRY(ys_layout_plain(&o->params[p].canonical, g->params[p].rank, g->params[p].shape));
         o->params[p].stored = o->params[p].canonical;
+        o->params[p].packed_buffer = -1;
     }
     o->type = low->config.precision == YS_ENGINE_BF16 ? dnnl_bf16 : dnnl_f32;
     for (size_t v = 0; v < g->value_count; v++)
@@ -194,10 +195,8 @@ static ys_status change_layout(struct onednn *o, const ys_layout *from, const vo
     return ys_onednn_status(status, "change of layout");
 }
 
-static ys_status onednn_param_store(struct ys_lowering *low, size_t param, const void *canonical, void *flat)
+static ys_status store(struct onednn *o, const struct onednn_param *p, const void *canonical, void *flat)
 {
-    struct onednn *o = low->state;
-    const struct onednn_param *p = &o->params[param];
     if (!p->is_turned)
         return change_layout(o, &p->canonical, canonical, &p->stored, flat);
     void *turned = ys_alloc(1, ys_layout_bytes(&p->turned));
@@ -208,6 +207,16 @@ static ys_status onednn_param_store(struct ys_lowering *low, size_t param, const
         status = change_layout(o, &p->flattened, turned, &p->stored, flat);
     ys_free(turned);
     return status;
+}
+
+static ys_status onednn_param_store(struct ys_lowering *low, size_t param, const void *canonical, void *flat)
+{
+    struct onednn *o = low->state;
+    const struct onednn_param *p = &o->params[param];
+    YS_TRY(store(o, p, canonical, flat));
+    if (p->packed_buffer < 0)
+        return YS_OK;
+    return change_layout(o, &p->stored, flat, &p->packed, ys_program_at(low->program, p->packed_buffer));
 }
 
 static ys_status onednn_param_load(struct ys_lowering *low, size_t param, const void *flat, void *canonical)

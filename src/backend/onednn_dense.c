@@ -39,7 +39,7 @@ static ys_status describe_gemm(const struct ys_lowering *low, const struct ys_no
     return YS_OK;
 }
 
-/** Training keeps weights in float, in the order that the operation would like if it computed in float. */
+/** Weights are kept in float, in the order that the operation would like if it computed in float. */
 static ys_status stored_in_float(struct ys_lowering *low, const struct ys_node *node)
 {
     struct onednn *o = low->state;
@@ -62,9 +62,11 @@ static ys_status stored_in_float(struct ys_lowering *low, const struct ys_node *
 static ys_status decide_weight(struct ys_lowering *low, const struct ys_node *node)
 {
     struct onednn *o = low->state;
-    if (low->config.training && o->type != dnnl_f32)
+    struct onednn_param *weight = &o->params[node->weight];
+    weight->packed = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_WEIGHTS);
+    if (o->type != dnnl_f32)
         return stored_in_float(low, node);
-    o->params[node->weight].stored = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_WEIGHTS);
+    weight->stored = weight->packed;
     return YS_OK;
 }
 
@@ -153,16 +155,28 @@ static ys_status input_operand(struct ys_lowering *low, const struct ys_node *no
     return ys_onednn_value(low, node->name, state->source, &plain, operand);
 }
 
+/** In training the weight changes with every step; in evaluation it is packed once. */
+static ys_status weight_operand(struct ys_lowering *low, const struct ys_node *node, const ys_layout *want,
+                                struct ys_operand *operand)
+{
+    struct onednn *o = low->state;
+    struct onednn_param *weight = &o->params[node->weight];
+    if (low->config.training || ys_layout_equal(&weight->stored, want))
+        return ys_onednn_need(low, node->name, &weight->stored, want, operand);
+    YS_TRY(ys_program_buffer(low->program, ys_layout_bytes(want), true, &weight->packed_buffer));
+    *operand = ys_at(weight->packed_buffer);
+    return YS_OK;
+}
+
 ys_status ys_onednn_forward_dense(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct onednn *o = low->state;
     const struct onednn_node *state = ys_onednn_node(low, node);
     struct onednn_argument arguments[4] = {{.id = DNNL_ARG_SRC},
                                            {.id = DNNL_ARG_DST},
                                            {DNNL_ARG_WEIGHTS, ys_onednn_param(low, low->weights, node->weight)}};
     ys_layout src = ys_layout_of(state->forward, DNNL_ARG_SRC), weight = ys_layout_of(state->forward, DNNL_ARG_WEIGHTS);
     YS_TRY(input_operand(low, node, &src, &arguments[0].operand));
-    YS_TRY(ys_onednn_need(low, node->name, &o->params[node->weight].stored, &weight, &arguments[2].operand));
+    YS_TRY(weight_operand(low, node, &weight, &arguments[2].operand));
     YS_TRY(ys_onednn_output(low, node->out[0]));
     arguments[1].operand = ys_at(low->value[node->out[0]]);
     if (node->bias >= 0)

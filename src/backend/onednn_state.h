@@ -50,7 +50,9 @@ struct onednn_param {
     bool is_turned;      /* the columns stand in the order of the rows that they meet, not in C order */
     ys_layout turned;    /* then: C order but for that */
     ys_layout flattened; /* then: the same memory seen as (out, in) */
-    ys_layout stored;    /* in the flat buffers: float, but for an evaluating program in bf16 */
+    ys_layout stored;    /* in the flat buffers: float */
+    ys_layout packed;    /* an evaluating program in bf16: as its operation reads it, made when the parameter is set */
+    int packed_buffer;   /* -1 without */
 };
 
 struct onednn {
