@@ -27,6 +27,7 @@ struct ys_program; /* engine/program.h */
 /** BF16: convolutions, products and the activations between them; parameters, optimizer state, statistics, logits and
  * loss are float. */
 enum ys_engine_precision { YS_ENGINE_F64, YS_ENGINE_F32, YS_ENGINE_BF16 };
+const char *ys_engine_precision_name(enum ys_engine_precision precision); /* "f64", "f32", "bf16" */
 /** Batch normalisation and dropout differ between the two. TRAIN: statistics of the batch, and the mask of the step
  * about to run (the number of steps done chooses it, so passes between two steps all see the same). An engine opened
  * with training false knows EVAL only. */

@@ -1,5 +1,6 @@
 /* The adapter of the built-in engine. */
 #include "cli/builtin.h"
+#include "cli/builtin_command.h"
 #include "cli/builtin_rows.h"
 
 #include "base/clock.h"
@@ -22,11 +23,7 @@ struct adapter {
     enum ys_engine_precision format; /* of what the engine gives out: double in f64, else float */
 };
 
-static const struct {
-    const char *name;
-    enum ys_engine_precision precision;
-} precisions[] = {{"f64", YS_ENGINE_F64}, {"f32", YS_ENGINE_F32}, {"bf16", YS_ENGINE_BF16}};
-enum { PRECISIONS = sizeof precisions / sizeof precisions[0] };
+enum { PRECISIONS = YS_ENGINE_BF16 + 1 };
 
 static const struct {
     const char *name;
@@ -52,9 +49,9 @@ static struct abilities find_abilities(void)
 {
     struct abilities found = {{NULL}, {NULL}, {NULL}};
     size_t count = 0;
-    for (size_t i = 0; i < PRECISIONS; i++)
-        if (is_supported(YS_OP_GEMM, precisions[i].precision))
-            found.precisions[count++] = precisions[i].name;
+    for (int p = 0; p < PRECISIONS; p++)
+        if (is_supported(YS_OP_GEMM, (enum ys_engine_precision)p))
+            found.precisions[count++] = ys_engine_precision_name((enum ys_engine_precision)p);
     count = 0;
     for (int op = 0; op < YS_OP_COUNT; op++)
         if (is_supported((enum ys_op)op, YS_ENGINE_F32))
@@ -77,17 +74,6 @@ static ys_status need_word(const ys_json *object, const char *key, const char *k
     return strcmp(text, known) == 0
                ? YS_OK
                : ys_fail(YS_EUNSUPPORTED, "%s \"%s\" is not yet available in the built-in engine", key, text);
-}
-
-static ys_status read_precision(const ys_json *plan, struct ys_engine_config *config)
-{
-    const char *name = ys_json_get_text(plan, "precision", "f32");
-    for (size_t i = 0; i < PRECISIONS; i++) {
-        config->precision = precisions[i].precision;
-        if (strcmp(name, precisions[i].name) == 0)
-            return YS_OK;
-    }
-    return ys_fail(YS_EUNSUPPORTED, "precision %s is not one of the built-in engine: take f64, f32 or bf16", name);
 }
 
 static ys_status read_rule(const ys_json *optimizer, struct ys_engine_optimizer *read)
@@ -136,7 +122,7 @@ static ys_status read_config(const ys_json *plan, struct ys_engine_config *confi
     config->threads = (int)ys_json_get_int(plan, "threads", 1);
     config->training = strcmp(ys_json_get_text(plan, "mode", "train"), "train") == 0;
     config->seed = (uint64_t)ys_json_get_int(plan, "seed", 0);
-    YS_TRY(read_precision(plan, config));
+    YS_TRY(ys_builtin_precision(ys_json_get_text(plan, "precision", "f32"), &config->precision));
     YS_TRY(read_optimizer(ys_json_get(plan, "optimizer"), &config->optimizer));
     return read_options(plan, config);
 }

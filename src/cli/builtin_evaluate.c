@@ -1,13 +1,10 @@
 #include "cli/builtin.h"
+#include "cli/builtin_command.h"
 #include "cli/builtin_rows.h"
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "yardstick/engine.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct request {
     const char *graph, *weights, *data;
@@ -19,35 +16,14 @@ struct tally {
     double loss; /* sum over the rows */
 };
 
-static ys_status parse_number(const char *flag, const char *text, int64_t *number)
-{
-    char *end;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end || value < 1 || value > 1 << 20)
-        return ys_fail(YS_EINVAL, "%s is \"%s\"; it is a whole number of at least 1", flag, text);
-    *number = value;
-    return YS_OK;
-}
-
 static ys_status parse(int argc, char **argv, struct request *r)
 {
-    for (int i = 0; i < argc; i += 2) {
-        const char *flag = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (!value)
-            return ys_fail(YS_EINVAL, "%s needs a value", flag);
-        if (strcmp(flag, "--graph") == 0)
-            r->graph = value;
-        else if (strcmp(flag, "--weights") == 0)
-            r->weights = value;
-        else if (strcmp(flag, "--data") == 0)
-            r->data = value;
-        else if (strcmp(flag, "--threads") == 0)
-            YS_TRY(parse_number(flag, value, &r->threads));
-        else if (strcmp(flag, "--batch") == 0)
-            YS_TRY(parse_number(flag, value, &r->batch));
-        else
-            return ys_fail(YS_EINVAL, "unknown argument \"%s\" of evaluate", flag);
-    }
+    const struct ys_builtin_flag flags[] = {{"--graph", .text = &r->graph},
+                                            {"--weights", .text = &r->weights},
+                                            {"--data", .text = &r->data},
+                                            {"--threads", .number = &r->threads},
+                                            {"--batch", .number = &r->batch}};
+    YS_TRY(ys_builtin_flags(argc, argv, "evaluate", flags, sizeof flags / sizeof flags[0]));
     if (!r->graph || !r->weights || !r->data || r->threads < 1)
         return ys_fail(YS_EINVAL, "evaluate needs --graph, --weights, --data and --threads");
     return YS_OK;
@@ -151,13 +127,10 @@ static ys_status print(const struct tally *tally)
         status = ys_json_set_real(object, "accuracy", (double)tally->correct / (double)tally->count);
     if (status == YS_OK)
         status = ys_json_set_real(object, "loss", tally->loss / (double)tally->count); /* NaN becomes null */
-    char *text = status == YS_OK ? ys_json_dump(object, YS_JSON_COMPACT) : NULL;
+    if (status == YS_OK)
+        return ys_builtin_print_json(object);
     ys_json_free(object);
-    if (!text)
-        return status == YS_OK ? ys_out_of_memory() : status;
-    bool is_written = puts(text) >= 0 && fflush(stdout) == 0;
-    ys_free(text);
-    return is_written ? YS_OK : ys_fail(YS_EIO, "cannot write to stdout");
+    return status;
 }
 
 int ys_builtin_evaluate(int argc, char **argv)
@@ -169,8 +142,5 @@ int ys_builtin_evaluate(int argc, char **argv)
         status = evaluate(&request, &tally);
     if (status == YS_OK)
         status = print(&tally);
-    if (status == YS_OK)
-        return 0;
-    fprintf(stderr, "yardstick-builtin: %s\n", ys_error());
-    return 2;
+    return ys_builtin_end(status);
 }

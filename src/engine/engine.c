@@ -23,6 +23,12 @@ const char *ys_engine_error(void)
     return ys_error();
 }
 
+const char *ys_engine_precision_name(enum ys_engine_precision precision)
+{
+    static const char *const names[] = {"f64", "f32", "bf16"};
+    return names[precision];
+}
+
 static ys_status check_config(const struct ys_engine_config *config)
 {
     if (config->batch < 1 || config->batch > INT32_MAX)

@@ -17,7 +17,6 @@ static enum ys_op lacking(const struct ys_backend *backend, const struct ys_grap
 ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_config *config,
                           const struct ys_backend **backend)
 {
-    static const char *const precisions[] = {"f64", "f32", "bf16"};
     bool any = !config->backend || strcmp(config->backend, "auto") == 0;
     const struct ys_backend *named = NULL;
     for (const struct ys_backend *const *b = ys_backends(); *b; b++) {
@@ -31,7 +30,8 @@ ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_c
     }
     if (!named)
         return ys_fail(YS_EINVAL, "there is no back end \"%s\"; \"ref\" is always there", config->backend);
-    const char *op = ys_op_name(lacking(named, graph, config->precision)), *precision = precisions[config->precision];
+    const char *op = ys_op_name(lacking(named, graph, config->precision)),
+               *precision = ys_engine_precision_name(config->precision);
     if (any)
         return ys_fail(YS_EUNSUPPORTED, "no back end of the built-in engine has %s in %s", op, precision);
     return ys_fail(YS_EUNSUPPORTED, "the back end %s has no %s in %s", named->name, op, precision);

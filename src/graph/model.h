@@ -22,6 +22,8 @@ const struct ys_model *ys_models(void);
 /** NULL when there is none of that name. */
 const struct ys_model *ys_model_find(const char *name);
 
+/** The initial values of one parameter, from a stream of its own (seed, its name). */
+void ys_param_draw(const struct ys_param *param, uint64_t seed, float *values);
 /** Draws every parameter's initial values as float32, each from its own stream (seed, parameter name), and writes them
  * as safetensors in graph order. `hash` receives the SHA-256 of the values alone, in graph order. */
 ys_status ys_graph_write_weights(const struct ys_graph *graph, uint64_t seed, const char *path,

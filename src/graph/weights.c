@@ -25,7 +25,7 @@ static double draw(const struct ys_initializer *init, struct ys_rng *rng)
     return init->a;
 }
 
-static void draw_param(const struct ys_param *param, uint64_t seed, float *values)
+void ys_param_draw(const struct ys_param *param, uint64_t seed, float *values)
 {
     struct ys_rng rng;
     ys_rng_init(&rng, seed, param->name);
@@ -65,7 +65,7 @@ ys_status ys_graph_write_weights(const struct ys_graph *graph, uint64_t seed, co
     for (size_t i = 0; i < graph->param_count; i++) {
         const struct ys_param *param = &graph->params[i];
         size_t count = (size_t)ys_param_elements(param);
-        draw_param(param, seed, next);
+        ys_param_draw(param, seed, next);
         clear_absent(graph, i, next);
         tensors[i] = (struct ys_tensor){.name = param->name,
                                         .dtype = YS_F32,
