@@ -32,11 +32,6 @@ static void net_leaky_relu(struct net *n, double slope)
     net_alike(n, YS_OP_LEAKY_RELU)->slope = slope;
 }
 
-static void net_axis(struct net *n, enum ys_op op, int axis)
-{
-    net_softmax(n, op, axis);
-}
-
 static void net_average(struct net *n, struct ys_window w)
 {
     net_pool_of(n, YS_OP_AVERAGEPOOL, w);
@@ -126,7 +121,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
 {
     net_flatten(n);
     if (loss == YS_LOSS_NLL)
-        net_axis(n, YS_OP_LOG_SOFTMAX, 1);
+        net_softmax(n, YS_OP_LOG_SOFTMAX, 1);
     n->graph.loss = loss;
     n->graph.label_smoothing = smoothing;
 }
@@ -238,12 +233,12 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(tanh_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 16, SQUARE(3, 1, 1), 1), net_alike(n, YS_OP_TANH)))           \
     X(sigmoid_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_SIGMOID))                                                    \
     X(sigmoid_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_SIGMOID)))                                \
-    X(softmax_flat, YS_F32, 3, 11, 1, 1, (net_flatten(n), net_axis(n, YS_OP_SOFTMAX, 1)))                              \
-    X(softmax_channels, YS_F32, 2, 5, 3, 4, net_axis(n, YS_OP_SOFTMAX, 1))                                             \
-    X(softmax_last_axis, YS_F32, 2, 2, 3, 7, net_axis(n, YS_OP_SOFTMAX, 3))                                            \
-    X(log_softmax_flat, YS_F32, 3, 11, 1, 1, (net_flatten(n), net_axis(n, YS_OP_LOG_SOFTMAX, 1)))                      \
-    X(log_softmax_channels, YS_F32, 2, 5, 3, 4, net_axis(n, YS_OP_LOG_SOFTMAX, 1))                                     \
-    X(log_softmax_last_axis, YS_F32, 2, 2, 3, 7, net_axis(n, YS_OP_LOG_SOFTMAX, 3))                                    \
+    X(softmax_flat, YS_F32, 3, 11, 1, 1, (net_flatten(n), net_softmax(n, YS_OP_SOFTMAX, 1)))                           \
+    X(softmax_channels, YS_F32, 2, 5, 3, 4, net_softmax(n, YS_OP_SOFTMAX, 1))                                          \
+    X(softmax_last_axis, YS_F32, 2, 2, 3, 7, net_softmax(n, YS_OP_SOFTMAX, 3))                                         \
+    X(log_softmax_flat, YS_F32, 3, 11, 1, 1, (net_flatten(n), net_softmax(n, YS_OP_LOG_SOFTMAX, 1)))                   \
+    X(log_softmax_channels, YS_F32, 2, 5, 3, 4, net_softmax(n, YS_OP_LOG_SOFTMAX, 1))                                  \
+    X(log_softmax_last_axis, YS_F32, 2, 2, 3, 7, net_softmax(n, YS_OP_LOG_SOFTMAX, 3))                                 \
     X(add_three, YS_F32, 2, 3, 4, 5, net_combine(n, YS_OP_ADD))                                                        \
     X(add_16_channels, YS_F32, 1, 16, 4, 4, net_combine(n, YS_OP_ADD))                                                 \
     X(add_to_itself, YS_F32, 2, 3, 4, 5, net_twice(n, YS_OP_ADD))                                                      \
