@@ -139,6 +139,20 @@ static const char *diagnose(const ys_json *checks)
     return NULL;
 }
 
+bool ys_check_may_be_a_flip(const ys_json *proof)
+{
+    const ys_json *checks = ys_json_get(proof, "checks");
+    int flips = 0, others = 0;
+    for (size_t i = 0; i < ys_json_size(checks); i++) {
+        const ys_json *check = ys_json_at(checks, i);
+        bool numerics = strcmp(ys_json_get_text(check, "half", ""), "numerics") == 0;
+        bool gradients = strcmp(ys_json_get_text(check, "name", ""), "gradients") == 0;
+        if (!ys_json_get_bool(check, "pass", true))
+            *(numerics && gradients ? &flips : &others) += 1;
+    }
+    return flips == 1 && others == 0;
+}
+
 static bool lacks(const struct ys_findings *findings)
 {
     return findings->said.status && strcmp(findings->said.status, "unsupported") == 0;

@@ -12,4 +12,8 @@ ys_status ys_check_all(const struct ys_reference *reference, const struct ys_fin
                        const struct ys_findings *numerics, const struct ys_findings *twins,
                        ys_json *proof) YS_MUST_CHECK;
 
+/** Whether nothing failed but the gradients of the numerics half. One ReLU that rounding flips does that, in a
+ * framework or in a twin; it does not come back on other batches. */
+bool ys_check_may_be_a_flip(const ys_json *proof);
+
 #endif

@@ -109,9 +109,9 @@ static ys_status ask_all(struct asker *asker, const ys_json *plan, const struct 
     asker->evidence->parameters = ys_json_get_int(reply, "parameters", -1);
     ys_json_free(reply);
     if (!questions->evaluation)
-        YS_TRY(ask_batch(asker, questions, YS_ANSWER_BACKWARD, 0));
+        YS_TRY(ask_batch(asker, questions, YS_ANSWER_BACKWARD, questions->first));
     for (int64_t b = 0; b < questions->batches; b++)
-        YS_TRY(ask_batch(asker, questions, YS_ANSWER_FORWARD, b));
+        YS_TRY(ask_batch(asker, questions, YS_ANSWER_FORWARD, questions->first + b));
     if (questions->start)
         YS_TRY(ask_steps(asker, 0, YS_ANSWER_START));
     if (questions->steps == 0)

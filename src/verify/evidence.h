@@ -8,7 +8,7 @@
 
 /** The files that are asked for, in this order. */
 enum ys_answer {
-    YS_ANSWER_BACKWARD,   /* gradients of the first batch */
+    YS_ANSWER_BACKWARD,   /* loss and gradients of a batch */
     YS_ANSWER_FORWARD,    /* x, y, logits, loss of a batch */
     YS_ANSWER_START,      /* weights and buffers as loaded */
     YS_ANSWER_FIRST_STEP, /* the same after one step */
@@ -17,7 +17,8 @@ enum ys_answer {
 
 struct ys_questions {
     bool evaluation; /* of inference: no gradients, and forward in mode eval */
-    int64_t batches; /* so many, each forward */
+    int64_t first;   /* the batch whose gradients are asked for */
+    int64_t batches; /* so many forward, from `first` on */
     bool start;
     int64_t steps; /* 0: none, else at least 2 */
 };

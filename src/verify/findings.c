@@ -54,9 +54,9 @@ static void add_forward(const struct ys_reference *reference, int64_t batch, con
     snprintf(name, sizeof name, "batch %lld", (long long)batch);
     if (!rows_equal(reference, "x", batch, file) || !rows_equal(reference, "y", batch, file))
         count(&findings->batches, name);
-    if (batch > 0)
+    if (batch != findings->batch)
         return;
-    const struct ys_safetensors *ref = reference->forward;
+    const struct ys_safetensors *ref = reference->batch[batch].forward;
     ys_worst_raise(&findings->logits,
                    ys_error_max(ys_safetensors_find(file, "logits"), ys_safetensors_find(ref, "logits")), "logits");
     ys_worst_raise(&findings->loss,
@@ -66,7 +66,7 @@ static void add_forward(const struct ys_reference *reference, int64_t batch, con
 static ys_status add_backward(const struct ys_reference *reference, const struct ys_safetensors *file,
                               struct ys_findings *findings)
 {
-    const struct ys_safetensors *ref = reference->backward;
+    const struct ys_safetensors *ref = reference->batch[findings->batch].backward;
     ys_worst_raise(&findings->loss,
                    ys_error_scalar(ys_safetensors_find(file, "loss"), ys_safetensors_find(ref, "loss")), "loss");
     return ys_error_parameters(reference->graph, YS_ROLE_WEIGHT, "grad.", file, ref, NULL, &findings->gradients);
@@ -129,6 +129,6 @@ ys_status ys_findings_collect(const struct ys_reference *reference, const struct
                               const struct ys_questions *questions, struct ys_findings *findings)
 {
     struct taker taker = {.reference = reference, .findings = findings};
-    *findings = (struct ys_findings){0};
+    *findings = (struct ys_findings){.batch = questions->first};
     return ys_evidence_collect(framework, plan, env, patience_s, questions, take, &taker, &findings->said);
 }

@@ -7,14 +7,16 @@
 
 struct ys_findings {
     struct ys_evidence said;
+    int64_t batch;           /* of which logits, loss and gradients are */
     struct ys_worst start;   /* error: how many tensors differ from the initial weights; name: the first */
     struct ys_worst batches; /* error: how many batches differ from the plan's; name: the first */
-    struct ys_worst logits, loss, gradients; /* of the first batch */
-    struct ys_worst first, last;             /* weights after one step and after all */
-    struct ys_worst buffers;                 /* at both times */
+    struct ys_worst logits, loss, gradients;
+    struct ys_worst first, last; /* weights after one step and after all */
+    struct ys_worst buffers;     /* at both times */
 };
 
-/** Runs a session of `plan` and measures its answers. `reference` was asked. What was not asked for stays 0. */
+/** Runs a session of `plan` and measures its answers. `reference` was asked for batch `questions->first`. What was not
+ * asked for stays 0. */
 ys_status ys_findings_collect(const struct ys_reference *reference, const struct ys_framework *framework,
                               const ys_json *plan, const ys_json *env, double patience_s,
                               const struct ys_questions *questions, struct ys_findings *findings) YS_MUST_CHECK;

@@ -12,10 +12,14 @@ void ys_reference_close(struct ys_reference *reference)
     ys_graph_free(reference->graph);
     ys_free(reference->graph_path);
     ys_free(reference->order_path);
-    struct ys_safetensors *files[] = {reference->weights,  reference->data,  reference->order, reference->forward,
-                                      reference->backward, reference->first, reference->last};
+    struct ys_safetensors *files[] = {reference->weights, reference->data, reference->order, reference->first,
+                                      reference->last};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         ys_safetensors_close(files[i]);
+    for (size_t b = 0; b < YS_VERIFY_STEPS; b++) {
+        ys_safetensors_close(reference->batch[b].forward);
+        ys_safetensors_close(reference->batch[b].backward);
+    }
     *reference = (struct ys_reference){0};
 }
 
@@ -138,10 +142,11 @@ ys_json *ys_reference_plan(const struct ys_reference *reference, const ys_json *
     return ys_proof_plan(plan, reference->extent, reference->graph_path, reference->order_path, precision, folder);
 }
 
-/* In double: the oracle's gradients and weights after one step and after all, and one answer of the framework. */
-static ys_status need_room(const struct ys_reference *reference, const char *folder)
+/* In double: the oracle's gradients and, with the first batch, weights after one step and after all; and one answer of
+ * the framework. */
+static ys_status need_room(const struct ys_reference *reference, int64_t batch, const char *folder)
 {
-    const uint64_t files = reference->evaluation ? 1 : 4;
+    const uint64_t files = reference->evaluation ? 1 : batch == 0 ? 4 : 2;
     uint64_t elements = 0;
     struct statvfs disk;
     for (size_t p = 0; p < reference->graph->param_count; p++)
@@ -160,10 +165,9 @@ static ys_status need_room(const struct ys_reference *reference, const char *fol
 
 static ys_status keep(void *context, enum ys_answer answer, int64_t batch, struct ys_safetensors **file)
 {
-    (void)batch;
     struct ys_reference *reference = context;
-    struct ys_safetensors **places[] = {[YS_ANSWER_BACKWARD] = &reference->backward,
-                                        [YS_ANSWER_FORWARD] = &reference->forward,
+    struct ys_safetensors **places[] = {[YS_ANSWER_BACKWARD] = &reference->batch[batch].backward,
+                                        [YS_ANSWER_FORWARD] = &reference->batch[batch].forward,
                                         [YS_ANSWER_START] = NULL,
                                         [YS_ANSWER_FIRST_STEP] = &reference->first,
                                         [YS_ANSWER_LAST_STEP] = &reference->last};
@@ -177,7 +181,7 @@ static ys_status keep(void *context, enum ys_answer answer, int64_t batch, struc
 /* Nothing lies at a distance from itself but what is not finite. */
 static ys_status look_for_divergence(struct ys_reference *reference)
 {
-    const struct ys_tensor *logits = ys_safetensors_find(reference->forward, "logits");
+    const struct ys_tensor *logits = ys_safetensors_find(reference->batch[0].forward, "logits");
     struct ys_worst worst = {.error = ys_error_max(logits, logits)};
     if (worst.error == 0 && reference->last)
         YS_TRY(
@@ -187,14 +191,16 @@ static ys_status look_for_divergence(struct ys_reference *reference)
 }
 
 ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_framework *oracle, const ys_json *plan,
-                           const char *folder)
+                           int64_t batch, const char *folder)
 {
-    if (reference->asked)
+    if (reference->batch[batch].asked)
         return YS_OK;
-    YS_TRY(need_room(reference, folder));
+    YS_TRY(need_room(reference, batch, folder));
+    const bool trains = batch == 0 && !reference->evaluation;
     struct ys_questions questions = {.evaluation = reference->evaluation,
+                                     .first = batch,
                                      .batches = 1,
-                                     .steps = reference->evaluation ? 0 : reference->extent.steps};
+                                     .steps = trains ? reference->extent.steps : 0};
     struct ys_evidence said = {0};
     ys_json *base = ys_reference_plan(reference, plan, "f64", folder);
     ys_json *asked = ys_proof_plan_builtin(base, "ref", folder);
@@ -202,9 +208,9 @@ ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_frame
         ys_evidence_collect(oracle, asked, NULL, YS_EVIDENCE_PATIENCE_S, &questions, keep, reference, &said);
     if (status == YS_OK && said.status)
         status = ys_fail(YS_EINTERNAL, "the oracle ended as %s: %s", said.status, said.message);
-    if (status == YS_OK)
+    if (status == YS_OK && batch == 0)
         status = look_for_divergence(reference);
-    reference->asked = status == YS_OK;
+    reference->batch[batch].asked = status == YS_OK;
     ys_evidence_fini(&said);
     ys_json_free(asked);
     ys_json_free(base);

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "verify/evidence.h"
 #include "verify/plan.h"
+#include "verify/verify.h"
 
 struct ys_reference {
     /* The work, from ys_reference_open(). */
@@ -17,17 +18,20 @@ struct ys_reference {
     struct ys_safetensors *data;    /* x, y */
     struct ys_safetensors *order;   /* of the proof */
     /* The oracle's answers in double, from ys_reference_ask(). */
-    bool asked;
-    bool finite;                               /* the work itself does not diverge within the proof */
-    struct ys_safetensors *forward, *backward; /* first batch; backward NULL of inference */
-    struct ys_safetensors *first, *last;       /* weights and buffers after one step and after all; NULL likewise */
+    struct ys_reference_batch {
+        bool asked;
+        struct ys_safetensors *forward, *backward; /* backward is NULL of inference */
+    } batch[YS_VERIFY_STEPS];
+    struct ys_safetensors *first, *last; /* weights and buffers after one step and after all; NULL of inference */
+    bool finite;                         /* the work itself does not diverge within the proof */
 };
 
 /** Reads what `plan` names and writes the proof's own graph (where it differs) and order into `folder`. */
 ys_status ys_reference_open(const ys_json *plan, const char *folder, struct ys_reference *reference) YS_MUST_CHECK;
-/** Asks the oracle, once. YS_EIO: among others when `folder` has no room for the files of a proof. */
+/** Asks the oracle for a batch, once; with the first also for the steps. YS_EIO: among others when `folder` has no room
+ * for the files of a proof. */
 ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_framework *oracle, const ys_json *plan,
-                           const char *folder) YS_MUST_CHECK;
+                           int64_t batch, const char *folder) YS_MUST_CHECK;
 void ys_reference_close(struct ys_reference *reference);
 
 /** `plan` changed to the proof's work. New value. */

@@ -68,7 +68,7 @@ static ys_status move_weights(struct mover *mover, const char *from, const char 
     return status;
 }
 
-/* The rows of the first batch, pixels as F32 moved, labels as they are. */
+/* The rows of a batch, pixels as F32 moved, labels as they are. */
 static ys_status move_batch(struct mover *mover, const char *data, const uint32_t *rows, int64_t count, const char *to)
 {
     struct ys_safetensors *file = NULL;
@@ -101,36 +101,42 @@ static ys_status move_batch(struct mover *mover, const char *data, const uint32_
     return status;
 }
 
-/* The rows of the first batch. */
-static ys_status read_rows(const char *path, int64_t count, uint32_t *rows)
+static ys_status read_rows(const char *path, int64_t batch, int64_t count, uint32_t *rows)
 {
     struct ys_safetensors *file = NULL;
     const struct ys_tensor *order;
     YS_TRY(ys_safetensors_open(path, &file));
     ys_status status = ys_safetensors_need(file, "order", YS_U32, 2, NULL, &order);
-    if (status == YS_OK && (order->shape[0] < 1 || order->shape[1] != count || count > YS_VERIFY_ROWS))
-        status = ys_fail(YS_EINTERNAL, "%s is not the order of a proof of %lld rows", path, (long long)count);
+    if (status == YS_OK && (order->shape[0] <= batch || order->shape[1] != count || count > YS_VERIFY_ROWS))
+        status = ys_fail(YS_EINTERNAL, "%s has no batch %lld of %lld rows", path, (long long)batch, (long long)count);
     if (status == YS_OK)
-        memcpy(rows, order->data, (size_t)count * sizeof *rows);
+        memcpy(rows, (const uint32_t *)order->data + batch * count, (size_t)count * sizeof *rows);
     ys_safetensors_close(file);
     return status;
 }
 
-static ys_status write_all(struct mover *mover, const ys_json *plan, const char *weights, const char *data,
-                           const char *order)
+static ys_status write_order(int64_t batch, int64_t count, const char *path)
 {
-    const ys_json *input = ys_json_get(plan, "input");
-    uint32_t rows[YS_VERIFY_ROWS], turn[YS_VERIFY_ROWS];
-    int64_t count = ys_json_get_int(plan, "batch", 0);
-    YS_TRY(read_rows(ys_json_get_text(input, "order", ""), count, rows));
-    for (uint32_t r = 0; r < (uint32_t)count; r++)
-        turn[r] = r;
-    YS_TRY(move_weights(mover, ys_json_get_text(plan, "weights", ""), weights));
-    YS_TRY(move_batch(mover, ys_json_get_text(input, "path", ""), rows, count, data));
-    return ys_order_save(order, turn, count, 1, (double[]){0});
+    uint32_t turn[YS_VERIFY_STEPS * YS_VERIFY_ROWS];
+    double rates[YS_VERIFY_STEPS] = {0};
+    for (int64_t i = 0; i < (batch + 1) * count; i++)
+        turn[i] = (uint32_t)(i % count);
+    return ys_order_save(path, turn, count, batch + 1, rates);
 }
 
-ys_status ys_twin_write(ys_json *twin_plan, int twin, const char *folder)
+static ys_status write_all(struct mover *mover, const ys_json *plan, int64_t batch, const char *weights,
+                           const char *data, const char *order)
+{
+    const ys_json *input = ys_json_get(plan, "input");
+    uint32_t rows[YS_VERIFY_ROWS];
+    int64_t count = ys_json_get_int(plan, "batch", 0);
+    YS_TRY(read_rows(ys_json_get_text(input, "order", ""), batch, count, rows));
+    YS_TRY(move_weights(mover, ys_json_get_text(plan, "weights", ""), weights));
+    YS_TRY(move_batch(mover, ys_json_get_text(input, "path", ""), rows, count, data));
+    return write_order(batch, count, order);
+}
+
+ys_status ys_twin_write(ys_json *twin_plan, int twin, int64_t batch, const char *folder)
 {
     char name[32];
     struct mover mover = {.unit = strcmp(ys_json_get_text(twin_plan, "precision", ""), "bf16") == 0 ? 1u << 16 : 1};
@@ -140,12 +146,12 @@ ys_status ys_twin_write(ys_json *twin_plan, int twin, const char *folder)
     char *data = ys_path_join(folder, "twin-data.safetensors");
     char *order = ys_path_join(folder, "twin-order.safetensors");
     ys_status status =
-        weights && data && order ? write_all(&mover, twin_plan, weights, data, order) : ys_out_of_memory();
+        weights && data && order ? write_all(&mover, twin_plan, batch, weights, data, order) : ys_out_of_memory();
     if (status == YS_OK) {
         ys_json_set_string(twin_plan, "weights", weights);
         ys_json_set_string(ys_json_get(twin_plan, "input"), "path", data);
         ys_json_set_string(ys_json_get(twin_plan, "input"), "order", order);
-        ys_json_set_int(twin_plan, "steps", 1);
+        ys_json_set_int(twin_plan, "steps", batch + 1);
     }
     ys_free(weights);
     ys_free(data);

@@ -5,10 +5,10 @@
 #include "base/json.h"
 #include "verify/plan.h"
 
-/** Writes the initial weights, and the first batch's pixels as F32 with its labels, each value moved by one unit in the
+/** Writes the initial weights, and the pixels of `batch` as F32 with its labels, each value moved by one unit in the
  * last place of the plan's precision (bf16: of bfloat16, though the file is F32) away from zero, towards it or not at
  * all, drawn from (the plan's seed, twin), to folder/twin-weights.safetensors and folder/twin-data.safetensors, and
- * points `twin_plan` at them; its order becomes the rows in turn, for one step. Zero stays zero. */
-ys_status ys_twin_write(ys_json *twin_plan, int twin, const char *folder) YS_MUST_CHECK;
+ * points `twin_plan` at them; its batches, up to that one, become these rows in turn. Zero stays zero. */
+ys_status ys_twin_write(ys_json *twin_plan, int twin, int64_t batch, const char *folder) YS_MUST_CHECK;
 
 #endif

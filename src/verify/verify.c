@@ -27,8 +27,11 @@ struct ys_verifier {
     char *machine;                 /* CPU model and instruction sets: another machine proves anew */
     char *folder;                  /* everything this verifier wrote; removed at the end */
     struct ys_reference reference; /* of the work last proven */
-    struct ys_findings twins;      /* their worst figures, once they ran in `twins_precision` */
-    char twins_precision[8];       /* "" before */
+    struct {
+        bool asked;
+        struct ys_findings worst; /* their worst figures */
+    } twins[YS_VERIFY_STEPS];     /* of each batch, */
+    char twins_precision[8];      /* in this precision */
 };
 
 static ys_status describe_machine(char **machine)
@@ -84,11 +87,18 @@ ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier
     return status;
 }
 
+static void forget_twins(struct ys_verifier *v)
+{
+    for (size_t b = 0; b < YS_VERIFY_STEPS; b++) {
+        ys_findings_fini(&v->twins[b].worst);
+        v->twins[b].asked = false;
+    }
+}
+
 static void forget_work(struct ys_verifier *v)
 {
     ys_reference_close(&v->reference);
-    ys_findings_fini(&v->twins);
-    v->twins_precision[0] = 0;
+    forget_twins(v);
 }
 
 void ys_verifier_close(struct ys_verifier *verifier)
@@ -125,27 +135,27 @@ static ys_status make_folder(const struct ys_verifier *v, const char *name, char
     return status;
 }
 
-static ys_status ask_oracle(struct ys_verifier *v, const struct ys_verify_request *request)
+static ys_status ask_oracle(struct ys_verifier *v, const struct ys_verify_request *request, int64_t batch)
 {
     char *folder = NULL;
-    if (v->reference.asked)
+    if (v->reference.batch[batch].asked)
         return YS_OK;
     say(request, "asking the oracle");
     YS_TRY(make_folder(v, "oracle", &folder));
-    ys_status status = ys_reference_ask(&v->reference, v->oracle, request->plan, folder);
+    ys_status status = ys_reference_ask(&v->reference, v->oracle, request->plan, batch, folder);
     ys_free(folder);
     return status;
 }
 
 /* One twin: how far the built-in engine in the trial's format gets from the oracle when everything is moved by one
  * unit. */
-static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, const char *folder,
+static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, int64_t batch, const char *folder,
                           struct ys_findings *worst)
 {
-    const struct ys_questions questions = {.evaluation = v->reference.evaluation, .batches = 1};
+    const struct ys_questions questions = {.evaluation = v->reference.evaluation, .first = batch, .batches = 1};
     struct ys_findings found = {0};
     ys_json *moved = ys_proof_plan_builtin(plan, NULL, folder);
-    ys_status status = ys_twin_write(moved, twin, folder);
+    ys_status status = ys_twin_write(moved, twin, batch, folder);
     if (status == YS_OK)
         status = ys_findings_collect(&v->reference, v->oracle, moved, NULL, YS_EVIDENCE_PATIENCE_S, &questions, &found);
     if (status == YS_OK && found.said.status)
@@ -158,21 +168,25 @@ static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, 
     return status;
 }
 
-static ys_status ask_twins(struct ys_verifier *v, const struct ys_verify_request *request, const char *precision)
+static ys_status ask_twins(struct ys_verifier *v, const struct ys_verify_request *request, int64_t batch)
 {
-    if (strcmp(v->twins_precision, precision) == 0)
+    const char *precision = ys_json_get_text(request->plan, "precision", "f32");
+    if (strcmp(v->twins_precision, precision) != 0)
+        forget_twins(v);
+    snprintf(v->twins_precision, sizeof v->twins_precision, "%s", precision);
+    if (v->twins[batch].asked)
         return YS_OK;
     say(request, "asking eight twins");
     char *folder = NULL;
     YS_TRY(make_folder(v, "twin", &folder));
     ys_json *plan = ys_reference_plan(&v->reference, request->plan, precision, folder);
-    struct ys_findings worst = {0};
+    struct ys_findings worst = {.batch = batch};
     ys_status status = YS_OK;
     for (int twin = 0; status == YS_OK && twin < YS_VERIFY_TWINS; twin++)
-        status = ask_twin(v, plan, twin, folder, &worst);
+        status = ask_twin(v, plan, twin, batch, folder, &worst);
     if (status == YS_OK) {
-        v->twins = worst;
-        snprintf(v->twins_precision, sizeof v->twins_precision, "%s", precision);
+        v->twins[batch].worst = worst;
+        v->twins[batch].asked = true;
         status = ys_fs_remove_tree(folder);
     }
     ys_json_free(plan);
@@ -196,16 +210,71 @@ static ys_status ask_half(struct ys_verifier *v, const struct ys_verify_request 
     return status;
 }
 
+/* The session in the trial's own format. */
+static ys_status ask_numerics(struct ys_verifier *v, const struct ys_verify_request *request,
+                              const struct ys_questions *questions, struct ys_findings *findings)
+{
+    say(request, "proving the numerics");
+    return ask_half(v, request, ys_json_get_text(request->plan, "precision", "f32"), questions, findings);
+}
+
+/* Logits, loss and gradients of another batch in place of those that `numerics` has. */
+static ys_status ask_again(struct ys_verifier *v, const struct ys_verify_request *request, int64_t batch,
+                           struct ys_findings *numerics)
+{
+    const struct ys_questions questions = {.first = batch, .batches = 1};
+    struct ys_findings again = {0};
+    YS_TRY(ask_oracle(v, request, batch));
+    YS_TRY(ask_twins(v, request, batch));
+    ys_status status = ask_numerics(v, request, &questions, &again);
+    if (status == YS_OK && again.said.status) {
+        ys_evidence_fini(&numerics->said);
+        numerics->said = again.said;
+        again.said = (struct ys_evidence){0};
+    }
+    numerics->batch = batch;
+    numerics->logits = again.logits;
+    numerics->loss = again.loss;
+    numerics->gradients = again.gradients;
+    ys_findings_fini(&again);
+    return status;
+}
+
+static ys_status describe_twins(const struct ys_verifier *v, const struct ys_findings *twins, ys_json *proof)
+{
+    ys_json *said = ys_json_object();
+    ys_json_set_int(said, "count", YS_VERIFY_TWINS);
+    ys_json_set_int(said, "batch", twins->batch);
+    ys_json_set_real(said, "forward", ys_findings_forward(twins)->error);
+    if (!v->reference.evaluation)
+        ys_json_set_real(said, "gradients", twins->gradients.error);
+    return ys_json_set(proof, "twins", said);
+}
+
+/* The checks; where one batch fails by what may be a flipped ReLU, with the next batch. `numerics` NULL: the session in
+ * double broke off. */
+static ys_status check(struct ys_verifier *v, const struct ys_verify_request *request,
+                       const struct ys_findings *meaning, struct ys_findings *numerics, ys_json *proof)
+{
+    for (int64_t batch = 0;; batch++) {
+        const struct ys_findings *twins = &v->twins[batch].worst;
+        YS_TRY(ys_check_all(&v->reference, meaning, numerics, twins, proof));
+        YS_TRY(describe_twins(v, twins, proof));
+        if (batch + 1 == v->reference.extent.steps || !ys_check_may_be_a_flip(proof))
+            return YS_OK;
+        YS_TRY(ask_again(v, request, batch + 1, numerics));
+    }
+}
+
 /* Both halves of one framework's proof, into `proof`. The batches that the steps take need no look of their own in
  * double: weights at 1e-9 show them. */
 static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_request *request, ys_json *proof)
 {
-    const struct ys_reference *reference = &v->reference;
-    const bool has_double = request->framework->has_double, evaluation = reference->evaluation;
-    const int64_t steps = reference->extent.steps;
-    struct ys_questions in_double = {
+    const bool has_double = request->framework->has_double, evaluation = v->reference.evaluation;
+    const int64_t steps = v->reference.extent.steps;
+    const struct ys_questions in_double = {
         .evaluation = evaluation, .start = true, .batches = 1, .steps = evaluation ? 0 : steps};
-    struct ys_questions in_format = {.evaluation = evaluation, .start = true, .batches = steps};
+    const struct ys_questions in_format = {.evaluation = evaluation, .start = true, .batches = steps};
     struct ys_findings meaning = {0}, numerics = {0};
     ys_status status = YS_OK;
     if (has_double) {
@@ -213,12 +282,10 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
         status = ask_half(v, request, "f64", &in_double, &meaning);
     }
     bool lost = meaning.said.status && strcmp(meaning.said.status, "unsupported") != 0;
-    if (status == YS_OK && !lost) {
-        say(request, "proving the numerics");
-        status = ask_half(v, request, ys_json_get_text(request->plan, "precision", "f32"), &in_format, &numerics);
-    }
+    if (status == YS_OK && !lost)
+        status = ask_numerics(v, request, &in_format, &numerics);
     if (status == YS_OK)
-        status = ys_check_all(reference, has_double ? &meaning : NULL, lost ? NULL : &numerics, &v->twins, proof);
+        status = check(v, request, has_double ? &meaning : NULL, lost ? NULL : &numerics, proof);
     ys_findings_fini(&meaning);
     ys_findings_fini(&numerics);
     return status;
@@ -276,25 +343,14 @@ static ys_status set_verdict(ys_json *proof, const char *verdict, const char *re
     return ys_json_set(proof, "checks", ys_json_array());
 }
 
-static ys_status describe_twins(const struct ys_verifier *v, ys_json *proof)
-{
-    ys_json *twins = ys_json_object();
-    ys_json_set_int(twins, "count", YS_VERIFY_TWINS);
-    ys_json_set_real(twins, "forward", ys_findings_forward(&v->twins)->error);
-    if (!v->reference.evaluation)
-        ys_json_set_real(twins, "gradients", v->twins.gradients.error);
-    return ys_json_set(proof, "twins", twins);
-}
-
 static ys_status prove(struct ys_verifier *v, const struct ys_verify_request *request, const char *key, ys_json *proof)
 {
     uint64_t start_ns = ys_time_ns();
     describe(v, request, key, proof);
-    YS_TRY(ask_oracle(v, request));
+    YS_TRY(ask_oracle(v, request, 0));
     if (v->reference.finite) {
-        YS_TRY(ask_twins(v, request, ys_json_get_text(request->plan, "precision", "f32")));
+        YS_TRY(ask_twins(v, request, 0));
         YS_TRY(ask_framework(v, request, proof));
-        YS_TRY(describe_twins(v, proof));
     } else {
         YS_TRY(set_verdict(proof, "none",
                            "the work diverges within the steps of a proof, in the oracle too, so nothing can be "

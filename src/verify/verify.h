@@ -13,7 +13,8 @@
  * Numerics: the framework in the trial's own format against the oracle; the worse of logits and loss, and the worst of
  * the gradients, of the first batch, each within YS_VERIFY_TWIN_FACTOR times that of the worst of eight twins, which
  * are the built-in engine in that format with every weight and pixel moved by one unit in its last place at random. A
- * figure of the twins below YS_VERIFY_TWIN_LEAST counts as that.
+ * figure of the twins below YS_VERIFY_TWIN_LEAST counts as that. Where nothing fails but these gradients, the other
+ * batches are tried in turn: a ReLU that rounding flips in one fails no other.
  *
  * A trial of inference is asked in mode eval, and nothing of gradients and steps.
  *

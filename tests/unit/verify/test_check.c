@@ -63,7 +63,7 @@ static int64_t label = 1;
 static struct ys_reference make_reference(void)
 {
     static uint32_t order[STEPS];
-    struct ys_reference reference = {.extent = {.rows = 1, .steps = STEPS}, .asked = true, .finite = true};
+    struct ys_reference reference = {.extent = {.rows = 1, .steps = STEPS}, .finite = true};
     ys_json *json = NULL;
     if (ys_json_parse(GRAPH, sizeof GRAPH - 1, "graph", &json) != YS_OK ||
         ys_graph_from_json(json, "graph", &reference.graph) != YS_OK) {
@@ -76,8 +76,8 @@ static struct ys_reference make_reference(void)
     reference.order = files_make("order", &orders, 1);
     reference.data = forward_file("data", &label); /* it has x and y */
     reference.weights = weights_file("initial", w0, zero, zero, one);
-    reference.forward = forward_file("forward", &label);
-    reference.backward = backward_file("backward");
+    reference.batch[0].forward = forward_file("forward", &label);
+    reference.batch[0].backward = backward_file("backward");
     reference.first = weights_file("first", w1, b1, mean1, var1);
     reference.last = weights_file("last", w1, b1, mean1, var1);
     return reference;
@@ -278,6 +278,28 @@ static void twins_that_agree_leave_room_for_rounding(void)
     }
 }
 
+static void gradients_of_the_numerics_alone_may_be_a_flip(void)
+{
+    struct ys_reference reference = make_reference();
+    struct ys_findings meaning = find(&reference), numerics = find(&reference);
+    ys_worst_raise(&numerics.gradients, 0.5, "d.weight"); /* twins reached 0.01 */
+    ys_json *proof = judge(&reference, &meaning, &numerics);
+    CHECK(ys_check_may_be_a_flip(proof));
+    ys_json_free(proof);
+    reference = make_reference();
+    meaning = find(&reference), numerics = find(&reference);
+    ys_worst_raise(&numerics.gradients, 0.5, "d.weight");
+    ys_worst_raise(&numerics.logits, 0.5, "logits");
+    proof = judge(&reference, &meaning, &numerics);
+    CHECK(!ys_check_may_be_a_flip(proof));
+    ys_json_free(proof);
+    reference = make_reference();
+    meaning = find(&reference), numerics = find(&reference);
+    proof = judge(&reference, &meaning, &numerics);
+    CHECK(!ys_check_may_be_a_flip(proof));
+    ys_json_free(proof);
+}
+
 static void of_inference_logits_and_loss_are_judged(void)
 {
     struct ys_reference reference = make_reference();
@@ -316,5 +338,6 @@ TAP_MAIN(TAP_CASE(equal_answers_pass), TAP_CASE(each_difference_fails_its_own_ch
          TAP_CASE(buffers_that_are_not_said_fail), TAP_CASE(differences_below_the_bound_pass),
          TAP_CASE(another_number_of_parameters_fails), TAP_CASE(without_double_the_proof_is_weak),
          TAP_CASE(too_little_precision_fails_the_numerics_alone), TAP_CASE(twins_that_agree_leave_room_for_rounding),
-         TAP_CASE(of_inference_logits_and_loss_are_judged), TAP_CASE(an_adapter_that_broke_fails_and_is_not_kept),
+         TAP_CASE(gradients_of_the_numerics_alone_may_be_a_flip), TAP_CASE(of_inference_logits_and_loss_are_judged),
+         TAP_CASE(an_adapter_that_broke_fails_and_is_not_kept),
          TAP_CASE(an_adapter_that_lacks_an_operator_has_no_proof))

@@ -10,14 +10,15 @@ struct twin {
     const struct ys_tensor *x, *y;
 };
 
-static struct twin make_twin(const char *precision, int number)
+static struct twin make_twin(const char *precision, int number, int64_t batch)
 {
     const struct ys_proof_extent extent = {.rows = 8, .steps = 10, .rate_change = 5};
     ys_json *plan = make_plan(16);
     const char *order = files_path("proof-order");
     char *folder = ys_path_dir(order);
     struct twin twin = {.plan = ys_proof_plan(plan, extent, files_path("graph"), order, precision, folder)};
-    if (ys_proof_order_write(plan, extent, order) != YS_OK || ys_twin_write(twin.plan, number, folder) != YS_OK ||
+    if (ys_proof_order_write(plan, extent, order) != YS_OK ||
+        ys_twin_write(twin.plan, number, batch, folder) != YS_OK ||
         ys_safetensors_open(ys_json_get_text(ys_json_get(twin.plan, "input"), "path", ""), &twin.data) != YS_OK ||
         ys_safetensors_open(ys_json_get_text(twin.plan, "weights", ""), &twin.weights) != YS_OK) {
         printf("# %s\n", ys_error());
@@ -41,7 +42,7 @@ static void free_twin(struct twin *twin)
 static void check_moves(const char *precision, double unit)
 {
     number_pixels();
-    struct twin twin = make_twin(precision, 0);
+    struct twin twin = make_twin(precision, 0, 0);
     CHECK_INT(twin.x->dtype, YS_F32);
     CHECK_INT(twin.x->shape[0], 8);
     int changed = 0;
@@ -70,7 +71,7 @@ static void a_twin_moves_every_value_by_at_most_one_unit_of_its_format_and_leave
 static void what_a_twin_of_bf16_moves_is_a_number_of_bf16_again(void)
 {
     number_pixels();
-    struct twin twin = make_twin("bf16", 3);
+    struct twin twin = make_twin("bf16", 3, 0);
     for (size_t i = 0; i < ys_tensor_count(twin.x); i++) {
         uint32_t bits;
         memcpy(&bits, (const float *)twin.x->data + i, sizeof bits);
@@ -83,13 +84,30 @@ static void no_two_twins_are_alike(void)
 {
     number_pixels();
     float first[32];
-    struct twin one = make_twin("f32", 0);
+    struct twin one = make_twin("f32", 0, 0);
     memcpy(first, one.x->data, sizeof first);
     free_twin(&one);
-    struct twin other = make_twin("f32", 1);
+    struct twin other = make_twin("f32", 1, 0);
     CHECK(memcmp(first, other.x->data, sizeof first) != 0);
     free_twin(&other);
 }
 
+static void a_twin_of_another_batch_has_its_rows_there(void)
+{
+    number_pixels();
+    struct twin twin = make_twin("f32", 0, 2);
+    CHECK_NEAR(ys_tensor_value(twin.x, 1), 32 * 4 + 1, 1e-4); /* batch 2 begins with row 32; a unit there is 2^-16 */
+    CHECK_INT(ys_json_get_int(twin.plan, "steps", 0), 3);
+    struct ys_safetensors *file = NULL;
+    REQUIRE(ys_safetensors_open(ys_json_get_text(ys_json_get(twin.plan, "input"), "order", ""), &file) == YS_OK);
+    const struct ys_tensor *order = ys_safetensors_find(file, "order");
+    CHECK_INT(order->shape[0], 3);
+    CHECK_NEAR(ys_tensor_value(order, 2 * 8), 0, 0);
+    CHECK_NEAR(ys_tensor_value(order, 2 * 8 + 7), 7, 0);
+    ys_safetensors_close(file);
+    free_twin(&twin);
+}
+
 TAP_MAIN(TAP_CASE(a_twin_moves_every_value_by_at_most_one_unit_of_its_format_and_leaves_zero_alone),
-         TAP_CASE(what_a_twin_of_bf16_moves_is_a_number_of_bf16_again), TAP_CASE(no_two_twins_are_alike))
+         TAP_CASE(what_a_twin_of_bf16_moves_is_a_number_of_bf16_again), TAP_CASE(no_two_twins_are_alike),
+         TAP_CASE(a_twin_of_another_batch_has_its_rows_there))
