@@ -8,5 +8,11 @@ int ys_builtin_serve(void);
  * one JSON object {correct, count, accuracy, loss} on stdout; the program's exit code: 0, or 2 with a message on
  * stderr. */
 int ys_builtin_evaluate(int argc, char **argv);
+/** `--floor MODEL [...]`: `argv` are the arguments after the word. Prints the model's convolutions and matrix products
+ * timed alone, their sum, a training step and where the rest of it goes; the program's exit code, as above. */
+int ys_builtin_floor(int argc, char **argv);
+/** `--peak [...]`: prints the speed of matrix products and of memory on this machine; the program's exit code, as
+ * above. */
+int ys_builtin_peak(int argc, char **argv);
 
 #endif

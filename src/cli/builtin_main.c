@@ -11,8 +11,11 @@ static const char help[] =
     "  yardstick-builtin                     adapter: answers the protocol on descriptor YARDSTICK_FD\n"
     "  yardstick-builtin evaluate --graph G --weights W --data D --threads N [--batch B]\n"
     "                                        accuracy and loss of saved weights, as one JSON object\n"
-    "  yardstick-builtin --peak              not yet available\n"
-    "  yardstick-builtin --floor MODEL       not yet available\n"
+    "  yardstick-builtin --floor MODEL [--batch B] [--threads N] [--precision f32|bf16|f64]\n"
+    "                    [--backend NAME] [--repeat ROUNDS] [--format table|json]\n"
+    "                                        what a training step takes beside its convolutions and matrix products\n"
+    "  yardstick-builtin --peak [--threads N] [--repeat TIMES] [--format table|json]\n"
+    "                                        matrix products and memory of this machine at best\n"
     "  yardstick-builtin --version | --help\n";
 
 int main(int argc, char **argv)
@@ -24,10 +27,10 @@ int main(int argc, char **argv)
         return puts("yardstick-builtin " YS_VERSION) < 0;
     if (strcmp(word, "evaluate") == 0)
         return ys_builtin_evaluate(argc - 2, argv + 2);
-    if (strcmp(word, "--peak") == 0 || strcmp(word, "--floor") == 0) {
-        fprintf(stderr, "yardstick-builtin: %s is not yet available\n", word);
-        return 2;
-    }
+    if (strcmp(word, "--floor") == 0)
+        return ys_builtin_floor(argc - 2, argv + 2);
+    if (strcmp(word, "--peak") == 0)
+        return ys_builtin_peak(argc - 2, argv + 2);
     if (argc > 1) {
         fprintf(stderr, "yardstick-builtin: unknown argument \"%s\"\n\n%s", word, help);
         return 2;

@@ -170,7 +170,7 @@ static void wrong_arguments_exit_2(void)
         return;
     }
     ys_free(path);
-    static const char *const wrong[][4] = {{"--peak"},   {"--floor", "lenet"},    {"nonsense"},
+    static const char *const wrong[][4] = {{"--floor"},  {"--peak", "--threads"}, {"nonsense"},
                                            {"evaluate"}, {"evaluate", "--graph"}, {"evaluate", "--threads", "0"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct ys_buf output = {0};
