@@ -176,38 +176,18 @@ static void leave(struct ys_engine *e)
         e->backend->leave(&e->low);
 }
 
-/** The table of connections of the convolution whose weight this is; NULL for other parameters. */
-static const unsigned char *connected_of(const struct ys_graph *graph, size_t param)
-{
-    for (size_t i = 0; i < graph->node_count; i++)
-        if (graph->nodes[i].op == YS_OP_CONV && graph->nodes[i].weight == (int)param)
-            return graph->nodes[i].connected;
-    return NULL;
-}
-
-/** Weights of absent connections are 0 whatever the caller has there. */
-static void clear_absent(const struct ys_param *p, const unsigned char *connected, size_t real_size, void *weight)
-{
-    size_t kernel_bytes = (size_t)(p->shape[2] * p->shape[3]) * real_size;
-    for (int64_t pair = 0; pair < p->shape[0] * p->shape[1]; pair++)
-        if (!connected[pair])
-            memset((unsigned char *)weight + (size_t)pair * kernel_bytes, 0, kernel_bytes);
-}
-
 int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precision format, const void *values)
 {
     YS_ASSERT(param < e->low.graph->param_count);
-    const struct ys_param *p = &e->low.graph->params[param];
-    const unsigned char *connected = connected_of(e->low.graph, param);
-    size_t count = (size_t)ys_param_elements(p), size = format_size(format);
-    bool is_changed = connected || size != e->low.real_size;
+    size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]), size = format_size(format);
+    bool is_changed = size != e->low.real_size || ys_param_connections(e->low.graph, param);
     void *own = is_changed ? ys_alloc(count, e->low.real_size) : NULL;
     if (is_changed && !own)
         return ys_out_of_memory();
-    if (own)
+    if (own) {
         convert(own, e->low.real_size, values, size, count);
-    if (connected)
-        clear_absent(p, connected, e->low.real_size, own);
+        ys_param_clear_absent(e->low.graph, param, e->low.real_size, own);
+    }
     enter(e);
     ys_status status =
         e->backend->param_store(&e->low, param, own ? own : values, flat_param(e, e->low.weights, param));

@@ -212,6 +212,26 @@ int64_t ys_value_row_elements(const struct ys_value *v)
     return product(v->shape, 1, v->rank);
 }
 
+const unsigned char *ys_param_connections(const struct ys_graph *graph, size_t param)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].op == YS_OP_CONV && graph->nodes[i].weight == (int)param)
+            return graph->nodes[i].connected;
+    return NULL;
+}
+
+void ys_param_clear_absent(const struct ys_graph *graph, size_t param, size_t element_bytes, void *values)
+{
+    const unsigned char *connected = ys_param_connections(graph, param);
+    const int64_t *shape = graph->params[param].shape;
+    if (!connected)
+        return;
+    size_t kernel_bytes = (size_t)(shape[2] * shape[3]) * element_bytes;
+    for (int64_t pair = 0; pair < shape[0] * shape[1]; pair++)
+        if (!connected[pair])
+            memset((unsigned char *)values + (size_t)pair * kernel_bytes, 0, kernel_bytes);
+}
+
 /** Pairs of an output channel and an input channel of its group between which a convolution has weights. */
 static int64_t connected_pairs(const struct ys_node *node, const struct ys_param *weight)
 {

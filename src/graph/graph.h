@@ -169,6 +169,10 @@ void ys_graph_free(struct ys_graph *graph);
 
 /** Elements of parameter `p`. */
 int64_t ys_param_elements(const struct ys_param *p);
+/** The table of connections (see struct ys_node) of the convolution whose weight `param` is; NULL for all others. */
+const unsigned char *ys_param_connections(const struct ys_graph *graph, size_t param);
+/** Zeroes the weights of absent connections in `values`, the parameter in C order, elements of `element_bytes`. */
+void ys_param_clear_absent(const struct ys_graph *graph, size_t param, size_t element_bytes, void *values);
 /** Elements of value `v` for one row of the batch. */
 int64_t ys_value_row_elements(const struct ys_value *v);
 /** Trainable elements (role weight), absent connections left out. */

@@ -34,21 +34,6 @@ void ys_param_draw(const struct ys_param *param, uint64_t seed, float *values)
         values[i] = (float)draw(&param->init, &rng);
 }
 
-/** Weights of absent connections are no parameters: 0. */
-static void clear_absent(const struct ys_graph *graph, size_t param, float *values)
-{
-    for (size_t i = 0; i < graph->node_count; i++) {
-        const struct ys_node *node = &graph->nodes[i];
-        if (!node->connected || node->weight != (int)param)
-            continue;
-        size_t area = (size_t)(node->window.kernel[0] * node->window.kernel[1]);
-        size_t pairs = (size_t)ys_param_elements(&graph->params[param]) / area;
-        for (size_t pair = 0; pair < pairs; pair++)
-            if (!node->connected[pair])
-                memset(values + pair * area, 0, area * sizeof *values);
-    }
-}
-
 ys_status ys_graph_write_weights(const struct ys_graph *graph, uint64_t seed, const char *path, char hash[65])
 {
     size_t total = 0;
@@ -66,7 +51,7 @@ ys_status ys_graph_write_weights(const struct ys_graph *graph, uint64_t seed, co
         const struct ys_param *param = &graph->params[i];
         size_t count = (size_t)ys_param_elements(param);
         ys_param_draw(param, seed, next);
-        clear_absent(graph, i, next);
+        ys_param_clear_absent(graph, i, sizeof *next, next);
         tensors[i] = (struct ys_tensor){.name = param->name,
                                         .dtype = YS_F32,
                                         .rank = param->rank,
