@@ -111,7 +111,8 @@ static void write_head(const struct ys_floor *f, const struct request *r, const 
                   ys_json_get_text(cpu, "model", "a CPU without a name"));
     if (*library)
         ys_buf_printf(out, " with %s", ys_json_get_text(cpu, "instructions", ""));
-    ys_buf_printf(out, "\nMilliseconds, medians of %zu rounds. Alone: again and again at its turn.\n\n", f->rounds);
+    ys_buf_printf(out, "\nmilliseconds, medians of %zu round%s; alone: again and again at its turn\n\n", f->rounds,
+                  f->rounds == 1 ? "" : "s");
 }
 
 static void write_times(struct ys_buf *out, double flops, double alone_s, double in_step_s)
