@@ -165,7 +165,7 @@ class PyTorch(common.Adapter):
         if torch.get_num_interop_threads() != 1:  # may be set once in a process
             torch.set_num_interop_threads(1)
         deviations = ["channels_last memory format"] if self.option("channels_last") else []
-        self.model = self.run = self.network(plan.graph)
+        self.model = self.run = self.network()
         if self.option("compile") != "off":
             need_compiler()
             self.run = torch.compile(self.model, mode=self.option("compile"))
@@ -186,9 +186,10 @@ class PyTorch(common.Adapter):
             "deviations": deviations,
         }
 
-    def network(self, graph):
+    def network(self):
         """The graph as a module, whose forward() calls one layer after the other and lets go of values after their last
         use. self.params gets its parameters and buffers, under their names in the graph."""
+        graph = self.plan.graph
         self.dtype = DTYPES[self.plan.precision]
         self.images = torch.channels_last if self.option("channels_last") else torch.contiguous_format
         self.owned = {}  # name in the graph -> layer, its name there

@@ -25,7 +25,7 @@ def network(nodes, weights, rank, output, train):
     graph = {"inputs": [{"name": "x", "shape": ["N"] + [0] * (rank - 1), "dtype": "F32"}], "nodes": nodes, "output": output}
     adapter = pytorch.PyTorch()
     adapter.plan = types.SimpleNamespace(graph=graph, weights=weights, precision="f64", options={})
-    module = adapter.network(graph).train(train)
+    module = adapter.network().train(train)
     with torch.no_grad():
         for name, param in adapter.params.items():
             param.copy_(torch.from_numpy(weights[name]))
