@@ -42,11 +42,6 @@ static void made_again_is_the_same(void)
 
 static void made_again_is_the_same_bf16(void)
 {
-    static const struct backend_case bf16 = {"onednn", YS_ENGINE_BF16, 2};
-    struct net n;
-    families[0].build(&n);
-    if (is_lacking(&n, &bf16))
-        return;
     for (int f = 0; f < FAMILIES; f++)
         check_keep(&families[f], &bf16, false);
 }
