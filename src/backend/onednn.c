@@ -214,7 +214,7 @@ static ys_status onednn_param_store(struct ys_lowering *low, size_t param, const
     struct onednn *o = low->state;
     const struct onednn_param *p = &o->params[param];
     YS_TRY(store(o, p, canonical, flat));
-    if (p->packed_buffer < 0)
+    if (p->packed_buffer < 0 || low->config.training)
         return YS_OK;
     return change_layout(o, &p->stored, flat, &p->packed, ys_program_at(low->program, p->packed_buffer));
 }

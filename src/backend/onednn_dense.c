@@ -155,15 +155,24 @@ static ys_status input_operand(struct ys_lowering *low, const struct ys_node *no
     return ys_onednn_value(low, node->name, state->source, &plain, operand);
 }
 
-/** In training the weight changes with every step; in evaluation it is packed once. */
+/** The weight as an operation wants it. In evaluation it is packed once; in training with every step, which the
+ * backward pass makes use of where it wants it packed as the forward pass did. */
 static ys_status weight_operand(struct ys_lowering *low, const struct ys_node *node, const ys_layout *want,
                                 struct ys_operand *operand)
 {
     struct onednn *o = low->state;
     struct onednn_param *weight = &o->params[node->weight];
-    if (low->config.training || ys_layout_equal(&weight->stored, want))
+    *operand = ys_onednn_param(low, low->weights, node->weight);
+    if (ys_layout_equal(&weight->stored, want))
+        return YS_OK;
+    if (weight->packed_buffer < 0 && ys_layout_equal(&weight->packed, want)) {
+        YS_TRY(ys_program_buffer(low->program, ys_layout_bytes(want), !low->config.training, &weight->packed_buffer));
+        if (low->config.training)
+            YS_TRY(ys_onednn_append_reorder(low, node->name, &weight->stored, *operand, want,
+                                            ys_at(weight->packed_buffer)));
+    } else if (!ys_layout_equal(&weight->packed, want)) {
         return ys_onednn_need(low, node->name, &weight->stored, want, operand);
-    YS_TRY(ys_program_buffer(low->program, ys_layout_bytes(want), true, &weight->packed_buffer));
+    }
     *operand = ys_at(weight->packed_buffer);
     return YS_OK;
 }
@@ -171,9 +180,7 @@ static ys_status weight_operand(struct ys_lowering *low, const struct ys_node *n
 ys_status ys_onednn_forward_dense(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct onednn_node *state = ys_onednn_node(low, node);
-    struct onednn_argument arguments[4] = {{.id = DNNL_ARG_SRC},
-                                           {.id = DNNL_ARG_DST},
-                                           {DNNL_ARG_WEIGHTS, ys_onednn_param(low, low->weights, node->weight)}};
+    struct onednn_argument arguments[4] = {{.id = DNNL_ARG_SRC}, {.id = DNNL_ARG_DST}, {.id = DNNL_ARG_WEIGHTS}};
     ys_layout src = ys_layout_of(state->forward, DNNL_ARG_SRC), weight = ys_layout_of(state->forward, DNNL_ARG_WEIGHTS);
     YS_TRY(input_operand(low, node, &src, &arguments[0].operand));
     YS_TRY(weight_operand(low, node, &weight, &arguments[2].operand));
@@ -194,10 +201,9 @@ static ys_status backward_data(struct ys_lowering *low, const struct ys_node *no
     int in = node->op == YS_OP_GEMM ? state->source : node->in[0];
     ys_layout weight = ys_layout_of(pd, DNNL_ARG_WEIGHTS), dst = ys_layout_of(pd, DNNL_ARG_DIFF_DST);
     ys_layout src = ys_layout_of(pd, DNNL_ARG_DIFF_SRC);
-    struct onednn_argument arguments[3] = {{DNNL_ARG_WEIGHTS, ys_onednn_param(low, low->weights, node->weight)},
-                                           {DNNL_ARG_DIFF_DST, gradient},
-                                           {.id = DNNL_ARG_DIFF_SRC}};
-    YS_TRY(ys_onednn_need(low, node->name, &o->params[node->weight].stored, &weight, &arguments[0].operand));
+    struct onednn_argument arguments[3] = {
+        {.id = DNNL_ARG_WEIGHTS}, {DNNL_ARG_DIFF_DST, gradient}, {.id = DNNL_ARG_DIFF_SRC}};
+    YS_TRY(weight_operand(low, node, &weight, &arguments[0].operand));
     YS_TRY(ys_onednn_need(low, node->name, have, &dst, &arguments[1].operand));
     YS_TRY(ys_onednn_buffer(low, &src, &arguments[2].operand.buffer));
     YS_TRY(ys_onednn_append(low, node->name, pd, arguments, 3));

@@ -51,8 +51,8 @@ struct onednn_param {
     ys_layout turned;    /* then: C order but for that */
     ys_layout flattened; /* then: the same memory seen as (out, in) */
     ys_layout stored;    /* in the flat buffers: float */
-    ys_layout packed;    /* an evaluating program in bf16: as its operation reads it, made when the parameter is set */
-    int packed_buffer;   /* -1 without */
+    ys_layout packed;    /* as the forward pass reads it: made with every step, in evaluation when it is set */
+    int packed_buffer;   /* -1 without: where it is read as stored */
 };
 
 struct onednn {
