@@ -2,15 +2,11 @@
  *
  * Weights and the values between operators are rounded with unit roundoff u (2^-24 in float, 2^-8 in bf16); sums inside
  * an operator, statistics, logits and loss with unit = 2^-24. gamma(k) = k unit / (1 - k unit) bounds the relative
- * error of k roundings in a row (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 3.1). For every
- * value:
- *
- *   forward      largest error of an element: by its own roundings, and gain_in times that of what it reads, where
- *                gain_in is the largest sum over j of |dy_i / dx_j|
- *   gradient     sum of |dL/dx|: at most gain_out times that of its result, where gain_out is the largest sum over i
- *   backward     sum of errors of dL/dx; an element's is no larger
- *
- * All is to first order; slack makes up for the rest. */
+ * error of k roundings in a row (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 3.1). With J the
+ * matrix of dy_i / dx_j of an operator, errors of x reach y in the largest norm by at most the largest row sum of |J|.
+ * Gradients go back by the transpose of J: in the sum norm by at most the largest row sum again, in the largest norm by
+ * at most the largest column sum, and from the sum norm to the largest by at most the largest element; the smaller
+ * holds. The first pixels are exact in every format (net_rows). All is to first order; slack makes up for the rest. */
 #ifndef YS_TESTS_BACKEND_OPERATOR_BOUNDS_H
 #define YS_TESTS_BACKEND_OPERATOR_BOUNDS_H
 
@@ -18,9 +14,13 @@
 
 static const double slack = 1.25, unit = 0x1p-24;
 
+struct norms {
+    double top, sum; /* of the absolute values of all elements */
+};
+
 struct bound {
-    double top;                         /* largest |element| */
-    double forward, gradient, backward; /* see above */
+    double top, forward;          /* largest |element|; largest error of an element */
+    struct norms gradient, wrong; /* of dL/dx, and of its error */
 };
 
 struct bounds {
@@ -32,9 +32,9 @@ struct bounds {
 
 /** What one operator does to errors. */
 struct local {
-    double gain_in, gain_out;
-    double forward;  /* error of an element of the result by rounding alone */
-    double relative; /* error of the gradient by the input, in parts of gain_out times the gradient by the result */
+    double row, column, element; /* of |J|: largest row sum, column sum, element */
+    double forward;              /* error of an element of the result by rounding alone */
+    double relative; /* error of the product with J by rounding alone, in parts of the bound of that product */
 };
 
 static double gamma_of(double roundings)
@@ -71,22 +71,26 @@ static struct local local_product(const struct bounds *b, const struct ys_node *
     const struct ys_param *p = &b->e->n->params[node->weight];
     double bias = node->bias >= 0 ? largest(b->e->param[node->bias], p->shape[0]) : 0;
     double terms = (double)(ys_param_elements(p) / p->shape[0]), outputs = (double)(ys_param_elements(p) / p->shape[1]);
-    struct local l = {.gain_in = weight_sum(b, node, 0), .gain_out = weight_sum(b, node, 1)};
-    l.forward = (l.gain_in * b->value[node->in[0]].top + bias) * (3 * b->u + gamma_of(terms + 1));
-    l.relative = 3 * b->u + gamma_of(outputs);
-    return l;
+    return (struct local){.row = weight_sum(b, node, 0),
+                          .column = weight_sum(b, node, 1),
+                          .element = largest(b->e->param[node->weight], ys_param_elements(p)),
+                          .forward = (weight_sum(b, node, 0) * b->value[node->in[0]].top + bias) *
+                                     (2 * b->u + gamma_of(terms + 1)),
+                          .relative = 3 * b->u + gamma_of(outputs)};
 }
 
+/** A pixel lies in at most as many windows as a window has taps; padding may leave a window a single pixel. */
 static struct local local_pool(const struct bounds *b, const struct ys_node *node)
 {
     bool is_max = node->op == YS_OP_MAXPOOL || node->op == YS_OP_GLOBAL_MAXPOOL;
-    bool is_global = node->op == YS_OP_GLOBAL_AVERAGEPOOL || node->op == YS_OP_GLOBAL_MAXPOOL;
-    double taps = (double)(node->window.kernel[0] * node->window.kernel[1]);
-    if (is_global || node->op == YS_OP_MEAN)
-        taps = (double)(naive_count(b->e, node->in[0]) / naive_count(b->e, node->out[0]));
-    struct local l = {.gain_in = 1, .gain_out = is_global || node->op == YS_OP_MEAN ? 1 : taps};
-    l.forward = is_max ? 0 : b->value[node->in[0]].top * (b->u + gamma_of(taps + 2));
-    l.relative = b->u + gamma_of(taps + 2);
+    bool is_whole = node->op == YS_OP_GLOBAL_AVERAGEPOOL || node->op == YS_OP_MEAN;
+    double taps = (double)(node->window.kernel[0] * node->window.kernel[1]), all;
+    all = (double)(naive_count(b->e, node->in[0]) / naive_count(b->e, node->out[0]));
+    struct local l = {.row = 1, .column = taps, .element = 1, .relative = b->u + gamma_of(taps + 2)};
+    if (!is_max)
+        l.forward = b->value[node->in[0]].top * (b->u + gamma_of((is_whole ? all : taps) + 2));
+    if (is_whole)
+        l.column = l.element = 1 / all;
     return l;
 }
 
@@ -116,14 +120,15 @@ static double normalised_error(const struct bounds *b, const struct ys_node *nod
 static struct local local_batchnorm(const struct bounds *b, const struct ys_node *node)
 {
     double r, z, wrong = b->value[node->in[0]].forward, channels = (double)extent_at(b->e, node->in[0], 1);
+    double n = (double)naive_count(b->e, node->in[0]) / channels;
     double scale = largest(b->e->param[node->weight], (int64_t)channels);
     double bias = largest(b->e->param[node->bias], (int64_t)channels);
     normalised(b, node, &r, &z);
     double z_error = normalised_error(b, node, r, z);
-    struct local l = {.gain_in = scale * r * (2 + z), .gain_out = scale * r * (2 + z)};
+    struct local l = {.row = scale * r * (2 + z), .column = scale * r * (2 + z)};
+    l.element = scale * r * (1 + (1 + z * z) / n);
     l.forward = scale * z_error + (scale * z + bias) * (b->u + 4 * unit);
-    l.relative = 3 * b->u + gamma_of(2 * (double)naive_count(b->e, node->in[0]) / channels + 16) + r * z * wrong +
-                 2 * (z_error + r * (2 + z) * wrong);
+    l.relative = 3 * b->u + gamma_of(2 * n + 16) + r * z * wrong + 2 * (z_error + r * (2 + z) * wrong);
     return l;
 }
 
@@ -132,58 +137,61 @@ static struct local local_lrn(const struct bounds *b, const struct ys_node *node
 {
     const struct ys_lrn *l = &node->lrn;
     double x = b->value[node->in[0]].top, base_error = gamma_of((double)l->size + 4), smallest = pow(l->bias, -l->beta);
-    struct local local = {.gain_in = smallest * (1 + 2 * l->alpha * l->beta * x * x / l->bias)};
-    local.gain_out = local.gain_in;
-    local.forward = x * smallest * (b->u + l->beta * base_error + 16 * unit);
-    local.relative = 3 * b->u + 2 * (l->beta + 1) * base_error + gamma_of((double)l->size + 32);
-    return local;
+    double sum = smallest * (1 + 2 * l->alpha * l->beta * x * x / l->bias);
+    return (struct local){.row = sum,
+                          .column = sum,
+                          .element = sum,
+                          .forward = x * smallest * (b->u + l->beta * base_error + 16 * unit),
+                          .relative = 3 * b->u + 2 * (l->beta + 1) * base_error + gamma_of((double)l->size + 32)};
 }
 
-/** Of K elements: y_i = exp(x_i - log sum), whose derivative y_i (d_ij - y_j) adds up to less than 1; the logarithm's
- * derivative d_ij - y_j adds up to 2 over j, and to K + 1 over i. */
+/** Of K elements: y_i = exp(x_i - log sum), dy_i/dx_j = y_i (d_ij - y_j), which adds up to less than 1 both ways; the
+ * logarithm's derivative d_ij - y_j adds up to 2 over j, and to 1 + K y_j over i. */
 static struct local local_softmax(const struct bounds *b, const struct ys_node *node)
 {
     double k = (double)extent_at(b->e, node->in[0], (size_t)node->axis), rounding = gamma_of(k + 16);
     double x = b->value[node->in[0]].top, y = b->value[node->out[0]].top, wrong = 2 * b->value[node->in[0]].forward;
-    struct local l = {.gain_in = 1, .gain_out = 1, .forward = b->u + rounding + 4 * x * unit};
+    struct local l = {.row = 1, .column = 1, .element = 1, .forward = b->u + rounding + 4 * x * unit};
     l.relative = 2 * b->u + 2 * rounding + (k + 2) * (l.forward + wrong);
     if (node->op == YS_OP_SOFTMAX)
         return l;
-    return (struct local){2, k + 1, b->u * y + rounding * (1 + y) + 4 * x * unit, l.relative};
+    return (struct local){2, 1 + k, 1, b->u * y + rounding * (1 + y) + 4 * x * unit, l.relative};
 }
 
-/** Functions of one element; 16 unit for the functions of the library. */
+/** Functions of one element; 16 units for the functions of the library. */
 static struct local local_each(const struct bounds *b, const struct ys_node *node)
 {
-    double y = b->value[node->out[0]].top, wrong = b->value[node->in[0]].forward;
-    struct local l = {.gain_in = 1, .gain_out = 1, .forward = 2 * b->u * y, .relative = 3 * b->u};
+    double y = b->value[node->out[0]].top, wrong = b->value[node->in[0]].forward, slope = 1;
+    struct local l = {.forward = 2 * b->u * y, .relative = 3 * b->u};
     switch (node->op) {
     case YS_OP_TANH:
     case YS_OP_SIGMOID:
         l.forward = b->u * y + 16 * unit;
         l.relative += 2 * (l.forward + wrong) + 16 * unit;
-        return l;
+        break;
     case YS_OP_DROPOUT:
-        l.gain_in = l.gain_out = 1 / (1 - node->ratio);
-        return l;
+        slope = 1 / (1 - node->ratio);
+        break;
     case YS_OP_NORMALIZE: /* x scale - mean may cancel: each lies below (1 + mean) / std, four times the result */
-        l.gain_in = l.gain_out = node->normalize.scale / node->normalize.std[0];
+        slope = node->normalize.scale / node->normalize.std[0];
         l.forward = y * (b->u + 12 * unit);
-        return l;
+        break;
     case YS_OP_MUL:
-        l.gain_in = l.gain_out = fmax(b->value[node->in[0]].top, b->value[node->in[1]].top);
-        l.relative += fmax(wrong, b->value[node->in[1]].forward) / l.gain_in;
-        return l;
+        slope = fmax(b->value[node->in[0]].top, b->value[node->in[1]].top);
+        l.relative += fmax(wrong, b->value[node->in[1]].forward) / slope;
+        break;
     case YS_OP_FLATTEN:
     case YS_OP_RESHAPE:
     case YS_OP_TRANSPOSE:
     case YS_OP_CONCAT:
     case YS_OP_SPLIT:
-        l.forward = 0;
-        return l;
+        l.forward = l.relative = 0;
+        break;
     default: /* Relu, Clip, LeakyRelu, Add */
-        return l;
+        break;
     }
+    l.row = l.column = l.element = slope;
+    return l;
 }
 
 static struct local local_of(const struct bounds *b, const struct ys_node *node)
@@ -210,30 +218,36 @@ static struct local local_of(const struct bounds *b, const struct ys_node *node)
     }
 }
 
-/** From logits that are wrong by d. Cross-entropy: the loss moves by 2 d, each softmax by a factor within exp(+-2 d),
- * and sum of |dL/dz| <= 2. */
-static void loss_bounds(struct bounds *b, double expected_loss)
+/** The gradient by the logits, and its error where they are wrong by d: cross-entropy moves by 2 d, each softmax p by a
+ * factor within exp(+-2 d). */
+static void loss_bounds(struct bounds *b, const int64_t *y, double expected_loss)
 {
     const struct ys_graph *g = &b->e->n->graph;
     struct bound *z = &b->value[g->output];
-    double d = z->forward, elements = (double)naive_count(b->e, g->output);
-    double rounding = gamma_of(elements + 16);
-    switch (g->loss) {
-    case YS_LOSS_SOFTMAX_CROSS_ENTROPY:
-        z->gradient = 2;
-        z->backward = 2.1 * d + rounding;
-        b->loss = 2 * d + rounding * fabs(expected_loss);
-        return;
-    case YS_LOSS_NLL:
-        z->gradient = 1;
-        z->backward = 2 * unit;
-        b->loss = d + rounding * z->top;
-        return;
-    default:
-        z->gradient = 2 * (z->top + 1);
-        z->backward = 2 * d + 8 * unit * z->gradient;
-        b->loss = z->gradient * d + rounding * expected_loss;
+    int64_t classes = extent_at(b->e, g->output, 1);
+    double d = z->forward, rounding = gamma_of((double)naive_count(b->e, g->output) + 16);
+    double batch = (double)b->e->n->batch, smoothed = g->label_smoothing / (double)classes;
+    for (int64_t row = 0; row < b->e->n->batch; row++) {
+        double sum = 0;
+        for (int64_t k = 0; k < classes; k++)
+            sum += exp(*pixel(b->e, g->output, row, k, 0, 0));
+        for (int64_t k = 0; k < classes; k++) {
+            double at = *pixel(b->e, g->output, row, k, 0, 0), p = exp(at) / sum, t = k == y[row], gradient, wrong;
+            if (g->loss == YS_LOSS_SOFTMAX_CROSS_ENTROPY) {
+                gradient = fabs(p - smoothed - (1 - g->label_smoothing) * t) / batch;
+                wrong = 2.1 * d * p / batch;
+            } else {
+                gradient = g->loss == YS_LOSS_NLL ? t / batch : 2 * fabs(at - t) / (batch * (double)classes);
+                wrong = g->loss == YS_LOSS_NLL ? 0 : 2 * d / (batch * (double)classes);
+            }
+            z->gradient.top = fmax(z->gradient.top, gradient);
+            z->gradient.sum += gradient;
+            z->wrong.top = fmax(z->wrong.top, wrong + rounding * gradient);
+            z->wrong.sum += wrong + rounding * gradient;
+        }
     }
+    double slope = g->loss == YS_LOSS_SOFTMAX_CROSS_ENTROPY ? 2 : g->loss == YS_LOSS_NLL ? 1 : 2 * (z->top + 1);
+    b->loss = slope * d + rounding * (fabs(expected_loss) + z->top);
 }
 
 /** Gradients of a node's parameters: sums over M places of gradient times value. */
@@ -241,20 +255,47 @@ static void param_bounds(struct bounds *b, const struct ys_node *node)
 {
     const struct bound *x = &b->value[node->in[0]], *y = &b->value[node->out[0]];
     double places = (double)(naive_count(b->e, node->out[0]) / extent_at(b->e, node->out[0], 1));
-    double sum = y->backward + y->gradient * gamma_of(places);
+    double gradient = fmin(y->gradient.sum, places * y->gradient.top);
+    double wrong = fmin(y->wrong.sum, places * y->wrong.top) + gradient * gamma_of(places);
     if (node->bias >= 0)
-        b->param[node->bias] = sum;
+        b->param[node->bias] = wrong + b->u * gradient;
     if (node->op == YS_OP_BATCHNORM) {
         double r, z;
         normalised(b, node, &r, &z);
         b->param[node->weight] =
-            z * (sum + b->u * y->gradient) + y->gradient * (normalised_error(b, node, r, z) + r * (2 + z) * x->forward);
+            z * (wrong + b->u * gradient) + gradient * (normalised_error(b, node, r, z) + r * (2 + z) * x->forward);
     } else if (node->weight >= 0) {
-        b->param[node->weight] = x->top * (sum + 2 * b->u * y->gradient) + y->gradient * x->forward;
+        b->param[node->weight] = x->top * (wrong + 2 * b->u * gradient) + gradient * x->forward;
     }
 }
 
-static void bounds_of(struct bounds *b, const struct naive *e, double u, double expected_loss)
+/** Norms of the transpose of J times what has these. */
+static struct norms back(const struct local *l, struct norms of)
+{
+    return (struct norms){fmin(l->column * of.top, l->element * of.sum), l->row * of.sum};
+}
+
+static void backward_bounds(struct bounds *b, const struct ys_node *node)
+{
+    struct local l = local_of(b, node);
+    struct norms gradient = {0}, wrong = {0};
+    for (size_t k = 0; k < node->out_count; k++) {
+        const struct bound *y = &b->value[node->out[k]];
+        gradient = (struct norms){fmax(gradient.top, y->gradient.top), gradient.sum + y->gradient.sum};
+        wrong = (struct norms){fmax(wrong.top, y->wrong.top), wrong.sum + y->wrong.sum};
+    }
+    gradient = back(&l, gradient);
+    wrong = back(&l, wrong);
+    for (size_t k = 0; k < node->in_count; k++) {
+        struct bound *x = &b->value[node->in[k]];
+        x->gradient = (struct norms){x->gradient.top + gradient.top, x->gradient.sum + gradient.sum};
+        x->wrong.top += wrong.top + (l.relative + b->u) * gradient.top;
+        x->wrong.sum += wrong.sum + (l.relative + b->u) * gradient.sum;
+    }
+    param_bounds(b, node);
+}
+
+static void bounds_of(struct bounds *b, const struct naive *e, double u, const int64_t *y, double expected_loss)
 {
     const struct ys_graph *g = &e->n->graph;
     *b = (struct bounds){.e = e, .u = u};
@@ -267,23 +308,11 @@ static void bounds_of(struct bounds *b, const struct naive *e, double u, double 
         for (size_t k = 0; k < node->in_count; k++)
             wrong += b->value[node->in[k]].forward;
         for (size_t k = 0; k < node->out_count; k++)
-            b->value[node->out[k]].forward = l.gain_in * wrong + l.forward;
+            b->value[node->out[k]].forward = l.row * wrong + l.forward;
     }
-    loss_bounds(b, expected_loss);
-    for (size_t i = g->node_count; i-- > 0;) {
-        const struct ys_node *node = &g->nodes[i];
-        struct local l = local_of(b, node);
-        double gradient = 0, backward = 0;
-        for (size_t k = 0; k < node->out_count; k++) {
-            gradient += b->value[node->out[k]].gradient;
-            backward += b->value[node->out[k]].backward;
-        }
-        for (size_t k = 0; k < node->in_count; k++) {
-            b->value[node->in[k]].gradient += l.gain_out * gradient;
-            b->value[node->in[k]].backward += l.gain_out * (backward + l.relative * gradient);
-        }
-        param_bounds(b, node);
-    }
+    loss_bounds(b, y, expected_loss);
+    for (size_t i = g->node_count; i-- > 0;)
+        backward_bounds(b, &g->nodes[i]);
 }
 
 #endif
