@@ -8,8 +8,8 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,49 +59,53 @@ static const char **merged_env(const char *const *over)
     return merged;
 }
 
-/** The list of what happens between fork and exec; 0 or an errno. */
-static int plan_files(posix_spawn_file_actions_t *actions, const struct ys_child_options *options, int write_fd)
+/** In the new process: becomes the program, or tells `failed_fd` the errno. Only what is safe after fork(). */
+static _Noreturn void become(const char *const *argv, const struct ys_child_options *options, int write_fd,
+                             int failed_fd, pid_t parent, const char **env)
 {
-    int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(actions, write_fd, STDOUT_FILENO);
-    if (!error && options->merge_stderr)
-        error = posix_spawn_file_actions_adddup2(actions, write_fd, STDERR_FILENO);
-    if (!error && options->folder)
-        error = posix_spawn_file_actions_addchdir_np(actions, options->folder);
-    return error;
+    static const int reset[] = {SIGPIPE, SIGINT, SIGTERM, SIGHUP}; /* ignored ones would stay so across exec */
+    sigset_t none;
+    setpgid(0, 0);
+    for (size_t i = 0; i < sizeof reset / sizeof *reset; i++)
+        signal(reset[i], SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    /* pip must not go on writing where the next yardstick will begin anew. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(127);
+    int in = open("/dev/null", O_RDONLY);
+    bool ready = in >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(write_fd, STDOUT_FILENO) >= 0 &&
+                 (!options->merge_stderr || dup2(write_fd, STDERR_FILENO) >= 0) &&
+                 (!options->folder || chdir(options->folder) == 0);
+    if (ready) /* the C interface lacks the const that the function keeps */
+        execvpe(argv[0], (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
+    int error = errno;
+    ssize_t told = write(failed_fd, &error, sizeof error);
+    _exit(told == sizeof error ? 127 : 126);
 }
 
+/** 0 or an errno; what goes wrong up to and with exec is known when it returns. */
 static int spawn(const char *const *argv, const struct ys_child_options *options, int write_fd, const char **env,
                  pid_t *pid)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error) {
-        posix_spawn_file_actions_destroy(&actions);
-        return error;
-    }
-    sigset_t none, handled; /* ignored signals stay ignored across exec unless they are reset */
-    sigemptyset(&none);
-    sigemptyset(&handled);
-    sigaddset(&handled, SIGPIPE);
-    sigaddset(&handled, SIGINT);
-    sigaddset(&handled, SIGTERM);
-    sigaddset(&handled, SIGHUP);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &handled);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    error = plan_files(&actions, options, write_fd);
-    if (!error) /* the C interface lacks the const that the function keeps */
-        error = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)(uintptr_t)argv,
-                             (char *const *)(uintptr_t)env);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
+    int failed[2], error = 0;
+    pid_t parent = getpid();
+    if (pipe2(failed, O_CLOEXEC) != 0)
+        return errno;
+    *pid = fork();
+    if (*pid == 0)
+        become(argv, options, write_fd, failed[1], parent, env);
+    if (*pid < 0)
+        error = errno;
+    close(failed[1]);
+    ssize_t got = 0;
+    while (*pid > 0 && (got = read(failed[0], &error, sizeof error)) < 0 && errno == EINTR)
+        ;
+    close(failed[0]);
+    if (got == sizeof error)
+        while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+            ;
     return error;
 }
 

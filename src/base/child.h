@@ -21,7 +21,7 @@ struct ys_child_options {
  * `output` (may be NULL) receives stdout, at most 16 MiB. `exit_code` is 0..255, or 128 + signal.
  * YS_OK whenever the program ran, whatever its exit code. YS_ENOTFOUND when there is no such program or
  * folder; YS_EINTR when ys_stop_signal() is set or becomes so, after killing the group. What the program left behind in
- * its process group is killed in every case. */
+ * its process group is killed in every case; the program itself also when this process is killed. */
 ys_status ys_child_run(const char *const *argv, const struct ys_child_options *options, struct ys_buf *output,
                        int *exit_code) YS_MUST_CHECK;
 

@@ -3,7 +3,8 @@
 #include "verify/error.h"
 
 /* The part of a graph that is looked at: parameters "a" and "b", the second of role `role`. */
-static struct ys_param params[] = {{.name = "a", .role = YS_ROLE_WEIGHT}, {.name = "b", .role = YS_ROLE_WEIGHT}};
+static char name_a[] = "a", name_b[] = "b";
+static struct ys_param params[] = {{.name = name_a, .role = YS_ROLE_WEIGHT}, {.name = name_b, .role = YS_ROLE_WEIGHT}};
 
 static struct ys_worst worst_of(enum ys_role second, enum ys_role wanted, const char *prefix,
                                 const struct ys_safetensors *a, const struct ys_safetensors *ref,

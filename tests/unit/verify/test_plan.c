@@ -8,10 +8,11 @@
 /* One dense layer of as many multiply-adds. */
 static struct ys_proof_extent extent_of(int64_t multiply_adds, int64_t batch)
 {
-    struct ys_value values[] = {{.name = "x", .rank = 2, .shape = {YS_BATCH, 1}},
-                                {.name = "y", .rank = 2, .shape = {YS_BATCH, multiply_adds}}};
-    struct ys_param param = {.name = "w", .rank = 2, .shape = {multiply_adds, 1}};
-    struct ys_node node = {.op = YS_OP_GEMM, .name = "d", .in_count = 1, .out_count = 1, .in = {0}, .out = {1}};
+    char x[] = "x", y[] = "y", w[] = "w", d[] = "d";
+    struct ys_value values[] = {{.name = x, .rank = 2, .shape = {YS_BATCH, 1}},
+                                {.name = y, .rank = 2, .shape = {YS_BATCH, multiply_adds}}};
+    struct ys_param param = {.name = w, .rank = 2, .shape = {multiply_adds, 1}};
+    struct ys_node node = {.op = YS_OP_GEMM, .name = d, .in_count = 1, .out_count = 1, .in = {0}, .out = {1}};
     node.bias = node.running_mean = node.running_var = -1;
     struct ys_graph graph = {.values = values,
                              .nodes = &node,
