@@ -63,20 +63,28 @@ static bool has_buffers(const struct ys_graph *graph)
     return false;
 }
 
-static void check_meaning(struct sheet *sheet, const struct ys_reference *reference, const struct ys_findings *found)
+/* `twins` NULL: none were asked. */
+static void note_meaning(struct sheet *sheet, const char *name, const struct ys_worst *found,
+                         const struct ys_worst *twins)
 {
-    const double bound = YS_VERIFY_MEANING_BOUND;
+    double bound = twins ? fmin(YS_VERIFY_DOUBLE_FACTOR * twins->error, YS_VERIFY_MEANING_LIMIT) : 0;
+    note(sheet, "meaning", name, found, fmax(bound, YS_VERIFY_MEANING_BOUND));
+}
+
+static void check_meaning(struct sheet *sheet, const struct ys_reference *reference, const struct ys_findings *found,
+                          const struct ys_findings *twins)
+{
     char name[48];
-    note(sheet, "meaning", "logits", &found->logits, bound);
-    note(sheet, "meaning", "loss", &found->loss, bound);
+    note_meaning(sheet, "logits", &found->logits, twins ? &twins->logits : NULL);
+    note_meaning(sheet, "loss", &found->loss, twins ? &twins->loss : NULL);
     if (reference->evaluation)
         return;
-    note(sheet, "meaning", "gradients", &found->gradients, bound);
-    note(sheet, "meaning", "weights after 1 step", &found->first, bound);
+    note_meaning(sheet, "gradients", &found->gradients, twins ? &twins->gradients : NULL);
+    note_meaning(sheet, "weights after 1 step", &found->first, twins ? &twins->first : NULL);
     snprintf(name, sizeof name, "weights after %lld steps", (long long)reference->extent.steps);
-    note(sheet, "meaning", name, &found->last, bound);
+    note_meaning(sheet, name, &found->last, twins ? &twins->last : NULL);
     if (has_buffers(reference->graph))
-        note(sheet, "meaning", "buffers", &found->buffers, bound);
+        note_meaning(sheet, "buffers", &found->buffers, twins ? &twins->buffers : NULL);
 }
 
 /* Twins of a network whose last weights start at zero agree on its loss to the last digit; others may round it. */
@@ -139,6 +147,22 @@ static const char *diagnose(const ys_json *checks)
     return NULL;
 }
 
+bool ys_check_may_be_rounding(const ys_json *proof)
+{
+    const ys_json *checks = ys_json_get(proof, "checks");
+    int failed = 0;
+    for (size_t i = 0; i < ys_json_size(checks); i++) {
+        const ys_json *check = ys_json_at(checks, i);
+        const char *half = ys_json_get_text(check, "half", "");
+        if (ys_json_get_bool(check, "pass", true) || strcmp(half, "numerics") == 0)
+            continue;
+        if (strcmp(half, "meaning") != 0 || !(ys_json_get_number(check, "error", INFINITY) < YS_VERIFY_MEANING_LIMIT))
+            return false;
+        failed++;
+    }
+    return failed > 0;
+}
+
 bool ys_check_may_be_a_flip(const ys_json *proof)
 {
     const ys_json *checks = ys_json_get(proof, "checks");
@@ -170,7 +194,8 @@ static ys_status broken(ys_json *proof, const struct ys_findings *findings)
 }
 
 ys_status ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,
-                       const struct ys_findings *numerics, const struct ys_findings *twins, ys_json *proof)
+                       const struct ys_findings *numerics, const struct ys_findings *twins,
+                       const struct ys_findings *in_double, ys_json *proof)
 {
     ys_json_set(proof, "checks", ys_json_array());
     struct sheet sheet = {.checks = ys_json_get(proof, "checks")};
@@ -179,7 +204,7 @@ ys_status ys_check_all(const struct ys_reference *reference, const struct ys_fin
     const struct ys_findings *shown = meaning && !lacks(meaning) ? meaning : NULL;
     check_work(&sheet, reference->graph, numerics, shown);
     if (shown)
-        check_meaning(&sheet, reference, shown);
+        check_meaning(&sheet, reference, shown, in_double);
     check_numerics(&sheet, reference, numerics, twins);
     const char *reason = diagnose(sheet.checks);
     if (!sheet.failed && !shown)

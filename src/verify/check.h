@@ -7,10 +7,14 @@
 /** Fills verdict, reason, checks and lasting (may it be cached?) of `proof`.
  * @param meaning   the session in double, NULL when the framework has none; one that ended as `unsupported` is as NULL
  * @param numerics  the session in the trial's own format; NULL when it was not begun, because `meaning` had failed
- * @param twins     the largest figures of the twins */
+ * @param twins     the largest figures of the twins in that format
+ * @param in_double the largest figures of those of the oracle; NULL where they were not asked */
 ys_status ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,
                        const struct ys_findings *numerics, const struct ys_findings *twins,
-                       ys_json *proof) YS_MUST_CHECK;
+                       const struct ys_findings *in_double, ys_json *proof) YS_MUST_CHECK;
+
+/** Whether rounding alone may have failed the meaning half: each of its errors is below YS_VERIFY_MEANING_LIMIT. */
+bool ys_check_may_be_rounding(const ys_json *proof);
 
 /** Whether nothing failed but the gradients of the numerics half. One ReLU that rounding flips does that, in a
  * framework or in a twin; it does not come back on other batches. */

@@ -142,11 +142,11 @@ ys_json *ys_reference_plan(const struct ys_reference *reference, const ys_json *
     return ys_proof_plan(plan, reference->extent, reference->graph_path, reference->order_path, precision, folder);
 }
 
-/* In double: the oracle's gradients and, with the first batch, weights after one step and after all; and one answer of
- * the framework. */
+/* In double: the oracle's gradients and, with the first batch, weights after one step and after all; the initial
+ * weights of a twin of it; and one answer. */
 static ys_status need_room(const struct ys_reference *reference, int64_t batch, const char *folder)
 {
-    const uint64_t files = reference->evaluation ? 1 : batch == 0 ? 4 : 2;
+    const uint64_t files = reference->evaluation || batch > 0 ? 2 : 5;
     uint64_t elements = 0;
     struct statvfs disk;
     for (size_t p = 0; p < reference->graph->param_count; p++)

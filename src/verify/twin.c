@@ -7,44 +7,56 @@
 #include "data/order.h"
 #include "verify/verify.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#define WEIGHTS "twin-weights.safetensors"
+
 struct mover {
     struct ys_rng rng;
-    uint32_t unit; /* in the bits of a float, one unit in the last place of the format */
+    enum ys_dtype dtype; /* of what it writes: F32 or F64 */
+    uint32_t unit;       /* in the bits of a float, one unit in the last place of the format; of doubles it is 1 */
 };
-
-#define SIGN_BIT 0x80000000u
-#define INFINITE 0x7f800000u
 
 /* Neighbours in a format are neighbours as integers, so one unit more in the bits is the next number away from zero. */
 static float moved(struct mover *mover, float value)
 {
     uint32_t bits, way = ys_rng_below(&mover->rng, 3);
     memcpy(&bits, &value, sizeof bits);
-    uint32_t size = bits & ~SIGN_BIT;
-    if (way == 0 || size < mover->unit || size >= INFINITE - mover->unit)
+    uint32_t size = bits & 0x7fffffffu, infinite = 0x7f800000u;
+    if (way == 0 || size < mover->unit || size >= infinite - mover->unit)
         return value;
     bits += way == 1 ? mover->unit : -mover->unit;
     memcpy(&value, &bits, sizeof bits);
     return value;
 }
 
-/* A copy of `tensor` as F32, each value moved; the caller frees *values. */
-static ys_status move_tensor(struct mover *mover, const struct ys_tensor *tensor, float **values,
-                             struct ys_tensor *copy)
+static double moved_double(struct mover *mover, double value)
 {
-    size_t n = ys_tensor_count(tensor);
-    *values = ys_alloc(n, sizeof **values);
+    uint32_t way = ys_rng_below(&mover->rng, 3);
+    if (way == 0 || value == 0)
+        return value;
+    return nextafter(value, way == 1 ? INFINITY : -INFINITY);
+}
+
+/* A copy of `tensor`, each value moved; the caller frees *values. */
+static ys_status move_tensor(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
+{
+    size_t n = ys_tensor_count(tensor), size = ys_dtype_size(mover->dtype);
+    *values = ys_alloc(n, size);
     if (!*values)
         return ys_out_of_memory();
-    for (size_t k = 0; k < n; k++)
-        (*values)[k] = moved(mover, (float)ys_tensor_value(tensor, k));
+    if (mover->dtype == YS_F64)
+        for (size_t k = 0; k < n; k++)
+            ((double *)*values)[k] = moved_double(mover, ys_tensor_value(tensor, k));
+    else
+        for (size_t k = 0; k < n; k++)
+            ((float *)*values)[k] = moved(mover, (float)ys_tensor_value(tensor, k));
     *copy = *tensor;
     copy->data = *values;
-    copy->dtype = YS_F32;
-    copy->size_bytes = n * sizeof **values;
+    copy->dtype = mover->dtype;
+    copy->size_bytes = n * size;
     return YS_OK;
 }
 
@@ -54,7 +66,7 @@ static ys_status move_weights(struct mover *mover, const char *from, const char 
     YS_TRY(ys_safetensors_open(from, &file));
     size_t count = ys_safetensors_count(file);
     struct ys_tensor *tensors = ys_alloc(count, sizeof *tensors);
-    float **values = ys_alloc(count, sizeof *values);
+    void **values = ys_alloc(count, sizeof *values);
     ys_status status = tensors && values ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < count; i++)
         status = move_tensor(mover, ys_safetensors_at(file, i), &values[i], &tensors[i]);
@@ -136,13 +148,20 @@ static ys_status write_all(struct mover *mover, const ys_json *plan, int64_t bat
     return write_order(batch, count, order);
 }
 
-ys_status ys_twin_write(ys_json *twin_plan, int twin, int64_t batch, const char *folder)
+static struct mover make_mover(const ys_json *plan, int twin)
 {
     char name[32];
-    struct mover mover = {.unit = strcmp(ys_json_get_text(twin_plan, "precision", ""), "bf16") == 0 ? 1u << 16 : 1};
+    const char *precision = ys_json_get_text(plan, "precision", "");
+    struct mover mover = {.dtype = YS_F32, .unit = strcmp(precision, "bf16") == 0 ? 1u << 16 : 1};
     snprintf(name, sizeof name, "twin/%d", twin);
-    ys_rng_init(&mover.rng, (uint64_t)ys_json_get_int(twin_plan, "seed", 0), name);
-    char *weights = ys_path_join(folder, "twin-weights.safetensors");
+    ys_rng_init(&mover.rng, (uint64_t)ys_json_get_int(plan, "seed", 0), name);
+    return mover;
+}
+
+ys_status ys_twin_write(ys_json *twin_plan, int twin, int64_t batch, const char *folder)
+{
+    struct mover mover = make_mover(twin_plan, twin);
+    char *weights = ys_path_join(folder, WEIGHTS);
     char *data = ys_path_join(folder, "twin-data.safetensors");
     char *order = ys_path_join(folder, "twin-order.safetensors");
     ys_status status =
@@ -156,5 +175,18 @@ ys_status ys_twin_write(ys_json *twin_plan, int twin, int64_t batch, const char 
     ys_free(weights);
     ys_free(data);
     ys_free(order);
+    return status;
+}
+
+ys_status ys_twin_write_double(ys_json *twin_plan, int twin, const char *folder)
+{
+    struct mover mover = make_mover(twin_plan, twin);
+    mover.dtype = YS_F64;
+    char *weights = ys_path_join(folder, WEIGHTS);
+    ys_status status =
+        weights ? move_weights(&mover, ys_json_get_text(twin_plan, "weights", ""), weights) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_json_set_string(twin_plan, "weights", weights);
+    ys_free(weights);
     return status;
 }

@@ -32,6 +32,8 @@ struct ys_verifier {
         struct ys_findings worst; /* their worst figures */
     } twins[YS_VERIFY_STEPS];     /* of each batch, */
     char twins_precision[8];      /* in this precision */
+    bool doubles_asked;
+    struct ys_findings doubles; /* the worst figures of the oracle's twins */
 };
 
 static ys_status describe_machine(char **machine)
@@ -98,6 +100,8 @@ static void forget_twins(struct ys_verifier *v)
 static void forget_work(struct ys_verifier *v)
 {
     ys_reference_close(&v->reference);
+    ys_findings_fini(&v->doubles);
+    v->doubles_asked = false;
     forget_twins(v);
 }
 
@@ -147,24 +151,67 @@ static ys_status ask_oracle(struct ys_verifier *v, const struct ys_verify_reques
     return status;
 }
 
+static void raise_all(struct ys_findings *worst, const struct ys_findings *found)
+{
+    ys_worst_raise(&worst->logits, found->logits.error, found->logits.name);
+    ys_worst_raise(&worst->loss, found->loss.error, found->loss.name);
+    ys_worst_raise(&worst->gradients, found->gradients.error, found->gradients.name);
+    ys_worst_raise(&worst->first, found->first.error, found->first.name);
+    ys_worst_raise(&worst->last, found->last.error, found->last.name);
+    ys_worst_raise(&worst->buffers, found->buffers.error, found->buffers.name);
+}
+
+/* Runs a twin and raises `worst` to what it is found to say. */
+static ys_status ask_moved(struct ys_verifier *v, const ys_json *plan, int twin, const struct ys_questions *questions,
+                           struct ys_findings *worst)
+{
+    struct ys_findings found = {0};
+    ys_status status =
+        ys_findings_collect(&v->reference, v->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, questions, &found);
+    if (status == YS_OK && found.said.status)
+        status = ys_fail(YS_EINTERNAL, "twin %d ended as %s: %s", twin, found.said.status, found.said.message);
+    raise_all(worst, &found);
+    ys_findings_fini(&found);
+    return status;
+}
+
 /* One twin: how far the built-in engine in the trial's format gets from the oracle when everything is moved by one
  * unit. */
 static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, int64_t batch, const char *folder,
                           struct ys_findings *worst)
 {
     const struct ys_questions questions = {.evaluation = v->reference.evaluation, .first = batch, .batches = 1};
-    struct ys_findings found = {0};
     ys_json *moved = ys_proof_plan_builtin(plan, NULL, folder);
     ys_status status = ys_twin_write(moved, twin, batch, folder);
     if (status == YS_OK)
-        status = ys_findings_collect(&v->reference, v->oracle, moved, NULL, YS_EVIDENCE_PATIENCE_S, &questions, &found);
-    if (status == YS_OK && found.said.status)
-        status = ys_fail(YS_EINTERNAL, "twin %d ended as %s: %s", twin, found.said.status, found.said.message);
-    ys_worst_raise(&worst->logits, found.logits.error, "logits");
-    ys_worst_raise(&worst->loss, found.loss.error, "loss");
-    ys_worst_raise(&worst->gradients, found.gradients.error, found.gradients.name);
-    ys_findings_fini(&found);
+        status = ask_moved(v, moved, twin, &questions, worst);
     ys_json_free(moved);
+    return status;
+}
+
+/* What rounding alone does to this work in double. */
+static ys_status ask_doubles(struct ys_verifier *v, const struct ys_verify_request *request)
+{
+    const bool evaluation = v->reference.evaluation;
+    const struct ys_questions questions = {
+        .evaluation = evaluation, .batches = 1, .steps = evaluation ? 0 : v->reference.extent.steps};
+    char *folder = NULL;
+    if (v->doubles_asked)
+        return YS_OK;
+    say(request, "asking two twins of the oracle");
+    YS_TRY(make_folder(v, "twin", &folder));
+    ys_json *plan = ys_reference_plan(&v->reference, request->plan, "f64", folder);
+    ys_status status = YS_OK;
+    for (int twin = 0; status == YS_OK && twin < YS_VERIFY_DOUBLE_TWINS; twin++) {
+        ys_json *moved = ys_proof_plan_builtin(plan, "ref", folder);
+        status = ys_twin_write_double(moved, twin, folder);
+        if (status == YS_OK)
+            status = ask_moved(v, moved, twin, &questions, &v->doubles);
+        ys_json_free(moved);
+    }
+    v->doubles_asked = status == YS_OK;
+    ys_json_free(plan);
+    ys_free(folder);
     return status;
 }
 
@@ -251,18 +298,24 @@ static ys_status describe_twins(const struct ys_verifier *v, const struct ys_fin
     return ys_json_set(proof, "twins", said);
 }
 
-/* The checks; where one batch fails by what may be a flipped ReLU, with the next batch. `numerics` NULL: the session in
- * double broke off. */
+/* The checks; again with what rounding alone does, where that may be what failed, and with the next batch, where it may
+ * be a flipped ReLU. `numerics` NULL: the session in double broke off. */
 static ys_status check(struct ys_verifier *v, const struct ys_verify_request *request,
                        const struct ys_findings *meaning, struct ys_findings *numerics, ys_json *proof)
 {
-    for (int64_t batch = 0;; batch++) {
+    const struct ys_findings *doubles = NULL;
+    for (int64_t batch = 0;;) {
         const struct ys_findings *twins = &v->twins[batch].worst;
-        YS_TRY(ys_check_all(&v->reference, meaning, numerics, twins, proof));
+        YS_TRY(ys_check_all(&v->reference, meaning, numerics, twins, doubles, proof));
         YS_TRY(describe_twins(v, twins, proof));
-        if (batch + 1 == v->reference.extent.steps || !ys_check_may_be_a_flip(proof))
+        if (!doubles && ys_check_may_be_rounding(proof)) {
+            YS_TRY(ask_doubles(v, request));
+            doubles = &v->doubles;
+        } else if (batch + 1 < v->reference.extent.steps && ys_check_may_be_a_flip(proof)) {
+            YS_TRY(ask_again(v, request, ++batch, numerics));
+        } else {
             return YS_OK;
-        YS_TRY(ask_again(v, request, batch + 1, numerics));
+        }
     }
 }
 

@@ -8,7 +8,9 @@
  *
  * Meaning: both sides in double; logits, loss, every gradient, every weight after one step and after all, every
  * batch-norm buffer at both times; the trial's own optimizer, the learning rate cut to a tenth on the way: all within
- * YS_VERIFY_MEANING_BOUND.
+ * YS_VERIFY_MEANING_BOUND. Where an error lies above that and below YS_VERIFY_MEANING_LIMIT, two twins of the oracle,
+ * each weight moved by one unit in the last place of a double, say what rounding alone does to this work: the bound is
+ * then YS_VERIFY_DOUBLE_FACTOR times their figure.
  *
  * Numerics: the framework in the trial's own format against the oracle; the worse of logits and loss, and the worst of
  * the gradients, of the first batch, each within YS_VERIFY_TWIN_FACTOR times that of the worst of eight twins, which
@@ -35,6 +37,9 @@
 #define YS_VERIFY_LARGE_STEPS   3
 #define YS_VERIFY_TWINS         8
 #define YS_VERIFY_MEANING_BOUND 1e-9
+#define YS_VERIFY_MEANING_LIMIT 1e-5 /* of the bound, where the work itself amplifies rounding */
+#define YS_VERIFY_DOUBLE_TWINS  2
+#define YS_VERIFY_DOUBLE_FACTOR 64.0 /* mistakes lie so far above rounding here that room costs nothing */
 #define YS_VERIFY_TWIN_FACTOR   8.0
 #define YS_VERIFY_TWIN_LEAST    0x1p-23 /* what the twins' figure counts at least: a unit in float32's last place */
 

@@ -103,13 +103,14 @@ static struct ys_findings find(const struct ys_reference *reference)
     return findings;
 }
 
+static const struct ys_findings *doubles; /* those of the oracle, where a case asks them */
 static struct ys_findings twins = {.logits = {.error = 1e-6}, .gradients = {.error = 1e-2}};
 
 /* Frees everything but the proof. */
 static ys_json *judge(struct ys_reference *reference, struct ys_findings *meaning, struct ys_findings *numerics)
 {
     ys_json *proof = ys_json_object();
-    if (ys_check_all(reference, meaning, numerics, &twins, proof) != YS_OK)
+    if (ys_check_all(reference, meaning, numerics, &twins, doubles, proof) != YS_OK)
         printf("# %s\n", ys_error());
     if (meaning)
         ys_findings_fini(meaning);
@@ -217,6 +218,28 @@ static void differences_below_the_bound_pass(void)
 {
     ys_json *proof = judge_moved(&logits[2], 3 * (1 + 1e-11));
     CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "pass");
+    ys_json_free(proof);
+}
+
+static void what_rounding_alone_does_raises_the_bound_up_to_a_limit(void)
+{
+    const struct ys_findings moved = {.logits = {.error = 1e-9}, .last = {.error = 1}};
+    ys_json *proof = judge_moved(&logits[2], 3 * (1 + 4e-9));
+    CHECK(ys_check_may_be_rounding(proof));
+    ys_json_free(proof);
+    doubles = &moved;
+    proof = judge_moved(&logits[2], 3 * (1 + 4e-9)); /* 64 times 1e-9 is allowed */
+    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "pass");
+    CHECK_NEAR(ys_json_get_number(check_of(proof, "logits"), "bound", 0), 64e-9, 1e-20);
+    CHECK_NEAR(ys_json_get_number(check_of(proof, "weights after 3 steps"), "bound", 0), 1e-5, 0);
+    CHECK_NEAR(ys_json_get_number(check_of(proof, "gradients"), "bound", 0), 1e-9, 0);
+    ys_json_free(proof);
+    doubles = NULL;
+    proof = judge_moved(&w1[0], 0.4 * (1 + 1e-3));
+    CHECK(!ys_check_may_be_rounding(proof));
+    ys_json_free(proof);
+    proof = judge_moved(&w0[3], 0.5 + 1e-9); /* work is never a matter of rounding */
+    CHECK(!ys_check_may_be_rounding(proof));
     ys_json_free(proof);
 }
 
@@ -336,6 +359,7 @@ static void an_adapter_that_lacks_an_operator_has_no_proof(void)
 TAP_MAIN(TAP_CASE(equal_answers_pass), TAP_CASE(each_difference_fails_its_own_check),
          TAP_CASE(a_running_variance_that_differs_fails_the_buffers_and_nothing_else),
          TAP_CASE(buffers_that_are_not_said_fail), TAP_CASE(differences_below_the_bound_pass),
+         TAP_CASE(what_rounding_alone_does_raises_the_bound_up_to_a_limit),
          TAP_CASE(another_number_of_parameters_fails), TAP_CASE(without_double_the_proof_is_weak),
          TAP_CASE(too_little_precision_fails_the_numerics_alone), TAP_CASE(twins_that_agree_leave_room_for_rounding),
          TAP_CASE(gradients_of_the_numerics_alone_may_be_a_flip), TAP_CASE(of_inference_logits_and_loss_are_judged),
