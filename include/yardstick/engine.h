@@ -68,7 +68,7 @@ struct ys_engine_config {
     uint64_t seed;       /* of dropout's masks */
     struct ys_engine_optimizer optimizer; /* all zero: plain SGD */
     /* Training keeps what the backward pass needs; where the values of one step exceed this many bytes, those that
-     * follow cheaply from kept ones (batch normalisation and activation) are made again instead. 0: 512 MiB. */
+     * follow cheaply from kept ones (batch normalisation and activation) are made again instead. 0: 1.5 GiB. */
     size_t keep_bytes;
     bool guarded; /* tests: buffers share no memory and stand between guard words (ys_engine_check) */
 };

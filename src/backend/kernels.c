@@ -53,7 +53,8 @@ ys_call_run ys_kernel_update(void)
 
 size_t ys_tail_stats_bytes(const struct ys_tail *t)
 {
-    return YS_STATS_COUNT * (size_t)tail_stride(t) * sizeof(float) + tail_units(t) * 2 * YS_LANES * sizeof(double);
+    return YS_STATS_COUNT * (size_t)tail_stride(t) * sizeof(float) +
+           (size_t)(t->image.rows * tail_blocks(t)) * 2 * YS_LANES * sizeof(double);
 }
 
 void ys_tail_batch(const struct ys_tail *t, const void *stats, const float **mean, const float **unbiased)

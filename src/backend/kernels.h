@@ -29,11 +29,14 @@ struct ys_tail {
     int threads;
     bool has_norm, has_sum;
     enum ys_activation act;
-    float low, high;                 /* of YS_ACT_CLIP */
-    double epsilon, momentum;        /* of the normalisation */
-    const enum ys_engine_mode *mode; /* NULL: evaluation */
-    bool has_second;                 /* backward: a second share of dy is added */
-    bool writes_dz;                  /* backward reduce: store the gradient behind the activation */
+    float low, high;                  /* of YS_ACT_CLIP */
+    double epsilon, momentum;         /* of the normalisation */
+    const enum ys_engine_mode *mode;  /* NULL: evaluation */
+    bool streams;                     /* forward: y is too large for any cache, so it is written past them */
+    bool has_second;                  /* backward: a second share of dy is added */
+    bool writes_dz;                   /* backward: the gradient behind the activation is stored */
+    bool wants_dx;                    /* backward: the gradient by x is wanted, not those of the parameters alone */
+    int64_t first_block, block_count; /* of channels: set by the kernels, which work on a few at a time */
 };
 
 /* Statistics of a normalisation: YS_STATS_COUNT arrays of float, each as long as the channels rounded up to YS_LANES;
@@ -62,17 +65,18 @@ struct ys_update {
     const struct ys_lowering *low;
 };
 
-/* Each takes the struct named as its context. */
+/* Each takes the struct named as its context. Those with two passes over x take so few channels at a time that the
+ * second pass finds them in the cache. */
 struct ys_kernels {
-    ys_call_run tail_stats;   /* ys_tail. x, weight, bias, running_mean, running_var, stats */
-    ys_call_run tail_forward; /* ys_tail. x, y, [stats], [z] */
-    /* ys_tail with norm. dy, x, stats, weight gradient, bias gradient, y (NULL act or no sum: unused), dz (may be dy),
-     * [second dy]: sums for the parameters, and dz = (dy + second) act' */
-    ys_call_run tail_reduce;
-    ys_call_run tail_backward; /* ys_tail with norm. dz or dy, x, stats, dx (may be dz): through the normalisation */
-    ys_call_run tail_mask;     /* ys_tail without norm. dy, y, dz (may be dy), [second dy] */
-    ys_call_run add;           /* ys_elements. a += b */
-    ys_call_run multiply;      /* ys_elements. y = a * b */
+    ys_call_run tail_norm; /* ys_tail with norm. x, weight, bias, running_mean, running_var, stats, y, [z]: statistics
+                              of the batch in training, the running ones else, and y */
+    ys_call_run tail_forward; /* ys_tail. x, y, [stats as tail_norm left them], [z] */
+    /* ys_tail with norm. dy, x, stats, weight gradient, bias gradient, y (read with a sum and an activation only), dz
+     * (may be dy), second dy, dx (may be dz): dz = (dy + second) act', and through the normalisation */
+    ys_call_run tail_backward;
+    ys_call_run tail_mask; /* ys_tail without norm. dy, y, dz (may be dy), [second dy] */
+    ys_call_run add;       /* ys_elements. a += b */
+    ys_call_run multiply;  /* ys_elements. y = a * b */
 };
 
 /** For values in float or bfloat16, in the widest form that this processor runs. */

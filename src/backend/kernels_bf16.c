@@ -2,6 +2,9 @@
 #include "backend/parallel.h"
 
 #include "backend/kernels_tail.h"
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 
 #define ELEMENT uint16_t
 #define KERNELS YS_KERNELS
@@ -23,6 +26,27 @@ static inline void store16(uint16_t *p, vector v)
     bits b = (bits)v;
     half_bits half = __builtin_convertvector((b + 0x7fff + ((b >> 16) & 1)) >> 16, half_bits);
     memcpy(p, &half, sizeof half);
+}
+
+static inline void stream16(uint16_t *p, vector v)
+{
+#if defined(__SSE2__)
+    uint16_t bytes[YS_LANES];
+    __m128i half[2];
+    store16(bytes, v);
+    memcpy(half, bytes, sizeof half);
+    for (int i = 0; i < 2; i++)
+        _mm_stream_si128((__m128i *)(void *)(p + 8 * i), half[i]);
+#else
+    store16(p, v);
+#endif
+}
+
+static inline void stream_end(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
 }
 
 #include "backend/kernels.inc"

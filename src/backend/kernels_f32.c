@@ -2,6 +2,9 @@
 #include "backend/parallel.h"
 
 #include "backend/kernels_tail.h"
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 
 #define ELEMENT float
 #define KERNELS YS_KERNELS
@@ -18,6 +21,27 @@ static inline vector load16(const float *p)
 static inline void store16(float *p, vector v)
 {
     memcpy(p, &v, sizeof v);
+}
+
+static inline void stream16(float *p, vector v)
+{
+#if defined(__AVX512F__)
+    _mm512_stream_ps(p, (__m512)v);
+#elif defined(__SSE2__)
+    __m128 quarter[4];
+    memcpy(quarter, &v, sizeof quarter);
+    for (int i = 0; i < 4; i++)
+        _mm_stream_ps(p + 4 * i, quarter[i]);
+#else
+    store16(p, v);
+#endif
+}
+
+static inline void stream_end(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
 }
 
 #include "backend/kernels.inc"

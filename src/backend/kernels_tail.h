@@ -18,9 +18,36 @@ static inline int64_t tail_blocks(const struct ys_tail *t)
     return (t->image.channels + t->image.lanes - 1) / t->image.lanes;
 }
 
+/** All blocks of channels. */
+static inline struct ys_tail tail_whole(const struct ys_tail *t)
+{
+    struct ys_tail whole = *t;
+    whole.first_block = 0;
+    whole.block_count = tail_blocks(t);
+    return whole;
+}
+
+/** Of the blocks that are being worked on. */
 static inline size_t tail_units(const struct ys_tail *t)
 {
-    return (size_t)(t->image.rows * tail_blocks(t));
+    return (size_t)(t->image.rows * t->block_count);
+}
+
+struct tail_unit {
+    int64_t row, block, channel, place; /* place: of its first element */
+    int lanes, width;                   /* channels, and how many of them are in memory */
+};
+
+static inline struct tail_unit tail_unit(const struct ys_tail *t, size_t index)
+{
+    const struct ys_image *im = &t->image;
+    struct tail_unit u = {.row = (int64_t)index / t->block_count,
+                          .block = t->first_block + (int64_t)index % t->block_count};
+    u.channel = u.block * im->lanes;
+    u.place = u.row * im->row + u.block * im->block;
+    u.lanes = (int)(im->channels - u.channel < im->lanes ? im->channels - u.channel : im->lanes);
+    u.width = im->has_padding ? (int)im->lanes : u.lanes;
+    return u;
 }
 
 /** Length of one array of statistics: a vector may be read from any channel that begins a block. */
@@ -29,9 +56,10 @@ static inline int64_t tail_stride(const struct ys_tail *t)
     return (t->image.channels + 2 * YS_LANES - 1) / YS_LANES * YS_LANES;
 }
 
-static inline double *tail_sums(const struct ys_tail *t, void *stats, size_t unit)
+static inline double *tail_sums(const struct ys_tail *t, void *stats, int64_t row, int64_t block)
 {
-    return (double *)(void *)((float *)stats + YS_STATS_COUNT * tail_stride(t)) + unit * (size_t)(2 * YS_LANES);
+    int64_t unit = row * tail_blocks(t) + block;
+    return (double *)(void *)((float *)stats + YS_STATS_COUNT * tail_stride(t)) + unit * (2 * YS_LANES);
 }
 
 static inline vector tail_load(const float *p)
@@ -57,10 +85,10 @@ static inline void tail_channel_load(const struct ys_tail *t, const void *stats,
 /** Totals of channel c over the rows of the batch, in their order. */
 static inline void tail_total(const struct ys_tail *t, void *stats, int64_t c, double *first, double *second)
 {
-    int64_t blocks = tail_blocks(t), block = c / t->image.lanes, lane = c % t->image.lanes;
+    int64_t block = c / t->image.lanes, lane = c % t->image.lanes;
     *first = *second = 0;
     for (int64_t n = 0; n < t->image.rows; n++) {
-        const double *sums = tail_sums(t, stats, (size_t)(n * blocks + block));
+        const double *sums = tail_sums(t, stats, n, block);
         *first += sums[lane];
         *second += sums[YS_LANES + lane];
     }

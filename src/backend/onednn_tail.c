@@ -62,7 +62,9 @@ static bool is_in_producer(const struct ys_lowering *low, const struct onednn_ta
            low->value_reads[tail->x] == 1 && tail->y != low->graph->output;
 }
 
-#define KEEP_BYTES ((size_t)512 << 20)
+#define KEEP_BYTES ((size_t)1536 << 20)
+/* Above this much, a result has left the caches before it is read. */
+#define STREAM_BYTES ((size_t)24 << 20)
 
 static size_t value_bytes(const struct ys_lowering *low)
 {
@@ -165,6 +167,8 @@ ys_status ys_onednn_decide_tail(struct ys_lowering *low, const struct ys_node *n
         k->epsilon = low->graph->nodes[tail->norm].batchnorm.epsilon;
         k->momentum = low->graph->nodes[tail->norm].batchnorm.momentum;
         k->mode = low->config.training ? low->mode : NULL;
+        k->streams =
+            k->image.lanes == YS_LANES && k->image.has_padding && ys_layout_bytes(&tail->layout) > STREAM_BYTES;
     } else {
         ys_onednn_flat_image(ys_layout_elements(&tail->layout), &k->image);
     }
@@ -183,20 +187,21 @@ static ys_status append_kernel(struct ys_lowering *low, const struct ys_node *no
     return ys_onednn_append_own(low, node->name, run, kernel, sizeof *kernel, operands, count);
 }
 
-/** The statistics, as soon as x is there. */
-static ys_status forward_stats(struct ys_lowering *low, const struct ys_node *node, struct onednn_tail *tail)
+/** Statistics and y. */
+static ys_status append_norm(struct ys_lowering *low, struct onednn_tail *tail, int y)
 {
-    struct ys_operand x;
-    YS_TRY(ys_onednn_value(low, node->name, tail->x, &tail->layout, &x));
-    tail->x_buffer = x.buffer;
+    const struct ys_node *node = &low->graph->nodes[tail->norm], *last = &low->graph->nodes[tail->last];
     YS_TRY(ys_program_buffer(low->program, ys_tail_stats_bytes(&tail->kernel), false, &tail->stats));
-    const struct ys_operand operands[6] = {x,
-                                           ys_onednn_param(low, low->weights, node->weight),
-                                           ys_onednn_param(low, low->weights, node->bias),
-                                           ys_onednn_param(low, low->weights, node->running_mean),
-                                           ys_onednn_param(low, low->weights, node->running_var),
-                                           ys_at(tail->stats)};
-    return append_kernel(low, node, kernels(tail)->tail_stats, &tail->kernel, operands, 6);
+    struct ys_operand operands[8] = {ys_at(tail->x_buffer),
+                                     ys_onednn_param(low, low->weights, node->weight),
+                                     ys_onednn_param(low, low->weights, node->bias),
+                                     ys_onednn_param(low, low->weights, node->running_mean),
+                                     ys_onednn_param(low, low->weights, node->running_var),
+                                     ys_at(tail->stats),
+                                     ys_at(y)};
+    if (tail->sum >= 0)
+        YS_TRY(ys_onednn_value(low, last->name, tail->z, &tail->layout, &operands[7]));
+    return append_kernel(low, node, kernels(tail)->tail_norm, &tail->kernel, operands, 7 + (tail->sum >= 0));
 }
 
 static ys_status append_forward(struct ys_lowering *low, const struct onednn_tail *tail, int y)
@@ -221,22 +226,18 @@ ys_status ys_onednn_forward_tail(struct ys_lowering *low, const struct ys_node *
 {
     struct onednn *o = low->state;
     struct onednn_tail *tail = &o->tails[ys_onednn_node(low, node)->tail];
-    int index = (int)(node - low->graph->nodes);
-    if (index == tail->norm)
-        YS_TRY(forward_stats(low, node, tail));
-    if (index != tail->last)
+    struct ys_operand x;
+    if (node - low->graph->nodes != tail->last)
         return YS_OK;
     if (tail->in_producer) {
         low->value[tail->y] = low->value[tail->x];
         return YS_OK;
     }
-    if (tail->norm < 0) {
-        struct ys_operand x;
-        YS_TRY(ys_onednn_value(low, node->name, tail->x, &tail->layout, &x));
-        tail->x_buffer = x.buffer;
-    }
+    YS_TRY(ys_onednn_value(low, node->name, tail->x, &tail->layout, &x));
+    tail->x_buffer = x.buffer;
     YS_TRY(ys_onednn_output(low, tail->y));
-    return append_forward(low, tail, low->value[tail->y]);
+    return tail->norm >= 0 ? append_norm(low, tail, low->value[tail->y])
+                           : append_forward(low, tail, low->value[tail->y]);
 }
 
 /** A buffer that may be written over with something of the same layout: the gradient of y itself, if it is nobody
@@ -290,37 +291,36 @@ static ys_status backward_norm(struct ys_lowering *low, const struct ys_node *la
 {
     const struct ys_node *norm = &low->graph->nodes[tail->norm];
     struct ys_tail kernel = tail->kernel;
-    struct ys_operand operands[8], dx, dz;
-    YS_TRY(take_dy(low, last, tail, &kernel, &operands[0], &operands[7]));
+    struct ys_operand dy, second, y = ys_at(tail->x_buffer);
+    YS_TRY(take_dy(low, last, tail, &kernel, &dy, &second));
     bool gives_z = tail->z >= 0 && low->value_gradient[tail->z];
     bool reads_y = tail->sum >= 0 && kernel.act != YS_ACT_NONE;
+    kernel.wants_dx = low->value_gradient[tail->x];
     kernel.writes_dz = kernel.has_second || reads_y;
-    dz = operands[0];
+    struct ys_operand dz = dy;
     if (kernel.writes_dz)
-        YS_TRY(own_buffer(low, tail, operands[0].buffer, &dz.buffer));
-    operands[1] = ys_at(tail->x_buffer);
-    operands[2] = ys_at(tail->stats);
-    operands[3] = ys_onednn_param(low, low->gradients, norm->weight);
-    operands[4] = ys_onednn_param(low, low->gradients, norm->bias);
-    operands[5] = operands[1];
+        YS_TRY(own_buffer(low, tail, dy.buffer, &dz.buffer));
     if (reads_y)
-        YS_TRY(ys_onednn_value(low, last->name, tail->y, &tail->layout, &operands[5]));
-    operands[6] = dz;
-    YS_TRY(append_kernel(low, norm, kernels(tail)->tail_reduce, &kernel, operands, 7 + kernel.has_second));
-    if (low->value_gradient[tail->x]) {
-        /* z keeps dz, so x gets a buffer of its own; otherwise dx may take its place. */
-        if (gives_z || (!kernel.writes_dz && ys_lower_gradient_holders(low, dz.buffer) > 1)) {
-            dx = (struct ys_operand){0};
-            YS_TRY(ys_onednn_buffer(low, &tail->layout, &dx.buffer));
-        } else {
-            dx = dz;
-        }
-        const struct ys_operand through[4] = {dz, operands[1], operands[2], dx};
-        YS_TRY(append_kernel(low, norm, kernels(tail)->tail_backward, &kernel, through, 4));
-        low->gradient[tail->y] = -1;
-        YS_TRY(ys_onednn_give(low, norm->name, tail->x, &tail->layout, dx));
-    }
+        YS_TRY(ys_onednn_value(low, last->name, tail->y, &tail->layout, &y));
+    /* z keeps dz, so x gets a buffer of its own; otherwise dx may take its place. */
+    struct ys_operand dx = dz;
+    if (kernel.wants_dx && gives_z)
+        YS_TRY(ys_onednn_buffer(low, &tail->layout, &dx.buffer));
+    else if (kernel.wants_dx && !kernel.writes_dz)
+        YS_TRY(own_buffer(low, tail, dy.buffer, &dx.buffer));
+    const struct ys_operand operands[9] = {dy,
+                                           ys_at(tail->x_buffer),
+                                           ys_at(tail->stats),
+                                           ys_onednn_param(low, low->gradients, norm->weight),
+                                           ys_onednn_param(low, low->gradients, norm->bias),
+                                           y,
+                                           dz,
+                                           kernel.has_second ? second : dy,
+                                           dx};
+    YS_TRY(append_kernel(low, norm, kernels(tail)->tail_backward, &kernel, operands, 9));
     low->gradient[tail->y] = -1;
+    if (kernel.wants_dx)
+        YS_TRY(ys_onednn_give(low, norm->name, tail->x, &tail->layout, dx));
     return gives_z ? ys_onednn_give(low, last->name, tail->z, &tail->layout, dz) : YS_OK;
 }
 
