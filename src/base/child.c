@@ -75,8 +75,8 @@ static _Noreturn void become(const char *const *argv, const struct ys_child_opti
     if (getppid() != parent)
         _exit(127);
     int in = open("/dev/null", O_RDONLY);
-    bool ready = in >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(write_fd, STDOUT_FILENO) >= 0 &&
-                 (!options->merge_stderr || dup2(write_fd, STDERR_FILENO) >= 0) &&
+    bool ready = (in == STDIN_FILENO || (in > 0 && dup2(in, STDIN_FILENO) >= 0 && close(in) == 0)) &&
+                 dup2(write_fd, STDOUT_FILENO) >= 0 && (!options->merge_stderr || dup2(write_fd, STDERR_FILENO) >= 0) &&
                  (!options->folder || chdir(options->folder) == 0);
     if (ready) /* the C interface lacks the const that the function keeps */
         execvpe(argv[0], (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
