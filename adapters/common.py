@@ -225,6 +225,36 @@ class Plan:
         return float(param.get(key, 1.0))
 
 
+class Window:
+    """How the windows of a pool or convolution lie along one axis (0: rows, 1: columns) of an image of `size` pixels.
+
+    before, behind: the pixels to pad by so that windows without padding, their number rounded down, are exactly those of the
+    node. What ceil_mode needs beyond the node's own padding is in `behind`; it is negative where pixels are to be cut
+    off that no window sees. windows: their number. taps: where a window's pixels lie, from its first on.
+    """
+
+    def __init__(self, attrs, axis, size):
+        kernel, self.stride = attrs["kernel_shape"][axis], attrs["strides"][axis]
+        self.dilation = attrs["dilations"][axis]
+        self.before, after = attrs["pads"][axis], attrs["pads"][axis + 2]
+        reach = self.dilation * (kernel - 1) + 1
+        ceil = attrs.get("ceil_mode", 0)
+        steps = (size + self.before + after - reach + (self.stride - 1) * ceil) // self.stride
+        if ceil and steps * self.stride >= size + self.before:  # the last window would begin behind the image
+            steps -= 1
+        self.windows = steps + 1
+        self.behind = steps * self.stride + reach - size - self.before
+        self.taps = range(0, reach, self.dilation)
+        # The pixels that count in an average: those of the image, with the node's own padding where it says so.
+        self._counted = (-self.before, size + after) if attrs.get("count_include_pad") else (0, size)
+
+    def counts(self):
+        """Of each window, how many of its pixels count in an average."""
+        low, high = self._counted
+        starts = range(-self.before, self.windows * self.stride - self.before, self.stride)
+        return [sum(low <= start + tap < high for tap in self.taps) for start in starts]
+
+
 class Adapter:
     """What a framework has to be able to do. Arrays are NumPy's; floats come back in the run's precision (bfloat16
     widened to float32); names, shapes and layouts of parameters are those of the graph (OIHW, (out, in))."""

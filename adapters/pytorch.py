@@ -74,22 +74,14 @@ class Pad(nn.Module):
 
     def __init__(self, attrs, value):
         super().__init__()
-        pads = attrs["pads"]
-        self.axes = list(zip(attrs["kernel_shape"], attrs["strides"], attrs["dilations"], pads[:2], pads[2:]))
-        self.ceil, self.value = attrs["ceil_mode"], value
+        self.attrs, self.value = attrs, value
 
     def forward(self, x):
-        (top, bottom), (left, right) = map(self.around, x.shape[2:], self.axes)
-        return F.pad(x, (left, right, top, bottom), value=self.value)
+        rows, columns = self.windows(x)
+        return F.pad(x, (columns.before, columns.behind, rows.before, rows.behind), value=self.value)
 
-    def around(self, size, axis):
-        """The padding before and behind `size` pixels."""
-        kernel, stride, dilation, before, after = axis
-        reach = dilation * (kernel - 1) + 1
-        steps = (size + before + after - reach + (stride - 1) * self.ceil) // stride
-        if self.ceil and steps * stride >= size + before:  # the last window would begin behind the image
-            steps -= 1
-        return before, steps * stride + reach - size - before
+    def windows(self, x):
+        return [common.Window(self.attrs, axis, size) for axis, size in enumerate(x.shape[2:])]
 
 
 class AveragePool(Pad):
@@ -98,20 +90,20 @@ class AveragePool(Pad):
 
     def __init__(self, attrs):
         super().__init__(attrs, 0.0)
-        self.include_pad = attrs["count_include_pad"]
 
     def forward(self, x):
-        rows, columns = map(self.counts, x.shape[2:], self.axes)
+        rows, columns = map(self.counts, self.windows(x))
         x = super().forward(x)
-        for dim, (kernel, stride, dilation, _, _) in zip((2, 3), self.axes):
-            x = x.unfold(dim, dilation * (kernel - 1) + 1, stride)[..., ::dilation]
+        for dim, stride, dilation, reach in zip((2, 3), self.attrs["strides"], self.attrs["dilations"], self.reaches()):
+            x = x.unfold(dim, reach, stride)[..., ::dilation]
         return x.sum((4, 5)) / (x.new_tensor(rows)[:, None] * x.new_tensor(columns))
 
-    def counts(self, size, axis):
-        kernel, stride, dilation, before, after = axis
-        low, high = (-before, size + after) if self.include_pad else (0, size)
-        end = size + self.around(size, axis)[1] - dilation * (kernel - 1)
-        return [sum(low <= start + tap * dilation < high for tap in range(kernel)) for start in range(-before, end, stride)]
+    def reaches(self):
+        return [dilation * (kernel - 1) + 1
+                for kernel, dilation in zip(self.attrs["kernel_shape"], self.attrs["dilations"])]
+
+    def counts(self, window):
+        return window.counts()
 
 
 # Those that have neither parameters nor anything to decide; LAYERS by their attributes, CALLS by their inputs too.

@@ -184,8 +184,8 @@ class RunningVarN(pytorch.PyTorch):
 
 
 class WholeWindow(pytorch.AveragePool):
-    def counts(self, size, axis):
-        return [axis[0]] * len(super().counts(size, axis))
+    def counts(self, window):
+        return [len(window.taps)] * window.windows
 
 
 class PoolCountsPadding(pytorch.PyTorch):
