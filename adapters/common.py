@@ -13,6 +13,11 @@ import sys
 import time
 import traceback
 
+# Adapters are called like their frameworks: from here on `import jax` means the framework, not the jax.py of this folder.
+_HERE = os.path.dirname(os.path.abspath(__file__))
+if sys.path and os.path.abspath(sys.path[0]) == _HERE:
+    sys.path.append(sys.path.pop(0))
+
 PROTOCOL = 1
 LINE_LIMIT = 16 << 20  # bytes of a message, without its newline
 LATENCIES_LIMIT = 4096  # requests that one message reports

@@ -1,5 +1,6 @@
 """The other side of the protocol, and a small piece of work, for tests of adapters."""
 
+import importlib.util
 import json
 import os
 import shutil
@@ -19,6 +20,14 @@ except ImportError:
     raise unittest.SkipTest("NumPy is not installed")
 
 import common  # noqa: E402
+
+
+def load(name):
+    """The module adapters/NAME.py, as `NAME_adapter`: its own name is the framework's."""
+    spec = importlib.util.spec_from_file_location(name + "_adapter", os.path.join(ADAPTERS, name + ".py"))
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class Conversation:
