@@ -1,4 +1,4 @@
-"""PyTorch on the CPU: eager, or compiled by torch.compile.
+"""PyTorch on the CPU, 1.13 and later: eager, or compiled by torch.compile.
 
 The graph becomes the program that one would write by hand: torch.nn modules, called in order by a forward() that torch.fx
 writes. Modules of our own are here only for what torch.nn lacks.
@@ -20,6 +20,7 @@ with common.importing("PyTorch"):
     import torch.nn.functional as F
     from torch import fx, nn
     from torch.nn.utils import skip_init
+    torch.from_numpy(np.zeros(1))  # with a NumPy that it was not built for PyTorch imports, and fails here
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.float32}  # of parameters
 
@@ -358,8 +359,10 @@ class PyTorch(common.Adapter):
     def clip(self, limit):
         """As torch.nn.utils.clip_grad_norm_, which however adds 1e-6 to the norm."""
         gradients = [param.grad for param in self.model.parameters()]
-        norm = torch.nn.utils.get_total_norm(gradients)
-        torch._foreach_mul_(gradients, limit / norm.clamp(min=limit))
+        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]))
+        factor = limit / norm.clamp(min=limit)
+        for gradient in gradients:
+            gradient.mul_(factor)
 
     def infer_step(self, x):
         return self.run(self.tensor(x)).to(self.dtype).numpy()
@@ -382,6 +385,8 @@ def pads_evenly(attrs):
 
 def need_compiler():
     """torch.compile asks for these in the first step only, and says less clearly what is missing."""
+    if not hasattr(torch, "compile"):
+        raise common.Unsupported("torch.compile: PyTorch %s has none, it came with 2.0" % torch.__version__)
     compiler = os.environ.get("CXX", "g++")
     if not shutil.which(compiler):
         raise common.BuildFailed("torch.compile needs a C++ compiler, and there is no %s: install g++, or name a compiler "

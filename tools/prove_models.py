@@ -27,7 +27,7 @@ def list_models(program):
 def verify(program, framework, model, options):
     """The trials of one `verify`, or why there are none."""
     command = [program, "verify", "--framework=" + framework, "--model=" + model, "--data=synthetic", "--format=json", "--fresh"]
-    done = subprocess.run(command + LAYOUTS.get(framework, []) + options, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command + LAYOUTS.get(framework.partition("@")[0], []) + options, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     try:
         return json.loads(done.stdout), None
     except ValueError:

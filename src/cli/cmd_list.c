@@ -1,4 +1,4 @@
-/* list, install, uninstall, data, init. */
+/* list, data, init. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/log.h"
@@ -11,7 +11,6 @@
 #include "metric/metric.h"
 #include "study/study.h"
 
-#include <stdio.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +25,8 @@ static int print_list(const struct ys_args *args, ys_json *list_taken, const cha
     ys_buf_puts(&out, heading);
     for (size_t i = 0; i < ys_json_size(list_taken); i++) {
         ys_json *entry = ys_json_at(list_taken, i);
-        if (wanted && strcmp(wanted, ys_json_get_text(entry, "name", "")) != 0)
+        if (wanted && strcmp(wanted, ys_json_get_text(entry, "name", "")) != 0 &&
+            strcmp(wanted, ys_json_get_text(entry, "spec", "")) != 0)
             continue;
         print(entry, wanted != NULL, &out);
         ys_json_append(kept, ys_json_ref(entry));
@@ -112,31 +112,68 @@ static int list_keys(const struct ys_args *args)
     return ys_command_print(&out);
 }
 
+#define FRAMEWORK_HEADING "framework         version     state          disk  python    can\n"
+
+/* "train, infer, double; options: a, b" */
+static void print_abilities(const ys_json *entry, struct ys_buf *out)
+{
+    const ys_json *modes = ys_json_get(entry, "modes"), *options = ys_json_get(entry, "options");
+    for (size_t i = 0; i < ys_json_size(modes); i++)
+        ys_buf_printf(out, "%s%s", i ? ", " : "", ys_json_text(ys_json_at(modes, i), ""));
+    if (ys_json_get_bool(entry, "double", false))
+        ys_buf_puts(out, ", double");
+    if (ys_json_get_bool(entry, "no_work", false))
+        ys_buf_puts(out, ", does no work");
+    const char *before = "; options: ";
+    for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it), before = ", ")
+        ys_buf_printf(out, "%s%s", before, ys_json_iter_key(it));
+}
+
+/* Why it is not ready, what it would take, and the command. */
+static void print_remedy(const ys_json *entry, struct ys_buf *out)
+{
+    double download = (double)ys_json_get_int(entry, "download_bytes", 0);
+    double disk = (double)ys_json_get_int(entry, "disk_bytes", 0);
+    const char *reason = ys_json_get_text(entry, "reason", NULL), *command = ys_json_get_text(entry, "command", NULL);
+    if (reason)
+        ys_buf_printf(out, "    %s\n", reason);
+    if (command)
+        ys_buf_printf(out, "    run: %s", command);
+    if (command && download > 0 && disk > 0)
+        ys_buf_printf(out, "   (about %.0f MB to download, %.2f GB on disk)", download * 1e-6, disk * 1e-9);
+    if (command)
+        ys_buf_puts(out, "\n");
+}
+
+static void print_option(const char *framework, const char *name, const ys_json *option, struct ys_buf *out)
+{
+    const ys_json *choices = ys_json_get(option, "choices");
+    const char *type = ys_json_get_text(option, "type", "");
+    ys_buf_printf(out, "    opt.%s.%s = ", framework, name);
+    for (size_t i = 0; i < ys_json_size(choices); i++)
+        ys_buf_printf(out, "%s%s", i ? "|" : "", ys_json_text(ys_json_at(choices, i), ""));
+    if (!ys_json_size(choices))
+        ys_buf_puts(out, strcmp(type, "bool") == 0 ? "on|off" : strcmp(type, "number") == 0 ? "NUMBER" : "TEXT");
+    ys_buf_printf(out, "\n        %s\n", ys_json_get_text(option, "help", ""));
+}
+
 static void print_framework(const ys_json *entry, bool full, struct ys_buf *out)
 {
     const ys_json *options = ys_json_get(entry, "options");
     int64_t size = ys_json_get_int(entry, "size_bytes", 0);
-    ys_buf_printf(out, "%-12s %-10s %-11s", ys_json_get_text(entry, "name", ""), ys_json_get_text(entry, "version", ""),
-                  ys_json_get_text(entry, "state", ""));
+    char disk[32] = "-";
     if (size)
-        ys_buf_printf(out, " %6.2f GB", (double)size * 1e-9);
+        snprintf(disk, sizeof disk, "%.2f GB", (double)size * 1e-9);
+    ys_buf_printf(out, "%-17s %-11s %-11s %7s  %-8s  ", ys_json_get_text(entry, "spec", ""),
+                  ys_json_get_text(entry, "version", ""), ys_json_get_text(entry, "state", ""), disk,
+                  ys_json_get_text(entry, "python", "-"));
+    print_abilities(entry, out);
     ys_buf_puts(out, "\n");
-    if (ys_json_get_text(entry, "reason", NULL))
-        ys_buf_printf(out, "    %s\n", ys_json_get_text(entry, "reason", ""));
-    if (ys_json_get_text(entry, "command", NULL))
-        ys_buf_printf(out, "    run: %s\n", ys_json_get_text(entry, "command", ""));
+    print_remedy(entry, out);
     if (!full)
         return;
-    for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it)) {
-        const ys_json *option = ys_json_iter_value(it), *choices = ys_json_get(option, "choices");
-        const char *type = ys_json_get_text(option, "type", "");
-        ys_buf_printf(out, "    opt.%s.%s = ", ys_json_get_text(entry, "name", ""), ys_json_iter_key(it));
-        for (size_t i = 0; i < ys_json_size(choices); i++)
-            ys_buf_printf(out, "%s%s", i ? "|" : "", ys_json_text(ys_json_at(choices, i), ""));
-        if (!ys_json_size(choices))
-            ys_buf_puts(out, strcmp(type, "bool") == 0 ? "on|off" : strcmp(type, "number") == 0 ? "NUMBER" : "TEXT");
-        ys_buf_printf(out, "\n        %s\n", ys_json_get_text(option, "help", ""));
-    }
+    for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it))
+        print_option(ys_json_get_text(entry, "name", ""), ys_json_iter_key(it), ys_json_iter_value(it), out);
     if (ys_json_get_text(entry, "limits", NULL))
         ys_buf_printf(out, "    limits: %s\n", ys_json_get_text(entry, "limits", ""));
     ys_buf_printf(out, "    recipe: %s\n", ys_json_get_text(entry, "recipe", ""));
@@ -170,7 +207,7 @@ static int list_frameworks(const struct ys_args *args)
     if (args->check)
         return check_adapter(args);
     ys_status status = ys_framework_list(args->recipe_dirs, &list);
-    return status == YS_OK ? print_list(args, list, "", print_framework) : ys_command_fail(status);
+    return status == YS_OK ? print_list(args, list, FRAMEWORK_HEADING, print_framework) : ys_command_fail(status);
 }
 
 /* "1x28x28   10 classes   60000 + 10000 rows" */
@@ -248,38 +285,6 @@ int ys_command_list(const struct ys_args *args)
         return ys_command_fail(ys_fail(YS_EINVAL, "list what? Write frameworks, models, datasets, metrics or keys"));
     return ys_command_fail(
         ys_fail(YS_EINVAL, "list \"%s\": write frameworks, models, datasets, metrics or keys", what));
-}
-
-/* Every word in turn; one that fails does not keep the others from being tried. */
-static int for_each_word(const struct ys_args *args, ys_status (*act)(const char *, const char *const *))
-{
-    int code = 0;
-    if (!args->word_count)
-        return ys_command_fail(
-            ys_fail(YS_EINVAL, "%s needs the name of a framework: see yardstick list frameworks", args->verb));
-    for (size_t i = 0; i < args->word_count; i++) {
-        ys_status status = act(args->words[i], args->recipe_dirs);
-        if (status == YS_EINTR)
-            return ys_command_fail(status);
-        if (status == YS_EIO || status == YS_EUNSUPPORTED)
-            ys_fail_in(status, "%s", args->words[i]); /* the other messages name the framework themselves */
-        if (status != YS_OK) {
-            int failed = ys_command_fail(status);
-            failed = failed == 7 || status == YS_EUNSUPPORTED ? 1 : failed;
-            code = failed > code ? failed : code;
-        }
-    }
-    return code;
-}
-
-int ys_command_install(const struct ys_args *args)
-{
-    return for_each_word(args, ys_framework_install);
-}
-
-int ys_command_uninstall(const struct ys_args *args)
-{
-    return for_each_word(args, ys_framework_uninstall);
 }
 
 int ys_command_data(const struct ys_args *args)

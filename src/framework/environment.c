@@ -4,12 +4,21 @@
 #include "base/mem.h"
 #include "framework/env_lock.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+const char *const ys_environment_variables[] = {
+    "PYTHONNOUSERSITE=1", "PYTHONHASHSEED=0",  "PYTHONPATH=",     "PYTHONHOME=",     "PYTHONUSERBASE=",
+    "PYTHONSAFEPATH=",    "PYTHONPLATLIBDIR=", "PYTHONOPTIMIZE=", "PYTHONDEVMODE=",  "PYTHONWARNINGS=",
+    "PYTHONINSPECT=",     "PYTHONMALLOC=",     "PIP_USER=0",      "PIP_TARGET=",     "PIP_PREFIX=",
+    "PIP_ROOT=",          "PIP_PYTHON=",       "PIP_DRY_RUN=",    "PIP_CONSTRAINT=", NULL};
 
 void ys_environment_fini(struct ys_environment *environment)
 {
     ys_free(environment->folder);
+    ys_free(environment->interpreter);
     ys_free(environment->python);
     ys_free(environment->reason);
     *environment = (struct ys_environment){0};
@@ -41,9 +50,21 @@ char *ys_recipe_requirements(const struct ys_recipe *recipe, const char *version
     return path;
 }
 
-/* Looks at installed.json; sets `reason` when the environment is not what the recipe asks for today. */
-static ys_status read_installed(const struct ys_recipe *recipe, const char *version, const ys_json *installed,
-                                struct ys_environment *environment)
+/* Whether the environment's interpreter is another one than when it was made: a link of the system's, such as
+ * /usr/bin/python3, may lead to a newer Python since, which does not see the packages. */
+static void check_python(const ys_json *installed, struct ys_environment *environment)
+{
+    const char *then = ys_json_get_text(installed, "python_path", "");
+    char now[PATH_MAX];
+    if (!ys_fs_is_executable(environment->interpreter))
+        environment->reason = ys_format("its environment is damaged: %s is not there", environment->interpreter);
+    else if (*then && realpath(environment->interpreter, now) && strcmp(now, then) != 0)
+        environment->reason =
+            ys_format("its Python is another one since it was installed: %s in place of %s", now, then);
+}
+
+static ys_status read_packages(const struct ys_recipe *recipe, const char *version, const ys_json *installed,
+                               struct ys_environment *environment)
 {
     const char *made_from = ys_json_get_text(installed, "requirements", "");
     const char *python = ys_json_get_text(installed, "python_version", "");
@@ -52,12 +73,40 @@ static ys_status read_installed(const struct ys_recipe *recipe, const char *vers
         return ys_out_of_memory();
     bool same = ys_fs_exists(file) && ys_sha256_file(file, now) == YS_OK && strcmp(now, made_from) == 0;
     ys_free(file);
-    snprintf(environment->requirements_hash, sizeof environment->requirements_hash, "%s", made_from);
+    snprintf(environment->made_from, sizeof environment->made_from, "%s", made_from);
     environment->size_bytes = (uint64_t)ys_json_get_int(installed, "size_bytes", 0);
-    if (!same)
+    if (same)
+        check_python(installed, environment);
+    else
         environment->reason = ys_format("its pinned requirements changed since it was installed");
-    else if (!ys_fs_is_executable(environment->python))
-        environment->reason = ys_format("its environment is damaged: %s is not there", environment->python);
+    ys_free(environment->python);
+    environment->python = ys_strdup(python);
+    return environment->python ? YS_OK : ys_out_of_memory();
+}
+
+/* A framework that the user built: the interpreter that was named, which is not ours. */
+static ys_status read_build(const ys_json *installed, struct ys_environment *environment)
+{
+    ys_free(environment->interpreter);
+    environment->interpreter = ys_strdup(ys_json_get_text(installed, "interpreter", ""));
+    if (!environment->interpreter)
+        return ys_out_of_memory();
+    if (!ys_fs_is_executable(environment->interpreter))
+        environment->reason = ys_format("the program it was installed from, %s, is not there or may not be executed",
+                                        environment->interpreter);
+    else if (ys_sha256_file(environment->interpreter, environment->made_from) != YS_OK)
+        environment->reason = ys_strdup(ys_error());
+    return YS_OK;
+}
+
+/* Looks at installed.json; sets `reason` when the environment is not what the recipe asks for today. */
+static ys_status read_installed(const struct ys_recipe *recipe, const char *version, const ys_json *installed,
+                                struct ys_environment *environment)
+{
+    if (recipe->get)
+        YS_TRY(read_build(installed, environment));
+    else
+        YS_TRY(read_packages(recipe, version, installed, environment));
     environment->complete = !environment->reason;
     return YS_OK;
 }
@@ -80,7 +129,8 @@ static ys_status read_state(const struct ys_recipe *recipe, const char *version,
     } else if (status == YS_OK && ys_fs_is_dir(environment->folder)) {
         environment->reason = ys_format("its installation was interrupted");
     } else if (status == YS_OK) {
-        environment->reason = ys_format("it is not installed");
+        environment->reason =
+            recipe->get ? ys_format("it is in no package index: %s", recipe->get) : ys_format("it is not installed");
     }
     if (status == YS_OK && !environment->complete && !environment->reason)
         status = ys_out_of_memory();
@@ -90,16 +140,24 @@ static ys_status read_state(const struct ys_recipe *recipe, const char *version,
     return status;
 }
 
+char *ys_environments_dir(void)
+{
+    char *cache = ys_cache_dir(), *folder = cache ? ys_path_join(cache, "envs") : NULL;
+    ys_free(cache);
+    return folder;
+}
+
 ys_status ys_environment_read(const struct ys_recipe *recipe, const char *version, struct ys_environment *environment)
 {
-    char *cache = ys_cache_dir();
-    *environment = (struct ys_environment){0};
-    if (cache)
-        environment->folder = ys_format("%s/envs/%s@%s", cache, recipe->name, version);
-    ys_free(cache);
+    char *all = ys_environments_dir();
+    *environment = (struct ys_environment){.python = ys_strdup("")};
+    if (all)
+        environment->folder = ys_format("%s/%s@%s", all, recipe->name, version);
+    ys_free(all);
     if (environment->folder)
-        environment->python = ys_path_join(environment->folder, "env/bin/python");
-    ys_status status = environment->python ? read_state(recipe, version, environment) : ys_out_of_memory();
+        environment->interpreter = ys_path_join(environment->folder, "env/bin/python");
+    ys_status status =
+        environment->interpreter && environment->python ? read_state(recipe, version, environment) : ys_out_of_memory();
     if (status != YS_OK)
         ys_environment_fini(environment);
     return status;

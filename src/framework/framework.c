@@ -1,13 +1,13 @@
 #include "framework/framework.h"
 
 #include "base/fs.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "framework/environment.h"
 #include "framework/recipe.h"
 #include "job/nearest.h"
 #include "job/value.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,40 +33,40 @@ void ys_framework_free(struct ys_framework *framework)
     ys_free(framework);
 }
 
-/* "pytorch@2.13.0" into its two halves; the version is "" when the spec has none. */
-static ys_status split_spec(const char *spec, char **name, char **version)
-{
-    const char *at = strchr(spec, '@');
-    *name = at ? ys_strndup(spec, (size_t)(at - spec)) : ys_strdup(spec);
-    *version = ys_strdup(at ? at + 1 : "");
-    return *name && *version ? YS_OK : ys_out_of_memory();
-}
-
-static ys_status pick_version(const struct ys_recipe *recipe, const char *asked, const char **version)
-{
-    struct ys_buf known = {0};
-    *version = NULL;
-    for (size_t i = 0; recipe->versions[i]; i++) {
-        if (!*asked || strcmp(asked, recipe->versions[i]) == 0) {
-            *version = recipe->versions[i];
-            break;
-        }
-        ys_buf_printf(&known, "%s%s", i ? ", " : "", recipe->versions[i]);
-    }
-    ys_status status = YS_OK;
-    if (!*version)
-        status = ys_fail(YS_ENOTFOUND, "the recipe of %s has no version \"%s\" (it has: %s)", recipe->name, asked,
-                         ys_buf_text(&known));
-    ys_buf_free(&known);
-    return status;
-}
-
 /* Mixes one file's content into the closure; a file that cannot be read mixes in its absence. */
 static void mix_file(struct ys_buf *closure, const char *path)
 {
     char hash[YS_SHA256_TEXT];
     bool there = path && ys_fs_exists(path) && ys_sha256_file(path, hash) == YS_OK;
     ys_buf_printf(closure, "%s|", there ? hash : "absent");
+}
+
+/* Mixes in the adapter and those files beside it that it speaks of by their names: common.py, or a module that it
+ * shares with another adapter. */
+static ys_status mix_adapter(struct ys_buf *closure, const char *adapter)
+{
+    struct ys_buf text = {0};
+    struct dirent **names = NULL;
+    const char *ending = strrchr(ys_path_base(adapter), '.');
+    char *folder = ys_path_dir(adapter);
+    mix_file(closure, adapter);
+    int count =
+        folder && ending && ys_fs_read(adapter, 1 << 24, &text) == YS_OK ? scandir(folder, &names, NULL, alphasort) : 0;
+    ys_status status = folder ? YS_OK : ys_out_of_memory();
+    for (int i = 0; i < count; i++) {
+        const char *name = names[i]->d_name, *dot = strrchr(name, '.');
+        char *stem = dot && dot != name && strcmp(dot, ending) == 0 ? ys_strndup(name, (size_t)(dot - name)) : NULL;
+        char *path = stem && strstr(ys_buf_text(&text), stem) ? ys_path_join(folder, name) : NULL;
+        if (path && strcmp(path, adapter) != 0)
+            mix_file(closure, path);
+        ys_free(stem);
+        ys_free(path);
+        free(names[i]);
+    }
+    free(names);
+    ys_free(folder);
+    ys_buf_free(&text);
+    return status;
 }
 
 /* argv[0] of a program: beside the recipe when it has a '/', else one of yardstick's own, else whatever PATH gives. */
@@ -145,45 +145,48 @@ static char *find_adapter(const struct ys_recipe *recipe)
 }
 
 static ys_status not_ready(struct ys_framework *framework, const struct ys_environment *environment,
-                           const char *installs)
+                           const struct ys_recipe *home, const char *version)
 {
+    /* Asked for by its name alone the newest version of NAME.recipe comes; any other has to be named. */
+    bool newest = version == home->versions[0] && !strchr(ys_path_base(home->path), '@');
     framework->state = environment->unsupported ? YS_FRAMEWORK_UNSUPPORTED : YS_FRAMEWORK_MISSING;
     framework->reason = ys_strdup(environment->reason);
-    framework->command = ys_format("yardstick install %s", installs);
+    framework->command = ys_format("yardstick install %s%s%s%s", home->name, newest ? "" : "@", newest ? "" : version,
+                                   home->get ? " --from=PROGRAM" : "");
     return framework->reason && framework->command ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status use_python(struct ys_framework *framework, const struct ys_recipe *recipe,
-                            const struct ys_recipe *home, const char *version, struct ys_buf *closure)
+static ys_status start_with(struct ys_framework *framework, const char *interpreter, const char *adapter)
+{
+    framework->argv = ys_alloc(3, sizeof *framework->argv);
+    if (!framework->argv)
+        return ys_out_of_memory();
+    framework->argv[0] = ys_strdup(interpreter);
+    framework->argv[1] = ys_strdup(adapter);
+    return framework->argv[0] && framework->argv[1] ? YS_OK : ys_out_of_memory();
+}
+
+/* `interpreter`: runs the adapter in place of the environment's own; NULL for that. */
+static ys_status use_adapter(struct ys_framework *framework, const struct ys_recipe *recipe,
+                             const struct ys_recipe *home, const char *version, const char *interpreter,
+                             struct ys_buf *closure)
 {
     struct ys_environment environment;
     YS_TRY(ys_environment_read(home, version, &environment));
-    char *adapter = find_adapter(recipe), *folder = adapter ? ys_path_dir(adapter) : NULL;
-    char *common = folder ? ys_path_join(folder, "common.py") : NULL;
-    char *installs = version == home->versions[0] ? ys_strdup(home->name) : ys_format("%s@%s", home->name, version);
-    ys_status status = common && installs ? YS_OK : ys_out_of_memory();
+    char *adapter = find_adapter(recipe);
+    ys_status status = adapter ? mix_adapter(closure, adapter) : ys_out_of_memory();
     if (status == YS_OK) {
-        mix_file(closure, adapter);
-        mix_file(closure, common);
-        ys_buf_printf(closure, "%s|%s|", home->text, environment.requirements_hash);
+        ys_buf_printf(closure, "%s|%s|", home->text, environment.made_from);
         if (!ys_fs_exists(adapter)) {
             framework->state = YS_FRAMEWORK_MISSING;
             framework->reason = ys_format("its adapter %s is not there", adapter);
-        } else if (!environment.complete) {
-            status = not_ready(framework, &environment, installs);
+        } else if (environment.complete || interpreter) {
+            status = start_with(framework, interpreter ? interpreter : environment.interpreter, adapter);
         } else {
-            framework->argv = ys_alloc(3, sizeof *framework->argv);
-            if (framework->argv) {
-                framework->argv[0] = ys_strdup(environment.python);
-                framework->argv[1] = ys_strdup(adapter);
-            }
-            status = framework->argv && framework->argv[0] && framework->argv[1] ? YS_OK : ys_out_of_memory();
+            status = not_ready(framework, &environment, home, version);
         }
     }
     ys_free(adapter);
-    ys_free(folder);
-    ys_free(common);
-    ys_free(installs);
     ys_environment_fini(&environment);
     return status;
 }
@@ -191,13 +194,14 @@ static ys_status use_python(struct ys_framework *framework, const struct ys_reci
 /* The environment of every adapter, then the recipe's own variables over it. */
 static ys_status copy_env(struct ys_framework *framework, const struct ys_recipe *recipe)
 {
-    static const char *const always[] = {"PYTHONNOUSERSITE=1", "PYTHONHASHSEED=0"};
-    size_t count = 0, own = recipe->adapter ? sizeof always / sizeof always[0] : 0;
+    size_t count = 0, own = 0;
     while (recipe->env[count])
         count++;
+    while (recipe->adapter && ys_environment_variables[own])
+        own++;
     framework->env = ys_alloc(count + own + 1, sizeof *framework->env);
     for (size_t i = 0; framework->env && i < count + own; i++) {
-        framework->env[i] = ys_strdup(i < own ? always[i] : recipe->env[i - own]);
+        framework->env[i] = ys_strdup(i < own ? ys_environment_variables[i] : recipe->env[i - own]);
         if (!framework->env[i])
             return ys_out_of_memory();
     }
@@ -205,7 +209,7 @@ static ys_status copy_env(struct ys_framework *framework, const struct ys_recipe
 }
 
 static ys_status fill(struct ys_framework *framework, const struct ys_recipe *recipe, const struct ys_recipe *home,
-                      const char *version)
+                      const char *version, const char *interpreter)
 {
     struct ys_buf closure = {0};
     framework->version = ys_strdup(version);
@@ -213,6 +217,7 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
     framework->recipe_path = ys_strdup(recipe->path);
     framework->no_work = recipe->no_work;
     framework->has_double = recipe->has_double;
+    framework->reads_onnx = recipe->reads_onnx;
     framework->options = ys_json_copy(recipe->options);
     if (!framework->version || !framework->title || !framework->recipe_path || !framework->options)
         return ys_out_of_memory();
@@ -220,7 +225,7 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
     ys_buf_printf(&closure, "%s|%s|", recipe->text, version);
     if (status == YS_OK)
         status = recipe->program ? use_program(framework, recipe, &closure)
-                                 : use_python(framework, recipe, home, version, &closure);
+                                 : use_adapter(framework, recipe, home, version, interpreter, &closure);
     if (closure.failed)
         status = ys_out_of_memory();
     ys_sha256_text(ys_buf_text(&closure), closure.size, framework->closure);
@@ -228,7 +233,32 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
     return status;
 }
 
-ys_status ys_framework_find(const char *spec, const char *const *recipe_dirs, struct ys_framework **framework)
+/* The recipe whose environment `recipe` uses, at the version asked for ("" for the newest); NULL for its own. */
+static ys_status find_home(const struct ys_recipe *recipe, const char *asked, const char *const *recipe_dirs,
+                           struct ys_recipe **home)
+{
+    *home = NULL;
+    if (!recipe->uses)
+        return YS_OK;
+    char *spec = *asked ? ys_format("%s@%s", recipe->uses, asked) : ys_strdup(recipe->uses);
+    ys_status status = spec ? ys_recipe_find(spec, recipe_dirs, home) : ys_out_of_memory();
+    ys_free(spec);
+    return status;
+}
+
+static ys_status check_build(const struct ys_recipe *recipe, const char *interpreter)
+{
+    if (!interpreter)
+        return YS_OK;
+    if (!recipe->get)
+        return ys_fail(YS_EINVAL, "%s comes from packages: leave --from=%s away", recipe->name, interpreter);
+    if (!ys_fs_is_executable(interpreter))
+        return ys_fail(YS_EINVAL, "--from=%s: there is no such program, or it may not be executed", interpreter);
+    return YS_OK;
+}
+
+static ys_status find(const char *spec, const char *const *recipe_dirs, const char *interpreter,
+                      struct ys_framework **framework)
 {
     struct ys_framework *f = ys_alloc(1, sizeof *f);
     struct ys_recipe *recipe = NULL, *used = NULL;
@@ -237,15 +267,17 @@ ys_status ys_framework_find(const char *spec, const char *const *recipe_dirs, st
     if (!f)
         return ys_out_of_memory();
     f->spec = ys_strdup(spec);
-    ys_status status = f->spec ? split_spec(spec, &f->name, &asked) : ys_out_of_memory();
+    ys_status status = f->spec ? ys_recipe_split(spec, &f->name, &asked) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_recipe_find(f->name, recipe_dirs, &recipe);
-    if (status == YS_OK && recipe->uses)
-        status = ys_recipe_find(recipe->uses, recipe_dirs, &used);
+        status = ys_recipe_find(spec, recipe_dirs, &recipe);
     if (status == YS_OK)
-        status = pick_version(used ? used : recipe, asked, &version);
+        status = check_build(recipe, interpreter);
     if (status == YS_OK)
-        status = fill(f, recipe, used ? used : recipe, version);
+        status = find_home(recipe, asked, recipe_dirs, &used);
+    if (status == YS_OK)
+        status = ys_recipe_version(used ? used : recipe, asked, &version);
+    if (status == YS_OK)
+        status = fill(f, recipe, used ? used : recipe, version, interpreter);
     ys_recipe_free(recipe);
     ys_recipe_free(used);
     ys_free(asked);
@@ -254,6 +286,17 @@ ys_status ys_framework_find(const char *spec, const char *const *recipe_dirs, st
     else
         ys_framework_free(f);
     return status;
+}
+
+ys_status ys_framework_find(const char *spec, const char *const *recipe_dirs, struct ys_framework **framework)
+{
+    return find(spec, recipe_dirs, NULL, framework);
+}
+
+ys_status ys_framework_try(const char *spec, const char *const *recipe_dirs, const char *interpreter,
+                           struct ys_framework **framework)
+{
+    return find(spec, recipe_dirs, interpreter, framework);
 }
 
 ys_status ys_framework_option(const struct ys_framework *framework, const char *option, const char *text,
@@ -288,124 +331,5 @@ ys_status ys_framework_option(const struct ys_framework *framework, const char *
                                                : "on or off",
                          ys_buf_text(&allowed));
     ys_buf_free(&allowed);
-    return status;
-}
-
-static ys_json *list_versions(const struct ys_recipe *recipe)
-{
-    ys_json *versions = ys_json_array();
-    for (size_t i = 0; recipe->versions[i]; i++)
-        if (recipe->versions[i][0])
-            ys_json_append(versions, ys_json_string(recipe->versions[i]));
-    return versions;
-}
-
-static ys_status describe(const char *name, const char *const *recipe_dirs, ys_json *entry)
-{
-    static const char *const states[] = {"ready", "missing", "unsupported"};
-    struct ys_recipe *recipe = NULL;
-    struct ys_framework *framework = NULL;
-    ys_json_set_string(entry, "name", name);
-    ys_status status = ys_recipe_find(name, recipe_dirs, &recipe);
-    if (status == YS_OK)
-        status = ys_framework_find(name, recipe_dirs, &framework);
-    if (status == YS_OK) {
-        ys_json_set_string(entry, "title", recipe->title);
-        ys_json_set(entry, "versions", list_versions(recipe));
-        ys_json_set_string(entry, "version", framework->version);
-        ys_json_set_string(entry, "state", states[framework->state]);
-        ys_json_set_string(entry, "reason", framework->reason);
-        ys_json_set_string(entry, "command", framework->command);
-        ys_json_set_string(entry, "limits", recipe->limits);
-        ys_json_set(entry, "options", ys_json_copy(framework->options));
-        ys_json_set_string(entry, "recipe", recipe->path);
-        struct ys_environment environment = {0};
-        if (recipe->adapter && !recipe->uses &&
-            ys_environment_read(recipe, framework->version, &environment) == YS_OK && environment.complete)
-            ys_json_set_int(entry, "size_bytes", (int64_t)environment.size_bytes);
-        ys_environment_fini(&environment);
-    } else if (status != YS_ENOMEM) {
-        ys_json_set_string(entry, "state", "damaged");
-        ys_json_set_string(entry, "reason", ys_error());
-        status = YS_OK;
-    }
-    ys_recipe_free(recipe);
-    ys_framework_free(framework);
-    return status;
-}
-
-ys_status ys_framework_list(const char *const *recipe_dirs, ys_json **list)
-{
-    ys_json *names = NULL, *entries = ys_json_array();
-    ys_status status = ys_recipe_names(recipe_dirs, &names);
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(names); i++) {
-        ys_json *entry = ys_json_object();
-        status = describe(ys_json_text(ys_json_at(names, i), ""), recipe_dirs, entry);
-        ys_status added = ys_json_append(entries, entry);
-        if (status == YS_OK)
-            status = added;
-    }
-    ys_json_free(names);
-    if (status != YS_OK) {
-        ys_json_free(entries);
-        return status;
-    }
-    *list = entries;
-    return YS_OK;
-}
-
-/* The recipe of `spec` and the version meant; only recipes that have an environment of their own can be installed. */
-static ys_status find_installable(const char *spec, const char *const *recipe_dirs, struct ys_recipe **recipe,
-                                  const char **version)
-{
-    char *name = NULL, *asked = NULL;
-    ys_status status = split_spec(spec, &name, &asked);
-    if (status == YS_OK)
-        status = ys_recipe_find(name, recipe_dirs, recipe);
-    if (status == YS_OK)
-        status = pick_version(*recipe, asked, version);
-    ys_free(name);
-    ys_free(asked);
-    return status;
-}
-
-ys_status ys_framework_install(const char *spec, const char *const *recipe_dirs)
-{
-    struct ys_recipe *recipe = NULL;
-    const char *version = NULL;
-    struct ys_environment environment = {0};
-    ys_status status = find_installable(spec, recipe_dirs, &recipe, &version);
-    if (status == YS_OK && (recipe->program || recipe->uses)) {
-        ys_log_info("%s needs no installation%s%s", recipe->name, recipe->uses ? " of its own: it uses " : "",
-                    recipe->uses ? recipe->uses : "");
-    } else if (status == YS_OK) {
-        status = ys_environment_read(recipe, version, &environment);
-        if (status == YS_OK && environment.complete)
-            ys_log_info("%s %s is installed in %s (%.1f GB)", recipe->title, version, environment.folder,
-                        (double)environment.size_bytes * 1e-9);
-        else if (status == YS_OK)
-            status = ys_environment_make(recipe, version);
-    }
-    ys_environment_fini(&environment);
-    ys_recipe_free(recipe);
-    return status;
-}
-
-ys_status ys_framework_uninstall(const char *spec, const char *const *recipe_dirs)
-{
-    struct ys_recipe *recipe = NULL;
-    const char *version = NULL;
-    struct ys_environment environment = {0};
-    ys_status status = find_installable(spec, recipe_dirs, &recipe, &version);
-    if (status == YS_OK && (recipe->program || recipe->uses))
-        status = ys_fail(YS_EINVAL, "%s has no environment of its own, so there is nothing to remove", recipe->name);
-    if (status == YS_OK)
-        status = ys_environment_read(recipe, version, &environment);
-    if (status == YS_OK)
-        status = ys_environment_remove(&environment);
-    if (status == YS_OK)
-        ys_log_info("removed %s", environment.folder);
-    ys_environment_fini(&environment);
-    ys_recipe_free(recipe);
     return status;
 }

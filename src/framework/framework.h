@@ -1,6 +1,7 @@
 /* Frameworks: what their recipes say, whether they are installed here, and how their adapter is started.
  *
- * A recipe is a flat file NAME.recipe in the dialect of job files; docs/frameworks.md has every key. Recipes are looked
+ * A recipe is a flat file NAME.recipe, or NAME@VERSION.recipe for one version alone, in the dialect of job files;
+ * docs/frameworks.md has every key. Recipes are looked
  * for in the folders the user names (--recipes), then in ${XDG_CONFIG_HOME:-~/.config}/yardstick/recipes, then in
  * frameworks/ of yardstick itself; the first that has the name wins. Nothing here imports a framework or starts an
  * adapter: finding one takes well under a millisecond. */
@@ -26,6 +27,7 @@ struct ys_framework {
     char *recipe_path;
     bool no_work;    /* its adapter does no work: nothing to prove, nothing learnt */
     bool has_double; /* its adapter runs in f64, so meaning can be proven */
+    bool reads_onnx; /* its plans name the network as an ONNX file: framework/model_file.h */
     enum ys_framework_state state;
     char *reason;                 /* one sentence; NULL when ready */
     char *command;                /* the command that would make it ready; NULL when there is none */
@@ -45,14 +47,33 @@ void ys_framework_free(struct ys_framework *framework); /* NULL is fine */
 ys_status ys_framework_option(const struct ys_framework *framework, const char *option, const char *text,
                               ys_json **value) YS_MUST_CHECK;
 
-/** Every recipe that can be found, sorted by name: array of {name, title, versions, version, state, reason, command,
- * size_bytes (on disk, null unless installed), options, recipe}. A damaged recipe is an entry of state "damaged". */
+/** ys_framework_find() of one that is in no package index (key `get`), as if `interpreter`, an absolute path, had been
+ * registered: what a first hello is asked of. YS_EINVAL: the program is not there, or the framework is not of that
+ * kind. */
+ys_status ys_framework_try(const char *spec, const char *const *recipe_dirs, const char *interpreter,
+                           struct ys_framework **framework) YS_MUST_CHECK;
+
+/** Every recipe that can be found, sorted: array of {name, spec (how a job writes it: NAME, or NAME@VERSION of a recipe
+ * of one version), title, versions, version, state, reason, command, kind ("program", "packages": an environment of its
+ * own, "build": in no package index, "shared": uses another's), uses, download_bytes, disk_bytes (as the recipe says),
+ * size_bytes (on disk, null unless installed), python (the environment's, else those it may be made with), modes
+ * ["train", "infer"], double, no_work, options, limits, recipe}. A damaged recipe is an entry of state "damaged" with
+ * name, spec and reason. */
 ys_status ys_framework_list(const char *const *recipe_dirs, ys_json **list) YS_MUST_CHECK;
 
 /** Makes the framework's own environment from its pinned requirements: exit at once when it is there. Safe to interrupt
  * and to repeat. The reason of a failure is kept beside the environment, so that the framework's row can say it later.
- */
+ * YS_EUNSUPPORTED: this host cannot have it, or it is in no package index. */
 ys_status ys_framework_install(const char *spec, const char *const *recipe_dirs) YS_MUST_CHECK;
+/** Every recipe in turn, the smallest first. What does not fit the disk and what this host cannot have is skipped, with
+ * a line that says why; after a failure (*failed) it goes on with the next. */
+ys_status ys_framework_install_all(const char *const *recipe_dirs, bool *failed) YS_MUST_CHECK;
+/** Keeps `interpreter` as the program that runs the adapter of `spec`, which ys_framework_try() has found. */
+ys_status ys_framework_register(const char *spec, const char *const *recipe_dirs,
+                                const char *interpreter) YS_MUST_CHECK;
+/** Removes an environment, whole or half made. */
 ys_status ys_framework_uninstall(const char *spec, const char *const *recipe_dirs) YS_MUST_CHECK;
+/** Removes every environment, those without a recipe too; *failed: one of them was in use or could not be removed. */
+ys_status ys_framework_uninstall_all(bool *failed) YS_MUST_CHECK;
 
 #endif

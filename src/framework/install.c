@@ -11,8 +11,12 @@
 #include "base/stop.h"
 #include "framework/env_lock.h"
 
+#include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define MAX_ARGUMENTS 24
@@ -22,8 +26,10 @@ struct attempt {
     const char *argv[MAX_ARGUMENTS]; /* ended by NULL */
 };
 
-/* What the installer said, to find the reason of a failure in. */
+/* Follows what the installer says: for the progress line, and to find the reason of a failure in. */
 struct listener {
+    const char *what; /* is being installed */
+    int begun, packages;
     char error[512];
     bool unreachable; /* an index did not answer: "no such package" then only means "nobody to ask" */
 };
@@ -49,15 +55,22 @@ static void on_line(void *context, const char *line)
     if (strncasecmp(line, "error", 5) == 0 || strstr(line, "No matching distribution") || strstr(line, "× "))
         snprintf(listener->error, sizeof listener->error, "%s", line);
     listener->unreachable |= says_unreachable(line);
-    ys_progress("  %.100s", line);
+    listener->begun += strncmp(line, "Collecting ", 11) == 0;
+    line += strspn(line, " ");
+    if (listener->begun)
+        ys_progress("%s: %d of %d packages: %.100s", listener->what, listener->begun, listener->packages, line);
+    else
+        ys_progress("%s: %.100s", listener->what, line);
     ys_log_debug("%s", line);
 }
 
 static ys_status run(const struct attempt *attempt, const char *folder, struct listener *listener, bool *worked)
 {
-    static const char *const env[] = {"PYTHONNOUSERSITE=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1", NULL};
-    struct ys_child_options options = {
-        .env = env, .folder = folder, .merge_stderr = true, .on_line = on_line, .context = listener};
+    struct ys_child_options options = {.env = ys_environment_variables,
+                                       .folder = folder,
+                                       .merge_stderr = true,
+                                       .on_line = on_line,
+                                       .context = listener};
     struct ys_buf output = {0};
     int code = 0;
     ys_status status = ys_child_run(attempt->argv, &options, &output, &code);
@@ -72,7 +85,7 @@ static ys_status run(const struct attempt *attempt, const char *folder, struct l
 static bool answers_version(const char *python, const char *version)
 {
     const char *argv[] = {python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])", NULL};
-    struct ys_child_options options = {.timeout_s = 20, .merge_stderr = true};
+    struct ys_child_options options = {.env = ys_environment_variables, .timeout_s = 20, .merge_stderr = true};
     struct ys_buf output = {0};
     int code = 1;
     ys_status status = ys_child_run(argv, &options, &output, &code);
@@ -84,30 +97,60 @@ static bool answers_version(const char *python, const char *version)
     return right;
 }
 
+/* The interpreter of that version which pyenv has; its own programs on PATH refuse versions that are not switched on.
+ * New string, NULL without one. */
+static char *find_in_pyenv(const char *version)
+{
+    const char *root = getenv("PYENV_ROOT"), *home = getenv("HOME");
+    char *versions = root ? ys_path_join(root, "versions") : ys_format("%s/.pyenv/versions", home ? home : "");
+    size_t length = strlen(version);
+    char *found = NULL;
+    DIR *dir = versions ? opendir(versions) : NULL;
+    for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
+        if (strncmp(entry->d_name, version, length) != 0 || (entry->d_name[length] && entry->d_name[length] != '.'))
+            continue;
+        found = ys_format("%s/%s/bin/python%s", versions, entry->d_name, version);
+        if (found && !answers_version(found, version)) {
+            ys_free(found);
+            found = NULL;
+        }
+    }
+    if (dir)
+        closedir(dir);
+    ys_free(versions);
+    return found;
+}
+
+/* A Python of that version; new string, NULL without one. */
+static char *find_version(const char *version)
+{
+    char *exact = ys_format("python%s", version);
+    const char *candidates[] = {exact, "python3", "python"};
+    char *found = NULL;
+    for (size_t i = 0; exact && !found && i < sizeof candidates / sizeof candidates[0] && !ys_stop_signal(); i++)
+        if (answers_version(candidates[i], version))
+            found = ys_strdup(candidates[i]);
+    ys_free(exact);
+    return found || ys_stop_signal() ? found : find_in_pyenv(version);
+}
+
 /* The first of the recipe's Python versions that this machine has; new strings. */
 static ys_status find_python(const struct ys_recipe *recipe, char **python, char **version)
 {
     for (const char *at = recipe->python; *at;) {
         size_t length = strcspn(at, " ");
-        char *wanted = ys_strndup(at, length), *exact = wanted ? ys_format("python%s", wanted) : NULL;
-        const char *candidates[] = {exact, "python3", "python"};
-        for (size_t i = 0; exact && i < 3; i++) {
-            if (answers_version(candidates[i], wanted)) {
-                *python = ys_strdup(candidates[i]);
-                *version = wanted;
-                ys_free(exact);
-                return *python ? YS_OK : ys_out_of_memory();
-            }
-            if (ys_stop_signal())
-                break;
-        }
-        ys_free(exact);
-        ys_free(wanted);
+        *version = ys_strndup(at, length);
+        *python = *version ? find_version(*version) : NULL;
+        if (*python)
+            return YS_OK;
+        ys_free(*version);
+        *version = NULL;
         if (ys_stop_signal())
             return ys_stopped();
         at += length + strspn(at + length, " ");
     }
-    return ys_fail(YS_EUNSUPPORTED, "it needs Python %s, which is not on PATH", recipe->python);
+    return ys_fail(YS_EUNSUPPORTED, "it needs Python %s, which is neither on PATH nor among pyenv's versions",
+                   recipe->python);
 }
 
 static bool have_uv(void)
@@ -140,9 +183,9 @@ static ys_status try_all(const struct attempt *attempts, size_t count, const cha
                    listener->error, listener->unreachable ? ")" : "");
 }
 
-static ys_status make_env(const char *folder, const char *python, const char *env, bool uv)
+static ys_status make_env(const char *what, const char *folder, const char *python, const char *env, bool uv)
 {
-    struct listener listener = {0};
+    struct listener listener = {.what = what};
     struct attempt attempts[] = {
         {.how = "uv venv", .argv = {"uv", "venv", "--quiet", "--python", python, env, NULL}},
         {.how = "python -m venv", .argv = {python, "-m", "venv", "--clear", env, NULL}},
@@ -150,10 +193,22 @@ static ys_status make_env(const char *folder, const char *python, const char *en
     return uv ? try_all(attempts, 2, folder, &listener) : try_all(attempts + 1, 1, folder, &listener);
 }
 
-static ys_status fill_env(const struct ys_recipe *recipe, const char *folder, const char *env_python,
+/* How many packages a requirement file names: its lines that are neither empty nor comments nor options. */
+static int count_packages(const char *requirements)
+{
+    struct ys_buf text = {0};
+    int count = 0;
+    if (ys_fs_read(requirements, 1 << 20, &text) == YS_OK)
+        for (const char *line = ys_buf_text(&text); *line; line += strcspn(line, "\n"), line += *line == '\n')
+            count += !strchr("\n#- ", *line);
+    ys_buf_free(&text);
+    return count;
+}
+
+static ys_status fill_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *env_python,
                           const char *requirements, bool uv)
 {
-    struct listener listener = {0};
+    struct listener listener = {.what = what, .packages = count_packages(requirements)};
     const char *index = recipe->index;
     struct attempt attempts[] = {
         {.how = "uv pip",
@@ -162,11 +217,11 @@ static ys_status fill_env(const struct ys_recipe *recipe, const char *folder, co
          .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements, "--index-strategy",
                   "unsafe-best-match", "--extra-index-url", index, NULL}},
         {.how = "pip",
-         .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--retries", "2", "--no-deps", "-r",
-                  requirements, NULL}},
+         .argv = {env_python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar",
+                  "off", "--retries", "2", "--no-deps", "-r", requirements, NULL}},
         {.how = "pip",
-         .argv = {env_python, "-m", "pip", "install", "--progress-bar", "off", "--retries", "2", "--no-deps", "-r",
-                  requirements, "--extra-index-url", index, NULL}},
+         .argv = {env_python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar",
+                  "off", "--retries", "2", "--no-deps", "-r", requirements, "--extra-index-url", index, NULL}},
     };
     size_t first = uv ? 0 : 2, count = uv ? 2 : 4;
     if (!index)
@@ -174,26 +229,37 @@ static ys_status fill_env(const struct ys_recipe *recipe, const char *folder, co
     return try_all(attempts + first, count - first, folder, &listener);
 }
 
-static ys_status note_installed(const char *folder, const char *python, const char *version, const char *requirements)
+/* Writes installed.json: `state`, taken, with the date. */
+static ys_status write_note(const char *folder, ys_json *state_taken)
 {
-    char hash[YS_SHA256_TEXT], date[32], *path = ys_path_join(folder, "installed.json");
-    uint64_t size = 0;
-    ys_json *state = ys_json_object();
-    ys_status status = path && state ? ys_sha256_file(requirements, hash) : ys_out_of_memory();
-    if (status == YS_OK)
-        status = ys_fs_tree_size(folder, &size);
-    if (status == YS_OK) {
-        ys_date_text(ys_date_s(), date, sizeof date);
-        ys_json_set_string(state, "python", python);
-        ys_json_set_string(state, "python_version", version);
-        ys_json_set_string(state, "requirements", hash);
-        ys_json_set_int(state, "size_bytes", (int64_t)size);
-        ys_json_set_string(state, "date", date);
-        status = ys_json_write(path, state);
-    }
-    ys_json_free(state);
+    char date[32], *path = ys_path_join(folder, "installed.json");
+    ys_date_text(ys_date_s(), date, sizeof date);
+    ys_json_set_string(state_taken, "date", date);
+    ys_status status = path && state_taken ? ys_json_write(path, state_taken) : ys_out_of_memory();
+    ys_json_free(state_taken);
     ys_free(path);
     return status;
+}
+
+static ys_status note_installed(const char *folder, const char *python, const char *version, const char *requirements)
+{
+    char hash[YS_SHA256_TEXT], path[PATH_MAX], *interpreter = ys_path_join(folder, "env/bin/python");
+    uint64_t size = 0;
+    ys_status status = interpreter ? ys_sha256_file(requirements, hash) : ys_out_of_memory();
+    if (status == YS_OK && !realpath(interpreter, path))
+        status = ys_fail(YS_EIO, "%s is not there although it was made: %m", interpreter);
+    ys_free(interpreter);
+    if (status == YS_OK)
+        status = ys_fs_tree_size(folder, &size);
+    if (status != YS_OK)
+        return status;
+    ys_json *state = ys_json_object();
+    ys_json_set_string(state, "python", python);
+    ys_json_set_string(state, "python_version", version);
+    ys_json_set_string(state, "python_path", path);
+    ys_json_set_string(state, "requirements", hash);
+    ys_json_set_int(state, "size_bytes", (int64_t)size);
+    return write_note(folder, state);
 }
 
 static void note_failed(const char *folder, bool unsupported)
@@ -213,33 +279,45 @@ static void note_failed(const char *folder, bool unsupported)
     ys_free(reason);
 }
 
+/* Makes the virtual environment and fills it, by uv or by venv and pip. */
+static ys_status make_filled(const struct ys_recipe *recipe, const char *folder, const char *python,
+                             const char *requirements, const char *version)
+{
+    char *env = ys_path_join(folder, "env"), *env_python = ys_path_join(folder, "env/bin/python");
+    char *what = ys_format("%s %s", recipe->title, version);
+    ys_status status = env && env_python && what ? YS_OK : ys_out_of_memory();
+    bool uv = status == YS_OK && have_uv();
+    if (status == YS_OK)
+        status = make_env(what, folder, python, env, uv);
+    if (status == YS_OK) {
+        status = fill_env(recipe, what, folder, env_python, requirements, uv);
+        if (status != YS_OK && status != YS_EINTR && uv) {
+            /* uv is set up apart from pip: what it cannot find, pip may. */
+            status = make_env(what, folder, python, env, false);
+            if (status == YS_OK)
+                status = fill_env(recipe, what, folder, env_python, requirements, false);
+        }
+    }
+    ys_free(what);
+    ys_free(env);
+    ys_free(env_python);
+    return status;
+}
+
 static ys_status make(const struct ys_recipe *recipe, const char *version, const char *folder)
 {
     char *python = NULL, *python_version = NULL;
     YS_TRY(find_python(recipe, &python, &python_version));
     char *requirements = ys_recipe_requirements(recipe, version, python_version);
-    char *env = ys_path_join(folder, "env"), *env_python = ys_path_join(folder, "env/bin/python");
-    ys_status status = requirements && env && env_python ? YS_OK : ys_out_of_memory();
+    ys_status status = requirements ? YS_OK : ys_out_of_memory();
     if (status == YS_OK && !ys_fs_exists(requirements))
         status = ys_fail(YS_EUNSUPPORTED, "its requirements are not pinned for Python %s (%s is not there)",
                          python_version, requirements);
-    bool uv = status == YS_OK && have_uv();
     if (status == YS_OK)
-        status = make_env(folder, python, env, uv);
-    if (status == YS_OK) {
-        status = fill_env(recipe, folder, env_python, requirements, uv);
-        if (status != YS_OK && status != YS_EINTR && uv) {
-            /* uv is set up apart from pip: what it cannot find, pip may. */
-            status = make_env(folder, python, env, false);
-            if (status == YS_OK)
-                status = fill_env(recipe, folder, env_python, requirements, false);
-        }
-    }
+        status = make_filled(recipe, folder, python, requirements, version);
     if (status == YS_OK)
         status = note_installed(folder, python, python_version, requirements);
     ys_free(requirements);
-    ys_free(env);
-    ys_free(env_python);
     ys_free(python);
     ys_free(python_version);
     return status;
@@ -256,10 +334,20 @@ static ys_status clear(const char *folder)
     return ys_fs_remove_tree(folder);
 }
 
+static void say_installed(const struct ys_recipe *recipe, const char *version, uint64_t start_ns)
+{
+    struct ys_environment made = {0};
+    if (ys_environment_read(recipe, version, &made) == YS_OK)
+        ys_log_info("installed %s %s with Python %s: %.2f GB, in %.0f s", recipe->title, version, made.python,
+                    (double)made.size_bytes * 1e-9, (double)(ys_time_ns() - start_ns) * 1e-9);
+    ys_environment_fini(&made);
+}
+
 static ys_status make_afresh(const struct ys_recipe *recipe, const char *version, const char *folder)
 {
+    uint64_t start_ns = ys_time_ns();
     if (recipe->download_bytes && recipe->disk_bytes)
-        ys_log_info("installing %s %s: about %.0f MB to download, %.1f GB on disk, into %s", recipe->title, version,
+        ys_log_info("installing %s %s: about %.0f MB to download, %.2f GB on disk, into %s", recipe->title, version,
                     (double)recipe->download_bytes * 1e-6, (double)recipe->disk_bytes * 1e-9, folder);
     else
         ys_log_info("installing %s %s into %s", recipe->title, version, folder);
@@ -269,7 +357,7 @@ static ys_status make_afresh(const struct ys_recipe *recipe, const char *version
     if (status != YS_OK && status != YS_EINTR)
         note_failed(folder, status == YS_EUNSUPPORTED);
     if (status == YS_OK)
-        ys_log_info("installed %s %s", recipe->title, version);
+        say_installed(recipe, version, start_ns);
     return status;
 }
 
@@ -289,11 +377,29 @@ ys_status ys_environment_make(const struct ys_recipe *recipe, const char *versio
     return status;
 }
 
-ys_status ys_environment_remove(const struct ys_environment *environment)
+ys_status ys_environment_register(const struct ys_environment *environment, const char *interpreter)
 {
     int lock = -1;
-    YS_TRY(ys_env_lock_take(environment->folder, &lock));
-    ys_status status = clear(environment->folder);
+    ys_json *state = ys_json_object();
+    ys_json_set_string(state, "interpreter", interpreter);
+    ys_status status = ys_env_lock_take(environment->folder, &lock);
+    if (status == YS_OK)
+        status = clear(environment->folder);
+    if (status == YS_OK)
+        status = ys_fs_make_dirs(environment->folder);
+    if (status == YS_OK)
+        status = write_note(environment->folder, state);
+    else
+        ys_json_free(state);
+    ys_env_lock_release(lock);
+    return status;
+}
+
+ys_status ys_environment_remove(const char *folder)
+{
+    int lock = -1;
+    YS_TRY(ys_env_lock_take(folder, &lock));
+    ys_status status = clear(folder);
     ys_env_lock_release(lock);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "framework/own.h"
 #include "job/ini.h"
 #include "job/nearest.h"
 
@@ -23,14 +24,15 @@ void ys_recipe_free(struct ys_recipe *recipe)
 {
     if (!recipe)
         return;
-    char *texts[] = {recipe->path,   recipe->folder,       recipe->text,    recipe->name,
-                     recipe->title,  recipe->program,      recipe->adapter, recipe->uses,
-                     recipe->python, recipe->requirements, recipe->index,   recipe->limits};
+    char *texts[] = {recipe->path,    recipe->folder,  recipe->text,  recipe->name,   recipe->title,
+                     recipe->program, recipe->adapter, recipe->uses,  recipe->python, recipe->requirements,
+                     recipe->index,   recipe->get,     recipe->limits};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_texts(recipe->versions);
     free_texts(recipe->env);
     ys_json_free(recipe->options);
+    ys_json_free(recipe->own);
     ys_free(recipe);
 }
 
@@ -102,6 +104,24 @@ static ys_status set_size(uint64_t *field, const struct ys_ini_entry *entry)
     return ys_ini_fail(&entry->value_place, "%s = %s: write a size such as 190 MB or 1.6 GB", entry->key, entry->value);
 }
 
+/* modes = train infer */
+static ys_status set_modes(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
+{
+    char **words = NULL;
+    ys_status status = add_words(&words, entry->value, ", ");
+    recipe->trains = recipe->infers = false;
+    for (size_t i = 0; status == YS_OK && words && words[i]; i++) {
+        if (strcmp(words[i], "train") == 0)
+            recipe->trains = true;
+        else if (strcmp(words[i], "infer") == 0)
+            recipe->infers = true;
+        else
+            status = ys_ini_fail(&entry->value_place, "modes = %s: write train, infer or both", entry->value);
+    }
+    free_texts(words);
+    return status;
+}
+
 /* opt.NAME = bool: help   |   number: help   |   text: help   |   one of a b c: help */
 static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
 {
@@ -136,9 +156,10 @@ static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
     return status != YS_OK ? status : set;
 }
 
-static const char *const keys[] = {"name",    "title",        "program",  "adapter",  "uses",     "versions",
-                                   "python",  "requirements", "index",    "limits",   "download", "disk",
-                                   "no_work", "double",       "env.NAME", "opt.NAME", NULL};
+static const char *const keys[] = {"name",     "title",        "program", "adapter",      "uses",   "versions",
+                                   "python",   "requirements", "index",   "get",          "limits", "download",
+                                   "disk",     "no_work",      "double",  "model_format", "modes",  "env.NAME",
+                                   "opt.NAME", "own.DATA.KEY", NULL};
 
 static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -154,6 +175,7 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         {"python", &recipe->python},
         {"requirements", &recipe->requirements},
         {"index", &recipe->index},
+        {"get", &recipe->get},
         {"limits", &recipe->limits},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -169,8 +191,17 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         return set_bool(&recipe->no_work, entry);
     if (strcmp(entry->key, "double") == 0)
         return set_bool(&recipe->has_double, entry);
+    if (strcmp(entry->key, "model_format") == 0) {
+        recipe->reads_onnx = strcmp(entry->value, "onnx") == 0;
+        return recipe->reads_onnx ? YS_OK
+                                  : ys_ini_fail(&entry->value_place, "model_format = %s: write onnx", entry->value);
+    }
+    if (strcmp(entry->key, "modes") == 0)
+        return set_modes(recipe, entry);
     if (strncmp(entry->key, "opt.", 4) == 0)
         return set_option(recipe->options, entry);
+    if (strncmp(entry->key, "own.", 4) == 0)
+        return ys_own_set(recipe->own, entry);
     if (strncmp(entry->key, "env.", 4) == 0 && entry->key[4]) {
         char *pair = ys_format("%s=%s", entry->key + 4, entry->value);
         ys_status status = pair ? add_text(&recipe->env, pair) : ys_out_of_memory();
@@ -182,20 +213,36 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
                        near ? near : "", near ? "\"?" : "");
 }
 
+/* Whether the file is called NAME.recipe, or NAME@VERSION.recipe and has that version alone. */
+static ys_status check_file_name(const struct ys_recipe *recipe)
+{
+    const char *base = ys_path_base(recipe->path), *at = strchr(base, '@'), *version = recipe->versions[0];
+    const char *plain[] = {recipe->name, SUFFIX, NULL}, *special[] = {recipe->name, "@", version, SUFFIX, NULL};
+    const char **parts = at ? special : plain;
+    const char *rest = base;
+    for (size_t i = 0; rest && parts[i]; i++)
+        rest = strncmp(rest, parts[i], strlen(parts[i])) == 0 ? rest + strlen(parts[i]) : NULL;
+    if (rest && !*rest && (!at || !recipe->versions[1]))
+        return YS_OK;
+    if (at)
+        return ys_fail(YS_EFORMAT, "%s: a file of that name needs name = %.*s and versions = %.*s", recipe->path,
+                       (int)(at - base), base, (int)(strlen(at + 1) - (sizeof SUFFIX - 1)), at + 1);
+    return ys_fail(YS_EFORMAT, "%s: its name is \"%s\": the file must be called %s%s", recipe->path, recipe->name,
+                   recipe->name, SUFFIX);
+}
+
 static ys_status check(const struct ys_recipe *recipe)
 {
-    const char *base = ys_path_base(recipe->path);
     if (!recipe->name)
         return ys_fail(YS_EFORMAT, "%s: a recipe needs name = NAME", recipe->path);
-    size_t length = strlen(recipe->name);
-    if (strncmp(base, recipe->name, length) != 0 || strcmp(base + length, SUFFIX) != 0)
-        return ys_fail(YS_EFORMAT, "%s: its name is \"%s\": the file must be called %s%s", recipe->path, recipe->name,
-                       recipe->name, SUFFIX);
+    YS_TRY(check_file_name(recipe));
     if (!recipe->program == !recipe->adapter)
         return ys_fail(YS_EFORMAT, "%s: a recipe needs program = EXECUTABLE or adapter = FILE.py, and not both",
                        recipe->path);
-    if (recipe->adapter && !recipe->uses && (!recipe->requirements || !recipe->python || !recipe->versions[0][0]))
-        return ys_fail(YS_EFORMAT, "%s: an adapter needs versions, python and requirements, or uses = RECIPE",
+    bool packages = recipe->python && recipe->requirements;
+    if (recipe->adapter && !recipe->uses && (!recipe->versions[0][0] || packages == (recipe->get != NULL)))
+        return ys_fail(YS_EFORMAT,
+                       "%s: an adapter needs versions, python and requirements, or versions and get, or uses = RECIPE",
                        recipe->path);
     return YS_OK;
 }
@@ -230,7 +277,9 @@ ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
         r->folder = r->path ? ys_path_dir(r->path) : NULL;
         r->text = ys_strdup(ys_buf_text(&ini.text));
         r->options = ys_json_object();
-        status = r->folder && r->text && r->options ? fill(r, &ini) : ys_out_of_memory();
+        r->own = ys_json_object();
+        r->trains = r->infers = true;
+        status = r->folder && r->text && r->options && r->own ? fill(r, &ini) : ys_out_of_memory();
     }
     ys_ini_fini(&ini);
     if (status != YS_OK) {
@@ -281,7 +330,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names of the recipes in one folder; a folder that is not there holds none. */
+/* What finds each recipe of one folder; a folder that is not there holds none. */
 static ys_status list_folder(const char *folder, char ***names)
 {
     DIR *dir = opendir(folder);
@@ -325,7 +374,7 @@ static ys_status collect_names(const char *const *dirs, char ***names)
     return status;
 }
 
-ys_status ys_recipe_names(const char *const *dirs, ys_json **names)
+ys_status ys_recipe_specs(const char *const *dirs, ys_json **specs)
 {
     char **list = NULL;
     ys_status status = collect_names(dirs, &list);
@@ -337,7 +386,7 @@ ys_status ys_recipe_names(const char *const *dirs, ys_json **names)
         ys_json_free(array);
         return status;
     }
-    *names = array;
+    *specs = array;
     return array ? YS_OK : ys_out_of_memory();
 }
 
@@ -359,21 +408,65 @@ static ys_status no_such(const char *name, const char *const *dirs)
     return status;
 }
 
-ys_status ys_recipe_find(const char *name, const char *const *dirs, struct ys_recipe **recipe)
+/* Reads the file BASE.recipe of the first folder that has it; *recipe stays NULL where none has. */
+static ys_status find_file(const ys_json *folders, const char *base, struct ys_recipe **recipe)
 {
-    ys_json *folders = NULL;
-    if (!*name || strchr(name, '/'))
-        return ys_fail(YS_ENOTFOUND, "\"%s\" is not the name of a framework", name);
-    YS_TRY(ys_recipe_dirs(dirs, &folders));
-    ys_status status = YS_ENOTFOUND;
-    for (size_t i = 0; status == YS_ENOTFOUND && i < ys_json_size(folders); i++) {
-        char *path = ys_format("%s/%s%s", ys_json_text(ys_json_at(folders, i), ""), name, SUFFIX);
+    for (size_t i = 0; i < ys_json_size(folders); i++) {
+        char *path = ys_format("%s/%s%s", ys_json_text(ys_json_at(folders, i), ""), base, SUFFIX);
         if (!path)
-            status = ys_out_of_memory();
-        else if (ys_fs_exists(path))
-            status = ys_recipe_read(path, recipe);
+            return ys_out_of_memory();
+        bool there = ys_fs_exists(path);
+        ys_status status = there ? ys_recipe_read(path, recipe) : YS_OK;
         ys_free(path);
+        if (there)
+            return status;
     }
+    return YS_OK;
+}
+
+ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_recipe **recipe)
+{
+    size_t length = strcspn(spec, "@");
+    ys_json *folders = NULL;
+    *recipe = NULL;
+    if (!length || strchr(spec, '/'))
+        return ys_fail(YS_ENOTFOUND, "\"%s\" is not the name of a framework", spec);
+    char *name = ys_strndup(spec, length);
+    ys_status status = name ? ys_recipe_dirs(dirs, &folders) : ys_out_of_memory();
+    if (status == YS_OK && spec[length])
+        status = find_file(folders, spec, recipe);
+    if (status == YS_OK && !*recipe)
+        status = find_file(folders, name, recipe);
+    if (status == YS_OK && !*recipe)
+        status = no_such(name, dirs);
     ys_json_free(folders);
-    return status == YS_ENOTFOUND ? no_such(name, dirs) : status;
+    ys_free(name);
+    return status;
+}
+
+ys_status ys_recipe_split(const char *spec, char **name, char **version)
+{
+    size_t length = strcspn(spec, "@");
+    *name = ys_strndup(spec, length);
+    *version = ys_strdup(spec[length] ? spec + length + 1 : "");
+    return *name && *version ? YS_OK : ys_out_of_memory();
+}
+
+ys_status ys_recipe_version(const struct ys_recipe *recipe, const char *asked, const char **version)
+{
+    struct ys_buf known = {0};
+    *version = NULL;
+    for (size_t i = 0; recipe->versions[i]; i++) {
+        if (!*asked || strcmp(asked, recipe->versions[i]) == 0) {
+            *version = recipe->versions[i];
+            break;
+        }
+        ys_buf_printf(&known, "%s%s", i ? ", " : "", recipe->versions[i]);
+    }
+    ys_status status = YS_OK;
+    if (!*version)
+        status = ys_fail(YS_ENOTFOUND, "the recipe of %s has no version \"%s\" (it has: %s)", recipe->name, asked,
+                         ys_buf_text(&known));
+    ys_buf_free(&known);
+    return status;
 }

@@ -18,21 +18,31 @@ struct ys_recipe {
     char *python;       /* "3.11": the version an environment is made with; space-separated when several will do */
     char *requirements; /* pattern with {version} and {python}, relative to the recipe's folder */
     char *index;        /* package index of the framework's makers, or NULL */
+    char *get;          /* how to come by what no package index has, a clause; NULL for an environment of packages */
     char *limits;       /* what it is known not to do, or NULL */
     uint64_t download_bytes, disk_bytes; /* 0 when the recipe does not say */
-    bool no_work, has_double;
-    char **env;       /* "NAME=value", ended by NULL */
-    ys_json *options; /* as in struct ys_framework */
+    bool no_work, has_double, reads_onnx;
+    bool trains, infers; /* the modes of its adapter; both without a key `modes` */
+    char **env;          /* "NAME=value", ended by NULL */
+    ys_json *options;    /* as in struct ys_framework */
+    ys_json *own;        /* defaults by data set, see framework/own.h */
 };
 
-/** Finds and reads the recipe called `name`. Errors as ys_framework_find(). */
-ys_status ys_recipe_find(const char *name, const char *const *dirs, struct ys_recipe **recipe) YS_MUST_CHECK;
+/** Finds and reads the recipe of `spec`: of "NAME@VERSION" the file NAME@VERSION.recipe, which holds for that version
+ * alone, wherever there is one; else NAME.recipe, whether or not it has the version. Errors as ys_framework_find(). */
+ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_recipe **recipe) YS_MUST_CHECK;
 ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe) YS_MUST_CHECK;
 void ys_recipe_free(struct ys_recipe *recipe);
 
+/** "pytorch@2.13.0" into its two halves, new strings; the version is "" when the spec has none. Free both in any case.
+ */
+ys_status ys_recipe_split(const char *spec, char **name, char **version) YS_MUST_CHECK;
+/** Which of the recipe's versions `asked` means, "" the newest; borrowed from the recipe. YS_ENOTFOUND lists them. */
+ys_status ys_recipe_version(const struct ys_recipe *recipe, const char *asked, const char **version) YS_MUST_CHECK;
+
 /** The folders that are searched, existing or not, as an array of strings. */
 ys_status ys_recipe_dirs(const char *const *dirs, ys_json **folders) YS_MUST_CHECK;
-/** The names of all recipes in them, sorted, each once. */
-ys_status ys_recipe_names(const char *const *dirs, ys_json **names) YS_MUST_CHECK;
+/** What finds each recipe in them, NAME or NAME@VERSION, sorted, each once. */
+ys_status ys_recipe_specs(const char *const *dirs, ys_json **specs) YS_MUST_CHECK;
 
 #endif

@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import sys
 import unittest
 
 from harness import NULL, Case, tearDownModule  # noqa: F401
@@ -17,10 +18,22 @@ case "$1 $2" in
     while [ -e $here/hold ]; do sleep 0.02; done
     mkdir -p "$4/bin" && cp $here/bin/python3.11 "$4/bin/python" ;;
 "-m pip")
+    env > $here/environment
     [ -e $here/refuse ] && { echo "ERROR: No matching distribution found for toy==1.0"; exit 1; }
     mkdir -p $(dirname "$0")/../lib && echo "$$" >> $(dirname "$0")/../lib/toy.py ;;
 *) echo "unexpected: $*" >&2; exit 9 ;;
 esac
+"""
+# An adapter that answers hello, without a framework.
+HELLO = """
+import json, os, socket
+channel = socket.socket(fileno=int(os.environ["YARDSTICK_FD"]))
+for line in channel.makefile("rb"):
+    if json.loads(line.decode())["type"] == "bye":
+        break
+    answer = {"type": "hello", "protocol": 1, "adapter": "made", "framework": "Made", "version": "1.0-rc3", "runtime": "?",
+              "devices": ["cpu"], "precisions": ["f32"], "ops": [], "optimizers": [], "features": [], "no_work": False}
+    channel.sendall(json.dumps(answer).encode() + b"\\n")
 """
 RECIPE = "name = toy\ntitle = Toy\nadapter = toy.py\nversions = 1.0\npython = 3.11\nrequirements = toy-{version}-py{python}.txt\n"
 
@@ -30,12 +43,15 @@ class Install(Case):
         super().setUp()
         os.mkdir(os.path.join(self.folder, "bin"))
         self.program("python3.11", PYTHON % {"folder": self.folder})
+        for other in ("python3", "python"):  # so that no recipe finds a Python that is real
+            os.symlink("python3.11", os.path.join(self.folder, "bin", other))
         self.program("uv", "#!/bin/sh\nexit 1\n")
         self.write("toy.recipe", RECIPE)
         self.write("toy-1.0-py3.11.txt", "toy==1.0\n")
         self.write("toy.py", "")
         self.cache = os.path.join(self.folder, "cache")
-        self.env = {"PATH": os.path.join(self.folder, "bin") + ":/usr/bin:/bin", "YARDSTICK_CACHE": self.cache}
+        self.env = {"PATH": os.path.join(self.folder, "bin") + ":/usr/bin:/bin", "YARDSTICK_CACHE": self.cache,
+                    "PYENV_ROOT": self.folder}
 
     def program(self, name, text):
         os.chmod(self.write(os.path.join("bin", name), text), 0o755)
@@ -138,6 +154,96 @@ class Install(Case):
         os.unlink(os.path.join(self.folder, "hold"))
         self.install()
         self.assertEqual(self.row()["state"], "ready")
+
+    def test_an_interrupted_one_can_be_removed(self):
+        process = self.begun()
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=30)
+        _, err = self.yardstick("uninstall", "toy", "--recipes=.", env=self.env)
+        self.assertIn("removed", err)
+        self.assertEqual(self.row()["reason"], "it is not installed")
+        _, err = self.yardstick("uninstall", "toy", "--recipes=.", env=self.env)
+        self.assertIn("nothing to remove", err)
+
+    def test_settings_of_the_caller_lead_neither_python_nor_pip_elsewhere(self):
+        names = ["PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONSAFEPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT",
+                 "PIP_PYTHON", "PIP_DRY_RUN", "PIP_CONSTRAINT"]
+        mine = dict.fromkeys(names + ["VIRTUAL_ENV", "CONDA_PREFIX"], os.path.join(self.folder, "mine"))
+        self.yardstick("install", "toy", "--recipes=.", env=dict(self.env, PIP_USER="1", **mine))
+        with open(os.path.join(self.folder, "environment")) as file:
+            seen = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
+        self.assertEqual({name: seen[name] for name in names}, dict.fromkeys(names, ""))
+        self.assertEqual((seen["PIP_USER"], seen["PYTHONNOUSERSITE"]), ("0", "1"))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "mine")))
+
+    def test_the_table_says_what_is_there_and_what_it_can(self):
+        self.write("toy.recipe", RECIPE + "double = yes\nmodes = infer\nopt.fast = bool: go faster\ndownload = 10 MB\ndisk = 20 MB\n")
+        out, _ = self.yardstick("list", "frameworks", "toy", "--recipes=.", env=self.env)
+        for text in ("missing", "3.11", "infer, double; options: fast", "it is not installed", "run: yardstick install toy",
+                     "10 MB", "opt.toy.fast = on|off"):
+            self.assertIn(text, out)
+        self.install()
+        row = self.row()
+        self.assertEqual((row["modes"], row["double"], row["python"], row["kind"]), (["infer"], True, "3.11", "packages"))
+        self.assertEqual((row["download_bytes"], row["disk_bytes"]), (10000000, 20000000))
+        self.assertGreater(row["size_bytes"], 0)
+
+    def test_a_version_with_a_recipe_of_its_own_is_a_row_and_an_environment(self):
+        self.write("toy@0.9.recipe", RECIPE.replace("1.0", "0.9"))
+        self.write("toy-0.9-py3.11.txt", "toy==0.9\n")
+        self.yardstick("install", "toy@0.9", "--recipes=.", env=self.env)
+        out, _ = self.yardstick("list", "frameworks", "toy", "--recipes=.", "--format=json", env=self.env)
+        rows = {row["spec"]: (row["name"], row["version"], row["state"]) for row in json.loads(out)["frameworks"]}
+        self.assertEqual(rows, {"toy": ("toy", "1.0", "missing"), "toy@0.9": ("toy", "0.9", "ready")})
+        self.refusal("install", "toy@0.8", "--recipes=.", env=self.env, words=["0.8"])
+
+    def test_all_takes_what_it_can_and_says_what_it_skips(self):
+        self.write("large.recipe", RECIPE.replace("name = toy", "name = large") + "disk = 999999 GB\n")
+        self.write("other.recipe", RECIPE.replace("name = toy", "name = other").replace("python = 3.11", "python = 3.99"))
+        self.write("made.recipe", "name = made\nadapter = toy.py\nversions = 1.0\nget = build it\n")
+        env = dict(self.env, YARDSTICK_HOME=self.folder)  # none of the real recipes
+        _, err = self.yardstick("install", "all", "--recipes=.", env=env)
+        self.assertIn("skipped large: installing it takes 999999.0 GB", err)
+        self.assertIn("skipped other: it needs Python 3.99", err)
+        self.assertIn("skipped made: it is in no package index: build it", err)
+        self.assertEqual(self.row()["state"], "ready")
+        self.write("refuse", "")
+        self.write("bad.recipe", RECIPE.replace("name = toy", "name = bad"))
+        _, err = self.yardstick("install", "all", "--recipes=.", env=env, code=1)
+        self.assertIn("bad could not be installed", err)
+        self.assertIn("Toy 1.0 is installed in", err)
+        self.assertIn("0 installed, ", err)
+        self.assertIn(" 1 failed", err)
+
+    def test_all_environments_are_removed_those_without_a_recipe_too(self):
+        self.install()
+        os.makedirs(os.path.join(self.cache, "envs", "gone@2", "env"))
+        self.yardstick("uninstall", "all", env=self.env)
+        self.assertEqual([name for name in os.listdir(os.path.join(self.cache, "envs")) if not name.endswith(".lock")], [])
+
+    def launcher(self, text):
+        os.chmod(self.write("run-made", "#!/bin/sh\n" + text), 0o755)
+        return "--from=run-made"
+
+    def test_one_that_the_user_built_is_known_by_its_program(self):
+        self.write("built.recipe", "name = built\nadapter = built.py\nversions = 1.0\nget = build it: docs/frameworks/built.md\n")
+        self.write("built.py", HELLO)
+        self.refusal("install", "built", "--recipes=.", env=self.env, code=1, words=["build it", "--from=PROGRAM"])
+        broken = self.launcher("echo libmade.so is not there >&2; exit 3\n")
+        self.refusal("install", "built", broken, "--recipes=.", env=self.env, code=1, words=["run-made", "exit code 3", "libmade.so"])
+        self.refusal("install", "built", "--from=nothing", "--recipes=.", env=self.env, words=["nothing"])
+        self.refusal("install", "toy", broken, "--recipes=.", env=self.env, words=["packages"])
+        self.refusal("install", "all", broken, "--recipes=.", env=self.env, words=["of one framework"])
+        good = self.launcher('exec %s "$@"\n' % sys.executable)
+        _, err = self.yardstick("install", "built", good, "--recipes=.", env=self.env)
+        self.assertIn("runs Made 1.0-rc3", err)
+        out, _ = self.yardstick("list", "frameworks", "built", "--recipes=.", "--format=json", env=self.env)
+        row = json.loads(out)["frameworks"][0]
+        self.assertEqual((row["state"], row["kind"]), ("ready", "build"))
+        self.assert_nothing_left()
+        os.unlink(os.path.join(self.folder, "run-made"))
+        out, _ = self.yardstick("list", "frameworks", "built", "--recipes=.", env=self.env)
+        self.assertIn("run-made, is not there", out)
 
 
 if __name__ == "__main__":

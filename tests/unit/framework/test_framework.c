@@ -81,6 +81,10 @@ static void an_installed_one_is_ready_and_starts_in_its_own_environment(void)
     CHECK_HAS(framework->argv[1], "recipes/py.py");
     CHECK(framework->argv[2] == NULL);
     CHECK_TEXT(framework->env[0], "PYTHONNOUSERSITE=1");
+    bool cleared = false;
+    for (size_t i = 0; framework->env[i]; i++)
+        cleared |= strcmp(framework->env[i], "PYTHONPATH=") == 0;
+    CHECK(cleared);
     ys_framework_free(framework);
 }
 
@@ -168,6 +172,121 @@ static void an_adapter_may_use_the_environment_of_another_recipe(void)
     ys_framework_free(framework);
 }
 
+static const char BUILD[] = "name = made\nadapter = made.py\nversions = 1.0\nget = build it from its source\n";
+
+static void one_that_the_user_builds_is_missing_until_its_program_is_named(void)
+{
+    struct ys_framework *framework = NULL;
+    scratch_write("recipes/made.recipe", BUILD);
+    scratch_write("recipes/made.py", "print()\n");
+    REQUIRE(ys_framework_find("made", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_MISSING);
+    CHECK_TEXT(framework->reason, "it is in no package index: build it from its source");
+    CHECK_TEXT(framework->command, "yardstick install made --from=PROGRAM");
+    ys_framework_free(framework);
+    CHECK(ys_framework_install("made", dirs()) == YS_EUNSUPPORTED);
+    CHECK_HAS(ys_error(), "--from=PROGRAM");
+}
+
+static void one_that_the_user_builds_runs_by_the_program_he_named(void)
+{
+    struct ys_framework *framework = NULL, *after = NULL;
+    scratch_write("recipes/made.recipe", BUILD);
+    scratch_write("recipes/made.py", "print()\n");
+    char *program = ys_strdup(scratch_write("made/run", "#!/bin/sh\n"));
+    CHECK(ys_framework_try("made", dirs(), program, &framework) == YS_EINVAL); /* may not be executed */
+    chmod(program, 0755);
+    REQUIRE(ys_framework_try("made", dirs(), program, &framework) == YS_OK);
+    CHECK_TEXT(framework->argv[0], program);
+    ys_framework_free(framework);
+    REQUIRE(ys_framework_register("made", dirs(), program) == YS_OK);
+    REQUIRE(ys_framework_find("made", dirs(), &framework) == YS_OK);
+    REQUIRE(framework->state == YS_FRAMEWORK_READY);
+    CHECK_TEXT(framework->argv[0], program);
+    CHECK_HAS(framework->argv[1], "recipes/made.py");
+    scratch_write("made/run", "#!/bin/sh\nexec other\n");
+    REQUIRE(ys_framework_find("made", dirs(), &after) == YS_OK);
+    CHECK(strcmp(framework->closure, after->closure) != 0);
+    ys_framework_free(framework);
+    ys_framework_free(after);
+    unlink(program);
+    REQUIRE(ys_framework_find("made", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_MISSING);
+    CHECK_HAS(framework->reason, program);
+    ys_framework_free(framework);
+    CHECK(ys_framework_uninstall("made", dirs()) == YS_OK);
+    ys_free(program);
+}
+
+static void a_program_cannot_stand_for_packages(void)
+{
+    struct ys_framework *framework = NULL;
+    write_python_recipe();
+    CHECK(ys_framework_try("py", dirs(), "/bin/sh", &framework) == YS_EINVAL);
+    CHECK_HAS(ys_error(), "comes from packages");
+}
+
+static void a_recipe_of_one_version_leaves_the_newest_alone(void)
+{
+    struct ys_framework *framework = NULL;
+    write_python_recipe();
+    scratch_write("recipes/py@0.9.recipe", "name = py\nadapter = old.py\nversions = 0.9\npython = 3.7\n"
+                                           "requirements = {version}-{python}.txt\n");
+    scratch_write("recipes/old.py", "print()\n");
+    REQUIRE(ys_framework_find("py", dirs(), &framework) == YS_OK);
+    CHECK_TEXT(framework->version, "2.0");
+    ys_framework_free(framework);
+    REQUIRE(ys_framework_find("py@0.9", dirs(), &framework) == YS_OK);
+    CHECK_TEXT(framework->version, "0.9");
+    CHECK_TEXT(framework->name, "py");
+    CHECK_TEXT(framework->command, "yardstick install py@0.9");
+    ys_framework_free(framework);
+    scratch_write("recipes/mine.recipe", "name = mine\nadapter = mine.py\nuses = py\n");
+    scratch_write("recipes/mine.py", "print(2)\n");
+    REQUIRE(ys_framework_find("mine@0.9", dirs(), &framework) == YS_OK);
+    CHECK_TEXT(framework->command, "yardstick install py@0.9");
+    ys_framework_free(framework);
+    char *path = ys_path_join(scratch_dir(), "recipes/py@0.9.recipe");
+    unlink(path);
+    ys_free(path);
+}
+
+static void an_environment_whose_python_became_another_is_missing(void)
+{
+    struct ys_framework *framework = NULL;
+    char hash[YS_SHA256_TEXT], state[512];
+    write_python_recipe();
+    write_environment();
+    ys_sha256_text("thing==2.0\n", 11, hash);
+    snprintf(state, sizeof state,
+             "{\"python_version\": \"3.11\", \"python_path\": \"/usr/bin/python3.11\", \"requirements\": \"%s\"}",
+             hash);
+    scratch_write("envs/py@2.0/installed.json", state);
+    REQUIRE(ys_framework_find("py", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_MISSING);
+    CHECK_HAS(framework->reason, "in place of /usr/bin/python3.11");
+    CHECK_TEXT(framework->command, "yardstick install py");
+    ys_framework_free(framework);
+}
+
+static void the_closure_changes_with_a_file_that_the_adapter_speaks_of(void)
+{
+    struct ys_framework *before = NULL, *other = NULL, *after = NULL;
+    write_python_recipe();
+    scratch_write("recipes/py.py", "import shared_part\n");
+    scratch_write("recipes/shared_part.py", "a = 1\n");
+    REQUIRE(ys_framework_find("py", dirs(), &before) == YS_OK);
+    scratch_write("recipes/stranger.py", "a = 1\n");
+    REQUIRE(ys_framework_find("py", dirs(), &other) == YS_OK);
+    CHECK_TEXT(other->closure, before->closure);
+    scratch_write("recipes/shared_part.py", "a = 2\n");
+    REQUIRE(ys_framework_find("py", dirs(), &after) == YS_OK);
+    CHECK(strcmp(before->closure, after->closure) != 0);
+    ys_framework_free(before);
+    ys_framework_free(other);
+    ys_framework_free(after);
+}
+
 static void options_are_typed_and_wrong_values_say_what_is_allowed(void)
 {
     struct ys_framework *framework = NULL;
@@ -207,4 +326,9 @@ TAP_MAIN(TAP_CASE(one_that_is_not_installed_is_missing_with_the_command), TAP_CA
          TAP_CASE(a_program_beside_its_recipe_is_found_with_its_arguments),
          TAP_CASE(a_program_that_is_not_there_is_missing),
          TAP_CASE(an_adapter_may_use_the_environment_of_another_recipe),
+         TAP_CASE(one_that_the_user_builds_is_missing_until_its_program_is_named),
+         TAP_CASE(one_that_the_user_builds_runs_by_the_program_he_named), TAP_CASE(a_program_cannot_stand_for_packages),
+         TAP_CASE(a_recipe_of_one_version_leaves_the_newest_alone),
+         TAP_CASE(an_environment_whose_python_became_another_is_missing),
+         TAP_CASE(the_closure_changes_with_a_file_that_the_adapter_speaks_of),
          TAP_CASE(options_are_typed_and_wrong_values_say_what_is_allowed))

@@ -55,14 +55,30 @@ static void sizes_versions_and_variables_are_read(void)
     ys_recipe_free(recipe);
 }
 
-static void refused(const char *text, const char *why)
+static void modes_are_both_unless_the_recipe_names_them(void)
 {
     struct ys_recipe *recipe = NULL;
-    ys_status status = read_text("bad.recipe", text, &recipe);
+    REQUIRE(read_text("m.recipe", "name = m\nprogram = x\n", &recipe) == YS_OK);
+    CHECK(recipe->trains && recipe->infers);
+    ys_recipe_free(recipe);
+    REQUIRE(read_text("m.recipe", "name = m\nprogram = x\nmodes = infer\n", &recipe) == YS_OK);
+    CHECK(!recipe->trains && recipe->infers);
+    ys_recipe_free(recipe);
+}
+
+static void refused_as(const char *file, const char *text, const char *why)
+{
+    struct ys_recipe *recipe = NULL;
+    ys_status status = read_text(file, text, &recipe);
     tap_check(status == YS_EFORMAT, __LINE__, "\"%s\" gave %s", text, ys_status_name(status));
     CHECK_HAS(ys_error(), why);
     if (status == YS_OK)
         ys_recipe_free(recipe);
+}
+
+static void refused(const char *text, const char *why)
+{
+    refused_as("bad.recipe", text, why);
 }
 
 static void damaged_recipes_are_refused_with_the_place(void)
@@ -76,9 +92,56 @@ static void damaged_recipes_are_refused_with_the_place(void)
     refused("program = x\n", "needs name = NAME");
     refused("name = bad\nadapter = y.py\n", "needs versions, python and requirements");
     refused("name = bad\nprogram = x\ndouble = maybe\n", "write yes or no");
+    refused("name = bad\nprogram = x\nmodel_format = pb\n", "model_format = pb: write onnx");
     refused("name = bad\nprogram = x\ndownload = 12 parsecs\n", "190 MB");
     refused("name = bad\nprogram = x\nopt.a = flag: help\n", "\"flag\" is no type");
     refused("name = bad\nprogram = x\n[section]\n", "a recipe has no sections");
+    refused("name = bad\nprogram = x\nmodes = guess\n", "write train, infer or both");
+    refused("name = bad\nadapter = y.py\nversions = 1\npython = 3.11\nrequirements = r\nget = build it\n",
+            "versions and get");
+    refused("name = bad\nadapter = y.py\nget = build it\n", "versions and get");
+}
+
+static void the_name_of_a_file_for_one_version_holds(void)
+{
+    refused_as("some@2.recipe", "name = some\nprogram = x\nversions = 3\n", "needs name = some and versions = 2");
+    refused_as("some@2.recipe", "name = some\nprogram = x\nversions = 2, 1\n", "needs name = some and versions = 2");
+    refused_as("some@2.recipe", "name = some\nprogram = x\n", "needs name = some and versions = 2");
+    refused_as("some@2.recipe", "name = other\nprogram = x\nversions = 2\n", "needs name = some and versions = 2");
+    refused_as("some@2.recipe", "name = some@2\nprogram = x\nversions = 2\n", "needs name = some and versions = 2");
+}
+
+static const char *found_in(const char *spec, const char *const *dirs)
+{
+    static char base[64];
+    struct ys_recipe *recipe = NULL;
+    snprintf(base, sizeof base, "nothing");
+    if (ys_recipe_find(spec, dirs, &recipe) == YS_OK)
+        snprintf(base, sizeof base, "%s", ys_path_base(recipe->path));
+    ys_recipe_free(recipe);
+    return base;
+}
+
+static void a_recipe_of_one_version_is_found_by_that_version_alone(void)
+{
+    scratch_write("one/some.recipe", "name = some\nprogram = x\nversions = 3, 1\n");
+    scratch_write("two/some@2.recipe", "name = some\nprogram = x\nversions = 2\n");
+    char *one = ys_path_join(scratch_dir(), "one"), *two = ys_path_join(scratch_dir(), "two");
+    const char *const dirs[] = {one, two, NULL};
+    CHECK_TEXT(found_in("some", dirs), "some.recipe");
+    CHECK_TEXT(found_in("some@1", dirs), "some.recipe");
+    CHECK_TEXT(found_in("some@2", dirs), "some@2.recipe");
+    CHECK_TEXT(found_in("some@2", dirs + 1), "some@2.recipe");
+    CHECK_TEXT(found_in("some", dirs + 1), "nothing");
+    ys_json *specs = NULL;
+    REQUIRE(ys_recipe_specs(dirs, &specs) == YS_OK);
+    int rows = 0;
+    for (size_t i = 0; i < ys_json_size(specs); i++)
+        rows += strncmp(ys_json_text(ys_json_at(specs, i), ""), "some", 4) == 0;
+    CHECK_INT(rows, 2);
+    ys_json_free(specs);
+    ys_free(one);
+    ys_free(two);
 }
 
 static void an_unknown_framework_names_the_nearest_and_all_others(void)
@@ -113,7 +176,7 @@ static void the_first_folder_that_has_a_name_wins(void)
 static void every_shipped_recipe_reads(void)
 {
     ys_json *names = NULL;
-    REQUIRE(ys_recipe_names(NULL, &names) == YS_OK);
+    REQUIRE(ys_recipe_specs(NULL, &names) == YS_OK);
     CHECK(ys_json_size(names) >= 3);
     for (size_t i = 0; i < ys_json_size(names); i++) {
         struct ys_recipe *recipe = NULL;
@@ -126,6 +189,9 @@ static void every_shipped_recipe_reads(void)
 }
 
 TAP_MAIN(TAP_CASE(a_recipe_that_names_an_executable_is_enough), TAP_CASE(options_carry_type_choices_and_help),
-         TAP_CASE(sizes_versions_and_variables_are_read), TAP_CASE(damaged_recipes_are_refused_with_the_place),
+         TAP_CASE(sizes_versions_and_variables_are_read), TAP_CASE(modes_are_both_unless_the_recipe_names_them),
+         TAP_CASE(the_name_of_a_file_for_one_version_holds),
+         TAP_CASE(a_recipe_of_one_version_is_found_by_that_version_alone),
+         TAP_CASE(damaged_recipes_are_refused_with_the_place),
          TAP_CASE(an_unknown_framework_names_the_nearest_and_all_others),
          TAP_CASE(the_first_folder_that_has_a_name_wins), TAP_CASE(every_shipped_recipe_reads))
