@@ -168,21 +168,33 @@ static void add_weights(struct ys_build *build, struct ys_node *node, const int6
         add_param(build, node, YS_NODE_BIAS, bias);
 }
 
-int ys_build_normalize(struct ys_build *build, int in, double scale, double mean, double std, const char *name)
+static int normalize(struct ys_build *build, int in, double scale, size_t channels, const double *means,
+                     const double *stds, const char *name)
 {
     struct ys_node *node;
     if (!begin(build, YS_OP_NORMALIZE, in, name, &node))
         return -1;
-    node->normalize = (struct ys_normalize){.scale = scale, .channels = 1};
-    node->normalize.mean = ys_alloc(1, sizeof(double));
-    node->normalize.std = ys_alloc(1, sizeof(double));
+    node->normalize = (struct ys_normalize){.scale = scale, .channels = channels};
+    node->normalize.mean = ys_alloc(channels, sizeof(double));
+    node->normalize.std = ys_alloc(channels, sizeof(double));
     if (!node->normalize.mean || !node->normalize.std) {
         build->status = ys_out_of_memory();
         return -1;
     }
-    node->normalize.mean[0] = mean;
-    node->normalize.std[0] = std;
+    memcpy(node->normalize.mean, means, channels * sizeof *means);
+    memcpy(node->normalize.std, stds, channels * sizeof *stds);
     return end(build);
+}
+
+int ys_build_normalize(struct ys_build *build, int in, double scale, double mean, double std, const char *name)
+{
+    return normalize(build, in, scale, 1, &mean, &std, name);
+}
+
+int ys_build_normalize_each(struct ys_build *build, int in, double scale, const double *means, const double *stds,
+                            const char *name)
+{
+    return normalize(build, in, scale, (size_t)ys_build_shape(build, in)[1], means, stds, name);
 }
 
 struct ys_window ys_build_window(int64_t kernel, int64_t stride, int64_t pad)
@@ -240,23 +252,44 @@ int ys_build_conv_table(struct ys_build *build, int in, int64_t out_channels, in
     return add_conv(build, in, out_channels, ys_build_window(kernel, 1, 0), connected, true, name);
 }
 
-int ys_build_gemm(struct ys_build *build, int in, int64_t out_features, const char *name)
+int ys_build_conv_window(struct ys_build *build, int in, int64_t out_channels, const struct ys_window *window,
+                         const unsigned char *connected, bool with_bias, const char *name)
+{
+    return add_conv(build, in, out_channels, *window, connected, with_bias, name);
+}
+
+static int add_gemm(struct ys_build *build, int in, int64_t out_features, bool with_bias, const char *name)
 {
     struct ys_node *node;
     if (!begin(build, YS_OP_GEMM, in, name, &node))
         return -1;
     const int64_t shape[2] = {out_features, build->graph->values[in].shape[1]};
-    add_weights(build, node, shape, 2, shape[0] * shape[1], true);
+    add_weights(build, node, shape, 2, shape[0] * shape[1], with_bias);
     return end(build);
 }
 
+int ys_build_gemm(struct ys_build *build, int in, int64_t out_features, const char *name)
+{
+    return add_gemm(build, in, out_features, true, name);
+}
+
+int ys_build_gemm_plain(struct ys_build *build, int in, int64_t out_features, const char *name)
+{
+    return add_gemm(build, in, out_features, false, name);
+}
+
 int ys_build_batchnorm(struct ys_build *build, int in, const char *name)
+{
+    return ys_build_batchnorm_of(build, in, (struct ys_batchnorm){.epsilon = 1e-5, .momentum = 0.1}, name);
+}
+
+int ys_build_batchnorm_of(struct ys_build *build, int in, struct ys_batchnorm batchnorm, const char *name)
 {
     static const double starts[] = {1, 0, 0, 1};
     struct ys_node *node;
     if (!begin(build, YS_OP_BATCHNORM, in, name, &node))
         return -1;
-    node->batchnorm = (struct ys_batchnorm){.epsilon = 1e-5, .momentum = 0.1};
+    node->batchnorm = batchnorm;
     for (int which = 0; which < YS_NODE_PARAM_COUNT; which++) {
         struct ys_param param = {.rank = 1,
                                  .shape = {build->graph->values[in].shape[1]},
@@ -266,6 +299,39 @@ int ys_build_batchnorm(struct ys_build *build, int in, const char *name)
                                  .decay_mult = 1};
         add_param(build, node, (enum ys_node_param)which, param);
     }
+    return end(build);
+}
+
+/** Outputs of the last node behind its first. */
+static void add_outputs(struct ys_build *build, size_t count, const char *name)
+{
+    struct ys_node *node = &build->graph->nodes[build->graph->node_count - 1];
+    for (size_t k = 1; k < count && build->status == YS_OK; k++) {
+        char numbered[YS_GRAPH_MAX_NAME + 16];
+        int out;
+        snprintf(numbered, sizeof numbered, "%s_%zu", name, k);
+        build->status = ys_compose_value(build->graph, numbered, &out);
+        if (build->status != YS_OK)
+            return;
+        build->graph->values[out].producer = (int)build->graph->node_count - 1;
+        node->out[node->out_count++] = out;
+    }
+}
+
+int ys_build_node(struct ys_build *build, const struct ys_node *as, const int *in, size_t in_count, const char *name)
+{
+    struct ys_node *node;
+    if (!begin_with(build, as->op, in, in_count, name, &node))
+        return -1;
+    struct ys_node made = *node;
+    *node = *as;
+    node->name = made.name;
+    node->in_count = made.in_count;
+    node->out_count = 1;
+    memcpy(node->in, made.in, sizeof node->in);
+    memcpy(node->out, made.out, sizeof node->out);
+    node->weight = node->bias = node->running_mean = node->running_var = -1;
+    add_outputs(build, as->out_count, name);
     return end(build);
 }
 

@@ -43,6 +43,9 @@ void ys_build_factors(struct ys_build *build, double weight_lr, double weight_de
 
 /** y = (x * scale - mean) / std, the same for all channels. */
 int ys_build_normalize(struct ys_build *build, int in, double scale, double mean, double std, const char *name);
+/** A mean and a deviation for each of the input's channels. */
+int ys_build_normalize_each(struct ys_build *build, int in, double scale, const double *means, const double *stds,
+                            const char *name);
 /** Square windows, with a bias. */
 int ys_build_conv(struct ys_build *build, int in, int64_t out_channels, int64_t kernel, int64_t stride, int64_t pad,
                   const char *name);
@@ -53,10 +56,18 @@ int ys_build_conv_plain(struct ys_build *build, int in, int64_t out_channels, in
  * table that found no memory). */
 int ys_build_conv_table(struct ys_build *build, int in, int64_t out_channels, int64_t kernel,
                         const unsigned char *connected, const char *name);
+/** Any convolution; `connected` as in struct ys_node (copied), NULL for all. */
+int ys_build_conv_window(struct ys_build *build, int in, int64_t out_channels, const struct ys_window *window,
+                         const unsigned char *connected, bool with_bias, const char *name);
 int ys_build_gemm(struct ys_build *build, int in, int64_t out_features, const char *name);
+int ys_build_gemm_plain(struct ys_build *build, int in, int64_t out_features, const char *name); /* without a bias */
 /** Epsilon 1e-5, momentum 0.1; scale 1 and shift 0 at first. */
 int ys_build_batchnorm(struct ys_build *build, int in, const char *name);
+int ys_build_batchnorm_of(struct ys_build *build, int in, struct ys_batchnorm batchnorm, const char *name);
 
+/** A node of any operator without parameters but normalize: `as` has its op, its attributes and, of Split, its
+ * out_count (elsewhere 0 counts as 1). Further outputs are the values behind the first, named `name`_1 and so on. */
+int ys_build_node(struct ys_build *build, const struct ys_node *as, const int *in, size_t in_count, const char *name);
 /** An operator of one input without attributes: Relu, Tanh, Sigmoid, Flatten, the global pools. */
 int ys_build_plain(struct ys_build *build, enum ys_op op, int in, const char *name);
 int ys_build_relu(struct ys_build *build, int in, const char *name);

@@ -1,4 +1,5 @@
 /* The list of models, and the two that framework tutorials begin with. */
+#include "graph/model_check.h"
 #include "graph/model_list.h"
 #include <stdio.h>
 #include <string.h>
@@ -117,5 +118,5 @@ const struct ys_model *ys_model_find(const char *name)
     for (const struct ys_model *model = models; model->name; model++)
         if (strcmp(model->name, name) == 0)
             return model;
-    return NULL;
+    return ys_check_find(name);
 }

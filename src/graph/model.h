@@ -19,7 +19,7 @@ struct ys_model {
 
 /** All models, ended by a NULL name. */
 const struct ys_model *ys_models(void);
-/** NULL when there is none of that name. */
+/** Of those and of the networks that check adapters (graph/model_check.h); NULL when there is none of that name. */
 const struct ys_model *ys_model_find(const char *name);
 
 /** The initial values of one parameter, from a stream of its own (seed, its name). */

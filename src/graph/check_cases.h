@@ -1,0 +1,211 @@
+/* The operators' cases: names, and what stands between pixels and logits. model_check.c makes models of them. Awkward
+ * shapes throughout: what is even, square and divisible hides most mistakes. */
+#ifndef YS_GRAPH_CHECK_CASES_H
+#define YS_GRAPH_CHECK_CASES_H
+
+/* kernel height and width, strides, padding at top, left, bottom, right */
+#define WINDOW(kh, kw, sh, sw, top, left, bottom, right)                                                               \
+    .kernel = {kh, kw}, .stride = {sh, sw}, .dilation = {1, 1}, .pad = {top, left, bottom, right}, .group = 1
+#define SQUARE(k, s, p)    WINDOW(k, k, s, s, p, p, p, p)
+#define SPARSE(k, s, d, p) .kernel = {k, k}, .stride = {s, s}, .dilation = {d, d}, .pad = {p, p, p, p}, .group = 1
+#define GROUPS(k, s, p, g) .kernel = {k, k}, .stride = {s, s}, .dilation = {1, 1}, .pad = {p, p, p, p}, .group = g
+#define CEIL(k, s, p)      SQUARE(k, s, p), .ceil = true
+#define COUNTED(k, s, p)   SQUARE(k, s, p), .include_pad = true
+
+#define YS_CASES_NORMALIZE(X)                                                                                          \
+    X(normalize_all_alike, normalize_all(s))                                                                           \
+    X(normalize_each_channel, normalize_each(s))
+
+#define YS_CASES_CONV(X)                                                                                               \
+    X(conv_1x1, conv(s, image(s, 5, 4, 6), 3, SQUARE(1, 1, 0)))                                                        \
+    X(conv_3x3_pad, conv(s, image(s, 2, 5, 7), 3, SQUARE(3, 1, 1)))                                                    \
+    X(conv_rectangular, conv(s, image(s, 3, 6, 5), 4, WINDOW(2, 4, 1, 1, 1, 2, 1, 2)))                                 \
+    X(conv_uneven_pad, conv(s, image(s, 2, 5, 6), 3, WINDOW(3, 4, 1, 1, 0, 1, 2, 3)))                                  \
+    X(conv_pad_below_and_right, conv(s, image(s, 2, 6, 6), 3, WINDOW(3, 3, 2, 2, 0, 0, 1, 1)))                         \
+    X(conv_stride_2_even, conv(s, image(s, 3, 6, 8), 4, SQUARE(3, 2, 1)))                                              \
+    X(conv_stride_2_odd, conv(s, image(s, 3, 7, 5), 4, SQUARE(3, 2, 1)))                                               \
+    X(conv_stride_beyond_kernel, conv(s, image(s, 3, 8, 7), 4, WINDOW(2, 1, 3, 3, 0, 0, 0, 0)))                        \
+    X(conv_pad_beyond_kernel, conv(s, image(s, 2, 3, 4), 3, SQUARE(2, 2, 3)))                                          \
+    X(conv_whole_image, conv(s, image(s, 3, 4, 5), 6, WINDOW(4, 5, 1, 1, 0, 0, 0, 0)))                                 \
+    X(conv_two_groups, conv(s, image(s, 4, 5, 5), 6, GROUPS(3, 1, 1, 2)))                                              \
+    X(conv_groups_stride, conv(s, image(s, 6, 5, 6), 3, GROUPS(3, 2, 1, 3)))                                           \
+    X(conv_depthwise, conv(s, image(s, 5, 5, 5), 5, GROUPS(3, 1, 1, 5)))                                               \
+    X(conv_depthwise_stride_2, conv(s, image(s, 17, 6, 7), 17, GROUPS(3, 2, 1, 17)))                                   \
+    X(conv_depthwise_double, conv(s, image(s, 3, 5, 4), 6, GROUPS(2, 1, 0, 3)))                                        \
+    X(conv_dilated, conv(s, image(s, 2, 7, 7), 3, SPARSE(3, 1, 2, 2)))                                                 \
+    X(conv_dilated_stride, conv(s, image(s, 2, 9, 8), 3, SPARSE(2, 2, 3, 1)))                                          \
+    X(conv_no_bias, conv_plain(s, image(s, 3, 5, 4), 4, SQUARE(3, 1, 1)))                                              \
+    X(conv_connections, conv_table(s, image(s, 4, 5, 5), 6))                                                           \
+    X(conv_factors, (factors(s), conv(s, image(s, 2, 4, 5), 3, SQUARE(3, 1, 1))))
+
+#define YS_CASES_RELU(X)                                                                                               \
+    X(relu_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_RELU))                                                       \
+    X(relu_features, alike(s, features(s, 37), .op = YS_OP_RELU))
+
+#define YS_CASES_MAXPOOL(X)                                                                                            \
+    X(maxpool_2x2, maxpool(s, image(s, 3, 6, 6), SQUARE(2, 2, 0)))                                                     \
+    X(maxpool_odd_size, maxpool(s, image(s, 3, 7, 5), SQUARE(2, 2, 0)))                                                \
+    X(maxpool_rectangular, maxpool(s, image(s, 2, 4, 9), WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                              \
+    X(maxpool_overlapping, maxpool(s, image(s, 3, 7, 7), SQUARE(3, 2, 1)))                                             \
+    X(maxpool_stride_1, maxpool(s, image(s, 2, 5, 6), SQUARE(3, 1, 1)))                                                \
+    X(maxpool_stride_beyond_kernel, maxpool(s, image(s, 2, 8, 8), SQUARE(2, 3, 0)))                                    \
+    X(maxpool_uneven_pad, maxpool(s, image(s, 2, 5, 5), WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                               \
+    X(maxpool_pad_beyond_need, maxpool(s, image(s, 2, 3, 4), SQUARE(5, 2, 2)))                                         \
+    X(maxpool_dilated, maxpool(s, image(s, 2, 7, 7), SPARSE(2, 1, 2, 0)))                                              \
+    X(maxpool_ceil, maxpool(s, image(s, 3, 6, 7), CEIL(3, 2, 0)))                                                      \
+    X(maxpool_ceil_pad, maxpool(s, image(s, 2, 5, 6), CEIL(3, 3, 1)))                                                  \
+    X(maxpool_ceil_left_out, maxpool(s, image(s, 2, 4, 4), CEIL(2, 3, 1)))
+
+#define YS_CASES_FLATTEN(X)                                                                                            \
+    X(flatten_image, alike(s, image(s, 3, 2, 5), .op = YS_OP_FLATTEN))                                                 \
+    X(flatten_behind_conv, alike(s, conv(s, image(s, 3, 4, 5), 4, SQUARE(2, 1, 0)), .op = YS_OP_FLATTEN))
+
+#define YS_CASES_GEMM(X)                                                                                               \
+    X(gemm_features, gemm(s, features(s, 7), 5, true))                                                                 \
+    X(gemm_one_output, gemm(s, features(s, 9), 1, true))                                                               \
+    X(gemm_no_bias, gemm(s, features(s, 6), 8, false))                                                                 \
+    X(gemm_factors, (factors(s), gemm(s, features(s, 5), 6, true)))
+
+#define YS_CASES_AVERAGEPOOL(X)                                                                                        \
+    X(averagepool_2x2, averagepool(s, image(s, 3, 6, 6), SQUARE(2, 2, 0)))                                             \
+    X(averagepool_odd_size, averagepool(s, image(s, 3, 7, 5), SQUARE(2, 2, 0)))                                        \
+    X(averagepool_rectangular, averagepool(s, image(s, 2, 4, 9), WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                      \
+    X(averagepool_overlapping, averagepool(s, image(s, 3, 7, 7), SQUARE(3, 2, 1)))                                     \
+    X(averagepool_stride_1, averagepool(s, image(s, 2, 5, 6), SQUARE(3, 1, 1)))                                        \
+    X(averagepool_stride_beyond_kernel, averagepool(s, image(s, 2, 8, 8), SQUARE(2, 3, 0)))                            \
+    X(averagepool_uneven_pad, averagepool(s, image(s, 2, 5, 5), WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                       \
+    X(averagepool_pad_beyond_need, averagepool(s, image(s, 2, 3, 4), SQUARE(5, 2, 2)))                                 \
+    X(averagepool_dilated, averagepool(s, image(s, 2, 7, 7), SPARSE(2, 1, 2, 0)))                                      \
+    X(averagepool_ceil, averagepool(s, image(s, 3, 6, 7), CEIL(3, 2, 0)))                                              \
+    X(averagepool_ceil_pad, averagepool(s, image(s, 2, 5, 6), CEIL(3, 3, 1)))                                          \
+    X(averagepool_ceil_left_out, averagepool(s, image(s, 2, 4, 4), CEIL(2, 3, 1)))                                     \
+    X(averagepool_counted_pad, averagepool(s, image(s, 3, 5, 6), COUNTED(3, 2, 1)))                                    \
+    X(averagepool_counted_uneven_pad,                                                                                  \
+      averagepool(s, image(s, 2, 5, 5), WINDOW(3, 3, 2, 2, 0, 1, 1, 0), .include_pad = true))                          \
+    X(averagepool_counted_ceil_pad, averagepool(s, image(s, 2, 6, 7), CEIL(3, 2, 1), .include_pad = true))             \
+    X(averagepool_dilated_pad, averagepool(s, image(s, 2, 7, 7), SPARSE(2, 2, 2, 1)))
+
+#define YS_CASES_GLOBAL_AVERAGEPOOL(X)                                                                                 \
+    X(global_averagepool_odd, alike(s, image(s, 5, 3, 7), .op = YS_OP_GLOBAL_AVERAGEPOOL))                             \
+    X(global_averagepool_one_pixel, alike(s, image(s, 6, 1, 1), .op = YS_OP_GLOBAL_AVERAGEPOOL))
+
+#define YS_CASES_GLOBAL_MAXPOOL(X)                                                                                     \
+    X(global_maxpool_odd, alike(s, image(s, 5, 3, 7), .op = YS_OP_GLOBAL_MAXPOOL))                                     \
+    X(global_maxpool_one_pixel, alike(s, image(s, 6, 1, 1), .op = YS_OP_GLOBAL_MAXPOOL))
+
+#define YS_CASES_BATCHNORM(X)                                                                                          \
+    X(batchnorm_image, batchnorm(s, image(s, 4, 5, 3), 1e-5, 0.1))                                                     \
+    X(batchnorm_epsilon_momentum, batchnorm(s, image(s, 3, 4, 4), 1e-2, 0.3))                                          \
+    X(batchnorm_one_channel, batchnorm(s, image(s, 1, 3, 3), 1e-3, 0.01))                                              \
+    X(batchnorm_features, batchnorm(s, features(s, 7), 1e-2, 0.2))
+
+#define YS_CASES_LRN(X)                                                                                                \
+    X(lrn_of_5, alike(s, image(s, 8, 3, 4), .op = YS_OP_LRN, .lrn = {5, 0.5, 0.75, 1}))                                \
+    X(lrn_even_size, alike(s, image(s, 7, 3, 3), .op = YS_OP_LRN, .lrn = {4, 0.5, 0.75, 2}))                           \
+    X(lrn_of_1, alike(s, image(s, 3, 2, 3), .op = YS_OP_LRN, .lrn = {1, 1, 0.5, 1}))                                   \
+    X(lrn_beyond_channels, alike(s, image(s, 3, 3, 3), .op = YS_OP_LRN, .lrn = {9, 1, 1, 1.5}))
+
+#define YS_CASES_CLIP(X)                                                                                               \
+    X(clip_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_CLIP, .low = -0.25, .high = 0.5))                            \
+    X(clip_features, alike(s, features(s, 37), .op = YS_OP_CLIP, .low = 0, .high = 0.75))
+
+#define YS_CASES_LEAKY_RELU(X)                                                                                         \
+    X(leaky_relu_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_LEAKY_RELU, .slope = 0.01))                            \
+    X(leaky_relu_features, alike(s, features(s, 37), .op = YS_OP_LEAKY_RELU, .slope = 0.3))
+
+#define YS_CASES_TANH(X)                                                                                               \
+    X(tanh_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_TANH))                                                       \
+    X(tanh_features, alike(s, features(s, 37), .op = YS_OP_TANH))
+
+#define YS_CASES_SIGMOID(X)                                                                                            \
+    X(sigmoid_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_SIGMOID))                                                 \
+    X(sigmoid_features, alike(s, features(s, 37), .op = YS_OP_SIGMOID))
+
+#define YS_CASES_SOFTMAX(X)                                                                                            \
+    X(softmax_features, alike(s, features(s, 11), .op = YS_OP_SOFTMAX, .axis = 1))                                     \
+    X(softmax_channels, alike(s, image(s, 5, 3, 4), .op = YS_OP_SOFTMAX, .axis = 1))                                   \
+    X(softmax_rows, alike(s, image(s, 2, 6, 3), .op = YS_OP_SOFTMAX, .axis = 2))                                       \
+    X(softmax_columns, alike(s, image(s, 2, 3, 7), .op = YS_OP_SOFTMAX, .axis = 3))
+
+#define YS_CASES_LOG_SOFTMAX(X)                                                                                        \
+    X(log_softmax_features, alike(s, features(s, 11), .op = YS_OP_LOG_SOFTMAX, .axis = 1))                             \
+    X(log_softmax_channels, alike(s, image(s, 5, 3, 4), .op = YS_OP_LOG_SOFTMAX, .axis = 1))                           \
+    X(log_softmax_rows, alike(s, image(s, 2, 6, 3), .op = YS_OP_LOG_SOFTMAX, .axis = 2))                               \
+    X(log_softmax_columns, alike(s, image(s, 2, 3, 7), .op = YS_OP_LOG_SOFTMAX, .axis = 3))
+
+#define YS_CASES_ADD(X)                                                                                                \
+    X(add_images, both(s, YS_OP_ADD, 3, 4, 5))                                                                         \
+    X(add_features, both(s, YS_OP_ADD, 9, 0, 0))                                                                       \
+    X(add_to_itself, twice(s, YS_OP_ADD, image(s, 3, 4, 5)))                                                           \
+    X(add_behind_relu, beside_relu(s, YS_OP_ADD, image(s, 3, 4, 5)))
+
+#define YS_CASES_MUL(X)                                                                                                \
+    X(mul_images, both(s, YS_OP_MUL, 3, 4, 5))                                                                         \
+    X(mul_features, both(s, YS_OP_MUL, 9, 0, 0))                                                                       \
+    X(mul_with_itself, twice(s, YS_OP_MUL, image(s, 3, 4, 5)))                                                         \
+    X(mul_behind_relu, beside_relu(s, YS_OP_MUL, image(s, 3, 4, 5)))
+
+#define YS_CASES_CONCAT(X)                                                                                             \
+    X(concat_channels, concat(s, 1, 3, 4, 5, 2, 2))                                                                    \
+    X(concat_rows, concat(s, 2, 3, 4, 5, 2, 2))                                                                        \
+    X(concat_columns, concat(s, 3, 2, 3, 3, 4, 2))                                                                     \
+    X(concat_features, concat(s, 1, 5, 0, 0, 1, 8))                                                                    \
+    X(concat_of_one_value, concat_itself(s, image(s, 3, 4, 5)))
+
+#define YS_CASES_SPLIT(X)                                                                                              \
+    X(split_channels, split(s, image(s, 7, 3, 4), 1, 2, 4, 1))                                                         \
+    X(split_rows, split(s, image(s, 2, 5, 4), 2, 2, 3))                                                                \
+    X(split_columns, split(s, image(s, 3, 2, 6), 3, 5, 1))                                                             \
+    X(split_features, split(s, features(s, 11), 1, 1, 2, 5, 3))
+
+#define YS_CASES_RESHAPE(X)                                                                                            \
+    X(reshape_channels, reshape(s, image(s, 4, 3, 5), 2, 6, 5))                                                        \
+    X(reshape_to_matrix, reshape(s, image(s, 3, 4, 5), 60))                                                            \
+    X(reshape_to_rank_3, reshape(s, image(s, 4, 2, 6), 8, 6))                                                          \
+    X(reshape_behind_conv, reshape(s, conv(s, image(s, 3, 4, 5), 4, SQUARE(2, 1, 0)), 2, 6, 4))
+
+#define YS_CASES_TRANSPOSE(X)                                                                                          \
+    X(transpose_to_channels_last, transpose(s, image(s, 3, 4, 5), 0, 2, 3, 1))                                         \
+    X(transpose_to_channels_first, transpose(s, image(s, 3, 4, 5), 0, 3, 1, 2))                                        \
+    X(transpose_rows_and_columns, transpose(s, image(s, 2, 3, 4), 0, 1, 3, 2))                                         \
+    X(transpose_shuffled_channels, transpose(s, reshape(s, image(s, 6, 2, 3), 2, 3, 2, 3), 0, 2, 1, 3, 4))
+
+#define YS_CASES_MEAN(X)                                                                                               \
+    X(mean_over_image, mean(s, image(s, 5, 3, 4), false, 1 << 2 | 1 << 3))                                             \
+    X(mean_over_channels, mean(s, image(s, 5, 3, 4), false, 1 << 1))                                                   \
+    X(mean_over_rows, mean(s, image(s, 3, 4, 5), false, 1 << 2))                                                       \
+    X(mean_keeping_axes, mean(s, image(s, 3, 4, 5), true, 1 << 1 | 1 << 3))
+
+#define YS_CASES_DROPOUT(X)                                                                                            \
+    X(dropout_image, alike(s, image(s, 3, 4, 5), .op = YS_OP_DROPOUT, .ratio = 0.5))                                   \
+    X(dropout_features, alike(s, features(s, 37), .op = YS_OP_DROPOUT, .ratio = 0.25))
+
+/* Every operator once, in the order of enum ys_op. */
+#define YS_CASES(OP)                                                                                                   \
+    OP(NORMALIZE)                                                                                                      \
+    OP(CONV)                                                                                                           \
+    OP(RELU)                                                                                                           \
+    OP(MAXPOOL)                                                                                                        \
+    OP(FLATTEN)                                                                                                        \
+    OP(GEMM)                                                                                                           \
+    OP(AVERAGEPOOL)                                                                                                    \
+    OP(GLOBAL_AVERAGEPOOL)                                                                                             \
+    OP(GLOBAL_MAXPOOL)                                                                                                 \
+    OP(BATCHNORM)                                                                                                      \
+    OP(LRN)                                                                                                            \
+    OP(CLIP)                                                                                                           \
+    OP(LEAKY_RELU)                                                                                                     \
+    OP(TANH)                                                                                                           \
+    OP(SIGMOID)                                                                                                        \
+    OP(SOFTMAX)                                                                                                        \
+    OP(LOG_SOFTMAX)                                                                                                    \
+    OP(ADD)                                                                                                            \
+    OP(MUL)                                                                                                            \
+    OP(CONCAT)                                                                                                         \
+    OP(SPLIT)                                                                                                          \
+    OP(RESHAPE)                                                                                                        \
+    OP(TRANSPOSE)                                                                                                      \
+    OP(MEAN)                                                                                                           \
+    OP(DROPOUT)
+
+#endif

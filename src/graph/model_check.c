@@ -1,0 +1,318 @@
+#include "graph/model_check.h"
+#include "graph/check_cases.h"
+#include "graph/model_list.h"
+#include <stdio.h>
+#include <string.h>
+
+/* What a case is built in. */
+struct site {
+    struct ys_build *b;
+    const char *name; /* of the case: begins the names of its nodes */
+    int nodes;        /* of the case so far, to number them */
+    int raw, pixels;  /* the graph's input, and the same normalised and flattened: -1 until a case wants it */
+    int64_t classes;
+    int total; /* the logits so far; -1 without */
+    char text[96];
+};
+
+typedef int add_case(struct site *s);
+
+static const char *next_name(struct site *s)
+{
+    snprintf(s->text, sizeof s->text, "%s_%d", s->name, s->nodes++);
+    return s->text;
+}
+
+static int alike_of(struct site *s, int v, struct ys_node as)
+{
+    return ys_build_node(s->b, &as, &v, 1, next_name(s));
+}
+#define alike(s, v, ...)       alike_of(s, v, (struct ys_node){__VA_ARGS__})
+#define maxpool(s, v, ...)     alike(s, v, .op = YS_OP_MAXPOOL, .window = {__VA_ARGS__})
+#define averagepool(s, v, ...) alike(s, v, .op = YS_OP_AVERAGEPOOL, .window = {__VA_ARGS__})
+#define transpose(s, v, ...)   alike(s, v, .op = YS_OP_TRANSPOSE, .permutation = {__VA_ARGS__})
+
+static int gemm(struct site *s, int v, int64_t out, bool with_bias)
+{
+    return with_bias ? ys_build_gemm(s->b, v, out, next_name(s)) : ys_build_gemm_plain(s->b, v, out, next_name(s));
+}
+
+static int reshape_to(struct site *s, int v, size_t rank, const int64_t *extents)
+{
+    struct ys_node as = {.op = YS_OP_RESHAPE, .shape_rank = rank + 1, .shape = {YS_BATCH}};
+    memcpy(as.shape + 1, extents, rank * sizeof *extents);
+    return alike_of(s, v, as);
+}
+#define reshape(s, v, ...)                                                                                             \
+    reshape_to(s, v, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
+
+static int features(struct site *s, int64_t count)
+{
+    if (s->pixels < 0)
+        s->pixels = ys_build_flatten(s->b, ys_build_normalize(s->b, s->raw, 1.0 / 255, 0.5, 0.25, "normalize"), "flat");
+    return gemm(s, s->pixels, count, true);
+}
+
+static int image(struct site *s, int64_t channels, int64_t height, int64_t width)
+{
+    return reshape(s, features(s, channels * height * width), channels, height, width);
+}
+
+/* An image, or features where there is no height. */
+static int stem(struct site *s, const int64_t extents[3])
+{
+    return extents[1] ? image(s, extents[0], extents[1], extents[2]) : features(s, extents[0]);
+}
+
+/* The value, flattened and through a dense layer, becomes a part of the logits. */
+static void add_logits(struct site *s, int v)
+{
+    int made = gemm(s, ys_build_flatten(s->b, v, next_name(s)), s->classes, true);
+    const char *sum = next_name(s); /* taken in any case: names, and so weights, are the same alone and with others */
+    s->total = s->total < 0 ? made : ys_build_add(s->b, s->total, made, sum);
+}
+
+static int normalize_all(struct site *s)
+{
+    return ys_build_normalize(s->b, s->raw, 1.0 / 200, 0.3, 0.7, next_name(s));
+}
+
+static int normalize_each(struct site *s)
+{
+    return ys_build_normalize_each(s->b, s->raw, 1.0 / 255, (const double[]){0.1, -0.4, 0.7},
+                                   (const double[]){0.3, 1.5, 0.2}, next_name(s));
+}
+
+static int conv_of(struct site *s, int v, int64_t out, struct ys_window window, bool with_bias)
+{
+    return ys_build_conv_window(s->b, v, out, &window, NULL, with_bias, next_name(s));
+}
+#define conv(s, v, out, ...)       conv_of(s, v, out, (struct ys_window){__VA_ARGS__}, true)
+#define conv_plain(s, v, out, ...) conv_of(s, v, out, (struct ys_window){__VA_ARGS__}, false)
+
+/* Every third pair of channels is absent; of 4 input channels each output keeps two or three. */
+static int conv_table(struct site *s, int v, int64_t out)
+{
+    unsigned char connected[64];
+    for (size_t i = 0; i < sizeof connected; i++)
+        connected[i] = i % 3 != 1;
+    return ys_build_conv_table(s->b, v, out, 3, connected, next_name(s));
+}
+
+static void factors(struct site *s)
+{
+    ys_build_factors(s->b, 0.5, 3, 2, 0);
+}
+
+static int batchnorm(struct site *s, int v, double epsilon, double momentum)
+{
+    return ys_build_batchnorm_of(s->b, v, (struct ys_batchnorm){epsilon, momentum}, next_name(s));
+}
+
+static int join(struct site *s, enum ys_op op, int a, int b)
+{
+    return ys_build_node(s->b, &(struct ys_node){.op = op}, (const int[]){a, b}, 2, next_name(s));
+}
+
+static int both(struct site *s, enum ys_op op, int64_t channels, int64_t height, int64_t width)
+{
+    const int64_t extents[3] = {channels, height, width};
+    int first = stem(s, extents);
+    return join(s, op, first, stem(s, extents));
+}
+
+static int twice(struct site *s, enum ys_op op, int v)
+{
+    return join(s, op, v, v);
+}
+
+/* A framework may not let the Relu write over its input, which is read once more. */
+static int beside_relu(struct site *s, enum ys_op op, int v)
+{
+    return join(s, op, ys_build_relu(s->b, v, next_name(s)), v);
+}
+
+/* `count` values, every other one of extent `other` along the axis. */
+static int concat(struct site *s, int axis, int64_t channels, int64_t height, int64_t width, int64_t other,
+                  size_t count)
+{
+    int values[YS_NODE_MAX_IN];
+    for (size_t i = 0; i < count; i++) {
+        int64_t extents[3] = {channels, height, width};
+        if (i % 2)
+            extents[axis - 1] = other;
+        values[i] = stem(s, extents);
+    }
+    return ys_build_node(s->b, &(struct ys_node){.op = YS_OP_CONCAT, .axis = axis}, values, count, next_name(s));
+}
+
+static int concat_itself(struct site *s, int v)
+{
+    return ys_build_node(s->b, &(struct ys_node){.op = YS_OP_CONCAT, .axis = 1}, (const int[]){v, v}, 2, next_name(s));
+}
+
+/* Each part has logits of its own, so that none can be taken for another. */
+static int split_to(struct site *s, int v, int axis, size_t count, const int64_t *extents)
+{
+    struct ys_node as = {.op = YS_OP_SPLIT, .axis = axis, .out_count = count};
+    memcpy(as.split, extents, count * sizeof *extents);
+    int first = alike_of(s, v, as);
+    for (size_t k = 0; first >= 0 && k + 1 < count; k++)
+        add_logits(s, first + (int)k);
+    return first < 0 ? first : first + (int)count - 1;
+}
+#define split(s, v, axis, ...)                                                                                         \
+    split_to(s, v, axis, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
+
+/* `reduced`: bit a stands for axis a. */
+static int mean(struct site *s, int v, bool keepdims, unsigned reduced)
+{
+    struct ys_node as = {.op = YS_OP_MEAN, .keepdims = keepdims};
+    for (size_t axis = 0; axis < YS_MAX_RANK; axis++)
+        as.reduced[axis] = reduced >> axis & 1;
+    return alike_of(s, v, as);
+}
+
+static ys_status begin(const char *name, const struct ys_model_input *input, struct site *s)
+{
+    *s = (struct site){.pixels = -1, .classes = input->classes, .total = -1};
+    YS_TRY(ys_build_new(name, input->shape, 3, input->dtype, &s->b));
+    s->raw = ys_build_input(s->b);
+    return YS_OK;
+}
+
+/* Cases one beside the other; their logits are added up. Biases begin away from 0, so that decay shows on them. */
+static ys_status build(const char *model, const struct ys_model *cases, add_case *const *adds, size_t count,
+                       const struct ys_model_input *input, struct ys_graph **graph)
+{
+    struct site s;
+    YS_TRY(begin(model, input, &s));
+    for (size_t i = 0; i < count; i++) {
+        s.name = cases[i].name + strlen(YS_CHECK_PREFIX);
+        s.nodes = 0;
+        ys_build_draw(s.b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.2));
+        ys_build_factors(s.b, 1, 1, 1, 1);
+        add_logits(&s, adds[i](&s));
+    }
+    return ys_build_finish(s.b, s.total, graph);
+}
+
+/* Three channels, for the normalisation of each; little else of it matters. */
+#define USUAL                                                                                                          \
+    {                                                                                                                  \
+        .shape = {3, 4, 5}, .dtype = YS_U8, .scale = 1.0 / 255, .classes = 7                                           \
+    }
+#define TITLE "a case of list frameworks --check"
+
+#define DECLARE(id, ...)                                                                                               \
+    static int add_##id(struct site *s)                                                                                \
+    {                                                                                                                  \
+        return __VA_ARGS__;                                                                                            \
+    }                                                                                                                  \
+    static ys_status build_##id(const struct ys_model_input *input, struct ys_graph **graph);
+#define ENTER_ADD(id, ...)   add_##id,
+#define ENTER_MODEL(id, ...) {YS_CHECK_PREFIX #id, TITLE, USUAL, build_##id},
+#define COUNT(id, ...)       +1
+#define DEFINE(id, ...)                                                                                                \
+    static ys_status build_##id(const struct ys_model_input *input, struct ys_graph **graph)                           \
+    {                                                                                                                  \
+        static const struct ys_model alone = {YS_CHECK_PREFIX #id, TITLE, USUAL, build_##id};                          \
+        return build(alone.name, &alone, &(add_case *const){add_##id}, 1, input, graph);                               \
+    }
+
+#define OPERATOR(OP)                                                                                                   \
+    YS_CASES_##OP(DECLARE) static add_case *const adds_##OP[] = {YS_CASES_##OP(ENTER_ADD)};                            \
+    static const struct ys_model cases_##OP[] = {YS_CASES_##OP(ENTER_MODEL){NULL}};                                    \
+    YS_CASES_##OP(DEFINE) static ys_status build_##OP(const struct ys_model_input *input, struct ys_graph **graph)     \
+    {                                                                                                                  \
+        return build(ys_check_groups()[YS_OP_##OP].whole.name, cases_##OP, adds_##OP, YS_CASES_##OP(COUNT), input,     \
+                     graph);                                                                                           \
+    }
+YS_CASES(OPERATOR)
+
+#define GROUP(OP) {YS_OP_##OP, {NULL, TITLE, USUAL, build_##OP}, cases_##OP, YS_CASES_##OP(COUNT)},
+
+static char group_names[YS_OP_COUNT][40];
+static struct ys_check_group groups[] = {YS_CASES(GROUP)};
+_Static_assert(sizeof groups / sizeof groups[0] == YS_OP_COUNT, "one group an operator");
+
+const struct ys_check_group *ys_check_groups(void)
+{
+    for (size_t i = 0; i < YS_OP_COUNT && !groups[i].whole.name; i++) {
+        snprintf(group_names[i], sizeof group_names[i], YS_CHECK_PREFIX "%s", ys_op_name(groups[i].op));
+        groups[i].whole.name = group_names[i];
+    }
+    return groups;
+}
+
+/* Small, but with everything that an optimizer may treat in its own way: weights of rank 4, 2 and 1, biases, the two of
+ * batch normalisation, buffers, and factors on rate and decay. */
+static int add_images(struct site *s)
+{
+    const struct ys_window window = {WINDOW(3, 3, 1, 1, 0, 1, 2, 1)};
+    int v = ys_build_normalize(s->b, s->raw, 1.0 / 255, 0.5, 0.25, "normalize");
+    v = ys_build_conv_window(s->b, v, 6, &window, NULL, true, "conv");
+    v = ys_build_relu(s->b, ys_build_batchnorm(s->b, v, "bn"), "relu1");
+    v = ys_build_flatten(s->b, ys_build_maxpool(s->b, v, 2, 2, 0, "pool"), "flatten");
+    ys_build_factors(s->b, 1, 2, 2, 0);
+    return ys_build_relu(s->b, ys_build_gemm(s->b, v, 9, "fc1"), "relu2");
+}
+
+static int add_dense(struct site *s)
+{
+    int v = ys_build_normalize(s->b, s->raw, 1.0 / 255, 0.5, 0.25, "normalize");
+    v = ys_build_relu(s->b, ys_build_gemm(s->b, ys_build_flatten(s->b, v, "flatten"), 11, "fc1"), "relu1");
+    ys_build_factors(s->b, 1, 2, 2, 0);
+    return ys_build_relu(s->b, ys_build_gemm(s->b, v, 9, "fc2"), "relu2");
+}
+
+static ys_status build_network(const char *name, add_case *add, bool nll, const struct ys_model_input *input,
+                               struct ys_graph **graph)
+{
+    struct site s;
+    YS_TRY(begin(name, input, &s));
+    ys_build_draw(s.b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.2));
+    int v = add(&s);
+    ys_build_factors(s.b, 1, 1, 1, 1);
+    v = ys_build_gemm(s.b, v, input->classes, "logits");
+    if (nll) {
+        v = ys_build_log_softmax(s.b, v, "log_softmax");
+        ys_build_loss(s.b, YS_LOSS_NLL);
+    }
+    return ys_build_finish(s.b, v, graph);
+}
+
+#define NETWORK(id, add, nll)                                                                                          \
+    static ys_status build_##id(const struct ys_model_input *input, struct ys_graph **graph)                           \
+    {                                                                                                                  \
+        return build_network(YS_CHECK_PREFIX #id, add, nll, input, graph);                                             \
+    }
+NETWORK(small, add_images, false)
+NETWORK(small_nll, add_images, true)
+NETWORK(dense, add_dense, false)
+NETWORK(dense_nll, add_dense, true)
+
+static const struct ys_model networks[] = {ENTER_MODEL(small, 0) ENTER_MODEL(small_nll, 0) ENTER_MODEL(dense, 0)
+                                               ENTER_MODEL(dense_nll, 0){NULL}};
+
+const struct ys_model *ys_check_networks(void)
+{
+    return networks;
+}
+
+static const struct ys_model *find_in(const struct ys_model *models, const char *name)
+{
+    for (const struct ys_model *model = models; model->name; model++)
+        if (strcmp(model->name, name) == 0)
+            return model;
+    return NULL;
+}
+
+const struct ys_model *ys_check_find(const char *name)
+{
+    const struct ys_check_group *all = ys_check_groups();
+    const struct ys_model *found = find_in(networks, name);
+    for (size_t i = 0; i < YS_OP_COUNT && !found; i++)
+        found = strcmp(all[i].whole.name, name) == 0 ? &all[i].whole : find_in(all[i].cases, name);
+    return found;
+}
