@@ -196,7 +196,8 @@ static void add_factor(const char *key, const char *text, const ys_json *value, 
     note(status, ys_json_set(factors, key, ys_json_copy(value)));
 }
 
-/* Makes null what says nothing in the trial's mode, and says the optimizer's numbers. */
+/* Makes null what says nothing in the trial's mode, and says the optimizer's numbers. A trial of same weights answers
+ * requests, and its keys of training say how the weights come about. */
 static ys_status finish_keys(ys_json *keys)
 {
     const char *mode = ys_json_get_text(keys, "mode", "");
@@ -204,17 +205,78 @@ static ys_status finish_keys(ys_json *keys)
     for (const struct ys_option *option = ys_options(); option->name; option++)
         if (option->mode && strcmp(option->mode, mode) != 0)
             YS_TRY(ys_json_set(keys, option->name, ys_json_null()));
+    if (strcmp(ys_json_get_text(keys, "compare", ""), "same-weights") == 0) {
+        YS_TRY(ys_json_set(keys, "eval_every", ys_json_null()));
+        YS_TRY(ys_json_set_string(keys, "mode", "infer"));
+    }
     YS_TRY(ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer));
     return ys_job_optimizer_put(&optimizer, keys);
 }
 
-static void fill_trial(const struct expansion *expansion, const struct grid *grid, struct ys_buf *id, ys_json *factors,
-                       ys_json *keys, ys_json *options, ys_json *env, ys_status *status)
+/* The text of a key at the current point, NULL where it is not given. */
+static const char *point_text(const struct grid *grid, const char *key)
+{
+    const struct dimension *dimension = find_dimension(grid, key);
+    return dimension ? ys_json_text(dimension->values[dimension->index], NULL) : NULL;
+}
+
+static ys_status forget_lengths(ys_json *keys)
+{
+    YS_TRY(ys_json_set(keys, "epochs", ys_json_null()));
+    return ys_json_set(keys, "steps", ys_json_null());
+}
+
+static ys_status ask_own(const struct expansion *expansion, const struct grid *grid, const char *of, const char *data,
+                         ys_json **own, char **reason)
+{
+    const struct ys_job_hooks *hooks = expansion->resolver->hooks;
+    if (!hooks || !hooks->own_settings) {
+        *reason = ys_strdup("no defaults of frameworks are known here");
+        return *reason ? YS_OK : ys_out_of_memory();
+    }
+    ys_status status = hooks->own_settings(hooks->context, of, data, own, reason);
+    const struct dimension *given = find_dimension(grid, "own_of");
+    if (status == YS_OK || !given)
+        return status;
+    return ys_ini_fail_in(&given->setting->value_place, ys_fail_in(status, "own_of = %s", of));
+}
+
+/* compare = own: a framework's defaults for a data set, over the standards and below all that the section says. */
+static ys_status fill_own(const struct expansion *expansion, const struct grid *grid, ys_json *trial, ys_json *keys)
+{
+    const char *compare = point_text(grid, "compare"), *given = point_text(grid, "own_of");
+    const char *data = point_text(grid, "own_data") ? point_text(grid, "own_data") : point_text(grid, "data");
+    ys_json *own = NULL;
+    char *reason = NULL;
+    if (!compare || strcmp(compare, "own") != 0)
+        return YS_OK;
+    char *of = given ? ys_strdup(given) : ys_strndup(grid->framework, strcspn(grid->framework, "@"));
+    ys_status status = of ? ask_own(expansion, grid, of, data, &own, &reason) : ys_out_of_memory();
+    if (status == YS_OK && (ys_json_get(own, "epochs") || ys_json_get(own, "steps")))
+        status = forget_lengths(keys);
+    if (status == YS_OK && own)
+        status = ys_json_merge(keys, own);
+    if (status == YS_OK)
+        status = ys_json_set_string(keys, "own_of", of);
+    if (status == YS_OK)
+        status = ys_json_set_string(keys, "own_data", data);
+    if (status == YS_OK && !own)
+        status = ys_json_set_string(trial, "unsupported", reason);
+    ys_free(of);
+    ys_free(reason);
+    ys_json_free(own);
+    return status;
+}
+
+static void fill_trial(const struct expansion *expansion, const struct grid *grid, struct ys_buf *id, ys_json *trial,
+                       ys_json *factors, ys_json *keys, ys_json *options, ys_json *env, ys_status *status)
 {
     note(status, ys_json_merge(keys, expansion->standards));
     note(status, ys_json_set_string(keys, "framework", grid->framework));
-    if (is_standard_length_replaced(grid, "epochs"))
-        note(status, ys_json_set(keys, "epochs", ys_json_null()));
+    if (*status == YS_OK)
+        *status = fill_own(expansion, grid, trial, keys);
+    if (find_dimension(grid, "epochs") || is_standard_length_replaced(grid, "epochs"))
+        note(status, forget_lengths(keys));
     ys_buf_puts(id, grid->section->name);
     if (grid->frameworks && grid->frameworks->axis.count > 1)
         add_factor("framework", grid->framework, grid->frameworks->values[grid->framework_index], id, factors, status);
@@ -239,7 +301,12 @@ static void fill_trial(const struct expansion *expansion, const struct grid *gri
 static ys_status check_point(const struct grid *grid, const ys_json *keys)
 {
     const char *text = ys_json_get_text(keys, "optimizer", NULL);
+    const struct dimension *steps = find_dimension(grid, "steps");
     struct ys_job_optimizer optimizer;
+    if (steps && ys_json_get_int(keys, "steps", 1) == 0 &&
+        strcmp(ys_json_get_text(keys, "compare", ""), "same-weights") != 0)
+        return ys_ini_fail(&steps->setting->value_place,
+                           "steps = 0 trains nothing, which only compare = same-weights can do: write 1 or more");
     if (!text)
         return YS_OK; /* the trial does not train */
     YS_TRY(ys_job_optimizer_parse(text, &optimizer));
@@ -260,7 +327,7 @@ static ys_status add_trial(struct expansion *expansion, const struct grid *grid)
     ys_json *trial = ys_json_object(), *factors = ys_json_object(), *keys = ys_json_object(),
             *options = ys_json_object(), *env = ys_json_object();
     ys_status status = trial && factors && keys && options && env ? YS_OK : ys_out_of_memory();
-    fill_trial(expansion, grid, &id, factors, keys, options, env, &status);
+    fill_trial(expansion, grid, &id, trial, factors, keys, options, env, &status);
     if (status == YS_OK)
         status = check_point(grid, keys);
     if (id.failed)
@@ -301,11 +368,22 @@ static ys_status expand_grid(struct expansion *expansion, struct grid *grid)
     return YS_OK;
 }
 
-static ys_status check_required(const struct ys_resolver *resolver, const struct ys_section *section)
+/* The text of a key that is no axis, its default where the section does not give it. */
+static const char *section_text(const struct expansion *expansion, const struct ys_section *section, const char *key)
 {
+    const struct ys_setting *given = ys_layer_find(&section->all, key);
+    return given ? ys_json_text(given->values[0], "") : ys_json_get_text(expansion->standards, key, "");
+}
+
+static ys_status check_required(const struct expansion *expansion, const struct ys_section *section)
+{
+    const struct ys_resolver *resolver = expansion->resolver;
+    const bool own = strcmp(section_text(expansion, section, "compare"), "own") == 0;
     for (const struct ys_option *option = ys_options(); option->name; option++) {
         if (!option->required || ys_layer_find(&section->all, option->name))
             continue;
+        if (own && option->type == YS_OPTION_MODEL)
+            continue; /* the network is one of the framework's defaults */
         if (resolver->has_file)
             return ys_ini_fail(&section->place, "section [%s] has no %s: write %s = NAME there or in [global]",
                                section->name, option->name, option->name);
@@ -319,8 +397,7 @@ static ys_status check_required(const struct ys_resolver *resolver, const struct
  * all give the same trial. */
 static ys_status check_mode(const struct expansion *expansion, const struct ys_section *section)
 {
-    const struct ys_setting *given = ys_layer_find(&section->all, "mode");
-    const char *mode = given ? ys_json_text(given->values[0], "") : ys_json_get_text(expansion->standards, "mode", "");
+    const char *mode = section_text(expansion, section, "mode");
     for (size_t i = 0; i < section->all.count; i++) {
         const struct ys_setting *setting = section->all.items[i];
         const char *key = setting->key, *only = setting->option->mode;
@@ -342,9 +419,30 @@ static ys_status check_mode(const struct expansion *expansion, const struct ys_s
     return YS_OK;
 }
 
+/* Refuses keys of another way to compare. */
+static ys_status check_compare(const struct expansion *expansion, const struct ys_section *section)
+{
+    const char *compare = section_text(expansion, section, "compare");
+    for (size_t i = 0; i < section->all.count; i++) {
+        const struct ys_setting *setting = section->all.items[i];
+        const char *only = setting->option->compare;
+        if (only && strcmp(only, compare) != 0)
+            return ys_ini_fail(&setting->place, "%s is for compare = %s, and section [%s] has compare = %s: remove it",
+                               setting->key, only, section->name, compare);
+    }
+    const struct ys_setting *mode = ys_layer_find(&section->all, "mode");
+    if (strcmp(compare, "same-weights") != 0 || strcmp(section_text(expansion, section, "mode"), "train") == 0)
+        return YS_OK;
+    return ys_ini_fail(&mode->place,
+                       "section [%s] has compare = same-weights, which trains the weights first and then answers "
+                       "requests: leave mode = infer out",
+                       section->name);
+}
+
 static ys_status expand_section(struct expansion *expansion, const struct ys_section *section)
 {
-    YS_TRY(check_required(expansion->resolver, section));
+    YS_TRY(check_required(expansion, section));
+    YS_TRY(check_compare(expansion, section));
     YS_TRY(check_mode(expansion, section));
     const struct ys_setting *frameworks = ys_layer_find(&section->all, "framework");
     int64_t kept_before = expansion->kept;

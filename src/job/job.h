@@ -26,6 +26,9 @@
  * `keys`: every work, machine and observation key of the option table, typed; durations in seconds, sizes in bytes;
  * null: not given, not yet available, or without meaning in the trial's mode. Of epochs, steps and requests exactly one
  * is not null. Beside them beta1, beta2, alpha and epsilon of the optimizer, null where it has no such number.
+ * With compare = same-weights mode is "infer", requests is null until the data are known, and the keys of training say
+ * how the weights are trained (of epochs and steps one is not null). With compare = own own_of and own_data are never
+ * null; model is where there are no such defaults, and then `unsupported` of the trial says why.
  *
  * `options`: of the trial's framework, {"channels_last": true}. `env`: texts. */
 struct ys_job {
@@ -33,8 +36,8 @@ struct ys_job {
     ys_json *study, *trials;
 };
 
-/* What only higher floors know. `context` is handed to each. Either function may be NULL: then any name is right, and
- * values of options are booleans (on, off, true, false), numbers, or text. */
+/* What only higher floors know. `context` is handed to each. Each function may be NULL: then any name is right, values
+ * of options are booleans (on, off, true, false), numbers, or text, and no framework has defaults. */
 struct ys_job_hooks {
     void *context;
     /** YS_OK when there is a recipe for `framework` ("pytorch" or "pytorch@2.13.0"). */
@@ -42,6 +45,9 @@ struct ys_job_hooks {
     /** The typed value of an option; a failure names option, value and what is allowed. */
     ys_status (*check_option)(void *context, const char *framework, const char *option, const char *text,
                               ys_json **value);
+    /** What a framework (no version) comes with for the data set `data`: *own is a new object {key: typed value} of
+     * work keys; NULL, with *reason (new, ys_free), where it has none. YS_ENOTFOUND: there is no such framework. */
+    ys_status (*own_settings)(void *context, const char *framework, const char *data, ys_json **own, char **reason);
 };
 
 struct ys_job_flag {

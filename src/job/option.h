@@ -52,6 +52,7 @@ struct ys_option {
     bool later;           /* known, but not yet available: refused whatever its value, null in the resolved JSON */
     bool above_low;       /* `low` itself is out of range */
     const char *mode;     /* the one mode in which it says something, null in the others; NULL: every mode */
+    const char *compare;  /* the one value of compare under which it may be given; NULL: every one */
     double low, high;     /* numbers, shares, durations (seconds), sizes (bytes): the allowed range */
     const char *unit;     /* of the value in the resolved JSON; NULL when it has none */
     const char *choices;  /* YS_OPTION_WORD: "random|fixed" */
@@ -87,7 +88,7 @@ ys_status ys_option_help_text(const char *key, struct ys_buf *out) YS_MUST_CHECK
 void ys_job_keys_text(struct ys_buf *out);
 /** The table of docs/job-file.md, Markdown. Appended. */
 void ys_options_markdown(struct ys_buf *out);
-/** Array of {name, group, type, values, unit, low, high, choices, default, axis, mode, flag, available, help}. */
+/** Array of {name, group, type, values, unit, low, high, choices, default, axis, mode, compare, flag, available, help}. */
 ys_status ys_options_json(ys_json **options) YS_MUST_CHECK;
 
 #endif

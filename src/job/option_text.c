@@ -151,6 +151,8 @@ ys_status ys_option_help_text(const char *key, struct ys_buf *out)
     ys_buf_printf(out, "  default:  %s\n", standard ? standard : option->required ? "none, must be given" : "none");
     if (option->mode)
         ys_buf_printf(out, "  mode:     %s only\n", option->mode);
+    if (option->compare)
+        ys_buf_printf(out, "  compare:  %s only\n", option->compare);
     if (!option->later) {
         ys_buf_printf(out, "  axis:     %s\n", option->axis ? "yes, {a, b, c} makes a trial of each" : "no");
         if (!option->file_only)
@@ -245,6 +247,7 @@ static ys_status option_json(const struct ys_option *option, ys_json *list)
     ys_json_set_string(item, "default", standard_text(option));
     ys_json_set_bool(item, "axis", option->axis);
     ys_json_set_string(item, "mode", option->mode);
+    ys_json_set_string(item, "compare", option->compare);
     ys_json_set_bool(item, "flag", !option->file_only);
     ys_json_set_bool(item, "available", !option->later);
     if (status == YS_OK)

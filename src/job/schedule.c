@@ -95,7 +95,8 @@ ys_status ys_schedule_fill(const ys_json *keys, int64_t total, int64_t steps, do
     ys_status status = ys_schedule_parse(text, &schedule);
     if (status != YS_OK)
         return ys_fail_in(status, "schedule = %s", text);
-    double lr = ys_json_get_number(keys, "lr", 0);
+    bool trains = strcmp(ys_json_get_text(keys, "mode", "train"), "train") == 0;
+    double lr = trains ? ys_json_get_number(keys, "lr", 0) : 0;
     for (int64_t s = 0; s < steps; s++) {
         int64_t k = s - schedule.warmup;
         rates[s] = k < 0 ? lr * ((double)(s + 1) / (double)schedule.warmup)

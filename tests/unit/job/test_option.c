@@ -108,8 +108,6 @@ static void what_a_later_version_will_have_is_refused_by_key_and_value(void)
     CHECK_TEXT(value_of("device", "cuda"), "device = cuda is not yet available: use cpu");
     CHECK_TEXT(value_of("precision", "f16"), "precision = f16 is not yet available: use f32");
     CHECK_TEXT(value_of("optimizer", "adagrad"), "optimizer = adagrad is not yet available: use sgd");
-    CHECK_TEXT(value_of("compare", "same-weights"), "compare = same-weights is not yet available: use controlled");
-    CHECK_TEXT(value_of("compare", "own"), "compare = own is not yet available: use controlled");
     static const char *const keys[] = {"until", "init", "memory_limit", "on_oom", "perf", "energy", "gpu_trace", "zip"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         char expected[96];
