@@ -102,6 +102,21 @@ static bool is_invalid(const struct ys_metric_view_trial *a, const struct ys_met
     return false;
 }
 
+/* Whether the two have the defaults of different frameworks, or for different data sets: then the time that one takes
+ * says nothing against that of the other. Accuracy is that on the same test rows whatever was trained. */
+static bool is_other_work(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason,
+                          size_t size)
+{
+    const ys_json *of_a = ys_json_get(a->json, "keys"), *of_b = ys_json_get(b->json, "keys");
+    const char *own_a = ys_json_get_text(of_a, "own_of", ""), *own_b = ys_json_get_text(of_b, "own_of", "");
+    const char *data_a = ys_json_get_text(of_a, "own_data", ""), *data_b = ys_json_get_text(of_b, "own_data", "");
+    if (strcmp(own_a, own_b) == 0 && strcmp(data_a, data_b) == 0)
+        return false;
+    snprintf(reason, size, "different work: the defaults of %s for %s against those of %s for %s", own_a, data_a, own_b,
+             data_b);
+    return true;
+}
+
 static double median_of(const ys_json *metrics, const char *name)
 {
     return ys_json_get_number(ys_json_get(metrics, name), "value", NAN);
@@ -135,7 +150,8 @@ static ys_status compare_one(const struct pair *pair, const char *name, ys_json 
     bool fraction = strcmp(name, "accuracy") == 0;
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : pair->margin;
     char reason[400];
-    bool invalid = is_invalid(pair->a, pair->b, reason, sizeof reason);
+    bool invalid = is_invalid(pair->a, pair->b, reason, sizeof reason) ||
+                   (!fraction && is_other_work(pair->a, pair->b, reason, sizeof reason));
     struct ys_comparison found;
     YS_TRY(judge(pair, info, margin, &found));
     if (invalid)

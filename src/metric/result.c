@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "metric/agreement.h"
 #include "metric/build.h"
 #include "metric/detail.h"
 #include "metric/environment.h"
@@ -138,8 +139,14 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial 
 {
     ys_json *array = ys_json_array();
     const ys_json *options = ys_json_get(trial->json, "options");
-    const char *precision = ys_json_get_text(ys_json_get(trial->json, "keys"), "precision", "f32");
+    const ys_json *keys = ys_json_get(trial->json, "keys");
+    const char *precision = ys_json_get_text(keys, "precision", "f32");
     char text[300];
+    if (strcmp(ys_json_get_text(keys, "compare", ""), "own") == 0) {
+        snprintf(text, sizeof text, "not the common work but the defaults of %s for %s",
+                 ys_json_get_text(keys, "own_of", "?"), ys_json_get_text(keys, "own_data", "?"));
+        ys_add_text_once(status, array, text);
+    }
     for (size_t r = 0; r < trial->run_count; r++) {
         const ys_json *said = ys_json_get(ys_json_get(trial->runs[r].facts, "opened"), "deviations");
         for (size_t i = 0; i < ys_json_size(said); i++)
@@ -227,6 +234,7 @@ static ys_status trial_block(struct ys_store *store, const struct ys_metric_view
     ys_put(&status, object, "warnings", warnings(&status, trial));
     ys_put(&status, object, "proof", proof_block(&status, trial));
     ys_put(&status, object, "metrics", metrics);
+    ys_put(&status, object, "agreement", ys_agreement_block(&status, trial));
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         ys_put_ref(&status, object, settings[i], ys_json_get(trial->json, settings[i]));
     if (status == YS_OK && (flags & YS_RESULT_RUNS)) {

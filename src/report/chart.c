@@ -337,7 +337,7 @@ ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart)
         return YS_OK;
     struct ys_axis x, y;
     ys_axis_fit(&x, chart->x_kind, extent.x_lo, extent.x_hi, 6, true, false);
-    ys_axis_fit(&y, chart->y_kind, extent.y_lo, extent.y_hi, 5, true, false);
+    ys_axis_fit(&y, chart->y_kind, extent.y_lo, extent.y_hi, 5, !chart->logarithmic, chart->logarithmic);
     double top = TOP + 20, bottom = top + 200, left = LEFT + y_label_room(&y);
     x.from = left;
     x.to = RIGHT;

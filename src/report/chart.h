@@ -55,11 +55,13 @@ struct ys_chart_curve {
 struct ys_chart_lines {
     const char *id, *title, *description, *x_title, *y_title;
     enum ys_kind x_kind, y_kind;
-    bool cut; /* a few values far above all others may leave the picture, which then says so */
+    bool cut;         /* a few values far above all others may leave the picture, which then says so */
+    bool logarithmic; /* the scale of y, where every y is above 0 or NaN */
     struct ys_chart_curve *curves;
     size_t count;
 };
-/** Curves over a common axis; y begins at 0 unless values are negative. Nothing without a finite point. YS_ENOMEM. */
+/** Curves over a common axis; y begins at 0 unless values are negative or the scale is
+ * logarithmic. Nothing without a finite point. YS_ENOMEM. */
 ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart) YS_MUST_CHECK;
 
 #endif

@@ -17,6 +17,8 @@ void ys_html_failures(struct ys_buf *out, const struct ys_view *view);
 ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 /** The percentiles of the trials that answered requests. */
 void ys_html_latencies(struct ys_buf *out, const struct ys_view *view);
+/** What was predicted with the same weights, with the errors along the network drawn. */
+ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 void ys_html_times(struct ys_buf *out, const struct ys_view *view);
 /** Nested objects and arrays as a table of paths and values. */
 void ys_html_object(struct ys_buf *out, const ys_json *object);

@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "report/agreement.h"
 #include "report/report.h"
 #include "report/section.h"
 #include "report/text.h"
@@ -62,6 +63,26 @@ static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial)
     ys_buf_puts(out, "\n");
     ys_buf_free(&note);
     ys_buf_free(&failure);
+}
+
+static void put_agreements(struct ys_buf *out, const struct ys_view *view)
+{
+    bool begun = false;
+    for (size_t i = 0; i < view->count; i++) {
+        struct ys_agreement_row row;
+        if (!ys_agreement_row(&view->trials[i], &row))
+            continue;
+        for (size_t k = 0; !begun && k < YS_AGREEMENT_COLUMNS; k++)
+            ys_buf_printf(out, "%s %s |", k ? "" : "\n| Same weights |", ys_agreement_titles[k]);
+        ys_buf_puts(out, begun ? "| " : "\n| --- | ---: | ---: | ---: | ---: | ---: | --- |\n| ");
+        begun = true;
+        put_cell(out, view->trials[i].name);
+        for (size_t k = 0; k < YS_AGREEMENT_COLUMNS; k++) {
+            ys_buf_puts(out, " ");
+            put_cell(out, row.reason ? k ? "" : row.reason : row.cells[k].text);
+        }
+        ys_buf_puts(out, "\n");
+    }
 }
 
 static void put_latencies(struct ys_buf *out, const struct ys_view *view)
@@ -181,6 +202,7 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
         }
         for (size_t i = 0; i < view.count; i++)
             put_trial(out, &view.trials[i]);
+        put_agreements(out, &view);
         put_latencies(out, &view);
         put_deviations(out, &view);
         status = put_comparisons(out, &view);

@@ -298,7 +298,8 @@ double ys_axis_tick(const struct ys_axis *axis, int index, struct ys_label *labe
         if (fabs(value) < axis->step * 1e-6)
             value = 0;
     }
-    if (fabs(value) >= 1e9 || decimals > 8)
+    bool tiny = axis->logarithmic && value < 0.00995;
+    if (fabs(value) >= 1e9 || decimals > 8 || tiny)
         snprintf(label->text, sizeof label->text, "%.3g", value);
     else
         snprintf(label->text, sizeof label->text, "%.*f", decimals > 0 ? decimals : 0, value);

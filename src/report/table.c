@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "report/agreement.h"
 #include "report/grid.h"
 #include "report/report.h"
 #include "report/section.h"
@@ -300,6 +301,29 @@ static ys_status put_latencies(struct page *page)
     return status;
 }
 
+static ys_status put_agreements(struct page *page)
+{
+    struct ys_grid grid;
+    struct ys_agreement_row row;
+    begin_grid(page, &grid);
+    for (size_t k = 0; k < YS_AGREEMENT_COLUMNS; k++)
+        ys_grid_column(&grid, ys_agreement_heads[k], k + 1 < YS_AGREEMENT_COLUMNS);
+    for (size_t i = 0; i < page->view.count; i++) {
+        if (!ys_agreement_row(&page->view.trials[i], &row))
+            continue;
+        name_row(page, &grid, i);
+        if (row.reason)
+            ys_grid_note(&grid, row.reason);
+        for (size_t k = 0; !row.reason && k < YS_AGREEMENT_COLUMNS; k++)
+            ys_grid_cell(&grid, grid.naming + k, YS_GRID_PLAIN, row.cells[k].text);
+    }
+    if (grid.count > 0)
+        put_heading(page, ys_agreement_heading);
+    ys_status status = ys_grid_print(&grid, 0, page->width, page->colour, page->out);
+    ys_grid_fini(&grid);
+    return status;
+}
+
 static void put_seconds(struct ys_grid *grid, size_t column, double value_s)
 {
     struct ys_label text = {"-"};
@@ -504,6 +528,8 @@ ys_status ys_report_table(const ys_json *result, int width, bool colour, struct 
     if (page.view.count > 0) {
         put_names(&page);
         status = put_results(&page);
+        if (status == YS_OK)
+            status = put_agreements(&page);
         if (status == YS_OK)
             status = put_latencies(&page);
         if (status == YS_OK)

@@ -187,6 +187,45 @@ static void a_weak_proof_is_enough_to_compare(void)
     end(&study, result);
 }
 
+/* Gives trial `index` of the study the defaults of `of`, as compare = own resolves them. */
+static void give_defaults(struct study *study, size_t index, const char *of)
+{
+    ys_json *trials = NULL;
+    int64_t trial_id = 0;
+    if (!CHECK(ys_store_trials_get(study->store, study->id, &trials) == YS_OK))
+        return;
+    ys_json *trial = ys_json_at(trials, index), *keys = ys_json_get(trial, "keys");
+    CHECK(ys_json_set_string(keys, "compare", "own") == YS_OK && ys_json_set_string(keys, "own_of", of) == YS_OK &&
+          ys_json_set_string(keys, "own_data", "mnist") == YS_OK);
+    CHECK(ys_store_trial_put(study->store, study->id, trial, &trial_id) == YS_OK);
+    ys_json_free(trials);
+}
+
+static void different_defaults_are_compared_by_accuracy_alone(void)
+{
+    struct fake_trial trials[2] = {fake_trials[0], fake_trials[2]};
+    struct study study;
+    ys_json_free(compare(&study, trials, 2, 6, -1));
+    give_defaults(&study, 0, "caffe");
+    give_defaults(&study, 1, "theano");
+    ys_json *result = compare_again(&study);
+    const ys_json *rate = find(result, "rate_per_s", "framework"), *all = ys_json_get(result, "comparisons");
+    CHECK_TEXT(ys_json_get_text(rate, "reason", ""),
+               "different work: the defaults of theano for mnist against those of caffe for mnist");
+    CHECK(ys_json_type_of(ys_json_get(rate, "ratio")) == YS_JSON_NULL);
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        bool accuracy = strcmp(ys_json_get_text(ys_json_at(all, i), "metric", ""), "accuracy") == 0;
+        CHECK_TEXT(ys_json_get_text(ys_json_at(all, i), "verdict", ""), accuracy ? "same" : "invalid");
+    }
+    const ys_json *deviations = ys_json_get(ys_json_at(ys_json_get(result, "trials"), 1), "deviations");
+    CHECK_TEXT(ys_json_text(ys_json_at(deviations, 0), ""), "not the common work but the defaults of theano for mnist");
+    ys_json_free(result);
+    give_defaults(&study, 1, "caffe"); /* own_of: the same work in both */
+    result = compare_again(&study);
+    CHECK_TEXT(ys_json_get_text(find(result, "rate_per_s", "framework"), "verdict", ""), "worse");
+    end(&study, result);
+}
+
 static void a_trial_that_always_fails_is_compared_once_as_invalid(void)
 {
     struct study study;
@@ -255,5 +294,6 @@ TAP_MAIN(TAP_CASE(pairs_differ_in_exactly_one_factor_of_one_section),
          TAP_CASE(the_verdict_says_what_a_is_against_b), TAP_CASE(accuracies_are_compared_by_difference),
          TAP_CASE(rounds_in_which_one_of_the_two_failed_do_not_count), TAP_CASE(five_rounds_are_unclear_with_a_reason),
          TAP_CASE(without_a_proof_comparisons_are_invalid), TAP_CASE(a_weak_proof_is_enough_to_compare),
+         TAP_CASE(different_defaults_are_compared_by_accuracy_alone),
          TAP_CASE(a_trial_that_always_fails_is_compared_once_as_invalid), TAP_CASE(only_runs_of_one_attempt_are_paired),
          TAP_CASE(a_cancelled_run_is_no_failure_of_its_trial))

@@ -1,0 +1,155 @@
+#include "report/agreement.h"
+
+#include "base/mem.h"
+#include "report/chart.h"
+#include "report/html.h"
+#include "report/text.h"
+#include <math.h>
+#include <stdio.h>
+
+const char *const ys_agreement_heads[YS_AGREEMENT_COLUMNS] = {
+    "answers\nthat differ", "accuracy", "builtin's\naccuracy", "error of\nlogits", "of worst\nlayer", "which\nlayer"};
+const char *const ys_agreement_titles[YS_AGREEMENT_COLUMNS] = {"Answers that differ",      "Accuracy",
+                                                               "Accuracy of builtin",      "Error of the logits",
+                                                               "Error of the worst layer", "Which layer"};
+const char ys_agreement_heading[] = "Predictions with the same weights, against builtin";
+const char ys_agreement_remark[] =
+    "Every framework predicts the same test rows with the same weights, so what differs here is how they compute. An "
+    "error is the largest difference over the largest value: of the logits against the built-in engine on all rows, of "
+    "a layer against the oracle in double on the first few.";
+
+/** The largest error of a layer and its name; NULL where there is none. */
+static const ys_json *worst_layer(const ys_json *layers)
+{
+    const ys_json *worst = NULL;
+    for (size_t i = 0; i < ys_json_size(layers); i++) {
+        const ys_json *layer = ys_json_at(layers, i);
+        double error = ys_json_get_number(layer, "error", NAN);
+        if (isnan(error))
+            return layer; /* not finite: nothing is worse */
+        if (!worst || error > ys_json_get_number(worst, "error", NAN))
+            worst = layer;
+    }
+    return worst;
+}
+
+bool ys_agreement_row(const struct ys_view_trial *trial, struct ys_agreement_row *row)
+{
+    const ys_json *found = ys_json_get(trial->json, "agreement");
+    if (ys_json_size(found) == 0)
+        return false;
+    *row = (struct ys_agreement_row){.reason = NULL};
+    if (ys_json_type_of(ys_json_get(found, "disagreements")) != YS_JSON_INT) {
+        const ys_json *rounds = ys_json_get(found, "rounds");
+        row->reason = ys_json_get_text(ys_json_at(rounds, 0), "reason", "no round has predictions");
+        return true;
+    }
+    const ys_json *worst = worst_layer(ys_json_get(found, "layers"));
+    snprintf(row->cells[0].text, sizeof row->cells[0].text, "%lld of %lld",
+             (long long)ys_json_get_int(found, "disagreements", 0),
+             (long long)ys_json_get_int(found, "predictions", 0));
+    row->cells[1] = ys_label_value(YS_KIND_PERCENT, ys_json_get_number(found, "accuracy", NAN));
+    row->cells[2] = ys_label_value(YS_KIND_PERCENT, ys_json_get_number(found, "reference_accuracy", NAN));
+    row->cells[3] = ys_label_error(ys_json_get_number(found, "logits_error", NAN));
+    row->cells[4] = ys_label_error(ys_json_get_number(worst, "error", NAN));
+    snprintf(row->cells[5].text, sizeof row->cells[5].text, "%.40s", ys_json_get_text(worst, "value", "-"));
+    return true;
+}
+
+static void put_row(struct ys_buf *out, const struct ys_view_trial *trial, const struct ys_agreement_row *row)
+{
+    ys_buf_puts(out, "<tr>\n");
+    ys_html_put(out, "td", "name", trial->name);
+    if (row->reason) {
+        ys_buf_printf(out, "<td class=\"bad\" colspan=\"%d\">", YS_AGREEMENT_COLUMNS);
+        ys_text_html(out, row->reason);
+        ys_buf_puts(out, "</td>\n");
+    }
+    for (size_t k = 0; !row->reason && k < YS_AGREEMENT_COLUMNS; k++)
+        ys_html_put(out, "td", k + 1 < YS_AGREEMENT_COLUMNS ? "n" : NULL, row->cells[k].text);
+    ys_buf_puts(out, "</tr>\n");
+}
+
+/** Errors along the network; where a layer is exact, or not finite, the line breaks. */
+static ys_status read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
+{
+    const ys_json *layers = ys_json_get(ys_json_get(trial->json, "agreement"), "layers");
+    size_t count = ys_json_size(layers);
+    *curve = (struct ys_chart_curve){.name = trial->name,
+                                     .x = ys_alloc(count, sizeof *curve->x),
+                                     .y = ys_alloc(count, sizeof *curve->y),
+                                     .count = count,
+                                     .group = trial->group,
+                                     .member = trial->member,
+                                     .strong = true};
+    if (!curve->x || !curve->y)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < count; i++) {
+        double error = ys_json_get_number(ys_json_at(layers, i), "error", NAN);
+        curve->x[i] = (double)(i + 1);
+        curve->y[i] = error > 0 ? error : NAN;
+    }
+    return YS_OK;
+}
+
+static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_chart_lines chart = {.id = "layers",
+                                   .title = "Error layer by layer",
+                                   .x_title = "value, in the order of the network",
+                                   .y_title = "largest difference / largest value",
+                                   .description = "For each trial the error of every value that a node makes.",
+                                   .x_kind = YS_KIND_NUMBER,
+                                   .y_kind = YS_KIND_NUMBER,
+                                   .logarithmic = true};
+    ys_status status = YS_OK;
+    struct ys_buf drawn = {0};
+    chart.curves = ys_alloc(view->count, sizeof *chart.curves);
+    if (!chart.curves)
+        return ys_out_of_memory();
+    for (size_t t = 0; status == YS_OK && t < view->count; t++)
+        if (ys_json_size(ys_json_get(ys_json_get(view->trials[t].json, "agreement"), "layers")) > 0)
+            status = read_curve(&view->trials[t], &chart.curves[chart.count++]);
+    if (status == YS_OK)
+        status = ys_chart_lines(&drawn, &chart);
+    if (status == YS_OK && drawn.size > 0) {
+        ys_buf_puts(out, "<div class=\"charts\">\n<figure>\n<figcaption>Error layer by layer ");
+        ys_html_put(out, "span", NULL,
+                    "Against the oracle in double; logarithmic. Where a line is missing, the values are equal.");
+        ys_buf_puts(out, "</figcaption>\n");
+        ys_buf_append(out, drawn.data, drawn.size);
+        ys_buf_puts(out, "</figure>\n</div>\n");
+    }
+    out->failed |= drawn.failed;
+    ys_buf_free(&drawn);
+    for (size_t c = 0; c < chart.count; c++) {
+        ys_free(chart.curves[c].x);
+        ys_free(chart.curves[c].y);
+    }
+    ys_free(chart.curves);
+    return status;
+}
+
+ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_agreement_row row;
+    bool begun = false;
+    for (size_t t = 0; t < view->count; t++) {
+        if (!ys_agreement_row(&view->trials[t], &row))
+            continue;
+        if (!begun) {
+            ys_html_put(out, "h2", NULL, ys_agreement_heading);
+            ys_html_put(out, "p", "soft", ys_agreement_remark);
+            ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n<tr>\n<th>Trial</th>\n");
+            for (size_t k = 0; k < YS_AGREEMENT_COLUMNS; k++)
+                ys_html_put(out, "th", k + 1 < YS_AGREEMENT_COLUMNS ? "n" : NULL, ys_agreement_titles[k]);
+            ys_buf_puts(out, "</tr>\n");
+        }
+        begun = true;
+        put_row(out, &view->trials[t], &row);
+    }
+    if (!begun)
+        return YS_OK;
+    ys_buf_puts(out, "</table>\n</div>\n");
+    return put_chart(out, view);
+}

@@ -1,0 +1,22 @@
+/* What trials predicted with the same weights, as the table, the page and the Markdown show it. */
+#ifndef YS_REPORT_AGREEMENT_H
+#define YS_REPORT_AGREEMENT_H
+
+#include "report/view.h"
+
+enum { YS_AGREEMENT_COLUMNS = 6 };
+/** How the columns are headed, in the text table ("top\nbottom") and elsewhere. */
+extern const char *const ys_agreement_heads[YS_AGREEMENT_COLUMNS];
+extern const char *const ys_agreement_titles[YS_AGREEMENT_COLUMNS];
+/** What the section is called, and the sentence that stands above the table of the page. */
+extern const char ys_agreement_heading[], ys_agreement_remark[];
+
+struct ys_agreement_row {
+    struct ys_label cells[YS_AGREEMENT_COLUMNS];
+    const char *reason; /* why there are no predictions; NULL. Not cleaned */
+};
+
+/** False: the trial is not of same weights, or none of its runs was ok. */
+bool ys_agreement_row(const struct ys_view_trial *trial, struct ys_agreement_row *row);
+
+#endif

@@ -1,0 +1,95 @@
+/* How every form of the report tells of predictions with the same weights. */
+#include "made.h"
+
+static struct ys_buf out;
+
+/* builtin agrees with itself, pytorch parts from it, keras could not predict, jax has nothing to do with it. */
+static ys_json *made_agreements(void)
+{
+    static const char *const frameworks[] = {"builtin", "pytorch", "keras", "jax"};
+    static const char *const agreements[] = {
+        "{'predictions':2000,'disagreements':0,'accuracy':0.98,'reference_accuracy':0.98,'logits_error':0,'layers':["
+        "{'value':'conv1','op':'Conv','error':1e-7},{'value':'fc','op':'Gemm','error':2e-7}],'rounds':[]}",
+        "{'predictions':2000,'disagreements':3,'accuracy':0.9785,'reference_accuracy':0.98,'logits_error':2.5e-6,"
+        "'layers':[{'value':'conv1','op':'Conv','error':0},{'value':'fc','op':'Gemm','error':4e-6}],'rounds':[]}",
+        "{'predictions':0,'disagreements':null,'accuracy':null,'reference_accuracy':null,'logits_error':null,"
+        "'layers':null,'rounds':[{'round':0,'reason':'crashed: <signal> 11'}]}",
+        "null"};
+    ys_json *result = made_result(frameworks, 4, 1, NULL);
+    for (size_t i = 0; i < 4; i++) {
+        ys_json *trial = ys_json_at(ys_json_get(result, "trials"), i);
+        (void)!ys_json_set_string(ys_json_get(trial, "keys"), "mode", "infer");
+        (void)!ys_json_set(trial, "agreement", made_json(agreements[i]));
+    }
+    return result;
+}
+
+/* The line of `text` that begins with `begin` behind the first `heading`, "" without one. */
+static const char *line_of(const char *text, const char *heading, const char *begin)
+{
+    static char line[200];
+    const char *at = strstr(text, heading);
+    for (at = at ? strchr(at, '\n') : NULL; at && strncmp(at + 1, begin, strlen(begin)) != 0;)
+        at = strchr(at + 1, '\n');
+    snprintf(line, sizeof line, "%.*s", at ? (int)strcspn(at + 1, "\n") : 0, at ? at + 1 : "");
+    return line;
+}
+
+static void the_table_counts_other_answers_and_names_the_worst_layer(void)
+{
+    ys_json *result = made_agreements();
+    ys_buf_clear(&out);
+    REQUIRE(ys_report_table(result, 80, false, &out) == YS_OK);
+    const char *heading = "Predictions with the same weights, against builtin", *text = ys_buf_text(&out);
+    CHECK_HAS(line_of(text, heading, "builtin"), "0 of 2000");
+    CHECK_HAS(line_of(text, heading, "pytorch"), "3 of 2000");
+    CHECK_HAS(line_of(text, heading, "pytorch"), "97.85 %");
+    CHECK_HAS(line_of(text, heading, "pytorch"), "2.5e-06");
+    CHECK_HAS(line_of(text, heading, "pytorch"), "4.0e-06");
+    CHECK_HAS(line_of(text, heading, "pytorch"), "fc");
+    CHECK_HAS(line_of(text, heading, "keras"), "crashed: <signal> 11");
+    ys_json_free(result);
+}
+
+static void the_page_draws_the_errors_along_the_network(void)
+{
+    ys_json *result = made_agreements();
+    ys_buf_clear(&out);
+    REQUIRE(ys_report_html(result, &out) == YS_OK);
+    const char *text = ys_buf_text(&out);
+    CHECK_HAS(text, "Predictions with the same weights");
+    CHECK_HAS(text, "crashed: &lt;signal&gt; 11");
+    CHECK_HAS(text, "Error layer by layer");
+    CHECK_HAS(text, ">1e-06<"); /* a tick of the logarithmic axis */
+    ys_json_free(result);
+}
+
+static void markdown_has_a_row_for_each(void)
+{
+    ys_json *result = made_agreements();
+    ys_buf_clear(&out);
+    REQUIRE(ys_report_markdown(result, &out) == YS_OK);
+    CHECK_HAS(line_of(ys_buf_text(&out), "| Same weights |", "| pytorch"), "3 of 2000 | 97.85 % | 98.00 % |");
+    CHECK_HAS(line_of(ys_buf_text(&out), "| Same weights |", "| keras"), "crashed");
+    ys_json_free(result);
+}
+
+static void without_same_weights_there_is_no_word_of_it(void)
+{
+    static const char *const frameworks[] = {"builtin"};
+    ys_json *result = made_result(frameworks, 1, 1, NULL);
+    ys_buf_clear(&out);
+    REQUIRE(ys_report_html(result, &out) == YS_OK && ys_report_table(result, 80, false, &out) == YS_OK &&
+            ys_report_markdown(result, &out) == YS_OK);
+    CHECK(!strstr(ys_buf_text(&out), "ame weights"));
+    ys_json_free(result);
+}
+
+static void free_all(void)
+{
+    ys_buf_free(&out);
+}
+
+TAP_MAIN(TAP_CASE(the_table_counts_other_answers_and_names_the_worst_layer),
+         TAP_CASE(the_page_draws_the_errors_along_the_network), TAP_CASE(markdown_has_a_row_for_each),
+         TAP_CASE(without_same_weights_there_is_no_word_of_it), TAP_CASE(free_all))
