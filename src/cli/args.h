@@ -20,7 +20,7 @@ struct ys_args {
     const char *from;          /* data fetch --from DIR */
     const char *check;         /* list frameworks --check NAME */
     enum ys_format format;
-    bool format_given, quiet, debug, help, version, unverified, fresh;
+    bool format_given, quiet, debug, help, version, unverified, fresh, trace;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 

@@ -33,6 +33,7 @@ static struct ys_study_options study_options(const struct ys_args *args)
         .recipe_dirs = args->recipe_dirs,
         .command = args->command,
         .fresh_proofs = args->fresh,
+        .trace = args->trace,
     };
 }
 
@@ -158,12 +159,31 @@ int ys_command_check(const struct ys_args *args)
     return code;
 }
 
+/* "    PyTorch 2.13.0, 2 threads; 8 rows of each of 10 batches; 12 s" */
+static void print_prover(const ys_json *line, const ys_json *proof, struct ys_buf *out)
+{
+    int64_t threads = ys_json_get_int(line, "threads", 0);
+    char span[32];
+    ys_buf_printf(out, "    %s%s%s, %lld thread%s", ys_json_get_text(line, "title", ""),
+                  ys_json_get_text(line, "version", "")[0] ? " " : "", ys_json_get_text(line, "version", ""),
+                  (long long)threads, threads == 1 ? "" : "s");
+    if (ys_json_get(proof, "rows"))
+        ys_buf_printf(out, "; %lld rows of each of %lld batches; ", (long long)ys_json_get_int(proof, "rows", 0),
+                      (long long)ys_json_get_int(proof, "batches", 0));
+    if (ys_json_get_bool(proof, "cached", false))
+        ys_buf_printf(out, "kept from %s", ys_json_get_text(proof, "date", "before"));
+    else if (ys_json_get(proof, "seconds"))
+        ys_buf_puts(out, ys_span_text(ys_json_get_number(proof, "seconds", 0), span, sizeof span));
+    ys_buf_puts(out, "\n");
+}
+
 static ys_status print_proofs(const ys_json *proofs, struct ys_buf *out)
 {
     for (size_t i = 0; i < ys_json_size(proofs); i++) {
         const ys_json *line = ys_json_at(proofs, i), *proof = ys_json_get(line, "proof");
         ys_buf_printf(out, "%s%s\n", i ? "\n" : "", ys_json_get_text(line, "id", ""));
         if (ys_json_type_of(proof) == YS_JSON_OBJECT) {
+            print_prover(line, proof, out);
             YS_TRY(ys_report_proof_table(proof, out));
             continue;
         }

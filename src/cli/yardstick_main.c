@@ -18,7 +18,8 @@ static const struct verb {
 } verbs[] = {
     {"run", "run [STUDY.ys] [--KEY=VALUE ...]", "run a study (implied when the first word is a file)", ys_command_run},
     {"check", "check [STUDY.ys] [--KEY=VALUE ...]", "what would run, how long, what is missing", ys_command_check},
-    {"verify", "verify [STUDY.ys] [--KEY=VALUE ...]", "are these frameworks doing the same work?", ys_command_verify},
+    {"verify", "verify [STUDY.ys] [--trace] [--KEY=VALUE ...]",
+     "are these frameworks doing the same work? --trace: where one first parts from it", ys_command_verify},
     {"resume", "resume [SELECTOR]", "go on with an interrupted study", ys_command_resume},
     {"show", "show [SELECTOR]", "the table of a stored study", ys_command_show},
     {"report", "report [SELECTOR]", "write its report.html again, say where", ys_command_report},

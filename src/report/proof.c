@@ -87,6 +87,84 @@ static void put_verdict(const ys_json *proof, struct ys_buf *out)
     ys_buf_free(&text);
 }
 
+/* "node conv2 (Conv), value conv2: error 1.2e-03, bound 1.0e-09." */
+static void put_place(struct ys_buf *text, const ys_json *place, const char *kind)
+{
+    double error = ys_json_get_number(place, "error", INFINITY);
+    ys_buf_printf(text, "node %s (%s), %s %s: error %s", ys_json_get_text(place, "node", "?"),
+                  ys_json_get_text(place, "op", "?"), kind, ys_json_get_text(place, "name", "?"),
+                  isinf(error) ? "infinite" : ys_label_error(error).text);
+    ys_buf_printf(text, ", bound %s.", ys_label_error(ys_json_get_number(place, "bound", NAN)).text);
+}
+
+/* The largest share of its bound among the first `count` places. */
+static const ys_json *closest(const ys_json *places, size_t count)
+{
+    const ys_json *found = NULL;
+    double most = -1;
+    for (size_t i = 0; i < count; i++) {
+        const ys_json *place = ys_json_at(places, i);
+        double share = ys_json_get_number(place, "error", INFINITY) / ys_json_get_number(place, "bound", 1);
+        if (share > most) {
+            most = share;
+            found = place;
+        }
+    }
+    return found;
+}
+
+/* One half of a trace. `kind`: what its places are; `before`: what lies before the first. */
+static void put_trace_half(const ys_json *half, const char *title, const char *kind, const char *before,
+                           struct ys_buf *out)
+{
+    const ys_json *places = ys_json_get(half, "nodes"), *first = ys_json_get(half, "first");
+    const char *reason = ys_json_get_text(half, "reason", NULL);
+    bool found = ys_json_type_of(first) == YS_JSON_INT;
+    size_t held = ys_json_size(places);
+    if (found && ys_json_integer(first, 0) >= 0 && (size_t)ys_json_integer(first, 0) < held)
+        held = (size_t)ys_json_integer(first, 0);
+    struct ys_buf text = {0};
+    if (reason)
+        ys_buf_printf(&text, "could not be traced: %s", reason);
+    if (found) {
+        ys_buf_puts(&text, "first beyond its bound: ");
+        put_place(&text, ys_json_at(places, held), kind);
+        if (held > 0)
+            ys_buf_printf(&text, " Of the %zu %s, the closest: ", held, before);
+    } else if (!reason) {
+        ys_buf_printf(&text, "nothing is beyond its bound; of %zu, the closest: ", held);
+    }
+    if (held > 0)
+        put_place(&text, closest(places, held), kind);
+    ys_buf_printf(out, "  %-9s ", title);
+    ys_text_wrap(out, ys_buf_text(&text), 12, 12, WIDTH);
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+static bool is_clean(const ys_json *half)
+{
+    return ys_json_type_of(half) != YS_JSON_OBJECT ||
+           (ys_json_type_of(ys_json_get(half, "first")) == YS_JSON_NULL && !ys_json_get_text(half, "reason", NULL));
+}
+
+static void put_trace(const ys_json *proof, struct ys_buf *out)
+{
+    const ys_json *trace = ys_json_get(proof, "trace");
+    const ys_json *forward = ys_json_get(trace, "forward"), *backward = ys_json_get(trace, "backward");
+    if (ys_json_type_of(trace) != YS_JSON_OBJECT)
+        return;
+    ys_buf_puts(out, "\nTrace, in ");
+    ys_text_clean(out, ys_json_get_text(trace, "precision", "?"), false);
+    ys_buf_puts(out, "\n");
+    put_trace_half(forward, "forward", "value", "values before it", out);
+    if (ys_json_type_of(backward) == YS_JSON_OBJECT)
+        put_trace_half(backward, "backward", "gradient of", "between it and the loss", out);
+    if (strcmp(ys_json_get_text(proof, "verdict", ""), "fail") == 0 && is_clean(forward) && is_clean(backward))
+        ys_buf_puts(out, "  Both passes hold: the difference lies in the data, the optimizer's step or the\n"
+                         "  running statistics, or is gone when every value is kept.\n");
+}
+
 ys_status ys_report_proof_table(const ys_json *proof, struct ys_buf *out)
 {
     put_verdict(proof, out);
@@ -98,5 +176,6 @@ ys_status ys_report_proof_table(const ys_json *proof, struct ys_buf *out)
         ys_buf_puts(out, i == 0 ? "\nWhat it looks like:\n  * " : "  * ");
         ys_text_wrap(out, ys_json_text(ys_json_at(diagnosis, i), ""), 4, 4, WIDTH);
     }
+    put_trace(proof, out);
     return out->failed ? ys_out_of_memory() : YS_OK;
 }

@@ -149,7 +149,7 @@ const ys_json *ys_session_hello(const struct ys_session *session)
     return session->end.hello;
 }
 
-/** One message has come. *is_final: it is the answer, and *reply owns it. */
+/** One message has come; where it is the answer, *reply owns it. `expected` NULL: any is. */
 static ys_status handle(struct ys_session *session, ys_json *message, const struct answer *expected,
                         ys_session_on_message on_message, void *context, ys_json **reply)
 {
@@ -163,6 +163,10 @@ static ys_status handle(struct ys_session *session, ys_json *message, const stru
         const char *stage = ys_json_get_text(message, "stage", NULL);
         if (stage && stage[0])
             snprintf(session->end.stage, sizeof session->end.stage, "%s", stage);
+    if (!expected) {
+        *reply = message;
+        return YS_OK;
+    }
         session->is_obedient = code != NULL;
         if (!code)
             status = ys_session_fail(session, "protocol_error", "an error of unknown code \"%s\": %s",
@@ -272,11 +276,10 @@ ys_status ys_session_request(struct ys_session *session, ys_json *message_taken,
             expected = &ANSWERS[i];
     if (session->has_failed || !expected) {
         ys_status status = session->has_failed
-                               ? ys_fail(session->failure, "%s", session->end.message ? session->end.message : "")
-                               : ys_fail(YS_EINTERNAL, "there is no request \"%s\"", type);
-        ys_json_free(message_taken);
-        return status;
-    }
+static ys_status ask(struct ys_session *session, ys_json *message_taken, const struct answer *expected,
+                     ys_session_on_message on_message, void *context, ys_json **reply)
+{
+    const char *type = ys_json_get_text(message_taken, "type", "");
     if (strcmp(type, "hello") != 0)
         snprintf(session->end.stage, sizeof session->end.stage, "%s", type);
     session->heard_ns = ys_time_ns();
@@ -290,4 +293,21 @@ ys_status ys_session_request(struct ys_session *session, ys_json *message_taken,
         return ys_session_fail(session, "stalled", "%s", ys_error());
     /* A closed channel shows again in reading, where what the adapter said last is still to be had. */
     return wait_answer(session, expected, on_message, context, reply);
+}
+
+                               ? ys_fail(session->failure, "%s", session->end.message ? session->end.message : "")
+                               : ys_fail(YS_EINTERNAL, "there is no request \"%s\"", type);
+        ys_json_free(message_taken);
+        return status;
+    }
+    return ask(session, message_taken, expected, on_message, context, reply);
+}
+
+ys_status ys_session_provoke(struct ys_session *session, ys_json *message_taken, ys_json **reply)
+{
+    *reply = NULL;
+    if (!session->has_failed)
+        return ask(session, message_taken, NULL, NULL, NULL, reply);
+    ys_json_free(message_taken);
+    return ys_fail(session->failure, "%s", session->end.message ? session->end.message : "");
 }

@@ -57,6 +57,10 @@ const ys_json *ys_session_hello(const struct ys_session *session);
 ys_status ys_session_request(struct ys_session *session, ys_json *message_taken, ys_session_on_message on_message,
                              void *context, ys_json **reply) YS_MUST_CHECK;
 
+/** Sends `message_taken`, of any type, and gives what is answered first, whatever it is: an `error` too, which does not
+ * end the session. For tests of an adapter's manners. Other failures are those of ys_session_request(). */
+ys_status ys_session_provoke(struct ys_session *session, ys_json *message_taken, ys_json **reply) YS_MUST_CHECK;
+
 /** Declares the session failed: `status` is a run status word (a constant). Returns the failure that requests then
  * return. The first failure stays. */
 ys_status ys_session_fail(struct ys_session *session, const char *status, const char *format, ...) YS_PRINTF(3, 4);
@@ -66,6 +70,9 @@ void ys_session_look(struct ys_session *session);
 /** Adds to `libraries` (array of strings) what the processes of the tree have mapped (probe/maps.h). Never while
  * timing. */
 ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries) YS_MUST_CHECK;
+
+/** How many threads shared the tree's work so far (probe/threads.h); 0 when unknown. Never while timing. */
+double ys_session_threads(struct ys_session *session);
 
 /** Ends it: `bye` and patience when all was well or the adapter answered with an error; then, or at once after any
  * other failure, SIGKILL for everything that is left, and waits for all of it. NULL is fine. `end` (may be NULL) must

@@ -150,6 +150,16 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
     char *id = ys_strdup(ys_json_get_text(trial->json, "id", ""));
     ys_json *plan = ys_work_plan(&work, trial, study->seed, "");
     struct ys_verify_request request = {
+/* Of what was not proven there is none. */
+static ys_status add_trace(struct ys_study *study, const struct ys_verify_request *request, ys_json *proof)
+{
+    ys_json *trace = NULL;
+    if (strcmp(ys_json_get_text(proof, "verdict", "none"), "none") == 0)
+        return YS_OK;
+    YS_TRY(ys_verify_trace(study->verifier, request, proof, &trace));
+    return ys_json_set(proof, "trace", trace);
+}
+
         .framework = trial->framework,
         .plan = plan,
         .env = ys_json_get(trial->json, "env"),
@@ -164,4 +174,7 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
     ys_free(id);
     ys_work_fini(&work);
     return status;
+        .meaning_only = study->options->meaning_only,
 }
+    if (status == YS_OK && study->options->trace)
+        status = add_trace(study, &request, *proof);

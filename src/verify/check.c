@@ -185,6 +185,7 @@ static bool lacks(const struct ys_findings *findings)
 static ys_status broken(ys_json *proof, const struct ys_findings *findings)
 {
     const struct ys_evidence *said = &findings->said;
+    ys_json_set_string(proof, "ended", said->status);
     ys_json_set_string(proof, "verdict", lacks(findings) ? "none" : "fail");
     ys_json_set_bool(proof, "lasting", false);
     char *reason = ys_format("the adapter ended as %s: %s", said->status, said->message ? said->message : "no message");
@@ -199,13 +200,15 @@ ys_status ys_check_all(const struct ys_reference *reference, const struct ys_fin
 {
     ys_json_set(proof, "checks", ys_json_array());
     struct sheet sheet = {.checks = ys_json_get(proof, "checks")};
-    if (!numerics || numerics->said.status)
-        return broken(proof, numerics ? numerics : meaning);
+    const struct ys_findings *last = numerics ? numerics : meaning;
+    if (last->said.status)
+        return broken(proof, last);
     const struct ys_findings *shown = meaning && !lacks(meaning) ? meaning : NULL;
-    check_work(&sheet, reference->graph, numerics, shown);
+    check_work(&sheet, reference->graph, last, numerics ? shown : NULL);
     if (shown)
         check_meaning(&sheet, reference, shown, in_double);
-    check_numerics(&sheet, reference, numerics, twins);
+    if (numerics)
+        check_numerics(&sheet, reference, numerics, twins);
     const char *reason = diagnose(sheet.checks);
     if (!sheet.failed && !shown)
         reason = meaning ? "the adapter could not do this work in double, so its meaning is not proven"

@@ -6,7 +6,8 @@
 
 /** Fills verdict, reason, checks and lasting (may it be cached?) of `proof`.
  * @param meaning   the session in double, NULL when the framework has none; one that ended as `unsupported` is as NULL
- * @param numerics  the session in the trial's own format; NULL when it was not begun, because `meaning` had failed
+ * @param numerics  the session in the trial's own format; NULL when it was not begun: `meaning` had
+ *                  failed, or is all that was wanted
  * @param twins     the largest figures of the twins in that format
  * @param in_double the largest figures of those of the oracle; NULL where they were not asked */
 ys_status ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,

@@ -49,20 +49,44 @@ static size_t chunk_at(size_t first, size_t count)
     return count - first < CHUNK ? count - first : CHUNK;
 }
 
-double ys_error_max(const struct ys_tensor *a, const struct ys_tensor *ref)
+/* What is largest so far. */
+struct extremes {
+    double difference, reference;
+};
+
+/* Elements `first` to `first + count`; false where a difference is not finite. */
+static bool widen_extremes(struct extremes *found, const struct ys_tensor *a, const struct ys_tensor *ref, size_t first,
+                           size_t count)
 {
-    if (!same_shape(a, ref))
-        return INFINITY;
-    double difference = 0, largest = 0;
-    size_t count = ys_tensor_count(ref);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = first; i < first + count; i++) {
         double r = ys_tensor_value(ref, i), d = fabs(ys_tensor_value(a, i) - r);
         if (!isfinite(d))
-            return INFINITY;
-        difference = fmax(difference, d);
-        largest = fmax(largest, fabs(r));
+            return false;
+        found->difference = fmax(found->difference, d);
+        found->reference = fmax(found->reference, fabs(r));
     }
-    return largest > 0 ? difference / largest : difference;
+    return true;
+}
+
+static double relate(struct extremes found)
+{
+    return found.reference > 0 ? found.difference / found.reference : found.difference;
+}
+
+double ys_error_max(const struct ys_tensor *a, const struct ys_tensor *ref)
+{
+    struct extremes found = {0};
+    bool finite = same_shape(a, ref) && widen_extremes(&found, a, ref, 0, ys_tensor_count(ref));
+    return finite ? relate(found) : INFINITY;
+}
+
+double ys_error_columns(const struct ys_tensor *a, const struct ys_tensor *ref, int64_t offset, int64_t length)
+{
+    struct extremes found = {0};
+    bool finite = same_shape(a, ref) && ref->rank == 2 && offset >= 0 && offset + length <= ref->shape[1];
+    for (int64_t row = 0; finite && row < ref->shape[0]; row++)
+        finite = widen_extremes(&found, a, ref, (size_t)(row * ref->shape[1] + offset), (size_t)length);
+    return finite ? relate(found) : INFINITY;
 }
 
 double ys_error_scalar(const struct ys_tensor *a, const struct ys_tensor *ref)
@@ -117,15 +141,14 @@ static double judge(struct distance distance, double largest)
     return against > 0 ? distance.difference / against : distance.difference;
 }
 
-ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, const char *prefix,
-                              const struct ys_safetensors *a, const struct ys_safetensors *ref,
-                              const struct ys_safetensors *start, struct ys_worst *worst)
+ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const char *prefix,
+                        const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                        const struct ys_safetensors *start, double *errors)
 {
     struct distance *distances = ys_alloc(graph->param_count, sizeof *distances);
     double largest = 0;
     if (!distances)
         return ys_out_of_memory();
-    *worst = (struct ys_worst){0};
     for (size_t p = 0; p < graph->param_count; p++) {
         const char *name = graph->params[p].name;
         if (graph->params[p].role != role)
@@ -137,10 +160,24 @@ ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, c
         largest = fmax(largest, distances[p].scale);
     }
     for (size_t p = 0; p < graph->param_count; p++)
-        if (graph->params[p].role == role)
-            ys_worst_raise(worst, judge(distances[p], largest), graph->params[p].name);
+        errors[p] = graph->params[p].role == role ? judge(distances[p], largest) : 0;
     ys_free(distances);
     return YS_OK;
+}
+
+ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, const char *prefix,
+                              const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                              const struct ys_safetensors *start, struct ys_worst *worst)
+{
+    double *errors = ys_alloc(graph->param_count, sizeof *errors);
+    if (!errors)
+        return ys_out_of_memory();
+    *worst = (struct ys_worst){0};
+    ys_status status = ys_error_each(graph, role, prefix, a, ref, start, errors);
+    for (size_t p = 0; status == YS_OK && p < graph->param_count; p++)
+        ys_worst_raise(worst, errors[p], graph->params[p].name);
+    ys_free(errors);
+    return status;
 }
 
 bool ys_tensors_equal(const struct ys_tensor *a, const struct ys_tensor *b)

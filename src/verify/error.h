@@ -27,6 +27,14 @@ ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, c
                               const struct ys_safetensors *a, const struct ys_safetensors *ref,
                               const struct ys_safetensors *start, struct ys_worst *worst) YS_MUST_CHECK;
 
+/** The same of each parameter: errors[p] for graph->params[p], 0 for those of the other role. */
+ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const char *prefix,
+                        const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                        const struct ys_safetensors *start, double *errors) YS_MUST_CHECK;
+
+/** ys_error_max() of `length` columns from `offset` on, of two matrices. */
+double ys_error_columns(const struct ys_tensor *a, const struct ys_tensor *ref, int64_t offset, int64_t length);
+
 /** Exact equality, value by value whatever the format; a missing tensor (NULL) is unequal. */
 bool ys_tensors_equal(const struct ys_tensor *a, const struct ys_tensor *b);
 

@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "framework/start_env.h"
-#include "run/session.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -108,7 +107,7 @@ static ys_status ask_all(struct asker *asker, const ys_json *plan, const struct 
     YS_TRY(ask(asker, open, "opened", &reply));
     asker->evidence->parameters = ys_json_get_int(reply, "parameters", -1);
     ys_json_free(reply);
-    if (!questions->evaluation)
+    if (!questions->evaluation && !questions->forward_only)
         YS_TRY(ask_batch(asker, questions, YS_ANSWER_BACKWARD, questions->first));
     for (int64_t b = 0; b < questions->batches; b++)
         YS_TRY(ask_batch(asker, questions, YS_ANSWER_FORWARD, questions->first + b));
@@ -154,30 +153,36 @@ static ys_status settle(const struct asker *asker, ys_status status)
     return status;
 }
 
+ys_status ys_evidence_start(const struct ys_framework *framework, const ys_json *plan, const ys_json *extra_env,
+                            double patience_s, double stop_grace_s, struct ys_session **session)
+{
+    char **env = NULL;
+    struct ys_launch launch = {.argv = (const char *const *)framework->argv,
+                               .folder = ys_json_get_text(plan, "folder", ""),
+                               .stall_limit_s = patience_s,
+                               .run_time_limit_s = YS_EVIDENCE_PATIENCE_S,
+                               .stop_grace_s = stop_grace_s};
+    int *cpus = plan_cpus(plan, &launch.cpu_count);
+    *session = NULL;
+    ys_status status =
+        cpus ? ys_start_env(framework, (int)ys_json_get_int(plan, "threads", 1), extra_env, &env) : ys_out_of_memory();
+    launch.cpus = cpus;
+    launch.env = (const char *const *)env;
+    if (status == YS_OK)
+        status = ys_session_open(&launch, session);
+    ys_start_env_free(env);
+    ys_free(cpus);
+    return status;
+}
+
 ys_status ys_evidence_collect(const struct ys_framework *framework, const ys_json *plan, const ys_json *extra_env,
                               double patience_s, const struct ys_questions *questions, ys_on_answer on_answer,
                               void *context, struct ys_evidence *evidence)
 {
     *evidence = (struct ys_evidence){.parameters = -1, .multiply_adds = -1};
     struct asker asker = {.evidence = evidence, .on_answer = on_answer, .context = context};
-    char **env = NULL;
-    struct ys_launch launch = {.argv = (const char *const *)framework->argv,
-                               .folder = ys_json_get_text(plan, "folder", ""),
-                               .stall_limit_s = patience_s,
-                               .run_time_limit_s = YS_EVIDENCE_PATIENCE_S,
-                               .stop_grace_s = STOP_GRACE_S};
-    int *cpus = plan_cpus(plan, &launch.cpu_count);
-    ys_status status =
-        cpus ? ys_start_env(framework, (int)ys_json_get_int(plan, "threads", 1), extra_env, &env) : ys_out_of_memory();
-    launch.cpus = cpus;
-    launch.env = (const char *const *)env;
-    if (status == YS_OK) {
-        status = ys_session_open(&launch, &asker.session);
-        if (status == YS_OK)
-            status = ask_all(&asker, plan, questions);
-        status = settle(&asker, status);
-    }
-    ys_start_env_free(env);
-    ys_free(cpus);
-    return status;
+    ys_status status = ys_evidence_start(framework, plan, extra_env, patience_s, STOP_GRACE_S, &asker.session);
+    if (status == YS_OK)
+        status = ask_all(&asker, plan, questions);
+    return settle(&asker, status);
 }

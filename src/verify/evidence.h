@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/safetensors.h"
 #include "framework/framework.h"
+#include "run/session.h"
 
 /** The files that are asked for, in this order. */
 enum ys_answer {
@@ -16,9 +17,10 @@ enum ys_answer {
 };
 
 struct ys_questions {
-    bool evaluation; /* of inference: no gradients, and forward in mode eval */
-    int64_t first;   /* the batch whose gradients are asked for */
-    int64_t batches; /* so many forward, from `first` on */
+    bool evaluation;   /* of inference: no gradients, and forward in mode eval */
+    bool forward_only; /* no gradients, whatever the mode */
+    int64_t first;     /* the batch whose gradients are asked for */
+    int64_t batches;   /* so many forward, from `first` on */
     bool start;
     int64_t steps; /* 0: none, else at least 2 */
 };
@@ -37,6 +39,11 @@ struct ys_evidence {
 
 /* A proof computes large networks slowly on purpose (double, one oracle thread): its patience is long. */
 #define YS_EVIDENCE_PATIENCE_S 1800.0
+
+/** Starts the adapter in the plan's folder, which exists, on its CPUs and with its threads (and `extra_env`, {NAME:
+ * text}, may be NULL), and says hello. Results are those of ys_session_open(). */
+ys_status ys_evidence_start(const struct ys_framework *framework, const ys_json *plan, const ys_json *extra_env,
+                            double patience_s, double stop_grace_s, struct ys_session **session) YS_MUST_CHECK;
 
 /** Starts the adapter with `plan` (and `extra_env`, {NAME: text}, may be NULL) in `folder`, which exists, and asks it,
  * waiting at most `patience_s` for an answer and YS_EVIDENCE_PATIENCE_S in all. An adapter that fails is YS_OK with

@@ -9,6 +9,7 @@
 #include "verify/check.h"
 #include "verify/findings.h"
 #include "verify/reference.h"
+#include "verify/trace.h"
 #include "verify/twin.h"
 
 #include <dirent.h>
@@ -241,17 +242,21 @@ static ys_status ask_twins(struct ys_verifier *v, const struct ys_verify_request
     return status;
 }
 
+/* One answer of a proof may stand for many of a run: up to nine steps, in double. */
+static double patience(const struct ys_verify_request *request)
+{
+    return request->stall_limit_s > 0 ? 10 * request->stall_limit_s : YS_EVIDENCE_PATIENCE_S;
+}
+
 /* One half of one framework's proof. */
 static ys_status ask_half(struct ys_verifier *v, const struct ys_verify_request *request, const char *precision,
                           const struct ys_questions *questions, struct ys_findings *findings)
 {
-    /* One answer of a proof may stand for many of a run: up to nine steps, in double. */
-    double patience_s = request->stall_limit_s > 0 ? 10 * request->stall_limit_s : YS_EVIDENCE_PATIENCE_S;
     char *folder = NULL;
     YS_TRY(make_folder(v, "framework", &folder));
     ys_json *plan = ys_reference_plan(&v->reference, request->plan, precision, folder);
-    ys_status status =
-        ys_findings_collect(&v->reference, request->framework, plan, request->env, patience_s, questions, findings);
+    ys_status status = ys_findings_collect(&v->reference, request->framework, plan, request->env, patience(request),
+                                           questions, findings);
     ys_json_free(plan);
     ys_free(folder);
     return status;
@@ -307,7 +312,8 @@ static ys_status check(struct ys_verifier *v, const struct ys_verify_request *re
     for (int64_t batch = 0;;) {
         const struct ys_findings *twins = &v->twins[batch].worst;
         YS_TRY(ys_check_all(&v->reference, meaning, numerics, twins, doubles, proof));
-        YS_TRY(describe_twins(v, twins, proof));
+        if (numerics)
+            YS_TRY(describe_twins(v, twins, proof));
         if (!doubles && ys_check_may_be_rounding(proof)) {
             YS_TRY(ask_doubles(v, request));
             doubles = &v->doubles;
@@ -335,10 +341,13 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
         status = ask_half(v, request, "f64", &in_double, &meaning);
     }
     bool lost = meaning.said.status && strcmp(meaning.said.status, "unsupported") != 0;
-    if (status == YS_OK && !lost)
+    bool enough = lost || (request->meaning_only && has_double && !meaning.said.status);
+    if (status == YS_OK && !enough)
+        status = ask_twins(v, request, 0);
+    if (status == YS_OK && !enough)
         status = ask_numerics(v, request, &in_format, &numerics);
     if (status == YS_OK)
-        status = check(v, request, has_double ? &meaning : NULL, lost ? NULL : &numerics, proof);
+        status = check(v, request, has_double ? &meaning : NULL, enough ? NULL : &numerics, proof);
     ys_findings_fini(&meaning);
     ys_findings_fini(&numerics);
     return status;
@@ -351,10 +360,11 @@ static char *proof_key(const struct ys_verifier *v, const struct ys_verify_reque
     const ys_json *plan = request->plan;
     char *options = ys_json_dump(ys_json_get(plan, "options"), YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
-    char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%lld|%s|%s", YS_VERIFY_VERSION, identity, request->framework->closure,
-                           v->oracle->closure, options ? options : "", ys_json_get_text(plan, "precision", "f32"),
-                           ys_json_get_text(plan, "device", "cpu"), (long long)ys_json_get_int(plan, "threads", 0),
-                           v->machine, env ? env : "");
+    char *text =
+        ys_format("%d|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s", YS_VERIFY_VERSION, identity, request->framework->closure,
+                  v->oracle->closure, options ? options : "", ys_json_get_text(plan, "precision", "f32"),
+                  ys_json_get_text(plan, "device", "cpu"), (long long)ys_json_get_int(plan, "threads", 0), v->machine,
+                  env ? env : "", request->meaning_only ? "|meaning" : "");
     if (text) {
         ys_sha256_text(text, strlen(text), hash);
         key = ys_strdup(hash);
@@ -402,7 +412,6 @@ static ys_status prove(struct ys_verifier *v, const struct ys_verify_request *re
     describe(v, request, key, proof);
     YS_TRY(ask_oracle(v, request, 0));
     if (v->reference.finite) {
-        YS_TRY(ask_twins(v, request, 0));
         YS_TRY(ask_framework(v, request, proof));
     } else {
         YS_TRY(set_verdict(proof, "none",
@@ -456,5 +465,56 @@ ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_r
         ys_json_free(made);
     ys_free(path);
     ys_free(key);
+    return status;
+}
+
+static const ys_json *find_check(const ys_json *proof, const char *half, const char *name)
+{
+    const ys_json *checks = ys_json_get(proof, "checks");
+    for (size_t i = 0; i < ys_json_size(checks); i++) {
+        const ys_json *check = ys_json_at(checks, i);
+        if (strcmp(ys_json_get_text(check, "half", ""), half) == 0 &&
+            strcmp(ys_json_get_text(check, "name", ""), name) == 0)
+            return check;
+    }
+    return NULL;
+}
+
+/* Whether it is the trial's own format in which the difference shows, or the only one there is. */
+static bool shows_in_format(const struct ys_verify_request *request, const ys_json *proof)
+{
+    const ys_json *checks = ys_json_get(proof, "checks");
+    bool meaning = false, numerics = false;
+    for (size_t i = 0; i < ys_json_size(checks); i++) {
+        const ys_json *check = ys_json_at(checks, i);
+        bool failed = !ys_json_get_bool(check, "pass", true);
+        meaning |= failed && strcmp(ys_json_get_text(check, "half", ""), "meaning") == 0;
+        numerics |= failed && strcmp(ys_json_get_text(check, "half", ""), "numerics") == 0;
+    }
+    bool in_double =
+        request->framework->has_double && (find_check(proof, "meaning", "logits") || !ys_json_size(checks));
+    return !in_double || (numerics && !meaning);
+}
+
+ys_status ys_verify_trace(struct ys_verifier *verifier, const struct ys_verify_request *request, const ys_json *proof,
+                          ys_json **trace)
+{
+    char *folder = NULL;
+    say(request, "tracing");
+    YS_TRY(make_folder(verifier, "trace", &folder));
+    struct ys_trace_request asked = {
+        .oracle = verifier->oracle,
+        .framework = request->framework,
+        .plan = request->plan,
+        .env = request->env,
+        .patience_s = patience(request),
+        .folder = folder,
+        .in_format = shows_in_format(request, proof),
+        .forward_bound = ys_json_get_number(find_check(proof, "meaning", "logits"), "bound", YS_VERIFY_MEANING_BOUND),
+        .backward_bound =
+            ys_json_get_number(find_check(proof, "meaning", "gradients"), "bound", YS_VERIFY_MEANING_BOUND),
+    };
+    ys_status status = ys_trace_make(&asked, trace);
+    ys_free(folder);
     return status;
 }

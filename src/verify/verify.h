@@ -56,6 +56,7 @@ struct ys_verify_request {
     const ys_json *env;                   /* the trial's own variables, {NAME: text}; NULL for none */
     double stall_limit_s; /* of the trial's runs; 0: none. A proof allows ten times as long for an answer */
     bool fresh;           /* prove again although the cache knows */
+    bool meaning_only;    /* leave out the numerics half where the framework has double */
     void (*on_progress)(void *context, const char *what); /* may be NULL */
     void *context;
 };
@@ -65,5 +66,11 @@ struct ys_verify_request {
  * fails is YS_OK; errors are YS_EINTR, YS_EIO, YS_ENOMEM. */
 ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request,
                           ys_json **proof) YS_MUST_CHECK;
+
+/** Where the trial, whose `proof` was made before, first parts from the oracle: the value of a node, and the gradient
+ * of a parameter. docs/proof.md has the members of `trace`. Nothing of it is cached. Errors are those of
+ * ys_verify_prove(). */
+ys_status ys_verify_trace(struct ys_verifier *verifier, const struct ys_verify_request *request, const ys_json *proof,
+                          ys_json **trace) YS_MUST_CHECK;
 
 #endif

@@ -41,6 +41,28 @@ static void a_failed_check_names_the_worst_tensor_and_the_diagnosis(void)
     CHECK_HAS(text, "What it looks like:\n  * the epsilon of batch norm differs\n");
 }
 
+static void a_trace_names_the_first_node_and_what_held_before_it(void)
+{
+    const char *text =
+        table("{'verdict':'fail','checks':[],'trace':{'precision':'f64','forward':{'reason':null,'first':2,'nodes':["
+              "{'node':'n','op':'normalize','name':'nv','error':0,'bound':1e-9,'pass':true},"
+              "{'node':'c','op':'Conv','name':'cv','error':2e-16,'bound':1e-9,'pass':true},"
+              "{'node':'b','op':'BatchNormalization','name':'bv','error':4.5e-6,'bound':1e-9,'pass':false},"
+              "{'node':'r','op':'Relu','name':'rv','error':null,'bound':1e-9,'pass':false}]},"
+              "'backward':{'reason':'the adapter ended as crashed','first':null,'nodes':[]}}}");
+    CHECK_HAS(text, "Trace, in f64\n");
+    CHECK_HAS(text, "node b (BatchNormalization), value bv");
+    CHECK_HAS(text, "4.5e-06");
+    CHECK_HAS(text, "Of the 2 values before it, the closest: node");
+    CHECK_HAS(text, "(Conv), value cv: error 2.0e-16, bound 1.0e-09.");
+    CHECK_HAS(text, "the adapter ended as crashed");
+    text =
+        table("{'verdict':'fail','checks':[],'trace':{'precision':'f32','forward':{'reason':null,'first':null,'nodes':["
+              "{'node':'c','op':'Conv','name':'cv','error':2e-7,'bound':1e-6,'pass':true}]},'backward':null}}");
+    CHECK_HAS(text, "nothing is beyond its bound");
+    CHECK(!strstr(text, "backward"));
+}
+
 static void none_gives_the_reason(void)
 {
     CHECK_TEXT(table("{'verdict':'none','reason':'this framework does no work','checks':[]}"),
@@ -64,4 +86,5 @@ static void unknown_halves_and_long_names_still_fit(void)
 }
 
 TAP_MAIN(TAP_CASE(checks_are_rows_under_their_half), TAP_CASE(a_failed_check_names_the_worst_tensor_and_the_diagnosis),
-         TAP_CASE(none_gives_the_reason), TAP_CASE(unknown_halves_and_long_names_still_fit))
+         TAP_CASE(a_trace_names_the_first_node_and_what_held_before_it), TAP_CASE(none_gives_the_reason),
+         TAP_CASE(unknown_halves_and_long_names_still_fit))

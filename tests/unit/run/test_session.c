@@ -101,6 +101,32 @@ static void an_unknown_request_is_a_mistake_of_ours(void)
     ys_free(null);
 }
 
+static void an_error_that_is_provoked_does_not_end_it(void)
+{
+    char *null = fixture_null();
+    const char *argv[] = {null, NULL};
+    struct ys_launch launch = launch_of(argv);
+    struct ys_session *session;
+    struct ys_session_end end;
+    REQUIRE((ys_session_open(&launch, &session) == YS_OK));
+    static const struct {
+        const char *type, *code;
+    } provoked[] = {{"dance", "unsupported"}, {"reset", "protocol_error"}};
+    for (size_t i = 0; i < 2; i++) {
+        ys_json *reply = NULL;
+        CHECK_INT(ys_session_provoke(session, fixture_message(provoked[i].type), &reply), YS_OK);
+        CHECK_TEXT(ys_json_get_text(reply, "type", NULL), "error");
+        CHECK_TEXT(ys_json_get_text(reply, "code", NULL), provoked[i].code);
+        CHECK_TEXT(ys_json_get_text(reply, "stage", NULL), provoked[i].type);
+        ys_json_free(reply);
+    }
+    ys_session_close(session, &end);
+    CHECK_TEXT(end.status, "ok");
+    CHECK_INT(end.exit_code, 0);
+    ys_session_end_fini(&end);
+    ys_free(null);
+}
+
 static void a_program_that_cannot_be_executed_is_load_failed(void)
 {
     const char *argv[] = {"/nowhere/adapter", NULL};
@@ -472,7 +498,8 @@ static void a_wish_to_stop_cancels(void)
 }
 
 TAP_MAIN(TAP_CASE(hello_is_exchanged_and_bye_ends_it), TAP_CASE(a_session_starts_in_milliseconds),
-         TAP_CASE(an_unknown_request_is_a_mistake_of_ours), TAP_CASE(a_program_that_cannot_be_executed_is_load_failed),
+         TAP_CASE(an_unknown_request_is_a_mistake_of_ours), TAP_CASE(an_error_that_is_provoked_does_not_end_it),
+         TAP_CASE(a_program_that_cannot_be_executed_is_load_failed),
          TAP_CASE(a_missing_launcher_is_our_failure_and_is_named),
          TAP_CASE(an_adapter_that_says_another_version_is_a_protocol_error),
          TAP_CASE(an_error_is_passed_on_with_stage_and_operator_and_bye_is_still_said),

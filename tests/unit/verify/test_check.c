@@ -346,6 +346,20 @@ static void an_adapter_that_broke_fails_and_is_not_kept(void)
     ys_json_free(proof);
 }
 
+static void the_meaning_alone_is_a_proof_where_no_more_was_wanted(void)
+{
+    struct ys_reference reference = make_reference();
+    struct ys_findings meaning = find(&reference);
+    ys_json *proof = judge(&reference, &meaning, NULL), *checks = ys_json_get(proof, "checks");
+    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "pass");
+    CHECK(ys_json_get_bool(proof, "lasting", false));
+    for (size_t i = 0; i < ys_json_size(checks); i++)
+        CHECK(strcmp(ys_json_get_text(ys_json_at(checks, i), "half", ""), "numerics") != 0);
+    CHECK_TEXT(ys_json_get_text(ys_json_at(checks, 0), "name", ""), "parameters");
+    CHECK_TEXT(ys_json_get_text(ys_json_at(checks, ys_json_size(checks) - 1), "name", ""), "buffers");
+    ys_json_free(proof);
+}
+
 static void an_adapter_that_lacks_an_operator_has_no_proof(void)
 {
     struct ys_reference reference = make_reference();
@@ -353,6 +367,7 @@ static void an_adapter_that_lacks_an_operator_has_no_proof(void)
     ys_json *proof = judge(&reference, NULL, &numerics);
     CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "none");
     CHECK_HAS(ys_json_get_text(proof, "reason", ""), "no Conv");
+    CHECK_TEXT(ys_json_get_text(proof, "ended", ""), "unsupported");
     ys_json_free(proof);
 }
 
@@ -364,4 +379,5 @@ TAP_MAIN(TAP_CASE(equal_answers_pass), TAP_CASE(each_difference_fails_its_own_ch
          TAP_CASE(too_little_precision_fails_the_numerics_alone), TAP_CASE(twins_that_agree_leave_room_for_rounding),
          TAP_CASE(gradients_of_the_numerics_alone_may_be_a_flip), TAP_CASE(of_inference_logits_and_loss_are_judged),
          TAP_CASE(an_adapter_that_broke_fails_and_is_not_kept),
+         TAP_CASE(the_meaning_alone_is_a_proof_where_no_more_was_wanted),
          TAP_CASE(an_adapter_that_lacks_an_operator_has_no_proof))

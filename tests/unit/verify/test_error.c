@@ -132,6 +132,25 @@ static void long_tensors_of_two_formats_are_compared_to_their_end(void)
     ys_safetensors_close(a);
 }
 
+static void columns_are_judged_apart(void)
+{
+    /* Two rows of five; the third column of the second row differs, by an eighth of the largest of its two columns. */
+    double wide[] = {1, 2, -4, 3, 100, 1, 2, 3, 1, 100}, other[10];
+    memcpy(other, wide, sizeof other);
+    other[7] += 0.5;
+    struct ys_tensor ref = vector64("r", wide, 10), a = vector64("a", other, 10);
+    ref.rank = a.rank = 2;
+    ref.shape[0] = a.shape[0] = 2;
+    ref.shape[1] = a.shape[1] = 5;
+    CHECK(ys_error_columns(&a, &ref, 0, 2) == 0);
+    CHECK(ys_error_columns(&a, &ref, 2, 2) == 0.125); /* exact in binary */
+    CHECK(ys_error_columns(&a, &ref, 4, 1) == 0);
+    CHECK(isinf(ys_error_columns(&a, &ref, 3, 3)));
+    CHECK(isinf(ys_error_columns(NULL, &ref, 0, 1)));
+    other[4] = NAN;
+    CHECK(isinf(ys_error_columns(&a, &ref, 4, 1)));
+}
+
 static void equality_is_by_value_over_formats(void)
 {
     double wide[] = {0.5, 3};
@@ -150,4 +169,5 @@ TAP_MAIN(TAP_CASE(the_error_of_logits_is_relative_to_the_largest),
          TAP_CASE(gradients_are_judged_by_the_worst_tensor), TAP_CASE(weights_and_buffers_are_judged_apart),
          TAP_CASE(a_tensor_that_is_noise_is_judged_against_the_largest),
          TAP_CASE(weights_are_judged_relative_to_the_way_gone),
-         TAP_CASE(long_tensors_of_two_formats_are_compared_to_their_end), TAP_CASE(equality_is_by_value_over_formats))
+         TAP_CASE(long_tensors_of_two_formats_are_compared_to_their_end), TAP_CASE(columns_are_judged_apart),
+         TAP_CASE(equality_is_by_value_over_formats))

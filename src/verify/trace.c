@@ -1,0 +1,270 @@
+#include "verify/trace.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "graph/tap.h"
+#include "verify/error.h"
+#include "verify/evidence.h"
+#include "verify/plan.h"
+#include "verify/twin.h"
+#include "verify/verify.h"
+
+#include <math.h>
+#include <string.h>
+
+struct tracer {
+    const struct ys_trace_request *request;
+    struct ys_graph *graph; /* without dropout */
+    struct ys_tap tap;
+    char *graph_path, *tap_path, *order_path;
+    struct ys_proof_extent extent;
+    bool evaluation;
+};
+
+/* One of the two passes: what is asked, and the figures of each place. */
+struct pass {
+    const char *graph_path;
+    struct ys_questions questions;
+    size_t count; /* places: values forward, parameters backward */
+    double *errors, *bounds;
+    char *reason; /* why the framework gave no answer */
+};
+
+static ys_status write_graph(const struct ys_graph *graph, const char *folder, const char *name, char **path)
+{
+    *path = ys_path_join(folder, name);
+    ys_json *json = ys_graph_to_json(graph);
+    ys_status status = *path && json ? ys_json_write(*path, json) : ys_out_of_memory();
+    ys_json_free(json);
+    return status;
+}
+
+static ys_status open_work(struct tracer *t)
+{
+    const ys_json *plan = t->request->plan;
+    const char *folder = t->request->folder;
+    YS_TRY(ys_graph_read(ys_json_get_text(plan, "graph", ""), &t->graph));
+    (void)ys_proof_drop_dropout(t->graph);
+    YS_TRY(ys_tap_make(t->graph, &t->tap));
+    YS_TRY(write_graph(t->graph, folder, "graph.json", &t->graph_path));
+    YS_TRY(write_graph(t->tap.graph, folder, "tap.json", &t->tap_path));
+    t->order_path = ys_path_join(folder, "order.safetensors");
+    if (!t->order_path)
+        return ys_out_of_memory();
+    t->extent = ys_proof_extent(t->graph, ys_json_get_int(plan, "batch", 1));
+    t->evaluation = strcmp(ys_json_get_text(plan, "mode", "train"), "infer") == 0;
+    return ys_proof_order_write(plan, t->extent, t->order_path);
+}
+
+static void close_work(struct tracer *t)
+{
+    ys_tap_fini(&t->tap);
+    ys_graph_free(t->graph);
+    ys_free(t->graph_path);
+    ys_free(t->tap_path);
+    ys_free(t->order_path);
+}
+
+static ys_status keep(void *context, enum ys_answer answer, int64_t batch, struct ys_safetensors **file)
+{
+    struct ys_safetensors **kept = context;
+    (void)answer;
+    (void)batch;
+    ys_safetensors_close(*kept);
+    *kept = *file;
+    *file = NULL;
+    return YS_OK;
+}
+
+static const char *format_of(const struct tracer *t)
+{
+    return t->request->in_format ? ys_json_get_text(t->request->plan, "precision", "f32") : "f64";
+}
+
+static ys_json *make_plan(const struct tracer *t, const struct pass *pass, const char *precision)
+{
+    return ys_proof_plan(t->request->plan, t->extent, pass->graph_path, t->order_path, precision, t->request->folder);
+}
+
+/* Of yardstick's own engine, which must not fail. */
+static ys_status ask_oracle(const struct tracer *t, const struct pass *pass, const ys_json *plan,
+                            struct ys_safetensors **file)
+{
+    struct ys_evidence said = {0};
+    ys_status status = ys_evidence_collect(t->request->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, &pass->questions,
+                                           keep, file, &said);
+    if (status == YS_OK && said.status)
+        status = ys_fail(YS_EINTERNAL, "the oracle ended as %s: %s", said.status, said.message);
+    ys_evidence_fini(&said);
+    return status;
+}
+
+/* Raises each figure to that of `file` where it is larger. */
+static ys_status measure(const struct tracer *t, const struct pass *pass, const struct ys_safetensors *file,
+                         const struct ys_safetensors *ref, double *figures)
+{
+    if (pass->questions.batches == 0) {
+        double *errors = ys_alloc(pass->count, sizeof *errors);
+        ys_status status =
+            errors ? ys_error_each(t->graph, YS_ROLE_WEIGHT, "grad.", file, ref, NULL, errors) : ys_out_of_memory();
+        for (size_t p = 0; status == YS_OK && p < pass->count; p++)
+            figures[p] = fmax(figures[p], errors[p]);
+        ys_free(errors);
+        return status;
+    }
+    const struct ys_tensor *theirs = ys_safetensors_find(file, "logits"), *ours = ys_safetensors_find(ref, "logits");
+    for (size_t i = 0; i < pass->count; i++)
+        figures[i] = fmax(figures[i], ys_error_columns(theirs, ours, t->tap.slices[i].offset, t->tap.slices[i].length));
+    return YS_OK;
+}
+
+/* What rounding alone does at each place. */
+static ys_status ask_twins(const struct tracer *t, struct pass *pass, const struct ys_safetensors *ref)
+{
+    ys_json *plan = make_plan(t, pass, format_of(t));
+    ys_status status = plan ? YS_OK : ys_out_of_memory();
+    for (int twin = 0; status == YS_OK && twin < YS_VERIFY_TWINS; twin++) {
+        struct ys_safetensors *file = NULL;
+        ys_json *moved = ys_proof_plan_builtin(plan, NULL, t->request->folder);
+        status = ys_twin_write(moved, twin, 0, t->request->folder);
+        if (status == YS_OK)
+            status = ask_oracle(t, pass, moved, &file);
+        if (status == YS_OK)
+            status = measure(t, pass, file, ref, pass->bounds);
+        ys_safetensors_close(file);
+        ys_json_free(moved);
+    }
+    for (size_t i = 0; i < pass->count; i++)
+        pass->bounds[i] = YS_VERIFY_TWIN_FACTOR * fmax(pass->bounds[i], YS_VERIFY_TWIN_LEAST);
+    ys_json_free(plan);
+    return status;
+}
+
+static ys_status ask_framework(const struct tracer *t, struct pass *pass, const struct ys_safetensors *ref)
+{
+    const struct ys_trace_request *request = t->request;
+    struct ys_safetensors *file = NULL;
+    struct ys_evidence said = {0};
+    ys_json *plan = make_plan(t, pass, format_of(t));
+    ys_status status = ys_evidence_collect(request->framework, plan, request->env, request->patience_s,
+                                           &pass->questions, keep, &file, &said);
+    if (status == YS_OK && said.status)
+        pass->reason = ys_format("the adapter ended as %s: %s", said.status, said.message ? said.message : "");
+    else if (status == YS_OK)
+        status = measure(t, pass, file, ref, pass->errors);
+    ys_safetensors_close(file);
+    ys_evidence_fini(&said);
+    ys_json_free(plan);
+    return status;
+}
+
+static ys_status ask_all(const struct tracer *t, struct pass *pass, double bound)
+{
+    struct ys_safetensors *ref = NULL;
+    pass->errors = ys_alloc(pass->count, sizeof *pass->errors);
+    pass->bounds = ys_alloc(pass->count, sizeof *pass->bounds);
+    if (!pass->errors || !pass->bounds)
+        return ys_out_of_memory();
+    ys_json *plan = make_plan(t, pass, "f64"), *asked = ys_proof_plan_builtin(plan, "ref", t->request->folder);
+    ys_status status = ask_oracle(t, pass, asked, &ref);
+    if (status == YS_OK && t->request->in_format)
+        status = ask_twins(t, pass, ref);
+    for (size_t i = 0; !t->request->in_format && i < pass->count; i++)
+        pass->bounds[i] = bound;
+    if (status == YS_OK)
+        status = ask_framework(t, pass, ref);
+    ys_safetensors_close(ref);
+    ys_json_free(asked);
+    ys_json_free(plan);
+    return status;
+}
+
+static void add_place(ys_json *half, const struct ys_node *node, const char *name, double error, double bound)
+{
+    ys_json *place = ys_json_object(), *nodes = ys_json_get(half, "nodes");
+    bool pass = error <= bound;
+    if (!pass && ys_json_type_of(ys_json_get(half, "first")) == YS_JSON_NULL)
+        ys_json_set_int(half, "first", (int64_t)ys_json_size(nodes));
+    ys_json_set_string(place, "node", node->name);
+    ys_json_set_string(place, "op", ys_op_name(node->op));
+    ys_json_set_string(place, "name", name);
+    ys_json_set(place, "error", isfinite(error) ? ys_json_real(error) : ys_json_null());
+    ys_json_set_real(place, "bound", bound);
+    ys_json_set_bool(place, "pass", pass);
+    ys_json_append(nodes, place);
+}
+
+static ys_json *begin_half(const struct pass *pass)
+{
+    ys_json *half = ys_json_object();
+    ys_json_set_string(half, "reason", pass->reason);
+    ys_json_set(half, "first", ys_json_null());
+    ys_json_set(half, "nodes", ys_json_array());
+    return half;
+}
+
+static void finish(struct pass *pass)
+{
+    ys_free(pass->errors);
+    ys_free(pass->bounds);
+    ys_free(pass->reason);
+}
+
+static ys_status trace_forward(const struct tracer *t, ys_json *trace)
+{
+    struct pass pass = {.graph_path = t->tap_path,
+                        .questions = {.evaluation = t->evaluation, .forward_only = true, .batches = 1},
+                        .count = t->tap.count};
+    ys_status status = ask_all(t, &pass, t->request->forward_bound);
+    if (status == YS_OK) {
+        ys_json *half = begin_half(&pass);
+        for (size_t i = 0; !pass.reason && i < pass.count; i++) {
+            const struct ys_tap_slice *slice = &t->tap.slices[i];
+            add_place(half, &t->graph->nodes[slice->node], t->graph->values[slice->value].name, pass.errors[i],
+                      pass.bounds[i]);
+        }
+        status = ys_json_set(trace, "forward", half);
+    }
+    finish(&pass);
+    return status;
+}
+
+/* From the loss back: the last node first, and in each node its last parameter. */
+static ys_status trace_backward(const struct tracer *t, ys_json *trace)
+{
+    struct pass pass = {.graph_path = t->graph_path, .count = t->graph->param_count};
+    ys_status status = ask_all(t, &pass, t->request->backward_bound);
+    if (status == YS_OK) {
+        ys_json *half = begin_half(&pass);
+        for (size_t n = t->graph->node_count; !pass.reason && n-- > 0;) {
+            const struct ys_node *node = &t->graph->nodes[n];
+            const int params[] = {node->bias, node->weight};
+            for (size_t k = 0; k < 2; k++)
+                if (params[k] >= 0)
+                    add_place(half, node, t->graph->params[params[k]].name, pass.errors[params[k]],
+                              pass.bounds[params[k]]);
+        }
+        status = ys_json_set(trace, "backward", half);
+    }
+    finish(&pass);
+    return status;
+}
+
+ys_status ys_trace_make(const struct ys_trace_request *request, ys_json **trace)
+{
+    struct tracer tracer = {.request = request};
+    ys_json *made = ys_json_object();
+    ys_status status = made ? open_work(&tracer) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_json_set_string(made, "precision", format_of(&tracer));
+    if (status == YS_OK)
+        status = trace_forward(&tracer, made);
+    if (status == YS_OK)
+        status = tracer.evaluation ? ys_json_set(made, "backward", ys_json_null()) : trace_backward(&tracer, made);
+    close_work(&tracer);
+    if (status == YS_OK)
+        *trace = made;
+    else
+        ys_json_free(made);
+    return status;
+}
