@@ -58,6 +58,7 @@ static ys_json *observed(const struct ys_run *run, const struct ys_session_end *
     const struct ys_tree_peak *peak = &end->peak;
     ys_json *object = ys_json_object(), *notes = ys_json_array();
     ys_json_set(object, "threads_peak", peak->threads ? ys_json_int(peak->threads) : ys_json_null());
+    ys_json_set(object, "threads_busy", run->busy_threads > 0 ? ys_json_real(run->busy_threads) : ys_json_null());
     ys_json_set(object, "processes_peak", peak->processes ? ys_json_int(peak->processes) : ys_json_null());
     put_time(object, "rss_peak_bytes", peak->rss_bytes);
     put_time(object, "process_peak_bytes", peak->process_bytes);

@@ -17,6 +17,7 @@ struct ys_launch {
     size_t cpu_count;
     double stall_limit_s;          /* longest silence while an answer is awaited */
     double run_time_limit_s;       /* from exec on */
+    uint64_t memory_limit_bytes;   /* resident, all processes, as sampled: ten times a second where sample_hz is 0 */
     double sample_hz;              /* looks at the process tree a second; 0: none */
     double stop_grace_s;           /* patience after `bye`; 0: YS_STOP_GRACE_S */
     size_t log_limit_bytes;        /* of adapter.log; 0: YS_LOG_LIMIT_BYTES */

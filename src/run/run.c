@@ -200,6 +200,7 @@ static ys_status go_through(struct ys_run *run)
     YS_TRY(open_plan(run));
     YS_TRY(run->infers ? infer(run) : train_all(run));
     ys_session_look(run->session);
+    run->busy_threads = ys_session_threads(run->session);
     YS_TRY(save_weights(run));
     return ys_session_libraries(run->session, run->libraries);
 }
@@ -257,6 +258,7 @@ ys_status ys_run_execute(const struct ys_run_spec *spec, struct ys_run_record *r
         ys_free(end.message);
         end.message = ys_strdup(message ? message : "out of memory");
     }
+    ys_run_check_threads(&run, &end);
     record->facts = ys_run_facts(&run, &end);
     ys_session_end_fini(&end);
     ys_json_free(run.pauses);

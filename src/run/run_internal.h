@@ -23,6 +23,7 @@ struct ys_run {
     uint64_t open_ns, opened_ns, work_ns, worked_ns, save_ns, saved_ns; /* work: training, or answering requests */
     ys_json *pauses, *checkpoints, *libraries, *opened;
     bool has_weights;
+    double busy_threads; /* that shared the work; 0 when unknown */
     uint64_t own_cpu_ns; /* of yardstick, when the run began */
     struct ys_host_counters before;
 };
@@ -37,6 +38,10 @@ uint64_t ys_run_own_cpu_ns(void);
 ys_status ys_run_take_block(void *context, const ys_json *message);
 /** The same for a `latencies` message, whose requests together take no longer than the time it says passed. */
 ys_status ys_run_take_latencies(void *context, const ys_json *message);
+
+/** Adds a warning to `end` where the framework says that it uses another number of threads than the plan's, or worked
+ * with many more. */
+void ys_run_check_threads(const struct ys_run *run, struct ys_session_end *end);
 
 /** facts of struct ys_run_record, new; NULL without memory. */
 ys_json *ys_run_facts(const struct ys_run *run, const struct ys_session_end *end);

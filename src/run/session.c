@@ -15,6 +15,9 @@ enum { PROTOCOL = 1, RESERVED_SECONDS = 3600, MOST_RESERVED = 1 << 20 };
 /* A process that closes the channel because it is ending gets this long to end. */
 static const uint64_t ENDING_NS = 2000000000;
 
+/* How often memory is looked at where there is a limit and nothing else to sample. */
+static const uint64_t MEMORY_PERIOD_NS = 100000000;
+
 /* Which message ends the answer to which request, and which may come before it. */
 static const struct answer {
     const char *request, *reply, *part;
@@ -63,6 +66,10 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     session->wall_limit_ns = UINT64_MAX;
     session->stall_span_ns = span_ns(launch->stall_limit_s);
     session->period_ns = launch->sample_hz > 0 ? span_ns(1 / launch->sample_hz) : 0;
+    if (launch->memory_limit_bytes && !session->period_ns) {
+        session->period_ns = MEMORY_PERIOD_NS;
+        session->launch.samples = NULL;
+    }
     session->end.exit_code = -1;
     session->end.warnings = ys_json_array();
     session->program = ys_strdup(adapter_name(launch->argv));
@@ -201,6 +208,10 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
     if (now_ns >= session->wall_limit_ns)
         return ys_session_fail(session, "timeout_wall", "the run was not done after %g s (run_time_limit)",
                                session->launch.run_time_limit_s);
+    if (session->launch.memory_limit_bytes && session->sampled_rss_bytes > session->launch.memory_limit_bytes)
+        return ys_session_fail(session, "oom_host", "its processes held %.2f GB, more than the %.2f GB of memory_limit",
+                               (double)session->sampled_rss_bytes * 1e-9,
+                               (double)session->launch.memory_limit_bytes * 1e-9);
     if (!session->is_silenced && session->stall_span_ns && now_ns >= session->heard_ns + session->stall_span_ns)
         return ys_session_fail(session, "stalled", "nothing was heard of %s for %g s (stall_limit)", session->program,
                                session->launch.stall_limit_s);

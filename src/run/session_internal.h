@@ -22,6 +22,7 @@ struct ys_session {
     uint64_t next_sample_ns;
     uint64_t heard_ns;              /* when the adapter last said something, or was last asked something */
     uint64_t sampled_cpu_ns;        /* of the last sample */
+    uint64_t sampled_rss_bytes;     /* likewise */
     bool has_ended;                 /* the adapter's own process: a zombie, or reaped */
     bool is_silenced;               /* the channel has come to its end */
     int ended_code, ended_value;    /* of waitid: CLD_EXITED and the exit code, or CLD_KILLED and the signal */

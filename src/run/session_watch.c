@@ -4,6 +4,7 @@
 #include "base/stop.h"
 #include "probe/maps.h"
 #include "probe/procfs.h"
+#include "probe/threads.h"
 #include "run/session_internal.h"
 #include <errno.h>
 #include <poll.h>
@@ -25,6 +26,7 @@ static void take_sample(struct ys_session *session)
     if (ys_tree_look(session->tree, &sample) != YS_OK)
         return;
     session->sampled_cpu_ns = sample.cpu_ns;
+    session->sampled_rss_bytes = sample.rss_bytes;
     const struct {
         const char *name;
         uint64_t value;
@@ -104,4 +106,16 @@ ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries)
             return status;
     }
     return YS_OK;
+}
+
+double ys_session_threads(struct ys_session *session)
+{
+    const struct ys_tree_member *members;
+    struct ys_thread_share share = {0};
+    size_t count = 0;
+    if (ys_tree_list(session->tree, &members, &count) != YS_OK)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        ys_threads_add(ys_procfs_root(), members[i].pid, &share);
+    return ys_threads_count(&share);
 }

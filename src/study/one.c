@@ -141,6 +141,7 @@ static ys_status execute(struct ys_study *study, struct ys_trial *trial, const s
                        .cpu_count = trial->cpu_count,
                        .stall_limit_s = ys_json_get_number(keys, "stall_limit", 0),
                        .run_time_limit_s = limit_s,
+                       .memory_limit_bytes = (uint64_t)ys_json_get_int(keys, "memory_limit", 0),
                        .sample_hz = ys_json_get_number(keys, "sample_hz", 10)},
         };
         status = ys_run_execute(&spec, record);

@@ -1,0 +1,20 @@
+/* How many threads share a process's work. */
+#ifndef YS_PROBE_THREADS_H
+#define YS_PROBE_THREADS_H
+
+#include <sys/types.h>
+
+/** Sums over threads; begin with zeros. */
+struct ys_thread_share {
+    double used_s, used_squared; /* of the CPU time of each, and of its square */
+};
+
+/** Adds the threads that process `pid` has now, as /proc/PID/task/TID/schedstat tells; nothing where the process has
+ * gone or the kernel lacks these files. `root` as in probe/procfs.h. */
+void ys_threads_add(const char *root, pid_t pid, struct ys_thread_share *share);
+
+/** The square of the sum over the sum of the squares: n threads that used the same CPU time give n, and one that used
+ * little adds little. 0 when nothing is known. */
+double ys_threads_count(const struct ys_thread_share *share);
+
+#endif

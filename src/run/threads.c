@@ -1,0 +1,33 @@
+/* Does a framework keep to the threads it was told to use? The CPUs that it is bound to hold it to them in any case. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "run/run_internal.h"
+#include <inttypes.h>
+
+/* Beside the pool that the plan names there is the thread that feeds it, and frameworks with two pools (one between
+ * operators) have two of that size. */
+static bool are_many(double busy, int64_t asked)
+{
+    return busy > 2.0 * (double)asked + 1;
+}
+
+void ys_run_check_threads(const struct ys_run *run, struct ys_session_end *end)
+{
+    int64_t asked = ys_json_get_int(run->spec->plan, "threads", 0),
+            said = ys_json_get_int(run->opened, "threads", asked);
+    size_t cpus = run->spec->launch.cpu_count;
+    struct ys_buf text = {0};
+    if (run->no_work || asked <= 0 || (said == asked && !are_many(run->busy_threads, asked)))
+        return;
+    ys_buf_printf(&text, "it was told to use %" PRId64 " thread%s", asked, asked == 1 ? "" : "s");
+    if (said != asked)
+        ys_buf_printf(&text, ", says it uses %" PRId64, said);
+    ys_buf_printf(&text, ", had up to %" PRIu32, end->peak.threads);
+    if (run->busy_threads > 0)
+        ys_buf_printf(&text, ", and about %.0f shared the work", run->busy_threads);
+    if (cpus)
+        ys_buf_printf(&text, "; it was bound to %zu CPU%s", cpus, cpus == 1 ? "" : "s");
+    if (end->warnings)
+        ys_json_append(end->warnings, ys_json_string(ys_buf_text(&text)));
+    ys_buf_free(&text);
+}

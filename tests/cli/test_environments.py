@@ -1,0 +1,214 @@
+"""Environments that are broken, in each way that happens, and work that they cannot take: each ends in its status with a
+sentence that says why, and the study goes on. The environment is made by hand and holds a framework of one file."""
+import hashlib
+import json
+import os
+import sys
+import sysconfig
+import unittest
+
+from harness import NULL, ROOT, Case, tearDownModule  # noqa: F401
+
+RECIPE = """name = stub
+title = Stub
+adapter = stub.py
+versions = 1.0
+python = %d.%d
+requirements = stub.txt
+no_work = yes
+opt.appetite = text: bytes that build asks for
+opt.threads = number: threads that it takes, whatever it is told
+opt.lies = bool: it says that it takes those it was told to
+""" % sys.version_info[:2]
+
+FRAMEWORK = """
+version = "1.0"
+"""
+
+# Every step takes the learning rate off every weight.
+ADAPTER = """
+import sys
+import threading
+import time
+sys.path.insert(0, %r)
+import common
+with common.importing("Stub"):
+    import stubframework
+
+class Stub(common.Adapter):
+    name, framework, version = "stub", "Stub", stubframework.version
+    ops = ("normalize", "Flatten", "Gemm", "Relu")
+    options = {"appetite": "0", "threads": 0, "lies": False}
+
+    def build(self, plan):
+        self.memory = bytearray(int(self.option("appetite")))
+        self.reset()
+        count = int(self.option("threads"))
+        for _ in range(1, count):
+            threading.Thread(target=self.spin, daemon=True).start()
+        said = plan.threads if self.option("lies") or not count else count
+        return {"parameters": 1, "threads": said, "libraries": [], "deviations": []}
+
+    def spin(self):
+        while True:
+            pass
+
+    def reset(self):
+        self.now = {name: value.copy() for name, value in self.plan.weights.items()}
+
+    def train_step(self, x, y, lr):
+        for value in self.now.values():
+            value -= lr
+        return 0.5
+
+    def losses(self, handles):
+        time.sleep(0.2)
+        return handles
+
+    def weights(self):
+        return self.now
+
+if __name__ == "__main__":
+    common.serve(Stub())
+""" % os.path.join(ROOT, "adapters")
+
+
+def numpy_folder():
+    """Where NumPy lies, for the environment to see it too."""
+    try:
+        import numpy
+    except ImportError:
+        raise unittest.SkipTest("NumPy is not installed")
+    return os.path.dirname(os.path.dirname(numpy.__file__))
+
+
+class Environments(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.numpy = numpy_folder()
+
+    def setUp(self):
+        super().setUp()
+        self.cache = os.path.join(self.folder, "cache")
+        self.home = os.path.join(self.cache, "envs", "stub@1.0")
+        self.python = os.path.join(self.home, "env", "bin", "python")
+        self.site = os.path.join(self.home, "env", "lib", "python%d.%d" % sys.version_info[:2], "site-packages")
+        self.write("stub.recipe", RECIPE)
+        self.write("stub.txt", "stubframework==1.0\n")
+        self.write("stub.py", ADAPTER)
+        os.makedirs(self.site)
+        os.makedirs(os.path.dirname(self.python))
+        interpreter = os.path.realpath(sys.executable)
+        os.symlink(interpreter, self.python)
+        self.write(os.path.join(self.home, "env", "pyvenv.cfg"), "home = %s\n" % os.path.dirname(interpreter))
+        self.write(os.path.join(self.site, "numpy.pth"), self.numpy + "\n")
+        self.write(os.path.join(self.site, "stubframework.py"), FRAMEWORK)
+        self.note(python_path=interpreter)
+        self.env = {"YARDSTICK_CACHE": self.cache}
+
+    def note(self, **more):
+        with open(os.path.join(self.folder, "stub.txt"), "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        note = {"python_version": "%d.%d" % sys.version_info[:2], "requirements": digest, "size_bytes": 1}
+        self.write(os.path.join(self.home, "installed.json"), json.dumps(dict(note, **more)))
+
+    def study(self, status, *flags, code, model="mlp", env=()):
+        """Runs the stub and the adapter that does nothing; the stub's trial, and what was said."""
+        arguments = ["run", "--recipes=.", "--framework=null,stub", "--model=" + model] + NULL[2:] + ["--repeat=1"]
+        result, err = self.result(*arguments, *flags, code=code, env=dict(self.env, **dict(env)))
+        trials = {trial["factors"]["framework"]: trial for trial in result["trials"]}
+        self.assertEqual(trials["stub"]["status"], status, err)
+        self.assertEqual(trials["null"]["status"], "ok")
+        self.assert_nothing_left()
+        return trials["stub"], err
+
+    def reason(self, *arguments, **options):
+        trial, _ = self.study(*arguments, **options)
+        self.assertNotIn("\n", trial["reason"])
+        return trial["reason"]
+
+    def test_one_that_is_whole_runs_whatever_the_caller_has_set(self):
+        elsewhere = os.path.join(self.folder, "elsewhere")
+        os.mkdir(elsewhere)
+        for module in ("numpy", "stubframework"):
+            self.write(os.path.join("elsewhere", module + ".py"), "raise RuntimeError('this is the module of the caller')\n")
+        caller = {"PYTHONPATH": elsewhere, "PYTHONUSERBASE": elsewhere, "PYTHONHOME": elsewhere, "PYTHONSAFEPATH": "1",
+                  "PYTHONWARNINGS": "error", "VIRTUAL_ENV": elsewhere, "CONDA_PREFIX": elsewhere}
+        self.study("ok", code=0, env=caller)
+
+    def test_one_without_its_framework(self):
+        os.unlink(os.path.join(self.site, "stubframework.py"))
+        reason = self.reason("load_failed", code=1)
+        self.assertIn("cannot import Stub: ModuleNotFoundError: No module named 'stubframework'", reason)
+
+    def test_one_without_numpy(self):
+        os.unlink(os.path.join(self.site, "numpy.pth"))
+        self.write(os.path.join(self.site, "numpy.py"), "raise ImportError('libopenblas.so is not there')\n")
+        self.assertIn("cannot import NumPy: ImportError: libopenblas.so", self.reason("load_failed", code=1))
+
+    def test_one_with_a_numpy_that_its_framework_was_not_made_for(self):
+        """As MXNet 1.9.1 fails with NumPy 1.24 and later."""
+        self.write(os.path.join(self.site, "stubframework.py"), "import numpy\nnumpy.a_name_that_is_gone\n")
+        self.assertIn("cannot import Stub: AttributeError", self.reason("load_failed", code=1))
+
+    def test_one_whose_python_is_gone(self):
+        os.unlink(self.python)
+        trial, _ = self.study("missing", code=0)
+        self.assertIn("its environment is damaged: " + self.python, trial["reason"])
+        self.assertEqual(trial["command"], "yardstick install stub")
+
+    def test_one_whose_python_became_another(self):
+        self.note(python_path="/usr/lib/another/python")
+        trial, _ = self.study("missing", code=0)
+        self.assertIn("its Python is another one since it was installed", trial["reason"])
+        self.assertEqual(trial["command"], "yardstick install stub")
+
+    def test_one_whose_python_sees_no_packages(self):
+        os.rename(self.site, self.site + "-of-another-version")
+        self.assertIn("cannot import", self.reason("load_failed", code=1))
+
+    def test_one_that_was_never_finished(self):
+        os.unlink(os.path.join(self.home, "installed.json"))
+        trial, _ = self.study("missing", code=0)
+        self.assertEqual(trial["reason"], "its installation was interrupted")
+        self.assertEqual(trial["command"], "yardstick install stub")
+
+    def test_one_whose_requirements_changed(self):
+        self.write("stub.txt", "stubframework==1.1\n")
+        self.assertIn("requirements changed", self.reason("missing", code=0))
+
+    def test_an_operator_that_the_framework_lacks(self):
+        reason = self.reason("unsupported", code=0, model="lenet")
+        self.assertIn("no operator Conv", reason)
+
+    def test_a_network_that_the_memory_does_not_hold(self):
+        reason = self.reason("oom_host", "--opt.stub.appetite=%d" % (1 << 60), code=1)
+        self.assertIn("MemoryError", reason)
+
+    def test_a_network_that_needs_more_than_it_may(self):
+        reason = self.reason("oom_host", "--opt.stub.appetite=600000000", "--memory-limit=300MiB", code=1)
+        self.assertRegex(reason, "its processes held 0[.][3-9]. GB, more than the 0.31 GB of memory_limit")
+        self.study("ok", "--memory-limit=2GiB", code=0)
+
+    def thread_warning(self, *flags):
+        trial, err = self.study("ok", "--opt.stub.threads=8", *flags, code=0)
+        warnings = [warning for warning in trial["warnings"] if "was told to use 1 thread" in warning]
+        self.assertEqual(len(warnings), 1, trial["warnings"])
+        self.assertIn("was told to use 1 thread", err)
+        self.assertIn("bound to 1 CPU", warnings[0])
+        self.assertLess(trial["metrics"]["cpu_per_wall"]["value"], 1.1)  # one CPU is all that it got; ticks blur
+        return warnings[0]
+
+    def test_a_framework_that_says_it_takes_more_threads_than_it_was_told(self):
+        self.assertIn("says it uses 8, had up to ", self.thread_warning())
+
+    def test_a_framework_that_takes_more_threads_in_secret(self):
+        self.assertRegex(self.thread_warning("--opt.stub.lies=on"), "had up to [0-9]+, and about [5-9] shared the work")
+
+    def test_one_that_keeps_to_its_threads_is_not_warned_of(self):
+        trial, _ = self.study("ok", code=0)
+        self.assertFalse([warning for warning in trial["warnings"] if "thread" in warning], trial["warnings"])
+
+
+if __name__ == "__main__":
+    unittest.main()

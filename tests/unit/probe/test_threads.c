@@ -1,0 +1,39 @@
+#include "probe/threads.h"
+#include "machine.h"
+#include <math.h>
+
+static double count(const char *root)
+{
+    struct ys_thread_share share = {0};
+    ys_threads_add(root, 7, &share);
+    return ys_threads_count(&share);
+}
+
+static void threads_that_work_alike_count_whole(void)
+{
+    const char *root = machine_new();
+    machine_file("/proc/7/task/7/schedstat", "3000000000 12 4\n");
+    machine_file("/proc/7/task/8/schedstat", "3000000000 12 4\n");
+    machine_file("/proc/7/task/9/schedstat", "3000000000 12 4\n");
+    CHECK(fabs(count(root) - 3) < 1e-12);
+}
+
+static void idle_threads_count_little(void)
+{
+    const char *root = machine_new();
+    machine_file("/proc/7/task/7/schedstat", "10000000000 12 4\n");
+    for (int thread = 8; thread < 40; thread++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/7/task/%d/schedstat", thread);
+        machine_file(path, "1000000 12 4\n");
+    }
+    CHECK(count(root) > 1 && count(root) < 1.01); /* (10 + 32 * 0.001)^2 / (100 + 32e-6) = 1.0064 */
+}
+
+static void a_process_that_is_gone_adds_nothing(void)
+{
+    CHECK(count(machine_new()) == 0);
+}
+
+TAP_MAIN(TAP_CASE(threads_that_work_alike_count_whole), TAP_CASE(idle_threads_count_little),
+         TAP_CASE(a_process_that_is_gone_adds_nothing))
