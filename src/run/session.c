@@ -163,6 +163,10 @@ static ys_status handle(struct ys_session *session, ys_json *message, const stru
     const char *type = ys_json_get_text(message, "type", "");
     session->heard_ns = ys_time_ns();
     ys_status status = YS_OK;
+    if (!expected) {
+        *reply = message;
+        return YS_OK;
+    }
     if (strcmp(type, "error") == 0) {
         const char *code = ys_session_error_word(ys_json_get_text(message, "code", ""));
         const char *text = ys_json_get_text(message, "message", "the adapter gave no reason");
@@ -170,10 +174,6 @@ static ys_status handle(struct ys_session *session, ys_json *message, const stru
         const char *stage = ys_json_get_text(message, "stage", NULL);
         if (stage && stage[0])
             snprintf(session->end.stage, sizeof session->end.stage, "%s", stage);
-    if (!expected) {
-        *reply = message;
-        return YS_OK;
-    }
         session->is_obedient = code != NULL;
         if (!code)
             status = ys_session_fail(session, "protocol_error", "an error of unknown code \"%s\": %s",
@@ -276,17 +276,6 @@ static ys_status wait_answer(struct ys_session *session, const struct answer *ex
     }
 }
 
-ys_status ys_session_request(struct ys_session *session, ys_json *message_taken, ys_session_on_message on_message,
-                             void *context, ys_json **reply)
-{
-    *reply = NULL;
-    const char *type = ys_json_get_text(message_taken, "type", "");
-    const struct answer *expected = NULL;
-    for (size_t i = 0; i < sizeof ANSWERS / sizeof ANSWERS[0]; i++)
-        if (strcmp(ANSWERS[i].request, type) == 0)
-            expected = &ANSWERS[i];
-    if (session->has_failed || !expected) {
-        ys_status status = session->has_failed
 static ys_status ask(struct ys_session *session, ys_json *message_taken, const struct answer *expected,
                      ys_session_on_message on_message, void *context, ys_json **reply)
 {
@@ -306,6 +295,17 @@ static ys_status ask(struct ys_session *session, ys_json *message_taken, const s
     return wait_answer(session, expected, on_message, context, reply);
 }
 
+ys_status ys_session_request(struct ys_session *session, ys_json *message_taken, ys_session_on_message on_message,
+                             void *context, ys_json **reply)
+{
+    *reply = NULL;
+    const char *type = ys_json_get_text(message_taken, "type", "");
+    const struct answer *expected = NULL;
+    for (size_t i = 0; i < sizeof ANSWERS / sizeof ANSWERS[0]; i++)
+        if (strcmp(ANSWERS[i].request, type) == 0)
+            expected = &ANSWERS[i];
+    if (session->has_failed || !expected) {
+        ys_status status = session->has_failed
                                ? ys_fail(session->failure, "%s", session->end.message ? session->end.message : "")
                                : ys_fail(YS_EINTERNAL, "there is no request \"%s\"", type);
         ys_json_free(message_taken);
