@@ -95,9 +95,14 @@ class Channel:
 
 @contextlib.contextmanager
 def importing(what):
-    """Put around the import of a framework: if that fails, yardstick is told so in answer to its first message."""
+    """Put around the import of a framework: if that fails, yardstick is told so in answer to its first message. What a
+    framework imports where it is there, such as jax, is not looked for among the adapters."""
+    adapters = [folder for folder in sys.path if os.path.abspath(folder) == _HERE]
+    for folder in adapters:
+        sys.path.remove(folder)
     try:
         yield
+        sys.path += adapters
     except Exception as error:  # a broken installation fails in many ways, not by ImportError alone
         traceback.print_exc()
         channel = Channel()
