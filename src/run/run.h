@@ -19,6 +19,8 @@ struct ys_run_spec {
     void *context;
 };
 
+#define YS_RUN_WEIGHTS_NAME "weights.safetensors" /* the final weights, in the run's folder */
+
 /** What is known of a run. Times are nanoseconds of ys_time_ns(); what was not reached or is not known is null.
  *
  * facts: {"status", "stage", "exit_code", "signal", "message", "log_tail", "warnings": [..], "times", "hello": {..},

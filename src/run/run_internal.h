@@ -28,8 +28,6 @@ struct ys_run {
     struct ys_host_counters before;
 };
 
-#define YS_RUN_WEIGHTS_NAME "weights.safetensors"
-
 /** User and system time of yardstick itself so far. */
 uint64_t ys_run_own_cpu_ns(void);
 

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "framework/own.h"
 #include "stat/summary.h"
 #include "study/state.h"
 
@@ -185,11 +186,17 @@ static ys_status check_option(void *context, const char *name, const char *optio
     return status;
 }
 
+static ys_status own_settings(void *context, const char *framework, const char *data, ys_json **own, char **reason)
+{
+    return ys_framework_own(framework, data, context, own, reason);
+}
+
 struct ys_job_hooks ys_study_job_hooks(const char *const *recipe_dirs)
 {
     return (struct ys_job_hooks){
         .context = (void *)(uintptr_t)recipe_dirs,
         .check_framework = check_framework,
         .check_option = check_option,
+        .own_settings = own_settings,
     };
 }

@@ -10,6 +10,7 @@
 #include "metric/metric.h"
 #include "probe/host.h"
 #include "run/run.h"
+#include "study/agreement.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -97,11 +98,43 @@ static ys_status evaluate_into(const struct ys_study *study, const struct ys_tri
     return status;
 }
 
-static ys_status check_run(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
-                           const char *folder, ys_json *facts)
+/* One run under way, and what it needs. */
+struct one {
+    struct ys_study *study;
+    struct ys_trial *trial;
+    const struct ys_work *work;
+    int64_t round;
+    const char *folder;
+    ys_json *plan;
+    bool agrees; /* of same weights: `agreement` is open */
+    struct ys_agreement agreement;
+};
+
+/* What was predicted with the common weights, as a fact of the run. */
+static ys_status check_agreement(const struct one *one, ys_json *facts)
 {
+    ys_json *found = NULL;
+    char *folder = ys_path_join(one->folder, "agreement");
+    ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_agreement_find(&one->agreement, one->trial, one->work, one->plan, folder, &found);
+    if (status == YS_OK && ys_json_get_text(found, "reason", NULL))
+        ys_log_warn("%s: its predictions could not be had: %s", ys_json_get_text(one->trial->json, "id", ""),
+                    ys_json_get_text(found, "reason", ""));
+    ys_free(folder);
+    return status == YS_OK ? ys_json_set(facts, "agreement", found) : status;
+}
+
+static ys_status check_run(const struct one *one, ys_json *facts)
+{
+    const struct ys_study *study = one->study;
+    const struct ys_trial *trial = one->trial;
+    const struct ys_work *work = one->work;
+    const char *folder = one->folder;
     if (strcmp(ys_json_get_text(facts, "status", ""), "ok") != 0 || trial->framework->no_work)
         return YS_OK;
+    if (one->agrees)
+        return check_agreement(one, facts);
     const ys_json *checkpoints = ys_json_get(facts, "checkpoints");
     for (size_t i = 0; i < ys_json_size(checkpoints); i++) {
         ys_json *checkpoint = ys_json_at(checkpoints, i);
@@ -110,45 +143,69 @@ static ys_status check_run(const struct ys_study *study, const struct ys_trial *
     return evaluate_into(study, trial, work, folder, facts, ys_json_get_text(facts, "weights", NULL));
 }
 
-static double least(double a, double b)
+static ys_status execute(const struct one *one, struct ys_run_record *record)
 {
-    return a > 0 && (b <= 0 || a < b) ? a : b;
-}
-
-static ys_status execute(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work, int64_t round,
-                         const char *folder, struct ys_run_record *record)
-{
+    struct ys_study *study = one->study;
+    const struct ys_trial *trial = one->trial;
     const ys_json *keys = ys_json_get(trial->json, "keys");
-    struct progress progress = {.study = study, .id = ys_json_get_text(trial->json, "id", ""), .round = round};
-    ys_json *plan = ys_work_plan(work, trial, study->seed + (uint64_t)round, folder);
+    struct progress progress = {.study = study, .id = ys_json_get_text(trial->json, "id", ""), .round = one->round};
     char **env = NULL;
-    double limit_s = ys_json_get_number(keys, "run_time_limit", 0);
-    if (study->deadline_ns)
-        limit_s = least(limit_s, ((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9 + 0.001);
-    ys_status status = plan ? ys_start_env(trial->framework, trial->threads, ys_json_get(trial->json, "env"), &env)
-                            : ys_out_of_memory();
+    ys_status status = ys_start_env(trial->framework, trial->threads, ys_json_get(trial->json, "env"), &env);
     if (status == YS_OK) {
         struct ys_run_spec spec = {
             .trial = trial->json,
-            .plan = plan,
-            .round = round,
+            .plan = one->plan,
+            .round = one->round,
             .on_progress = on_progress,
             .context = &progress,
             .launch = {.argv = (const char *const *)trial->framework->argv,
                        .env = (const char *const *)env,
-                       .folder = folder,
+                       .folder = one->folder,
                        .cpus = trial->cpus,
                        .cpu_count = trial->cpu_count,
                        .stall_limit_s = ys_json_get_number(keys, "stall_limit", 0),
-                       .run_time_limit_s = limit_s,
+                       .run_time_limit_s = ys_study_run_limit_s(study, keys),
                        .memory_limit_bytes = (uint64_t)ys_json_get_int(keys, "memory_limit", 0),
                        .sample_hz = ys_json_get_number(keys, "sample_hz", 10)},
         };
         status = ys_run_execute(&spec, record);
     }
     ys_start_env_free(env);
-    ys_json_free(plan);
     return status;
+}
+
+/* The plan, and of same weights what it points to. */
+static ys_status plan_run(struct one *one)
+{
+    const uint64_t seed = one->study->seed + (uint64_t)one->round;
+    one->plan = ys_work_plan(one->work, one->trial, seed, one->folder);
+    if (!one->plan)
+        return ys_out_of_memory();
+    if (!ys_trial_same_weights(one->trial) || one->trial->framework->no_work)
+        return YS_OK;
+    YS_TRY(ys_agreement_open(one->study, one->trial, one->work, seed, &one->agreement));
+    one->agrees = true;
+    return one->agreement.taught.failure ? YS_OK : ys_agreement_plan(&one->agreement, one->trial, one->plan);
+}
+
+/* Where the common weights could not be trained, how that failed is how this run did. */
+static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
+{
+    uint64_t start_ns = ys_time_ns();
+    ys_status status = plan_run(one);
+    one->study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
+    if (status != YS_OK)
+        return status;
+    if (!one->agreement.taught.failure)
+        return execute(one, record);
+    record->facts = ys_json_ref(one->agreement.taught.failure);
+    return YS_OK;
+}
+
+static void end_one(struct one *one)
+{
+    ys_agreement_fini(&one->agreement);
+    ys_json_free(one->plan);
 }
 
 /* The log of a run that went well says little; a job may ask that it be dropped. */
@@ -229,28 +286,32 @@ static ys_status note_work(const struct ys_trial *trial, ys_json *facts)
     return ys_json_set(facts, "work", note);
 }
 
-static ys_status run_prepared(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work, int64_t round,
-                              int attempt, const char *folder)
+static ys_status run_prepared(struct one *one, int attempt)
 {
+    struct ys_study *study = one->study;
+    struct ys_trial *trial = one->trial;
     struct ys_run_record record = {0};
     uint64_t start_ns = ys_time_ns();
-    ys_status status = execute(study, trial, work, round, folder, &record);
+    ys_status status = plan_and_execute(one, &record);
     if (!record.facts)
         return status != YS_OK ? status : ys_fail(YS_EINTERNAL, "a run left no record");
     if (note_work(trial, record.facts) != YS_OK) {
         ys_run_record_fini(&record);
         return ys_out_of_memory();
     }
-    ys_status checked = status == YS_OK ? check_run(study, trial, work, folder, record.facts) : YS_OK;
+    uint64_t check_ns = ys_time_ns();
+    ys_status checked = status == YS_OK ? check_run(one, record.facts) : YS_OK;
+    if (one->agrees) /* no part of the run, as evaluating a training is */
+        study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;
     if (study->deadline_ns && ys_time_ns() >= study->deadline_ns &&
         strcmp(ys_json_get_text(record.facts, "status", ""), "timeout_wall") == 0) {
         ys_json_set_string(record.facts, "status", "cancelled");
         ys_json_set_string(record.facts, "message", "the study's time limit passed");
     }
     char *message = status != YS_OK || checked != YS_OK ? ys_strdup(ys_error()) : NULL;
-    ys_status stored = store_run(study, trial, round, attempt, &record);
-    judge(study, trial, record.facts, folder);
-    drop_log(trial, folder, record.facts);
+    ys_status stored = store_run(study, trial, one->round, attempt, &record);
+    judge(study, trial, record.facts, one->folder);
+    drop_log(trial, one->folder, record.facts);
     study->spent_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     ys_run_record_fini(&record);
     if (stored == YS_OK && message)
@@ -266,12 +327,14 @@ ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64
     struct ys_work work;
     double prepared_s = study->prepare_s;
     YS_TRY(ys_study_prepare(study, trial, round, 0, &work));
-    study->prepare_in_rounds_s += study->prepare_s - prepared_s;
     char *folder = ys_format("%s/runs/r%" PRId64 "-t%" PRId64 "-a%d", study->folder, round,
                              ys_json_get_int(trial->json, "index", 0), attempt);
     ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    struct one one = {.study = study, .trial = trial, .work = &work, .round = round, .folder = folder};
     if (status == YS_OK)
-        status = run_prepared(study, trial, &work, round, attempt, folder);
+        status = run_prepared(&one, attempt);
+    study->prepare_in_rounds_s += study->prepare_s - prepared_s;
+    end_one(&one);
     ys_free(folder);
     ys_work_fini(&work);
     return status;

@@ -50,7 +50,7 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
         const char *model = ys_json_text(ys_trial_key(trial, "model"), "");
-        bool known = false;
+        bool known = !trial->data;
         for (size_t k = 0; !known && k < ys_json_size(works); k++)
             known = strcmp(ys_json_get_text(ys_json_at(works, k), "model", ""), model) == 0 &&
                     strcmp(ys_json_get_text(ys_json_at(works, k), "data", ""), trial->data->name) == 0;
@@ -136,9 +136,28 @@ ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial,
     return status;
 }
 
+double ys_study_run_limit_s(const struct ys_study *study, const ys_json *keys)
+{
+    double limit_s = ys_json_get_number(keys, "run_time_limit", 0);
+    if (!study->deadline_ns)
+        return limit_s;
+    double left_s = ((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9 + 0.001;
+    return left_s > 0 && (limit_s <= 0 || left_s < limit_s) ? left_s : limit_s;
+}
+
 static void on_progress(void *context, const char *what)
 {
     ys_progress("proving %s: %s", (const char *)context, what);
+}
+
+/* Of what was not proven there is none. */
+static ys_status add_trace(struct ys_study *study, const struct ys_verify_request *request, ys_json *proof)
+{
+    ys_json *trace = NULL;
+    if (strcmp(ys_json_get_text(proof, "verdict", "none"), "none") == 0)
+        return YS_OK;
+    YS_TRY(ys_verify_trace(study->verifier, request, proof, &trace));
+    return ys_json_set(proof, "trace", trace);
 }
 
 ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof)
@@ -150,31 +169,21 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
     char *id = ys_strdup(ys_json_get_text(trial->json, "id", ""));
     ys_json *plan = ys_work_plan(&work, trial, study->seed, "");
     struct ys_verify_request request = {
-/* Of what was not proven there is none. */
-static ys_status add_trace(struct ys_study *study, const struct ys_verify_request *request, ys_json *proof)
-{
-    ys_json *trace = NULL;
-    if (strcmp(ys_json_get_text(proof, "verdict", "none"), "none") == 0)
-        return YS_OK;
-    YS_TRY(ys_verify_trace(study->verifier, request, proof, &trace));
-    return ys_json_set(proof, "trace", trace);
-}
-
         .framework = trial->framework,
         .plan = plan,
         .env = ys_json_get(trial->json, "env"),
         .stall_limit_s = ys_json_number(ys_trial_key(trial, "stall_limit"), 0),
         .fresh = study->options->fresh_proofs,
+        .meaning_only = study->options->meaning_only,
         .on_progress = on_progress,
         .context = id,
     };
     ys_status status = plan && id ? ys_verify_prove(study->verifier, &request, proof) : ys_out_of_memory();
+    if (status == YS_OK && study->options->trace)
+        status = add_trace(study, &request, *proof);
     ys_progress_clear();
     ys_json_free(plan);
     ys_free(id);
     ys_work_fini(&work);
     return status;
-        .meaning_only = study->options->meaning_only,
 }
-    if (status == YS_OK && study->options->trace)
-        status = add_trace(study, &request, *proof);

@@ -45,6 +45,8 @@ ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial,
                            struct ys_work *work) YS_MUST_CHECK;
 /** The proof of one trial, from the cache or made now. */
 ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof) YS_MUST_CHECK;
+/** Seconds that a run with these keys may take: its own limit, and what the study's leaves. 0: no limit. */
+double ys_study_run_limit_s(const struct ys_study *study, const ys_json *keys);
 int ys_study_exit_code(const struct ys_study *study);
 
 #endif

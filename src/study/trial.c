@@ -112,10 +112,44 @@ static ys_status describe_framework(struct ys_trial *trial)
     return YS_OK;
 }
 
+bool ys_trial_same_weights(const struct ys_trial *trial)
+{
+    return strcmp(ys_json_text(ys_trial_key(trial, "compare"), ""), "same-weights") == 0;
+}
+
+/* How long the weights of same weights are trained, and the requests that predict the test rows. */
+static ys_status resolve_same_weights(struct ys_trial *trial)
+{
+    ys_json *keys = ys_json_get(trial->json, "keys"), *training = ys_json_copy(keys);
+    int64_t all = trial->data->test_count, asked = ys_json_get_int(keys, "rows", all);
+    int64_t rows = asked < all ? asked : all, batch = ys_json_get_int(keys, "batch", 1);
+    bool untrained = ys_json_get_int(keys, "steps", -1) == 0;
+    ys_status status = training ? ys_json_set_string(training, "mode", "train") : ys_out_of_memory();
+    if (status == YS_OK && !untrained)
+        status = ys_job_steps(training, trial->data->train_count, &trial->taught_steps);
+    ys_json_free(training);
+    if (status == YS_OK)
+        status = ys_json_set_int(keys, "rows", rows);
+    return status == YS_OK ? ys_json_set_int(keys, "requests", (rows + batch - 1) / batch) : status;
+}
+
+/* What the job itself knows that it cannot be run needs its framework and its CPUs to be shown, and no more. */
+static ys_status resolve_unsupported(struct ys_trial *trial, const char *reason, const char *const *recipe_dirs)
+{
+    YS_TRY(pick_cpus(trial));
+    YS_TRY(ys_framework_find(ys_json_text(ys_trial_key(trial, "framework"), ""), recipe_dirs, &trial->framework));
+    YS_TRY(describe_framework(trial));
+    cannot_run(trial, "unsupported", reason, NULL);
+    return YS_OK;
+}
+
 static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, const char *const *recipe_dirs)
 {
     const ys_json *keys = ys_json_get(trial->json, "keys");
     const char *id = ys_json_get_text(trial->json, "id", "");
+    const char *unsupported = ys_json_get_text(trial->json, "unsupported", NULL);
+    if (unsupported)
+        return resolve_unsupported(trial, unsupported, recipe_dirs);
     YS_TRY(find_data(set, ys_json_get_text(keys, "data", ""), ys_json_get_text(keys, "model", ""), &trial->data));
     int64_t batch = ys_json_get_int(keys, "batch", 1);
     if (batch > trial->data->train_count)
@@ -123,6 +157,8 @@ static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, c
                        "%s: batch = %lld is larger than the data set %s: it has %lld training rows, give at most that",
                        id, (long long)batch, trial->data->name, (long long)trial->data->train_count);
     ys_status status = ys_work_resolve(trial);
+    if (status == YS_OK && ys_trial_same_weights(trial))
+        status = resolve_same_weights(trial);
     if (status != YS_OK)
         return ys_fail_in(status, "%s", id);
     YS_TRY(ys_job_steps(keys, trial->data->train_count, &trial->steps));

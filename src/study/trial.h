@@ -11,9 +11,10 @@
 struct ys_trial {
     ys_json *json;                     /* as it is stored: the job's trial with framework, status, reason, command */
     struct ys_framework *framework;    /* owned */
-    const struct ys_dataset *data;     /* owned by the set */
+    const struct ys_dataset *data;     /* owned by the set; NULL where the job itself says that it cannot run */
     const char *status;                /* NULL: it can run; else "missing", "unsupported" or "skipped" */
     int64_t steps;                     /* batches of its order: training steps, or batches that requests go round */
+    int64_t taught_steps;              /* of same weights: training steps that make them; 0: the initial weights */
     int64_t parameters, multiply_adds; /* of its network */
     int threads;
     int *cpus; /* `threads` of them, or those of the key `cpus` */
@@ -38,5 +39,7 @@ void ys_trials_fini(struct ys_trial_set *set);
 
 /** Key `key` of the trial. */
 const ys_json *ys_trial_key(const struct ys_trial *trial, const char *key);
+/** Whether it predicts with weights that the built-in engine trained: compare = same-weights. */
+bool ys_trial_same_weights(const struct ys_trial *trial);
 
 #endif

@@ -163,19 +163,23 @@ static ys_status name_files(struct ys_work *work)
     return work->graph_path && work->weights_path && work->order_path ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status prepare(struct making *m, struct ys_work *work)
+ys_status ys_work_shelve(const char *key, ys_shelf_fill fill, void *context, struct ys_shelf_item *item)
 {
-    char values[YS_SHA256_TEXT];
-    YS_TRY(key_of_files(m, work->key));
-    YS_TRY(key_of_values(m, values));
-    YS_TRY(ys_shelf_take(WORK_SHELF, work->key, fill_files, m, &work->files));
-    YS_TRY(ys_shelf_take(WORK_SHELF, values, fill_values, m, &work->values));
-    YS_TRY(name_files(work));
-    work->loss = m->graph->loss;
-    work->label_smoothing = m->graph->label_smoothing;
-    if ((work->files.filled || work->values.filled) && ys_shelf_trim(WORK_SHELF, WORK_LIMIT) != YS_OK)
+    YS_TRY(ys_shelf_take(WORK_SHELF, key, fill, context, item));
+    if (item->filled && ys_shelf_trim(WORK_SHELF, WORK_LIMIT) != YS_OK)
         ys_log_warn("old works stay in the cache: %s", ys_error());
     return YS_OK;
+}
+
+static ys_status prepare(struct making *m, struct ys_work *work)
+{
+    YS_TRY(key_of_files(m, work->key));
+    YS_TRY(key_of_values(m, work->values_key));
+    YS_TRY(ys_work_shelve(work->key, fill_files, m, &work->files));
+    YS_TRY(ys_work_shelve(work->values_key, fill_values, m, &work->values));
+    work->loss = m->graph->loss;
+    work->label_smoothing = m->graph->label_smoothing;
+    return name_files(work);
 }
 
 ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t least_steps, struct ys_work *work)
@@ -216,9 +220,11 @@ static ys_json *plan_input(const struct ys_work *work, const struct ys_trial *tr
     return input;
 }
 
-/* NULL for what is no optimizer. */
-static ys_json *plan_optimizer(const ys_json *keys)
+/* NULL for what is no optimizer. Where nothing is trained it is the plainest, whatever the keys say. */
+static ys_json *plan_optimizer(const ys_json *trial_keys)
 {
+    const bool trains = strcmp(ys_json_get_text(trial_keys, "mode", "train"), "train") == 0;
+    const ys_json *keys = trains ? trial_keys : NULL;
     struct ys_job_optimizer optimizer;
     if (ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer) != YS_OK)
         return NULL;

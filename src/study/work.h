@@ -9,7 +9,8 @@
 #include "study/trial.h"
 
 struct ys_work {
-    char key[YS_SHA256_TEXT]; /* equal for equal work */
+    char key[YS_SHA256_TEXT];        /* equal for equal work */
+    char values_key[YS_SHA256_TEXT]; /* equal for equal initial weights */
     char *graph_path, *weights_path, *order_path;
     enum ys_loss loss; /* the job's, or the model's own */
     double label_smoothing;
@@ -25,6 +26,9 @@ ys_status ys_work_resolve(struct ys_trial *trial) YS_MUST_CHECK;
 ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t least_steps,
                           struct ys_work *work) YS_MUST_CHECK;
 void ys_work_fini(struct ys_work *work);
+
+/** Holds the folder `key` on the shelf of works; see ys_shelf_take(). */
+ys_status ys_work_shelve(const char *key, ys_shelf_fill fill, void *context, struct ys_shelf_item *item) YS_MUST_CHECK;
 
 /** The plan of one run (docs/protocol.md). New value, NULL without memory. */
 ys_json *ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder);

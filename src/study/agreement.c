@@ -1,0 +1,465 @@
+#include "study/agreement.h"
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "data/order.h"
+#include "graph/tap.h"
+#include "verify/error.h"
+#include "verify/evidence.h"
+#include "verify/plan.h"
+
+#include <string.h>
+
+#define AGREEMENT_VERSION 1 /* part of the key: raise it when the same inputs would give other references */
+
+/* Layers are looked at on so many rows, or on fewer where their values in double would take more than so much. */
+static const int64_t TAP_ROWS = 8, TAP_BYTES = (int64_t)512 << 20;
+
+void ys_agreement_fini(struct ys_agreement *agreement)
+{
+    char *paths[] = {agreement->order_path, agreement->tap_path, agreement->tap_order_path, agreement->logits_path,
+                     agreement->layers_path};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        ys_free(paths[i]);
+    ys_taught_fini(&agreement->taught);
+    ys_shelf_release(&agreement->files);
+    *agreement = (struct ys_agreement){0};
+}
+
+/* Answers of one session: the logits of the rows asked for, row by row. */
+struct answers {
+    int64_t rows, width;
+    double *values;  /* [rows, width] */
+    int64_t got;     /* rows so far */
+    char *reason;    /* why they are not all there; NULL */
+    bool wrong_form; /* a file without logits of that form */
+};
+
+static void answers_fini(struct answers *answers)
+{
+    ys_free(answers->values);
+    ys_free(answers->reason);
+    *answers = (struct answers){0};
+}
+
+/* Takes the logits of the next batch; rows beyond those asked for fill it up. */
+static ys_status take(void *context, enum ys_answer answer, int64_t batch, struct ys_safetensors **file)
+{
+    struct answers *answers = context;
+    const struct ys_tensor *logits = ys_safetensors_find(*file, "logits");
+    (void)answer;
+    (void)batch;
+    if (!logits || logits->rank != 2 || logits->shape[1] != answers->width) {
+        answers->wrong_form = true;
+        return YS_OK;
+    }
+    for (int64_t r = 0; r < logits->shape[0] && answers->got < answers->rows; r++, answers->got++)
+        for (int64_t k = 0; k < answers->width; k++)
+            answers->values[answers->got * answers->width + k] =
+                ys_tensor_value(logits, (size_t)(r * answers->width + k));
+    return YS_OK;
+}
+
+/* A session of `framework` with `plan`: forward of all its batches. `answers` has rows and width. An adapter that fails
+ * is YS_OK with a reason. */
+static ys_status ask(const struct ys_framework *framework, const ys_json *plan, const ys_json *env, double patience_s,
+                     struct answers *answers)
+{
+    const struct ys_questions questions = {.evaluation = true, .batches = ys_json_get_int(plan, "steps", 0)};
+    struct ys_evidence said = {0};
+    answers->values = ys_alloc((size_t)(answers->rows * answers->width), sizeof *answers->values);
+    if (!answers->values)
+        return ys_out_of_memory();
+    ys_status status = ys_evidence_collect(framework, plan, env, patience_s, &questions, take, answers, &said);
+    if (status == YS_OK && said.status)
+        answers->reason = ys_format("%s: %s", said.status, said.message ? said.message : "no message");
+    else if (status == YS_OK && (answers->wrong_form || answers->got < answers->rows))
+        answers->reason = ys_strdup("wrong_output: its logits have another shape than the graph says");
+    ys_evidence_fini(&said);
+    return status;
+}
+
+ys_status ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial, ys_json *plan)
+{
+    ys_json *input = ys_json_get(plan, "input");
+    ys_json_set_string(input, "path", trial->data->test_path);
+    ys_json_set_string(input, "order", agreement->order_path);
+    ys_json_set_string(plan, "weights", agreement->taught.weights_path);
+    return ys_json_set_int(plan, "steps", agreement->batches);
+}
+
+/* `plan` of a prediction, made that of the layers. */
+static ys_status tap_plan(const struct ys_agreement *agreement, int64_t rows, ys_json *plan)
+{
+    ys_json *input = ys_json_get(plan, "input");
+    ys_json_set_string(input, "order", agreement->tap_order_path);
+    ys_json_set_string(plan, "graph", agreement->tap_path);
+    ys_json_set_int(plan, "batch", rows);
+    return ys_json_set_int(plan, "steps", 1);
+}
+
+/* The work as the references do it: by the built-in engine with all CPUs, whatever the trial has. */
+static ys_status reference_plan(const struct ys_agreement *agreement, const struct ys_trial *trial,
+                                const struct ys_work *work, const char *backend, const char *precision,
+                                const char *folder, ys_json **plan)
+{
+    int threads = ys_host_cpus_allowed();
+    int *picked = ys_alloc((size_t)threads, sizeof *picked);
+    ys_json *cpus = ys_json_array(), *base = ys_work_plan(work, trial, 0, folder);
+    ys_status status = picked && cpus && base ? ys_host_cpu_pick(threads, picked) : ys_out_of_memory();
+    for (int i = 0; status == YS_OK && i < threads; i++)
+        status = ys_json_append(cpus, ys_json_int(picked[i]));
+    *plan = status == YS_OK ? ys_proof_plan_builtin(base, backend, folder) : NULL;
+    ys_json_free(base);
+    ys_free(picked);
+    if (!*plan) {
+        ys_json_free(cpus);
+        return status == YS_OK ? ys_out_of_memory() : status;
+    }
+    ys_json_set(*plan, "cpus", cpus);
+    ys_json_set_int(*plan, "threads", threads);
+    ys_json_set_string(*plan, "precision", precision);
+    return ys_agreement_plan(agreement, trial, *plan);
+}
+
+/* Batches of the first rows in their order; the last is filled up from the beginning. */
+static ys_status write_order(const char *path, int64_t rows, int64_t batch, int64_t batches)
+{
+    if (batches > YS_ORDER_MAX_ROWS / batch)
+        return ys_fail(YS_EINVAL, "%lld batches of %lld rows are more than one run may have: take a smaller batch",
+                       (long long)batches, (long long)batch);
+    uint32_t *order = ys_alloc((size_t)(batches * batch), sizeof *order);
+    double *rates = ys_alloc((size_t)batches, sizeof *rates);
+    ys_status status = order && rates ? YS_OK : ys_out_of_memory();
+    for (int64_t i = 0; status == YS_OK && i < batches * batch; i++)
+        order[i] = (uint32_t)(i % rows);
+    if (status == YS_OK)
+        status = ys_order_save(path, order, batch, batches, rates);
+    ys_free(order);
+    ys_free(rates);
+    return status;
+}
+
+/* The answers as a matrix; it borrows them. */
+static struct ys_tensor matrix_of(const struct answers *answers, const char *name)
+{
+    return (struct ys_tensor){.name = name,
+                              .dtype = YS_F64,
+                              .rank = 2,
+                              .shape = {answers->rows, answers->width},
+                              .data = answers->values,
+                              .size_bytes = (size_t)(answers->rows * answers->width) * sizeof *answers->values};
+}
+
+static ys_status write_values(const char *path, const char *name, const struct answers *answers)
+{
+    const struct ys_tensor tensor = matrix_of(answers, name);
+    return ys_safetensors_write(path, &tensor, 1, NULL);
+}
+
+/* What a reference is made from. */
+struct asking {
+    const struct ys_study *study;
+    const struct ys_trial *trial;
+    const struct ys_work *work;
+    const struct ys_agreement *agreement; /* its paths lie in the folder that is being filled */
+};
+
+/* A reference that fails is a failure of yardstick. */
+static ys_status ask_reference(const struct asking *asking, const ys_json *plan, struct answers *answers)
+{
+    YS_TRY(ask(asking->study->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, answers));
+    return answers->reason ? ys_fail(YS_EINTERNAL, "the built-in engine's own prediction ended as %s", answers->reason)
+                           : YS_OK;
+}
+
+static int64_t tap_width(const struct ys_tap *tap)
+{
+    return tap->count ? tap->slices[tap->count - 1].offset + tap->slices[tap->count - 1].length : 0;
+}
+
+static int64_t tap_rows(const struct ys_tap *tap, int64_t rows)
+{
+    int64_t fit = TAP_BYTES / (int64_t)sizeof(double) / (tap_width(tap) > 0 ? tap_width(tap) : 1);
+    int64_t most = rows < TAP_ROWS ? rows : TAP_ROWS;
+    return fit < 1 ? 1 : fit < most ? fit : most;
+}
+
+static ys_status fill_logits(const struct asking *asking, const struct ys_graph *graph, const char *folder)
+{
+    const struct ys_agreement *agreement = asking->agreement;
+    struct answers answers = {.rows = agreement->rows, .width = graph->values[graph->output].shape[1]};
+    ys_json *plan = NULL;
+    ys_status status = reference_plan(agreement, asking->trial, asking->work, NULL, "f32", folder, &plan);
+    if (status == YS_OK)
+        status = ask_reference(asking, plan, &answers);
+    if (status == YS_OK)
+        status = write_values(agreement->logits_path, "logits", &answers);
+    ys_json_free(plan);
+    answers_fini(&answers);
+    return status;
+}
+
+static ys_status fill_layers(const struct asking *asking, const struct ys_tap *tap, const char *folder)
+{
+    const struct ys_agreement *agreement = asking->agreement;
+    struct answers answers = {.rows = tap_rows(tap, agreement->rows), .width = tap_width(tap)};
+    ys_json *plan = NULL, *json = ys_graph_to_json(tap->graph);
+    ys_status status = json ? ys_json_write(agreement->tap_path, json) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = write_order(agreement->tap_order_path, answers.rows, answers.rows, 1);
+    if (status == YS_OK)
+        status = reference_plan(agreement, asking->trial, asking->work, "ref", "f64", folder, &plan);
+    if (status == YS_OK)
+        status = tap_plan(agreement, answers.rows, plan);
+    if (status == YS_OK)
+        status = ask_reference(asking, plan, &answers);
+    if (status == YS_OK)
+        status = write_values(agreement->layers_path, "layers", &answers);
+    ys_json_free(plan);
+    ys_json_free(json);
+    answers_fini(&answers);
+    return status;
+}
+
+static ys_status name_files(struct ys_agreement *agreement, const char *folder)
+{
+    agreement->order_path = ys_path_join(folder, "order.safetensors");
+    agreement->tap_path = ys_path_join(folder, "tap.json");
+    agreement->tap_order_path = ys_path_join(folder, "tap-order.safetensors");
+    agreement->logits_path = ys_path_join(folder, "logits.safetensors");
+    agreement->layers_path = ys_path_join(folder, "layers.safetensors");
+    return agreement->order_path && agreement->tap_path && agreement->tap_order_path && agreement->logits_path &&
+                   agreement->layers_path
+               ? YS_OK
+               : ys_out_of_memory();
+}
+
+static ys_status fill_all(const struct asking *asking, const struct ys_graph *graph, const char *folder)
+{
+    const struct ys_agreement *agreement = asking->agreement;
+    int64_t batch = ys_json_integer(ys_trial_key(asking->trial, "batch"), 1);
+    struct ys_tap tap = {0};
+    YS_TRY(write_order(agreement->order_path, agreement->rows, batch, agreement->batches));
+    YS_TRY(fill_logits(asking, graph, folder));
+    YS_TRY(ys_tap_make(graph, &tap));
+    ys_status status = fill_layers(asking, &tap, folder);
+    ys_tap_fini(&tap);
+    return status;
+}
+
+static ys_status fill(void *context, const char *folder)
+{
+    struct asking asking = *(const struct asking *)context;
+    struct ys_agreement here = *asking.agreement;
+    struct ys_graph *graph = NULL;
+    asking.agreement = &here;
+    ys_progress("%s: asking the built-in engine and the oracle", ys_json_get_text(asking.trial->json, "id", ""));
+    ys_status status = name_files(&here, folder);
+    if (status == YS_OK)
+        status = ys_graph_read(asking.work->graph_path, &graph);
+    if (status == YS_OK)
+        status = fill_all(&asking, graph, folder);
+    ys_graph_free(graph);
+    here.taught = (struct ys_taught){0}; /* borrowed, as the rest of it that is no path */
+    here.files = (struct ys_shelf_item){0};
+    ys_agreement_fini(&here);
+    ys_progress_clear();
+    return status;
+}
+
+/* Hash over all that the references depend on. */
+static ys_status key_of(const struct asking *asking, char key[YS_SHA256_TEXT])
+{
+    const struct ys_agreement *agreement = asking->agreement;
+    char *all =
+        ys_format("agreement %d|%s|%s|%lld|%lld|%s", AGREEMENT_VERSION, agreement->taught.key,
+                  asking->trial->data->test_hash, (long long)agreement->rows,
+                  (long long)ys_json_integer(ys_trial_key(asking->trial, "batch"), 1), asking->study->oracle->closure);
+    if (!all)
+        return ys_out_of_memory();
+    ys_sha256_text(all, strlen(all), key);
+    ys_free(all);
+    return YS_OK;
+}
+
+static ys_status open_all(const struct asking *asking, uint64_t seed, struct ys_agreement *agreement)
+{
+    const struct ys_trial *trial = asking->trial;
+    char key[YS_SHA256_TEXT];
+    agreement->rows = ys_json_integer(ys_trial_key(trial, "rows"), 0);
+    agreement->batches = ys_json_integer(ys_trial_key(trial, "requests"), 0);
+    YS_TRY(ys_taught_open(asking->study, trial, asking->work, seed, &agreement->taught));
+    if (agreement->taught.failure)
+        return YS_OK;
+    YS_TRY(key_of(asking, key));
+    YS_TRY(ys_work_shelve(key, fill, (void *)(uintptr_t)asking, &agreement->files));
+    return name_files(agreement, agreement->files.folder);
+}
+
+ys_status ys_agreement_open(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+                            uint64_t seed, struct ys_agreement *agreement)
+{
+    const struct asking asking = {.study = study, .trial = trial, .work = work, .agreement = agreement};
+    *agreement = (struct ys_agreement){0};
+    ys_status status = open_all(&asking, seed, agreement);
+    if (status != YS_OK)
+        ys_agreement_fini(agreement);
+    return status;
+}
+
+/* The first largest; a NaN is never larger. */
+static int64_t predicted(const double *logits, int64_t classes)
+{
+    int64_t best = 0;
+    for (int64_t k = 1; k < classes; k++)
+        if (logits[k] > logits[best])
+            best = k;
+    return best;
+}
+
+static ys_status compare_logits(const struct answers *a, const struct ys_tensor *ref, const int64_t *labels,
+                                ys_json *found)
+{
+    const struct ys_tensor matrix = matrix_of(a, "logits");
+    int64_t apart = 0, right = 0, reference_right = 0;
+    for (int64_t r = 0; r < a->rows; r++) {
+        int64_t here = predicted(a->values + r * a->width, a->width);
+        int64_t there = predicted((const double *)ref->data + r * a->width, a->width);
+        apart += here != there;
+        right += here == labels[r];
+        reference_right += there == labels[r];
+    }
+    ys_json_set_int(found, "disagreements", apart);
+    ys_json_set_real(found, "accuracy", (double)right / (double)a->rows);
+    ys_json_set_real(found, "reference_accuracy", (double)reference_right / (double)a->rows);
+    return ys_json_set_real(found, "logits_error", ys_error_columns(&matrix, ref, 0, a->width));
+}
+
+/* The reference in `path`, tensor `name`; its file stays open. */
+static ys_status open_reference(const char *path, const char *name, struct ys_safetensors **file,
+                                const struct ys_tensor **tensor)
+{
+    YS_TRY(ys_safetensors_open(path, file));
+    return ys_safetensors_need(*file, name, YS_F64, 2, NULL, tensor);
+}
+
+static ys_status find_logits(const struct ys_agreement *agreement, const struct ys_trial *trial, const ys_json *plan,
+                             double patience_s, ys_json *found)
+{
+    struct ys_safetensors *file = NULL, *data = NULL;
+    const struct ys_tensor *ref, *labels;
+    struct answers answers = {.rows = agreement->rows};
+    ys_status status = open_reference(agreement->logits_path, "logits", &file, &ref);
+    if (status == YS_OK)
+        status = ys_safetensors_open(trial->data->test_path, &data);
+    if (status == YS_OK)
+        status = ys_safetensors_need(data, "y", YS_I64, 1, NULL, &labels);
+    if (status == YS_OK) {
+        answers.width = ref->shape[1];
+        status = ask(trial->framework, plan, ys_json_get(trial->json, "env"), patience_s, &answers);
+    }
+    if (status == YS_OK && !answers.reason)
+        status = compare_logits(&answers, ref, labels->data, found);
+    if (status == YS_OK)
+        status = ys_json_set_string(found, "reason", answers.reason);
+    answers_fini(&answers);
+    ys_safetensors_close(file);
+    ys_safetensors_close(data);
+    return status;
+}
+
+static ys_status compare_layers(const struct ys_graph *graph, const struct ys_tap *tap, const struct answers *a,
+                                const struct ys_tensor *ref, ys_json *layers)
+{
+    const struct ys_tensor matrix = matrix_of(a, "layers");
+    for (size_t s = 0; s < tap->count; s++) {
+        const struct ys_tap_slice *slice = &tap->slices[s];
+        ys_json *layer = ys_json_object();
+        ys_json_set_string(layer, "value", graph->values[slice->value].name);
+        ys_json_set_string(layer, "op", ys_op_name(graph->nodes[slice->node].op));
+        ys_json_set_real(layer, "error", ys_error_columns(&matrix, ref, slice->offset, slice->length));
+        YS_TRY(ys_json_append(layers, layer));
+    }
+    return YS_OK;
+}
+
+static ys_status ask_layers(const struct ys_agreement *agreement, const struct ys_trial *trial, const ys_json *plan,
+                            double patience_s, struct answers *answers)
+{
+    ys_json *tapped = ys_json_copy(plan);
+    ys_status status = tapped ? tap_plan(agreement, answers->rows, tapped) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ask(trial->framework, tapped, ys_json_get(trial->json, "env"), patience_s, answers);
+    ys_json_free(tapped);
+    return status;
+}
+
+static ys_status find_layers(const struct ys_agreement *agreement, const struct ys_trial *trial,
+                             const struct ys_graph *graph, const ys_json *plan, double patience_s, ys_json *found)
+{
+    struct ys_safetensors *file = NULL;
+    const struct ys_tensor *ref;
+    struct ys_tap tap = {0};
+    struct answers answers = {0};
+    ys_json *layers = ys_json_array();
+    ys_status status = layers ? open_reference(agreement->layers_path, "layers", &file, &ref) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_tap_make(graph, &tap);
+    if (status == YS_OK) {
+        answers.rows = ref->shape[0];
+        answers.width = ref->shape[1];
+        status = ask_layers(agreement, trial, plan, patience_s, &answers);
+    }
+    if (status == YS_OK && !answers.reason)
+        status = compare_layers(graph, &tap, &answers, ref, layers);
+    ys_json_set_int(found, "layers_rows", answers.rows);
+    ys_json_set(found, "layers", answers.reason ? ys_json_null() : ys_json_ref(layers));
+    if (status == YS_OK)
+        status = ys_json_set_string(found, "layers_reason", answers.reason);
+    ys_json_free(layers);
+    answers_fini(&answers);
+    ys_tap_fini(&tap);
+    ys_safetensors_close(file);
+    return status;
+}
+
+/* What is known before anything is asked. */
+static ys_json *begin_found(const struct ys_agreement *agreement, const struct ys_trial *trial)
+{
+    static const char *const unknown[] = {"disagreements", "accuracy", "reference_accuracy", "logits_error"};
+    ys_json *found = ys_json_object();
+    ys_json_set_string(found, "reference", "builtin");
+    ys_json_set_int(found, "weights_steps", trial->taught_steps);
+    ys_json_set_int(found, "rows", agreement->rows);
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+        ys_json_set(found, unknown[i], ys_json_null());
+    return found;
+}
+
+ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct ys_trial *trial,
+                            const struct ys_work *work, const ys_json *plan, const char *folder, ys_json **found)
+{
+    double stall_s = ys_json_number(ys_trial_key(trial, "stall_limit"), 0);
+    /* Not a run: what a network that shows its insides takes says nothing of the one that does not. */
+    double patience_s = stall_s > 0 ? 10 * stall_s : YS_EVIDENCE_PATIENCE_S;
+    ys_json *made = begin_found(agreement, trial), *here = ys_json_copy(plan);
+    struct ys_graph *graph = NULL;
+    ys_status status = made && here ? ys_json_set_string(here, "folder", folder) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_graph_read(work->graph_path, &graph);
+    ys_progress("%s: predicting the test rows", ys_json_get_text(trial->json, "id", ""));
+    if (status == YS_OK)
+        status = find_logits(agreement, trial, here, patience_s, made);
+    if (status == YS_OK)
+        status = find_layers(agreement, trial, graph, here, patience_s, made);
+    ys_progress_clear();
+    ys_graph_free(graph);
+    ys_json_free(here);
+    if (status == YS_OK)
+        *found = made;
+    else
+        ys_json_free(made);
+    return status;
+}

@@ -1,0 +1,180 @@
+#include "study/teach.h"
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "framework/start_env.h"
+#include "run/run.h"
+
+#include <string.h>
+
+#define TEACH_VERSION 1 /* part of the key: raise it when the same inputs would give other weights */
+
+void ys_taught_fini(struct ys_taught *taught)
+{
+    ys_shelf_release(&taught->files);
+    ys_free(taught->weights_path);
+    ys_json_free(taught->failure);
+    *taught = (struct ys_taught){0};
+}
+
+/* One training of the built-in engine. */
+struct lesson {
+    const struct ys_study *study;
+    struct ys_trial trial; /* what it trains: the trial's work, in no format and with no option but its own */
+    struct ys_work work;
+    uint64_t seed;
+    const char *id;   /* of the trial that wants the weights */
+    ys_json *failure; /* facts of a run that failed; owned */
+};
+
+/* The trial as the built-in engine trains it. */
+static ys_status describe_lesson(const struct ys_trial *trial, ys_json **json)
+{
+    ys_json *copy = ys_json_copy(trial->json), *keys = ys_json_get(copy, "keys");
+    ys_json_set_string(keys, "mode", "train");
+    ys_json_set_string(keys, "framework", "builtin");
+    ys_json_set_string(keys, "precision", "f32");
+    ys_json_set(keys, "requests", ys_json_null());
+    ys_json_set(copy, "env", ys_json_object());
+    if (!copy || ys_json_set(copy, "options", ys_json_object()) != YS_OK) {
+        ys_json_free(copy);
+        return ys_out_of_memory();
+    }
+    *json = copy;
+    return YS_OK;
+}
+
+static ys_status begin_lesson(struct lesson *lesson, const struct ys_trial *wants)
+{
+    struct ys_trial *trial = &lesson->trial;
+    *trial = (struct ys_trial){.data = wants->data,
+                               .steps = wants->taught_steps,
+                               .parameters = wants->parameters,
+                               .multiply_adds = wants->multiply_adds,
+                               .threads = ys_host_cpus_allowed()};
+    trial->cpu_count = (size_t)trial->threads;
+    trial->cpus = ys_alloc(trial->cpu_count, sizeof *trial->cpus);
+    if (!trial->cpus)
+        return ys_out_of_memory();
+    YS_TRY(ys_host_cpu_pick(trial->threads, trial->cpus));
+    YS_TRY(describe_lesson(wants, &trial->json));
+    return ys_work_prepare(trial, lesson->seed, 0, &lesson->work);
+}
+
+static void end_lesson(struct lesson *lesson)
+{
+    ys_work_fini(&lesson->work);
+    ys_json_free(lesson->trial.json);
+    ys_free(lesson->trial.cpus);
+    ys_json_free(lesson->failure);
+}
+
+static void on_progress(void *context, const char *stage, double fraction)
+{
+    const struct lesson *lesson = context;
+    ys_progress("%s: its weights, by the built-in engine: %s %.0f%%", lesson->id, stage, fraction * 100);
+}
+
+static ys_status run_lesson(struct lesson *lesson, const ys_json *plan, const char *folder,
+                            struct ys_run_record *record)
+{
+    const struct ys_framework *teacher = lesson->study->oracle;
+    const ys_json *keys = ys_json_get(lesson->trial.json, "keys");
+    char **env = NULL;
+    ys_status status = ys_start_env(teacher, lesson->trial.threads, NULL, &env);
+    if (status == YS_OK) {
+        struct ys_run_spec spec = {
+            .trial = lesson->trial.json,
+            .plan = plan,
+            .on_progress = on_progress,
+            .context = lesson,
+            .launch = {.argv = (const char *const *)teacher->argv,
+                       .env = (const char *const *)env,
+                       .folder = folder,
+                       .cpus = lesson->trial.cpus,
+                       .cpu_count = lesson->trial.cpu_count,
+                       .stall_limit_s = ys_json_get_number(keys, "stall_limit", 0),
+                       .run_time_limit_s = ys_study_run_limit_s(lesson->study, keys)},
+        };
+        status = ys_run_execute(&spec, record);
+    }
+    ys_start_env_free(env);
+    return status;
+}
+
+/* The run's facts, said to be those of the training. */
+static ys_status note_failure(struct lesson *lesson, ys_json *facts)
+{
+    char *message = ys_format("the built-in engine could not train the weights: %s",
+                              ys_json_get_text(facts, "message", "no message"));
+    ys_json_set_string(facts, "message", message);
+    ys_status status = ys_fail(YS_EIO, "%s", message ? message : "out of memory");
+    ys_free(message);
+    lesson->failure = ys_json_ref(facts);
+    return status;
+}
+
+/* Leaves YS_RUN_WEIGHTS_NAME in `folder`. */
+static ys_status fill(void *context, const char *folder)
+{
+    struct lesson *lesson = context;
+    struct ys_run_record record = {0};
+    ys_json *plan = ys_work_plan(&lesson->work, &lesson->trial, lesson->seed, folder);
+    ys_status status = plan ? run_lesson(lesson, plan, folder, &record) : ys_out_of_memory();
+    ys_progress_clear();
+    if (status == YS_OK && strcmp(ys_json_get_text(record.facts, "status", ""), "ok") != 0)
+        status = note_failure(lesson, record.facts);
+    ys_run_record_fini(&record);
+    ys_json_free(plan);
+    return status;
+}
+
+/* Hash over all that the weights depend on. */
+static ys_status key_of(const struct lesson *lesson, char key[YS_SHA256_TEXT])
+{
+    ys_json *plan = ys_work_plan(&lesson->work, &lesson->trial, lesson->seed, "");
+    char *optimizer = ys_json_dump(ys_json_get(plan, "optimizer"), YS_JSON_SORTED);
+    char *all = optimizer ? ys_format("taught %d|%s|%s|%s", TEACH_VERSION, lesson->work.key, optimizer,
+                                      lesson->study->oracle->closure)
+                          : NULL;
+    if (all)
+        ys_sha256_text(all, strlen(all), key);
+    ys_status status = all ? YS_OK : ys_out_of_memory();
+    ys_json_free(plan);
+    ys_free(optimizer);
+    ys_free(all);
+    return status;
+}
+
+static ys_status teach(struct lesson *lesson, const struct ys_trial *trial, struct ys_taught *taught)
+{
+    YS_TRY(begin_lesson(lesson, trial));
+    YS_TRY(key_of(lesson, taught->key));
+    ys_status status = ys_work_shelve(taught->key, fill, lesson, &taught->files);
+    if (lesson->failure && status == YS_EIO) {
+        taught->failure = lesson->failure;
+        lesson->failure = NULL;
+        return YS_OK;
+    }
+    if (status == YS_OK)
+        taught->weights_path = ys_path_join(taught->files.folder, YS_RUN_WEIGHTS_NAME);
+    return status == YS_OK && !taught->weights_path ? ys_out_of_memory() : status;
+}
+
+ys_status ys_taught_open(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+                         uint64_t seed, struct ys_taught *taught)
+{
+    *taught = (struct ys_taught){0};
+    if (trial->taught_steps == 0) {
+        memcpy(taught->key, work->values_key, sizeof taught->key);
+        taught->weights_path = ys_strdup(work->weights_path);
+        return taught->weights_path ? YS_OK : ys_out_of_memory();
+    }
+    struct lesson lesson = {.study = study, .seed = seed, .id = ys_json_get_text(trial->json, "id", "")};
+    ys_status status = teach(&lesson, trial, taught);
+    end_lesson(&lesson);
+    if (status != YS_OK)
+        ys_taught_fini(taught);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* The weights of compare = same-weights: those that the built-in engine has after training the trial's steps. Made once
+ * and kept in the cache, they are one file for every framework, numeric format and number of threads. */
+#ifndef YS_STUDY_TEACH_H
+#define YS_STUDY_TEACH_H
+
+#include "study/state.h"
+
+struct ys_taught {
+    char *weights_path;         /* NULL when training them failed */
+    char key[YS_SHA256_TEXT];   /* equal for equal weights */
+    ys_json *failure;           /* facts of the run that should have made them (run/run.h); NULL when all went well */
+    struct ys_shelf_item files; /* held until ys_taught_fini(); nothing where the weights are the initial ones */
+};
+
+/** The weights for `trial`, whose work in this round is `work` with `seed`. Training takes every CPU that yardstick may
+ * use, in f32. YS_OK also when it failed as a run can (diverged, out of memory): `failure` tells. YS_EINTR. */
+ys_status ys_taught_open(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+                         uint64_t seed, struct ys_taught *taught) YS_MUST_CHECK;
+void ys_taught_fini(struct ys_taught *taught); /* a zeroed one is fine */
+
+#endif
