@@ -25,6 +25,7 @@ SCRIPT = os.path.join(driver.ADAPTERS, "pytorch.py")
 # Both sides round in double; sums here have at most a few hundred terms, and correct implementations were seen to
 # differ by 1e-13 at most. The smallest mistake below moves something by 1e-8 or more.
 BOUND = 1e-10
+compiles = unittest.skipUnless(hasattr(torch, "compile"), "PyTorch %s has no torch.compile" % torch.__version__)
 
 
 def error(value, reference):
@@ -199,6 +200,7 @@ class PyTorch(Case):
         reply = self.adapter.need("error", "open", plan=self.work.plan())
         self.assertEqual((reply["code"], reply["op"]), ("unsupported", "Gelu"))
 
+    @compiles
     def test_every_mode_of_torch_compile_is_taken(self):
         for mode in ("default", "reduce-overhead", "max-autotune"):
             adapter = self.start()
@@ -208,6 +210,13 @@ class PyTorch(Case):
         self.assertEqual(reply["code"], "build_failed")
         self.assertIn("fastest", reply["message"])
 
+    @unittest.skipIf(hasattr(torch, "compile"), "PyTorch %s has torch.compile" % torch.__version__)
+    def test_without_torch_compile_it_is_unsupported(self):
+        reply = self.adapter.need("error", "open", plan=self.work.plan(options={"compile": "default"}))
+        self.assertEqual(reply["code"], "unsupported")
+        self.assertIn(torch.__version__, reply["message"])
+
+    @compiles
     def test_a_missing_compiler_is_named(self):
         before = os.environ.get("CXX")
         os.environ["CXX"] = "/nowhere/c++"
@@ -264,6 +273,7 @@ class Process(Case):
     def test_it_infers_in_bfloat16_and_channels_last(self):
         self.assertLess(self.infers("bf16", channels_last=True), 0.05)
 
+    @compiles
     def test_compiled_it_agrees(self):
         if not shutil.which(os.environ.get("CXX", "g++")):
             self.skipTest("torch.compile needs a C++ compiler")
