@@ -1,0 +1,104 @@
+"""TensorFlow 2 on the CPU: a training loop of one's own in tf.function, on request compiled by XLA or eager.
+
+The network, its loss and its optimizers are in tensorflow_network.py, its operators in tensorflow_operators.py.
+"""
+
+import common
+
+with common.importing("TensorFlow"):
+    import tensorflow as tf
+    from tensorflow.python.framework.test_util import IsMklEnabled
+
+import tensorflow_network
+
+
+class TensorFlow2(tensorflow_network.TensorFlowAdapter):
+    precisions = ("f32", "f64", "bf16")
+    options = {"function": True, "xla": False}
+
+    def build(self, plan):
+        if self.option("xla") and not self.option("function"):
+            raise common.BuildFailed("XLA compiles functions: opt.tensorflow.xla needs opt.tensorflow.function = on")
+        tf.config.threading.set_intra_op_parallelism_threads(plan.threads)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
+        self.network = tensorflow_network.Network(plan, explicit=True, dilated=bool(self.option("xla")))
+        self.functions = {}
+        if plan.mode == "train":
+            self.optimizer = tensorflow_network.Optimizer(self.network)
+        self.reset()
+        deviations = ["compiled by XLA"] * self.option("xla")
+        deviations += ["eager, without tf.function"] * (not self.option("function"))
+        return {
+            "parameters": self.network.count_parameters(),
+            "threads": tf.config.threading.get_intra_op_parallelism_threads(),
+            "libraries": ["oneDNN in TensorFlow's own operators: %s" % ("on" if IsMklEnabled() else "off")],
+            "deviations": deviations,
+        }
+
+    def reset(self):
+        for variable, value in self.initial_values():
+            variable.assign(value)
+        self.steps = 0
+        network = self.network
+        if self.plan.mode == "infer" and network.compute != network.dtype:
+            network.narrow = {name: tf.cast(variable, network.compute) for name, variable in network.variables.items()}
+
+    def function(self, name, *state):
+        """The method of that name, with `state` as its first arguments, as a function that TensorFlow traces when it is
+        first called."""
+        key = (name,) + state
+        if key not in self.functions:
+            def call(*tensors):
+                return getattr(self, name)(*state, *tensors)
+            self.functions[key] = call
+            if self.option("function"):
+                self.functions[key] = tf.function(call, jit_compile=self.option("xla") or None)
+        return self.functions[key]
+
+    def pass_forward(self, train, x, y):
+        logits, _ = self.network.run(x, train, tf.constant(0))
+        return logits, self.network.loss(logits, y)
+
+    def pass_backward(self, train, x, y):
+        with tf.GradientTape() as tape:
+            _, loss = self.pass_forward(train, x, y)
+        return loss, tape.gradient(loss, [self.network.variables[name] for name in self.network.trained])
+
+    def pass_step(self, x, y, rates, step):
+        network = self.network
+        with tf.GradientTape() as tape:
+            logits, statistics = network.run(x, True, step)
+            loss = network.loss(logits, y)
+        gradients = tape.gradient(loss, [network.variables[name] for name in network.trained])
+        self.optimizer.apply(gradients, statistics, rates)
+        return loss
+
+    def pass_infer(self, x):
+        return self.network.run(x, False, None)[0]
+
+    def forward(self, x, y, train):
+        x, y = tf.constant(x), tf.constant(y)
+        logits, loss = self.function("pass_forward", train)(x, y)
+        return {"x": x.numpy(), "y": y.numpy(), "logits": logits.numpy(), "loss": loss.numpy()}
+
+    def backward(self, x, y, train):
+        loss, gradients = self.function("pass_backward", train)(tf.constant(x), tf.constant(y))
+        return loss.numpy(), self.leave(zip(self.network.trained, (gradient.numpy() for gradient in gradients)))
+
+    def train_step(self, x, y, lr):
+        self.steps += 1
+        rates = tf.constant(self.optimizer.find_rates(lr, self.steps), self.network.dtype)
+        return self.function("pass_step")(tf.constant(x), tf.constant(y), rates, tf.constant(self.steps))
+
+    def losses(self, handles):
+        return [float(loss) for loss in handles]
+
+    def infer_step(self, x):
+        return self.function("pass_infer")(tf.constant(x)).numpy()
+
+    def weights(self):
+        return self.leave((name, variable.numpy()) for name, variable in self.network.variables.items())
+
+
+if __name__ == "__main__":
+    common.serve(TensorFlow2())

@@ -1,0 +1,285 @@
+"""What the adapters of TensorFlow 1.15 and 2 share: the network, its loss and its optimizers, spelled alike in both.
+
+Images are (N, height, width, channels): see tensorflow_operators.py.
+"""
+
+import math
+import zlib
+
+import common
+import numpy as np
+
+from tensorflow_operators import (JOINTS, OPERATORS, batch_norm_double, batch_norm_fused, find_axis, find_sides,
+                                  list_paddings, name_padding, pad, rank, spread, tf, to_nhwc)
+
+DTYPES = {"f32": tf.float32, "f64": tf.float64, "bf16": tf.float32}  # of parameters
+
+
+class Layout:
+    """How TensorFlow keeps a parameter: the graph's array, reshaped to `parts` and then transposed by `order`."""
+
+    def __init__(self, shape, order=None, parts=None):
+        self.shape, self.parts = tuple(shape), tuple(parts or shape)
+        self.order = tuple(order or range(len(self.parts)))
+
+    def enter(self, array):
+        return array.reshape(self.parts).transpose(self.order)
+
+    def leave(self, array):
+        return array.transpose(np.argsort(self.order)).reshape(self.shape)
+
+    def inside(self):
+        """The shape of what TensorFlow keeps."""
+        return [self.parts[axis] for axis in self.order]
+
+
+class Network:
+    """The plan's graph. variables: name -> tf.Variable, in TensorFlow's layout; layouts: name -> Layout; trained: the
+    names of role `weight`; absent: elements of absent connections.
+
+    explicit, dilated: whether convolutions take a list of paddings, and dilations, gradients included.
+    """
+
+    def __init__(self, plan, explicit, dilated):
+        self.plan, self.explicit, self.dilated = plan, explicit, dilated
+        self.dtype = DTYPES[plan.precision]
+        self.compute = tf.bfloat16 if plan.precision == "bf16" else self.dtype
+        self.layouts, self.variables, self.narrow, self.absent = {}, {}, {}, 0
+        for node in plan.graph["nodes"]:
+            for role, name in node.get("params", {}).items():
+                self.layouts[name] = self.find_layout(node, role, name)
+        for entry in plan.params:
+            name = entry["name"]
+            self.variables[name] = self.make_variable(name, entry["role"] == "weight")
+        self.trained = [entry["name"] for entry in plan.params if entry["role"] == "weight"]
+
+    def make_variable(self, name, trainable=False):
+        return tf.Variable(tf.zeros(self.layouts[name].inside(), self.dtype), trainable=trainable)
+
+    def find_layout(self, node, role, name):
+        shape = self.plan.weights[name].shape
+        if role == "weight" and node["op"] == "Gemm":
+            return Layout(shape, (1, 0))
+        if role == "weight" and node["op"] == "Conv":
+            attrs = node["attrs"]
+            self.absent += sum(shape[1] - len(seen) for seen in attrs.get("connections", [])) * shape[2] * shape[3]
+            if self.is_depthwise(attrs, shape):
+                return Layout(shape, (2, 3, 0, 1), (attrs["group"], shape[0] // attrs["group"]) + shape[2:])
+            return Layout(shape, (2, 3, 1, 0))
+        return Layout(shape)
+
+    @staticmethod
+    def is_depthwise(attrs, shape):
+        """Whether TensorFlow's depthwise convolution is this one."""
+        return (attrs["group"] > 1 and shape[1] == 1 and attrs["strides"][0] == attrs["strides"][1]
+                and attrs["dilations"] == [1, 1] and "connections" not in attrs)
+
+    def count_parameters(self):
+        sizes = [int(np.prod(self.variables[name].shape.as_list())) for name in self.trained]
+        return sum(sizes) - self.absent
+
+    def run(self, x, train, step):
+        """The logits in the dtype of the parameters, and {running statistic: what a training step sets it to}. x:
+        pixels as in the graph; step: the number of the training step, from which dropout draws."""
+        others = {"normalize": self.normalize, "Conv": self.conv, "Gemm": self.gemm}
+        values, statistics = {self.plan.graph["inputs"][0]["name"]: to_nhwc(x)}, {}
+        for node in self.plan.graph["nodes"]:
+            op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
+            inputs = [values[name] for name in node["in"]]
+            if op in OPERATORS:
+                results = [OPERATORS[op](inputs[0], attrs)]
+            elif op in JOINTS:
+                if len({value.dtype for value in inputs}) > 1:
+                    inputs = [tf.cast(value, self.compute) for value in inputs]
+                results = [JOINTS[op](inputs, attrs)]
+            elif op == "Split":
+                results = tf.split(inputs[0], attrs["split"], find_axis(inputs[0], attrs["axis"]))
+            elif op == "BatchNormalization":
+                results = [self.batch_norm(inputs[0], attrs, names, train, statistics)]
+            elif op == "Dropout":
+                results = [self.dropout(inputs[0], node, train, step)]
+            else:
+                results = [others[op](inputs[0], attrs, names)]
+            values.update(zip(node["out"], results))
+        return tf.cast(values[self.plan.graph["output"]], self.dtype), statistics
+
+    def param(self, name):
+        """A weight or bias as products see it."""
+        return self.narrow[name] if name in self.narrow else tf.cast(self.variables[name], self.compute)
+
+    def normalize(self, x, attrs, _names):
+        shape = [-1] + [1] * (rank(x) - 2) if rank(x) not in (2, 4) else [-1]  # the last axis is that of the channels
+        of_channels = [tf.reshape(tf.constant(attrs[key], self.dtype), shape) for key in ("mean", "std")]
+        return tf.cast((tf.cast(x, self.dtype) * attrs["scale"] - of_channels[0]) / of_channels[1], self.compute)
+
+    def add_bias(self, x, names):
+        return tf.nn.bias_add(x, self.param(names["bias"])) if "bias" in names else x
+
+    def gemm(self, x, _attrs, names):
+        return self.add_bias(tf.matmul(tf.cast(x, self.compute), self.param(names["weight"])), names)
+
+    def conv(self, x, attrs, names):
+        weight, shape, sides = self.param(names["weight"]), self.layouts[names["weight"]].shape, find_sides(x, attrs)
+        if "connections" in attrs:
+            mask = np.zeros(shape[:2])
+            for out, seen in enumerate(attrs["connections"]):
+                mask[out, seen] = 1
+            weight = weight * tf.constant(mask.T, self.compute)
+        for axis, dilation in enumerate([] if self.dilated else attrs["dilations"]):
+            weight = spread(weight, axis, dilation)
+        x, padding = tf.cast(x, self.compute), name_padding(x, sides)
+        if not padding and self.explicit:
+            padding = list_paddings(sides)
+        elif not padding:
+            x, padding = pad(x, sides, 0.0), "VALID"
+        strides, dilations = ([1] + attrs[key] + [1] for key in ("strides", "dilations"))
+        if self.is_depthwise(attrs, shape):
+            return self.add_bias(tf.nn.depthwise_conv2d(x, weight, strides, padding), names)
+        parts = [(x, weight)]
+        if attrs["group"] > 1:  # on a CPU grouped convolutions have no gradient
+            parts = zip(tf.split(x, attrs["group"], 3), tf.split(weight, attrs["group"], 3))
+        results = [tf.nn.conv2d(part, kernel, strides=strides, padding=padding,
+                                dilations=dilations if self.dilated else [1, 1, 1, 1]) for part, kernel in parts]
+        return self.add_bias(tf.concat(results, 3) if len(results) > 1 else results[0], names)
+
+    def batch_norm(self, x, attrs, names, train, statistics):
+        scale, offset, *running = [self.variables[names[role]]
+                                   for role in ("weight", "bias", "running_mean", "running_var")]
+        images = x if rank(x) == 4 else x[:, None, None, :]
+        normalize = batch_norm_double if self.dtype == tf.float64 else batch_norm_fused
+        result, *batch = normalize(images, scale, offset, running, attrs["epsilon"], train)
+        for role, old, new in zip(("running_mean", "running_var"), running, batch if train else []):
+            statistics[names[role]] = (1 - attrs["momentum"]) * old + attrs["momentum"] * new
+        return result if rank(x) == 4 else result[:, 0, 0, :]
+
+    def dropout(self, x, node, train, step):
+        ratio = node["attrs"]["ratio"]
+        if not train or ratio == 0:
+            return x
+        seed = (zlib.crc32(node["name"].encode()) ^ self.plan.seed) & 0x7FFFFFFF
+        draws = tf.random.stateless_uniform(x.shape.as_list(), tf.stack([seed, step]))
+        return x * tf.cast(draws >= ratio, x.dtype) / (1 - ratio)
+
+    def loss(self, logits, y):
+        classes, smoothing = logits.shape.as_list()[1], self.plan.label_smoothing
+        one = tf.one_hot(y, classes, dtype=self.dtype)
+        if self.plan.loss == "nll":
+            return -tf.reduce_mean(tf.reduce_sum(one * logits, 1))
+        if self.plan.loss == "mean_squared_error":
+            return tf.reduce_mean((logits - one) ** 2)
+        if smoothing:
+            one = one * (1 - smoothing) + smoothing / classes
+            return tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=one, logits=logits))
+        return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
+
+
+class Optimizer:
+    """One of the plan's, in TensorFlow's own fused updates where these are the plan's formula."""
+
+    STATE = {"sgd": lambda s: s["momentum"] > 0, "adam": lambda s: 2, "adamw": lambda s: 2,
+             "rmsprop": lambda s: 1 + (s["momentum"] > 0)}
+
+    def __init__(self, network):
+        self.network, self.settings = network, network.plan.optimizer
+        self.factors = {entry["name"]: [network.plan.multiplier(entry, key) for key in ("lr_mult", "decay_mult")]
+                        for entry in network.plan.params}
+        count = int(self.STATE[self.settings["name"]](self.settings))
+        self.state = {name: [network.make_variable(name) for _ in range(count)] for name in network.trained}
+
+    def find_rates(self, lr, step):
+        """What a step (counted from 1) is told: the learning rate; then, of Adam, rate and epsilon with the corrections
+        of its means, which TensorFlow would compute in float32."""
+        s = self.settings
+        if s["name"] not in ("adam", "adamw"):
+            return [lr]
+        root = math.sqrt(1 - s["beta2"] ** step)
+        return [lr, lr * root / (1 - s["beta1"] ** step), s["epsilon"] * root]
+
+    def count_rates(self):
+        return len(self.find_rates(0.0, 1))
+
+    def apply(self, gradients, statistics, rates):
+        """Changes variables and statistics; gives the operations that do, where this is a graph. They wait for all
+        gradients, so that no weight is overwritten, or copied, while it is still needed."""
+        if self.settings["clip_norm"] is not None:
+            gradients, _ = tf.clip_by_global_norm(gradients, self.settings["clip_norm"])
+        rates, updates = tf.unstack(rates), []
+        with tf.control_dependencies(gradients):
+            for name, gradient in zip(self.network.trained, gradients):
+                updates += self.update(name, gradient, rates)
+            updates += [self.network.variables[name].assign(value, read_value=False)
+                        for name, value in statistics.items()]
+        return updates
+
+    def update(self, name, g, rates):
+        s, w, state = self.settings, self.network.variables[name], self.state[name]
+        lr_mult, decay_mult = self.factors[name]
+        rates = [rate * lr_mult for rate in rates[:2]] + rates[2:]
+        decay = s["weight_decay"] * decay_mult
+        if s["name"] == "adamw":
+            return self.adamw(w, state, g, rates, decay)
+        if decay:
+            g = g + decay * w
+        if s["name"] == "adam":
+            return [self.adam(w, state, g, rates)]
+        if s["name"] == "rmsprop":
+            return self.rmsprop(w, state, g, rates[0])
+        if not state:
+            return [tf.raw_ops.ResourceApplyGradientDescent(var=w.handle, alpha=rates[0], delta=g)]
+        return [tf.raw_ops.ResourceApplyMomentum(var=w.handle, accum=state[0].handle, lr=rates[0], grad=g,
+                                                 momentum=self.number(s["momentum"]), use_nesterov=s["nesterov"])]
+
+    def number(self, value):
+        return tf.constant(value, self.network.dtype)
+
+    def adam(self, w, state, g, rates):
+        """TensorFlow adds epsilon before it corrects the second mean, so epsilon is corrected with it."""
+        s = self.settings
+        return tf.raw_ops.ResourceApplyAdam(
+            var=w.handle, m=state[0].handle, v=state[1].handle, beta1_power=self.number(0), beta2_power=self.number(0),
+            lr=rates[1], beta1=self.number(s["beta1"]), beta2=self.number(s["beta2"]), epsilon=rates[2], grad=g)
+
+    def adamw(self, w, state, g, rates, decay):
+        decayed = [w.assign_sub(rates[0] * decay * w, read_value=False)] if decay else []
+        with tf.control_dependencies(decayed):
+            return [self.adam(w, state, g, rates)]
+
+    def rmsprop(self, w, state, g, rate):
+        """TensorFlow's own has the rate inside the momentum and epsilon inside the root."""
+        s = self.settings
+        square = s["alpha"] * state[0] + (1 - s["alpha"]) * g * g
+        way, updates = g / (tf.sqrt(square) + s["epsilon"]), [state[0].assign(square, read_value=False)]
+        if s["momentum"]:
+            way = s["momentum"] * state[1] + way
+            updates.append(state[1].assign(way, read_value=False))
+        return updates + [w.assign_sub(rate * way, read_value=False)]
+
+
+class TensorFlowAdapter(common.Adapter):
+    """What the adapters of TensorFlow 1 and 2 have in common."""
+
+    name = "tensorflow"
+    framework = "TensorFlow"
+    version = tf.__version__
+    modes = ("train", "infer")
+    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "Dropout", "Split", *OPERATORS, *JOINTS)
+    losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
+    optimizers = tuple(Optimizer.STATE)
+    extras = ("clip_norm", "label_smoothing", "connections")
+
+    def leave(self, pairs):
+        """{name: array} in the graph's layout, of pairs (name, array) in TensorFlow's."""
+        return {name: self.network.layouts[name].leave(value) for name, value in pairs}
+
+    def initial_values(self):
+        """(variable, array) of every parameter and of the optimizer's state."""
+        network, dtype = self.network, self.network.dtype.as_numpy_dtype
+        values = [(variable, network.layouts[name].enter(self.plan.weights[name]).astype(dtype))
+                  for name, variable in network.variables.items()]
+        if self.plan.mode == "train":
+            values += [(variable, np.zeros(variable.shape.as_list(), dtype))
+                       for state in self.optimizer.state.values() for variable in state]
+        return values
+
+    def is_out_of_memory(self, error):
+        return super().is_out_of_memory(error) or isinstance(error, tf.errors.ResourceExhaustedError)
