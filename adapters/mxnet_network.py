@@ -1,0 +1,260 @@
+"""The network and the loss of a plan in MXNet's Gluon, exactly as docs/graph.md means them.
+
+MXNet keeps the numbers that its operators are given (a slope, the alpha of an LRN) as float32. In double that would be another
+network, so there such numbers go to operators that take theirs in double.
+"""
+
+import common
+import numpy as np
+
+with common.importing("MXNet"):
+    import mxnet as mx
+    from mxnet import gluon
+    from mxnet.gluon import nn
+
+BATCH_NORM = {"weight": "gamma", "bias": "beta", "running_mean": "running_mean", "running_var": "running_var"}
+
+
+def single(value):
+    """What MXNet makes of a number that an operator is given."""
+    return float(np.float32(value))
+
+
+class Normalize(gluon.HybridBlock):
+    """y = (x * scale - mean[c]) / std[c], computed in `dtype`."""
+
+    def __init__(self, attrs, rank, dtype):
+        super().__init__()
+        self.scale, self.dtype = attrs["scale"], dtype
+        shape = [1, -1] + [1] * (rank - 2)
+        self.mean = constant(self, "mean", np.reshape(attrs["mean"], shape), dtype)
+        self.std = constant(self, "std", np.reshape(attrs["std"], shape), dtype)
+
+    def hybrid_forward(self, F, x, mean, std):
+        return F.broadcast_div(F.broadcast_sub(F.cast(x, self.dtype) * self.scale, mean), std)
+
+
+class ConnectedConv2D(nn.Conv2D):
+    """A convolution whose output channels see some of the input channels only."""
+
+    def connect(self, connections, dtype):
+        mask = np.zeros(self.weight.shape[:2] + (1, 1))
+        for out, seen in enumerate(connections):
+            mask[out, seen] = 1
+        self.absent = int((mask == 0).sum()) * int(np.prod(self.weight.shape[2:]))
+        self.mask = constant(self, "mask", mask, dtype)
+        return self
+
+    def hybrid_forward(self, F, x, weight, mask, bias=None):
+        return super().hybrid_forward(F, x, F.broadcast_mul(weight, mask), bias)
+
+
+class PaddedPool(gluon.HybridBlock):
+    """A pool on an image that was padded so that windows without padding are those of the node; an average then counts
+    what the node says."""
+
+    def __init__(self, op, attrs, windows, dtype):
+        super().__init__()
+        self.windows, kernel = windows, attrs["kernel_shape"]
+        self.value = 0.0 if op == "AveragePool" else float(np.finfo(dtype).min)
+        self.pool = (nn.AvgPool2D if op == "AveragePool" else nn.MaxPool2D)(kernel, attrs["strides"])
+        share = kernel[0] * kernel[1] / np.outer(*[window.counts() for window in windows])
+        if op == "AveragePool" and (share != 1).any():
+            self.share = constant(self, "share", share[None, None], dtype)
+
+    def hybrid_forward(self, F, x, share=None):
+        pads = [0, 0, 0, 0]
+        for axis, window in enumerate(self.windows, 2):
+            if window.behind < 0:
+                x = F.slice_axis(x, axis=axis, begin=0, end=window.behind)
+            pads += [window.before, max(window.behind, 0)]
+        x = self.pool(F.pad(x, mode="constant", pad_width=pads, constant_value=self.value))
+        return x if share is None else F.broadcast_mul(x, share)
+
+
+def constant(block, name, value, dtype):
+    return block.params.get_constant(name, mx.nd.array(value, dtype=dtype))
+
+
+def clip(F, x, attrs, holds):
+    """MXNet's own clip lets the gradient pass at the bounds as well: at 0, where many values lie, ReLU puts that right."""
+    low, high = attrs["min"], attrs["max"]
+    if low == 0 and holds(high):
+        return F.clip(F.relu(x), low, high)
+    bounded = F.BlockGrad(F.minimum(F.maximum(x, low), high))
+    return F.where((x > low) * (x < high), x, bounded)
+
+
+def leaky_relu(F, x, attrs, holds):
+    slope = attrs["alpha"]
+    return F.LeakyReLU(x, act_type="leaky", slope=slope) if holds(slope) else F.where(x > 0, x, x * slope)
+
+
+def split(F, x, attrs, _holds):
+    ends = np.cumsum(attrs["split"]).tolist()
+    return [F.slice_axis(x, axis=attrs["axis"], begin=end - size, end=end) for end, size in zip(ends, attrs["split"])]
+
+
+# Operators without parameters. holds(number): whether MXNet keeps the number as it is.
+CALLS = {
+    "Relu": lambda F, x, attrs, holds: F.relu(x),
+    "LeakyRelu": leaky_relu,
+    "Clip": clip,
+    "Tanh": lambda F, x, attrs, holds: F.tanh(x),
+    "Sigmoid": lambda F, x, attrs, holds: F.sigmoid(x),
+    "Softmax": lambda F, x, attrs, holds: F.softmax(x, axis=attrs["axis"]),
+    "LogSoftmax": lambda F, x, attrs, holds: F.log_softmax(x, axis=attrs["axis"]),
+    "Flatten": lambda F, x, attrs, holds: F.Flatten(x),
+    "Reshape": lambda F, x, attrs, holds: F.reshape(x, shape=(0, *attrs["shape"][1:])),
+    "Transpose": lambda F, x, attrs, holds: F.transpose(x, axes=attrs["perm"]),
+    "ReduceMean": lambda F, x, attrs, holds: F.mean(x, axis=tuple(attrs["axes"]), keepdims=bool(attrs["keepdims"])),
+    "Split": split,
+}
+# Of several values.
+JOINS = {
+    "Add": lambda F, x, attrs: F.elemwise_add(*x),
+    "Mul": lambda F, x, attrs: F.elemwise_mul(*x),
+    "Concat": lambda F, x, attrs: F.concat(*x, dim=attrs["axis"]),
+}
+
+
+class Network(gluon.HybridBlock):
+    """The graph: its layers, called in its order.
+
+    owned: name in the graph -> its Parameter.  statistics: name of a running mean or variance -> the share of the new in it,
+    and by what MXNet's batch variance, divided by n, is multiplied in the graph's meaning (1 for a mean).  classes: of the
+    logits.  absent: weights that tables of connections leave out.
+    """
+
+    def __init__(self, plan, dtype):
+        super().__init__()
+        self.plan, self.dtype = plan, dtype
+        self.owned, self.statistics, self.absent, self.nodes = {}, {}, 0, []
+        graph = plan.graph
+        source = graph["inputs"][0]
+        # Shapes are asked of MXNet: each layer is called on symbols as soon as it is made.
+        self.size = (plan.batch_size, *source["shape"][1:])
+        values = {source["name"]: mx.sym.var("x", shape=self.size)}
+        for node in graph["nodes"]:
+            inputs = [values[name] for name in node["in"]]
+            self.nodes.append((node["in"], node["out"], self.make(node, inputs)))
+            values.update(self.call(mx.sym, *self.nodes[-1], values))
+        self.classes = self.shape(values[graph["output"]])[1]
+        self.cast(dtype)
+
+    @staticmethod
+    def shape(value):
+        return value.infer_shape()[1][0]
+
+    @staticmethod
+    def call(F, inputs, outputs, function, values):
+        result = function(F, *[values[name] for name in inputs])
+        return zip(outputs, result if isinstance(result, list) else [result])
+
+    def hybrid_forward(self, F, x):
+        values = {self.plan.graph["inputs"][0]["name"]: x}
+        for node in self.nodes:
+            values.update(self.call(F, *node, values))
+        return values[self.plan.graph["output"]]
+
+    def holds(self, value):
+        return self.dtype == "float32" or single(value) == value
+
+    def make(self, node, inputs):
+        """A function of F and the node's inputs."""
+        op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
+        if op in CALLS:
+            return lambda F, x: CALLS[op](F, x, attrs, self.holds)
+        if op in JOINS:
+            return lambda F, *x: JOINS[op](F, x, attrs)
+        shape = self.shape(inputs[0])
+        if op == "Conv":
+            return self.conv(attrs, names)
+        if op == "LRN":
+            return self.local_response_norm(attrs, shape)
+        layer = self.layer(op, attrs, names, shape)
+        self.register_child(layer)
+        return lambda F, x: layer(x)
+
+    def layer(self, op, attrs, names, shape):
+        if op == "normalize":
+            return Normalize(attrs, len(shape), self.dtype)
+        if op == "Gemm":
+            units, inputs = self.plan.weights[names["weight"]].shape
+            return self.own(nn.Dense(units, use_bias="bias" in names, in_units=inputs), names)
+        if op == "BatchNormalization":
+            layer = nn.BatchNorm(momentum=1 - attrs["momentum"], epsilon=attrs["epsilon"], in_channels=shape[1])
+            rows = int(np.prod(shape)) // shape[1]
+            self.statistics[names["running_mean"]] = attrs["momentum"], 1.0
+            self.statistics[names["running_var"]] = attrs["momentum"], rows / (rows - 1) if rows > 1 else 0.0
+            return self.own(layer, names, BATCH_NORM)
+        if op in ("MaxPool", "AveragePool"):
+            return self.pool(op, attrs, shape)
+        return {"GlobalAveragePool": nn.GlobalAvgPool2D, "GlobalMaxPool": nn.GlobalMaxPool2D,
+                "Dropout": lambda: nn.Dropout(attrs["ratio"])}[op]()
+
+    def own(self, layer, names, attributes=None):
+        self.owned.update((name, getattr(layer, (attributes or {}).get(role, role))) for role, name in names.items())
+        return layer
+
+    def conv(self, attrs, names):
+        filters, channels, *kernel = self.plan.weights[names["weight"]].shape
+        group, (top, left, bottom, right) = attrs["group"], attrs["pads"]
+        even = (top, left) == (bottom, right)
+        connections = attrs.get("connections")
+        layer = self.own((nn.Conv2D if connections is None else ConnectedConv2D)(
+            filters, kernel, attrs["strides"], (top, left) if even else (0, 0), attrs["dilations"], group,
+            use_bias="bias" in names, in_channels=channels * group), names)
+        if connections is not None:
+            self.absent += layer.connect(connections, self.dtype).absent
+        self.register_child(layer)
+        if even:
+            return lambda F, x: layer(x)
+        return lambda F, x: layer(F.pad(x, mode="constant", pad_width=(0, 0, 0, 0, top, bottom, left, right)))
+
+    def pool(self, op, attrs, shape):
+        """MXNet's own where it pads and counts alike."""
+        kernel, strides, (top, left, bottom, right) = attrs["kernel_shape"], attrs["strides"], attrs["pads"]
+        if attrs["dilations"] != [1, 1]:
+            raise common.Unsupported("%s with dilations %s: MXNet's pools have none" % (op, attrs["dilations"]), op)
+        windows, ceil = [common.Window(attrs, axis, size) for axis, size in enumerate(shape[2:])], attrs["ceil_mode"]
+        # MXNet's "full" pools do not leave out a last window that begins behind the image.
+        theirs = [(size + 2 * pad - kernel[axis] + (strides[axis] - 1) * ceil) // strides[axis] + 1
+                  for axis, (size, pad) in enumerate(zip(shape[2:], (top, left)))]
+        if (top, left) != (bottom, right) or theirs != [window.windows for window in windows]:
+            return PaddedPool(op, attrs, windows, self.dtype)
+        if op == "MaxPool":
+            return nn.MaxPool2D(kernel, strides, (top, left), ceil_mode=bool(ceil))
+        return nn.AvgPool2D(kernel, strides, (top, left), bool(ceil), count_include_pad=bool(attrs["count_include_pad"]))
+
+    def local_response_norm(self, attrs, shape):
+        size, alpha, beta, bias = attrs["size"], attrs["alpha"], attrs["beta"], attrs["bias"]
+        before, channels = (size - 1) // 2, shape[1]
+        if self.dtype == "float32" and size % 2:
+            # Next to images in one of oneDNN's blocked layouts MXNet 1.9.1 computes wrong gradients, after some reshapes too. A
+            # product, even by 1, is plain.
+            return lambda F, x: F.LRN(x * 1.0, alpha=alpha, beta=beta, knorm=bias, nsize=size) * 1.0
+
+        def norm(F, x):  # channels become rows of an image, which can be padded
+            squares = F.reshape(F.square(x), shape=(0, 1, channels, -1))
+            squares = F.pad(squares, mode="constant", pad_width=(0, 0, 0, 0, before, size - 1 - before, 0, 0))
+            total = F.add_n(*[F.slice_axis(squares, axis=2, begin=i, end=i + channels) for i in range(size)])
+            return x * F.reshape(total * (alpha / size) + bias, shape=(0, *shape[1:])) ** -beta
+        return norm
+
+
+class Loss(gluon.HybridBlock):
+    """The mean over the batch."""
+
+    def __init__(self, plan, classes, dtype):
+        super().__init__()
+        self.kind, self.smoothing, self.classes, self.dtype = plan.loss, plan.label_smoothing, classes, dtype
+
+    def hybrid_forward(self, F, logits, y):
+        if self.kind == "mean_squared_error":
+            return F.mean(F.square(logits - F.one_hot(y, self.classes, dtype=self.dtype)))
+        log_p = logits if self.kind == "nll" else F.log_softmax(logits)
+        chosen = F.mean(F.pick(log_p, y))
+        if self.smoothing:
+            chosen = chosen * (1 - self.smoothing) + F.mean(log_p) * self.smoothing
+        return -chosen
