@@ -1,0 +1,366 @@
+"""JAX on the CPU: pure functions, and one compiled program for the whole training step.
+
+Inside, images are NHWC: every value of four dimensions has the graph's axis 1 last. Weights of convolutions are HWIO, dense
+ones (in, out), as jax.nn and Flax have them.
+"""
+
+import math
+import os
+
+import common
+import numpy as np
+
+with common.importing("JAX"):
+    import jax
+    import jax.numpy as jnp
+    import jaxlib
+    from jax import lax
+
+# Of parameters, and of what convolutions and products compute with.
+DTYPES = {"f32": jnp.float32, "f64": jnp.float64, "bf16": jnp.float32}
+COMPUTE = {"f32": jnp.float32, "f64": jnp.float64, "bf16": jnp.bfloat16}
+
+
+def to_own(x):
+    """A value in the graph's order of axes, as it is kept here."""
+    return x.transpose(0, 2, 3, 1) if x.ndim == 4 else x
+
+
+def to_graph(x):
+    return x.transpose(0, 3, 1, 2) if x.ndim == 4 else x
+
+
+def own_axis(axis, x):
+    return (0, 3, 1, 2)[axis] if x.ndim == 4 else axis
+
+
+def own_weight(value):
+    """OIHW as HWIO, (out, in) as (in, out)."""
+    return value.transpose(2, 3, 1, 0) if value.ndim == 4 else value.T
+
+
+def graph_weight(value):
+    return value.transpose(3, 2, 0, 1) if value.ndim == 4 else value.T
+
+
+class Pass:
+    """One pass through the network while it is traced: what its operators need to know, and what they leave behind.
+
+    dtype: of parameters; compute: of products and the values between them. statistics: the running ones after this batch.
+    """
+
+    def __init__(self, params, dtype, compute, train, key):
+        self.params, self.dtype, self.compute, self.train, self.key = params, dtype, compute, train, key
+        self.statistics = {}
+
+    def param(self, node, role):
+        return self.params[node["params"][role]]
+
+    def product(self, node, x, multiply):
+        """multiply(x, weight) + bias, in the precision of products."""
+        y = multiply(x.astype(self.compute), self.param(node, "weight"))
+        return y + self.param(node, "bias").astype(self.compute) if "bias" in node["params"] else y
+
+
+def normalize(run, node, x):
+    attrs = node["attrs"]
+    shape = [-1] + [1] * (x.ndim - 2 if x.ndim != 4 else 0)
+    mean, std = (jnp.asarray(attrs[key], run.dtype).reshape(shape) for key in ("mean", "std"))
+    return ((x.astype(run.dtype) * attrs["scale"] - mean) / std).astype(run.compute)
+
+
+def conv(run, node, x):
+    attrs = node["attrs"]
+    (top, left, bottom, right), mask = attrs["pads"], connections(attrs, run.param(node, "weight").shape)
+
+    def multiply(x, weight):
+        weight = weight if mask is None else weight * mask.astype(weight.dtype)
+        return lax.conv_general_dilated(
+            x, weight.astype(run.compute), attrs["strides"], ((top, bottom), (left, right)),
+            rhs_dilation=attrs["dilations"], feature_group_count=attrs["group"],
+            dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    return run.product(node, x, multiply)
+
+
+def connections(attrs, shape):
+    """1 where an output channel sees an input channel, in the shape of HWIO weights but 1x1; None where all do."""
+    if "connections" not in attrs:
+        return None
+    mask = np.zeros((1, 1) + tuple(shape[2:]), np.float32)
+    for out, seen in enumerate(attrs["connections"]):
+        mask[:, :, seen, out] = 1
+    return mask
+
+
+def gemm(run, node, x):
+    return run.product(node, x, lambda x, weight: x @ weight.astype(run.compute))
+
+
+def batch_norm(run, node, x):
+    weight, bias, mean, var = (run.param(node, role) for role in ("weight", "bias", "running_mean", "running_var"))
+    wide, attrs = x.astype(run.dtype), node["attrs"]
+    if run.train:
+        axes, n, share = tuple(range(x.ndim - 1)), x.size // x.shape[-1], attrs["momentum"]
+        running, (mean, var) = (mean, var), (wide.mean(axes), wide.var(axes))
+        unbiased = var * (n / (n - 1) if n > 1 else 0)
+        for role, old, new in zip(("running_mean", "running_var"), running, (mean, unbiased)):
+            run.statistics[node["params"][role]] = (1 - share) * old + share * new
+    return ((wide - mean) * (weight / jnp.sqrt(var + attrs["epsilon"])) + bias).astype(x.dtype)
+
+
+def lrn(run, node, x):
+    attrs, size = node["attrs"], node["attrs"]["size"]
+    wide = x.astype(run.dtype)
+    total = lax.reduce_window(wide * wide, 0.0, lax.add, (1, 1, 1, size), (1, 1, 1, 1),
+                              ((0, 0), (0, 0), (0, 0), ((size - 1) // 2, size // 2)))
+    return (wide / (attrs["bias"] + attrs["alpha"] / size * total) ** attrs["beta"]).astype(x.dtype)
+
+
+def reduce_windows(x, attrs, start, operator):
+    """One of lax's reductions over each window, as common.Window lays them."""
+    sides = [common.Window(attrs, axis, size) for axis, size in enumerate(x.shape[1:3])]
+    pads = [(side.before, max(side.behind, 0)) for side in sides]
+    return lax.reduce_window(x, start, operator, (1, *attrs["kernel_shape"], 1), (1, *attrs["strides"], 1),
+                             ((0, 0), *pads, (0, 0)), window_dilation=(1, *attrs["dilations"], 1)), sides
+
+
+def max_pool(_run, node, x):
+    attrs = node["attrs"]
+    if attrs["dilations"] == [1, 1]:
+        return reduce_windows(x, attrs, -jnp.inf, lax.max)[0]
+    # Dilated windows have no gradient in JAX: the largest so far, tap by tap, which is the first among equals.
+    rows, columns = (common.Window(attrs, axis, size) for axis, size in enumerate(x.shape[1:3]))
+    padded = lax.pad(x, x.dtype.type(-np.inf), ((0, 0, 0), *((s.before, s.behind, 0) for s in (rows, columns)), (0, 0, 0)))
+    best = None
+    for i in rows.taps:
+        for j in columns.taps:
+            tap = padded[:, i::rows.stride, j::columns.stride][:, :rows.windows, :columns.windows]
+            best = tap if best is None else jnp.where(tap > best, tap, best)
+    return best
+
+
+def average_pool(run, node, x):
+    total, sides = reduce_windows(x.astype(run.dtype), node["attrs"], 0.0, lax.add)
+    return (total / np.multiply.outer(*(side.counts() for side in sides))[:, :, None].astype(total.dtype)).astype(x.dtype)
+
+
+def global_max_pool(_run, _node, x):
+    """The gradient of jnp.max would be shared among equals."""
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, *x.shape[1:3], 1), (1, 1, 1, 1), "VALID")
+
+
+def softmax(function):
+    return lambda run, node, x: function(x.astype(run.dtype), axis=own_axis(node["attrs"]["axis"], x))
+
+
+def clip(_run, node, x):
+    """Not jnp.clip, whose gradient at the bounds is a half."""
+    return lax.clamp(x.dtype.type(node["attrs"]["min"]), x, x.dtype.type(node["attrs"]["max"]))
+
+
+def dropout(run, node, x):
+    ratio = node["attrs"]["ratio"]
+    if not run.train or ratio == 0:
+        return x
+    run.key, key = jax.random.split(run.key)
+    return jnp.where(jax.random.bernoulli(key, 1 - ratio, x.shape), x / (1 - ratio), 0).astype(x.dtype)
+
+
+def split(_run, node, x):
+    return jnp.split(x, np.cumsum(node["attrs"]["split"])[:-1].tolist(), own_axis(node["attrs"]["axis"], x))
+
+
+OPS = {
+    "normalize": normalize, "Conv": conv, "Gemm": gemm, "BatchNormalization": batch_norm, "LRN": lrn,
+    "MaxPool": max_pool, "AveragePool": average_pool, "GlobalMaxPool": global_max_pool, "Clip": clip, "Dropout": dropout,
+    "GlobalAveragePool": lambda run, node, x: x.mean((1, 2), keepdims=True),
+    "Softmax": softmax(jax.nn.softmax), "LogSoftmax": softmax(jax.nn.log_softmax),
+    "Relu": lambda run, node, x: jax.nn.relu(x),
+    # jax.nn.leaky_relu has the slope 1 at 0.
+    "LeakyRelu": lambda run, node, x: jnp.where(x > 0, x, node["attrs"]["alpha"] * x),
+    "Tanh": lambda run, node, x: jnp.tanh(x), "Sigmoid": lambda run, node, x: jax.nn.sigmoid(x),
+    "Add": lambda run, node, a, b: a + b, "Mul": lambda run, node, a, b: a * b,
+    "Concat": lambda run, node, *parts: jnp.concatenate(parts, own_axis(node["attrs"]["axis"], parts[0])), "Split": split,
+    "Flatten": lambda run, node, x: to_graph(x).reshape(len(x), -1),
+    "Reshape": lambda run, node, x: to_own(to_graph(x).reshape(len(x), *node["attrs"]["shape"][1:])),
+    "Transpose": lambda run, node, x: to_own(to_graph(x).transpose(node["attrs"]["perm"])),
+    "ReduceMean": lambda run, node, x: to_own(
+        to_graph(x).mean(tuple(node["attrs"]["axes"]), keepdims=bool(node["attrs"]["keepdims"]))),
+}
+
+
+# One parameter's update: its new value and slots. s: the plan's optimizer; t: this step, counted from 1.
+
+
+def sgd(s, w, g, slots, rate, _t):
+    if s["momentum"] == 0:
+        return w - rate * g, slots
+    v = s["momentum"] * slots[0] + g
+    return w - rate * (g + s["momentum"] * v if s["nesterov"] else v), (v,)
+
+
+def adam(s, w, g, slots, rate, t):
+    m, v = (beta * slot + (1 - beta) * power
+            for beta, slot, power in zip((s["beta1"], s["beta2"]), slots, (g, g * g)))
+    # 1 - beta^t without cancellation.
+    m_hat, v_hat = (slot / -jnp.expm1(t * (math.log(beta) if beta > 0 else -math.inf))
+                    for slot, beta in ((m, s["beta1"]), (v, s["beta2"])))
+    return w - rate * m_hat / (jnp.sqrt(v_hat) + s["epsilon"]), (m, v)
+
+
+def rmsprop(s, w, g, slots, rate, _t):
+    v = s["alpha"] * slots[0] + (1 - s["alpha"]) * g * g
+    u = s["momentum"] * slots[1] + g / (jnp.sqrt(v) + s["epsilon"])
+    return w - rate * u, (v, u)
+
+
+RULES = {"sgd": (sgd, 1), "adam": (adam, 2), "adamw": (adam, 2), "rmsprop": (rmsprop, 2)}  # with the slots of each
+
+
+class JAX(common.Adapter):
+    name = "jax"
+    framework = "JAX"
+    version = jax.__version__
+    precisions = ("f32", "f64", "bf16")
+    modes = ("train", "infer")
+    ops = tuple(OPS)
+    losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
+    optimizers = tuple(RULES)
+    extras = ("clip_norm", "label_smoothing", "connections")
+
+    def build(self, plan):
+        os.environ["PJRT_NPROC"] = str(plan.threads)  # what XLA makes its pool of threads by, in the first computation
+        jax.config.update("jax_enable_x64", plan.precision == "f64")
+        jax.config.update("jax_default_matmul_precision", "highest")
+        self.dtype, self.compute = DTYPES[plan.precision], COMPUTE[plan.precision]
+        self.entries = [entry for entry in plan.params if entry["role"] == "weight"]
+        self.train_program = jax.jit(self.step, donate_argnums=0)
+        self.loss_program = jax.jit(self.logits_and_loss, static_argnames="train")
+        self.gradient_program = jax.jit(self.gradients, static_argnames="train")
+        self.infer_program = jax.jit(self.predict)
+        self.reset()
+        return {
+            "parameters": sum(value.size for value in self.state["params"].values()) - self.count_absent(),
+            "threads": plan.threads,
+            "libraries": ["jaxlib " + jaxlib.__version__, "XLA " + jax.devices()[0].client.platform_version],
+            "deviations": [],
+        }
+
+    def count_absent(self):
+        """Elements of weights that a table of connections leaves out."""
+        absent = 0
+        for node in self.plan.graph["nodes"]:
+            table = node.get("attrs", {}).get("connections")
+            if table is not None:
+                filters, channels, *kernel = self.plan.weights[node["params"]["weight"]].shape
+                absent += (filters * channels - sum(map(len, table))) * math.prod(kernel)
+        return absent
+
+    def reset(self):
+        def copies(role):
+            return {entry["name"]: jnp.array(own_weight(self.plan.weights[entry["name"]]), self.dtype)
+                    for entry in self.plan.params if entry["role"] == role}
+
+        self.state = {"params": copies("weight"), "buffers": copies("buffer")}
+        if self.plan.mode == "infer":
+            # Products would convert their weights anew in each request.
+            self.served = {name: value.astype(self.compute) if value.ndim > 1 else value
+                           for name, value in {**self.state["params"], **self.state["buffers"]}.items()}
+            return
+        settings = self.plan.optimizer
+        slots = 0 if settings["name"] == "sgd" and settings["momentum"] == 0 else RULES[settings["name"]][1]
+        self.state["slots"] = {name: tuple(jnp.zeros_like(value) for _ in range(slots))
+                               for name, value in self.state["params"].items()}
+        self.state["steps"] = jnp.zeros((), jnp.uint32)
+
+    def network(self, params, x, train=False, key=None):
+        """The logits of rows as they are stored, and the running statistics after them."""
+        graph = self.plan.graph
+        run = Pass(params, self.dtype, self.compute, train, key)
+        values = {graph["inputs"][0]["name"]: to_own(x)}
+        for node in graph["nodes"]:
+            result = OPS[node["op"]](run, node, *(values[name] for name in node["in"]))
+            values.update(zip(node["out"], result if node["op"] == "Split" else [result]))
+        return values[graph["output"]].astype(self.dtype), run.statistics
+
+    def loss(self, logits, y):
+        wanted = jax.nn.one_hot(y, logits.shape[1], dtype=logits.dtype)
+        if self.plan.loss == "mean_squared_error":
+            return jnp.square(logits - wanted).mean()
+        if self.plan.loss == "softmax_cross_entropy":
+            smoothing = self.plan.label_smoothing
+            wanted = (1 - smoothing) * wanted + smoothing / logits.shape[1]
+            logits = jax.nn.log_softmax(logits)
+        return -(wanted * logits).sum(1).mean()
+
+    def objective(self, params, state, x, y, train):
+        key = jax.random.fold_in(jax.random.key(self.plan.seed % 2**31), state["steps"]) if train else None
+        logits, statistics = self.network({**params, **state["buffers"]}, x, train, key)
+        return self.loss(logits, y), (logits, statistics)
+
+    def gradients(self, state, x, y, train):
+        return jax.value_and_grad(self.objective, has_aux=True)(state["params"], state, x, y, train)
+
+    def logits_and_loss(self, state, x, y, train):
+        loss, (logits, _) = self.objective(state["params"], state, x, y, train)
+        return logits, loss
+
+    def step(self, state, x, y, lr):
+        """The state after one step, and its loss."""
+        (loss, (_, statistics)), gradients = self.gradients(state, x, y, True)
+        settings, steps = self.plan.optimizer, state["steps"] + 1
+        if settings["clip_norm"] is not None:
+            norm = jnp.sqrt(sum(jnp.square(gradient).sum() for gradient in gradients.values()))
+            scale = settings["clip_norm"] / jnp.maximum(norm, settings["clip_norm"])
+            gradients = {name: gradient * scale for name, gradient in gradients.items()}
+        params, slots = {}, {}
+        for entry in self.entries:
+            name = entry["name"]
+            rate, decay = lr * self.plan.multiplier(entry, "lr_mult"), self.plan.multiplier(entry, "decay_mult")
+            w, g, decay = state["params"][name], gradients[name], decay * settings["weight_decay"]
+            if decay != 0 and settings["name"] == "adamw":
+                w = w - rate * decay * w
+            elif decay != 0:
+                g = g + decay * w
+            rule, _ = RULES[settings["name"]]
+            params[name], slots[name] = rule(settings, w, g, state["slots"][name], rate, steps.astype(self.dtype))
+        return {"params": params, "buffers": {**state["buffers"], **statistics}, "slots": slots, "steps": steps}, loss
+
+    def predict(self, params, x):
+        return self.network(params, x)[0]
+
+    def train_step(self, x, y, lr):
+        self.state, loss = self.train_program(self.state, x, y, lr)
+        return loss
+
+    def losses(self, handles):
+        jax.block_until_ready(self.state)
+        return [float(loss) for loss in jax.device_get(handles)]
+
+    def infer_step(self, x):
+        return np.asarray(self.infer_program(self.served, x))
+
+    def forward(self, x, y, train):
+        x, y = jnp.asarray(x), jnp.asarray(y)
+        if self.plan.mode == "infer":
+            logits = self.infer_program(self.served, x)
+            loss = self.loss(logits, y)
+        else:
+            logits, loss = self.loss_program(self.state, x, y, train=train)
+        return {"x": x, "y": np.asarray(y, np.int64), "logits": logits, "loss": loss}
+
+    def backward(self, x, y, train):
+        (loss, _), gradients = self.gradient_program(self.state, x, y, train=train)
+        return loss, {name: graph_weight(np.asarray(gradient)) for name, gradient in gradients.items()}
+
+    def weights(self):
+        return {name: graph_weight(np.asarray(value))
+                for part in ("params", "buffers") for name, value in self.state[part].items()}
+
+    def is_out_of_memory(self, error):
+        return super().is_out_of_memory(error) or "RESOURCE_EXHAUSTED" in str(error) or "Out of memory" in str(error)
+
+
+if __name__ == "__main__":
+    common.serve(JAX())
