@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "framework/environment.h"
 #include "framework/recipe.h"
+#include "graph/onnx_write.h"
 #include "job/nearest.h"
 #include "job/value.h"
 
@@ -223,6 +224,8 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
         return ys_out_of_memory();
     ys_status status = copy_env(framework, recipe);
     ys_buf_printf(&closure, "%s|%s|", recipe->text, version);
+    if (recipe->reads_onnx)
+        ys_buf_printf(&closure, "onnx %d|", YS_ONNX_VERSION);
     if (status == YS_OK)
         status = recipe->program ? use_program(framework, recipe, &closure)
                                  : use_adapter(framework, recipe, home, version, interpreter, &closure);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "framework/model_file.h"
 #include "framework/start_env.h"
 #include "metric/metric.h"
 #include "probe/host.h"
@@ -193,6 +194,8 @@ static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
 {
     uint64_t start_ns = ys_time_ns();
     ys_status status = plan_run(one);
+    if (status == YS_OK)
+        status = ys_framework_model_file(one->trial->framework, one->plan);
     one->study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     if (status != YS_OK)
         return status;
@@ -205,6 +208,7 @@ static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
 static void end_one(struct one *one)
 {
     ys_agreement_fini(&one->agreement);
+    ys_framework_model_file_remove(one->plan);
     ys_json_free(one->plan);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "framework/model_file.h"
 #include "framework/start_env.h"
 
 #include <string.h>
@@ -100,10 +101,10 @@ static ys_status ask_steps(struct asker *asker, int64_t steps, enum ys_answer an
     return ask_tensors(asker, request, answer, 0);
 }
 
-static ys_status ask_all(struct asker *asker, const ys_json *plan, const struct ys_questions *questions)
+static ys_status ask_all(struct asker *asker, ys_json *plan, const struct ys_questions *questions)
 {
     ys_json *open = message("open"), *reply = NULL;
-    ys_json_set(open, "plan", ys_json_copy(plan));
+    ys_json_set(open, "plan", ys_json_ref(plan));
     YS_TRY(ask(asker, open, "opened", &reply));
     asker->evidence->parameters = ys_json_get_int(reply, "parameters", -1);
     ys_json_free(reply);
@@ -181,8 +182,14 @@ ys_status ys_evidence_collect(const struct ys_framework *framework, const ys_jso
 {
     *evidence = (struct ys_evidence){.parameters = -1, .multiply_adds = -1};
     struct asker asker = {.evidence = evidence, .on_answer = on_answer, .context = context};
-    ys_status status = ys_evidence_start(framework, plan, extra_env, patience_s, STOP_GRACE_S, &asker.session);
+    ys_json *own = ys_json_copy(plan);
+    ys_status status = own ? ys_framework_model_file(framework, own) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ask_all(&asker, plan, questions);
-    return settle(&asker, status);
+        status = ys_evidence_start(framework, own, extra_env, patience_s, STOP_GRACE_S, &asker.session);
+    if (status == YS_OK)
+        status = ask_all(&asker, own, questions);
+    status = settle(&asker, status);
+    ys_framework_model_file_remove(own);
+    ys_json_free(own);
+    return status;
 }

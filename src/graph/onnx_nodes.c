@@ -1,0 +1,403 @@
+/* Nodes: each operator of docs/graph.md as the ONNX operators that mean the same. */
+#include "base/mem.h"
+#include "graph/onnx_parts.h"
+#include "graph/onnx_wire.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OP_TYPE = 4, NODE_ATTRIBUTE = 5 };
+enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_F = 2, ATTRIBUTE_I = 3, ATTRIBUTE_INTS = 8, ATTRIBUTE_TYPE = 20 };
+enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_INTS = 7 };
+
+struct name {
+    char text[YS_ONNX_NAME];
+};
+
+/* "whole/what": the name of something that ONNX needs and the graph has no name for. */
+static struct name name_part(struct ys_onnx *o, const char *whole, const char *what)
+{
+    struct name name;
+    snprintf(name.text, sizeof name.text, "%s/%s", whole, what);
+    ys_onnx_claim(o, name.text);
+    return name;
+}
+
+static void put_constant(struct ys_onnx *o, const char *name, enum ys_dtype dtype, const int64_t *shape, size_t rank,
+                         const void *data, size_t size_bytes)
+{
+    ys_onnx_tensor(&o->part, name, dtype, shape, rank);
+    ys_wire_bytes(&o->part, YS_ONNX_TENSOR_RAW_DATA, data, size_bytes);
+    ys_wire_message(&o->body, YS_ONNX_GRAPH_INITIALIZER, &o->part);
+}
+
+/* Numbers in the format of the file. */
+static struct name put_reals(struct ys_onnx *o, const char *whole, const char *what, const double *values, size_t count,
+                             const int64_t *shape, size_t rank)
+{
+    struct name name = name_part(o, whole, what);
+    float *narrow = ys_alloc(count, sizeof *narrow);
+    if (!narrow) {
+        o->body.failed = true;
+        return name;
+    }
+    for (size_t i = 0; i < count; i++)
+        narrow[i] = (float)values[i];
+    const void *data = o->dtype == YS_F64 ? (const void *)values : narrow;
+    put_constant(o, name.text, o->dtype, shape, rank, data, count * ys_dtype_size(o->dtype));
+    ys_free(narrow);
+    return name;
+}
+
+static struct name put_real(struct ys_onnx *o, const char *whole, const char *what, double value)
+{
+    return put_reals(o, whole, what, &value, 1, NULL, 0);
+}
+
+static struct name put_integers(struct ys_onnx *o, const char *whole, const char *what, const int64_t *values,
+                                size_t count)
+{
+    struct name name = name_part(o, whole, what);
+    const int64_t shape[] = {(int64_t)count};
+    put_constant(o, name.text, YS_I64, shape, 1, values, count * sizeof *values);
+    return name;
+}
+
+/* A node is put together in o->node: what it reads and makes, in order, its attributes, then end(). */
+
+static void reads(struct ys_onnx *o, const char *value)
+{
+    ys_wire_text(&o->node, NODE_INPUT, value);
+}
+
+static void makes(struct ys_onnx *o, const char *value)
+{
+    ys_wire_text(&o->node, NODE_OUTPUT, value);
+}
+
+static const char *value_name(const struct ys_onnx *o, int value)
+{
+    return value == o->graph->input ? o->input : o->graph->values[value].name;
+}
+
+static void reads_values(struct ys_onnx *o, const struct ys_node *node)
+{
+    for (size_t i = 0; i < node->in_count; i++)
+        reads(o, value_name(o, node->in[i]));
+}
+
+static void makes_values(struct ys_onnx *o, const struct ys_node *node)
+{
+    for (size_t i = 0; i < node->out_count; i++)
+        makes(o, o->graph->values[node->out[i]].name);
+}
+
+/* weight, bias, running_mean, running_var, as far as the node has them: the order in which ONNX reads them. */
+static void reads_params(struct ys_onnx *o, const struct ys_node *node)
+{
+    for (int which = 0; which < YS_NODE_PARAM_COUNT; which++) {
+        int param = ys_node_param(node, (enum ys_node_param)which);
+        if (param >= 0)
+            reads(o, o->graph->params[param].name);
+    }
+}
+
+static void put_attribute(struct ys_onnx *o, int type)
+{
+    ys_wire_integer(&o->part, ATTRIBUTE_TYPE, type);
+    ys_wire_message(&o->node, NODE_ATTRIBUTE, &o->part);
+}
+
+static void set_integer(struct ys_onnx *o, const char *name, int64_t value)
+{
+    ys_wire_text(&o->part, ATTRIBUTE_NAME, name);
+    ys_wire_integer(&o->part, ATTRIBUTE_I, value);
+    put_attribute(o, TYPE_INT);
+}
+
+static void set_integers(struct ys_onnx *o, const char *name, const int64_t *values, size_t count)
+{
+    ys_wire_text(&o->part, ATTRIBUTE_NAME, name);
+    for (size_t i = 0; i < count; i++)
+        ys_wire_integer(&o->part, ATTRIBUTE_INTS, values[i]);
+    put_attribute(o, TYPE_INTS);
+}
+
+/* Attributes of ONNX have 32 bits, whatever the format of the values. */
+static void set_real(struct ys_onnx *o, const char *name, double value)
+{
+    ys_wire_text(&o->part, ATTRIBUTE_NAME, name);
+    ys_wire_float(&o->part, ATTRIBUTE_F, (float)value);
+    put_attribute(o, TYPE_FLOAT);
+}
+
+static void end(struct ys_onnx *o, const char *op, const char *name)
+{
+    ys_wire_text(&o->node, NODE_NAME, name);
+    ys_wire_text(&o->node, NODE_OP_TYPE, op);
+    ys_wire_message(&o->body, YS_ONNX_GRAPH_NODE, &o->node);
+}
+
+/* y = op(x, constant), a step of a node that ONNX has no operator for. */
+static void put_step(struct ys_onnx *o, const char *op, const char *x, const char *constant, const char *y,
+                     const char *name)
+{
+    reads(o, x);
+    reads(o, constant);
+    makes(o, y);
+    end(o, op, name);
+}
+
+static void put_normalize(struct ys_onnx *o, const struct ys_node *node)
+{
+    const struct ys_normalize *n = &node->normalize;
+    const char *in = value_name(o, node->in[0]), *out = o->graph->values[node->out[0]].name;
+    /* One number for each channel lines up with axis 1. */
+    const int64_t shape[YS_MAX_RANK] = {(int64_t)n->channels, 1, 1, 1, 1, 1, 1, 1};
+    size_t rank = n->channels == 1 ? 0 : o->graph->values[node->in[0]].rank - 1;
+    struct name scale = put_real(o, node->name, "scale", n->scale);
+    struct name mean = put_reals(o, node->name, "mean", n->mean, n->channels, shape, rank);
+    struct name std = put_reals(o, node->name, "std", n->std, n->channels, shape, rank);
+    struct name scaled = name_part(o, node->name, "scaled"), centred = name_part(o, node->name, "centred");
+    put_step(o, "Mul", in, scale.text, scaled.text, scaled.text);
+    put_step(o, "Sub", scaled.text, mean.text, centred.text, centred.text);
+    put_step(o, "Div", centred.text, std.text, out, node->name);
+}
+
+static void set_window(struct ys_onnx *o, const struct ys_window *window, const int64_t pads[4])
+{
+    set_integers(o, "kernel_shape", window->kernel, 2);
+    set_integers(o, "strides", window->stride, 2);
+    set_integers(o, "dilations", window->dilation, 2);
+    set_integers(o, "pads", pads, 4);
+}
+
+static void put_conv(struct ys_onnx *o, const struct ys_node *node)
+{
+    reads_values(o, node);
+    reads_params(o, node);
+    makes_values(o, node);
+    set_window(o, &node->window, node->window.pad);
+    set_integer(o, "group", node->window.group);
+    end(o, "Conv", node->name);
+}
+
+/* Padding after the image that gives the pool its windows without ceil_mode, about which versions of ONNX and its
+ * runtimes disagree. What a window of ceil_mode needs beyond the node's own padding is in it, and padding is left out
+ * that no window sees where it would be more than runtimes take. */
+static int64_t padding_behind(const struct ys_graph *graph, const struct ys_node *node, size_t axis)
+{
+    const struct ys_window *w = &node->window;
+    int64_t extent = graph->values[node->in[0]].shape[axis + 2], count = graph->values[node->out[0]].shape[axis + 2];
+    int64_t reach = (w->kernel[axis] - 1) * w->dilation[axis] + 1;
+    int64_t behind = (count - 1) * w->stride[axis] + reach - extent - w->pad[axis];
+    if (!w->ceil && w->pad[axis + 2] < w->kernel[axis])
+        return w->pad[axis + 2];
+    return behind > 0 ? behind : 0;
+}
+
+/* A Pad before the pool; its value is what the pool reads then. */
+static struct name put_padding(struct ys_onnx *o, const struct ys_node *node, const int64_t pads[4], double value)
+{
+    const int64_t all[8] = {0, 0, pads[0], pads[1], 0, 0, pads[2], pads[3]};
+    struct name amounts = put_integers(o, node->name, "pads", all, 8);
+    struct name filling = put_real(o, node->name, "padding", value);
+    struct name padded = name_part(o, node->name, "padded");
+    reads(o, value_name(o, node->in[0]));
+    reads(o, amounts.text);
+    reads(o, filling.text);
+    makes(o, padded.text);
+    end(o, "Pad", padded.text);
+    return padded;
+}
+
+static void put_pool(struct ys_onnx *o, const struct ys_node *node)
+{
+    const struct ys_window *w = &node->window;
+    const bool is_max = node->op == YS_OP_MAXPOOL;
+    const int64_t own[4] = {w->pad[0], w->pad[1], w->pad[2], w->pad[3]};
+    int64_t pads[4] = {w->pad[0], w->pad[1], padding_behind(o->graph, node, 0), padding_behind(o->graph, node, 1)};
+    const int64_t none[4] = {0};
+    bool wide = false, beyond = false; /* more padding than runtimes take; more than the node's own */
+    for (size_t i = 0; i < 4; i++) {
+        wide |= pads[i] >= w->kernel[i % 2];
+        beyond |= pads[i] > own[i];
+    }
+    bool counts = !is_max && w->include_pad && memcmp(own, none, sizeof none) != 0;
+    struct name padded = {""};
+    if (is_max && wide) {
+        padded = put_padding(o, node, pads, -INFINITY);
+        memset(pads, 0, sizeof pads);
+    } else if (counts && beyond) { /* the node's own padding counts, the rest does not */
+        padded = put_padding(o, node, own, 0);
+        for (size_t i = 0; i < 4; i++)
+            pads[i] = pads[i] > own[i] ? pads[i] - own[i] : 0;
+        counts = false;
+    }
+    reads(o, padded.text[0] ? padded.text : value_name(o, node->in[0]));
+    makes_values(o, node);
+    set_window(o, w, pads);
+    if (!is_max)
+        set_integer(o, "count_include_pad", counts);
+    end(o, ys_op_name(node->op), node->name);
+}
+
+static void put_batchnorm(struct ys_onnx *o, const struct ys_node *node)
+{
+    reads_values(o, node);
+    reads_params(o, node);
+    makes_values(o, node);
+    set_real(o, "epsilon", node->batchnorm.epsilon);
+    set_real(o, "momentum", 1 - node->batchnorm.momentum);
+    end(o, "BatchNormalization", node->name);
+}
+
+static void put_lrn(struct ys_onnx *o, const struct ys_node *node)
+{
+    reads_values(o, node);
+    makes_values(o, node);
+    set_real(o, "alpha", node->lrn.alpha);
+    set_real(o, "beta", node->lrn.beta);
+    set_real(o, "bias", node->lrn.bias);
+    set_integer(o, "size", node->lrn.size);
+    end(o, "LRN", node->name);
+}
+
+static void put_clip(struct ys_onnx *o, const struct ys_node *node)
+{
+    struct name low = put_real(o, node->name, "min", node->low), high = put_real(o, node->name, "max", node->high);
+    reads_values(o, node);
+    reads(o, low.text);
+    reads(o, high.text);
+    makes_values(o, node);
+    end(o, "Clip", node->name);
+}
+
+/* Reshape, Split and ReduceMean read what would be their attribute. */
+static void put_directed(struct ys_onnx *o, const struct ys_node *node, const char *what, const int64_t *values,
+                         size_t count)
+{
+    struct name constant = put_integers(o, node->name, what, values, count);
+    reads_values(o, node);
+    reads(o, constant.text);
+    makes_values(o, node);
+    if (node->op == YS_OP_SPLIT)
+        set_integer(o, "axis", node->axis);
+    if (node->op == YS_OP_MEAN)
+        set_integer(o, "keepdims", node->keepdims);
+    end(o, ys_op_name(node->op), node->name);
+}
+
+static void put_reshape(struct ys_onnx *o, const struct ys_node *node)
+{
+    int64_t shape[YS_MAX_RANK] = {0}; /* a 0 takes the extent of the input: the batch */
+    memcpy(shape + 1, node->shape + 1, (node->shape_rank - 1) * sizeof *shape);
+    put_directed(o, node, "shape", shape, node->shape_rank);
+}
+
+static void put_mean(struct ys_onnx *o, const struct ys_node *node)
+{
+    int64_t axes[YS_MAX_RANK];
+    size_t count = 0;
+    for (int64_t i = 0; i < YS_MAX_RANK; i++)
+        if (node->reduced[i])
+            axes[count++] = i;
+    put_directed(o, node, "axes", axes, count);
+}
+
+static void set_permutation(struct ys_onnx *o, const struct ys_node *node)
+{
+    int64_t axes[YS_MAX_RANK];
+    size_t rank = o->graph->values[node->in[0]].rank;
+    for (size_t i = 0; i < rank; i++)
+        axes[i] = node->permutation[i];
+    set_integers(o, "perm", axes, rank);
+}
+
+/* What has an operator of the same name, which reads its values, then its parameters. */
+static void put_plain(struct ys_onnx *o, const struct ys_node *node)
+{
+    reads_values(o, node);
+    reads_params(o, node);
+    makes_values(o, node);
+    switch (node->op) {
+    case YS_OP_GEMM:
+        set_integer(o, "transB", 1);
+        break;
+    case YS_OP_FLATTEN:
+        set_integer(o, "axis", 1);
+        break;
+    case YS_OP_LEAKY_RELU:
+        set_real(o, "alpha", node->slope);
+        break;
+    case YS_OP_SOFTMAX:
+    case YS_OP_LOG_SOFTMAX:
+    case YS_OP_CONCAT:
+        set_integer(o, "axis", node->axis);
+        break;
+    case YS_OP_TRANSPOSE:
+        set_permutation(o, node);
+        break;
+    default:
+        break;
+    }
+    end(o, node->op == YS_OP_DROPOUT ? "Identity" : ys_op_name(node->op), node->name);
+}
+
+static void put_node(struct ys_onnx *o, const struct ys_node *node)
+{
+    switch (node->op) {
+    case YS_OP_NORMALIZE:
+        put_normalize(o, node);
+        return;
+    case YS_OP_CONV:
+        put_conv(o, node);
+        return;
+    case YS_OP_MAXPOOL:
+    case YS_OP_AVERAGEPOOL:
+        put_pool(o, node);
+        return;
+    case YS_OP_BATCHNORM:
+        put_batchnorm(o, node);
+        return;
+    case YS_OP_LRN:
+        put_lrn(o, node);
+        return;
+    case YS_OP_CLIP:
+        put_clip(o, node);
+        return;
+    case YS_OP_SPLIT:
+        put_directed(o, node, "split", node->split, node->out_count);
+        return;
+    case YS_OP_RESHAPE:
+        put_reshape(o, node);
+        return;
+    case YS_OP_MEAN:
+        put_mean(o, node);
+        return;
+    default:
+        put_plain(o, node);
+    }
+}
+
+/* Pixels as they are stored, in the format of the file. */
+static void put_cast(struct ys_onnx *o, const char *input)
+{
+    struct name cast = name_part(o, input, "cast");
+    reads(o, input);
+    makes(o, cast.text);
+    set_integer(o, "to", ys_onnx_type(o->dtype));
+    end(o, "Cast", cast.text);
+    memcpy(o->input, cast.text, sizeof o->input);
+}
+
+void ys_onnx_nodes(struct ys_onnx *onnx)
+{
+    const struct ys_value *input = &onnx->graph->values[onnx->graph->input];
+    snprintf(onnx->input, sizeof onnx->input, "%s", input->name);
+    if (input->dtype != onnx->dtype)
+        put_cast(onnx, input->name);
+    for (size_t i = 0; i < onnx->graph->node_count; i++)
+        put_node(onnx, &onnx->graph->nodes[i]);
+}
