@@ -74,8 +74,9 @@ static bool set_switch(struct ys_args *args, const char *name)
 
 static ys_status unknown_flag(const char *name)
 {
-    static const char *const flags[] = {"quiet",  "debug",   "help",    "version", "unverified", "fresh",
-                                        "format", "results", "recipes", "from",    "check",      "trace", NULL};
+    static const char *const flags[] = {"quiet", "debug",   "help",    "version", "unverified",
+                                        "fresh", "format",  "results", "recipes", "from",
+                                        "check", "weights", "out",     "trace",   NULL};
     const char *near = ys_nearest(name, flags);
     if (!near)
         near = ys_option_nearest(name);
@@ -86,16 +87,29 @@ static ys_status unknown_flag(const char *name)
 /* A flag of the program's own that has a value; false when `name` is none. */
 static bool set_value(struct ys_args *args, const char *name, const char *value, ys_status *status)
 {
+    const struct {
+        const char *name, **field, *verb; /* of one verb alone */
+    } texts[] = {
+        {"from", &args->from, NULL},
+        {"check", &args->check, NULL},
+        {"results", &args->results, NULL},
+        {"model", &args->model, "export"},
+        {"data", &args->data, "export"},
+        {"seed", &args->seed, "export"},
+        {"precision", &args->precision, "export"},
+        {"weights", &args->weights, "export"},
+        {"out", &args->out, "export"},
+    };
     size_t count = 0;
     *status = YS_OK;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (strcmp(name, texts[i].name) == 0 && (!texts[i].verb || strcmp(args->verb, texts[i].verb) == 0)) {
+            *texts[i].field = value;
+            return true;
+        }
+    }
     if (strcmp(name, "format") == 0) {
         *status = parse_format(args, value);
-    } else if (strcmp(name, "from") == 0) {
-        args->from = value;
-    } else if (strcmp(name, "check") == 0) {
-        args->check = value;
-    } else if (strcmp(name, "results") == 0) {
-        args->results = value;
     } else if (strcmp(name, "recipes") == 0) {
         if (!ys_fs_is_dir(value))
             *status = ys_fail(YS_EINVAL, "--recipes=%s: there is no such folder", value);

@@ -19,6 +19,8 @@ struct ys_args {
     const char *results;       /* NULL: the default folder */
     const char *from;          /* data fetch --from DIR */
     const char *check;         /* list frameworks --check NAME */
+    /* export --model NAME --out FILE */
+    const char *model, *data, *seed, *precision, *weights, *out;
     enum ys_format format;
     bool format_given, quiet, debug, help, version, unverified, fresh, trace;
     char *command; /* the whole line, quoted so that a shell reads it back */

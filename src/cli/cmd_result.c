@@ -180,6 +180,8 @@ int ys_command_export(const struct ys_args *args)
     int64_t study_id = 0, trial_id = 0;
     struct ys_buf out = {0};
     ys_status status = YS_OK;
+    if (args->model || args->out)
+        return ys_command_export_model(args);
     if (args->format_given && args->format != YS_FORMAT_JSON)
         status = ys_fail(YS_EINVAL, "export writes JSON Lines; for a table use: yardstick show --format=csv");
     if (status == YS_OK)

@@ -15,6 +15,7 @@ int ys_command_data(const struct ys_args *args);
 int ys_command_show(const struct ys_args *args);
 int ys_command_report(const struct ys_args *args);
 int ys_command_export(const struct ys_args *args);
+int ys_command_export_model(const struct ys_args *args); /* export --model */
 int ys_command_init(const struct ys_args *args);
 
 /** Prints the recorded message as an error, and gives the exit code that belongs to the status. */

@@ -23,7 +23,10 @@ static const struct verb {
     {"resume", "resume [SELECTOR]", "go on with an interrupted study", ys_command_resume},
     {"show", "show [SELECTOR]", "the table of a stored study", ys_command_show},
     {"report", "report [SELECTOR]", "write its report.html again, say where", ys_command_report},
-    {"export", "export [SELECTOR]", "everything stored of it, raw, as JSON Lines", ys_command_export},
+    {"export", "export [SELECTOR] | export --model=NAME --out=FILE.onnx",
+     "everything stored of a study, raw, as JSON Lines; or a network as a file\n"
+     "      (--data=NAME --weights=FILE --seed=N --precision=f64)",
+     ys_command_export},
     {"list", "list frameworks|models|datasets|metrics|keys [NAME]", "what there is", ys_command_list},
     {"install", "install NAME[@VERSION] ... | all | NAME --from=PROGRAM", "make a framework's environment",
      ys_command_install},

@@ -1,0 +1,113 @@
+/* export --model: one of yardstick's networks as a file that other programs read. */
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "data/dataset.h"
+#include "graph/model.h"
+#include "graph/onnx_write.h"
+#include "job/value.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), wanted = strlen(ending);
+    return length > wanted && strcmp(path + length - wanted, ending) == 0;
+}
+
+/* The network for the images and classes of --data; without it, for those that it is known by. Or a graph's file. */
+static ys_status build_graph(const struct ys_args *args, struct ys_graph **graph)
+{
+    if (ends_in(args->model, ".json"))
+        return ys_graph_read(args->model, graph);
+    const struct ys_model *model = ys_model_find(args->model);
+    if (!model)
+        return ys_fail(YS_EINVAL, "--model=%s: there is no such model; `yardstick list models` shows them",
+                       args->model);
+    struct ys_model_input input = model->usual;
+    const struct ys_data_source *data = args->data ? ys_data_find(args->data) : NULL;
+    if (args->data && !data)
+        return ys_fail(YS_EINVAL, "--data=%s: there is no such data set; `yardstick list datasets` shows them",
+                       args->data);
+    if (data && data->shape[0]) {
+        memcpy(input.shape, data->shape, sizeof input.shape);
+        input.classes = data->classes;
+    }
+    return model->build(&input, graph);
+}
+
+static ys_status parse_precision(const struct ys_args *args, enum ys_dtype *dtype)
+{
+    const char *text = args->precision ? args->precision : "f32";
+    *dtype = strcmp(text, "f64") == 0 ? YS_F64 : YS_F32;
+    if (*dtype == YS_F32 && strcmp(text, "f32") != 0)
+        return ys_fail(YS_EINVAL, "--precision=%s: a model is written in f32 or f64", text);
+    return YS_OK;
+}
+
+/* The values of --weights, or those that a run with the seed begins with. */
+static ys_status open_weights(const struct ys_args *args, const struct ys_graph *graph, struct ys_safetensors **weights)
+{
+    int64_t seed = 1;
+    char hash[65];
+    if (args->seed && (!ys_value_int(args->seed, &seed) || seed < 0))
+        return ys_fail(YS_EINVAL, "--seed=%s: write a whole number from 0", args->seed);
+    if (args->weights)
+        return ys_safetensors_open(args->weights, weights);
+    char *path = ys_format("%s.%ld.weights", args->out, (long)getpid());
+    if (!path)
+        return ys_out_of_memory();
+    ys_status status = ys_graph_write_weights(graph, (uint64_t)seed, path, hash);
+    if (status == YS_OK)
+        status = ys_safetensors_open(path, weights);
+    unlink(path);
+    ys_free(path);
+    return status;
+}
+
+static ys_status write_onnx(const struct ys_args *args, const struct ys_graph *graph)
+{
+    struct ys_safetensors *weights = NULL;
+    enum ys_dtype dtype;
+    YS_TRY(parse_precision(args, &dtype));
+    YS_TRY(open_weights(args, graph, &weights));
+    ys_status status = ys_onnx_write(graph, weights, dtype, args->out);
+    ys_safetensors_close(weights);
+    return status;
+}
+
+static ys_status write_json(const struct ys_args *args, const struct ys_graph *graph)
+{
+    if (args->weights || args->seed || args->precision)
+        return ys_fail(YS_EINVAL, "%s holds no weights: leave --weights, --seed and --precision away, or write .onnx",
+                       args->out);
+    ys_json *json = ys_graph_to_json(graph);
+    ys_status status = json ? ys_json_write(args->out, json) : ys_out_of_memory();
+    ys_json_free(json);
+    return status;
+}
+
+static ys_status export_model(const struct ys_args *args)
+{
+    struct ys_graph *graph = NULL;
+    if (!args->model || !args->out || args->word_count)
+        return ys_fail(YS_EINVAL, "write: yardstick export --model=NAME --out=FILE.onnx");
+    if (!ends_in(args->out, ".onnx") && !ends_in(args->out, ".json"))
+        return ys_fail(YS_EINVAL, "--out=%s: a model is written as FILE.onnx or, without weights, as FILE.json",
+                       args->out);
+    YS_TRY(build_graph(args, &graph));
+    ys_status status = ends_in(args->out, ".onnx") ? write_onnx(args, graph) : write_json(args, graph);
+    ys_graph_free(graph);
+    return status;
+}
+
+int ys_command_export_model(const struct ys_args *args)
+{
+    ys_status status = export_model(args);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    ys_log_info("wrote %s", args->out);
+    return 0;
+}
