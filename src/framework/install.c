@@ -73,6 +73,7 @@ static ys_status run(const struct attempt *attempt, const char *folder, struct l
                                        .context = listener};
     struct ys_buf output = {0};
     int code = 0;
+    ys_progress("%s: %s", listener->what, attempt->how);
     ys_status status = ys_child_run(attempt->argv, &options, &output, &code);
     ys_progress_clear();
     ys_buf_free(&output);

@@ -200,13 +200,16 @@ ys_status ys_framework_uninstall_all(bool *failed)
     char *all = ys_environments_dir();
     DIR *dir = all ? opendir(all) : NULL;
     ys_status status = all ? YS_OK : ys_out_of_memory();
+    int found = 0;
     *failed = false;
     for (struct dirent *entry; dir && status == YS_OK && (entry = readdir(dir));) {
         char *folder = ys_path_join(all, entry->d_name);
-        if (!folder)
+        if (!folder) {
             status = ys_out_of_memory();
-        else if (strchr(entry->d_name, '@') && ys_fs_is_dir(folder))
+        } else if (strchr(entry->d_name, '@') && ys_fs_is_dir(folder)) {
             status = remove_folder(folder, entry->d_name);
+            found++;
+        }
         ys_free(folder);
         if (status == YS_EBUSY || status == YS_EIO) {
             ys_log_warn("%s", ys_error());
@@ -218,6 +221,8 @@ ys_status ys_framework_uninstall_all(bool *failed)
     }
     if (dir)
         closedir(dir);
+    if (status == YS_OK && !found)
+        ys_log_info("no framework is installed: there is nothing to remove");
     ys_free(all);
     return status;
 }
