@@ -175,6 +175,7 @@ class Plan:
     graph: the network as in its JSON file.  params: its list of parameters.  weights: name -> float32 initial values,
     mapped.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
     docs/protocol.md.  batch_size: its `batch`.  lr: the learning rate of every step, zeros where none is trained.
+    onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.
     """
 
     def __init__(self, plan):
@@ -194,6 +195,7 @@ class Plan:
         self.seed = plan.get("seed", 0)
         self.threads = plan.get("threads", 1)
         self.device = plan.get("device", "cpu")
+        self.onnx = plan.get("onnx")
         self.options = plan.get("options") or {}
         self.world = (plan.get("dist") or {}).get("world", 1)
         if input_.get("kind") != "file":
@@ -327,13 +329,65 @@ class Adapter:
         return self.plan.options.get(name, self.options[name])
 
 
+class InferenceAdapter(Adapter):
+    """Of what reads the plan's ONNX file and answers requests, and cannot train. build(), infer_step() and weights() are
+    the framework's; the loss, which none of them has, is NumPy's."""
+
+    modes = ("infer",)
+    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LRN", "MaxPool", "AveragePool", "GlobalAveragePool",
+           "GlobalMaxPool", "Relu", "LeakyRelu", "Clip", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Dropout", "Add", "Mul",
+           "Concat", "Split", "Flatten", "Reshape", "Transpose", "ReduceMean")  # the file has them all
+    losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
+    optimizers = ()
+    extras = ("label_smoothing", "connections")
+
+    def model_file(self):
+        """The path of the ONNX file."""
+        if self.plan.onnx is None:
+            raise Unsupported("there is no ONNX file of this network: yardstick has said why")
+        return self.plan.onnx
+
+    def reset(self):
+        """A network that does not learn is as it was."""
+
+    def forward(self, x, y, train):
+        logits = np.array(self.infer_step(x))
+        return {"x": x, "y": y, "logits": logits, "loss": loss_of(self.plan, logits, y)}
+
+    def parameters(self, weights):
+        """The trainable elements among the arrays that the framework has, by their names in the graph."""
+        absent = 0
+        for node in self.plan.graph["nodes"]:
+            if "connections" in node["attrs"]:
+                filters, channels, *kernel = weights[node["params"]["weight"]].shape
+                seen = sum(map(len, node["attrs"]["connections"]))
+                absent += (filters * channels - seen) * int(np.prod(kernel))
+        return sum(weights[param["name"]].size for param in self.plan.params if param["role"] == "weight") - absent
+
+
+def loss_of(plan, logits, y):
+    """The plan's loss of a batch, as docs/graph.md defines it; of the type of the logits."""
+    z, rows, smoothing = logits.astype(np.float64), np.arange(len(y)), plan.label_smoothing
+    target = np.zeros_like(z)
+    target[rows, y] = 1
+    if plan.loss == "nll":
+        loss = -z[rows, y]
+    elif plan.loss == "mean_squared_error":
+        loss = ((z - target) ** 2).mean(axis=1)
+    else:
+        target = (1 - smoothing) * target + smoothing / z.shape[1]
+        top = z.max(axis=1)
+        loss = top + np.log(np.exp(z - top[:, None]).sum(axis=1)) - (target * z).sum(axis=1)
+    return loss.mean().astype(logits.dtype)
+
+
 def _check_supported(adapter, plan):
     """Raises Unsupported for the first thing in the plan that the adapter does not list."""
     for node in plan.graph["nodes"]:
         if node["op"] not in adapter.ops:
             raise Unsupported("this adapter has no operator %s (node %s)" % (node["op"], node["name"]), node["op"])
     asked = {
-        "clip_norm": plan.optimizer.get("clip_norm") is not None,
+        "clip_norm": plan.mode == "train" and plan.optimizer.get("clip_norm") is not None,
         "label_smoothing": plan.label_smoothing != 0,
         "connections": any("connections" in node.get("attrs", {}) for node in plan.graph["nodes"]),
     }
@@ -344,9 +398,9 @@ def _check_supported(adapter, plan):
         ("mode", plan.mode, adapter.modes),
         ("precision", plan.precision, adapter.precisions),
         ("device", plan.device, adapter.devices),
-        ("optimizer", plan.optimizer.get("name"), adapter.optimizers),
         ("loss", plan.loss, adapter.losses_known),
         ("number of processes", plan.world, (1,)),
+        *[("optimizer", plan.optimizer.get("name"), adapter.optimizers)] * (plan.mode == "train"),
     ):
         if value not in known:
             raise Unsupported("%s %s: this adapter has %s" % (what, value, ", ".join(map(str, known))))
@@ -401,7 +455,9 @@ class _Server:
                               % (message.get("protocol"), PROTOCOL))
         adapter = self.adapter
         runtime = "%s %s" % (platform.python_implementation(), platform.python_version())
-        features = ["forward", "backward", "step", "train", "save"] + ["infer"] * ("infer" in adapter.modes)
+        of_mode = {"backward": "train", "train": "train", "infer": "infer"}
+        features = [feature for feature in ("forward", "backward", "step", "train", "save", "infer")
+                    if of_mode.get(feature) in (None, *adapter.modes)]
         return {
             "type": "hello", "protocol": PROTOCOL, "adapter": adapter.name, "framework": adapter.framework,
             "version": adapter.version, "runtime": runtime,

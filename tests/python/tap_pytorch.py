@@ -1,5 +1,6 @@
-"""As tap_unittest.py, in the environment that `yardstick install pytorch` made, so that modules find NumPy and PyTorch there.
-Where it is not installed this interpreter runs them, and they skip what it lacks."""
+"""As tap_unittest.py, in the environment that `yardstick install pytorch` made, so that modules find NumPy and PyTorch there;
+tap_pytorch.py MODULE FRAMEWORK: in that of another framework. Where it is not installed this interpreter runs them, and they
+skip what it lacks."""
 
 import glob
 import os
@@ -8,10 +9,10 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def find_python():
+def find_python(framework):
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     cache = os.environ.get("YARDSTICK_CACHE") or os.path.join(home, "yardstick")
-    for mark in sorted(glob.glob(os.path.join(cache, "envs", "pytorch@*", "installed.json")), reverse=True):
+    for mark in sorted(glob.glob(os.path.join(cache, "envs", framework + "@*", "installed.json")), reverse=True):
         python = os.path.join(os.path.dirname(mark), "env", "bin", "python")
         if os.access(python, os.X_OK):
             return python
@@ -19,5 +20,5 @@ def find_python():
 
 
 if __name__ == "__main__":
-    interpreter = find_python()
-    os.execv(interpreter, [interpreter, "-B", os.path.join(HERE, "tap_unittest.py")] + sys.argv[1:])
+    interpreter = find_python(sys.argv[2] if len(sys.argv) > 2 else "pytorch")
+    os.execv(interpreter, [interpreter, "-B", os.path.join(HERE, "tap_unittest.py"), sys.argv[1]])

@@ -1,0 +1,110 @@
+"""ONNX Runtime on the CPU: a session over the ONNX file of the plan. It answers requests and does not train."""
+
+import common
+import numpy as np
+
+with common.importing("ONNX Runtime"):
+    import onnxruntime as ort
+    from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NoKernel
+
+LEVELS = {
+    "off": ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
+    "basic": ort.GraphOptimizationLevel.ORT_ENABLE_BASIC,
+    "extended": ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
+    "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
+}
+MODEL_GRAPH, GRAPH_INITIALIZER = 7, 5  # field numbers of onnx.proto
+TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME, TENSOR_RAW_DATA = 1, 2, 8, 9
+DTYPES = {1: np.float32, 7: np.int64, 11: np.float64}
+
+
+class OnnxRuntime(common.InferenceAdapter):
+    name = "onnxruntime"
+    framework = "ONNX Runtime"
+    version = ort.__version__
+    precisions = ("f32", "f64")
+    options = {"optimization": "all", "spinning": True}
+
+    def build(self, plan):
+        for node in plan.graph["nodes"]:
+            check(node["op"], node["attrs"])
+        self.values = initializers(self.model_file())
+        settings = ort.SessionOptions()
+        settings.intra_op_num_threads = plan.threads
+        settings.inter_op_num_threads = 1
+        settings.graph_optimization_level = LEVELS[self.option("optimization")]
+        settings.add_session_config_entry("session.intra_op.allow_spinning", "1" if self.option("spinning") else "0")
+        settings.add_free_dimension_override_by_name("N", plan.batch_size)
+        try:
+            self.session = ort.InferenceSession(self.model_file(), settings, providers=["CPUExecutionProvider"])
+        except NoKernel as error:  # most of what convolves has no double
+            raise common.Unsupported("ONNX Runtime has no %s: %s" % (plan.precision, error))
+        deviations = ["graph optimizations: %s" % self.option("optimization")] * (self.option("optimization") != "all")
+        deviations += ["threads that wait do not spin"] * (not self.option("spinning"))
+        return {
+            "parameters": self.parameters(self.values),
+            "threads": self.session.get_session_options().intra_op_num_threads,
+            "libraries": [ort.get_build_info()] + self.session.get_providers(),
+            "deviations": deviations,
+        }
+
+    def infer_step(self, x):
+        return self.session.run(None, {"x": x})[0]
+
+    def weights(self):
+        return {param["name"]: self.values[param["name"]] for param in self.plan.params}
+
+    def is_out_of_memory(self, error):
+        return super().is_out_of_memory(error) or "Failed to allocate memory" in str(error) or "bad_alloc" in str(error)
+
+
+def check(op, attrs):
+    """Raises Unsupported for what ONNX defines and the runtime's kernels refuse."""
+    if op == "LRN" and attrs["size"] % 2 == 0:
+        raise common.Unsupported("LRN of even size %d" % attrs["size"], op)
+    if op == "AveragePool" and any(pad >= attrs["kernel_shape"][i % 2] for i, pad in enumerate(attrs["pads"][:2])):
+        raise common.Unsupported("AveragePool with padding as large as its kernel", op)
+
+
+def fields(message):
+    """(number, value) of the fields of a protocol buffer: an integer, or the bytes of what is longer."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = int(message[at])
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(message):
+        tag = varint()
+        if tag & 7 == 0:
+            yield tag >> 3, varint()
+        else:
+            size = 4 if tag & 7 == 5 else varint()
+            at += size
+            yield tag >> 3, message[at - size:at]
+
+
+def initializers(path):
+    """{name: array} of the tensors in the file that the session is made from: it does not give them back."""
+    model = np.memmap(path, np.uint8, "r").view(np.ndarray)
+    graph = next(value for number, value in fields(model) if number == MODEL_GRAPH)
+    tensors = {}
+    for number, message in fields(graph):
+        if number == GRAPH_INITIALIZER:
+            tensor = list(fields(message))
+            shape = [value for field, value in tensor if field == TENSOR_DIMS]
+            parts = dict(tensor)
+            values = np.frombuffer(parts[TENSOR_RAW_DATA], DTYPES[parts[TENSOR_TYPE]])
+            tensors[bytes(parts[TENSOR_NAME]).decode("utf-8")] = values.reshape(shape)
+    return tensors
+
+
+if __name__ == "__main__":
+    common.serve(OnnxRuntime())

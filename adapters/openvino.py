@@ -1,0 +1,67 @@
+"""OpenVINO on the CPU: the ONNX file of the plan, compiled for its batch. It answers requests and does not train."""
+
+import common
+import numpy as np
+
+with common.importing("OpenVINO"):
+    import openvino as ov
+
+HINTS = {"latency": "LATENCY", "throughput": "THROUGHPUT"}
+
+
+class OpenVINO(common.InferenceAdapter):
+    name = "openvino"
+    framework = "OpenVINO"
+    version = ov.__version__.split("-")[0]
+    precisions = ("f32", "bf16")
+    options = {"hint": "latency"}
+
+    def build(self, plan):
+        core = ov.Core()
+        if plan.precision == "bf16" and "BF16" not in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
+            raise common.Unsupported("bf16: OpenVINO has it on processors with instructions for it alone")
+        for node in plan.graph["nodes"]:
+            check(node["op"], node["attrs"])
+        self.model = core.read_model(self.model_file())
+        self.model.reshape({"x": [plan.batch_size] + plan.graph["inputs"][0]["shape"][1:]})
+        # Precision is said in any case: by itself OpenVINO takes bf16 where the processor has it.
+        settings = {"PERFORMANCE_HINT": HINTS[self.option("hint")], "INFERENCE_NUM_THREADS": plan.threads,
+                    "INFERENCE_PRECISION_HINT": plan.precision}
+        deviations = ["performance hint %s" % self.option("hint")] * (self.option("hint") != "latency")
+        if adds_dense(plan.graph["nodes"]):
+            settings["SNIPPETS_MODE"] = "DISABLE"
+            deviations.append("without snippets: OpenVINO crashes while it fuses sums of dense layers")
+        self.compiled = core.compile_model(self.model, "CPU", settings)
+        return {
+            "parameters": self.parameters(self.weights()),
+            "threads": self.compiled.get_property("INFERENCE_NUM_THREADS"),
+            "libraries": ["OpenVINO Runtime %s" % ov.get_version()],
+            "deviations": deviations,
+        }
+
+    def infer_step(self, x):
+        return self.compiled(x)[0]
+
+    def weights(self):
+        """The constants of the network that OpenVINO read, which it compiled."""
+        constants = {name: op.data for op in self.model.get_ops() if op.get_type_name() == "Constant"
+                     for name in op.output(0).names | {op.friendly_name}}
+        return {param["name"]: np.array(constants[param["name"]]) for param in self.plan.params}
+
+
+def check(op, attrs):
+    """Raises Unsupported for what ONNX defines and the CPU plugin computes otherwise."""
+    if op == "LRN" and attrs["bias"] != 1:
+        raise common.Unsupported("LRN with bias %g: OpenVINO takes 1 for it" % attrs["bias"], op)
+    if op == "LRN" and attrs["size"] % 2 == 0:
+        raise common.Unsupported("LRN of even size %d: OpenVINO takes one channel less" % attrs["size"], op)
+
+
+def adds_dense(nodes):
+    """Whether a dense layer's result is added to another value."""
+    made = {name: node["op"] for node in nodes for name in node["out"]}
+    return any(made.get(name) == "Gemm" for node in nodes if node["op"] == "Add" for name in node["in"])
+
+
+if __name__ == "__main__":
+    common.serve(OpenVINO())

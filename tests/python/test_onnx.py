@@ -1,0 +1,239 @@
+"""The ONNX files that yardstick writes, by what others make of them: the checker and the reference evaluator of the package
+`onnx` (in double, against the oracle), and the adapters of ONNX Runtime and OpenVINO. Each part skips where its package
+is not installed."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import driver
+import numpy as np
+
+import common
+
+PROGRAM = os.path.join(os.environ.get("YARDSTICK_BIN", driver.ROOT), "yardstick")
+ORACLE = os.path.join(os.path.dirname(PROGRAM), "yardstick-builtin")
+if not os.access(PROGRAM, os.X_OK):
+    raise unittest.SkipTest("%s is not built" % PROGRAM)
+
+ROWS = 3
+# Both sides compute in double, on values of size 1 to 100. What they differ by is rounding, but for attributes, which
+# ONNX keeps in 32 bits: a slope or an epsilon may be wrong by 2^-24 of itself.
+BOUND, NARROW_BOUND, NARROW = 1e-11, 1e-6, ("LeakyRelu", "BatchNormalization")
+# In single precision, per element 2^-24 of the largest, times the root of the terms of the longest sums and of the
+# layers: some hundreds. Any mistake moves logits by 1e-2 of them or more.
+SINGLE_BOUND = 1e-4
+
+
+def there(name):
+    """Whether there is such a package; an adapter of its name is none."""
+    found = importlib.util.find_spec(name)
+    return found is not None and os.path.dirname(found.origin) != driver.ADAPTERS
+
+
+def yardstick(*arguments):
+    return subprocess.run([PROGRAM] + list(arguments), capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def check_models():
+    """The small networks of single operators, one a group, where this yardstick has them; and two of the named ones."""
+    names = ["lenet", "torch-cifar10"]
+    names += ["check_" + op for op in common.InferenceAdapter.ops]
+    return [name for name in names if not name.startswith("check_") or there_is_model(name)]
+
+
+def there_is_model(name):
+    with tempfile.TemporaryDirectory() as folder:
+        return yardstick("export", "--model=" + name, "--out=" + os.path.join(folder, "m.json")).returncode == 0
+
+
+class Network:
+    """A model as files: graph, random weights, pixels, ONNX; and the plan that an adapter gets."""
+
+    def __init__(self, model, precision):
+        self.folder, self.precision = tempfile.mkdtemp(prefix="yardstick-onnx-"), precision
+        self.export("--model=" + model, "--out=" + self.path("graph.json"))
+        with open(self.path("graph.json")) as file:
+            self.graph = json.load(file)
+        random = np.random.RandomState(11)
+        self.weights = {param["name"]: self.draw(random, param) for param in self.graph["params"]}
+        for node in self.graph["nodes"]:
+            if "connections" in node["attrs"]:
+                weight = self.weights[node["params"]["weight"]]
+                for out, seen in enumerate(node["attrs"]["connections"]):
+                    weight[out, [c for c in range(weight.shape[1]) if c not in seen]] = 0
+        shape = self.graph["inputs"][0]["shape"][1:]
+        self.x = random.randint(0, 256, [2 * ROWS] + shape).astype(np.uint8)
+        common.write_safetensors(self.path("weights"), self.weights)
+        common.write_safetensors(self.path("train"), {"x": self.x, "y": np.arange(2 * ROWS, dtype=np.int64) % 3})
+        order = np.arange(2 * ROWS, dtype=np.uint32).reshape(2, ROWS)
+        common.write_safetensors(self.path("order"), {"order": order, "lr": np.zeros(2)})
+        self.export("--model=" + self.path("graph.json"), "--weights=" + self.path("weights"), "--precision=" + precision,
+                    "--out=" + self.path("model.onnx"))
+
+    @staticmethod
+    def draw(random, param):
+        """Of a size that keeps values near 1; what is divided by lies above 0."""
+        shape = param["shape"]
+        values = random.normal(0, 1 / np.sqrt(np.prod(shape[1:]) or 1), shape)
+        return (abs(values) + 0.5 if "var" in param["name"] else values).astype(np.float32)
+
+    def export(self, *arguments):
+        done = yardstick("export", *arguments)
+        if done.returncode:
+            raise AssertionError(done.stderr)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def plan(self, **changes):
+        plan = {"format": "yardstick-plan", "version": 1, "mode": "infer", "model": "test", "graph": self.path("graph.json"),
+                "weights": self.path("weights"), "onnx": self.path("model.onnx"),
+                "input": {"kind": "file", "path": self.path("train"), "order": self.path("order")}, "batch": ROWS,
+                "steps": 2, "block": 1, "seed": 1, "precision": self.precision, "loss": self.graph["loss"],
+                "label_smoothing": 0.0, "optimizer": driver.SGD, "threads": 1, "cpus": [0], "device": "cpu", "options": {},
+                "dist": {"rank": 0, "world": 1, "rendezvous": None}, "folder": self.folder}
+        return dict(plan, **changes)
+
+    def oracle(self):
+        """Logits and loss of the first batch."""
+        program = driver.Driver(ORACLE, python="/usr/bin/env")
+        try:
+            program.need("opened", "open", plan=self.plan(precision="f64", options={"backend": "ref"}))
+            return {name: np.array(value) for name, value in program.tensors("forward", batch=0, mode="eval").items()}
+        finally:
+            program.end()
+
+    def remove(self):
+        shutil.rmtree(self.folder)
+
+
+def error(value, reference):
+    return abs(np.asarray(value, np.float64) - reference).max() / abs(reference).max()
+
+
+class Case(unittest.TestCase):
+    def network(self, model, precision):
+        network = Network(model, precision)
+        self.addCleanup(network.remove)
+        return network
+
+
+@unittest.skipUnless(there("onnx"), "the package onnx is not installed")
+class Meaning(Case):
+    def test_files_are_right_and_mean_what_the_graph_means(self):
+        import onnx
+        from onnx.reference import ReferenceEvaluator
+        for model in check_models():
+            if model == "check_LRN":  # the evaluator of onnx 1.23.2 goes through as many channels as there are rows
+                continue
+            with self.subTest(model):
+                network = self.network(model, "f64")
+                file = onnx.load(network.path("model.onnx"))
+                onnx.checker.check_model(file, full_check=True)
+                logits, = ReferenceEvaluator(file).run(None, {"x": network.x[:ROWS]})
+                expected = network.oracle()["logits"]
+                self.assertEqual((logits.dtype, logits.shape), (expected.dtype, expected.shape))
+                narrow = any(node["op"] in NARROW for node in network.graph["nodes"])
+                self.assertLess(error(logits, expected), NARROW_BOUND if narrow else BOUND)
+
+    def test_every_model_is_one_that_the_checker_takes(self):
+        import onnx
+        models = json.loads(yardstick("list", "models", "--format=json").stdout)["models"]
+        self.assertGreater(len(models), 10)
+        for model in models:
+            with self.subTest(model["name"]), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "m.onnx")
+                done = yardstick("export", "--model=" + model["name"], "--out=" + path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                onnx.checker.check_model(path, full_check=True)
+
+
+class Adapters:
+    """What holds for both."""
+
+    def start(self):
+        adapter = driver.Direct(self.adapter())
+        self.addCleanup(adapter.end)
+        return adapter
+
+    def refused(self, network, **changes):
+        reply = self.start().ask("open", plan=network.plan(**changes))
+        self.assertEqual((reply["type"], reply["code"]), ("error", "unsupported"), reply)
+        return reply["message"]
+
+    def test_logits_loss_and_weights_are_those_of_the_oracle(self):
+        for model in check_models():
+            with self.subTest(model):
+                network = self.network(model, "f32")
+                adapter = self.start()
+                reply = adapter.ask("open", plan=network.plan())
+                if reply["type"] == "error":  # refused by name, which the check of single operators reports
+                    self.assertEqual(reply["code"], "unsupported", reply)
+                    continue
+                found, expected = adapter.tensors("forward", batch=0, mode="eval"), network.oracle()
+                self.assertEqual(found["logits"].dtype, np.float32)
+                self.assertLess(error(found["logits"], expected["logits"]), SINGLE_BOUND)
+                self.assertLess(error(found["loss"], expected["loss"]), SINGLE_BOUND)
+                self.assertEqual(reply["threads"], 1)
+                weights = adapter.tensors("step", n=0)
+                self.assertEqual(set(weights), set(network.weights))
+                for name, value in network.weights.items():
+                    np.testing.assert_array_equal(weights[name], value)
+
+    def test_requests_are_answered(self):
+        network = self.network("lenet", "f32")
+        adapter = self.start()
+        adapter.need("opened", "open", plan=network.plan())
+        messages, last = adapter.series("latencies", "infer", requests=5, batch=ROWS)
+        self.assertEqual(last, {"type": "done"})
+        self.assertEqual(sum(message["count"] for message in messages), 5)
+
+    def test_training_is_refused(self):
+        self.assertIn("mode train", self.refused(self.network("lenet", "f32"), mode="train"))
+
+    def test_a_plan_without_the_file_is_refused(self):
+        self.assertIn("no ONNX file", self.refused(self.network("lenet", "f32"), onnx=None))
+
+    def test_what_it_cannot_do_is_no_feature(self):
+        features = self.start().ask("hello", protocol=1)["features"]
+        self.assertEqual(features, ["forward", "step", "save", "infer"])
+
+
+@unittest.skipUnless(there("onnxruntime"), "ONNX Runtime is not installed: yardstick install onnxruntime")
+class OnnxRuntime(Adapters, Case):
+    def adapter(self):
+        return driver.load("onnxruntime").OnnxRuntime()
+
+    def test_without_convolutions_it_computes_in_double(self):
+        network = self.network("mlp", "f64")
+        adapter = self.start()
+        adapter.need("opened", "open", plan=network.plan())
+        found = adapter.tensors("forward", batch=0, mode="eval")["logits"]
+        self.assertEqual(found.dtype, np.float64)
+        self.assertLess(error(found, network.oracle()["logits"]), BOUND)
+
+    def test_a_convolution_in_double_is_refused_by_name(self):
+        self.assertIn("Conv", self.refused(self.network("lenet", "f64")))
+
+    def test_options_are_deviations(self):
+        reply = self.start().need("opened", "open", plan=self.network("lenet", "f32").plan(
+            options={"optimization": "basic", "spinning": False}))
+        self.assertEqual(len(reply["deviations"]), 2)
+
+
+@unittest.skipUnless(there("openvino"), "OpenVINO is not installed: yardstick install openvino")
+class OpenVINO(Adapters, Case):
+    def adapter(self):
+        return driver.load("openvino").OpenVINO()
+
+    def test_double_is_refused(self):
+        self.assertIn("f64", self.refused(self.network("mlp", "f64")))
+
+
+if __name__ == "__main__":
+    unittest.main()
