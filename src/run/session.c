@@ -209,9 +209,9 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
         return ys_session_fail(session, "timeout_wall", "the run was not done after %g s (run_time_limit)",
                                session->launch.run_time_limit_s);
     if (session->launch.memory_limit_bytes && session->sampled_rss_bytes > session->launch.memory_limit_bytes)
-        return ys_session_fail(session, "oom_host", "its processes held %.2f GB, more than the %.2f GB of memory_limit",
-                               (double)session->sampled_rss_bytes * 1e-9,
-                               (double)session->launch.memory_limit_bytes * 1e-9);
+        return ys_session_fail(session, "oom_host", "its processes held %.0f MB, more than the %.0f MB of memory_limit",
+                               (double)session->sampled_rss_bytes * 1e-6,
+                               (double)session->launch.memory_limit_bytes * 1e-6);
     if (!session->is_silenced && session->stall_span_ns && now_ns >= session->heard_ns + session->stall_span_ns)
         return ys_session_fail(session, "stalled", "nothing was heard of %s for %g s (stall_limit)", session->program,
                                session->launch.stall_limit_s);

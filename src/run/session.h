@@ -74,9 +74,6 @@ ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries) Y
 /** How many threads shared the tree's work so far (probe/threads.h); 0 when unknown. Never while timing. */
 double ys_session_threads(struct ys_session *session);
 
-/** How many threads shared the tree's work so far (probe/threads.h); 0 when unknown. Never while timing. */
-double ys_session_threads(struct ys_session *session);
-
 /** Ends it: `bye` and patience when all was well or the adapter answered with an error; then, or at once after any
  * other failure, SIGKILL for everything that is left, and waits for all of it. NULL is fine. `end` (may be NULL) must
  * be freed with ys_session_end_fini(). */
