@@ -23,7 +23,7 @@ test: all
 
 test-frameworks: all
 	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
-	@tools/run_tests.py $(BUILD) --frameworks
+	@tools/run_tests.py $(BUILD) --frameworks $(FRAMEWORKS)
 
 install: all
 	@meson setup --reconfigure $(BUILD) -Dprefix=$(abspath $(PREFIX)) >/dev/null
@@ -39,6 +39,7 @@ help:
 	@echo "make                     build ./yardstick and its helpers"
 	@echo "make run                 build, set up PyTorch, run the first study, print its table, write its report"
 	@echo "make test                the tests"
-	@echo "make test-frameworks     the tests that need PyTorch installed (yardstick install pytorch)"
+	@echo "make test-frameworks     the tests that need a framework, and the check of every one that is installed"
+	@echo "                         (yardstick install all); FRAMEWORKS='pytorch jax' names those to check"
 	@echo "make install PREFIX=...  install programs, adapters, recipes, studies and metrics"
 	@echo "make format | clean"

@@ -107,7 +107,8 @@ static ys_status read_options(const ys_json *plan, struct ys_engine_config *conf
     const ys_json *options = ys_json_get(plan, "options");
     for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it))
         if (strcmp(ys_json_iter_key(it), "backend") != 0)
-            return ys_fail(YS_EINVAL, "the built-in engine has no option \"%s\"; it has backend", ys_json_iter_key(it));
+            return ys_fail(YS_EUNSUPPORTED, "the built-in engine has no option \"%s\"; it has backend",
+                           ys_json_iter_key(it));
     config->backend = ys_json_get_text(options, "backend", NULL);
     return YS_OK;
 }
@@ -183,6 +184,27 @@ static ys_status describe(const struct adapter *a, const ys_json *plan, ys_json 
     return ys_adapter_set_names(reply, "deviations", deviations);
 }
 
+/** An operator that no back end has is lacking, not a damaged file. */
+static ys_status check_ops(const char *path, ys_json *reply)
+{
+    ys_json *graph = NULL;
+    YS_TRY(ys_json_read(path, &graph));
+    const ys_json *nodes = ys_json_get(graph, "nodes");
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(nodes); i++) {
+        const char *name = ys_json_get_text(ys_json_at(nodes, i), "op", "");
+        int op = 0;
+        while (op < YS_OP_COUNT && strcmp(name, ys_op_name((enum ys_op)op)) != 0)
+            op++;
+        if (op == YS_OP_COUNT)
+            status = ys_json_set_string(reply, "op", name);
+        if (op == YS_OP_COUNT && status == YS_OK)
+            status = ys_fail(YS_EUNSUPPORTED, "the built-in engine has no operator %.100s", name);
+    }
+    ys_json_free(graph);
+    return status;
+}
+
 static ys_status open_parts(struct adapter *a, const ys_json *plan, ys_json *reply)
 {
     struct ys_engine_config config = {0};
@@ -196,6 +218,7 @@ static ys_status open_parts(struct adapter *a, const ys_json *plan, ys_json *rep
     a->weights = ys_strdup(weights);
     if (!a->weights)
         return ys_out_of_memory();
+    YS_TRY(check_ops(graph, reply));
     YS_TRY(ys_graph_read(graph, &a->graph));
     YS_TRY(check_loss(plan, a->graph));
     YS_TRY(open_input(a, plan));

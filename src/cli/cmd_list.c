@@ -9,7 +9,6 @@
 #include "graph/model.h"
 #include "job/option.h"
 #include "metric/metric.h"
-#include "study/study.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -179,33 +178,11 @@ static void print_framework(const ys_json *entry, bool full, struct ys_buf *out)
     ys_buf_printf(out, "    recipe: %s\n", ys_json_get_text(entry, "recipe", ""));
 }
 
-/* Proves the adapter's work on every model, on the generated digits: what any adapter must pass. */
-static int check_adapter(const struct ys_args *args)
-{
-    static const char *const keys[] = {"model=mlp,lenet", "data=digits", "momentum=0.9", "weight_decay=0.0005",
-                                       "threads=1"};
-    struct ys_args verify = *args;
-    verify.verb = "verify";
-    verify.word_count = 0;
-    verify.flags = (struct ys_job_flags){0};
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i <= sizeof keys / sizeof keys[0]; i++) {
-        char *flag = i ? ys_format("--%s", keys[i - 1]) : ys_format("--framework=%s", args->check);
-        int at = 0;
-        bool taken = false;
-        status = flag ? ys_job_flags_take(&verify.flags, 1, &flag, &at, &taken) : ys_out_of_memory();
-        ys_free(flag);
-    }
-    int code = status == YS_OK ? ys_command_verify(&verify) : ys_command_fail(status);
-    ys_job_flags_fini(&verify.flags);
-    return code;
-}
-
 static int list_frameworks(const struct ys_args *args)
 {
     ys_json *list = NULL;
     if (args->check)
-        return check_adapter(args);
+        return ys_command_check_framework(args);
     ys_status status = ys_framework_list(args->recipe_dirs, &list);
     return status == YS_OK ? print_list(args, list, FRAMEWORK_HEADING, print_framework) : ys_command_fail(status);
 }

@@ -9,6 +9,7 @@ int ys_command_check(const struct ys_args *args);
 int ys_command_verify(const struct ys_args *args);
 int ys_command_resume(const struct ys_args *args);
 int ys_command_list(const struct ys_args *args);
+int ys_command_check_framework(const struct ys_args *args); /* list frameworks --check */
 int ys_command_install(const struct ys_args *args);
 int ys_command_uninstall(const struct ys_args *args);
 int ys_command_data(const struct ys_args *args);

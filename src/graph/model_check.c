@@ -251,8 +251,8 @@ static int add_images(struct site *s)
 {
     const struct ys_window window = {WINDOW(3, 3, 1, 1, 0, 1, 2, 1)};
     int v = ys_build_normalize(s->b, s->raw, 1.0 / 255, 0.5, 0.25, "normalize");
-    v = ys_build_conv_window(s->b, v, 6, &window, NULL, true, "conv");
-    v = ys_build_relu(s->b, ys_build_batchnorm(s->b, v, "bn"), "relu1");
+    v = ys_build_relu(s->b, ys_build_conv_window(s->b, v, 6, &window, NULL, true, "conv"), "relu1");
+    v = ys_build_batchnorm(s->b, v, "bn"); /* not straight behind the convolution: its bias would have gradient 0 */
     v = ys_build_flatten(s->b, ys_build_maxpool(s->b, v, 2, 2, 0, "pool"), "flatten");
     ys_build_factors(s->b, 1, 2, 2, 0);
     return ys_build_relu(s->b, ys_build_gemm(s->b, v, 9, "fc1"), "relu2");

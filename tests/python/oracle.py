@@ -48,7 +48,7 @@ class Oracle:
         pending = {self.graph["output"]: d}
         for node in reversed(self.graph["nodes"]):
             if node["op"] == "normalize":
-                break
+                continue
             inputs, d = [self.values[name] for name in node["in"]], pending[node["out"][0]]
             shares = getattr(self, node["op"].lower() + "_backward")(d, *inputs, node["attrs"], node["params"])
             for name, share in zip(node["in"], shares):

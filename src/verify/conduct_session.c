@@ -1,0 +1,129 @@
+#include "verify/conduct_session.h"
+
+#include "base/mem.h"
+#include "verify/evidence.h"
+
+#include <string.h>
+
+/* Small networks; but a framework may compile in an answer. */
+static const double PATIENCE_S = 600, STOP_GRACE_S = 30;
+
+ys_json *ys_manners_message(const char *type)
+{
+    ys_json *message = ys_json_object();
+    ys_json_set_string(message, "type", type);
+    return message;
+}
+
+ys_json *ys_manners_open(const ys_json *plan)
+{
+    ys_json *message = ys_manners_message("open");
+    ys_json_set(message, "plan", ys_json_copy(plan));
+    return message;
+}
+
+ys_json *ys_manners_pass(const char *type, int64_t batch)
+{
+    ys_json *message = ys_manners_message(type);
+    ys_json_set_int(message, "batch", batch);
+    ys_json_set_string(message, "mode", "eval");
+    return message;
+}
+
+ys_json *ys_manners_train(int64_t from, int64_t to)
+{
+    ys_json *message = ys_manners_message("train");
+    ys_json_set_int(message, "from", from);
+    ys_json_set_int(message, "to", to);
+    ys_json_set_int(message, "block", 2);
+    return message;
+}
+
+/* What of a failure is the adapter's becomes `trouble`; the rest is passed on. */
+static ys_status settle(struct ys_manners *m, ys_status status)
+{
+    if (status == YS_OK || status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL || !m->session)
+        return status;
+    struct ys_session_end end = {0};
+    ys_session_close(m->session, &end);
+    m->session = NULL;
+    m->is_open = false;
+    m->trouble = ys_format("it ended as %s: %s", end.status, end.message ? end.message : "");
+    ys_session_end_fini(&end);
+    return m->trouble ? YS_OK : ys_out_of_memory();
+}
+
+ys_status ys_manners_start(struct ys_manners *m)
+{
+    const struct ys_conduct *conduct = m->conduct;
+    ys_manners_fini(m);
+    return settle(m, ys_evidence_start(conduct->framework, conduct->plan, NULL, PATIENCE_S, STOP_GRACE_S, &m->session));
+}
+
+ys_status ys_manners_ask(struct ys_manners *m, ys_json *message_taken, ys_json **reply)
+{
+    return settle(m, ys_session_provoke(m->session, message_taken, reply));
+}
+
+static ys_status pass_over(void *context, const ys_json *message)
+{
+    (void)context;
+    (void)message;
+    return YS_OK;
+}
+
+ys_status ys_manners_need(struct ys_manners *m, ys_json *message_taken, ys_json **reply)
+{
+    bool opens = strcmp(ys_json_get_text(message_taken, "type", ""), "open") == 0;
+    ys_json *answer = NULL;
+    if (reply)
+        *reply = NULL;
+    if (m->trouble || !m->session) {
+        ys_json_free(message_taken);
+        return YS_OK;
+    }
+    YS_TRY(settle(m, ys_session_request(m->session, message_taken, pass_over, NULL, &answer)));
+    m->is_open |= opens && !m->trouble;
+    if (reply)
+        *reply = answer;
+    else
+        ys_json_free(answer);
+    return YS_OK;
+}
+
+ys_status ys_manners_say(const struct ys_manners *m, const char *name, const char *verdict, const char *message)
+{
+    ys_json *line = ys_json_object();
+    ys_json_set_string(line, "name", name);
+    ys_json_set_string(line, "verdict", verdict);
+    if (ys_json_set_string(line, "message", message) != YS_OK) {
+        ys_json_free(line);
+        return ys_out_of_memory();
+    }
+    return m->conduct->on_case(m->conduct->context, line);
+}
+
+ys_status ys_manners_end(struct ys_manners *m, const char *name)
+{
+    struct ys_session_end end = {0};
+    ys_session_close(m->session, &end);
+    m->session = NULL;
+    m->is_open = false;
+    bool right = end.status && strcmp(end.status, "ok") == 0;
+    ys_status status = YS_OK;
+    if (name)
+        status = ys_manners_say(m, name, right ? "pass" : "fail", right ? NULL : end.message);
+    else if (!right)
+        m->trouble = ys_format("it ended as %s: %s", end.status, end.message ? end.message : "");
+    ys_session_end_fini(&end);
+    return status;
+}
+
+void ys_manners_fini(struct ys_manners *m)
+{
+    ys_session_close(m->session, NULL);
+    m->session = NULL;
+    m->is_open = false;
+    ys_free(m->trouble);
+    m->trouble = NULL;
+}

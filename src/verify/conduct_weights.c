@@ -1,0 +1,164 @@
+/* Weights that are saved and loaded again. */
+#include "base/fs.h"
+#include "base/mem.h"
+#include "framework/model_file.h"
+#include "verify/conduct_session.h"
+#include "verify/error.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEPS = 3 };
+
+/* The same steps twice, or the same logits: nothing differs but perhaps the order in which several threads add up. A
+ * few units in float32's last place for each of some hundred sums. */
+static const double AGAIN_BOUND = 0x1p-16;
+
+struct keeper {
+    struct ys_manners m;
+    struct ys_graph *graph;
+    char *saved;   /* path */
+    ys_json *plan; /* of the process that loads what was saved */
+    /* Of the first process: weights after some steps, as step gave them, after save, and after a reset and training;
+     * its logits. Of the second: weights as loaded, logits. */
+    struct ys_safetensors *stepped, *file, *trained, *loaded, *logits, *again;
+};
+
+static ys_status note(const struct keeper *k, const char *name, const struct ys_worst *found, double bound)
+{
+    const struct ys_manners *m = &k->m;
+    bool pass = found->error <= bound;
+    if (m->trouble)
+        return ys_manners_say(m, name, "fail", m->trouble);
+    ys_json *line = ys_json_object();
+    ys_json_set_string(line, "name", name);
+    ys_json_set_string(line, "verdict", pass ? "pass" : "fail");
+    ys_json_set(line, "error", isfinite(found->error) ? ys_json_real(found->error) : ys_json_null());
+    ys_json_set_real(line, "bound", bound);
+    ys_json_set_string(line, "worst", found->name[0] ? found->name : NULL);
+    return m->conduct->on_case(m->conduct->context, line);
+}
+
+/* Asks for a file of tensors and opens it; nothing where there is trouble. */
+static ys_status ask_tensors(struct keeper *k, ys_json *message, struct ys_safetensors **file)
+{
+    ys_json *reply = NULL;
+    YS_TRY(ys_manners_need(&k->m, message, &reply));
+    if (reply && ys_safetensors_open(ys_json_get_text(reply, "path", ""), file) != YS_OK)
+        k->m.trouble = ys_strdup(ys_error());
+    ys_json_free(reply);
+    return YS_OK;
+}
+
+static ys_json *step(int64_t n)
+{
+    ys_json *message = ys_manners_message("step");
+    ys_json_set_int(message, "n", n);
+    return message;
+}
+
+static ys_json *save(const char *path)
+{
+    ys_json *message = ys_manners_message("save");
+    ys_json_set_string(message, "format", "safetensors");
+    ys_json_set_string(message, "path", path);
+    return message;
+}
+
+/* Equal to the last digit, of every parameter and buffer. */
+static struct ys_worst compare_exactly(const struct ys_graph *graph, const struct ys_safetensors *a,
+                                       const struct ys_safetensors *b)
+{
+    struct ys_worst worst = {0};
+    for (size_t p = 0; a && b && p < graph->param_count; p++) {
+        const struct ys_tensor *ta = ys_safetensors_find(a, graph->params[p].name);
+        const struct ys_tensor *tb = ys_safetensors_find(b, graph->params[p].name);
+        if (!tb || !ys_tensors_equal(ta, tb))
+            ys_worst_raise(&worst, INFINITY, graph->params[p].name);
+    }
+    return worst;
+}
+
+static ys_status compare_nearly(const struct ys_graph *graph, const struct ys_safetensors *a,
+                                const struct ys_safetensors *b, struct ys_worst *worst)
+{
+    struct ys_worst buffers = {0};
+    *worst = (struct ys_worst){0};
+    if (!a || !b)
+        return YS_OK;
+    YS_TRY(ys_error_parameters(graph, YS_ROLE_WEIGHT, "", a, b, NULL, worst));
+    YS_TRY(ys_error_parameters(graph, YS_ROLE_BUFFER, "", a, b, NULL, &buffers));
+    ys_worst_raise(worst, buffers.error, buffers.name);
+    return YS_OK;
+}
+
+/* step keeps its name for all its files: what was there is opened, so it stays while it is needed. */
+static ys_status ask_first(struct keeper *k, bool trains)
+{
+    struct ys_worst worst;
+    YS_TRY(ys_manners_start(&k->m));
+    YS_TRY(ys_manners_need(&k->m, ys_manners_open(k->m.conduct->plan), NULL));
+    YS_TRY(ask_tensors(k, step(trains ? STEPS : 0), &k->stepped));
+    YS_TRY(ask_tensors(k, ys_manners_pass("forward", 0), &k->logits));
+    YS_TRY(ys_manners_need(&k->m, save(k->saved), NULL));
+    if (!k->m.trouble && ys_safetensors_open(k->saved, &k->file) != YS_OK)
+        k->m.trouble = ys_strdup(ys_error());
+    worst = compare_exactly(k->graph, k->stepped, k->file);
+    YS_TRY(note(k, "save writes the weights that step gave", &worst, 0));
+    if (k->m.trouble || !trains)
+        return YS_OK;
+    YS_TRY(ys_manners_need(&k->m, ys_manners_message("reset"), NULL));
+    YS_TRY(ys_manners_need(&k->m, ys_manners_train(0, STEPS), NULL));
+    YS_TRY(ask_tensors(k, step(0), &k->trained));
+    YS_TRY(compare_nearly(k->graph, k->trained, k->stepped, &worst));
+    return note(k, "after a reset, train comes to the weights of step", &worst, AGAIN_BOUND);
+}
+
+static ys_status ask_second(struct keeper *k)
+{
+    struct ys_worst worst;
+    YS_TRY(ys_framework_model_file(k->m.conduct->framework, k->plan));
+    YS_TRY(ys_manners_start(&k->m));
+    YS_TRY(ys_manners_need(&k->m, ys_manners_open(k->plan), NULL));
+    YS_TRY(ask_tensors(k, step(0), &k->loaded));
+    worst = compare_exactly(k->graph, k->file, k->loaded);
+    YS_TRY(note(k, "saved weights are loaded as they are", &worst, 0));
+    YS_TRY(ask_tensors(k, ys_manners_pass("forward", 0), &k->again));
+    worst = (struct ys_worst){0};
+    if (k->again)
+        ys_worst_raise(&worst,
+                       ys_error_max(ys_safetensors_find(k->again, "logits"), ys_safetensors_find(k->logits, "logits")),
+                       "logits");
+    return note(k, "loaded weights give the logits of those that were saved", &worst, AGAIN_BOUND);
+}
+
+static ys_status prepare(struct keeper *k)
+{
+    const struct ys_conduct *conduct = k->m.conduct;
+    YS_TRY(ys_graph_read(ys_json_get_text(conduct->plan, "graph", ""), &k->graph));
+    k->saved = ys_path_join(conduct->folder, "saved.safetensors");
+    k->plan = ys_json_copy(conduct->plan);
+    if (!k->saved || !k->plan)
+        return ys_out_of_memory();
+    return ys_json_set_string(k->plan, "weights", k->saved);
+}
+
+ys_status ys_conduct_weights(const struct ys_conduct *conduct, const ys_json *hello)
+{
+    struct keeper k = {.m.conduct = conduct};
+    if (!ys_hello_has(hello, "features", "save"))
+        return ys_manners_say(&k.m, "weights saved and loaded", "unsupported", "it does not declare save");
+    ys_status status = prepare(&k);
+    if (status == YS_OK)
+        status = ask_first(&k, ys_hello_has(hello, "features", "train"));
+    if (status == YS_OK && k.file)
+        status = ask_second(&k);
+    ys_manners_fini(&k.m);
+    struct ys_safetensors *files[] = {k.stepped, k.file, k.trained, k.loaded, k.logits, k.again};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        ys_safetensors_close(files[i]);
+    ys_graph_free(k.graph);
+    ys_json_free(k.plan);
+    ys_free(k.saved);
+    return status;
+}

@@ -1,0 +1,133 @@
+"""The plain oracle of tests/python as a framework: NumPy, double, a few operators. It does what it declares; the
+environment variable PLAIN_WRONG names the mistakes to make, separated by commas.
+
+  relu_backward   the gradient of Relu passes where its input was negative
+  side            pools pad on the other side: left for right
+  save            saved weights are rounded to two decimals
+  option          options that there are not are passed over
+  bye             ends with exit code 3
+"""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "adapters"))
+sys.path.insert(0, os.path.join(HERE, "..", "python"))
+
+import common  # noqa: E402
+import numpy as np  # noqa: E402
+from oracle import Oracle  # noqa: E402
+
+WRONG = os.environ.get("PLAIN_WRONG", "").split(",")
+TYPES = {"f64": np.float64, "f32": np.float32}
+
+
+class Network(Oracle):
+    """What the oracle lacks."""
+
+    def relu_backward(self, d, x, attrs, names):
+        return [d] if "relu_backward" in WRONG else super().relu_backward(d, x, attrs, names)
+
+    def side(self, attrs):
+        top, left, bottom, right = attrs["pads"]
+        return dict(attrs, pads=[top, right, bottom, left]) if "side" in WRONG else attrs
+
+    def maxpool(self, x, attrs, names):
+        return super().maxpool(x, self.side(attrs), names)
+
+    def maxpool_backward(self, d, x, attrs, names):
+        return super().maxpool_backward(d, x, self.side(attrs), names)
+
+    def gemm(self, x, attrs, names):
+        if "bias" in names:
+            return super().gemm(x, attrs, names)
+        return x @ self.weights[names["weight"]].T
+
+    def gemm_backward(self, d, x, attrs, names):
+        if "bias" in names:
+            return super().gemm_backward(d, x, attrs, names)
+        self.gradients[names["weight"]] = d.T @ x
+        return [d @ self.weights[names["weight"]]]
+
+    def reshape(self, x, attrs, _names):
+        return x.reshape((len(x),) + tuple(attrs["shape"][1:]))
+
+    def reshape_backward(self, d, x, _attrs, _names):
+        return [d.reshape(x.shape)]
+
+    def concat(self, *values):
+        *values, attrs, _ = values
+        return np.concatenate(values, axis=attrs["axis"])
+
+    def concat_backward(self, d, *values):
+        *values, attrs, _ = values
+        ends = np.cumsum([value.shape[attrs["axis"]] for value in values])
+        return np.split(d, ends[:-1], axis=attrs["axis"])
+
+
+class Plain(common.Adapter):
+    name = framework = "plain"
+    version = "1.0"
+    precisions = ("f32", "f64")
+    ops = ("normalize", "Relu", "MaxPool", "Flatten", "Gemm", "Add", "Reshape", "Concat")
+    losses_known = ("softmax_cross_entropy", "mean_squared_error")
+    extras = ("clip_norm", "label_smoothing")
+
+    def build(self, plan):
+        for node in plan.graph["nodes"]:
+            if node["attrs"].get("ceil_mode"):
+                raise common.Unsupported("this adapter has no ceil_mode (node %s)" % node["name"], node["op"])
+        self.reset()
+        count = sum(self.network.weights[param["name"]].size for param in plan.params if param["role"] == "weight")
+        return {"parameters": count, "threads": 1, "libraries": [], "deviations": []}
+
+    def reset(self):
+        plan = self.plan
+        self.network = Network(plan.graph, plan.weights, plan.loss, plan.label_smoothing)
+
+    def told(self, value):
+        return np.asarray(value, TYPES[self.plan.precision])
+
+    def forward(self, x, y, train):
+        logits = self.network.forward(x.astype(np.float64), train)
+        return {"x": x, "y": y, "logits": self.told(logits), "loss": self.told(self.network.loss(logits, y)[0])}
+
+    def backward(self, x, y, train):
+        loss, gradients = self.network.backward(x.astype(np.float64), y)
+        return self.told(loss), {name: self.told(value) for name, value in gradients.items()}
+
+    def train_step(self, x, y, lr):
+        return self.network.step(x.astype(np.float64), y, lr, self.plan.optimizer)
+
+    def losses(self, handles):
+        return [float(handle) for handle in handles]
+
+    def weights(self):
+        return {name: self.told(value) for name, value in self.network.weights.items()}
+
+
+def rounding(save):
+    def on_save(server, message):
+        reply = save(server, message)
+        rounded = {name: np.round(value, 2) for name, value in server.adapter.weights().items()}
+        common.write_safetensors(message["path"], rounded, np.float32)
+        return reply
+    return on_save
+
+
+def without_options(check):
+    def check_the_rest(adapter, plan):
+        plan.options = {}
+        check(adapter, plan)
+    return check_the_rest
+
+
+if __name__ == "__main__":
+    if "save" in WRONG:
+        common._Server.on_save = rounding(common._Server.on_save)
+    if "option" in WRONG:
+        common._check_supported = without_options(common._check_supported)
+    if "bye" in WRONG:
+        os._exit = lambda code: sys.exit(3)
+    common.serve(Plain())

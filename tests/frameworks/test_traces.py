@@ -1,0 +1,68 @@
+"""What `verify --trace` says of PyTorch made wrong on purpose; prints TAP."""
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.environ["YS_SOURCE_ROOT"]
+PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
+RECIPES = os.path.join(ROOT, "tests", "frameworks")
+
+# mistake, model, data -> the first node forward and backward that must be named: (op, name of the value or parameter).
+CASES = [
+    ("pad_side", "lenet", "digits", ("Conv", "conv2"), ("Conv", "conv2.bias")),
+    ("conv_bf16", "lenet", "digits", ("Conv", "conv1"), None),
+    ("batchnorm_epsilon", "resnet20", "synthetic", ("BatchNormalization", None), None),
+    ("loss_summed", "mlp", "digits", None, ("Gemm", "fc3.bias")),
+    ("decay_sign", "mlp", "digits", None, None),
+]
+
+
+def trace(mistake, model, data):
+    command = [PROGRAM, "verify", "--trace", "--framework=wrong-pytorch", "--opt.wrong-pytorch.wrong=" + mistake, "--model=" + model,
+               "--data=" + data, "--threads=1", "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--recipes=" + RECIPES,
+               "--format=json"]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    try:
+        return json.loads(done.stdout)[0]["proof"]["trace"], ""
+    except (ValueError, LookupError, TypeError):
+        return None, "exit %s: %s" % (done.returncode, done.stderr[-500:])
+
+
+def first(half):
+    return None if half["first"] is None else (half["nodes"][half["first"]]["op"], half["nodes"][half["first"]]["name"])
+
+
+def judge(found, forward, backward):
+    """Why it is not what is wanted, or None."""
+    said = first(found["forward"])
+    if (said is None) != (forward is None) or (forward and (said[0] != forward[0] or forward[1] not in (None, said[1]))):
+        return "forward: %s" % (said,)
+    said = first(found["backward"])
+    if backward and said != backward:
+        return "backward: %s" % (said,)
+    if not forward and not backward and said:  # neither pass is wrong
+        return "backward: %s" % (said,)
+    return None
+
+
+def main():
+    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
+    state = {entry["name"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
+    if state.get("pytorch") != "ready":
+        print("1..0 # SKIP PyTorch is not installed: yardstick install pytorch")
+        return 0
+    bad = False
+    for number, (mistake, model, data, forward, backward) in enumerate(CASES, 1):
+        found, why = trace(mistake, model, data)
+        why = why if found is None else judge(found, forward, backward)
+        bad |= bool(why)
+        if why:
+            print("# " + why.replace("\n", " "))
+        print("%s %d - %s on %s" % ("not ok" if why else "ok", number, mistake, model), flush=True)
+    print("1..%d" % len(CASES))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
