@@ -15,15 +15,20 @@
 static const double GUESSED_RATE = 2e10, GUESSED_START_S = 3;
 static const size_t STUDIES_LOOKED_AT = 10;
 
+static bool have_equal(const ys_json *a, const ys_json *b, const char *const *keys)
+{
+    for (size_t i = 0; keys[i]; i++)
+        if (!ys_json_equal(ys_json_get(ys_json_get(a, "keys"), keys[i]), ys_json_get(ys_json_get(b, "keys"), keys[i])))
+            return false;
+    return true;
+}
+
 /* Two trials whose runs should take equally long. */
 static bool alike(const ys_json *a, const ys_json *b)
 {
     static const char *const keys[] = {"mode",     "framework", "model",   "data",      "batch",     "steps", "epochs",
                                        "requests", "block",     "threads", "precision", "optimizer", NULL};
-    for (size_t i = 0; keys[i]; i++)
-        if (!ys_json_equal(ys_json_get(ys_json_get(a, "keys"), keys[i]), ys_json_get(ys_json_get(b, "keys"), keys[i])))
-            return false;
-    return ys_json_equal(ys_json_get(a, "options"), ys_json_get(b, "options"));
+    return have_equal(a, b, keys) && ys_json_equal(ys_json_get(a, "options"), ys_json_get(b, "options"));
 }
 
 /* Median wall time of the stored runs of `trial_id` that ended well; 0 without one. */
@@ -71,6 +76,23 @@ static ys_status measured_before(struct ys_store *store, const ys_json *trial, d
     return status;
 }
 
+static double guess_s(double multiply_adds, double rows, int threads)
+{
+    return GUESSED_START_S + multiply_adds * rows / (GUESSED_RATE * threads);
+}
+
+/* Of same weights: what training them may take in every round, where `trial` is the first that wants them. */
+static double guess_taught_s(const struct ys_trial_set *set, const struct ys_trial *trial)
+{
+    static const char *const keys[] = {"model",    "data",         "batch",    "steps",     "epochs", "optimizer", "lr",
+                                       "momentum", "weight_decay", "schedule", "clip_norm", "loss",   NULL};
+    for (const struct ys_trial *other = set->items; other < trial; other++)
+        if (!other->status && other->taught_steps && have_equal(other->json, trial->json, keys))
+            return 0;
+    double rows = 3 * (double)trial->taught_steps * ys_json_number(ys_trial_key(trial, "batch"), 1);
+    return trial->taught_steps ? guess_s((double)trial->multiply_adds, rows, ys_host_cpus_allowed()) : 0;
+}
+
 static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, ys_json *line, double *run_s)
 {
     ys_status status = measured_before(study->store, trial->json, run_s);
@@ -86,7 +108,7 @@ static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, 
         double requests = ys_json_number(ys_trial_key(trial, "requests"), 0);
         double passes = requests > 0 ? requests : 3 * (double)trial->steps;
         double rows = passes * ys_json_number(ys_trial_key(trial, "batch"), 1);
-        *run_s = GUESSED_START_S + (double)trial->multiply_adds * rows / (GUESSED_RATE * trial->threads);
+        *run_s = guess_s((double)trial->multiply_adds, rows, trial->threads);
     }
     ys_json_set_bool(line, "known", known);
     return ys_json_set_real(line, "run_s", *run_s);
@@ -125,6 +147,8 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
             status = ys_stopped();
         else if (!study.set.items[i].status)
             status = estimate(&study, &study.set.items[i], line, &run_s);
+        if (!study.set.items[i].status)
+            run_s += guess_taught_s(&study.set, &study.set.items[i]);
         total_s += run_s * (double)study.rounds;
         ys_status added = ys_json_append(lines, line);
         status = status == YS_OK ? added : status;
