@@ -31,8 +31,8 @@ ys_status ys_environment_read(const struct ys_recipe *recipe, const char *versio
 void ys_environment_fini(struct ys_environment *environment);
 
 /** Variables, "NAME=value", ended by NULL, under which every interpreter is started: it sees neither the caller's
- * modules nor his own settings, and pip puts nothing elsewhere. An empty variable is to Python and pip as if it were
- * not there. */
+ * modules nor his own settings, and pip puts nothing elsewhere. An empty variable is to Python, from
+ * 3.7 on, and pip as if it were not there. */
 extern const char *const ys_environment_variables[];
 
 /** The pinned requirement file for `python` ("3.11"); new string. It need not exist. */
