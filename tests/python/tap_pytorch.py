@@ -1,5 +1,5 @@
 """As tap_unittest.py, in the environment that `yardstick install pytorch` made, so that modules find NumPy and PyTorch there;
-tap_pytorch.py MODULE FRAMEWORK: in that of another framework. Where it is not installed this interpreter runs them, and they
+tap_pytorch.py MODULE FRAMEWORK[@VERSION]: in that of another. Where it is not installed this interpreter runs them, and they
 skip what it lacks."""
 
 import glob
@@ -12,7 +12,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def find_python(framework):
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     cache = os.environ.get("YARDSTICK_CACHE") or os.path.join(home, "yardstick")
-    for mark in sorted(glob.glob(os.path.join(cache, "envs", framework + "@*", "installed.json")), reverse=True):
+    folder = framework if "@" in framework else framework + "@*"
+    for mark in sorted(glob.glob(os.path.join(cache, "envs", folder, "installed.json")), reverse=True):
         python = os.path.join(os.path.dirname(mark), "env", "bin", "python")
         if os.access(python, os.X_OK):
             return python
