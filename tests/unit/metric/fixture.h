@@ -297,7 +297,16 @@ __attribute__((unused)) static ys_json *fake_infer_facts(int requests, int usual
         (long long)end * 1000, (long long)end * 1000, (long long)(end + 2000) * 1000);
 }
 
-/* A trial of mode "infer" at `framework`, with one run a round. */
+/* What a run of same weights has beside. */
+__attribute__((unused)) static ys_json *fake_agreement(void)
+{
+    return fake_json(
+        "{\"reference\":\"builtin\",\"weights_steps\":60,\"rows\":100,\"disagreements\":2,\"accuracy\":0.9,"
+        "\"reference_accuracy\":0.92,\"logits_error\":2e-6,\"reason\":null,\"layers_rows\":8,\"layers\":["
+        "{\"value\":\"conv1\",\"op\":\"Conv\",\"error\":1e-7}],\"layers_reason\":null}");
+}
+
+/* A trial of mode "infer" at `framework`, with one run a round; as one of same weights. */
 __attribute__((unused)) static ys_status fake_infer_trial(struct ys_store *store, int64_t study_id, int index,
                                                           const char *framework, int usual, int rounds)
 {
@@ -315,6 +324,7 @@ __attribute__((unused)) static ys_status fake_infer_trial(struct ys_store *store
     for (int round = 0; status == YS_OK && round < rounds; round++) {
         struct ys_series_set series = {0};
         ys_json *facts = fake_infer_facts(501, usual + round, &series), *metrics = NULL;
+        (void)!ys_json_set(facts, "agreement", fake_agreement());
         status = ys_store_run_put(store, trial_id, round, 0, facts, &series, &run_id);
         if (status == YS_OK)
             status = ys_metric_of_run(trial, facts, &series, &metrics);

@@ -151,7 +151,8 @@ static void the_page_describes_every_member(void)
 {
     REQUIRE(load());
     const ys_json *trial = ys_json_at(ys_json_get(result, "trials"), 0),
-                  *run = ys_json_at(ys_json_get(trial, "runs_detail"), 0);
+                  *run = ys_json_at(ys_json_get(trial, "runs_detail"), 0),
+                  *agreement = ys_json_get(ys_json_at(ys_json_get(result, "trials"), FAKE_TRIALS + 1), "agreement");
     check_described(result, "result");
     check_described(ys_json_get(result, "study"), "study");
     check_described(ys_json_at(ys_json_get(result, "work"), 0), "work");
@@ -159,6 +160,9 @@ static void the_page_describes_every_member(void)
     check_described(trial, "trials");
     check_described(ys_json_get(ys_json_get(trial, "metrics"), "rate_per_s"), "metrics");
     check_described(run, "runs_detail");
+    check_described(agreement, "agreement");
+    check_described(ys_json_at(ys_json_get(agreement, "layers"), 0), "layers");
+    check_described(ys_json_at(ys_json_get(agreement, "rounds"), 0), "rounds");
     check_described(ys_json_get(run, "blocks"), "blocks");
     check_described(ys_json_get(run, "samples"), "samples");
     check_described(ys_json_at(ys_json_get(result, "comparisons"), 0), "comparisons");

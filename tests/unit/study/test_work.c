@@ -89,6 +89,9 @@ static void the_optimizer_of_a_plan_has_all_members(void)
         plan_member("optimizer = rmsprop(0.9, 0.1)\nmomentum = 0.5\n", "optimizer"),
         "[{\"name\":\"rmsprop\",\"momentum\":0.5,\"nesterov\":false,\"weight_decay\":0.0,\"beta1\":0.9,\"beta2\":"
         "0.999,\"alpha\":0.9,\"epsilon\":0.1,\"clip_norm\":null}]");
+    CHECK_TEXT(plan_member("compare = same-weights\noptimizer = adam\nweight_decay = 1\n", "optimizer"),
+               "[{\"name\":\"sgd\",\"momentum\":0.0,\"nesterov\":false,\"weight_decay\":0.0," USUAL
+               ",\"clip_norm\":null}]"); /* the framework trains nothing */
     CHECK_TEXT(plan_member("mode = infer\n", "optimizer"),
                "[{\"name\":\"sgd\",\"momentum\":0.0,\"nesterov\":false,\"weight_decay\":0.0," USUAL
                ",\"clip_norm\":null}]");

@@ -1,0 +1,88 @@
+/* From the trials of a job to those of a study: what same weights and own defaults add. */
+#include "../job/helper.h"
+
+#include "base/fs.h"
+#include "study/trial.h"
+
+#include <stdlib.h>
+
+static char cache[] = "/tmp/ys-trial-XXXXXX";
+
+static void begin(void)
+{
+    strcpy(cache, "/tmp/ys-trial-XXXXXX");
+    REQUIRE(mkdtemp(cache) != NULL);
+    setenv("YARDSTICK_CACHE", cache, 1);
+}
+
+/* The trials of a section of `keys`, on framework null. */
+static bool resolve(const char *keys, struct helper_study *study, struct ys_trial_set *set)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "version = 1\n[a]\nframework = null\ndata = synthetic\n%s", keys);
+    *study = study_of(text);
+    CHECK_TEXT(study->error, "");
+    *set = (struct ys_trial_set){0};
+    return study->status == YS_OK && CHECK(ys_trials_resolve(study->job.trials, NULL, set) == YS_OK);
+}
+
+static void finish(struct helper_study *study, struct ys_trial_set *set)
+{
+    ys_trials_fini(set);
+    ys_job_fini(&study->job);
+}
+
+static int64_t number(const struct ys_trial *trial, const char *key)
+{
+    return ys_json_integer(ys_trial_key(trial, key), -1);
+}
+
+static void same_weights_are_trained_so_long_and_predict_so_many_rows(void)
+{
+    struct helper_study study;
+    struct ys_trial_set set;
+    begin();
+    /* mlp on synthetic: 4096 rows to train on, 256 to test on. */
+    if (resolve("model = mlp\ncompare = same-weights\nbatch = 100\nrows = {10, 201, 1000}\nsteps = {0, 7}\n", &study,
+                &set)) {
+        static const int64_t rows[] = {10, 201, 256}, requests[] = {1, 3, 3};
+        CHECK_INT(set.count, 6);
+        for (size_t i = 0; i < set.count; i++) {
+            const struct ys_trial *trial = &set.items[i];
+            size_t of_steps = (size_t)number(trial, "steps") / 7, of_rows = i % 3;
+            CHECK(ys_trial_same_weights(trial));
+            CHECK_INT(trial->taught_steps, of_steps * 7);
+            CHECK_INT(number(trial, "rows"), rows[of_rows]);
+            CHECK_INT(number(trial, "requests"), requests[of_rows]);
+            CHECK_INT(trial->steps, requests[of_rows]); /* batches of its order */
+        }
+    }
+    finish(&study, &set);
+    if (resolve("model = mlp\ncompare = same-weights\nbatch = 100\nepochs = 2\n", &study, &set)) {
+        CHECK_INT(set.items[0].taught_steps, 2 * 40); /* 40 whole batches in 4096 rows */
+        CHECK_INT(number(&set.items[0], "rows"), 256);
+    }
+    finish(&study, &set);
+    if (resolve("model = mlp\n", &study, &set))
+        CHECK(!ys_trial_same_weights(&set.items[0]) && set.items[0].taught_steps == 0);
+    finish(&study, &set);
+    CHECK(ys_fs_remove_tree(cache) == YS_OK);
+}
+
+static void without_defaults_a_trial_is_unsupported_and_needs_no_data(void)
+{
+    struct helper_study study;
+    struct ys_trial_set set;
+    begin();
+    if (resolve("compare = own\nthreads = 1\n", &study, &set)) {
+        CHECK_TEXT(set.items[0].status, "unsupported");
+        CHECK_TEXT(ys_json_get_text(set.items[0].json, "reason", ""), "no defaults of frameworks are known here");
+        CHECK(!set.items[0].data && set.items[0].framework && set.items[0].threads == 1);
+        CHECK_INT(set.dataset_count, 0);
+    }
+    finish(&study, &set);
+    CHECK(ys_fs_remove_tree(cache) == YS_OK);
+}
+
+TAP_MAIN(TAP_CASE(same_weights_are_trained_so_long_and_predict_so_many_rows),
+         TAP_CASE(without_defaults_a_trial_is_unsupported_and_needs_no_data))
