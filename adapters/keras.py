@@ -1,0 +1,257 @@
+"""Keras 3 on TensorFlow, JAX or PyTorch: a functional model of Keras' own layers (keras_network.py), trained by
+train_on_batch."""
+
+import contextlib
+import importlib
+import importlib.metadata
+import math
+import os
+
+import common
+import keras_network
+import numpy as np
+
+with common.importing("Keras"):
+    VERSION = importlib.metadata.version("keras")  # Keras reads the name of its engine while it is imported: see build()
+
+POLICIES = {"f32": "float32", "f64": "float64", "bf16": "mixed_bfloat16"}
+
+
+# What each engine does in its own words: how it is told the number of threads, and gradients for the proof.
+
+
+class TensorFlow:
+    title, module = "TensorFlow", "tensorflow"
+
+    def start(self, threads, _precision):
+        import tensorflow as tf
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
+
+    def gradients(self, model, objective):
+        import tensorflow as tf
+        with tf.GradientTape() as tape:
+            loss = objective()
+        return loss, tape.gradient(loss, [variable.value for variable in model.trainable_variables])
+
+
+class JAX:
+    title, module = "JAX", "jax"
+
+    def start(self, threads, precision):
+        os.environ["PJRT_NPROC"] = str(threads)  # what XLA makes its pool of threads by, in the first computation
+        import jax
+        jax.config.update("jax_enable_x64", precision == "f64")
+        jax.config.update("jax_default_matmul_precision", "highest")
+
+    def gradients(self, model, objective):
+        import jax
+        import keras
+
+        def stateless(values):
+            with keras.StatelessScope(state_mapping=list(zip(model.trainable_variables, values))):
+                return objective()
+
+        return jax.value_and_grad(stateless)([variable.value for variable in model.trainable_variables])
+
+
+class Torch:
+    title, module = "PyTorch", "torch"
+
+    def start(self, threads, _precision):
+        import torch
+        torch.set_num_threads(threads)
+        if torch.get_num_interop_threads() != 1:  # may be set once in a process
+            torch.set_num_interop_threads(1)
+
+    def gradients(self, model, objective):
+        model.zero_grad()
+        loss = objective()
+        loss.backward()
+        gradients = [variable.value.grad.clone() for variable in model.trainable_variables]
+        model.zero_grad()
+        return loss, gradients
+
+
+ENGINES = {"tensorflow": TensorFlow, "jax": JAX, "torch": Torch}
+
+
+def make_optimizer(keras, settings, factors):
+    """The plan's optimizer in keras.ops. Keras' own have the learning rate inside the momentum, decay apart from the
+    gradient, another epsilon, and no factors on rate and decay. factors: of each trained variable its lr_mult, decay_mult."""
+    ops, name = keras.ops, settings["name"]
+    slots_each = 2 if name != "sgd" else int(settings["momentum"] > 0)
+
+    class Rule(keras.optimizers.Optimizer):
+        def build(self, variables):
+            if not self.built:
+                super().build(variables)
+                self.slots = [[self.add_variable_from_reference(variable, name="slot%d" % i) for i in range(slots_each)]
+                              for variable in variables]
+
+        def update_step(self, gradient, variable, learning_rate):
+            index = self._get_variable_index(variable)
+            lr_mult, decay_mult = factors[index]
+            rate, decay = ops.cast(learning_rate, variable.dtype) * lr_mult, settings["weight_decay"] * decay_mult
+            if decay != 0 and name == "adamw":
+                self.assign_sub(variable, rate * decay * variable)
+            elif decay != 0:
+                gradient = gradient + decay * variable
+            update = {"sgd": self.sgd, "rmsprop": self.rmsprop}.get(name, self.adam)
+            self.assign_sub(variable, rate * update(gradient, self.slots[index], settings))
+
+        def moved(self, slot, value):
+            self.assign(slot, value)
+            return value
+
+        def sgd(self, g, slots, s):
+            if not slots:
+                return g
+            v = self.moved(slots[0], s["momentum"] * slots[0] + g)
+            return g + s["momentum"] * v if s["nesterov"] else v
+
+        def rmsprop(self, g, slots, s):
+            v = self.moved(slots[0], s["alpha"] * slots[0] + (1 - s["alpha"]) * g * g)
+            return self.moved(slots[1], s["momentum"] * slots[1] + g / (ops.sqrt(v) + s["epsilon"]))
+
+        def adam(self, g, slots, s):
+            t, hats = ops.cast(self.iterations + 1, g.dtype), []
+            for slot, beta, power in zip(slots, (s["beta1"], s["beta2"]), (g, g * g)):
+                v = self.moved(slot, beta * slot + (1 - beta) * power)
+                # 1 - beta^t without cancellation.
+                hats.append(v / -ops.expm1(t * (math.log(beta) if beta > 0 else -math.inf)))
+            return hats[0] / (ops.sqrt(hats[1]) + s["epsilon"])
+
+    return Rule(learning_rate=0.0, global_clipnorm=settings["clip_norm"], name="rule")
+
+
+class Keras(common.Adapter):
+    name = "keras"
+    framework = "Keras"
+    version = VERSION
+    precisions = ("f32", "f64", "bf16")
+    modes = ("train", "infer")
+    ops = (*keras_network.LAYERS, *keras_network.CALLS)
+    losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
+    optimizers = ("sgd", "adam", "adamw", "rmsprop")
+    extras = ("clip_norm", "label_smoothing", "connections")
+    options = {"backend": "tensorflow", "jit": "auto"}
+
+    def build(self, plan):
+        keras = self.keras = self.start_engine()
+        network = keras_network.Network(keras, plan)
+        self.model, self.owned = network.model, network.owned
+        self.first = list(map(np.array, self.model.non_trainable_variables))  # the seeds of dropout are among them
+        self.lr = None
+        jit, own = self.option("jit"), {id(variable): name for name, (variable, *_) in self.owned.items()}
+        self.names = [own[id(variable)] for variable in self.model.trainable_variables]
+        if plan.mode == "train":
+            entries = {entry["name"]: entry for entry in plan.params}
+            factors = [[plan.multiplier(entries[name], key) for key in ("lr_mult", "decay_mult")]
+                       for name in self.names]
+            self.optimizer = make_optimizer(keras, plan.optimizer, factors)
+            self.model.compile(self.optimizer, self.row_losses, jit_compile={"on": True, "off": False}.get(jit, jit))
+            self.optimizer.build(self.model.trainable_variables)
+        self.reset()
+        return {
+            "parameters": sum(math.prod(variable.shape) for variable in self.model.trainable_variables) - network.absent,
+            "threads": plan.threads,
+            "libraries": ["%s %s" % (self.engine.title, importlib.import_module(self.engine.module).__version__)],
+            "deviations": [] if jit == "auto" else ["jit_compile=%s" % (jit == "on")],
+        }
+
+    def start_engine(self):
+        """Keras, on the engine of the option; whatever the user's own Keras is set to."""
+        if self.option("backend") not in ENGINES:
+            raise common.BuildFailed("option backend: %s is none of %s" % (self.option("backend"), ", ".join(ENGINES)))
+        self.engine = ENGINES[self.option("backend")]()
+        os.environ.update(KERAS_BACKEND=self.option("backend"), KERAS_HOME=self.plan.folder)
+        try:
+            self.engine.start(self.plan.threads, self.plan.precision)
+            import keras
+        except ImportError as error:
+            raise common.LoadFailed("cannot import Keras on %s: %s" % (self.engine.title, error))
+        keras.config.set_floatx("float64" if self.plan.precision == "f64" else "float32")
+        if self.plan.precision == "f64":
+            # On JAX and PyTorch means and normalisations of float64 would be computed in float32 by this table.
+            importlib.import_module("keras.src.backend.common.dtypes").BIT64_TO_BIT32_DTYPE["float64"] = "float64"
+        keras.config.set_dtype_policy(POLICIES[self.plan.precision])
+        keras.config.set_image_data_format("channels_last")
+        return keras
+
+    def reset(self):
+        for name, (variable, to_own, _) in self.owned.items():
+            variable.assign(to_own(np.asarray(self.plan.weights[name])))
+        owned = {id(variable) for variable, *_ in self.owned.values()}
+        for variable, value in zip(self.model.non_trainable_variables, self.first):
+            if id(variable) not in owned:
+                variable.assign(value)
+        if self.plan.mode == "train":
+            for variable in self.optimizer.variables:
+                variable.assign(np.zeros(variable.shape))
+            self.lr = None
+
+    def row_losses(self, y, logits):
+        """The loss of each row."""
+        ops, kind, classes = self.keras.ops, self.plan.loss, logits.shape[-1]
+        smoothing = self.plan.label_smoothing
+        y = ops.cast(ops.reshape(y, (-1,)), "int32")
+        if kind == "softmax_cross_entropy" and not smoothing and self.plan.graph["nodes"][-1]["op"] != "Softmax":
+            return self.keras.losses.sparse_categorical_crossentropy(y, logits, from_logits=True)
+        wanted = ops.one_hot(y, classes, dtype=logits.dtype)
+        if kind == "mean_squared_error":
+            return ops.mean(ops.square(logits - wanted), axis=-1)
+        if kind == "softmax_cross_entropy":
+            wanted, logits = wanted * (1 - smoothing) + smoothing / classes, ops.log_softmax(logits)
+        return -ops.sum(wanted * logits, axis=-1)
+
+    @contextlib.contextmanager
+    def unchanged(self):
+        """Afterwards statistics and the seeds of dropout are as before."""
+        kept = list(map(np.array, self.model.non_trainable_variables))
+        try:
+            yield
+        finally:
+            for variable, value in zip(self.model.non_trainable_variables, kept):
+                variable.assign(value)
+
+    def objective(self, x, y, train):
+        logits = self.model(x, training=train)
+        return logits, self.keras.ops.mean(self.row_losses(y, logits))
+
+    def forward(self, x, y, train):
+        convert, numpy = self.keras.ops.convert_to_tensor, self.keras.ops.convert_to_numpy
+        x, y = convert(x), convert(y)
+        with self.unchanged():
+            logits, loss = map(numpy, self.objective(x, y, train))
+        return {"x": numpy(x), "y": numpy(y).astype(np.int64), "logits": logits, "loss": loss}
+
+    def backward(self, x, y, train):
+        numpy = self.keras.ops.convert_to_numpy
+        with self.unchanged():
+            loss, gradients = self.engine.gradients(self.model, lambda: self.objective(x, y, train)[1])
+        converted = {name: self.owned[name][2](numpy(gradient)) for name, gradient in zip(self.names, gradients)}
+        return numpy(loss), converted
+
+    def train_step(self, x, y, lr):
+        if lr != self.lr:
+            self.optimizer.learning_rate = self.lr = lr
+        return self.model.train_on_batch(x, y)
+
+    def losses(self, handles):
+        return [float(loss) for loss in handles]
+
+    def infer_step(self, x):
+        return self.model.predict_on_batch(x)
+
+    def weights(self):
+        return {name: to_graph(self.keras.ops.convert_to_numpy(variable))
+                for name, (variable, _, to_graph) in self.owned.items()}
+
+    def is_out_of_memory(self, error):
+        return super().is_out_of_memory(error) or any(
+            words in str(error) for words in ("RESOURCE_EXHAUSTED", "Out of memory", "OOM when", "allocate memory"))
+
+
+if __name__ == "__main__":
+    common.serve(Keras())

@@ -1,0 +1,249 @@
+"""The functional model that adapters/keras.py makes of a graph.
+
+Images are channels_last on every engine, which is Keras' own default: every value of four dimensions has the graph's axis 1
+last. Where Keras has no layer, the model calls keras.ops, which is part of the functional API.
+"""
+
+import functools
+import math
+import types
+
+import common
+import numpy as np
+
+
+def own_kernel(value):
+    """OIHW as HWIO, (out, in) as (in, out)."""
+    return value.transpose(2, 3, 1, 0) if value.ndim == 4 else value.T
+
+
+def graph_kernel(value):
+    return value.transpose(3, 2, 0, 1) if value.ndim == 4 else value.T
+
+
+def own_depthwise(channels):
+    """(channels * multiplier, 1, height, width) as (height, width, channels, multiplier)."""
+    return lambda value: value.reshape(channels, -1, *value.shape[2:]).transpose(2, 3, 0, 1)
+
+
+def graph_depthwise(value):
+    return value.transpose(2, 3, 0, 1).reshape(-1, 1, *value.shape[:2])
+
+
+def own_layers(keras):
+    """What Keras' layers leave open, as subclasses; they can only be made once Keras is imported."""
+
+    class BatchNormalization(keras.layers.BatchNormalization):
+        """The running variance takes that of the batch with n - 1, where Keras takes it with n. (`count`: n.)"""
+
+        def __init__(self, count, **more):
+            super().__init__(**more)
+            self.unbiased = count / (count - 1) if count > 1 else 0.0
+
+        def call(self, inputs, training=None, mask=None):
+            if not training:
+                return super().call(inputs, training=training, mask=mask)
+            kept = self.momentum * self.moving_variance  # what Keras adds its share of the batch's variance to
+            result = super().call(inputs, training=training, mask=mask)
+            self.moving_variance.assign(kept + self.unbiased * (self.moving_variance - kept))
+            return result
+
+    class ConnectedConv2D(keras.layers.Conv2D):
+        """A convolution whose output channels see some of the input channels only: `seen` is 1 where they do."""
+
+        def __init__(self, filters, seen, **more):
+            super().__init__(filters, **more)
+            self.seen = seen
+
+        def convolution_op(self, inputs, kernel):
+            return super().convolution_op(inputs, kernel * keras.ops.convert_to_tensor(self.seen, kernel.dtype))
+
+    return types.SimpleNamespace(BatchNormalization=BatchNormalization, ConnectedConv2D=ConnectedConv2D)
+
+
+class Network:
+    """The functional model of a graph. owned: the variable of each parameter, with the conversions to and from its layout;
+    absent: elements of weights that tables of connections leave out."""
+
+    def __init__(self, keras, plan):
+        self.keras, self.own, self.plan = keras, own_layers(keras), plan
+        self.ops, self.layers = keras.ops, keras.layers
+        self.owned, self.absent = {}, 0
+        graph = plan.graph
+        entry = graph["inputs"][0]
+        x = keras.Input(entry["shape"][1:], dtype={"U8": "uint8", "F32": "float32"}[entry["dtype"]])
+        values = {entry["name"]: self.layers.Permute((2, 3, 1))(x) if len(x.shape) == 4 else x}
+        for node in graph["nodes"]:
+            inputs = [values[name] for name in node["in"]]
+            if node["op"] in CALLS:
+                result = CALLS[node["op"]](self, node["attrs"], *inputs)
+            else:
+                result = getattr(self, LAYERS[node["op"]])(node, *inputs)
+            values.update(zip(node["out"], result if node["op"] == "Split" else [result]))
+        self.model = keras.Model(x, self.wide(values[graph["output"]]))
+
+    # Layouts and precisions.
+
+    def to_graph(self, x):
+        return self.ops.transpose(x, (0, 3, 1, 2)) if len(x.shape) == 4 else x
+
+    def to_own(self, x):
+        return self.ops.transpose(x, (0, 2, 3, 1)) if len(x.shape) == 4 else x
+
+    def wide(self, x):
+        """In the precision of parameters."""
+        return self.ops.cast(x, self.keras.config.floatx()) if self.plan.precision == "bf16" else x
+
+    def keep(self, node, variables, convert=(own_kernel, graph_kernel)):
+        self.owned.update({name: (variables[role], *(convert if role == "weight" else (own_kernel, graph_kernel)))
+                           for role, name in node["params"].items()})
+
+    # Layers with parameters.
+
+    def normalize(self, node, x):
+        mean, std = (np.array(node["attrs"][key]).reshape([-1] + [1] * (len(x.shape) - 2 if len(x.shape) != 4 else 0))
+                     for key in ("mean", "std"))
+        return self.layers.Rescaling(node["attrs"]["scale"] / std, -mean / std, dtype=self.keras.config.floatx())(x)
+
+    def conv(self, node, x):
+        attrs, filters = node["attrs"], self.plan.weights[node["params"]["weight"]].shape[0]
+        (rows, columns), group, channels = attrs["strides"], attrs["group"], x.shape[-1]
+        convert = own_kernel, graph_kernel
+        both = attrs["dilations"] != [1, 1] and (rows, columns) != (1, 1)  # Keras takes the one or the other
+        padding = "same" if pads_alike(attrs, x) and not both else "valid"
+        shape = dict(kernel_size=attrs["kernel_shape"], strides=(1, 1) if both else (rows, columns), padding=padding,
+                     dilation_rate=attrs["dilations"], use_bias="bias" in node["params"])
+        if "connections" in attrs:
+            seen = np.zeros((1, 1, channels // group, filters), np.float32)
+            for out, inputs in enumerate(attrs["connections"]):
+                seen[:, :, inputs, out] = 1
+            self.absent += int((seen == 0).sum()) * math.prod(attrs["kernel_shape"])
+            layer = self.own.ConnectedConv2D(filters, seen, groups=group, **shape)
+        elif 1 < group == channels and rows == columns:
+            layer = self.layers.DepthwiseConv2D(depth_multiplier=filters // channels, **shape)
+            convert = own_depthwise(channels), graph_depthwise
+        else:
+            layer = self.layers.Conv2D(filters, groups=group, **shape)
+        y = layer(x if padding == "same" else self.pad(attrs, x, 0.0))
+        self.keep(node, {"weight": layer.kernel, "bias": layer.bias}, convert)
+        return y[:, ::rows, ::columns] if both else y
+
+    def gemm(self, node, x):
+        layer = self.layers.Dense(self.plan.weights[node["params"]["weight"]].shape[0], use_bias="bias" in node["params"])
+        y = layer(x)
+        self.keep(node, {"weight": layer.kernel, "bias": layer.bias})
+        return y
+
+    def batch_norm(self, node, x):
+        layer = self.own.BatchNormalization(self.plan.batch_size * math.prod(x.shape[1:-1]),
+                                            momentum=1 - node["attrs"]["momentum"], epsilon=node["attrs"]["epsilon"])
+        y = layer(x)
+        self.keep(node, {"weight": layer.gamma, "bias": layer.beta,
+                         "running_mean": layer.moving_mean, "running_var": layer.moving_variance})
+        return y
+
+    # Windows.
+
+    def pad(self, attrs, x, value):
+        """x, so that windows without padding are those of the node."""
+        pads = [(side.before, max(side.behind, 0)) for side in windows(attrs, x)]
+        if not any(map(any, pads)):
+            return x
+        if value == 0:
+            return self.layers.ZeroPadding2D(pads)(x)
+        return self.ops.pad(x, ((0, 0), *pads, (0, 0)), constant_values=value)
+
+    def max_pool(self, node, x):
+        attrs = node["attrs"]
+        padded = self.pad(attrs, x, -math.inf)
+        if attrs["dilations"] == [1, 1]:
+            return self.layers.MaxPooling2D(attrs["kernel_shape"], attrs["strides"])(padded)
+        # The largest so far, which is the first among equals.
+        return functools.reduce(lambda best, tap: self.ops.where(tap > best, tap, best), taps(attrs, x, padded))
+
+    def average_pool(self, node, x):
+        """Where not all pixels of a window count, the mean over its padded whole, made up for those that do not."""
+        attrs = node["attrs"]
+        counts = np.multiply.outer(*(side.counts() for side in windows(attrs, x)))
+        share = (math.prod(attrs["kernel_shape"]) / counts)[:, :, None].astype(self.keras.config.floatx())
+        padded = self.pad(attrs, x, 0.0)
+        if attrs["dilations"] == [1, 1]:
+            y = self.layers.AveragePooling2D(attrs["kernel_shape"], attrs["strides"])(padded)
+        else:
+            y = sum(taps(attrs, x, padded)) / math.prod(attrs["kernel_shape"])
+        return y if (share == 1).all() else y * share
+
+    def lrn(self, node, x):
+        attrs, size, channels, x = node["attrs"], node["attrs"]["size"], x.shape[-1], self.wide(x)
+        squares = self.ops.pad(x * x, ((0, 0), (0, 0), (0, 0), ((size - 1) // 2, size // 2)))
+        total = sum(squares[..., first:first + channels] for first in range(size))
+        return x / (attrs["bias"] + attrs["alpha"] / size * total) ** attrs["beta"]
+
+    def clip(self, node, x):
+        """keras.ops.clip has a gradient at the bounds, and so has relu6 on JAX."""
+        low, high = node["attrs"]["min"], node["attrs"]["max"]
+        if (low, high) == (0, 6) and self.keras.config.backend() != "jax":
+            return self.layers.ReLU(6.0)(x)
+        flat = self.ops.where(x < low + (high - low) / 2, low, high)
+        return self.ops.where(self.ops.logical_and(x > low, x < high), x, self.ops.cast(flat, x.dtype))
+
+    def leaky_relu(self, node, x):
+        """keras.ops.leaky_relu has the slope 1 at 0 on JAX."""
+        if self.keras.config.backend() != "jax":
+            return self.layers.LeakyReLU(node["attrs"]["alpha"])(x)
+        return self.ops.where(x > 0, x, node["attrs"]["alpha"] * x)
+
+    def dropout(self, node, x):
+        """Each with a seed of its own, or values of one shape would lose the same elements."""
+        names = [other["name"] for other in self.plan.graph["nodes"]]
+        return self.layers.Dropout(node["attrs"]["ratio"], seed=self.plan.seed % 2**31 + names.index(node["name"]))(x)
+
+
+def windows(attrs, x):
+    return [common.Window(attrs, axis, size) for axis, size in enumerate(x.shape[1:3])]
+
+
+def taps(attrs, x, padded):
+    """Of pools with dilations, which Keras does not have: for each place of the kernel, the pixels that windows over x meet
+    there."""
+    rows, columns = windows(attrs, x)
+
+    def met(tap, side):
+        return slice(tap, tap + side.windows * side.stride - side.stride + 1, side.stride)
+
+    return [padded[:, met(i, rows), met(j, columns)] for i in rows.taps for j in columns.taps]
+
+
+def pads_alike(attrs, x):
+    """Whether padding="same" pads as the node does: for ceil(size / stride) windows, and an odd pixel behind the image."""
+    return all(side.windows == -(-size // side.stride) and 0 <= side.before <= side.behind <= side.before + 1
+               for side, size in zip(windows(attrs, x), x.shape[1:3])) and any(attrs["pads"])
+
+
+def own_axis(attrs, x):
+    return (0, 3, 1, 2)[attrs["axis"]] if len(x.shape) == 4 else attrs["axis"]
+
+
+LAYERS = {  # methods of Network
+    "normalize": "normalize", "Conv": "conv", "Gemm": "gemm", "BatchNormalization": "batch_norm", "LRN": "lrn",
+    "MaxPool": "max_pool", "AveragePool": "average_pool", "Clip": "clip", "LeakyRelu": "leaky_relu", "Dropout": "dropout",
+}
+CALLS = {
+    "Relu": lambda net, attrs, x: net.layers.ReLU()(x),
+    "Tanh": lambda net, attrs, x: net.ops.tanh(x),
+    "Sigmoid": lambda net, attrs, x: net.ops.sigmoid(x),
+    "Softmax": lambda net, attrs, x: net.ops.softmax(net.wide(x), axis=own_axis(attrs, x)),
+    "LogSoftmax": lambda net, attrs, x: net.ops.log_softmax(net.wide(x), axis=own_axis(attrs, x)),
+    "GlobalAveragePool": lambda net, attrs, x: net.layers.GlobalAveragePooling2D(keepdims=True)(x),
+    # Not GlobalMaxPooling2D, whose gradient is shared among equals.
+    "GlobalMaxPool": lambda net, attrs, x: net.layers.MaxPooling2D(tuple(x.shape[1:3]))(x),
+    "Add": lambda net, attrs, a, b: net.ops.add(a, b),
+    "Mul": lambda net, attrs, a, b: net.ops.multiply(a, b),
+    "Concat": lambda net, attrs, *parts: net.ops.concatenate(parts, axis=own_axis(attrs, parts[0])),
+    "Split": lambda net, attrs, x: net.ops.split(x, np.cumsum(attrs["split"])[:-1].tolist(), axis=own_axis(attrs, x)),
+    "Flatten": lambda net, attrs, x: net.layers.Flatten()(net.to_graph(x)),
+    "Reshape": lambda net, attrs, x: net.to_own(net.ops.reshape(net.to_graph(x), [-1] + attrs["shape"][1:])),
+    "Transpose": lambda net, attrs, x: net.to_own(net.ops.transpose(net.to_graph(x), attrs["perm"])),
+    "ReduceMean": lambda net, attrs, x: net.to_own(
+        net.ops.mean(net.to_graph(x), axis=attrs["axes"], keepdims=bool(attrs["keepdims"]))),
+}
