@@ -72,6 +72,28 @@ class PaddedPool(gluon.HybridBlock):
         return x if share is None else F.broadcast_mul(x, share)
 
 
+class LocalResponseNorm(gluon.HybridBlock):
+    """MXNet's own in single precision, of odd size. Next to images in one of oneDNN's blocked layouts MXNet 1.9.1 computes wrong
+    gradients of it; products that are broadcast, even by 1, leave them plain."""
+
+    def __init__(self, attrs, shape, dtype):
+        super().__init__()
+        self.attrs, self.shape, self.fused = attrs, shape, dtype == "float32" and attrs["size"] % 2
+        if self.fused:
+            self.one = constant(self, "one", np.ones((1, 1, 1, 1)), dtype)
+
+    def hybrid_forward(self, F, x, one=None):
+        size, alpha, beta, bias = (self.attrs[key] for key in ("size", "alpha", "beta", "bias"))
+        if self.fused:
+            x = F.LRN(F.broadcast_mul(x, one), alpha=alpha, beta=beta, knorm=bias, nsize=size)
+            return F.broadcast_mul(x, one)
+        before, channels = (size - 1) // 2, self.shape[1]
+        squares = F.reshape(F.square(x), shape=(0, 1, channels, -1))  # channels as rows of an image, which can be padded
+        squares = F.pad(squares, mode="constant", pad_width=(0, 0, 0, 0, before, size - 1 - before, 0, 0))
+        total = F.add_n(*[F.slice_axis(squares, axis=2, begin=i, end=i + channels) for i in range(size)])
+        return x * F.reshape(total * (alpha / size) + bias, shape=(0, *self.shape[1:])) ** -beta
+
+
 def constant(block, name, value, dtype):
     return block.params.get_constant(name, mx.nd.array(value, dtype=dtype))
 
@@ -170,8 +192,6 @@ class Network(gluon.HybridBlock):
         shape = self.shape(inputs[0])
         if op == "Conv":
             return self.conv(attrs, names)
-        if op == "LRN":
-            return self.local_response_norm(attrs, shape)
         layer = self.layer(op, attrs, names, shape)
         self.register_child(layer)
         return lambda F, x: layer(x)
@@ -190,6 +210,8 @@ class Network(gluon.HybridBlock):
             return self.own(layer, names, BATCH_NORM)
         if op in ("MaxPool", "AveragePool"):
             return self.pool(op, attrs, shape)
+        if op == "LRN":
+            return LocalResponseNorm(attrs, shape, self.dtype)
         return {"GlobalAveragePool": nn.GlobalAvgPool2D, "GlobalMaxPool": nn.GlobalMaxPool2D,
                 "Dropout": lambda: nn.Dropout(attrs["ratio"])}[op]()
 
@@ -226,21 +248,6 @@ class Network(gluon.HybridBlock):
         if op == "MaxPool":
             return nn.MaxPool2D(kernel, strides, (top, left), ceil_mode=bool(ceil))
         return nn.AvgPool2D(kernel, strides, (top, left), bool(ceil), count_include_pad=bool(attrs["count_include_pad"]))
-
-    def local_response_norm(self, attrs, shape):
-        size, alpha, beta, bias = attrs["size"], attrs["alpha"], attrs["beta"], attrs["bias"]
-        before, channels = (size - 1) // 2, shape[1]
-        if self.dtype == "float32" and size % 2:
-            # Next to images in one of oneDNN's blocked layouts MXNet 1.9.1 computes wrong gradients, after some reshapes too. A
-            # product, even by 1, is plain.
-            return lambda F, x: F.LRN(x * 1.0, alpha=alpha, beta=beta, knorm=bias, nsize=size) * 1.0
-
-        def norm(F, x):  # channels become rows of an image, which can be padded
-            squares = F.reshape(F.square(x), shape=(0, 1, channels, -1))
-            squares = F.pad(squares, mode="constant", pad_width=(0, 0, 0, 0, before, size - 1 - before, 0, 0))
-            total = F.add_n(*[F.slice_axis(squares, axis=2, begin=i, end=i + channels) for i in range(size)])
-            return x * F.reshape(total * (alpha / size) + bias, shape=(0, *shape[1:])) ** -beta
-        return norm
 
 
 class Loss(gluon.HybridBlock):

@@ -122,6 +122,73 @@ class Agreement(unittest.TestCase):
                 self.assertEqual(sum(report["count"] for report in reports), 3)
 
 
+CORNERS = (
+    ("Relu", {}, [-0.25, 0, 0.25], [0, 0, 1]),
+    ("LeakyRelu", {"alpha": 0.25}, [-1, 0, 1], [0.25, 0.25, 1]),
+    ("LeakyRelu", {"alpha": 0.2}, [-1, 0, 1], [0.2, 0.2, 1]),
+    ("Clip", {"min": 0, "max": 6}, [-1, 0, 1, 7], [0, 0, 1, 0]),
+    ("Clip", {"min": -0.5, "max": 0.7}, [-0.5, 0.25, 0.75], [0, 1, 0]),
+)
+
+
+class Parts(unittest.TestCase):
+    """Single operators, for cases to inherit."""
+
+    Adapter = None
+
+    def slope(self, op, attrs, points):
+        """The derivative of an operator at these points, from the gradient of a weight before it."""
+        k = len(points)
+        nodes = driver.chain(("normalize", "float", {"scale": 1.0, "mean": [0.0], "std": [1.0]}), ("Gemm", "in", {}, ["weight"]),
+                             (op, "node", attrs), ("Gemm", "out", {}, ["weight", "bias"]))
+        weights = {"in.weight": np.array(points)[:, None], "out.weight": np.eye(k), "out.bias": np.full(k, 8.0)}
+        logits, gradients = gradients_of(self.Adapter, nodes, np.ones((1, 1)), weights)
+        return gradients["in.weight"][:, 0] / (2 * (logits - np.eye(1, k))[0] / k)
+
+    def corners(self):
+        for op, attrs, points, slopes in CORNERS:
+            with self.subTest(op, **attrs):
+                np.testing.assert_allclose(self.slope(op, attrs, points), slopes, rtol=DOUBLE)
+
+    def local_response_norm(self):
+        """Of odd and even size, between a convolution and a pool (layouts change there), in double and in single precision:
+        forward against the formula, gradients against central differences of it."""
+        random = np.random.RandomState(5)
+        x, weight = random.normal(0, 1, (2, 3, 4, 4)), random.normal(0, 1, (16, 3, 1, 1)).astype(np.float32)
+        for size in (1, 4, 5):
+            attrs = {"size": size, "alpha": 0.7, "beta": 0.6, "bias": 1.5}
+            nodes = driver.chain(
+                ("normalize", "float", {"scale": 1.0, "mean": [0.0], "std": [1.0]}),
+                ("Conv", "conv", driver.window((1, 1), (0, 0, 0, 0), group=1), ["weight"]), ("LRN", "norm", attrs),
+                ("AveragePool", "pool", driver.window((2, 2), (0, 0, 0, 0), (2, 2), ceil_mode=0, count_include_pad=0)),
+                ("Flatten", "flat"))
+            x = x.astype(np.float32).astype(np.float64)
+
+            def logits(weight):
+                y = np.einsum("nchw,oc->nohw", x, weight[:, :, 0, 0])
+                squares = np.pad(y * y, ((0, 0), ((size - 1) // 2, size - 1 - (size - 1) // 2), (0, 0), (0, 0)))
+                total = sum(squares[:, i:i + 16] for i in range(size))
+                y = y / (1.5 + 0.7 / size * total) ** 0.6
+                return y.reshape(2, 16, 2, 2, 2, 2).mean(axis=(3, 5)).reshape(2, -1)
+
+            def loss(weight):
+                return ((logits(weight) - np.eye(1, 64)) ** 2).mean()
+
+            slopes, moved = np.zeros(weight.shape), weight.astype(np.float64)
+            for index in np.ndindex(weight.shape):
+                kept = moved[index]
+                values = []
+                for moved[index] in (kept - 1e-5, kept + 1e-5):
+                    values.append(loss(moved))
+                slopes[index], moved[index] = (values[1] - values[0]) / 2e-5, kept
+            # Sums of some ten terms; differences of 1e-5 are wrong by their square and by rounding over them.
+            for precision, forward, backward in (("f64", 1e-12, 1e-8), ("f32", 1e-5, 1e-5)):
+                with self.subTest(size=size, precision=precision):
+                    found, gradients = gradients_of(self.Adapter, nodes, x, {"conv.weight": weight}, precision=precision)
+                    self.assertLess(error(found, logits(weight.astype(np.float64))), forward)
+                    self.assertLess(error(gradients["conv.weight"], slopes), backward)
+
+
 def gradients_of(Adapter, nodes, x, weights, options=None, precision="f64"):
     """What an adapter makes of a network of these nodes, the last of which gives (N, classes), over float values x: the
     logits, and the gradients of the mean squared error for label 0 in every row."""
