@@ -1,5 +1,6 @@
 /* The result in plain sentences. */
 #include "base/mem.h"
+#include "report/agreement.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "report/view.h"
@@ -491,6 +492,28 @@ static void say_proofs(struct words *w, const char *verdict, const char *before,
     finish(w);
 }
 
+/** With the same weights: who answers otherwise than the built-in engine, or that nobody does. */
+static void say_agreements(struct words *w)
+{
+    int asked = 0, apart = 0;
+    for (size_t i = 0; i < w->view.count; i++) {
+        const struct ys_view_trial *trial = &w->view.trials[i];
+        struct ys_agreement_row row;
+        if (!ys_agreement_row(trial, &row) || row.reason)
+            continue;
+        asked++;
+        if (ys_json_get_int(ys_json_get(trial->json, "agreement"), "disagreements", 0) == 0)
+            continue;
+        ys_buf_puts(&w->text, apart++ ? "; " : "With the same weights another class than builtin's is answered by ");
+        ys_buf_printf(&w->text, "%s for %s rows", trial->name, row.cells[0].text);
+    }
+    if (apart > 0)
+        ys_buf_puts(&w->text, ".");
+    else if (asked > 0)
+        ys_buf_puts(&w->text, "With the same weights every trial gives the answers that builtin gives.");
+    finish(w);
+}
+
 static void say_no_work(struct words *w)
 {
     int last = -1;
@@ -526,6 +549,7 @@ ys_status ys_report_words(const ys_json *result, ys_json **sentences)
     say_state(&w);
     if (say_comparisons(&w) == 0)
         say_singles(&w);
+    say_agreements(&w);
     say_rounds(&w);
     say_failures(&w);
     say_proofs(&w, "fail", "The proof that the same work is done FAILED for ",
