@@ -1,0 +1,41 @@
+"""adapters/paddle.py against the plain NumPy oracle, dynamic and to_static, and what is particular about Paddle: its numbers in
+float32, its variances, the corners of its functions."""
+
+import unittest
+
+import agreement
+import driver
+
+try:
+    import paddle  # noqa: F401
+except ImportError:
+    raise unittest.SkipTest("Paddle is not installed: yardstick install paddle")
+
+Adapter = driver.load("paddle").Paddle
+
+
+class Dynamic(agreement.Agreement):
+    Adapter = Adapter
+
+
+class Static(agreement.Agreement):
+    Adapter = Adapter
+    options = {"to_static": True}
+
+    def test_it_is_declared(self):
+        self.assertEqual(self.open()["deviations"], ["paddle.jit.to_static"])
+
+
+class Parts(agreement.Parts):
+    Adapter = Adapter
+
+    def test_corners(self):
+        """Where Paddle's own leaky ReLU has slope 1, and where its numbers are not those of the graph in double."""
+        self.corners()
+
+    def test_local_response_normalisation(self):
+        self.local_response_norm()
+
+
+if __name__ == "__main__":
+    unittest.main()
