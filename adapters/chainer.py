@@ -1,0 +1,364 @@
+"""Chainer on the CPU: define-by-run, its links and functions over NumPy."""
+
+import contextlib
+import os
+import warnings
+
+import common
+import numpy as np
+
+warnings.simplefilter("ignore")  # about libraries that Chainer would like and does not need here
+
+with common.importing("Chainer"):
+    import chainer
+    import chainer.functions as F
+    import chainer.links as L
+
+DTYPES = {"f32": np.float32, "f64": np.float64}
+ROLES = {"weight": "W", "bias": "b"}
+BATCH_NORM = {"weight": "gamma", "bias": "beta", "running_mean": "avg_mean", "running_var": "avg_var"}
+
+
+class Convolution2D(L.Convolution2D):
+    """With uneven padding, and with a table of connections: `mask` is 1 where there is one."""
+
+    pads, mask, absent = None, 1, 0
+
+    def connect(self, connections):
+        self.mask = np.zeros_like(self.W.array)
+        for out, seen in enumerate(connections):
+            self.mask[out, seen] = 1
+        self.absent = int((self.mask == 0).sum())
+
+    def forward(self, x):
+        if self.pads is not None:
+            x = pad(x, self.pads, 0.0)
+        weight = self.W if self.absent == 0 else self.W * self.mask
+        return F.convolution_2d(x, weight, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups)
+
+
+def pad(x, pads, value):
+    """By (before, behind) for rows and for columns; negative ones cut off."""
+    rows, columns = pads
+    x = x[:, :, :x.shape[2] + min(rows[1], 0), :x.shape[3] + min(columns[1], 0)]
+    return F.pad(x, [(0, 0), (0, 0)] + [(before, max(behind, 0)) for before, behind in pads], "constant",
+                 constant_values=value)
+
+
+class Pool:
+    """Chainer's own pool where it pads and counts alike, else one without padding on an image that was padded first."""
+
+    def __init__(self, op, attrs):
+        if attrs["dilations"] != [1, 1]:
+            raise common.Unsupported("%s with dilations %s: Chainer's pools have none" % (op, attrs["dilations"]), op)
+        self.attrs, self.average = attrs, op == "AveragePool"
+        self.kernel, self.strides = tuple(attrs["kernel_shape"]), tuple(attrs["strides"])
+
+    def __call__(self, x):
+        attrs, size, ceil = self.attrs, x.shape[2:], self.attrs["ceil_mode"]
+        windows, own = [common.Window(attrs, axis, extent) for axis, extent in enumerate(size)], tuple(attrs["pads"][:2])
+        even = own == tuple(attrs["pads"][2:])
+        counted = [chainer.utils.conv.get_conv_outsize(extent, kernel, stride, before, bool(ceil)) for
+                   extent, kernel, stride, before in zip(size, self.kernel, self.strides, own)]
+        if not self.average:
+            if even and counted == [window.windows for window in windows]:
+                return F.max_pooling_2d(x, self.kernel, self.strides, own, cover_all=bool(ceil))
+            return F.max_pooling_2d(self.padded(x, windows, -np.inf), self.kernel, self.strides, cover_all=False)
+        if even and not ceil and (attrs["count_include_pad"] or own == (0, 0)):
+            return F.average_pooling_2d(x, self.kernel, self.strides, own)
+        x = F.average_pooling_2d(self.padded(x, windows, 0.0), self.kernel, self.strides)
+        share = self.kernel[0] * self.kernel[1] / np.outer(*[window.counts() for window in windows])
+        return x if (share == 1).all() else x * np.broadcast_to(share.astype(x.dtype), x.shape)
+
+    @staticmethod
+    def padded(x, windows, value):
+        return pad(x, [(window.before, window.behind) for window in windows], value)
+
+
+def local_response_norm(x, attrs):
+    """Chainer does not divide its alpha by the size, and its windows are even on both sides."""
+    size, alpha, before = attrs["size"], attrs["alpha"] / attrs["size"], (attrs["size"] - 1) // 2
+    if size % 2:
+        return F.local_response_normalization(x, size, attrs["bias"], alpha, attrs["beta"])
+    squares = F.pad(x * x, [(0, 0), (before, size - 1 - before), (0, 0), (0, 0)], "constant")
+    total = sum(squares[:, i:i + x.shape[1]] for i in range(size))
+    return x * (total * alpha + attrs["bias"]) ** -attrs["beta"]
+
+
+def clip(x, attrs):
+    low, high = float(attrs["min"]), float(attrs["max"])  # Chainer's clip has slope 1 at the bounds, its clipped ReLU has 0
+    return F.clipped_relu(x, high) if low == 0 else F.clipped_relu(x - low, high - low) + low
+
+
+# Operators without parameters, by their first input, or all of them, and their attributes.
+CALLS = {
+    "Relu": lambda x, attrs: F.relu(x),
+    "LeakyRelu": lambda x, attrs: F.where(x.array > 0, x, x * attrs["alpha"]),  # Chainer's has slope 1 at 0
+    "Clip": clip,
+    "Tanh": lambda x, attrs: F.tanh(x),
+    "Sigmoid": lambda x, attrs: F.sigmoid(x),
+    "Softmax": lambda x, attrs: F.softmax(x, attrs["axis"]),
+    "LogSoftmax": lambda x, attrs: F.log_softmax(x, attrs["axis"]),
+    "GlobalAveragePool": lambda x, attrs: F.average_pooling_2d(x, x.shape[2:]),
+    "GlobalMaxPool": lambda x, attrs: F.max_pooling_2d(x, x.shape[2:]),
+    "Flatten": lambda x, attrs: F.reshape(x, (len(x), -1)),
+    "Reshape": lambda x, attrs: F.reshape(x, (len(x), *attrs["shape"][1:])),
+    "Transpose": lambda x, attrs: F.transpose(x, attrs["perm"]),
+    "ReduceMean": lambda x, attrs: F.mean(x, tuple(attrs["axes"]), keepdims=bool(attrs["keepdims"])),
+    "Split": lambda x, attrs: F.split_axis(x, np.cumsum(attrs["split"])[:-1], attrs["axis"]),
+    "Dropout": lambda x, attrs: F.dropout(x, attrs["ratio"]) if attrs["ratio"] else x,
+    "LRN": local_response_norm,
+}
+JOINS = {
+    "Add": lambda x, attrs: x[0] + x[1],
+    "Mul": lambda x, attrs: x[0] * x[1],
+    "Concat": lambda x, attrs: F.concat(x, attrs["axis"]),
+}
+
+
+class Network(chainer.Chain):
+    """The graph: its links and functions, called in its order. owned: name in the graph -> its link and the name there."""
+
+    def __init__(self, plan, dtype):
+        super().__init__()
+        self.plan, self.dtype, self.nodes, self.owned, self.absent = plan, dtype, [], {}, 0
+        for place, node in enumerate(plan.graph["nodes"]):
+            function = self.make(node)
+            if isinstance(function, chainer.Link):
+                self.add_link("link%d" % place, function)
+            self.nodes.append((function, node["in"], node["out"]))
+
+    def forward(self, x):
+        values = {self.plan.graph["inputs"][0]["name"]: x}
+        for function, inputs, outputs in self.nodes:
+            result = function(*[values[name] for name in inputs])
+            values.update(zip(outputs, result if isinstance(result, (tuple, list)) else [result]))
+        return values[self.plan.graph["output"]]
+
+    def make(self, node):
+        op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
+        if op in CALLS:
+            return lambda x: CALLS[op](x, attrs)
+        if op in JOINS:
+            return lambda *x: JOINS[op](x, attrs)
+        if op == "normalize":
+            return self.normalize(attrs)
+        if op == "Conv":
+            return self.conv(attrs, names)
+        if op == "Gemm":
+            units, inputs = self.plan.weights[names["weight"]].shape
+            return self.own(L.Linear(inputs, units, "bias" not in names, 0), names, ROLES)
+        if op == "BatchNormalization":
+            channels, = self.plan.weights[names["weight"]].shape
+            return self.own(L.BatchNormalization(channels, 1 - attrs["momentum"], attrs["epsilon"], self.dtype), names,
+                            BATCH_NORM)
+        return Pool(op, attrs)
+
+    def normalize(self, attrs):
+        shape = [-1] + [1] * (len(self.plan.graph["inputs"][0]["shape"]) - 2)
+        mean, std = (np.reshape(attrs[key], shape).astype(self.dtype) for key in ("mean", "std"))
+        return lambda x: chainer.as_variable((x.astype(self.dtype) * self.dtype(attrs["scale"]) - mean) / std)
+
+    def conv(self, attrs, names):
+        filters, channels, *kernel = self.plan.weights[names["weight"]].shape
+        top, left, bottom, right = attrs["pads"]
+        even = (top, left) == (bottom, right)
+        link = self.own(Convolution2D(
+            channels * attrs["group"], filters, kernel, attrs["strides"], (top, left) if even else 0,
+            "bias" not in names, 0, dilate=attrs["dilations"], groups=attrs["group"]), names, ROLES)
+        if not even:
+            link.pads = (top, bottom), (left, right)
+        if "connections" in attrs:
+            link.connect(attrs["connections"])
+            self.absent += link.absent
+        return link
+
+    def own(self, link, names, roles):
+        self.owned.update((name, (link, roles[role])) for role, name in names.items())
+        return link
+
+    def array(self, name):
+        link, attribute = self.owned[name]
+        value = getattr(link, attribute)
+        return value.array if isinstance(value, chainer.Parameter) else value
+
+
+class Rule(chainer.UpdateRule):
+    """RMSprop with momentum, which Chainer's has not, and Nesterov's momentum: Chainer's NesterovAG moves by the momentum's
+    square times the new velocity, where its paper and the graph have the old one."""
+
+    def __init__(self, settings):
+        super().__init__(chainer.optimizer.Hyperparameter())
+        self.settings = settings
+
+    def init_state(self, param):
+        self.state["mean"], self.state["step"] = np.zeros_like(param.array), np.zeros_like(param.array)
+
+    def update_core_cpu(self, param):
+        s, mean, step = self.settings, self.state["mean"], self.state["step"]
+        step *= s["momentum"]
+        if s["name"] == "sgd":
+            step += param.grad
+            param.array -= self.hyperparam.lr * (param.grad + s["momentum"] * step)
+            return
+        mean *= s["alpha"]
+        mean += (1 - s["alpha"]) * param.grad * param.grad
+        step += param.grad / (np.sqrt(mean) + s["epsilon"])
+        param.array -= self.hyperparam.lr * step
+
+
+class ByRule(chainer.optimizer.GradientMethod):
+    def __init__(self, settings):
+        super().__init__()
+        self.settings = settings
+
+    def create_update_rule(self):
+        return Rule(self.settings)
+
+
+def sgd(s):
+    if s["momentum"] == 0:
+        return chainer.optimizers.SGD()
+    return ByRule(s) if s["nesterov"] else chainer.optimizers.MomentumSGD(momentum=s["momentum"])
+
+
+OPTIMIZERS = {
+    "sgd": sgd,
+    "adam": lambda s: chainer.optimizers.Adam(beta1=s["beta1"], beta2=s["beta2"]),
+    "adamw": lambda s: chainer.optimizers.Adam(beta1=s["beta1"], beta2=s["beta2"]),
+    "rmsprop": lambda s: ByRule(s) if s["momentum"] else chainer.optimizers.RMSprop(alpha=s["alpha"], eps=s["epsilon"]),
+}
+
+
+class Chainer(common.Adapter):
+    name = "chainer"
+    framework = "Chainer"
+    version = chainer.__version__
+    precisions = ("f32", "f64")
+    modes = ("train", "infer")
+    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "MaxPool", "AveragePool", *CALLS, *JOINS)
+    losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
+    optimizers = tuple(OPTIMIZERS)
+    extras = ("clip_norm", "label_smoothing", "connections")
+
+    def build(self, plan):
+        self.dtype = DTYPES[plan.precision]
+        chainer.global_config.dtype = self.dtype
+        chainer.global_config.train = plan.mode == "train"
+        self.net = Network(plan, self.dtype)
+        self.reset()
+        return {
+            "parameters": self.net.count_params() - self.net.absent,
+            "threads": int(os.environ.get("OPENBLAS_NUM_THREADS") or os.cpu_count()),
+            "libraries": ["NumPy %s, OpenBLAS" % np.__version__],
+            "deviations": [],
+        }
+
+    def reset(self):
+        np.random.seed(self.plan.seed % 2**32)  # Chainer's dropout draws from NumPy
+        for name in self.net.owned:
+            np.copyto(self.net.array(name), self.plan.weights[name])
+        self.net.cleargrads()
+        self.steps, self.rate = 0, None
+        if self.plan.mode == "train":
+            self.make_optimizer()
+
+    def make_optimizer(self):
+        settings = self.plan.optimizer
+        self.optimizer = OPTIMIZERS[settings["name"]](settings).setup(self.net)
+        self.rate_inside = isinstance(self.optimizer, chainer.optimizers.MomentumSGD)
+        if self.rate_inside and 0.0 in self.plan.lr:
+            raise common.Unsupported("a learning rate of 0 with momentum: Chainer keeps the rate inside it")
+        if settings["clip_norm"] is not None:
+            self.optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(settings["clip_norm"]))
+        self.rules = []  # of each parameter, with its factors on rate and decay
+        for entry in self.plan.params:
+            if entry["role"] == "weight":
+                link, attribute = self.net.owned[entry["name"]]
+                rule = getattr(link, attribute).update_rule
+                decay = settings["weight_decay"] * self.plan.multiplier(entry, "decay_mult")
+                if decay and settings["name"] != "adamw":
+                    rule.add_hook(chainer.optimizer_hooks.WeightDecay(decay))
+                self.rules.append((rule, self.plan.multiplier(entry, "lr_mult"), decay))
+
+    def set_rate(self, lr):
+        settings = self.plan.optimizer
+        for rule, factor, decay in self.rules:
+            hyper = rule.hyperparam
+            if settings["name"] in ("adam", "adamw"):
+                hyper.alpha = lr * factor
+                # Chainer adds epsilon to the root of the second moment before that is corrected for the first steps.
+                hyper.eps = settings["epsilon"] * (1 - settings["beta2"] ** (self.steps + 1)) ** 0.5
+                hyper.weight_decay_rate = lr * factor * decay if settings["name"] == "adamw" else 0
+            else:
+                hyper.lr = lr * factor
+            if self.rate_inside and self.rate not in (None, lr):
+                rule.state["v"] *= lr / self.rate
+        self.rate = lr
+
+    def loss(self, logits, y):
+        if self.plan.loss == "mean_squared_error":
+            return F.mean_squared_error(logits, np.eye(logits.shape[1], dtype=self.dtype)[y])
+        if self.plan.loss == "softmax_cross_entropy" and not self.plan.label_smoothing:
+            return F.softmax_cross_entropy(logits, y)
+        log_p = logits if self.plan.loss == "nll" else F.log_softmax(logits)
+        smoothing = self.plan.label_smoothing
+        return -(F.mean(F.select_item(log_p, y)) * (1 - smoothing) + F.mean(log_p) * smoothing)
+
+    def train_step(self, x, y, lr):
+        self.net.cleargrads()
+        loss = self.loss(self.net(x), y)
+        loss.backward()
+        self.set_rate(lr)
+        self.optimizer.update()
+        self.steps += 1
+        return loss.array
+
+    @contextlib.contextmanager
+    def unchanged(self, train):
+        """Inside, the network trains or not; afterwards running statistics and random numbers are as before."""
+        kept = {name: self.net.array(name).copy() for name in self.net.owned if self.is_buffer(name)}
+        random = np.random.get_state()
+        try:
+            with chainer.using_config("train", train):
+                yield
+        finally:
+            np.random.set_state(random)
+            for name, values in kept.items():
+                np.copyto(self.net.array(name), values)
+
+    def is_buffer(self, name):
+        return self.net.owned[name][1].startswith("avg_")
+
+    def forward(self, x, y, train):
+        with self.unchanged(train), chainer.no_backprop_mode():
+            logits = self.net(x)
+            loss = self.loss(logits, y)
+        return {"x": x, "y": y, "logits": logits.array, "loss": loss.array}
+
+    def backward(self, x, y, train):
+        with self.unchanged(train):
+            self.net.cleargrads()
+            loss = self.loss(self.net(x), y)
+            loss.backward()
+        gradients = {}
+        for entry in self.plan.params:
+            if entry["role"] == "weight":
+                link, attribute = self.net.owned[entry["name"]]
+                gradients[entry["name"]] = getattr(link, attribute).grad.copy()
+        self.net.cleargrads()
+        return loss.array, gradients
+
+    def infer_step(self, x):
+        with chainer.no_backprop_mode():
+            return self.net(x).array
+
+    def losses(self, handles):
+        return [float(loss) for loss in handles]
+
+    def weights(self):
+        return {name: self.net.array(name) for name in self.net.owned}
+
+
+if __name__ == "__main__":
+    common.serve(Chainer())
