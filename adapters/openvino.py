@@ -22,8 +22,9 @@ class OpenVINO(common.InferenceAdapter):
             raise common.Unsupported("bf16: OpenVINO has it on processors with instructions for it alone")
         for node in plan.graph["nodes"]:
             check(node["op"], node["attrs"])
-        self.model = core.read_model(self.model_file())
-        self.model.reshape({"x": [plan.batch_size] + plan.graph["inputs"][0]["shape"][1:]})
+        model = core.read_model(self.model_file())
+        parameters = self.parameters(self.constants(model))
+        model.reshape({"x": [plan.batch_size] + plan.graph["inputs"][0]["shape"][1:]})
         # Precision is said in any case: by itself OpenVINO takes bf16 where the processor has it.
         settings = {"PERFORMANCE_HINT": HINTS[self.option("hint")], "INFERENCE_NUM_THREADS": plan.threads,
                     "INFERENCE_PRECISION_HINT": plan.precision}
@@ -31,9 +32,9 @@ class OpenVINO(common.InferenceAdapter):
         if adds_dense(plan.graph["nodes"]):
             settings["SNIPPETS_MODE"] = "DISABLE"
             deviations.append("without snippets: OpenVINO crashes while it fuses sums of dense layers")
-        self.compiled = core.compile_model(self.model, "CPU", settings)
+        self.compiled = core.compile_model(model, "CPU", settings)
         return {
-            "parameters": self.parameters(self.weights()),
+            "parameters": parameters,
             "threads": self.compiled.get_property("INFERENCE_NUM_THREADS"),
             "libraries": ["OpenVINO Runtime %s" % ov.get_version()],
             "deviations": deviations,
@@ -43,10 +44,13 @@ class OpenVINO(common.InferenceAdapter):
         return self.compiled(x)[0]
 
     def weights(self):
-        """The constants of the network that OpenVINO read, which it compiled."""
-        constants = {name: op.data for op in self.model.get_ops() if op.get_type_name() == "Constant"
-                     for name in op.output(0).names | {op.friendly_name}}
-        return {param["name"]: np.array(constants[param["name"]]) for param in self.plan.params}
+        """Read anew: a compiled network does not give its constants out, and a second one would count as its memory."""
+        return {name: np.array(values) for name, values in self.constants(ov.Core().read_model(self.model_file())).items()}
+
+    def constants(self, model):
+        """{parameter: array} of a network that OpenVINO has read; the arrays are views of it."""
+        found = {op.friendly_name: op.data for op in model.get_ops() if op.get_type_name() == "Constant"}
+        return {param["name"]: found[param["name"]] for param in self.plan.params}
 
 
 def check(op, attrs):
