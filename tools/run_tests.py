@@ -88,6 +88,9 @@ def list_frameworks(program, env, names):
 def check_framework(program, env, entry, verbose):
     """The counts of one framework's check."""
     spec = entry.get("spec", entry["name"])
+    if entry["state"] == "damaged":
+        print("FAIL %s: %s" % (spec, entry.get("reason")), flush=True)
+        return 0, 1, 0
     if entry["state"] != "ready":
         print("skip %s: %s%s" % (spec, entry.get("reason"), "; run: " + entry["command"] if entry.get("command") else ""), flush=True)
         return 0, 0, 1
@@ -106,17 +109,17 @@ def check_framework(program, env, entry, verbose):
             print("%-4s %s, %s: %s" % ({"pass": "ok", "unsupported": "no"}.get(line["verdict"], line["verdict"]), spec, line["name"],
                                        line.get("message") or ""))
     failed = report["failed"] or (1 if done.returncode else 0)
-    print("check %s %s: %d passed, %d failed, %d unsupported" % (spec, report["version"], report["passed"], failed, report["unsupported"]),
-          flush=True)
+    counts = "%d passed, %d failed, %d unsupported" % (report["passed"], failed, report["unsupported"])
+    print("check %s: %s" % (" ".join(filter(None, (spec, report["version"]))), counts), flush=True)
     return report["passed"], failed, 0
 
 
-def check_frameworks(build, names, verbose):
+def prepare_checks(build, names):
+    """What check_framework() is to be called with, for each framework; an unknown name ends the program."""
     folder, root = os.path.abspath(os.path.join(build, "src")), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     env = dict(os.environ, YARDSTICK_BIN=folder, YARDSTICK_HOME=root)
     program = os.path.join(folder, "yardstick")
-    for entry in list_frameworks(program, env, names):
-        yield check_framework(program, env, entry, verbose)
+    return [(program, env, entry) for entry in list_frameworks(program, env, names)]
 
 
 def main():
@@ -128,6 +131,7 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     tests = list_tests(arguments.build)
+    checks = prepare_checks(arguments.build, arguments.frameworks) if arguments.frameworks is not None else []
     wanted = set(arguments.suite) | ({FRAMEWORK_SUITE} if arguments.frameworks is not None else set())
     if wanted:
         tests = [t for t in tests if wanted & {s.split(":")[-1] for s in t["suite"]}]
@@ -139,9 +143,8 @@ def main():
     for test in tests:
         if not test["is_parallel"]:
             totals = [a + b for a, b in zip(totals, count(*run_one(test), arguments.verbose))]
-    if arguments.frameworks is not None:
-        for counts in check_frameworks(arguments.build, arguments.frameworks, arguments.verbose):
-            totals = [a + b for a, b in zip(totals, counts)]
+    for check in checks:
+        totals = [a + b for a, b in zip(totals, check_framework(*check, arguments.verbose))]
     print("%d passed, %d failed, %d skipped" % tuple(totals))
     return 1 if totals[1] or not tests else 0
 

@@ -158,7 +158,9 @@ static void put_trace(const ys_json *proof, struct ys_buf *out)
     ys_text_clean(out, ys_json_get_text(trace, "precision", "?"), false);
     ys_buf_puts(out, "\n");
     put_trace_half(forward, "forward", "value", "values before it", out);
-    if (ys_json_type_of(backward) == YS_JSON_OBJECT)
+    if (ys_json_type_of(ys_json_get(forward, "first")) == YS_JSON_INT)
+        ys_buf_puts(out, "  backward  says nothing while the values differ: so do the gradients, from the loss on\n");
+    else if (ys_json_type_of(backward) == YS_JSON_OBJECT)
         put_trace_half(backward, "backward", "gradient of", "between it and the loss", out);
     if (strcmp(ys_json_get_text(proof, "verdict", ""), "fail") == 0 && is_clean(forward) && is_clean(backward))
         ys_buf_puts(out, "  Both passes hold: the difference lies in the data, the optimizer's step or the\n"

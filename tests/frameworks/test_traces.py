@@ -8,9 +8,10 @@ ROOT = os.environ["YS_SOURCE_ROOT"]
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 RECIPES = os.path.join(ROOT, "tests", "frameworks")
 
-# mistake, model, data -> the first node forward and backward that must be named: (op, name of the value or parameter).
+# mistake, model, data -> the first node forward and backward that must be named: (op, name of the value or parameter). Where
+# the values differ the gradients do so from the loss on, and tell nothing.
 CASES = [
-    ("pad_side", "lenet", "digits", ("Conv", "conv2"), ("Conv", "conv2.bias")),
+    ("pad_side", "lenet", "digits", ("Conv", "conv2"), None),
     ("conv_bf16", "lenet", "digits", ("Conv", "conv1"), None),
     ("batchnorm_epsilon", "resnet20", "synthetic", ("BatchNormalization", None), None),
     ("loss_summed", "mlp", "digits", None, ("Gemm", "fc3.bias")),
@@ -39,11 +40,7 @@ def judge(found, forward, backward):
     if (said is None) != (forward is None) or (forward and (said[0] != forward[0] or forward[1] not in (None, said[1]))):
         return "forward: %s" % (said,)
     said = first(found["backward"])
-    if backward and said != backward:
-        return "backward: %s" % (said,)
-    if not forward and not backward and said:  # neither pass is wrong
-        return "backward: %s" % (said,)
-    return None
+    return "backward: %s" % (said,) if not forward and said != backward else None
 
 
 def main():

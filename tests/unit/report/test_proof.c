@@ -49,18 +49,27 @@ static void a_trace_names_the_first_node_and_what_held_before_it(void)
               "{'node':'c','op':'Conv','name':'cv','error':2e-16,'bound':1e-9,'pass':true},"
               "{'node':'b','op':'BatchNormalization','name':'bv','error':4.5e-6,'bound':1e-9,'pass':false},"
               "{'node':'r','op':'Relu','name':'rv','error':null,'bound':1e-9,'pass':false}]},"
-              "'backward':{'reason':'the adapter ended as crashed','first':null,'nodes':[]}}}");
+              "'backward':{'reason':null,'first':0,'nodes':["
+              "{'node':'g','op':'Gemm','name':'g.bias','error':1,'bound':1e-9,'pass':false}]}}}");
     CHECK_HAS(text, "Trace, in f64\n");
     CHECK_HAS(text, "node b (BatchNormalization), value bv");
     CHECK_HAS(text, "4.5e-06");
     CHECK_HAS(text, "Of the 2 values before it, the closest: node");
     CHECK_HAS(text, "(Conv), value cv: error 2.0e-16, bound 1.0e-09.");
-    CHECK_HAS(text, "the adapter ended as crashed");
+    CHECK(!strstr(text, "g.bias")); /* follows from the values */
     text =
         table("{'verdict':'fail','checks':[],'trace':{'precision':'f32','forward':{'reason':null,'first':null,'nodes':["
               "{'node':'c','op':'Conv','name':'cv','error':2e-7,'bound':1e-6,'pass':true}]},'backward':null}}");
     CHECK_HAS(text, "nothing is beyond its bound");
+    CHECK_HAS(text, "Both passes hold");
     CHECK(!strstr(text, "backward"));
+    text = table("{'verdict':'fail','checks':[],'trace':{'precision':'f64','forward':{'reason':'the adapter ended as "
+                 "crashed','first':null,'nodes':[]},'backward':{'reason':null,'first':1,'nodes':["
+                 "{'node':'g','op':'Gemm','name':'g.bias','error':0,'bound':1e-9,'pass':true},"
+                 "{'node':'c','op':'Conv','name':'c.bias','error':1,'bound':1e-9,'pass':false}]}}}");
+    CHECK_HAS(text, "could not be traced: the adapter ended as crashed");
+    CHECK_HAS(text, "node c (Conv), gradient of c.bias");
+    CHECK_HAS(text, "Of the 1 between it and the loss");
 }
 
 static void none_gives_the_reason(void)
