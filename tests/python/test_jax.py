@@ -12,11 +12,20 @@ try:
 except ImportError:
     raise unittest.SkipTest("JAX is not installed: yardstick install jax")
 
+jax.config.update("jax_disable_most_optimizations", True)  # compiling is most of the time that these tests take
 Adapter = driver.load("jax").JAX
 
 
 class Whole(agreement.Agreement):
     Adapter = Adapter
+
+    def test_it_agrees_by_every_optimizer(self):
+        """In double alone, and by those that differ: each is compiled anew."""
+        for settings in ({"nesterov": True}, {"name": "adam"}, {"name": "adamw"}, {"name": "rmsprop", "momentum": 0.5},
+                         {"clip_norm": 0.01}):
+            with self.subTest(settings):
+                self.start()
+                self.agrees(dict(agreement.HASTY, **settings))
 
     def test_a_step_is_compiled_once(self):
         self.open()

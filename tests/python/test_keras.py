@@ -12,16 +12,26 @@ ENGINE = os.environ.get("KERAS_BACKEND", "tensorflow")
 try:
     import importlib.metadata
     importlib.metadata.version("keras")
-    importlib.import_module(ENGINE)
+    engine = importlib.import_module(ENGINE)
 except ImportError:
     raise unittest.SkipTest("Keras on %s is not installed: yardstick install keras" % ENGINE)
 
+if ENGINE == "jax":
+    engine.config.update("jax_disable_most_optimizations", True)  # compiling is most of the time that these tests take
 Adapter = driver.load("keras").Keras
 
 
 class Whole(agreement.Agreement):
     Adapter = Adapter
     options = {"backend": ENGINE}
+
+    def test_it_agrees_by_every_optimizer(self):
+        """In double alone, and by those that differ: each is compiled anew."""
+        for settings in ({"nesterov": True}, {"name": "adam"}, {"name": "adamw"}, {"name": "rmsprop", "momentum": 0.5},
+                         {"clip_norm": 0.01}):
+            with self.subTest(settings):
+                self.start()
+                self.agrees(dict(agreement.HASTY, **settings))
 
     def test_an_engine_that_is_none_is_named(self):
         reply = self.adapter.need("error", "open", plan=self.work.plan(options={"backend": "mxnet"}))
