@@ -3,6 +3,7 @@ tap_pytorch.py MODULE FRAMEWORK[@VERSION]: in that of another. Where it is not i
 skip what it lacks."""
 
 import glob
+import json
 import os
 import sys
 
@@ -14,7 +15,9 @@ def find_python(framework):
     cache = os.environ.get("YARDSTICK_CACHE") or os.path.join(home, "yardstick")
     folder = framework if "@" in framework else framework + "@*"
     for mark in sorted(glob.glob(os.path.join(cache, "envs", folder, "installed.json")), reverse=True):
-        python = os.path.join(os.path.dirname(mark), "env", "bin", "python")
+        with open(mark, encoding="utf-8") as file:
+            python = json.load(file).get("interpreter")  # of one that the user built
+        python = python or os.path.join(os.path.dirname(mark), "env", "bin", "python")
         if os.access(python, os.X_OK):
             return python
     return sys.executable
