@@ -1,9 +1,10 @@
 """The ways to compare beside the controlled one: same weights, own defaults. With the built-in engine alone."""
+import importlib.util
 import math
 import os
 import unittest
 
-from harness import RECIPES, Case, tearDownModule  # noqa: F401
+from harness import RECIPES, ROOT, Case, tearDownModule  # noqa: F401
 
 SAME = ["--compare=same-weights", "--model=mlp", "--data=digits", "--threads=1", "--batch=32", "--lr=0.1", "--repeat=1"]
 
@@ -76,6 +77,20 @@ class SameWeights(Case):
         self.assertEqual([trial["status"] for trial in result["trials"]], ["ok", "crashed"])
         self.assertIsNone(found[1])
         self.assertIsNotNone(found[0])
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "the toy adapter needs NumPy")
+    def test_predictions_and_layers_that_cannot_be_had_say_why(self):
+        """The toy answers with logits of two classes, and knows no Concat."""
+        self.write("toy.recipe", "name = toy\nprogram = python3 %s\n" % os.path.join(ROOT, "tests", "python", "toy_adapter.py"))
+        result, found, err = self.agreement("--framework=toy", "--recipes=" + self.folder, *SAME, "--steps=0", "--rows=40", code=5)
+        trial, one = result["trials"][0], found[0]
+        self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "fail"), err)
+        self.assertEqual([one[key] for key in ("disagreements", "accuracy", "logits_error", "layers", "predictions")], [None] * 4 + [0])
+        self.assertIn("another shape", one["rounds"][0]["reason"])
+        self.assertIn("Concat", one["layers_reason"])
+        self.assertIn("its predictions could not be had", err)
+        out, _ = self.yardstick("show")
+        self.assertIn("another shape", " ".join(out.split()))
 
     def test_weights_that_cannot_be_trained_end_the_runs_and_not_the_study(self):
         """A rate of 1000 overflows float within some steps."""
