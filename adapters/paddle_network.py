@@ -1,0 +1,291 @@
+"""The network of a plan in Paddle's layers, exactly as docs/graph.md means it.
+
+Dense weights are (in, out) inside. Paddle keeps some numbers as float32: momentum and epsilon of batch norm, bounds, exponents, what
+an average divides by in its gradient. In double that would be another network, so there they are made exact, or go to
+operators that take their numbers in double.
+"""
+
+import common
+import numpy as np
+
+with common.importing("Paddle"):
+    import paddle
+    import paddle.nn.functional as F
+    from paddle import nn
+
+BATCH_NORM = {"running_mean": "_mean", "running_var": "_variance"}
+ZERO = nn.initializer.Constant(0.0)
+
+
+def single(value):
+    return float(np.float32(value))
+
+
+def number(value, x):
+    """As a tensor like x: to_static would make a float32 of it."""
+    return paddle.full([], value, x.dtype)
+
+
+class Normalize(nn.Layer):
+    """y = (x * scale - mean[c]) / std[c], computed in `dtype`."""
+
+    def __init__(self, attrs, rank, dtype):
+        super().__init__()
+        self.dtype = dtype
+        shape = [1, -1] + [1] * (rank - 2)
+        for name in ("scale", "mean", "std"):
+            self.register_buffer(name, paddle.to_tensor(np.reshape(attrs[name], shape), dtype), persistable=False)
+
+    def forward(self, x):
+        return (x.astype(self.dtype) * self.scale - self.mean) / self.std
+
+
+class ConnectedConv2D(nn.Layer):
+    """A convolution whose output channels see some of the input channels only: `mask` is 1 where they do."""
+
+    def __init__(self, conv, attrs):
+        super().__init__()
+        self.conv, self.attrs = conv, attrs
+        mask = np.zeros(conv.weight.shape[:2] + [1, 1])
+        for out, seen in enumerate(attrs["connections"]):
+            mask[out, seen] = 1
+        self.absent = int((mask == 0).sum()) * int(np.prod(conv.weight.shape[2:]))
+        self.register_buffer("mask", paddle.to_tensor(mask, conv.weight.dtype), persistable=False)
+
+    def forward(self, x):
+        return F.conv2d(x, self.conv.weight * self.mask, self.conv.bias, self.attrs["strides"], paddle_pads(self.attrs),
+                        self.attrs["dilations"], self.attrs["group"])
+
+
+class LocalResponseNorm(nn.LocalResponseNorm):
+    """Paddle's own in single precision; of even size its window reaches one channel further back than forward, the graph's
+    further forward."""
+
+    def forward(self, x):
+        if x.dtype == paddle.float32:
+            return super().forward(x) if self.size % 2 else super().forward(x.flip(1)).flip(1)
+        before, channels = (self.size - 1) // 2, x.shape[1]
+        around = [paddle.zeros([x.shape[0], rows, *x.shape[2:]]) for rows in (before, self.size - 1 - before)]
+        squares = paddle.concat([around[0], x * x, around[1]], 1)
+        total = sum(squares[:, i:i + channels] for i in range(self.size))
+        total = total * number(self.alpha / self.size, x) + number(self.k, x)
+        return x * (total.log() * number(-self.beta, x)).exp()  # the exponent of pow is float32
+
+
+class Pool(nn.Layer):
+    """Paddle's own pool where it pads and counts alike, else one without padding on an image that was padded first."""
+
+    def __init__(self, op, attrs, dtype):
+        super().__init__()
+        if attrs["dilations"] != [1, 1]:
+            raise common.Unsupported("%s with dilations %s: Paddle's pools have none" % (op, attrs["dilations"]), op)
+        self.attrs, self.dtype, self.average = attrs, dtype, op == "AveragePool"
+        self.kernel, self.strides, self.ceil = attrs["kernel_shape"], attrs["strides"], bool(attrs["ceil_mode"])
+        self.exclusive = not attrs.get("count_include_pad")
+        self.size = None
+
+    def adapt(self, size):
+        """To images of this size."""
+        self.size, pads = size, self.attrs["pads"]
+        self.windows = [common.Window(self.attrs, axis, extent) for axis, extent in enumerate(size)]
+        theirs = [(extent + pads[axis] + pads[axis + 2] - self.kernel[axis] + (self.strides[axis] - 1) * self.ceil)
+                  // self.strides[axis] + 1 for axis, extent in enumerate(size)]
+        beyond = any(window.behind > after for window, after in zip(self.windows, pads[2:]))
+        self.native = theirs == [window.windows for window in self.windows] and not (
+            self.average and beyond and not self.exclusive)
+        counts = np.outer(*[window.counts() for window in self.windows])
+        self.counts, share = paddle.to_tensor(counts, self.dtype), self.kernel[0] * self.kernel[1] / counts
+        self.share = paddle.to_tensor(share, self.dtype) if (share != 1).any() else None
+
+    def forward(self, x):
+        if self.size != x.shape[2:]:
+            self.adapt(x.shape[2:])
+        if self.average and x.dtype == paddle.float64:
+            return self.mean(x)
+        if self.native:
+            pads = paddle_pads(self.attrs)
+            if self.average:
+                return F.avg_pool2d(x, self.kernel, self.strides, pads, self.ceil, self.exclusive)
+            return F.max_pool2d(x, self.kernel, self.strides, pads, ceil_mode=self.ceil)
+        if not self.average:
+            return F.max_pool2d(self.padded(x, -np.inf), self.kernel, self.strides)
+        x = F.avg_pool2d(self.padded(x, 0.0), self.kernel, self.strides)
+        return x if self.share is None else x * self.share
+
+    def padded(self, x, value):
+        rows, columns = self.windows
+        x = x[:, :, :self.size[0] + min(rows.behind, 0), :self.size[1] + min(columns.behind, 0)]
+        return F.pad(x, [columns.before, max(columns.behind, 0), rows.before, max(rows.behind, 0)], value=value)
+
+    def mean(self, x):
+        """In double, where the gradient of Paddle's own has a float32 share in it: the sum of the windows' taps."""
+        x, (rows, columns) = self.padded(x, 0.0), self.windows
+        total = sum(x[:, :, i:i + rows.stride * (rows.windows - 1) + 1:rows.stride,
+                      j:j + columns.stride * (columns.windows - 1) + 1:columns.stride]
+                    for i in rows.taps for j in columns.taps)
+        return total / self.counts
+
+
+def paddle_pads(attrs):
+    top, left, bottom, right = attrs["pads"]
+    return [top, bottom, left, right]
+
+
+class Clip(nn.Hardtanh):
+    def forward(self, x):
+        low, high = self._min, self._max
+        if x.dtype == paddle.float32 or (single(low), single(high)) == (low, high):
+            return super().forward(x)
+        return paddle.where(x > low, paddle.where(x < high, x, paddle.full_like(x, high)), paddle.full_like(x, low))
+
+
+class GlobalAveragePool(nn.AdaptiveAvgPool2D):
+    """Paddle's own in single precision: see Pool.mean."""
+
+    def forward(self, x):
+        return super().forward(x) if x.dtype == paddle.float32 else x.mean([2, 3], keepdim=True)
+
+
+LAYERS = {
+    "Relu": lambda attrs: nn.ReLU(),
+    "Tanh": lambda attrs: nn.Tanh(),
+    "Sigmoid": lambda attrs: nn.Sigmoid(),
+    "Softmax": lambda attrs: nn.Softmax(attrs["axis"]),
+    "LogSoftmax": lambda attrs: nn.LogSoftmax(attrs["axis"]),
+    "GlobalAveragePool": lambda attrs: GlobalAveragePool(1),
+    "GlobalMaxPool": lambda attrs: nn.AdaptiveMaxPool2D(1),
+    "Flatten": lambda attrs: nn.Flatten(),
+    "Dropout": lambda attrs: nn.Dropout(attrs["ratio"]),
+    "LRN": lambda attrs: LocalResponseNorm(attrs["size"], attrs["alpha"], attrs["beta"], attrs["bias"]),
+    "Clip": lambda attrs: Clip(attrs["min"], attrs["max"]),
+}
+CALLS = {
+    "Add": lambda x, attrs: x[0] + x[1],
+    "Mul": lambda x, attrs: x[0] * x[1],
+    "LeakyRelu": lambda x, attrs: paddle.where(x[0] > 0, x[0], x[0] * number(attrs["alpha"], x[0])),  # Paddle's has slope 1 at 0
+    "Concat": lambda x, attrs: paddle.concat(x, attrs["axis"]),
+    "Split": lambda x, attrs: paddle.split(x[0], attrs["split"], attrs["axis"]),
+    "Reshape": lambda x, attrs: x[0].reshape([-1] + attrs["shape"][1:]),
+    "Transpose": lambda x, attrs: x[0].transpose(attrs["perm"]),
+    "ReduceMean": lambda x, attrs: x[0].mean(attrs["axes"], bool(attrs["keepdims"])),
+}
+
+
+class Network(nn.Layer):
+    """The graph: its layers, called in its order; values are let go of after their last use.
+
+    owned: name in the graph -> its tensor.  dense: names of dense weights.  statistics: name of a running mean or variance
+    -> its layer.
+    """
+
+    def __init__(self, plan, dtype):
+        super().__init__()
+        self.plan, self.dtype = plan, dtype
+        self.owned, self.dense, self.statistics, self.absent = {}, set(), {}, 0
+        graph, self.nodes, last = plan.graph, [], {}
+        for place, node in enumerate(graph["nodes"]):
+            last.update(dict.fromkeys(node["in"], place))
+        last[graph["output"]] = None
+        for place, node in enumerate(graph["nodes"]):
+            function = self.make(node)
+            if isinstance(function, nn.Layer):
+                self.add_sublayer("layer%d" % place, function)
+            done = [name for name in set(node["in"]) if last[name] == place]
+            self.nodes.append((function, node["in"], node["out"], done))
+
+    def forward(self, x):
+        values = {self.plan.graph["inputs"][0]["name"]: x}
+        for function, inputs, outputs, done in self.nodes:
+            result = function(*[values[name] for name in inputs])
+            for name in done:
+                del values[name]
+            values.update(zip(outputs, result if isinstance(result, list) else [result]))
+        return values[self.plan.graph["output"]]
+
+    def make(self, node):
+        op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
+        if op in LAYERS:
+            return LAYERS[op](attrs)
+        if op in CALLS:
+            return lambda *x: CALLS[op](x, attrs)
+        if op == "normalize":
+            return Normalize(attrs, len(self.plan.graph["inputs"][0]["shape"]), self.dtype)
+        if op == "Conv":
+            return self.conv(attrs, names)
+        if op == "Gemm":
+            units, inputs = self.plan.weights[names["weight"]].shape
+            self.dense.add(names["weight"])
+            bias = paddle.ParamAttr(initializer=ZERO) if "bias" in names else False
+            return self.own(nn.Linear(inputs, units, paddle.ParamAttr(initializer=ZERO), bias), names)
+        if op == "BatchNormalization":
+            layer = BatchNorm(attrs, self.plan.weights[names["weight"]].shape[0], self.dtype)
+            layer.roles = {names[role]: role for role in BATCH_NORM}
+            self.statistics.update(dict.fromkeys(layer.roles, layer))
+            return self.own(layer, names)
+        return Pool(op, attrs, self.dtype)
+
+    def own(self, layer, names):
+        self.owned.update((name, getattr(layer, BATCH_NORM.get(role, role))) for role, name in names.items())
+        return layer
+
+    def conv(self, attrs, names):
+        filters, channels, *kernel = self.plan.weights[names["weight"]].shape
+        bias = paddle.ParamAttr(initializer=ZERO) if "bias" in names else False
+        layer = self.own(nn.Conv2D(
+            channels * attrs["group"], filters, kernel, attrs["strides"], paddle_pads(attrs), attrs["dilations"],
+            attrs["group"], weight_attr=paddle.ParamAttr(initializer=ZERO), bias_attr=bias), names)
+        if "connections" not in attrs:
+            return layer
+        layer = ConnectedConv2D(layer, attrs)
+        self.absent += layer.absent
+        return layer
+
+
+class Static(nn.Layer):
+    """For paddle.jit.to_static, which takes a layer's own forward() away."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        return self.net(x)
+
+
+class BatchNorm(nn.BatchNorm2D):
+    """Of images and of features alike.
+
+    Paddle's momentum is the share of the old, and its running variance divides by n: all of what was added to the start is
+    too small by one factor, in every step alike. In double, Paddle's epsilon is another one: x is scaled so that it is as
+    good, and what Paddle keeps is scaled with it (1 in single precision).
+    """
+
+    def __init__(self, attrs, channels, dtype):
+        super().__init__(channels, 1 - attrs["momentum"], attrs["epsilon"])
+        double = dtype == "float64"
+        self.scale = (single(attrs["epsilon"]) / attrs["epsilon"]) ** 0.5 if double else 1.0
+        self.share = attrs["momentum"]
+        self.kept = single(1 - self.share) if double else 1 - self.share  # of the old, as Paddle has it
+        self.rows = 2
+
+    def forward(self, x):
+        self.rows = int(np.prod(x.shape)) // x.shape[1]
+        return super().forward(x if self.scale == 1 else x * number(self.scale, x))
+
+    def _check_input_dim(self, x):
+        pass
+
+    def unit(self, name):
+        return self.scale if self.roles[name] == "running_mean" else self.scale**2
+
+    def to_graph(self, name, values, start, steps):
+        """The running statistic as the graph means it, from Paddle's and from its start, steps ago."""
+        factor = 1.0 if self.roles[name] == "running_mean" else self.rows / (self.rows - 1) if self.rows > 1 else 0.0
+        start = start * (1 - self.share) ** steps
+        return start + (values / self.unit(name) - start) * factor if steps else values / self.unit(name)
+
+    def refine(self, new, old):
+        """In double: what Paddle made of `old` with its own momentum becomes what the graph's makes of it."""
+        if self.share:
+            factor = self.share / (1 - self.kept)
+            new.set_value(new * factor + old * (1 - self.share - self.kept * factor))
