@@ -17,7 +17,7 @@ struct ys_args {
     struct ys_job_flags flags; /* keys of a job, in order */
     const char **recipe_dirs;  /* ended by NULL */
     const char *results;       /* NULL: the default folder */
-    const char *from;          /* data fetch --from DIR */
+    const char *from;          /* data fetch --from DIR, install --from PROGRAM */
     const char *check;         /* list frameworks --check NAME */
     /* export --model NAME --out FILE */
     const char *model, *data, *seed, *precision, *weights, *out;
