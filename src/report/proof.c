@@ -30,7 +30,7 @@ static ys_status put_half(const ys_json *proof, const char *half, const char *ti
     const ys_json *checks = ys_json_get(proof, "checks");
     struct ys_grid grid;
     ys_grid_init(&grid, 1);
-    ys_grid_column(&grid, title, false);
+    ys_grid_column(&grid, "check", false);
     ys_grid_column(&grid, "error", true);
     ys_grid_column(&grid, "bound", true);
     ys_grid_column(&grid, "verdict", false);
@@ -51,7 +51,7 @@ static ys_status put_half(const ys_json *proof, const char *half, const char *ti
         ys_grid_cell(&grid, 4, YS_GRID_PLAIN, ys_json_get_text(check, "worst", ""));
     }
     if (grid.count > 0)
-        ys_buf_puts(out, "\n");
+        ys_buf_printf(out, "\n%s\n", title);
     ys_status status = ys_grid_print(&grid, 0, WIDTH, false, out);
     ys_grid_fini(&grid);
     return status;
@@ -159,7 +159,7 @@ static void put_trace(const ys_json *proof, struct ys_buf *out)
     ys_buf_puts(out, "\n");
     put_trace_half(forward, "forward", "value", "values before it", out);
     if (ys_json_type_of(ys_json_get(forward, "first")) == YS_JSON_INT)
-        ys_buf_puts(out, "  backward  says nothing while the values differ: so do the gradients, from the loss on\n");
+        ys_buf_puts(out, "  backward  says nothing where values differ: gradients do so from the loss on\n");
     else if (ys_json_type_of(backward) == YS_JSON_OBJECT)
         put_trace_half(backward, "backward", "gradient of", "between it and the loss", out);
     if (strcmp(ys_json_get_text(proof, "verdict", ""), "fail") == 0 && is_clean(forward) && is_clean(backward))

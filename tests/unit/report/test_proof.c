@@ -22,12 +22,14 @@ static void checks_are_rows_under_their_half(void)
             "{'half':'meaning','name':'gradients','error':3.14e-14,'bound':1e-9,'pass':true,'worst':'conv1.weight'}]}"),
         "Proof: pass. The same work is done.\n"
         "\n"
-        "Work: the same network and data  error  bound  verdict  worst\n"
-        "parameters                           0  equal  pass\n"
+        "Work: the same network and data\n"
+        "check       error  bound  verdict  worst\n"
+        "parameters      0  equal  pass\n"
         "\n"
-        "Meaning: both in double precision    error    bound  verdict  worst\n"
-        "logits                             1.1e-15  1.0e-09  pass\n"
-        "gradients                          3.1e-14  1.0e-09  pass     conv1.weight\n");
+        "Meaning: both in double precision\n"
+        "check        error    bound  verdict  worst\n"
+        "logits     1.1e-15  1.0e-09  pass\n"
+        "gradients  3.1e-14  1.0e-09  pass     conv1.weight\n");
 }
 
 static void a_failed_check_names_the_worst_tensor_and_the_diagnosis(void)
