@@ -311,6 +311,7 @@ static ys_status run_prepared(struct one *one, int attempt)
         strcmp(ys_json_get_text(record.facts, "status", ""), "timeout_wall") == 0) {
         ys_json_set_string(record.facts, "status", "cancelled");
         ys_json_set_string(record.facts, "message", "the study's time limit passed");
+        study->out_of_time = true; /* also when no other run would have followed */
     }
     char *message = status != YS_OK || checked != YS_OK ? ys_strdup(ys_error()) : NULL;
     ys_status stored = store_run(study, trial, one->round, attempt, &record);

@@ -169,6 +169,11 @@ class Life(Case):
         self.assertEqual(result["study"]["status"], "time_limit")
         self.assertGreater(result["trials"][0]["runs"], 0)
 
+    def test_the_time_limit_is_exit_124_in_the_last_run_too(self):
+        result, _ = self.result("run", "--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--steps=300000", "--batch=16",
+                                "--repeat=1", "--time-limit=3s", code=124)
+        self.assertEqual((result["study"]["status"], result["trials"][0]["status"]), ("time_limit", "cancelled"))
+
     def test_stdout_holds_the_result_and_nothing_else(self):
         for form in ("json", "csv", "md", "table"):
             out, err = self.yardstick("run", *NULL, "--repeat=1", "--format=" + form)
