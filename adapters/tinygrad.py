@@ -1,0 +1,261 @@
+"""tinygrad on the CPU, its kernels compiled by clang: one TinyJit for the whole training step.
+
+The update rules are written out in tensors, as tinygrad's own are: they become part of the same kernels, and take rates and
+corrections in the run's precision, where tinygrad's keep them in float32.
+"""
+
+import contextlib
+import shutil
+
+import common
+import numpy as np
+
+with common.importing("tinygrad"):
+    from importlib.metadata import version
+
+    from tinygrad import Context, Device, Tensor, TinyJit, dtypes, nn
+
+DTYPES = {"f32": dtypes.float32, "f64": dtypes.float64}
+
+
+def sides(attrs):
+    top, left, bottom, right = attrs["pads"]
+    return left, right, top, bottom
+
+
+def first_max_pool(x, attrs):
+    """Among equals the first of a window gets the gradient; tinygrad's own pool shares it out."""
+    rows, columns = [common.Window(attrs, axis, size) for axis, size in enumerate(x.shape[2:])]
+    x = x.pad(((0, 0), (0, 0), (rows.before, rows.behind), (columns.before, columns.behind)), value=-float("inf"))
+    largest = None
+    for i in rows.taps:
+        for j in columns.taps:
+            tap = x[:, :, i:i + rows.stride * (rows.windows - 1) + 1:rows.stride,
+                    j:j + columns.stride * (columns.windows - 1) + 1:columns.stride]
+            largest = tap if largest is None else (tap > largest).where(tap, largest)
+    return largest
+
+
+def average_pool(x, attrs):
+    return x.avg_pool2d(tuple(attrs["kernel_shape"]), tuple(attrs["strides"]), tuple(attrs["dilations"]), sides(attrs),
+                        bool(attrs["ceil_mode"]), bool(attrs["count_include_pad"]))
+
+
+def local_response_norm(x, attrs):
+    size, before, channels = attrs["size"], (attrs["size"] - 1) // 2, x.shape[1]
+    squares = x.square().pad(((0, 0), (before, size - 1 - before), (0, 0), (0, 0)))
+    total = sum(squares[:, i:i + channels] for i in range(size))
+    return x * (total * (attrs["alpha"] / size) + attrs["bias"]).pow(-attrs["beta"])
+
+
+CALLS = {
+    "Relu": lambda x, attrs: x.relu(),
+    "LeakyRelu": lambda x, attrs: (x > 0).where(x, x * attrs["alpha"]),
+    "Clip": lambda x, attrs: (x > attrs["min"]).where((x < attrs["max"]).where(x, attrs["max"]), attrs["min"]),
+    "Tanh": lambda x, attrs: x.tanh(),
+    "Sigmoid": lambda x, attrs: x.sigmoid(),
+    "Softmax": lambda x, attrs: x.softmax(attrs["axis"]),
+    "LogSoftmax": lambda x, attrs: x.log_softmax(attrs["axis"]),
+    "MaxPool": first_max_pool,
+    "AveragePool": average_pool,
+    "GlobalAveragePool": lambda x, attrs: x.mean((2, 3), keepdim=True),
+    "GlobalMaxPool": lambda x, attrs: x.max((2, 3), keepdim=True),
+    "LRN": local_response_norm,
+    "Flatten": lambda x, attrs: x.flatten(1),
+    "Reshape": lambda x, attrs: x.reshape(x.shape[0], *attrs["shape"][1:]),
+    "Transpose": lambda x, attrs: x.permute(*attrs["perm"]),
+    "ReduceMean": lambda x, attrs: x.mean(tuple(attrs["axes"]), keepdim=bool(attrs["keepdims"])),
+    "Split": lambda x, attrs: list(x.split(attrs["split"], attrs["axis"])),
+    "Dropout": lambda x, attrs: x.dropout(attrs["ratio"]),
+}
+JOINS = {
+    "Add": lambda x, attrs: x[0] + x[1],
+    "Mul": lambda x, attrs: x[0] * x[1],
+    "Concat": lambda x, attrs: x[0].cat(*x[1:], dim=attrs["axis"]),
+}
+
+
+class TinyGrad(common.Adapter):
+    name = "tinygrad"
+    framework = "tinygrad"
+    version = version("tinygrad")
+    precisions = ("f32", "f64")
+    modes = ("train", "infer")
+    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", *CALLS, *JOINS)
+    losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
+    optimizers = ("sgd", "adam", "adamw", "rmsprop")
+    extras = ("clip_norm", "label_smoothing", "connections")
+
+    def build(self, plan):
+        if not shutil.which("clang"):
+            raise common.BuildFailed("tinygrad compiles its kernels with clang, and there is none on PATH: install clang")
+        self.dtype = DTYPES[plan.precision]
+        self.params, self.absent = {}, 0
+        self.nodes = [(self.make(node), node["in"], node["out"]) for node in plan.graph["nodes"]]
+        self.entries = [entry for entry in plan.params if entry["role"] == "weight"]
+        self.trained = [self.params[entry["name"]] for entry in self.entries]
+        self.buffers = [self.params[entry["name"]] for entry in plan.params if entry["role"] != "weight"]
+        kind = plan.optimizer["name"]
+        self.state = [[Tensor.zeros(*param.shape, dtype=self.dtype).contiguous().realize() for param in self.trained]
+                      for _ in range(0 if plan.mode == "infer" else 1 if kind == "sgd" else 2)]
+        self.reset()
+        self.step, self.answer = TinyJit(self.step), TinyJit(lambda x: self.network(x).realize())
+        return {
+            "parameters": sum(tensor.numel() for tensor in self.trained) - self.absent,
+            "threads": 1,
+            "libraries": ["clang, device %s" % Device.DEFAULT],
+            "deviations": [],
+        }
+
+    def own(self, layer, names):
+        for role, name in names.items():
+            tensor = getattr(layer, role)
+            setattr(layer, role, tensor.cast(self.dtype).contiguous().realize().is_param_(tensor.is_param))
+            self.params[name] = getattr(layer, role)
+        return layer
+
+    def make(self, node):
+        op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
+        if op in CALLS:
+            return lambda x: CALLS[op](x, attrs)
+        if op in JOINS:
+            return lambda *x: JOINS[op](x, attrs)
+        shape = self.plan.weights[names["weight"]].shape if names else None
+        if op == "normalize":
+            return self.normalize(attrs)
+        if op == "Gemm":
+            return self.own(nn.Linear(shape[1], shape[0], "bias" in names), names)
+        if op == "BatchNormalization":
+            return self.own(nn.BatchNorm(shape[0], attrs["epsilon"], momentum=attrs["momentum"]), names)
+        layer = self.own(nn.Conv2d(shape[1] * attrs["group"], shape[0], tuple(shape[2:]), tuple(attrs["strides"]),
+                                   sides(attrs), tuple(attrs["dilations"]), attrs["group"], "bias" in names), names)
+        return self.connected(layer, attrs) if "connections" in attrs else layer
+
+    def normalize(self, attrs):
+        shape = [1, -1] + [1] * (len(self.plan.graph["inputs"][0]["shape"]) - 2)
+        mean, std = (Tensor(attrs[key], dtype=self.dtype).reshape(shape).realize() for key in ("mean", "std"))
+        return lambda x: (x.cast(self.dtype) * attrs["scale"] - mean) / std
+
+    def connected(self, layer, attrs):
+        """A convolution whose output channels see some of the input channels only."""
+        mask = np.zeros(layer.weight.shape[:2] + (1, 1))
+        for out, seen in enumerate(attrs["connections"]):
+            mask[out, seen] = 1
+        self.absent += int((mask == 0).sum()) * int(np.prod(layer.weight.shape[2:]))
+        mask = Tensor(mask, dtype=self.dtype).realize()
+        return lambda x: x.conv2d(layer.weight * mask, layer.bias, layer.groups, layer.stride, layer.dilation, layer.padding)
+
+    def reset(self):
+        Tensor.manual_seed(self.plan.seed)
+        for name, tensor in self.params.items():
+            self.put(tensor, self.plan.weights[name])
+        for tensor in sum(self.state, []):
+            tensor.assign(tensor.zeros_like()).realize()
+        self.steps = 0
+
+    def put(self, tensor, values):
+        tensor.assign(self.tensor(np.array(values), self.dtype)).realize()
+
+    @staticmethod
+    def tensor(values, dtype=None):
+        return Tensor(values, dtype=dtype).to(Device.DEFAULT).contiguous().realize()
+
+    def network(self, x):
+        values = {self.plan.graph["inputs"][0]["name"]: x}
+        for function, inputs, outputs in self.nodes:
+            result = function(*[values[name] for name in inputs])
+            values.update(zip(outputs, result if isinstance(result, list) else [result]))
+        return values[self.plan.graph["output"]]
+
+    def loss(self, logits, y):
+        target = y.one_hot(logits.shape[1]).cast(self.dtype)
+        if self.plan.loss == "mean_squared_error":
+            return (logits - target).square().mean()
+        smoothing = self.plan.label_smoothing
+        if self.plan.loss == "nll":
+            return -(logits * target).sum(1).mean()
+        log_p = logits.log_softmax()
+        return -(log_p * target).sum(1).mean() * (1 - smoothing) - log_p.mean() * smoothing
+
+    def differentiate(self, x, y):
+        """Logits, loss and gradients, none of them computed yet."""
+        logits = self.network(x)
+        loss = self.loss(logits, y)
+        return logits, loss, loss.gradient(*self.trained)
+
+    def step(self, x, y, rates):
+        """rates: of learning, and the corrections of Adam's two moments."""
+        _, loss, gradients = self.differentiate(x, y)
+        s = self.plan.optimizer
+        if s["clip_norm"] is not None:
+            norm = sum(gradient.square().sum() for gradient in gradients).sqrt()
+            share = s["clip_norm"] / norm.maximum(s["clip_norm"])
+            gradients = [gradient * share for gradient in gradients]
+        news = [self.rule(s, w, g, state, rates, entry)
+                for w, g, entry, *state in zip(self.trained, gradients, self.entries, *self.state)]
+        olds = zip(self.trained, *self.state)
+        for old, new in zip(sum(map(list, olds), []), sum(news, [])):
+            old.assign(new)
+        return loss.realize(*self.trained, *sum(self.state, []), *self.buffers)
+
+    def rule(self, s, w, g, state, rates, entry):
+        """The weight and its state after a step."""
+        rate, decay = rates[0] * entry.get("lr_mult", 1.0), s["weight_decay"] * entry.get("decay_mult", 1.0)
+        w = w.detach()
+        if s["name"] == "adamw":
+            w = w - rate * decay * w
+        elif decay:
+            g = g + decay * w
+        if s["name"] == "sgd":
+            v = s["momentum"] * state[0] + g
+            return [w - rate * (g + s["momentum"] * v if s["nesterov"] else v), v]
+        a, v = state
+        if s["name"] == "rmsprop":
+            v = s["alpha"] * v + (1 - s["alpha"]) * g * g
+            a = s["momentum"] * a + g / (v.sqrt() + s["epsilon"])
+            return [w - rate * a, a, v]
+        a, v = s["beta1"] * a + (1 - s["beta1"]) * g, s["beta2"] * v + (1 - s["beta2"]) * g * g
+        return [w - rate * (a / rates[1]) / ((v / rates[2]).sqrt() + s["epsilon"]), a, v]
+
+    def train_step(self, x, y, lr):
+        self.steps += 1
+        s = self.plan.optimizer
+        rates = np.array([lr, 1 - s["beta1"]**self.steps, 1 - s["beta2"]**self.steps])
+        with Context(TRAINING=1):
+            loss = self.step(self.tensor(x), self.tensor(y), self.tensor(rates, self.dtype))
+        return loss.item()  # the next step writes over it
+
+    @contextlib.contextmanager
+    def unchanged(self, train):
+        kept = [buffer.numpy().copy() for buffer in self.buffers]
+        with Context(TRAINING=int(train)):
+            yield
+        for buffer, values in zip(self.buffers, kept):
+            self.put(buffer, values)
+
+    def forward(self, x, y, train):
+        x, y = self.tensor(x), self.tensor(y)
+        with self.unchanged(train):
+            logits = self.network(x)
+            loss = self.loss(logits, y)
+            Tensor.realize(logits, loss)
+        return {"x": x.numpy(), "y": y.numpy(), "logits": logits.numpy(), "loss": loss.numpy()}
+
+    def backward(self, x, y, train):
+        with self.unchanged(train):
+            _, loss, gradients = self.differentiate(self.tensor(x), self.tensor(y))
+            loss.realize(*gradients)
+        return loss.numpy(), {entry["name"]: value.numpy() for entry, value in zip(self.entries, gradients)}
+
+    def infer_step(self, x):
+        return self.answer(self.tensor(x)).numpy()
+
+    def losses(self, handles):
+        return handles
+
+    def weights(self):
+        return {name: tensor.numpy() for name, tensor in self.params.items()}
+
+
+if __name__ == "__main__":
+    common.serve(TinyGrad())
