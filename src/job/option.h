@@ -88,7 +88,8 @@ ys_status ys_option_help_text(const char *key, struct ys_buf *out) YS_MUST_CHECK
 void ys_job_keys_text(struct ys_buf *out);
 /** The table of docs/job-file.md, Markdown. Appended. */
 void ys_options_markdown(struct ys_buf *out);
-/** Array of {name, group, type, values, unit, low, high, choices, default, axis, mode, compare, flag, available, help}. */
+/** Array of {name, group, type, values, unit, low, high, choices, default, axis, mode, compare, flag, available, help}.
+ */
 ys_status ys_options_json(ys_json **options) YS_MUST_CHECK;
 
 #endif

@@ -33,7 +33,8 @@ struct ys_run_spec {
  *
  * usage: {"user_ns", "system_ns", "voluntary_switches", "involuntary_switches", "unwaited_ns"}
  *
- * observed: {"threads_peak", "threads_busy" (probe/threads.h, after the last step), "rss_peak_bytes", "process_peak_bytes", "processes_peak", "libraries": [..], "notes":
+ * observed: {"threads_peak", "threads_busy" (probe/threads.h, after the last step), "rss_peak_bytes",
+ * "process_peak_bytes", "processes_peak", "libraries": [..], "notes":
  * [..]}
  *
  * series: block_first block_count block_start_ns block_end_ns, block_input_ns and step_loss (real) of training,
