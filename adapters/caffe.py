@@ -65,8 +65,8 @@ class Caffe(common.Adapter):
         self.writer = Writer(plan)
         self.make_nets()
         own = self.rule in RULES and plan.mode == "train"
-        return {"parameters": sum(blob.count for _, blob in self.trained()), "threads": threads, "libraries": libraries(),
-                "deviations": ["%s in NumPy: Caffe's own differs" % self.rule] if own else []}
+        return {"parameters": sum(blob.count for _, blob in self.trained()), "threads": threads,
+                "libraries": libraries(), "deviations": ["%s in NumPy: Caffe's own differs" % self.rule] if own else []}
 
     def make_nets(self):
         """The nets, with the plan's weights: self.test for evaluation, and (not in mode infer) the solver's own."""
@@ -171,8 +171,9 @@ class Caffe(common.Adapter):
         net._backward(self.end, 0)
         if self.plan.optimizer["clip_norm"] is not None:
             self.clip(self.plan.optimizer["clip_norm"])
-        # Caffe's history is h = m h + r g, the graph's v = m v + g with an update of r v. After a change of r, h has to be
-        # r / (the last r) as large: what m h lacks is added to g. (The last h is the last update, which `diff` still holds.)
+        # Caffe's history is h = m h + r g, the graph's v = m v + g with an update of r v. After a change of r, h has to
+        # be r / (the last r) as large: what m h lacks is added to g. (The last h is the last update, which `diff` still
+        # holds.)
         if changed:
             for (entry, blob), update in zip(self.trained(), last):
                 rate = lr * self.plan.multiplier(entry, "lr_mult")

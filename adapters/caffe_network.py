@@ -34,9 +34,10 @@ ACTIVATIONS = {
 
 
 class Writer:
-    """The prototxt of a plan. blobs: value -> the blob that holds it. owned: parameter -> layer, number of its blob there.
-    constants: layer -> values of its blobs, of layers that learn nothing. source, logits: the blobs of the input and of the
-    logits. ends_in_log: the latter are yet to go through LogSoftmax. logits_layer: the last layer before the loss."""
+    """The prototxt of a plan. blobs: value -> the blob that holds it. owned: parameter -> layer, number of its blob
+    there. constants: layer -> values of its blobs, of layers that learn nothing. source, logits: the blobs of the input
+    and of the logits. ends_in_log: the latter are yet to go through LogSoftmax. logits_layer: the last layer before the
+    loss."""
 
     def __init__(self, plan):
         self.plan, self.graph = plan, plan.graph
@@ -107,7 +108,7 @@ class Writer:
         filters = self.plan.weights[names["weight"]].shape[0]
         kernel, strides, pads = attrs["kernel_shape"], attrs["strides"], attrs["pads"]
         param = self.own(name, *(names[role] for role in ("weight", "bias") if role in names))
-        # Caffe pads evenly: more than is asked for, so that the windows still lie as they should; the others are cut off.
+        # Caffe pads evenly: more than is asked for, so that the windows still lie as they should; others are cut off.
         even, cuts = [], []
         for axis in range(2):
             before, after = pads[axis], pads[axis + 2]
@@ -147,7 +148,8 @@ class Writer:
         kernel, strides, pads = attrs["kernel_shape"], attrs["strides"], attrs["pads"]
         if attrs["dilations"] != [1, 1]:
             self.unsupported("pool with dilation")
-        params = {"pool": kind, "kernel_h": kernel[0], "kernel_w": kernel[1], "stride_h": strides[0], "stride_w": strides[1]}
+        params = {"pool": kind, "kernel_h": kernel[0], "kernel_w": kernel[1], "stride_h": strides[0],
+                  "stride_w": strides[1]}
         cuts, even = [], pads[:2]
         whole = all(strides[axis] <= kernel[axis] for axis in range(2))  # or a window might begin behind the image
         if pads[:2] == pads[2:] and (attrs["ceil_mode"] and (whole or any(pads))):
@@ -213,8 +215,8 @@ class Writer:
             "local_size": attrs["size"], "alpha": attrs["alpha"], "beta": attrs["beta"], "k": attrs["bias"]})
 
     def on_Clip(self, name, bottom, attrs, _names):
-        # Caffe's gradient at the bounds themselves is 1, the graph's 0. Below, ReLU makes it 0; above, the largest number
-        # that is less than the bound takes its place.
+        # Caffe's gradient at the bounds themselves is 1, the graph's 0. Below, ReLU makes it 0; above, the largest
+        # number that is less than the bound takes its place.
         if attrs["min"] != 0 or "Clip" not in caffe.layer_type_list():
             self.unsupported("Clip from %s" % attrs["min"])
         top = float(np.nextafter(np.float32(attrs["max"]), np.float32(0)))

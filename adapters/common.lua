@@ -1,5 +1,5 @@
---[[ What adapters in Lua share: the message loop, the plan and its files, the timing of blocks and requests. The other half of
-docs/protocol.md, as common.py is for Python. Needs LuaJIT (its ffi), on Linux, and nothing else.
+--[[ What adapters in Lua share: the message loop, the plan and its files, the timing of blocks and requests. The other
+half of docs/protocol.md, as common.py is for Python. Needs LuaJIT (its ffi), on Linux, and nothing else.
 
 An adapter is a table that common.serve() is given:
 
@@ -8,8 +8,8 @@ An adapter is a table that common.serve() is given:
    build(self, plan)         makes network and optimizer; gives {parameters, threads, libraries, deviations}
    reset(self)               weights, buffers and optimizer as after build
    read(self, step)          fetches the rows of `step` by plan:rows() and plan:labels()
-   forward(self, train)      of what was read: {x, y, logits, loss}, arrays, and multiply_adds of a row, a number, if it can
-                             count them; changes no state
+   forward(self, train)      of what was read: {x, y, logits, loss}, arrays, and multiply_adds of a row, a number, if it
+                             can count them; changes no state
    backward(self, train)     loss, {parameter: gradient}; arrays; changes no state
    train_step(self, lr)      one step; gives its loss, a number
    infer_step(self)          the logits of what was read, in memory
@@ -45,7 +45,7 @@ local LATENCIES_LIMIT = 4096        -- requests that one message reports
 local REPORT_NS = 250000000LL       -- a report of requests is due after this time, so that a slow network is no silence
 local EINTR, MONOTONIC = 4, 1
 
---------------------------------------------------------------------------------------------------------------- errors
+----------------------------------------------------------------------------------------------------------------- errors
 
 -- Raises an error that is answered by a message with that code, a run status. `op` names the operator, where it is one.
 function common.fail(code, message, op)
@@ -60,7 +60,7 @@ local function system_error(what)
    common.fail('load_failed', what .. ': ' .. ffi.string(C.strerror(ffi.errno())))
 end
 
------------------------------------------------------------------------------------------------------------------ JSON
+------------------------------------------------------------------------------------------------------------------- JSON
 
 local ARRAY = {} -- the metatable of what is written as an array, even if it is empty
 
@@ -208,7 +208,7 @@ function common.encode(value)
    return '{' .. table.concat(parts, ',') .. '}'
 end
 
----------------------------------------------------------------------------------------------------------- safetensors
+------------------------------------------------------------------------------------------------------------ safetensors
 
 local SIZES = {F64 = 8, F32 = 4, I64 = 8, I32 = 4, U32 = 4, U8 = 1}
 
@@ -296,7 +296,7 @@ function common.write_safetensors(path, arrays)
    return 8 + #text + stop
 end
 
------------------------------------------------------------------------------------------------------------------ time
+------------------------------------------------------------------------------------------------------------------- time
 
 local now_time = ffi.new('ys_timespec')
 
@@ -306,10 +306,11 @@ local function now()
    return ffi.cast('int64_t', now_time.tv_sec) * 1000000000LL + now_time.tv_nsec
 end
 
------------------------------------------------------------------------------------------------------------------ plan
+------------------------------------------------------------------------------------------------------------------- plan
 
---[[ What one run has to do, with its files open. It has the members of docs/protocol.md, and: network, the graph; weights,
-name -> array of float32; rate[step], the learning rate of each step; row_shape, the shape of one row of x; dtype, its type. ]]
+--[[ What one run has to do, with its files open. It has the members of docs/protocol.md, and: network, the graph;
+weights, name -> array of float32; rate[step], the learning rate of each step; row_shape, the shape of one row of x;
+dtype, its type. ]]
 local Plan = {}
 Plan.__index = Plan
 
@@ -385,7 +386,7 @@ function Plan:labels(step, to, base)
    end
 end
 
--------------------------------------------------------------------------------------------------------------- channel
+---------------------------------------------------------------------------------------------------------------- channel
 
 local Channel = {}
 Channel.__index = Channel
@@ -439,7 +440,7 @@ function Channel:send(message)
    end
 end
 
---------------------------------------------------------------------------------------------------------------- server
+----------------------------------------------------------------------------------------------------------------- server
 
 -- Raises for the first thing in the plan that the adapter does not list.
 local function check_supported(adapter, plan)
@@ -480,7 +481,7 @@ local function names_of(set)
    return names
 end
 
--- The messages, by type: each gets the server {adapter, channel, plan, next} and the message, and gives the final answer.
+-- The messages, by type: each gets the server {adapter, channel, plan, next} and the message, gives the last answer.
 -- next: the step that comes next; nil after a failure in the middle of training.
 local answers = {}
 
@@ -543,7 +544,8 @@ local function prepare_pass(server, message)
       need_mode(server, 'train', message)
    end
    server.adapter:read(step)
-   return message.mode == 'train', ('%s/%s-%d-%s.safetensors'):format(server.plan.folder, message.type, step, message.mode)
+   local name = ('%s-%d-%s.safetensors'):format(message.type, step, message.mode)
+   return message.mode == 'train', server.plan.folder .. '/' .. name
 end
 
 function answers.forward(server, message)
@@ -593,8 +595,8 @@ local function train_block(server, first, last)
       input_ns = input_ns + (now() - asked)
       losses[#losses + 1] = adapter:train_step(rate[step])
    end
-   return {type = 'block', first = first, count = last - first, t_start_ns = start, t_end_ns = now(), input_ns = input_ns,
-           loss = losses}
+   return {type = 'block', first = first, count = last - first, t_start_ns = start, t_end_ns = now(),
+           input_ns = input_ns, loss = losses}
 end
 
 function answers.train(server, message)
@@ -683,8 +685,8 @@ local function answer(server, message)
    server.channel:send(good and reply or describe(reply, kind))
 end
 
---[[ Calls make(), which loads the framework and gives the adapter, and answers messages until `bye` or the end of the file.
-If the framework cannot be loaded, yardstick is told so in answer to its first message. ]]
+--[[ Calls make(), which loads the framework and gives the adapter, and answers messages until `bye` or the end of the
+file. If the framework cannot be loaded, yardstick is told so in answer to its first message. ]]
 function common.serve(make)
    local good, adapter = pcall(make)
    local channel = open_channel()

@@ -20,9 +20,9 @@ class Singa(common.Adapter):
     framework = "SINGA"
     version = "%d.%d.%d" % (singa.__version__ // 1000, singa.__version__ // 100 % 10, singa.__version__ % 100)
     modes = ("train", "infer")
-    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool",
-           "Relu", "LeakyRelu", "Clip", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Dropout", "Add", "Mul", "Concat", "Split",
-           "Flatten", "Reshape")
+    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "MaxPool", "AveragePool", "GlobalAveragePool",
+           "GlobalMaxPool", "Relu", "LeakyRelu", "Clip", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Dropout", "Add",
+           "Mul", "Concat", "Split", "Flatten", "Reshape")
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw")
 
@@ -41,7 +41,8 @@ class Singa(common.Adapter):
         autograd.training = False
         classes = self.model.forward(self.x).shape[1]
         one_hot = plan.loss == "mean_squared_error"
-        self.y = tensor.Tensor([plan.batch_size] + [classes] * one_hot, self.device, tensor.float32 if one_hot else tensor.int32)
+        self.y = tensor.Tensor([plan.batch_size] + [classes] * one_hot, self.device,
+                               tensor.float32 if one_hot else tensor.int32)
         self.model.compile([self.x], is_train=plan.mode == "train", use_graph=True)
         self.params = {name: getattr(*where) for name, where in self.owned.items()}
         self.names = {id(param): name for name, param in self.params.items()}
@@ -67,7 +68,8 @@ class Singa(common.Adapter):
                     made = opt.SGD(lr=1.0, momentum=momentum, weight_decay=decay,
                                    nesterov=bool(settings["nesterov"]) and momentum > 0)
                 else:
-                    made = opt.Adam(lr=1.0, beta_1=settings["beta1"], beta_2=settings["beta2"], epsilon=settings["epsilon"],
+                    made = opt.Adam(lr=1.0, beta_1=settings["beta1"], beta_2=settings["beta2"],
+                                    epsilon=settings["epsilon"],
                                     weight_decay=decay if settings["name"] == "adam" else 0.0)
                 made.shrink = tensor.Tensor((1,), self.device)  # of the weights, in adamw: 1 - r D
                 made.decay = decay
@@ -83,8 +85,8 @@ class Singa(common.Adapter):
             made = self.by_name[name]
             made.apply(name, param, gradient)
             if self.plan.optimizer["name"] == "adamw":
-                # Behind the update, which then has to be larger by as much: in its place before, nothing would keep SINGA's
-                # graph from shrinking the weight ahead of the pass that reads it.
+                # Behind the update, which then has to be larger by as much: in its place before, nothing would keep
+                # SINGA's graph from shrinking the weight ahead of the pass that reads it.
                 param *= made.shrink
         for made in self.optimizers_made.values():
             made.step()
@@ -177,7 +179,8 @@ def libraries():
     """What this process has mapped to compute with."""
     with open("/proc/self/maps", encoding="utf-8") as file:
         paths = {line.split()[-1] for line in file if "/" in line}
-    return sorted(path for path in paths if any(part in os.path.basename(path) for part in ("libsinga", "dnnl", "blas")))
+    return sorted(path for path in paths
+                  if any(part in os.path.basename(path) for part in ("libsinga", "dnnl", "blas")))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""The layers and functions of SINGA that a graph becomes: exactly its operators, or an answer that they cannot be. What is made
-here of operators of our own is what SINGA lacks; they consist of its tensor functions."""
+"""The layers and functions of SINGA that a graph becomes: exactly its operators, or an answer that they cannot be. What
+is made here of operators of our own is what SINGA lacks; they consist of its tensor functions."""
 
 import builtins
 import collections
@@ -168,8 +168,8 @@ class Builder:
         if attrs["group"] != 1 or attrs["dilations"] != [1, 1]:
             self.unsupported("convolution with groups or dilation on the CPU")
         top, left, bottom, right = attrs["pads"]
-        # Always with a bias, which stays 0 where the node has none: the one that SINGA then makes for a step is gone when its
-        # graph runs.
+        # Always with a bias, which stays 0 where the node has none: the one that SINGA then makes for a step is gone
+        # when its graph runs.
         made = layer.Conv2d(self.plan.weights[names["weight"]].shape[0], tuple(attrs["kernel_shape"]),
                             stride=tuple(attrs["strides"]), padding=(top, bottom, left, right))
         self.call(self.own(made, names, "W", "b"), ins, self.node["out"])
@@ -199,7 +199,8 @@ class Builder:
         kernel, strides, pads, value = tuple(attrs["kernel_shape"]), tuple(attrs["strides"]), attrs["pads"], ins[0]
         made = layer.MaxPool2d if is_max else layer.AvgPool2d
         # SINGA rounds down, pads evenly, and counts no padding.
-        if pads[:2] == pads[2:] and not attrs["ceil_mode"] and (is_max or not attrs["count_include_pad"] or not any(pads)):
+        counts_none = is_max or not attrs["count_include_pad"] or not any(pads)
+        if pads[:2] == pads[2:] and not attrs["ceil_mode"] and counts_none:
             self.call(made(kernel, strides, padding=tuple(pads[:2])), [value], self.node["out"])
             return
         windows = [common.Window(attrs, axis, size) for axis, size in enumerate(self.shape(value)[2:])]
@@ -230,8 +231,8 @@ class Builder:
         self.call(autograd.add, [whole, above], self.node["out"])
 
     def on_Clip(self, ins, attrs, _names):
-        # clip() has gradient 1 at its bounds, the graph 0. Below, relu() makes it 0; above, the largest number that is less
-        # than the bound takes its place.
+        # clip() has gradient 1 at its bounds, the graph 0. Below, relu() makes it 0; above, the largest number that is
+        # less than the bound takes its place.
         if attrs["min"] != 0:
             self.unsupported("Clip from %s with gradient 0 at its bounds" % attrs["min"])
         top = float(np.nextafter(np.float32(attrs["max"]), np.float32(0)))

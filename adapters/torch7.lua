@@ -1,7 +1,7 @@
 --[[ Torch7: the modules of nn, called in the order of the graph, and the optimizers of optim, on the processor.
 
-Graphs are any directed acyclic ones, so that the modules stand in an nn.Container (for its parameters and its modes) and are
-called here one after the other, as nn.Sequential does with a chain. ]]
+Graphs are any directed acyclic ones, so that the modules stand in an nn.Container (for its parameters and its modes)
+and are called here one after the other, as nn.Sequential does with a chain. ]]
 
 package.path = (arg[0]:match('^(.*/)') or './') .. '?.lua;' .. package.path
 local common = require 'common'
@@ -33,10 +33,11 @@ local Torch7 = {
    optimizers = set('sgd', 'adam', 'adamw', 'rmsprop'), extras = set('clip_norm', 'connections'), options = {},
 }
 
-------------------------------------------------------------------------------------------------------------- the network
+------------------------------------------------------------------------------------------------------------ the network
 
---[[ How the windows of a pool or convolution lie along one axis (1: rows, 2: columns) of `size` pixels: padded by `before`
-and `behind` (which is negative where no window sees the last pixels), windows without padding are exactly those of the node. ]]
+--[[ How the windows of a pool or convolution lie along one axis (1: rows, 2: columns) of `size` pixels: padded by
+`before` and `behind` (which is negative where no window sees the last pixels), windows without padding are exactly
+those of the node. ]]
 local function window(attrs, axis, size)
    local stride, before = attrs.strides[axis], attrs.pads[axis]
    local reach = attrs.dilations[axis] * (attrs.kernel_shape[axis] - 1) + 1
@@ -67,7 +68,7 @@ function Torch7:extent(value, axis)
    return self.sample[value]:size(axis + 1)
 end
 
--- Remembers which tensor holds a parameter, or the part of it from element `offset` on; `at`: only that row of the tensor.
+-- Remembers which tensor holds a parameter, or the part of it from element `offset` on; `at`: only that row of it.
 function Torch7:own(name, layer, role, offset, at)
    self.owned[name] = self.owned[name] or {}
    table.insert(self.owned[name], {layer = layer, role = role, offset = offset or 0, at = at})
@@ -151,7 +152,7 @@ end
 
 function makers.BatchNormalization(self, node, x)
    if self.plan.mode == 'train' and self.plan.batch == 1 then
-      common.unsupported('nn normalises a batch of one row by the running statistics (node ' .. node.name .. ')', node.op)
+      common.unsupported('nn normalises a batch of one by the running statistics (node ' .. node.name .. ')', node.op)
    end
    local kind = self.sample[x]:dim() == 4 and nn.SpatialBatchNormalization or nn.BatchNormalization
    local layer = kind(self:extent(x, 1), node.attrs.epsilon, node.attrs.momentum)
@@ -162,7 +163,8 @@ end
 function makers.LRN(self, node, x)
    local attrs = node.attrs
    if attrs.size % 2 == 0 or attrs.size < 3 then
-      common.unsupported(('SpatialCrossMapLRN has odd sizes from 3 on, not %d (node %s)'):format(attrs.size, node.name), 'LRN')
+      common.unsupported(('SpatialCrossMapLRN has odd sizes from 3 on, not %d (node %s)'):format(attrs.size, node.name),
+                         node.op)
    end
    return self:call(nn.SpatialCrossMapLRN(attrs.size, attrs.alpha, attrs.beta, attrs.bias), {x}, node.out[1])
 end
@@ -212,7 +214,8 @@ function makers.AveragePool(self, node, x)
    if attrs.dilations[1] * attrs.dilations[2] ~= 1 then
       common.unsupported('nn has no AveragePool with dilation (node ' .. node.name .. ')', node.op)
    elseif not pools_so(attrs) and padded and attrs.count_include_pad == 0 then
-      common.unsupported('nn has no AveragePool with uneven padding that does not count (node ' .. node.name .. ')', node.op)
+      common.unsupported('nn has no AveragePool with uneven padding that does not count (node ' .. node.name .. ')',
+                         node.op)
    end
    local pool = nn.SpatialAveragePooling(kernel[2], kernel[1], strides[2], strides[1])
    if pools_so(attrs) then
@@ -323,8 +326,8 @@ function makers.ReduceMean(self, node, x)
    return self:reshape(x, kept, node.out[1])
 end
 
---[[ The modules of the graph: self.steps, in order, each with the names of the values it reads and makes. self.owned: where
-the parameters are. Values are named as in the graph, those between the modules of one node by a number. ]]
+--[[ The modules of the graph: self.steps, in order, each with the names of the values it reads and makes. self.owned:
+where the parameters are. Values are named as in the graph, those between the modules of one node by a number. ]]
 function Torch7:network()
    local graph, readers, maker = self.plan.network, {}, {}
    self.model, self.steps, self.owned, self.buffered, self.needed = nn.Container(), {}, {}, {}, {}
@@ -354,7 +357,7 @@ function Torch7:network()
    end
 end
 
------------------------------------------------------------------------------------------------------------------- passes
+----------------------------------------------------------------------------------------------------------------- passes
 
 -- Pixels as numbers, under the name that the rest of the network reads.
 function Torch7:prepare(values)
@@ -452,7 +455,7 @@ function Torch7:unchanged(train, body)
    torch.setRNGState(random)
 end
 
------------------------------------------------------------------------------------------------------------------- arrays
+----------------------------------------------------------------------------------------------------------------- arrays
 
 local function array(tensor, shape)
    tensor = tensor:contiguous()
@@ -492,10 +495,10 @@ function Torch7:load_weights()
    end
 end
 
--------------------------------------------------------------------------------------------------------------- optimizers
+------------------------------------------------------------------------------------------------------------- optimizers
 
---[[ Each gets a run of neighbouring parameters with one pair of factors: values, gradients, state; r and d are the learning
-rate and the decay of these. The formulas of optim are docs/protocol.md's but where a comment says so. ]]
+--[[ Each gets a run of neighbouring parameters with one pair of factors: values, gradients, state; r and d are the
+learning rate and the decay of these. The formulas of optim are docs/protocol.md's but where a comment says so. ]]
 local optimizers = {}
 
 function optimizers.sgd(settings, run, r, d)
@@ -542,21 +545,22 @@ function Torch7:make_runs()
       end
    end
    for _, run in ipairs(runs) do
-      run.values, run.gradients = self.flat:narrow(1, run.first, run.size), self.gradients:narrow(1, run.first, run.size)
+      run.values = self.flat:narrow(1, run.first, run.size)
+      run.gradients = self.gradients:narrow(1, run.first, run.size)
       run.state = {}
       run.evaluate = function() return 0, run.gradients end -- optim asks for the gradient, which is there
    end
    self.runs = runs
 end
 
-------------------------------------------------------------------------------------------------------------- the adapter
+------------------------------------------------------------------------------------------------------------ the adapter
 
 -- The libraries that Torch has loaded to compute with.
 local function libraries()
    local found, names = {}, common.array()
    for line in io.lines('/proc/self/maps') do
       local name = line:match('/([^/]*)$')
-      if name and not found[name] and (name:find('^libTH') or name:find('blas') or name:find('gomp') or name:find('mkl')) then
+      if name and not found[name] and (name:find('^libTH') or name:find('blas') or name:find('gomp')) then
          found[name] = true
          names[#names + 1] = name
       end

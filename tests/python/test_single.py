@@ -1,5 +1,6 @@
-"""The adapters of frameworks that compute in single precision only, Caffe and SINGA, whichever this interpreter has. Their
-proofs are weak: no proof looks at their steps, so these tests do, in single precision against the plain NumPy oracle."""
+"""The adapters of frameworks that compute in single precision only, Caffe and SINGA, whichever this interpreter has.
+Their proofs are weak: no proof looks at their steps, so these tests do, in single precision against the plain NumPy
+oracle."""
 
 import importlib.util
 import json
@@ -20,7 +21,7 @@ def is_installed(name):
 
 NAME = next(filter(is_installed, ("caffe", "singa")), None)
 if NAME is None:
-    raise unittest.SkipTest("neither Caffe nor SINGA is installed: docs/frameworks/caffe.md and singa.md say how to build them")
+    raise unittest.SkipTest("neither Caffe nor SINGA is here: docs/frameworks/caffe.md, singa.md say how to build them")
 module = driver.load(NAME)
 HASTY = agreement.HASTY
 
@@ -39,7 +40,8 @@ class Caffe:
 
 class Singa:
     Adapter = getattr(module, "Singa", None)
-    nodes = (driver.node("Conv", "conv2", ["pool1"], driver.window((2, 3), (1, 1, 1, 1), (2, 2), group=1), ["weight", "bias"]),)
+    nodes = (driver.node("Conv", "conv2", ["pool1"], driver.window((2, 3), (1, 1, 1, 1), (2, 2), group=1),
+                         ["weight", "bias"]),)
     shapes = {"conv2.weight": (6, 4, 2, 3)}
     optimizers = [settings for settings in agreement.OPTIMIZERS
                   if settings.get("name") != "rmsprop" and "clip_norm" not in settings]
@@ -84,8 +86,10 @@ class Single(Kind, agreement.Agreement):
         self.open()
         blocks, last = self.adapter.train(0, driver.Work.STEPS, 4)
         self.assertEqual(last["type"], "done")
-        expected = [self.oracle.step(*self.batch(step), self.work.lr[step], driver.SGD) for step in range(driver.Work.STEPS)]
-        np.testing.assert_allclose([loss for block in blocks for loss in block["loss"]], expected, rtol=agreement.SINGLE)
+        expected = [self.oracle.step(*self.batch(step), self.work.lr[step], driver.SGD)
+                    for step in range(driver.Work.STEPS)]
+        losses = [loss for block in blocks for loss in block["loss"]]
+        np.testing.assert_allclose(losses, expected, rtol=agreement.SINGLE)
 
     def test_it_infers_in_double_and_single(self):
         self.open(mode="infer")

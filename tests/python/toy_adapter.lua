@@ -1,5 +1,5 @@
---[[ toy_adapter.py in Lua, for tests of adapters/common.lua: each step takes the learning rate off every weight; the loss of a
-step is its number. The option `fail` says how it fails. ]]
+--[[ toy_adapter.py in Lua, for tests of adapters/common.lua: each step takes the learning rate off every weight; the loss
+of a step is its number. The option `fail` says how it fails. ]]
 
 local here = arg[0]:match('^(.*/)') or './'
 package.path = here .. '../../adapters/?.lua;' .. package.path
@@ -8,7 +8,8 @@ local ffi = require 'ffi'
 
 local Toy = {
    name = 'toy', framework = 'toy', version = '1.0', precisions = {f32 = true, f64 = true},
-   modes = {train = true, infer = true}, losses = {softmax_cross_entropy = true}, optimizers = {sgd = true}, extras = {},
+   modes = {train = true, infer = true}, losses = {softmax_cross_entropy = true}, optimizers = {sgd = true},
+   extras = {},
    ops = {normalize = true, Conv = true, BatchNormalization = true, Relu = true, Add = true, MaxPool = true,
           AveragePool = true, Flatten = true, Gemm = true},
    options = {fail = '', at = 3},
