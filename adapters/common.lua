@@ -241,6 +241,9 @@ function common.read_safetensors(path)
    local arrays = {}
    for name, entry in pairs(header) do
       if name ~= '__metadata__' then
+         if start + entry.data_offsets[2] > size then
+            common.fail('load_failed', path .. ' ends before its array ' .. name)
+         end
          arrays[name] = {dtype = entry.dtype, shape = entry.shape, data = bytes + start + entry.data_offsets[1]}
       end
    end
