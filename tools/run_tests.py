@@ -143,8 +143,9 @@ def main():
     for test in tests:
         if not test["is_parallel"]:
             totals = [a + b for a, b in zip(totals, count(*run_one(test), arguments.verbose))]
-    for check in checks:
-        totals = [a + b for a, b in zip(totals, check_framework(*check, arguments.verbose))]
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for counts in pool.map(lambda check: check_framework(*check, arguments.verbose), checks):
+            totals = [a + b for a, b in zip(totals, counts)]
     print("%d passed, %d failed, %d skipped" % tuple(totals))
     return 1 if totals[1] or not tests else 0
 
