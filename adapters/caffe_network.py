@@ -25,7 +25,7 @@ ACTIVATIONS = {
     "Dropout": lambda attrs: ("Dropout", {"dropout_param": {"dropout_ratio": attrs["ratio"]}}),
     "GlobalAveragePool": lambda attrs: ("Pooling", {"pooling_param": {"pool": "AVE", "global_pooling": True}}),
     "GlobalMaxPool": lambda attrs: ("Pooling", {"pooling_param": {"pool": "MAX", "global_pooling": True}}),
-    # Not Caffe's Flatten: behind a Reshape it leaves the layers before without a gradient (they share memory otherwise).
+    # Not Caffe's Flatten: behind a Reshape it leaves the layers before without gradients (they share memory otherwise).
     "Flatten": lambda attrs: ("Reshape", {"reshape_param": {"shape": {"dim": [0, -1]}}}),
     "Reshape": lambda attrs: ("Reshape", {"reshape_param": {"shape": {"dim": [0] + attrs["shape"][1:]}}}),
     "Add": lambda attrs: ("Eltwise", {"eltwise_param": {"operation": "SUM"}}),
