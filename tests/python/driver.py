@@ -22,6 +22,18 @@ except ImportError:
 import common  # noqa: E402
 
 
+def is_installed(name):
+    """Whether there is such a package: the adapter of that name is a module."""
+    found = importlib.util.find_spec(name)
+    return found is not None and found.submodule_search_locations is not None
+
+
+def require(name, title):
+    """Skips the module that calls it where a framework is not installed."""
+    if not is_installed(name):
+        raise unittest.SkipTest("%s is not installed: yardstick install %s" % (title, name))
+
+
 def load(name):
     """The module adapters/NAME.py, as `NAME_adapter`: its own name is the framework's."""
     spec = importlib.util.spec_from_file_location(name + "_adapter", os.path.join(ADAPTERS, name + ".py"))

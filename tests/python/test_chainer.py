@@ -5,10 +5,7 @@ import unittest
 import agreement
 import driver
 
-try:
-    import chainer  # noqa: F401
-except ImportError:
-    raise unittest.SkipTest("Chainer is not installed: yardstick install chainer")
+driver.require("chainer", "Chainer")
 
 Adapter = driver.load("chainer").Chainer
 

@@ -7,10 +7,8 @@ import agreement
 import driver
 import numpy as np
 
-try:
-    import jax
-except ImportError:
-    raise unittest.SkipTest("JAX is not installed: yardstick install jax")
+driver.require("jax", "JAX")
+import jax  # noqa: E402
 
 jax.config.update("jax_disable_most_optimizations", True)  # compiling is most of the time that these tests take
 Adapter = driver.load("jax").JAX

@@ -9,10 +9,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # MXNet reads it when it is loade
 import agreement  # noqa: E402
 import driver  # noqa: E402
 
-try:
-    import mxnet  # noqa: F401
-except (ImportError, AttributeError):  # the latter with NumPy 1.24 and later
-    raise unittest.SkipTest("MXNet is not installed: yardstick install mxnet")
+driver.require("mxnet", "MXNet")
 
 Adapter = driver.load("mxnet").MXNet
 

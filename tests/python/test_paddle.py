@@ -6,10 +6,7 @@ import unittest
 import agreement
 import driver
 
-try:
-    import paddle  # noqa: F401
-except ImportError:
-    raise unittest.SkipTest("Paddle is not installed: yardstick install paddle")
+driver.require("paddle", "Paddle")
 
 Adapter = driver.load("paddle").Paddle
 

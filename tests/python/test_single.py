@@ -2,7 +2,6 @@
 Their proofs are weak: no proof looks at their steps, so these tests do, in single precision against the plain NumPy
 oracle."""
 
-import importlib.util
 import json
 import unittest
 from unittest import mock
@@ -13,13 +12,7 @@ import numpy as np
 import oracle
 
 
-def is_installed(name):
-    """As a package: the adapter of that name is a module."""
-    found = importlib.util.find_spec(name)
-    return found is not None and found.submodule_search_locations is not None
-
-
-NAME = next(filter(is_installed, ("caffe", "singa")), None)
+NAME = next(filter(driver.is_installed, ("caffe", "singa")), None)
 if NAME is None:
     raise unittest.SkipTest("neither Caffe nor SINGA is here: docs/frameworks/caffe.md, singa.md say how to build them")
 module = driver.load(NAME)
