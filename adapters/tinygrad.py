@@ -27,13 +27,11 @@ def first_max_pool(x, attrs):
     """Among equals the first of a window gets the gradient; tinygrad's own pool shares it out."""
     rows, columns = [common.Window(attrs, axis, size) for axis, size in enumerate(x.shape[2:])]
     x = x.pad(((0, 0), (0, 0), (rows.before, rows.behind), (columns.before, columns.behind)), value=-float("inf"))
-    largest = None
-    for i in rows.taps:
-        for j in columns.taps:
-            tap = x[:, :, i:i + rows.stride * (rows.windows - 1) + 1:rows.stride,
-                    j:j + columns.stride * (columns.windows - 1) + 1:columns.stride]
-            largest = tap if largest is None else (tap > largest).where(tap, largest)
-    return largest
+    windows = x._pool(tuple(attrs["kernel_shape"]), tuple(attrs["strides"]), tuple(attrs["dilations"])).flatten(4)
+    places = Tensor.arange(windows.shape[4]).cast(dtypes.int32)
+    values = windows.detach()
+    first = (values == values.max(-1, keepdim=True)).where(places, windows.shape[4] - 1).min(-1, keepdim=True)
+    return (places == first).where(windows, 0).sum(-1)
 
 
 def average_pool(x, attrs):
@@ -59,7 +57,8 @@ CALLS = {
     "MaxPool": first_max_pool,
     "AveragePool": average_pool,
     "GlobalAveragePool": lambda x, attrs: x.mean((2, 3), keepdim=True),
-    "GlobalMaxPool": lambda x, attrs: x.max((2, 3), keepdim=True),
+    "GlobalMaxPool": lambda x, attrs: first_max_pool(
+        x, {"kernel_shape": x.shape[2:], "strides": [1, 1], "dilations": [1, 1], "pads": [0, 0, 0, 0]}),
     "LRN": local_response_norm,
     "Flatten": lambda x, attrs: x.flatten(1),
     "Reshape": lambda x, attrs: x.reshape(x.shape[0], *attrs["shape"][1:]),

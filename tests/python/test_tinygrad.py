@@ -1,0 +1,34 @@
+"""adapters/tinygrad.py against the plain NumPy oracle, and the corners of its functions."""
+
+import os
+import shutil
+import unittest
+
+os.environ.setdefault("DEV", "CPU")  # as the recipe says; read when tinygrad is imported
+
+import agreement  # noqa: E402
+import driver  # noqa: E402
+
+driver.require("tinygrad", "tinygrad")
+if not shutil.which("clang"):
+    raise unittest.SkipTest("tinygrad needs clang")
+
+Adapter = driver.load("tinygrad").TinyGrad
+
+
+class Whole(agreement.Agreement):
+    Adapter = Adapter
+
+
+class Parts(agreement.Parts):
+    Adapter = Adapter
+
+    def test_corners(self):
+        self.corners()
+
+    def test_local_response_normalisation(self):
+        self.local_response_norm()
+
+
+if __name__ == "__main__":
+    unittest.main()
