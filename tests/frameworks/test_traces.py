@@ -45,7 +45,7 @@ def judge(found, forward, backward):
 
 def main():
     listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
-    state = {entry["name"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
+    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
     if state.get("pytorch") != "ready":
         print("1..0 # SKIP PyTorch is not installed: yardstick install pytorch")
         return 0
