@@ -226,7 +226,7 @@ class MXNet(common.Adapter):
         what was added to the start is too small by one factor."""
         share, factor = self.net.statistics[name]
         values = self.net.owned[name].data().asnumpy().astype(np.float64)
-        start = self.plan.weights[name] * (1 - share) ** self.steps
+        start = self.plan.weights[name].astype(np.float64) * (1 - share) ** self.steps
         return (start + (values - start) * factor).astype(self.dtype)
 
     @contextlib.contextmanager
