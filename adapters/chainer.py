@@ -22,18 +22,12 @@ BATCH_NORM = {"weight": "gamma", "bias": "beta", "running_mean": "avg_mean", "ru
 class Convolution2D(L.Convolution2D):
     """With uneven padding, and with a table of connections: `mask` is 1 where there is one."""
 
-    pads, mask, absent = None, 1, 0
-
-    def connect(self, connections):
-        self.mask = np.zeros_like(self.W.array)
-        for out, seen in enumerate(connections):
-            self.mask[out, seen] = 1
-        self.absent = int((self.mask == 0).sum())
+    pads = mask = None
 
     def forward(self, x):
         if self.pads is not None:
             x = pad(x, self.pads, 0.0)
-        weight = self.W if self.absent == 0 else self.W * self.mask
+        weight = self.W if self.mask is None else self.W * self.mask
         return F.convolution_2d(x, weight, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups)
 
 
@@ -121,7 +115,7 @@ class Network(chainer.Chain):
 
     def __init__(self, plan, dtype):
         super().__init__()
-        self.plan, self.dtype, self.nodes, self.owned, self.absent = plan, dtype, [], {}, 0
+        self.plan, self.dtype, self.nodes, self.owned = plan, dtype, [], {}
         for place, node in enumerate(plan.graph["nodes"]):
             function = self.make(node)
             if isinstance(function, chainer.Link):
@@ -168,9 +162,9 @@ class Network(chainer.Chain):
             "bias" not in names, 0, dilate=attrs["dilations"], groups=attrs["group"]), names, ROLES)
         if not even:
             link.pads = (top, bottom), (left, right)
-        if "connections" in attrs:
-            link.connect(attrs["connections"])
-            self.absent += link.absent
+        mask = common.connection_mask(attrs, link.W.shape)
+        if mask is not None:
+            link.mask = np.broadcast_to(mask.astype(self.dtype), link.W.shape)
         return link
 
     def own(self, link, names, roles):
@@ -248,7 +242,7 @@ class Chainer(common.Adapter):
         self.net = Network(plan, self.dtype)
         self.reset()
         return {
-            "parameters": self.net.count_params() - self.net.absent,
+            "parameters": self.net.count_params() - plan.absent(),
             "threads": int(os.environ.get("OPENBLAS_NUM_THREADS") or os.cpu_count()),
             "libraries": ["NumPy %s, OpenBLAS" % np.__version__],
             "deviations": [],

@@ -236,6 +236,27 @@ class Plan:
         """lr_mult or decay_mult of an entry of `params`."""
         return float(param.get(key, 1.0))
 
+    def absent(self):
+        """The elements of weights that tables of connections leave out: they are no parameters."""
+        count = 0
+        for node in self.graph["nodes"]:
+            table = node.get("attrs", {}).get("connections")
+            if table is not None:
+                filters, channels, rows, columns = self.weights[node["params"]["weight"]].shape
+                count += (filters * channels - sum(map(len, table))) * rows * columns
+        return count
+
+
+def connection_mask(attrs, shape):
+    """Of a convolution with a table of connections, whose weight has this shape (OIHW): 1 where an output channel sees an
+    input channel and 0 elsewhere, (out, in, 1, 1). None where it has no table."""
+    if "connections" not in attrs:
+        return None
+    mask = np.zeros(tuple(shape[:2]) + (1, 1), np.float32)
+    for out, seen in enumerate(attrs["connections"]):
+        mask[out, seen] = 1
+    return mask
+
 
 class Window:
     """How the windows of a pool or convolution lie along one axis (0: rows, 1: columns) of an image of `size` pixels.
@@ -356,13 +377,8 @@ class InferenceAdapter(Adapter):
 
     def parameters(self, weights):
         """The trainable elements among the arrays that the framework has, by their names in the graph."""
-        absent = 0
-        for node in self.plan.graph["nodes"]:
-            if "connections" in node["attrs"]:
-                filters, channels, *kernel = weights[node["params"]["weight"]].shape
-                seen = sum(map(len, node["attrs"]["connections"]))
-                absent += (filters * channels - seen) * int(np.prod(kernel))
-        return sum(weights[param["name"]].size for param in self.plan.params if param["role"] == "weight") - absent
+        sizes = [weights[param["name"]].size for param in self.plan.params if param["role"] == "weight"]
+        return sum(sizes) - self.plan.absent()
 
 
 def loss_of(plan, logits, y):

@@ -71,26 +71,17 @@ def normalize(run, node, x):
 
 def conv(run, node, x):
     attrs = node["attrs"]
-    (top, left, bottom, right), mask = attrs["pads"], connections(attrs, run.param(node, "weight").shape)
+    top, left, bottom, right = attrs["pads"]
+    mask = common.connection_mask(attrs, run.param(node, "weight").shape[::-1])  # its shape is HWIO
 
     def multiply(x, weight):
-        weight = weight if mask is None else weight * mask.astype(weight.dtype)
+        weight = weight if mask is None else weight * own_weight(mask).astype(weight.dtype)
         return lax.conv_general_dilated(
             x, weight.astype(run.compute), attrs["strides"], ((top, bottom), (left, right)),
             rhs_dilation=attrs["dilations"], feature_group_count=attrs["group"],
             dimension_numbers=("NHWC", "HWIO", "NHWC"))
 
     return run.product(node, x, multiply)
-
-
-def connections(attrs, shape):
-    """1 where an output channel sees an input channel, in the shape of HWIO weights but 1x1; None where all do."""
-    if "connections" not in attrs:
-        return None
-    mask = np.zeros((1, 1) + tuple(shape[2:]), np.float32)
-    for out, seen in enumerate(attrs["connections"]):
-        mask[:, :, seen, out] = 1
-    return mask
 
 
 def gemm(run, node, x):
@@ -241,21 +232,11 @@ class JAX(common.Adapter):
         self.infer_program = jax.jit(self.predict)
         self.reset()
         return {
-            "parameters": sum(value.size for value in self.state["params"].values()) - self.count_absent(),
+            "parameters": sum(value.size for value in self.state["params"].values()) - plan.absent(),
             "threads": plan.threads,
             "libraries": ["jaxlib " + jaxlib.__version__, "XLA " + jax.devices()[0].client.platform_version],
             "deviations": [],
         }
-
-    def count_absent(self):
-        """Elements of weights that a table of connections leaves out."""
-        absent = 0
-        for node in self.plan.graph["nodes"]:
-            table = node.get("attrs", {}).get("connections")
-            if table is not None:
-                filters, channels, *kernel = self.plan.weights[node["params"]["weight"]].shape
-                absent += (filters * channels - sum(map(len, table))) * math.prod(kernel)
-        return absent
 
     def reset(self):
         def copies(role):

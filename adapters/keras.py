@@ -154,7 +154,7 @@ class Keras(common.Adapter):
             self.optimizer.build(self.model.trainable_variables)
         self.reset()
         return {
-            "parameters": sum(math.prod(variable.shape) for variable in self.model.trainable_variables) - network.absent,
+            "parameters": sum(math.prod(variable.shape) for variable in self.model.trainable_variables) - plan.absent(),
             "threads": plan.threads,
             "libraries": ["%s %s" % (self.engine.title, importlib.import_module(self.engine.module).__version__)],
             "deviations": [] if jit == "auto" else ["jit_compile=%s" % (jit == "on")],

@@ -62,13 +62,12 @@ def own_layers(keras):
 
 
 class Network:
-    """The functional model of a graph. owned: the variable of each parameter, with the conversions to and from its layout;
-    absent: elements of weights that tables of connections leave out."""
+    """The functional model of a graph. owned: the variable of each parameter, with the conversions to and from its layout."""
 
     def __init__(self, keras, plan):
         self.keras, self.own, self.plan = keras, own_layers(keras), plan
         self.ops, self.layers = keras.ops, keras.layers
-        self.owned, self.absent = {}, 0
+        self.owned = {}
         graph = plan.graph
         entry = graph["inputs"][0]
         x = keras.Input(entry["shape"][1:], dtype={"U8": "uint8", "F32": "float32"}[entry["dtype"]])
@@ -106,19 +105,16 @@ class Network:
         return self.layers.Rescaling(node["attrs"]["scale"] / std, -mean / std, dtype=self.keras.config.floatx())(x)
 
     def conv(self, node, x):
-        attrs, filters = node["attrs"], self.plan.weights[node["params"]["weight"]].shape[0]
+        attrs, weight = node["attrs"], self.plan.weights[node["params"]["weight"]].shape
+        filters, mask = weight[0], common.connection_mask(attrs, weight)
         (rows, columns), group, channels = attrs["strides"], attrs["group"], x.shape[-1]
         convert = own_kernel, graph_kernel
         both = attrs["dilations"] != [1, 1] and (rows, columns) != (1, 1)  # Keras takes the one or the other
         padding = "same" if pads_alike(attrs, x) and not both else "valid"
         shape = dict(kernel_size=attrs["kernel_shape"], strides=(1, 1) if both else (rows, columns), padding=padding,
                      dilation_rate=attrs["dilations"], use_bias="bias" in node["params"])
-        if "connections" in attrs:
-            seen = np.zeros((1, 1, channels // group, filters), np.float32)
-            for out, inputs in enumerate(attrs["connections"]):
-                seen[:, :, inputs, out] = 1
-            self.absent += int((seen == 0).sum()) * math.prod(attrs["kernel_shape"])
-            layer = self.own.ConnectedConv2D(filters, seen, groups=group, **shape)
+        if mask is not None:
+            layer = self.own.ConnectedConv2D(filters, own_kernel(mask), groups=group, **shape)
         elif 1 < group == channels and rows == columns:
             layer = self.layers.DepthwiseConv2D(depth_multiplier=filters // channels, **shape)
             convert = own_depthwise(channels), graph_depthwise

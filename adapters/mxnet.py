@@ -124,7 +124,7 @@ class MXNet(common.Adapter):
             self.loss.hybridize(static_alloc=True, static_shape=True)
         self.reset()
         return {
-            "parameters": sum(value.size for value in self.values) - self.net.absent,
+            "parameters": sum(value.size for value in self.values) - plan.absent(),
             "threads": threads(),
             "libraries": libraries(),
             "deviations": ["symbolic executor"] if self.bound else [],

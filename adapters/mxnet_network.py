@@ -37,13 +37,8 @@ class Normalize(gluon.HybridBlock):
 class ConnectedConv2D(nn.Conv2D):
     """A convolution whose output channels see some of the input channels only."""
 
-    def connect(self, connections, dtype):
-        mask = np.zeros(self.weight.shape[:2] + (1, 1))
-        for out, seen in enumerate(connections):
-            mask[out, seen] = 1
-        self.absent = int((mask == 0).sum()) * int(np.prod(self.weight.shape[2:]))
+    def connect(self, mask, dtype):
         self.mask = constant(self, "mask", mask, dtype)
-        return self
 
     def hybrid_forward(self, F, x, weight, mask, bias=None):
         return super().hybrid_forward(F, x, F.broadcast_mul(weight, mask), bias)
@@ -145,13 +140,13 @@ class Network(gluon.HybridBlock):
 
     owned: name in the graph -> its Parameter.  statistics: name of a running mean or variance -> the share of the new in it,
     and by what MXNet's batch variance, divided by n, is multiplied in the graph's meaning (1 for a mean).  classes: of the
-    logits.  absent: weights that tables of connections leave out.
+    logits.
     """
 
     def __init__(self, plan, dtype):
         super().__init__()
         self.plan, self.dtype = plan, dtype
-        self.owned, self.statistics, self.absent, self.nodes = {}, {}, 0, []
+        self.owned, self.statistics, self.nodes = {}, {}, []
         graph = plan.graph
         source = graph["inputs"][0]
         # Shapes are asked of MXNet: each layer is called on symbols as soon as it is made.
@@ -223,12 +218,12 @@ class Network(gluon.HybridBlock):
         filters, channels, *kernel = self.plan.weights[names["weight"]].shape
         group, (top, left, bottom, right) = attrs["group"], attrs["pads"]
         even = (top, left) == (bottom, right)
-        connections = attrs.get("connections")
-        layer = self.own((nn.Conv2D if connections is None else ConnectedConv2D)(
+        mask = common.connection_mask(attrs, (filters, channels))
+        layer = self.own((nn.Conv2D if mask is None else ConnectedConv2D)(
             filters, kernel, attrs["strides"], (top, left) if even else (0, 0), attrs["dilations"], group,
             use_bias="bias" in names, in_channels=channels * group), names)
-        if connections is not None:
-            self.absent += layer.connect(connections, self.dtype).absent
+        if mask is not None:
+            layer.connect(mask, self.dtype)
         self.register_child(layer)
         if even:
             return lambda F, x: layer(x)

@@ -86,7 +86,7 @@ class Paddle(common.Adapter):
         if plan.mode == "infer":
             self.run.eval()
         return {
-            "parameters": sum(param.size for param in self.trained.values()) - self.net.absent,
+            "parameters": sum(param.size for param in self.trained.values()) - plan.absent(),
             "threads": plan.threads,
             "libraries": libraries(),
             "deviations": ["paddle.jit.to_static"] if self.option("to_static") else [],

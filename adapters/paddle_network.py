@@ -46,10 +46,7 @@ class ConnectedConv2D(nn.Layer):
     def __init__(self, conv, attrs):
         super().__init__()
         self.conv, self.attrs = conv, attrs
-        mask = np.zeros(conv.weight.shape[:2] + [1, 1])
-        for out, seen in enumerate(attrs["connections"]):
-            mask[out, seen] = 1
-        self.absent = int((mask == 0).sum()) * int(np.prod(conv.weight.shape[2:]))
+        mask = common.connection_mask(attrs, conv.weight.shape)
         self.register_buffer("mask", paddle.to_tensor(mask, conv.weight.dtype), persistable=False)
 
     def forward(self, x):
@@ -181,7 +178,7 @@ class Network(nn.Layer):
     def __init__(self, plan, dtype):
         super().__init__()
         self.plan, self.dtype = plan, dtype
-        self.owned, self.dense, self.statistics, self.absent = {}, set(), {}, 0
+        self.owned, self.dense, self.statistics = {}, set(), {}
         graph, self.nodes, last = plan.graph, [], {}
         for place, node in enumerate(graph["nodes"]):
             last.update(dict.fromkeys(node["in"], place))
@@ -234,11 +231,7 @@ class Network(nn.Layer):
         layer = self.own(nn.Conv2D(
             channels * attrs["group"], filters, kernel, attrs["strides"], paddle_pads(attrs), attrs["dilations"],
             attrs["group"], weight_attr=paddle.ParamAttr(initializer=ZERO), bias_attr=bias), names)
-        if "connections" not in attrs:
-            return layer
-        layer = ConnectedConv2D(layer, attrs)
-        self.absent += layer.absent
-        return layer
+        return ConnectedConv2D(layer, attrs) if "connections" in attrs else layer
 
 
 class Static(nn.Layer):

@@ -35,7 +35,7 @@ class Layout:
 
 class Network:
     """The plan's graph. variables: name -> tf.Variable, in TensorFlow's layout; layouts: name -> Layout; trained: the
-    names of role `weight`; absent: elements of absent connections.
+    names of role `weight`.
 
     explicit, dilated: whether convolutions take a list of paddings, and dilations, gradients included.
     """
@@ -44,7 +44,7 @@ class Network:
         self.plan, self.explicit, self.dilated = plan, explicit, dilated
         self.dtype = DTYPES[plan.precision]
         self.compute = tf.bfloat16 if plan.precision == "bf16" else self.dtype
-        self.layouts, self.variables, self.narrow, self.absent = {}, {}, {}, 0
+        self.layouts, self.variables, self.narrow = {}, {}, {}
         for node in plan.graph["nodes"]:
             for role, name in node.get("params", {}).items():
                 self.layouts[name] = self.find_layout(node, role, name)
@@ -62,7 +62,6 @@ class Network:
             return Layout(shape, (1, 0))
         if role == "weight" and node["op"] == "Conv":
             attrs = node["attrs"]
-            self.absent += sum(shape[1] - len(seen) for seen in attrs.get("connections", [])) * shape[2] * shape[3]
             if self.is_depthwise(attrs, shape):
                 return Layout(shape, (2, 3, 0, 1), (attrs["group"], shape[0] // attrs["group"]) + shape[2:])
             return Layout(shape, (2, 3, 1, 0))
@@ -76,7 +75,7 @@ class Network:
 
     def count_parameters(self):
         sizes = [int(np.prod(self.variables[name].shape.as_list())) for name in self.trained]
-        return sum(sizes) - self.absent
+        return sum(sizes) - self.plan.absent()
 
     def run(self, x, train, step):
         """The logits in the dtype of the parameters, and {running statistic: what a training step sets it to}. x:
@@ -120,11 +119,9 @@ class Network:
 
     def conv(self, x, attrs, names):
         weight, shape, sides = self.param(names["weight"]), self.layouts[names["weight"]].shape, find_sides(x, attrs)
-        if "connections" in attrs:
-            mask = np.zeros(shape[:2])
-            for out, seen in enumerate(attrs["connections"]):
-                mask[out, seen] = 1
-            weight = weight * tf.constant(mask.T, self.compute)
+        mask = common.connection_mask(attrs, shape)
+        if mask is not None:
+            weight = weight * tf.constant(mask.transpose(2, 3, 1, 0), self.compute)
         for axis, dilation in enumerate([] if self.dilated else attrs["dilations"]):
             weight = spread(weight, axis, dilation)
         x, padding = tf.cast(x, self.compute), name_padding(x, sides)

@@ -45,7 +45,7 @@ class Network:
     def conv(self, node, value):
         attrs, weight = node["attrs"], self.param(node, "weight")
         shape = self.adapter.plan.weights[node["params"]["weight"]].shape
-        mask = connections(attrs, shape)
+        mask = common.connection_mask(attrs, shape)
         if mask is not None:
             weight = weight * self.number(mask)
         top, left, bottom, right = attrs["pads"]
@@ -223,16 +223,6 @@ def windows(attrs, value):
     return [common.Window(attrs, axis, size) for axis, size in enumerate(value.shape[1:])]
 
 
-def connections(attrs, shape):
-    """1 where an output channel sees an input channel, in the shape of OIHW weights but 1x1; None where all do."""
-    if "connections" not in attrs:
-        return None
-    mask = np.zeros(shape[:2] + (1, 1))
-    for out, seen in enumerate(attrs["connections"]):
-        mask[out, seen] = 1
-    return mask
-
-
 class Symbolic(common.Adapter):
     """An adapter but for the library: `lib`, `tt`, symbol(), convolve(), sum_windows(), sigmoid(), constant(), draw(),
     seed(), prepare(), libraries()."""
@@ -255,17 +245,10 @@ class Symbolic(common.Adapter):
         self.slots, self.steps = {}, self.lib.shared(np.asarray(0, self.dtype), "steps")
         self.seed(plan.seed)
         self.function("step" if plan.mode == "train" else "predict")
-        absent = sum(int((mask == 0).sum()) * math.prod(shape[2:]) for mask, shape in self.masks())
         return {
-            "parameters": sum(self.params[entry["name"]].get_value().size for entry in self.trained) - absent,
+            "parameters": sum(self.params[entry["name"]].get_value().size for entry in self.trained) - plan.absent(),
             "threads": plan.threads, "libraries": self.libraries(), "deviations": [],
         }
-
-    def masks(self):
-        for node in self.plan.graph["nodes"]:
-            if "connections" in node.get("attrs", {}):
-                shape = self.plan.weights[node["params"]["weight"]].shape
-                yield connections(node["attrs"], shape), shape
 
     def reset(self):
         for name, param in self.params.items():

@@ -89,7 +89,7 @@ class TinyGrad(common.Adapter):
         if not shutil.which("clang"):
             raise common.BuildFailed("tinygrad compiles its kernels with clang, and there is none on PATH: install clang")
         self.dtype = DTYPES[plan.precision]
-        self.params, self.absent = {}, 0
+        self.params = {}
         self.nodes = [(self.make(node), node["in"], node["out"]) for node in plan.graph["nodes"]]
         self.entries = [entry for entry in plan.params if entry["role"] == "weight"]
         self.trained = [self.params[entry["name"]] for entry in self.entries]
@@ -100,7 +100,7 @@ class TinyGrad(common.Adapter):
         self.reset()
         self.step, self.answer = TinyJit(self.step), TinyJit(lambda x: self.network(x).realize())
         return {
-            "parameters": sum(tensor.numel() for tensor in self.trained) - self.absent,
+            "parameters": sum(tensor.numel() for tensor in self.trained) - plan.absent(),
             "threads": 1,
             "libraries": ["clang, device %s" % Device.DEFAULT],
             "deviations": [],
@@ -137,11 +137,7 @@ class TinyGrad(common.Adapter):
 
     def connected(self, layer, attrs):
         """A convolution whose output channels see some of the input channels only."""
-        mask = np.zeros(layer.weight.shape[:2] + (1, 1))
-        for out, seen in enumerate(attrs["connections"]):
-            mask[out, seen] = 1
-        self.absent += int((mask == 0).sum()) * int(np.prod(layer.weight.shape[2:]))
-        mask = Tensor(mask, dtype=self.dtype).realize()
+        mask = Tensor(common.connection_mask(attrs, layer.weight.shape), dtype=self.dtype).realize()
         return lambda x: x.conv2d(layer.weight * mask, layer.bias, layer.groups, layer.stride, layer.dilation, layer.padding)
 
     def reset(self):
