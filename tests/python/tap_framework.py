@@ -1,6 +1,5 @@
-"""As tap_unittest.py, in the environment that `yardstick install pytorch` made, so that modules find NumPy and PyTorch there;
-tap_pytorch.py MODULE FRAMEWORK[@VERSION]: in that of another. Where it is not installed this interpreter runs them, and they
-skip what it lacks."""
+"""As tap_unittest.py, in the environment that yardstick made for a framework, so that modules find it there:
+tap_framework.py MODULE FRAMEWORK[@VERSION]. Where it is not installed this interpreter runs them, and they skip what it lacks."""
 
 import glob
 import json
@@ -24,5 +23,5 @@ def find_python(framework):
 
 
 if __name__ == "__main__":
-    interpreter = find_python(sys.argv[2] if len(sys.argv) > 2 else "pytorch")
+    interpreter = find_python(sys.argv[2])
     os.execv(interpreter, [interpreter, "-B", os.path.join(HERE, "tap_unittest.py"), sys.argv[1]])
