@@ -42,19 +42,22 @@
     X(relu_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_RELU))                                                       \
     X(relu_features, alike(s, features(s, 37), .op = YS_OP_RELU))
 
-#define YS_CASES_MAXPOOL(X)                                                                                            \
-    X(maxpool_2x2, maxpool(s, image(s, 3, 6, 6), SQUARE(2, 2, 0)))                                                     \
-    X(maxpool_odd_size, maxpool(s, image(s, 3, 7, 5), SQUARE(2, 2, 0)))                                                \
-    X(maxpool_rectangular, maxpool(s, image(s, 2, 4, 9), WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                              \
-    X(maxpool_overlapping, maxpool(s, image(s, 3, 7, 7), SQUARE(3, 2, 1)))                                             \
-    X(maxpool_stride_1, maxpool(s, image(s, 2, 5, 6), SQUARE(3, 1, 1)))                                                \
-    X(maxpool_stride_beyond_kernel, maxpool(s, image(s, 2, 8, 8), SQUARE(2, 3, 0)))                                    \
-    X(maxpool_uneven_pad, maxpool(s, image(s, 2, 5, 5), WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                               \
-    X(maxpool_pad_beyond_need, maxpool(s, image(s, 2, 3, 4), SQUARE(5, 2, 2)))                                         \
-    X(maxpool_dilated, maxpool(s, image(s, 2, 7, 7), SPARSE(2, 1, 2, 0)))                                              \
-    X(maxpool_ceil, maxpool(s, image(s, 3, 6, 7), CEIL(3, 2, 0)))                                                      \
-    X(maxpool_ceil_pad, maxpool(s, image(s, 2, 5, 6), CEIL(3, 3, 1)))                                                  \
-    X(maxpool_ceil_left_out, maxpool(s, image(s, 2, 4, 4), CEIL(2, 3, 1)))
+/** The windows that both pools are checked over, `pool` being maxpool or averagepool. */
+#define YS_CASES_POOL(X, pool)                                                                                         \
+    X(pool##_2x2, pool(s, image(s, 3, 6, 6), SQUARE(2, 2, 0)))                                                         \
+    X(pool##_odd_size, pool(s, image(s, 3, 7, 5), SQUARE(2, 2, 0)))                                                    \
+    X(pool##_rectangular, pool(s, image(s, 2, 4, 9), WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                                  \
+    X(pool##_overlapping, pool(s, image(s, 3, 7, 7), SQUARE(3, 2, 1)))                                                 \
+    X(pool##_stride_1, pool(s, image(s, 2, 5, 6), SQUARE(3, 1, 1)))                                                    \
+    X(pool##_stride_beyond_kernel, pool(s, image(s, 2, 8, 8), SQUARE(2, 3, 0)))                                        \
+    X(pool##_uneven_pad, pool(s, image(s, 2, 5, 5), WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                                   \
+    X(pool##_pad_beyond_need, pool(s, image(s, 2, 3, 4), SQUARE(5, 2, 2)))                                             \
+    X(pool##_dilated, pool(s, image(s, 2, 7, 7), SPARSE(2, 1, 2, 0)))                                                  \
+    X(pool##_ceil, pool(s, image(s, 3, 6, 7), CEIL(3, 2, 0)))                                                          \
+    X(pool##_ceil_pad, pool(s, image(s, 2, 5, 6), CEIL(3, 3, 1)))                                                      \
+    X(pool##_ceil_left_out, pool(s, image(s, 2, 4, 4), CEIL(2, 3, 1)))
+
+#define YS_CASES_MAXPOOL(X) YS_CASES_POOL(X, maxpool)
 
 #define YS_CASES_FLATTEN(X)                                                                                            \
     X(flatten_image, alike(s, image(s, 3, 2, 5), .op = YS_OP_FLATTEN))                                                 \
@@ -67,18 +70,7 @@
     X(gemm_factors, (factors(s), gemm(s, features(s, 5), 6, true)))
 
 #define YS_CASES_AVERAGEPOOL(X)                                                                                        \
-    X(averagepool_2x2, averagepool(s, image(s, 3, 6, 6), SQUARE(2, 2, 0)))                                             \
-    X(averagepool_odd_size, averagepool(s, image(s, 3, 7, 5), SQUARE(2, 2, 0)))                                        \
-    X(averagepool_rectangular, averagepool(s, image(s, 2, 4, 9), WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                      \
-    X(averagepool_overlapping, averagepool(s, image(s, 3, 7, 7), SQUARE(3, 2, 1)))                                     \
-    X(averagepool_stride_1, averagepool(s, image(s, 2, 5, 6), SQUARE(3, 1, 1)))                                        \
-    X(averagepool_stride_beyond_kernel, averagepool(s, image(s, 2, 8, 8), SQUARE(2, 3, 0)))                            \
-    X(averagepool_uneven_pad, averagepool(s, image(s, 2, 5, 5), WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                       \
-    X(averagepool_pad_beyond_need, averagepool(s, image(s, 2, 3, 4), SQUARE(5, 2, 2)))                                 \
-    X(averagepool_dilated, averagepool(s, image(s, 2, 7, 7), SPARSE(2, 1, 2, 0)))                                      \
-    X(averagepool_ceil, averagepool(s, image(s, 3, 6, 7), CEIL(3, 2, 0)))                                              \
-    X(averagepool_ceil_pad, averagepool(s, image(s, 2, 5, 6), CEIL(3, 3, 1)))                                          \
-    X(averagepool_ceil_left_out, averagepool(s, image(s, 2, 4, 4), CEIL(2, 3, 1)))                                     \
+    YS_CASES_POOL(X, averagepool)                                                                                      \
     X(averagepool_counted_pad, averagepool(s, image(s, 3, 5, 6), COUNTED(3, 2, 1)))                                    \
     X(averagepool_counted_uneven_pad,                                                                                  \
       averagepool(s, image(s, 2, 5, 5), WINDOW(3, 3, 2, 2, 0, 1, 1, 0), .include_pad = true))                          \

@@ -113,20 +113,17 @@ static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
     if (status == YS_OK)
         status = ys_chart_lines(&drawn, &chart);
     if (status == YS_OK && drawn.size > 0) {
-        ys_buf_puts(out, "<div class=\"charts\">\n<figure>\n<figcaption>Error layer by layer ");
-        ys_html_put(out, "span", NULL,
-                    "Against the oracle in double; logarithmic. Where a line is missing, the values are equal.");
-        ys_buf_puts(out, "</figcaption>\n");
+        ys_buf_puts(out, "<div class=\"charts\">\n");
+        ys_html_begin_figure(
+            out, chart.title,
+            "Against the oracle in double; logarithmic. Where a line is missing, the values are equal.");
         ys_buf_append(out, drawn.data, drawn.size);
-        ys_buf_puts(out, "</figure>\n</div>\n");
+        ys_html_end_figure(out);
+        ys_buf_puts(out, "</div>\n");
     }
     out->failed |= drawn.failed;
     ys_buf_free(&drawn);
-    for (size_t c = 0; c < chart.count; c++) {
-        ys_free(chart.curves[c].x);
-        ys_free(chart.curves[c].y);
-    }
-    ys_free(chart.curves);
+    ys_chart_free_curves(chart.curves, chart.count);
     return status;
 }
 

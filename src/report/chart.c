@@ -367,3 +367,12 @@ ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart)
     ys_buf_free(&title);
     return YS_OK;
 }
+
+void ys_chart_free_curves(struct ys_chart_curve *curves, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        ys_free(curves[i].x);
+        ys_free(curves[i].y);
+    }
+    ys_free(curves);
+}

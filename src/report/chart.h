@@ -63,5 +63,7 @@ struct ys_chart_lines {
 /** Curves over a common axis; y begins at 0 unless values are negative or the scale is
  * logarithmic. Nothing without a finite point. YS_ENOMEM. */
 ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart) YS_MUST_CHECK;
+/** Frees `count` curves with their values. */
+void ys_chart_free_curves(struct ys_chart_curve *curves, size_t count);
 
 #endif

@@ -13,6 +13,22 @@ void ys_html_put(struct ys_buf *out, const char *element, const char *css, const
     ys_buf_printf(out, "</%s>\n", element);
 }
 
+void ys_html_begin_figure(struct ys_buf *out, const char *title, const char *remark)
+{
+    ys_buf_puts(out, "<figure>\n<figcaption>");
+    ys_text_html(out, title);
+    if (remark[0]) {
+        ys_buf_puts(out, " ");
+        ys_html_put(out, "span", NULL, remark);
+    }
+    ys_buf_puts(out, "</figcaption>\n");
+}
+
+void ys_html_end_figure(struct ys_buf *out)
+{
+    ys_buf_puts(out, "</figure>\n");
+}
+
 static void put_sentence(struct ys_buf *out, const struct ys_view *view,
                          void (*section)(struct ys_buf *, const struct ys_view *))
 {

@@ -8,6 +8,9 @@ extern const char ys_html_style[];
 
 /** Appends <element>text</element>, escaped. `css` (may be NULL) is the class. */
 void ys_html_put(struct ys_buf *out, const char *element, const char *css, const char *text);
+/** A figure with its title and a remark ("": none); what is drawn comes between the two calls. */
+void ys_html_begin_figure(struct ys_buf *out, const char *title, const char *remark);
+void ys_html_end_figure(struct ys_buf *out);
 
 void ys_html_results(struct ys_buf *out, const struct ys_view *view);
 ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;

@@ -61,22 +61,6 @@ static struct ys_chart_row *rows_add(struct rows *rows, const char *label, struc
     return &rows->rows[i];
 }
 
-static void begin_figure(struct ys_buf *out, const char *title, const char *remark)
-{
-    ys_buf_puts(out, "<figure>\n<figcaption>");
-    ys_text_html(out, title);
-    if (remark[0]) {
-        ys_buf_puts(out, " ");
-        ys_html_put(out, "span", NULL, remark);
-    }
-    ys_buf_puts(out, "</figcaption>\n");
-}
-
-static void end_figure(struct ys_buf *out)
-{
-    ys_buf_puts(out, "</figure>\n");
-}
-
 /** Whether some trial that trains (or, `infers`, answers requests) has the metric. */
 static bool mode_has(const struct ys_view *view, bool infers, const char *name)
 {
@@ -140,9 +124,9 @@ static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view
         full.rows = rows.rows;
         full.count = rows.count;
         full.reference = full.band = NAN;
-        begin_figure(out, chart->title, remark);
+        ys_html_begin_figure(out, chart->title, remark);
         ys_chart_dots(out, &full);
-        end_figure(out);
+        ys_html_end_figure(out);
     }
     rows_fini(&rows);
     return status;
@@ -194,14 +178,14 @@ static ys_status put_ratio_chart(struct ys_buf *out, const struct ys_view *view)
                                       .rows = rows.rows,
                                       .count = rows.count,
                                       .band = ys_json_get_number(ys_json_get(view->result, "study"), "margin", NAN)};
-        begin_figure(out, chart.title,
-                     rows.count < MAX_RATIOS
-                         ? "First against second, with intervals; the dashed line is \"as fast\", the band "
-                           "beside it counts as the same. Logarithmic."
-                         : "First against second, with intervals, the first 24 of the table below; the dashed "
-                           "line is \"as fast\", the band beside it counts as the same. Logarithmic.");
+        ys_html_begin_figure(out, chart.title,
+                             rows.count < MAX_RATIOS
+                                 ? "First against second, with intervals; the dashed line is \"as fast\", the band "
+                                   "beside it counts as the same. Logarithmic."
+                                 : "First against second, with intervals, the first 24 of the table below; the dashed "
+                                   "line is \"as fast\", the band beside it counts as the same. Logarithmic.");
         ys_chart_dots(out, &chart);
-        end_figure(out);
+        ys_html_end_figure(out);
     }
     rows_fini(&rows);
     ys_free(offsets);
@@ -260,12 +244,12 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
     if (chart.count > 0) {
         ys_html_put(out, "h2", NULL, "Where the time goes");
         ys_buf_puts(out, "<div class=\"charts\">\n");
-        begin_figure(
+        ys_html_begin_figure(
             out, "Parts of a run",
             "Medians of each part, so the parts may not add up exactly to the median of the whole. \"Rest\" is what no "
             "part accounts for.");
         ys_chart_bars(out, &chart);
-        end_figure(out);
+        ys_html_end_figure(out);
         ys_buf_puts(out, "</div>\n");
         ys_html_times(out, view);
     }
@@ -319,15 +303,6 @@ static bool has_number(const struct ys_chart_curve *curve)
     return false;
 }
 
-static void free_curves(struct ys_chart_curve *curves, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        ys_free(curves[i].x);
-        ys_free(curves[i].y);
-    }
-    ys_free(curves);
-}
-
 /** Every run of every trial as a curve; of each trial the first run that has numbers is strong. */
 static ys_status read_curves(const struct ys_view *view, const struct source *source, struct ys_chart_curve **curves,
                              size_t *count)
@@ -348,7 +323,7 @@ static ys_status read_curves(const struct ys_view *view, const struct source *so
             *curve = (struct ys_chart_curve){.name = trial->name, .group = trial->group, .member = trial->member};
             ys_status status = read_curve(ys_json_at(runs, i), source, curve);
             if (status != YS_OK) {
-                free_curves(*curves, *count);
+                ys_chart_free_curves(*curves, *count);
                 return status;
             }
             curve->strong = strong && has_number(curve);
@@ -368,11 +343,11 @@ static ys_status put_curves(struct ys_buf *out, const struct ys_view *view, cons
         any |= full.curves[i].strong;
     ys_status status = YS_OK;
     if (any) {
-        begin_figure(out, chart->title, remark);
+        ys_html_begin_figure(out, chart->title, remark);
         status = ys_chart_lines(out, &full);
-        end_figure(out);
+        ys_html_end_figure(out);
     }
-    free_curves(full.curves, full.count);
+    ys_chart_free_curves(full.curves, full.count);
     return status;
 }
 
