@@ -39,6 +39,20 @@ static ys_status ask(struct ys_session *session, const char *type)
     return status;
 }
 
+/** The end of a session with an adapter that is `own` and is asked to open, which comes to `expected`. false, and a
+ * skipped case, without Python. */
+static bool opened(const char *own, struct ys_launch launch, ys_status expected, struct ys_session_end *end)
+{
+    struct ys_session *session;
+    if (!fixture_has_python())
+        return false;
+    if (!CHECK((open_python(own, &launch, &session) == YS_OK)))
+        return false;
+    CHECK_INT(ask(session, "open"), expected);
+    ys_session_close(session, end);
+    return true;
+}
+
 static void hello_is_exchanged_and_bye_ends_it(void)
 {
     char *null = fixture_null();
@@ -198,15 +212,10 @@ static void an_error_is_passed_on_with_stage_and_operator_and_bye_is_still_said(
 
 static void an_error_of_an_unknown_code_is_a_protocol_error(void)
 {
-    if (!fixture_has_python())
-        return;
-    struct ys_launch launch = {0};
-    struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='error', code='ok', message='fine'), True)[1])",
-                         &launch, &session) == YS_OK));
-    CHECK_INT(ask(session, "open"), YS_EPROTOCOL);
-    ys_session_close(session, &end);
+    if (!opened("serve(lambda k, m: k == 'open' and (send(type='error', code='ok', message='fine'), True)[1])",
+                (struct ys_launch){0}, YS_EPROTOCOL, &end))
+        return;
     CHECK_TEXT(end.status, "protocol_error");
     CHECK_INT(end.signal, SIGKILL);
     ys_session_end_fini(&end);
@@ -214,30 +223,20 @@ static void an_error_of_an_unknown_code_is_a_protocol_error(void)
 
 static void an_answer_of_the_wrong_type_is_a_protocol_error(void)
 {
-    if (!fixture_has_python())
-        return;
-    struct ys_launch launch = {0};
-    struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE(
-        (open_python("serve(lambda k, m: k == 'open' and (send(type='done'), True)[1])", &launch, &session) == YS_OK));
-    CHECK_INT(ask(session, "open"), YS_EPROTOCOL);
-    ys_session_close(session, &end);
+    if (!opened("serve(lambda k, m: k == 'open' and (send(type='done'), True)[1])", (struct ys_launch){0}, YS_EPROTOCOL,
+                &end))
+        return;
     CHECK_HAS(end.message, "\"done\" where \"opened\" was due");
     ys_session_end_fini(&end);
 }
 
 static void silence_is_stalled(void)
 {
-    if (!fixture_has_python())
-        return;
-    struct ys_launch launch = {.stall_limit_s = 3}; /* Python itself needs a while to begin on a busy machine */
-    struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE(
-        (open_python("serve(lambda k, m: k == 'open' and (time.sleep(600), True)[1])", &launch, &session) == YS_OK));
-    CHECK_INT(ask(session, "open"), YS_ETIMEOUT);
-    ys_session_close(session, &end);
+    const struct ys_launch launch = {.stall_limit_s = 3}; /* Python itself needs a while to begin on a busy machine */
+    if (!opened("serve(lambda k, m: k == 'open' and (time.sleep(600), True)[1])", launch, YS_ETIMEOUT, &end))
+        return;
     CHECK_TEXT(end.status, "stalled");
     CHECK_TEXT(end.stage, "open");
     CHECK_INT(end.signal, SIGKILL);
@@ -247,15 +246,10 @@ static void silence_is_stalled(void)
 
 static void a_block_where_none_is_due_is_a_protocol_error(void)
 {
-    if (!fixture_has_python())
-        return;
-    struct ys_launch launch = {0};
-    struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='block', first=0), True)[1])", &launch,
-                         &session) == YS_OK));
-    CHECK_INT(ask(session, "open"), YS_EPROTOCOL);
-    ys_session_close(session, &end);
+    if (!opened("serve(lambda k, m: k == 'open' and (send(type='block', first=0), True)[1])", (struct ys_launch){0},
+                YS_EPROTOCOL, &end))
+        return;
     CHECK_TEXT(end.status, "protocol_error");
     CHECK_HAS(end.message, "\"block\" where \"opened\" was due");
     ys_session_end_fini(&end);
@@ -319,15 +313,10 @@ static void a_message_that_the_caller_refuses_ends_it(void)
 
 static void a_kill_from_elsewhere_is_killed(void)
 {
-    if (!fixture_has_python())
-        return;
-    struct ys_launch launch = {0};
-    struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and os.kill(os.getpid(), signal.SIGKILL))", &launch,
-                         &session) == YS_OK));
-    CHECK_INT(ask(session, "open"), YS_EIO);
-    ys_session_close(session, &end);
+    if (!opened("serve(lambda k, m: k == 'open' and os.kill(os.getpid(), signal.SIGKILL))", (struct ys_launch){0},
+                YS_EIO, &end))
+        return;
     /* A process killed for want of memory anywhere on the machine in this moment would make it oom_host. */
     CHECK_TEXT(end.status, "killed");
     CHECK_INT(end.signal, SIGKILL);
@@ -337,14 +326,9 @@ static void a_kill_from_elsewhere_is_killed(void)
 
 static void a_signal_of_its_own_is_crashed(void)
 {
-    if (!fixture_has_python())
-        return;
-    struct ys_launch launch = {0};
-    struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and os.abort())", &launch, &session) == YS_OK));
-    CHECK_INT(ask(session, "open"), YS_EIO);
-    ys_session_close(session, &end);
+    if (!opened("serve(lambda k, m: k == 'open' and os.abort())", (struct ys_launch){0}, YS_EIO, &end))
+        return;
     CHECK_TEXT(end.status, "crashed");
     CHECK_INT(end.signal, SIGABRT);
     CHECK_HAS(end.message, "signal 6");
@@ -353,16 +337,11 @@ static void a_signal_of_its_own_is_crashed(void)
 
 static void what_was_said_before_the_end_still_counts(void)
 {
-    if (!fixture_has_python())
-        return;
-    struct ys_launch launch = {0};
-    struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and (send(type='error', code='oom_device', message='full'), "
-                         "os._exit(1)))",
-                         &launch, &session) == YS_OK));
-    CHECK_INT(ask(session, "open"), YS_EIO);
-    ys_session_close(session, &end);
+    if (!opened("serve(lambda k, m: k == 'open' and (send(type='error', code='oom_device', message='full'), "
+                "os._exit(1)))",
+                (struct ys_launch){0}, YS_EIO, &end))
+        return;
     CHECK_TEXT(end.status, "oom_device");
     CHECK_INT(end.exit_code, 1);
     ys_session_end_fini(&end);
@@ -370,15 +349,10 @@ static void what_was_said_before_the_end_still_counts(void)
 
 static void the_end_of_the_log_is_kept(void)
 {
-    if (!fixture_has_python())
-        return;
-    struct ys_launch launch = {.log_limit_bytes = 1000};
-    struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("serve(lambda k, m: k == 'open' and ([print('line', i) for i in range(5000)], 1 / 0))",
-                         &launch, &session) == YS_OK));
-    CHECK_INT(ask(session, "open"), YS_EIO);
-    ys_session_close(session, &end);
+    if (!opened("serve(lambda k, m: k == 'open' and ([print('line', i) for i in range(5000)], 1 / 0))",
+                (struct ys_launch){.log_limit_bytes = 1000}, YS_EIO, &end))
+        return;
     CHECK_TEXT(end.status, "crashed");
     CHECK_INT(end.exit_code, 1);
     CHECK_HAS(end.log_tail, "ZeroDivisionError");
@@ -392,34 +366,28 @@ static void the_end_of_the_log_is_kept(void)
 
 static void processor_time_and_memory_of_the_whole_tree_are_summed(void)
 {
-    if (!fixture_has_python())
-        return;
-    struct ys_launch launch = {.sample_hz = 100};
     struct ys_series_set series = {0};
-    struct ys_session *session;
     struct ys_session_end end;
-    launch.samples = &series;
     /* 0.2 s of processor time and 64 MiB in the adapter, 0.3 s and 128 MiB in a child of a child that is waited for. */
-    REQUIRE((open_python("def burn(s, n):\n"
-                         "    b = bytearray(n << 20)\n"
-                         "    for i in range(0, len(b), 4096): b[i] = 1\n"
-                         "    t = time.process_time() + s\n"
-                         "    while time.process_time() < t: pass\n"
-                         "def on(k, m):\n"
-                         "    if k != 'open': return False\n"
-                         "    if os.fork() == 0:\n"
-                         "        if os.fork() == 0:\n"
-                         "            burn(0.3, 128)\n"
-                         "            os._exit(0)\n"
-                         "        os.wait()\n"
-                         "        os._exit(0)\n"
-                         "    burn(0.2, 64)\n"
-                         "    os.wait()\n"
-                         "    return False\n"
-                         "serve(on)",
-                         &launch, &session) == YS_OK));
-    CHECK_INT(ask(session, "open"), YS_OK);
-    ys_session_close(session, &end);
+    if (!opened("def burn(s, n):\n"
+                "    b = bytearray(n << 20)\n"
+                "    for i in range(0, len(b), 4096): b[i] = 1\n"
+                "    t = time.process_time() + s\n"
+                "    while time.process_time() < t: pass\n"
+                "def on(k, m):\n"
+                "    if k != 'open': return False\n"
+                "    if os.fork() == 0:\n"
+                "        if os.fork() == 0:\n"
+                "            burn(0.3, 128)\n"
+                "            os._exit(0)\n"
+                "        os.wait()\n"
+                "        os._exit(0)\n"
+                "    burn(0.2, 64)\n"
+                "    os.wait()\n"
+                "    return False\n"
+                "serve(on)",
+                (struct ys_launch){.sample_hz = 100, .samples = &series}, YS_OK, &end))
+        return;
     CHECK_TEXT(end.status, "ok");
     /* Each burns at least what it was told to; the rest is Python itself, well under two seconds on any machine. */
     CHECK(end.user_ns + end.system_ns >= 500000000);
@@ -442,25 +410,20 @@ static void processor_time_and_memory_of_the_whole_tree_are_summed(void)
 
 static void processor_time_that_nobody_waited_for_is_told(void)
 {
-    if (!fixture_has_python())
-        return;
-    struct ys_launch launch = {.sample_hz = 50};
-    struct ys_session *session;
     struct ys_session_end end;
-    REQUIRE((open_python("signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-                         "def on(k, m):\n"
-                         "    if k != 'open': return False\n"
-                         "    if os.fork() == 0:\n"
-                         "        t = time.process_time() + 0.6\n"
-                         "        while time.process_time() < t: pass\n"
-                         "        os._exit(0)\n"
-                         "    try: os.wait()\n"
-                         "    except ChildProcessError: pass\n"
-                         "    return False\n"
-                         "serve(on)",
-                         &launch, &session) == YS_OK));
-    CHECK_INT(ask(session, "open"), YS_OK);
-    ys_session_close(session, &end);
+    if (!opened("signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                "def on(k, m):\n"
+                "    if k != 'open': return False\n"
+                "    if os.fork() == 0:\n"
+                "        t = time.process_time() + 0.6\n"
+                "        while time.process_time() < t: pass\n"
+                "        os._exit(0)\n"
+                "    try: os.wait()\n"
+                "    except ChildProcessError: pass\n"
+                "    return False\n"
+                "serve(on)",
+                (struct ys_launch){.sample_hz = 50}, YS_OK, &end))
+        return;
     CHECK_TEXT(end.status, "ok");
     CHECK(end.unwaited_ns > 300000000); /* of 0.6 s; what came after the last sample of the child is lost */
     CHECK_HAS(ys_json_text(ys_json_at(end.warnings, 0), NULL), "nobody waited for");
