@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "report/section.h"
 #include "report/text.h"
+#include "stat/summary.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -230,15 +231,17 @@ void ys_section_comparison(struct ys_buf *out, const ys_json *comparison)
     const char *metric = ys_json_get_text(comparison, "metric", ""),
                *reason = ys_json_get_text(comparison, "reason", "");
     struct ys_effect effect = ys_section_effect(comparison);
+    int64_t rounds = ys_json_get_int(comparison, "n", 0);
+    bool few = effect.value.text[0] && rounds < YS_STAT_INTERVAL_MIN; /* which its brackets say, as the reason does */
     if (effect.value.text[0]) {
         ys_buf_printf(out, "%s", effect.value.text);
         if (!is_difference(comparison))
             ys_buf_printf(out, " %s", ys_view_ratio_words(metric));
         ys_buf_printf(out, " (%s, %s): ", effect.range.text[0] ? effect.range.text : "no interval",
-                      ys_label_plural(ys_json_get_int(comparison, "n", 0), "round").text);
+                      ys_label_plural(rounds, "round").text);
     }
     ys_text_clean(out, ys_json_get_text(comparison, "verdict", "unclear"), false);
-    if (reason[0]) {
+    if (reason[0] && !few) {
         ys_buf_puts(out, ", ");
         ys_text_clean(out, reason, false);
     }
