@@ -43,10 +43,8 @@ class Normalize(nn.Module):
 class ConnectedConv2d(nn.Conv2d):
     """A convolution whose output channels see some of the input channels only: `mask` is 1 where they do."""
 
-    def connect(self, connections):
-        mask = self.weight.new_zeros(self.weight.shape[:2] + (1, 1))
-        for out, seen in enumerate(connections):
-            mask[out, seen] = 1
+    def connect(self, attrs):
+        mask = torch.from_numpy(common.connection_mask(attrs, self.weight.shape)).to(self.weight)
         self.register_buffer("mask", mask, persistent=False)
         self.absent = int((mask == 0).sum()) * self.weight[0, 0].numel()
         return self
@@ -245,7 +243,7 @@ class PyTorch(common.Adapter):
             stride=attrs["strides"], padding=(top, left) if even else 0, dilation=attrs["dilations"], groups=group,
             bias="bias" in names, dtype=self.dtype), names)
         if "connections" in attrs:
-            layer.connect(attrs["connections"])
+            layer.connect(attrs)
         return layer if even else nn.Sequential(nn.ZeroPad2d((left, right, top, bottom)), layer)
 
     def batch_norm(self, attrs, names):
