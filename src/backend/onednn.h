@@ -34,6 +34,8 @@ size_t ys_layout_bytes(const ys_layout *layout);
 size_t ys_layout_elements(const ys_layout *layout); /* padding included */
 bool ys_layout_equal(const ys_layout *a, const ys_layout *b);
 bool ys_layout_is_bf16(const ys_layout *layout);
+/** Whether each element lies at a place of its own; false for weights that the library has transformed. */
+bool ys_layout_is_blocked(const ys_layout *layout);
 /** The strides, in elements, of a layout without blocks; false for a blocked one. */
 bool ys_layout_strides(const ys_layout *layout, int64_t strides[YS_MAX_RANK]);
 /** Whether each row (first dimension) is one run of bytes without padding, rows following each other. */

@@ -64,8 +64,11 @@ static ys_status decide_weight(struct ys_lowering *low, const struct ys_node *no
     struct onednn *o = low->state;
     struct onednn_param *weight = &o->params[node->weight];
     weight->packed = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_WEIGHTS);
+    const struct ys_param *p = &low->graph->params[node->weight];
     if (o->type != dnnl_f32)
         return stored_in_float(low, node);
+    if (!ys_layout_is_blocked(&weight->packed)) /* transformed for good, which the library does from C order alone */
+        return ys_layout_plain(&weight->stored, p->rank, p->shape);
     weight->stored = weight->packed;
     return YS_OK;
 }

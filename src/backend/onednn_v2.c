@@ -101,6 +101,11 @@ bool ys_layout_equal(const ys_layout *a, const ys_layout *b)
     return dnnl_memory_desc_equal(&a->md, &b->md);
 }
 
+bool ys_layout_is_blocked(const ys_layout *layout)
+{
+    return layout->md.format_kind == dnnl_blocked;
+}
+
 bool ys_layout_is_bf16(const ys_layout *layout)
 {
     return layout->md.data_type == dnnl_bf16;
@@ -167,8 +172,8 @@ ys_layout ys_layout_of(const_dnnl_primitive_desc_t pd, int argument)
 }
 
 /** Creates the operation with a scratchpad of ours and, where wanted, ReLU behind it. */
-static ys_status create(dnnl_engine_t engine, const_dnnl_op_desc_t op, bool relu, const_dnnl_primitive_desc_t hint,
-                        const char *what, dnnl_primitive_desc_t *pd)
+static dnnl_status_t try_to_create(dnnl_engine_t engine, const_dnnl_op_desc_t op, bool relu,
+                                   const_dnnl_primitive_desc_t hint, dnnl_primitive_desc_t *pd)
 {
     dnnl_primitive_attr_t attributes = NULL;
     dnnl_post_ops_t after = NULL;
@@ -186,7 +191,13 @@ static ys_status create(dnnl_engine_t engine, const_dnnl_op_desc_t op, bool relu
         status = dnnl_primitive_desc_create(pd, op, attributes, engine, hint);
     dnnl_post_ops_destroy(after);
     dnnl_primitive_attr_destroy(attributes);
-    return ys_onednn_status(status, what);
+    return status;
+}
+
+static ys_status create(dnnl_engine_t engine, const_dnnl_op_desc_t op, bool relu, const_dnnl_primitive_desc_t hint,
+                        const char *what, dnnl_primitive_desc_t *pd)
+{
+    return ys_onednn_status(try_to_create(engine, op, relu, hint, pd), what);
 }
 
 struct window {
@@ -202,41 +213,68 @@ static struct window window_of(const struct ys_window *w)
                            .after = {w->pad[2], w->pad[3]}};
 }
 
+/** Minimal filtering of 4x4 results at a time, F(4x4, 3x3) of Lavin and Gray, "Fast algorithms for convolutional neural
+ * networks", 2015: a quarter of the multiplications, paid for with transforms of values and weights and with five times
+ * the rounding. With fewer channels the transforms of the values cost what it saves, with fewer tiles those of the
+ * weights (docs/performance.md). */
+static bool suits_winograd(const struct ys_onednn_conv *c)
+{
+    enum { TILE = 4, FEWEST_CHANNELS = 32, FEWEST_TILES = 32 };
+    const struct ys_window *w = c->window;
+    const dnnl_dim_t *src = c->src.md.dims, *dst = c->dst.md.dims;
+    int64_t tiles = dst[0] * ((dst[2] + TILE - 1) / TILE) * ((dst[3] + TILE - 1) / TILE);
+    return c->src.md.data_type == dnnl_f32 && w->group == 1 && w->kernel[0] == 3 && w->kernel[1] == 3 &&
+           w->stride[0] == 1 && w->stride[1] == 1 && w->dilation[0] == 1 && w->dilation[1] == 1 &&
+           src[1] >= FEWEST_CHANNELS && dst[1] >= FEWEST_CHANNELS && tiles >= FEWEST_TILES;
+}
+
+static dnnl_status_t describe_conv(dnnl_prop_kind_t pass, dnnl_alg_kind_t algorithm, const struct ys_onednn_conv *c,
+                                   dnnl_convolution_desc_t *op)
+{
+    const struct window w = window_of(c->window);
+    const dnnl_memory_desc_t *bias = c->bias ? &c->bias->md : NULL;
+    if (pass == dnnl_backward_data)
+        return dnnl_dilated_convolution_backward_data_desc_init(op, algorithm, &c->src.md, &c->weight.md, &c->dst.md,
+                                                                w.stride, w.gap, w.before, w.after);
+    if (pass == dnnl_backward_weights)
+        return dnnl_dilated_convolution_backward_weights_desc_init(op, algorithm, &c->src.md, &c->weight.md, bias,
+                                                                   &c->dst.md, w.stride, w.gap, w.before, w.after);
+    return dnnl_dilated_convolution_forward_desc_init(op, pass, algorithm, &c->src.md, &c->weight.md, bias, &c->dst.md,
+                                                      w.stride, w.gap, w.before, w.after);
+}
+
+static ys_status create_conv(dnnl_engine_t engine, dnnl_prop_kind_t pass, const struct ys_onednn_conv *c, bool relu,
+                             const_dnnl_primitive_desc_t hint, const char *what, dnnl_primitive_desc_t *pd)
+{
+    dnnl_convolution_desc_t op;
+    dnnl_status_t status = dnnl_unimplemented;
+    if (suits_winograd(c))
+        status = describe_conv(pass, dnnl_convolution_winograd, c, &op);
+    if (status == dnnl_success)
+        status = try_to_create(engine, &op, relu, hint, pd);
+    if (status != dnnl_unimplemented)
+        return ys_onednn_status(status, what);
+    YS_TRY(ys_onednn_status(describe_conv(pass, dnnl_convolution_direct, c, &op), what));
+    return create(engine, &op, relu, hint, what, pd);
+}
+
 ys_status ys_onednn_conv_forward(dnnl_engine_t engine, const struct ys_onednn_conv *c, bool training, bool relu,
                                  dnnl_primitive_desc_t *pd)
 {
-    struct window w = window_of(c->window);
-    dnnl_convolution_desc_t op;
-    YS_TRY(ys_onednn_status(dnnl_dilated_convolution_forward_desc_init(
-                                &op, training ? dnnl_forward_training : dnnl_forward_inference, dnnl_convolution_direct,
-                                &c->src.md, &c->weight.md, c->bias ? &c->bias->md : NULL, &c->dst.md, w.stride, w.gap,
-                                w.before, w.after),
-                            "convolution"));
-    return create(engine, &op, relu, NULL, "convolution", pd);
+    return create_conv(engine, training ? dnnl_forward_training : dnnl_forward_inference, c, relu, NULL, "convolution",
+                       pd);
 }
 
 ys_status ys_onednn_conv_backward_data(dnnl_engine_t engine, const struct ys_onednn_conv *c,
                                        const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
 {
-    struct window w = window_of(c->window);
-    dnnl_convolution_desc_t op;
-    YS_TRY(ys_onednn_status(dnnl_dilated_convolution_backward_data_desc_init(&op, dnnl_convolution_direct, &c->src.md,
-                                                                             &c->weight.md, &c->dst.md, w.stride, w.gap,
-                                                                             w.before, w.after),
-                            "convolution backward data"));
-    return create(engine, &op, false, forward, "convolution backward data", pd);
+    return create_conv(engine, dnnl_backward_data, c, false, forward, "convolution backward data", pd);
 }
 
 ys_status ys_onednn_conv_backward_weights(dnnl_engine_t engine, const struct ys_onednn_conv *c,
                                           const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
 {
-    struct window w = window_of(c->window);
-    dnnl_convolution_desc_t op;
-    YS_TRY(ys_onednn_status(dnnl_dilated_convolution_backward_weights_desc_init(
-                                &op, dnnl_convolution_direct, &c->src.md, &c->weight.md, c->bias ? &c->bias->md : NULL,
-                                &c->dst.md, w.stride, w.gap, w.before, w.after),
-                            "convolution backward weights"));
-    return create(engine, &op, false, forward, "convolution backward weights", pd);
+    return create_conv(engine, dnnl_backward_weights, c, false, forward, "convolution backward weights", pd);
 }
 
 ys_status ys_onednn_gemm_forward(dnnl_engine_t engine, const struct ys_onednn_gemm *g, bool training, bool relu,

@@ -148,6 +148,8 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(conv_many_taps, YS_F32, 1, 30, 4, 5, net_conv(n, 7, SQUARE(3, 1, 1), 1))                                         \
     X(conv_many_positions, YS_F32, 1, 2, 23, 25, net_conv(n, 2, SQUARE(3, 1, 1), 1))                                   \
     X(conv_many_outputs, YS_F32, 1, 5, 2, 2, net_conv(n, 270, SQUARE(1, 1, 0), 1))                                     \
+    X(conv_winograd, YS_F32, 2, 32, 16, 13, net_conv(n, 32, SQUARE(3, 1, 1), 1))                                       \
+    X(conv_winograd_narrow, YS_F32, 4, 32, 13, 11, net_conv(n, 48, SQUARE(3, 1, 0), 0))                                \
     X(conv_batch_1, YS_F32, 1, 3, 5, 5, net_conv(n, 4, SQUARE(3, 1, 1), 1))                                            \
     X(conv_one_pixel, YS_F32, 1, 3, 1, 1, net_conv(n, 4, SQUARE(3, 1, 1), 1))                                          \
     X(conv_without_bias, YS_F32, 2, 3, 5, 5, net_conv(n, 4, SQUARE(3, 1, 1), 0))                                       \

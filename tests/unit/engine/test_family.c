@@ -251,8 +251,9 @@ static void check_inference(const struct family *f, const struct backend_case *b
 /* ---- agreement */
 
 /* A chain of L sums of at most K terms has a normwise error of some L sqrt(K) u where signs are random, u = 2^-24; here
- * L <= 16 and K <= 600, which makes 2e-5. Normalisation by the deviation of a channel may double it a layer or two. A
- * wrong layout, mask, statistic or share gives differences of the order of one.
+ * L <= 16 and K <= 600, which makes 2e-5. Normalisation by the deviation of a channel may double it a layer or two, and
+ * minimal filtering makes one layer five times as coarse. A wrong layout, mask, statistic or share gives differences of
+ * the order of one.
  *
  * In bf16 every activation is rounded to u = 2^-9, which moves logits of the order of one, and so the loss, by a few u.
  * It also lets other elements win in pools and turns ReLUs over: a share p of changed places moves a gradient by
