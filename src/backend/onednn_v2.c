@@ -216,16 +216,19 @@ static struct window window_of(const struct ys_window *w)
 /** Minimal filtering of 4x4 results at a time, F(4x4, 3x3) of Lavin and Gray, "Fast algorithms for convolutional neural
  * networks", 2015: a quarter of the multiplications, paid for with transforms of values and weights and with five times
  * the rounding. With fewer channels the transforms of the values cost what it saves, with fewer tiles those of the
- * weights (docs/performance.md). */
-static bool suits_winograd(const struct ys_onednn_conv *c)
+ * weights (docs/performance.md). The gradient of the weights is summed transformed, four times their size, on each
+ * thread: where the values have not half as many elements as the weights it is not worth the memory. */
+static bool suits_winograd(dnnl_prop_kind_t pass, const struct ys_onednn_conv *c)
 {
     enum { TILE = 4, FEWEST_CHANNELS = 32, FEWEST_TILES = 32 };
     const struct ys_window *w = c->window;
     const dnnl_dim_t *src = c->src.md.dims, *dst = c->dst.md.dims;
     int64_t tiles = dst[0] * ((dst[2] + TILE - 1) / TILE) * ((dst[3] + TILE - 1) / TILE);
-    return c->src.md.data_type == dnnl_f32 && w->group == 1 && w->kernel[0] == 3 && w->kernel[1] == 3 &&
-           w->stride[0] == 1 && w->stride[1] == 1 && w->dilation[0] == 1 && w->dilation[1] == 1 &&
-           src[1] >= FEWEST_CHANNELS && dst[1] >= FEWEST_CHANNELS && tiles >= FEWEST_TILES;
+    bool is_square = w->group == 1 && w->kernel[0] == 3 && w->kernel[1] == 3 && w->stride[0] == 1 &&
+                     w->stride[1] == 1 && w->dilation[0] == 1 && w->dilation[1] == 1;
+    bool is_wide = src[1] >= FEWEST_CHANNELS && dst[1] >= FEWEST_CHANNELS;
+    bool has_room = pass != dnnl_backward_weights || 2 * dst[0] * dst[2] * dst[3] >= src[1] * 9;
+    return c->src.md.data_type == dnnl_f32 && is_square && is_wide && tiles >= FEWEST_TILES && has_room;
 }
 
 static dnnl_status_t describe_conv(dnnl_prop_kind_t pass, dnnl_alg_kind_t algorithm, const struct ys_onednn_conv *c,
@@ -248,7 +251,7 @@ static ys_status create_conv(dnnl_engine_t engine, dnnl_prop_kind_t pass, const 
 {
     dnnl_convolution_desc_t op;
     dnnl_status_t status = dnnl_unimplemented;
-    if (suits_winograd(c))
+    if (suits_winograd(pass, c))
         status = describe_conv(pass, dnnl_convolution_winograd, c, &op);
     if (status == dnnl_success)
         status = try_to_create(engine, &op, relu, hint, pd);

@@ -206,28 +206,34 @@ static int count_packages(const char *requirements)
     return count;
 }
 
-static ys_status fill_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *env_python,
+/* A `target` or `prefix` in the user's own settings of pip would put the packages elsewhere. */
+#define PIP_ARGUMENTS(env)                                                                                             \
+    "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--retries", "2",    \
+        "--target", "", "--prefix", env, "--no-deps", "-r"
+
+static ys_status fill_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *env,
                           const char *requirements, bool uv)
 {
     struct listener listener = {.what = what, .packages = count_packages(requirements)};
     const char *index = recipe->index;
+    char *env_python = ys_path_join(env, "bin/python");
+    if (!env_python)
+        return ys_out_of_memory();
     struct attempt attempts[] = {
         {.how = "uv pip",
          .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements, NULL}},
         {.how = "uv pip",
          .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements, "--index-strategy",
                   "unsafe-best-match", "--extra-index-url", index, NULL}},
-        {.how = "pip",
-         .argv = {env_python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar",
-                  "off", "--retries", "2", "--no-deps", "-r", requirements, NULL}},
-        {.how = "pip",
-         .argv = {env_python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar",
-                  "off", "--retries", "2", "--no-deps", "-r", requirements, "--extra-index-url", index, NULL}},
+        {.how = "pip", .argv = {env_python, PIP_ARGUMENTS(env), requirements, NULL}},
+        {.how = "pip", .argv = {env_python, PIP_ARGUMENTS(env), requirements, "--extra-index-url", index, NULL}},
     };
     size_t first = uv ? 0 : 2, count = uv ? 2 : 4;
     if (!index)
         count--;
-    return try_all(attempts + first, count - first, folder, &listener);
+    ys_status status = try_all(attempts + first, count - first, folder, &listener);
+    ys_free(env_python);
+    return status;
 }
 
 /* Writes installed.json: `state`, taken, with the date. */
@@ -284,24 +290,22 @@ static void note_failed(const char *folder, bool unsupported)
 static ys_status make_filled(const struct ys_recipe *recipe, const char *folder, const char *python,
                              const char *requirements, const char *version)
 {
-    char *env = ys_path_join(folder, "env"), *env_python = ys_path_join(folder, "env/bin/python");
-    char *what = ys_format("%s %s", recipe->title, version);
-    ys_status status = env && env_python && what ? YS_OK : ys_out_of_memory();
+    char *env = ys_path_join(folder, "env"), *what = ys_format("%s %s", recipe->title, version);
+    ys_status status = env && what ? YS_OK : ys_out_of_memory();
     bool uv = status == YS_OK && have_uv();
     if (status == YS_OK)
         status = make_env(what, folder, python, env, uv);
     if (status == YS_OK) {
-        status = fill_env(recipe, what, folder, env_python, requirements, uv);
+        status = fill_env(recipe, what, folder, env, requirements, uv);
         if (status != YS_OK && status != YS_EINTR && uv) {
             /* uv is set up apart from pip: what it cannot find, pip may. */
             status = make_env(what, folder, python, env, false);
             if (status == YS_OK)
-                status = fill_env(recipe, what, folder, env_python, requirements, false);
+                status = fill_env(recipe, what, folder, env, requirements, false);
         }
     }
     ys_free(what);
     ys_free(env);
-    ys_free(env_python);
     return status;
 }
 

@@ -389,13 +389,6 @@ static ys_status greet(struct checker *c, const char *folder, ys_json **hello, c
     return status;
 }
 
-static ys_status make_folder(char **folder)
-{
-    char name[48];
-    snprintf(name, sizeof name, "checks/working-%ld", (long)getpid());
-    return ys_cache_path(name, folder);
-}
-
 static ys_status check_conduct(struct checker *c, char *folder)
 {
     char *model = ys_format("model=%s", c->small);
@@ -445,7 +438,7 @@ static ys_status check_all(struct checker *c, int *exit_code)
 {
     ys_json *hello = NULL;
     char *message = NULL, *folder = NULL;
-    YS_TRY(make_folder(&folder));
+    YS_TRY(ys_cache_working("checks", &folder));
     ys_status status = greet(c, folder, &hello, &message);
     c->part = "hello";
     c->hello = hello;

@@ -12,16 +12,11 @@
 #include "verify/trace.h"
 #include "verify/twin.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define WORKING "working-" /* begins the name of the folder of a process that proves; its number follows */
 
 struct ys_verifier {
     const struct ys_framework *oracle;
@@ -49,40 +44,15 @@ static ys_status describe_machine(char **machine)
     return *machine ? YS_OK : ys_out_of_memory();
 }
 
-/* What a process that was killed while it proved has left behind: it may be gigabytes. */
-static void remove_orphans(const char *proofs)
-{
-    DIR *folder = opendir(proofs);
-    for (struct dirent *entry = folder ? readdir(folder) : NULL; entry; entry = readdir(folder)) {
-        if (strncmp(entry->d_name, WORKING, strlen(WORKING)) != 0)
-            continue;
-        long pid = strtol(entry->d_name + strlen(WORKING), NULL, 10);
-        char *path = ys_path_join(proofs, entry->d_name);
-        bool gone = pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
-        if (gone && path && ys_fs_remove_tree(path) != YS_OK)
-            ys_log_warn("%s", ys_error());
-        ys_free(path);
-    }
-    if (folder)
-        closedir(folder);
-}
-
 ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier **verifier)
 {
     struct ys_verifier *v = ys_alloc(1, sizeof *v);
-    char *proofs = NULL;
     if (!v)
         return ys_out_of_memory();
     v->oracle = oracle;
-    ys_status status = ys_cache_path("proofs", &proofs);
-    if (status == YS_OK) {
-        remove_orphans(proofs);
-        v->folder = ys_format("%s/" WORKING "%ld", proofs, (long)getpid());
-        status = v->folder ? ys_fs_make_dirs(v->folder) : ys_out_of_memory();
-    }
+    ys_status status = ys_cache_working("proofs", &v->folder);
     if (status == YS_OK)
         status = describe_machine(&v->machine);
-    ys_free(proofs);
     if (status == YS_OK)
         *verifier = v;
     else
