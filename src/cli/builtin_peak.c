@@ -16,7 +16,8 @@ enum {
     PRODUCTS = sizeof products / sizeof products[0],
     FORMATS = 2,
     THREADS_MAX = 24, /* columns: powers of two, and all */
-    MEMORY_REPEATS = 7
+    MEMORY_REPEATS = 7,
+    HANDOVERS = 40
 };
 static const enum ys_engine_precision formats[FORMATS] = {YS_ENGINE_F32, YS_ENGINE_BF16};
 
@@ -26,6 +27,7 @@ struct peak {
     double flops_per_s[FORMATS][PRODUCTS][THREADS_MAX];
     size_t buffer_bytes;
     struct ys_peak_memory memory[THREADS_MAX];
+    struct ys_peak_handover handover; /* without samples on one thread */
 };
 
 struct request {
@@ -83,6 +85,8 @@ static ys_status measure_products(struct peak *p, size_t column, int repeat)
 static ys_status measure(struct peak *p, int repeat)
 {
     YS_TRY(choose_buffer(&p->buffer_bytes));
+    if (p->threads_count > 1)
+        YS_TRY(ys_peak_handover(repeat ? repeat : HANDOVERS, &p->handover));
     for (size_t column = p->threads_count; column-- > 0;) { /* CPUs once given up do not come back */
         YS_TRY(ys_builtin_use_cpus(p->threads[column]));
         YS_TRY(measure_products(p, column, repeat));
@@ -140,6 +144,13 @@ static void write_memory(const struct peak *p, struct ys_buf *out)
     }
 }
 
+static void write_handover(const struct ys_peak_handover *h, struct ys_buf *out)
+{
+    if (h->samples)
+        ys_buf_printf(out, "\na cache line from one CPU to another and back, ns\n%-26s %8.0f %8.0f %8.0f\n",
+                      "fastest, median, slowest", h->fastest_ns, h->median_ns, h->slowest_ns);
+}
+
 static ys_status print_table(const struct peak *p, const ys_json *cpu)
 {
     struct ys_buf out = {0};
@@ -156,6 +167,7 @@ static ys_status print_table(const struct peak *p, const ys_json *cpu)
     if (p->format_count < FORMATS)
         ys_buf_puts(&out, "bf16: this CPU has no instructions for it that oneDNN uses\n\n");
     write_memory(p, &out);
+    write_handover(&p->handover, &out);
     return ys_builtin_print(&out);
 }
 
@@ -184,6 +196,18 @@ static ys_json *memory_json(const struct peak *p, size_t column)
     return object;
 }
 
+static ys_json *handover_json(const struct ys_peak_handover *h)
+{
+    ys_json *object = h->samples ? ys_json_object() : ys_json_null();
+    if (!h->samples)
+        return object;
+    ys_json_set_int(object, "samples", h->samples);
+    ys_json_set_real(object, "fastest_ns", h->fastest_ns);
+    ys_json_set_real(object, "median_ns", h->median_ns);
+    ys_json_set_real(object, "slowest_ns", h->slowest_ns);
+    return object;
+}
+
 static ys_status print_json(const struct peak *p, ys_json *cpu)
 {
     ys_json *all = ys_json_object(), *each = ys_json_array(), *best = ys_json_array(), *memory = ys_json_array();
@@ -200,6 +224,7 @@ static ys_status print_json(const struct peak *p, ys_json *cpu)
     ys_json_set(all, "products", each);
     ys_json_set(all, "peaks", best);
     ys_json_set(all, "memory", memory);
+    ys_json_set(all, "handover", handover_json(&p->handover));
     return ys_builtin_print_json(all);
 }
 

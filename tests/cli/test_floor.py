@@ -126,6 +126,22 @@ class Peak(Builtin):
             self.assertGreater(row["buffer_bytes"], 0)
             self.assertTrue(all(0 < row[name] < math.inf for name in ("read_bytes_per_s", "copy_bytes_per_s", "triad_bytes_per_s")))
         self.assertTrue(peak["cpu"]["instructions"])
+        handover = peak["handover"]
+        self.assertEqual(handover is None, threads == [1])
+        if handover:
+            self.assertEqual(handover["samples"], 1)
+            self.assertGreater(handover["fastest_ns"], 0)
+
+    def test_the_handover_is_told_in_order_of_size(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("there is one CPU")
+        handover = self.object("--peak", "--threads=2", "--repeat=3")["handover"]
+        self.assertEqual(handover["samples"], 3)
+        times = [handover[name] for name in ("fastest_ns", "median_ns", "slowest_ns")]
+        self.assertEqual(times, sorted(times))
+
+    def test_one_thread_hands_nothing_over(self):
+        self.assertIsNone(self.object("--peak", "--threads=1", "--repeat=1")["handover"])
 
     def test_the_table_is_readable(self):
         out = self.builtin("--peak", "--threads=1", "--repeat=1")
