@@ -67,7 +67,8 @@ ys_status ys_program_call(struct ys_program *program, const struct ys_call *call
     return status;
 }
 
-/** The arena is aligned to large pages where it is large: fresh small pages cost more than the work done on them. */
+/** The arena is aligned to large pages where it is large: fresh small pages cost more than the work done on them. It is
+ * zero as the system gives it; the first step touches it, on all threads and where each needs it. */
 static ys_status allocate_arena(struct ys_program *program)
 {
     size_t alignment = program->arena_bytes >= HUGE_PAGE ? HUGE_PAGE : YS_ALIGNMENT;
@@ -77,7 +78,8 @@ static ys_status allocate_arena(struct ys_program *program)
     program->arena = (unsigned char *)(((uintptr_t)program->block + alignment - 1) / alignment * alignment);
     if (alignment == HUGE_PAGE)
         (void)madvise(program->arena, program->arena_bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-    memset(program->arena, program->guarded ? GUARD_BYTE : 0, program->arena_bytes);
+    if (program->guarded)
+        memset(program->arena, GUARD_BYTE, program->arena_bytes);
     for (size_t i = 0; program->guarded && i < program->buffer_count; i++) {
         const struct ys_buffer *b = &program->buffers[i];
         if (b->persistent || b->first >= 0)

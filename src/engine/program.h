@@ -77,7 +77,7 @@ ys_status ys_program_buffer(struct ys_program *program, size_t size_bytes, bool 
 /** Appends a copy of `call`. The context is the program's from here on, also on failure. Segments must not go back. */
 ys_status ys_program_call(struct ys_program *program, const struct ys_call *call) YS_MUST_CHECK;
 
-/** Places every buffer, allocates and touches the arena (zeroed) and binds the calls. With `guarded`, a test's aid, no
+/** Places every buffer, allocates the arena (zeroed) and binds the calls. With `guarded`, a test's aid, no
  * two buffers share bytes, words of a fixed pattern stand around each, and transient buffers start as NaN. */
 ys_status ys_program_plan(struct ys_program *program, bool guarded) YS_MUST_CHECK;
 /** The address of a buffer, after planning. */
