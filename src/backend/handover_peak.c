@@ -1,11 +1,11 @@
 #include "backend/peak.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
+#include "stat/summary.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { TRIPS = 10000, PAUSE_NS = 50000000 };
@@ -14,7 +14,7 @@ enum turn { PING, PONG, ENDED };
 struct exchange {
     _Alignas(128) atomic_int turn; /* alone in its cache line, and in the pair that some processors fetch */
     _Alignas(128) int samples;
-    double trip_ns[YS_PEAK_HANDOVER_MOST];
+    double *trip_ns; /* [samples] */
 };
 
 static void *ping(void *context)
@@ -44,49 +44,43 @@ static void *pong(void *context)
     return NULL;
 }
 
-/** The `index`-th CPU that this process may use, as the only one; false where there are fewer. */
-static bool only_cpu(int index, pthread_attr_t *attributes)
+/** Starts a thread on that CPU alone. */
+static bool start(pthread_t *thread, int cpu, void *(*body)(void *), struct exchange *x)
 {
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return false;
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &allowed) && index-- == 0) {
-            CPU_ZERO(&one);
-            CPU_SET(cpu, &one);
-            return pthread_attr_setaffinity_np(attributes, sizeof one, &one) == 0;
-        }
-    return false;
+    pthread_attr_t attributes;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    pthread_attr_init(&attributes);
+    bool started = pthread_attr_setaffinity_np(&attributes, sizeof one, &one) == 0 &&
+                   pthread_create(thread, &attributes, body, x) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
 }
 
-static int by_size(const void *a, const void *b)
+static ys_status exchange(const int cpus[2], struct exchange *x)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    pthread_t first, second;
+    if (!start(&first, cpus[0], pong, x))
+        return ys_fail(YS_EIO, "no thread could be started on CPU %d", cpus[0]);
+    bool both = start(&second, cpus[1], ping, x);
+    if (both)
+        pthread_join(second, NULL);
+    else
+        atomic_store(&x->turn, ENDED);
+    pthread_join(first, NULL);
+    return both ? YS_OK : ys_fail(YS_EIO, "no thread could be started on CPU %d", cpus[1]);
 }
 
-ys_status ys_peak_handover(int samples, struct ys_peak_handover *handover)
+ys_status ys_peak_handover(const int cpus[2], int samples, struct ys_peak_handover *handover)
 {
-    static void *(*const bodies[2])(void *) = {pong, ping};
-    struct exchange x = {.samples = samples < YS_PEAK_HANDOVER_MOST ? samples : YS_PEAK_HANDOVER_MOST};
-    pthread_attr_t attributes[2];
-    pthread_t threads[2];
-    int started = 0;
-    memset(handover, 0, sizeof *handover);
-    for (int i = 0; i < 2; i++)
-        pthread_attr_init(&attributes[i]);
-    bool two = only_cpu(0, &attributes[0]) && only_cpu(1, &attributes[1]);
-    while (two && started < 2 && pthread_create(&threads[started], &attributes[started], bodies[started], &x) == 0)
-        started++;
-    if (started == 1)
-        atomic_store(&x.turn, ENDED);
-    for (int i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
-    for (int i = 0; i < 2; i++)
-        pthread_attr_destroy(&attributes[i]);
-    if (started < 2)
-        return two ? ys_fail(YS_EIO, "no thread could be started to time a cache line's way between two CPUs") : YS_OK;
-    qsort(x.trip_ns, (size_t)x.samples, sizeof *x.trip_ns, by_size);
-    *handover = (struct ys_peak_handover){x.samples, x.trip_ns[0], x.trip_ns[x.samples / 2], x.trip_ns[x.samples - 1]};
-    return YS_OK;
+    struct exchange x = {.samples = samples, .trip_ns = ys_alloc((size_t)samples, sizeof *x.trip_ns)};
+    ys_status status = x.trip_ns ? exchange(cpus, &x) : ys_out_of_memory();
+    if (status == YS_OK) {
+        ys_stat_sort(x.trip_ns, (size_t)samples);
+        *handover = (struct ys_peak_handover){samples, x.trip_ns[0], ys_stat_quantile(x.trip_ns, (size_t)samples, 0.5),
+                                              x.trip_ns[samples - 1]};
+    }
+    ys_free(x.trip_ns);
+    return status;
 }

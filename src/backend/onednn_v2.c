@@ -231,8 +231,8 @@ static bool suits_winograd(dnnl_prop_kind_t pass, const struct ys_onednn_conv *c
     return c->src.md.data_type == dnnl_f32 && is_square && is_wide && tiles >= FEWEST_TILES && has_room;
 }
 
-static dnnl_status_t describe_conv(dnnl_prop_kind_t pass, dnnl_alg_kind_t algorithm, const struct ys_onednn_conv *c,
-                                   dnnl_convolution_desc_t *op)
+static dnnl_status_t init_conv(dnnl_prop_kind_t pass, dnnl_alg_kind_t algorithm, const struct ys_onednn_conv *c,
+                               dnnl_convolution_desc_t *op)
 {
     const struct window w = window_of(c->window);
     const dnnl_memory_desc_t *bias = c->bias ? &c->bias->md : NULL;
@@ -246,19 +246,19 @@ static dnnl_status_t describe_conv(dnnl_prop_kind_t pass, dnnl_alg_kind_t algori
                                                       w.stride, w.gap, w.before, w.after);
 }
 
+/** Directly where the other way does not suit, or the library has it not. */
 static ys_status create_conv(dnnl_engine_t engine, dnnl_prop_kind_t pass, const struct ys_onednn_conv *c, bool relu,
                              const_dnnl_primitive_desc_t hint, const char *what, dnnl_primitive_desc_t *pd)
 {
-    dnnl_convolution_desc_t op;
+    static const dnnl_alg_kind_t algorithms[] = {dnnl_convolution_winograd, dnnl_convolution_direct};
     dnnl_status_t status = dnnl_unimplemented;
-    if (suits_winograd(pass, c))
-        status = describe_conv(pass, dnnl_convolution_winograd, c, &op);
-    if (status == dnnl_success)
-        status = try_to_create(engine, &op, relu, hint, pd);
-    if (status != dnnl_unimplemented)
-        return ys_onednn_status(status, what);
-    YS_TRY(ys_onednn_status(describe_conv(pass, dnnl_convolution_direct, c, &op), what));
-    return create(engine, &op, relu, hint, what, pd);
+    for (int i = suits_winograd(pass, c) ? 0 : 1; status == dnnl_unimplemented && i < 2; i++) {
+        dnnl_convolution_desc_t op;
+        status = init_conv(pass, algorithms[i], c, &op);
+        if (status == dnnl_success)
+            status = try_to_create(engine, &op, relu, hint, pd);
+    }
+    return ys_onednn_status(status, what);
 }
 
 ys_status ys_onednn_conv_forward(dnnl_engine_t engine, const struct ys_onednn_conv *c, bool training, bool relu,

@@ -33,16 +33,13 @@ struct ys_peak_memory {
 /** Over three buffers of `buffer_bytes` each, in runs of equal length on `threads` threads. */
 ys_status ys_peak_memory(size_t buffer_bytes, int threads, int repeats, struct ys_peak_memory *memory) YS_MUST_CHECK;
 
-enum { YS_PEAK_HANDOVER_MOST = 1000 };
-
 /** Nanoseconds that a cache line takes from one CPU to another and back, when a thread on each writes it in turn. */
 struct ys_peak_handover {
-    int samples; /* 0: the process may use one CPU only, and the rest is 0 */
+    int samples;
     double fastest_ns, median_ns, slowest_ns;
 };
-/** Between the first two CPUs that the process may use. Each of the samples, 1 to YS_PEAK_HANDOVER_MOST, is the mean of
- * 10000 trips; they lie 50 ms apart, since a host may move the CPUs of a virtual machine nearer to each other or
- * further. */
-ys_status ys_peak_handover(int samples, struct ys_peak_handover *handover) YS_MUST_CHECK;
+/** Between two CPUs, by number. Each of the samples, 1 or more, is the mean of 10000 trips; they lie 50 ms apart, since
+ * a host may move the CPUs of a virtual machine nearer to each other or further. */
+ys_status ys_peak_handover(const int cpus[2], int samples, struct ys_peak_handover *handover) YS_MUST_CHECK;
 
 #endif

@@ -17,7 +17,7 @@ enum {
     FORMATS = 2,
     THREADS_MAX = 24, /* columns: powers of two, and all */
     MEMORY_REPEATS = 7,
-    HANDOVERS = 40
+    HANDOVER_SAMPLES = 40
 };
 static const enum ys_engine_precision formats[FORMATS] = {YS_ENGINE_F32, YS_ENGINE_BF16};
 
@@ -82,11 +82,20 @@ static ys_status measure_products(struct peak *p, size_t column, int repeat)
     return YS_OK;
 }
 
+static ys_status measure_handover(struct peak *p, int repeat)
+{
+    int cpus[2];
+    if (p->threads_count == 1)
+        return YS_OK;
+    show_progress("a cache line's way", 2);
+    YS_TRY(ys_host_cpu_pick(2, cpus));
+    return ys_peak_handover(cpus, repeat ? repeat : HANDOVER_SAMPLES, &p->handover);
+}
+
 static ys_status measure(struct peak *p, int repeat)
 {
     YS_TRY(choose_buffer(&p->buffer_bytes));
-    if (p->threads_count > 1)
-        YS_TRY(ys_peak_handover(repeat ? repeat : HANDOVERS, &p->handover));
+    YS_TRY(measure_handover(p, repeat));
     for (size_t column = p->threads_count; column-- > 0;) { /* CPUs once given up do not come back */
         YS_TRY(ys_builtin_use_cpus(p->threads[column]));
         YS_TRY(measure_products(p, column, repeat));
@@ -198,9 +207,9 @@ static ys_json *memory_json(const struct peak *p, size_t column)
 
 static ys_json *handover_json(const struct ys_peak_handover *h)
 {
-    ys_json *object = h->samples ? ys_json_object() : ys_json_null();
     if (!h->samples)
-        return object;
+        return ys_json_null();
+    ys_json *object = ys_json_object();
     ys_json_set_int(object, "samples", h->samples);
     ys_json_set_real(object, "fastest_ns", h->fastest_ns);
     ys_json_set_real(object, "median_ns", h->median_ns);

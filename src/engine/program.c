@@ -78,9 +78,10 @@ static ys_status allocate_arena(struct ys_program *program)
     program->arena = (unsigned char *)(((uintptr_t)program->block + alignment - 1) / alignment * alignment);
     if (alignment == HUGE_PAGE)
         (void)madvise(program->arena, program->arena_bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-    if (program->guarded)
-        memset(program->arena, GUARD_BYTE, program->arena_bytes);
-    for (size_t i = 0; program->guarded && i < program->buffer_count; i++) {
+    if (!program->guarded)
+        return YS_OK;
+    memset(program->arena, GUARD_BYTE, program->arena_bytes);
+    for (size_t i = 0; i < program->buffer_count; i++) {
         const struct ys_buffer *b = &program->buffers[i];
         if (b->persistent || b->first >= 0)
             memset(program->arena + b->offset_bytes, b->persistent ? 0 : NAN_BYTE, b->size_bytes);

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define KEYS (YS_CONFORMANCE_KEYS + 8)
 

@@ -113,7 +113,7 @@ class Floor(Builtin):
 
 class Peak(Builtin):
     def test_the_peak_is_the_best_of_the_products(self):
-        peak = self.object("--peak", "--repeat=1")
+        peak = self.object("--peak", "--repeat=3")
         formats = ["f32", "bf16"] if peak["has_bf16"] else ["f32"]
         threads = sorted({row["threads"] for row in peak["memory"]})
         self.assertEqual((threads[0], len(threads)), (1, len(peak["memory"])))
@@ -129,16 +129,10 @@ class Peak(Builtin):
         handover = peak["handover"]
         self.assertEqual(handover is None, threads == [1])
         if handover:
-            self.assertEqual(handover["samples"], 1)
-            self.assertGreater(handover["fastest_ns"], 0)
-
-    def test_the_handover_is_told_in_order_of_size(self):
-        if len(os.sched_getaffinity(0)) < 2:
-            self.skipTest("there is one CPU")
-        handover = self.object("--peak", "--threads=2", "--repeat=3")["handover"]
-        self.assertEqual(handover["samples"], 3)
-        times = [handover[name] for name in ("fastest_ns", "median_ns", "slowest_ns")]
-        self.assertEqual(times, sorted(times))
+            self.assertEqual(handover["samples"], 3)
+            times = [handover[name] for name in ("fastest_ns", "median_ns", "slowest_ns")]
+            self.assertEqual(times, sorted(times))
+            self.assertGreater(times[0], 0)
 
     def test_one_thread_hands_nothing_over(self):
         self.assertIsNone(self.object("--peak", "--threads=1", "--repeat=1")["handover"])
