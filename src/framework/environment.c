@@ -24,30 +24,34 @@ void ys_environment_fini(struct ys_environment *environment)
     *environment = (struct ys_environment){0};
 }
 
-/* `pattern` with {version} and {python} replaced. */
-static char *substitute(const char *pattern, const char *version, const char *python)
+/* `pattern` with every `word`, such as "{version}", replaced by `value`. New string. */
+static char *substitute(const char *pattern, const char *word, const char *value)
 {
     struct ys_buf text = {0};
-    while (*pattern) {
-        if (strncmp(pattern, "{version}", 9) == 0) {
-            ys_buf_puts(&text, version);
-            pattern += 9;
-        } else if (strncmp(pattern, "{python}", 8) == 0) {
-            ys_buf_puts(&text, python);
-            pattern += 8;
-        } else {
-            ys_buf_append(&text, pattern++, 1);
-        }
+    for (const char *found; (found = strstr(pattern, word)); pattern = found + strlen(word)) {
+        ys_buf_append(&text, pattern, (size_t)(found - pattern));
+        ys_buf_puts(&text, value);
     }
+    ys_buf_puts(&text, pattern);
     return ys_buf_take(&text);
 }
 
 char *ys_recipe_requirements(const struct ys_recipe *recipe, const char *version, const char *python)
 {
-    char *relative = substitute(recipe->requirements, version, python);
+    char *versioned = substitute(recipe->requirements, "{version}", version);
+    char *relative = versioned ? substitute(versioned, "{python}", python) : NULL;
     char *path = relative ? ys_path_join(recipe->folder, relative) : NULL;
+    ys_free(versioned);
     ys_free(relative);
     return path;
+}
+
+char *ys_environment_fill_in(const struct ys_environment *environment, const char *pattern)
+{
+    char *folder = ys_path_join(environment->folder, "env");
+    char *filled = folder ? substitute(pattern, "{environment}", folder) : NULL;
+    ys_free(folder);
+    return filled;
 }
 
 /* Whether the environment's interpreter is another one than when it was made: a link of the system's, such as

@@ -4,7 +4,7 @@
  *                                        interpreter is a link to), requirements (SHA-256), size_bytes, date}; of a
  *                                        framework that the user built: {interpreter, date}
  *     envs/NAME@VERSION/failed.json      instead of it: {reason, unsupported, date}
- *     envs/NAME@VERSION/env/             the virtual environment
+ *     envs/NAME@VERSION/env/             the virtual environment, and in env/cache what its framework keeps
  *     envs/NAME@VERSION.lock             held while it is made or removed (env_lock.h) */
 #ifndef YS_FRAMEWORK_ENVIRONMENT_H
 #define YS_FRAMEWORK_ENVIRONMENT_H
@@ -37,6 +37,9 @@ extern const char *const ys_environment_variables[];
 
 /** The pinned requirement file for `python` ("3.11"); new string. It need not exist. */
 char *ys_recipe_requirements(const struct ys_recipe *recipe, const char *version, const char *python);
+
+/** `pattern` with {environment} replaced by the folder envs/NAME@VERSION/env; new string, NULL without memory. */
+char *ys_environment_fill_in(const struct ys_environment *environment, const char *pattern);
 
 /** Makes it, replacing what an interrupted attempt left; progress goes to stderr. One that another process has made
  * meanwhile is left as it is. YS_EBUSY: another process is at it; YS_EUNSUPPORTED: this host cannot have it; YS_EIO: it

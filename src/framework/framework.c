@@ -167,6 +167,35 @@ static ys_status start_with(struct ys_framework *framework, const char *interpre
     return framework->argv[0] && framework->argv[1] ? YS_OK : ys_out_of_memory();
 }
 
+/* Where a framework keeps what it compiled and downloaded, unless its recipe or the job says otherwise: not among what
+ * the user's own copy of it keeps, and gone with the environment. */
+static const char CACHE_VARIABLE[] = "XDG_CACHE_HOME={environment}/cache";
+
+/* The variables of every adapter, then the recipe's own; `environment` is NULL for a program, which has none. */
+static ys_status copy_env(struct ys_framework *framework, const struct ys_recipe *recipe,
+                          const struct ys_environment *environment, bool has_cache)
+{
+    size_t count = 0, general = 0, own = 0;
+    while (environment && ys_environment_variables[general])
+        general++;
+    while (recipe->env[own])
+        own++;
+    framework->env = ys_alloc(general + own + 2, sizeof *framework->env);
+    if (!framework->env)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < general; i++)
+        framework->env[count++] = ys_strdup(ys_environment_variables[i]);
+    if (has_cache)
+        framework->env[count++] = ys_environment_fill_in(environment, CACHE_VARIABLE);
+    for (size_t i = 0; i < own; i++)
+        framework->env[count++] =
+            environment ? ys_environment_fill_in(environment, recipe->env[i]) : ys_strdup(recipe->env[i]);
+    for (size_t i = 0; i < count; i++)
+        if (!framework->env[i])
+            return ys_out_of_memory();
+    return YS_OK;
+}
+
 /* `interpreter`: runs the adapter in place of the environment's own; NULL for that. */
 static ys_status use_adapter(struct ys_framework *framework, const struct ys_recipe *recipe,
                              const struct ys_recipe *home, const char *version, const char *interpreter,
@@ -176,6 +205,8 @@ static ys_status use_adapter(struct ys_framework *framework, const struct ys_rec
     YS_TRY(ys_environment_read(home, version, &environment));
     char *adapter = find_adapter(recipe);
     ys_status status = adapter ? mix_adapter(closure, adapter) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = copy_env(framework, recipe, &environment, !home->get);
     if (status == YS_OK) {
         ys_buf_printf(closure, "%s|%s|", home->text, environment.made_from);
         if (!ys_fs_exists(adapter)) {
@@ -192,23 +223,6 @@ static ys_status use_adapter(struct ys_framework *framework, const struct ys_rec
     return status;
 }
 
-/* The environment of every adapter, then the recipe's own variables over it. */
-static ys_status copy_env(struct ys_framework *framework, const struct ys_recipe *recipe)
-{
-    size_t count = 0, own = 0;
-    while (recipe->env[count])
-        count++;
-    while (recipe->adapter && ys_environment_variables[own])
-        own++;
-    framework->env = ys_alloc(count + own + 1, sizeof *framework->env);
-    for (size_t i = 0; framework->env && i < count + own; i++) {
-        framework->env[i] = ys_strdup(i < own ? ys_environment_variables[i] : recipe->env[i - own]);
-        if (!framework->env[i])
-            return ys_out_of_memory();
-    }
-    return framework->env ? YS_OK : ys_out_of_memory();
-}
-
 static ys_status fill(struct ys_framework *framework, const struct ys_recipe *recipe, const struct ys_recipe *home,
                       const char *version, const char *interpreter)
 {
@@ -222,10 +236,10 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
     framework->options = ys_json_copy(recipe->options);
     if (!framework->version || !framework->title || !framework->recipe_path || !framework->options)
         return ys_out_of_memory();
-    ys_status status = copy_env(framework, recipe);
     ys_buf_printf(&closure, "%s|%s|", recipe->text, version);
     if (recipe->reads_onnx)
         ys_buf_printf(&closure, "onnx %d|", YS_ONNX_VERSION);
+    ys_status status = recipe->program ? copy_env(framework, recipe, NULL, false) : YS_OK;
     if (status == YS_OK)
         status = recipe->program ? use_program(framework, recipe, &closure)
                                  : use_adapter(framework, recipe, home, version, interpreter, &closure);

@@ -85,10 +85,10 @@ static void put_variable(const char **merged, size_t *count, const char *variabl
 }
 
 /** yardstick's own variables, those of the launch over them, and the name of the channel. Pointers borrowed, array
- * owned. */
-static const char **merged_env(const char *const *over)
+ * owned. `temporary`: "TMPDIR=folder", or NULL. */
+static const char **merged_env(const char *const *over, const char *temporary)
 {
-    size_t capacity = 2;
+    size_t capacity = 3;
     for (size_t i = 0; environ && environ[i]; i++)
         capacity++;
     for (size_t i = 0; over && over[i]; i++)
@@ -97,6 +97,8 @@ static const char **merged_env(const char *const *over)
     size_t count = 0;
     for (size_t i = 0; merged && environ && environ[i]; i++)
         put_variable(merged, &count, environ[i]);
+    if (merged && temporary)
+        put_variable(merged, &count, temporary);
     for (size_t i = 0; merged && over && over[i]; i++)
         put_variable(merged, &count, over[i]);
     if (merged)
@@ -158,14 +160,17 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
     char parent[16];
     snprintf(parent, sizeof parent, "%d", getpid());
     char *program = ys_find_support("yardstick-launch"), *cpus = cpu_list(launch);
+    char *temporary = launch->temporary ? ys_format("TMPDIR=%s", launch->temporary) : NULL;
     if (!program) {
         ys_free(cpus);
+        ys_free(temporary);
         return ys_fail(YS_EIO,
                        "the program yardstick-launch is not found beside yardstick; build or install it again, or name "
                        "its folder in YARDSTICK_BIN");
     }
-    const char **argv = cpus ? launcher_argv(launch, program, parent, cpus) : NULL;
-    const char **env = argv ? merged_env(launch->env) : NULL;
+    bool is_ready = cpus && (temporary || !launch->temporary);
+    const char **argv = is_ready ? launcher_argv(launch, program, parent, cpus) : NULL;
+    const char **env = argv ? merged_env(launch->env, temporary) : NULL;
     ys_status status = YS_OK;
     int error = env ? spawn(argv, env, ends, pid) : 0;
     if (!env)
@@ -175,6 +180,7 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
     ys_free(env);
     ys_free(argv);
     ys_free(cpus);
+    ys_free(temporary);
     ys_free(program);
     return status;
 }

@@ -13,6 +13,7 @@ struct ys_launch {
     const char *const *argv; /* ended by NULL; argv[0] is looked for on the PATH that the adapter gets */
     const char *const *env;  /* "NAME=value" put over yardstick's own variables, ended by NULL; may be NULL */
     const char *folder;      /* exists; the adapter's working folder, where adapter.log goes */
+    const char *temporary;   /* TMPDIR, unless `env` sets another; NULL: that of yardstick */
     const int *cpus;         /* the CPUs it may use; none: those that yardstick may use */
     size_t cpu_count;
     double stall_limit_s;          /* longest silence while an answer is awaited */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,6 +57,26 @@ static const char *adapter_name(const char *const *argv)
     return is_script ? ys_path_base(argv[1]) : program;
 }
 
+/** The adapter's own folder for temporary files: frameworks leave some behind when they are killed, or compile into it
+ * what the next run would find there. Not below the run's folder, whose path may be too long for a socket's name. */
+static ys_status make_temporary(struct ys_session *session)
+{
+    const char *set = getenv("TMPDIR");
+    char *parent = ys_path_absolute(set && *set ? set : "/tmp");
+    char *path = parent ? ys_format("%s/yardstick-XXXXXX", parent) : NULL;
+    ys_free(parent);
+    if (!path)
+        return ys_out_of_memory();
+    if (!mkdtemp(path)) {
+        ys_status status = ys_fail(YS_EIO, "cannot make a temporary folder %s: %m; name another place in TMPDIR", path);
+        ys_free(path);
+        return status;
+    }
+    session->temporary = path;
+    session->launch.temporary = path;
+    return YS_OK;
+}
+
 /** Everything that needs memory, before the adapter begins. */
 static ys_status prepare(const struct ys_launch *launch, struct ys_session *session)
 {
@@ -79,6 +100,7 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     YS_TRY(ys_tree_adopt());
     YS_TRY(ys_tree_open(&options, &session->tree));
     YS_TRY(reserve_samples(launch));
+    YS_TRY(make_temporary(session));
     ys_host_count(&session->before);
     return YS_OK;
 }

@@ -1,6 +1,8 @@
 /* How a session fails, and how it ends. */
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "run/session_internal.h"
@@ -266,6 +268,9 @@ static void free_session(struct ys_session *session)
     if (!session->has_log && session->process.log_fd >= 0)
         close(session->process.log_fd);
     ys_tree_close(session->tree);
+    if (session->temporary && ys_fs_remove_tree(session->temporary) != YS_OK)
+        ys_log_warn("%s", ys_error());
+    ys_free(session->temporary);
     ys_free(session->program);
     ys_free(session);
 }

@@ -11,6 +11,7 @@
 struct ys_session {
     struct ys_launch launch; /* its pointers are the caller's and are used in open alone, `samples` excepted */
     char *program;           /* the adapter's file name, for messages */
+    char *temporary; /* the adapter's TMPDIR, removed when all of its processes have gone; NULL before it is made */
     struct ys_started process;
     struct ys_channel *channel;
     struct ys_log_file log;

@@ -18,7 +18,8 @@ static const char *const *dirs(void)
 static void write_python_recipe(void)
 {
     scratch_write("recipes/py.recipe", "name = py\ntitle = Py\nadapter = py.py\nversions = 2.0, 1.0\npython = 3.11\n"
-                                       "requirements = {version}-{python}.txt\ndouble = yes\n");
+                                       "requirements = {version}-{python}.txt\ndouble = yes\nenv.A = a\n"
+                                       "env.B = {environment}/b:c\n");
     scratch_write("recipes/py.py", "print()\n");
     scratch_write("recipes/2.0-3.11.txt", "thing==2.0\n");
 }
@@ -31,6 +32,16 @@ static void write_environment(void)
     snprintf(state, sizeof state, "{\"python_version\": \"3.11\", \"requirements\": \"%s\", \"size_bytes\": 5}", hash);
     chmod(scratch_write("envs/py@2.0/env/bin/python", "#!/bin/sh\n"), 0755);
     scratch_write("envs/py@2.0/installed.json", state);
+}
+
+/* The value of the variable `name` that it starts with; NULL without. */
+static const char *variable(const struct ys_framework *framework, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; framework->env[i]; i++)
+        if (strncmp(framework->env[i], name, length) == 0 && framework->env[i][length] == '=')
+            return framework->env[i] + length + 1;
+    return NULL;
 }
 
 static void one_that_is_not_installed_is_missing_with_the_command(void)
@@ -81,10 +92,28 @@ static void an_installed_one_is_ready_and_starts_in_its_own_environment(void)
     CHECK_HAS(framework->argv[1], "recipes/py.py");
     CHECK(framework->argv[2] == NULL);
     CHECK_TEXT(framework->env[0], "PYTHONNOUSERSITE=1");
-    bool cleared = false;
-    for (size_t i = 0; framework->env[i]; i++)
-        cleared |= strcmp(framework->env[i], "PYTHONPATH=") == 0;
-    CHECK(cleared);
+    CHECK_TEXT(variable(framework, "PYTHONPATH"), "");
+    CHECK_TEXT(variable(framework, "A"), "a");
+    ys_framework_free(framework);
+}
+
+/* Those that the user built have no environment of ours: they keep theirs where they always do. */
+static void what_it_keeps_lies_in_its_environment(void)
+{
+    struct ys_framework *framework = NULL;
+    char expected[128];
+    write_python_recipe();
+    write_environment();
+    REQUIRE(ys_framework_find("py", dirs(), &framework) == YS_OK);
+    snprintf(expected, sizeof expected, "%s/envs/py@2.0/env/cache", scratch_dir());
+    CHECK_TEXT(variable(framework, "XDG_CACHE_HOME"), expected);
+    snprintf(expected, sizeof expected, "%s/envs/py@2.0/env/b:c", scratch_dir());
+    CHECK_TEXT(variable(framework, "B"), expected);
+    ys_framework_free(framework);
+    scratch_write("recipes/own.recipe", "name = own\nadapter = py.py\nversions = 1.0\nget = build it\n");
+    REQUIRE(ys_framework_find("own", dirs(), &framework) == YS_OK);
+    CHECK(variable(framework, "XDG_CACHE_HOME") == NULL);
+    CHECK_TEXT(variable(framework, "PYTHONPATH"), "");
     ys_framework_free(framework);
 }
 
@@ -321,8 +350,9 @@ static void options_are_typed_and_wrong_values_say_what_is_allowed(void)
 TAP_MAIN(TAP_CASE(one_that_is_not_installed_is_missing_with_the_command), TAP_CASE(a_failed_attempt_is_the_reason),
          TAP_CASE(one_that_this_host_cannot_have_is_unsupported),
          TAP_CASE(an_installed_one_is_ready_and_starts_in_its_own_environment),
-         TAP_CASE(changed_requirements_make_it_missing), TAP_CASE(an_interrupted_installation_is_noticed),
-         TAP_CASE(the_closure_changes_with_the_adapter), TAP_CASE(a_version_that_the_recipe_lacks_is_not_found),
+         TAP_CASE(what_it_keeps_lies_in_its_environment), TAP_CASE(changed_requirements_make_it_missing),
+         TAP_CASE(an_interrupted_installation_is_noticed), TAP_CASE(the_closure_changes_with_the_adapter),
+         TAP_CASE(a_version_that_the_recipe_lacks_is_not_found),
          TAP_CASE(a_program_beside_its_recipe_is_found_with_its_arguments),
          TAP_CASE(a_program_that_is_not_there_is_missing),
          TAP_CASE(an_adapter_may_use_the_environment_of_another_recipe),

@@ -99,6 +99,18 @@ static void the_environment_is_ours_with_the_launch_over_it_and_the_channel_name
     ys_buf_free(&output);
 }
 
+static void temporary_files_go_where_the_launch_says_unless_its_variables_say_otherwise(void)
+{
+    const char *env[] = {"TMPDIR=/theirs", NULL};
+    struct ys_launch how = {.temporary = "/ours"};
+    struct ys_buf output = {0};
+    CHECK_INT(launch_shell("echo $TMPDIR", &how, &output), 0);
+    how.env = env;
+    CHECK_INT(launch_shell("echo $TMPDIR", &how, &output), 0);
+    CHECK_TEXT(ys_buf_text(&output), "/ours\n/theirs\n");
+    ys_buf_free(&output);
+}
+
 static void it_works_in_the_folder(void)
 {
     struct ys_launch how = {0};
@@ -260,6 +272,7 @@ TAP_MAIN(TAP_CASE(output_and_errors_arrive_and_the_exit_code_is_its_own), TAP_CA
          TAP_CASE(only_four_descriptors_are_open_and_the_fourth_is_a_socket),
          TAP_CASE(it_leads_a_session_of_its_own_and_is_our_child),
          TAP_CASE(the_environment_is_ours_with_the_launch_over_it_and_the_channel_named),
+         TAP_CASE(temporary_files_go_where_the_launch_says_unless_its_variables_say_otherwise),
          TAP_CASE(it_works_in_the_folder), TAP_CASE(it_is_bound_to_the_cpus_asked_for),
          TAP_CASE(signals_that_we_ignore_and_block_are_as_usual), TAP_CASE(no_core_file_is_written),
          TAP_CASE(our_own_memory_does_not_count_as_its_peak), TAP_CASE(a_program_that_does_not_exist_is_named),

@@ -430,6 +430,45 @@ static void processor_time_that_nobody_waited_for_is_told(void)
     ys_session_end_fini(&end);
 }
 
+/* What is left in it by a process that was killed goes too. */
+static void temporary_files_have_a_folder_that_ends_with_the_session(void)
+{
+    struct ys_session_end end;
+    struct ys_buf told = {0};
+    char path[128];
+    if (!opened("import tempfile\n"
+                "open(tempfile.mkdtemp() + '/left', 'w').write('x')\n"
+                "open('told', 'w').write(tempfile.gettempdir())\n"
+                "serve(lambda k, m: k == 'open' and os.kill(os.getpid(), signal.SIGKILL))",
+                (struct ys_launch){0}, YS_EIO, &end))
+        return;
+    snprintf(path, sizeof path, "%s/told", fixture_folder);
+    REQUIRE((ys_fs_read(path, 4096, &told) == YS_OK));
+    CHECK_HAS(ys_buf_text(&told), "/yardstick-");
+    CHECK(!ys_fs_exists(ys_buf_text(&told)));
+    ys_buf_free(&told);
+    ys_session_end_fini(&end);
+}
+
+static void no_place_for_temporary_files_is_our_failure_and_is_named(void)
+{
+    char *null = fixture_null(), *before = getenv("TMPDIR") ? ys_strdup(getenv("TMPDIR")) : NULL;
+    const char *argv[] = {null, NULL};
+    struct ys_launch launch = launch_of(argv);
+    struct ys_session *session;
+    setenv("TMPDIR", "/nonexistent", 1);
+    CHECK_INT(ys_session_open(&launch, &session), YS_EIO);
+    CHECK(session == NULL);
+    CHECK_HAS(ys_error(), "/nonexistent/yardstick-");
+    CHECK_HAS(ys_error(), "TMPDIR");
+    if (before)
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+    ys_free(before);
+    ys_free(null);
+}
+
 static void a_wish_to_stop_cancels(void)
 {
     if (!fixture_has_python())
@@ -473,4 +512,6 @@ TAP_MAIN(TAP_CASE(hello_is_exchanged_and_bye_ends_it), TAP_CASE(a_session_starts
          TAP_CASE(a_message_that_the_caller_refuses_ends_it), TAP_CASE(a_kill_from_elsewhere_is_killed),
          TAP_CASE(a_signal_of_its_own_is_crashed), TAP_CASE(what_was_said_before_the_end_still_counts),
          TAP_CASE(the_end_of_the_log_is_kept), TAP_CASE(processor_time_and_memory_of_the_whole_tree_are_summed),
-         TAP_CASE(processor_time_that_nobody_waited_for_is_told), TAP_CASE(a_wish_to_stop_cancels))
+         TAP_CASE(processor_time_that_nobody_waited_for_is_told),
+         TAP_CASE(temporary_files_have_a_folder_that_ends_with_the_session),
+         TAP_CASE(no_place_for_temporary_files_is_our_failure_and_is_named), TAP_CASE(a_wish_to_stop_cancels))
