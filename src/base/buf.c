@@ -61,6 +61,19 @@ ys_status ys_buf_puts(struct ys_buf *buf, const char *text)
     return ys_buf_append(buf, text, strlen(text));
 }
 
+void ys_buf_put_word(struct ys_buf *buf, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:@%+";
+    if (*word && word[strspn(word, plain)] == 0) {
+        ys_buf_puts(buf, word);
+        return;
+    }
+    ys_buf_puts(buf, "'");
+    for (; *word; word++)
+        ys_buf_printf(buf, *word == '\'' ? "'\\''" : "%c", *word);
+    ys_buf_puts(buf, "'");
+}
+
 ys_status ys_buf_printf(struct ys_buf *buf, const char *format, ...)
 {
     va_list arguments;

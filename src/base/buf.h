@@ -18,6 +18,9 @@ void ys_buf_clear(struct ys_buf *buf); /* keeps the memory */
 ys_status ys_buf_append(struct ys_buf *buf, const void *data, size_t size);
 ys_status ys_buf_puts(struct ys_buf *buf, const char *text);
 ys_status ys_buf_printf(struct ys_buf *buf, const char *format, ...) YS_PRINTF(2, 3);
+/** `word` so that a shell reads it back as one: in single quotes where it has anything but letters, digits and
+ * -_=./,:@%+. */
+void ys_buf_put_word(struct ys_buf *buf, const char *word);
 /** The text so far, "" when empty; borrowed until the next append. */
 const char *ys_buf_text(const struct ys_buf *buf);
 /** Hands the bytes to the caller (free with ys_free) and empties the buffer; NULL if an append had failed. */

@@ -16,26 +16,13 @@ static bool one_of(const char *word, const char *const *words)
     return false;
 }
 
-static void quote(struct ys_buf *line, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:@%+";
-    if (*word && word[strspn(word, plain)] == 0) {
-        ys_buf_puts(line, word);
-        return;
-    }
-    ys_buf_puts(line, "'");
-    for (; *word; word++)
-        ys_buf_printf(line, *word == '\'' ? "'\\''" : "%c", *word);
-    ys_buf_puts(line, "'");
-}
-
 static char *command_line(int argc, char **argv)
 {
     struct ys_buf line = {0};
     ys_buf_puts(&line, "yardstick");
     for (int i = 1; i < argc; i++) {
         ys_buf_puts(&line, " ");
-        quote(&line, argv[i]);
+        ys_buf_put_word(&line, argv[i]);
     }
     return ys_buf_take(&line);
 }
@@ -122,6 +109,12 @@ static bool set_value(struct ys_args *args, const char *name, const char *value,
     return true;
 }
 
+/* The keys that say in which mode `list frameworks --check` checks an adapter. */
+static bool is_mode_key(const struct ys_args *args, const char *flag)
+{
+    return strcmp(args->verb, "list") == 0 && (strncmp(flag, "--opt.", 6) == 0 || strncmp(flag, "--env.", 6) == 0);
+}
+
 /* `argv[*at]` is "--name=value", "--name value" or "--switch". */
 static ys_status parse_own_flag(struct ys_args *args, char **argv, int argc, int *at)
 {
@@ -144,7 +137,7 @@ static ys_status parse_flag(struct ys_args *args, char **argv, int argc, int *at
 {
     static const char *const job_verbs[] = {"run", "check", "verify", NULL};
     bool taken = false;
-    if (one_of(args->verb, job_verbs))
+    if (one_of(args->verb, job_verbs) || is_mode_key(args, argv[*at]))
         YS_TRY(ys_job_flags_take(&args->flags, argc, argv, at, &taken));
     return taken ? YS_OK : parse_own_flag(args, argv, argc, at);
 }

@@ -26,7 +26,8 @@ struct ys_args {
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 
-/** Splits argv. Keys of a job are flags of run, check and verify only. YS_EINVAL names the flag and the nearest one. */
+/** Splits argv. Keys of a job are flags of run, check and verify only, opt.* and env.* of list too. YS_EINVAL names the
+ * flag and the nearest one. */
 ys_status ys_args_parse(int argc, char **argv, struct ys_args *args) YS_MUST_CHECK;
 void ys_args_fini(struct ys_args *args);
 

@@ -82,6 +82,14 @@ static void put_hello(struct ys_buf *out, const ys_json *hello)
         put_list(out, hello, lists[i]);
 }
 
+/* What the first line says before the adapter does. */
+static void put_mode(struct ys_buf *out, const struct ys_args *args)
+{
+    for (size_t i = 0; i < args->flags.count; i++)
+        ys_buf_printf(out, "%s--%s=%s%s", i ? " " : "checked with ", args->flags.items[i].key,
+                      args->flags.items[i].value, i + 1 < args->flags.count ? "" : "\n");
+}
+
 /* Lines come as they are known: a check takes minutes. */
 static void flush(struct printer *printer)
 {
@@ -132,8 +140,12 @@ int ys_command_check_framework(const struct ys_args *args)
 {
     bool as_json = args->format == YS_FORMAT_JSON;
     struct printer printer = {0};
+    if (!as_json)
+        put_mode(&printer.out, args);
     const struct ys_conformance_options options = {.recipe_dirs = args->recipe_dirs,
                                                    .fresh = args->fresh,
+                                                   .keys = args->flags.items,
+                                                   .key_count = args->flags.count,
                                                    .on_case = as_json ? NULL : on_case,
                                                    .context = &printer};
     ys_json *report = NULL;

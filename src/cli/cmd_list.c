@@ -248,6 +248,12 @@ static int list_metrics(const struct ys_args *args)
 int ys_command_list(const struct ys_args *args)
 {
     const char *what = args->word_count ? args->words[0] : "";
+    if (args->check && strcmp(what, "frameworks") != 0)
+        return ys_command_fail(ys_fail(YS_EINVAL, "--check=%s: write list frameworks --check=NAME", args->check));
+    if (args->flags.count && !args->check)
+        return ys_command_fail(ys_fail(YS_EINVAL,
+                                       "--%s says in which mode a framework is checked: name it, --check=NAME",
+                                       args->flags.items[0].key));
     if (strcmp(what, "models") == 0)
         return list_models(args);
     if (strcmp(what, "keys") == 0)

@@ -28,7 +28,9 @@ static const struct verb {
      "      (--data=NAME --weights=FILE --seed=N --precision=f64)",
      ys_command_export},
     {"list", "list frameworks|models|datasets|metrics|keys [NAME]",
-     "what there is; `list frameworks --check NAME` checks an adapter", ys_command_list},
+     "what there is; `list frameworks --check NAME [--opt.NAME.OPTION=VALUE]` checks an\n"
+     "      adapter",
+     ys_command_list},
     {"install", "install NAME[@VERSION] ... | all | NAME --from=PROGRAM", "make a framework's environment",
      ys_command_install},
     {"uninstall", "uninstall NAME[@VERSION] ... | all", "remove it", ys_command_uninstall},

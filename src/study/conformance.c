@@ -19,6 +19,7 @@
 struct checker {
     const struct ys_conformance_options *options;
     const struct ys_framework *framework;
+    ys_json *env; /* the variables of the mode */
     const ys_json *hello;
     bool trains, infers;
     const char *small, *small_nll; /* the networks for what is no operator */
@@ -65,21 +66,30 @@ static ys_status tell_simply(struct checker *c, const char *name, const char *ve
     return tell(c, line, 1);
 }
 
-/* "--" and a key, for each; --framework and what all have in common come first. */
+static ys_status take_flag(struct ys_job_flags *flags, char *flag_taken)
+{
+    int at = 0;
+    bool taken = false;
+    ys_status status = flag_taken ? ys_job_flags_take(flags, 1, &flag_taken, &at, &taken) : ys_out_of_memory();
+    if (status == YS_OK && !taken)
+        status = ys_fail(YS_EINTERNAL, "%s is no key of a job", flag_taken);
+    ys_free(flag_taken);
+    return status;
+}
+
+/* "--" and a key, for each; --framework and what all have in common come first, the mode last. */
 static ys_status make_flags(const struct checker *c, const struct proving *p, bool infers, struct ys_job_flags *flags)
 {
     char *framework = ys_format("framework=%s", c->framework->spec);
     const char *common[] = {framework, "data=synthetic", "threads=1", "batch=8", infers ? "requests=10" : "steps=10"};
     ys_status status = framework ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < 5 + p->count; i++) {
-        char *flag = ys_format("--%s", i < 5 ? common[i] : p->keys[i - 5]);
-        int at = 0;
-        bool taken = false;
-        status = flag ? ys_job_flags_take(flags, 1, &flag, &at, &taken) : ys_out_of_memory();
-        if (status == YS_OK && !taken)
-            status = ys_fail(YS_EINTERNAL, "%s is no key of a job", flag);
-        ys_free(flag);
-    }
+    for (size_t i = 0; status == YS_OK && i < 5 + p->count; i++)
+        status = take_flag(flags, ys_format("--%s", i < 5 ? common[i] : p->keys[i - 5]));
+    const ys_json *mode = ys_json_get(c->report, "mode");
+    if (status == YS_OK && ys_json_size(mode) != c->options->key_count)
+        status = ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(mode); i++)
+        status = take_flag(flags, ys_strdup(ys_json_text(ys_json_at(mode, i), "")));
     ys_free(framework);
     return status;
 }
@@ -98,8 +108,17 @@ static char *command_of(const struct checker *c, const struct proving *p)
     struct ys_buf text = {0};
     ys_buf_printf(&text, "yardstick verify --trace --framework=%s --data=synthetic --threads=1 --batch=8 --%s",
                   c->framework->spec, is_inference(p) ? "requests=10" : "steps=10");
-    for (size_t i = 0; i < p->count; i++)
-        ys_buf_printf(&text, strpbrk(p->keys[i], " ()") ? " '--%s'" : " --%s", p->keys[i]);
+    for (size_t i = 0; i < p->count; i++) {
+        ys_buf_puts(&text, " ");
+        char *flag = ys_format("--%s", p->keys[i]);
+        ys_buf_put_word(&text, flag ? flag : "");
+        ys_free(flag);
+    }
+    const ys_json *mode = ys_json_get(c->report, "mode");
+    for (size_t i = 0; i < ys_json_size(mode); i++) {
+        ys_buf_puts(&text, " ");
+        ys_buf_put_word(&text, ys_json_text(ys_json_at(mode, i), ""));
+    }
     return ys_buf_take(&text);
 }
 
@@ -361,8 +380,12 @@ static ys_status converse(struct checker *c, struct ys_study *study, struct ys_t
     struct ys_work work;
     YS_TRY(ys_study_prepare(study, trial, 0, YS_VERIFY_STEPS, &work));
     ys_json *plan = ys_work_plan(&work, trial, study->seed, folder);
-    const struct ys_conduct conduct = {
-        .framework = c->framework, .plan = plan, .folder = folder, .on_case = take_conduct, .context = c};
+    const struct ys_conduct conduct = {.framework = c->framework,
+                                       .plan = plan,
+                                       .env = c->env,
+                                       .folder = folder,
+                                       .on_case = take_conduct,
+                                       .context = c};
     ys_status status = plan ? ys_framework_model_file(c->framework, plan) : ys_out_of_memory();
     c->part = "protocol";
     if (status == YS_OK)
@@ -375,13 +398,23 @@ static ys_status converse(struct checker *c, struct ys_study *study, struct ys_t
     return status;
 }
 
+/* One mode at a time: a comma would make an axis, of which only the first place were proven. */
+static ys_status take_mode(struct checker *c, struct ys_study *study, struct ys_trial *trial, void *context)
+{
+    (void)context;
+    if (study->set.count > 1)
+        return ys_fail(YS_EINVAL, "%s is checked in one mode at a time: give each key one value", c->framework->spec);
+    c->env = ys_json_copy(ys_json_get(trial->json, "env"));
+    return c->env ? YS_OK : ys_out_of_memory();
+}
+
 /* Says hello alone: no work is needed for that. */
 static ys_status greet(struct checker *c, const char *folder, ys_json **hello, char **message)
 {
     ys_json *plan = ys_json_object();
     ys_json_set_int(plan, "threads", 1);
     ys_status status = ys_json_set_string(plan, "folder", folder);
-    const struct ys_conduct conduct = {.framework = c->framework, .plan = plan, .folder = folder};
+    const struct ys_conduct conduct = {.framework = c->framework, .plan = plan, .env = c->env, .folder = folder};
     if (status == YS_OK)
         status = ys_conduct_hello(&conduct, hello, message);
     ys_json_free(plan);
@@ -437,6 +470,8 @@ static ys_status check_all(struct checker *c, int *exit_code)
 {
     ys_json *hello = NULL;
     char *message = NULL, *folder = NULL;
+    const struct proving plain = {.keys = {"model=mlp"}, .count = 1};
+    YS_TRY(with_trial(c, &plain, take_mode, NULL));
     YS_TRY(ys_cache_working("checks", &folder));
     ys_status status = greet(c, folder, &hello, &message);
     c->part = "hello";
@@ -463,11 +498,23 @@ static ys_status check_all(struct checker *c, int *exit_code)
     return status;
 }
 
-static ys_json *begin_report(const struct ys_framework *framework)
+static ys_json *describe_mode(const struct ys_conformance_options *options)
+{
+    ys_json *mode = ys_json_array();
+    for (size_t i = 0; i < options->key_count; i++) {
+        char *flag = ys_format("--%s=%s", options->keys[i].key, options->keys[i].value);
+        ys_json_append(mode, ys_json_string(flag));
+        ys_free(flag);
+    }
+    return mode;
+}
+
+static ys_json *begin_report(const struct ys_framework *framework, const struct ys_conformance_options *options)
 {
     bool ready = framework->state == YS_FRAMEWORK_READY;
     ys_json *report = ys_json_object();
     ys_json_set_string(report, "framework", framework->spec);
+    ys_json_set(report, "mode", describe_mode(options));
     ys_json_set_string(report, "title", framework->title);
     ys_json_set_string(report, "version", framework->version);
     ys_json_set_string(report, "state", ready ? "ready" : "missing");
@@ -483,7 +530,7 @@ ys_status ys_conformance_check(const char *spec, const struct ys_conformance_opt
 {
     struct ys_framework *framework = NULL;
     YS_TRY(ys_framework_find(spec, options->recipe_dirs, &framework));
-    struct checker checker = {.options = options, .framework = framework, .report = begin_report(framework)};
+    struct checker checker = {.options = options, .framework = framework, .report = begin_report(framework, options)};
     *exit_code = YS_EXIT_NOTHING_RAN;
     ys_status status = YS_OK;
     if (framework->state == YS_FRAMEWORK_READY)
@@ -492,6 +539,7 @@ ys_status ys_conformance_check(const char *spec, const struct ys_conformance_opt
     ys_json_set_int(checker.report, "failed", checker.failed);
     ys_status counted = ys_json_set_int(checker.report, "unsupported", checker.unsupported);
     status = status == YS_OK ? counted : status;
+    ys_json_free(checker.env);
     ys_framework_free(framework);
     if (status == YS_OK)
         *report = checker.report;

@@ -13,6 +13,7 @@ typedef ys_status (*ys_on_conduct)(void *context, ys_json *taken);
 struct ys_conduct {
     const struct ys_framework *framework; /* ready */
     const ys_json *plan; /* of a small network, in a format and a mode that the adapter has; at least 4 steps */
+    const ys_json *env;  /* variables to start it with, {NAME: "value"}; may be NULL */
     const char *folder;  /* empty; may be left full */
     ys_on_conduct on_case;
     void *context;

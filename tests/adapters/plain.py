@@ -1,5 +1,5 @@
 """The plain oracle of tests/python as a framework: NumPy, double, a few operators. It does what it declares; the
-environment variable PLAIN_WRONG names the mistakes to make, separated by commas.
+environment variable PLAIN_WRONG names the mistakes to make, separated by commas or +.
 
   relu_backward   the gradient of Relu passes where its input was negative
   side            pools pad on the other side: left for right
@@ -19,7 +19,7 @@ import common  # noqa: E402
 import numpy as np  # noqa: E402
 from oracle import Oracle  # noqa: E402
 
-WRONG = os.environ.get("PLAIN_WRONG", "").split(",")
+WRONG = os.environ.get("PLAIN_WRONG", "").replace("+", ",").split(",")
 TYPES = {"f64": np.float64, "f32": np.float32}
 
 

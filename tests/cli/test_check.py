@@ -70,6 +70,18 @@ class Checks(Case):
             "save writes the weights that step gave", "loaded weights give the logits of those that were saved"])
         self.assertIn("exit code 3", lines["it ends with exit code 0 after bye"]["message"])
 
+    def test_in_a_mode(self):
+        own = {"YARDSTICK_CACHE": os.path.join(self.folder, "cache")}
+        wrong = "--env.PLAIN_WRONG=side+bye"
+        out, _ = self.yardstick(*PLAIN, wrong, "--format=json", code=5, timeout=600, env=own)
+        report = json.loads(out)
+        lines = {line["name"]: line for line in report["cases"]}
+        self.assertEqual(report["mode"], [wrong])
+        # It reaches the proofs, the hello and the protocol's part; the command that repeats a line has it too.
+        self.assertEqual(self.failed(lines), [
+            "hello, and an end after bye", "maxpool_uneven_pad", "it ends with exit code 0 after bye"])
+        self.assertIn(wrong, lines["maxpool_uneven_pad"]["run"])
+
     def test_prints_a_line_a_case_and_the_counts(self):
         out, _ = self.yardstick(*PLAIN, timeout=600)
         self.assertRegex(out.splitlines()[-1], r"^\d+ passed, 0 failed, \d+ unsupported$")
@@ -105,6 +117,13 @@ class Rest(Case):
         out, err = self.yardstick("list", "frameworks", "--check=far", "--recipes=.", code=6)
         self.assertFalse(out)
         self.assertIn("yardstick install far", err)
+
+    def test_of_a_mode_that_there_is_not(self):
+        self.refusal("list", "frameworks", "--check=builtin", "--opt.builtin.speed=9", words=["builtin", "speed"])
+        self.refusal("list", "frameworks", "--check=builtin", "--env.A=1,2", words=["one mode at a time"])
+        self.refusal("list", "frameworks", "--check=builtin", "--opt.pytorch.channels_last=on", words=["pytorch"])
+        self.refusal("list", "frameworks", "--env.A=1", words=["--env.A", "--check=NAME"])
+        self.refusal("list", "models", "--check=builtin", words=["list frameworks --check=NAME"])
 
     def test_of_what_there_is_not(self):
         self.refusal("list", "frameworks", "--check=nonsuch", words=["nonsuch"])

@@ -87,7 +87,20 @@ static void a_first_append_without_memory_leaves_an_empty_text(void)
     ys_buf_free(&buf);
 }
 
-TAP_MAIN(TAP_CASE(appended_parts_lie_behind_each_other), TAP_CASE(a_long_text_is_whole), TAP_CASE(zero_bytes_are_kept),
+static void a_word_is_quoted_where_a_shell_would_not_read_it_back(void)
+{
+    static const char *const words[][2] = {
+        {"--opt.keras.backend=jax", "--opt.keras.backend=jax"}, {"a b", "'a b'"}, {"", "''"}, {"it's", "'it'\\''s'"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct ys_buf text = {0};
+        ys_buf_put_word(&text, words[i][0]);
+        CHECK_TEXT(ys_buf_text(&text), words[i][1]);
+        ys_buf_free(&text);
+    }
+}
+
+TAP_MAIN(TAP_CASE(a_word_is_quoted_where_a_shell_would_not_read_it_back),
+         TAP_CASE(appended_parts_lie_behind_each_other), TAP_CASE(a_long_text_is_whole), TAP_CASE(zero_bytes_are_kept),
          TAP_CASE(clearing_keeps_the_memory), TAP_CASE(taking_hands_over_the_bytes),
          TAP_CASE(after_a_failed_append_every_later_one_fails),
          TAP_CASE(a_first_append_without_memory_leaves_an_empty_text))
