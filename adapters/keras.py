@@ -3,16 +3,21 @@ train_on_batch."""
 
 import contextlib
 import importlib
-import importlib.metadata
 import math
 import os
+import tempfile
 
 import common
 import keras_network
 import numpy as np
 
-with common.importing("Keras"):
-    VERSION = importlib.metadata.version("keras")  # Keras reads the name of its engine while it is imported: see build()
+# Keras reads both while it is imported: its engine, which the recipe takes from the option, and the user's own settings,
+# which do not count here.
+BACKEND = os.environ.get("KERAS_BACKEND") or "tensorflow"
+os.environ.update(KERAS_BACKEND=BACKEND, KERAS_HOME=tempfile.mkdtemp())
+
+with common.importing("Keras on " + BACKEND):
+    import keras
 
 POLICIES = {"f32": "float32", "f64": "float64", "bf16": "mixed_bfloat16"}
 
@@ -46,7 +51,6 @@ class JAX:
 
     def gradients(self, model, objective):
         import jax
-        import keras
 
         def stateless(values):
             with keras.StatelessScope(state_mapping=list(zip(model.trainable_variables, values))):
@@ -73,10 +77,10 @@ class Torch:
         return loss, gradients
 
 
-ENGINES = {"tensorflow": TensorFlow, "jax": JAX, "torch": Torch}
+ENGINE = {"tensorflow": TensorFlow, "jax": JAX, "torch": Torch}[BACKEND]()
 
 
-def make_optimizer(keras, settings, factors):
+def make_optimizer(settings, factors):
     """The plan's optimizer in keras.ops. Keras' own have the learning rate inside the momentum, decay apart from the
     gradient, another epsilon, and no factors on rate and decay. factors: of each trained variable its lr_mult, decay_mult."""
     ops, name = keras.ops, settings["name"]
@@ -128,17 +132,17 @@ def make_optimizer(keras, settings, factors):
 class Keras(common.Adapter):
     name = "keras"
     framework = "Keras"
-    version = VERSION
+    version = keras.__version__
     precisions = ("f32", "f64", "bf16")
     modes = ("train", "infer")
     ops = (*keras_network.LAYERS, *keras_network.CALLS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
     extras = ("clip_norm", "label_smoothing", "connections")
-    options = {"backend": "tensorflow", "jit": "auto"}
+    options = {"backend": BACKEND, "jit": "auto"}
 
     def build(self, plan):
-        keras = self.keras = self.start_engine()
+        self.start_engine()
         network = keras_network.Network(keras, plan)
         self.model, self.owned = network.model, network.owned
         self.first = list(map(np.array, self.model.non_trainable_variables))  # the seeds of dropout are among them
@@ -149,35 +153,29 @@ class Keras(common.Adapter):
             entries = {entry["name"]: entry for entry in plan.params}
             factors = [[plan.multiplier(entries[name], key) for key in ("lr_mult", "decay_mult")]
                        for name in self.names]
-            self.optimizer = make_optimizer(keras, plan.optimizer, factors)
+            self.optimizer = make_optimizer(plan.optimizer, factors)
             self.model.compile(self.optimizer, self.row_losses, jit_compile={"on": True, "off": False}.get(jit, jit))
             self.optimizer.build(self.model.trainable_variables)
         self.reset()
         return {
             "parameters": sum(math.prod(variable.shape) for variable in self.model.trainable_variables) - plan.absent(),
             "threads": plan.threads,
-            "libraries": ["%s %s" % (self.engine.title, importlib.import_module(self.engine.module).__version__)],
+            "libraries": ["%s %s" % (ENGINE.title, importlib.import_module(ENGINE.module).__version__)],
             "deviations": [] if jit == "auto" else ["jit_compile=%s" % (jit == "on")],
         }
 
     def start_engine(self):
-        """Keras, on the engine of the option; whatever the user's own Keras is set to."""
-        if self.option("backend") not in ENGINES:
-            raise common.BuildFailed("option backend: %s is none of %s" % (self.option("backend"), ", ".join(ENGINES)))
-        self.engine = ENGINES[self.option("backend")]()
-        os.environ.update(KERAS_BACKEND=self.option("backend"), KERAS_HOME=self.plan.folder)
-        try:
-            self.engine.start(self.plan.threads, self.plan.precision)
-            import keras
-        except ImportError as error:
-            raise common.LoadFailed("cannot import Keras on %s: %s" % (self.engine.title, error))
+        """Keras' settings and its engine's, before either computes anything."""
+        if self.option("backend") != BACKEND:
+            raise common.BuildFailed("option backend is %s, but KERAS_BACKEND is %s: let the option alone say it"
+                                     % (self.option("backend"), BACKEND))
+        ENGINE.start(self.plan.threads, self.plan.precision)
         keras.config.set_floatx("float64" if self.plan.precision == "f64" else "float32")
         if self.plan.precision == "f64":
             # On JAX and PyTorch means and normalisations of float64 would be computed in float32 by this table.
             importlib.import_module("keras.src.backend.common.dtypes").BIT64_TO_BIT32_DTYPE["float64"] = "float64"
         keras.config.set_dtype_policy(POLICIES[self.plan.precision])
         keras.config.set_image_data_format("channels_last")
-        return keras
 
     def reset(self):
         for name, (variable, to_own, _) in self.owned.items():
@@ -193,11 +191,11 @@ class Keras(common.Adapter):
 
     def row_losses(self, y, logits):
         """The loss of each row."""
-        ops, kind, classes = self.keras.ops, self.plan.loss, logits.shape[-1]
+        ops, kind, classes = keras.ops, self.plan.loss, logits.shape[-1]
         smoothing = self.plan.label_smoothing
         y = ops.cast(ops.reshape(y, (-1,)), "int32")
         if kind == "softmax_cross_entropy" and not smoothing and self.plan.graph["nodes"][-1]["op"] != "Softmax":
-            return self.keras.losses.sparse_categorical_crossentropy(y, logits, from_logits=True)
+            return keras.losses.sparse_categorical_crossentropy(y, logits, from_logits=True)
         wanted = ops.one_hot(y, classes, dtype=logits.dtype)
         if kind == "mean_squared_error":
             return ops.mean(ops.square(logits - wanted), axis=-1)
@@ -217,19 +215,19 @@ class Keras(common.Adapter):
 
     def objective(self, x, y, train):
         logits = self.model(x, training=train)
-        return logits, self.keras.ops.mean(self.row_losses(y, logits))
+        return logits, keras.ops.mean(self.row_losses(y, logits))
 
     def forward(self, x, y, train):
-        convert, numpy = self.keras.ops.convert_to_tensor, self.keras.ops.convert_to_numpy
+        convert, numpy = keras.ops.convert_to_tensor, keras.ops.convert_to_numpy
         x, y = convert(x), convert(y)
         with self.unchanged():
             logits, loss = map(numpy, self.objective(x, y, train))
         return {"x": numpy(x), "y": numpy(y).astype(np.int64), "logits": logits, "loss": loss}
 
     def backward(self, x, y, train):
-        numpy = self.keras.ops.convert_to_numpy
+        numpy = keras.ops.convert_to_numpy
         with self.unchanged():
-            loss, gradients = self.engine.gradients(self.model, lambda: self.objective(x, y, train)[1])
+            loss, gradients = ENGINE.gradients(self.model, lambda: self.objective(x, y, train)[1])
         converted = {name: self.owned[name][2](numpy(gradient)) for name, gradient in zip(self.names, gradients)}
         return numpy(loss), converted
 
@@ -245,7 +243,7 @@ class Keras(common.Adapter):
         return self.model.predict_on_batch(x)
 
     def weights(self):
-        return {name: to_graph(self.keras.ops.convert_to_numpy(variable))
+        return {name: to_graph(keras.ops.convert_to_numpy(variable))
                 for name, (variable, _, to_graph) in self.owned.items()}
 
     def is_out_of_memory(self, error):

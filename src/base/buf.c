@@ -61,6 +61,17 @@ ys_status ys_buf_puts(struct ys_buf *buf, const char *text)
     return ys_buf_append(buf, text, strlen(text));
 }
 
+char *ys_replace(const char *text, const char *word, const char *by)
+{
+    struct ys_buf replaced = {0};
+    for (const char *found; (found = strstr(text, word)); text = found + strlen(word)) {
+        ys_buf_append(&replaced, text, (size_t)(found - text));
+        ys_buf_puts(&replaced, by);
+    }
+    ys_buf_puts(&replaced, text);
+    return ys_buf_take(&replaced);
+}
+
 void ys_buf_put_word(struct ys_buf *buf, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:@%+";

@@ -23,6 +23,8 @@ ys_status ys_buf_printf(struct ys_buf *buf, const char *format, ...) YS_PRINTF(2
 void ys_buf_put_word(struct ys_buf *buf, const char *word);
 /** The text so far, "" when empty; borrowed until the next append. */
 const char *ys_buf_text(const struct ys_buf *buf);
+/** `text` with every `word` in it replaced; new string (ys_free), NULL without memory. */
+char *ys_replace(const char *text, const char *word, const char *by);
 /** Hands the bytes to the caller (free with ys_free) and empties the buffer; NULL if an append had failed. */
 char *ys_buf_take(struct ys_buf *buf);
 

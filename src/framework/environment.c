@@ -24,22 +24,10 @@ void ys_environment_fini(struct ys_environment *environment)
     *environment = (struct ys_environment){0};
 }
 
-/* `pattern` with every `word`, such as "{version}", replaced by `value`. New string. */
-static char *substitute(const char *pattern, const char *word, const char *value)
-{
-    struct ys_buf text = {0};
-    for (const char *found; (found = strstr(pattern, word)); pattern = found + strlen(word)) {
-        ys_buf_append(&text, pattern, (size_t)(found - pattern));
-        ys_buf_puts(&text, value);
-    }
-    ys_buf_puts(&text, pattern);
-    return ys_buf_take(&text);
-}
-
 char *ys_recipe_requirements(const struct ys_recipe *recipe, const char *version, const char *python)
 {
-    char *versioned = substitute(recipe->requirements, "{version}", version);
-    char *relative = versioned ? substitute(versioned, "{python}", python) : NULL;
+    char *versioned = ys_replace(recipe->requirements, "{version}", version);
+    char *relative = versioned ? ys_replace(versioned, "{python}", python) : NULL;
     char *path = relative ? ys_path_join(recipe->folder, relative) : NULL;
     ys_free(versioned);
     ys_free(relative);
@@ -49,7 +37,7 @@ char *ys_recipe_requirements(const struct ys_recipe *recipe, const char *version
 char *ys_environment_fill_in(const struct ys_environment *environment, const char *pattern)
 {
     char *folder = ys_path_join(environment->folder, "env");
-    char *filled = folder ? substitute(pattern, "{environment}", folder) : NULL;
+    char *filled = folder ? ys_replace(pattern, "{environment}", folder) : NULL;
     ys_free(folder);
     return filled;
 }

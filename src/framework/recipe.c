@@ -231,6 +231,26 @@ static ys_status check_file_name(const struct ys_recipe *recipe)
                    recipe->name, SUFFIX);
 }
 
+/* {opt.NAME} in a variable must name an option of the recipe. */
+static ys_status check_env(const struct ys_recipe *recipe)
+{
+    for (size_t i = 0; recipe->env[i]; i++) {
+        for (const char *at = recipe->env[i]; (at = strstr(at, "{opt."));) {
+            at += strlen("{opt.");
+            char *name = ys_strndup(at, strcspn(at, "}"));
+            if (!name)
+                return ys_out_of_memory();
+            bool known = ys_json_get(recipe->options, name) != NULL;
+            ys_status status = known ? YS_OK
+                                     : ys_fail(YS_EFORMAT, "%s: env.%s: the recipe has no option opt.%s", recipe->path,
+                                               recipe->env[i], name);
+            ys_free(name);
+            YS_TRY(status);
+        }
+    }
+    return YS_OK;
+}
+
 static ys_status check(const struct ys_recipe *recipe)
 {
     if (!recipe->name)
@@ -244,7 +264,7 @@ static ys_status check(const struct ys_recipe *recipe)
         return ys_fail(YS_EFORMAT,
                        "%s: an adapter needs versions, python and requirements, or versions and get, or uses = RECIPE",
                        recipe->path);
-    return YS_OK;
+    return check_env(recipe);
 }
 
 static ys_status fill(struct ys_recipe *recipe, const struct ys_ini *ini)

@@ -1,5 +1,6 @@
 #include "framework/start_env.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -34,7 +35,28 @@ static ys_status put(char **env, size_t *count, char *pair)
     return YS_OK;
 }
 
-ys_status ys_start_env(const struct ys_framework *framework, int threads, const ys_json *extra, char ***env)
+/* `variable` of a recipe with every {opt.NAME} filled in. New string, NULL without memory. */
+static char *fill_in(const struct ys_framework *framework, const char *variable, const ys_json *options)
+{
+    char *text = ys_strdup(variable);
+    for (void *it = ys_json_iter(framework->options); text && it; it = ys_json_next(framework->options, it)) {
+        const char *name = ys_json_iter_key(it);
+        const ys_json *value = ys_json_get(options, name);
+        char *word = ys_format("{opt.%s}", name);
+        char *given = ys_json_type_of(value) == YS_JSON_STRING ? ys_strdup(ys_json_text(value, ""))
+                      : value                                  ? ys_json_dump(value, YS_JSON_COMPACT)
+                                                               : ys_strdup("");
+        char *filled = word && given ? ys_replace(text, word, given) : NULL;
+        ys_free(word);
+        ys_free(given);
+        ys_free(text);
+        text = filled;
+    }
+    return text;
+}
+
+ys_status ys_start_env(const struct ys_framework *framework, int threads, const ys_json *options, const ys_json *extra,
+                       char ***env)
 {
     size_t own = 0, count = 0;
     while (framework->env[own])
@@ -44,7 +66,7 @@ ys_status ys_start_env(const struct ys_framework *framework, int threads, const 
     for (size_t i = 0; status == YS_OK && i < POOL_COUNT; i++)
         status = put(list, &count, ys_format("%s=%d", POOLS[i], threads));
     for (size_t i = 0; status == YS_OK && i < own; i++)
-        status = put(list, &count, ys_strdup(framework->env[i]));
+        status = put(list, &count, fill_in(framework, framework->env[i], options));
     for (void *it = ys_json_iter(extra); status == YS_OK && it; it = ys_json_next(extra, it))
         status = put(list, &count, ys_format("%s=%s", ys_json_iter_key(it), ys_json_text(ys_json_iter_value(it), "")));
     if (status != YS_OK) {

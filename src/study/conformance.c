@@ -19,7 +19,7 @@
 struct checker {
     const struct ys_conformance_options *options;
     const struct ys_framework *framework;
-    ys_json *env; /* the variables of the mode */
+    ys_json *env, *given; /* the variables of the mode, {NAME: text}, and its options, {NAME: value} */
     const ys_json *hello;
     bool trains, infers;
     const char *small, *small_nll; /* the networks for what is no operator */
@@ -404,8 +404,10 @@ static ys_status take_mode(struct checker *c, struct ys_study *study, struct ys_
     (void)context;
     if (study->set.count > 1)
         return ys_fail(YS_EINVAL, "%s is checked in one mode at a time: give each key one value", c->framework->spec);
+    const ys_json *given = ys_json_get(trial->json, "options");
     c->env = ys_json_copy(ys_json_get(trial->json, "env"));
-    return c->env ? YS_OK : ys_out_of_memory();
+    c->given = given ? ys_json_copy(given) : ys_json_object();
+    return c->env && c->given ? YS_OK : ys_out_of_memory();
 }
 
 /* Says hello alone: no work is needed for that. */
@@ -413,6 +415,7 @@ static ys_status greet(struct checker *c, const char *folder, ys_json **hello, c
 {
     ys_json *plan = ys_json_object();
     ys_json_set_int(plan, "threads", 1);
+    ys_json_set(plan, "options", ys_json_ref(c->given));
     ys_status status = ys_json_set_string(plan, "folder", folder);
     const struct ys_conduct conduct = {.framework = c->framework, .plan = plan, .env = c->env, .folder = folder};
     if (status == YS_OK)
@@ -540,6 +543,7 @@ ys_status ys_conformance_check(const char *spec, const struct ys_conformance_opt
     ys_status counted = ys_json_set_int(checker.report, "unsupported", checker.unsupported);
     status = status == YS_OK ? counted : status;
     ys_json_free(checker.env);
+    ys_json_free(checker.given);
     ys_framework_free(framework);
     if (status == YS_OK)
         *report = checker.report;

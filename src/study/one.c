@@ -151,7 +151,8 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
     const ys_json *keys = ys_json_get(trial->json, "keys");
     struct progress progress = {.study = study, .id = ys_json_get_text(trial->json, "id", ""), .round = one->round};
     char **env = NULL;
-    ys_status status = ys_start_env(trial->framework, trial->threads, ys_json_get(trial->json, "env"), &env);
+    ys_status status = ys_start_env(trial->framework, trial->threads, ys_json_get(one->plan, "options"),
+                                    ys_json_get(trial->json, "env"), &env);
     if (status == YS_OK) {
         struct ys_run_spec spec = {
             .trial = trial->json,

@@ -82,7 +82,7 @@ static ys_status run_lesson(struct lesson *lesson, const ys_json *plan, const ch
     const struct ys_framework *teacher = lesson->study->oracle;
     const ys_json *keys = ys_json_get(lesson->trial.json, "keys");
     char **env = NULL;
-    ys_status status = ys_start_env(teacher, lesson->trial.threads, NULL, &env);
+    ys_status status = ys_start_env(teacher, lesson->trial.threads, NULL, NULL, &env);
     if (status == YS_OK) {
         struct ys_run_spec spec = {
             .trial = lesson->trial.json,

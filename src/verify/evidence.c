@@ -165,8 +165,9 @@ ys_status ys_evidence_start(const struct ys_framework *framework, const ys_json 
                                .stop_grace_s = stop_grace_s};
     int *cpus = plan_cpus(plan, &launch.cpu_count);
     *session = NULL;
-    ys_status status =
-        cpus ? ys_start_env(framework, (int)ys_json_get_int(plan, "threads", 1), extra_env, &env) : ys_out_of_memory();
+    ys_status status = cpus ? ys_start_env(framework, (int)ys_json_get_int(plan, "threads", 1),
+                                           ys_json_get(plan, "options"), extra_env, &env)
+                            : ys_out_of_memory();
     launch.cpus = cpus;
     launch.env = (const char *const *)env;
     if (status == YS_OK)

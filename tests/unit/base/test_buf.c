@@ -99,7 +99,19 @@ static void a_word_is_quoted_where_a_shell_would_not_read_it_back(void)
     }
 }
 
-TAP_MAIN(TAP_CASE(a_word_is_quoted_where_a_shell_would_not_read_it_back),
+static void words_are_replaced_wherever_they_stand(void)
+{
+    static const char *const texts[][2] = {
+        {"{a}-{a}/b", "x{a}-x{a}/b"}, {"none", "none"}, {"", ""}, {"{a", "{a"}, {"{{a}", "{x{a}"}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char *text = ys_replace(texts[i][0], "{a}", "x{a}");
+        CHECK_TEXT(text, texts[i][1]);
+        ys_free(text);
+    }
+}
+
+TAP_MAIN(TAP_CASE(words_are_replaced_wherever_they_stand),
+         TAP_CASE(a_word_is_quoted_where_a_shell_would_not_read_it_back),
          TAP_CASE(appended_parts_lie_behind_each_other), TAP_CASE(a_long_text_is_whole), TAP_CASE(zero_bytes_are_kept),
          TAP_CASE(clearing_keeps_the_memory), TAP_CASE(taking_hands_over_the_bytes),
          TAP_CASE(after_a_failed_append_every_later_one_fails),
