@@ -9,6 +9,7 @@ installed (or of those named), each of whose cases counts; those that are not ar
 """
 import argparse
 import concurrent.futures
+import itertools
 import json
 import os
 import re
@@ -143,7 +144,9 @@ def main():
     for test in tests:
         if not test["is_parallel"]:
             totals = [a + b for a, b in zip(totals, count(*run_one(test), arguments.verbose))]
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+    # A check is a run of one thread, which takes the first core it may use: each of those side by side gets a core of its own.
+    cores = itertools.cycle(sorted(os.sched_getaffinity(0)))
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs, initializer=lambda: os.sched_setaffinity(0, {next(cores)})) as pool:
         for counts in pool.map(lambda check: check_framework(*check, arguments.verbose), checks):
             totals = [a + b for a, b in zip(totals, counts)]
     print("%d passed, %d failed, %d skipped" % tuple(totals))
