@@ -40,10 +40,10 @@ def average_pool(x, attrs):
 
 
 def local_response_norm(x, attrs):
-    size, before, channels = attrs["size"], (attrs["size"] - 1) // 2, x.shape[1]
-    squares = x.square().pad(((0, 0), (before, size - 1 - before), (0, 0), (0, 0)))
-    total = sum(squares[:, i:i + channels] for i in range(size))
-    return x * (total * (attrs["alpha"] / size) + attrs["bias"]).pow(-attrs["beta"])
+    size, before = attrs["size"], (attrs["size"] - 1) // 2
+    squares = x.square().reshape(x.shape[0], 1, x.shape[1], -1)
+    mean = squares.avg_pool2d((size, 1), stride=1, padding=(0, 0, before, size - 1 - before)).reshape(x.shape)
+    return x * (mean * attrs["alpha"] + attrs["bias"]).pow(-attrs["beta"])
 
 
 CALLS = {
