@@ -3,9 +3,11 @@
 #include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static ys_status fail(const struct ys_atomic_file *file)
@@ -13,20 +15,50 @@ static ys_status fail(const struct ys_atomic_file *file)
     return ys_fail(YS_EIO, "cannot write %s: %s", file->path, strerror(errno));
 }
 
+/* Six letters that nobody guesses, so that processes of different machines and containers do not meet. */
+static ys_status draw_name(struct ys_atomic_file *file)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEF0123456789";
+    unsigned char drawn[6];
+    char text[sizeof drawn + 1] = "";
+    if (getrandom(drawn, sizeof drawn, 0) != sizeof drawn)
+        return fail(file);
+    for (size_t i = 0; i < sizeof drawn; i++)
+        text[i] = letters[drawn[i] % (sizeof letters - 1)];
+    ys_free(file->temporary);
+    file->temporary = ys_format("%s.%s" YS_ATOMIC_FILE_END, file->path, text);
+    return file->temporary ? YS_OK : ys_out_of_memory();
+}
+
+/* Opens the file and marks it as in use. False: the name was taken, or swept away before it was marked. */
+static bool open_locked(struct ys_atomic_file *file)
+{
+    struct stat opened;
+    file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->fd < 0)
+        return false;
+    (void)flock(file->fd, LOCK_SH | LOCK_NB); /* where there are no locks nobody sweeps */
+    if (fstat(file->fd, &opened) == 0 && opened.st_nlink > 0)
+        return true;
+    close(file->fd);
+    file->fd = -1;
+    errno = EEXIST;
+    return false;
+}
+
 ys_status ys_atomic_file_open(struct ys_atomic_file *file, const char *path)
 {
-    static atomic_uint serial;
     *file = (struct ys_atomic_file){.path = path, .fd = -1};
-    file->temporary = ys_format("%s.%ld-%u.tmp", path, (long)getpid(), atomic_fetch_add(&serial, 1));
-    if (!file->temporary)
-        return ys_out_of_memory();
-    unlink(file->temporary); /* what an earlier process of this number may have left */
-    file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file->fd >= 0)
-        return YS_OK;
-    ys_status status = fail(file);
-    ys_free(file->temporary);
-    file->temporary = NULL;
+    ys_status status;
+    do
+        status = draw_name(file);
+    while (status == YS_OK && !open_locked(file) && errno == EEXIST);
+    if (status == YS_OK && file->fd < 0)
+        status = fail(file);
+    if (status != YS_OK) {
+        ys_free(file->temporary);
+        file->temporary = NULL;
+    }
     return status;
 }
 
@@ -57,25 +89,25 @@ static void sync_folder_of(const char *path)
     ys_free(folder);
 }
 
+/* Renamed while it is open: closed, it would be a leftover for a moment. */
 ys_status ys_atomic_file_commit(struct ys_atomic_file *file)
 {
     ys_status status = YS_OK;
     if (!file->fleeting && fsync(file->fd) != 0)
         status = fail(file);
-    if (close(file->fd) != 0 && status == YS_OK)
-        status = fail(file);
-    file->fd = -1;
     if (status == YS_OK && rename(file->temporary, file->path) != 0)
         status = fail(file);
     if (status != YS_OK) {
         ys_atomic_file_discard(file);
         return status;
     }
+    if (close(file->fd) != 0)
+        status = fail(file);
     if (!file->fleeting)
         sync_folder_of(file->path);
     ys_free(file->temporary);
-    file->temporary = NULL;
-    return YS_OK;
+    *file = (struct ys_atomic_file){.fd = -1};
+    return status;
 }
 
 void ys_atomic_file_discard(struct ys_atomic_file *file)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define YS_ATOMIC_FILE_END ".tmp" /* of the temporary name: PATH.XXXXXX.tmp, of random letters */
+
 struct ys_atomic_file {
     const char *path; /* borrowed until commit or discard */
     char *temporary;
@@ -13,6 +15,7 @@ struct ys_atomic_file {
     bool fleeting; /* set it after open: commit does not sync, for nobody needs the file once the machine has stopped */
 };
 
+/** The temporary file is locked until commit, so that one that a killed process left is known (base/working.h). */
 ys_status ys_atomic_file_open(struct ys_atomic_file *file, const char *path) YS_MUST_CHECK;
 ys_status ys_atomic_file_write(struct ys_atomic_file *file, const void *data, size_t size) YS_MUST_CHECK;
 /** Syncs (unless fleeting) and renames; the temporary file is gone afterwards, also on failure. */

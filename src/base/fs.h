@@ -39,8 +39,5 @@ char *ys_find_support(const char *relative);
 char *ys_cache_dir(void);
 /** cache_dir/<sub>, created; new absolute path in *path. */
 ys_status ys_cache_path(const char *sub, char **path) YS_MUST_CHECK;
-/** cache_dir/<sub>/working-PID, for what this process writes while it works and removes when it has done; what
- * processes left there that no longer run is removed. New absolute path in *path. */
-ys_status ys_cache_working(const char *sub, char **path) YS_MUST_CHECK;
 
 #endif

@@ -1,13 +1,9 @@
 /* Where yardstick's own files are, and where it may keep things. */
 #include "base/fs.h"
-#include "base/log.h"
 #include "base/mem.h"
-#include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,39 +129,4 @@ ys_status ys_cache_path(const char *sub, char **path)
     }
     *path = whole;
     return YS_OK;
-}
-
-#define WORKING "working-" /* begins the name of the folder of a process at work; its number follows */
-
-/** What processes that were killed have left in `folder`: it may be gigabytes. */
-static void remove_orphans(const char *folder)
-{
-    DIR *entries = opendir(folder);
-    for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
-        if (strncmp(entry->d_name, WORKING, strlen(WORKING)) != 0)
-            continue;
-        long pid = strtol(entry->d_name + strlen(WORKING), NULL, 10);
-        char *path = ys_path_join(folder, entry->d_name);
-        bool gone = pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
-        if (gone && path && ys_fs_remove_tree(path) != YS_OK)
-            ys_log_warn("%s", ys_error());
-        ys_free(path);
-    }
-    if (entries)
-        closedir(entries);
-}
-
-ys_status ys_cache_working(const char *sub, char **path)
-{
-    char *folder = NULL;
-    YS_TRY(ys_cache_path(sub, &folder));
-    remove_orphans(folder);
-    char *whole = ys_format("%s/" WORKING "%ld", folder, (long)getpid());
-    ys_free(folder);
-    ys_status status = whole ? ys_fs_make_dirs(whole) : ys_out_of_memory();
-    if (status == YS_OK)
-        *path = whole;
-    else
-        ys_free(whole);
-    return status;
 }

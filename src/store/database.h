@@ -3,6 +3,7 @@
 #define YS_STORE_DATABASE_H
 
 #include "base/json.h"
+#include "base/lock.h"
 #include "base/status.h"
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@ struct ys_store {
     char *folder;
     char *path; /* of results.db */
     sqlite3 *db;
-    int lock_fd; /* -1 for readers */
+    struct ys_lock lock; /* none for readers */
 };
 
 /** The failure of the last call on `store`, in words that name the folder and what to do. `doing` completes "cannot

@@ -47,8 +47,8 @@ static ys_status open_for_writing(struct ys_store *store)
     if (made != YS_OK)
         return ys_fail(made, "no results can be kept in %s: %s; give another folder with --results DIR", store->folder,
                        ys_error());
-    YS_TRY(ys_lock_take(store->folder, &store->lock_fd));
-    YS_TRY(ys_lock_probe_folder(store->folder));
+    YS_TRY(ys_store_lock_take(store->folder, &store->lock));
+    YS_TRY(ys_store_lock_probe(store->folder));
     YS_TRY(open_database(store, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
     YS_TRY(ys_schema_ensure(store, true));
     /* WAL: readers never wait for a run to be stored, nor it for them. Where the file system cannot do it SQLite stays
@@ -83,7 +83,7 @@ ys_status ys_store_open(const char *folder, enum ys_store_mode mode, struct ys_s
     struct ys_store *opened = ys_alloc(1, sizeof *opened);
     if (!opened)
         return ys_out_of_memory();
-    opened->lock_fd = -1;
+    opened->lock = YS_LOCK_NONE;
     opened->folder = ys_path_absolute(folder);
     opened->path = opened->folder ? ys_path_join(opened->folder, "results.db") : NULL;
     ys_status status = opened->path ? YS_OK : ys_out_of_memory();
@@ -100,14 +100,14 @@ void ys_store_close(struct ys_store *store)
 {
     if (!store)
         return;
-    if (store->lock_fd >= 0 && store->db) {
+    if (store->lock.fd >= 0 && store->db) {
         /* Leaves one ordinary file, readable from a folder that cannot be written. Readers may be at it: then WAL
          * stays. */
         sqlite3_busy_timeout(store->db, 0);
         sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     }
     sqlite3_close(store->db);
-    ys_lock_release(store->lock_fd);
+    ys_lock_release(&store->lock);
     ys_free(store->folder);
     ys_free(store->path);
     ys_free(store);

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/working.h"
 #include "base/stop.h"
 #include "framework/model_file.h"
 #include "graph/model_check.h"
@@ -472,11 +473,12 @@ static ys_status tell_hello(struct checker *c, const char *message)
 static ys_status check_all(struct checker *c, int *exit_code)
 {
     ys_json *hello = NULL;
-    char *message = NULL, *folder = NULL;
+    char *message = NULL;
+    struct ys_working work;
     const struct proving plain = {.keys = {"model=mlp"}, .count = 1};
     YS_TRY(with_trial(c, &plain, take_mode, NULL));
-    YS_TRY(ys_cache_working("checks", &folder));
-    ys_status status = greet(c, folder, &hello, &message);
+    YS_TRY(ys_working_in_cache("checks", &work));
+    ys_status status = greet(c, work.path, &hello, &message);
     c->part = "hello";
     c->hello = hello;
     if (status == YS_OK)
@@ -485,19 +487,17 @@ static ys_status check_all(struct checker *c, int *exit_code)
         status = tell_hello(c, message);
     *exit_code = hello ? YS_EXIT_OK : YS_EXIT_RUN_FAILED;
     if (status == YS_OK && hello && !c->framework->no_work)
-        status = check_declared(c, folder);
+        status = check_declared(c, work.path);
     if (*exit_code == YS_EXIT_OK && c->failed)
         *exit_code = YS_EXIT_PROOF_FAILED;
     ys_progress_clear();
     char *said = status == YS_OK ? NULL : ys_strdup(ys_error());
-    if (ys_fs_remove_tree(folder) != YS_OK)
-        ys_log_warn("%s", ys_error());
+    ys_working_remove(&work);
     if (said)
         ys_fail(status, "%s", said);
     ys_free(said);
     ys_json_free(hello);
     ys_free(message);
-    ys_free(folder);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/working.h"
 #include "probe/host.h"
 #include "verify/check.h"
 #include "verify/findings.h"
@@ -20,7 +21,7 @@
 struct ys_verifier {
     const struct ys_framework *oracle;
     char *machine;                 /* CPU model and instruction sets: another machine proves anew */
-    char *folder;                  /* everything this verifier wrote; removed at the end */
+    struct ys_working work;        /* everything this verifier wrote; removed at the end */
     struct ys_reference reference; /* of the work last proven */
     struct {
         bool asked;
@@ -49,7 +50,7 @@ ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier
     if (!v)
         return ys_out_of_memory();
     v->oracle = oracle;
-    ys_status status = ys_cache_working("proofs", &v->folder);
+    ys_status status = ys_working_in_cache("proofs", &v->work);
     if (status == YS_OK)
         status = describe_machine(&v->machine);
     if (status == YS_OK)
@@ -80,10 +81,8 @@ void ys_verifier_close(struct ys_verifier *verifier)
     if (!verifier)
         return;
     forget_work(verifier);
-    if (verifier->folder && ys_fs_remove_tree(verifier->folder) != YS_OK)
-        ys_log_warn("%s", ys_error());
+    ys_working_remove(&verifier->work);
     ys_free(verifier->machine);
-    ys_free(verifier->folder);
     ys_free(verifier);
 }
 
@@ -96,7 +95,7 @@ static void say(const struct ys_verify_request *request, const char *what)
 /* A fresh, empty folder below the verifier's; new string. */
 static ys_status make_folder(const struct ys_verifier *v, const char *name, char **folder)
 {
-    *folder = ys_path_join(v->folder, name);
+    *folder = ys_path_join(v->work.path, name);
     if (!*folder)
         return ys_out_of_memory();
     ys_status status = ys_fs_remove_tree(*folder);
@@ -422,7 +421,7 @@ ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_r
         return YS_OK;
     }
     struct ys_reference next;
-    YS_TRY(ys_reference_open(request->plan, verifier->folder, &next));
+    YS_TRY(ys_reference_open(request->plan, verifier->work.path, &next));
     char *key = proof_key(verifier, request, next.identity), *path = NULL;
     ys_status status = key ? cache_file(key, &path) : ys_out_of_memory();
     if (status == YS_OK && !request->fresh && ys_fs_exists(path) && ys_json_read(path, &made) == YS_OK) {

@@ -76,25 +76,6 @@ static void check_found(const char *program, const char *relative, const char *e
     ys_buf_free(&output);
 }
 
-/** A number above the largest that a process may have (PID_MAX_LIMIT, 4194304) is nobody's. */
-static void what_killed_processes_left_is_removed(void)
-{
-    setenv("YARDSTICK_CACHE", scratch("cache"), 1);
-    REQUIRE(ys_fs_make_dirs(scratch("cache/checks/working-1")) == YS_OK);
-    REQUIRE(ys_fs_make_dirs(scratch("cache/checks/working-99999999/deep")) == YS_OK);
-    REQUIRE(ys_fs_make_dirs(scratch("cache/checks/kept")) == YS_OK);
-    scratch_text("cache/checks/working-99999999/deep/file", "large");
-    char name[64], *folder = NULL;
-    REQUIRE(ys_cache_working("checks", &folder) == YS_OK);
-    snprintf(name, sizeof name, "cache/checks/working-%ld", (long)getpid());
-    CHECK_TEXT(folder, scratch(name));
-    CHECK(ys_fs_is_dir(folder));
-    CHECK(!ys_fs_exists(scratch("cache/checks/working-99999999")));
-    CHECK(ys_fs_is_dir(scratch("cache/checks/working-1")));
-    CHECK(ys_fs_is_dir(scratch("cache/checks/kept")));
-    ys_free(folder);
-}
-
 static bool copy_self_to(const char *path)
 {
     struct ys_buf self = {0};
@@ -149,8 +130,7 @@ int main(int argc, char **argv)
     static const struct tap_case cases[] = {
         TAP_CASE(the_cache_goes_where_it_is_told),        TAP_CASE(cache_paths_are_made),
         TAP_CASE(nothing_outside_the_tree_is_found),      TAP_CASE(the_folder_of_the_program_is_known),
-        TAP_CASE(what_killed_processes_left_is_removed),  TAP_CASE(places_are_searched_in_order),
-        TAP_CASE(programs_below_libexec_find_the_prefix),
+        TAP_CASE(places_are_searched_in_order),           TAP_CASE(programs_below_libexec_find_the_prefix),
     };
     return tap_main(cases, (int)(sizeof cases / sizeof cases[0]), argc, argv);
 }
