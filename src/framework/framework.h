@@ -29,12 +29,14 @@ struct ys_framework {
     bool has_double; /* its adapter runs in f64, so meaning can be proven */
     bool reads_onnx; /* its plans name the network as an ONNX file: framework/model_file.h */
     enum ys_framework_state state;
-    char *reason;                 /* one sentence; NULL when ready */
-    char *command;                /* the command that would make it ready; NULL when there is none */
-    char **argv;                  /* what to execute, ended by NULL; NULL unless ready */
-    char **env;                   /* "NAME=value" over the parent's environment, ended by NULL; never NULL */
-    char closure[YS_SHA256_TEXT]; /* over the recipe, the adapter's files, the pinned requirements, the program */
-    ys_json *options;             /* {NAME: {type: "bool"|"number"|"text"|"choice", choices: [...], help: ...}} */
+    char *reason;                     /* one sentence; NULL when ready */
+    char *command;                    /* the command that would make it ready; NULL when there is none */
+    char **argv;                      /* what to execute, ended by NULL; NULL unless ready */
+    char **env;                       /* "NAME=value" over the parent's environment, ended by NULL; never NULL */
+    char closure[YS_SHA256_TEXT];     /* over the recipe, the adapter's files, the pinned requirements, the program */
+    char fingerprint[YS_SHA256_TEXT]; /* over the files of its environment, set by ys_framework_hold(); "" where it has
+                                         none of its own */
+    ys_json *options;                 /* {NAME: {type: "bool"|"number"|"text"|"choice", choices: [...], help: ...}} */
 };
 
 /** Finds `spec`. `recipe_dirs` may be NULL or is ended by NULL. YS_ENOTFOUND: no such recipe, or it does not have that
