@@ -1,15 +1,13 @@
-/* Lets the n-th call of a program that changes a disk fail, or be its last: loaded with LD_PRELOAD into a whole yardstick,
- * SQLite and all, as ys_mem_fail_at() does it for memory inside one.
+/* Lets the n-th call of a program that changes a disk fail, or be its last: loaded with LD_PRELOAD into a whole
+ * yardstick, SQLite and all, as ys_mem_fail_at() does it for memory inside one. A write that fails has written nothing.
  *
- *     YS_FAULT_PROGRAM  base name of the executable it is for; in every other one that inherits LD_PRELOAD nothing happens
+ *     YS_FAULT_PROGRAM  base name of the executable it is for; others that inherit LD_PRELOAD are left alone
  *     YS_FAULT_BELOW    calls count that concern a path below one of these folders, parted by ':'
- *     YS_FAULT_CALLS    which calls count: any of write sync rename close truncate open make remove, parted by ','; all
+ *     YS_FAULT_CALLS    which count: write sync rename close truncate open make remove, parted by ','; else all
  *     YS_FAULT_AT       the number of the call that fails, from 1; 0: none
- *     YS_FAULT_HOW      what happens then: "kill" (SIGKILL, before the call), "EIO" (this call alone), "ENOSPC" (this call
- *                       and all later ones that would take room: a disk that is full)
- *     YS_FAULT_TRACE    a file: one line a counted call, "NUMBER CALL PATH"
- *
- * Written for tests; a write that fails has written nothing. */
+ *     YS_FAULT_HOW      "kill": SIGKILL in place of the call. "EIO": this call fails. "ENOSPC": this one and all later
+ *                       ones that would take room fail, as on a disk that is full
+ *     YS_FAULT_TRACE    a file: one line a counted call, "NUMBER CALL PATH" */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
