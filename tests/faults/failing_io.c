@@ -8,6 +8,7 @@
  *     YS_FAULT_HOW      "kill": SIGKILL in place of the call. "EIO": this call fails. "ENOSPC": this one and all later
  *                       ones that would take room fail, as on a disk that is full
  *     YS_FAULT_TRACE    a file: one line a counted call, "NUMBER CALL PATH" */
+#undef _FILE_OFFSET_BITS /* the calls of both sizes are told apart here */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
