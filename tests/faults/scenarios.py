@@ -4,15 +4,18 @@ A scenario prepares a folder (once; every disturbance gets a copy), names the co
 calls are aimed at, and then uses the folder as a user would who knows of nothing: everything that had been stored is there
 still, the command can be repeated, and nothing is left over.
 """
+import contextlib
 import gzip
 import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import struct
 import subprocess
+import tempfile
 import time
 
 ROOT = os.environ.get("YS_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -64,25 +67,25 @@ class Box:
     def document(self, *arguments):
         return json.loads(self.expect(*arguments, "--format=json"))
 
+    def query(self, sql):
+        """Rows of the database, read from a copy, so that nothing is changed by looking; [] where there are no tables."""
+        with tempfile.TemporaryDirectory() as copy:
+            for name in ("results.db", "results.db-wal", "results.db-journal"):
+                path = os.path.join(self.folder, "yardstick-results", name)
+                if os.path.exists(path):
+                    shutil.copy(path, copy)
+            with contextlib.closing(sqlite3.connect(os.path.join(copy, "results.db"))) as db:
+                if not db.execute("select count(*) from sqlite_schema where name = 'run'").fetchone()[0]:
+                    return []
+                return db.execute(sql).fetchall()
+
     def stored(self):
         """{(study, trial, round, attempt): facts} of every run, as committed."""
-        path = os.path.join(self.folder, "yardstick-results", "results.db")
-        if not os.path.exists(path):
-            return {}
-        with sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=20) as db:
-            if not db.execute("select count(*) from sqlite_schema where name = 'run'").fetchone()[0]:
-                return {}
-            rows = db.execute("select study_id, trial.name, round, attempt, facts from run join trial on trial.id = trial_id").fetchall()
+        rows = self.query("select study_id, trial.name, round, attempt, facts from run join trial on trial.id = trial_id")
         return {row[:4]: row[4] for row in rows}
 
     def studies(self):
-        path = os.path.join(self.folder, "yardstick-results", "results.db")
-        if not os.path.exists(path):
-            return []
-        with sqlite3.connect("file:%s?mode=ro" % path, uri=True, timeout=20) as db:
-            if not db.execute("select count(*) from sqlite_schema where name = 'study'").fetchone()[0]:
-                return []
-            return [row[0] for row in db.execute("select id from study order by id")]
+        return [row[0] for row in self.query("select id from study order by id")]
 
     def processes(self):
         """Those that were started below this box and still run."""
@@ -205,7 +208,7 @@ class Resume(Study):
             try:
                 if len(box.stored()) >= 4:
                     break
-            except sqlite3.Error:
+            except sqlite3.Error:  # copied in the middle of a write
                 pass
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
