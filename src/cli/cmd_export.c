@@ -92,8 +92,9 @@ static ys_status write_json(const struct ys_args *args, const struct ys_graph *g
 static ys_status export_model(const struct ys_args *args)
 {
     struct ys_graph *graph = NULL;
-    if (!args->model || !args->out || args->word_count)
-        return ys_fail(YS_EINVAL, "write: yardstick export --model=NAME --out=FILE.onnx");
+    if (!args->model || !args->out || args->word_count || args->results || args->format_given)
+        return ys_fail(YS_EINVAL, "a network is written without SELECTOR, --results and --format: yardstick export "
+                                  "--model=NAME --out=FILE.onnx");
     if (!ends_in(args->out, ".onnx") && !ends_in(args->out, ".json"))
         return ys_fail(YS_EINVAL, "--out=%s: a model is written as FILE.onnx or, without weights, as FILE.json",
                        args->out);
@@ -101,6 +102,11 @@ static ys_status export_model(const struct ys_args *args)
     ys_status status = ends_in(args->out, ".onnx") ? write_onnx(args, graph) : write_json(args, graph);
     ys_graph_free(graph);
     return status;
+}
+
+bool ys_command_exports_model(const struct ys_args *args)
+{
+    return args->model || args->out || args->data || args->weights || args->seed || args->precision;
 }
 
 int ys_command_export_model(const struct ys_args *args)

@@ -250,6 +250,13 @@ int ys_command_list(const struct ys_args *args)
     const char *what = args->word_count ? args->words[0] : "";
     if (args->check && strcmp(what, "frameworks") != 0)
         return ys_command_fail(ys_fail(YS_EINVAL, "--check=%s: write list frameworks --check=NAME", args->check));
+    if (args->fresh && !args->check)
+        return ys_command_fail(ys_fail(YS_EINVAL, "--fresh says how a framework is checked: name it, --check=NAME"));
+    if (args->word_count > 2 && strcmp(what, "keys") != 0)
+        return ys_command_fail(ys_fail(YS_EINVAL, "list %s: give one name, not %zu", what, args->word_count - 1));
+    if (args->check && args->word_count > 1)
+        return ys_command_fail(
+            ys_fail(YS_EINVAL, "list frameworks: either %s or --check=%s", args->words[1], args->check));
     if (args->flags.count && !args->check)
         return ys_command_fail(ys_fail(YS_EINVAL,
                                        "--%s says in which mode a framework is checked: name it, --check=NAME",
