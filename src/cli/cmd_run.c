@@ -17,7 +17,7 @@ static ys_status load_job(const struct ys_args *args, struct ys_job *job)
     struct ys_job_hooks hooks = ys_study_job_hooks(args->recipe_dirs);
     if (args->word_count == 0 && args->flags.count == 0)
         return ys_fail(YS_EINVAL, "%s needs a study file or flags; `yardstick init` writes an example", args->verb);
-    if (args->word_count && !ys_fs_exists(args->words[0]))
+    if (args->word_count && strcmp(args->words[0], "-") != 0 && !ys_fs_exists(args->words[0]))
         return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", args->words[0],
                        args->words[0]);
     ys_status status =
