@@ -16,7 +16,8 @@
  *
  * `trials`: in the order of the file, the first key slowest, each an object of
  *
- * `id`: "lenet:framework=pytorch,threads=2", section and factors as written; unique in the study.
+ * `id`: "lenet:framework=pytorch,threads=2", section and factors as written; unique in the study: a value that
+ * could be read as more factors (",threads=" in it, say) stands in quotes.
  *
  * `index`: 3. `section`: "lenet".
  *
