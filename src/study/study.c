@@ -92,10 +92,11 @@ static bool must_end(struct ys_study *study)
 static void cool_down(const struct ys_study *study)
 {
     double wait_s = ys_json_get_number(study->settings, "cooldown_s", 0);
+    char span[32];
     struct pollfd stop = {.fd = ys_stop_fd(), .events = POLLIN};
     if (wait_s <= 0 || study->runs_done == 0)
         return;
-    ys_progress("cooling down for %.0f s", wait_s);
+    ys_progress("cooling down for %s", ys_span_text(wait_s, span, sizeof span));
     (void)poll(&stop, 1, (int)(wait_s * 1000));
 }
 
