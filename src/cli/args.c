@@ -121,6 +121,8 @@ static ys_status take_long(const struct split *split, int at, int found)
 static ys_status add_word(const struct split *split, const char *word)
 {
     const struct ys_verb *verb = split->verb;
+    if (!*word)
+        return ys_fail(YS_EINVAL, "a word is empty; write: yardstick %s %s", verb->name, verb->usage);
     if (verb->most_words >= 0 && split->args->word_count == (size_t)verb->most_words)
         return ys_fail(YS_EINVAL, "\"%s\" is one word too many; write: yardstick %s %s", word, verb->name, verb->usage);
     split->args->words[split->args->word_count++] = word;
