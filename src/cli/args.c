@@ -56,6 +56,19 @@ static ys_status add_dir(const struct ys_flag *flag, const char **dirs, const ch
     return YS_OK;
 }
 
+/* Whether `words` ("f32|f64") has `word`. */
+static bool is_among(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; *at; at += strspn(at, "|")) {
+        size_t size = strcspn(at, "|");
+        if (size == length && memcmp(at, word, size) == 0)
+            return true;
+        at += size;
+    }
+    return false;
+}
+
 /* `value` is NULL for a switch, else not empty. */
 static ys_status set_flag(const struct split *split, const struct ys_flag *flag, const char *value)
 {
@@ -69,7 +82,10 @@ static ys_status set_flag(const struct split *split, const struct ys_flag *flag,
         return add_dir(flag, *(const char ***)field, value);
     case YS_FLAG_FORMAT:
         return split->args->format_given ? given_twice(flag) : set_format(split, value);
+    case YS_FLAG_WORD:
     case YS_FLAG_TEXT:
+        if (flag->kind == YS_FLAG_WORD && !is_among(flag->value, value))
+            return ys_fail(YS_EINVAL, "--%s=%s: write --%s=%s", flag->name, value, flag->name, flag->value);
         if (*text)
             return given_twice(flag);
         *text = value;

@@ -38,15 +38,6 @@ static ys_status build_graph(const struct ys_args *args, struct ys_graph **graph
     return model->build(&input, graph);
 }
 
-static ys_status parse_precision(const struct ys_args *args, enum ys_dtype *dtype)
-{
-    const char *text = args->precision ? args->precision : "f32";
-    *dtype = strcmp(text, "f64") == 0 ? YS_F64 : YS_F32;
-    if (*dtype == YS_F32 && strcmp(text, "f32") != 0)
-        return ys_fail(YS_EINVAL, "--precision=%s: a model is written in f32 or f64", text);
-    return YS_OK;
-}
-
 /* The values of --weights, or those that a run with the seed begins with. */
 static ys_status open_weights(const struct ys_args *args, const struct ys_graph *graph, struct ys_safetensors **weights)
 {
@@ -70,8 +61,7 @@ static ys_status open_weights(const struct ys_args *args, const struct ys_graph 
 static ys_status write_onnx(const struct ys_args *args, const struct ys_graph *graph)
 {
     struct ys_safetensors *weights = NULL;
-    enum ys_dtype dtype;
-    YS_TRY(parse_precision(args, &dtype));
+    const enum ys_dtype dtype = args->precision && strcmp(args->precision, "f64") == 0 ? YS_F64 : YS_F32;
     YS_TRY(open_weights(args, graph, &weights));
     ys_status status = ys_onnx_write(graph, weights, dtype, args->out);
     ys_safetensors_close(weights);

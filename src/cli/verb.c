@@ -48,6 +48,7 @@ static const struct ys_verb verbs[] = {
 
 #define SWITCH(member) YS_FLAG_SWITCH, offsetof(struct ys_args, member)
 #define TEXT(member)   YS_FLAG_TEXT, offsetof(struct ys_args, member)
+#define WORD(member)   YS_FLAG_WORD, offsetof(struct ys_args, member)
 #define DIRS(member)   YS_FLAG_DIRS, offsetof(struct ys_args, member)
 #define FORMAT(member) YS_FLAG_FORMAT, offsetof(struct ys_args, member)
 
@@ -71,7 +72,7 @@ static const struct ys_flag flags[] = {
     {"weights", "FILE", "export", "its weights, a safetensors file; default: those that a run begins with",
      TEXT(weights)},
     {"seed", "N", "export", "seed of the weights that a run begins with [1]", TEXT(seed)},
-    {"precision", "f32|f64", "export", "format of the weights [f32]", TEXT(precision)},
+    {"precision", "f32|f64", "export", "format of the weights [f32]", WORD(precision)},
     {"from", "PROGRAM", "install", "the program that runs its adapter, of a framework that you built", TEXT(from)},
     {"from", "PLACE", "data", "folder or file to import, in the place of a download", TEXT(from)},
     {"unverified", NULL, "data", "take files that are not those published, and mark them", SWITCH(unverified)},

@@ -32,6 +32,11 @@ class BadJobs(Case):
     def test_no_threads(self):
         self.refused(self.HEAD + "threads = 0\n", "study.ys:9:", "threads", "1", "4096")
 
+    def test_a_block_that_adapters_refuse(self):
+        self.refused(self.HEAD + "block = 300000\n", "study.ys:9:", "block = 300000", "1 to 262144")
+        self.refusal("check", *NULL[:-1], "--block=262145", words=["1 to 262144"])
+        self.yardstick("run", *NULL[:-2], "--steps=262145", "--block=262144", "--repeat=1")
+
     def test_ten_thousand_threads(self):
         self.refused(self.HEAD + "threads = 10000\n", "study.ys:9:", "threads", "4096")
 

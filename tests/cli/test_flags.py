@@ -56,6 +56,11 @@ class Flags(Case):
         self.refusal("show", "-q", words=["two dashes"])
         self.refusal("list", "frameworks", "--recipes=nowhere", words=["nowhere"])
 
+    def test_a_flag_whose_value_is_one_of_some_words(self):
+        self.refusal("export", "--model=mlp", "--out=a.onnx", "--precision=f16", words=["--precision=f16", "f32|f64"])
+        self.refusal("export", "--model=mlp", "--out=a.onnx", "--precision=f32|f64", words=["f32|f64"])
+        self.yardstick("export", "--model=mlp", "--out=a.onnx", "--precision=f64")
+
     def test_flags_that_only_go_with_another(self):
         self.refusal("export", "last", "--seed=3", words=["--model=NAME"])
         self.refusal("export", "--model=mlp", "--out=a.json", "--format=json", words=["--format"])
