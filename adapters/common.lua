@@ -40,7 +40,8 @@ local C = ffi.C
 local common = {}
 
 local PROTOCOL = 1
-local LINE_LIMIT = 16 * 1024 * 1024 -- bytes of a message, without its newline
+local LINE_LIMIT = 16777216         -- bytes of a message, without its newline
+local BLOCK_LIMIT = 262144          -- steps in one block: its losses must fit one message
 local LATENCIES_LIMIT = 4096        -- requests that one message reports
 local REPORT_NS = 250000000LL       -- a report of requests is due after this time, so that a slow network is no silence
 local EINTR, MONOTONIC = 4, 1
@@ -607,7 +608,7 @@ function answers.train(server, message)
    local first = next_step(server)
    local begin = integer(message, 'from', 0, server.plan.steps)
    local stop = integer(message, 'to', begin, server.plan.steps)
-   local block = integer(message, 'block', 1, 262144)
+   local block = integer(message, 'block', 1, BLOCK_LIMIT)
    if begin ~= first then
       common.fail('protocol_error', ('training cannot start at step %d: the next step is %d'):format(begin, first))
    end

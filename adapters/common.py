@@ -19,7 +19,8 @@ if sys.path and os.path.abspath(sys.path[0]) == _HERE:
     sys.path.append(sys.path.pop(0))
 
 PROTOCOL = 1
-LINE_LIMIT = 16 << 20  # bytes of a message, without its newline
+LINE_LIMIT = 16777216  # bytes of a message, without its newline
+BLOCK_LIMIT = 262144  # steps in one block: its losses must fit one message
 LATENCIES_LIMIT = 4096  # requests that one message reports
 REPORT_NS = 250000000  # a report of requests is due after this time, so that a slow network is no silence
 
@@ -538,7 +539,7 @@ class _Server:
         first = self._counter()
         begin = self._integer(message, "from", 0, self.plan.steps)
         end = self._integer(message, "to", begin, self.plan.steps)
-        block = self._integer(message, "block", 1, 262144)
+        block = self._integer(message, "block", 1, BLOCK_LIMIT)
         if begin != first:
             raise ProtocolError("training cannot start at step %d: the next step is %d" % (begin, first))
         while first < end:

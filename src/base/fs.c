@@ -1,10 +1,12 @@
 #include "base/fs.h"
 #include "base/atomic_file.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,47 +78,79 @@ ys_status ys_fs_remove_tree(const char *path)
     return result == YS_EIO ? YS_EIO : ys_fail(YS_EIO, "cannot remove %s: %s", path, strerror(errno));
 }
 
+/** Waits until something can be read, the end included. */
+static ys_status wait_readable(int fd)
+{
+    struct pollfd waited[] = {{.fd = fd, .events = POLLIN}, {.fd = ys_stop_fd(), .events = POLLIN}};
+    while (!ys_stop_signal() && poll(waited, 2, -1) < 0 && errno == EINTR) {
+    }
+    return ys_stop_signal() ? ys_stopped() : YS_OK;
+}
+
 /** Appends to `buf` until the end of the file; a byte beyond the limit is a failure. */
-static ys_status read_all(int fd, const char *path, size_t limit_bytes, struct ys_buf *buf)
+static ys_status read_all(int fd, const char *name, bool waits, size_t limit_bytes, struct ys_buf *buf)
 {
     char block[65536];
     size_t total = 0;
-    ssize_t got;
-    while ((got = read(fd, block, sizeof block)) != 0) {
-        if (got < 0 && errno == EINTR)
+    for (;;) {
+        if (waits)
+            YS_TRY(wait_readable(fd));
+        ssize_t got = read(fd, block, sizeof block);
+        if (got == 0)
+            return ys_buf_append(buf, "", 0);
+        if (got < 0 && (errno == EINTR || (waits && errno == EAGAIN)))
             continue;
         if (got < 0)
-            return ys_fail(YS_EIO, "cannot read %s: %s", path, strerror(errno));
+            return ys_fail(YS_EIO, "cannot read %s: %s", name, strerror(errno));
         total += (size_t)got;
         if (total > limit_bytes)
-            return ys_fail(YS_EFORMAT, "%s is larger than the %zu bytes it may have", path, limit_bytes);
+            return ys_fail(YS_EFORMAT, "%s is larger than the %zu bytes it may have", name, limit_bytes);
         YS_TRY(ys_buf_append(buf, block, (size_t)got));
     }
-    return ys_buf_append(buf, "", 0);
 }
 
-ys_status ys_fs_read(const char *path, size_t limit_bytes, struct ys_buf *buf)
+static ys_status read_open(int fd, const char *name, bool any, size_t limit_bytes, struct ys_buf *buf, bool *is_regular)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return ys_fail(YS_EIO, "cannot read %s: %s", name, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return ys_fail(YS_EINVAL, "%s is a folder, not a file", name);
+    *is_regular = S_ISREG(info.st_mode);
+    if (!any && !*is_regular)
+        return ys_fail(YS_EINVAL, "%s is not a regular file", name);
+    size_t size_before = buf->size;
+    ys_status status = read_all(fd, name, !*is_regular, limit_bytes, buf);
+    if (status != YS_OK && buf->data) {
+        buf->size = size_before;
+        buf->data[size_before] = 0;
+    }
+    return status;
+}
+
+static ys_status read_path(const char *path, bool any, size_t limit_bytes, struct ys_buf *buf, bool *is_regular)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a named pipe must not block here */
     if (fd < 0)
         return ys_fail(errno == ENOENT || errno == ENOTDIR ? YS_ENOTFOUND : YS_EIO, "cannot open %s: %s", path,
                        strerror(errno));
-    struct stat info;
-    size_t size_before = buf->size;
-    ys_status status;
-    if (fstat(fd, &info) != 0)
-        status = ys_fail(YS_EIO, "cannot read %s: %s", path, strerror(errno));
-    else if (S_ISDIR(info.st_mode))
-        status = ys_fail(YS_EINVAL, "%s is a folder, not a file", path);
-    else if (!S_ISREG(info.st_mode))
-        status = ys_fail(YS_EINVAL, "%s is not a regular file", path);
-    else
-        status = read_all(fd, path, limit_bytes, buf);
+    ys_status status = read_open(fd, path, any, limit_bytes, buf, is_regular);
     close(fd);
-    if (status != YS_OK && buf->data) {
-        buf->size = size_before;
-        buf->data[size_before] = 0;
-    }
+    return status;
+}
+
+ys_status ys_fs_read(const char *path, size_t limit_bytes, struct ys_buf *buf)
+{
+    bool is_regular;
+    return read_path(path, false, limit_bytes, buf, &is_regular);
+}
+
+ys_status ys_fs_read_any(const char *path, size_t limit_bytes, struct ys_buf *buf, bool *is_regular)
+{
+    if (path)
+        return read_path(path, true, limit_bytes, buf, is_regular);
+    ys_status status = read_open(STDIN_FILENO, "standard input", true, limit_bytes, buf, is_regular);
+    *is_regular = false;
     return status;
 }
 

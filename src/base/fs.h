@@ -14,6 +14,9 @@ ys_status ys_fs_make_dirs(const char *path) YS_MUST_CHECK;   /* as mkdir -p */
 ys_status ys_fs_remove_tree(const char *path) YS_MUST_CHECK; /* a missing path is fine; links are not followed */
 /** Reads a whole regular file of at most `limit_bytes`; a larger one is YS_EFORMAT. `buf` is appended to. */
 ys_status ys_fs_read(const char *path, size_t limit_bytes, struct ys_buf *buf) YS_MUST_CHECK;
+/** The same for whatever can be read to its end, pipes and terminals too; `path` NULL is standard input. Waits for who
+ * writes into a pipe; YS_EINTR when asked to stop meanwhile. *is_regular tells a regular file opened by its path. */
+ys_status ys_fs_read_any(const char *path, size_t limit_bytes, struct ys_buf *buf, bool *is_regular) YS_MUST_CHECK;
 /** Writes under a temporary name in the same folder, syncs, then renames: readers see the old file or the new one. */
 ys_status ys_fs_write(const char *path, const void *data, size_t size) YS_MUST_CHECK;
 /** Sum of the sizes of the regular files below `path`; each inode once. */

@@ -3,18 +3,12 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "job/nearest.h"
-#include "job/option.h"
+#include "cli/verb.h"
 
+#include <getopt.h>
 #include <string.h>
 
-static bool one_of(const char *word, const char *const *words)
-{
-    for (size_t i = 0; words[i]; i++)
-        if (strcmp(word, words[i]) == 0)
-            return true;
-    return false;
-}
+enum { FLAG_LIMIT = 64 };
 
 static char *command_line(int argc, char **argv)
 {
@@ -27,119 +21,198 @@ static char *command_line(int argc, char **argv)
     return ys_buf_take(&line);
 }
 
-static ys_status parse_format(struct ys_args *args, const char *text)
+/* A split under way. `argv[0]` is the word before the first that is left. */
+struct split {
+    struct ys_args *args;
+    const struct ys_verb *verb;
+    int argc;
+    char **argv;
+};
+
+static ys_status set_format(const struct split *split, const char *text)
 {
     static const char *const names[] = {"table", "json", "csv", "md"};
-    for (size_t i = 0; i < 4; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            args->format = (enum ys_format)i;
-            args->format_given = true;
-            return YS_OK;
-        }
-    }
-    return ys_fail(YS_EINVAL, "--format=%s: write table, json, csv or md", text);
+    if (!ys_verb_has_word(split->verb->formats, text))
+        return ys_verb_unknown_format(split->verb, text);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(text, names[i]) == 0)
+            split->args->format = (enum ys_format)i;
+    split->args->format_given = true;
+    return YS_OK;
 }
 
-static bool set_switch(struct ys_args *args, const char *name)
+static ys_status given_twice(const struct ys_flag *flag)
 {
-    const struct {
-        const char *name;
-        bool *field;
-    } switches[] = {
-        {"quiet", &args->quiet},     {"debug", &args->debug},           {"help", &args->help},
-        {"version", &args->version}, {"unverified", &args->unverified}, {"fresh", &args->fresh},
-        {"trace", &args->trace},
-    };
-    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
-        if (strcmp(name, switches[i].name) == 0) {
-            *switches[i].field = true;
+    return ys_fail(YS_EINVAL, "--%s is given twice: keep one of them", flag->name);
+}
+
+static ys_status add_dir(const struct ys_flag *flag, const char **dirs, const char *path)
+{
+    if (!ys_fs_is_dir(path))
+        return ys_fail(YS_EINVAL, "--%s=%s: there is no such folder", flag->name, path);
+    while (*dirs)
+        dirs++;
+    *dirs = path;
+    return YS_OK;
+}
+
+/* Whether `words` ("f32|f64") has `word`. */
+static bool is_among(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; *at; at += strspn(at, "|")) {
+        size_t size = strcspn(at, "|");
+        if (size == length && memcmp(at, word, size) == 0)
             return true;
-        }
+        at += size;
     }
     return false;
 }
 
-static ys_status unknown_flag(const char *name)
+/* `value` is NULL for a switch, else not empty. */
+static ys_status set_flag(const struct split *split, const struct ys_flag *flag, const char *value)
 {
-    static const char *const flags[] = {"quiet", "debug",   "help",    "version", "unverified",
-                                        "fresh", "format",  "results", "recipes", "from",
-                                        "check", "weights", "out",     "trace",   NULL};
-    const char *near = ys_nearest(name, flags);
-    if (!near)
-        near = ys_option_nearest(name);
-    return ys_fail(YS_EINVAL, "there is no flag --%s%s%s%s", name, near ? "; did you mean --" : "", near ? near : "",
-                   near ? "?" : "");
-}
-
-/* A flag of the program's own that has a value; false when `name` is none. */
-static bool set_value(struct ys_args *args, const char *name, const char *value, ys_status *status)
-{
-    const struct {
-        const char *name, **field, *verb; /* of one verb alone */
-    } texts[] = {
-        {"from", &args->from, NULL},
-        {"check", &args->check, NULL},
-        {"results", &args->results, NULL},
-        {"model", &args->model, "export"},
-        {"data", &args->data, "export"},
-        {"seed", &args->seed, "export"},
-        {"precision", &args->precision, "export"},
-        {"weights", &args->weights, "export"},
-        {"out", &args->out, "export"},
-    };
-    size_t count = 0;
-    *status = YS_OK;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (strcmp(name, texts[i].name) == 0 && (!texts[i].verb || strcmp(args->verb, texts[i].verb) == 0)) {
-            *texts[i].field = value;
-            return true;
-        }
+    void *field = (char *)split->args + flag->field;
+    const char **text = field;
+    switch (flag->kind) {
+    case YS_FLAG_SWITCH:
+        *(bool *)field = true;
+        return YS_OK;
+    case YS_FLAG_DIRS:
+        return add_dir(flag, *(const char ***)field, value);
+    case YS_FLAG_FORMAT:
+        return split->args->format_given ? given_twice(flag) : set_format(split, value);
+    case YS_FLAG_WORD:
+    case YS_FLAG_TEXT:
+        if (flag->kind == YS_FLAG_WORD && !is_among(flag->value, value))
+            return ys_fail(YS_EINVAL, "--%s=%s: write --%s=%s", flag->name, value, flag->name, flag->value);
+        if (*text)
+            return given_twice(flag);
+        *text = value;
     }
-    if (strcmp(name, "format") == 0) {
-        *status = parse_format(args, value);
-    } else if (strcmp(name, "recipes") == 0) {
-        if (!ys_fs_is_dir(value))
-            *status = ys_fail(YS_EINVAL, "--recipes=%s: there is no such folder", value);
-        while (args->recipe_dirs[count])
-            count++;
-        args->recipe_dirs[count] = value;
-    } else {
-        return false;
+    return YS_OK;
+}
+
+static size_t name_length(const char *argument)
+{
+    return strcspn(argument + 2, "=");
+}
+
+/* An argument that begins with two dashes and names no flag of the verb: it may be a key of a job, which getopt_long()
+ * cannot list, for names of options and variables are open. */
+static ys_status take_key(const struct split *split, int at)
+{
+    const char *argument = split->argv[at];
+    const bool is_option = strncmp(argument, "--opt.", 6) == 0 || strncmp(argument, "--env.", 6) == 0;
+    bool taken = false;
+    if (split->verb->keys == YS_VERB_ALL_KEYS || (split->verb->keys == YS_VERB_OPTIONS && is_option))
+        YS_TRY(ys_job_flags_take(&split->args->flags, split->argc, split->argv, &at, &taken));
+    if (taken) {
+        optind = at + 1;
+        return YS_OK;
     }
-    return true;
-}
-
-/* The keys that say in which mode `list frameworks --check` checks an adapter. */
-static bool is_mode_key(const struct ys_args *args, const char *flag)
-{
-    return strcmp(args->verb, "list") == 0 && (strncmp(flag, "--opt.", 6) == 0 || strncmp(flag, "--env.", 6) == 0);
-}
-
-/* `argv[*at]` is "--name=value", "--name value" or "--switch". */
-static ys_status parse_own_flag(struct ys_args *args, char **argv, int argc, int *at)
-{
-    char *name = argv[*at] + 2, *equals = strchr(name, '=');
-    ys_status status = YS_OK;
-    if (equals)
-        *equals = 0;
-    if (set_switch(args, name))
-        return equals ? ys_fail(YS_EINVAL, "--%s takes no value", name) : YS_OK;
-    const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[*at + 1] : NULL;
-    if (!set_value(args, name, value ? value : "", &status))
-        return unknown_flag(name);
-    if (!value)
-        return ys_fail(YS_EINVAL, "--%s needs a value", name);
-    *at += !equals;
+    char *name = ys_strndup(argument + 2, name_length(argument));
+    ys_status status = name ? ys_verb_unknown_flag(split->verb, name) : ys_out_of_memory();
+    ys_free(name);
     return status;
 }
 
-static ys_status parse_flag(struct ys_args *args, char **argv, int argc, int *at)
+/* What getopt_long() `found` of the argument at `at`, which begins with two dashes. It takes beginnings of names too,
+ * which would come to mean something else with the next flag: here a name stands in full. */
+static ys_status take_long(const struct split *split, int at, int found)
 {
-    static const char *const job_verbs[] = {"run", "check", "verify", NULL};
-    bool taken = false;
-    if (one_of(args->verb, job_verbs) || is_mode_key(args, argv[*at]))
-        YS_TRY(ys_job_flags_take(&args->flags, argc, argv, at, &taken));
-    return taken ? YS_OK : parse_own_flag(args, argv, argc, at);
+    const char *argument = split->argv[at];
+    const struct ys_flag *flag = ys_verb_flag(split->verb, argument + 2, name_length(argument));
+    if (!flag)
+        return take_key(split, at);
+    if (flag->kind == YS_FLAG_SWITCH)
+        return found == 0 ? set_flag(split, flag, NULL) : ys_fail(YS_EINVAL, "--%s takes no value", flag->name);
+    const bool is_next = argument[2 + name_length(argument)] == 0;
+    if (found != 0 || !*optarg || (is_next && strncmp(optarg, "--", 2) == 0))
+        return ys_fail(YS_EINVAL, "--%s needs a value: write --%s=%s", flag->name, flag->name,
+                       flag->value ? flag->value : "FORMAT");
+    return set_flag(split, flag, optarg);
+}
+
+static ys_status add_word(const struct split *split, const char *word)
+{
+    const struct ys_verb *verb = split->verb;
+    if (!*word)
+        return ys_fail(YS_EINVAL, "a word is empty; write: yardstick %s %s", verb->name, verb->usage);
+    if (verb->most_words >= 0 && split->args->word_count == (size_t)verb->most_words)
+        return ys_fail(YS_EINVAL, "\"%s\" is one word too many; write: yardstick %s %s", word, verb->name, verb->usage);
+    split->args->words[split->args->word_count++] = word;
+    return YS_OK;
+}
+
+static void list_flags(const struct ys_verb *verb, struct option *list)
+{
+    size_t count = 0;
+    for (const struct ys_flag *flag = ys_flags(); flag->name && count < FLAG_LIMIT; flag++)
+        if (ys_verb_flag(verb, flag->name, strlen(flag->name)) == flag)
+            list[count++] = (struct option){.name = flag->name,
+                                            .has_arg = flag->kind == YS_FLAG_SWITCH ? no_argument : required_argument};
+}
+
+static ys_status split_rest(const struct split *split)
+{
+    struct option list[FLAG_LIMIT + 1] = {{0}};
+    int at, found;
+    list_flags(split->verb, list);
+    opterr = 0;
+    optind = 0; /* begins anew */
+    /* '-': words in the order in which they come; ':': a missing value is told from an unknown flag. */
+    while (at = optind ? optind : 1, (found = getopt_long(split->argc, split->argv, "-:h", list, NULL)) != -1) {
+        if (found == 1)
+            YS_TRY(add_word(split, optarg));
+        else if (strncmp(split->argv[at], "--", 2) == 0)
+            YS_TRY(take_long(split, at, found));
+        else if (found == 'h')
+            split->args->help = true;
+        else
+            return ys_fail(YS_EINVAL, "%s: flags begin with two dashes", split->argv[at]);
+    }
+    for (at = optind; at < split->argc; at++)
+        YS_TRY(add_word(split, split->argv[at]));
+    return YS_OK;
+}
+
+/* A switch that every verb has may stand before the verb too. */
+static bool take_early(struct ys_args *args, const char *argument)
+{
+    if (strcmp(argument, "-h") == 0)
+        return args->help = true;
+    for (const struct ys_flag *flag = ys_flags(); flag->name; flag++)
+        if (!flag->verbs && flag->kind == YS_FLAG_SWITCH && strncmp(argument, "--", 2) == 0 &&
+            strcmp(argument + 2, flag->name) == 0)
+            return *(bool *)((char *)args + flag->field) = true;
+    return false;
+}
+
+static bool is_file(const char *word)
+{
+    const char *dot = strrchr(word, '.');
+    return (dot && strcmp(dot, ".ys") == 0) || strchr(word, '/') != NULL;
+}
+
+static ys_status split_all(int argc, char **argv, struct ys_args *args)
+{
+    int at = 1;
+    while (at < argc && take_early(args, argv[at]))
+        at++;
+    if (at == argc)
+        return YS_OK;
+    if (argv[at][0] == '-')
+        return ys_fail(YS_EINVAL, "say what to do before %s: yardstick run STUDY.ys, or yardstick --help", argv[at]);
+    const bool implied = is_file(argv[at]);
+    args->verb = implied ? "run" : argv[at];
+    const struct ys_verb *verb = ys_verb_find(args->verb);
+    if (!verb)
+        return ys_verb_unknown(args->verb);
+    if (!verb->run)
+        return ys_fail(YS_EINVAL, "%s is not yet available", verb->name);
+    at -= implied;
+    return split_rest(&(struct split){args, verb, argc - at, argv + at});
 }
 
 ys_status ys_args_parse(int argc, char **argv, struct ys_args *args)
@@ -152,23 +225,7 @@ ys_status ys_args_parse(int argc, char **argv, struct ys_args *args)
     };
     if (!args->words || !args->recipe_dirs || !args->command)
         return ys_out_of_memory();
-    int at = 1;
-    if (at < argc && argv[at][0] != '-') {
-        const char *dot = strrchr(argv[at], '.');
-        bool file = (dot && strcmp(dot, ".ys") == 0) || strchr(argv[at], '/') != NULL;
-        args->verb = file ? "run" : argv[at++];
-    }
-    for (; at < argc; at++) {
-        if (strcmp(argv[at], "-h") == 0)
-            args->help = true;
-        else if (strncmp(argv[at], "--", 2) == 0 && argv[at][2])
-            YS_TRY(parse_flag(args, argv, argc, &at));
-        else if (argv[at][0] == '-' && argv[at][1])
-            return ys_fail(YS_EINVAL, "%s: flags begin with two dashes", argv[at]);
-        else
-            args->words[args->word_count++] = argv[at];
-    }
-    return YS_OK;
+    return split_all(argc, argv, args);
 }
 
 void ys_args_fini(struct ys_args *args)

@@ -1,4 +1,4 @@
-/* The command line, split: a verb, words, flags of the program, and flags that are keys of a job. */
+/* The command line, split: a verb, words, flags of the verb, and flags that are keys of a job. */
 #ifndef YS_CLI_ARGS_H
 #define YS_CLI_ARGS_H
 
@@ -11,23 +11,23 @@
 enum ys_format { YS_FORMAT_TABLE, YS_FORMAT_JSON, YS_FORMAT_CSV, YS_FORMAT_MD };
 
 struct ys_args {
-    const char *verb;   /* "run", "list", ... */
+    const char *verb;   /* "run", "list", ...; "" when none was given */
     const char **words; /* after the verb, without flags */
     size_t word_count;
     struct ys_job_flags flags; /* keys of a job, in order */
     const char **recipe_dirs;  /* ended by NULL */
     const char *results;       /* NULL: the default folder */
-    const char *from;          /* data fetch --from DIR, install --from PROGRAM */
+    const char *from;          /* data fetch --from PLACE, install --from PROGRAM */
     const char *check;         /* list frameworks --check NAME */
     /* export --model NAME --out FILE */
     const char *model, *data, *seed, *precision, *weights, *out;
     enum ys_format format;
-    bool format_given, quiet, debug, help, version, unverified, fresh, trace;
+    bool format_given, quiet, debug, help, version, unverified, fresh, trace, dry_run;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 
-/** Splits argv. Keys of a job are flags of run, check and verify only, opt.* and env.* of list too. YS_EINVAL names the
- * flag and the nearest one. */
+/** Splits argv. Which flags there are, and whose they are, stands in cli/verb.h; they may stand before and after words,
+ * and what follows "--" are words. YS_EINVAL names the verb and the flag. */
 ys_status ys_args_parse(int argc, char **argv, struct ys_args *args) YS_MUST_CHECK;
 void ys_args_fini(struct ys_args *args);
 

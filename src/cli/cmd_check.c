@@ -94,7 +94,10 @@ static void put_mode(struct ys_buf *out, const struct ys_args *args)
 static void flush(struct printer *printer)
 {
     ys_progress_clear();
-    printer->broken |= ys_command_print(&printer->out) != 0;
+    if (printer->broken) /* which was said */
+        ys_buf_free(&printer->out);
+    else
+        printer->broken = ys_command_print(&printer->out) != 0;
 }
 
 static void on_case(void *context, const ys_json *line)

@@ -38,15 +38,6 @@ static ys_status build_graph(const struct ys_args *args, struct ys_graph **graph
     return model->build(&input, graph);
 }
 
-static ys_status parse_precision(const struct ys_args *args, enum ys_dtype *dtype)
-{
-    const char *text = args->precision ? args->precision : "f32";
-    *dtype = strcmp(text, "f64") == 0 ? YS_F64 : YS_F32;
-    if (*dtype == YS_F32 && strcmp(text, "f32") != 0)
-        return ys_fail(YS_EINVAL, "--precision=%s: a model is written in f32 or f64", text);
-    return YS_OK;
-}
-
 /* The values of --weights, or those that a run with the seed begins with. */
 static ys_status open_weights(const struct ys_args *args, const struct ys_graph *graph, struct ys_safetensors **weights)
 {
@@ -70,8 +61,7 @@ static ys_status open_weights(const struct ys_args *args, const struct ys_graph 
 static ys_status write_onnx(const struct ys_args *args, const struct ys_graph *graph)
 {
     struct ys_safetensors *weights = NULL;
-    enum ys_dtype dtype;
-    YS_TRY(parse_precision(args, &dtype));
+    const enum ys_dtype dtype = args->precision && strcmp(args->precision, "f64") == 0 ? YS_F64 : YS_F32;
     YS_TRY(open_weights(args, graph, &weights));
     ys_status status = ys_onnx_write(graph, weights, dtype, args->out);
     ys_safetensors_close(weights);
@@ -92,8 +82,9 @@ static ys_status write_json(const struct ys_args *args, const struct ys_graph *g
 static ys_status export_model(const struct ys_args *args)
 {
     struct ys_graph *graph = NULL;
-    if (!args->model || !args->out || args->word_count)
-        return ys_fail(YS_EINVAL, "write: yardstick export --model=NAME --out=FILE.onnx");
+    if (!args->model || !args->out || args->word_count || args->results || args->format_given)
+        return ys_fail(YS_EINVAL, "a network is written without SELECTOR, --results and --format: yardstick export "
+                                  "--model=NAME --out=FILE.onnx");
     if (!ends_in(args->out, ".onnx") && !ends_in(args->out, ".json"))
         return ys_fail(YS_EINVAL, "--out=%s: a model is written as FILE.onnx or, without weights, as FILE.json",
                        args->out);
@@ -101,6 +92,11 @@ static ys_status export_model(const struct ys_args *args)
     ys_status status = ends_in(args->out, ".onnx") ? write_onnx(args, graph) : write_json(args, graph);
     ys_graph_free(graph);
     return status;
+}
+
+bool ys_command_exports_model(const struct ys_args *args)
+{
+    return args->model || args->out || args->data || args->weights || args->seed || args->precision;
 }
 
 int ys_command_export_model(const struct ys_args *args)

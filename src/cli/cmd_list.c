@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/size.h"
 #include "cli/command.h"
 #include "data/dataset.h"
 #include "framework/framework.h"
@@ -131,15 +132,17 @@ static void print_abilities(const ys_json *entry, struct ys_buf *out)
 /* Why it is not ready, what it would take, and the command. */
 static void print_remedy(const ys_json *entry, struct ys_buf *out)
 {
-    double download = (double)ys_json_get_int(entry, "download_bytes", 0);
-    double disk = (double)ys_json_get_int(entry, "disk_bytes", 0);
+    int64_t download_bytes = ys_json_get_int(entry, "download_bytes", 0);
+    int64_t disk_bytes = ys_json_get_int(entry, "disk_bytes", 0);
+    char download[YS_SIZE_TEXT], disk[YS_SIZE_TEXT];
     const char *reason = ys_json_get_text(entry, "reason", NULL), *command = ys_json_get_text(entry, "command", NULL);
     if (reason)
         ys_buf_printf(out, "    %s\n", reason);
     if (command)
         ys_buf_printf(out, "    run: %s", command);
-    if (command && download > 0 && disk > 0)
-        ys_buf_printf(out, "   (about %.0f MB to download, %.2f GB on disk)", download * 1e-6, disk * 1e-9);
+    if (command && download_bytes > 0 && disk_bytes > 0)
+        ys_buf_printf(out, "   (about %s to download, %s on disk)", ys_size_text((uint64_t)download_bytes, download),
+                      ys_size_text((uint64_t)disk_bytes, disk));
     if (command)
         ys_buf_puts(out, "\n");
 }
@@ -160,9 +163,9 @@ static void print_framework(const ys_json *entry, bool full, struct ys_buf *out)
 {
     const ys_json *options = ys_json_get(entry, "options");
     int64_t size = ys_json_get_int(entry, "size_bytes", 0);
-    char disk[32] = "-";
-    if (size)
-        snprintf(disk, sizeof disk, "%.2f GB", (double)size * 1e-9);
+    char disk[YS_SIZE_TEXT] = "-";
+    if (size > 0)
+        ys_size_text((uint64_t)size, disk);
     ys_buf_printf(out, "%-17s %-11s %-11s %7s  %-8s  ", ys_json_get_text(entry, "spec", ""),
                   ys_json_get_text(entry, "version", ""), ys_json_get_text(entry, "state", ""), disk,
                   ys_json_get_text(entry, "python", "-"));
@@ -250,6 +253,13 @@ int ys_command_list(const struct ys_args *args)
     const char *what = args->word_count ? args->words[0] : "";
     if (args->check && strcmp(what, "frameworks") != 0)
         return ys_command_fail(ys_fail(YS_EINVAL, "--check=%s: write list frameworks --check=NAME", args->check));
+    if (args->fresh && !args->check)
+        return ys_command_fail(ys_fail(YS_EINVAL, "--fresh says how a framework is checked: name it, --check=NAME"));
+    if (args->word_count > 2 && strcmp(what, "keys") != 0)
+        return ys_command_fail(ys_fail(YS_EINVAL, "list %s: give one name, not %zu", what, args->word_count - 1));
+    if (args->check && args->word_count > 1)
+        return ys_command_fail(
+            ys_fail(YS_EINVAL, "list frameworks: either %s or --check=%s", args->words[1], args->check));
     if (args->flags.count && !args->check)
         return ys_command_fail(ys_fail(YS_EINVAL,
                                        "--%s says in which mode a framework is checked: name it, --check=NAME",

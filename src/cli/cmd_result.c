@@ -62,8 +62,6 @@ static ys_status open_selected(const struct ys_args *args, struct ys_store **sto
                                int64_t *trial_id)
 {
     YS_TRY(ys_store_open(ys_command_results(args), YS_STORE_READ, store));
-    if (args->word_count > 1)
-        return ys_fail(YS_EINVAL, "%s takes one selector, not %zu", args->verb, args->word_count);
     return ys_store_select(*store, args->word_count ? args->words[0] : "last", study_id, trial_id);
 }
 
@@ -179,13 +177,9 @@ int ys_command_export(const struct ys_args *args)
     struct ys_store *store = NULL;
     int64_t study_id = 0, trial_id = 0;
     struct ys_buf out = {0};
-    ys_status status = YS_OK;
-    if (args->model || args->out)
+    if (ys_command_exports_model(args))
         return ys_command_export_model(args);
-    if (args->format_given && args->format != YS_FORMAT_JSON)
-        status = ys_fail(YS_EINVAL, "export writes JSON Lines; for a table use: yardstick show --format=csv");
-    if (status == YS_OK)
-        status = open_selected(args, &store, &study_id, &trial_id);
+    ys_status status = open_selected(args, &store, &study_id, &trial_id);
     if (status == YS_OK)
         status = export_study(store, study_id, trial_id, &out);
     int code = status == YS_OK ? ys_command_print(&out) : ys_command_fail(status);

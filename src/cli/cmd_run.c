@@ -15,11 +15,9 @@
 static ys_status load_job(const struct ys_args *args, struct ys_job *job)
 {
     struct ys_job_hooks hooks = ys_study_job_hooks(args->recipe_dirs);
-    if (args->word_count > 1)
-        return ys_fail(YS_EINVAL, "%s takes one study file, not %zu", args->verb, args->word_count);
     if (args->word_count == 0 && args->flags.count == 0)
         return ys_fail(YS_EINVAL, "%s needs a study file or flags; `yardstick init` writes an example", args->verb);
-    if (args->word_count && !ys_fs_exists(args->words[0]))
+    if (args->word_count && strcmp(args->words[0], "-") != 0 && !ys_fs_exists(args->words[0]))
         return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", args->words[0],
                        args->words[0]);
     ys_status status =
@@ -81,13 +79,24 @@ int ys_command_run(const struct ys_args *args)
     return code;
 }
 
+/* Where there are no results there is nothing to go on with, and nothing to be made. */
+static ys_status need_results(const char *folder)
+{
+    struct ys_store *store = NULL;
+    ys_status status = ys_store_open(folder, YS_STORE_READ, &store);
+    ys_store_close(store);
+    return status == YS_ENOTFOUND ? status : YS_OK;
+}
+
 int ys_command_resume(const struct ys_args *args)
 {
     struct ys_study_options options = study_options(args);
     struct ys_store *store = NULL;
     int64_t study_id = 0;
     int exit_code = 0;
-    ys_status status = open_for_writing(ys_command_results(args), &store);
+    ys_status status = need_results(ys_command_results(args));
+    if (status == YS_OK)
+        status = open_for_writing(ys_command_results(args), &store);
     if (status == YS_OK)
         status = ys_store_select(store, args->word_count ? args->words[0] : "last", &study_id, NULL);
     if (status == YS_OK)

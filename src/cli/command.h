@@ -2,6 +2,8 @@
 #ifndef YS_CLI_COMMAND_H
 #define YS_CLI_COMMAND_H
 
+#include "base/buf.h"
+#include "base/json.h"
 #include "cli/args.h"
 
 int ys_command_run(const struct ys_args *args);
@@ -16,8 +18,11 @@ int ys_command_data(const struct ys_args *args);
 int ys_command_show(const struct ys_args *args);
 int ys_command_report(const struct ys_args *args);
 int ys_command_export(const struct ys_args *args);
-int ys_command_export_model(const struct ys_args *args); /* export --model */
+bool ys_command_exports_model(const struct ys_args *args); /* whether any flag of a network is given */
+int ys_command_export_model(const struct ys_args *args);   /* export --model */
+int ys_command_clean(const struct ys_args *args);
 int ys_command_init(const struct ys_args *args);
+int ys_command_help(const struct ys_args *args);
 
 /** Prints the recorded message as an error, and gives the exit code that belongs to the status. */
 int ys_command_fail(ys_status status);

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/size.h"
 #include "base/stop.h"
 #include "framework/env_lock.h"
 
@@ -342,18 +343,22 @@ static ys_status clear(const char *folder)
 static void say_installed(const struct ys_recipe *recipe, const char *version, uint64_t start_ns)
 {
     struct ys_environment made = {0};
+    char size[YS_SIZE_TEXT], span[32];
     if (ys_environment_read(recipe, version, &made) == YS_OK)
-        ys_log_info("installed %s %s with Python %s: %.2f GB, in %.0f s", recipe->title, version, made.python,
-                    (double)made.size_bytes * 1e-9, (double)(ys_time_ns() - start_ns) * 1e-9);
+        ys_log_info("installed %s %s with Python %s: %s, in %s", recipe->title, version, made.python,
+                    ys_size_text(made.size_bytes, size),
+                    ys_span_text((double)(ys_time_ns() - start_ns) * 1e-9, span, sizeof span));
     ys_environment_fini(&made);
 }
 
 static ys_status make_afresh(const struct ys_recipe *recipe, const char *version, const char *folder)
 {
     uint64_t start_ns = ys_time_ns();
+    char download[YS_SIZE_TEXT], disk[YS_SIZE_TEXT];
     if (recipe->download_bytes && recipe->disk_bytes)
-        ys_log_info("installing %s %s: about %.0f MB to download, %.2f GB on disk, into %s", recipe->title, version,
-                    (double)recipe->download_bytes * 1e-6, (double)recipe->disk_bytes * 1e-9, folder);
+        ys_log_info("installing %s %s: about %s to download, %s on disk, into %s", recipe->title, version,
+                    ys_size_text((uint64_t)recipe->download_bytes, download),
+                    ys_size_text((uint64_t)recipe->disk_bytes, disk), folder);
     else
         ys_log_info("installing %s %s into %s", recipe->title, version, folder);
     YS_TRY(clear(folder));

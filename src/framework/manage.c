@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/size.h"
 #include "base/stop.h"
 #include "framework/environment.h"
 
@@ -35,14 +36,15 @@ static ys_status find_recipe(const char *spec, const char *const *recipe_dirs, s
 static ys_status install(const struct ys_recipe *recipe, const char *version, bool *present)
 {
     struct ys_environment environment;
+    char size[YS_SIZE_TEXT];
     YS_TRY(ys_environment_read(recipe, version, &environment));
     ys_status status = YS_OK;
     *present = environment.complete;
     if (environment.complete && recipe->get)
         ys_log_info("%s %s is installed: %s runs it", recipe->title, version, environment.interpreter);
     else if (environment.complete)
-        ys_log_info("%s %s is installed in %s (%.2f GB)", recipe->title, version, environment.folder,
-                    (double)environment.size_bytes * 1e-9);
+        ys_log_info("%s %s is installed in %s (%s)", recipe->title, version, environment.folder,
+                    ys_size_text(environment.size_bytes, size));
     else if (recipe->get)
         status =
             ys_fail(YS_EUNSUPPORTED, "%s, then name the program that runs it: yardstick install %s@%s --from=PROGRAM",
@@ -96,9 +98,10 @@ static bool has_room(const char *folder, const char *spec, const ys_json *entry)
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (need + RESERVE_BYTES <= room)
         return true;
-    ys_log_info("skipped %s: installing it takes %.1f GB, and of the %.1f GB that are free in %s %.0f GB are kept for "
-                "data and results",
-                spec, (double)need * 1e-9, (double)room * 1e-9, folder, (double)RESERVE_BYTES * 1e-9);
+    char needed[YS_SIZE_TEXT], free_now[YS_SIZE_TEXT], reserve[YS_SIZE_TEXT];
+    ys_log_info(
+        "skipped %s: installing it takes %s, and of the %s that are free in %s %s are kept for data and results", spec,
+        ys_size_text(need, needed), ys_size_text(room, free_now), folder, ys_size_text(RESERVE_BYTES, reserve));
     return false;
 }
 

@@ -486,7 +486,7 @@ ys_status ys_recipe_version(const struct ys_recipe *recipe, const char *asked, c
     ys_status status = YS_OK;
     if (!*version)
         status = ys_fail(YS_ENOTFOUND, "the recipe of %s has no version \"%s\" (it has: %s)", recipe->name, asked,
-                         ys_buf_text(&known));
+                         known.size ? ys_buf_text(&known) : "none");
     ys_buf_free(&known);
     return status;
 }

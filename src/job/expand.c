@@ -187,12 +187,43 @@ static void note(ys_status *status, ys_status more)
         *status = more;
 }
 
+/* Whether `text`, followed by other factors of an id, could be read as more than one of them: with a comma and a key in
+ * it, or the quote that says that it is quoted. */
+static bool needs_quotes(const char *text)
+{
+    if (*text == '"')
+        return true;
+    for (const char *at = text; (at = strchr(at, ',')); at++) {
+        size_t length = strcspn(at + 1, ",=");
+        char *key = at[1 + length] == '=' ? ys_strndup(at + 1, length) : NULL;
+        const bool is_key = key && ys_option_find(key);
+        ys_free(key);
+        if (is_key)
+            return true;
+    }
+    return false;
+}
+
+/* Different values of a factor, whatever is in them, must not make one id. */
+static void put_id_value(const char *text, struct ys_buf *id)
+{
+    if (!needs_quotes(text)) {
+        ys_buf_puts(id, text);
+        return;
+    }
+    ys_buf_puts(id, "\"");
+    for (; *text; text++)
+        ys_buf_printf(id, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    ys_buf_puts(id, "\"");
+}
+
 /* Adds "key=text" to the id and the value to the factors. */
 static void add_factor(const char *key, const char *text, const ys_json *value, struct ys_buf *id, ys_json *factors,
                        ys_status *status)
 {
     ys_buf_puts(id, ys_json_size(factors) == 0 ? ":" : ",");
-    ys_buf_printf(id, "%s=%s", key, ys_json_text(value, text));
+    ys_buf_printf(id, "%s=", key);
+    put_id_value(ys_json_text(value, text), id);
     note(status, ys_json_set(factors, key, ys_json_copy(value)));
 }
 

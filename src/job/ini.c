@@ -24,6 +24,7 @@ struct ys_ini_memory {
 
 struct frame {
     const char *name, *folder; /* folder NULL: no includes */
+    const char *path;          /* to read; NULL: standard input */
     struct stat identity;      /* all zero when it is not a file */
     const struct frame *outer;
     int depth, line;
@@ -33,6 +34,7 @@ struct frame {
 struct reader {
     struct ys_ini *ini;
     size_t section_capacity, entry_capacity, total_bytes;
+    bool any; /* reads pipes too */
 };
 
 /* One line: `text` is not ended by 0. */
@@ -56,7 +58,7 @@ ys_status ys_ini_fail(const struct ys_ini_place *place, const char *format, ...)
 
 ys_status ys_ini_fail_in(const struct ys_ini_place *place, ys_status status)
 {
-    if (status != YS_ENOMEM && status != YS_EIO && status != YS_EINTERNAL)
+    if (status != YS_ENOMEM && status != YS_EIO && status != YS_EINTERNAL && status != YS_EINTR)
         status = YS_EINVAL;
     if (place->line == 0)
         return ys_fail_in(status, "%s", place->file);
@@ -281,9 +283,14 @@ static ys_status fail_chain(const struct frame *outer, const struct ys_ini_place
 static ys_status read_file(struct reader *reader, struct frame *frame)
 {
     struct ys_buf text = {0};
-    ys_status status = ys_fs_read(frame->name, FILE_LIMIT_BYTES, &text);
-    if (status == YS_OK && stat(frame->name, &frame->identity) != 0)
+    bool is_regular = true;
+    ys_status status = reader->any ? ys_fs_read_any(frame->path, FILE_LIMIT_BYTES, &text, &is_regular)
+                                   : ys_fs_read(frame->path, FILE_LIMIT_BYTES, &text);
+    if (status == YS_OK && (!frame->path || stat(frame->path, &frame->identity) != 0))
         memset(&frame->identity, 0, sizeof frame->identity); /* gone since: then it cannot be part of a loop */
+    if (!is_regular)
+        frame->folder = "."; /* that of a pipe says nothing */
+    reader->ini->is_stream |= !is_regular && !frame->outer;
     if (status == YS_OK)
         status = read_text(reader, frame, ys_buf_text(&text), text.size);
     ys_buf_free(&text);
@@ -305,6 +312,7 @@ static ys_status read_include(struct reader *reader, struct frame *outer, const 
         return ys_ini_fail(&entry->place, "include = %s: files cannot be included here", entry->value);
     struct frame frame = {.outer = outer, .depth = outer->depth + 1, .opened_by = outer->opened_by};
     YS_TRY(include_path(reader, outer, entry->value, &frame.name));
+    frame.path = frame.name;
     struct stat identity;
     for (const struct frame *above = outer; above && stat(frame.name, &identity) == 0; above = above->outer)
         if (above->identity.st_ino == identity.st_ino && above->identity.st_dev == identity.st_dev)
@@ -434,9 +442,10 @@ static ys_status read_text(struct reader *reader, struct frame *frame, const cha
     return YS_OK;
 }
 
-static ys_status read_all(struct ys_ini *ini, struct frame *frame, const char *text, size_t size)
+/* `text` NULL: what frame->path names. */
+static ys_status read_all(struct ys_ini *ini, struct frame *frame, bool any, const char *text, size_t size)
 {
-    struct reader reader = {.ini = ini};
+    struct reader reader = {.ini = ini, .any = any};
     memset(ini, 0, sizeof *ini);
     ys_status status = YS_ENOMEM;
     if ((frame->name = keep(ini, frame->name, strlen(frame->name))))
@@ -452,21 +461,31 @@ static ys_status read_all(struct ys_ini *ini, struct frame *frame, const char *t
     return status;
 }
 
-ys_status ys_ini_read(const char *path, struct ys_ini *ini)
+static ys_status read_path(const char *path, bool any, struct ys_ini *ini)
 {
-    char *folder = ys_path_dir(path);
+    char *folder = ys_path_dir(path ? path : "");
     if (!folder)
         return ys_out_of_memory();
-    struct frame frame = {.name = path, .folder = folder, .depth = 1};
-    ys_status status = read_all(ini, &frame, NULL, 0);
+    struct frame frame = {.name = path ? path : "standard input", .path = path, .folder = folder, .depth = 1};
+    ys_status status = read_all(ini, &frame, any, NULL, 0);
     ys_free(folder);
     return status;
+}
+
+ys_status ys_ini_read(const char *path, struct ys_ini *ini)
+{
+    return read_path(path, false, ini);
+}
+
+ys_status ys_ini_read_any(const char *path, struct ys_ini *ini)
+{
+    return read_path(path, true, ini);
 }
 
 ys_status ys_ini_parse(const char *name, const char *text, size_t size, const char *folder, struct ys_ini *ini)
 {
     struct frame frame = {.name = name, .folder = folder, .depth = 1};
-    return read_all(ini, &frame, text, size);
+    return read_all(ini, &frame, false, text, size);
 }
 
 void ys_ini_fini(struct ys_ini *ini)

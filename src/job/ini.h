@@ -48,11 +48,15 @@ struct ys_ini {
     struct ys_buf
         text; /* the lines read, each include replaced by the lines of its file (between comments that name it) */
     struct ys_ini_memory *memory;
+    bool is_stream; /* read from standard input or a pipe */
 };
 
 /** Reads a file with all it includes. YS_ENOTFOUND, YS_EIO: it cannot be opened. `ini` needs no initial value, and is
  * empty on failure. */
 ys_status ys_ini_read(const char *path, struct ys_ini *ini) YS_MUST_CHECK;
+/** The same for whatever can be read: pipes, and with NULL standard input, from which relative includes start at the
+ * current folder. Files that are included may be pipes as well. */
+ys_status ys_ini_read_any(const char *path, struct ys_ini *ini) YS_MUST_CHECK;
 /** The same for `size` bytes of text, which errors call `name`. `folder` is where includes start; NULL refuses them. */
 ys_status ys_ini_parse(const char *name, const char *text, size_t size, const char *folder,
                        struct ys_ini *ini) YS_MUST_CHECK;

@@ -16,7 +16,8 @@
  *
  * `trials`: in the order of the file, the first key slowest, each an object of
  *
- * `id`: "lenet:framework=pytorch,threads=2", section and factors as written; unique in the study.
+ * `id`: "lenet:framework=pytorch,threads=2", section and factors as written; unique in the study: a value that
+ * could be read as more factors (",threads=" in it, say) stands in quotes.
  *
  * `index`: 3. `section`: "lenet".
  *
@@ -67,8 +68,9 @@ ys_status ys_job_flags_take(struct ys_job_flags *flags, int argc, char *const *a
                             bool *taken) YS_MUST_CHECK;
 void ys_job_flags_fini(struct ys_job_flags *flags);
 
-/** Reads the study at `path`; NULL: `flags` alone describe it, in one section called "run". `hooks` may be NULL.
- * YS_ENOTFOUND and YS_EIO: the file cannot be opened. `job` needs no initial value and is empty on failure. */
+/** Reads the study at `path`, which may be a pipe, "-" for standard input; NULL: `flags` alone describe it, in one
+ * section called "run". `hooks` may be NULL. YS_EINTR: asked to stop while waiting for a pipe. YS_ENOTFOUND and YS_EIO:
+ * the file cannot be opened. `job` needs no initial value and is empty on failure. */
 ys_status ys_job_load(const char *path, const struct ys_job_flag *flags, size_t count, const struct ys_job_hooks *hooks,
                       struct ys_job *job) YS_MUST_CHECK;
 /** The same for `size` bytes of text, which errors call `name`; includes are refused. */

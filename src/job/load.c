@@ -26,10 +26,10 @@ static ys_status check_version(const struct ys_resolver *resolver)
     return YS_OK;
 }
 
-/* The file's name without its ending, made a name. NULL without memory. */
+/* The file's name without its ending, made a name; what comes through a pipe has none. NULL without memory. */
 static char *default_name(const struct ys_resolver *resolver)
 {
-    if (!resolver->has_file)
+    if (!resolver->has_file || resolver->ini.is_stream)
         return ys_strdup("run");
     char *name = ys_strdup(ys_path_base(resolver->path));
     char *dot = name ? strrchr(name, '.') : NULL;
@@ -176,10 +176,14 @@ static ys_status load(struct ys_resolver *resolver, const struct ys_job_flag *fl
 ys_status ys_job_load(const char *path, const struct ys_job_flag *flags, size_t count, const struct ys_job_hooks *hooks,
                       struct ys_job *job)
 {
-    struct ys_resolver resolver = {.path = path ? path : "command line", .has_file = path != NULL};
+    const bool is_input = path && strcmp(path, "-") == 0;
+    struct ys_resolver resolver = {.path = is_input ? "standard input"
+                                           : path   ? path
+                                                    : "command line",
+                                   .has_file = path != NULL};
     *job = (struct ys_job){0};
     if (path)
-        YS_TRY(ys_ini_read(path, &resolver.ini));
+        YS_TRY(ys_ini_read_any(is_input ? NULL : path, &resolver.ini));
     return load(&resolver, flags, count, hooks, job);
 }
 

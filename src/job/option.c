@@ -1,6 +1,7 @@
 #include "job/option.h"
 
 #include "job/nearest.h"
+#include "yardstick/protocol.h"
 
 #include <string.h>
 
@@ -49,7 +50,8 @@ static const struct ys_option options[] = {
      .help = "how batches reach the framework: from one prepared file that all of them map"},
     {"batch", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 1048576, .unit = "rows", .standard = "64",
      .help = "rows of a batch"},
-    {"block", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 1000000, .unit = "steps", .standard = "10",
+    {"block", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = YS_PROTOCOL_BLOCK_LIMIT, .unit = "steps",
+     .standard = "10",
      .help = "steps between two synchronisations: the unit of timing; 1 gives single step times"},
     {"epochs", YS_OPTION_WORK, YS_OPTION_INT, .mode = "train", .axis = true, .low = 1, .high = 1000000, .standard = "1",
      .help = "length of training in passes over the data; takes the place of an inherited steps or requests"},

@@ -99,7 +99,7 @@ static ys_status parse_text(const struct ys_option *option, const char *key, con
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
     size_t length = strlen(text), name = strspn(text, letters);
-    if (option->type == YS_OPTION_NAME && (name < length || length > NAME_LIMIT))
+    if (option->type == YS_OPTION_NAME && (name < length || length == 0 || length > NAME_LIMIT))
         return refuse(key, text, "this is no name", option);
     if (option->type == YS_OPTION_PATH && length == 0)
         return refuse(key, text, "this is empty", option);

@@ -1,5 +1,7 @@
 #include "job/schedule.h"
 
+#include "data/order.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -88,23 +90,45 @@ static double rate_of(const struct ys_schedule *schedule, double lr, int64_t k, 
     }
 }
 
-ys_status ys_schedule_fill(const ys_json *keys, int64_t total, int64_t steps, double *rates)
+static ys_status parse(const ys_json *keys, struct ys_schedule *schedule, double *lr)
 {
     const char *text = ys_json_get_text(keys, "schedule", "constant");
+    ys_status status = ys_schedule_parse(text, schedule);
+    const bool trains = strcmp(ys_json_get_text(keys, "mode", "train"), "train") == 0;
+    *lr = trains ? ys_json_get_number(keys, "lr", 0) : 0;
+    return status == YS_OK ? YS_OK : ys_fail_in(status, "schedule = %s", text);
+}
+
+static ys_status infinite(const ys_json *keys, int64_t step)
+{
+    return ys_fail(YS_EINVAL, "schedule = %s: the learning rate is infinite from step %lld on: use a smaller factor",
+                   ys_json_get_text(keys, "schedule", "constant"), (long long)step);
+}
+
+ys_status ys_schedule_check(const ys_json *keys, int64_t total)
+{
     struct ys_schedule schedule;
-    ys_status status = ys_schedule_parse(text, &schedule);
-    if (status != YS_OK)
-        return ys_fail_in(status, "schedule = %s", text);
-    bool trains = strcmp(ys_json_get_text(keys, "mode", "train"), "train") == 0;
-    double lr = trains ? ys_json_get_number(keys, "lr", 0) : 0;
+    double lr;
+    YS_TRY(parse(keys, &schedule, &lr));
+    if (schedule.form != &forms[STEP] || schedule.numbers[1] <= 1)
+        return YS_OK; /* the others never rise above lr */
+    for (int64_t k = (int64_t)schedule.numbers[0]; k < total - schedule.warmup; k += (int64_t)schedule.numbers[0])
+        if (!isfinite(lr *= schedule.numbers[1]))
+            return infinite(keys, k + schedule.warmup);
+    return YS_OK;
+}
+
+ys_status ys_schedule_fill(const ys_json *keys, int64_t total, int64_t steps, double *rates)
+{
+    struct ys_schedule schedule;
+    double lr;
+    YS_TRY(parse(keys, &schedule, &lr));
     for (int64_t s = 0; s < steps; s++) {
         int64_t k = s - schedule.warmup;
         rates[s] = k < 0 ? lr * ((double)(s + 1) / (double)schedule.warmup)
                          : rate_of(&schedule, lr, k, total - schedule.warmup, s > 0 ? rates[s - 1] : lr);
         if (!isfinite(rates[s]))
-            return ys_fail(YS_EINVAL,
-                           "schedule = %s: the learning rate is infinite from step %lld on: use a smaller factor", text,
-                           (long long)s);
+            return infinite(keys, s);
     }
     return YS_OK;
 }
@@ -127,6 +151,10 @@ ys_status ys_job_steps(const ys_json *keys, int64_t train_count, int64_t *steps)
     }
     if (wanted < 1)
         return ys_fail(YS_EINVAL, "neither steps nor epochs says how long training is: give one of them");
+    if (wanted > YS_ORDER_MAX_ROWS / batch)
+        return ys_fail(YS_EINVAL,
+                       "%lld steps of %lld rows are more than the %lld rows that one run can have: use fewer",
+                       (long long)wanted, (long long)batch, (long long)YS_ORDER_MAX_ROWS);
     *steps = wanted;
     return YS_OK;
 }

@@ -145,7 +145,7 @@ static ys_status check_plan(struct server *server, const ys_json *plan)
     YS_TRY(need_int(plan, "batch", 1, INT32_MAX, &server->batch));
     YS_TRY(need_int(plan, "steps", 1, INT64_MAX, &server->steps));
     if (!server->infers)
-        YS_TRY(need_int(plan, "block", 1, YS_ADAPTER_BLOCK_LIMIT, &checked));
+        YS_TRY(need_int(plan, "block", 1, YS_PROTOCOL_BLOCK_LIMIT, &checked));
     if (!ys_json_get_text(plan, "folder", NULL))
         return ys_fail(YS_EPROTOCOL, "the plan lacks \"folder\", the folder that answers are written to");
     return YS_OK;
@@ -272,7 +272,7 @@ static ys_status on_train(struct server *server, const struct request *request)
     int64_t from, to, block;
     YS_TRY(need_int(request->message, "from", 0, server->steps, &from));
     YS_TRY(need_int(request->message, "to", from, server->steps, &to));
-    YS_TRY(need_int(request->message, "block", 1, YS_ADAPTER_BLOCK_LIMIT, &block));
+    YS_TRY(need_int(request->message, "block", 1, YS_PROTOCOL_BLOCK_LIMIT, &block));
     if (from != server->next)
         return ys_fail(YS_EPROTOCOL, "training cannot start at step %lld: the next step is %lld", (long long)from,
                        (long long)server->next);

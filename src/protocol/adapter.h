@@ -9,12 +9,11 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "protocol/block.h"
+#include "yardstick/protocol.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define YS_PROTOCOL_VERSION    1
-#define YS_ADAPTER_BLOCK_LIMIT 262144 /* steps in one block: its losses must fit one message */
 
 /** What an adapter says of itself in `hello`; the lists end with NULL. Its features follow from its functions. */
 struct ys_adapter_about {

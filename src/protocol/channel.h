@@ -8,11 +8,13 @@
 
 #include "base/json.h"
 #include "base/status.h"
+#include "yardstick/protocol.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define YS_CHANNEL_LINE_LIMIT ((size_t)16 << 20) /* bytes of a line, without its newline */
+#define YS_CHANNEL_LINE_LIMIT ((size_t)YS_PROTOCOL_LINE_LIMIT) /* bytes of a line, without its newline */
 
 struct ys_channel;
 

@@ -3,10 +3,12 @@
 #ifndef YS_PROTOCOL_LATENCY_H
 #define YS_PROTOCOL_LATENCY_H
 
+#include "yardstick/protocol.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-#define YS_LATENCIES_LIMIT 4096 /* requests in one message */
+#define YS_LATENCIES_LIMIT YS_PROTOCOL_LATENCIES_LIMIT /* requests in one message */
 
 struct ys_latencies {
     int64_t first;                           /* request, counted from 0 */

@@ -46,19 +46,21 @@ static ys_status check_counts(const struct ys_run *run, const ys_json *message, 
 static ys_status check_times(const struct ys_run *run, int64_t start_ns, int64_t end_ns)
 {
     const char *message = run->infers ? "message" : "block", *step = run->infers ? "request" : "step";
+    char span[32];
     int64_t now_ns = (int64_t)ys_time_ns(), earliest_ns = (int64_t)run->last_end_ns;
     if (start_ns < earliest_ns)
-        return ys_fail(YS_EPROTOCOL, "the %s from %s %" PRId64 " says that it began %.6f s before %s", message, step,
-                       run->next_step, (double)(earliest_ns - start_ns) * 1e-9,
+        return ys_fail(YS_EPROTOCOL, "the %s from %s %" PRId64 " says that it began %s before %s", message, step,
+                       run->next_step, ys_span_text((double)(earliest_ns - start_ns) * 1e-9, span, sizeof span),
                        run->last_end_ns == run->asked_ns ? "it was asked for" : "the one before it ended");
     if (end_ns < start_ns)
         return ys_fail(YS_EPROTOCOL, "the %s from %s %" PRId64 " says that it ended before it began", message, step,
                        run->next_step);
     if (end_ns > now_ns)
         return ys_fail(YS_EPROTOCOL,
-                       "the %s from %s %" PRId64 " says that it ended %.6f s after its message came; is its clock "
+                       "the %s from %s %" PRId64 " says that it ended %s after its message came; is its clock "
                        "CLOCK_MONOTONIC?",
-                       message, step, run->next_step, (double)(end_ns - now_ns) * 1e-9);
+                       message, step, run->next_step,
+                       ys_span_text((double)(end_ns - now_ns) * 1e-9, span, sizeof span));
     return YS_OK;
 }
 

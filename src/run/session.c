@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/size.h"
 #include "base/stop.h"
 #include "run/session_internal.h"
 #include <errno.h>
@@ -230,10 +231,12 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
     if (now_ns >= session->wall_limit_ns)
         return ys_session_fail(session, "timeout_wall", "the run was not done after %g s (run_time_limit)",
                                session->launch.run_time_limit_s);
-    if (session->launch.memory_limit_bytes && session->sampled_rss_bytes > session->launch.memory_limit_bytes)
-        return ys_session_fail(session, "oom_host", "its processes held %.0f MB, more than the %.0f MB of memory_limit",
-                               (double)session->sampled_rss_bytes * 1e-6,
-                               (double)session->launch.memory_limit_bytes * 1e-6);
+    if (session->launch.memory_limit_bytes && session->sampled_rss_bytes > session->launch.memory_limit_bytes) {
+        char held[YS_SIZE_TEXT], limit[YS_SIZE_TEXT];
+        ys_size_texts(session->sampled_rss_bytes, session->launch.memory_limit_bytes, held, limit);
+        return ys_session_fail(session, "oom_host", "its processes held %s, more than the %s of memory_limit", held,
+                               limit);
+    }
     if (!session->is_silenced && session->stall_span_ns && now_ns >= session->heard_ns + session->stall_span_ns)
         return ys_session_fail(session, "stalled", "nothing was heard of %s for %g s (stall_limit)", session->program,
                                session->launch.stall_limit_s);

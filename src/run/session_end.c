@@ -242,6 +242,7 @@ static void note_end(struct ys_session *session)
         end->signal = session->ended_value;
     const struct ys_tree_peak *sampled = ys_tree_peak(session->tree);
     struct ys_tree_peak waited = end->peak;
+    char span[32];
     end->peak = *sampled;
     if (waited.process_bytes > end->peak.process_bytes)
         end->peak.process_bytes = waited.process_bytes;
@@ -250,11 +251,10 @@ static void note_end(struct ys_session *session)
     uint64_t waited_ns = end->user_ns + end->system_ns;
     if (session->sampled_cpu_ns > waited_ns + UNWAITED_MIN_NS) {
         end->unwaited_ns = session->sampled_cpu_ns - waited_ns;
-        ys_session_warn(
-            session,
-            "at least %.2f s of processor time were used by processes that nobody waited for; they are missing "
-            "in the total",
-            (double)end->unwaited_ns * 1e-9);
+        ys_session_warn(session,
+                        "at least %s of processor time were used by processes that nobody waited for; they are missing "
+                        "in the total",
+                        ys_span_text((double)end->unwaited_ns * 1e-9, span, sizeof span));
     }
 }
 

@@ -88,15 +88,18 @@ static bool must_end(struct ys_study *study)
     return study->stopped_by || study->out_of_time;
 }
 
-/* Waits the job's cooldown before every run but the first; a wish to stop ends it. */
+/* Waits the job's cooldown before every run but the first; a wish to stop and the study's time limit end it. */
 static void cool_down(const struct ys_study *study)
 {
     double wait_s = ys_json_get_number(study->settings, "cooldown_s", 0);
+    char span[32];
     struct pollfd stop = {.fd = ys_stop_fd(), .events = POLLIN};
+    if (study->deadline_ns)
+        wait_s = fmin(wait_s, ((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9);
     if (wait_s <= 0 || study->runs_done == 0)
         return;
-    ys_progress("cooling down for %.0f s", wait_s);
-    (void)poll(&stop, 1, (int)(wait_s * 1000));
+    ys_progress("cooling down for %s", ys_span_text(wait_s, span, sizeof span));
+    (void)poll(&stop, 1, (int)ceil(wait_s * 1000));
 }
 
 static ys_status run_round(struct ys_study *study, int64_t round, int attempt)

@@ -127,6 +127,8 @@ static ys_status resolve_same_weights(struct ys_trial *trial)
     ys_status status = training ? ys_json_set_string(training, "mode", "train") : ys_out_of_memory();
     if (status == YS_OK && !untrained)
         status = ys_job_steps(training, trial->data->train_count, &trial->taught_steps);
+    if (status == YS_OK && !untrained)
+        status = ys_schedule_check(training, trial->taught_steps);
     ys_json_free(training);
     if (status == YS_OK)
         status = ys_json_set_int(keys, "rows", rows);
@@ -143,28 +145,63 @@ static ys_status resolve_unsupported(struct ys_trial *trial, const char *reason,
     return YS_OK;
 }
 
-static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, const char *const *recipe_dirs)
+/* What the trial's data and numbers make of its work. YS_EINVAL: they do not go together, whatever the framework. */
+static ys_status resolve_point(struct ys_trial *trial)
 {
     const ys_json *keys = ys_json_get(trial->json, "keys");
-    const char *id = ys_json_get_text(trial->json, "id", "");
-    const char *unsupported = ys_json_get_text(trial->json, "unsupported", NULL);
-    if (unsupported)
-        return resolve_unsupported(trial, unsupported, recipe_dirs);
-    YS_TRY(find_data(set, ys_json_get_text(keys, "data", ""), ys_json_get_text(keys, "model", ""), &trial->data));
     int64_t batch = ys_json_get_int(keys, "batch", 1);
     if (batch > trial->data->train_count)
         return ys_fail(YS_EINVAL,
-                       "%s: batch = %lld is larger than the data set %s: it has %lld training rows, give at most that",
-                       id, (long long)batch, trial->data->name, (long long)trial->data->train_count);
-    ys_status status = ys_work_resolve(trial);
-    if (status == YS_OK && ys_trial_same_weights(trial))
-        status = resolve_same_weights(trial);
-    if (status != YS_OK)
-        return ys_fail_in(status, "%s", id);
+                       "batch = %lld is larger than the data set %s: it has %lld training rows, give at most that",
+                       (long long)batch, trial->data->name, (long long)trial->data->train_count);
+    YS_TRY(ys_work_resolve(trial));
+    if (ys_trial_same_weights(trial))
+        YS_TRY(resolve_same_weights(trial));
     YS_TRY(ys_job_steps(keys, trial->data->train_count, &trial->steps));
+    return ys_schedule_check(keys, trial->steps);
+}
+
+/* ys_error() says why. */
+static ys_status resolve_impossible(struct ys_trial *trial, const char *const *recipe_dirs)
+{
+    char *reason = ys_strdup(ys_error());
+    ys_status status = reason ? resolve_unsupported(trial, reason, recipe_dirs) : ys_out_of_memory();
+    trial->impossible = true;
+    trial->data = NULL;
+    ys_free(reason);
+    return status;
+}
+
+static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, const char *const *recipe_dirs)
+{
+    const ys_json *keys = ys_json_get(trial->json, "keys");
+    const char *unsupported = ys_json_get_text(trial->json, "unsupported", NULL);
+    if (unsupported)
+        return resolve_unsupported(trial, unsupported, recipe_dirs);
+    if (!ys_model_find(ys_json_get_text(keys, "model", "")))
+        return ys_fail(YS_EINVAL, "there is no model \"%s\"", ys_json_get_text(keys, "model", ""));
+    YS_TRY(find_data(set, ys_json_get_text(keys, "data", ""), ys_json_get_text(keys, "model", ""), &trial->data));
+    ys_status status = resolve_point(trial);
+    if (status == YS_EINVAL)
+        return resolve_impossible(trial, recipe_dirs);
+    if (status != YS_OK)
+        return ys_fail_in(status, "%s", ys_json_get_text(trial->json, "id", ""));
     YS_TRY(pick_cpus(trial));
     YS_TRY(ys_framework_find(ys_json_get_text(keys, "framework", ""), recipe_dirs, &trial->framework));
     return describe_framework(trial);
+}
+
+/* A study that no framework could run is a mistake, not a result. */
+static ys_status refuse_impossible(const struct ys_trial_set *set)
+{
+    const ys_json *first = set->items[0].json;
+    for (size_t i = 0; i < set->count; i++)
+        if (!set->items[i].impossible)
+            return YS_OK;
+    const char *id = ys_json_get_text(first, "id", ""), *reason = ys_json_get_text(first, "reason", "");
+    if (set->count == 1)
+        return ys_fail(YS_EINVAL, "%s: %s", id, reason);
+    return ys_fail(YS_EINVAL, "none of the %zu trials can run; the first, %s: %s", set->count, id, reason);
 }
 
 ys_status ys_trials_resolve(const ys_json *trials, const char *const *recipe_dirs, struct ys_trial_set *set)
@@ -180,6 +217,8 @@ ys_status ys_trials_resolve(const ys_json *trials, const char *const *recipe_dir
         if (status == YS_OK && ys_stop_signal())
             status = ys_stopped();
     }
+    if (status == YS_OK && count > 0)
+        status = refuse_impossible(set);
     if (status != YS_OK)
         ys_trials_fini(set);
     return status;

@@ -11,7 +11,7 @@
 struct ys_trial {
     ys_json *json;                     /* as it is stored: the job's trial with framework, status, reason, command */
     struct ys_framework *framework;    /* owned */
-    const struct ys_dataset *data;     /* owned by the set; NULL where the job itself says that it cannot run */
+    const struct ys_dataset *data;     /* owned by the set; NULL where the trial is unsupported as it is given */
     const char *status;                /* NULL: it can run; else "missing", "unsupported" or "skipped" */
     int64_t steps;                     /* batches of its order: training steps, or batches that requests go round */
     int64_t taught_steps;              /* of same weights: training steps that make them; 0: the initial weights */
@@ -20,6 +20,7 @@ struct ys_trial {
     int *cpus; /* `threads` of them, or those of the key `cpus` */
     size_t cpu_count;
     int64_t id;              /* in the store */
+    bool impossible;         /* unsupported because model, data and numbers do not go together: no framework could */
     bool broken;             /* a run of it failed in a way that the next one will repeat */
     int failures, successes; /* runs so far */
 };
@@ -32,7 +33,8 @@ struct ys_trial_set {
 };
 
 /** Resolves `trials` (an array as in struct ys_job). A data set that is not there yet is made; one that must be fetched
- * first is YS_ENOTFOUND with the command. */
+ * first is YS_ENOTFOUND with the command. A point of the axes that nobody could run (a batch larger than the data, say)
+ * is `unsupported` while any other trial is not such a point; YS_EINVAL with the reason of the first when all are. */
 ys_status ys_trials_resolve(const ys_json *trials, const char *const *recipe_dirs,
                             struct ys_trial_set *set) YS_MUST_CHECK;
 void ys_trials_fini(struct ys_trial_set *set);

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/size.h"
 #include "verify/error.h"
 
 #include <string.h>
@@ -157,10 +158,13 @@ static ys_status need_room(const struct ys_reference *reference, int64_t batch, 
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (need <= room)
         return YS_OK;
-    return ys_fail(YS_EIO,
-                   "a proof of %s needs %.1f GB in %s, which has %.1f GB left: free some, or set YARDSTICK_CACHE to a "
-                   "folder on a larger disk",
-                   reference->graph->name, (double)need * 1e-9, folder, (double)room * 1e-9);
+    char need_text[YS_SIZE_TEXT], room_text[YS_SIZE_TEXT];
+    ys_size_texts(need, room, need_text, room_text);
+    return ys_fail(
+        YS_EIO,
+        "a proof of %s needs %s in %s, which has %s left: free some, or set YARDSTICK_CACHE to a folder on a "
+        "larger disk",
+        reference->graph->name, need_text, folder, room_text);
 }
 
 static ys_status keep(void *context, enum ys_answer answer, int64_t batch, struct ys_safetensors **file)

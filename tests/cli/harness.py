@@ -40,8 +40,9 @@ class Case(unittest.TestCase):
     def start(self, *arguments, env=(), **options):
         """Starts yardstick; `env` are variables over the usual ones."""
         options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stdin", subprocess.DEVNULL)
         process = subprocess.Popen([PROGRAM] + list(arguments), cwd=self.folder, env=dict(self.environment(), **dict(env)),
-                                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", **options)
+                                   stderr=subprocess.PIPE, text=True, errors="replace", **options)
         self.addCleanup(self.end, process)
         return process
 
@@ -50,16 +51,18 @@ class Case(unittest.TestCase):
         if process.poll() is None:
             process.kill()
         process.wait()
-        for pipe in (process.stdout, process.stderr):
+        for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe:
                 pipe.close()
         for pid in self.marked_processes():
             os.kill(pid, signal.SIGKILL)
 
-    def yardstick(self, *arguments, code=0, timeout=120, **options):
-        """Runs to the end, checks the exit code; gives stdout and stderr."""
+    def yardstick(self, *arguments, code=0, timeout=120, text=None, **options):
+        """Runs to the end, `text` on its standard input, checks the exit code; gives stdout and stderr."""
+        if text is not None:
+            options["stdin"] = subprocess.PIPE
         process = self.start(*arguments, **options)
-        out, err = process.communicate(timeout=timeout)
+        out, err = process.communicate(text, timeout=timeout)
         shown = "yardstick %s\n%s\n%s" % (" ".join(arguments), (out or "")[-2000:], err[-2000:])
         self.assertEqual(process.returncode, code, shown)
         return out, err

@@ -32,6 +32,11 @@ class BadJobs(Case):
     def test_no_threads(self):
         self.refused(self.HEAD + "threads = 0\n", "study.ys:9:", "threads", "1", "4096")
 
+    def test_a_block_that_adapters_refuse(self):
+        self.refused(self.HEAD + "block = 300000\n", "study.ys:9:", "block = 300000", "1 to 262144")
+        self.refusal("check", *NULL[:-1], "--block=262145", words=["1 to 262144"])
+        self.yardstick("run", *NULL[:-2], "--steps=262145", "--block=262144", "--repeat=1")
+
     def test_ten_thousand_threads(self):
         self.refused(self.HEAD + "threads = 10000\n", "study.ys:9:", "threads", "4096")
 
@@ -73,6 +78,11 @@ class BadJobs(Case):
         result, _ = self.result("run", *[f for f in NULL if "threads" not in f], "--threads=4096", "--repeat=1", code=6)
         self.assertEqual(result["trials"][0]["status"], "skipped")
         self.assertIn("4096", result["trials"][0]["reason"])
+
+    def test_a_limit_of_kilobytes_is_said_in_kilobytes(self):
+        result, err = self.result("run", *NULL, "--memory-limit=100kB", "--opt.null.rate=400", "--repeat=1", code=1)
+        self.assertEqual(result["trials"][0]["status"], "oom_host")
+        self.assertRegex(err, "its processes held [0-9.]+ [kM]B, more than the 100 kB of memory_limit")
 
     def never_installed(self):
         self.write("never.recipe", "name = never\nadapter = never.py\nversions = 1.0\npython = 3.11\nrequirements = r.txt\n")

@@ -132,6 +132,11 @@ class Life(Case):
         process.communicate(timeout=30)
         self.assertEqual(process.returncode, 130)
 
+    def test_the_time_limit_ends_a_cooldown(self):
+        begun = time.monotonic()
+        self.yardstick("run", *NULL, "--repeat=2", "--cooldown=10min", "--time-limit=1s", code=124)
+        self.assertLess(time.monotonic() - begun, 60)
+
     def test_a_second_study_in_the_same_folder_names_the_first(self):
         process = self.start("run", *SLOW)
         self.wait_for_runs(1, process)

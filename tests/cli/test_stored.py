@@ -83,7 +83,7 @@ class Stored(Case):
     def test_selectors_that_name_nothing(self):
         self.refusal("show", "nothing", words=["nothing", "001-run"])
         self.refusal("export", "last/9", words=["9", "run"])
-        self.refusal("show", "last", "last", words=["one selector"])
+        self.refusal("show", "last", "last", words=["one word too many"])
         self.refusal("show", "--results=elsewhere", words=["elsewhere", "yardstick run"])
 
 
@@ -124,7 +124,7 @@ class Words(Case):
     def test_command_lines_that_make_no_sense(self):
         self.refusal(words=["yardstick run"])
         self.refusal("run", words=["yardstick init"])
-        self.refusal("run", "a.ys", "b.ys", words=["one study file"])
+        self.refusal("run", "a.ys", "b.ys", words=["one word too many"])
         self.refusal("run", "--format", words=["--format"])
         self.refusal("run", "-x", words=["-x", "two dashes"])
         self.refusal("show", "--format=xml", words=["xml", "json"])

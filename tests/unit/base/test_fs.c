@@ -83,6 +83,30 @@ static void reading_refuses_what_it_should(void)
     ys_buf_free(&buf);
 }
 
+static void pipes_are_read_where_they_may_be(void)
+{
+    struct ys_buf buf = {0};
+    bool is_regular = true;
+    int ends[2];
+    char path[40];
+    REQUIRE(pipe(ends) == 0 && write(ends[1], "through a pipe", 14) == 14 && close(ends[1]) == 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    CHECK_INT(ys_fs_read(path, 100, &buf), YS_EINVAL);
+    CHECK_INT(ys_fs_read_any(path, 100, &buf, &is_regular), YS_OK);
+    CHECK(!is_regular);
+    CHECK_TEXT(ys_buf_text(&buf), "through a pipe");
+    close(ends[0]);
+    CHECK_INT(ys_fs_read_any("/dev/zero", 100000, &buf, &is_regular), YS_EFORMAT);
+    CHECK_TEXT(ys_buf_text(&buf), "through a pipe");
+    CHECK_INT(ys_fs_read_any(scratch("."), 3, &buf, &is_regular), YS_EINVAL);
+    CHECK_INT(ys_fs_read_any(scratch("missing"), 3, &buf, &is_regular), YS_ENOTFOUND);
+    ys_buf_clear(&buf);
+    CHECK_INT(ys_fs_read_any(scratch_text("plain", "text"), 4, &buf, &is_regular), YS_OK);
+    CHECK(is_regular);
+    CHECK_TEXT(ys_buf_text(&buf), "text");
+    ys_buf_free(&buf);
+}
+
 static void files_of_unknown_size_are_read(void)
 {
     struct ys_buf buf = {0};
@@ -165,6 +189,6 @@ TAP_MAIN(TAP_CASE(folders_are_made_with_their_parents), TAP_CASE(the_kinds_of_pa
          TAP_CASE(what_is_written_is_read_back), TAP_CASE(writing_replaces_whole_and_leaves_nothing_beside),
          TAP_CASE(a_failed_write_leaves_the_old_file), TAP_CASE(a_file_that_cannot_take_a_name_removes_its_temporary),
          TAP_CASE(reading_refuses_what_it_should), TAP_CASE(files_of_unknown_size_are_read),
-         TAP_CASE(an_empty_file_reads_as_empty_text), TAP_CASE(trees_are_removed_without_following_links),
-         TAP_CASE(a_tree_counts_each_inode_once_and_no_links), TAP_CASE(paths_are_taken_apart_and_put_together),
-         TAP_CASE(absolute_paths_begin_at_the_current_folder))
+         TAP_CASE(pipes_are_read_where_they_may_be), TAP_CASE(an_empty_file_reads_as_empty_text),
+         TAP_CASE(trees_are_removed_without_following_links), TAP_CASE(a_tree_counts_each_inode_once_and_no_links),
+         TAP_CASE(paths_are_taken_apart_and_put_together), TAP_CASE(absolute_paths_begin_at_the_current_folder))

@@ -53,6 +53,41 @@ static void axes_multiply_framework_slowest(void)
     ys_job_fini(&study.job);
 }
 
+/* All ids of the study are different, and its second trial has `second`. */
+static void check_ids(const char *text, const char *second)
+{
+    struct helper_study study = study_of(text);
+    CHECK_TEXT(study.error, "");
+    size_t count = ys_json_size(study.job.trials);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            tap_check(strcmp(id_of(&study, i), id_of(&study, k)) != 0, __LINE__, "two trials are %s", id_of(&study, i));
+    if (CHECK(count > 1))
+        CHECK_TEXT(id_of(&study, 1), second);
+    ys_job_fini(&study.job);
+}
+
+static void no_two_trials_have_one_id(void)
+{
+    /* A = x, B = "y,env.B=z" and A = "x,env.B=y", B = z were one. */
+    check_ids(HEAD "env.A = {x, \"x,env.B=y\"}\nenv.B = {\"y,env.B=z\", z}\n", "a:env.A=x,env.B=z");
+    check_ids(HEAD "env.A = {x, \"x,env.B=y\"}\nenv.B = {z, \"y,env.B=z\"}\n", "a:env.A=x,env.B=\"y,env.B=z\"");
+    /* A text that looks as if it were quoted, and one that is. */
+    check_ids(HEAD "env.A = {\"\\\"x,env.B=y\\\"\", \"x,env.B=y\"}\nenv.B = {z, \"y\\\",env.B=z\"}\n",
+              "a:env.A=\"\\\"x,env.B=y\\\"\",env.B=\"y\\\",env.B=z\"");
+    check_ids(HEAD "env.A = {\"p,opt.builtin.x=q\", p}\nopt.builtin.x = {r, \"q,opt.builtin.x=r\"}\n",
+              "a:env.A=\"p,opt.builtin.x=q\",opt.builtin.x=\"q,opt.builtin.x=r\"");
+}
+
+static void ordinary_values_stand_in_an_id_as_they_are(void)
+{
+    check_ids(HEAD "env.XLA_FLAGS = {\"--a=1,--b=2\", \"--a=1, --b=3\"}\n", "a:env.XLA_FLAGS=--a=1, --b=3");
+    check_ids(HEAD "schedule = {constant, step(30, 0.1)}\nthreads = 1\n", "a:schedule=step(30,0.1)");
+    check_ids(HEAD "cpus = {0-3, \"0,2\"}\n", "a:cpus=0,2");
+    check_ids(HEAD "env.LD_PRELOAD = {none, \"a b,c\"}\n", "a:env.LD_PRELOAD=a b,c");
+    check_ids(HEAD "env.A = {\"say \\\"x\\\"\", \"1,2,threads\"}\n", "a:env.A=1,2,threads");
+}
+
 static void an_axis_of_one_value_is_no_factor(void)
 {
     struct helper_study study = study_of(HEAD "threads = {2}\nlr = {log 0.01..1 x 3}\n");
@@ -339,6 +374,7 @@ static void hooks_check_frameworks_and_type_options(void)
 
 TAP_MAIN(TAP_CASE(a_section_without_axes_is_one_trial_named_after_it), TAP_CASE(keys_are_typed_and_defaults_filled_in),
          TAP_CASE(axes_multiply_framework_slowest), TAP_CASE(an_axis_of_one_value_is_no_factor),
+         TAP_CASE(no_two_trials_have_one_id), TAP_CASE(ordinary_values_stand_in_an_id_as_they_are),
          TAP_CASE(null_is_a_value_of_an_axis), TAP_CASE(options_multiply_only_their_framework),
          TAP_CASE(options_of_an_absent_framework_are_refused), TAP_CASE(variables_are_texts_and_may_vary),
          TAP_CASE(excluded_points_are_left_out), TAP_CASE(excludes_know_defaults_options_and_variables),

@@ -41,6 +41,29 @@ static void a_rate_that_overflows_is_refused(void)
     ys_json_free(keys);
 }
 
+/* What is said before a run is what filling it says. */
+static void a_rate_that_overflows_is_foreseen(void)
+{
+    static const char *const texts[] = {
+        "{\"lr\":1.0,\"schedule\":\"step(1,1000)\"}", "{\"lr\":0.5,\"schedule\":\"warmup(7) step(2,30)\"}",
+        "{\"lr\":0.1,\"schedule\":\"step(3,0.5)\"}", "{\"lr\":1000,\"schedule\":\"cosine\"}",
+        "{\"mode\":\"infer\",\"lr\":1.0,\"schedule\":\"step(1,1000)\"}"};
+    static double lr[600];
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        ys_json *keys = keys_of(texts[i]);
+        for (int64_t total = 90; total <= 600; total += 1) {
+            char said[200] = "";
+            ys_status filled = ys_schedule_fill(keys, total, total, lr);
+            if (filled != YS_OK)
+                snprintf(said, sizeof said, "%s", ys_error());
+            CHECK_INT(ys_schedule_check(keys, total), filled);
+            if (filled != YS_OK)
+                CHECK_TEXT(ys_error(), said);
+        }
+        ys_json_free(keys);
+    }
+}
+
 /* The rates of `steps` steps of a run of `total`, from "lr": 1 unless `keys` says otherwise. */
 static void fill(const char *text, int64_t total, int64_t steps, double *lr)
 {
@@ -244,8 +267,9 @@ static void requests_go_round_at_most_a_thousand_batches(void)
 }
 
 TAP_MAIN(TAP_CASE(a_constant_rate_stays), TAP_CASE(a_step_schedule_multiplies_every_so_many_steps),
-         TAP_CASE(a_rate_that_overflows_is_refused), TAP_CASE(caffes_inverse_is_that_of_its_log),
-         TAP_CASE(torchs_inverse_halves_after_one_over_decay), TAP_CASE(a_cosine_falls_to_zero_and_stays_there),
+         TAP_CASE(a_rate_that_overflows_is_refused), TAP_CASE(a_rate_that_overflows_is_foreseen),
+         TAP_CASE(caffes_inverse_is_that_of_its_log), TAP_CASE(torchs_inverse_halves_after_one_over_decay),
+         TAP_CASE(a_cosine_falls_to_zero_and_stays_there),
          TAP_CASE(a_warm_up_rises_to_the_rate_and_the_schedule_begins_after_it),
          TAP_CASE(what_does_not_train_has_no_rates), TAP_CASE(malformed_schedules_are_refused),
          TAP_CASE(numbers_of_schedules_have_ranges), TAP_CASE(equal_schedules_are_written_alike),

@@ -62,7 +62,7 @@ static void a_block_without_work_has_no_losses(void)
 static void the_longest_block_fits_one_message(void)
 {
     struct ys_block_line line;
-    size_t steps = YS_ADAPTER_BLOCK_LIMIT;
+    size_t steps = YS_PROTOCOL_BLOCK_LIMIT;
     REQUIRE(ys_block_line_init(&line, steps) == YS_OK);
     for (size_t i = 0; i < steps; i++)
         line.loss[i] = -DBL_MAX; /* 24 characters, as long as they come */

@@ -1,0 +1,63 @@
+/* What the verbs share, and `help`. */
+#include "cli/command.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "cli/verb.h"
+
+#include <stdio.h>
+
+int ys_command_fail(ys_status status)
+{
+    ys_progress_clear();
+    ys_log_error("%s", ys_error());
+    switch (status) {
+    case YS_EINVAL:
+    case YS_EFORMAT:
+    case YS_ENOTFOUND:
+    case YS_EBUSY:
+    case YS_EUNSUPPORTED:
+        return 2;
+    case YS_EINTR:
+        return 128 + ys_stop_signal();
+    default:
+        return 7;
+    }
+}
+
+int ys_command_print(struct ys_buf *buf)
+{
+    size_t size = buf->size;
+    bool written = !buf->failed && fwrite(ys_buf_text(buf), 1, size, stdout) == size && fflush(stdout) == 0;
+    ys_buf_free(buf);
+    return written ? 0 : ys_command_fail(ys_fail(YS_EIO, "the result could not be written to standard output: %m"));
+}
+
+int ys_command_print_json(ys_json *value)
+{
+    struct ys_buf out = {0};
+    char *text = ys_json_dump(value, YS_JSON_INDENT);
+    ys_json_free(value);
+    if (!text)
+        return ys_command_fail(ys_out_of_memory());
+    ys_buf_printf(&out, "%s\n", text);
+    ys_free(text);
+    return ys_command_print(&out);
+}
+
+const char *ys_command_results(const struct ys_args *args)
+{
+    return args->results ? args->results : "yardstick-results";
+}
+
+int ys_command_help(const struct ys_args *args)
+{
+    struct ys_buf out = {0};
+    const struct ys_verb *verb = args->word_count ? ys_verb_find(args->words[0]) : NULL;
+    if (args->word_count && (!verb || !verb->run))
+        return ys_command_fail(verb ? ys_fail(YS_EINVAL, "%s is not yet available", verb->name)
+                                    : ys_verb_unknown(args->words[0]));
+    ys_verb_help(verb, &out);
+    return ys_command_print(&out);
+}

@@ -1,0 +1,131 @@
+#include "cli/verb.h"
+
+#include "cli/command.h"
+#include "job/option.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct ys_verb verbs[] = {
+    {"run", "[STUDY.ys | -] [--KEY=VALUE ...]",
+     "run a study (implied when the first word is a file); - is a study from standard input",
+     1, "table json csv md", YS_VERB_ALL_KEYS, ys_command_run},
+    {"check", "[STUDY.ys | -] [--KEY=VALUE ...]", "what would run, how long, what is missing",
+     1, "table json", YS_VERB_ALL_KEYS, ys_command_check},
+    {"verify", "[STUDY.ys | -] [--KEY=VALUE ...]", "are these frameworks doing the same work?",
+     1, "table json", YS_VERB_ALL_KEYS, ys_command_verify},
+    {"resume", "[SELECTOR]", "go on with an interrupted study",
+     1, "table json csv md", YS_VERB_NO_KEYS, ys_command_resume},
+    {"show", "[SELECTOR]", "the table of a stored study",
+     1, "table json csv md", YS_VERB_NO_KEYS, ys_command_show},
+    {"report", "[SELECTOR]", "write its report.html again, say where",
+     1, NULL, YS_VERB_NO_KEYS, ys_command_report},
+    {"export", "[SELECTOR] | --model=NAME --out=FILE.onnx",
+     "everything stored of a study, raw, as JSON Lines; or a network as a file",
+     1, "json", YS_VERB_NO_KEYS, ys_command_export},
+    {"list", "frameworks|models|datasets|metrics|keys [NAME]",
+     "what there is; `list frameworks --check NAME` checks an adapter",
+     -1, "table json", YS_VERB_OPTIONS, ys_command_list},
+    {"install", "NAME[@VERSION] ... | all | NAME --from=PROGRAM", "make a framework's environment",
+     -1, NULL, YS_VERB_NO_KEYS, ys_command_install},
+    {"uninstall", "NAME[@VERSION] ... | all", "remove it",
+     -1, NULL, YS_VERB_NO_KEYS, ys_command_uninstall},
+    {"data", "fetch NAME [--from=PLACE]", "download or import a data set",
+     2, NULL, YS_VERB_NO_KEYS, ys_command_data},
+    {"clean", "[--dry-run]", "remove what processes that were killed have left over, and list it",
+     0, NULL, YS_VERB_NO_KEYS, ys_command_clean},
+    {"init", "[STUDY.ys]", "write a commented example study",
+     1, NULL, YS_VERB_NO_KEYS, ys_command_init},
+    {"help", "[VERB]", "what there is, or what a verb does and which flags it has",
+     1, NULL, YS_VERB_NO_KEYS, ys_command_help},
+    {.name = "compare"},
+    {.name = "doctor"},
+    {.name = "gate"},
+    {.name = "serve"},
+    {NULL},
+};
+
+#define SWITCH(member) YS_FLAG_SWITCH, offsetof(struct ys_args, member)
+#define TEXT(member)   YS_FLAG_TEXT, offsetof(struct ys_args, member)
+#define WORD(member)   YS_FLAG_WORD, offsetof(struct ys_args, member)
+#define DIRS(member)   YS_FLAG_DIRS, offsetof(struct ys_args, member)
+#define FORMAT(member) YS_FLAG_FORMAT, offsetof(struct ys_args, member)
+
+/* `results` of run, check and verify is a key of the job. These three share their flags, so that one word turns one of
+ * them into another. */
+static const struct ys_flag flags[] = {
+    {"results", "DIR", "resume show report export clean", "folder of the results [yardstick-results]", TEXT(results)},
+    {"recipes", "DIR", "run check verify resume list install uninstall",
+     "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
+    {"format", NULL, NULL, "how the result is printed", FORMAT(format)},
+    {"fresh", NULL, "run check verify resume", "prove again what was proven before", SWITCH(fresh)},
+    {"trace", NULL, "run check verify resume", "beside each proof, where a framework first parts from the oracle",
+     SWITCH(trace)},
+    {"check", "NAME", "list",
+     "of frameworks: check the adapter of this one, in the mode that --opt.NAME.OPTION=VALUE and --env.NAME=VALUE say",
+     TEXT(check)},
+    {"fresh", NULL, "list", "with --check: prove again what was proven before", SWITCH(fresh)},
+    {"model", "NAME", "export", "the network to write, or the FILE.json of a graph", TEXT(model)},
+    {"out", "FILE", "export", "where to: FILE.onnx, or without weights FILE.json", TEXT(out)},
+    {"data", "NAME", "export", "data set whose images and classes the network gets", TEXT(data)},
+    {"weights", "FILE", "export", "its weights, a safetensors file; default: those that a run begins with",
+     TEXT(weights)},
+    {"seed", "N", "export", "seed of the weights that a run begins with [1]", TEXT(seed)},
+    {"precision", "f32|f64", "export", "format of the weights [f32]", WORD(precision)},
+    {"from", "PROGRAM", "install", "the program that runs its adapter, of a framework that you built", TEXT(from)},
+    {"from", "PLACE", "data", "folder or file to import, in the place of a download", TEXT(from)},
+    {"unverified", NULL, "data", "take files that are not those published, and mark them", SWITCH(unverified)},
+    {"dry-run", NULL, "clean", "list it, remove nothing", SWITCH(dry_run)},
+    {"quiet", NULL, NULL, "say nothing but warnings and errors", SWITCH(quiet)},
+    {"debug", NULL, NULL, "say more", SWITCH(debug)},
+    {"help", NULL, NULL, "this text", SWITCH(help)},
+    {"version", NULL, NULL, "the version of yardstick", SWITCH(version)},
+    {NULL},
+};
+/* clang-format on */
+
+const struct ys_verb *ys_verbs(void)
+{
+    return verbs;
+}
+
+const struct ys_flag *ys_flags(void)
+{
+    return flags;
+}
+
+const struct ys_verb *ys_verb_find(const char *name)
+{
+    for (const struct ys_verb *verb = verbs; verb->name; verb++)
+        if (strcmp(verb->name, name) == 0)
+            return verb;
+    return NULL;
+}
+
+bool ys_verb_has_word(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; at && *at; at += strspn(at, " ")) {
+        size_t size = strcspn(at, " ");
+        if (size == length && memcmp(at, word, size) == 0)
+            return true;
+        at += size;
+    }
+    return false;
+}
+
+static bool is_of(const struct ys_flag *flag, const struct ys_verb *verb)
+{
+    if (flag->kind == YS_FLAG_FORMAT)
+        return verb->formats != NULL;
+    return !flag->verbs || ys_verb_has_word(flag->verbs, verb->name);
+}
+
+const struct ys_flag *ys_verb_flag(const struct ys_verb *verb, const char *name, size_t length)
+{
+    for (const struct ys_flag *flag = flags; flag->name; flag++)
+        if (strlen(flag->name) == length && memcmp(flag->name, name, length) == 0 && is_of(flag, verb))
+            return flag;
+    return NULL;
+}

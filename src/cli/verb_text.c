@@ -1,0 +1,176 @@
+/* What is said of verbs and flags: help, and the errors that name whose a flag is. */
+#include "cli/verb.h"
+
+#include "job/nearest.h"
+#include "job/option.h"
+#include "report/text.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, FLAG_COLUMN = 24, FLAG_LIMIT = 64, VERB_LIMIT = 64 };
+
+/* "--results=DIR", "--format=table|json" */
+static void put_flag(const struct ys_verb *verb, const struct ys_flag *flag, struct ys_buf *out)
+{
+    const char *formats = flag->kind == YS_FLAG_FORMAT ? verb->formats : NULL;
+    ys_buf_printf(out, "--%s", flag->name);
+    if (formats || flag->value)
+        ys_buf_puts(out, "=");
+    for (; formats && *formats; formats++)
+        ys_buf_append(out, *formats == ' ' ? "|" : formats, 1);
+    if (flag->value)
+        ys_buf_puts(out, flag->value);
+}
+
+static void put_flags(const struct ys_verb *verb, struct ys_buf *out)
+{
+    ys_buf_puts(out, "\nFlags:\n");
+    for (const struct ys_flag *flag = ys_flags(); flag->name; flag++) {
+        struct ys_buf left = {0};
+        if (ys_verb_flag(verb, flag->name, strlen(flag->name)) != flag)
+            continue;
+        put_flag(verb, flag, &left);
+        ys_buf_printf(out, "  %-*s", FLAG_COLUMN - 2, ys_buf_text(&left));
+        if (left.size >= FLAG_COLUMN - 2)
+            ys_buf_printf(out, "\n%*s", FLAG_COLUMN, "");
+        ys_text_wrap(out, flag->help, FLAG_COLUMN, FLAG_COLUMN, WIDTH);
+        ys_buf_free(&left);
+    }
+}
+
+static void put_keys(struct ys_buf *out)
+{
+    ys_buf_puts(out, "\nKeys of a study, in its file or as flags (a comma makes an axis):\n");
+    ys_job_keys_text(out);
+}
+
+static void help_of_program(struct ys_buf *out)
+{
+    ys_buf_puts(
+        out, "yardstick measures deep-learning frameworks: the same work for each, proven,\ntimed from outside.\n\n");
+    for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
+        if (verb->run)
+            ys_buf_printf(out, "  yardstick %s %s\n      %s\n", verb->name, verb->usage, verb->help);
+    ys_buf_puts(out, "\n`yardstick VERB --help` lists the flags of a verb; every verb has --quiet, --debug,\n"
+                     "--help and --version.\n");
+    put_keys(out);
+    ys_buf_puts(out, "\nExit codes: 0 all done, 1 a run failed, 2 usage or job error, 5 a proof failed,\n"
+                     "6 nothing could run, 7 internal error or results could not be written, 124 time\n"
+                     "limit, 130/143 interrupted.\n");
+}
+
+void ys_verb_help(const struct ys_verb *verb, struct ys_buf *out)
+{
+    if (!verb) {
+        help_of_program(out);
+        return;
+    }
+    ys_buf_printf(out, "usage: yardstick %s %s\n", verb->name, verb->usage);
+    ys_text_wrap(out, verb->help, 0, 0, WIDTH);
+    if (strstr(verb->usage, "SELECTOR"))
+        ys_text_wrap(out,
+                     "SELECTOR: last (the default), a study's name, number or folder; export: and /TRIAL after it.", 0,
+                     0, WIDTH);
+    put_flags(verb, out);
+    if (verb->keys == YS_VERB_ALL_KEYS)
+        put_keys(out);
+}
+
+ys_status ys_verb_unknown(const char *name)
+{
+    const char *names[VERB_LIMIT + 1] = {NULL};
+    for (size_t i = 0; i < VERB_LIMIT && ys_verbs()[i].name; i++)
+        names[i] = ys_verbs()[i].name;
+    const char *near = ys_nearest(name, names);
+    if (!*name)
+        return ys_fail(YS_EINVAL, "say what to do: yardstick run STUDY.ys, or yardstick --help");
+    return ys_fail(YS_EINVAL, "\"%s\" is no verb%s%s%s (yardstick --help lists all)", name,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+/* Appends the names of the verbs for which `has` holds: "`data` and `install`"; how many they are. */
+static size_t put_verbs(bool (*has)(const struct ys_verb *verb, const void *what), const void *what, struct ys_buf *out)
+{
+    size_t count = 0, put = 0;
+    for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
+        count += verb->run && has(verb, what);
+    for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++) {
+        if (!verb->run || !has(verb, what))
+            continue;
+        ys_buf_printf(out, "%s`%s`", put == 0 ? "" : put + 1 == count ? " and " : ", ", verb->name);
+        put++;
+    }
+    return count;
+}
+
+static bool has_flag(const struct ys_verb *verb, const void *name)
+{
+    return ys_verb_flag(verb, name, strlen(name)) != NULL;
+}
+
+static bool has_keys(const struct ys_verb *verb, const void *unused)
+{
+    (void)unused;
+    return verb->keys == YS_VERB_ALL_KEYS;
+}
+
+static bool has_format(const struct ys_verb *verb, const void *format)
+{
+    return ys_verb_has_word(verb->formats, format);
+}
+
+/* The nearest flag of the verb, keys of a job among them where it takes those. */
+static const char *nearest_flag(const struct ys_verb *verb, const char *name, const char *key)
+{
+    const char *names[FLAG_LIMIT + 1] = {NULL};
+    size_t count = 0;
+    for (const struct ys_flag *flag = ys_flags(); flag->name && count < FLAG_LIMIT; flag++)
+        if (ys_verb_flag(verb, flag->name, strlen(flag->name)) == flag)
+            names[count++] = flag->name;
+    const char *near = ys_nearest(name, names);
+    if (!near && verb->keys == YS_VERB_ALL_KEYS)
+        near = ys_option_nearest(key);
+    return near && strcmp(near, name) != 0 ? near : NULL;
+}
+
+ys_status ys_verb_unknown_flag(const struct ys_verb *verb, const char *name)
+{
+    struct ys_buf key = {0}, message = {0};
+    const bool is_pattern = strncmp(name, "opt.", 4) == 0 || strncmp(name, "env.", 4) == 0;
+    for (const char *at = name; *at; at++)
+        ys_buf_append(&key, *at == '-' && !is_pattern ? "_" : at, 1);
+    const struct ys_option *option = ys_option_find(ys_buf_text(&key));
+    const char *near = nearest_flag(verb, name, ys_buf_text(&key));
+    struct ys_buf others = {0};
+    if (put_verbs(has_flag, name, &others) > 0)
+        ys_buf_printf(&message, ": --%s is a flag of %s", name, ys_buf_text(&others));
+    if (option && option->file_only && message.size == 0) {
+        ys_buf_printf(&message, ": %s is a key that stands in job files only", option->name);
+    } else if (option && !option->file_only && verb->keys != YS_VERB_ALL_KEYS) {
+        ys_buf_printf(&message, "%s %s is a key of a job: ", message.size ? ";" : ":", ys_buf_text(&key));
+        put_verbs(has_keys, NULL, &message);
+        ys_buf_puts(&message, " take it");
+    }
+    if (message.size == 0 && near)
+        ys_buf_printf(&message, "; did you mean --%s?", near);
+    else if (message.size == 0)
+        ys_buf_printf(&message, ": `yardstick %s --help` lists those it has", verb->name);
+    ys_status status = ys_fail(YS_EINVAL, "%s has no flag --%s%s", verb->name, name, ys_buf_text(&message));
+    ys_buf_free(&others);
+    ys_buf_free(&message);
+    ys_buf_free(&key);
+    return status;
+}
+
+ys_status ys_verb_unknown_format(const struct ys_verb *verb, const char *format)
+{
+    struct ys_buf can = {0}, others = {0};
+    for (const char *at = verb->formats; *at; at++)
+        ys_buf_puts(&can, *at == ' ' ? ", " : (const char[]){*at, 0});
+    const char *by = put_verbs(has_format, format, &others) ? "; it is printed by " : "";
+    ys_status status = ys_fail(YS_EINVAL, "--format=%s: %s can print %s%s%s", format, verb->name, ys_buf_text(&can), by,
+                               ys_buf_text(&others));
+    ys_buf_free(&can);
+    ys_buf_free(&others);
+    return status;
+}
