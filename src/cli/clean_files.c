@@ -121,17 +121,17 @@ ys_status ys_sweep_results(const struct ys_clean *clean)
 
 ys_status ys_sweep_runs(const struct ys_clean *clean)
 {
-    int lock = -1;
+    struct ys_lock lock = YS_LOCK_NONE;
     if (!clean->results)
         return YS_OK;
-    ys_status status = ys_lock_take(clean->results, &lock);
+    ys_status status = ys_store_lock_take(clean->results, &lock);
     if (status == YS_EBUSY || (status == YS_EIO && clean->dry_run)) {
         ys_log_info("the folders of runs stay as they are: %s", ys_error());
         return YS_OK;
     }
     if (status == YS_OK)
         status = ys_clean_walk(clean, clean->results, 1, visit_study);
-    ys_lock_release(lock);
+    ys_lock_release(&lock);
     return status;
 }
 
