@@ -31,8 +31,8 @@ static const struct verb {
      "what there is; `list frameworks --check NAME [--opt.NAME.OPTION=VALUE]` checks an\n"
      "      adapter",
      ys_command_list},
-    {"install", "install NAME[@VERSION] ... | all | NAME --from=PROGRAM", "make a framework's environment",
-     ys_command_install},
+    {"install", "install NAME[@VERSION] ... | all [--repair] | NAME --from=PROGRAM",
+     "make a framework's environment; --repair: anew where its files changed", ys_command_install},
     {"uninstall", "uninstall NAME[@VERSION] ... | all", "remove it", ys_command_uninstall},
     {"data", "data fetch NAME [--from DIR]", "download or import a data set", ys_command_data},
     {"init", "init [STUDY.ys]", "write a commented example study", ys_command_init},
