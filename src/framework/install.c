@@ -524,23 +524,28 @@ static void sweep_path(const char *path, const struct ys_sweep *sweep)
         ys_log_warn("%s", ys_error());
 }
 
+static bool is_installed(const char *folder)
+{
+    char *note = ys_path_join(folder, "installed.json");
+    bool installed = !note || ys_fs_exists(note);
+    ys_free(note);
+    return installed;
+}
+
 /* Of one that failed its note stays: it is the reason that its row gives. */
 static void sweep_held(const char *folder, const struct ys_sweep *sweep)
 {
-    char *installed = ys_path_join(folder, "installed.json"), *failed = ys_path_join(folder, "failed.json");
-    if (installed && failed && !ys_fs_exists(installed)) {
-        bool has_failed = ys_fs_exists(failed);
-        if (!has_failed)
-            sweep_path(folder, sweep);
-        for (size_t i = 0; has_failed && i < sizeof parts / sizeof parts[0]; i++) {
-            char *part = ys_path_join(folder, parts[i]);
-            if (part)
-                sweep_path(part, sweep);
-            ys_free(part);
-        }
+    char *note = ys_path_join(folder, "failed.json");
+    bool failed = note && ys_fs_exists(note);
+    if (note && !failed)
+        sweep_path(folder, sweep);
+    for (size_t i = 0; failed && i < sizeof parts / sizeof parts[0]; i++) {
+        char *part = ys_path_join(folder, parts[i]);
+        if (part)
+            sweep_path(part, sweep);
+        ys_free(part);
     }
-    ys_free(installed);
-    ys_free(failed);
+    ys_free(note);
 }
 
 void ys_environment_sweep(const char *folder, const struct ys_sweep *sweep)
@@ -550,8 +555,9 @@ void ys_environment_sweep(const char *folder, const struct ys_sweep *sweep)
     long holder;
     if (lstat(folder, &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid())
         return;
-    if (ys_environment_is_taken(folder, &holder) || ys_environment_take(folder, &lock) != YS_OK)
+    if (is_installed(folder) || ys_environment_is_taken(folder, &holder) || ys_environment_take(folder, &lock) != YS_OK)
         return;
-    sweep_held(folder, sweep);
+    if (!is_installed(folder)) /* asked again: it may have been made before the lock was had */
+        sweep_held(folder, sweep);
     ys_lock_release(&lock);
 }
