@@ -6,7 +6,7 @@ import sys
 # Compiled functions are kept in a folder of this environment alone, and OpenBLAS is named because Theano's own search for a
 # BLAS looks for the one that NumPy was linked with, which comes without headers. What the user sets wins.
 os.environ["THEANO_FLAGS"] = ",".join(filter(None, (
-    "device=cpu", "blas.ldflags=-lopenblas", "base_compiledir=" + os.path.join(sys.prefix, "compiled"),
+    "device=cpu", "blas.ldflags=-lopenblas", "base_compiledir=" + os.path.join(sys.prefix, "cache", "compiled"),
     os.environ.get("THEANO_FLAGS"))))
 
 import common

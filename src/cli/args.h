@@ -22,7 +22,7 @@ struct ys_args {
     /* export --model NAME --out FILE */
     const char *model, *data, *seed, *precision, *weights, *out;
     enum ys_format format;
-    bool format_given, quiet, debug, help, version, unverified, fresh, trace, dry_run;
+    bool format_given, quiet, debug, help, version, unverified, fresh, trace, dry_run, repair;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 

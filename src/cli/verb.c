@@ -74,6 +74,7 @@ static const struct ys_flag flags[] = {
     {"seed", "N", "export", "seed of the weights that a run begins with [1]", TEXT(seed)},
     {"precision", "f32|f64", "export", "format of the weights [f32]", WORD(precision)},
     {"from", "PROGRAM", "install", "the program that runs its adapter, of a framework that you built", TEXT(from)},
+    {"repair", NULL, "install", "make it anew where its files are not as they were installed", SWITCH(repair)},
     {"from", "PLACE", "data", "folder or file to import, in the place of a download", TEXT(from)},
     {"unverified", NULL, "data", "take files that are not those published, and mark them", SWITCH(unverified)},
     {"dry-run", NULL, "clean", "list it, remove nothing", SWITCH(dry_run)},

@@ -2,7 +2,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "framework/env_lock.h"
+#include "framework/hold.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -116,8 +116,8 @@ static ys_status read_state(const struct ys_recipe *recipe, const char *version,
         environment->unsupported = ys_json_get_bool(state, "unsupported", false);
         environment->reason =
             ys_format("the last attempt to install it failed: %s", ys_json_get_text(state, "reason", "?"));
-    } else if (status == YS_OK && ys_env_lock_is_taken(environment->folder, &holder)) {
-        environment->reason = ys_format("process %ld is installing it", holder);
+    } else if (status == YS_OK && ys_environment_is_taken(environment->folder, &holder)) {
+        environment->reason = ys_format("it is being installed by process %ld", holder);
     } else if (status == YS_OK && ys_fs_is_dir(environment->folder)) {
         environment->reason = ys_format("its installation was interrupted");
     } else if (status == YS_OK) {

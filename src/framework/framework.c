@@ -2,7 +2,9 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "framework/closure.h"
 #include "framework/environment.h"
+#include "framework/hold.h"
 #include "framework/recipe.h"
 #include "graph/onnx_write.h"
 #include "job/nearest.h"
@@ -24,8 +26,10 @@ void ys_framework_free(struct ys_framework *framework)
 {
     if (!framework)
         return;
+    ys_held_release(framework->held);
     char *texts[] = {framework->spec,        framework->name,   framework->version, framework->title,
-                     framework->recipe_path, framework->reason, framework->command};
+                     framework->recipe_path, framework->reason, framework->command, framework->environment,
+                     framework->foreign,     framework->changes};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_list(framework->argv);
@@ -34,43 +38,8 @@ void ys_framework_free(struct ys_framework *framework)
     ys_free(framework);
 }
 
-/* Mixes one file's content into the closure; a file that cannot be read mixes in its absence. */
-static void mix_file(struct ys_buf *closure, const char *path)
-{
-    char hash[YS_SHA256_TEXT];
-    bool there = path && ys_fs_exists(path) && ys_sha256_file(path, hash) == YS_OK;
-    ys_buf_printf(closure, "%s|", there ? hash : "absent");
-}
-
-/* Mixes in the adapter and those files beside it that it speaks of by their names: common.py, or a module that it
- * shares with another adapter. */
-static ys_status mix_adapter(struct ys_buf *closure, const char *adapter)
-{
-    struct ys_buf text = {0};
-    struct dirent **names = NULL;
-    const char *ending = strrchr(ys_path_base(adapter), '.');
-    char *folder = ys_path_dir(adapter);
-    mix_file(closure, adapter);
-    int count =
-        folder && ending && ys_fs_read(adapter, 1 << 24, &text) == YS_OK ? scandir(folder, &names, NULL, alphasort) : 0;
-    ys_status status = folder ? YS_OK : ys_out_of_memory();
-    for (int i = 0; i < count; i++) {
-        const char *name = names[i]->d_name, *dot = strrchr(name, '.');
-        char *stem = dot && dot != name && strcmp(dot, ending) == 0 ? ys_strndup(name, (size_t)(dot - name)) : NULL;
-        char *path = stem && strstr(ys_buf_text(&text), stem) ? ys_path_join(folder, name) : NULL;
-        if (path && strcmp(path, adapter) != 0)
-            mix_file(closure, path);
-        ys_free(stem);
-        ys_free(path);
-        free(names[i]);
-    }
-    free(names);
-    ys_free(folder);
-    ys_buf_free(&text);
-    return status;
-}
-
-/* argv[0] of a program: beside the recipe when it has a '/', else one of yardstick's own, else whatever PATH gives. */
+/* argv[0] of a program: beside the recipe when it has a '/', else one of yardstick's own, else whatever PATH gives,
+ * which never stands in for a program of yardstick's. */
 static char *find_program(const struct ys_recipe *recipe, const char *word)
 {
     if (word[0] == '/')
@@ -80,7 +49,7 @@ static char *find_program(const struct ys_recipe *recipe, const char *word)
     char *own = ys_find_support(word);
     if (own)
         return own;
-    const char *path = getenv("PATH");
+    const char *path = recipe->foreign ? getenv("PATH") : NULL;
     while (path && *path) {
         size_t length = strcspn(path, ":");
         char *candidate = ys_format("%.*s/%s", (int)length, path, word);
@@ -117,11 +86,15 @@ static ys_status use_program(struct ys_framework *framework, const struct ys_rec
         char *word = ys_strndup(at, length);
         if (!word)
             return ys_out_of_memory();
+        bool beside = count > 0 || (strchr(word, '/') && word[0] != '/');
         framework->argv[count] = count ? find_argument(recipe, word) : find_program(recipe, word);
         ys_free(word);
         if (!framework->argv[count])
             return ys_out_of_memory();
-        mix_file(closure, framework->argv[count++]);
+        if (beside)
+            YS_TRY(ys_closure_mix_code(closure, framework->argv[count++]));
+        else
+            ys_closure_mix_file(closure, framework->argv[count++]);
         at += length + strspn(at + length, " ");
     }
     if (ys_fs_is_executable(framework->argv[0]))
@@ -204,7 +177,8 @@ static ys_status use_adapter(struct ys_framework *framework, const struct ys_rec
     struct ys_environment environment;
     YS_TRY(ys_environment_read(home, version, &environment));
     char *adapter = find_adapter(recipe);
-    ys_status status = adapter ? mix_adapter(closure, adapter) : ys_out_of_memory();
+    framework->environment = ys_strdup(environment.folder);
+    ys_status status = adapter && framework->environment ? ys_closure_mix_code(closure, adapter) : ys_out_of_memory();
     if (status == YS_OK)
         status = copy_env(framework, recipe, &environment, !home->get);
     if (status == YS_OK) {
@@ -230,11 +204,15 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
     framework->version = ys_strdup(version);
     framework->title = ys_strdup(recipe->title);
     framework->recipe_path = ys_strdup(recipe->path);
+    bool foreign = recipe->foreign || home->foreign;
+    if (foreign)
+        framework->foreign = ys_strdup(recipe->foreign ? recipe->path : home->path);
     framework->no_work = recipe->no_work;
     framework->has_double = recipe->has_double;
     framework->reads_onnx = recipe->reads_onnx;
     framework->options = ys_json_copy(recipe->options);
-    if (!framework->version || !framework->title || !framework->recipe_path || !framework->options)
+    if (!framework->version || !framework->title || !framework->recipe_path || !framework->options ||
+        (foreign && !framework->foreign))
         return ys_out_of_memory();
     ys_buf_printf(&closure, "%s|%s|", recipe->text, version);
     if (recipe->reads_onnx)
@@ -274,7 +252,8 @@ static ys_status check_build(const struct ys_recipe *recipe, const char *interpr
     return YS_OK;
 }
 
-static ys_status find(const char *spec, const char *const *recipe_dirs, const char *interpreter,
+/* `own`: among yardstick's own alone. */
+static ys_status find(const char *spec, const char *const *recipe_dirs, bool own, const char *interpreter,
                       struct ys_framework **framework)
 {
     struct ys_framework *f = ys_alloc(1, sizeof *f);
@@ -286,7 +265,7 @@ static ys_status find(const char *spec, const char *const *recipe_dirs, const ch
     f->spec = ys_strdup(spec);
     ys_status status = f->spec ? ys_recipe_split(spec, &f->name, &asked) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_recipe_find(spec, recipe_dirs, &recipe);
+        status = own ? ys_recipe_find_own(spec, &recipe) : ys_recipe_find(spec, recipe_dirs, &recipe);
     if (status == YS_OK)
         status = check_build(recipe, interpreter);
     if (status == YS_OK)
@@ -307,13 +286,18 @@ static ys_status find(const char *spec, const char *const *recipe_dirs, const ch
 
 ys_status ys_framework_find(const char *spec, const char *const *recipe_dirs, struct ys_framework **framework)
 {
-    return find(spec, recipe_dirs, NULL, framework);
+    return find(spec, recipe_dirs, false, NULL, framework);
+}
+
+ys_status ys_framework_find_own(const char *name, struct ys_framework **framework)
+{
+    return find(name, NULL, true, NULL, framework);
 }
 
 ys_status ys_framework_try(const char *spec, const char *const *recipe_dirs, const char *interpreter,
                            struct ys_framework **framework)
 {
-    return find(spec, recipe_dirs, interpreter, framework);
+    return find(spec, recipe_dirs, false, interpreter, framework);
 }
 
 ys_status ys_framework_option(const struct ys_framework *framework, const char *option, const char *text,

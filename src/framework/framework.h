@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "base/working.h"
 #include <stdbool.h>
 
 enum ys_framework_state {
@@ -31,6 +32,12 @@ struct ys_framework {
     enum ys_framework_state state;
     char *reason;                     /* one sentence; NULL when ready */
     char *command;                    /* the command that would make it ready; NULL when there is none */
+    char *environment;                /* the folder envs/NAME@VERSION it runs in, there or not; NULL: it needs none */
+    char *foreign;                    /* its recipe, or the one whose environment it uses, where that is none of
+                                         yardstick's own frameworks/: the path; else NULL */
+    char *changes;                    /* "3 files of toy@1.0 are not as they were installed (...)", set by
+                                         ys_framework_hold(); NULL: as they were, or nobody knows */
+    struct ys_held *held;             /* what ys_framework_hold() took */
     char **argv;                      /* what to execute, ended by NULL; NULL unless ready */
     char **env;                       /* "NAME=value" over the parent's environment, ended by NULL; never NULL */
     char closure[YS_SHA256_TEXT];     /* over the recipe, the adapter's files, the pinned requirements, the program */
@@ -45,6 +52,17 @@ ys_status ys_framework_find(const char *spec, const char *const *recipe_dirs,
                             struct ys_framework **framework) YS_MUST_CHECK;
 void ys_framework_free(struct ys_framework *framework); /* NULL is fine */
 
+/** The same among yardstick's own recipes alone, and its own program, whatever the user has of that name: for the
+ * oracle and the evaluator. */
+ys_status ys_framework_find_own(const char *name, struct ys_framework **framework) YS_MUST_CHECK;
+
+/** Holds the environment of a framework that is ready for as long as the struct lives, so that nobody removes it or
+ * makes it anew, and sets its fingerprint and `changes`, with a warning where there are some. To be called before it
+ * is started, not by who only looks: it goes over all files of the environment, once however often it is held at the
+ * same time. Where the environment is being made or removed, or files of it are missing, the framework becomes MISSING
+ * with reason and command; that is YS_OK too. Nothing is done for one that is not ready or has no environment. */
+ys_status ys_framework_hold(struct ys_framework *framework) YS_MUST_CHECK;
+
 /** The value of option `option` written as `text`, typed. YS_EINVAL names the option, the value and what is allowed. */
 ys_status ys_framework_option(const struct ys_framework *framework, const char *option, const char *text,
                               ys_json **value) YS_MUST_CHECK;
@@ -58,24 +76,36 @@ ys_status ys_framework_try(const char *spec, const char *const *recipe_dirs, con
 /** Every recipe that can be found, sorted: array of {name, spec (how a job writes it: NAME, or NAME@VERSION of a recipe
  * of one version), title, versions, version, state, reason, command, kind ("program", "packages": an environment of its
  * own, "build": in no package index, "shared": uses another's), uses, download_bytes, disk_bytes (as the recipe says),
- * size_bytes (on disk, null unless installed), python (the environment's, else those it may be made with), modes
+ * size_bytes (on disk, null unless installed), changed (null, or {count, missing, first}: files that are not as they
+ * were installed; the state is then "missing" where some are missing, else "ready" with reason and command), python
+ * (the environment's, else those it may be made with), modes
  * ["train", "infer"], double, no_work, options, limits, recipe}. A damaged recipe is an entry of state "damaged" with
  * name, spec and reason. */
 ys_status ys_framework_list(const char *const *recipe_dirs, ys_json **list) YS_MUST_CHECK;
 
 /** Makes the framework's own environment from its pinned requirements: exit at once when it is there. Safe to interrupt
  * and to repeat. The reason of a failure is kept beside the environment, so that the framework's row can say it later.
- * YS_EUNSUPPORTED: this host cannot have it, or it is in no package index. */
+ * YS_EUNSUPPORTED: this host cannot have it, or it is in no package index. YS_EBUSY: it is in use, or another process
+ * is at it. YS_EIO: it failed, or files of the one that is there are missing. */
 ys_status ys_framework_install(const char *spec, const char *const *recipe_dirs) YS_MUST_CHECK;
+/** The same, but an environment whose files are not as they were installed, or nobody knows how they were, is made
+ * anew. */
+ys_status ys_framework_repair(const char *spec, const char *const *recipe_dirs) YS_MUST_CHECK;
 /** Every recipe in turn, the smallest first. What does not fit the disk and what this host cannot have is skipped, with
  * a line that says why; after a failure (*failed) it goes on with the next. */
 ys_status ys_framework_install_all(const char *const *recipe_dirs, bool *failed) YS_MUST_CHECK;
+/** Repairs every environment that is there; what is not installed stays so. */
+ys_status ys_framework_repair_all(const char *const *recipe_dirs, bool *failed) YS_MUST_CHECK;
 /** Keeps `interpreter` as the program that runs the adapter of `spec`, which ys_framework_try() has found. */
 ys_status ys_framework_register(const char *spec, const char *const *recipe_dirs,
                                 const char *interpreter) YS_MUST_CHECK;
-/** Removes an environment, whole or half made. */
+/** Removes an environment, whole or half made. YS_EBUSY: it is in use, or another process is at it. */
 ys_status ys_framework_uninstall(const char *spec, const char *const *recipe_dirs) YS_MUST_CHECK;
 /** Removes every environment, those without a recipe too; *failed: one of them was in use or could not be removed. */
 ys_status ys_framework_uninstall_all(bool *failed) YS_MUST_CHECK;
+
+/** Removes what installations left that were interrupted or failed, of which nobody is at work: folders without an
+ * installed.json, with or without a recipe. The reason of a failure is kept. `sweep` NULL: quietly. */
+void ys_environments_sweep(const struct ys_sweep *sweep);
 
 #endif

@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "base/size.h"
 #include "base/stop.h"
-#include "framework/env_lock.h"
+#include "framework/env_files.h"
+#include "framework/hold.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_ARGUMENTS 24
@@ -29,11 +31,21 @@ struct attempt {
 
 /* Follows what the installer says: for the progress line, and to find the reason of a failure in. */
 struct listener {
-    const char *what; /* is being installed */
+    const char *what;    /* is being installed */
+    uint64_t need_bytes; /* of the disk; 0 unknown */
     int begun, packages;
     char error[512];
     bool unreachable; /* an index did not answer: "no such package" then only means "nobody to ask" */
+    bool full;        /* the disk */
 };
+
+static bool has_one_of(const char *line, const char *const *signs)
+{
+    for (size_t i = 0; signs[i]; i++)
+        if (strstr(line, signs[i]))
+            return true;
+    return false;
+}
 
 /* How pip and uv say that an index could not be asked. Neither has an exit code for it. */
 static bool says_unreachable(const char *line)
@@ -43,11 +55,18 @@ static bool says_unreachable(const char *line)
                                         "Temporary failure in name resolution",
                                         "error sending request",
                                         "Could not connect",
-                                        "Network is unreachable"};
-    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
-        if (strstr(line, signs[i]))
-            return true;
-    return false;
+                                        "Network is unreachable",
+                                        NULL};
+    return has_one_of(line, signs);
+}
+
+/* ENOSPC and EDQUOT, as Python and uv write them, in the language of the user or not. */
+static bool says_full(const char *line)
+{
+    static const char *const signs[] = {
+        "No space left on device", "[Errno 28]", "os error 28)", "Disk quota exceeded", "[Errno 122]",
+        "os error 122)",           NULL};
+    return has_one_of(line, signs);
 }
 
 static void on_line(void *context, const char *line)
@@ -56,6 +75,7 @@ static void on_line(void *context, const char *line)
     if (strncasecmp(line, "error", 5) == 0 || strstr(line, "No matching distribution") || strstr(line, "× "))
         snprintf(listener->error, sizeof listener->error, "%s", line);
     listener->unreachable |= says_unreachable(line);
+    listener->full |= says_full(line);
     listener->begun += strncmp(line, "Collecting ", 11) == 0;
     line += strspn(line, " ");
     if (listener->begun)
@@ -65,19 +85,38 @@ static void on_line(void *context, const char *line)
     ys_log_debug("%s", line);
 }
 
+/* The variables of every interpreter, and a folder of its own for what the installer unpacks: what a killed one leaves
+ * there goes with the rest. NULL without memory; free it and its last string. */
+static const char **installer_env(const char *folder, char **tmp)
+{
+    size_t count = 0;
+    while (ys_environment_variables[count])
+        count++;
+    const char **env = ys_alloc(count + 2, sizeof *env);
+    *tmp = ys_format("TMPDIR=%s/tmp", folder);
+    if (!env || !*tmp) {
+        ys_free(env);
+        return NULL;
+    }
+    memcpy(env, ys_environment_variables, count * sizeof *env);
+    env[count] = *tmp;
+    return env;
+}
+
 static ys_status run(const struct attempt *attempt, const char *folder, struct listener *listener, bool *worked)
 {
-    struct ys_child_options options = {.env = ys_environment_variables,
-                                       .folder = folder,
-                                       .merge_stderr = true,
-                                       .on_line = on_line,
-                                       .context = listener};
+    char *tmp = NULL;
+    const char **env = installer_env(folder, &tmp);
+    struct ys_child_options options = {
+        .env = env, .folder = folder, .merge_stderr = true, .on_line = on_line, .context = listener};
     struct ys_buf output = {0};
     int code = 0;
     ys_progress("%s: %s", listener->what, attempt->how);
-    ys_status status = ys_child_run(attempt->argv, &options, &output, &code);
+    ys_status status = env ? ys_child_run(attempt->argv, &options, &output, &code) : ys_out_of_memory();
     ys_progress_clear();
     ys_buf_free(&output);
+    ys_free(env);
+    ys_free(tmp);
     *worked = status == YS_OK && code == 0;
     if (status == YS_OK && code != 0 && !listener->error[0])
         snprintf(listener->error, sizeof listener->error, "%s ended with exit code %d", attempt->how, code);
@@ -166,6 +205,20 @@ static bool have_uv(void)
     return there;
 }
 
+uint64_t ys_environment_need_bytes(uint64_t download_bytes, uint64_t disk_bytes)
+{
+    return disk_bytes + 2 * download_bytes;
+}
+
+static ys_status fail_full(const struct listener *listener, const char *folder)
+{
+    char size[YS_SIZE_TEXT];
+    if (!listener->need_bytes)
+        return ys_fail(YS_EIO, "no space left in %s: make room, then try again", folder);
+    return ys_fail(YS_EIO, "no space left in %s: it needs about %s while it is installed", folder,
+                   ys_size_text(listener->need_bytes, size));
+}
+
 /* Tries each way in turn until one works. */
 static ys_status try_all(const struct attempt *attempts, size_t count, const char *folder, struct listener *listener)
 {
@@ -181,13 +234,17 @@ static ys_status try_all(const struct attempt *attempts, size_t count, const cha
     }
     if (worked)
         return YS_OK;
+    if (listener->full)
+        return fail_full(listener, folder);
     return ys_fail(YS_EIO, "%s%s%s", listener->unreachable ? "a package index could not be reached (" : "",
                    listener->error, listener->unreachable ? ")" : "");
 }
 
-static ys_status make_env(const char *what, const char *folder, const char *python, const char *env, bool uv)
+static ys_status make_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *python,
+                          const char *env, bool uv)
 {
-    struct listener listener = {.what = what};
+    struct listener listener = {.what = what,
+                                .need_bytes = ys_environment_need_bytes(recipe->download_bytes, recipe->disk_bytes)};
     struct attempt attempts[] = {
         {.how = "uv venv", .argv = {"uv", "venv", "--quiet", "--python", python, env, NULL}},
         {.how = "python -m venv", .argv = {python, "-m", "venv", "--clear", env, NULL}},
@@ -215,7 +272,9 @@ static int count_packages(const char *requirements)
 static ys_status fill_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *env,
                           const char *requirements, bool uv)
 {
-    struct listener listener = {.what = what, .packages = count_packages(requirements)};
+    struct listener listener = {.what = what,
+                                .packages = count_packages(requirements),
+                                .need_bytes = ys_environment_need_bytes(recipe->download_bytes, recipe->disk_bytes)};
     const char *index = recipe->index;
     char *env_python = ys_path_join(env, "bin/python");
     if (!env_python)
@@ -251,7 +310,8 @@ static ys_status write_note(const char *folder, ys_json *state_taken)
 
 static ys_status note_installed(const char *folder, const char *python, const char *version, const char *requirements)
 {
-    char hash[YS_SHA256_TEXT], path[PATH_MAX], *interpreter = ys_path_join(folder, "env/bin/python");
+    char hash[YS_SHA256_TEXT], fingerprint[YS_SHA256_TEXT], path[PATH_MAX];
+    char *interpreter = ys_path_join(folder, "env/bin/python");
     uint64_t size = 0;
     ys_status status = interpreter ? ys_sha256_file(requirements, hash) : ys_out_of_memory();
     if (status == YS_OK && !realpath(interpreter, path))
@@ -259,6 +319,8 @@ static ys_status note_installed(const char *folder, const char *python, const ch
     ys_free(interpreter);
     if (status == YS_OK)
         status = ys_fs_tree_size(folder, &size);
+    if (status == YS_OK)
+        status = ys_env_files_note(folder, fingerprint);
     if (status != YS_OK)
         return status;
     ys_json *state = ys_json_object();
@@ -266,13 +328,29 @@ static ys_status note_installed(const char *folder, const char *python, const ch
     ys_json_set_string(state, "python_version", version);
     ys_json_set_string(state, "python_path", path);
     ys_json_set_string(state, "requirements", hash);
+    ys_json_set_string(state, "fingerprint", fingerprint);
     ys_json_set_int(state, "size_bytes", (int64_t)size);
     return write_note(folder, state);
 }
 
+/* What an installation makes beside its notes. */
+static const char *const parts[] = {"env", "tmp", "installed.files"};
+
+/* Removes folder/name; what cannot be removed is a warning. */
+static void remove_part(const char *folder, const char *name)
+{
+    char *path = ys_path_join(folder, name);
+    if (path && ys_fs_remove_tree(path) != YS_OK)
+        ys_log_warn("%s", ys_error());
+    ys_free(path);
+}
+
+/* What was made is of no use to anybody, and on a full disk there is no room for the note before it is gone. */
 static void note_failed(const char *folder, bool unsupported)
 {
     char *reason = ys_strdup(ys_error()), *path = ys_path_join(folder, "failed.json"), date[32];
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        remove_part(folder, parts[i]);
     ys_json *state = ys_json_object();
     ys_date_text(ys_date_s(), date, sizeof date);
     ys_json_set_string(state, "reason", reason);
@@ -295,12 +373,12 @@ static ys_status make_filled(const struct ys_recipe *recipe, const char *folder,
     ys_status status = env && what ? YS_OK : ys_out_of_memory();
     bool uv = status == YS_OK && have_uv();
     if (status == YS_OK)
-        status = make_env(what, folder, python, env, uv);
+        status = make_env(recipe, what, folder, python, env, uv);
     if (status == YS_OK) {
         status = fill_env(recipe, what, folder, env, requirements, uv);
         if (status != YS_OK && status != YS_EINTR && uv) {
             /* uv is set up apart from pip: what it cannot find, pip may. */
-            status = make_env(what, folder, python, env, false);
+            status = make_env(recipe, what, folder, python, env, false);
             if (status == YS_OK)
                 status = fill_env(recipe, what, folder, env, requirements, false);
         }
@@ -321,6 +399,8 @@ static ys_status make(const struct ys_recipe *recipe, const char *version, const
                          python_version, requirements);
     if (status == YS_OK)
         status = make_filled(recipe, folder, python, requirements, version);
+    if (status == YS_OK)
+        remove_part(folder, "tmp");
     if (status == YS_OK)
         status = note_installed(folder, python, python_version, requirements);
     ys_free(requirements);
@@ -362,8 +442,11 @@ static ys_status make_afresh(const struct ys_recipe *recipe, const char *version
     else
         ys_log_info("installing %s %s into %s", recipe->title, version, folder);
     YS_TRY(clear(folder));
-    YS_TRY(ys_fs_make_dirs(folder));
-    ys_status status = make(recipe, version, folder);
+    char *tmp = ys_path_join(folder, "tmp");
+    ys_status status = tmp ? ys_fs_make_dirs(tmp) : ys_out_of_memory();
+    ys_free(tmp);
+    YS_TRY(status);
+    status = make(recipe, version, folder);
     if (status != YS_OK && status != YS_EINTR)
         note_failed(folder, status == YS_EUNSUPPORTED);
     if (status == YS_OK)
@@ -371,17 +454,39 @@ static ys_status make_afresh(const struct ys_recipe *recipe, const char *version
     return status;
 }
 
-ys_status ys_environment_make(const struct ys_recipe *recipe, const char *version)
+/* Whether the files are known to be those that were installed; says so where not. */
+static ys_status is_whole(const struct ys_environment *environment, bool *whole)
+{
+    struct ys_env_files files;
+    *whole = false;
+    if (!environment->complete)
+        return YS_OK;
+    YS_TRY(ys_env_files_look(environment->folder, &files));
+    *whole = files.known && !ys_env_files_count(&files);
+    char *text = files.known ? ys_env_files_text(&files, environment->folder)
+                             : ys_format("%s was installed before its files were put on record",
+                                         ys_path_base(environment->folder));
+    if (!*whole)
+        ys_log_info("%s: it is made anew", text ? text : "");
+    ys_free(text);
+    ys_env_files_fini(&files);
+    return YS_OK;
+}
+
+ys_status ys_environment_make(const struct ys_recipe *recipe, const char *version, bool repair)
 {
     struct ys_environment before, environment = {0};
-    int lock = -1;
+    struct ys_lock lock = YS_LOCK_NONE;
+    bool whole = false;
     YS_TRY(ys_environment_read(recipe, version, &before));
-    ys_status status = ys_env_lock_take(before.folder, &lock);
+    ys_status status = ys_environment_take(before.folder, &lock);
     if (status == YS_OK)
         status = ys_environment_read(recipe, version, &environment);
-    if (status == YS_OK && !environment.complete)
+    if (status == YS_OK && repair)
+        status = is_whole(&environment, &whole);
+    if (status == YS_OK && !(repair ? whole : environment.complete))
         status = make_afresh(recipe, version, environment.folder);
-    ys_env_lock_release(lock);
+    ys_lock_release(&lock);
     ys_environment_fini(&environment);
     ys_environment_fini(&before);
     return status;
@@ -389,10 +494,10 @@ ys_status ys_environment_make(const struct ys_recipe *recipe, const char *versio
 
 ys_status ys_environment_register(const struct ys_environment *environment, const char *interpreter)
 {
-    int lock = -1;
+    struct ys_lock lock = YS_LOCK_NONE;
     ys_json *state = ys_json_object();
     ys_json_set_string(state, "interpreter", interpreter);
-    ys_status status = ys_env_lock_take(environment->folder, &lock);
+    ys_status status = ys_environment_take(environment->folder, &lock);
     if (status == YS_OK)
         status = clear(environment->folder);
     if (status == YS_OK)
@@ -401,15 +506,64 @@ ys_status ys_environment_register(const struct ys_environment *environment, cons
         status = write_note(environment->folder, state);
     else
         ys_json_free(state);
-    ys_env_lock_release(lock);
+    ys_lock_release(&lock);
     return status;
 }
 
 ys_status ys_environment_remove(const char *folder)
 {
-    int lock = -1;
-    YS_TRY(ys_env_lock_take(folder, &lock));
+    struct ys_lock lock = YS_LOCK_NONE;
+    YS_TRY(ys_environment_take(folder, &lock));
     ys_status status = clear(folder);
-    ys_env_lock_release(lock);
+    ys_lock_release(&lock);
     return status;
+}
+
+static void sweep_path(const char *path, const struct ys_sweep *sweep)
+{
+    uint64_t size_bytes = 0;
+    if (!ys_fs_exists(path))
+        return;
+    if (sweep && sweep->on_leftover && ys_fs_tree_size(path, &size_bytes) == YS_OK)
+        sweep->on_leftover(sweep->context, path, size_bytes);
+    if ((!sweep || !sweep->dry) && ys_fs_remove_tree(path) != YS_OK)
+        ys_log_warn("%s", ys_error());
+}
+
+static bool is_installed(const char *folder)
+{
+    char *note = ys_path_join(folder, "installed.json");
+    bool installed = !note || ys_fs_exists(note);
+    ys_free(note);
+    return installed;
+}
+
+/* Of one that failed its note stays: it is the reason that its row gives. */
+static void sweep_held(const char *folder, const struct ys_sweep *sweep)
+{
+    char *note = ys_path_join(folder, "failed.json");
+    bool failed = note && ys_fs_exists(note);
+    if (note && !failed)
+        sweep_path(folder, sweep);
+    for (size_t i = 0; failed && i < sizeof parts / sizeof parts[0]; i++) {
+        char *part = ys_path_join(folder, parts[i]);
+        if (part)
+            sweep_path(part, sweep);
+        ys_free(part);
+    }
+    ys_free(note);
+}
+
+void ys_environment_sweep(const char *folder, const struct ys_sweep *sweep)
+{
+    struct stat info;
+    struct ys_lock lock;
+    long holder;
+    if (lstat(folder, &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid())
+        return;
+    if (is_installed(folder) || ys_environment_is_taken(folder, &holder) || ys_environment_take(folder, &lock) != YS_OK)
+        return;
+    if (!is_installed(folder)) /* asked again: it may have been made before the lock was had */
+        sweep_held(folder, sweep);
+    ys_lock_release(&lock);
 }

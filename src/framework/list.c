@@ -1,8 +1,10 @@
 /* Every recipe with the state of what it describes, as JSON. */
 #include "framework/framework.h"
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "framework/environment.h"
+#include "framework/hold.h"
 
 #include <string.h>
 
@@ -58,15 +60,35 @@ static ys_status put_environment(ys_json *entry, const struct ys_recipe *recipe,
     return YS_OK;
 }
 
-static ys_status put_found(ys_json *entry, const struct ys_recipe *recipe, const struct ys_framework *framework)
+/* One whose files changed is ready still; why it might better not be used, and what to do, stand where others have it.
+ */
+static ys_status put_state(ys_json *entry, struct ys_framework *framework)
 {
     static const char *const states[] = {"ready", "missing", "unsupported"};
+    struct ys_env_files files;
+    YS_TRY(ys_framework_look(framework, &files));
+    ys_json *changed = ys_env_files_count(&files) ? ys_json_object() : ys_json_null();
+    if (ys_env_files_count(&files)) {
+        ys_json_set_int(changed, "count", (int64_t)ys_env_files_count(&files));
+        ys_json_set_int(changed, "missing", (int64_t)files.missing);
+        ys_json_set_string(changed, "first", files.first);
+    }
+    ys_env_files_fini(&files);
+    char *command =
+        framework->changes ? ys_format("yardstick install --repair %s", ys_path_base(framework->environment)) : NULL;
+    ys_json_set_string(entry, "state", states[framework->state]);
+    ys_json_set_string(entry, "reason", framework->changes ? framework->changes : framework->reason);
+    ys_json_set_string(entry, "command", command ? command : framework->command);
+    ys_free(command);
+    return ys_json_set(entry, "changed", changed);
+}
+
+static ys_status put_found(ys_json *entry, const struct ys_recipe *recipe, struct ys_framework *framework)
+{
     ys_json_set_string(entry, "title", recipe->title);
     put_versions(entry, recipe);
     ys_json_set_string(entry, "version", framework->version);
-    ys_json_set_string(entry, "state", states[framework->state]);
-    ys_json_set_string(entry, "reason", framework->reason);
-    ys_json_set_string(entry, "command", framework->command);
+    YS_TRY(put_state(entry, framework));
     put_abilities(entry, recipe);
     YS_TRY(put_environment(entry, recipe, framework->version));
     return ys_json_set_string(entry, "recipe", recipe->path);

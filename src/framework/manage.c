@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/size.h"
 #include "base/stop.h"
+#include "framework/env_files.h"
 #include "framework/environment.h"
 
 #include <dirent.h>
@@ -32,43 +33,82 @@ static ys_status find_recipe(const char *spec, const char *const *recipe_dirs, s
     return status;
 }
 
-/* Makes what is not complete. `present`: whether it was. */
-static ys_status install(const struct ys_recipe *recipe, const char *version, bool *present)
+/* Says what there is of packages, and in which state. */
+static ys_status say_present(const struct ys_recipe *recipe, const char *version,
+                             const struct ys_environment *environment, const struct ys_env_files *files, bool repair)
+{
+    char *text = ys_env_files_count(files) ? ys_env_files_text(files, environment->folder) : NULL;
+    const char *name = ys_path_base(environment->folder);
+    char size[YS_SIZE_TEXT];
+    ys_status status = YS_OK;
+    if (files->missing)
+        status = ys_fail(YS_EIO, "%s: `yardstick install --repair %s` makes it anew", text ? text : "", name);
+    else if (text)
+        ys_log_warn("%s: `yardstick install --repair %s` makes it anew", text, name);
+    if (status == YS_OK)
+        ys_log_info("%s %s is installed in %s (%s)%s", recipe->title, version, environment->folder,
+                    ys_size_text(environment->size_bytes, size),
+                    repair ? ", and every file is as it was installed" : "");
+    ys_free(text);
+    return status;
+}
+
+/* An environment that is complete, of packages. */
+static ys_status keep_or_repair(const struct ys_recipe *recipe, const char *version,
+                                const struct ys_environment *environment, bool repair)
+{
+    struct ys_env_files files;
+    YS_TRY(ys_env_files_look(environment->folder, &files));
+    bool whole = files.known && !ys_env_files_count(&files);
+    ys_status status = repair && !whole ? ys_environment_make(recipe, version, true)
+                                        : say_present(recipe, version, environment, &files, repair);
+    ys_env_files_fini(&files);
+    return status;
+}
+
+/* Makes what is not complete, and with `repair` what is not whole. */
+static ys_status install(const struct ys_recipe *recipe, const char *version, bool repair)
 {
     struct ys_environment environment;
-    char size[YS_SIZE_TEXT];
     YS_TRY(ys_environment_read(recipe, version, &environment));
     ys_status status = YS_OK;
-    *present = environment.complete;
     if (environment.complete && recipe->get)
         ys_log_info("%s %s is installed: %s runs it", recipe->title, version, environment.interpreter);
     else if (environment.complete)
-        ys_log_info("%s %s is installed in %s (%s)", recipe->title, version, environment.folder,
-                    ys_size_text(environment.size_bytes, size));
+        status = keep_or_repair(recipe, version, &environment, repair);
     else if (recipe->get)
         status =
             ys_fail(YS_EUNSUPPORTED, "%s, then name the program that runs it: yardstick install %s@%s --from=PROGRAM",
                     environment.reason, recipe->name, version);
     else
-        status = ys_environment_make(recipe, version);
+        status = ys_environment_make(recipe, version, false);
     ys_environment_fini(&environment);
     return status;
 }
 
-ys_status ys_framework_install(const char *spec, const char *const *recipe_dirs)
+static ys_status find_and_install(const char *spec, const char *const *recipe_dirs, bool repair)
 {
     struct ys_recipe *recipe = NULL;
     const char *version = NULL;
-    bool present;
     ys_status status = find_recipe(spec, recipe_dirs, &recipe, &version);
     if (status == YS_OK && recipe->program)
         ys_log_info("%s needs no installation", recipe->name);
     else if (status == YS_OK && recipe->uses)
         ys_log_info("%s needs no installation of its own: it uses %s", recipe->name, recipe->uses);
     else if (status == YS_OK)
-        status = install(recipe, version, &present);
+        status = install(recipe, version, repair);
     ys_recipe_free(recipe);
     return status;
+}
+
+ys_status ys_framework_install(const char *spec, const char *const *recipe_dirs)
+{
+    return find_and_install(spec, recipe_dirs, false);
+}
+
+ys_status ys_framework_repair(const char *spec, const char *const *recipe_dirs)
+{
+    return find_and_install(spec, recipe_dirs, true);
 }
 
 ys_status ys_framework_register(const char *spec, const char *const *recipe_dirs, const char *interpreter)
@@ -86,13 +126,12 @@ ys_status ys_framework_register(const char *spec, const char *const *recipe_dirs
     return status;
 }
 
-/* Whether the disk that holds `folder` has room for the framework of a list's entry; says so where it has not. While
- * it is installed its packages lie there beside it, in the installer's own cache and unpacked half way. */
+/* Whether the disk that holds `folder` has room for the framework of a list's entry; says so where it has not. */
 static bool has_room(const char *folder, const char *spec, const ys_json *entry)
 {
     struct statvfs disk;
-    uint64_t stays = (uint64_t)ys_json_get_int(entry, "disk_bytes", 0);
-    uint64_t need = stays + 2 * (uint64_t)ys_json_get_int(entry, "download_bytes", 0);
+    uint64_t need = ys_environment_need_bytes((uint64_t)ys_json_get_int(entry, "download_bytes", 0),
+                                              (uint64_t)ys_json_get_int(entry, "disk_bytes", 0));
     if (statvfs(folder, &disk) != 0)
         return true; /* a file system that does not say fails when it is full */
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
@@ -198,23 +237,25 @@ ys_status ys_framework_uninstall(const char *spec, const char *const *recipe_dir
     return status;
 }
 
-ys_status ys_framework_uninstall_all(bool *failed)
+/* Does something with the environment in `folder`, envs/NAME@VERSION. */
+typedef ys_status on_environment(const char *folder, void *context);
+
+/* Each environment in turn. One that is in use, or with which it fails, is a warning and sets *failed. */
+static ys_status for_each_environment(on_environment *act, void *context, size_t *found, bool *failed)
 {
     char *all = ys_environments_dir();
     DIR *dir = all ? opendir(all) : NULL;
     ys_status status = all ? YS_OK : ys_out_of_memory();
-    int found = 0;
-    *failed = false;
     for (struct dirent *entry; dir && status == YS_OK && (entry = readdir(dir));) {
         char *folder = ys_path_join(all, entry->d_name);
         if (!folder) {
             status = ys_out_of_memory();
         } else if (strchr(entry->d_name, '@') && ys_fs_is_dir(folder)) {
-            status = remove_folder(folder, entry->d_name);
-            found++;
+            status = act(folder, context);
+            ++*found;
         }
         ys_free(folder);
-        if (status == YS_EBUSY || status == YS_EIO) {
+        if (status != YS_OK && status != YS_EINTR && status != YS_ENOMEM) {
             ys_log_warn("%s", ys_error());
             *failed = true;
             status = YS_OK;
@@ -224,8 +265,59 @@ ys_status ys_framework_uninstall_all(bool *failed)
     }
     if (dir)
         closedir(dir);
-    if (status == YS_OK && !found)
-        ys_log_info("no framework is installed: there is nothing to remove");
     ys_free(all);
     return status;
+}
+
+static ys_status remove_one(const char *folder, void *context)
+{
+    (void)context;
+    return remove_folder(folder, ys_path_base(folder));
+}
+
+ys_status ys_framework_uninstall_all(bool *failed)
+{
+    size_t found = 0;
+    *failed = false;
+    ys_status status = for_each_environment(remove_one, NULL, &found, failed);
+    if (status == YS_OK && !found)
+        ys_log_info("no framework is installed: there is nothing to remove");
+    return status;
+}
+
+static ys_status repair_one(const char *folder, void *context)
+{
+    const char *const *const *recipe_dirs = context;
+    const char *spec = ys_path_base(folder);
+    ys_status status = ys_framework_repair(spec, *recipe_dirs);
+    if (status == YS_EUNSUPPORTED) {
+        ys_log_info("skipped %s: %s", spec, ys_error());
+        return YS_OK;
+    }
+    return status == YS_OK || status == YS_EINTR ? status : ys_fail_in(status, "%s", spec);
+}
+
+ys_status ys_framework_repair_all(const char *const *recipe_dirs, bool *failed)
+{
+    size_t found = 0;
+    *failed = false;
+    ys_status status = for_each_environment(repair_one, &recipe_dirs, &found, failed);
+    if (status == YS_OK && !found)
+        ys_log_info("no framework is installed: there is nothing to repair");
+    return status;
+}
+
+static ys_status sweep_one(const char *folder, void *context)
+{
+    const struct ys_sweep *const *sweep = context;
+    ys_environment_sweep(folder, *sweep);
+    return YS_OK;
+}
+
+void ys_environments_sweep(const struct ys_sweep *sweep)
+{
+    size_t found = 0;
+    bool failed = false;
+    if (for_each_environment(sweep_one, &sweep, &found, &failed) != YS_OK)
+        ys_log_debug("%s", ys_error());
 }

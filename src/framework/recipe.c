@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char SUFFIX[] = ".recipe";
 
@@ -286,6 +287,25 @@ static ys_status fill(struct ys_recipe *recipe, const struct ys_ini *ini)
     return check(recipe);
 }
 
+/* yardstick's own frameworks/, asked for by a file that is certainly there: other folders beside the program may be
+ * called frameworks too. New string, NULL where it is not found. */
+static char *own_dir(void)
+{
+    char *builtin = ys_find_support("frameworks/builtin.recipe"), *own = builtin ? ys_path_dir(builtin) : NULL;
+    ys_free(builtin);
+    return own;
+}
+
+static bool is_foreign(const char *folder)
+{
+    struct stat here, there;
+    char *own = own_dir();
+    bool same = own && stat(folder, &here) == 0 && stat(own, &there) == 0 && here.st_dev == there.st_dev &&
+                here.st_ino == there.st_ino;
+    ys_free(own);
+    return !same;
+}
+
 ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
 {
     struct ys_ini ini;
@@ -295,6 +315,7 @@ ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
     if (r) {
         r->path = ys_path_absolute(path);
         r->folder = r->path ? ys_path_dir(r->path) : NULL;
+        r->foreign = r->folder && is_foreign(r->folder);
         r->text = ys_strdup(ys_buf_text(&ini.text));
         r->options = ys_json_object();
         r->own = ys_json_object();
@@ -326,8 +347,7 @@ static ys_status add_user_dir(ys_json *folders)
 ys_status ys_recipe_dirs(const char *const *dirs, ys_json **folders)
 {
     ys_json *list = ys_json_array();
-    /* Asked for by a file that is certainly there: other folders beside the program may be called frameworks too. */
-    char *builtin = ys_find_support("frameworks/builtin.recipe"), *own = builtin ? ys_path_dir(builtin) : NULL;
+    char *own = own_dir();
     ys_status status = list ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && dirs && dirs[i]; i++)
         status = ys_json_append(list, ys_json_string(dirs[i]));
@@ -335,7 +355,6 @@ ys_status ys_recipe_dirs(const char *const *dirs, ys_json **folders)
         status = add_user_dir(list);
     if (status == YS_OK && own)
         status = ys_json_append(list, ys_json_string(own));
-    ys_free(builtin);
     ys_free(own);
     if (status != YS_OK) {
         ys_json_free(list);
@@ -461,6 +480,17 @@ ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_re
         status = no_such(name, dirs);
     ys_json_free(folders);
     ys_free(name);
+    return status;
+}
+
+ys_status ys_recipe_find_own(const char *name, struct ys_recipe **recipe)
+{
+    char *relative = ys_format("frameworks/%s%s", name, SUFFIX), *path = relative ? ys_find_support(relative) : NULL;
+    ys_status status = !relative ? ys_out_of_memory()
+                       : path    ? ys_recipe_read(path, recipe)
+                                 : ys_fail(YS_ENOTFOUND, "yardstick's own %s is not there", relative);
+    ys_free(relative);
+    ys_free(path);
     return status;
 }
 

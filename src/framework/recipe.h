@@ -21,6 +21,7 @@ struct ys_recipe {
     char *get;          /* how to come by what no package index has, a clause; NULL for an environment of packages */
     char *limits;       /* what it is known not to do, or NULL */
     uint64_t download_bytes, disk_bytes; /* 0 when the recipe does not say */
+    bool foreign;                        /* it lies elsewhere than in yardstick's own frameworks/ */
     bool no_work, has_double, reads_onnx;
     bool trains, infers; /* the modes of its adapter; both without a key `modes` */
     char **env;          /* "NAME=value", ended by NULL */
@@ -31,6 +32,8 @@ struct ys_recipe {
 /** Finds and reads the recipe of `spec`: of "NAME@VERSION" the file NAME@VERSION.recipe, which holds for that version
  * alone, wherever there is one; else NAME.recipe, whether or not it has the version. Errors as ys_framework_find(). */
 ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_recipe **recipe) YS_MUST_CHECK;
+/** The one of yardstick's own frameworks/, whatever else there is of that name. YS_ENOTFOUND: there is none. */
+ys_status ys_recipe_find_own(const char *name, struct ys_recipe **recipe) YS_MUST_CHECK;
 ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe) YS_MUST_CHECK;
 void ys_recipe_free(struct ys_recipe *recipe);
 

@@ -142,6 +142,30 @@ static void add_threads(ys_status *status, const struct ys_metric_view_trial *tr
     add_difference(status, differences, "threads", text, values);
 }
 
+/* What `member` of the trials' frameworks says, a sentence for each that says it: `begin` and its text. */
+static void add_stated(ys_status *status, const struct ys_view *view, ys_json *differences, const char *what,
+                       const char *member, const char *begin)
+{
+    ys_json *values = ys_json_array();
+    for (size_t t = 0; t < view->trial_count; t++) {
+        const struct ys_metric_view_trial *trial = &view->trials[t];
+        const char *said = ys_json_get_text(ys_json_get(trial->json, "framework"), member, NULL);
+        ys_json *entry = said ? entry_for(status, values, said) : NULL;
+        if (entry)
+            ys_add_text_once(status, ys_json_get(entry, "trials"), trial->id);
+    }
+    for (size_t i = 0; i < ys_json_size(values); i++) {
+        ys_json *entry = ys_json_at(values, i), *alone = ys_json_array();
+        char *text = ys_format("%s%s", begin, ys_json_get_text(entry, "value", ""));
+        if (!text && *status == YS_OK)
+            *status = ys_out_of_memory();
+        ys_add(status, alone, ys_json_ref(entry));
+        add_difference(status, differences, what, text ? text : "", alone);
+        ys_free(text);
+    }
+    ys_json_free(values);
+}
+
 ys_status ys_environment_differences(const struct ys_view *view, ys_json **differences)
 {
     ys_status status = YS_OK;
@@ -151,6 +175,8 @@ ys_status ys_environment_differences(const struct ys_view *view, ys_json **diffe
                    group_by(&status, view, NULL, runtime_of));
     add_if_several(&status, array, "libraries", "the trials compute with different libraries",
                    group_by(&status, view, NULL, libraries_of));
+    add_stated(&status, view, array, "recipe", "recipe", "a recipe is none of yardstick's own: ");
+    add_stated(&status, view, array, "files", "changes", "");
     for (size_t t = 0; t < view->trial_count; t++)
         add_threads(&status, &view->trials[t], array);
     return ys_built(status, array, differences);

@@ -4,8 +4,8 @@
 
 #include "metric/trial.h"
 
-/** [{what, text, values: [{value, trials: [id]}]}]: `what` is version, runtime, libraries or threads; `text` a
- * sentence. */
+/** [{what, text, values: [{value, trials: [id]}]}]: `what` is version, runtime, libraries, recipe, files or
+ * threads; `text` a sentence. */
 ys_status ys_environment_differences(const struct ys_view *view, ys_json **differences) YS_MUST_CHECK;
 
 #endif

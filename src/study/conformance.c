@@ -140,6 +140,8 @@ static ys_status with_trial(struct checker *c, const struct proving *p, on_trial
     if (status == YS_OK)
         status = ys_study_open(job.study, job.trials, &options, NULL, &study);
     if (status == YS_OK)
+        status = ys_study_hold(&study);
+    if (status == YS_OK)
         status = act(c, &study, &study.set.items[0], context);
     ys_study_close(&study);
     ys_job_fini(&job);
@@ -533,10 +535,10 @@ ys_status ys_conformance_check(const char *spec, const struct ys_conformance_opt
 {
     struct ys_framework *framework = NULL;
     YS_TRY(ys_framework_find(spec, options->recipe_dirs, &framework));
+    ys_status status = ys_framework_hold(framework);
     struct checker checker = {.options = options, .framework = framework, .report = begin_report(framework, options)};
     *exit_code = YS_EXIT_NOTHING_RAN;
-    ys_status status = YS_OK;
-    if (framework->state == YS_FRAMEWORK_READY)
+    if (status == YS_OK && framework->state == YS_FRAMEWORK_READY)
         status = check_all(&checker, exit_code);
     ys_json_set_int(checker.report, "passed", checker.passed);
     ys_json_set_int(checker.report, "failed", checker.failed);

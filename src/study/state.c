@@ -13,11 +13,19 @@ static ys_status find_oracle(struct ys_study *study)
 {
     if (study->verifier)
         return YS_OK;
-    YS_TRY(ys_framework_find("builtin", NULL, &study->oracle));
+    YS_TRY(ys_framework_find_own("builtin", &study->oracle));
     if (study->oracle->state != YS_FRAMEWORK_READY)
         return ys_fail(YS_EINTERNAL, "the built-in engine is not there, and every proof needs it: %s",
                        study->oracle->reason);
     return ys_verifier_open(study->oracle, &study->verifier);
+}
+
+static void count_runnable(struct ys_study *study)
+{
+    study->runnable = 0;
+    for (size_t i = 0; i < study->set.count; i++)
+        study->runnable += !study->set.items[i].status;
+    study->runs_total = study->rounds * (int64_t)study->runnable;
 }
 
 ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const struct ys_study_options *options,
@@ -28,10 +36,18 @@ ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const st
     study->seed = (uint64_t)ys_json_get_int(settings, "seed", 1);
     study->rounds = ys_json_get_int(settings, "repeat", 1);
     YS_TRY(ys_trials_resolve(trials, options->recipe_dirs, &study->set));
-    for (size_t i = 0; i < study->set.count; i++)
-        study->runnable += !study->set.items[i].status;
-    study->runs_total = study->rounds * (int64_t)study->runnable;
+    count_runnable(study);
     study->prepare_s = (double)(ys_time_ns() - start_ns) * 1e-9;
+    return YS_OK;
+}
+
+ys_status ys_study_hold(struct ys_study *study)
+{
+    uint64_t start_ns = ys_time_ns();
+    for (size_t i = 0; i < study->set.count; i++)
+        YS_TRY(ys_trial_hold(&study->set.items[i]));
+    count_runnable(study);
+    study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return YS_OK;
 }
 

@@ -32,6 +32,8 @@ struct ys_study {
 /** Resolves the trials. The oracle is found when the first of them is proven. */
 ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const struct ys_study_options *options,
                         struct ys_store *store, struct ys_study *study) YS_MUST_CHECK;
+/** Holds the environments of all trials that can run, before the first of them is started (ys_trial_hold). */
+ys_status ys_study_hold(struct ys_study *study) YS_MUST_CHECK;
 void ys_study_close(struct ys_study *study);
 
 /** What the store keeps about the study itself. */

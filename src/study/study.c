@@ -204,7 +204,9 @@ ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *
 {
     struct ys_study study;
     YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
-    ys_status status = begin_study(&study, job);
+    ys_status status = ys_study_hold(&study);
+    if (status == YS_OK)
+        status = begin_study(&study, job);
     *study_id = study.id;
     if (status == YS_OK) {
         status = prove_all(&study);
@@ -278,7 +280,9 @@ ys_status ys_study_resume(const struct ys_study_options *options, struct ys_stor
         status = ys_study_open(ys_json_get(document, "job"), trials, options, store, &study);
     if (status == YS_OK) {
         study.id = study_id;
-        status = not_kept(resume(&study, document, trials, exit_code));
+        status = ys_study_hold(&study);
+        if (status == YS_OK)
+            status = not_kept(resume(&study, document, trials, exit_code));
         ys_study_close(&study);
     }
     ys_json_free(document);

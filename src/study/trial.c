@@ -104,12 +104,26 @@ static ys_status describe_framework(struct ys_trial *trial)
     ys_json_set_string(shown, "title", framework->title);
     ys_json_set_bool(shown, "no_work", framework->no_work);
     ys_json_set_string(shown, "closure", framework->closure);
+    if (framework->foreign)
+        ys_json_set_string(shown, "recipe", framework->foreign);
+    if (*framework->fingerprint)
+        ys_json_set_string(shown, "fingerprint", framework->fingerprint);
+    if (framework->changes)
+        ys_json_set_string(shown, "changes", framework->changes);
     YS_TRY(ys_json_set(trial->json, "framework", shown));
     if (framework->state == YS_FRAMEWORK_MISSING)
         cannot_run(trial, "missing", framework->reason, framework->command);
     if (framework->state == YS_FRAMEWORK_UNSUPPORTED)
         cannot_run(trial, "unsupported", framework->reason, framework->command);
     return YS_OK;
+}
+
+ys_status ys_trial_hold(struct ys_trial *trial)
+{
+    if (trial->status)
+        return YS_OK;
+    YS_TRY(ys_framework_hold(trial->framework));
+    return describe_framework(trial);
 }
 
 bool ys_trial_same_weights(const struct ys_trial *trial)

@@ -37,6 +37,9 @@ struct ys_trial_set {
  * is `unsupported` while any other trial is not such a point; YS_EINVAL with the reason of the first when all are. */
 ys_status ys_trials_resolve(const ys_json *trials, const char *const *recipe_dirs,
                             struct ys_trial_set *set) YS_MUST_CHECK;
+/** Holds the environment of the framework of a trial that can run: nobody removes it until ys_trials_fini(). One that
+ * is just being removed, or has lost files, gets its status. Not for who only looks. */
+ys_status ys_trial_hold(struct ys_trial *trial) YS_MUST_CHECK;
 void ys_trials_fini(struct ys_trial_set *set);
 
 /** Key `key` of the trial. */

@@ -1,13 +1,15 @@
 """Environments that are broken, in each way that happens, and work that they cannot take: each ends in its status with a
 sentence that says why, and the study goes on. The environment is made by hand and holds a framework of one file."""
+import fcntl
 import hashlib
 import json
 import os
+import signal
 import sys
 import sysconfig
 import unittest
 
-from harness import NULL, ROOT, Case, tearDownModule  # noqa: F401
+from harness import CACHE, NULL, RECIPES, ROOT, Case, tearDownModule  # noqa: F401
 
 RECIPE = """name = stub
 title = Stub
@@ -104,13 +106,33 @@ class Environments(Case):
         self.write(os.path.join(self.site, "numpy.pth"), self.numpy + "\n")
         self.write(os.path.join(self.site, "stubframework.py"), FRAMEWORK)
         self.note(python_path=interpreter)
-        self.env = {"YARDSTICK_CACHE": self.cache}
+        self.env = {"YARDSTICK_CACHE": self.cache, "PYTHONDONTWRITEBYTECODE": ""}
 
     def note(self, **more):
         with open(os.path.join(self.folder, "stub.txt"), "rb") as file:
             digest = hashlib.sha256(file.read()).hexdigest()
         note = {"python_version": "%d.%d" % sys.version_info[:2], "requirements": digest, "size_bytes": 1}
         self.write(os.path.join(self.home, "installed.json"), json.dumps(dict(note, **more)))
+
+    def note_files(self):
+        """Puts the files on record, as `install` does: a line each, sorted by path, with size and time or target."""
+        lines, top = [], os.path.join(self.home, "env")
+        for folder, folders, names in os.walk(top):
+            folders[:] = [name for name in folders if name != "__pycache__" and os.path.join(folder, name) != top + "/cache"]
+            for name in names:
+                path = os.path.join(folder, name)
+                shown = os.path.relpath(path, top)
+                state = os.lstat(path)
+                link = os.path.islink(path)
+                lines.append((shown.encode(), "-> %s %s\n" % (os.readlink(path), shown) if link else
+                              "%d %d %s\n" % (state.st_size, state.st_mtime_ns, shown)))
+        text = "".join(line for _, line in sorted(lines)).encode()
+        self.write(os.path.join(self.home, "installed.files"), text)
+        self.note(python_path=os.path.realpath(sys.executable), fingerprint=hashlib.sha256(text).hexdigest())
+
+    def row(self):
+        out, _ = self.yardstick("list", "frameworks", "stub", "--recipes=.", "--format=json", env=self.env)
+        return json.loads(out)["frameworks"][0]
 
     def study(self, status, *flags, code, model="mlp", env=()):
         """Runs the stub and the adapter that does nothing; the stub's trial, and what was said."""
@@ -135,6 +157,79 @@ class Environments(Case):
         caller = {"PYTHONPATH": elsewhere, "PYTHONUSERBASE": elsewhere, "PYTHONHOME": elsewhere, "PYTHONSAFEPATH": "1",
                   "PYTHONWARNINGS": "error", "VIRTUAL_ENV": elsewhere, "CONDA_PREFIX": elsewhere}
         self.study("ok", code=0, env=caller)
+
+    def test_one_that_ran_is_as_it_was_installed(self):
+        self.note_files()
+        trial, err = self.study("ok", code=0)
+        self.assertTrue(os.path.isdir(os.path.join(self.site, "__pycache__")))  # what Python keeps of what it compiled
+        self.assertNotIn("as it was installed", err)
+        self.assertEqual(self.row()["changed"], None)
+        fingerprint = trial["framework"]["fingerprint"]
+        self.assertEqual(self.study("ok", code=0)[0]["framework"]["fingerprint"], fingerprint)
+
+    def test_one_whose_files_changed_runs_and_says_so(self):
+        self.note_files()
+        self.write(os.path.join(self.site, "stubframework.py"), FRAMEWORK + "changed = True\n")
+        trial, err = self.study("ok", code=0)
+        sentence = "1 file of stub@1.0 is not as it was installed (%s changed)" % os.path.relpath(
+            os.path.join(self.site, "stubframework.py"), os.path.join(self.home, "env"))
+        self.assertIn("warning: " + sentence + ": `yardstick install --repair stub@1.0` makes it anew", err)
+        self.assertEqual(err.count(sentence), 1, err)
+        self.assertEqual(trial["framework"]["changes"], sentence)
+
+    def test_one_that_lost_files_is_missing(self):
+        self.note_files()
+        os.unlink(os.path.join(self.site, "stubframework.py"))
+        trial, _ = self.study("missing", code=0)
+        self.assertIn("stubframework.py is missing", trial["reason"])
+        self.assertEqual(trial["command"], "yardstick install --repair stub@1.0")
+        self.yardstick("list", "frameworks", "--check=stub", "--recipes=.", env=self.env, code=6)
+        self.yardstick("verify", "--recipes=.", "--framework=stub", "--model=mlp", "--data=digits", "--threads=1", "--batch=8",
+                       "--steps=20", env=self.env, code=6)
+
+    def is_in_use(self):
+        with open(os.path.join(self.cache, "envs", "stub@1.0.lock"), "a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return True
+        return False
+
+    def test_one_that_a_study_uses_is_neither_removed_nor_repaired(self):
+        self.note_files()
+        process = self.start("run", "--recipes=.", "--framework=stub", *NULL[1:5], "--steps=100000", "--block=1", env=self.env)
+        self.wait_until(self.is_in_use, process)
+        self.refusal("uninstall", "stub", "--recipes=.", env=self.env, words=["stub@1.0 is in use by a study", "wait"])
+        self.write(os.path.join(self.site, "stubframework.py"), FRAMEWORK + "changed = True\n")
+        self.refusal("install", "--repair", "stub", "--recipes=.", env=self.env, words=["stub@1.0 is in use by a study"])
+        _, err = self.yardstick("uninstall", "all", env=self.env, code=1)
+        self.assertIn("stub@1.0 is in use by a study", err)
+        self.assertTrue(os.path.exists(self.python))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.yardstick("uninstall", "stub", "--recipes=.", env=self.env)
+        self.assertFalse(os.path.exists(self.home))
+
+    def test_a_recipe_of_another_folder_is_named(self):
+        trial, _ = self.study("ok", code=0)
+        path = os.path.join(os.path.realpath(self.folder), "stub.recipe")
+        self.assertEqual(os.path.realpath(trial["framework"]["recipe"]), path)
+        out, _ = self.yardstick("show", "last", env=self.env)
+        self.assertIn("a recipe is none of yardstick's own: " + trial["framework"]["recipe"], out)
+
+    def test_a_builtin_of_the_users_is_not_the_oracle(self):
+        """The user's does nothing right; proofs and accuracies come from yardstick's own all the same."""
+        os.makedirs(os.path.join(self.folder, "yardstick", "recipes"))
+        recipe = self.write(os.path.join("yardstick", "recipes", "builtin.recipe"), "name = builtin\nprogram = sh -c false\n")
+        env = dict(self.env, XDG_CONFIG_HOME=self.folder, YARDSTICK_CACHE=CACHE)
+        proof = ["verify", "--recipes=" + RECIPES, "--framework=plain", "--model=mlp", "--data=digits", "--threads=1", "--batch=8",
+                 "--steps=20", "--fresh"]
+        self.yardstick(*proof, env=env)
+        out, _ = self.yardstick("run", "--framework=builtin", *NULL[1:], "--repeat=1", "--format=json", env=env, code=5)
+        trial = json.loads(out)["trials"][0]
+        self.assertNotEqual(trial["status"], "ok")
+        self.assertEqual(trial["framework"]["recipe"], recipe)
 
     def test_one_without_its_framework(self):
         os.unlink(os.path.join(self.site, "stubframework.py"))

@@ -1,14 +1,16 @@
 """Installing frameworks, with a Python that only pretends: nothing is downloaded, and it takes as long as a test wants."""
+import fcntl
 import json
 import os
 import signal
 import sys
+import time
 import unittest
 
 from harness import NULL, Case, tearDownModule  # noqa: F401
 
 # Stands for python3.11, and for the interpreter of an environment that it made. Waits in `venv` while the file `hold` is
-# there, and notes that it has come so far; `refuse` makes pip fail.
+# there, and notes that it has come so far; `refuse` makes pip fail, `full` says how it does on a full disk.
 PYTHON = """#!/bin/sh
 here=%(folder)s
 case "$1 $2" in
@@ -19,8 +21,10 @@ case "$1 $2" in
     mkdir -p "$4/bin" && cp $here/bin/python3.11 "$4/bin/python" ;;
 "-m pip")
     env > $here/environment
+    [ -e $here/full ] && { touch "$TMPDIR/unpacked"; echo "ERROR: Could not install packages due to an OSError: [Errno 28] $(cat $here/full)"; exit 1; }
     [ -e $here/refuse ] && { echo "ERROR: No matching distribution found for toy==1.0"; exit 1; }
-    mkdir -p $(dirname "$0")/../lib && echo "$$" >> $(dirname "$0")/../lib/toy.py ;;
+    mkdir -p $(dirname "$0")/../lib && echo "$$" >> $(dirname "$0")/../lib/toy.py
+    echo "toy" > $(dirname "$0")/../lib/other.py ;;
 *) echo "unexpected: $*" >&2; exit 9 ;;
 esac
 """
@@ -128,7 +132,7 @@ class Install(Case):
         first = self.begun()
         self.refusal("install", "toy", "--recipes=.", env=self.env, words=[str(first.pid), "toy@1.0"])
         self.refusal("uninstall", "toy", "--recipes=.", env=self.env, words=[str(first.pid), "toy@1.0"])
-        self.assertEqual(self.row()["reason"], "process %d is installing it" % first.pid)
+        self.assertEqual(self.row()["reason"], "it is being installed by process %d" % first.pid)
         os.unlink(os.path.join(self.folder, "hold"))
         _, err = first.communicate(timeout=30)
         self.assertEqual(first.returncode, 0, err)
@@ -154,6 +158,90 @@ class Install(Case):
         os.unlink(os.path.join(self.folder, "hold"))
         self.install()
         self.assertEqual(self.row()["state"], "ready")
+
+    def test_one_waits_for_what_a_killed_one_left_to_end(self):
+        """Who holds the lock here stands for the end of a killed installation's helpers."""
+        os.makedirs(os.path.join(self.cache, "envs", "toy@1.0", "env"))
+        with open(os.path.join(self.cache, "envs", "toy@1.0.lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            process = self.start("install", "toy", "--recipes=.", env=self.env)
+            time.sleep(0.7)
+            self.assertIsNone(process.poll())
+            self.assertEqual(self.made(), 0)
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual((self.row()["state"], self.made()), ("ready", 1))
+
+    def test_a_full_disk_is_called_so_and_leaves_nothing_behind(self):
+        self.write("full", "Auf dem Gerät ist kein Speicherplatz mehr verfügbar")  # the user's language
+        home = os.path.join(self.cache, "envs", "toy@1.0")
+        self.refusal("install", "toy", "--recipes=.", env=self.env, code=1, words=["no space left in " + home])
+        self.assertEqual(os.listdir(home), ["failed.json"])
+        self.assertIn("no space left", self.row()["reason"])
+        self.write("toy.recipe", RECIPE + "download = 200 MB\ndisk = 600 MB\n")
+        self.refusal("install", "toy", "--recipes=.", env=self.env, code=1, words=["it needs about 1.0 GB"])
+        os.unlink(os.path.join(self.folder, "full"))
+        self.install()
+        self.assertEqual(self.row()["state"], "ready")
+
+    def installed_file(self, *name):
+        return os.path.join("cache", "envs", "toy@1.0", "env", *name)
+
+    def test_one_that_changed_is_told_of_and_repaired(self):
+        self.install()
+        self.assertIsNone(self.row()["changed"])
+        self.write(self.installed_file("lib", "toy.py"), "changed\n")
+        row = self.row()
+        sentence = "1 file of toy@1.0 is not as it was installed (lib/toy.py changed)"
+        self.assertEqual((row["state"], row["reason"], row["command"]), ("ready", sentence, "yardstick install --repair toy@1.0"))
+        self.assertEqual(row["changed"], {"count": 1, "missing": 0, "first": "lib/toy.py"})
+        out, _ = self.yardstick("list", "frameworks", "toy", "--recipes=.", env=self.env)
+        self.assertIn(sentence, out)
+        _, err = self.install()
+        self.assertIn(sentence, err)
+        self.assertEqual(self.made(), 1)
+        _, err = self.yardstick("install", "--repair", "toy", "--recipes=.", env=self.env)
+        self.assertIn(sentence + ": it is made anew", err)
+        self.assertEqual((self.row()["changed"], self.made()), (None, 2))
+        _, err = self.yardstick("install", "--repair", "toy@1.0", "--recipes=.", env=self.env)
+        self.assertIn("every file is as it was installed", err)
+        self.assertEqual(self.made(), 2)
+
+    def test_one_with_missing_files_is_missing_until_it_is_repaired(self):
+        self.install()
+        os.unlink(os.path.join(self.folder, self.installed_file("lib", "other.py")))
+        row = self.row()
+        self.assertEqual((row["state"], row["command"]), ("missing", "yardstick install --repair toy@1.0"))
+        self.assertIn("lib/other.py is missing", row["reason"])
+        self.assertEqual(row["changed"]["missing"], 1)
+        self.refusal("install", "toy", "--recipes=.", env=self.env, code=1, words=["lib/other.py is missing", "--repair toy@1.0"])
+        self.yardstick("install", "all", "--repair", "--recipes=.", env=self.env)
+        self.assertEqual((self.row()["state"], self.made()), ("ready", 2))
+
+    def test_all_are_repaired_where_they_need_it_and_no_other_is_installed(self):
+        self.install()
+        self.write("other.recipe", RECIPE.replace("name = toy", "name = other"))
+        self.yardstick("install", "all", "--repair", "--recipes=.", env=self.env)
+        self.assertEqual(self.made(), 1)
+        os.makedirs(os.path.join(self.cache, "envs", "gone@2", "env"))
+        self.write(self.installed_file("lib", "toy.py"), "changed\n")
+        _, err = self.yardstick("install", "all", "--repair", "--recipes=.", env=self.env, code=1)
+        self.assertIn("gone@2", err)
+        self.assertEqual((self.row()["changed"], self.made()), (None, 2))
+        self.refusal("install", "toy", "--repair", "--from=bin/uv", "--recipes=.", env=self.env, words=["--repair", "--from"])
+
+    def test_one_of_an_earlier_yardstick_is_left_alone_but_for_a_repair(self):
+        self.install()
+        path = os.path.join(self.cache, "envs", "toy@1.0", "installed.json")
+        with open(path) as file:
+            note = json.load(file)
+        note.pop("fingerprint")
+        self.write(path, json.dumps(note))
+        self.write(self.installed_file("lib", "toy.py"), "changed\n")
+        self.assertEqual((self.row()["state"], self.row()["changed"]), ("ready", None))
+        _, err = self.yardstick("install", "toy", "--repair", "--recipes=.", env=self.env)
+        self.assertIn("before its files were put on record", err)
+        self.assertEqual(self.made(), 2)
 
     def test_an_interrupted_one_can_be_removed(self):
         process = self.begun()

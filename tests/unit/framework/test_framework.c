@@ -316,6 +316,95 @@ static void the_closure_changes_with_a_file_that_the_adapter_speaks_of(void)
     ys_framework_free(after);
 }
 
+/* Whether the closure of "py" is another one after `name` was written with `text`. */
+static bool changes_closure(const char *name, const char *text)
+{
+    struct ys_framework *before = NULL, *after = NULL;
+    if (!CHECK(ys_framework_find("py", dirs(), &before) == YS_OK))
+        return false;
+    scratch_write(name, text);
+    CHECK(ys_framework_find("py", dirs(), &after) == YS_OK);
+    bool changed = after && strcmp(before->closure, after->closure) != 0;
+    ys_framework_free(before);
+    ys_framework_free(after);
+    return changed;
+}
+
+static void the_closure_changes_with_what_an_imported_file_imports(void)
+{
+    write_python_recipe();
+    scratch_write("recipes/py.py", "from one import a  # and deeper it goes\n# import stranger\n");
+    scratch_write("recipes/one.py", "import two\n");
+    scratch_write("recipes/two.py", "exec(open(\"three.py\").read())\nctypes.CDLL(HERE + '/libfour.so')\n");
+    scratch_write("recipes/three.py", "");
+    scratch_write("recipes/libfour.so", "");
+    CHECK(changes_closure("recipes/two.py", "exec(open(\"three.py\").read())\nctypes.CDLL(HERE + '/libfour.so')\n\n"));
+    CHECK(changes_closure("recipes/three.py", "a = 2\n"));
+    CHECK(changes_closure("recipes/libfour.so", "another"));
+    CHECK(!changes_closure("recipes/stranger.py", "a = 3\n"));
+    CHECK(!changes_closure("recipes/one.log", "this is no code\n"));
+}
+
+static void the_closure_changes_with_a_package_in_a_folder(void)
+{
+    write_python_recipe();
+    scratch_write("recipes/parts/deep/inner.py", "");
+    scratch_write("recipes/py.py", "import parts\n");
+    CHECK(changes_closure("recipes/parts/deep/inner.py", "a = 1\n"));
+    CHECK(changes_closure("recipes/parts/added.py", "a = 1\n"));
+    CHECK(!changes_closure("recipes/parts/__pycache__/inner.cpython-311.py", "a = 1\n"));
+    CHECK(!changes_closure("recipes/others/inner.py", "a = 1\n"));
+    scratch_write("recipes/py.py", "sys.path.insert(0, os.path.join(HERE, 'others'))\nimport inner\n");
+    CHECK(changes_closure("recipes/others/inner.py", "a = 2\n"));
+}
+
+/* What an adapter of the user's shares with yardstick's own: common.py, wherever yardstick lies. */
+static void the_closure_changes_with_yardsticks_own_common_file(void)
+{
+    char *home = ys_strdup(getenv("YARDSTICK_HOME"));
+    write_python_recipe();
+    scratch_write("recipes/py.py", "sys.path.insert(0, ADAPTERS)\nimport common\n");
+    scratch_write("adapters/common.py", "a = 1\n");
+    setenv("YARDSTICK_HOME", scratch_dir(), 1);
+    CHECK(changes_closure("adapters/common.py", "a = 2\n"));
+    CHECK(!changes_closure("adapters/strange.py", "a = 2\n"));
+    setenv("YARDSTICK_HOME", home, 1);
+    ys_free(home);
+}
+
+static void the_closure_of_a_program_changes_with_what_its_script_imports(void)
+{
+    struct ys_framework *before = NULL, *after = NULL;
+    scratch_write("recipes/script.recipe", "name = script\nprogram = sh script.py\n");
+    scratch_write("recipes/script.py", "import script_part\n");
+    scratch_write("recipes/script_part.py", "");
+    REQUIRE(ys_framework_find("script", dirs(), &before) == YS_OK);
+    scratch_write("recipes/script_part.py", "a = 1\n");
+    REQUIRE(ys_framework_find("script", dirs(), &after) == YS_OK);
+    CHECK(strcmp(before->closure, after->closure) != 0);
+    ys_framework_free(before);
+    ys_framework_free(after);
+}
+
+/* The user's configuration lies in the scratch folder (scratch.h). */
+static void the_oracle_is_yardsticks_own_whatever_the_user_has_of_that_name(void)
+{
+    struct ys_framework *theirs = NULL, *own = NULL;
+    chmod(scratch_write("yardstick/recipes/impostor", "#!/bin/sh\n"), 0755);
+    char *path = ys_strdup(scratch_write("yardstick/recipes/builtin.recipe", "name = builtin\nprogram = ./impostor\n"));
+    CHECK(ys_framework_find("builtin", NULL, &theirs) == YS_OK);
+    CHECK(ys_framework_find_own("builtin", &own) == YS_OK);
+    CHECK_TEXT(theirs ? theirs->foreign : NULL, path);
+    CHECK_HAS(theirs ? theirs->argv[0] : "", "impostor");
+    CHECK(own && !own->foreign && own->state == YS_FRAMEWORK_READY);
+    CHECK_TEXT(own ? ys_path_base(own->argv[0]) : "", "yardstick-builtin");
+    unlink(path);
+    ys_free(path);
+    ys_framework_free(theirs);
+    ys_framework_free(own);
+    CHECK(ys_framework_find_own("no-such", &own) == YS_ENOTFOUND);
+}
+
 static void options_are_typed_and_wrong_values_say_what_is_allowed(void)
 {
     struct ys_framework *framework = NULL;
@@ -361,4 +450,9 @@ TAP_MAIN(TAP_CASE(one_that_is_not_installed_is_missing_with_the_command), TAP_CA
          TAP_CASE(a_recipe_of_one_version_leaves_the_newest_alone),
          TAP_CASE(an_environment_whose_python_became_another_is_missing),
          TAP_CASE(the_closure_changes_with_a_file_that_the_adapter_speaks_of),
+         TAP_CASE(the_closure_changes_with_what_an_imported_file_imports),
+         TAP_CASE(the_closure_changes_with_a_package_in_a_folder),
+         TAP_CASE(the_closure_changes_with_yardsticks_own_common_file),
+         TAP_CASE(the_closure_of_a_program_changes_with_what_its_script_imports),
+         TAP_CASE(the_oracle_is_yardsticks_own_whatever_the_user_has_of_that_name),
          TAP_CASE(options_are_typed_and_wrong_values_say_what_is_allowed))

@@ -253,6 +253,30 @@ static void equal_environments_are_not_mentioned(void)
     close_study(&study, result);
 }
 
+static void a_recipe_of_the_user_and_changed_files_are_differences(void)
+{
+    struct study study;
+    REQUIRE(open_study(&study));
+    CHECK(fake_study(study.store, fake_trials, 1, 1, -1, &study.id) == YS_OK);
+    ys_json *json = fake_trial_json(&fake_trials[2], 1), *framework = ys_json_get(json, "framework");
+    int64_t id;
+    ys_json_set_string(framework, "recipe", "/home/me/pytorch.recipe");
+    ys_json_set_string(framework, "changes", "1 file of pytorch@2 is not as it was installed (a.py changed)");
+    CHECK(ys_store_trial_put(study.store, study.id, json, &id) == YS_OK);
+    ys_json *result = result_of(&study, 0);
+    const ys_json *differences = ys_json_get(result, "environment_differences"), *recipe = ys_json_at(differences, 0);
+    REQUIRE(ys_json_size(differences) == 2);
+    CHECK_TEXT(ys_json_get_text(recipe, "what", ""), "recipe");
+    CHECK_HAS(ys_json_get_text(recipe, "text", ""), "/home/me/pytorch.recipe");
+    CHECK_INT(ys_json_size(ys_json_get(ys_json_at(ys_json_get(recipe, "values"), 0), "trials")), 1);
+    CHECK_TEXT(ys_json_get_text(ys_json_at(differences, 1), "what", ""), "files");
+    CHECK_HAS(ys_json_get_text(ys_json_at(differences, 1), "text", ""), "a.py changed");
+    CHECK_TEXT(ys_json_get_text(ys_json_get(trial_at(result, 1), "framework"), "recipe", ""),
+               "/home/me/pytorch.recipe");
+    ys_json_free(json);
+    close_study(&study, result);
+}
+
 static void a_study_that_still_runs_can_be_read(void)
 {
     struct study study;
@@ -348,6 +372,7 @@ TAP_MAIN(TAP_CASE(a_study_becomes_a_document_that_reads_back_equal), TAP_CASE(th
          TAP_CASE(runs_come_only_when_asked_for), TAP_CASE(curves_and_samples_of_a_run_are_in_its_detail),
          TAP_CASE(the_harness_says_what_it_cost), TAP_CASE(deviations_and_options_are_told),
          TAP_CASE(differences_of_environment_are_told), TAP_CASE(equal_environments_are_not_mentioned),
+         TAP_CASE(a_recipe_of_the_user_and_changed_files_are_differences),
          TAP_CASE(a_study_that_still_runs_can_be_read), TAP_CASE(metrics_that_were_lost_are_computed_again_the_same),
          TAP_CASE(recomputing_finds_the_multiply_adds_in_the_study),
          TAP_CASE(a_study_that_does_not_exist_has_no_result), TAP_CASE(every_shortage_of_memory_is_reported))
