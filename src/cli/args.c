@@ -61,9 +61,9 @@ static bool set_switch(struct ys_args *args, const char *name)
 
 static ys_status unknown_flag(const char *name)
 {
-    static const char *const flags[] = {"quiet", "debug",   "help",    "version", "unverified",
-                                        "fresh", "format",  "results", "recipes", "from",
-                                        "check", "weights", "out",     "trace",   NULL};
+    static const char *const flags[] = {"quiet",  "debug",   "help",        "version", "unverified", "fresh",
+                                        "format", "results", "recipes",     "from",    "check",      "weights",
+                                        "out",    "trace",   "comparisons", NULL};
     const char *near = ys_nearest(name, flags);
     if (!near)
         near = ys_option_nearest(name);
@@ -86,6 +86,8 @@ static bool set_value(struct ys_args *args, const char *name, const char *value,
         {"precision", &args->precision, "export"},
         {"weights", &args->weights, "export"},
         {"out", &args->out, "export"},
+        {"comparisons", &args->comparisons, "show"},
+        {"comparisons", &args->comparisons, "report"},
     };
     size_t count = 0;
     *status = YS_OK;
