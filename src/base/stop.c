@@ -19,15 +19,17 @@ static void on_signal(int number)
     errno = saved;
 }
 
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
 ys_status ys_stop_install(void)
 {
     if (wake_pipe[0] < 0 && pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return ys_fail(YS_EIO, "cannot make a pipe for signals: %s", strerror(errno));
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction before, action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (sigaction(numbers[i], &action, NULL) != 0)
+        if (sigaction(numbers[i], NULL, &before) != 0 ||
+            (before.sa_handler != SIG_IGN && sigaction(numbers[i], &action, NULL) != 0))
             return ys_fail(YS_EIO, "cannot handle signal %d: %s", numbers[i], strerror(errno));
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     /* Both would kill where a failed write can be told: a reader that left, a limit on file sizes. */
@@ -36,6 +38,16 @@ ys_status ys_stop_install(void)
         if (sigaction(ignored[i], &ignore, NULL) != 0)
             return ys_fail(YS_EIO, "cannot ignore signal %d: %s", ignored[i], strerror(errno));
     return YS_OK;
+}
+
+void ys_stop_release(int heeded)
+{
+    struct sigaction now, ends = {.sa_handler = SIG_DFL};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == on_signal)
+            sigaction(numbers[i], &ends, NULL);
+    if (stop_signal && stop_signal != heeded)
+        raise(stop_signal);
 }
 
 int ys_stop_signal(void)

@@ -5,8 +5,11 @@
 #include "base/status.h"
 
 /** Installs the handlers (SIGPIPE and SIGXFSZ are ignored from then on). Further signals do not kill: what was measured
- * is kept. */
+ * is kept. A signal that was ignored when the program began, as by nohup, stays so. */
 ys_status ys_stop_install(void) YS_MUST_CHECK;
+/** From here on there is nothing to keep: the signals end the program at once, as they end any other. So does one that
+ * came before, unless it is `heeded`, the one that the caller has ended its work for (0: none). */
+void ys_stop_release(int heeded);
 /** 0, or the signal that asked to stop. */
 int ys_stop_signal(void);
 /** A descriptor that polls readable once a signal came; -1 before install. Never read from it. */

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/size.h"
+#include "base/stop.h"
 #include "cli/command.h"
 #include "data/dataset.h"
 #include "framework/framework.h"
@@ -264,6 +265,8 @@ int ys_command_list(const struct ys_args *args)
         return ys_command_fail(ys_fail(YS_EINVAL,
                                        "--%s says in which mode a framework is checked: name it, --check=NAME",
                                        args->flags.items[0].key));
+    if (!args->check)
+        ys_stop_release(0);
     if (strcmp(what, "models") == 0)
         return list_models(args);
     if (strcmp(what, "keys") == 0)

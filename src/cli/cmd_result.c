@@ -2,20 +2,39 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "cli/command.h"
 #include "cli/result.h"
 #include "metric/metric.h"
 #include "report/report.h"
 
+#include <malloc.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The study's document, its comparisons as --comparisons says. */
+static ys_status make_result(const struct ys_args *args, struct ys_store *store, int64_t study_id, unsigned flags,
+                             ys_json **result)
+{
+    if (args->comparisons && strcmp(args->comparisons, "axes") != 0 && strcmp(args->comparisons, "all") != 0)
+        return ys_fail(YS_EINVAL, "--comparisons=%s: write axes or all", args->comparisons);
+    if (args->comparisons)
+        flags |= strcmp(args->comparisons, "all") == 0 ? YS_RESULT_ALL : YS_RESULT_AXES;
+#ifdef M_MXFAST
+    /* A document is millions of small blocks that are freed side by side: glibc would go through its lists of small
+     * free blocks again at nearly each of them. */
+    mallopt(M_MXFAST, 0);
+#endif
+    return ys_metric_result(store, study_id, flags, result);
+}
 
 int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t study_id)
 {
     ys_json *result = NULL;
     struct ys_buf out = {0};
-    ys_status status = ys_metric_result(store, study_id, 0, &result);
+    ys_status status = make_result(args, store, study_id, 0, &result);
     if (status == YS_OK && args->format == YS_FORMAT_JSON)
         return ys_command_print_json(result);
     if (status == YS_OK && args->format == YS_FORMAT_CSV)
@@ -31,26 +50,39 @@ int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t 
     return ys_command_fail(status);
 }
 
-ys_status ys_result_write_report(struct ys_store *store, int64_t study_id, char **path)
+/* A signal that came while the file is written would leave a half behind: it waits until there is the whole. */
+static ys_status write_page(const char *path, const struct ys_buf *page)
 {
-    ys_json *result = NULL, *study = NULL;
+    sigset_t signals, before;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    ys_status status = ys_fs_write(path, page->data, page->size);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *store, int64_t study_id, char **path)
+{
+    ys_json *result = NULL;
     struct ys_buf page = {0};
     char *folder = NULL;
     *path = NULL;
-    ys_status status = ys_store_study_get(store, study_id, &study);
-    if (status == YS_OK)
-        status = ys_metric_result(store, study_id, YS_RESULT_RUNS, &result);
+    ys_status status = make_result(args, store, study_id, YS_RESULT_PAGE, &result);
     if (status == YS_OK)
         status = ys_report_html(result, &page);
     if (status == YS_OK) {
-        folder = ys_path_join(ys_store_folder(store), ys_json_get_text(study, "folder", ""));
+        folder = ys_path_join(ys_store_folder(store), ys_json_get_text(ys_json_get(result, "study"), "folder", ""));
         *path = folder ? ys_path_join(folder, "report.html") : NULL;
-        status = *path ? ys_fs_write(*path, page.data, page.size) : ys_out_of_memory();
+        status = *path ? ys_fs_make_dirs(folder) : ys_out_of_memory();
     }
+    if (status == YS_OK)
+        status = write_page(*path, &page);
     ys_buf_free(&page);
     ys_free(folder);
     ys_json_free(result);
-    ys_json_free(study);
     if (status != YS_OK) {
         ys_free(*path);
         *path = NULL;
@@ -61,6 +93,7 @@ ys_status ys_result_write_report(struct ys_store *store, int64_t study_id, char 
 static ys_status open_selected(const struct ys_args *args, struct ys_store **store, int64_t *study_id,
                                int64_t *trial_id)
 {
+    ys_stop_release(0);
     YS_TRY(ys_store_open(ys_command_results(args), YS_STORE_READ, store));
     return ys_store_select(*store, args->word_count ? args->words[0] : "last", study_id, trial_id);
 }
@@ -83,7 +116,7 @@ int ys_command_report(const struct ys_args *args)
     struct ys_buf out = {0};
     ys_status status = open_selected(args, &store, &study_id, NULL);
     if (status == YS_OK)
-        status = ys_result_write_report(store, study_id, &path);
+        status = ys_result_write_report(args, store, study_id, &path);
     if (status == YS_OK)
         status = ys_buf_printf(&out, "%s\n", path);
     int code = status == YS_OK ? ys_command_print(&out) : ys_command_fail(status);
@@ -126,12 +159,13 @@ static ys_status add_line(struct ys_buf *out, const char *type, const ys_json *v
     return status;
 }
 
-static ys_status export_runs(struct ys_store *store, const ys_json *trial, struct ys_buf *out)
+/* Runs go out one after the other: the series of all of them may be more than memory holds. *left: nobody reads on. */
+static ys_status export_runs(struct ys_store *store, const ys_json *trial, struct ys_buf *out, bool *left)
 {
     ys_json *runs = NULL;
     YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial, "trial_id", 0), &runs));
     ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(runs); i++) {
+    for (size_t i = 0; status == YS_OK && !*left && i < ys_json_size(runs); i++) {
         ys_json *run = ys_json_at(runs, i);
         struct ys_series_set series = {0};
         status = ys_store_series_get(store, ys_json_get_int(run, "run_id", 0), &series);
@@ -139,7 +173,10 @@ static ys_status export_runs(struct ys_store *store, const ys_json *trial, struc
             ys_json_set_string(run, "trial", ys_json_get_text(trial, "id", ""));
             ys_json_set(run, "series", export_series(&series));
             status = add_line(out, "run", run);
+            ys_json_remove(run, "series");
         }
+        if (status == YS_OK)
+            status = ys_command_write(out, left);
         ys_series_set_free(&series);
     }
     ys_json_free(runs);
@@ -149,6 +186,7 @@ static ys_status export_runs(struct ys_store *store, const ys_json *trial, struc
 static ys_status export_study(struct ys_store *store, int64_t study_id, int64_t trial_id, struct ys_buf *out)
 {
     ys_json *study = NULL, *host = NULL, *trials = NULL;
+    bool left = false;
     ys_status status = ys_store_study_get(store, study_id, &study);
     if (status == YS_OK)
         status = add_line(out, "study", study);
@@ -158,13 +196,13 @@ static ys_status export_study(struct ys_store *store, int64_t study_id, int64_t 
         status = add_line(out, "host", host);
     if (status == YS_OK)
         status = ys_store_trials_get(store, study_id, &trials);
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(trials); i++) {
+    for (size_t i = 0; status == YS_OK && !left && i < ys_json_size(trials); i++) {
         const ys_json *trial = ys_json_at(trials, i);
         if (trial_id && ys_json_get_int(trial, "trial_id", 0) != trial_id)
             continue;
         status = add_line(out, "trial", trial);
         if (status == YS_OK)
-            status = export_runs(store, trial, out);
+            status = export_runs(store, trial, out, &left);
     }
     ys_json_free(study);
     ys_json_free(host);

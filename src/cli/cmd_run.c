@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/result.h"
@@ -50,15 +51,28 @@ static ys_status open_for_writing(const char *folder, struct ys_store **store)
 
 /* What a study leaves behind: its report and its table. The study's own exit code wins unless they cannot be written.
  */
-static int finish(const struct ys_args *args, struct ys_store *store, int64_t study_id, int exit_code)
+static int show_end(const struct ys_args *args, struct ys_store *store, int64_t study_id, int exit_code)
 {
     char *path = NULL;
-    if (ys_result_write_report(store, study_id, &path) != YS_OK)
+    if (ys_result_write_report(args, store, study_id, &path) != YS_OK)
         return ys_command_fail(YS_EIO);
     int printed = ys_result_print(args, store, study_id);
     ys_log_info("report: %s", path);
     ys_free(path);
     return printed ? printed : exit_code;
+}
+
+/* Everything is stored, so the store is let go before: from here on this is a reader like `show`, which a signal ends.
+ */
+static int finish(const struct ys_args *args, struct ys_store **store, int64_t study_id, int exit_code)
+{
+    char *folder = ys_strdup(ys_store_folder(*store));
+    ys_store_close(*store);
+    *store = NULL;
+    ys_stop_release(exit_code > 128 ? exit_code - 128 : 0);
+    ys_status status = folder ? ys_store_open(folder, YS_STORE_READ, store) : ys_out_of_memory();
+    ys_free(folder);
+    return status == YS_OK ? show_end(args, *store, study_id, exit_code) : ys_command_fail(YS_EIO);
 }
 
 int ys_command_run(const struct ys_args *args)
@@ -73,7 +87,7 @@ int ys_command_run(const struct ys_args *args)
         status = open_for_writing(job_results(args, &job), &store);
     if (status == YS_OK)
         status = ys_study_run(&job, &options, store, &study_id, &exit_code);
-    int code = status == YS_OK ? finish(args, store, study_id, exit_code) : ys_command_fail(status);
+    int code = status == YS_OK ? finish(args, &store, study_id, exit_code) : ys_command_fail(status);
     ys_store_close(store);
     ys_job_fini(&job);
     return code;
@@ -101,7 +115,7 @@ int ys_command_resume(const struct ys_args *args)
         status = ys_store_select(store, args->word_count ? args->words[0] : "last", &study_id, NULL);
     if (status == YS_OK)
         status = ys_study_resume(&options, store, study_id, &exit_code);
-    int code = status == YS_OK ? finish(args, store, study_id, exit_code) : ys_command_fail(status);
+    int code = status == YS_OK ? finish(args, &store, study_id, exit_code) : ys_command_fail(status);
     ys_store_close(store);
     return code;
 }

@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "cli/verb.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 int ys_command_fail(ys_status status)
@@ -26,12 +27,23 @@ int ys_command_fail(ys_status status)
     }
 }
 
-int ys_command_print(struct ys_buf *buf)
+ys_status ys_command_write(struct ys_buf *buf, bool *left)
 {
     size_t size = buf->size;
     bool written = !buf->failed && fwrite(ys_buf_text(buf), 1, size, stdout) == size && fflush(stdout) == 0;
+    *left = !written && !buf->failed && errno == EPIPE;
+    ys_status status =
+        written || *left ? YS_OK : ys_fail(YS_EIO, "the result could not be written to standard output: %m");
+    ys_buf_clear(buf);
+    return status;
+}
+
+int ys_command_print(struct ys_buf *buf)
+{
+    bool left;
+    ys_status status = ys_command_write(buf, &left);
     ys_buf_free(buf);
-    return written ? 0 : ys_command_fail(ys_fail(YS_EIO, "the result could not be written to standard output: %m"));
+    return status == YS_OK ? 0 : ys_command_fail(status);
 }
 
 int ys_command_print_json(ys_json *value)

@@ -26,8 +26,11 @@ int ys_command_help(const struct ys_args *args);
 
 /** Prints the recorded message as an error, and gives the exit code that belongs to the status. */
 int ys_command_fail(ys_status status);
-/** Writes `buf` to stdout and frees it: 0, or 7 when stdout cannot take it. */
+/** Writes `buf` to stdout and frees it: 0, or 7 when stdout cannot take it. A reader that has enough (`| head`) is no
+ * failure. */
 int ys_command_print(struct ys_buf *buf);
+/** The same for a part of a result: `buf` is empty afterwards. YS_EIO; *left is set once the reader has gone. */
+ys_status ys_command_write(struct ys_buf *buf, bool *left) YS_MUST_CHECK;
 /** Prints `value` as indented JSON and frees it. */
 int ys_command_print_json(ys_json *value);
 /** The results folder: --results, else "yardstick-results". */

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/verb.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -33,6 +33,8 @@ static const struct ys_option options[] = {
      .help = "folder of the results, relative to the folder in which yardstick is started"},
     {"margin", YS_OPTION_STUDY, YS_OPTION_SHARE, .low = 0, .high = 1, .standard = "2%",
      .help = "difference too small to matter: below it two trials count as the same"},
+    {"comparisons", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "axes|all", .standard = "axes",
+     .help = "which trials that differ in one factor are compared: each with the first along that axis, or all pairs"},
     {"max_runs", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 100000, .standard = "1000",
      .help = "refuse studies of more runs (trials times repeat) than this"},
 

@@ -143,10 +143,11 @@ static ys_json *checkpoints(ys_status *status, const struct ys_metric_view_run *
     return array;
 }
 
-static ys_status detail(struct ys_store *store, const struct ys_metric_view_run *run, ys_json *runs)
+static ys_status detail(struct ys_store *store, const struct ys_metric_view_run *run, bool curves, ys_json *runs)
 {
     struct ys_series_set series = {0};
-    YS_TRY(ys_store_series_get(store, run->id, &series));
+    if (curves)
+        YS_TRY(ys_store_series_get(store, run->id, &series));
     int64_t origin_ns = ys_json_get_int(ys_json_get(run->facts, "times"), "exec_ns", 0);
     ys_json *object = ys_json_object();
     ys_status status = YS_OK;
@@ -169,11 +170,31 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
     return status;
 }
 
-ys_status ys_detail_runs(struct ys_store *store, const struct ys_metric_view_trial *trial, ys_json **runs)
+ys_status ys_detail_runs(struct ys_store *store, const struct ys_metric_view_trial *trial,
+                         struct ys_detail_choice *choice, ys_json **runs)
 {
     ys_json *array = ys_json_array();
     ys_status status = array ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < trial->run_count; i++)
-        status = detail(store, &trial->runs[i], array);
+    size_t drawn = choice->all ? trial->run_count : choice->trials > 0 ? choice->runs : 0;
+    for (size_t i = 0; status == YS_OK && i < trial->run_count; i++) {
+        bool curves = i < drawn, failed = !trial->runs[i].ok && choice->failed > 0;
+        if (curves || failed)
+            status = detail(store, &trial->runs[i], curves, array);
+        choice->failed -= !curves && failed;
+    }
+    choice->trials -= choice->trials > 0 && trial->run_count > 0;
     return ys_built(status, array, runs);
+}
+
+ys_status ys_detail_match(const struct ys_metric_view_trial *trial, ys_json *runs)
+{
+    ys_status status = YS_OK;
+    for (size_t i = 0, k = 0; i < trial->run_count && k < ys_json_size(runs); i++) {
+        ys_json *run = ys_json_at(runs, k);
+        if (ys_json_get_int(run, "run_id", -1) != trial->runs[i].id)
+            continue;
+        ys_put_bool(&status, run, "matched", trial->runs[i].matched);
+        k++;
+    }
+    return status;
 }

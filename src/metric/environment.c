@@ -50,27 +50,28 @@ static ys_json *entry_for(ys_status *status, ys_json *values, const char *value)
     return *status == YS_OK ? ys_json_at(values, ys_json_size(values) - 1) : NULL;
 }
 
-static ys_json *group_by(ys_status *status, const struct ys_view *view, const char *framework, aspect_of aspect)
+/* Trials are added one after the other, so that of several runs of one trial the last entry tells. */
+static void add_trial(ys_status *status, ys_json *entry, const char *id)
 {
-    ys_json *values = ys_json_array();
+    ys_json *trials = ys_json_get(entry, "trials");
+    size_t count = ys_json_size(trials);
+    if (count == 0 || strcmp(ys_json_text(ys_json_at(trials, count - 1), ""), id) != 0)
+        ys_add(status, trials, ys_json_string(id));
+}
+
+static void note_aspect(ys_status *status, ys_json *values, const struct ys_metric_view_trial *trial, aspect_of aspect)
+{
     struct ys_buf text = {0};
-    for (size_t t = 0; t < view->trial_count; t++) {
-        const struct ys_metric_view_trial *trial = &view->trials[t];
-        const char *name = ys_json_get_text(ys_json_get(trial->json, "keys"), "framework", "");
-        for (size_t r = 0; r < trial->run_count && (!framework || strcmp(framework, name) == 0); r++) {
-            ys_buf_clear(&text);
-            bool said = aspect(&trial->runs[r], &text);
-            if (text.failed && *status == YS_OK)
-                *status = ys_out_of_memory();
-            if (!said)
-                continue;
-            ys_json *entry = entry_for(status, values, ys_buf_text(&text));
-            if (entry)
-                ys_add_text_once(status, ys_json_get(entry, "trials"), trial->id);
-        }
+    for (size_t r = 0; r < trial->run_count; r++) {
+        ys_buf_clear(&text);
+        bool said = aspect(&trial->runs[r], &text);
+        if (text.failed && *status == YS_OK)
+            *status = ys_out_of_memory();
+        ys_json *entry = said ? entry_for(status, values, ys_buf_text(&text)) : NULL;
+        if (entry)
+            add_trial(status, entry, trial->id);
     }
     ys_buf_free(&text);
-    return values;
 }
 
 static void add_difference(ys_status *status, ys_json *differences, const char *what, const char *text,
@@ -84,35 +85,28 @@ static void add_difference(ys_status *status, ys_json *differences, const char *
 }
 
 static void add_if_several(ys_status *status, ys_json *differences, const char *what, const char *begin,
-                           ys_json *values_taken)
+                           ys_json *values)
 {
-    if (ys_json_size(values_taken) < 2) {
-        ys_json_free(values_taken);
+    if (ys_json_size(values) < 2)
         return;
-    }
     struct ys_buf text = {0};
     ys_buf_puts(&text, begin);
-    for (size_t i = 0; i < ys_json_size(values_taken); i++)
-        ys_buf_printf(&text, "%s%s", i ? "; " : ": ", ys_json_get_text(ys_json_at(values_taken, i), "value", ""));
-    add_difference(status, differences, what, ys_buf_text(&text), values_taken);
+    for (size_t i = 0; i < ys_json_size(values); i++)
+        ys_buf_printf(&text, "%s%s", i ? "; " : ": ", ys_json_get_text(ys_json_at(values, i), "value", ""));
+    add_difference(status, differences, what, ys_buf_text(&text), ys_json_ref(values));
     if (text.failed && *status == YS_OK)
         *status = ys_out_of_memory();
     ys_buf_free(&text);
 }
 
 /* One framework of one trial key is meant to be one version everywhere; frameworks differ by intent. */
-static void add_versions(ys_status *status, const struct ys_view *view, ys_json *differences)
+static void note_version(ys_status *status, ys_json *versions, const struct ys_metric_view_trial *trial)
 {
-    for (size_t t = 0; t < view->trial_count; t++) {
-        const char *framework = ys_json_get_text(ys_json_get(view->trials[t].json, "keys"), "framework", "");
-        bool seen = false;
-        for (size_t s = 0; s < t && !seen; s++)
-            seen = strcmp(ys_json_get_text(ys_json_get(view->trials[s].json, "keys"), "framework", ""), framework) == 0;
-        char begin[200];
-        snprintf(begin, sizeof begin, "%s changed its version during the study", framework);
-        if (!seen)
-            add_if_several(status, differences, "version", begin, group_by(status, view, framework, version_of));
-    }
+    const char *framework = ys_json_get_text(ys_json_get(trial->json, "keys"), "framework", "");
+    if (!ys_json_get(versions, framework))
+        ys_put(status, versions, framework, ys_json_array());
+    if (*status == YS_OK)
+        note_aspect(status, ys_json_get(versions, framework), trial, version_of);
 }
 
 static void add_threads(ys_status *status, const struct ys_metric_view_trial *trial, ys_json *differences)
@@ -138,22 +132,24 @@ static void add_threads(ys_status *status, const struct ys_metric_view_trial *tr
     ys_json *values = ys_json_array();
     ys_json *entry = entry_for(status, values, value);
     if (entry)
-        ys_add_text_once(status, ys_json_get(entry, "trials"), trial->id);
+        add_trial(status, entry, trial->id);
     add_difference(status, differences, "threads", text, values);
 }
 
-/* What `member` of the trials' frameworks says, a sentence for each that says it: `begin` and its text. */
-static void add_stated(ys_status *status, const struct ys_view *view, ys_json *differences, const char *what,
-                       const char *member, const char *begin)
+/* What `member` of the trial's framework says, where it says anything. */
+static void note_stated(ys_status *status, ys_json *values, const struct ys_metric_view_trial *trial,
+                        const char *member)
 {
-    ys_json *values = ys_json_array();
-    for (size_t t = 0; t < view->trial_count; t++) {
-        const struct ys_metric_view_trial *trial = &view->trials[t];
-        const char *said = ys_json_get_text(ys_json_get(trial->json, "framework"), member, NULL);
-        ys_json *entry = said ? entry_for(status, values, said) : NULL;
-        if (entry)
-            ys_add_text_once(status, ys_json_get(entry, "trials"), trial->id);
-    }
+    const char *said = ys_json_get_text(ys_json_get(trial->json, "framework"), member, NULL);
+    ys_json *entry = said ? entry_for(status, values, said) : NULL;
+    if (entry)
+        add_trial(status, entry, trial->id);
+}
+
+/* A sentence for each of `values`: `begin` and what it says. */
+static void add_stated(ys_status *status, ys_json *differences, const char *what, const char *begin,
+                       const ys_json *values)
+{
     for (size_t i = 0; i < ys_json_size(values); i++) {
         ys_json *entry = ys_json_at(values, i), *alone = ys_json_array();
         char *text = ys_format("%s%s", begin, ys_json_get_text(entry, "value", ""));
@@ -163,21 +159,57 @@ static void add_stated(ys_status *status, const struct ys_view *view, ys_json *d
         add_difference(status, differences, what, text ? text : "", alone);
         ys_free(text);
     }
-    ys_json_free(values);
 }
 
-ys_status ys_environment_differences(const struct ys_view *view, ys_json **differences)
+ys_status ys_environments_add(struct ys_environments *environment, const struct ys_metric_view_trial *trial)
+{
+    ys_status status = YS_OK;
+    if (!environment->versions) {
+        *environment = (struct ys_environments){.versions = ys_json_object(),
+                                                .runtimes = ys_json_array(),
+                                                .libraries = ys_json_array(),
+                                                .recipes = ys_json_array(),
+                                                .files = ys_json_array(),
+                                                .threads = ys_json_array()};
+        if (!environment->versions || !environment->runtimes || !environment->libraries || !environment->recipes ||
+            !environment->files || !environment->threads)
+            return ys_out_of_memory();
+    }
+    note_version(&status, environment->versions, trial);
+    note_aspect(&status, environment->runtimes, trial, runtime_of);
+    note_aspect(&status, environment->libraries, trial, libraries_of);
+    note_stated(&status, environment->recipes, trial, "recipe");
+    note_stated(&status, environment->files, trial, "changes");
+    add_threads(&status, trial, environment->threads);
+    return status;
+}
+
+ys_status ys_environment_differences(const struct ys_environments *environment, ys_json **differences)
 {
     ys_status status = YS_OK;
     ys_json *array = ys_json_array();
-    add_versions(&status, view, array);
-    add_if_several(&status, array, "runtime", "the trials run on different runtimes",
-                   group_by(&status, view, NULL, runtime_of));
-    add_if_several(&status, array, "libraries", "the trials compute with different libraries",
-                   group_by(&status, view, NULL, libraries_of));
-    add_stated(&status, view, array, "recipe", "recipe", "a recipe is none of yardstick's own: ");
-    add_stated(&status, view, array, "files", "changes", "");
-    for (size_t t = 0; t < view->trial_count; t++)
-        add_threads(&status, &view->trials[t], array);
+    const ys_json *versions = environment->versions;
+    for (void *it = ys_json_iter(versions); it; it = ys_json_next(versions, it)) {
+        char begin[200];
+        snprintf(begin, sizeof begin, "%s changed its version during the study", ys_json_iter_key(it));
+        add_if_several(&status, array, "version", begin, ys_json_iter_value(it));
+    }
+    add_if_several(&status, array, "runtime", "the trials run on different runtimes", environment->runtimes);
+    add_if_several(&status, array, "libraries", "the trials compute with different libraries", environment->libraries);
+    add_stated(&status, array, "recipe", "a recipe is none of yardstick's own: ", environment->recipes);
+    add_stated(&status, array, "files", "", environment->files);
+    for (size_t i = 0; i < ys_json_size(environment->threads); i++)
+        ys_add(&status, array, ys_json_ref(ys_json_at(environment->threads, i)));
     return ys_built(status, array, differences);
+}
+
+void ys_environments_fini(struct ys_environments *environment)
+{
+    ys_json_free(environment->versions);
+    ys_json_free(environment->runtimes);
+    ys_json_free(environment->libraries);
+    ys_json_free(environment->recipes);
+    ys_json_free(environment->files);
+    ys_json_free(environment->threads);
+    *environment = (struct ys_environments){0};
 }

@@ -11,6 +11,8 @@
 
 /* The version of the algorithms, as a whole: raise it when a metric of the same facts can come out differently. */
 #define YS_METRIC_VERSION 1
+/* That of stored metrics that do not say theirs: programs that did not write it knew no other. */
+#define YS_METRIC_VERSION_UNSAID 1
 
 /* What counts as the same between two accuracies, as a difference; ratios are judged by the study's `margin`. */
 #define YS_METRIC_ACCURACY_MARGIN 0.005
@@ -41,12 +43,27 @@ ys_status ys_metric_list(ys_json **list) YS_MUST_CHECK;
 ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const struct ys_series_set *series,
                            ys_json **metrics) YS_MUST_CHECK;
 
+/** Stores the metrics of a run, as ys_metric_of_run() made them, together with YS_METRIC_VERSION: as a member
+ * `metrics_version`, {value}, which is added to `metrics`. */
+ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics) YS_MUST_CHECK;
+
 /** Computes the metrics of all runs of the study again and stores them. As for the store's functions. */
 ys_status ys_metric_recompute(struct ys_store *store, int64_t study_id) YS_MUST_CHECK;
 
-enum ys_result_flags { YS_RESULT_RUNS = 1 /* with runs_detail: curves, samples, logs */ };
-/** The result document of a study, yardstick/result/1. Needs only to read: metrics that are not stored yet are
- * computed. */
+/* Of the runs of a study a page draws the curves of so many: of the first trials, and of each the first runs. */
+enum { YS_RESULT_DRAWN_TRIALS = 24, YS_RESULT_DRAWN_RUNS = 100 };
+
+enum ys_result_flags {
+    YS_RESULT_RUNS = 1, /* with runs_detail: curves, samples, logs */
+    YS_RESULT_PAGE = 2, /* with runs_detail of what a page shows: YS_RESULT_DRAWN_RUNS runs, and of others that failed
+                           how they ended, without curves */
+    /* Which trials are compared; without either as the study's key `comparisons` says. */
+    YS_RESULT_AXES = 4, /* along the axes, each with the first */
+    YS_RESULT_ALL = 8,  /* all pairs that differ in one factor */
+};
+/** The result document of a study, yardstick/result/1. Needs only to read: metrics that are not stored, or were
+ * computed by another version of the algorithms, are computed. Takes time and memory about as trials and runs, beside
+ * YS_RESULT_ALL. */
 ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **result) YS_MUST_CHECK;
 
 #endif

@@ -5,11 +5,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char *const compared[] = {"rate_per_s", "step_s",  "latency_p50_s", "latency_p99_s", "accuracy",
-                                       "wall_s",     "start_s", "cpu_s",         "rss_peak_bytes"};
-enum { COMPARED = sizeof compared / sizeof compared[0] };
+const char *const ys_compared[YS_COMPARED] = {"rate_per_s", "step_s",  "latency_p50_s", "latency_p99_s", "accuracy",
+                                              "wall_s",     "start_s", "cpu_s",         "rss_peak_bytes"};
 
 static bool counts(const char *factor, bool frameworks_differ)
 {
@@ -42,16 +42,20 @@ const char *ys_pair_varies(const ys_json *a, const ys_json *b)
     return differences == 1 ? varies : NULL;
 }
 
-/* The last attempt of `round` in which both succeeded. `from` is a's run of it. */
-static const struct ys_metric_view_run *partner(const struct ys_metric_view_run *from,
-                                                const struct ys_metric_view_trial *b)
+/* a's run i and b's run k, or the next of both after them that are of one round and attempt; false when there are none.
+ * Runs are ordered by round and attempt. */
+static bool next_pair(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, size_t *i, size_t *k)
 {
-    for (size_t i = 0; i < b->run_count; i++) {
-        const struct ys_metric_view_run *run = &b->runs[i];
-        if (run->ok && run->round == from->round && run->attempt == from->attempt)
-            return run;
+    while (*i < a->run_count && *k < b->run_count) {
+        const struct ys_metric_view_run *x = &a->runs[*i], *y = &b->runs[*k];
+        if (x->round == y->round && x->attempt == y->attempt)
+            return true;
+        if (x->round < y->round || (x->round == y->round && x->attempt < y->attempt))
+            ++*i;
+        else
+            ++*k;
     }
-    return NULL;
+    return false;
 }
 
 struct matched {
@@ -60,46 +64,40 @@ struct matched {
     int64_t last_round;
 };
 
-/* Values of `name` round by round; of several matched attempts of one round the last. */
-static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, const char *name,
+/* Values of metric `m` round by round; of several matched attempts of one round the last. */
+static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
                        struct matched *rounds)
 {
     *rounds = (struct matched){ys_alloc(a->run_count, sizeof(double)), ys_alloc(a->run_count, sizeof(double)), 0, -1};
     if (!rounds->a || !rounds->b)
         return ys_out_of_memory();
-    for (size_t i = 0; i < a->run_count; i++) {
-        const struct ys_metric_view_run *run = &a->runs[i], *other = run->ok ? partner(run, b) : NULL;
-        if (!other || isnan(ys_metric_view_value(run, name)) || isnan(ys_metric_view_value(other, name)))
+    for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
+        const struct ys_metric_view_run *run = &a->runs[i], *other = &b->runs[k];
+        if (!run->ok || !other->ok || isnan(run->compared[m]) || isnan(other->compared[m]))
             continue;
         if (rounds->n > 0 && rounds->last_round == run->round)
             rounds->n--;
-        rounds->a[rounds->n] = ys_metric_view_value(run, name);
-        rounds->b[rounds->n++] = ys_metric_view_value(other, name);
+        rounds->a[rounds->n] = run->compared[m];
+        rounds->b[rounds->n++] = other->compared[m];
         rounds->last_round = run->round;
     }
     return YS_OK;
 }
 
-/* Why nothing may be concluded from these two trials; false when something may. */
-static bool is_invalid(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason,
-                       size_t size)
+/* Why nothing may be concluded from this trial, whatever it is compared with; false when something may. */
+static bool has_fault(const struct ys_metric_view_trial *trial, char *reason, size_t size)
 {
-    const struct ys_metric_view_trial *const both[] = {a, b};
-    for (int i = 0; i < 2; i++) {
-        const struct ys_metric_view_trial *trial = both[i];
-        if (trial->no_work)
-            snprintf(reason, size, "%s does no work", trial->id);
-        else if (trial->failed == trial->counted)
-            snprintf(reason, size, "no run of %s succeeded: %s", trial->id, trial->status);
-        else if (strcmp(trial->verdict, "none") == 0)
-            snprintf(reason, size, "there is no proof that %s does the same work", trial->id);
-        else if (strcmp(trial->verdict, "pass") != 0 && strcmp(trial->verdict, "weak") != 0)
-            snprintf(reason, size, "the proof that %s does the same work failed", trial->id);
-        else
-            continue;
-        return true;
-    }
-    return false;
+    if (trial->no_work)
+        snprintf(reason, size, "%s does no work", trial->id);
+    else if (trial->failed == trial->counted)
+        snprintf(reason, size, "no run of %s succeeded: %s", trial->id, trial->status);
+    else if (strcmp(trial->verdict, "none") == 0)
+        snprintf(reason, size, "there is no proof that %s does the same work", trial->id);
+    else if (strcmp(trial->verdict, "pass") != 0 && strcmp(trial->verdict, "weak") != 0)
+        snprintf(reason, size, "the proof that %s does the same work failed", trial->id);
+    else
+        return false;
+    return true;
 }
 
 /* Whether the two have the defaults of different frameworks, or for different data sets: then the time that one takes
@@ -124,17 +122,17 @@ static double median_of(const ys_json *metrics, const char *name)
 
 struct pair {
     const struct ys_metric_view_trial *a, *b;
-    const ys_json *a_metrics, *b_metrics; /* of the trials */
     const char *varies;
     double margin;
+    const ys_json *texts; /* of all metrics */
 };
 
-static ys_status judge(const struct pair *pair, const struct ys_metric_info *info, double margin,
-                       struct ys_comparison *found)
+static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found)
 {
     struct matched rounds;
+    const struct ys_metric_info *info = ys_metric_find(ys_compared[m]);
     bool fraction = strcmp(info->name, "accuracy") == 0;
-    ys_status status = match(pair->a, pair->b, info->name, &rounds);
+    ys_status status = match(pair->a, pair->b, m, &rounds);
     if (status == YS_OK && fraction)
         status = ys_compare_difference(rounds.a, rounds.b, rounds.n, info->better, margin, found);
     else if (status == YS_OK)
@@ -144,23 +142,24 @@ static ys_status judge(const struct pair *pair, const struct ys_metric_info *inf
     return status;
 }
 
-static ys_status compare_one(const struct pair *pair, const char *name, ys_json *comparisons)
+static ys_status compare_one(const struct pair *pair, int m, ys_json *comparisons)
 {
-    const struct ys_metric_info *info = ys_metric_find(name);
+    const char *name = ys_compared[m];
     bool fraction = strcmp(name, "accuracy") == 0;
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : pair->margin;
     char reason[400];
-    bool invalid = is_invalid(pair->a, pair->b, reason, sizeof reason) ||
+    bool invalid = has_fault(pair->a, reason, sizeof reason) || has_fault(pair->b, reason, sizeof reason) ||
                    (!fraction && is_other_work(pair->a, pair->b, reason, sizeof reason));
     struct ys_comparison found;
-    YS_TRY(judge(pair, info, margin, &found));
+    YS_TRY(judge(pair, m, margin, &found));
     if (invalid)
         found = (struct ys_comparison){found.n, NAN, {false, NAN, NAN, NAN}, NAN, YS_VERDICT_INVALID, reason};
+    const ys_json *texts = ys_json_get(pair->texts, name);
     ys_json *object = ys_json_object();
     ys_status status = YS_OK;
-    ys_put_text(&status, object, "metric", name);
-    ys_put_text(&status, object, "a", pair->a->id);
-    ys_put_text(&status, object, "b", pair->b->id);
+    ys_put_ref(&status, object, "metric", ys_json_get(texts, "name"));
+    ys_put_ref(&status, object, "a", ys_json_get(pair->a->json, "id"));
+    ys_put_ref(&status, object, "b", ys_json_get(pair->b->json, "id"));
     ys_put_text(&status, object, "varies", pair->varies);
     ys_put_text(&status, object, "scale", fraction ? "difference" : "ratio");
     ys_put_real(&status, object, "ratio", fraction ? NAN : found.value);
@@ -171,10 +170,10 @@ static ys_status compare_one(const struct pair *pair, const char *name, ys_json 
     ys_put_text(&status, object, "verdict", ys_verdict_name(found.verdict));
     ys_put_real(&status, object, "resolution", found.resolution);
     ys_put_text(&status, object, "reason", found.reason);
-    ys_put_real(&status, object, "a_value", median_of(pair->a_metrics, name));
-    ys_put_real(&status, object, "b_value", median_of(pair->b_metrics, name));
-    ys_put_text(&status, object, "unit", info->unit);
-    ys_put_text(&status, object, "better", ys_better_name(info->better));
+    ys_put_real(&status, object, "a_value", median_of(pair->a->metrics, name));
+    ys_put_real(&status, object, "b_value", median_of(pair->b->metrics, name));
+    ys_put_ref(&status, object, "unit", ys_json_get(texts, "unit"));
+    ys_put_ref(&status, object, "better", ys_json_get(texts, "better"));
     ys_add(&status, comparisons, object);
     return status;
 }
@@ -185,42 +184,174 @@ static ys_status compare_pair(const struct pair *pair, ys_json *comparisons)
     if (pair->a->counted == 0 || pair->b->counted == 0)
         return YS_OK;
     bool failed = pair->a->failed == pair->a->counted || pair->b->failed == pair->b->counted;
-    for (int m = 0; m < COMPARED; m++) {
-        bool known = !isnan(median_of(pair->a_metrics, compared[m])) && !isnan(median_of(pair->b_metrics, compared[m]));
+    for (int m = 0; m < YS_COMPARED; m++) {
+        bool known =
+            !isnan(median_of(pair->a->metrics, ys_compared[m])) && !isnan(median_of(pair->b->metrics, ys_compared[m]));
         if (known || (failed && m == 0))
-            YS_TRY(compare_one(pair, compared[m], comparisons));
+            YS_TRY(compare_one(pair, m, comparisons));
     }
     return YS_OK;
 }
 
-static ys_status compare_all(const struct ys_view *view, ys_json *const *metrics, ys_json *comparisons)
+/* A pair that is to be compared: places of its trials in the job, a > b. */
+struct chosen {
+    size_t a, b;
+    const char *varies;
+};
+
+struct choice {
+    const struct ys_view *view;
+    bool all;
+    struct chosen *pairs;
+    size_t count, capacity;
+};
+
+static ys_status choose(struct choice *choice, const char *axis, size_t one, size_t other)
 {
-    double margin = ys_json_get_number(ys_json_get(view->study, "job"), "margin", 0.02);
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t j = 0; j < view->trial_count; j++) {
-            for (size_t i = 0; i < j; i++) {
-                struct pair pair = {&view->trials[j], &view->trials[i], metrics[j], metrics[i], NULL, margin};
-                pair.varies = ys_pair_varies(pair.a->json, pair.b->json);
-                bool first = pair.varies && strcmp(pair.varies, "framework") == 0;
-                if (pair.varies && first == (pass == 0))
-                    YS_TRY(compare_pair(&pair, comparisons));
-            }
-        }
+    size_t a = one > other ? one : other, b = one > other ? other : one;
+    const char *varies = ys_pair_varies(choice->view->trials[a].json, choice->view->trials[b].json);
+    if (!varies || strcmp(varies, axis) != 0)
+        return YS_OK;
+    if (choice->count == choice->capacity) {
+        choice->capacity = choice->capacity ? 2 * choice->capacity : 64;
+        struct chosen *pairs = ys_realloc(choice->pairs, choice->capacity, sizeof *pairs);
+        if (!pairs)
+            return ys_out_of_memory();
+        choice->pairs = pairs;
+    }
+    choice->pairs[choice->count++] = (struct chosen){a, b, varies};
+    return YS_OK;
+}
+
+/* A trial and what it is apart from one factor: equal texts are a group. */
+struct member {
+    char *rest;
+    size_t trial;
+};
+
+static int by_rest(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    int order = strcmp(x->rest, y->rest);
+    return order ? order : (x->trial > y->trial) - (x->trial < y->trial);
+}
+
+/* The section and all factors but `axis`, as one text; NULL without memory. */
+static char *rest_of(const ys_json *trial, const char *axis)
+{
+    bool frameworks = strcmp(axis, "framework") == 0;
+    const ys_json *factors = ys_json_get(trial, "factors");
+    ys_json *rest = ys_json_object();
+    ys_status status = YS_OK;
+    for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it)) {
+        const char *factor = ys_json_iter_key(it);
+        if (strcmp(factor, axis) != 0 && counts(factor, frameworks))
+            ys_put_ref(&status, rest, factor, ys_json_iter_value(it));
+    }
+    ys_put_text(&status, rest, "", ys_json_get_text(trial, "section", "")); /* no factor has this name */
+    char *text = status == YS_OK ? ys_json_dump(rest, YS_JSON_SORTED) : NULL;
+    ys_json_free(rest);
+    return text;
+}
+
+/* How much comparing with this trial can say: nothing, when it never ran. */
+static int worth_of(const struct ys_metric_view_trial *trial)
+{
+    char reason[400];
+    if (trial->counted == 0)
+        return 0;
+    return 1 + 2 * !has_fault(trial, reason, sizeof reason) + !isnan(median_of(trial->metrics, ys_compared[0]));
+}
+
+/* The first of those that say most. */
+static const struct member *base_of(const struct ys_view *view, const struct member *group, size_t size)
+{
+    const struct member *base = &group[0];
+    int most = worth_of(&view->trials[base->trial]);
+    for (size_t i = 1; i < size; i++) {
+        int worth = worth_of(&view->trials[group[i].trial]);
+        base = worth > most ? &group[i] : base;
+        most = worth > most ? worth : most;
+    }
+    return base;
+}
+
+static ys_status choose_in_group(struct choice *choice, const char *axis, const struct member *group, size_t size)
+{
+    const struct member *base = base_of(choice->view, group, size);
+    for (size_t i = 0; i < size; i++) {
+        for (size_t k = 0; choice->all && k < i; k++)
+            YS_TRY(choose(choice, axis, group[i].trial, group[k].trial));
+        if (!choice->all && &group[i] != base)
+            YS_TRY(choose(choice, axis, group[i].trial, base->trial));
     }
     return YS_OK;
 }
 
-ys_status ys_pair_comparisons(const struct ys_view *view, ys_json **comparisons)
+static ys_status choose_along(struct choice *choice, const char *axis)
 {
-    ys_json **metrics = ys_alloc(view->trial_count, sizeof *metrics);
-    ys_json *array = ys_json_array();
-    ys_status status = metrics && array ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < view->trial_count; i++)
-        status = ys_trial_metrics(&view->trials[i], &metrics[i]);
+    const struct ys_view *view = choice->view;
+    struct member *members = ys_alloc(view->trial_count, sizeof *members);
+    size_t count = 0;
+    ys_status status = members ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < view->trial_count; i++) {
+        char *rest = rest_of(view->trials[i].json, axis);
+        if (rest)
+            members[count++] = (struct member){rest, i};
+        else
+            status = ys_out_of_memory();
+    }
     if (status == YS_OK)
-        status = compare_all(view, metrics, array);
-    for (size_t i = 0; metrics && i < view->trial_count; i++)
-        ys_json_free(metrics[i]);
-    ys_free(metrics);
+        qsort(members, count, sizeof *members, by_rest);
+    for (size_t first = 0, next; status == YS_OK && first < count; first = next) {
+        for (next = first + 1; next < count && strcmp(members[next].rest, members[first].rest) == 0; next++)
+            ;
+        status = choose_in_group(choice, axis, &members[first], next - first);
+    }
+    for (size_t i = 0; i < count; i++)
+        ys_free(members[i].rest);
+    ys_free(members);
+    return status;
+}
+
+/* Frameworks first, then in the order of the job. */
+static int by_place(const void *a, const void *b)
+{
+    const struct chosen *x = a, *y = b;
+    int frameworks = (strcmp(y->varies, "framework") == 0) - (strcmp(x->varies, "framework") == 0);
+    if (frameworks)
+        return frameworks;
+    return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
+}
+
+static ys_status choose_pairs(struct choice *choice)
+{
+    ys_json *axes = ys_json_object(); /* {name: true} */
+    ys_status status = axes ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < choice->view->trial_count; i++) {
+        const ys_json *factors = ys_json_get(choice->view->trials[i].json, "factors");
+        for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it))
+            ys_put_bool(&status, axes, ys_json_iter_key(it), true);
+    }
+    for (void *it = ys_json_iter(axes); status == YS_OK && it; it = ys_json_next(axes, it))
+        status = choose_along(choice, ys_json_iter_key(it));
+    ys_json_free(axes);
+    if (status == YS_OK && choice->count > 0)
+        qsort(choice->pairs, choice->count, sizeof *choice->pairs, by_place);
+    return status;
+}
+
+ys_status ys_pair_comparisons(const struct ys_view *view, bool all, ys_json **comparisons)
+{
+    struct choice choice = {.view = view, .all = all};
+    double margin = ys_json_get_number(ys_json_get(view->study, "job"), "margin", 0.02);
+    ys_json *array = ys_json_array();
+    ys_status status = array ? choose_pairs(&choice) : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < choice.count; i++) {
+        const struct chosen *chosen = &choice.pairs[i];
+        struct pair pair = {&view->trials[chosen->a], &view->trials[chosen->b], chosen->varies, margin, view->texts};
+        status = compare_pair(&pair, array);
+    }
+    ys_free(choice.pairs);
     return ys_built(status, array, comparisons);
 }

@@ -36,7 +36,7 @@ static void put_job_hash(ys_status *status, ys_json *object, const ys_json *stud
     ys_put_text(status, object, "job_hash", hash);
 }
 
-static ys_json *study_block(ys_status *status, const struct ys_view *view)
+static ys_json *study_block(ys_status *status, const struct ys_view *view, bool all_pairs)
 {
     const ys_json *study = view->study, *job = ys_json_get(study, "job");
     ys_json *object = ys_json_object();
@@ -54,6 +54,7 @@ static ys_json *study_block(ys_status *status, const struct ys_view *view)
     ys_put_int(status, object, "repeat", ys_json_get_int(job, "repeat", 0));
     ys_put_int(status, object, "rounds", complete);
     ys_put_real(status, object, "margin", ys_json_get_number(job, "margin", 0.02));
+    ys_put_text(status, object, "comparisons", all_pairs ? "all" : "axes");
     ys_put_ref(status, object, "command", ys_json_get(study, "command"));
     put_job_hash(status, object, study);
     ys_put_ref(status, object, "job_text", ys_json_get(study, "job_text"));
@@ -88,27 +89,22 @@ struct harness_sums {
     int64_t runs;
 };
 
-static struct harness_sums sum_harness(const struct ys_view *view)
+static void sum_harness(const struct ys_metric_view_trial *trial, struct harness_sums *sums)
 {
-    struct harness_sums sums = {0, 0, 0, NAN, 0};
-    for (size_t t = 0; t < view->trial_count; t++) {
-        for (size_t r = 0; r < view->trials[t].run_count; r++) {
-            const struct ys_metric_view_run *run = &view->trials[t].runs[r];
-            const ys_json *harness = ys_json_get(run->facts, "harness"), *times = ys_json_get(run->facts, "times");
-            double wall_s = ys_metric_view_value(run, "wall_s");
-            double lived_s =
-                (ys_json_get_number(times, "end_ns", NAN) - ys_json_get_number(times, "exec_ns", NAN)) / 1e9;
-            double cpu_s = ys_json_get_number(harness, "cpu_ns", NAN) / 1e9;
-            sums.wall_s += isnan(wall_s) ? 0 : wall_s;
-            sums.lateness_s = fmax(sums.lateness_s, ys_json_get_number(harness, "lateness_max_ns", NAN) / 1e9);
-            if (isnan(cpu_s) || isnan(lived_s))
-                continue;
-            sums.cpu_s += cpu_s;
-            sums.lived_s += lived_s;
-            sums.runs++;
-        }
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_metric_view_run *run = &trial->runs[r];
+        const ys_json *harness = ys_json_get(run->facts, "harness"), *times = ys_json_get(run->facts, "times");
+        double wall_s = ys_metric_view_value(run, "wall_s");
+        double lived_s = (ys_json_get_number(times, "end_ns", NAN) - ys_json_get_number(times, "exec_ns", NAN)) / 1e9;
+        double cpu_s = ys_json_get_number(harness, "cpu_ns", NAN) / 1e9;
+        sums->wall_s += isnan(wall_s) ? 0 : wall_s;
+        sums->lateness_s = fmax(sums->lateness_s, ys_json_get_number(harness, "lateness_max_ns", NAN) / 1e9);
+        if (isnan(cpu_s) || isnan(lived_s))
+            continue;
+        sums->cpu_s += cpu_s;
+        sums->lived_s += lived_s;
+        sums->runs++;
     }
-    return sums;
 }
 
 /* Seconds between the first run and the last in which no run was under way: what measuring itself took, preparing and
@@ -118,20 +114,19 @@ static double overhead_s(const ys_json *study, double runs_s)
     return ys_json_get_number(ys_json_get(study, "timing"), "measure_s", NAN) - runs_s;
 }
 
-static ys_json *harness_block(ys_status *status, const struct ys_view *view)
+static ys_json *harness_block(ys_status *status, const ys_json *study, const struct harness_sums *sums)
 {
-    struct harness_sums sums = sum_harness(view);
     ys_json *object = ys_json_object();
-    double share = sums.lived_s > 0 ? sums.cpu_s / sums.lived_s : NAN;
-    ys_put_ref(status, object, "version", ys_json_get(view->study, "version"));
+    double share = sums->lived_s > 0 ? sums->cpu_s / sums->lived_s : NAN;
+    ys_put_ref(status, object, "version", ys_json_get(study, "version"));
     ys_put_int(status, object, "metrics_version", YS_METRIC_VERSION);
     ys_put(status, object, "cpu_share",
-           harness_metric(status, share, "1", sums.runs, "counter",
+           harness_metric(status, share, "1", sums->runs, "counter",
                           "yardstick's processor time over the time runs lived"));
     ys_put(status, object, "lateness_max_s",
-           harness_metric(status, sums.lateness_s, "s", sums.runs, "exact",
+           harness_metric(status, sums->lateness_s, "s", sums->runs, "exact",
                           "the latest of all samples against its due time"));
-    ys_put_real(status, object, "overhead_s", overhead_s(view->study, sums.wall_s));
+    ys_put_real(status, object, "overhead_s", overhead_s(study, sums->wall_s));
     return object;
 }
 
@@ -194,9 +189,8 @@ static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial
     ys_json *object = ys_json_object();
     if (ys_json_type_of(proof) == YS_JSON_OBJECT) {
         ys_put_ref(status, object, "verdict", NULL);
-        ys_status merged = ys_json_merge(object, proof);
-        if (*status == YS_OK)
-            *status = merged;
+        for (void *it = ys_json_iter(proof); it; it = ys_json_next(proof, it))
+            ys_put_ref(status, object, ys_json_iter_key(it), ys_json_iter_value(it));
         return object;
     }
     ys_put_text(status, object, "verdict", "none");
@@ -220,51 +214,112 @@ static void put_ending(ys_status *status, ys_json *object, const struct ys_metri
     ys_put_int(status, object, "failed", (int64_t)trial->failed);
 }
 
-static ys_status trial_block(struct ys_store *store, const struct ys_metric_view_trial *trial, unsigned flags,
-                             ys_json *trials)
+/* A document under way: trials are read, told and let go one after the other. */
+struct building {
+    struct ys_store *store;
+    struct ys_view view;
+    struct ys_detail_choice choice;
+    bool with_runs;
+    ys_json *trials; /* of the document */
+    struct harness_sums sums;
+    struct ys_environments environment;
+};
+
+static ys_status put_runs(struct building *building, const struct ys_metric_view_trial *trial, ys_json *object)
+{
+    ys_json *runs = NULL;
+    if (!building->with_runs)
+        return YS_OK;
+    YS_TRY(ys_detail_runs(building->store, trial, &building->choice, &runs));
+    return ys_json_set(object, "runs_detail", runs);
+}
+
+static ys_status tell_trial(struct building *building, struct ys_metric_view_trial *trial)
 {
     static const char *const copied[] = {"id", "trial_id", "section", "factors", "framework"};
     static const char *const settings[] = {"keys", "options", "env"};
-    ys_json *object = ys_json_object(), *metrics = NULL, *runs = NULL;
-    ys_status status = ys_trial_metrics(trial, &metrics);
+    YS_TRY(ys_trial_metrics(&building->view, trial, &trial->metrics));
+    ys_json *object = ys_json_object();
+    ys_status status = YS_OK;
     for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
         ys_put_ref(&status, object, copied[i], ys_json_get(trial->json, copied[i]));
     put_ending(&status, object, trial);
     ys_put(&status, object, "deviations", deviations(&status, trial));
     ys_put(&status, object, "warnings", warnings(&status, trial));
     ys_put(&status, object, "proof", proof_block(&status, trial));
-    ys_put(&status, object, "metrics", metrics);
+    ys_put_ref(&status, object, "metrics", trial->metrics);
     ys_put(&status, object, "agreement", ys_agreement_block(&status, trial));
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         ys_put_ref(&status, object, settings[i], ys_json_get(trial->json, settings[i]));
-    if (status == YS_OK && (flags & YS_RESULT_RUNS)) {
-        status = ys_detail_runs(store, trial, &runs);
-        if (status == YS_OK)
-            ys_put(&status, object, "runs_detail", runs);
-    }
-    ys_add(&status, trials, object);
+    if (status == YS_OK)
+        status = put_runs(building, trial, object);
+    ys_add(&status, building->trials, object);
     return status;
 }
 
-static ys_status build(struct ys_store *store, const struct ys_view *view, unsigned flags, ys_json **result)
+static ys_status add_trial(struct building *building, struct ys_metric_view_trial *trial)
 {
-    ys_json *object = ys_json_object(), *trials = ys_json_array(), *comparisons = NULL, *differences = NULL;
-    ys_status status = YS_OK;
+    ys_status status = ys_metric_view_trial_load(building->store, &building->view, trial);
+    if (status == YS_OK)
+        status = tell_trial(building, trial);
+    if (status == YS_OK)
+        status = ys_environments_add(&building->environment, trial);
+    if (status == YS_OK)
+        sum_harness(trial, &building->sums);
+    ys_metric_view_trial_unload(trial);
+    return status;
+}
+
+static ys_status add_trials(struct building *building)
+{
+    struct ys_view *view = &building->view;
+    for (size_t i = 0; i < view->trial_count; i++)
+        YS_TRY(add_trial(building, &view->trials[i]));
+    YS_TRY(ys_metric_view_match(view));
+    for (size_t i = 0; building->with_runs && i < view->trial_count; i++)
+        YS_TRY(ys_detail_match(&view->trials[i], ys_json_get(ys_json_at(building->trials, i), "runs_detail")));
+    return YS_OK;
+}
+
+/* For a page the first trials share the curves that it draws. */
+static struct ys_detail_choice choose_runs(const struct ys_view *view, unsigned flags)
+{
+    size_t running = 0;
+    for (size_t i = 0; i < view->trial_count; i++)
+        running += strcmp(ys_json_get_text(view->trials[i].json, "status", "ok"), "ok") == 0;
+    size_t trials = running < YS_RESULT_DRAWN_TRIALS ? running : YS_RESULT_DRAWN_TRIALS;
+    return (struct ys_detail_choice){.all = flags & YS_RESULT_RUNS,
+                                     .trials = trials,
+                                     .runs = trials ? YS_RESULT_DRAWN_RUNS / trials : 0,
+                                     .failed = YS_RESULT_DRAWN_RUNS};
+}
+
+static bool wants_all_pairs(const ys_json *study, unsigned flags)
+{
+    if (flags & (YS_RESULT_AXES | YS_RESULT_ALL))
+        return flags & YS_RESULT_ALL;
+    return strcmp(ys_json_get_text(ys_json_get(study, "job"), "comparisons", ""), "all") == 0;
+}
+
+static ys_status build(struct building *building, unsigned flags, ys_json **result)
+{
+    const struct ys_view *view = &building->view;
+    ys_json *object = ys_json_object(), *comparisons = NULL, *differences = NULL;
+    bool all = wants_all_pairs(view->study, flags);
+    ys_status status = add_trials(building);
     ys_put_text(&status, object, "schema", "yardstick/result/1");
-    ys_put(&status, object, "study", study_block(&status, view));
+    ys_put(&status, object, "study", study_block(&status, view, all));
     const ys_json *work = ys_json_get(view->study, "model_info");
     ys_put(&status, object, "work", work ? ys_json_copy(work) : ys_json_array());
     ys_put_ref(&status, object, "host", view->host);
-    ys_put(&status, object, "harness", harness_block(&status, view));
-    for (size_t i = 0; status == YS_OK && i < view->trial_count; i++)
-        status = trial_block(store, &view->trials[i], flags, trials);
-    ys_put(&status, object, "trials", trials);
+    ys_put(&status, object, "harness", harness_block(&status, view->study, &building->sums));
+    ys_put_ref(&status, object, "trials", building->trials);
     if (status == YS_OK)
-        status = ys_pair_comparisons(view, &comparisons);
+        status = ys_pair_comparisons(view, all, &comparisons);
     if (status == YS_OK)
         ys_put(&status, object, "comparisons", comparisons);
     if (status == YS_OK)
-        status = ys_environment_differences(view, &differences);
+        status = ys_environment_differences(&building->environment, &differences);
     if (status == YS_OK)
         ys_put(&status, object, "environment_differences", differences);
     return ys_built(status, object, result);
@@ -272,9 +327,14 @@ static ys_status build(struct ys_store *store, const struct ys_view *view, unsig
 
 ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **result)
 {
-    struct ys_view view;
-    YS_TRY(ys_metric_view_load(store, study_id, &view));
-    ys_status status = build(store, &view, flags, result);
-    ys_metric_view_fini(&view);
+    struct building building = {
+        .store = store, .with_runs = flags & (YS_RESULT_RUNS | YS_RESULT_PAGE), .sums.lateness_s = NAN};
+    YS_TRY(ys_metric_view_load(store, study_id, &building.view));
+    building.choice = choose_runs(&building.view, flags);
+    building.trials = ys_json_array();
+    ys_status status = building.trials ? build(&building, flags, result) : ys_out_of_memory();
+    ys_json_free(building.trials);
+    ys_environments_fini(&building.environment);
+    ys_metric_view_fini(&building.view);
     return status;
 }

@@ -60,8 +60,10 @@ static ys_json *unknown(ys_status *status, const struct ys_metric_view_trial *tr
     return object;
 }
 
-static ys_json *known(ys_status *status, const struct ys_metric_info *info, const struct gathered *all)
+static ys_json *known(ys_status *status, const struct ys_metric_info *info, const ys_json *texts,
+                      const struct gathered *all)
 {
+    static const char *const shared[] = {"method", "scope", "source", "better"};
     struct ys_summary summary;
     ys_status summed = ys_stat_summarize(all->values, all->n, &summary);
     if (summed != YS_OK) {
@@ -70,15 +72,13 @@ static ys_json *known(ys_status *status, const struct ys_metric_info *info, cons
     }
     ys_json *object = ys_json_object();
     ys_put(status, object, "value", ys_number(summary.median, info->whole));
-    ys_put_text(status, object, "unit", info->unit);
+    ys_put_ref(status, object, "unit", ys_json_get(texts, "unit"));
     ys_put_int(status, object, "n", (int64_t)all->n);
     ys_put_interval(status, object, &summary.interval, info->whole);
     ys_put(status, object, "min", ys_number(summary.min, info->whole));
     ys_put(status, object, "max", ys_number(summary.max, info->whole));
-    ys_put_text(status, object, "method", info->method);
-    ys_put_text(status, object, "scope", info->scope);
-    ys_put_text(status, object, "source", info->source);
-    ys_put_text(status, object, "better", ys_better_name(info->better));
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+        ys_put_ref(status, object, shared[i], ys_json_get(texts, shared[i]));
     if (all->judged) {
         ys_put_bool(status, object, "steady", all->steady == all->judged);
         ys_put_int(status, object, "steady_runs", (int64_t)all->steady);
@@ -87,7 +87,7 @@ static ys_json *known(ys_status *status, const struct ys_metric_info *info, cons
     return object;
 }
 
-ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, ys_json **metrics)
+ys_status ys_trial_metrics(const struct ys_view *view, const struct ys_metric_view_trial *trial, ys_json **metrics)
 {
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);
@@ -97,7 +97,8 @@ ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, ys_json **m
         struct gathered all;
         status = gather(trial, &infos[i], &all);
         if (status == YS_OK) {
-            ys_json *metric = all.n ? known(&status, &infos[i], &all) : unknown(&status, trial, &all);
+            ys_json *metric = all.n ? known(&status, &infos[i], ys_json_get(view->texts, infos[i].name), &all)
+                                    : unknown(&status, trial, &all);
             ys_put(&status, object, infos[i].name, metric);
         }
         ys_free(all.values);

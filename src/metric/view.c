@@ -4,7 +4,11 @@
 #include "metric/build.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define VERSION_MEMBER "metrics_version" /* beside the metrics of a run, with the version they were computed by */
+#define MAX_ENDINGS    32                /* more than there are statuses of a run */
 
 ys_status ys_metric_view_with_work(const ys_json *study, const ys_json *trial, ys_json **with_work)
 {
@@ -25,11 +29,19 @@ double ys_metric_view_value(const struct ys_metric_view_run *run, const char *na
     return ys_json_get_number(ys_json_get(run->metrics, name), "value", NAN);
 }
 
-/* Metrics that were stored, or else computed now. */
+static bool is_current(const ys_json *metrics)
+{
+    return ys_json_size(metrics) > 0 && ys_json_get_int(ys_json_get(metrics, VERSION_MEMBER), "value",
+                                                        YS_METRIC_VERSION_UNSAID) == YS_METRIC_VERSION;
+}
+
+/* Metrics that were stored, unless they are of another version, or else computed now. */
 static ys_status fill_metrics(struct ys_store *store, const ys_json *study, const ys_json *trial, ys_json *run)
 {
-    if (ys_json_size(ys_json_get(run, "metrics")) > 0)
+    if (is_current(ys_json_get(run, "metrics"))) {
+        ys_json_remove(ys_json_get(run, "metrics"), VERSION_MEMBER);
         return YS_OK;
+    }
     struct ys_series_set series = {0};
     ys_json *with_work = NULL, *metrics = NULL;
     YS_TRY(ys_store_series_get(store, ys_json_get_int(run, "run_id", 0), &series));
@@ -43,10 +55,32 @@ static ys_status fill_metrics(struct ys_store *store, const ys_json *study, cons
     return status;
 }
 
+struct ending {
+    const ys_json *word;
+    size_t count;
+    const struct ys_metric_view_run *first;
+};
+
+/* The entry of `run`'s status among `endings`, which has room for more of them than there are words. */
+static struct ending *ending_of(struct ending *endings, size_t *count, const struct ys_metric_view_run *run)
+{
+    const ys_json *word = ys_json_get(run->json, "status");
+    for (size_t i = 0; i < *count; i++) {
+        if (ys_json_equal(endings[i].word, word))
+            return &endings[i];
+    }
+    if (*count == MAX_ENDINGS)
+        return NULL;
+    endings[*count] = (struct ending){.word = word, .first = run};
+    return &endings[(*count)++];
+}
+
 /* The status of most failures, ties going to the earlier; "ok" without any. */
 static void find_status(struct ys_metric_view_trial *trial)
 {
-    size_t best = 0;
+    struct ending endings[MAX_ENDINGS];
+    const struct ending *most = NULL;
+    size_t count = 0;
     trial->status = ys_json_get_text(trial->json, "status", NULL);
     if (trial->counted == 0 && (!trial->status || strcmp(trial->status, "ok") == 0))
         trial->status = "cancelled";
@@ -54,16 +88,18 @@ static void find_status(struct ys_metric_view_trial *trial)
         return;
     trial->status = "ok";
     for (size_t i = 0; i < trial->run_count; i++) {
-        const char *word = ys_json_get_text(trial->runs[i].json, "status", "");
-        size_t same = 0;
-        for (size_t j = 0; j < trial->run_count; j++)
-            same += trial->runs[j].counted && strcmp(ys_json_get_text(trial->runs[j].json, "status", ""), word) == 0;
-        if (trial->runs[i].counted && !trial->runs[i].ok && same > best) {
-            best = same;
-            trial->status = word;
-            trial->failure = &trial->runs[i];
-        }
+        const struct ys_metric_view_run *run = &trial->runs[i];
+        struct ending *ending = run->counted && !run->ok ? ending_of(endings, &count, run) : NULL;
+        if (ending)
+            ending->count++;
     }
+    for (size_t i = 0; i < count; i++)
+        most = !most || endings[i].count > most->count ? &endings[i] : most;
+    if (!most)
+        return;
+    trial->status_json = ys_json_copy(most->word);
+    trial->status = ys_json_text(trial->status_json, NULL);
+    trial->failure = most->first;
 }
 
 /* Of each round the last attempt that was not cancelled. */
@@ -85,10 +121,22 @@ static void count_runs(struct ys_metric_view_trial *trial)
     }
 }
 
-static ys_status load_trial(struct ys_store *store, const struct ys_view *view, struct ys_metric_view_trial *trial)
+static void read_run(ys_json *json, struct ys_metric_view_run *run)
 {
-    trial->id = ys_json_get_text(trial->json, "id", "");
-    trial->verdict = ys_json_get_text(ys_json_get(trial->json, "proof"), "verdict", "none");
+    run->json = json;
+    run->facts = ys_json_get(json, "facts");
+    run->metrics = ys_json_get(json, "metrics");
+    run->id = ys_json_get_int(json, "run_id", 0);
+    run->round = ys_json_get_int(json, "round", 0);
+    run->attempt = (int)ys_json_get_int(json, "attempt", 0);
+    run->ok = strcmp(ys_json_get_text(json, "status", ""), "ok") == 0;
+    for (int m = 0; m < YS_COMPARED; m++)
+        run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
+}
+
+ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_view *view,
+                                    struct ys_metric_view_trial *trial)
+{
     YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial->json, "trial_id", 0), &trial->runs_json));
     trial->run_count = ys_json_size(trial->runs_json);
     trial->runs = ys_alloc(trial->run_count, sizeof *trial->runs);
@@ -100,46 +148,85 @@ static ys_status load_trial(struct ys_store *store, const struct ys_view *view, 
         struct ys_metric_view_run *run = &trial->runs[i];
         ys_json *json = ys_json_at(trial->runs_json, i);
         YS_TRY(fill_metrics(store, view->study, trial->json, json));
-        run->json = json;
-        run->facts = ys_json_get(json, "facts");
-        run->metrics = ys_json_get(json, "metrics");
-        run->id = ys_json_get_int(json, "run_id", 0);
-        run->round = ys_json_get_int(json, "round", 0);
-        run->attempt = (int)ys_json_get_int(json, "attempt", 0);
-        run->ok = strcmp(ys_json_get_text(json, "status", ""), "ok") == 0;
+        read_run(json, run);
         trial->no_work = trial->no_work || ys_json_get_bool(ys_json_get(run->facts, "hello"), "no_work", false);
     }
     count_runs(trial);
     find_status(trial);
-    return YS_OK;
+    return trial->status ? YS_OK : ys_out_of_memory();
 }
 
-static bool ran_well(const struct ys_metric_view_trial *trial, int64_t round, int attempt)
+void ys_metric_view_trial_unload(struct ys_metric_view_trial *trial)
 {
-    for (size_t i = 0; i < trial->run_count; i++) {
-        if (trial->runs[i].ok && trial->runs[i].round == round && trial->runs[i].attempt == attempt)
-            return true;
-    }
-    return false;
+    for (size_t i = 0; i < trial->run_count; i++)
+        trial->runs[i].json = trial->runs[i].facts = trial->runs[i].metrics = NULL;
+    trial->failure = NULL;
+    ys_json_free(trial->runs_json);
+    trial->runs_json = NULL;
+}
+
+static int by_round(const void *a, const void *b)
+{
+    const struct ys_metric_view_run *x = *(struct ys_metric_view_run *const *)a,
+                                    *y = *(struct ys_metric_view_run *const *)b;
+    if (x->round != y->round)
+        return x->round < y->round ? -1 : 1;
+    return (x->attempt > y->attempt) - (x->attempt < y->attempt);
 }
 
 /* Of several attempts of one round the last that another trial shares. */
-static void match_runs(struct ys_view *view)
+static void match_runs(struct ys_metric_view_trial *trial)
 {
+    struct ys_metric_view_run *last = NULL;
+    for (size_t i = 0; i < trial->run_count; i++) {
+        struct ys_metric_view_run *run = &trial->runs[i];
+        if (run->matched && last && last->round == run->round)
+            last->matched = false;
+        last = run->matched ? run : last;
+    }
+}
+
+ys_status ys_metric_view_match(struct ys_view *view)
+{
+    size_t total = 0, count = 0;
+    for (size_t t = 0; t < view->trial_count; t++)
+        total += view->trials[t].run_count;
+    struct ys_metric_view_run **runs = ys_alloc(total, sizeof *runs);
+    if (!runs)
+        return ys_out_of_memory();
     for (size_t t = 0; t < view->trial_count; t++) {
-        struct ys_metric_view_trial *trial = &view->trials[t];
-        struct ys_metric_view_run *last = NULL;
-        for (size_t i = 0; i < trial->run_count; i++) {
-            struct ys_metric_view_run *run = &trial->runs[i];
-            bool shared = false;
-            for (size_t o = 0; o < view->trial_count && !shared; o++)
-                shared = o != t && ran_well(&view->trials[o], run->round, run->attempt);
-            run->matched = run->ok && shared;
-            if (run->matched && last && last->round == run->round)
-                last->matched = false;
-            last = run->matched ? run : last;
+        for (size_t i = 0; i < view->trials[t].run_count; i++) {
+            if (view->trials[t].runs[i].ok)
+                runs[count++] = &view->trials[t].runs[i];
         }
     }
+    qsort(runs, count, sizeof *runs, by_round);
+    for (size_t i = 0; i < count; i++)
+        runs[i]->matched = (i > 0 && by_round(&runs[i - 1], &runs[i]) == 0) ||
+                           (i + 1 < count && by_round(&runs[i], &runs[i + 1]) == 0);
+    ys_free(runs);
+    for (size_t t = 0; t < view->trial_count; t++)
+        match_runs(&view->trials[t]);
+    return YS_OK;
+}
+
+static ys_status share_texts(ys_json **texts)
+{
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    ys_json *all = ys_json_object();
+    ys_status status = YS_OK;
+    for (size_t i = 0; i < count; i++) {
+        ys_json *object = ys_json_object();
+        ys_put_text(&status, object, "name", infos[i].name);
+        ys_put_text(&status, object, "unit", infos[i].unit);
+        ys_put_text(&status, object, "method", infos[i].method);
+        ys_put_text(&status, object, "scope", infos[i].scope);
+        ys_put_text(&status, object, "source", infos[i].source);
+        ys_put_text(&status, object, "better", ys_better_name(infos[i].better));
+        ys_put(&status, all, infos[i].name, object);
+    }
+    return ys_built(status, all, texts);
 }
 
 ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct ys_view *view)
@@ -152,15 +239,17 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
         status = ys_store_trials_get(store, study_id, &loaded.trials_json);
     if (status == YS_OK)
         status = ys_store_rounds(store, study_id, &loaded.rounds);
+    if (status == YS_OK)
+        status = share_texts(&loaded.texts);
     size_t count = ys_json_size(loaded.trials_json);
     if (status == YS_OK && !(loaded.trials = ys_alloc(count, sizeof *loaded.trials)))
         status = ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < count; i++) {
-        loaded.trial_count++;
-        loaded.trials[i].json = ys_json_at(loaded.trials_json, i);
-        status = load_trial(store, &loaded, &loaded.trials[i]);
+        struct ys_metric_view_trial *trial = &loaded.trials[loaded.trial_count++];
+        trial->json = ys_json_at(loaded.trials_json, i);
+        trial->id = ys_json_get_text(trial->json, "id", "");
+        trial->verdict = ys_json_get_text(ys_json_get(trial->json, "proof"), "verdict", "none");
     }
-    match_runs(&loaded);
     if (status == YS_OK)
         *view = loaded;
     else
@@ -172,6 +261,8 @@ void ys_metric_view_fini(struct ys_view *view)
 {
     for (size_t i = 0; i < view->trial_count; i++) {
         ys_json_free(view->trials[i].runs_json);
+        ys_json_free(view->trials[i].status_json);
+        ys_json_free(view->trials[i].metrics);
         ys_free(view->trials[i].runs);
     }
     ys_free(view->trials);
@@ -179,7 +270,17 @@ void ys_metric_view_fini(struct ys_view *view)
     ys_json_free(view->host);
     ys_json_free(view->trials_json);
     ys_json_free(view->rounds);
+    ys_json_free(view->texts);
     memset(view, 0, sizeof *view);
+}
+
+ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics)
+{
+    ys_json *version = ys_json_object();
+    ys_status status = YS_OK;
+    ys_put_int(&status, version, "value", YS_METRIC_VERSION);
+    ys_put(&status, metrics, VERSION_MEMBER, version);
+    return status == YS_OK ? ys_store_metric_put(store, run_id, metrics) : status;
 }
 
 static ys_status recompute_run(struct ys_store *store, const ys_json *trial, const ys_json *run)
@@ -190,7 +291,7 @@ static ys_status recompute_run(struct ys_store *store, const ys_json *trial, con
     YS_TRY(ys_store_series_get(store, run_id, &series));
     ys_status status = ys_metric_of_run(trial, ys_json_get(run, "facts"), &series, &metrics);
     if (status == YS_OK)
-        status = ys_store_metric_put(store, run_id, metrics);
+        status = ys_metric_put(store, run_id, metrics);
     ys_json_free(metrics);
     ys_series_set_free(&series);
     return status;

@@ -107,7 +107,7 @@ static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
     chart.curves = ys_alloc(view->count, sizeof *chart.curves);
     if (!chart.curves)
         return ys_out_of_memory();
-    for (size_t t = 0; status == YS_OK && t < view->count; t++)
+    for (size_t t = 0; status == YS_OK && t < view->count && chart.count < YS_HTML_DRAWN; t++)
         if (ys_json_size(ys_json_get(ys_json_get(view->trials[t].json, "agreement"), "layers")) > 0)
             status = read_curve(&view->trials[t], &chart.curves[chart.count++]);
     if (status == YS_OK)
@@ -120,6 +120,8 @@ static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
         ys_buf_append(out, drawn.data, drawn.size);
         ys_html_end_figure(out);
         ys_buf_puts(out, "</div>\n");
+        if (chart.count == YS_HTML_DRAWN)
+            ys_html_say_cut(out, view, chart.count, view->count, "trials");
     }
     out->failed |= drawn.failed;
     ys_buf_free(&drawn);
@@ -130,11 +132,11 @@ static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
 ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view)
 {
     struct ys_agreement_row row;
-    bool begun = false;
+    size_t total = 0;
     for (size_t t = 0; t < view->count; t++) {
         if (!ys_agreement_row(&view->trials[t], &row))
             continue;
-        if (!begun) {
+        if (total == 0) {
             ys_html_put(out, "h2", NULL, ys_agreement_heading);
             ys_html_put(out, "p", "soft", ys_agreement_remark);
             ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n<tr>\n<th>Trial</th>\n");
@@ -142,11 +144,12 @@ ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view)
                 ys_html_put(out, "th", k + 1 < YS_AGREEMENT_COLUMNS ? "n" : NULL, ys_agreement_titles[k]);
             ys_buf_puts(out, "</tr>\n");
         }
-        begun = true;
-        put_row(out, &view->trials[t], &row);
+        if (total++ < YS_HTML_MOST)
+            put_row(out, &view->trials[t], &row);
     }
-    if (!begun)
+    if (total == 0)
         return YS_OK;
     ys_buf_puts(out, "</table>\n</div>\n");
+    ys_html_say_cut(out, view, YS_HTML_MOST, total, "trials");
     return put_chart(out, view);
 }

@@ -29,6 +29,16 @@ void ys_html_end_figure(struct ys_buf *out)
     ys_buf_puts(out, "</figure>\n");
 }
 
+void ys_html_say_cut(struct ys_buf *out, const struct ys_view *view, size_t shown, size_t total, const char *things)
+{
+    if (total <= shown)
+        return;
+    ys_buf_printf(out,
+                  "<p class=\"soft\">The first %zu of %zu %s: <code>yardstick show %lld --format=json</code> has "
+                  "all.</p>\n",
+                  shown, total, things, (long long)ys_json_get_int(ys_json_get(view->result, "study"), "id", 1));
+}
+
 static void put_sentence(struct ys_buf *out, const struct ys_view *view,
                          void (*section)(struct ys_buf *, const struct ys_view *))
 {
@@ -89,14 +99,16 @@ static void put_conditions(struct ys_buf *out, const struct ys_view *view)
     ys_buf_puts(
         out,
         "<div class=\"box\">\n<p class=\"bad\">The environments differ; read this before the verdicts.</p>\n<ul>\n");
-    for (size_t i = 0; i < ys_json_size(differences); i++) {
+    for (size_t i = 0; i < ys_json_size(differences) && i < YS_HTML_MOST; i++) {
         struct ys_buf text = {0};
         ys_view_put_difference(&text, ys_json_at(differences, i));
         ys_html_put(out, "li", NULL, ys_buf_text(&text));
         out->failed |= text.failed;
         ys_buf_free(&text);
     }
-    ys_buf_puts(out, "</ul>\n</div>\n");
+    ys_buf_puts(out, "</ul>\n");
+    ys_html_say_cut(out, view, YS_HTML_MOST, ys_json_size(differences), "differences");
+    ys_buf_puts(out, "</div>\n");
 }
 
 static void put_origin(struct ys_buf *out, const struct ys_view *view)

@@ -6,6 +6,17 @@
 
 extern const char ys_html_style[];
 
+/* A page for people is cut where a list grows too long to be read, and says so; the document has everything. */
+enum {
+    YS_HTML_MOST = 100,  /* rows of a table or chart, items of a list */
+    YS_HTML_DOTS = 200,  /* runs in one row of a chart */
+    YS_HTML_DRAWN = 24,  /* trials in a picture of curves, */
+    YS_HTML_CURVES = 100 /* and their runs */
+};
+/** Appends "The first 100 of 400 trials: `yardstick show 3 --format=json` has all." when `total` is more than `shown`.
+ */
+void ys_html_say_cut(struct ys_buf *out, const struct ys_view *view, size_t shown, size_t total, const char *things);
+
 /** Appends <element>text</element>, escaped. `css` (may be NULL) is the class. */
 void ys_html_put(struct ys_buf *out, const char *element, const char *css, const char *text);
 /** A figure with its title and a remark ("": none); what is drawn comes between the two calls. */

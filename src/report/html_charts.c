@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_RATIOS 24  /* rows; the table has them all */
+#define MAX_RATIOS 24  /* rows; the table has more */
 #define MAX_POINTS 200 /* of one curve; more are averaged in groups */
 
 /** Texts and numbers that a chart's rows point to, and the rows. */
@@ -73,13 +73,13 @@ static bool mode_has(const struct ys_view *view, bool infers, const char *name)
 /** One row a trial for a metric: every run a dot. Trials for which the metric means nothing are left out. */
 static ys_status metric_rows(const struct ys_view *view, const char *name, struct rows *rows)
 {
+    const bool has[] = {mode_has(view, false, name), mode_has(view, true, name)};
     YS_TRY(rows_init(rows, view->count));
-    for (size_t t = 0; t < view->count; t++) {
+    for (size_t t = 0; t < view->count && rows->count < YS_HTML_MOST; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         const ys_json *metric = ys_view_metric(trial, name), *values = ys_json_get(metric, "values");
         struct ys_buf value = {0}, note = {0};
-        if (!mode_has(view, trial->infers, name) ||
-            (trial->measured && trial->no_work && !isfinite(ys_view_number(trial, name))))
+        if (!has[trial->infers] || (trial->measured && trial->no_work && !isfinite(ys_view_number(trial, name))))
             continue;
         if (!trial->measured) {
             ys_view_put_failure(&note, trial);
@@ -99,16 +99,27 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
         row->quiet = trial->no_work;
         row->mid = ys_view_number(trial, name);
         ys_view_interval(metric, &row->lo, &row->hi);
-        double *dots = rows->dots[rows->count - 1] = ys_alloc(ys_json_size(values), sizeof *dots);
+        double *dots = rows->dots[rows->count - 1] = ys_alloc(YS_HTML_DOTS, sizeof *dots);
         if (!dots) {
             rows->failed = true;
             break;
         }
-        for (size_t i = 0; i < ys_json_size(values); i++)
+        for (size_t i = 0; i < ys_json_size(values) && i < YS_HTML_DOTS; i++)
             dots[row->count++] = ys_json_number(ys_json_at(values, i), NAN);
         row->dots = dots;
     }
     return rows->failed ? ys_out_of_memory() : YS_OK;
+}
+
+/** What a chart of `rows` trials leaves out. */
+static void put_dots_cut(struct ys_buf *out, const struct ys_view *view, size_t rows)
+{
+    size_t runs = 0;
+    for (size_t t = 0; t < view->count; t++)
+        runs = (size_t)view->trials[t].runs > runs ? (size_t)view->trials[t].runs : runs;
+    if (rows == YS_HTML_MOST)
+        ys_html_say_cut(out, view, rows, view->count, "trials");
+    ys_html_say_cut(out, view, YS_HTML_DOTS, runs, "runs of a trial are dots");
 }
 
 static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view, const char *name,
@@ -127,6 +138,7 @@ static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view
         ys_html_begin_figure(out, chart->title, remark);
         ys_chart_dots(out, &full);
         ys_html_end_figure(out);
+        put_dots_cut(out, view, rows.count);
     }
     rows_fini(&rows);
     return status;
@@ -226,9 +238,10 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
         ys_free(values);
         return ys_out_of_memory();
     }
+    const struct ys_section_parts parts = ys_section_find_parts(view);
     for (size_t k = 0; k < YS_TIME_PARTS; k++)
-        chart.part_names[k] = ys_section_has_part(view, k) ? ys_time_parts[k].title : NULL;
-    for (size_t t = 0; t < view->count; t++) {
+        chart.part_names[k] = parts.has[k] ? ys_time_parts[k].title : NULL;
+    for (size_t t = 0; t < view->count && chart.count < YS_HTML_MOST; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         double wall_s = ys_view_number(trial, "wall_s");
         if (!isfinite(wall_s))
@@ -250,6 +263,8 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
             "part accounts for.");
         ys_chart_bars(out, &chart);
         ys_html_end_figure(out);
+        if (chart.count == YS_HTML_MOST)
+            ys_html_say_cut(out, view, chart.count, view->count, "trials");
         ys_buf_puts(out, "</div>\n");
         ys_html_times(out, view);
     }
@@ -303,22 +318,30 @@ static bool has_number(const struct ys_chart_curve *curve)
     return false;
 }
 
-/** Every run of every trial as a curve; of each trial the first run that has numbers is strong. */
+/** How many runs of each of the trials that a picture shows are drawn. */
+static size_t runs_drawn(const struct ys_view *view)
+{
+    size_t trials = 0;
+    for (size_t t = 0; t < view->count && trials < YS_HTML_DRAWN; t++)
+        trials += ys_json_size(ys_json_get(view->trials[t].json, "runs_detail")) > 0;
+    return trials ? YS_HTML_CURVES / trials : 0;
+}
+
+/** Runs as curves, of the first trials that have any; of each trial the first run that has numbers is strong. */
 static ys_status read_curves(const struct ys_view *view, const struct source *source, struct ys_chart_curve **curves,
                              size_t *count)
 {
-    size_t capacity = 0;
-    for (size_t t = 0; t < view->count; t++)
-        capacity += ys_json_size(ys_json_get(view->trials[t].json, "runs_detail"));
+    size_t each = runs_drawn(view), trials = 0;
     *count = 0;
-    *curves = ys_alloc(capacity, sizeof **curves);
+    *curves = ys_alloc(YS_HTML_CURVES, sizeof **curves);
     if (!*curves)
         return ys_out_of_memory();
-    for (size_t t = 0; t < view->count; t++) {
+    for (size_t t = 0; t < view->count && trials < YS_HTML_DRAWN; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         const ys_json *runs = ys_json_get(trial->json, "runs_detail");
         bool strong = true;
-        for (size_t i = 0; i < ys_json_size(runs); i++) {
+        trials += ys_json_size(runs) > 0;
+        for (size_t i = 0; i < ys_json_size(runs) && i < each; i++) {
             struct ys_chart_curve *curve = &(*curves)[(*count)++];
             *curve = (struct ys_chart_curve){.name = trial->name, .group = trial->group, .member = trial->member};
             ys_status status = read_curve(ys_json_at(runs, i), source, curve);
@@ -331,6 +354,23 @@ static ys_status read_curves(const struct ys_view *view, const struct source *so
         }
     }
     return YS_OK;
+}
+
+static void put_curves_cut(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t each = runs_drawn(view), trials = 0;
+    bool cut = false;
+    for (size_t t = 0; t < view->count; t++) {
+        trials += view->trials[t].runs > 0;
+        cut |= (size_t)view->trials[t].runs > each;
+    }
+    if (cut || trials > YS_HTML_DRAWN)
+        ys_buf_printf(out,
+                      "<p class=\"soft\">Drawn are the first %zu of %zu trials, and of each the first %s: "
+                      "<code>yardstick export %lld</code> has all.</p>\n",
+                      trials < YS_HTML_DRAWN ? trials : YS_HTML_DRAWN, trials,
+                      ys_label_plural((long long)each, "run").text,
+                      (long long)ys_json_get_int(ys_json_get(view->result, "study"), "id", 1));
 }
 
 static ys_status put_curves(struct ys_buf *out, const struct ys_view *view, const struct source *source,
@@ -346,6 +386,7 @@ static ys_status put_curves(struct ys_buf *out, const struct ys_view *view, cons
         ys_html_begin_figure(out, chart->title, remark);
         status = ys_chart_lines(out, &full);
         ys_html_end_figure(out);
+        put_curves_cut(out, view);
     }
     ys_chart_free_curves(full.curves, full.count);
     return status;

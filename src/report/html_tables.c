@@ -93,11 +93,14 @@ static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial
 
 static void put_remarks(struct ys_buf *out, const struct ys_view *view, const char *member)
 {
+    size_t total = 0;
     ys_buf_puts(out, "<ul>\n");
     for (size_t i = 0; i < view->count; i++) {
         const ys_json *remarks = ys_json_get(view->trials[i].json, member);
         for (size_t k = 0; k < ys_json_size(remarks); k++) {
             struct ys_buf text = {0};
+            if (total++ >= YS_HTML_MOST)
+                continue;
             ys_buf_printf(&text, "%s: ", view->trials[i].name);
             ys_view_put_value(&text, ys_json_at(remarks, k));
             ys_html_put(out, "li", NULL, ys_buf_text(&text));
@@ -106,6 +109,18 @@ static void put_remarks(struct ys_buf *out, const struct ys_view *view, const ch
         }
     }
     ys_buf_puts(out, "</ul>\n");
+    ys_html_say_cut(out, view, YS_HTML_MOST, total, "remarks");
+}
+
+/** How many trials a table has rows for, and the sentence below one that has not all. */
+static size_t rows_of(const struct ys_view *view)
+{
+    return view->count < YS_HTML_MOST ? view->count : YS_HTML_MOST;
+}
+
+static void say_rows(struct ys_buf *out, const struct ys_view *view)
+{
+    ys_html_say_cut(out, view, YS_HTML_MOST, view->count, "trials");
 }
 
 static bool has_remarks(const struct ys_view *view, const char *member)
@@ -162,9 +177,10 @@ void ys_html_results(struct ys_buf *out, const struct ys_view *view)
     put_heads(out, ys_buf_text(&remark), heads, count);
     out->failed |= remark.failed;
     ys_buf_free(&remark);
-    for (size_t i = 0; i < view->count; i++)
+    for (size_t i = 0; i < rows_of(view); i++)
         put_trial_rows(out, &view->trials[i], trains, count - 1);
     end_table(out);
+    say_rows(out, view);
     if (has_remarks(view, "deviations")) {
         ys_html_put(out, "h3", NULL, "Deviations from the common work");
         put_remarks(out, view, "deviations");
@@ -183,7 +199,7 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
             heads[count++] = "#Interval";
     }
     put_heads(out, "Medians of the runs of each trial.", heads, count);
-    for (size_t i = 0; i < view->count; i++) {
+    for (size_t i = 0; i < rows_of(view); i++) {
         const struct ys_view_trial *trial = &view->trials[i];
         const ys_json *median = ys_view_metric(trial, ys_latency_parts[0].metric);
         struct ys_measure measure = ys_view_measure(ys_latency_parts[0].metric, median);
@@ -199,6 +215,7 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, "</tr>\n");
     }
     end_table(out);
+    say_rows(out, view);
 }
 
 static void put_comparison(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison)
@@ -256,10 +273,12 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, m == 0 ? "<details open>\n" : "<details>\n");
         ys_html_put(out, "summary", NULL, ys_view_metric_title(metric));
         put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
+        size_t total = 0;
         for (size_t i = 0; i < ys_json_size(all); i++)
-            if (strcmp(ys_json_get_text(ys_json_at(all, i), "metric", ""), metric) == 0)
+            if (strcmp(ys_json_get_text(ys_json_at(all, i), "metric", ""), metric) == 0 && total++ < YS_HTML_MOST)
                 put_comparison(out, view, ys_json_at(all, i));
         end_table(out);
+        ys_html_say_cut(out, view, YS_HTML_MOST, total, "comparisons");
         ys_buf_puts(out, "</details>\n");
     }
     ys_json_free(metrics);
@@ -312,8 +331,9 @@ void ys_html_proofs(struct ys_buf *out, const struct ys_view *view)
         "Every trial is compared with a reference implementation in double precision, on the trial's own "
         "network, initial weights and batches. Pass: the same work. Weak: nothing differs that the trial's own numeric "
         "format can show. Fail: other work, so that comparisons with it are invalid.");
-    for (size_t i = 0; i < view->count; i++)
+    for (size_t i = 0; i < rows_of(view); i++)
         put_proof(out, &view->trials[i]);
+    say_rows(out, view);
 }
 
 void ys_html_warnings(struct ys_buf *out, const struct ys_view *view)
@@ -358,30 +378,33 @@ static void put_failed_run(struct ys_buf *out, const struct ys_view_trial *trial
 
 void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
 {
-    bool begun = false;
+    size_t trials = 0, logs = 0;
     for (size_t i = 0; i < view->count; i++) {
         const struct ys_view_trial *trial = &view->trials[i];
         const ys_json *runs = ys_json_get(trial->json, "runs_detail");
         struct ys_buf text = {0};
         ys_view_put_failure(&text, trial);
-        if (text.size > 0) {
-            if (!begun)
+        if (text.size > 0 && trials++ < YS_HTML_MOST) {
+            if (trials == 1)
                 ys_html_put(out, "h2", NULL, "What did not run");
-            begun = true;
             ys_html_put(out, "h3", NULL, trial->name);
             ys_html_put(out, "p", "bad", ys_buf_text(&text));
             for (size_t k = 0; k < ys_json_size(runs); k++)
-                if (strcmp(ys_json_get_text(ys_json_at(runs, k), "status", "ok"), "ok") != 0)
+                if (strcmp(ys_json_get_text(ys_json_at(runs, k), "status", "ok"), "ok") != 0 && logs++ < YS_HTML_MOST)
                     put_failed_run(out, trial, ys_json_at(runs, k));
         }
         out->failed |= text.failed;
         ys_buf_free(&text);
     }
+    ys_html_say_cut(out, view, YS_HTML_MOST, trials, "trials that failed");
+    if (logs > YS_HTML_MOST)
+        ys_buf_printf(out, "<p class=\"soft\">The logs of %d runs are shown; the study's folder has the others.</p>\n",
+                      YS_HTML_MOST);
 }
 
 static void put_metric_rows(struct ys_buf *out, const struct ys_view *view, const char *name)
 {
-    for (size_t i = 0; i < view->count; i++) {
+    for (size_t i = 0; i < rows_of(view); i++) {
         const ys_json *metric = ys_view_metric(&view->trials[i], name);
         if (!metric)
             continue;
@@ -421,6 +444,7 @@ ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
             end_table(out);
             ys_buf_puts(out, "</details>\n");
         }
+        say_rows(out, view);
     }
     ys_json_free(names);
     return YS_OK;
@@ -428,30 +452,32 @@ ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
 
 void ys_html_times(struct ys_buf *out, const struct ys_view *view)
 {
+    const struct ys_section_parts parts = ys_section_find_parts(view);
     const char *heads[YS_TIME_PARTS + 2] = {"Trial"};
     struct ys_label names[YS_TIME_PARTS];
     size_t count = 1;
     for (size_t k = 0; k < YS_TIME_PARTS; k++) {
         snprintf(names[k].text, sizeof names[k].text, "#%s", ys_time_parts[k].title);
-        if (ys_section_has_part(view, k))
+        if (parts.has[k])
             heads[count++] = names[k].text;
     }
     heads[count++] = "#whole run";
     ys_buf_puts(out, "<details>\n<summary>The same as a table</summary>\n");
     put_heads(out, "Medians.", heads, count);
-    for (size_t i = 0; i < view->count; i++) {
+    for (size_t i = 0; i < rows_of(view); i++) {
         const struct ys_view_trial *trial = &view->trials[i];
         if (!isfinite(ys_view_number(trial, "wall_s")))
             continue;
         ys_buf_puts(out, "<tr>\n");
         ys_html_put(out, "td", "name", trial->name);
         for (size_t k = 0; k < YS_TIME_PARTS; k++)
-            if (ys_section_has_part(view, k))
+            if (parts.has[k])
                 put_measure(out, ys_time_parts[k].metric, ys_view_metric(trial, ys_time_parts[k].metric), false);
         put_measure(out, "wall_s", ys_view_metric(trial, "wall_s"), false);
         ys_buf_puts(out, "</tr>\n");
     }
     end_table(out);
+    say_rows(out, view);
     ys_buf_puts(out, "</details>\n");
 }
 

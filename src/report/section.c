@@ -20,12 +20,13 @@ const struct ys_time_part ys_time_parts[YS_TIME_PARTS] = {
     {"rest_s", "rest", "rest"},
 };
 
-bool ys_section_has_part(const struct ys_view *view, size_t part)
+struct ys_section_parts ys_section_find_parts(const struct ys_view *view)
 {
-    for (size_t i = 0; i < view->count; i++)
-        if (isfinite(ys_view_number(&view->trials[i], ys_time_parts[part].metric)))
-            return true;
-    return false;
+    struct ys_section_parts parts = {{false}};
+    for (size_t k = 0; k < YS_TIME_PARTS; k++)
+        for (size_t i = 0; i < view->count && !parts.has[k]; i++)
+            parts.has[k] = isfinite(ys_view_number(&view->trials[i], ys_time_parts[k].metric));
+    return parts;
 }
 
 const struct ys_latency_part ys_latency_parts[YS_LATENCY_PARTS] = {

@@ -11,8 +11,11 @@ struct ys_time_part {
 };
 enum { YS_TIME_PARTS = 11 };
 extern const struct ys_time_part ys_time_parts[YS_TIME_PARTS];
-/** Whether some trial has that part: training and inference do not have the same. */
-bool ys_section_has_part(const struct ys_view *view, size_t part);
+/** Which parts some trial has: training and inference do not have the same. */
+struct ys_section_parts {
+    bool has[YS_TIME_PARTS];
+};
+struct ys_section_parts ys_section_find_parts(const struct ys_view *view);
 
 /** The percentiles of latency, and how their columns are headed. */
 struct ys_latency_part {

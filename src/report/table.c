@@ -336,9 +336,10 @@ static void put_seconds(struct ys_grid *grid, size_t column, double value_s)
 static ys_status put_times(struct page *page)
 {
     struct ys_grid grid;
+    const struct ys_section_parts parts = ys_section_find_parts(&page->view);
     begin_grid(page, &grid);
     for (size_t k = 0; k < YS_TIME_PARTS; k++)
-        if (ys_section_has_part(&page->view, k))
+        if (parts.has[k])
             ys_grid_column(&grid, ys_time_parts[k].head, true);
     ys_grid_column(&grid, "whole\nrun", true);
     for (size_t i = 0; i < page->view.count; i++) {
@@ -348,7 +349,7 @@ static ys_status put_times(struct page *page)
             continue;
         name_row(page, &grid, i);
         for (size_t k = 0; k < YS_TIME_PARTS; k++)
-            if (ys_section_has_part(&page->view, k))
+            if (parts.has[k])
                 put_seconds(&grid, column++, ys_view_number(trial, ys_time_parts[k].metric));
         put_seconds(&grid, column, ys_view_number(trial, "wall_s"));
     }
@@ -379,82 +380,108 @@ static void put_comparison(struct page *page, const ys_json *comparison)
     ys_buf_free(&text);
 }
 
-/** Whether a comparison has a line of its own: not when several are invalid for one reason, nor, speed aside, when the
- * two are the same; those are gathered. */
-static bool has_own_line(const struct page *page, const ys_json *comparison)
+/** The comparisons of one metric. Several that are invalid for one reason, and, speed aside, those that are the same,
+ * are gathered in groups; the others have a line of their own. */
+struct sorted {
+    struct entry {
+        const ys_json *comparison;
+        const ys_json *group; /* NULL: a line of its own */
+    } * entries;              /* in the order of the document */
+    size_t count;
+    ys_json *groups; /* {"verdict, reason": array of places in entries}, in the order in which they begin */
+};
+
+/** The group of comparisons like this one, made when there is none; NULL without memory. */
+static ys_json *group_of(ys_json *groups, const ys_json *comparison)
 {
-    const char *metric = ys_json_get_text(comparison, "metric", ""),
-               *verdict = ys_json_get_text(comparison, "verdict", "");
-    if (strcmp(verdict, "same") == 0)
-        return strcmp(metric, "rate_per_s") == 0;
-    if (strcmp(verdict, "invalid") != 0)
-        return true;
-    const ys_json *all = ys_json_get(page->view.result, "comparisons");
-    int alike = 0;
-    for (size_t i = 0; i < ys_json_size(all); i++) {
-        const ys_json *other = ys_json_at(all, i);
-        alike += strcmp(ys_json_get_text(other, "metric", ""), metric) == 0 &&
-                 strcmp(ys_json_get_text(other, "verdict", ""), verdict) == 0 &&
-                 strcmp(ys_json_get_text(other, "reason", ""), ys_json_get_text(comparison, "reason", "")) == 0;
-    }
-    return alike == 1;
+    const char *reason = ys_json_get_text(comparison, "reason", "");
+    struct ys_buf name = {0};
+    ys_buf_printf(&name, "%s%s", ys_json_get_text(comparison, "verdict", ""), reason[0] ? ", " : "");
+    ys_buf_puts(&name, reason);
+    bool made = !name.failed && (ys_json_get(groups, ys_buf_text(&name)) ||
+                                 ys_json_set(groups, ys_buf_text(&name), ys_json_array()) == YS_OK);
+    ys_json *group = made ? ys_json_get(groups, ys_buf_text(&name)) : NULL;
+    ys_buf_free(&name);
+    return group;
 }
 
-/** One item for all comparisons of `metric` that share verdict and reason with the one at `first`, unless an earlier
- * one began it. */
-static void put_gathered(struct page *page, const char *metric, size_t first)
+static ys_status sort_comparisons(const ys_json *all, const char *metric, struct sorted *sorted)
 {
-    const ys_json *all = ys_json_get(page->view.result, "comparisons"), *begin = ys_json_at(all, first);
-    const char *verdict = ys_json_get_text(begin, "verdict", ""), *reason = ys_json_get_text(begin, "reason", "");
-    struct ys_buf text = {0};
-    ys_buf_printf(&text, "%s%s", verdict, reason[0] ? ", " : "");
-    ys_buf_puts(&text, reason);
-    size_t count = 0;
+    bool speed = strcmp(metric, "rate_per_s") == 0;
+    *sorted =
+        (struct sorted){.entries = ys_alloc(ys_json_size(all), sizeof *sorted->entries), .groups = ys_json_object()};
+    if (!sorted->entries || !sorted->groups)
+        return ys_out_of_memory();
     for (size_t i = 0; i < ys_json_size(all); i++) {
-        const ys_json *other = ys_json_at(all, i);
-        if (strcmp(ys_json_get_text(other, "metric", ""), metric) != 0 || has_own_line(page, other) ||
-            strcmp(ys_json_get_text(other, "verdict", ""), verdict) != 0 ||
-            strcmp(ys_json_get_text(other, "reason", ""), reason) != 0)
+        const ys_json *comparison = ys_json_at(all, i);
+        const char *verdict = ys_json_get_text(comparison, "verdict", "");
+        ys_json *group = NULL;
+        if (strcmp(ys_json_get_text(comparison, "metric", ""), metric) != 0)
             continue;
-        if (i < first) {
-            ys_buf_free(&text);
-            return;
+        if (strcmp(verdict, "invalid") == 0 || (!speed && strcmp(verdict, "same") == 0)) {
+            group = group_of(sorted->groups, comparison);
+            if (!group)
+                return ys_out_of_memory();
+            YS_TRY(ys_json_append(group, ys_json_int((int64_t)sorted->count)));
         }
-        if (strcmp(verdict, "invalid") == 0 && strcmp(metric, "rate_per_s") != 0) {
-            count++; /* the pairs are named under speed */
-            continue;
-        }
-        ys_buf_puts(&text, count == MAX_LINES ? "; and more" : count > MAX_LINES ? "" : count ? "; " : ": ");
-        if (count++ < MAX_LINES)
-            ys_view_put_pair(&text, &page->view, other);
+        sorted->entries[sorted->count++] = (struct entry){comparison, group};
     }
-    if (strcmp(verdict, "invalid") == 0 && strcmp(metric, "rate_per_s") != 0)
-        ys_buf_printf(&text, ": %s", ys_label_plural((long long)count, "comparison").text);
+    return YS_OK;
+}
+
+/** What is invalid for a reason of its own needs no group. */
+static bool has_own_line(const struct entry *entry)
+{
+    return !entry->group || (ys_json_size(entry->group) == 1 &&
+                             strcmp(ys_json_get_text(entry->comparison, "verdict", ""), "invalid") == 0);
+}
+
+/** One item for all of a group, called `name`. */
+static void put_gathered(struct page *page, const struct sorted *sorted, const char *name, const ys_json *group)
+{
+    const struct entry *first = &sorted->entries[ys_json_integer(ys_json_at(group, 0), 0)];
+    const char *metric = ys_json_get_text(first->comparison, "metric", "");
+    struct ys_buf text = {0};
+    if (has_own_line(first))
+        return;
+    ys_buf_puts(&text, name);
+    if (strcmp(ys_json_get_text(first->comparison, "verdict", ""), "invalid") == 0 &&
+        strcmp(metric, "rate_per_s") != 0) { /* the pairs are named under speed */
+        ys_buf_printf(&text, ": %s", ys_label_plural((long long)ys_json_size(group), "comparison").text);
+    } else {
+        for (size_t i = 0; i < ys_json_size(group) && i < MAX_LINES; i++) {
+            ys_buf_puts(&text, i ? "; " : ": ");
+            ys_view_put_pair(&text, &page->view, sorted->entries[ys_json_integer(ys_json_at(group, i), 0)].comparison);
+        }
+        ys_buf_puts(&text, ys_json_size(group) > MAX_LINES ? "; and more" : "");
+    }
     put_item(page, ys_buf_text(&text));
     page->out->failed |= text.failed;
     ys_buf_free(&text);
 }
 
-static void put_comparisons_of(struct page *page, const char *metric)
+static void put_sorted(struct page *page, const struct sorted *sorted)
 {
-    const ys_json *all = ys_json_get(page->view.result, "comparisons");
     int lines = 0;
-    ys_buf_puts(page->out, "  ");
-    ys_text_wrap(page->out, ys_view_metric_title(metric), 2, 2, page->width);
-    for (size_t i = 0; i < ys_json_size(all); i++) {
-        const ys_json *comparison = ys_json_at(all, i);
-        if (strcmp(ys_json_get_text(comparison, "metric", ""), metric) == 0 && has_own_line(page, comparison) &&
-            lines++ < MAX_LINES)
-            put_comparison(page, comparison);
+    for (size_t i = 0; i < sorted->count; i++) {
+        if (has_own_line(&sorted->entries[i]) && lines++ < MAX_LINES)
+            put_comparison(page, sorted->entries[i].comparison);
     }
     if (lines > MAX_LINES)
-        ys_buf_printf(page->out, "  * and %d more, in the report and in --format=json\n", lines - MAX_LINES);
-    for (size_t i = 0; i < ys_json_size(all); i++) {
-        const ys_json *comparison = ys_json_at(all, i);
-        if (strcmp(ys_json_get_text(comparison, "metric", ""), metric) == 0 && !has_own_line(page, comparison))
-            put_gathered(page, metric, i);
-    }
+        ys_buf_printf(page->out, "  * and %d more, in --format=md and --format=json\n", lines - MAX_LINES);
+    for (void *it = ys_json_iter(sorted->groups); it; it = ys_json_next(sorted->groups, it))
+        put_gathered(page, sorted, ys_json_iter_key(it), ys_json_iter_value(it));
+}
+
+static ys_status put_comparisons_of(struct page *page, const char *metric)
+{
+    struct sorted sorted;
     struct ys_buf text = {0};
+    ys_status status = sort_comparisons(ys_json_get(page->view.result, "comparisons"), metric, &sorted);
+    ys_buf_puts(page->out, "  ");
+    ys_text_wrap(page->out, ys_view_metric_title(metric), 2, 2, page->width);
+    if (status == YS_OK)
+        put_sorted(page, &sorted);
     ys_section_resolution(&text, page->view.result, metric);
     if (text.size > 0) {
         ys_buf_puts(page->out, "    ");
@@ -462,6 +489,9 @@ static void put_comparisons_of(struct page *page, const char *metric)
     }
     page->out->failed |= text.failed;
     ys_buf_free(&text);
+    ys_free(sorted.entries);
+    ys_json_free(sorted.groups);
+    return status;
 }
 
 /** The comparisons that most readers came for; the report has all of them. */
@@ -491,16 +521,17 @@ static ys_status put_comparisons(struct page *page)
     if (ys_json_size(metrics) > 0)
         put_heading(page, "Comparisons (first against second, over matched rounds)");
     bool more = false;
-    for (size_t i = 0; i < ys_json_size(metrics); i++) {
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(metrics); i++) {
         const char *metric = ys_json_text(ys_json_at(metrics, i), "");
         if (is_shown(metric))
-            put_comparisons_of(page, metric);
+            status = put_comparisons_of(page, metric);
         more |= !is_shown(metric);
     }
     if (more)
         put_item(page, "other metrics are compared in the report and in --format=json");
     ys_json_free(metrics);
-    return YS_OK;
+    return status;
 }
 
 static ys_status put_summary(struct page *page)

@@ -79,15 +79,21 @@ static const char *framework_version(const ys_json *trial)
     return ys_json_get_text(ys_json_get(trial, "framework"), "version", "");
 }
 
-static bool has_two_versions(const ys_json *trials, const ys_json *trial)
+/** {framework: its version, or null when trials have several}. */
+static ys_status find_versions(const ys_json *trials, ys_json **versions)
 {
-    for (size_t i = 0; i < ys_json_size(trials); i++) {
-        const ys_json *other = ys_json_at(trials, i);
-        if (strcmp(framework_name(other), framework_name(trial)) == 0 &&
-            strcmp(framework_version(other), framework_version(trial)) != 0)
-            return true;
+    ys_json *found = ys_json_object();
+    ys_status status = found ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; i < ys_json_size(trials) && status == YS_OK; i++) {
+        const char *name = framework_name(ys_json_at(trials, i)), *version = framework_version(ys_json_at(trials, i));
+        const ys_json *known = ys_json_get(found, name);
+        if (!known)
+            status = ys_json_set_string(found, name, version);
+        else if (strcmp(ys_json_text(known, version), version) != 0)
+            status = ys_json_set(found, name, ys_json_null());
     }
-    return false;
+    *versions = found;
+    return status;
 }
 
 /** The document has no word for it; the proof and the metrics say why they have nothing. */
@@ -102,10 +108,21 @@ static bool does_no_work(const ys_json *trial)
            strstr(ys_json_get_text(ys_json_get(trial, "proof"), "reason", ""), "does no work");
 }
 
-static ys_status find_axes(struct ys_view *view, const ys_json *trials)
+static bool varies_in(const ys_json *trials, const char *name, const ys_json *value)
+{
+    for (size_t k = 0; k < ys_json_size(trials); k++) {
+        const ys_json *other = ys_json_get(ys_json_get(ys_json_at(trials, k), "factors"), name);
+        if (!other || !ys_json_equal(other, value))
+            return true;
+    }
+    return false;
+}
+
+/** `seen` is {factor: true} of those that were looked at. */
+static ys_status find_axes(struct ys_view *view, const ys_json *trials, ys_json *seen)
 {
     view->axes = ys_json_array();
-    if (!view->axes)
+    if (!view->axes || !seen)
         return ys_out_of_memory();
     const char *section = ys_json_get_text(ys_json_at(trials, 0), "section", "");
     for (size_t i = 0; i < ys_json_size(trials); i++) {
@@ -113,25 +130,21 @@ static ys_status find_axes(struct ys_view *view, const ys_json *trials)
         view->many_sections |= strcmp(section, ys_json_get_text(trial, "section", "")) != 0;
         for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it)) {
             const char *name = ys_json_iter_key(it);
-            if (strcmp(name, "framework") == 0 || contains(view->axes, name))
+            if (strcmp(name, "framework") == 0 || ys_json_get(seen, name))
                 continue;
-            bool varies = false;
-            for (size_t k = 0; k < ys_json_size(trials) && !varies; k++) {
-                const ys_json *other = ys_json_get(ys_json_get(ys_json_at(trials, k), "factors"), name);
-                varies = !other || !ys_json_equal(other, ys_json_iter_value(it));
-            }
-            if (varies)
+            YS_TRY(ys_json_set_bool(seen, name, true));
+            if (varies_in(trials, name, ys_json_iter_value(it)))
                 YS_TRY(ys_json_append(view->axes, ys_json_string(name)));
         }
     }
     return YS_OK;
 }
 
-static ys_status name_trial(const struct ys_view *view, const ys_json *trials, struct ys_view_trial *trial)
+static ys_status name_trial(const struct ys_view *view, const ys_json *all_versions, struct ys_view_trial *trial)
 {
     struct ys_buf name = {0};
     const char *version = framework_version(trial->json);
-    bool versions = has_two_versions(trials, trial->json);
+    bool versions = ys_json_type_of(ys_json_get(all_versions, framework_name(trial->json))) == YS_JSON_NULL;
     ys_text_clean(&name, framework_name(trial->json), false);
     if (versions) {
         ys_buf_puts(&name, "@");
@@ -178,32 +191,60 @@ static void read_trial(struct ys_view_trial *trial, const ys_json *json)
     trial->infers = strcmp(ys_json_get_text(ys_json_get(json, "keys"), "mode", ""), "infer") == 0;
 }
 
-/** Gives equal names their number; counts frameworks and their trials. */
+/** Gives equal names their number; `names` is {name: true} of the trials before. */
+static ys_status tell_apart(struct ys_view_trial *trial, size_t place, ys_json *names)
+{
+    if (ys_json_get(names, trial->name)) {
+        char *name = ys_format("%s #%zu", trial->name, place + 1);
+        if (!name)
+            return ys_out_of_memory();
+        ys_free(trial->name);
+        trial->name = name;
+    }
+    return ys_json_set_bool(names, trial->name, true);
+}
+
+/** Counts frameworks and their trials; `frameworks` is {framework: the last trial of it}. */
+static ys_status count_trial(struct ys_view *view, size_t place, ys_json *frameworks)
+{
+    struct ys_view_trial *trial = &view->trials[place];
+    int64_t last = ys_json_get_int(frameworks, trial->framework, -1);
+    trial->group = last < 0 ? (int)ys_json_size(frameworks) : view->trials[last].group;
+    trial->member = last < 0 ? 0 : view->trials[last].member + 1;
+    return ys_json_set_int(frameworks, trial->framework, (int64_t)place);
+}
+
 static ys_status number_trials(struct ys_view *view)
 {
-    int groups = 0;
-    for (size_t i = 0; i < view->count; i++) {
+    ys_json *names = ys_json_object(), *frameworks = ys_json_object();
+    view->places = ys_json_object();
+    ys_status status = names && frameworks && view->places ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
         struct ys_view_trial *trial = &view->trials[i];
-        int same = 1;
-        trial->group = -1;
-        for (size_t k = 0; k < i; k++) {
-            same += strcmp(view->trials[k].name, trial->name) == 0;
-            if (strcmp(view->trials[k].framework, trial->framework) == 0) {
-                trial->group = view->trials[k].group;
-                trial->member++;
-            }
-        }
-        if (trial->group < 0)
-            trial->group = groups++;
-        if (same > 1) {
-            char *name = ys_format("%s #%zu", trial->name, i + 1);
-            if (!name)
-                return ys_out_of_memory();
-            ys_free(trial->name);
-            trial->name = name;
-        }
+        status = tell_apart(trial, i, names);
+        if (status == YS_OK)
+            status = count_trial(view, i, frameworks);
+        if (status == YS_OK && !ys_json_get(view->places, trial->id))
+            status = ys_json_set_int(view->places, trial->id, (int64_t)i);
     }
-    return YS_OK;
+    ys_json_free(names);
+    ys_json_free(frameworks);
+    return status;
+}
+
+static ys_status read_trials(struct ys_view *view, const ys_json *trials)
+{
+    ys_json *seen = ys_json_object(), *versions = NULL;
+    ys_status status = find_axes(view, trials, seen);
+    if (status == YS_OK)
+        status = find_versions(trials, &versions);
+    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
+        read_trial(&view->trials[i], ys_json_at(trials, i));
+        status = name_trial(view, versions, &view->trials[i]);
+    }
+    ys_json_free(seen);
+    ys_json_free(versions);
+    return status == YS_OK ? number_trials(view) : status;
 }
 
 ys_status ys_view_init(struct ys_view *view, const ys_json *result)
@@ -216,13 +257,7 @@ ys_status ys_view_init(struct ys_view *view, const ys_json *result)
     if (!view->trials)
         return ys_out_of_memory();
     view->count = ys_json_type_of(trials) == YS_JSON_ARRAY ? ys_json_size(trials) : 0;
-    ys_status status = find_axes(view, trials);
-    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
-        read_trial(&view->trials[i], ys_json_at(trials, i));
-        status = name_trial(view, trials, &view->trials[i]);
-    }
-    if (status == YS_OK)
-        status = number_trials(view);
+    ys_status status = read_trials(view, trials);
     if (status != YS_OK)
         ys_view_fini(view);
     return status;
@@ -237,6 +272,7 @@ void ys_view_fini(struct ys_view *view)
     }
     ys_free(view->trials);
     ys_json_free(view->axes);
+    ys_json_free(view->places);
     *view = (struct ys_view){0};
 }
 
@@ -250,10 +286,8 @@ bool ys_view_has_mode(const struct ys_view *view, bool infers)
 
 const struct ys_view_trial *ys_view_find(const struct ys_view *view, const char *id)
 {
-    for (size_t i = 0; i < view->count; i++)
-        if (strcmp(view->trials[i].id, id) == 0)
-            return &view->trials[i];
-    return NULL;
+    int64_t place = ys_json_get_int(view->places, id, -1);
+    return place < 0 ? NULL : &view->trials[place];
 }
 
 size_t ys_view_axes(const struct ys_view *view)

@@ -29,7 +29,8 @@ struct ys_view {
     const ys_json *result;
     struct ys_view_trial *trials;
     size_t count;
-    ys_json *axes; /* array: names of the factors (not framework) with more than one value or absent in some trial */
+    ys_json *places; /* {id: place in trials} */
+    ys_json *axes;   /* array: names of the factors (not framework) with more than one value or absent in some trial */
     bool many_sections; /* trials come from more than one section */
     int64_t rounds, repeat;
 };

@@ -9,6 +9,7 @@
 
 #define MAX_COMPARISONS 8 /* sentences; the rest is counted */
 #define MAX_SINGLE      6
+#define MAX_NAMES       40 /* of trials in one sentence, and sentences about failures; the rest is counted */
 
 struct words {
     struct ys_view view;
@@ -436,44 +437,81 @@ static void say_state(struct words *w)
     finish(w);
 }
 
-/** True when an earlier trial of the same framework failed in the same way. */
-static bool is_repeated(const struct words *w, size_t index, size_t *times)
+/** What trials of one framework that failed in the same way have in common, as one text. */
+static void put_way(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    const struct ys_view_trial *trial = &w->view.trials[index];
-    *times = 0;
-    bool earlier = false;
-    for (size_t i = 0; i < w->view.count; i++) {
-        const struct ys_view_trial *other = &w->view.trials[i];
-        if (is(other->framework, trial->framework) && is(other->status, trial->status) && other->runs == trial->runs &&
-            other->failed == trial->failed &&
-            is(ys_json_get_text(other->json, "stage", ""), ys_json_get_text(trial->json, "stage", "")) &&
-            is(ys_json_get_text(other->json, "reason", ""), ys_json_get_text(trial->json, "reason", ""))) {
-            earlier |= i < index;
-            ++*times;
-        }
+    ys_buf_printf(out, "%s\n%s\n%lld\n%lld\n%s\n", trial->framework, trial->status, (long long)trial->runs,
+                  (long long)trial->failed, ys_json_get_text(trial->json, "stage", ""));
+    ys_buf_puts(out, ys_json_get_text(trial->json, "reason", ""));
+}
+
+/** {way: [place of its first trial, how many there are]}, in the order of the trials. */
+static ys_json *find_ways(struct words *w)
+{
+    ys_json *ways = ys_json_object();
+    for (size_t i = 0; i < w->view.count && w->status == YS_OK; i++) {
+        const struct ys_view_trial *trial = &w->view.trials[i];
+        struct ys_buf way = {0};
+        if (is(trial->status, "ok") && trial->failed == 0)
+            continue;
+        put_way(&way, trial);
+        const ys_json *known = ys_json_get(ways, ys_buf_text(&way));
+        int64_t first = ys_json_integer(ys_json_at(known, 0), (int64_t)i),
+                times = ys_json_integer(ys_json_at(known, 1), 0);
+        ys_json *entry = ys_json_array();
+        w->status = ys_json_append(entry, ys_json_int(first));
+        if (w->status == YS_OK)
+            w->status = ys_json_append(entry, ys_json_int(times + 1));
+        if (w->status == YS_OK)
+            w->status = way.failed ? ys_out_of_memory() : ys_json_set(ways, ys_buf_text(&way), ys_json_ref(entry));
+        ys_json_free(entry);
+        ys_buf_free(&way);
     }
-    return earlier;
+    return ways;
+}
+
+static void say_failure(struct words *w, const struct ys_view_trial *trial, int64_t times)
+{
+    ys_buf_puts(&w->text, times > 1 ? trial->title : is(trial->title, trial->framework) ? trial->name : trial->title);
+    if (times == 1 && !is(trial->title, trial->framework))
+        put_settings(w, trial, NULL, "");
+    if (times > 1)
+        ys_buf_printf(&w->text, " (%lld trials)", (long long)times);
+    ys_buf_puts(&w->text, trial->measured ? " is measured in part: " : " has no result: ");
+    ys_view_put_failure(&w->text, trial);
+    ys_buf_puts(&w->text, ".");
+    finish(w);
 }
 
 static void say_failures(struct words *w)
 {
-    for (size_t i = 0; i < w->view.count; i++) {
-        const struct ys_view_trial *trial = &w->view.trials[i];
-        size_t times;
-        if ((is(trial->status, "ok") && trial->failed == 0) || is_repeated(w, i, &times))
-            continue;
-        ys_buf_puts(&w->text, times > 1                            ? trial->title
-                              : is(trial->title, trial->framework) ? trial->name
-                                                                   : trial->title);
-        if (times == 1 && !is(trial->title, trial->framework))
-            put_settings(w, trial, NULL, "");
-        if (times > 1)
-            ys_buf_printf(&w->text, " (%zu trials)", times);
-        ys_buf_puts(&w->text, trial->measured ? " is measured in part: " : " has no result: ");
-        ys_view_put_failure(&w->text, trial);
-        ys_buf_puts(&w->text, ".");
-        finish(w);
+    ys_json *ways = find_ways(w);
+    int64_t said = 0, unsaid = 0;
+    for (void *it = ys_json_iter(ways); it; it = ys_json_next(ways, it)) {
+        const ys_json *way = ys_json_iter_value(it);
+        int64_t first = ys_json_integer(ys_json_at(way, 0), 0), times = ys_json_integer(ys_json_at(way, 1), 0);
+        if (said++ < MAX_NAMES)
+            say_failure(w, &w->view.trials[first], times);
+        else
+            unsaid += times;
     }
+    ys_json_free(ways);
+    if (unsaid > 0)
+        ys_buf_printf(&w->text, "%s failed as the table says.", ys_label_plural(unsaid, "more trial").text);
+    finish(w);
+}
+
+/** "name; name": `said` names of this sentence came before; the rest is counted by put_unsaid(). */
+static void put_name(struct words *w, const struct ys_view_trial *trial, int said, const char *before)
+{
+    ys_buf_puts(&w->text, said == 0 ? before : said < MAX_NAMES ? "; " : "");
+    ys_buf_puts(&w->text, said < MAX_NAMES ? trial->name : "");
+}
+
+static void put_unsaid(struct words *w, int said)
+{
+    if (said > MAX_NAMES)
+        ys_buf_printf(&w->text, "; and %d more", said - MAX_NAMES);
 }
 
 /** One sentence about all trials with this verdict. */
@@ -484,9 +522,9 @@ static void say_proofs(struct words *w, const char *verdict, const char *before,
         const struct ys_view_trial *trial = &w->view.trials[i];
         if (!is(ys_view_verdict(trial), verdict) || (is(verdict, "none") && (trial->no_work || !trial->measured)))
             continue;
-        ys_buf_puts(&w->text, said++ ? "; " : before);
-        ys_buf_puts(&w->text, trial->name);
+        put_name(w, trial, said++, before);
     }
+    put_unsaid(w, said);
     if (said > 0)
         ys_buf_puts(&w->text, after);
     finish(w);
@@ -504,9 +542,11 @@ static void say_agreements(struct words *w)
         asked++;
         if (ys_json_get_int(ys_json_get(trial->json, "agreement"), "disagreements", 0) == 0)
             continue;
-        ys_buf_puts(&w->text, apart++ ? "; " : "With the same weights another class than builtin's is answered by ");
-        ys_buf_printf(&w->text, "%s for %s rows", trial->name, row.cells[0].text);
+        put_name(w, trial, apart, "With the same weights another class than builtin's is answered by ");
+        if (apart++ < MAX_NAMES)
+            ys_buf_printf(&w->text, " for %s rows", row.cells[0].text);
     }
+    put_unsaid(w, apart);
     if (apart > 0)
         ys_buf_puts(&w->text, ".");
     else if (asked > 0)

@@ -26,6 +26,18 @@ static ys_status set_doc(const struct ys_store *store, ys_json *object, const ch
     return ys_json_set(object, key, doc);
 }
 
+/* The members of the object in `column`, which are large: shared, not copied. */
+static ys_status set_members(struct ys_store *store, ys_json *object, sqlite3_stmt *statement, int column)
+{
+    ys_json *doc;
+    YS_TRY(ys_db_json(store, statement, column, &doc));
+    ys_status status = YS_OK;
+    for (void *it = ys_json_iter(doc); status == YS_OK && it; it = ys_json_next(doc, it))
+        status = ys_json_set(object, ys_json_iter_key(it), ys_json_ref(ys_json_iter_value(it)));
+    ys_json_free(doc);
+    return status;
+}
+
 typedef ys_status (*row_reader)(struct ys_store *store, sqlite3_stmt *row, ys_json *object);
 
 /* An array with one object a row of `statement`, which is finished here. */
@@ -80,11 +92,7 @@ ys_status ys_store_studies(struct ys_store *store, ys_json **studies)
 
 static ys_status read_study(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
 {
-    ys_json *doc;
-    YS_TRY(ys_db_json(store, row, 0, &doc));
-    ys_status status = ys_json_merge(object, doc);
-    ys_json_free(doc);
-    YS_TRY(status);
+    YS_TRY(set_members(store, object, row, 0));
     YS_TRY(ys_json_set_int(object, "id", sqlite3_column_int64(row, 1)));
     YS_TRY(ys_json_set_string(object, "folder", text_at(row, 2)));
     YS_TRY(set_int_or_null(object, "started_s", row, 3));
@@ -139,11 +147,7 @@ ys_status ys_store_host_get(struct ys_store *store, int64_t study_id, ys_json **
 
 static ys_status read_trial(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
 {
-    ys_json *doc;
-    YS_TRY(ys_db_json(store, row, 0, &doc));
-    ys_status status = ys_json_merge(object, doc);
-    ys_json_free(doc);
-    YS_TRY(status);
+    YS_TRY(set_members(store, object, row, 0));
     YS_TRY(ys_json_set_int(object, "trial_id", sqlite3_column_int64(row, 1)));
     return set_doc(store, object, "proof", row, 2);
 }
@@ -158,25 +162,25 @@ ys_status ys_store_trials_get(struct ys_store *store, int64_t study_id, ys_json 
     return collect(store, statement, read_trial, trials);
 }
 
-static ys_status read_metric(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
+static ys_status read_metrics(struct ys_store *store, sqlite3_stmt *statement, ys_json *metrics)
 {
-    YS_TRY(ys_json_set_string(object, "name", text_at(row, 0)));
-    return set_doc(store, object, "doc", row, 1);
+    for (;;) {
+        bool more;
+        YS_TRY(ys_db_step(store, statement, &more));
+        if (!more)
+            return YS_OK;
+        const char *name = text_at(statement, 0);
+        YS_TRY(set_doc(store, metrics, name ? name : "", statement, 1));
+    }
 }
 
 static ys_status read_metrics_of(struct ys_store *store, int64_t run_id, ys_json *metrics)
 {
     sqlite3_stmt *statement;
-    ys_json *rows;
     YS_TRY(ys_db_prepare(store, &statement, "SELECT name, doc FROM metric WHERE run_id = ? ORDER BY position", "i",
                          run_id));
-    YS_TRY(collect(store, statement, read_metric, &rows));
-    ys_status status = YS_OK;
-    for (size_t i = 0; i < ys_json_size(rows) && status == YS_OK; i++) {
-        const ys_json *row = ys_json_at(rows, i);
-        status = ys_json_set(metrics, ys_json_get_text(row, "name", ""), ys_json_ref(ys_json_get(row, "doc")));
-    }
-    ys_json_free(rows);
+    ys_status status = read_metrics(store, statement, metrics);
+    ys_db_finish(statement);
     return status;
 }
 

@@ -22,18 +22,35 @@ struct study_runs {
     size_t trial_count;
 };
 
+/* Trials that can run have no status of their own, or ok. Their documents are large, so the database looks into them.
+ */
 static ys_status load_trials(struct ys_store *store, int64_t study_id, struct study_runs *study)
 {
-    ys_json *trials;
-    YS_TRY(ys_store_trials_get(store, study_id, &trials));
-    study->trials = ys_alloc(ys_json_size(trials), sizeof *study->trials);
-    for (size_t i = 0; study->trials && i < ys_json_size(trials); i++) {
-        const ys_json *trial = ys_json_at(trials, i);
-        if (strcmp(ys_json_get_text(trial, "status", "ok"), "ok") == 0)
-            study->trials[study->trial_count++] = ys_json_get_int(trial, "trial_id", 0);
+    sqlite3_stmt *statement;
+    size_t capacity = 0;
+    YS_TRY(ys_db_prepare(store, &statement,
+                         "SELECT id FROM trial WHERE study_id = ? AND coalesce(json_extract(doc, '$.status'), 'ok') = "
+                         "'ok' ORDER BY position, id",
+                         "i", study_id));
+    ys_status status = YS_OK;
+    for (;;) {
+        bool more = false;
+        status = ys_db_step(store, statement, &more);
+        if (status != YS_OK || !more)
+            break;
+        if (study->trial_count == capacity) {
+            capacity = capacity ? 2 * capacity : 64;
+            int64_t *trials = ys_realloc(study->trials, capacity, sizeof *trials);
+            if (!trials) {
+                status = ys_out_of_memory();
+                break;
+            }
+            study->trials = trials;
+        }
+        study->trials[study->trial_count++] = sqlite3_column_int64(statement, 0);
     }
-    ys_json_free(trials);
-    return study->trials ? YS_OK : ys_out_of_memory();
+    ys_db_finish(statement);
+    return status;
 }
 
 static enum outcome outcome_of(const char *status)
@@ -93,15 +110,23 @@ static bool given_up(const struct study_runs *study, int64_t trial, int64_t roun
     return failures >= 2 && successes == 0;
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct ran *x = a, *y = b;
+    if (x->round != y->round)
+        return x->round < y->round ? -1 : 1;
+    if (x->attempt != y->attempt)
+        return x->attempt < y->attempt ? -1 : 1;
+    return (x->trial > y->trial) - (x->trial < y->trial);
+}
+
 /* A run that was cancelled is one that still has to be made. */
 static bool has_run(const struct study_runs *study, int64_t trial, int64_t round, int attempt)
 {
-    for (size_t i = 0; i < study->run_count; i++) {
-        const struct ran *run = &study->runs[i];
-        if (run->trial == trial && run->round == round && run->attempt == attempt && run->outcome != OUTCOME_CANCELLED)
-            return true;
-    }
-    return false;
+    const struct ran wanted = {.trial = trial, .round = round, .attempt = attempt};
+    const struct ran *run =
+        study->run_count ? bsearch(&wanted, study->runs, study->run_count, sizeof wanted, by_place) : NULL;
+    return run && run->outcome != OUTCOME_CANCELLED;
 }
 
 static ys_status add_round(const struct study_runs *study, int64_t round, int attempt, ys_json *rounds)

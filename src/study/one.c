@@ -232,7 +232,7 @@ static ys_status store_run(struct ys_study *study, const struct ys_trial *trial,
     int64_t run_id = 0;
     YS_TRY(ys_store_run_put(study->store, trial->id, round, attempt, record->facts, &record->series, &run_id));
     YS_TRY(ys_metric_of_run(trial->json, record->facts, &record->series, &metrics));
-    ys_status status = ys_store_metric_put(study->store, run_id, metrics);
+    ys_status status = ys_metric_put(study->store, run_id, metrics);
     ys_json_free(metrics);
     return status;
 }

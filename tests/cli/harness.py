@@ -9,10 +9,17 @@ import time
 import unittest
 import uuid
 
+import schema
+
 ROOT = os.environ.get("YS_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 BIN = os.environ.get("YARDSTICK_BIN", ROOT)
 PROGRAM = os.path.join(BIN, "yardstick")
 RECIPES = os.path.join(ROOT, "tests", "frameworks")
+
+# Signals that the tests were started without would be ignored by the programs that they start.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 # One shared cache for the whole test program, so that data and work are prepared once.
 CACHE = tempfile.mkdtemp(prefix="ys-cli-cache-")
@@ -65,7 +72,14 @@ class Case(unittest.TestCase):
         out, err = process.communicate(text, timeout=timeout)
         shown = "yardstick %s\n%s\n%s" % (" ".join(arguments), (out or "")[-2000:], err[-2000:])
         self.assertEqual(process.returncode, code, shown)
+        if out and "--format=json" in arguments:
+            self.check_document(json.loads(out))
         return out, err
+
+    def check_document(self, document):
+        """Every result document that any test gets to see is as its schema and the page about it say."""
+        if isinstance(document, dict) and document.get("schema") == "yardstick/result/1":
+            self.assertEqual(schema.result_faults(document)[:10], [])
 
     def refusal(self, *arguments, code=2, words=(), **options):
         """Runs to a failure and gives its message: one line, free of internals, with every one of `words`."""

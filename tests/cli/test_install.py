@@ -179,7 +179,7 @@ class Install(Case):
         self.assertEqual(os.listdir(home), ["failed.json"])
         self.assertIn("no space left", self.row()["reason"])
         self.write("toy.recipe", RECIPE + "download = 200 MB\ndisk = 600 MB\n")
-        self.refusal("install", "toy", "--recipes=.", env=self.env, code=1, words=["it needs about 1.0 GB"])
+        self.refusal("install", "toy", "--recipes=.", env=self.env, code=1, words=["it needs about 1 GB"])
         os.unlink(os.path.join(self.folder, "full"))
         self.install()
         self.assertEqual(self.row()["state"], "ready")

@@ -11,8 +11,12 @@ static int exit_code_of(int (*body)(void))
 {
     fflush(stdout);
     pid_t pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
+        const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+            signal(numbers[i], SIG_DFL); /* whatever the tests were started with */
         _exit(body());
+    }
     int state = 0;
     if (pid < 0 || waitpid(pid, &state, 0) != pid)
         return -1;
@@ -52,6 +56,58 @@ static void the_first_signal_is_kept_and_later_ones_do_not_kill(void)
     CHECK_INT(exit_code_of(each_signal), 10);
 }
 
+static int ignored_before(void)
+{
+    signal(SIGHUP, SIG_IGN);
+    if (ys_stop_install() != YS_OK)
+        return 1;
+    raise(SIGHUP);
+    if (ys_stop_signal() != 0 || readable())
+        return 2;
+    ys_stop_release(0);
+    raise(SIGHUP); /* and stays so */
+    return 10;
+}
+
+static void what_was_ignored_before_stays_ignored(void)
+{
+    CHECK_INT(exit_code_of(ignored_before), 10);
+}
+
+static int released(void)
+{
+    if (ys_stop_install() != YS_OK)
+        return 1;
+    ys_stop_release(0);
+    raise(SIGTERM);
+    return 2;
+}
+
+static int released_late(void)
+{
+    if (ys_stop_install() != YS_OK)
+        return 1;
+    raise(SIGINT);
+    ys_stop_release(0);
+    return 2;
+}
+
+static int released_after_it_was_heeded(void)
+{
+    if (ys_stop_install() != YS_OK)
+        return 1;
+    raise(SIGINT);
+    ys_stop_release(SIGINT);
+    return ys_stop_signal() == SIGINT ? 10 : 2;
+}
+
+static void once_released_signals_end_the_program(void)
+{
+    CHECK_INT(exit_code_of(released), 128 + SIGTERM);
+    CHECK_INT(exit_code_of(released_late), 128 + SIGINT);
+    CHECK_INT(exit_code_of(released_after_it_was_heeded), 10);
+}
+
 static int broken_pipe(void)
 {
     int ends[2];
@@ -78,5 +134,6 @@ static void stopping_is_a_failure_that_names_the_signal(void)
     CHECK_INT(exit_code_of(told), 10);
 }
 
-TAP_MAIN(TAP_CASE(nothing_is_set_before_install), TAP_CASE(the_first_signal_is_kept_and_later_ones_do_not_kill),
+TAP_MAIN(TAP_CASE(what_was_ignored_before_stays_ignored), TAP_CASE(once_released_signals_end_the_program),
+         TAP_CASE(nothing_is_set_before_install), TAP_CASE(the_first_signal_is_kept_and_later_ones_do_not_kill),
          TAP_CASE(a_broken_pipe_does_not_kill), TAP_CASE(stopping_is_a_failure_that_names_the_signal))

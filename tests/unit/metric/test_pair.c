@@ -143,6 +143,100 @@ static void rounds_in_which_one_of_the_two_failed_do_not_count(void)
     end(&study, result);
 }
 
+/* Three frameworks with 1, 2 and 4 threads; the place of each says its framework and its threads. */
+enum { GRID = 9 };
+
+static void fill_grid(struct fake_trial *trials)
+{
+    static const char *const frameworks[] = {"builtin", "jax", "pytorch"};
+    for (int i = 0; i < GRID; i++) {
+        trials[i] = fake_trials[0];
+        trials[i].framework = trials[i].title = frameworks[i / 3];
+        trials[i].threads = 1 << i % 3;
+        trials[i].rate_per_s = 1000 * (i + 1);
+    }
+}
+
+/* "1-0 2-0": the places of a and b of all comparisons of speed, in their order. */
+static const char *speed_pairs(const ys_json *result)
+{
+    static char text[1024];
+    const ys_json *all = ys_json_get(result, "comparisons"), *trials = ys_json_get(result, "trials");
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *one = ys_json_at(all, i);
+        size_t a = 0, b = 0;
+        if (strcmp(ys_json_get_text(one, "metric", ""), "rate_per_s") != 0)
+            continue;
+        while (!ys_json_equal(ys_json_get(ys_json_at(trials, a), "id"), ys_json_get(one, "a")))
+            a++;
+        while (!ys_json_equal(ys_json_get(ys_json_at(trials, b), "id"), ys_json_get(one, "b")))
+            b++;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu-%zu", used ? " " : "", a, b);
+    }
+    return text;
+}
+
+static void each_trial_is_compared_with_the_first_along_each_axis(void)
+{
+    struct fake_trial trials[GRID];
+    struct study study;
+    fill_grid(trials);
+    ys_json *result = compare(&study, trials, GRID, 1, -1);
+    CHECK_TEXT(speed_pairs(result), "3-0 4-1 5-2 6-0 7-1 8-2 1-0 2-0 4-3 5-3 7-6 8-6");
+    CHECK_TEXT(ys_json_get_text(ys_json_get(result, "study"), "comparisons", ""), "axes");
+    end(&study, result);
+}
+
+static void all_pairs_are_compared_when_asked_for(void)
+{
+    struct fake_trial trials[GRID];
+    struct study study;
+    ys_json *all = NULL;
+    fill_grid(trials);
+    ys_json *result = compare(&study, trials, GRID, 1, -1);
+    REQUIRE(ys_metric_result(study.store, study.id, YS_RESULT_ALL, &all) == YS_OK);
+    CHECK_TEXT(speed_pairs(all), "3-0 4-1 5-2 6-0 6-3 7-1 7-4 8-2 8-5 1-0 2-0 2-1 4-3 5-3 5-4 7-6 8-6 8-7");
+    CHECK_TEXT(ys_json_get_text(ys_json_get(all, "study"), "comparisons", ""), "all");
+    ys_json_free(all);
+    end(&study, result);
+}
+
+/* With a base of which nothing can be said the others would have no comparison at all. */
+static void a_first_trial_that_says_nothing_is_not_the_base(void)
+{
+    struct fake_trial trials[GRID];
+    struct study study;
+    fill_grid(trials);
+    trials[0].verdict = "fail";
+    ys_json *result = compare(&study, trials, GRID, 1, -1);
+    CHECK_TEXT(speed_pairs(result), "3-0 4-1 5-2 6-3 7-1 8-2 1-0 2-1 4-3 5-3 7-6 8-6");
+    end(&study, result);
+}
+
+/* Options of one framework are no difference between two; of several equal trials the first is the base. */
+static void options_of_a_framework_are_an_axis_of_its_own(void)
+{
+    struct study study;
+    int64_t trial_id;
+    ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 1, -1);
+    ys_json_free(result);
+    for (int on = 0; on < 2; on++) {
+        ys_json *trial = fake_trial_json(&fake_trials[2 + on], 2 + on);
+        ys_json *factors = ys_json_get(trial, "factors");
+        CHECK(ys_json_set_int(factors, "threads", 1) == YS_OK &&
+              ys_json_set_bool(factors, "opt.pytorch.compile", on) == YS_OK);
+        CHECK(ys_store_trial_put(study.store, study.id, trial, &trial_id) == YS_OK);
+        ys_json_free(trial);
+    }
+    result = compare_again(&study);
+    CHECK_TEXT(speed_pairs(result), "2-0 3-0 1-0 3-2");
+    CHECK_TEXT(ys_json_get_text(find(result, "rate_per_s", "opt.pytorch.compile"), "a", ""),
+               "lenet:framework=pytorch,threads=2");
+    end(&study, result);
+}
+
 static void five_rounds_are_unclear_with_a_reason(void)
 {
     struct study study;
@@ -291,9 +385,11 @@ static void a_cancelled_run_is_no_failure_of_its_trial(void)
 TAP_MAIN(TAP_CASE(pairs_differ_in_exactly_one_factor_of_one_section),
          TAP_CASE(options_of_one_framework_do_not_part_it_from_others),
          TAP_CASE(frameworks_come_first_and_the_earlier_trial_is_the_base),
-         TAP_CASE(the_verdict_says_what_a_is_against_b), TAP_CASE(accuracies_are_compared_by_difference),
-         TAP_CASE(rounds_in_which_one_of_the_two_failed_do_not_count), TAP_CASE(five_rounds_are_unclear_with_a_reason),
-         TAP_CASE(without_a_proof_comparisons_are_invalid), TAP_CASE(a_weak_proof_is_enough_to_compare),
-         TAP_CASE(different_defaults_are_compared_by_accuracy_alone),
+         TAP_CASE(each_trial_is_compared_with_the_first_along_each_axis),
+         TAP_CASE(all_pairs_are_compared_when_asked_for), TAP_CASE(a_first_trial_that_says_nothing_is_not_the_base),
+         TAP_CASE(options_of_a_framework_are_an_axis_of_its_own), TAP_CASE(the_verdict_says_what_a_is_against_b),
+         TAP_CASE(accuracies_are_compared_by_difference), TAP_CASE(rounds_in_which_one_of_the_two_failed_do_not_count),
+         TAP_CASE(five_rounds_are_unclear_with_a_reason), TAP_CASE(without_a_proof_comparisons_are_invalid),
+         TAP_CASE(a_weak_proof_is_enough_to_compare), TAP_CASE(different_defaults_are_compared_by_accuracy_alone),
          TAP_CASE(a_trial_that_always_fails_is_compared_once_as_invalid), TAP_CASE(only_runs_of_one_attempt_are_paired),
          TAP_CASE(a_cancelled_run_is_no_failure_of_its_trial))

@@ -318,6 +318,83 @@ static void metrics_that_were_lost_are_computed_again_the_same(void)
     close_study(&study, result);
 }
 
+/* Stores for every run a rate of 1, as version `version` would have computed it (0: without saying). */
+static void spoil_rates(const struct study *study, size_t runs, int64_t version)
+{
+    for (size_t i = 1; i <= runs; i++) {
+        ys_json *spoilt = fake_json("{\"rate_per_s\":{\"value\":1,\"unit\":\"1/s\",\"steady\":true}}");
+        ys_json *said = ys_json_object();
+        CHECK(ys_json_set_int(said, "value", version) == YS_OK);
+        CHECK(!version || ys_json_set(spoilt, "metrics_version", ys_json_ref(said)) == YS_OK);
+        CHECK(ys_store_metric_put(study->store, (int64_t)i, spoilt) == YS_OK);
+        ys_json_free(said);
+        ys_json_free(spoilt);
+    }
+}
+
+static void metrics_of_another_version_are_computed_again_and_stay_stored(void)
+{
+    struct study study;
+    ys_json *result = whole_study(&study, 2, -1), *runs = NULL;
+    spoil_rates(&study, 8, YS_METRIC_VERSION + 1);
+    ys_json *again = result_of(&study, YS_RESULT_RUNS);
+    CHECK(ys_json_equal(result, again));
+    CHECK_INT(ys_json_get_int(ys_json_get(again, "harness"), "metrics_version", 0), YS_METRIC_VERSION);
+    ys_json_free(again);
+    REQUIRE(ys_store_runs_get(study.store, 1, &runs) == YS_OK); /* a reader writes nothing */
+    const ys_json *stored = ys_json_get(ys_json_at(runs, 0), "metrics");
+    CHECK_INT(ys_json_get_int(ys_json_get(stored, "rate_per_s"), "value", 0), 1);
+    ys_json_free(runs);
+    close_study(&study, result);
+}
+
+static void metrics_of_this_version_are_taken_as_they_are(void)
+{
+    static const int64_t versions[] = {YS_METRIC_VERSION, 0};
+    for (int i = 0; i < (YS_METRIC_VERSION_UNSAID == YS_METRIC_VERSION ? 2 : 1); i++) {
+        struct study study;
+        ys_json_free(whole_study(&study, 2, -1));
+        spoil_rates(&study, 8, versions[i]);
+        ys_json *result = result_of(&study, YS_RESULT_RUNS);
+        CHECK_INT(ys_json_get_int(metric_of(result, 0, "rate_per_s"), "value", 0), 1);
+        const ys_json *run = ys_json_at(ys_json_get(trial_at(result, 0), "runs_detail"), 0);
+        CHECK(!ys_json_get(ys_json_get(run, "metrics"), "metrics_version")); /* it is no metric */
+        close_study(&study, result);
+    }
+}
+
+static void what_is_stored_says_its_version(void)
+{
+    struct study study;
+    ys_json *result = whole_study(&study, 1, -1), *runs = NULL;
+    CHECK(ys_metric_recompute(study.store, study.id) == YS_OK);
+    REQUIRE(ys_store_runs_get(study.store, 1, &runs) == YS_OK);
+    const ys_json *stored = ys_json_get(ys_json_at(runs, 0), "metrics");
+    CHECK_INT(ys_json_get_int(ys_json_get(stored, "metrics_version"), "value", 0), YS_METRIC_VERSION);
+    ys_json_free(runs);
+    close_study(&study, result);
+}
+
+/* A page draws some curves; the first runs have them, and those that failed are told without. */
+static void a_page_has_the_curves_that_it_draws(void)
+{
+    struct study study;
+    enum { ROUNDS = YS_RESULT_DRAWN_RUNS / FAKE_TRIALS + 5, FAILING = ROUNDS - 2 };
+    REQUIRE(open_study(&study));
+    CHECK(fake_study(study.store, fake_trials, FAKE_TRIALS, ROUNDS, FAILING, &study.id) == YS_OK);
+    ys_json *result = result_of(&study, YS_RESULT_PAGE);
+    for (size_t t = 0; t < FAKE_TRIALS; t++) {
+        const ys_json *runs = ys_json_get(trial_at(result, t), "runs_detail");
+        bool failed = t == FAKE_TRIALS - 1;
+        CHECK_INT(ys_json_size(runs), YS_RESULT_DRAWN_RUNS / FAKE_TRIALS + failed);
+        CHECK(ys_json_size(ys_json_get(ys_json_at(runs, 3), "loss")) > 0);
+        const ys_json *last = failed ? ys_json_at(runs, ys_json_size(runs) - 1) : NULL;
+        CHECK(!failed || ys_json_size(ys_json_get(last, "loss")) == 0);
+        CHECK_INT(ys_json_get_int(last, "round", FAILING), FAILING);
+    }
+    close_study(&study, result);
+}
+
 static void recomputing_finds_the_multiply_adds_in_the_study(void)
 {
     struct study study;
@@ -374,5 +451,7 @@ TAP_MAIN(TAP_CASE(a_study_becomes_a_document_that_reads_back_equal), TAP_CASE(th
          TAP_CASE(differences_of_environment_are_told), TAP_CASE(equal_environments_are_not_mentioned),
          TAP_CASE(a_recipe_of_the_user_and_changed_files_are_differences),
          TAP_CASE(a_study_that_still_runs_can_be_read), TAP_CASE(metrics_that_were_lost_are_computed_again_the_same),
-         TAP_CASE(recomputing_finds_the_multiply_adds_in_the_study),
+         TAP_CASE(metrics_of_another_version_are_computed_again_and_stay_stored),
+         TAP_CASE(metrics_of_this_version_are_taken_as_they_are), TAP_CASE(what_is_stored_says_its_version),
+         TAP_CASE(a_page_has_the_curves_that_it_draws), TAP_CASE(recomputing_finds_the_multiply_adds_in_the_study),
          TAP_CASE(a_study_that_does_not_exist_has_no_result), TAP_CASE(every_shortage_of_memory_is_reported))

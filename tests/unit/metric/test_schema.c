@@ -84,6 +84,12 @@ static int member_faults(const ys_json *rule, const ys_json *value, const char *
         const ys_json *member = ys_json_get(properties, ys_json_iter_key(it));
         if (member || others)
             count += faults(member ? member : others, ys_json_iter_value(it), path, say);
+        /* Readers accept it; a program that writes it has to say what it is. */
+        if (properties && !member && !others && ys_json_get(rule, "type")) {
+            count++;
+            if (say)
+                printf("#   %s is not documented\n", path);
+        }
     }
     return count;
 }
@@ -124,8 +130,9 @@ static void a_document_fits_its_schema(void)
 
 static void a_document_that_was_spoilt_does_not_fit(void)
 {
-    static const char *const spoils[] = {"{\"schema\":\"yardstick/result/2\"}", "{\"trials\":{}}", "{\"harness\":{}}",
-                                         "{\"comparisons\":[{\"metric\":\"wall_s\"}]}", "{\"study\":null}"};
+    static const char *const spoils[] = {
+        "{\"schema\":\"yardstick/result/2\"}",         "{\"trials\":{}}",  "{\"harness\":{}}",
+        "{\"comparisons\":[{\"metric\":\"wall_s\"}]}", "{\"study\":null}", "{\"undocumented\":1}"};
     REQUIRE(load());
     for (size_t i = 0; i < sizeof spoils / sizeof spoils[0]; i++) {
         ys_json *spoilt = ys_json_copy(result), *change = fake_json(spoils[i]);
@@ -172,5 +179,57 @@ static void the_page_describes_every_member(void)
     ys_buf_free(&page);
 }
 
-TAP_MAIN(TAP_CASE(a_document_fits_its_schema), TAP_CASE(a_document_that_was_spoilt_does_not_fit),
+/* Two trials, of which one never ran, or ran and ended, with `word`. */
+static ys_json *result_with_status(const char *word, bool ran)
+{
+    char *folder = fake_folder();
+    struct ys_store *store = NULL;
+    int64_t id = 0, trial_id = 0;
+    ys_json *made = NULL, *trial = fake_trial_json(&fake_trials[1], 1);
+    CHECK(ys_store_open(folder, YS_STORE_WRITE, &store) == YS_OK &&
+          fake_study(store, fake_trials, 1, 1, -1, &id) == YS_OK);
+    if (!ran)
+        ys_json_set_string(trial, "status", word);
+    CHECK(ys_store_trial_put(store, id, trial, &trial_id) == YS_OK);
+    struct fake_run run = {0, 0, word};
+    CHECK(!ran || fake_put_run(store, &fake_trials[1], trial, trial_id, &run) == YS_OK);
+    CHECK(ys_metric_result(store, id, YS_RESULT_RUNS, &made) == YS_OK);
+    const ys_json *told = ys_json_at(ys_json_get(made, "trials"), 1);
+    CHECK_TEXT(ys_json_get_text(told, "status", ""), !ran && strcmp(word, "ok") == 0 ? "cancelled" : word);
+    ys_json_free(trial);
+    ys_store_close(store);
+    CHECK(ys_fs_remove_tree(folder) == YS_OK);
+    return made;
+}
+
+static void documents_of_every_status_fit(void)
+{
+    REQUIRE(load());
+    const ys_json *run = ys_json_get(ys_json_get(schema, "$defs"), "run");
+    const ys_json *words = ys_json_get(ys_json_get(ys_json_get(run, "properties"), "status"), "enum");
+    CHECK_INT(ys_json_size(words), 18); /* the closed list */
+    for (size_t i = 0; i < ys_json_size(words); i++) {
+        for (int ran = 0; ran < 2; ran++) {
+            ys_json *made = result_with_status(ys_json_text(ys_json_at(words, i), ""), ran);
+            CHECK_INT(faults(schema, made, ys_json_text(ys_json_at(words, i), ""), true), 0);
+            ys_json_free(made);
+        }
+    }
+}
+
+static void a_studys_disturbance_is_described(void)
+{
+    REQUIRE(load());
+    ys_json *timed = ys_json_copy(result),
+            *change = fake_json(
+                "{\"prepare_s\":1.5,\"prove_s\":null,\"measure_s\":2.0,\"disturbance\":{\"seconds\":2.0,"
+                "\"steal_s\":0.0,\"steal_share\":0.0,\"busy_s\":1.0,\"load_before\":0.1,\"load_after\":null}}");
+    CHECK(ys_json_set(ys_json_get(timed, "study"), "timing", change) == YS_OK);
+    CHECK_INT(faults(schema, timed, "timed", true), 0);
+    CHECK(strstr(ys_buf_text(&page), "`disturbance`}, or null") != NULL);
+    ys_json_free(timed);
+}
+
+TAP_MAIN(TAP_CASE(documents_of_every_status_fit), TAP_CASE(a_studys_disturbance_is_described),
+         TAP_CASE(a_document_fits_its_schema), TAP_CASE(a_document_that_was_spoilt_does_not_fit),
          TAP_CASE(the_page_describes_every_member))

@@ -234,6 +234,45 @@ static void twenty_trials_with_long_names_make_a_page(void)
     CHECK_HAS(text, "nnn\xE2\x80\xA6<title>nnn");
 }
 
+/* 400 trials with every metric and a proof, and as many comparisons of each of seven metrics. */
+static ys_json *large_result(void)
+{
+    enum { TRIALS = 400 };
+    static const char *const compared[] = {"rate_per_s", "step_s", "accuracy",      "wall_s",
+                                           "start_s",    "cpu_s",  "rss_peak_bytes"};
+    const char *names[TRIALS];
+    for (int i = 0; i < TRIALS; i++)
+        names[i] = i % 2 ? "builtin" : "pytorch";
+    ys_json *result = made_result(names, TRIALS, 6, "better"), *small = made_fixture("small.json");
+    ys_json *trials = ys_json_get(result, "trials"), *all = ys_json_get(result, "comparisons");
+    const ys_json *full = ys_json_at(ys_json_get(small, "trials"), 0);
+    for (size_t t = 0; t < TRIALS; t++) {
+        static const char *const shared[] = {"metrics", "proof", "runs_detail"};
+        for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+            CHECK(ys_json_set(ys_json_at(trials, t), shared[i], ys_json_ref(ys_json_get(full, shared[i]))) == YS_OK);
+        for (size_t m = 0; t > 0 && m < sizeof compared / sizeof compared[0]; m++) {
+            ys_json *one = ys_json_copy(made_comparison(result));
+            char *id = ys_format("t%zu", t);
+            CHECK(ys_json_set_string(one, "metric", compared[m]) == YS_OK && ys_json_set_string(one, "b", id) == YS_OK);
+            CHECK(ys_json_append(all, one) == YS_OK);
+            ys_free(id);
+        }
+    }
+    ys_json_free(small);
+    return result;
+}
+
+static void a_page_of_many_trials_is_cut_and_says_so(void)
+{
+    const char *text = page(large_result());
+    tap_check(is_sound(text), __LINE__, "%s", problem);
+    tap_check(strlen(text) < 2 << 20, __LINE__, "%zu bytes", strlen(text));
+    CHECK_HAS(text, "The first 100 of 400 trials: <code>yardstick show 1 --format=json</code> has all.");
+    CHECK_HAS(text, "The first 100 of 400 comparisons: ");
+    CHECK_HAS(text,
+              "Drawn are the first 24 of 400 trials, and of each the first 4 runs: <code>yardstick export 1</code>");
+}
+
 static void any_result_gives_a_sound_page(void)
 {
     for (uint64_t seed = 1; seed <= 150; seed++)
@@ -264,5 +303,5 @@ TAP_MAIN(TAP_CASE(the_checker_finds_mistakes), TAP_CASE(the_small_study_has_all_
          TAP_CASE(the_page_stands_alone), TAP_CASE(the_same_document_gives_the_same_page),
          TAP_CASE(hostile_texts_stay_texts), TAP_CASE(losses_that_are_no_numbers_break_the_curve),
          TAP_CASE(losses_that_are_all_missing_give_no_chart), TAP_CASE(empty_and_failed_studies_make_a_page),
-         TAP_CASE(twenty_trials_with_long_names_make_a_page), TAP_CASE(any_result_gives_a_sound_page),
-         TAP_CASE(every_allocation_may_fail))
+         TAP_CASE(twenty_trials_with_long_names_make_a_page), TAP_CASE(a_page_of_many_trials_is_cut_and_says_so),
+         TAP_CASE(any_result_gives_a_sound_page), TAP_CASE(every_allocation_may_fail))
