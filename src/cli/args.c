@@ -48,7 +48,7 @@ static bool set_switch(struct ys_args *args, const char *name)
     } switches[] = {
         {"quiet", &args->quiet},     {"debug", &args->debug},           {"help", &args->help},
         {"version", &args->version}, {"unverified", &args->unverified}, {"fresh", &args->fresh},
-        {"trace", &args->trace},
+        {"trace", &args->trace},     {"verify", &args->verify},
     };
     for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
         if (strcmp(name, switches[i].name) == 0) {
@@ -61,9 +61,9 @@ static bool set_switch(struct ys_args *args, const char *name)
 
 static ys_status unknown_flag(const char *name)
 {
-    static const char *const flags[] = {"quiet", "debug",   "help",    "version", "unverified",
-                                        "fresh", "format",  "results", "recipes", "from",
-                                        "check", "weights", "out",     "trace",   NULL};
+    static const char *const flags[] = {"quiet",  "debug",   "help",    "version", "unverified", "fresh",
+                                        "format", "results", "recipes", "from",    "check",      "weights",
+                                        "out",    "trace",   "verify",  NULL};
     const char *near = ys_nearest(name, flags);
     if (!near)
         near = ys_option_nearest(name);

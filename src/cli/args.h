@@ -23,6 +23,7 @@ struct ys_args {
     const char *model, *data, *seed, *precision, *weights, *out;
     enum ys_format format;
     bool format_given, quiet, debug, help, version, unverified, fresh, trace;
+    bool verify;   /* show --verify */
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 

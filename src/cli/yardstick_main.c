@@ -21,7 +21,8 @@ static const struct verb {
     {"verify", "verify [STUDY.ys] [--trace] [--KEY=VALUE ...]",
      "are these frameworks doing the same work? --trace: where one first parts from it", ys_command_verify},
     {"resume", "resume [SELECTOR]", "go on with an interrupted study", ys_command_resume},
-    {"show", "show [SELECTOR]", "the table of a stored study", ys_command_show},
+    {"show", "show [SELECTOR] [--verify]",
+     "the table of a stored study; --verify: whether every row of it is as it was stored", ys_command_show},
     {"report", "report [SELECTOR]", "write its report.html again, say where", ys_command_report},
     {"export", "export [SELECTOR] | export --model=NAME --out=FILE.onnx",
      "everything stored of a study, raw, as JSON Lines; or a network as a file\n"

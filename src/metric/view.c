@@ -90,16 +90,17 @@ static ys_status load_trial(struct ys_store *store, const struct ys_view *view, 
     trial->id = ys_json_get_text(trial->json, "id", "");
     trial->verdict = ys_json_get_text(ys_json_get(trial->json, "proof"), "verdict", "none");
     YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial->json, "trial_id", 0), &trial->runs_json));
-    trial->run_count = ys_json_size(trial->runs_json);
-    trial->runs = ys_alloc(trial->run_count, sizeof *trial->runs);
-    if (!trial->runs) {
-        trial->run_count = 0;
+    size_t count = ys_json_size(trial->runs_json);
+    trial->runs = ys_alloc(count, sizeof *trial->runs);
+    if (!trial->runs)
         return ys_out_of_memory();
-    }
-    for (size_t i = 0; i < trial->run_count; i++) {
-        struct ys_metric_view_run *run = &trial->runs[i];
+    for (size_t i = 0; i < count; i++) {
         ys_json *json = ys_json_at(trial->runs_json, i);
-        YS_TRY(fill_metrics(store, view->study, trial->json, json));
+        ys_status filled = fill_metrics(store, view->study, trial->json, json);
+        if (filled == YS_EFORMAT) /* of which no numbers can be had; the store has warned of it */
+            continue;
+        YS_TRY(filled);
+        struct ys_metric_view_run *run = &trial->runs[trial->run_count++];
         run->json = json;
         run->facts = ys_json_get(json, "facts");
         run->metrics = ys_json_get(json, "metrics");
