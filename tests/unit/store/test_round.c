@@ -46,8 +46,7 @@ static void trials_that_cannot_run_are_not_waited_for(void)
     ys_json *trial = make_json("{\"id\":\"m\",\"index\":1,\"status\":\"missing\"}");
     CHECK(ys_store_trial_put(f.store, study, trial, &missing) == YS_OK);
     put_run(f.store, a, 0, 0, "ok");
-    CHECK(rounds_are(f.store, study,
-                     "[{\"round\":0,\"attempt\":0,\"expected\":1,\"present\":1,\"complete\":true}]"));
+    CHECK(rounds_are(f.store, study, "[{\"round\":0,\"attempt\":0,\"expected\":1,\"present\":1,\"complete\":true}]"));
     ys_json_free(trial);
     fixture_close(&f);
 }
@@ -85,8 +84,7 @@ static void of_a_study_that_is_done_nothing_is_waited_for(void)
     put_trial(f.store, study, "b", 1);
     put_run(f.store, a, 0, 0, "ok");
     CHECK(ys_store_study_end(f.store, study, "done", 1, NULL) == YS_OK);
-    CHECK(rounds_are(f.store, study,
-                     "[{\"round\":0,\"attempt\":0,\"expected\":1,\"present\":1,\"complete\":true}]"));
+    CHECK(rounds_are(f.store, study, "[{\"round\":0,\"attempt\":0,\"expected\":1,\"present\":1,\"complete\":true}]"));
     fixture_close(&f);
 }
 
@@ -97,8 +95,7 @@ static void cancelled_runs_are_not_there(void)
     int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0);
     put_run(f.store, a, 0, 0, "ok");
     put_run(f.store, a, 0, 1, "cancelled");
-    CHECK(rounds_are(f.store, study,
-                     "[{\"round\":0,\"attempt\":1,\"expected\":1,\"present\":0,\"complete\":false}]"));
+    CHECK(rounds_are(f.store, study, "[{\"round\":0,\"attempt\":1,\"expected\":1,\"present\":0,\"complete\":false}]"));
     fixture_close(&f);
 }
 
