@@ -197,8 +197,7 @@ static ys_status read_run(struct ys_store *store, sqlite3_stmt *row, ys_json *ob
     ys_json *facts = NULL;
     ys_status status = sqlite3_column_int(row, 5) ? ys_db_json(store, row, 4, &facts) : YS_EFORMAT;
     if (status == YS_EFORMAT) {
-        ys_row_note(store, YS_ROW_RUN, id, "run %lld (round %lld of %s) is damaged: left out", (long long)id,
-                    (long long)round + 1, text_at(row, 6) ? text_at(row, 6) : "a trial");
+        ys_row_note_run(store, id, round, text_at(row, 6));
         return YS_OK;
     }
     YS_TRY(status);

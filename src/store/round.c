@@ -38,8 +38,7 @@ static ys_status read_try(struct ys_store *store, sqlite3_stmt *row, ys_json *ob
     int64_t id = sqlite3_column_int64(row, 4), round = sqlite3_column_int64(row, 1);
     bool intact = sqlite3_column_int(row, 5) != 0;
     if (!intact)
-        ys_row_note(store, YS_ROW_RUN, id, "run %lld (round %lld) is damaged: left out", (long long)id,
-                    (long long)round + 1);
+        ys_row_note_run(store, id, round, (const char *)sqlite3_column_text(row, 6));
     YS_TRY(ys_json_set_int(object, "trial_id", sqlite3_column_int64(row, 0)));
     YS_TRY(ys_json_set_int(object, "round", round));
     YS_TRY(ys_json_set_int(object, "attempt", sqlite3_column_int64(row, 2)));
@@ -51,7 +50,7 @@ ys_status ys_store_tries(struct ys_store *store, int64_t study_id, ys_json **tri
     sqlite3_stmt *statement;
     YS_TRY(ys_db_prepare(store, &statement,
                          "SELECT trial_id, round, attempt, run.status, run.id, " YS_RUN_INTACT
-                         " FROM run JOIN trial ON trial.id = trial_id WHERE study_id = ? "
+                         ", trial.name FROM run JOIN trial ON trial.id = trial_id WHERE study_id = ? "
                          "ORDER BY round, attempt, run.id",
                          "i", study_id));
     return ys_db_collect(store, statement, read_try, tries);

@@ -156,6 +156,12 @@ void ys_row_note(struct ys_store *store, enum ys_row_table table, int64_t id, co
     ys_log_warn("%s (%s; `yardstick show --verify` lists all that is damaged)", said, store->path);
 }
 
+void ys_row_note_run(struct ys_store *store, int64_t id, int64_t round, const char *trial)
+{
+    ys_row_note(store, YS_ROW_RUN, id, "run %lld (round %lld of %s) is damaged: left out", (long long)id,
+                (long long)round + 1, trial ? trial : "a trial");
+}
+
 void ys_row_note_lost(struct ys_store *store, enum ys_row_table table, int64_t id, int64_t lost)
 {
     const char *of = ys_row_infos[table].table;

@@ -75,6 +75,8 @@ ys_status ys_row_seal(struct ys_store *store, enum ys_row_table table, int64_t i
 ys_status ys_row_fail(struct ys_store *store, enum ys_row_table table, int64_t id);
 /** Counts a row that is done without; warns of it, once, with the words of `format` and where it lies. */
 void ys_row_note(struct ys_store *store, enum ys_row_table table, int64_t id, const char *format, ...) YS_PRINTF(4, 5);
+/** The same of run `id` of round `round` (from 0) of the trial of that name, which may be NULL. */
+void ys_row_note_run(struct ys_store *store, int64_t id, int64_t round, const char *trial);
 /** Warns of `lost` rows that belong to row `id` and are not there; none is fine. */
 void ys_row_note_lost(struct ys_store *store, enum ys_row_table table, int64_t id, int64_t lost);
 

@@ -111,6 +111,9 @@ static ys_status add_timing(struct ys_study *study, const ys_json *document)
     study->measured_before_s = killed ? NAN : said_s;
     YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s));
     study->limit_spent_s = isnan(study->measured_before_s) ? fmax(said_s, runs_s) : said_s;
+    if (strcmp(ys_json_get_text(document, "status", ""), "time_limit") == 0) /* preparing between the runs counts too */
+        study->limit_spent_s =
+            fmax(study->limit_spent_s, ys_json_get_number(study->settings, "time_limit_s", study->limit_spent_s));
     return YS_OK;
 }
 
