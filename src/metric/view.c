@@ -1,5 +1,6 @@
 #include "metric/trial.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "metric/build.h"
 
@@ -154,6 +155,10 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
     if (status == YS_OK)
         status = ys_store_rounds(store, study_id, &loaded.rounds);
     size_t count = ys_json_size(loaded.trials_json);
+    int64_t planned = ys_json_get_int(loaded.study, "trials_planned", (int64_t)count);
+    if (status == YS_OK && planned != (int64_t)count)
+        ys_log_warn("study %lld holds %zu of its %lld trials: it was stopped while they were stored; run it again",
+                    (long long)study_id, count, (long long)planned);
     if (status == YS_OK && !(loaded.trials = ys_alloc(count, sizeof *loaded.trials)))
         status = ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < count; i++) {

@@ -119,6 +119,21 @@ class Stored(Case):
         self.assertIn("a series of run 1 is damaged", err)
         self.assertEqual(err.count("without checksums"), 1)
 
+    def test_a_study_of_which_trials_are_missing_says_so(self):
+        self.make_version_1()
+        self.change("update study set doc = replace(doc, '\"trials_planned\":1', '\"trials_planned\":300')")
+        _, err = self.yardstick("show")
+        self.assertIn("study 1 holds 1 of its 300 trials", err)
+        self.refusal("resume", code=7, words=["1 of its 300 trials"])
+
+    def test_a_stored_proof_that_failed_is_the_exit_code_of_resume(self):
+        self.yardstick("run", "--framework=builtin", *NULL[1:], "--repeat=1", "--quiet")
+        self.make_version_1()
+        self.change("update proof set verdict = 'fail', doc = replace(doc, '\"verdict\":\"pass\"', '\"verdict\":\"fail\"')")
+        result, err = self.result("resume", code=5)
+        self.assertIn("complete", err)
+        self.assertEqual((result["study"]["status"], result["study"]["exit_code"]), ("done", 5))
+
     def test_verify_goes_through_every_row(self):
         out, _ = self.yardstick("show", "--verify")
         self.assertRegex(out, r"^\d+ rows, all as they were stored\n$")

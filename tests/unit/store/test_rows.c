@@ -276,6 +276,57 @@ static void a_run_that_cannot_be_stored_whole_is_not_stored_at_all(void)
     fixture_close(&f);
 }
 
+/* Everything that begins a study, and what reads it again. */
+static ys_status begin_and_read(struct ys_store *store, const ys_json *doc, const ys_json *trial)
+{
+    int64_t study_id = 0, trial_id = 0;
+    ys_json *found = NULL;
+    YS_TRY(ys_store_begin(store));
+    ys_status status = ys_store_study_begin(store, doc, &study_id);
+    if (status == YS_OK)
+        status = ys_store_host_put(store, study_id, doc);
+    if (status == YS_OK)
+        status = ys_store_trial_put(store, study_id, trial, &trial_id);
+    YS_TRY(ys_store_end(store, status));
+    YS_TRY(ys_store_trial_give_up(store, trial_id, 1, "it failed"));
+    YS_TRY(ys_store_rounds(store, study_id, &found));
+    ys_json_free(found);
+    YS_TRY(ys_store_verify(store, study_id, &found));
+    status = ys_json_size(ys_json_get(found, "damaged")) == 0 ? YS_OK : YS_EINTERNAL;
+    ys_json_free(found);
+    return status;
+}
+
+static void no_allocation_that_fails_stores_half_a_study(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    ys_json *doc = make_json("{\"name\":\"first\"}"), *trial = make_json("{\"id\":\"a\",\"index\":0}"), *studies = NULL;
+    int failed = 0, stored = 0;
+    for (int n = 1; n < 400; n++) {
+        ys_mem_fail_at(n);
+        ys_status status = begin_and_read(f.store, doc, trial);
+        ys_mem_fail_at(0);
+        failed += status == YS_ENOMEM;
+        stored += status == YS_OK;
+        CHECK(status == YS_OK || status == YS_ENOMEM);
+    }
+    CHECK(failed >= 20 && stored >= 1);
+    REQUIRE(ys_store_studies(f.store, &studies) == YS_OK);
+    CHECK(ys_json_size(studies) >= (size_t)stored);
+    for (size_t i = 0; i < ys_json_size(studies); i++) {
+        const ys_json *study = ys_json_at(studies, i);
+        char path[300];
+        snprintf(path, sizeof path, "%s/%s", f.folder, ys_json_get_text(study, "folder", "?"));
+        CHECK(ys_json_get_int(study, "trials", 0) == 1 && ys_fs_is_dir(path));
+    }
+    CHECK_INT(ys_store_damaged(f.store), 0);
+    ys_json_free(studies);
+    ys_json_free(doc);
+    ys_json_free(trial);
+    fixture_close(&f);
+}
+
 static void metrics_come_back_in_order_and_are_replaced_as_a_whole(void)
 {
     struct fixture f;
@@ -325,5 +376,6 @@ TAP_MAIN(TAP_CASE(a_study_is_given_a_folder_and_comes_back), TAP_CASE(folders_co
          TAP_CASE(a_trial_put_again_keeps_its_runs), TAP_CASE(a_run_comes_back_whole),
          TAP_CASE(the_same_round_and_attempt_cannot_be_stored_twice),
          TAP_CASE(a_run_that_cannot_be_stored_whole_is_not_stored_at_all),
+         TAP_CASE(no_allocation_that_fails_stores_half_a_study),
          TAP_CASE(metrics_come_back_in_order_and_are_replaced_as_a_whole),
          TAP_CASE(all_studies_are_listed_with_their_counts))
