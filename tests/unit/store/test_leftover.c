@@ -91,7 +91,7 @@ static bool has_file(const struct fixture *f, const char *name)
 static void count_leftover(void *context, const char *path, uint64_t size_bytes)
 {
     (void)path;
-    CHECK_INT(size_bytes, 5);
+    CHECK(size_bytes > 0);
     ++*(int *)context;
 }
 
