@@ -23,7 +23,7 @@ struct ys_args {
     const char *model, *data, *seed, *precision, *weights, *out;
     const char *comparisons; /* show, report: "axes" or "all"; NULL: as the study says */
     enum ys_format format;
-    bool format_given, quiet, debug, help, version, unverified, fresh, trace, dry_run, repair;
+    bool format_given, quiet, debug, help, version, unverified, fresh, trace, dry_run, repair, verify;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 

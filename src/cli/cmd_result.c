@@ -98,12 +98,60 @@ static ys_status open_selected(const struct ys_args *args, struct ys_store **sto
     return ys_store_select(*store, args->word_count ? args->words[0] : "last", study_id, trial_id);
 }
 
+/* What is shown without its damaged rows is shown, and does not end well. */
+static int code_of(const struct ys_store *store, int code)
+{
+    return code == 0 && store && ys_store_damaged(store) ? 7 : code;
+}
+
+/* "780 rows, all as they were stored", or what is not. */
+static void print_verified(const ys_json *found, struct ys_buf *out)
+{
+    const ys_json *damaged = ys_json_get(found, "damaged");
+    long long rows = (long long)ys_json_get_int(found, "rows", 0), bad = (long long)ys_json_size(damaged);
+    long long unverified = (long long)ys_json_get_int(found, "unverified", 0);
+    if (bad)
+        ys_buf_printf(out, "%lld rows, %lld of which something is damaged or lost:\n", rows, bad);
+    else if (unverified)
+        ys_buf_printf(out,
+                      "%lld rows, %lld of them without a checksum: the file is sound, they may be what was stored\n",
+                      rows, unverified);
+    else
+        ys_buf_printf(out, "%lld rows, all as they were stored\n", rows);
+    for (size_t i = 0; i < ys_json_size(damaged); i++)
+        ys_buf_printf(out, "  %s\n", ys_json_text(ys_json_at(damaged, i), ""));
+}
+
+static int show_verified(const struct ys_args *args, struct ys_store *store, int64_t study_id)
+{
+    ys_json *found = NULL;
+    struct ys_buf out = {0};
+    if (ys_store_verify(store, study_id, &found) != YS_OK)
+        return ys_command_fail(YS_EIO);
+    bool damaged = ys_json_size(ys_json_get(found, "damaged")) > 0 || ys_store_damaged(store) > 0;
+    int code = 0;
+    if (args->format == YS_FORMAT_JSON) {
+        code = ys_command_print_json(ys_json_ref(found));
+    } else {
+        print_verified(found, &out);
+        code = ys_command_print(&out);
+    }
+    ys_json_free(found);
+    return code ? code : damaged ? 7 : 0;
+}
+
 int ys_command_show(const struct ys_args *args)
 {
     struct ys_store *store = NULL;
     int64_t study_id = 0;
+    int code;
     ys_status status = open_selected(args, &store, &study_id, NULL);
-    int code = status == YS_OK ? ys_result_print(args, store, study_id) : ys_command_fail(status);
+    if (status != YS_OK)
+        code = ys_command_fail(args->verify && status == YS_EFORMAT ? YS_EIO : status);
+    else if (args->verify)
+        code = show_verified(args, store, study_id);
+    else
+        code = code_of(store, ys_result_print(args, store, study_id));
     ys_store_close(store);
     return code;
 }
@@ -119,7 +167,7 @@ int ys_command_report(const struct ys_args *args)
         status = ys_result_write_report(args, store, study_id, &path);
     if (status == YS_OK)
         status = ys_buf_printf(&out, "%s\n", path);
-    int code = status == YS_OK ? ys_command_print(&out) : ys_command_fail(status);
+    int code = code_of(store, status == YS_OK ? ys_command_print(&out) : ys_command_fail(status));
     ys_free(path);
     ys_store_close(store);
     return code;
@@ -169,9 +217,10 @@ static ys_status export_runs(struct ys_store *store, const ys_json *trial, struc
         ys_json *run = ys_json_at(runs, i);
         struct ys_series_set series = {0};
         status = ys_store_series_get(store, ys_json_get_int(run, "run_id", 0), &series);
-        if (status == YS_OK) {
+        bool damaged = status == YS_EFORMAT; /* said by the store */
+        if (status == YS_OK || damaged) {
             ys_json_set_string(run, "trial", ys_json_get_text(trial, "id", ""));
-            ys_json_set(run, "series", export_series(&series));
+            ys_json_set(run, "series", damaged ? ys_json_null() : export_series(&series));
             status = add_line(out, "run", run);
             ys_json_remove(run, "series");
         }
@@ -220,7 +269,7 @@ int ys_command_export(const struct ys_args *args)
     ys_status status = open_selected(args, &store, &study_id, &trial_id);
     if (status == YS_OK)
         status = export_study(store, study_id, trial_id, &out);
-    int code = status == YS_OK ? ys_command_print(&out) : ys_command_fail(status);
+    int code = code_of(store, status == YS_OK ? ys_command_print(&out) : ys_command_fail(status));
     ys_buf_free(&out);
     ys_store_close(store);
     return code;

@@ -78,6 +78,7 @@ static const struct ys_flag flags[] = {
     {"from", "PLACE", "data", "folder or file to import, in the place of a download", TEXT(from)},
     {"unverified", NULL, "data", "take files that are not those published, and mark them", SWITCH(unverified)},
     {"dry-run", NULL, "clean", "list it, remove nothing", SWITCH(dry_run)},
+    {"verify", NULL, "show", "in place of the table, whether every row of the study is as it was stored", SWITCH(verify)},
     {"comparisons", "axes|all", "show report",
      "compare each trial with the first along each axis, or all pairs that differ in one thing [as the study says]",
      WORD(comparisons)},

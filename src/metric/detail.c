@@ -146,8 +146,9 @@ static ys_json *checkpoints(ys_status *status, const struct ys_metric_view_run *
 static ys_status detail(struct ys_store *store, const struct ys_metric_view_run *run, bool curves, ys_json *runs)
 {
     struct ys_series_set series = {0};
-    if (curves)
-        YS_TRY(ys_store_series_get(store, run->id, &series));
+    ys_status read = curves ? ys_store_series_get(store, run->id, &series) : YS_OK;
+    if (read != YS_OK && read != YS_EFORMAT) /* damaged, the store has warned of it: this run goes without curves */
+        return read;
     int64_t origin_ns = ys_json_get_int(ys_json_get(run->facts, "times"), "exec_ns", 0);
     ys_json *object = ys_json_object();
     ys_status status = YS_OK;

@@ -162,7 +162,36 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial 
     return array;
 }
 
-static ys_json *warnings(ys_status *status, const struct ys_metric_view_trial *trial)
+/* Rounds in which a trial that takes part has to run: none for one that could not when the study began. */
+static int64_t planned(const struct ys_view *view, const struct ys_metric_view_trial *trial)
+{
+    bool takes_part = strcmp(ys_json_get_text(trial->json, "status", "ok"), "ok") == 0;
+    return takes_part ? ys_json_get_int(ys_json_get(view->study, "job"), "repeat", 0) : 0;
+}
+
+static int64_t lacking(const struct ys_view *view, const struct ys_metric_view_trial *trial)
+{
+    int64_t missing = planned(view, trial) - (int64_t)trial->counted;
+    return missing > 0 ? missing : 0;
+}
+
+/* Rounds that others have and this trial has not. */
+static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_view *view,
+                            const struct ys_metric_view_trial *trial)
+{
+    const ys_json *given_up = ys_json_get(trial->json, "given_up");
+    size_t most = 0;
+    char text[300];
+    for (size_t i = 0; i < ys_json_size(view->rounds); i++)
+        most += ys_json_get_int(ys_json_at(view->rounds, i), "present", 0) > 0;
+    if (!lacking(view, trial) || (trial->counted >= most && !given_up))
+        return;
+    snprintf(text, sizeof text, "%lld of %lld rounds have no run of it%s%s", (long long)lacking(view, trial),
+             (long long)planned(view, trial), given_up ? ": it " : "", ys_json_get_text(given_up, "reason", ""));
+    ys_add_text_once(status, array, text);
+}
+
+static ys_json *warnings(ys_status *status, const struct ys_view *view, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
     size_t unsteady = 0, ok = 0;
@@ -180,6 +209,7 @@ static ys_json *warnings(ys_status *status, const struct ys_metric_view_trial *t
                  unsteady, ok);
         ys_add_text_once(status, array, text);
     }
+    warn_of_lacking(status, array, view, trial);
     return array;
 }
 
@@ -244,8 +274,10 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
         ys_put_ref(&status, object, copied[i], ys_json_get(trial->json, copied[i]));
     put_ending(&status, object, trial);
+    ys_put_int(&status, object, "runs_planned", planned(&building->view, trial));
+    ys_put_int(&status, object, "runs_lacking", lacking(&building->view, trial));
     ys_put(&status, object, "deviations", deviations(&status, trial));
-    ys_put(&status, object, "warnings", warnings(&status, trial));
+    ys_put(&status, object, "warnings", warnings(&status, &building->view, trial));
     ys_put(&status, object, "proof", proof_block(&status, trial));
     ys_put_ref(&status, object, "metrics", trial->metrics);
     ys_put(&status, object, "agreement", ys_agreement_block(&status, trial));

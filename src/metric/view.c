@@ -1,5 +1,6 @@
 #include "metric/trial.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "metric/build.h"
 
@@ -138,16 +139,17 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_view
                                     struct ys_metric_view_trial *trial)
 {
     YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial->json, "trial_id", 0), &trial->runs_json));
-    trial->run_count = ys_json_size(trial->runs_json);
-    trial->runs = ys_alloc(trial->run_count, sizeof *trial->runs);
-    if (!trial->runs) {
-        trial->run_count = 0;
+    size_t count = ys_json_size(trial->runs_json);
+    trial->runs = ys_alloc(count, sizeof *trial->runs);
+    if (!trial->runs)
         return ys_out_of_memory();
-    }
-    for (size_t i = 0; i < trial->run_count; i++) {
-        struct ys_metric_view_run *run = &trial->runs[i];
+    for (size_t i = 0; i < count; i++) {
         ys_json *json = ys_json_at(trial->runs_json, i);
-        YS_TRY(fill_metrics(store, view->study, trial->json, json));
+        ys_status filled = fill_metrics(store, view->study, trial->json, json);
+        if (filled == YS_EFORMAT) /* of which no numbers can be had; the store has warned of it */
+            continue;
+        YS_TRY(filled);
+        struct ys_metric_view_run *run = &trial->runs[trial->run_count++];
         read_run(json, run);
         trial->no_work = trial->no_work || ys_json_get_bool(ys_json_get(run->facts, "hello"), "no_work", false);
     }
@@ -242,6 +244,10 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
     if (status == YS_OK)
         status = share_texts(&loaded.texts);
     size_t count = ys_json_size(loaded.trials_json);
+    int64_t planned = ys_json_get_int(loaded.study, "trials_planned", (int64_t)count);
+    if (status == YS_OK && planned != (int64_t)count)
+        ys_log_warn("study %lld holds %zu of its %lld trials: it was stopped while they were stored; run it again",
+                    (long long)study_id, count, (long long)planned);
     if (status == YS_OK && !(loaded.trials = ys_alloc(count, sizeof *loaded.trials)))
         status = ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < count; i++) {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 ys_status ys_db_fail(const struct ys_store *store, int code, const char *doing)
 {
@@ -15,7 +16,7 @@ ys_status ys_db_fail(const struct ys_store *store, int code, const char *doing)
         return ys_fail(
             YS_EIO,
             "cannot %s: no space left for %s; what was stored before is kept. Free some space (or give another "
-            "folder with --results DIR), then `yardstick resume`",
+            "folder with --results DIR), then `yardstick resume`, or run it again where nothing of it was stored",
             doing, store->path);
     if (primary == SQLITE_BUSY || primary == SQLITE_LOCKED)
         return ys_fail(YS_EBUSY, "cannot %s: another program keeps %s locked; end it and try again", doing,
@@ -35,6 +36,11 @@ ys_status ys_db_fail(const struct ys_store *store, int code, const char *doing)
             YS_EIO,
             "cannot %s: the disk refused %s (%s%s%s); check the disk, or give another folder with --results DIR", doing,
             store->path, sqlite3_errstr(code), cause ? ": " : "", cause ? strerror(cause) : "");
+    /* A table or a column that is not there: yardstick's statements fit its tables, so these are not as it made them.
+     */
+    if (primary == SQLITE_ERROR || primary == SQLITE_MISMATCH)
+        return ys_fail(YS_EFORMAT, "cannot %s: %s is damaged (%s); move it away and start afresh, or restore a copy",
+                       doing, store->path, store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
     return ys_fail(YS_EINTERNAL, "cannot %s: %s: %s", doing, store->path,
                    store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code));
 }
@@ -116,16 +122,53 @@ ys_status ys_db_run(struct ys_store *store, const char *sql, const char *kinds, 
 
 ys_status ys_db_begin(struct ys_store *store)
 {
-    return ys_db_exec(store, "BEGIN IMMEDIATE");
+    if (store->depth == 0)
+        YS_TRY(ys_db_exec(store, "BEGIN IMMEDIATE"));
+    store->depth++;
+    return YS_OK;
 }
 
 ys_status ys_db_end(struct ys_store *store, ys_status status)
 {
+    store->spoiled |= status != YS_OK;
+    if (--store->depth > 0)
+        return status;
+    if (status == YS_OK && store->spoiled)
+        status = ys_fail(YS_EINTERNAL, "results were to be stored of which a part had failed");
+    store->spoiled = false;
     if (status == YS_OK)
         status = ys_db_exec(store, "COMMIT");
     /* Some failures (a full disk) have rolled back already. */
     if (status != YS_OK && !sqlite3_get_autocommit(store->db))
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    if (status != YS_OK && store->made_folder)
+        rmdir(store->made_folder);
+    ys_free(store->made_folder);
+    store->made_folder = NULL;
+    return status;
+}
+
+ys_status ys_db_collect(struct ys_store *store, sqlite3_stmt *statement, ys_db_reader read, ys_json **array)
+{
+    ys_json *rows = ys_json_array();
+    ys_status status = rows ? YS_OK : ys_out_of_memory();
+    bool more = true;
+    while (status == YS_OK) {
+        status = ys_db_step(store, statement, &more);
+        if (status != YS_OK || !more)
+            break;
+        ys_json *object = ys_json_object();
+        status = object ? read(store, statement, object) : ys_out_of_memory();
+        if (status == YS_OK && ys_json_size(object) > 0)
+            status = ys_json_append(rows, object);
+        else
+            ys_json_free(object);
+    }
+    ys_db_finish(statement);
+    if (status == YS_OK)
+        *array = rows;
+    else
+        ys_json_free(rows);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/lock.h"
 #include "base/status.h"
+#include "base/working.h"
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,7 +14,14 @@ struct ys_store {
     char *folder;
     char *path; /* of results.db */
     sqlite3 *db;
-    struct ys_lock lock; /* none for readers */
+    struct ys_lock lock;    /* none for readers */
+    struct ys_working copy; /* what is read in place of a database that cannot be read where it lies; else none */
+    int64_t version;        /* of the tables as they lie in the file */
+    int depth;              /* of transactions begun one inside the other: SQLite sees the outermost alone */
+    bool spoiled;           /* one of them failed: the outermost cannot be committed */
+    char *made_folder;      /* of a study begun in this transaction; it goes when the study does */
+    size_t damaged;         /* rows met that are not as they were stored */
+    ys_json *told;          /* set of those that were warned of */
 };
 
 /** The failure of the last call on `store`, in words that name the folder and what to do. `doing` completes "cannot
@@ -33,9 +41,14 @@ void ys_db_finish(sqlite3_stmt *statement); /* NULL is fine */
 ys_status ys_db_run(struct ys_store *store, const char *sql, const char *kinds, ...);
 
 /** BEGIN IMMEDIATE; and its end: COMMIT when `status` is YS_OK, ROLLBACK otherwise. Returns `status`, or COMMIT's own
- * failure. */
+ * failure. Inside another transaction both only count: the outermost decides for all. */
 ys_status ys_db_begin(struct ys_store *store);
 ys_status ys_db_end(struct ys_store *store, ys_status status);
+
+/** Makes an object of a row; left empty, the row is left out. */
+typedef ys_status (*ys_db_reader)(struct ys_store *store, sqlite3_stmt *row, ys_json *object);
+/** An array with one object a row of `statement`, which is finished here. */
+ys_status ys_db_collect(struct ys_store *store, sqlite3_stmt *statement, ys_db_reader read, ys_json **array);
 
 /** The JSON text in column `column`; NULL gives null. */
 ys_status ys_db_json(const struct ys_store *store, sqlite3_stmt *statement, int column, ys_json **value);

@@ -2,7 +2,7 @@
 #include "store/store.h"
 
 #include "base/mem.h"
-#include "store/database.h"
+#include "store/rows.h"
 
 #include <string.h>
 
@@ -38,37 +38,14 @@ static ys_status set_members(struct ys_store *store, ys_json *object, sqlite3_st
     return status;
 }
 
-typedef ys_status (*row_reader)(struct ys_store *store, sqlite3_stmt *row, ys_json *object);
-
-/* An array with one object a row of `statement`, which is finished here. */
-static ys_status collect(struct ys_store *store, sqlite3_stmt *statement, row_reader read, ys_json **array)
-{
-    ys_json *rows = ys_json_array();
-    ys_status status = rows ? YS_OK : ys_out_of_memory();
-    bool more = true;
-    while (status == YS_OK) {
-        status = ys_db_step(store, statement, &more);
-        if (status != YS_OK || !more)
-            break;
-        ys_json *object = ys_json_object();
-        status = object ? read(store, statement, object) : ys_out_of_memory();
-        if (status == YS_OK)
-            status = ys_json_append(rows, object);
-        else
-            ys_json_free(object);
-    }
-    ys_db_finish(statement);
-    if (status == YS_OK)
-        *array = rows;
-    else
-        ys_json_free(rows);
-    return status;
-}
-
 static ys_status read_study_line(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
 {
-    (void)store;
-    YS_TRY(ys_json_set_int(object, "id", sqlite3_column_int64(row, 0)));
+    int64_t id = sqlite3_column_int64(row, 0);
+    if (!sqlite3_column_int(row, 8)) {
+        ys_row_note(store, YS_ROW_STUDY, id, "study %lld is damaged: left out", (long long)id);
+        return YS_OK;
+    }
+    YS_TRY(ys_json_set_int(object, "id", id));
     YS_TRY(ys_json_set_string(object, "name", text_at(row, 1)));
     YS_TRY(ys_json_set_string(object, "folder", text_at(row, 2)));
     YS_TRY(ys_json_set_string(object, "status", text_at(row, 3)));
@@ -84,16 +61,20 @@ ys_status ys_store_studies(struct ys_store *store, ys_json **studies)
     YS_TRY(ys_db_prepare(
         store, &statement,
         "SELECT id, name, folder, status, started_s, ended_s, (SELECT count(*) FROM trial WHERE study_id = study.id), "
-        "(SELECT count(*) FROM run JOIN trial ON trial.id = trial_id WHERE study_id = study.id) "
-        "FROM study ORDER BY id",
+        "(SELECT count(*) FROM run JOIN trial ON trial.id = trial_id WHERE study_id = study.id), " YS_STUDY_INTACT
+        " FROM study ORDER BY id",
         ""));
-    return collect(store, statement, read_study_line, studies);
+    return ys_db_collect(store, statement, read_study_line, studies);
 }
 
 static ys_status read_study(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
 {
+    int64_t id = sqlite3_column_int64(row, 1);
+    if (!sqlite3_column_int(row, 8))
+        return ys_row_fail(store, YS_ROW_STUDY, id);
+    ys_row_note_lost(store, YS_ROW_STUDY, id, sqlite3_column_int64(row, 9));
     YS_TRY(set_members(store, object, row, 0));
-    YS_TRY(ys_json_set_int(object, "id", sqlite3_column_int64(row, 1)));
+    YS_TRY(ys_json_set_int(object, "id", id));
     YS_TRY(ys_json_set_string(object, "folder", text_at(row, 2)));
     YS_TRY(set_int_or_null(object, "started_s", row, 3));
     YS_TRY(set_int_or_null(object, "ended_s", row, 4));
@@ -103,11 +84,11 @@ static ys_status read_study(struct ys_store *store, sqlite3_stmt *row, ys_json *
 }
 
 /* The only row of `statement`, or YS_ENOTFOUND. */
-static ys_status collect_one(struct ys_store *store, sqlite3_stmt *statement, row_reader read, const char *what,
+static ys_status collect_one(struct ys_store *store, sqlite3_stmt *statement, ys_db_reader read, const char *what,
                              int64_t id, ys_json **object)
 {
     ys_json *rows;
-    YS_TRY(collect(store, statement, read, &rows));
+    YS_TRY(ys_db_collect(store, statement, read, &rows));
     ys_status status = YS_OK;
     if (ys_json_size(rows) == 0)
         status = ys_fail(YS_ENOTFOUND, "%s has no %s %lld", store->path, what, (long long)id);
@@ -120,15 +101,20 @@ static ys_status collect_one(struct ys_store *store, sqlite3_stmt *statement, ro
 ys_status ys_store_study_get(struct ys_store *store, int64_t study_id, ys_json **study)
 {
     sqlite3_stmt *statement;
-    YS_TRY(
-        ys_db_prepare(store, &statement,
-                      "SELECT doc, id, folder, started_s, ended_s, status, exit_code, timing FROM study WHERE id = ?",
-                      "i", study_id));
+    YS_TRY(ys_db_prepare(store, &statement,
+                         "SELECT doc, id, folder, started_s, ended_s, status, exit_code, timing, " YS_STUDY_INTACT
+                         ", parts - (" YS_PARTS_OF_STUDY ") FROM study WHERE id = ?",
+                         "i", study_id));
     return collect_one(store, statement, read_study, "study", study_id, study);
 }
 
 static ys_status read_host(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
 {
+    int64_t id = sqlite3_column_int64(row, 1);
+    if (sqlite3_column_type(row, 0) != SQLITE_NULL && !sqlite3_column_int(row, 2)) {
+        ys_row_note(store, YS_ROW_HOST, id, "what study %lld found of its machine is damaged: left out", (long long)id);
+        return ys_json_set(object, "host", ys_json_null());
+    }
     return set_doc(store, object, "host", row, 0);
 }
 
@@ -136,8 +122,9 @@ ys_status ys_store_host_get(struct ys_store *store, int64_t study_id, ys_json **
 {
     sqlite3_stmt *statement;
     YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT host.doc FROM study LEFT JOIN host ON study_id = study.id WHERE study.id = ?", "i",
-                         study_id));
+                         "SELECT host.doc, study.id, " YS_HOST_INTACT
+                         " FROM study LEFT JOIN host ON study_id = study.id WHERE study.id = ?",
+                         "i", study_id));
     ys_json *row;
     YS_TRY(collect_one(store, statement, read_host, "study", study_id, &row));
     *host = ys_json_ref(ys_json_get(row, "host"));
@@ -145,80 +132,135 @@ ys_status ys_store_host_get(struct ys_store *store, int64_t study_id, ys_json **
     return YS_OK;
 }
 
+static ys_status read_proof(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
+{
+    if (sqlite3_column_type(row, 2) == SQLITE_NULL || sqlite3_column_int(row, 5))
+        return set_doc(store, object, "proof", row, 2);
+    ys_row_note(store, YS_ROW_PROOF, sqlite3_column_int64(row, 1), "the proof of %s is damaged: it counts as none",
+                ys_json_get_text(object, "id", "a trial"));
+    return ys_json_set(object, "proof", ys_json_null());
+}
+
 static ys_status read_trial(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
 {
+    int64_t id = sqlite3_column_int64(row, 1);
+    if (!sqlite3_column_int(row, 3))
+        return ys_row_fail(store, YS_ROW_TRIAL, id);
+    ys_row_note_lost(store, YS_ROW_TRIAL, id, sqlite3_column_int64(row, 4));
     YS_TRY(set_members(store, object, row, 0));
-    YS_TRY(ys_json_set_int(object, "trial_id", sqlite3_column_int64(row, 1)));
-    return set_doc(store, object, "proof", row, 2);
+    YS_TRY(ys_json_set_int(object, "trial_id", id));
+    return read_proof(store, row, object);
 }
 
 ys_status ys_store_trials_get(struct ys_store *store, int64_t study_id, ys_json **trials)
 {
     sqlite3_stmt *statement;
     YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT trial.doc, trial.id, proof.doc FROM trial LEFT JOIN proof ON trial_id = trial.id "
-                         "WHERE study_id = ? ORDER BY position, trial.id",
+                         "SELECT trial.doc, trial.id, proof.doc, " YS_TRIAL_INTACT ", trial.parts - (" YS_PARTS_OF_TRIAL
+                         "), " YS_PROOF_INTACT " FROM trial LEFT JOIN proof ON trial_id = trial.id WHERE study_id = ? "
+                         "ORDER BY position, trial.id",
                          "i", study_id));
-    return collect(store, statement, read_trial, trials);
+    return ys_db_collect(store, statement, read_trial, trials);
 }
 
-static ys_status read_metrics(struct ys_store *store, sqlite3_stmt *statement, ys_json *metrics)
+/* *damaged: one of them is not as it was stored; what is in `metrics` then is of no use. */
+static ys_status read_metrics(struct ys_store *store, sqlite3_stmt *statement, ys_json *metrics, bool *damaged)
 {
     for (;;) {
         bool more;
         YS_TRY(ys_db_step(store, statement, &more));
         if (!more)
+            return YS_OK;
+        *damaged = !sqlite3_column_int(statement, 2);
+        if (*damaged)
             return YS_OK;
         const char *name = text_at(statement, 0);
         YS_TRY(set_doc(store, metrics, name ? name : "", statement, 1));
     }
 }
 
-static ys_status read_metrics_of(struct ys_store *store, int64_t run_id, ys_json *metrics)
+/* Metrics are a cache of what facts and series say: where one is damaged there are none, and readers make them. */
+static ys_status read_metrics_of(struct ys_store *store, int64_t run_id, ys_json *run)
 {
     sqlite3_stmt *statement;
-    YS_TRY(ys_db_prepare(store, &statement, "SELECT name, doc FROM metric WHERE run_id = ? ORDER BY position", "i",
+    bool damaged = false;
+    ys_json *metrics = ys_json_object();
+    YS_TRY(metrics ? ys_json_set(run, "metrics", metrics) : ys_out_of_memory());
+    YS_TRY(ys_db_prepare(store, &statement,
+                         "SELECT name, doc, " YS_METRIC_INTACT " FROM metric WHERE run_id = ? ORDER BY position", "i",
                          run_id));
-    ys_status status = read_metrics(store, statement, metrics);
+    ys_status status = read_metrics(store, statement, metrics, &damaged);
     ys_db_finish(statement);
-    return status;
+    if (status != YS_OK || !damaged)
+        return status;
+    ys_row_note(store, YS_ROW_METRIC, run_id, "a metric of run %lld is damaged: all of them are computed again",
+                (long long)run_id);
+    return ys_json_set(run, "metrics", ys_json_object());
 }
 
 static ys_status read_run(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
 {
-    YS_TRY(ys_json_set_int(object, "run_id", sqlite3_column_int64(row, 0)));
-    YS_TRY(ys_json_set_int(object, "round", sqlite3_column_int64(row, 1)));
-    YS_TRY(ys_json_set_int(object, "attempt", sqlite3_column_int64(row, 2)));
-    YS_TRY(ys_json_set_string(object, "status", text_at(row, 3)));
-    YS_TRY(set_doc(store, object, "facts", row, 4));
-    ys_json *metrics = ys_json_object();
-    if (!metrics)
-        return ys_out_of_memory();
-    YS_TRY(ys_json_set(object, "metrics", metrics));
-    return read_metrics_of(store, sqlite3_column_int64(row, 0), metrics);
+    int64_t id = sqlite3_column_int64(row, 0), round = sqlite3_column_int64(row, 1);
+    ys_json *facts = NULL;
+    ys_status status = sqlite3_column_int(row, 5) ? ys_db_json(store, row, 4, &facts) : YS_EFORMAT;
+    if (status == YS_EFORMAT) {
+        ys_row_note_run(store, id, round, text_at(row, 6));
+        return YS_OK;
+    }
+    YS_TRY(status);
+    ys_json_set_int(object, "run_id", id);
+    ys_json_set_int(object, "round", round);
+    ys_json_set_int(object, "attempt", sqlite3_column_int64(row, 2));
+    ys_json_set_string(object, "status", text_at(row, 3));
+    YS_TRY(ys_json_set(object, "facts", facts)); /* taken in any case */
+    return read_metrics_of(store, id, object);
 }
 
 ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **runs)
 {
     sqlite3_stmt *statement;
     YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT id, round, attempt, status, facts FROM run WHERE trial_id = ? ORDER BY round, attempt",
+                         "SELECT run.id, round, attempt, status, facts, " YS_RUN_INTACT
+                         ", (SELECT name FROM trial WHERE trial.id = run.trial_id)"
+                         " FROM run WHERE trial_id = ? ORDER BY round, attempt",
                          "i", trial_id));
-    return collect(store, statement, read_run, runs);
+    return ys_db_collect(store, statement, read_run, runs);
 }
 
-static ys_status read_series(struct ys_store *store, sqlite3_stmt *statement, struct ys_series_set *series)
+/* Losses are reals, times and counts are whole numbers: readers rely on it. */
+static bool has_its_type(const char *name, int64_t is_real)
+{
+    static const char *const whole[] = {"block_", "sample_", "latency_"};
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+        if (strncmp(name, whole[i], strlen(whole[i])) == 0)
+            return is_real == 0;
+    return strcmp(name, "step_loss") == 0 ? is_real == 1 : is_real == 0 || is_real == 1;
+}
+
+static ys_status read_one_series(struct ys_store *store, sqlite3_stmt *row, int64_t run_id,
+                                 struct ys_series_set *series)
+{
+    const char *name = text_at(row, 0);
+    const unsigned char *data = sqlite3_column_blob(row, 3);
+    size_t size = (size_t)sqlite3_column_bytes(row, 3);
+    int64_t is_real = sqlite3_column_int64(row, 1), count = sqlite3_column_int64(row, 2);
+    bool intact = sqlite3_column_int(row, 4) && name && count >= 0 && sqlite3_column_type(row, 3) == SQLITE_BLOB &&
+                  has_its_type(name, is_real);
+    if (!intact)
+        return ys_fail(YS_EFORMAT, "%s is damaged: the series %s of run %lld is not as it was stored", store->path,
+                       name ? name : "?", (long long)run_id);
+    return ys_series_decode(name, (int)is_real, data, size, (size_t)count, series);
+}
+
+static ys_status read_series(struct ys_store *store, sqlite3_stmt *statement, int64_t run_id,
+                             struct ys_series_set *series)
 {
     for (;;) {
         bool more;
         YS_TRY(ys_db_step(store, statement, &more));
         if (!more)
             return YS_OK;
-        const char *name = text_at(statement, 0);
-        const unsigned char *data = sqlite3_column_blob(statement, 3);
-        YS_TRY(ys_series_decode(name ? name : "", sqlite3_column_int(statement, 1), data,
-                                (size_t)sqlite3_column_bytes(statement, 3), (size_t)sqlite3_column_int64(statement, 2),
-                                series));
+        YS_TRY(read_one_series(store, statement, run_id, series));
     }
 }
 
@@ -226,11 +268,15 @@ ys_status ys_store_series_get(struct ys_store *store, int64_t run_id, struct ys_
 {
     sqlite3_stmt *statement;
     YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT name, is_real, count, data FROM series WHERE run_id = ? ORDER BY position", "i",
-                         run_id));
-    ys_status status = read_series(store, statement, series);
+                         "SELECT name, is_real, count, data, " YS_SERIES_INTACT
+                         " FROM series WHERE run_id = ? ORDER BY position",
+                         "i", run_id));
+    ys_status status = read_series(store, statement, run_id, series);
     ys_db_finish(statement);
     if (status != YS_OK)
         ys_series_set_free(series);
+    if (status == YS_EFORMAT)
+        ys_row_note(store, YS_ROW_SERIES, run_id, "a series of run %lld is damaged: what is made of it is left out",
+                    (long long)run_id);
     return status;
 }

@@ -1,200 +1,158 @@
-/* Which rounds are complete, and where to go on. */
+/* Which runs there are of each round, and which rounds are complete. */
 #include "store/store.h"
 
 #include "base/mem.h"
-#include "store/database.h"
+#include "store/rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum outcome { OUTCOME_OK, OUTCOME_FAILED, OUTCOME_UNSUPPORTED, OUTCOME_CANCELLED };
-
-struct ran {
-    int64_t trial, round;
-    int attempt;
-    enum outcome outcome;
+struct expected {
+    int64_t trial_id, until; /* the last round in which it is waited for */
+    bool present;            /* in the round that is being looked at */
 };
 
-struct study_runs {
-    struct ran *runs; /* by round, attempt, trial */
-    size_t run_count;
-    int64_t *trials; /* those that can run */
-    size_t trial_count;
+struct study_trials {
+    struct expected *items;
+    size_t count;
 };
 
-/* Trials that can run have no status of their own, or ok. Their documents are large, so the database looks into them.
- */
-static ys_status load_trials(struct ys_store *store, int64_t study_id, struct study_runs *study)
+static ys_status read_expected(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
+{
+    (void)store;
+    bool until = sqlite3_column_type(row, 1) == SQLITE_INTEGER;
+    YS_TRY(ys_json_set_int(object, "trial_id", sqlite3_column_int64(row, 0)));
+    return ys_json_set_int(object, "until", until ? sqlite3_column_int64(row, 1) : INT64_MAX);
+}
+
+/* Trials that can run have no status of their own, or ok. Their documents are large, so the database looks into them;
+ * who reads them (ys_store_trials_get) is told where one is damaged. */
+static ys_status load_trials(struct ys_store *store, int64_t study_id, struct study_trials *trials)
 {
     sqlite3_stmt *statement;
-    size_t capacity = 0;
+    ys_json *rows;
     YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT id FROM trial WHERE study_id = ? AND coalesce(json_extract(doc, '$.status'), 'ok') = "
-                         "'ok' ORDER BY position, id",
+                         "SELECT id, json_extract(doc, '$.given_up.round') FROM trial WHERE study_id = ? AND "
+                         "json_valid(doc) AND coalesce(json_extract(doc, '$.status'), 'ok') = 'ok' "
+                         "ORDER BY position, id",
                          "i", study_id));
-    ys_status status = YS_OK;
-    for (;;) {
-        bool more = false;
-        status = ys_db_step(store, statement, &more);
-        if (status != YS_OK || !more)
-            break;
-        if (study->trial_count == capacity) {
-            capacity = capacity ? 2 * capacity : 64;
-            int64_t *trials = ys_realloc(study->trials, capacity, sizeof *trials);
-            if (!trials) {
-                status = ys_out_of_memory();
-                break;
-            }
-            study->trials = trials;
-        }
-        study->trials[study->trial_count++] = sqlite3_column_int64(statement, 0);
+    YS_TRY(ys_db_collect(store, statement, read_expected, &rows));
+    trials->items = ys_alloc(ys_json_size(rows), sizeof *trials->items);
+    for (size_t i = 0; trials->items && i < ys_json_size(rows); i++) {
+        const ys_json *row = ys_json_at(rows, i);
+        trials->items[trials->count++] = (struct expected){.trial_id = ys_json_get_int(row, "trial_id", 0),
+                                                           .until = ys_json_get_int(row, "until", INT64_MAX)};
     }
-    ys_db_finish(statement);
-    return status;
+    ys_json_free(rows);
+    return trials->items ? YS_OK : ys_out_of_memory();
 }
 
-static enum outcome outcome_of(const char *status)
+static ys_status read_try(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
 {
-    static const char *const words[] = {"ok", "", "unsupported", "cancelled"};
-    for (int i = 0; status && i < 4; i++) {
-        if (strcmp(status, words[i]) == 0)
-            return (enum outcome)i;
-    }
-    return OUTCOME_FAILED;
+    int64_t id = sqlite3_column_int64(row, 4), round = sqlite3_column_int64(row, 1);
+    bool intact = sqlite3_column_int(row, 5) != 0;
+    if (!intact)
+        ys_row_note_run(store, id, round, (const char *)sqlite3_column_text(row, 6));
+    YS_TRY(ys_json_set_int(object, "trial_id", sqlite3_column_int64(row, 0)));
+    YS_TRY(ys_json_set_int(object, "round", round));
+    YS_TRY(ys_json_set_int(object, "attempt", sqlite3_column_int64(row, 2)));
+    return ys_json_set_string(object, "status", intact ? (const char *)sqlite3_column_text(row, 3) : NULL);
 }
 
-static ys_status load_runs(struct ys_store *store, int64_t study_id, struct study_runs *study)
+ys_status ys_store_tries(struct ys_store *store, int64_t study_id, ys_json **tries)
 {
     sqlite3_stmt *statement;
-    size_t capacity = 0;
     YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT trial_id, round, attempt, run.status FROM run JOIN trial ON trial.id = trial_id "
-                         "WHERE study_id = ? ORDER BY round, attempt, trial_id",
+                         "SELECT trial_id, round, attempt, run.status, run.id, " YS_RUN_INTACT
+                         ", trial.name FROM run JOIN trial ON trial.id = trial_id WHERE study_id = ? "
+                         "ORDER BY round, attempt, run.id",
                          "i", study_id));
-    ys_status status = YS_OK;
-    for (;;) {
-        bool more = false;
-        status = ys_db_step(store, statement, &more);
-        if (status != YS_OK || !more)
-            break;
-        if (study->run_count == capacity) {
-            capacity = capacity ? 2 * capacity : 64;
-            struct ran *runs = ys_realloc(study->runs, capacity, sizeof *runs);
-            if (!runs) {
-                status = ys_out_of_memory();
-                break;
-            }
-            study->runs = runs;
-        }
-        study->runs[study->run_count++] =
-            (struct ran){sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1),
-                         sqlite3_column_int(statement, 2), outcome_of((const char *)sqlite3_column_text(statement, 3))};
+    return ys_db_collect(store, statement, read_try, tries);
+}
+
+/* Marks the trials with a run in tries `from` to `to`, all of one round and attempt. One that was cancelled still has
+ * to be made, and one that is damaged is none. */
+static void mark_present(struct study_trials *trials, const ys_json *tries, size_t from, size_t to)
+{
+    for (size_t t = 0; t < trials->count; t++)
+        trials->items[t].present = false;
+    for (size_t i = from; i < to; i++) {
+        const ys_json *tried = ys_json_at(tries, i);
+        const char *status = ys_json_get_text(tried, "status", NULL);
+        int64_t trial_id = ys_json_get_int(tried, "trial_id", 0);
+        for (size_t t = 0; status && strcmp(status, "cancelled") != 0 && t < trials->count; t++)
+            trials->items[t].present |= trials->items[t].trial_id == trial_id;
     }
-    ys_db_finish(statement);
-    return status;
 }
 
-/* What a trial cannot do it will not do next time; nor what failed twice and never went well. */
-static bool given_up(const struct study_runs *study, int64_t trial, int64_t round)
+static ys_status add_round(const struct study_trials *trials, const ys_json *last, bool done, ys_json *rounds)
 {
-    int failures = 0, successes = 0;
-    for (size_t i = 0; i < study->run_count; i++) {
-        const struct ran *run = &study->runs[i];
-        if (run->trial != trial || run->round >= round)
-            continue;
-        if (run->outcome == OUTCOME_UNSUPPORTED)
-            return true;
-        failures += run->outcome == OUTCOME_FAILED;
-        successes += run->outcome == OUTCOME_OK;
-    }
-    return failures >= 2 && successes == 0;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct ran *x = a, *y = b;
-    if (x->round != y->round)
-        return x->round < y->round ? -1 : 1;
-    if (x->attempt != y->attempt)
-        return x->attempt < y->attempt ? -1 : 1;
-    return (x->trial > y->trial) - (x->trial < y->trial);
-}
-
-/* A run that was cancelled is one that still has to be made. */
-static bool has_run(const struct study_runs *study, int64_t trial, int64_t round, int attempt)
-{
-    const struct ran wanted = {.trial = trial, .round = round, .attempt = attempt};
-    const struct ran *run =
-        study->run_count ? bsearch(&wanted, study->runs, study->run_count, sizeof wanted, by_place) : NULL;
-    return run && run->outcome != OUTCOME_CANCELLED;
-}
-
-static ys_status add_round(const struct study_runs *study, int64_t round, int attempt, ys_json *rounds)
-{
-    int64_t expected = 0, present = 0;
-    bool complete = true;
-    for (size_t i = 0; i < study->trial_count; i++) {
-        bool ran = has_run(study, study->trials[i], round, attempt);
-        bool wanted = ran || !given_up(study, study->trials[i], round);
-        expected += wanted;
-        present += ran;
-        complete = complete && (ran || !wanted);
+    int64_t expected = 0, present = 0, round = ys_json_get_int(last, "round", 0);
+    for (size_t t = 0; t < trials->count; t++) {
+        const struct expected *trial = &trials->items[t];
+        present += trial->present;
+        expected += trial->present || (!done && round <= trial->until);
     }
     ys_json *object = ys_json_object();
-    if (!object)
-        return ys_out_of_memory();
-    ys_status status = ys_json_set_int(object, "round", round);
-    if (status == YS_OK)
-        status = ys_json_set_int(object, "attempt", attempt);
-    if (status == YS_OK)
-        status = ys_json_set_int(object, "expected", expected);
-    if (status == YS_OK)
-        status = ys_json_set_int(object, "present", present);
-    if (status == YS_OK)
-        status = ys_json_set_bool(object, "complete", complete);
-    if (status == YS_OK)
-        return ys_json_append(rounds, object);
-    ys_json_free(object);
+    ys_json_set_int(object, "round", round);
+    ys_json_set_int(object, "attempt", ys_json_get_int(last, "attempt", 0));
+    ys_json_set_int(object, "expected", expected);
+    ys_json_set_int(object, "present", present);
+    ys_json_set_bool(object, "complete", present == expected);
+    return ys_json_append(rounds, object);
+}
+
+static ys_status make_rounds(struct study_trials *trials, const ys_json *tries, bool done, ys_json *rounds)
+{
+    size_t begin = 0, count = ys_json_size(tries);
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < count; i++) {
+        const ys_json *here = ys_json_at(tries, i), *next = ys_json_at(tries, i + 1);
+        bool same_round = next && ys_json_get_int(next, "round", 0) == ys_json_get_int(here, "round", 0);
+        bool same_attempt = same_round && ys_json_get_int(next, "attempt", 0) == ys_json_get_int(here, "attempt", 0);
+        if (!same_round) { /* the last run of a round is one of its highest attempt */
+            mark_present(trials, tries, begin, i + 1);
+            status = add_round(trials, here, done, rounds);
+        }
+        if (!same_attempt)
+            begin = i + 1;
+    }
     return status;
 }
 
 ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, ys_json **rounds)
 {
-    struct study_runs study = {0};
-    ys_json *result = ys_json_array();
-    ys_status status = result ? load_trials(store, study_id, &study) : ys_out_of_memory();
+    struct study_trials trials = {0};
+    ys_json *study = NULL, *tries = NULL, *made = ys_json_array();
+    ys_status status = made ? ys_store_study_get(store, study_id, &study) : ys_out_of_memory();
     if (status == YS_OK)
-        status = load_runs(store, study_id, &study);
-    for (size_t i = 0; status == YS_OK && i < study.run_count; i++) {
-        /* The last run of a round is one of its highest attempt. */
-        if (i + 1 == study.run_count || study.runs[i + 1].round != study.runs[i].round)
-            status = add_round(&study, study.runs[i].round, study.runs[i].attempt, result);
-    }
-    ys_free(study.runs);
-    ys_free(study.trials);
+        status = load_trials(store, study_id, &trials);
     if (status == YS_OK)
-        *rounds = result;
+        status = ys_store_tries(store, study_id, &tries);
+    /* Of a study that is done nothing is waited for, also where it is of a time when giving up was not recorded. */
+    bool done = strcmp(ys_json_get_text(study, "status", ""), "done") == 0;
+    if (status == YS_OK)
+        status = make_rounds(&trials, tries, done, made);
+    ys_free(trials.items);
+    ys_json_free(tries);
+    ys_json_free(study);
+    if (status == YS_OK)
+        *rounds = made;
     else
-        ys_json_free(result);
+        ys_json_free(made);
     return status;
 }
 
-ys_status ys_store_unfinished(struct ys_store *store, int64_t study_id, int64_t repeat, struct ys_store_next *next)
+ys_status ys_store_wall_s(struct ys_store *store, int64_t study_id, double *seconds)
 {
-    ys_json *rounds;
-    YS_TRY(ys_store_rounds(store, study_id, &rounds));
-    struct ys_store_next result = {0, 0};
-    for (size_t i = 0; i < ys_json_size(rounds) && result.round < repeat; i++) {
-        const ys_json *round = ys_json_at(rounds, i);
-        if (ys_json_get_int(round, "round", -1) != result.round)
-            break; /* a round of which nothing is stored */
-        if (!ys_json_get_bool(round, "complete", false)) {
-            result.attempt = (int)ys_json_get_int(round, "attempt", 0) + 1;
-            break;
-        }
-        result.round++;
-    }
-    ys_json_free(rounds);
-    *next = result;
-    return YS_OK;
+    sqlite3_stmt *statement;
+    bool more = false;
+    YS_TRY(ys_db_prepare(store, &statement,
+                         "SELECT total(metric.value) FROM metric JOIN run ON run.id = run_id JOIN trial ON "
+                         "trial.id = trial_id WHERE study_id = ? AND metric.name = 'wall_s' AND " YS_METRIC_INTACT,
+                         "i", study_id));
+    ys_status status = ys_db_step(store, statement, &more);
+    if (status == YS_OK)
+        *seconds = more ? sqlite3_column_double(statement, 0) : 0;
+    ys_db_finish(statement);
+    return status;
 }

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "store/database.h"
+#include "store/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +26,19 @@ static ys_status find_one(struct ys_store *store, sqlite3_stmt *statement, int64
     return status;
 }
 
+/* Ids are never given twice, so the latest one ever given tells whether the latest study is still there. */
+static ys_status check_latest(struct ys_store *store, int64_t id)
+{
+    sqlite3_stmt *statement;
+    int64_t given = 0;
+    YS_TRY(ys_db_prepare(store, &statement, "SELECT max(seq) FROM sqlite_sequence WHERE name = 'study'", ""));
+    YS_TRY(find_one(store, statement, &given));
+    if (given > id)
+        ys_row_note(store, YS_ROW_STUDY, given, "study %lld was stored and is not there any more: `last` is study %lld",
+                    (long long)given, (long long)id);
+    return YS_OK;
+}
+
 /* The newest study for which `word` is, in this order of preference: the id, the folder, the name. */
 static ys_status find_study(struct ys_store *store, const char *word, int64_t *id)
 {
@@ -37,7 +50,8 @@ static ys_status find_study(struct ys_store *store, const char *word, int64_t *i
                              "SELECT id FROM study WHERE id = ?1 OR folder = ?2 OR name = ?2 "
                              "ORDER BY id = ?1 DESC, folder = ?2 DESC, id DESC LIMIT 1",
                              "it", as_number(word), word));
-    return find_one(store, statement, id);
+    YS_TRY(find_one(store, statement, id));
+    return strcmp(word, "last") == 0 ? check_latest(store, *id) : YS_OK;
 }
 
 static ys_status no_study(struct ys_store *store, const char *word)

@@ -3,13 +3,17 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "store/copy.h"
 #include "store/database.h"
 #include "store/lock.h"
 #include "store/schema.h"
+#include "store/sweep.h"
 
 #include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BUSY_TIMEOUT_MS 10000
@@ -38,7 +42,7 @@ static ys_status open_database(struct ys_store *store, const char *name, int fla
         return ys_db_fail(store, code, "open results");
     sqlite3_extended_result_codes(store->db, 1);
     sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
-    return YS_OK;
+    return ys_db_exec(store, "PRAGMA cell_size_check = ON"); /* a page is looked at before it is believed */
 }
 
 static ys_status open_for_writing(struct ys_store *store)
@@ -56,7 +60,38 @@ static ys_status open_for_writing(struct ys_store *store)
     YS_TRY(ys_db_exec(store, "PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
     /* Says the version once more: a write that is one in earnest. */
     YS_TRY(ys_db_begin(store));
-    return ys_db_end(store, ys_db_exec(store, "PRAGMA user_version = " YS_STORE_VERSION_TEXT));
+    YS_TRY(ys_db_end(store, ys_db_exec(store, "PRAGMA user_version = " YS_STORE_VERSION_TEXT)));
+    ys_sweep_unended(store);
+    return YS_OK;
+}
+
+/* Whether what was stored last lies in the journal beside the database and not yet in it. */
+static bool has_journal(const struct ys_store *store)
+{
+    struct stat file;
+    char *path = ys_format("%s-wal", store->path);
+    bool found = !path || (stat(path, &file) == 0 && file.st_size > 0);
+    ys_free(path);
+    return found;
+}
+
+static ys_status open_immutable(struct ys_store *store)
+{
+    char *uri = immutable_uri(store->path);
+    ys_status status = uri ? open_database(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) : ys_out_of_memory();
+    ys_free(uri);
+    return status;
+}
+
+static ys_status open_copy(struct ys_store *store)
+{
+    char *path = NULL;
+    YS_TRY(ys_store_copy(store->path, &store->copy, &path));
+    ys_log_info("%s cannot be written, and what was stored last lies in a journal there: read from a copy in %s",
+                store->folder, store->copy.path);
+    ys_status status = open_database(store, path, SQLITE_OPEN_READONLY);
+    ys_free(path);
+    return status;
 }
 
 static ys_status open_for_reading(struct ys_store *store)
@@ -70,12 +105,8 @@ static ys_status open_for_reading(struct ys_store *store)
         return status;
     /* A folder that we may not write: WAL mode cannot make its index there. Nobody else writes it either, or we would
      * see the index. */
-    char *uri = immutable_uri(store->path);
-    if (!uri)
-        return ys_out_of_memory();
-    status = open_database(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-    ys_free(uri);
-    return status == YS_OK ? ys_schema_ensure(store, false) : status;
+    YS_TRY(has_journal(store) ? open_copy(store) : open_immutable(store));
+    return ys_schema_ensure(store, false);
 }
 
 ys_status ys_store_open(const char *folder, enum ys_store_mode mode, struct ys_store **store)
@@ -84,6 +115,7 @@ ys_status ys_store_open(const char *folder, enum ys_store_mode mode, struct ys_s
     if (!opened)
         return ys_out_of_memory();
     opened->lock = YS_LOCK_NONE;
+    opened->copy.lock = YS_LOCK_NONE;
     opened->folder = ys_path_absolute(folder);
     opened->path = opened->folder ? ys_path_join(opened->folder, "results.db") : NULL;
     ys_status status = opened->path ? YS_OK : ys_out_of_memory();
@@ -96,18 +128,28 @@ ys_status ys_store_open(const char *folder, enum ys_store_mode mode, struct ys_s
     return status;
 }
 
+/* Leaves one ordinary file, readable from a folder that cannot be written. Readers may be at it: then WAL stays. What
+ * is in the journal is safe there, too; but who copies the file alone has to know. */
+static void leave_one_file(struct ys_store *store)
+{
+    sqlite3_busy_timeout(store->db, 0);
+    int code = sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    if (code != SQLITE_OK && code != SQLITE_BUSY && code != SQLITE_LOCKED)
+        ys_log_warn("%s could not be made one file (%s): results.db-wal beside it belongs to it, keep both",
+                    store->path, sqlite3_errstr(code));
+}
+
 void ys_store_close(struct ys_store *store)
 {
     if (!store)
         return;
-    if (store->lock.fd >= 0 && store->db) {
-        /* Leaves one ordinary file, readable from a folder that cannot be written. Readers may be at it: then WAL
-         * stays. */
-        sqlite3_busy_timeout(store->db, 0);
-        sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
-    }
+    if (store->lock.fd >= 0 && store->version > 0)
+        leave_one_file(store);
     sqlite3_close(store->db);
+    ys_working_remove(&store->copy);
     ys_lock_release(&store->lock);
+    ys_json_free(store->told);
+    ys_free(store->made_folder);
     ys_free(store->folder);
     ys_free(store->path);
     ys_free(store);

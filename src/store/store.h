@@ -4,6 +4,10 @@
  * the run it had not yet handed over. One writer at a time, held off by a lock file; any number of readers beside it.
  * Facts are JSON text, series are blobs (stat/series.h); everything else is computed from them.
  *
+ * Every row carries a checksum, and every read compares it. A damaged study or trial is YS_EFORMAT, naming the row; a
+ * damaged run, proof or description of the machine is warned of once and left out, and ys_store_damaged() counts it, so
+ * that what is undamaged stays within reach and no changed number passes for a measured one.
+ *
  * Every function may also answer YS_ENOMEM, YS_EIO (the disk refused; the message names the folder and the remedy),
  * YS_EFORMAT (the database is damaged) and YS_EBUSY (another program keeps the database locked). Ids are above 0. JSON
  * that is handed out is the caller's. */
@@ -12,29 +16,42 @@
 
 #include "base/json.h"
 #include "base/status.h"
+#include "base/working.h"
 #include "stat/series.h"
 #include <stdint.h>
 
-#define YS_STORE_VERSION 1 /* of the tables: PRAGMA user_version */
+#define YS_STORE_VERSION 2 /* of the tables: PRAGMA user_version */
 
 enum ys_store_mode { YS_STORE_WRITE, YS_STORE_READ };
 struct ys_store;
 
-/** WRITE makes folder and database where they are absent, takes the lock, and writes once into both to see that it can.
+/** WRITE makes folder and database where they are absent, takes the lock, and writes once into both to see that it can;
+ * tables of an earlier version become this one, in one transaction; what runs left behind that were killed is removed.
  *   YS_EBUSY    another process writes here (named)
  *   YS_EIO      the folder or the database cannot be written
  *   YS_EFORMAT  results.db is of a newer yardstick, or no results of yardstick at all
- * READ changes nothing and needs no lock; YS_ENOTFOUND when there are no results in `folder`. */
+ * READ changes nothing and needs no lock; YS_ENOTFOUND when there are no results in `folder`. Tables of an earlier
+ * version are read as they are, after one line that says that they cannot be verified. Where the folder cannot be
+ * written and a journal lies in it that is not part of the database yet, both are read from a copy below TMPDIR. */
 ys_status ys_store_open(const char *folder, enum ys_store_mode mode, struct ys_store **store) YS_MUST_CHECK;
 /** NULL is fine. After it the database is one ordinary file. */
 void ys_store_close(struct ys_store *store);
 const char *ys_store_folder(const struct ys_store *store); /* absolute; borrowed until close */
+/** How many rows were met so far that are damaged or lost, and left out with a warning. */
+size_t ys_store_damaged(const struct ys_store *store);
 
-/* Writing. */
+/* Writing. Each function is one transaction, synced before it returns; between these two many are one: */
+
+/** Begins a transaction. Whatever it returns YS_OK for must be ended. */
+ys_status ys_store_begin(struct ys_store *store) YS_MUST_CHECK;
+/** Ends it: commits when `status` is YS_OK and nothing in it failed, otherwise leaves everything as it was before.
+ * Returns `status`, or why it could not be committed. */
+ys_status ys_store_end(struct ys_store *store, ys_status status) YS_MUST_CHECK;
 
 /** Begins a study with status "running". `study_doc` holds at least `name`. Without a member `folder` one is chosen,
- * "NNN-name", NNN one more than the highest so far; the folder is made below the results folder either way. YS_EINVAL:
- * the folder belongs to another study. */
+ * "NNN-name", NNN one more than the highest so far; the folder is made below the results folder either way, and removed
+ * again if the transaction fails. A folder that belongs to no study and is empty is used again. YS_EINVAL: the folder
+ * belongs to another study. */
 ys_status ys_store_study_begin(struct ys_store *store, const ys_json *study_doc, int64_t *study_id) YS_MUST_CHECK;
 /** `status`: done, interrupted, time_limit, failed. `timing`: {prepare_s, prove_s, measure_s} or NULL. YS_ENOTFOUND: no
  * such study. */
@@ -48,6 +65,9 @@ ys_status ys_store_host_put(struct ys_store *store, int64_t study_id, const ys_j
  */
 ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const ys_json *trial,
                              int64_t *trial_id) YS_MUST_CHECK;
+/** Notes in the trial, as `given_up` {round, reason}, that it is not tried again after `round`. */
+ys_status ys_store_trial_give_up(struct ys_store *store, int64_t trial_id, int64_t round,
+                                 const char *reason) YS_MUST_CHECK;
 /** Replaces the trial's proof. */
 ys_status ys_store_proof_put(struct ys_store *store, int64_t trial_id, const ys_json *proof) YS_MUST_CHECK;
 /** One transaction, synced: facts and all series, or nothing. YS_EINVAL: this round and attempt of the trial are stored
@@ -78,18 +98,26 @@ ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **
 /** Adds the run's series to `series`, which is empty. On failure it is emptied again. */
 ys_status ys_store_series_get(struct ys_store *store, int64_t run_id, struct ys_series_set *series) YS_MUST_CHECK;
 
+/** Every run of the study, by round, attempt and time: [{trial_id, round, attempt, status}]; `status` is null for one
+ * that is damaged. */
+ys_status ys_store_tries(struct ys_store *store, int64_t study_id, ys_json **tries) YS_MUST_CHECK;
 /** The rounds of which anything is stored, ascending: [{round, attempt, expected, present, complete}]. `attempt` is the
  * highest one; `present` counts the trials with a run of it that was not cancelled. A trial is expected in a round
- * unless it cannot run at all (its JSON has a `status` other than "ok"), or has been given up: in earlier rounds it
- * ended as unsupported, or failed twice and never was ok. */
+ * unless it cannot run at all (its JSON has a `status` other than "ok"), was given up in an earlier round, or the study
+ * is done. */
 ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, ys_json **rounds) YS_MUST_CHECK;
+/** Sum of the metric wall_s of the study's runs. */
+ys_status ys_store_wall_s(struct ys_store *store, int64_t study_id, double *seconds) YS_MUST_CHECK;
 
-struct ys_store_next {
-    int64_t round; /* the first of 0..repeat-1 that is not complete; `repeat` when all are */
-    int attempt;   /* to run it under: above every attempt stored of that round */
-};
-/** Where `resume` goes on. */
-ys_status ys_store_unfinished(struct ys_store *store, int64_t study_id, int64_t repeat,
-                              struct ys_store_next *next) YS_MUST_CHECK;
+/** Compares every row of the study with its checksum, and has SQLite check the whole file: {rows, unverified: rows
+ * without a checksum, damaged: [texts]}. */
+ys_status ys_store_verify(struct ys_store *store, int64_t study_id, ys_json **found) YS_MUST_CHECK;
+
+/* What runs leave in the results folder that ended badly: weights, checkpoints, files half written. */
+
+/** Removes it from the folder of one run, which nobody is running. `sweep` as for ys_working_sweep(); NULL: quietly. */
+void ys_store_sweep_run(const char *folder, const struct ys_sweep *sweep);
+/** Removes it from the whole results folder; one that is none is fine. YS_EBUSY: somebody writes there. */
+ys_status ys_store_sweep(const char *folder, const struct ys_sweep *sweep) YS_MUST_CHECK;
 
 #endif

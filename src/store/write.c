@@ -4,10 +4,11 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "store/database.h"
+#include "store/rows.h"
 
 #include <ctype.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FOLDER_NAME_MAX 60
 
@@ -21,39 +22,56 @@ static ys_status first_int(struct ys_store *store, sqlite3_stmt *statement, int6
     return status;
 }
 
-static ys_status require(struct ys_store *store, const char *sql, const char *what, int64_t id)
+ys_status ys_store_begin(struct ys_store *store)
 {
-    sqlite3_stmt *statement;
-    int64_t found = 0;
-    YS_TRY(ys_db_prepare(store, &statement, sql, "i", id));
-    ys_status status = first_int(store, statement, 0, &found);
-    ys_db_finish(statement);
-    if (status == YS_OK && !found)
-        status = ys_fail(YS_ENOTFOUND, "%s has no %s %lld", store->path, what, (long long)id);
-    return status;
+    return ys_db_begin(store);
 }
 
-static ys_status require_study(struct ys_store *store, int64_t id)
+ys_status ys_store_end(struct ys_store *store, ys_status status)
 {
-    return require(store, "SELECT 1 FROM study WHERE id = ?", "study", id);
+    return ys_db_end(store, status);
 }
 
-static ys_status require_trial(struct ys_store *store, int64_t id)
+/* A row of which there is at most one, in place of what was there: the row `id` that it belongs to grows if it is new.
+ * `sql` inserts it from `id`, `word` (where it is not NULL) and `doc` as text. */
+static ys_status replace(struct ys_store *store, enum ys_row_table table, int64_t id, const char *clear,
+                         const char *sql, const char *word, const char *text)
 {
-    return require(store, "SELECT 1 FROM trial WHERE id = ?", "trial", id);
+    YS_TRY(ys_row_require(store, table, id));
+    YS_TRY(ys_db_run(store, clear, "i", id));
+    int removed = sqlite3_changes(store->db);
+    YS_TRY(word ? ys_db_run(store, sql, "itt", id, word, text) : ys_db_run(store, sql, "it", id, text));
+    return ys_row_seal(store, table, id, 1 - removed);
 }
 
-/* `doc` as text in *text, then `sql` with it; every putter but two is this. */
-static ys_status put_doc(struct ys_store *store, const char *sql, int64_t id, const char *word, const ys_json *doc)
+static ys_status put_doc(struct ys_store *store, enum ys_row_table table, int64_t id, const char *clear,
+                         const char *sql, const char *word, const ys_json *doc)
 {
     char *text;
     YS_TRY(ys_db_dump(doc, &text));
     ys_status status = ys_db_begin(store);
     if (status == YS_OK)
-        status = ys_db_end(store,
-                           word ? ys_db_run(store, sql, "itt", id, word, text) : ys_db_run(store, sql, "it", id, text));
+        status = ys_db_end(store, replace(store, table, id, clear, sql, word, text));
     ys_free(text);
     return status;
+}
+
+/* Whether another study has the folder `name`, or something lies in it. One that is empty was left by a study that
+ * ended before it began. */
+static ys_status folder_is_taken(struct ys_store *store, const char *name, bool *taken)
+{
+    sqlite3_stmt *statement;
+    int64_t users = 0;
+    YS_TRY(ys_db_prepare(store, &statement, "SELECT count(*) FROM study WHERE folder = ?", "t", name));
+    ys_status status = first_int(store, statement, 0, &users);
+    ys_db_finish(statement);
+    YS_TRY(status);
+    char *path = ys_path_join(store->folder, name);
+    if (!path)
+        return ys_out_of_memory();
+    *taken = users || (ys_fs_exists(path) && rmdir(path) != 0);
+    ys_free(path);
+    return YS_OK;
 }
 
 /* "003-first", for a folder that does not exist yet. Characters that need quoting in a shell become '-'. */
@@ -71,47 +89,52 @@ static ys_status choose_folder(struct ys_store *store, const char *name, char **
         clean[length++] = isalnum((unsigned char)*c) || strchr("._-", *c) ? *c : '-';
     clean[length] = 0;
     for (;; number++) {
+        bool taken = false;
         char *chosen = ys_format("%03lld-%s", (long long)number, clean);
-        char *path = chosen ? ys_path_join(store->folder, chosen) : NULL;
-        bool taken = path && ys_fs_exists(path);
-        if (path && !taken)
+        status = chosen ? folder_is_taken(store, chosen, &taken) : ys_out_of_memory();
+        if (status == YS_OK && !taken) {
             *folder = chosen;
-        else
-            ys_free(chosen);
-        bool failed = !path;
-        ys_free(path);
-        if (failed)
-            return ys_out_of_memory();
-        if (!taken)
             return YS_OK;
+        }
+        ys_free(chosen);
+        YS_TRY(status);
     }
 }
 
-static ys_status insert_study(struct ys_store *store, ys_json *doc, int64_t *study_id)
+static ys_status insert_study(struct ys_store *store, const ys_json *doc, const char *text, int64_t *study_id)
 {
     const char *folder = ys_json_get_text(doc, "folder", "");
     int64_t started_s = ys_json_get_int(doc, "started_s", ys_date_s());
-    char *path = ys_path_join(store->folder, folder);
-    char *text = NULL;
-    ys_status status = path ? ys_fs_make_dirs(path) : ys_out_of_memory();
-    if (status == YS_OK)
-        status = ys_db_dump(doc, &text);
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement;
     int64_t users = 0;
-    if (status == YS_OK)
-        status = ys_db_prepare(store, &statement, "SELECT count(*) FROM study WHERE folder = ?", "t", folder);
-    if (status == YS_OK)
-        status = first_int(store, statement, 0, &users);
+    YS_TRY(ys_db_prepare(store, &statement, "SELECT count(*) FROM study WHERE folder = ?", "t", folder));
+    ys_status status = first_int(store, statement, 0, &users);
     ys_db_finish(statement);
-    if (status == YS_OK && users)
-        status = ys_fail(YS_EINVAL, "the folder %s of %s belongs to another study", folder, store->folder);
-    if (status == YS_OK)
-        status =
-            ys_db_run(store, "INSERT INTO study (name, folder, started_s, status, doc) VALUES (?, ?, ?, 'running', ?)",
-                      "ttit", ys_json_get_text(doc, "name", "study"), folder, started_s, text);
-    if (status == YS_OK)
-        *study_id = sqlite3_last_insert_rowid(store->db);
-    ys_free(path);
+    YS_TRY(status);
+    if (users)
+        return ys_fail(YS_EINVAL, "the folder %s of %s belongs to another study", folder, store->folder);
+    store->made_folder = ys_path_join(store->folder, folder);
+    if (!store->made_folder)
+        return ys_out_of_memory();
+    YS_TRY(ys_fs_make_dirs(store->made_folder));
+    YS_TRY(ys_db_run(store, "INSERT INTO study (name, folder, started_s, status, doc) VALUES (?, ?, ?, 'running', ?)",
+                     "ttit", ys_json_get_text(doc, "name", "study"), folder, started_s, text));
+    *study_id = sqlite3_last_insert_rowid(store->db);
+    return ys_row_seal(store, YS_ROW_STUDY, *study_id, 0);
+}
+
+/* `doc` gets its folder. */
+static ys_status begin_study(struct ys_store *store, ys_json *doc, int64_t *study_id)
+{
+    char *text, *folder = NULL;
+    if (!*ys_json_get_text(doc, "folder", "")) {
+        YS_TRY(choose_folder(store, ys_json_get_text(doc, "name", "study"), &folder));
+        ys_status status = ys_json_set_string(doc, "folder", folder);
+        ys_free(folder);
+        YS_TRY(status);
+    }
+    YS_TRY(ys_db_dump(doc, &text));
+    ys_status status = insert_study(store, doc, text, study_id);
     ys_free(text);
     return status;
 }
@@ -119,93 +142,139 @@ static ys_status insert_study(struct ys_store *store, ys_json *doc, int64_t *stu
 ys_status ys_store_study_begin(struct ys_store *store, const ys_json *study_doc, int64_t *study_id)
 {
     ys_json *doc = ys_json_copy(study_doc);
-    if (!doc)
-        return ys_out_of_memory();
-    ys_status status = ys_db_begin(store);
-    if (status != YS_OK) {
-        ys_json_free(doc);
-        return status;
-    }
-    if (!*ys_json_get_text(doc, "folder", "")) {
-        char *folder = NULL;
-        status = choose_folder(store, ys_json_get_text(doc, "name", "study"), &folder);
-        if (status == YS_OK)
-            status = ys_json_set_string(doc, "folder", folder);
-        ys_free(folder);
-    }
     int64_t id = 0;
+    ys_status status = doc ? ys_db_begin(store) : ys_out_of_memory();
     if (status == YS_OK)
-        status = insert_study(store, doc, &id);
-    status = ys_db_end(store, status);
+        status = ys_db_end(store, begin_study(store, doc, &id));
     if (status == YS_OK)
         *study_id = id;
     ys_json_free(doc);
     return status;
 }
 
+static ys_status end_study(struct ys_store *store, int64_t study_id, const char *status_word, int exit_code,
+                           const char *timing)
+{
+    YS_TRY(ys_row_require(store, YS_ROW_STUDY, study_id));
+    YS_TRY(ys_db_run(store, "UPDATE study SET status = ?, exit_code = ?, ended_s = ?, timing = ? WHERE id = ?", "tiiti",
+                     status_word, (int64_t)exit_code, ys_date_s(), timing, study_id));
+    return ys_row_seal(store, YS_ROW_STUDY, study_id, 0);
+}
+
 ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, const char *status_word, int exit_code,
                              const ys_json *timing)
 {
-    YS_TRY(require_study(store, study_id));
     char *text = NULL;
     if (timing)
         YS_TRY(ys_db_dump(timing, &text));
     ys_status status = ys_db_begin(store);
     if (status == YS_OK)
-        status = ys_db_end(
-            store, ys_db_run(store, "UPDATE study SET status = ?, exit_code = ?, ended_s = ?, timing = ? WHERE id = ?",
-                             "tiiti", status_word, (int64_t)exit_code, ys_date_s(), text, study_id));
+        status = ys_db_end(store, end_study(store, study_id, status_word, exit_code, text));
     ys_free(text);
     return status;
 }
 
+static ys_status resume_study(struct ys_store *store, int64_t study_id)
+{
+    YS_TRY(ys_row_require(store, YS_ROW_STUDY, study_id));
+    YS_TRY(ys_db_run(store, "UPDATE study SET status = 'running', exit_code = NULL, ended_s = NULL WHERE id = ?", "i",
+                     study_id));
+    return ys_row_seal(store, YS_ROW_STUDY, study_id, 0);
+}
+
 ys_status ys_store_study_resume(struct ys_store *store, int64_t study_id)
 {
-    YS_TRY(require_study(store, study_id));
     YS_TRY(ys_db_begin(store));
-    return ys_db_end(
-        store, ys_db_run(store, "UPDATE study SET status = 'running', exit_code = NULL, ended_s = NULL WHERE id = ?",
-                         "i", study_id));
+    return ys_db_end(store, resume_study(store, study_id));
 }
 
 ys_status ys_store_host_put(struct ys_store *store, int64_t study_id, const ys_json *host)
 {
-    YS_TRY(require_study(store, study_id));
-    return put_doc(store, "INSERT OR REPLACE INTO host (study_id, doc) VALUES (?, ?)", study_id, NULL, host);
+    return put_doc(store, YS_ROW_STUDY, study_id, "DELETE FROM host WHERE study_id = ?",
+                   "INSERT INTO host (study_id, doc, sum) VALUES (?1, ?2, row_sum('host', ?1, ?2))", NULL, host);
+}
+
+static ys_status put_trial(struct ys_store *store, int64_t study_id, const ys_json *trial, const char *text,
+                           int64_t *trial_id)
+{
+    const char *name = ys_json_get_text(trial, "id", "");
+    int64_t position = ys_json_get_int(trial, "index", 0), id = 0;
+    sqlite3_stmt *statement;
+    YS_TRY(ys_row_require(store, YS_ROW_STUDY, study_id));
+    YS_TRY(
+        ys_db_prepare(store, &statement, "SELECT id FROM trial WHERE study_id = ? AND name = ?", "it", study_id, name));
+    ys_status status = first_int(store, statement, 0, &id);
+    ys_db_finish(statement);
+    YS_TRY(status);
+    if (id) {
+        YS_TRY(ys_row_require(store, YS_ROW_TRIAL, id));
+        YS_TRY(ys_db_run(store, "UPDATE trial SET position = ?, doc = ? WHERE id = ?", "iti", position, text, id));
+    } else {
+        YS_TRY(ys_db_run(store, "INSERT INTO trial (study_id, position, name, doc) VALUES (?, ?, ?, ?)", "iitt",
+                         study_id, position, name, text));
+        YS_TRY(ys_row_seal(store, YS_ROW_STUDY, study_id, 1));
+    }
+    *trial_id = id ? id : sqlite3_last_insert_rowid(store->db);
+    return ys_row_seal(store, YS_ROW_TRIAL, *trial_id, 0);
 }
 
 ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const ys_json *trial, int64_t *trial_id)
 {
-    YS_TRY(require_study(store, study_id));
-    const char *name = ys_json_get_text(trial, "id", NULL);
-    if (!name)
-        return ys_fail(YS_EINTERNAL, "a trial without an id cannot be stored");
     char *text;
-    YS_TRY(ys_db_dump(trial, &text));
-    sqlite3_stmt *statement = NULL;
     int64_t id = 0;
+    if (!ys_json_get_text(trial, "id", NULL))
+        return ys_fail(YS_EINTERNAL, "a trial without an id cannot be stored");
+    YS_TRY(ys_db_dump(trial, &text));
     ys_status status = ys_db_begin(store);
-    if (status == YS_OK) {
-        status = ys_db_prepare(
-            store, &statement,
-            "INSERT INTO trial (study_id, position, name, doc) VALUES (?, ?, ?, ?) ON CONFLICT (study_id, name) "
-            "DO UPDATE SET position = excluded.position, doc = excluded.doc RETURNING id",
-            "iitt", study_id, ys_json_get_int(trial, "index", 0), name, text);
-        if (status == YS_OK)
-            status = first_int(store, statement, 0, &id);
-        ys_db_finish(statement);
-        status = ys_db_end(store, status);
-    }
+    if (status == YS_OK)
+        status = ys_db_end(store, put_trial(store, study_id, trial, text, &id));
     if (status == YS_OK)
         *trial_id = id;
     ys_free(text);
     return status;
 }
 
+/* The stored document of the trial with `given_up` in it, as text. */
+static ys_status given_up_doc(struct ys_store *store, int64_t trial_id, int64_t round, const char *reason, char **text)
+{
+    sqlite3_stmt *statement;
+    ys_json *doc = NULL, *given_up = ys_json_object();
+    bool more = false;
+    ys_status status = ys_db_prepare(store, &statement, "SELECT doc FROM trial WHERE id = ?", "i", trial_id);
+    if (status == YS_OK)
+        status = ys_db_step(store, statement, &more);
+    if (status == YS_OK && more)
+        status = ys_db_json(store, statement, 0, &doc);
+    ys_db_finish(statement);
+    ys_json_set_int(given_up, "round", round);
+    ys_json_set_string(given_up, "reason", reason);
+    ys_status set = ys_json_set(doc, "given_up", given_up);
+    if (status == YS_OK)
+        status = set == YS_OK ? ys_db_dump(doc, text) : set;
+    ys_json_free(doc);
+    return status;
+}
+
+static ys_status give_up(struct ys_store *store, int64_t trial_id, int64_t round, const char *reason)
+{
+    char *text;
+    YS_TRY(ys_row_require(store, YS_ROW_TRIAL, trial_id));
+    YS_TRY(given_up_doc(store, trial_id, round, reason, &text));
+    ys_status status = ys_db_run(store, "UPDATE trial SET doc = ? WHERE id = ?", "ti", text, trial_id);
+    ys_free(text);
+    return status == YS_OK ? ys_row_seal(store, YS_ROW_TRIAL, trial_id, 0) : status;
+}
+
+ys_status ys_store_trial_give_up(struct ys_store *store, int64_t trial_id, int64_t round, const char *reason)
+{
+    YS_TRY(ys_db_begin(store));
+    return ys_db_end(store, give_up(store, trial_id, round, reason));
+}
+
 ys_status ys_store_proof_put(struct ys_store *store, int64_t trial_id, const ys_json *proof)
 {
-    YS_TRY(require_trial(store, trial_id));
-    return put_doc(store, "INSERT OR REPLACE INTO proof (trial_id, verdict, doc) VALUES (?, ?, ?)", trial_id,
+    return put_doc(store, YS_ROW_TRIAL, trial_id, "DELETE FROM proof WHERE trial_id = ?",
+                   "INSERT INTO proof (trial_id, verdict, doc, sum) VALUES (?1, ?2, ?3, row_sum('proof', ?1, ?2, ?3))",
                    ys_json_get_text(proof, "verdict", "none"), proof);
 }
 
@@ -219,7 +288,8 @@ static ys_status insert_series(struct ys_store *store, int64_t run_id, const str
         sqlite3_stmt *statement;
         ys_status status =
             ys_db_prepare(store, &statement,
-                          "INSERT INTO series (run_id, position, name, is_real, count, data) VALUES (?, ?, ?, ?, ?, ?)",
+                          "INSERT INTO series (run_id, position, name, is_real, count, data, sum) VALUES "
+                          "(?1, ?2, ?3, ?4, ?5, ?6, row_sum('series', ?1, ?2, ?3, ?4, ?5, ?6))",
                           "iitii", run_id, (int64_t)i, item->name, (int64_t)item->is_real, (int64_t)item->count);
         bool more;
         if (status == YS_OK && sqlite3_bind_blob64(statement, 6, data, size, SQLITE_STATIC) != SQLITE_OK)
@@ -238,6 +308,7 @@ static ys_status insert_run(struct ys_store *store, int64_t trial_id, int64_t ro
 {
     sqlite3_stmt *statement;
     int64_t stored = 0;
+    YS_TRY(ys_row_require(store, YS_ROW_TRIAL, trial_id));
     YS_TRY(ys_db_prepare(store, &statement, "SELECT count(*) FROM run WHERE trial_id = ? AND round = ? AND attempt = ?",
                          "iii", trial_id, round, (int64_t)attempt));
     ys_status status = first_int(store, statement, 0, &stored);
@@ -255,13 +326,14 @@ static ys_status insert_run(struct ys_store *store, int64_t trial_id, int64_t ro
     ys_free(text);
     YS_TRY(status);
     *run_id = sqlite3_last_insert_rowid(store->db);
-    return insert_series(store, *run_id, series);
+    YS_TRY(insert_series(store, *run_id, series));
+    YS_TRY(ys_row_seal(store, YS_ROW_RUN, *run_id, (int64_t)series->count));
+    return ys_row_seal(store, YS_ROW_TRIAL, trial_id, 1);
 }
 
 ys_status ys_store_run_put(struct ys_store *store, int64_t trial_id, int64_t round, int attempt, const ys_json *facts,
                            const struct ys_series_set *series, int64_t *run_id)
 {
-    YS_TRY(require_trial(store, trial_id));
     YS_TRY(ys_db_begin(store));
     int64_t id = 0;
     YS_TRY(ys_db_end(store, insert_run(store, trial_id, round, attempt, facts, series, &id)));
@@ -271,26 +343,28 @@ ys_status ys_store_run_put(struct ys_store *store, int64_t trial_id, int64_t rou
 
 static ys_status insert_metrics(struct ys_store *store, int64_t run_id, const ys_json *metrics)
 {
+    YS_TRY(ys_row_require(store, YS_ROW_RUN, run_id));
     YS_TRY(ys_db_run(store, "DELETE FROM metric WHERE run_id = ?", "i", run_id));
-    int64_t position = 0;
+    int64_t position = 0, removed = sqlite3_changes(store->db);
     for (void *it = ys_json_iter(metrics); it; it = ys_json_next(metrics, it)) {
         const ys_json *value = ys_json_get(ys_json_iter_value(it), "value");
         enum ys_json_type type = ys_json_type_of(value);
         char *text;
         YS_TRY(ys_db_dump(ys_json_iter_value(it), &text));
         bool known = type == YS_JSON_INT || type == YS_JSON_REAL;
-        ys_status status = ys_db_run(
-            store, "INSERT INTO metric (run_id, position, name, doc, value) VALUES (?, ?, ?, ?, ?)",
-            known ? "iittd" : "iittn", run_id, position++, ys_json_iter_key(it), text, ys_json_number(value, 0));
+        ys_status status = ys_db_run(store,
+                                     "INSERT INTO metric (run_id, position, name, doc, value, sum) VALUES "
+                                     "(?1, ?2, ?3, ?4, ?5, row_sum('metric', ?1, ?2, ?3, ?5, ?4))",
+                                     known ? "iittd" : "iittn", run_id, position++, ys_json_iter_key(it), text,
+                                     ys_json_number(value, 0));
         ys_free(text);
         YS_TRY(status);
     }
-    return YS_OK;
+    return ys_row_seal(store, YS_ROW_RUN, run_id, position - removed);
 }
 
 ys_status ys_store_metric_put(struct ys_store *store, int64_t run_id, const ys_json *metrics)
 {
-    YS_TRY(require(store, "SELECT 1 FROM run WHERE id = ?", "run", run_id));
     YS_TRY(ys_db_begin(store));
     return ys_db_end(store, insert_metrics(store, run_id, metrics));
 }

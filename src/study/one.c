@@ -12,6 +12,8 @@
 #include "probe/host.h"
 #include "run/run.h"
 #include "study/agreement.h"
+#include "study/disk.h"
+#include "study/past.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -225,14 +227,24 @@ static void drop_log(const struct ys_trial *trial, const char *folder, const ys_
     ys_free(log);
 }
 
+/* A run, its metrics and what they decide of its trial: all or nothing. */
+static ys_status put_run(struct ys_study *study, const struct ys_trial *trial, int64_t round, int attempt,
+                         const struct ys_run_record *record, ys_json *metrics)
+{
+    int64_t run_id = 0;
+    YS_TRY(ys_store_run_put(study->store, trial->id, round, attempt, record->facts, &record->series, &run_id));
+    YS_TRY(ys_metric_put(study->store, run_id, metrics));
+    return trial->given_up ? ys_store_trial_give_up(study->store, trial->id, round, trial->given_up) : YS_OK;
+}
+
 static ys_status store_run(struct ys_study *study, const struct ys_trial *trial, int64_t round, int attempt,
                            const struct ys_run_record *record)
 {
     ys_json *metrics = NULL;
-    int64_t run_id = 0;
-    YS_TRY(ys_store_run_put(study->store, trial->id, round, attempt, record->facts, &record->series, &run_id));
     YS_TRY(ys_metric_of_run(trial->json, record->facts, &record->series, &metrics));
-    ys_status status = ys_metric_put(study->store, run_id, metrics);
+    ys_status status = ys_store_begin(study->store);
+    if (status == YS_OK)
+        status = ys_store_end(study->store, put_run(study, trial, round, attempt, record, metrics));
     ys_json_free(metrics);
     return status;
 }
@@ -259,27 +271,24 @@ static void warn_of_failure(const char *id, const char *status, const ys_json *f
 }
 
 /* What this run's end means for the study and for the trial's later runs. */
-static void judge(struct ys_study *study, struct ys_trial *trial, const ys_json *facts, const char *folder)
+static void judge(const struct one *one, const ys_json *facts)
 {
+    struct ys_study *study = one->study;
+    struct ys_trial *trial = one->trial;
     const char *status = ys_json_get_text(facts, "status", "");
     const char *id = ys_json_get_text(trial->json, "id", "");
     const ys_json *warnings = ys_json_get(facts, "warnings");
     for (size_t i = 0; i < ys_json_size(warnings); i++)
         ys_log_warn("%s: %s", id, ys_json_text(ys_json_at(warnings, i), ""));
-    bool ok = strcmp(status, "ok") == 0, lacks = strcmp(status, "unsupported") == 0;
-    if (!ok && strcmp(status, "cancelled") != 0) {
-        warn_of_failure(id, status, facts, folder);
+    bool lacks = strcmp(status, "unsupported") == 0;
+    if (strcmp(status, "ok") != 0 && strcmp(status, "cancelled") != 0) {
+        warn_of_failure(id, status, facts, one->folder);
         study->run_failed |= !lacks;
-        trial->failures++;
     }
-    if (!lacks)
-        study->runs_done++;
-    /* What an adapter cannot do it will not do next time either; two failures and no success are enough evidence too.
-     */
-    trial->successes += ok;
-    trial->broken = lacks || (trial->failures >= 2 && !trial->successes);
-    if (trial->broken && !lacks)
-        ys_log_warn("%s failed twice and never ended well: its other runs are left out", id);
+    study->runs_done += !lacks;
+    ys_past_count(trial, one->round, status);
+    if (trial->given_up && !lacks)
+        ys_log_warn("%s %s: its other runs are left out", id, trial->given_up);
 }
 
 /* What the run was asked to do, beside what it did: speeds in operations a second come from it. */
@@ -291,41 +300,57 @@ static ys_status note_work(const struct ys_trial *trial, ys_json *facts)
     return ys_json_set(facts, "work", note);
 }
 
-static ys_status run_prepared(struct one *one, int attempt)
+/* Of a run that the study's time limit ended. */
+static void cancel_for_time(struct ys_study *study, ys_json *facts)
+{
+    if (!study->deadline_ns || ys_time_ns() < study->deadline_ns ||
+        strcmp(ys_json_get_text(facts, "status", ""), "timeout_wall") != 0)
+        return;
+    ys_json_set_string(facts, "status", "cancelled");
+    ys_json_set_string(facts, "message", "the study's time limit passed");
+    study->out_of_time = true; /* also when no other run would have followed */
+}
+
+/* Checks, judges and stores what was recorded, `ran` being how running went. */
+static ys_status conclude(struct one *one, int attempt, struct ys_run_record *record, ys_status ran)
 {
     struct ys_study *study = one->study;
-    struct ys_trial *trial = one->trial;
+    uint64_t check_ns = ys_time_ns();
+    YS_TRY(note_work(one->trial, record->facts));
+    ys_status checked = ran == YS_OK ? check_run(one, record->facts) : YS_OK;
+    if (one->agrees) /* no part of the run, as evaluating a training is */
+        study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;
+    if (ys_disk_stopped(one->trial, record->facts, one->folder))
+        return ys_fail(YS_EIO,
+                       "no space left in %s: free some, then `yardstick resume`; the run of %s that wanted it is not "
+                       "stored, and will be made again",
+                       ys_store_folder(study->store), ys_json_get_text(one->trial->json, "id", ""));
+    if (checked == YS_EIO) /* a fact that the run should have is lacking */
+        return checked;
+    cancel_for_time(study, record->facts);
+    char *message = ran != YS_OK || checked != YS_OK ? ys_strdup(ys_error()) : NULL;
+    judge(one, record->facts);
+    ys_status stored = store_run(study, one->trial, one->round, attempt, record);
+    drop_log(one->trial, one->folder, record->facts);
+    if (stored == YS_OK && message)
+        ys_fail(ran != YS_OK ? ran : checked, "%s", message);
+    ys_free(message);
+    return stored != YS_OK ? stored : ran != YS_OK ? ran : checked;
+}
+
+static ys_status run_prepared(struct one *one, int attempt)
+{
     struct ys_run_record record = {0};
     uint64_t start_ns = ys_time_ns();
     ys_status status = plan_and_execute(one, &record);
-    if (!record.facts)
-        return status != YS_OK ? status : ys_fail(YS_EINTERNAL, "a run left no record");
-    if (note_work(trial, record.facts) != YS_OK) {
-        ys_run_record_fini(&record);
-        return ys_out_of_memory();
-    }
-    uint64_t check_ns = ys_time_ns();
-    ys_status checked = status == YS_OK ? check_run(one, record.facts) : YS_OK;
-    if (one->agrees) /* no part of the run, as evaluating a training is */
-        study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;
-    if (study->deadline_ns && ys_time_ns() >= study->deadline_ns &&
-        strcmp(ys_json_get_text(record.facts, "status", ""), "timeout_wall") == 0) {
-        ys_json_set_string(record.facts, "status", "cancelled");
-        ys_json_set_string(record.facts, "message", "the study's time limit passed");
-        study->out_of_time = true; /* also when no other run would have followed */
-    }
-    char *message = status != YS_OK || checked != YS_OK ? ys_strdup(ys_error()) : NULL;
-    ys_status stored = store_run(study, trial, one->round, attempt, &record);
-    judge(study, trial, record.facts, one->folder);
-    drop_log(trial, one->folder, record.facts);
-    study->spent_s += (double)(ys_time_ns() - start_ns) * 1e-9;
+    if (record.facts)
+        status = conclude(one, attempt, &record, status);
+    else if (status == YS_OK)
+        status = ys_fail(YS_EINTERNAL, "a run left no record");
+    ys_store_sweep_run(one->folder, NULL);
+    one->study->spent_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     ys_run_record_fini(&record);
-    if (stored == YS_OK && message)
-        ys_fail(status != YS_OK ? status : checked, "%s", message);
-    ys_free(message);
-    if (stored != YS_OK)
-        return stored;
-    return status != YS_OK ? status : checked;
+    return status;
 }
 
 ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64_t round, int attempt)

@@ -19,13 +19,16 @@ struct ys_study {
     struct ys_framework *oracle; /* the built-in engine: oracle and evaluator; NULL when nothing needs it */
     struct ys_verifier *verifier;
     uint64_t seed;
-    int64_t rounds, runs_total, runs_done;
-    double spent_s;       /* by the runs done: what is left is told from it */
-    uint64_t deadline_ns; /* of the study's time limit; 0 for none */
+    int64_t rounds, runs_total, runs_done; /* in this session */
+    int64_t runs_before;                   /* of earlier sessions */
+    double spent_s;                        /* by the runs done: what is left is told from it */
+    uint64_t deadline_ns;                  /* of the study's time limit; 0 for none */
     bool run_failed, proof_failed, out_of_time;
+    bool lacking;                   /* runs of a trial that could run when the study began, and cannot now */
     int stopped_by;                 /* the signal; 0 */
     struct ys_host_counters before; /* of the machine, as measuring began */
-    double measured_before_s;       /* by sessions that were interrupted; NAN: they could not say */
+    double measured_before_s;       /* by earlier sessions; NAN: one that was killed could not say */
+    double limit_spent_s;           /* of the time limit, by earlier sessions */
     double prepare_s, prepare_in_rounds_s, prove_s, measure_s;
 };
 
@@ -50,5 +53,7 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
 /** Seconds that a run with these keys may take: its own limit, and what the study's leaves. 0: no limit. */
 double ys_study_run_limit_s(const struct ys_study *study, const ys_json *keys);
 int ys_study_exit_code(const struct ys_study *study);
+/** How a study that ends with this exit code is said to have ended. */
+const char *ys_study_end_word(const struct ys_study *study, int exit_code);
 
 #endif

@@ -1,5 +1,5 @@
 /* The sequence of a study. What each step means is in the rooms below; what happens when is here. */
-#include "study/study.h"
+#include "study/sequence.h"
 
 #include "base/clock.h"
 #include "base/fs.h"
@@ -9,20 +9,19 @@
 #include "base/stop.h"
 #include "probe/host.h"
 #include "study/one.h"
-#include "study/state.h"
 #include "verify/verify.h"
 
+#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Names of a study's end, as they are stored. */
-static const char *end_status(int exit_code)
+const char *ys_study_end_word(const struct ys_study *study, int exit_code)
 {
     if (exit_code == YS_EXIT_TIME_LIMIT)
         return "time_limit";
-    if (exit_code > 128)
+    if (exit_code > 128 || (study->lacking && exit_code != YS_EXIT_INTERNAL))
         return "interrupted";
     return exit_code == YS_EXIT_INTERNAL ? "failed" : "done";
 }
@@ -37,18 +36,17 @@ int ys_study_exit_code(const struct ys_study *study)
         return YS_EXIT_PROOF_FAILED;
     if (study->run_failed)
         return YS_EXIT_RUN_FAILED;
-    return study->runs_done ? YS_EXIT_OK : YS_EXIT_NOTHING_RAN;
+    return study->runs_before + study->runs_done > 0 && !study->lacking ? YS_EXIT_OK : YS_EXIT_NOTHING_RAN;
 }
 
-/* Proves each trial that can run; trials that share everything share the cached proof. */
-static ys_status prove_all(struct ys_study *study)
+ys_status ys_study_prove_all(struct ys_study *study)
 {
     uint64_t start_ns = ys_time_ns();
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < study->set.count; i++) {
         struct ys_trial *trial = &study->set.items[i];
         ys_json *proof = NULL;
-        if (trial->status)
+        if (trial->status || trial->given_up)
             continue;
         status = ys_study_prove_one(study, trial, &proof);
         if (status != YS_OK)
@@ -111,7 +109,7 @@ static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < study->set.count && !must_end(study); i++) {
         struct ys_trial *trial = &study->set.items[order[i]];
-        if (trial->status || trial->broken)
+        if (trial->status || trial->given_up)
             continue;
         cool_down(study);
         if (!must_end(study))
@@ -121,29 +119,38 @@ static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
     return status;
 }
 
-/* Rounds from `first` on; `attempt` is the one of the first, which may be a repetition. */
-static ys_status run_rounds(struct ys_study *study, int64_t first, int attempt)
+ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past)
 {
     uint64_t start_ns = ys_time_ns();
     ys_host_count(&study->before);
-    double limit_s = ys_json_get_number(study->settings, "time_limit_s", 0);
+    double limit_s = ys_json_get_number(study->settings, "time_limit_s", 0), left_s = limit_s - study->limit_spent_s;
     if (limit_s > 0)
-        study->deadline_ns = start_ns + (uint64_t)(limit_s * 1e9);
+        study->deadline_ns = start_ns + (left_s > 0 ? (uint64_t)(left_s * 1e9) : 0);
     ys_status status = YS_OK;
-    for (int64_t round = first; status == YS_OK && round < study->rounds && !must_end(study); round++)
-        status = run_round(study, round, round == first ? attempt : 0);
+    for (int64_t round = 0; status == YS_OK && round < study->rounds && !must_end(study); round++)
+        if (ys_past_wants(past, study, round))
+            status = run_round(study, round, past->attempts[round]);
     ys_progress_clear();
     study->measure_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;
 }
 
-static ys_status end_study(struct ys_study *study, ys_status status, int *exit_code)
+/* What ended for want of space can be gone on with. */
+static ys_status with_remedy(ys_status status)
 {
-    if (status == YS_EINTR) {
-        study->stopped_by = ys_stop_signal();
-        status = YS_OK;
-    }
-    *exit_code = status == YS_OK ? ys_study_exit_code(study) : YS_EXIT_INTERNAL;
+    const char *text = ys_error();
+    bool full = strstr(text, strerror(ENOSPC)) || strstr(text, strerror(EDQUOT));
+    if (status != YS_EIO || !full || strstr(text, "yardstick resume"))
+        return status;
+    char *message = ys_strdup(text);
+    if (message)
+        ys_fail(status, "%s; free some space, then `yardstick resume`", message);
+    ys_free(message);
+    return status;
+}
+
+static ys_json *timing_of(const struct ys_study *study)
+{
     ys_json *timing = ys_json_object();
     struct ys_host_counters after;
     ys_host_count(&after);
@@ -152,49 +159,81 @@ static ys_status end_study(struct ys_study *study, ys_status status, int *exit_c
     ys_json_set_real(timing, "prepare_s", study->prepare_s);
     ys_json_set_real(timing, "prove_s", study->prove_s);
     ys_json_set_real(timing, "measure_s", study->measured_before_s + study->measure_s - study->prepare_in_rounds_s);
+    return timing;
+}
+
+ys_status ys_study_end(struct ys_study *study, ys_status status, int *exit_code)
+{
+    if (status == YS_EINTR) {
+        study->stopped_by = ys_stop_signal();
+        status = YS_OK;
+    }
+    *exit_code = status == YS_OK ? ys_study_exit_code(study) : YS_EXIT_INTERNAL;
+    ys_json *timing = timing_of(study);
     char *message = status == YS_OK ? NULL : ys_strdup(ys_error());
-    ys_status ended = ys_store_study_end(study->store, study->id, end_status(*exit_code), *exit_code, timing);
+    ys_status ended =
+        ys_store_study_end(study->store, study->id, ys_study_end_word(study, *exit_code), *exit_code, timing);
     ys_json_free(timing);
     if (message)
         ys_fail(status, "%s", message);
     ys_free(message);
-    return status != YS_OK ? status : ended;
+    return with_remedy(status != YS_OK ? status : ended);
 }
 
-static ys_status store_trials(struct ys_study *study)
+static void say_what_cannot_run(const struct ys_study *study)
 {
     for (size_t i = 0; i < study->set.count; i++) {
-        struct ys_trial *trial = &study->set.items[i];
+        const struct ys_trial *trial = &study->set.items[i];
         if (trial->status)
             ys_log_warn("%s: %s: %s%s%s", ys_json_get_text(trial->json, "id", ""), trial->status,
                         ys_json_get_text(trial->json, "reason", ""),
                         ys_json_get_text(trial->json, "command", NULL) ? "; run: " : "",
                         ys_json_get_text(trial->json, "command", ""));
-        YS_TRY(ys_store_trial_put(study->store, study->id, trial->json, &trial->id));
     }
+}
+
+/* All of a study that is known before it is measured. */
+static ys_status store_study(struct ys_study *study, const ys_json *document, const ys_json *host)
+{
+    YS_TRY(ys_store_study_begin(study->store, document, &study->id));
+    YS_TRY(ys_store_host_put(study->store, study->id, host));
+    for (size_t i = 0; i < study->set.count; i++)
+        YS_TRY(ys_store_trial_put(study->store, study->id, study->set.items[i].json, &study->set.items[i].id));
     return YS_OK;
 }
 
+/* One transaction: a study that is stored has all of its trials. */
 static ys_status begin_study(struct ys_study *study, const struct ys_job *job)
 {
     ys_json *document = NULL, *host = NULL;
     YS_TRY(ys_study_document(study, job, &document));
-    ys_status status = ys_store_study_begin(study->store, document, &study->id);
+    ys_status status = ys_host_describe(&host);
+    if (status == YS_OK)
+        status = ys_store_begin(study->store);
+    if (status == YS_OK)
+        status = ys_store_end(study->store, store_study(study, document, host));
+    if (status != YS_OK)
+        study->id = 0;
     ys_json_free(document);
-    if (status == YS_OK)
-        status = ys_study_find_folder(study);
-    if (status == YS_OK)
-        status = ys_study_write_job(study, job);
-    if (status == YS_OK)
-        status = ys_host_describe(&host);
-    if (status == YS_OK)
-        status = ys_store_host_put(study->store, study->id, host);
     ys_json_free(host);
-    return status == YS_OK ? store_trials(study) : status;
+    return status;
 }
 
-/* Once the job is resolved, whatever ends a study but the user's wish is results that could not be kept. */
-static ys_status not_kept(ys_status status)
+/* Everything from the stored study on, which its end is stored of in any case. */
+static ys_status measure(struct ys_study *study, const struct ys_job *job)
+{
+    struct ys_past past;
+    YS_TRY(ys_study_find_folder(study));
+    YS_TRY(ys_study_write_job(study, job));
+    say_what_cannot_run(study);
+    YS_TRY(ys_study_prove_all(study));
+    YS_TRY(ys_past_load(study, &past));
+    ys_status status = ys_study_run_rounds(study, &past);
+    ys_past_free(&past);
+    return status;
+}
+
+ys_status ys_study_not_kept(ys_status status)
 {
     return status == YS_OK || status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL ? status : YS_EIO;
 }
@@ -208,84 +247,8 @@ ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *
     if (status == YS_OK)
         status = begin_study(&study, job);
     *study_id = study.id;
-    if (status == YS_OK) {
-        status = prove_all(&study);
-        if (status == YS_OK)
-            status = run_rounds(&study, 0, 0);
-        status = end_study(&study, status, exit_code);
-    }
+    if (status == YS_OK)
+        status = ys_study_end(&study, measure(&study, job), exit_code);
     ys_study_close(&study);
-    return not_kept(status);
-}
-
-/* Trials as they were stored, without what resolving added to them. */
-static ys_status stored_trials(struct ys_store *store, int64_t study_id, ys_json **trials)
-{
-    YS_TRY(ys_store_trials_get(store, study_id, trials));
-    for (size_t i = 0; i < ys_json_size(*trials); i++) {
-        ys_json *trial = ys_json_at(*trials, i);
-        ys_json_remove(trial, "status");
-        ys_json_remove(trial, "reason");
-        ys_json_remove(trial, "command");
-    }
-    return YS_OK;
-}
-
-static ys_status resume_rounds(struct ys_study *study, const ys_json *trials, const struct ys_store_next *next)
-{
-    for (size_t i = 0; i < study->set.count; i++)
-        study->set.items[i].id = ys_json_get_int(ys_json_at(trials, i), "trial_id", 0);
-    ys_log_info("going on with round %lld of %lld", (long long)next->round + 1, (long long)study->rounds);
-    study->runs_total = (study->rounds - next->round) * (int64_t)study->runnable;
-    YS_TRY(ys_store_study_resume(study->store, study->id));
-    YS_TRY(prove_all(study));
-    return run_rounds(study, next->round, next->attempt);
-}
-
-/* What earlier sessions of this study took, as far as they could still say it: one that was killed could not. */
-static void add_timing(struct ys_study *study, const ys_json *document)
-{
-    const ys_json *timing = ys_json_get(document, "timing");
-    study->prepare_s += ys_json_get_number(timing, "prepare_s", 0);
-    study->prove_s += ys_json_get_number(timing, "prove_s", 0);
-    study->measured_before_s = ys_json_get_number(timing, "measure_s", NAN);
-}
-
-static ys_status resume(struct ys_study *study, const ys_json *document, const ys_json *trials, int *exit_code)
-{
-    struct ys_store_next next;
-    add_timing(study, document);
-    YS_TRY(ys_store_unfinished(study->store, study->id, study->rounds, &next));
-    if (next.round >= study->rounds) {
-        ys_log_info("study %lld is complete: all %lld rounds are there", (long long)study->id,
-                    (long long)study->rounds);
-        *exit_code = (int)ys_json_get_int(document, "exit_code", YS_EXIT_OK);
-        return YS_OK;
-    }
-    ys_status status = ys_study_find_folder(study);
-    if (status == YS_OK)
-        status = resume_rounds(study, trials, &next);
-    return end_study(study, status, exit_code);
-}
-
-ys_status ys_study_resume(const struct ys_study_options *options, struct ys_store *store, int64_t study_id,
-                          int *exit_code)
-{
-    struct ys_study study;
-    ys_json *document = NULL, *trials = NULL;
-    ys_status status = ys_store_study_get(store, study_id, &document);
-    if (status == YS_OK)
-        status = stored_trials(store, study_id, &trials);
-    if (status == YS_OK)
-        status = ys_study_open(ys_json_get(document, "job"), trials, options, store, &study);
-    if (status == YS_OK) {
-        study.id = study_id;
-        status = ys_study_hold(&study);
-        if (status == YS_OK)
-            status = not_kept(resume(&study, document, trials, exit_code));
-        ys_study_close(&study);
-    }
-    ys_json_free(document);
-    ys_json_free(trials);
-    return status == YS_EFORMAT ? YS_EIO : status; /* damaged results */
+    return ys_study_not_kept(status);
 }

@@ -21,8 +21,10 @@ struct ys_trial {
     size_t cpu_count;
     int64_t id;              /* in the store */
     bool impossible;         /* unsupported because model, data and numbers do not go together: no framework could */
-    bool broken;             /* a run of it failed in a way that the next one will repeat */
-    int failures, successes; /* runs so far */
+    bool left;               /* it could run when its study began, and cannot now */
+    const char *given_up;    /* why it gets no more runs, in words that follow its name (study/past.h); NULL */
+    int64_t last_round;      /* that it has a run of */
+    int failures, successes; /* stored runs so far */
 };
 
 struct ys_trial_set {

@@ -1,4 +1,5 @@
 """Results that are damaged, newer or not to be read; a result that nobody takes; words that name nothing."""
+import contextlib
 import json
 import os
 import shutil
@@ -59,6 +60,99 @@ class Stored(Case):
             db.execute("create table guests (name text)")
         db.close()
         self.refused_everywhere("no results of yardstick", "--results")
+
+    def change(self, sql):
+        with contextlib.closing(sqlite3.connect(self.database)) as db:
+            db.executescript(sql)
+
+    def make_version_1(self):
+        for table in ("study", "trial", "run"):
+            self.change("alter table %s drop column parts" % table)
+        for table in ("study", "host", "trial", "proof", "run", "series", "metric"):
+            self.change("alter table %s drop column sum" % table)
+        self.change("pragma user_version = 1")
+
+    def test_a_damaged_run_is_left_out_and_said(self):
+        self.yardstick("run", *NULL, "--repeat=3", "--quiet")
+        self.change("update run set facts = replace(facts, 'ok', 'oj') where id = 3")
+        for verb in ("show", "report", "export"):
+            out, err = self.yardstick(verb, code=7)
+            self.assertTrue(out)
+            self.assertEqual(err.count("run 3 (round 2 of run) is damaged: left out"), 1, err)
+        result, _ = self.result("show", code=7)
+        trial = result["trials"][0]
+        self.assertEqual((trial["runs"], trial["runs_lacking"]), (2, 1))
+        self.yardstick("show", "1")  # another study is not damaged
+        _, err = self.yardstick("resume")  # makes it again
+        self.assertIn("is damaged", err)
+        result, _ = self.result("show", code=7)
+        self.assertEqual((result["trials"][0]["runs"], result["trials"][0]["runs_lacking"]), (3, 0))
+
+    def test_a_damaged_trial_is_refused_by_name(self):
+        self.change("update trial set doc = replace(doc, 'digits', 'digitz')")
+        self.refusal("show", words=[self.database, "damaged", "row 1 of its table trial"])
+        self.refusal("resume", code=7, words=[self.database, "damaged", "row 1 of its table trial"])
+
+    def test_damaged_metrics_are_computed_again_from_the_facts(self):
+        before, _ = self.result("show")
+        self.change("update metric set doc = replace(doc, '1', '2'), value = value + 1")
+        after, err = self.result("show", code=7)
+        self.assertEqual(before["trials"][0]["metrics"], after["trials"][0]["metrics"])
+        self.assertIn("computed again", err)
+
+    def test_a_series_of_another_type_ends_no_reader(self):
+        change = "update series set is_real = 1, data = zeroblob(8 * count) where name in ('block_end_ns', 'sample_t_ns')"
+        self.change(change)
+        out, err = self.yardstick("report", code=7)
+        self.assertIn("a series of run 1 is damaged", err)
+        out, _ = self.yardstick("export", code=7)
+        self.assertIsNone(json.loads(out.splitlines()[-1])["series"])
+        self.yardstick("show")  # which needs no series
+        self.change("delete from metric")
+        result, err = self.result("show", code=7)  # and none of the run's numbers can be had
+        self.assertEqual(result["trials"][0]["runs"], 0)
+
+    def test_a_series_of_another_type_in_results_of_an_earlier_version(self):
+        self.make_version_1()
+        self.change("update series set is_real = 1, data = zeroblob(8 * count) where name = 'block_end_ns'")
+        _, err = self.yardstick("report", code=7)
+        self.assertIn("a series of run 1 is damaged", err)
+        self.assertEqual(err.count("without checksums"), 1)
+
+    def test_a_study_of_which_trials_are_missing_says_so(self):
+        self.make_version_1()
+        self.change("update study set doc = replace(doc, '\"trials_planned\":1', '\"trials_planned\":300')")
+        _, err = self.yardstick("show")
+        self.assertIn("study 1 holds 1 of its 300 trials", err)
+        self.refusal("resume", code=7, words=["1 of its 300 trials"])
+
+    def test_a_stored_proof_that_failed_is_the_exit_code_of_resume(self):
+        self.yardstick("run", "--framework=builtin", *NULL[1:], "--repeat=1", "--quiet")
+        self.make_version_1()
+        self.change("update proof set verdict = 'fail', doc = replace(doc, '\"verdict\":\"pass\"', '\"verdict\":\"fail\"')")
+        result, err = self.result("resume", code=5)
+        self.assertIn("complete", err)
+        self.assertEqual((result["study"]["status"], result["study"]["exit_code"]), ("done", 5))
+
+    def test_verify_goes_through_every_row(self):
+        out, _ = self.yardstick("show", "--verify")
+        self.assertRegex(out, r"^\d+ rows, all as they were stored\n$")
+        found, _ = self.result("show", "--verify")
+        self.assertEqual((found["unverified"], found["damaged"]), (0, []))
+        self.change("update series set count = count + 1 where name = 'block_end_ns'; delete from host;")
+        out, _ = self.yardstick("show", "--verify", code=7)
+        self.assertIn("series 1 'block_end_ns' is not as it was stored", out)
+        self.assertIn("study 1 lacks 1 of the rows that were stored of it", out)
+        self.damage(0, 4096)
+        self.refusal("show", "--verify", code=7, words=[self.database, "damaged"])
+
+    def test_verify_of_results_of_an_earlier_version(self):
+        self.make_version_1()
+        out, _ = self.yardstick("show", "--verify")
+        self.assertIn("without a checksum", out)
+        self.yardstick("run", *NULL, "--repeat=1", "--quiet")
+        out, err = self.yardstick("show", "1", "--verify")
+        self.assertIn("all as they were stored", out)
 
     def test_a_result_that_nobody_takes_is_exit_7_and_stays_stored(self):
         with open("/dev/full", "w") as full:

@@ -2,42 +2,23 @@
 
 #include "tap.h"
 
-static struct ys_store_next next_of(struct ys_store *store, int64_t study, int64_t repeat)
+/* Whether the rounds of a study are `expected`, as JSON. */
+static bool rounds_are(struct ys_store *store, int64_t study, const char *expected)
 {
-    struct ys_store_next next = {-1, -1};
-    CHECK(ys_store_unfinished(store, study, repeat, &next) == YS_OK);
-    return next;
+    ys_json *rounds = NULL, *wanted = make_json("%s", expected);
+    bool same = ys_store_rounds(store, study, &rounds) == YS_OK && ys_json_equal(rounds, wanted);
+    ys_json_free(rounds);
+    ys_json_free(wanted);
+    return same;
 }
 
-static void a_study_without_runs_begins_at_round_zero(void)
+static void a_study_without_runs_has_no_rounds(void)
 {
     struct fixture f;
     fixture_open(&f);
     int64_t study = begin_study(f.store, "first");
     put_trial(f.store, study, "a", 0);
-    struct ys_store_next next = next_of(f.store, study, 3);
-    CHECK(next.round == 0 && next.attempt == 0);
-    fixture_close(&f);
-}
-
-static void an_unfinished_round_is_repeated_under_a_new_attempt(void)
-{
-    struct fixture f;
-    fixture_open(&f);
-    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0),
-            b = put_trial(f.store, study, "b", 1);
-    put_run(f.store, a, 0, 0, "ok");
-    put_run(f.store, b, 0, 0, "ok");
-    put_run(f.store, b, 1, 0, "ok");
-    struct ys_store_next next = next_of(f.store, study, 3);
-    CHECK(next.round == 1 && next.attempt == 1);
-    put_run(f.store, a, 1, 1, "ok");
-    next = next_of(f.store, study, 3);
-    CHECK(next.round == 1 && next.attempt == 2); /* b ran only under attempt 0 */
-    put_run(f.store, b, 1, 1, "ok");
-    next = next_of(f.store, study, 3);
-    CHECK(next.round == 2 && next.attempt == 0);
-    CHECK_INT(next_of(f.store, study, 2).round, 2);
+    CHECK(rounds_are(f.store, study, "[]"));
     fixture_close(&f);
 }
 
@@ -51,13 +32,9 @@ static void rounds_tell_who_is_there(void)
     put_run(f.store, b, 0, 0, "crashed");
     put_run(f.store, a, 1, 0, "ok");
     put_run(f.store, a, 1, 1, "ok");
-    ys_json *rounds = NULL,
-            *expected = make_json("[{\"round\":0,\"attempt\":0,\"expected\":2,\"present\":2,\"complete\":true},"
-                                  "{\"round\":1,\"attempt\":1,\"expected\":2,\"present\":1,\"complete\":false}]");
-    REQUIRE(ys_store_rounds(f.store, study, &rounds) == YS_OK);
-    CHECK(ys_json_equal(rounds, expected));
-    ys_json_free(rounds);
-    ys_json_free(expected);
+    CHECK(rounds_are(f.store, study,
+                     "[{\"round\":0,\"attempt\":0,\"expected\":2,\"present\":2,\"complete\":true},"
+                     "{\"round\":1,\"attempt\":1,\"expected\":2,\"present\":1,\"complete\":false}]"));
     fixture_close(&f);
 }
 
@@ -69,31 +46,12 @@ static void trials_that_cannot_run_are_not_waited_for(void)
     ys_json *trial = make_json("{\"id\":\"m\",\"index\":1,\"status\":\"missing\"}");
     CHECK(ys_store_trial_put(f.store, study, trial, &missing) == YS_OK);
     put_run(f.store, a, 0, 0, "ok");
-    CHECK_INT(next_of(f.store, study, 5).round, 1);
+    CHECK(rounds_are(f.store, study, "[{\"round\":0,\"attempt\":0,\"expected\":1,\"present\":1,\"complete\":true}]"));
     ys_json_free(trial);
     fixture_close(&f);
 }
 
-static void a_trial_that_was_given_up_is_not_waited_for(void)
-{
-    struct fixture f;
-    fixture_open(&f);
-    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0),
-            b = put_trial(f.store, study, "b", 1);
-    int64_t c = put_trial(f.store, study, "c", 2), d = put_trial(f.store, study, "d", 3);
-    for (int round = 0; round < 3; round++) {
-        put_run(f.store, a, round, 0, "ok");
-        put_run(f.store, d, round, 0, round == 0 ? "ok" : "crashed"); /* succeeded once: goes on */
-        if (round < 2)
-            put_run(f.store, b, round, 0, "crashed");
-        if (round < 1)
-            put_run(f.store, c, round, 0, "unsupported");
-    }
-    CHECK_INT(next_of(f.store, study, 9).round, 3);
-    fixture_close(&f);
-}
-
-static void one_failure_is_no_reason_to_give_up(void)
+static void a_trial_that_was_given_up_is_waited_for_no_longer(void)
 {
     struct fixture f;
     fixture_open(&f);
@@ -102,32 +60,84 @@ static void one_failure_is_no_reason_to_give_up(void)
     put_run(f.store, a, 0, 0, "ok");
     put_run(f.store, b, 0, 0, "crashed");
     put_run(f.store, a, 1, 0, "ok");
-    struct ys_store_next next = next_of(f.store, study, 9);
-    CHECK(next.round == 1 && next.attempt == 1);
+    put_run(f.store, a, 2, 0, "ok");
+    CHECK(ys_store_trial_give_up(f.store, b, 1, "failed twice") == YS_OK);
+    CHECK(rounds_are(f.store, study,
+                     "[{\"round\":0,\"attempt\":0,\"expected\":2,\"present\":2,\"complete\":true},"
+                     "{\"round\":1,\"attempt\":0,\"expected\":2,\"present\":1,\"complete\":false},"
+                     "{\"round\":2,\"attempt\":0,\"expected\":1,\"present\":1,\"complete\":true}]"));
+    ys_json *trials = NULL;
+    REQUIRE(ys_store_trials_get(f.store, study, &trials) == YS_OK);
+    const ys_json *given_up = ys_json_get(ys_json_at(trials, 1), "given_up");
+    CHECK_INT(ys_json_get_int(given_up, "round", -1), 1);
+    CHECK_TEXT(ys_json_get_text(given_up, "reason", ""), "failed twice");
+    CHECK_INT(ys_store_damaged(f.store), 0);
+    ys_json_free(trials);
     fixture_close(&f);
 }
 
-static void cancelled_runs_are_neither_made_nor_failed(void)
+static void of_a_study_that_is_done_nothing_is_waited_for(void)
 {
     struct fixture f;
     fixture_open(&f);
-    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0),
-            b = put_trial(f.store, study, "b", 1);
+    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0);
+    put_trial(f.store, study, "b", 1);
     put_run(f.store, a, 0, 0, "ok");
-    put_run(f.store, b, 0, 0, "cancelled");
-    struct ys_store_next next = next_of(f.store, study, 9);
-    CHECK(next.round == 0 && next.attempt == 1);
-    put_run(f.store, a, 0, 1, "ok");
-    put_run(f.store, b, 0, 1, "ok");
-    put_run(f.store, a, 1, 0, "ok");
-    put_run(f.store, b, 1, 0, "cancelled");
-    put_run(f.store, b, 1, 1, "cancelled");
-    next = next_of(f.store, study, 9);
-    CHECK(next.round == 1 && next.attempt == 2);
+    CHECK(ys_store_study_end(f.store, study, "done", 1, NULL) == YS_OK);
+    CHECK(rounds_are(f.store, study, "[{\"round\":0,\"attempt\":0,\"expected\":1,\"present\":1,\"complete\":true}]"));
     fixture_close(&f);
 }
 
-TAP_MAIN(TAP_CASE(a_study_without_runs_begins_at_round_zero),
-         TAP_CASE(an_unfinished_round_is_repeated_under_a_new_attempt), TAP_CASE(rounds_tell_who_is_there),
-         TAP_CASE(trials_that_cannot_run_are_not_waited_for), TAP_CASE(a_trial_that_was_given_up_is_not_waited_for),
-         TAP_CASE(one_failure_is_no_reason_to_give_up), TAP_CASE(cancelled_runs_are_neither_made_nor_failed))
+static void cancelled_runs_are_not_there(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0);
+    put_run(f.store, a, 0, 0, "ok");
+    put_run(f.store, a, 0, 1, "cancelled");
+    CHECK(rounds_are(f.store, study, "[{\"round\":0,\"attempt\":1,\"expected\":1,\"present\":0,\"complete\":false}]"));
+    fixture_close(&f);
+}
+
+static void all_tries_are_told_in_order(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0);
+    put_run(f.store, a, 1, 0, "ok");
+    put_run(f.store, a, 0, 1, "crashed");
+    put_run(f.store, a, 0, 0, "cancelled");
+    ys_json *tries = NULL,
+            *expected = make_json("[{\"trial_id\":%d,\"round\":0,\"attempt\":0,\"status\":\"cancelled\"},"
+                                  "{\"trial_id\":%d,\"round\":0,\"attempt\":1,\"status\":\"crashed\"},"
+                                  "{\"trial_id\":%d,\"round\":1,\"attempt\":0,\"status\":\"ok\"}]",
+                                  (int)a, (int)a, (int)a);
+    REQUIRE(ys_store_tries(f.store, study, &tries) == YS_OK);
+    CHECK(ys_json_equal(tries, expected));
+    ys_json_free(tries);
+    ys_json_free(expected);
+    fixture_close(&f);
+}
+
+static void the_time_of_all_runs_is_summed(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0);
+    double wall_s = -1;
+    ys_json *metrics = make_json("{\"wall_s\":{\"value\":1.5},\"rate_per_s\":{\"value\":7}}");
+    for (int round = 0; round < 3; round++) {
+        CHECK(put_run(f.store, a, round, 0, "ok") == YS_OK);
+        CHECK(ys_store_metric_put(f.store, round + 1, metrics) == YS_OK);
+    }
+    CHECK(ys_store_wall_s(f.store, study, &wall_s) == YS_OK);
+    CHECK(wall_s == 4.5);
+    ys_json_free(metrics);
+    fixture_close(&f);
+}
+
+TAP_MAIN(TAP_CASE(a_study_without_runs_has_no_rounds), TAP_CASE(rounds_tell_who_is_there),
+         TAP_CASE(trials_that_cannot_run_are_not_waited_for),
+         TAP_CASE(a_trial_that_was_given_up_is_waited_for_no_longer),
+         TAP_CASE(of_a_study_that_is_done_nothing_is_waited_for), TAP_CASE(cancelled_runs_are_not_there),
+         TAP_CASE(all_tries_are_told_in_order), TAP_CASE(the_time_of_all_runs_is_summed))

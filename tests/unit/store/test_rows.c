@@ -2,8 +2,6 @@
 
 #include "tap.h"
 
-#include <sqlite3.h>
-
 static void a_study_is_given_a_folder_and_comes_back(void)
 {
     struct fixture f;
@@ -45,10 +43,61 @@ static void a_folder_left_by_lost_results_is_not_used_again(void)
     char path[256];
     snprintf(path, sizeof path, "%s/001-first", f.folder);
     REQUIRE(ys_fs_make_dirs(path) == YS_OK);
+    snprintf(path, sizeof path, "%s/001-first/job.ys", f.folder);
+    REQUIRE(ys_fs_write(path, "job", 3) == YS_OK);
     ys_json *study = NULL;
     REQUIRE(ys_store_study_get(f.store, begin_study(f.store, "first"), &study) == YS_OK);
     CHECK_TEXT(ys_json_get_text(study, "folder", ""), "002-first");
     ys_json_free(study);
+    fixture_close(&f);
+}
+
+static void a_folder_left_by_a_study_that_never_began_is_used_again(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    char path[256];
+    snprintf(path, sizeof path, "%s/001-first", f.folder);
+    REQUIRE(ys_fs_make_dirs(path) == YS_OK);
+    ys_json *study = NULL;
+    REQUIRE(ys_store_study_get(f.store, begin_study(f.store, "first"), &study) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(study, "folder", ""), "001-first");
+    CHECK(ys_fs_is_dir(path));
+    ys_json_free(study);
+    fixture_close(&f);
+}
+
+static void a_study_host_and_trials_are_stored_together_or_not_at_all(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    ys_json *host = make_json("{\"cpus\":2}"), *studies = NULL;
+    char path[256];
+    REQUIRE(ys_store_begin(f.store) == YS_OK);
+    int64_t study = begin_study(f.store, "first");
+    CHECK(ys_store_host_put(f.store, study, host) == YS_OK && put_trial(f.store, study, "a", 0) > 0);
+    CHECK(ys_store_end(f.store, ys_fail(YS_EIO, "the second trial could not be stored")) == YS_EIO);
+    CHECK_HAS(ys_error(), "second trial");
+    snprintf(path, sizeof path, "%s/001-first", f.folder);
+    CHECK(!ys_fs_exists(path));
+    REQUIRE(ys_store_studies(f.store, &studies) == YS_OK);
+    CHECK_INT(ys_json_size(studies), 0);
+    ys_json_free(studies);
+
+    REQUIRE(ys_store_begin(f.store) == YS_OK); /* what failed in between is not stored half either */
+    study = begin_study(f.store, "first");
+    CHECK(ys_store_host_put(f.store, study + 1, host) == YS_ENOTFOUND);
+    CHECK(ys_store_end(f.store, YS_OK) != YS_OK);
+
+    REQUIRE(ys_store_begin(f.store) == YS_OK);
+    study = begin_study(f.store, "first");
+    CHECK(ys_store_host_put(f.store, study, host) == YS_OK && put_trial(f.store, study, "a", 0) > 0);
+    CHECK(ys_store_end(f.store, YS_OK) == YS_OK);
+    REQUIRE(ys_store_studies(f.store, &studies) == YS_OK);
+    CHECK_INT(ys_json_get_int(ys_json_at(studies, 0), "trials", 0), 1);
+    CHECK(ys_fs_is_dir(path));
+    ys_json_free(studies);
+    ys_json_free(host);
     fixture_close(&f);
 }
 
@@ -227,6 +276,57 @@ static void a_run_that_cannot_be_stored_whole_is_not_stored_at_all(void)
     fixture_close(&f);
 }
 
+/* Everything that begins a study, and what reads it again. */
+static ys_status begin_and_read(struct ys_store *store, const ys_json *doc, const ys_json *trial)
+{
+    int64_t study_id = 0, trial_id = 0;
+    ys_json *found = NULL;
+    YS_TRY(ys_store_begin(store));
+    ys_status status = ys_store_study_begin(store, doc, &study_id);
+    if (status == YS_OK)
+        status = ys_store_host_put(store, study_id, doc);
+    if (status == YS_OK)
+        status = ys_store_trial_put(store, study_id, trial, &trial_id);
+    YS_TRY(ys_store_end(store, status));
+    YS_TRY(ys_store_trial_give_up(store, trial_id, 1, "it failed"));
+    YS_TRY(ys_store_rounds(store, study_id, &found));
+    ys_json_free(found);
+    YS_TRY(ys_store_verify(store, study_id, &found));
+    status = ys_json_size(ys_json_get(found, "damaged")) == 0 ? YS_OK : YS_EINTERNAL;
+    ys_json_free(found);
+    return status;
+}
+
+static void no_allocation_that_fails_stores_half_a_study(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    ys_json *doc = make_json("{\"name\":\"first\"}"), *trial = make_json("{\"id\":\"a\",\"index\":0}"), *studies = NULL;
+    int failed = 0, stored = 0;
+    for (int n = 1; n < 400; n++) {
+        ys_mem_fail_at(n);
+        ys_status status = begin_and_read(f.store, doc, trial);
+        ys_mem_fail_at(0);
+        failed += status == YS_ENOMEM;
+        stored += status == YS_OK;
+        CHECK(status == YS_OK || status == YS_ENOMEM);
+    }
+    CHECK(failed >= 20 && stored >= 1);
+    REQUIRE(ys_store_studies(f.store, &studies) == YS_OK);
+    CHECK(ys_json_size(studies) >= (size_t)stored);
+    for (size_t i = 0; i < ys_json_size(studies); i++) {
+        const ys_json *study = ys_json_at(studies, i);
+        char path[300];
+        snprintf(path, sizeof path, "%s/%s", f.folder, ys_json_get_text(study, "folder", "?"));
+        CHECK(ys_json_get_int(study, "trials", 0) == 1 && ys_fs_is_dir(path));
+    }
+    CHECK_INT(ys_store_damaged(f.store), 0);
+    ys_json_free(studies);
+    ys_json_free(doc);
+    ys_json_free(trial);
+    fixture_close(&f);
+}
+
 static void metrics_come_back_in_order_and_are_replaced_as_a_whole(void)
 {
     struct fixture f;
@@ -245,29 +345,6 @@ static void metrics_come_back_in_order_and_are_replaced_as_a_whole(void)
     ys_json_free(old);
     ys_json_free(metrics);
     ys_json_free(runs);
-    fixture_close(&f);
-}
-
-static void damaged_rows_are_reported_not_believed(void)
-{
-    struct fixture f;
-    fixture_open(&f);
-    int64_t trial = put_trial(f.store, begin_study(f.store, "first"), "a", 0);
-    CHECK(put_run(f.store, trial, 0, 0, "ok") == YS_OK);
-    char path[256];
-    snprintf(path, sizeof path, "%s/results.db", f.folder);
-    sqlite3 *db = NULL;
-    REQUIRE(sqlite3_open(path, &db) == SQLITE_OK);
-    CHECK(sqlite3_exec(
-              db, "UPDATE series SET data = x'ffff' WHERE name = 'block_end_ns'; UPDATE run SET facts = '{\"status\":'",
-              NULL, NULL, NULL) == SQLITE_OK);
-    sqlite3_close(db);
-    struct ys_series_set series = {0};
-    ys_json *runs = NULL;
-    CHECK(ys_store_series_get(f.store, 1, &series) == YS_EFORMAT);
-    CHECK_INT(series.count, 0);
-    CHECK(ys_store_runs_get(f.store, trial, &runs) == YS_EFORMAT);
-    CHECK_HAS(ys_error(), "results.db");
     fixture_close(&f);
 }
 
@@ -291,11 +368,14 @@ static void all_studies_are_listed_with_their_counts(void)
 }
 
 TAP_MAIN(TAP_CASE(a_study_is_given_a_folder_and_comes_back), TAP_CASE(folders_count_up_and_their_names_need_no_quoting),
-         TAP_CASE(a_folder_left_by_lost_results_is_not_used_again), TAP_CASE(a_folder_belongs_to_one_study),
+         TAP_CASE(a_folder_left_by_lost_results_is_not_used_again),
+         TAP_CASE(a_folder_left_by_a_study_that_never_began_is_used_again),
+         TAP_CASE(a_study_host_and_trials_are_stored_together_or_not_at_all), TAP_CASE(a_folder_belongs_to_one_study),
          TAP_CASE(an_ended_study_says_how_and_when), TAP_CASE(ids_that_do_not_exist_are_not_found),
          TAP_CASE(the_host_comes_back_and_is_null_before), TAP_CASE(trials_come_in_job_order_with_their_proofs),
          TAP_CASE(a_trial_put_again_keeps_its_runs), TAP_CASE(a_run_comes_back_whole),
          TAP_CASE(the_same_round_and_attempt_cannot_be_stored_twice),
          TAP_CASE(a_run_that_cannot_be_stored_whole_is_not_stored_at_all),
+         TAP_CASE(no_allocation_that_fails_stores_half_a_study),
          TAP_CASE(metrics_come_back_in_order_and_are_replaced_as_a_whole),
-         TAP_CASE(damaged_rows_are_reported_not_believed), TAP_CASE(all_studies_are_listed_with_their_counts))
+         TAP_CASE(all_studies_are_listed_with_their_counts))

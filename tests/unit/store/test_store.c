@@ -147,11 +147,11 @@ static void tables_of_a_newer_version_are_refused(void)
     fixture_open(&f);
     ys_store_close(f.store);
     f.store = NULL;
-    sql(f.folder, "PRAGMA user_version = 2");
+    sql(f.folder, "PRAGMA user_version = 3");
     CHECK(ys_store_open(f.folder, YS_STORE_WRITE, &f.store) == YS_EFORMAT);
     CHECK_HAS(ys_error(), "newer yardstick");
     CHECK(ys_store_open(f.folder, YS_STORE_READ, &f.store) == YS_EFORMAT);
-    CHECK_HAS(ys_error(), "version 2");
+    CHECK_HAS(ys_error(), "version 3");
     fixture_close(&f);
 }
 
@@ -272,7 +272,7 @@ static void a_full_disk_ends_with_a_remedy_and_keeps_what_was_stored(void)
     } else {
         CHECK_INT(code, 0);
         REQUIRE(ys_store_open(f.folder, YS_STORE_WRITE, &f.store) == YS_OK);
-        CHECK(count_runs(f.store, 1) > 10);
+        CHECK(count_runs(f.store, 1) >= 5);
         CHECK(put_run(f.store, 1, 100000, 0, "ok") == YS_OK);
     }
     fixture_close(&f);

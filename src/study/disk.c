@@ -1,0 +1,44 @@
+#include "study/disk.h"
+
+#include <string.h>
+#include <sys/statvfs.h>
+
+#define LEAST_FREE_BYTES (1 << 20) /* less than this a log and a page of the database can need */
+
+/* The adapter's own words, which are the system's. */
+static bool says_so(const char *text)
+{
+    return strstr(text, "No space left on device") || strstr(text, "Disk quota exceeded");
+}
+
+static bool lacks_something(const struct ys_trial *trial, const ys_json *facts)
+{
+    const char *status = ys_json_get_text(facts, "status", "");
+    const ys_json *agreement = ys_json_get(facts, "agreement");
+    if (strcmp(status, "ok") != 0)
+        return strcmp(status, "cancelled") != 0 && strcmp(status, "unsupported") != 0;
+    if (agreement)
+        return ys_json_get_text(agreement, "reason", NULL) != NULL;
+    return !trial->framework->no_work && ys_json_get_text(facts, "weights", NULL) && !ys_json_get(facts, "evaluation");
+}
+
+/* What a run writes: its weights, where it trains. */
+static double needed_bytes(const struct ys_trial *trial)
+{
+    bool trains = strcmp(ys_json_text(ys_trial_key(trial, "mode"), "train"), "train") == 0;
+    bool is_double = strcmp(ys_json_text(ys_trial_key(trial, "precision"), ""), "f64") == 0;
+    double weights = trains && !trial->framework->no_work ? (double)trial->parameters * (is_double ? 8 : 4) : 0;
+    return weights + LEAST_FREE_BYTES;
+}
+
+bool ys_disk_stopped(const struct ys_trial *trial, const ys_json *facts, const char *folder)
+{
+    struct statvfs disk;
+    if (!lacks_something(trial, facts))
+        return false;
+    if (says_so(ys_json_get_text(facts, "message", "")) || says_so(ys_json_get_text(facts, "log_tail", "")))
+        return true;
+    if (statvfs(folder, &disk) != 0 || disk.f_blocks == 0)
+        return false;
+    return (double)disk.f_bavail * (double)disk.f_frsize < needed_bytes(trial) || (disk.f_files && !disk.f_favail);
+}

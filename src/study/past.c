@@ -1,0 +1,95 @@
+#include "study/past.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define MOST_ATTEMPTS 1000000 /* a number above it is none that yardstick gave */
+
+void ys_past_count(struct ys_trial *trial, int64_t round, const char *status)
+{
+    bool lacks = strcmp(status, "unsupported") == 0, ok = strcmp(status, "ok") == 0;
+    trial->successes += ok;
+    trial->failures += !ok && strcmp(status, "cancelled") != 0;
+    trial->last_round = round;
+    trial->given_up = NULL;
+    /* What an adapter cannot do it will not do next time either; two failures and no success are enough evidence too.
+     */
+    if (lacks)
+        trial->given_up = "said that it cannot do this";
+    else if (trial->failures >= 2 && !trial->successes)
+        trial->given_up = "failed twice and never ended well";
+}
+
+static struct ys_trial *find_trial(struct ys_study *study, int64_t id, size_t *index)
+{
+    for (*index = 0; *index < study->set.count; ++*index)
+        if (study->set.items[*index].id == id)
+            return &study->set.items[*index];
+    return NULL;
+}
+
+/* One stored run, in the order in which they were made. One that is damaged only keeps its number taken. */
+static void count_run(struct ys_study *study, struct ys_past *past, const ys_json *tried)
+{
+    const char *status = ys_json_get_text(tried, "status", NULL);
+    int64_t round = ys_json_get_int(tried, "round", -1), attempt = ys_json_get_int(tried, "attempt", -1);
+    size_t index;
+    struct ys_trial *trial = find_trial(study, ys_json_get_int(tried, "trial_id", 0), &index);
+    bool placed = round >= 0 && round < past->rounds && attempt >= 0 && attempt < MOST_ATTEMPTS;
+    if (placed && attempt >= past->attempts[round]) {
+        past->attempts[round] = (int)attempt + 1;
+        memset(past->present + (size_t)round * past->trials, 0, past->trials * sizeof *past->present);
+    }
+    if (!status || !trial)
+        return;
+    if (placed && attempt == past->attempts[round] - 1 && strcmp(status, "cancelled") != 0)
+        past->present[(size_t)round * past->trials + index] = true;
+    bool lacks = strcmp(status, "unsupported") == 0;
+    study->runs_before += !lacks;
+    study->run_failed |= !lacks && strcmp(status, "ok") != 0 && strcmp(status, "cancelled") != 0;
+    ys_past_count(trial, round, status);
+}
+
+ys_status ys_past_load(struct ys_study *study, struct ys_past *past)
+{
+    ys_json *tries = NULL;
+    size_t trials = study->set.count, rounds = study->rounds > 0 ? (size_t)study->rounds : 0;
+    *past = (struct ys_past){.trials = trials, .rounds = (int64_t)rounds};
+    past->attempts = ys_alloc(rounds, sizeof *past->attempts);
+    past->present = trials && rounds > SIZE_MAX / trials ? NULL : ys_alloc(rounds * trials, sizeof *past->present);
+    ys_status status = past->attempts && past->present ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_store_tries(study->store, study->id, &tries);
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(tries); i++)
+        count_run(study, past, ys_json_at(tries, i));
+    ys_json_free(tries);
+    if (status != YS_OK)
+        ys_past_free(past);
+    return status;
+}
+
+void ys_past_free(struct ys_past *past)
+{
+    ys_free(past->attempts);
+    ys_free(past->present);
+    *past = (struct ys_past){0};
+}
+
+bool ys_past_wants(const struct ys_past *past, const struct ys_study *study, int64_t round)
+{
+    for (size_t i = 0; i < past->trials; i++) {
+        const struct ys_trial *trial = &study->set.items[i];
+        if (!trial->status && !trial->given_up && !past->present[(size_t)round * past->trials + i])
+            return true;
+    }
+    return false;
+}
+
+int64_t ys_past_lacks(const struct ys_past *past, size_t index)
+{
+    int64_t lacking = 0;
+    for (int64_t round = 0; round < past->rounds; round++)
+        lacking += !past->present[(size_t)round * past->trials + index];
+    return lacking;
+}

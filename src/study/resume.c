@@ -1,0 +1,240 @@
+/* Going on with a study: what is stored of it decides what is left to do. */
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "study/sequence.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A study of which not all trials were stored cannot be completed. */
+static ys_status check_trials(const ys_json *document, const ys_json *trials)
+{
+    int64_t planned = ys_json_get_int(document, "trials_planned", -1), stored = (int64_t)ys_json_size(trials);
+    if (planned < 0 || planned == stored)
+        return YS_OK;
+    return ys_fail(YS_EIO,
+                   "study %lld holds %lld of its %lld trials: it was stopped while they were stored, or results.db is "
+                   "damaged; it cannot be gone on with: run it again (%s)",
+                   (long long)ys_json_get_int(document, "id", 0), (long long)stored, (long long)planned,
+                   ys_json_get_text(document, "command", "yardstick run"));
+}
+
+/* Trials as the job has them, without what resolving and storing added. */
+static ys_status as_in_job(const ys_json *stored, ys_json **trials)
+{
+    static const char *const added[] = {"status", "reason", "command", "given_up", "proof", "trial_id"};
+    ys_json *made = ys_json_copy(stored);
+    for (size_t i = 0; i < ys_json_size(made); i++)
+        for (size_t k = 0; k < sizeof added / sizeof added[0]; k++)
+            ys_json_remove(ys_json_at(made, i), added[k]);
+    *trials = made;
+    return made ? YS_OK : ys_out_of_memory();
+}
+
+static const char *id_of(const struct ys_trial *trial)
+{
+    return ys_json_get_text(trial->json, "id", "");
+}
+
+/* Who takes part was decided when the study began: a framework that is there only now would be in some rounds and not
+ * in others. `stored` outlives the study. */
+static void keep_who_takes_part(struct ys_study *study, const ys_json *stored)
+{
+    for (size_t i = 0; i < study->set.count; i++) {
+        struct ys_trial *trial = &study->set.items[i];
+        const ys_json *was = ys_json_at(stored, i);
+        const char *was_status = ys_json_get_text(was, "status", "ok");
+        trial->id = ys_json_get_int(was, "trial_id", 0);
+        trial->left = strcmp(was_status, "ok") == 0 && trial->status;
+        if (strcmp(was_status, "ok") != 0) {
+            if (!trial->status)
+                ys_log_info("%s was %s when this study began and can run now: it does not join in the middle; a new "
+                            "study would include it",
+                            id_of(trial), was_status);
+            trial->status = was_status;
+        }
+    }
+}
+
+/* A proof that was stored counts until it is made again. */
+static void count_stored_proofs(struct ys_study *study, const ys_json *stored, bool nothing_to_do)
+{
+    for (size_t i = 0; i < study->set.count; i++) {
+        const struct ys_trial *trial = &study->set.items[i];
+        const ys_json *proof = ys_json_get(ys_json_at(stored, i), "proof");
+        if (nothing_to_do || trial->status || trial->given_up)
+            study->proof_failed |= strcmp(ys_json_get_text(proof, "verdict", ""), "fail") == 0;
+    }
+}
+
+/* Trials that were given up get no more runs; what an earlier yardstick decided and did not note is noted now. */
+static ys_status keep_given_up(struct ys_study *study, const struct ys_past *past, const ys_json *stored)
+{
+    for (size_t i = 0; i < study->set.count; i++) {
+        const struct ys_trial *trial = &study->set.items[i];
+        if (!trial->given_up)
+            continue;
+        if (ys_past_lacks(past, i))
+            ys_log_info("%s is not tried again: it %s", id_of(trial), trial->given_up);
+        if (!ys_json_get(ys_json_at(stored, i), "given_up"))
+            YS_TRY(ys_store_trial_give_up(study->store, trial->id, trial->last_round, trial->given_up));
+    }
+    return YS_OK;
+}
+
+/* What a trial should have and cannot get now makes the study incomplete, also where it lacks no round yet: the rounds
+ * that are repeated now are so without it. */
+static void say_what_is_lacking(struct ys_study *study, const struct ys_past *past, bool nothing_to_do)
+{
+    for (size_t i = 0; i < study->set.count; i++) {
+        const struct ys_trial *trial = &study->set.items[i];
+        const char *command = ys_json_get_text(trial->json, "command", NULL);
+        if (!trial->left || trial->given_up || (nothing_to_do && !ys_past_lacks(past, i)))
+            continue;
+        ys_log_warn("%s could run when this study began and is %s now (%s): its runs are left out; %s%s, then resume "
+                    "again",
+                    id_of(trial), trial->status, ys_json_get_text(trial->json, "reason", "no reason is known"),
+                    command ? "run: " : "mend that", command ? command : "");
+        study->lacking = true;
+    }
+}
+
+/* What earlier sessions of this study took, as far as they could still say it: one that was killed could not. */
+static ys_status add_timing(struct ys_study *study, const ys_json *document)
+{
+    const ys_json *timing = ys_json_get(document, "timing");
+    bool killed = strcmp(ys_json_get_text(document, "status", ""), "running") == 0;
+    double said_s = ys_json_get_number(timing, "measure_s", NAN), runs_s = 0;
+    study->prepare_s += ys_json_get_number(timing, "prepare_s", 0);
+    study->prove_s += ys_json_get_number(timing, "prove_s", 0);
+    study->measured_before_s = killed ? NAN : said_s;
+    YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s));
+    study->limit_spent_s = isnan(study->measured_before_s) ? fmax(said_s, runs_s) : said_s;
+    if (strcmp(ys_json_get_text(document, "status", ""), "time_limit") == 0) /* preparing between the runs counts too */
+        study->limit_spent_s =
+            fmax(study->limit_spent_s, ys_json_get_number(study->settings, "time_limit_s", study->limit_spent_s));
+    return YS_OK;
+}
+
+/* Nothing is left to run: the exit code is that of what is stored, and so is the end of a study that was killed before
+ * it could say it. */
+static ys_status settle(struct ys_study *study, const ys_json *document, int *exit_code)
+{
+    *exit_code = ys_study_exit_code(study);
+    const char *word = ys_study_end_word(study, *exit_code);
+    if (!study->lacking && !study->out_of_time)
+        ys_log_info("study %lld is complete: all %lld rounds are there", (long long)study->id,
+                    (long long)study->rounds);
+    if (strcmp(ys_json_get_text(document, "status", ""), word) == 0 &&
+        ys_json_get_int(document, "exit_code", -1) == *exit_code)
+        return YS_OK;
+    return ys_store_study_end(study->store, study->id, word, *exit_code, ys_json_get(document, "timing"));
+}
+
+/* Whether nothing more may be run, because the study's time limit is used up. */
+static bool is_out_of_time(struct ys_study *study)
+{
+    double limit_s = ys_json_get_number(study->settings, "time_limit_s", 0);
+    study->out_of_time = limit_s > 0 && study->limit_spent_s >= limit_s;
+    if (study->out_of_time)
+        ys_log_warn(
+            "the study's time limit of %g s is used up (%.1f s were measured): nothing was run; for more, run it "
+            "again with a larger --time-limit",
+            limit_s, study->limit_spent_s);
+    return study->out_of_time;
+}
+
+/* A study that was killed at its very beginning has no copy of its job in its folder yet. */
+static ys_status keep_job(const struct ys_study *study, const ys_json *document, const ys_json *trials)
+{
+    char *path = ys_path_join(study->folder, "job.json");
+    char *text = ys_strdup(ys_json_get_text(document, "job_text", NULL));
+    struct ys_job job = {.text = text, .study = ys_json_get(document, "job"), .trials = ys_json_copy(trials)};
+    ys_status status = path && job.trials ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && !ys_fs_exists(path))
+        status = ys_study_write_job(study, &job);
+    ys_json_free(job.trials);
+    ys_free(text);
+    ys_free(path);
+    return status;
+}
+
+static ys_status go_on(struct ys_study *study, const struct ys_past *past, const ys_json *document,
+                       const ys_json *trials)
+{
+    int64_t first = 0, each = 0;
+    while (!ys_past_wants(past, study, first))
+        first++;
+    for (size_t i = 0; i < study->set.count; i++)
+        each += !study->set.items[i].status && !study->set.items[i].given_up;
+    study->runs_total = 0;
+    for (int64_t round = first; round < study->rounds; round++)
+        study->runs_total += ys_past_wants(past, study, round) ? each : 0;
+    ys_log_info("going on with round %lld of %lld", (long long)first + 1, (long long)study->rounds);
+    YS_TRY(ys_study_find_folder(study));
+    YS_TRY(ys_store_study_resume(study->store, study->id));
+    YS_TRY(keep_job(study, document, trials));
+    YS_TRY(ys_study_prove_all(study));
+    return ys_study_run_rounds(study, past);
+}
+
+static bool wants_any(const struct ys_study *study, const struct ys_past *past)
+{
+    for (int64_t round = 0; round < study->rounds; round++)
+        if (ys_past_wants(past, study, round))
+            return true;
+    return false;
+}
+
+static ys_status resume(struct ys_study *study, const struct ys_past *past, const ys_json *document,
+                        const ys_json *stored, const ys_json *trials, int *exit_code)
+{
+    bool nothing_to_do = !wants_any(study, past);
+    count_stored_proofs(study, stored, nothing_to_do);
+    YS_TRY(keep_given_up(study, past, stored));
+    if (!nothing_to_do && is_out_of_time(study))
+        return settle(study, document, exit_code);
+    say_what_is_lacking(study, past, nothing_to_do);
+    if (nothing_to_do)
+        return settle(study, document, exit_code);
+    return ys_study_end(study, go_on(study, past, document, trials), exit_code);
+}
+
+static ys_status resume_opened(struct ys_study *study, const ys_json *document, const ys_json *stored,
+                               const ys_json *trials, int *exit_code)
+{
+    struct ys_past past;
+    YS_TRY(ys_study_hold(study));
+    keep_who_takes_part(study, stored);
+    YS_TRY(add_timing(study, document));
+    YS_TRY(ys_past_load(study, &past));
+    ys_status status = resume(study, &past, document, stored, trials, exit_code);
+    ys_past_free(&past);
+    return status;
+}
+
+ys_status ys_study_resume(const struct ys_study_options *options, struct ys_store *store, int64_t study_id,
+                          int *exit_code)
+{
+    struct ys_study study;
+    ys_json *document = NULL, *stored = NULL, *trials = NULL;
+    ys_status status = ys_store_study_get(store, study_id, &document);
+    if (status == YS_OK)
+        status = ys_store_trials_get(store, study_id, &stored);
+    if (status == YS_OK)
+        status = check_trials(document, stored);
+    if (status == YS_OK)
+        status = as_in_job(stored, &trials);
+    if (status == YS_OK)
+        status = ys_study_open(ys_json_get(document, "job"), trials, options, store, &study);
+    if (status == YS_OK) {
+        study.id = study_id;
+        status = ys_study_not_kept(resume_opened(&study, document, stored, trials, exit_code));
+        ys_study_close(&study);
+    }
+    ys_json_free(document);
+    ys_json_free(stored);
+    ys_json_free(trials);
+    return status == YS_EFORMAT ? YS_EIO : status; /* damaged results */
+}

@@ -1,0 +1,17 @@
+/* The steps that a study which begins and one that is gone on with have in common. */
+#ifndef YS_STUDY_SEQUENCE_H
+#define YS_STUDY_SEQUENCE_H
+
+#include "study/past.h"
+#include "study/state.h"
+
+/** Proves each trial that will run and stores the proofs; trials that share everything share the cached proof. */
+ys_status ys_study_prove_all(struct ys_study *study) YS_MUST_CHECK;
+/** Runs every round that `past` lacks, until the study's time limit or a signal. */
+ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past) YS_MUST_CHECK;
+/** Stores how the study ended, `status` being what ended it; gives that back, or why it could not be stored. */
+ys_status ys_study_end(struct ys_study *study, ys_status status, int *exit_code) YS_MUST_CHECK;
+/** Once a job is resolved, whatever ends a study but the user's wish is results that could not be kept. */
+ys_status ys_study_not_kept(ys_status status);
+
+#endif
