@@ -105,6 +105,11 @@ static void sweep_folder(const char *folder, const char *prefix, const struct ys
         closedir(entries);
 }
 
+void ys_working_sweep_one(const char *path, const struct ys_sweep *sweep)
+{
+    sweep_one(path, true, sweep);
+}
+
 void ys_working_sweep(const char *parent, const char *prefix, const struct ys_sweep *sweep)
 {
     sweep_folder(parent, prefix, sweep);
@@ -115,12 +120,27 @@ void ys_atomic_file_sweep(const char *folder, const struct ys_sweep *sweep)
     sweep_folder(folder, NULL, sweep);
 }
 
+static void sweep_both(const char *folder, const struct ys_sweep *sweep)
+{
+    ys_working_sweep(folder, YS_WORKING_IN_CACHE, sweep);
+    ys_atomic_file_sweep(folder, sweep);
+}
+
+void ys_working_sweep_cache(const char *sub, const struct ys_sweep *sweep)
+{
+    char *cache = ys_cache_dir(), *folder = cache ? ys_path_join(cache, sub) : NULL;
+    if (folder)
+        sweep_both(folder, sweep);
+    ys_free(folder);
+    ys_free(cache);
+}
+
 ys_status ys_working_in_cache(const char *sub, struct ys_working *working)
 {
     char *folder = NULL;
     *working = (struct ys_working){.lock = YS_LOCK_NONE};
     YS_TRY(ys_cache_path(sub, &folder));
-    ys_working_sweep(folder, YS_WORKING_IN_CACHE, NULL);
+    sweep_both(folder, NULL);
     ys_status status = ys_working_make(folder, YS_WORKING_IN_CACHE, working);
     ys_free(folder);
     return status;
