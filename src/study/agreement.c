@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "data/order.h"
 #include "graph/tap.h"
+#include "study/inputs.h"
 #include "verify/error.h"
 #include "verify/evidence.h"
 #include "verify/plan.h"
@@ -261,6 +262,9 @@ static ys_status fill(void *context, const char *folder)
         status = ys_graph_read(asking.work->graph_path, &graph);
     if (status == YS_OK)
         status = fill_all(&asking, graph, folder);
+    const struct ys_inputs inputs = {.trial = asking.trial, .work = asking.work, .agreement = &here};
+    if (status == YS_OK)
+        status = ys_inputs_check(&inputs);
     ys_graph_free(graph);
     here.taught = (struct ys_taught){0}; /* borrowed, as the rest of it that is no path */
     here.files = (struct ys_shelf_item){0};

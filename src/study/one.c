@@ -12,6 +12,7 @@
 #include "probe/host.h"
 #include "run/run.h"
 #include "study/agreement.h"
+#include "study/inputs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -190,6 +191,24 @@ static ys_status plan_run(struct one *one)
     return one->agreement.taught.failure ? YS_OK : ys_agreement_plan(&one->agreement, one->trial, one->plan);
 }
 
+static struct ys_inputs inputs_of(const struct one *one)
+{
+    return (struct ys_inputs){
+        .trial = one->trial, .work = one->work, .agreement = one->agrees ? &one->agreement : NULL};
+}
+
+/* A run whose inputs changed under it says nothing: it is repeated, as one that was interrupted is. */
+static ys_status check_inputs(const struct one *one, ys_json *facts)
+{
+    const struct ys_inputs inputs = inputs_of(one);
+    ys_status status = ys_inputs_check(&inputs);
+    if (status == YS_EIO) {
+        ys_json_set_string(facts, "status", "cancelled");
+        ys_json_set_string(facts, "message", ys_error());
+    }
+    return status;
+}
+
 /* Where the common weights could not be trained, how that failed is how this run did. */
 static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
 {
@@ -197,6 +216,9 @@ static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
     ys_status status = plan_run(one);
     if (status == YS_OK)
         status = ys_framework_model_file(one->trial->framework, one->plan);
+    const struct ys_inputs inputs = inputs_of(one);
+    if (status == YS_OK)
+        status = ys_inputs_use(&inputs);
     one->study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     if (status != YS_OK)
         return status;
@@ -306,6 +328,9 @@ static ys_status run_prepared(struct one *one, int attempt)
     }
     uint64_t check_ns = ys_time_ns();
     ys_status checked = status == YS_OK ? check_run(one, record.facts) : YS_OK;
+    ys_status unchanged = check_inputs(one, record.facts);
+    if (unchanged != YS_OK)
+        checked = unchanged;
     if (one->agrees) /* no part of the run, as evaluating a training is */
         study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;
     if (study->deadline_ns && ys_time_ns() >= study->deadline_ns &&

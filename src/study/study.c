@@ -201,6 +201,11 @@ ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *
 {
     struct ys_study study;
     YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
+    ys_status checked = ys_study_check_cache(&study);
+    if (checked != YS_OK) {
+        ys_study_close(&study);
+        return checked;
+    }
     ys_status status = begin_study(&study, job);
     *study_id = study.id;
     if (status == YS_OK) {
@@ -272,7 +277,7 @@ ys_status ys_study_resume(const struct ys_study_options *options, struct ys_stor
     if (status == YS_OK)
         status = stored_trials(store, study_id, &trials);
     if (status == YS_OK)
-        status = ys_study_open(ys_json_get(document, "job"), trials, options, store, &study);
+        status = ys_study_open_again(document, trials, options, store, &study);
     if (status == YS_OK) {
         study.id = study_id;
         status = not_kept(resume(&study, document, trials, exit_code));

@@ -29,11 +29,13 @@ struct ys_trial_set {
     size_t count;
     struct ys_dataset *datasets;
     size_t dataset_count;
+    const ys_json *measured_with; /* borrowed while trials are resolved */
 };
 
 /** Resolves `trials` (an array as in struct ys_job). A data set that is not there yet is made; one that must be fetched
- * first is YS_ENOTFOUND with the command. */
-ys_status ys_trials_resolve(const ys_json *trials, const char *const *recipe_dirs,
+ * first is YS_ENOTFOUND with the command. `measured_with`, NULL for a new study, says which rows an earlier part of it
+ * had: an array of {model, data, train_hash, test_hash}. */
+ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with, const char *const *recipe_dirs,
                             struct ys_trial_set *set) YS_MUST_CHECK;
 void ys_trials_fini(struct ys_trial_set *set);
 

@@ -48,7 +48,7 @@ class Proof(Case):
         self.assertIn("smaller learning rate", proof["reason"])
 
     def test_removes_what_a_killed_process_left(self):
-        left = os.path.join(CACHE, "proofs", "working-99999999")  # above any process number
+        left = os.path.join(CACHE, "proofs", "working-abcdef")  # locked by nobody
         os.makedirs(left, exist_ok=True)
         self.verify(*MLP, "--steps=20")
         self.assertFalse(os.path.exists(left))
