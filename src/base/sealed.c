@@ -359,7 +359,8 @@ static ys_status replace(const char *made, const char *folder)
 {
     struct ys_lock lock;
     char *parent = ys_path_dir(folder);
-    ys_status status = parent ? ys_lock_take(parent, YS_LOCK_ALONE, YS_LOCK_FOREVER_S, &lock) : ys_out_of_memory();
+    ys_status status =
+        parent ? ys_lock_take_folder(parent, YS_LOCK_ALONE, YS_LOCK_FOREVER_S, &lock) : ys_out_of_memory();
     ys_free(parent);
     if (status != YS_OK && status != YS_EIO) /* a file system without locks does without */
         return status;

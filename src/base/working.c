@@ -27,7 +27,7 @@ ys_status ys_working_make(const char *parent, const char *prefix, struct ys_work
             ys_free(path);
             return status;
         }
-        ys_status status = ys_lock_take(path, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &working->lock);
+        ys_status status = ys_lock_take_folder(path, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &working->lock);
         if (status == YS_OK) {
             working->path = path;
             return YS_OK;
@@ -66,7 +66,7 @@ static void sweep_one(const char *path, bool is_folder, const struct ys_sweep *s
         return;
     if (is_folder ? !S_ISDIR(file.st_mode) : !S_ISREG(file.st_mode))
         return;
-    if (ys_lock_take(path, YS_LOCK_ALONE, 0, &lock) != YS_OK)
+    if ((is_folder ? ys_lock_take_folder : ys_lock_take)(path, YS_LOCK_ALONE, 0, &lock) != YS_OK)
         return;
     if (sweep && sweep->on_leftover && ys_fs_tree_size(path, &size_bytes) == YS_OK)
         sweep->on_leftover(sweep->context, path, size_bytes);

@@ -259,9 +259,7 @@ static bool has_files(const char *folder)
 static ys_status load_version(const struct ys_data_source *source, const char *path, struct ys_dataset *dataset)
 {
     struct ys_lock lock;
-    char *inside = ys_path_join(path, "."); /* so that no lock file is made where there is no folder */
-    ys_status status = inside ? ys_lock_take(inside, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &lock) : ys_out_of_memory();
-    ys_free(inside);
+    ys_status status = ys_lock_take_folder(path, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &lock);
     if (status == YS_ENOTFOUND)
         return YS_EBUSY;
     YS_TRY(status);

@@ -70,10 +70,7 @@ static ys_status open_shelf(const char *shelf, enum ys_lock_kind kind, double pa
 /* Holds the folder: YS_ENOTFOUND when it is not there. */
 static ys_status hold(struct ys_shelf_item *item)
 {
-    char *inside = ys_path_join(item->folder, "."); /* so that no lock file is made where there is no folder */
-    ys_status status =
-        inside ? ys_lock_take(inside, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &item->lock) : ys_out_of_memory();
-    ys_free(inside);
+    ys_status status = ys_lock_take_folder(item->folder, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &item->lock);
     if (status == YS_OK)
         futimens(item->lock.fd, NULL); /* its time says when it was last used */
     return status;
@@ -203,7 +200,7 @@ static ys_status remove_entry(const char *shelf, const struct entry *entry, bool
 {
     struct ys_lock lock;
     struct ys_working working;
-    *removed = ys_lock_take(entry->path, YS_LOCK_ALONE, 0, &lock) == YS_OK;
+    *removed = ys_lock_take_folder(entry->path, YS_LOCK_ALONE, 0, &lock) == YS_OK;
     if (!*removed)
         return YS_OK;
     ys_status status = ys_working_make(shelf, YS_WORKING_IN_CACHE, &working);
