@@ -263,8 +263,12 @@ static ys_status load_version(const struct ys_data_source *source, const char *p
     if (status == YS_ENOTFOUND)
         return YS_EBUSY;
     YS_TRY(status);
-    status = has_files(path) ? load_files(source, path, dataset)
-                             : ys_fail(YS_EFORMAT, "of the prepared files in %s one is missing", path);
+    if (!has_files(path))
+        status = ys_fail(YS_EFORMAT, "of the prepared files in %s one is missing", path);
+    else if (!ys_version_is_named_right(path))
+        status = ys_fail(YS_EFORMAT, "the manifest in %s was damaged (the folder is named by its SHA-256)", path);
+    else
+        status = load_files(source, path, dataset);
     if (status == YS_OK) {
         dataset->lock = lock;
         dataset->folder = ys_strdup(path);

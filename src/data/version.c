@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define CURRENT     "current"
 #define LOCK        "lock"
@@ -143,9 +144,28 @@ static ys_status write_current(const char *folder, const char *hash)
     return status;
 }
 
+bool ys_version_is_named_right(const char *path)
+{
+    char hash[YS_SHA256_TEXT] = "", *manifest = ys_path_join(path, YS_SEALED_MANIFEST);
+    bool right = manifest && ys_sha256_file(manifest, hash) == YS_OK && strcmp(hash, ys_path_base(path)) == 0;
+    ys_free(manifest);
+    return right;
+}
+
+/* A manifest that was written later must not make what is there look whole. */
+static void remove_wrong_manifest(const char *version)
+{
+    char *manifest = ys_version_is_named_right(version) ? NULL : ys_path_join(version, YS_SEALED_MANIFEST);
+    if (manifest)
+        unlink(manifest);
+    ys_free(manifest);
+}
+
 static ys_status put(const char *folder, const char *made, const char *hash)
 {
     char *version = ys_path_join(folder, hash);
+    if (version)
+        remove_wrong_manifest(version);
     ys_status status = version ? ys_sealed_put(made, version) : ys_out_of_memory();
     ys_free(version);
     return status == YS_OK ? write_current(folder, hash) : status;

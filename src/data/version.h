@@ -20,6 +20,9 @@ void ys_versions_fini(struct ys_versions *versions);
  * YS_ENOTFOUND: there is none. */
 ys_status ys_version_current(const char *folder, char **path) YS_MUST_CHECK;
 
+/** Whether the manifest of the version at `path` is the one that it is named by. */
+bool ys_version_is_named_right(const char *path);
+
 /** Gives `made`, sealed (base/sealed.h), the name folder/`hash`, where that is not there whole already, and makes it
  * the current version. Before that, those that are neither current nor held are removed. */
 ys_status ys_version_put(const char *folder, const char *made, const char *hash) YS_MUST_CHECK;

@@ -347,6 +347,36 @@ static void changed_pixels_are_found(void)
     ys_dataset_fini(&d);
 }
 
+static void another_manifest_does_not_make_other_pixels_right(void)
+{
+    use_cache("forged");
+    struct ys_dataset d = {0};
+    char hash[YS_SHA256_TEXT];
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK);
+    damage(d.test_path);
+    REQUIRE(ys_sealed_seal(d.folder, hash) == YS_OK);
+    ys_dataset_fini(&d);
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK); /* made again */
+    CHECK(ys_sha256_file(d.test_path, hash) == YS_OK);
+    damage(d.test_path);
+    CHECK_INT(ys_data_check(&d), YS_OK);
+    char again[YS_SHA256_TEXT];
+    CHECK(ys_sha256_file(d.test_path, again) == YS_OK);
+    CHECK_TEXT(again, hash);
+    ys_dataset_fini(&d);
+    import_rows(5);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
+    damage(d.test_path);
+    REQUIRE(ys_sealed_seal(d.folder, hash) == YS_OK);
+    ys_dataset_fini(&d);
+    CHECK_INT(ys_data_prepare("mnist", NULL, NULL, &d), YS_EFORMAT);
+    CHECK_HAS(ys_error(), "yardstick data fetch mnist");
+    import_rows(5);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
+    CHECK_INT(ys_data_check(&d), YS_OK);
+    ys_dataset_fini(&d);
+}
+
 static void what_killed_processes_left_is_swept(void)
 {
     const char *cache = use_cache("swept");
@@ -614,10 +644,11 @@ TAP_MAIN(TAP_CASE(digits_are_generated_once_then_found), TAP_CASE(the_prepared_f
          TAP_CASE(versions_stay_while_they_are_held_and_one_longer), TAP_CASE(a_version_is_found_by_its_rows),
          TAP_CASE(files_of_an_earlier_yardstick_become_a_version),
          TAP_CASE(damaged_files_of_an_earlier_yardstick_are_not_taken), TAP_CASE(changed_pixels_are_found),
-         TAP_CASE(what_killed_processes_left_is_swept), TAP_CASE(damaged_prepared_files_say_what_to_do),
-         TAP_CASE(the_published_set_is_imported_verified), TAP_CASE(a_download_goes_on_at_the_next_mirror),
-         TAP_CASE(a_failing_download_says_why_and_leaves_nothing), TAP_CASE(what_cannot_be_fetched_is_refused),
-         TAP_CASE(the_list_says_what_is_here), TAP_CASE(the_list_has_no_form_where_the_model_gives_it),
-         TAP_CASE(synthetic_has_the_form_asked_for), TAP_CASE(a_form_that_cannot_be_is_refused),
-         TAP_CASE(a_wrong_label_in_a_prepared_file_is_named), TAP_CASE(cifar10_is_imported_from_whole_batches_only),
+         TAP_CASE(another_manifest_does_not_make_other_pixels_right), TAP_CASE(what_killed_processes_left_is_swept),
+         TAP_CASE(damaged_prepared_files_say_what_to_do), TAP_CASE(the_published_set_is_imported_verified),
+         TAP_CASE(a_download_goes_on_at_the_next_mirror), TAP_CASE(a_failing_download_says_why_and_leaves_nothing),
+         TAP_CASE(what_cannot_be_fetched_is_refused), TAP_CASE(the_list_says_what_is_here),
+         TAP_CASE(the_list_has_no_form_where_the_model_gives_it), TAP_CASE(synthetic_has_the_form_asked_for),
+         TAP_CASE(a_form_that_cannot_be_is_refused), TAP_CASE(a_wrong_label_in_a_prepared_file_is_named),
+         TAP_CASE(cifar10_is_imported_from_whole_batches_only),
          TAP_CASE(every_failing_allocation_is_reported_and_leaves_nothing_behind))
