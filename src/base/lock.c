@@ -1,6 +1,8 @@
 #include "base/lock.h"
 
 #include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
 #include "base/stop.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -93,6 +95,15 @@ ys_status ys_lock_take(const char *path, enum ys_lock_kind kind, double patience
         close(fd);
         YS_TRY(status);
     }
+}
+
+ys_status ys_lock_take_folder(const char *folder, enum ys_lock_kind kind, double patience_s, struct ys_lock *lock)
+{
+    char *inside = ys_path_join(folder, "."); /* is nothing that open() could make */
+    *lock = YS_LOCK_NONE;
+    ys_status status = inside ? ys_lock_take(inside, kind, patience_s, lock) : ys_out_of_memory();
+    ys_free(inside);
+    return status;
 }
 
 void ys_lock_release(struct ys_lock *lock)

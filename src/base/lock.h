@@ -22,13 +22,17 @@ struct ys_lock {
 #define YS_LOCK_PATIENCE_S 0.2 /* enough to outlast one that only looks: ys_lock_is_taken() */
 #define YS_LOCK_FOREVER_S  1e9
 
-/** Takes the lock `path`: a folder that is there, or a file, which is made. Waits at most `patience_s`.
+/** Takes the lock `path`: a folder that stays there, or a file, which is made. Waits at most `patience_s`.
  *   YS_EBUSY      others hold it still; the message says only that: callers know what it means
  *   YS_EINTR      the user asked to stop while it waited
  *   YS_ENOTFOUND  the folder that `path` names or lies in is not there
  *   YS_EIO        it cannot be opened; or the file system has no locks, and `kind` is YS_LOCK_ALONE. One that is
  *                 shared is then held in name: nobody can hold it alone. */
 ys_status ys_lock_take(const char *path, enum ys_lock_kind kind, double patience_s, struct ys_lock *lock) YS_MUST_CHECK;
+/** The same of a folder that may be removed or exchanged meanwhile: YS_ENOTFOUND then, where ys_lock_take() would make
+ * a file of its name. The lock is on what has the name when it is taken. */
+ys_status ys_lock_take_folder(const char *folder, enum ys_lock_kind kind, double patience_s,
+                              struct ys_lock *lock) YS_MUST_CHECK;
 /** Gives it up, unless a keeper has it too. One that is YS_LOCK_NONE is fine. */
 void ys_lock_release(struct ys_lock *lock);
 

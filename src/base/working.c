@@ -27,7 +27,7 @@ ys_status ys_working_make(const char *parent, const char *prefix, struct ys_work
             ys_free(path);
             return status;
         }
-        ys_status status = ys_lock_take(path, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &working->lock);
+        ys_status status = ys_lock_take_folder(path, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &working->lock);
         if (status == YS_OK) {
             working->path = path;
             return YS_OK;
@@ -66,7 +66,7 @@ static void sweep_one(const char *path, bool is_folder, const struct ys_sweep *s
         return;
     if (is_folder ? !S_ISDIR(file.st_mode) : !S_ISREG(file.st_mode))
         return;
-    if (ys_lock_take(path, YS_LOCK_ALONE, 0, &lock) != YS_OK)
+    if ((is_folder ? ys_lock_take_folder : ys_lock_take)(path, YS_LOCK_ALONE, 0, &lock) != YS_OK)
         return;
     if (sweep && sweep->on_leftover && ys_fs_tree_size(path, &size_bytes) == YS_OK)
         sweep->on_leftover(sweep->context, path, size_bytes);
@@ -105,6 +105,11 @@ static void sweep_folder(const char *folder, const char *prefix, const struct ys
         closedir(entries);
 }
 
+void ys_working_sweep_one(const char *path, const struct ys_sweep *sweep)
+{
+    sweep_one(path, true, sweep);
+}
+
 void ys_working_sweep(const char *parent, const char *prefix, const struct ys_sweep *sweep)
 {
     sweep_folder(parent, prefix, sweep);
@@ -115,12 +120,27 @@ void ys_atomic_file_sweep(const char *folder, const struct ys_sweep *sweep)
     sweep_folder(folder, NULL, sweep);
 }
 
+static void sweep_both(const char *folder, const struct ys_sweep *sweep)
+{
+    ys_working_sweep(folder, YS_WORKING_IN_CACHE, sweep);
+    ys_atomic_file_sweep(folder, sweep);
+}
+
+void ys_working_sweep_cache(const char *sub, const struct ys_sweep *sweep)
+{
+    char *cache = ys_cache_dir(), *folder = cache ? ys_path_join(cache, sub) : NULL;
+    if (folder)
+        sweep_both(folder, sweep);
+    ys_free(folder);
+    ys_free(cache);
+}
+
 ys_status ys_working_in_cache(const char *sub, struct ys_working *working)
 {
     char *folder = NULL;
     *working = (struct ys_working){.lock = YS_LOCK_NONE};
     YS_TRY(ys_cache_path(sub, &folder));
-    ys_working_sweep(folder, YS_WORKING_IN_CACHE, NULL);
+    sweep_both(folder, NULL);
     ys_status status = ys_working_make(folder, YS_WORKING_IN_CACHE, working);
     ys_free(folder);
     return status;

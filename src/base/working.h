@@ -34,6 +34,10 @@ struct ys_sweep {
 /** Removes the folders `prefix`XXXXXX of `parent` that are this user's and that nobody holds. `sweep` NULL: quietly.
  * What cannot be removed is a warning; a `parent` that is not there is fine. */
 void ys_working_sweep(const char *parent, const char *prefix, const struct ys_sweep *sweep);
+/** Removes the folder `path`, likewise, whatever its name. */
+void ys_working_sweep_one(const char *path, const struct ys_sweep *sweep);
+/** Removes what killed processes left of both kinds in cache_dir/<sub>, which need not be there. */
+void ys_working_sweep_cache(const char *sub, const struct ys_sweep *sweep);
 /** Removes the files that ys_atomic_file_open() left in `folder`, likewise. */
 void ys_atomic_file_sweep(const char *folder, const struct ys_sweep *sweep);
 

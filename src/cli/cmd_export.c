@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/working.h"
 #include "cli/command.h"
 #include "data/dataset.h"
 #include "graph/model.h"
@@ -9,7 +10,6 @@
 #include "job/value.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static bool ends_in(const char *path, const char *ending)
 {
@@ -47,13 +47,13 @@ static ys_status open_weights(const struct ys_args *args, const struct ys_graph 
         return ys_fail(YS_EINVAL, "--seed=%s: write a whole number from 0", args->seed);
     if (args->weights)
         return ys_safetensors_open(args->weights, weights);
-    char *path = ys_format("%s.%ld.weights", args->out, (long)getpid());
-    if (!path)
-        return ys_out_of_memory();
-    ys_status status = ys_graph_write_weights(graph, (uint64_t)seed, path, hash);
+    struct ys_working working;
+    YS_TRY(ys_working_in_cache("work", &working));
+    char *path = ys_path_join(working.path, "weights.safetensors");
+    ys_status status = path ? ys_graph_write_weights(graph, (uint64_t)seed, path, hash) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_safetensors_open(path, weights);
-    unlink(path);
+        status = ys_safetensors_open(path, weights); /* mapped, it needs no name */
+    ys_working_remove(&working);
     ys_free(path);
     return status;
 }

@@ -1,14 +1,13 @@
 #include "data/dataset.h"
-#include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/sealed.h"
 #include "data/cifar.h"
 #include "data/digits.h"
 #include "data/mnist.h"
 #include "data/synthetic.h"
 #include <string.h>
-#include <unistd.h>
 
 static int64_t image_bytes_of(const struct ys_data_source *source)
 {
@@ -119,15 +118,43 @@ static bool has_known_sums(const struct ys_data_source *source, const struct ys_
            (strcmp(dataset->train_hash, source->train_hash) == 0 && strcmp(dataset->test_hash, source->test_hash) == 0);
 }
 
-static ys_status prepare_generated(const struct ys_data_source *source, struct ys_dataset *dataset)
+/* Files of an earlier yardstick that are damaged do not matter where they can be made again. */
+static ys_status adopt(const struct ys_data_source *source)
+{
+    ys_status status = ys_prepared_adopt(source);
+    if (status != YS_EFORMAT || source->published)
+        return status;
+    ys_log_warn("%s: made again", ys_error());
+    return YS_OK;
+}
+
+static ys_status load_or_generate(const struct ys_data_source *source, const struct ys_data_wanted *wanted,
+                                  struct ys_dataset *dataset)
+{
+    YS_TRY(adopt(source));
+    ys_status status = ys_prepared_load(source, wanted, dataset);
+    if (status == YS_OK && has_known_sums(source, dataset))
+        return YS_OK;
+    if (status == YS_EFORMAT)
+        ys_log_warn("%s: made again", ys_error());
+    if (status == YS_OK)
+        ys_dataset_fini(dataset);
+    else if (status != YS_ENOTFOUND && status != YS_EFORMAT)
+        return status;
+    YS_TRY(generate(source));
+    return ys_prepared_load(source, wanted, dataset);
+}
+
+static ys_status prepare_generated(const struct ys_data_source *source, const struct ys_data_wanted *wanted,
+                                   struct ys_dataset *dataset)
 {
     struct ys_dataset fresh = {0};
-    ys_status status = ys_prepared_load(source, &fresh);
-    if (status == YS_ENOTFOUND || status == YS_EFORMAT || (status == YS_OK && !has_known_sums(source, &fresh))) {
-        ys_dataset_fini(&fresh);
-        YS_TRY(generate(source));
-        status = ys_prepared_load(source, &fresh);
-    }
+    ys_status status = load_or_generate(source, wanted, &fresh);
+    if (status == YS_ENOTFOUND && wanted)
+        return ys_fail(status,
+                       "the study began with other rows of the data set %s than this yardstick makes (SHA-256 %s to "
+                       "train, %s to test): run it anew",
+                       source->name, wanted->train_hash, wanted->test_hash);
     if (status == YS_OK && !has_known_sums(source, &fresh))
         status = ys_fail(YS_EINTERNAL, "this machine generates other digits than it should: SHA-256 %s and %s",
                          fresh.train_hash, fresh.test_hash);
@@ -155,43 +182,112 @@ static ys_status check_form(const char *name, const struct ys_data_form *form)
     return YS_OK;
 }
 
-/** The set that follows the model, in the form given. */
-static ys_status prepare_formed(const struct ys_data_source *source, const struct ys_data_form *form,
-                                struct ys_dataset *dataset)
+/* The set that follows the model, in the form given; its folder's name is owned. */
+static ys_status give_form(const struct ys_data_source *source, const struct ys_data_form *form,
+                           struct ys_data_source *formed)
 {
+    *formed = *source;
+    memcpy(formed->shape, form->shape, sizeof formed->shape);
+    formed->classes = form->classes;
+    formed->train_count = ys_synthetic_train_count(image_bytes_of(formed));
+    formed->test_count = ys_synthetic_test_count(image_bytes_of(formed));
+    formed->folder = ys_format("%s-%lldx%lldx%lld-%lld", source->name, (long long)form->shape[0],
+                               (long long)form->shape[1], (long long)form->shape[2], (long long)form->classes);
+    return formed->folder ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status prepare_formed(const struct ys_data_source *source, const struct ys_data_form *form,
+                                const struct ys_data_wanted *wanted, struct ys_dataset *dataset)
+{
+    struct ys_data_source formed;
     YS_TRY(check_form(source->name, form));
-    struct ys_data_source formed = *source;
-    memcpy(formed.shape, form->shape, sizeof formed.shape);
-    formed.classes = form->classes;
-    formed.train_count = ys_synthetic_train_count(image_bytes_of(&formed));
-    formed.test_count = ys_synthetic_test_count(image_bytes_of(&formed));
-    char *folder = ys_format("%s-%lldx%lldx%lld-%lld", source->name, (long long)form->shape[0],
-                             (long long)form->shape[1], (long long)form->shape[2], (long long)form->classes);
-    if (!folder)
-        return ys_out_of_memory();
-    formed.folder = folder;
-    ys_status status = prepare_generated(&formed, dataset);
-    ys_free(folder);
+    YS_TRY(give_form(source, form, &formed));
+    ys_status status = prepare_generated(&formed, wanted, dataset);
+    ys_free((char *)(uintptr_t)formed.folder);
     return status;
 }
 
-ys_status ys_data_prepare(const char *name, const struct ys_data_form *form, struct ys_dataset *dataset)
+static const char *from_word(const struct ys_data_source *source)
 {
-    const struct ys_data_source *source;
-    YS_TRY(need_source(name, &source));
-    if (source->shape[0] == 0)
-        return prepare_formed(source, form, dataset);
-    if (!source->published)
-        return prepare_generated(source, dataset);
-    ys_status status = ys_prepared_load(source, dataset);
+    return source->published->from_file ? "FILE" : "DIR";
+}
+
+/* What says why it is damaged has been said; this adds what to do. */
+static ys_status needs_fetching(const struct ys_data_source *source)
+{
+    return ys_fail(YS_EFORMAT,
+                   "the data set %s is damaged: %s; yardstick data fetch %s makes it again (--from %s from files on "
+                   "this machine)",
+                   source->name, ys_error(), source->name, from_word(source));
+}
+
+static ys_status prepare_published(const struct ys_data_source *source, const struct ys_data_wanted *wanted,
+                                   struct ys_dataset *dataset)
+{
+    const char *name = source->name;
+    ys_status status = ys_prepared_adopt(source);
+    if (status == YS_OK)
+        status = ys_prepared_load(source, wanted, dataset);
+    if (status == YS_ENOTFOUND && wanted)
+        return ys_fail(status,
+                       "the study began with rows of the data set %s that are not in the cache any more (SHA-256 %s to "
+                       "train, %s to test): yardstick data fetch %s --from %s imports them again",
+                       name, wanted->train_hash, wanted->test_hash, name, from_word(source));
     if (status == YS_ENOTFOUND)
         return ys_fail(
             status, "the data set %s is not here yet: yardstick data fetch %s (--from %s imports what was published)",
-            name, name, source->published->from_file ? "FILE" : "DIR");
-    if (status == YS_EFORMAT)
-        return ys_fail_in(status, "the prepared data set %s is damaged (yardstick data fetch %s makes it again)", name,
-                          name);
+            name, name, from_word(source));
+    return status == YS_EFORMAT ? needs_fetching(source) : status;
+}
+
+ys_status ys_data_prepare(const char *name, const struct ys_data_form *form, const struct ys_data_wanted *wanted,
+                          struct ys_dataset *dataset)
+{
+    const struct ys_data_source *source;
+    YS_TRY(need_source(name, &source));
+    ys_prepared_sweep(NULL, false);
+    if (source->shape[0] == 0)
+        return prepare_formed(source, form, wanted, dataset);
+    if (!source->published)
+        return prepare_generated(source, wanted, dataset);
+    return prepare_published(source, wanted, dataset);
+}
+
+static ys_status generate_again(const struct ys_data_source *source, const struct ys_dataset *dataset)
+{
+    struct ys_data_form form = {.classes = dataset->classes};
+    struct ys_data_source formed;
+    if (source->shape[0])
+        return generate(source);
+    memcpy(form.shape, dataset->shape, sizeof form.shape);
+    YS_TRY(give_form(source, &form, &formed));
+    ys_status status = generate(&formed);
+    ys_free((char *)(uintptr_t)formed.folder);
     return status;
+}
+
+ys_status ys_data_check(const struct ys_dataset *dataset)
+{
+    ys_status status = ys_sealed_check(dataset->folder);
+    const struct ys_data_source *source = ys_data_find(dataset->name);
+    if (status != YS_EFORMAT)
+        return status;
+    if (ys_sealed_is_used(dataset->folder))
+        return ys_fail(YS_EIO,
+                       "%s after this study had measured with it: what was measured is kept; %s%s%syardstick "
+                       "resume goes on",
+                       ys_error(), dataset->generated ? "" : "yardstick data fetch ",
+                       dataset->generated ? "" : dataset->name, dataset->generated ? "" : " makes it again, then ");
+    if (!dataset->generated)
+        return needs_fetching(source);
+    ys_log_warn("%s: made again", ys_error());
+    YS_TRY(generate_again(source, dataset));
+    return ys_sealed_check(dataset->folder);
+}
+
+void ys_data_sweep(const struct ys_sweep *sweep)
+{
+    ys_prepared_sweep(sweep, true);
 }
 
 static ys_status import(const struct ys_data_source *source, const char *path, const char *origin, bool unverified)
@@ -210,35 +306,27 @@ static ys_status import(const struct ys_data_source *source, const char *path, c
 
 static ys_status download(const struct ys_data_source *source, bool unverified)
 {
-    char *cache = NULL;
-    YS_TRY(ys_cache_path("data", &cache));
-    char *folder =
-        ys_format("%s/.%s-download.%ld.%llu", cache, source->name, (long)getpid(), (unsigned long long)ys_time_ns());
-    ys_free(cache);
-    ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
-    if (status != YS_OK) {
-        ys_free(folder);
-        return status;
-    }
+    struct ys_working working;
+    YS_TRY(ys_working_in_cache("data", &working));
     const char *const *mirrors = source->published->mirrors;
+    ys_status status = YS_OK;
     for (size_t i = 0; mirrors[i]; i++) {
         if (i > 0)
             ys_log_warn("%s; trying the next mirror", ys_error());
-        status = ys_published_download(source->published, mirrors[i], folder);
+        status = ys_published_download(source->published, mirrors[i], working.path);
         if (status == YS_OK)
-            status = import(source, folder, mirrors[i], unverified);
+            status = import(source, working.path, mirrors[i], unverified);
         if (status == YS_OK || status == YS_EINTR || status == YS_ENOMEM || status == YS_ENOTFOUND)
             break;
     }
     if (status != YS_OK && status != YS_EINTR)
         ys_fail_in(status, "%s was not fetched (files already on disk: yardstick data fetch %s --from %s)",
-                   source->name, source->name, source->published->from_file ? "FILE" : "DIR");
-    char message[1024]; /* removing may fail too, and must not take the first message's place */
-    strncpy(message, ys_error(), sizeof message - 1);
-    message[sizeof message - 1] = 0;
-    if (ys_fs_remove_tree(folder) != YS_OK && status != YS_OK)
+                   source->name, source->name, from_word(source));
+    char *message = ys_strdup(ys_error()); /* removing may fail too, and must not take the first message's place */
+    ys_working_remove(&working);
+    if (status != YS_OK && message)
         ys_fail(status, "%s", message);
-    ys_free(folder);
+    ys_free(message);
     return status;
 }
 
@@ -247,7 +335,7 @@ static ys_status fetch_generated(const struct ys_data_source *source, const char
     if (from)
         return ys_fail(YS_EINVAL, "the data set %s is generated: there is nothing to import", source->name);
     struct ys_dataset dataset;
-    YS_TRY(ys_data_prepare(source->name, NULL, &dataset));
+    YS_TRY(ys_data_prepare(source->name, NULL, NULL, &dataset));
     ys_dataset_fini(&dataset);
     return YS_OK;
 }
@@ -302,7 +390,7 @@ static ys_status describe(const struct ys_data_source *source, const struct ys_d
 static ys_status append_source(ys_json *list, const struct ys_data_source *source)
 {
     struct ys_dataset dataset = {0};
-    ys_status status = ys_prepared_load(source, &dataset);
+    ys_status status = ys_prepared_load(source, NULL, &dataset);
     bool is_ready = status == YS_OK;
     if (!is_ready && status != YS_ENOTFOUND && status != YS_EFORMAT)
         return status;

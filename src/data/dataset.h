@@ -1,13 +1,16 @@
 /* Data sets: what there is, and one prepared file for each half of it, the same for every framework.
  *
- * Prepared files lie in the cache folder, data/NAME/train.safetensors and test.safetensors. Each holds x, U8 [n,
- * channels, height, width], and y, I64 [n]. docs/data.md describes the sets. */
+ * Prepared files lie in the cache folder, data/NAME/VERSION/train.safetensors and test.safetensors. Each holds x, U8
+ * [n, channels, height, width], and y, I64 [n]. VERSION is a hash of their content, so that nothing is ever replaced;
+ * the file data/NAME/current says which version is current. docs/data.md describes the sets. */
 #ifndef YS_DATA_DATASET_H
 #define YS_DATA_DATASET_H
 
 #include "base/json.h"
+#include "base/lock.h"
 #include "base/safetensors.h"
 #include "base/status.h"
+#include "base/working.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -41,9 +44,16 @@ const struct ys_data_source *ys_data_sources(void);
 /** NULL when there is none of that name. */
 const struct ys_data_source *ys_data_find(const char *name);
 
+/** The rows that are asked for; as in struct ys_dataset. */
+struct ys_data_wanted {
+    const char *train_hash, *test_hash;
+};
+
 /** A prepared set. All strings are owned. */
 struct ys_dataset {
     char *name;
+    char *folder;                       /* of the version; it stays as long as it is held */
+    struct ys_lock lock;                /* which holds it */
     char *train_path, *test_path;       /* absolute */
     char train_hash[65], test_hash[65]; /* SHA-256 of the bytes of x followed by those of y (little-endian) */
     int64_t train_count, test_count;
@@ -52,21 +62,32 @@ struct ys_dataset {
     enum ys_dtype dtype; /* YS_U8 */
     double scale;        /* pixel * scale is in [0, 1] */
     bool verified;       /* equal to what was published, or generated */
-    char *source;        /* where it came from, for people */
+    bool generated;
+    char *source; /* where it came from, for people */
 };
 
 /** From the cache, or generated now. Fast when prepared: the files' headers and labels are checked, the pixels are not
- * read. `form` is for the sets whose form follows the model (the others take no notice of it, and NULL); it may have
- * images of up to YS_SYNTHETIC_MAX_BYTES and 2^31 classes.
- * YS_EINVAL for an unknown name, a form that is missing or too large; YS_ENOTFOUND when the set must be fetched first,
- * with the command to do it; YS_EFORMAT when the prepared files are damaged and cannot be made again here; YS_EIO.
- * `dataset` is untouched on failure. */
-ys_status ys_data_prepare(const char *name, const struct ys_data_form *form, struct ys_dataset *dataset) YS_MUST_CHECK;
+ * read (ys_data_check() does). `wanted` NULL is the current version; otherwise it is the one with these rows, and
+ * YS_ENOTFOUND says what to do when that is gone. `form` is for the sets whose form follows the model (the others take
+ * no notice of it, and NULL); it may have images of up to YS_SYNTHETIC_MAX_BYTES and 2^31 classes. YS_EINVAL for an
+ * unknown name, a form that is missing or too large; YS_ENOTFOUND when the set must be fetched first, with the command
+ * to do it; YS_EFORMAT when the prepared files are damaged and cannot be made again here; YS_EIO. `dataset` is
+ * untouched on failure. */
+ys_status ys_data_prepare(const char *name, const struct ys_data_form *form, const struct ys_data_wanted *wanted,
+                          struct ys_dataset *dataset) YS_MUST_CHECK;
+
+/** Compares the prepared files with their sums: in full the first time in this process, then by size, inode and times
+ * (base/sealed.h). What is damaged is made again, with a warning, where yardstick makes it itself; otherwise YS_EFORMAT
+ * says how to fetch it. Damage after something was measured with the files (ys_sealed_use() of the folder) is YS_EIO.
+ */
+ys_status ys_data_check(const struct ys_dataset *dataset) YS_MUST_CHECK;
 void ys_dataset_fini(struct ys_dataset *dataset); /* a zeroed one is fine */
 
-/** Imports the published files from the folder or archive `from`, or downloads them when it is NULL, and replaces what
- * is prepared. Files that are not those published are refused (YS_EFORMAT) unless `unverified`; then whatever is whole
- * and of the right form is taken and marked. A generated set is only prepared. Several processes may do this at once.
+/** Imports the published files from the folder or archive `from`, or downloads them when it is NULL, and makes them the
+ * current version. The version before stays, so that studies that began with it go on; those before it are removed
+ * unless they are held. Files that are not those published are refused (YS_EFORMAT) unless `unverified`; then whatever
+ * is whole and of the right form is taken and marked. A generated set is only prepared. Several processes may do this
+ * at once.
  */
 ys_status ys_data_fetch(const char *name, const char *from, bool unverified) YS_MUST_CHECK;
 
@@ -74,5 +95,8 @@ ys_status ys_data_fetch(const char *name, const char *from, bool unverified) YS_
  * "ready", "generated" (made when first used) or "missing" (command says how to get it); the last three are null unless
  * ready; shape, classes, train and test are null where they follow the model. */
 ys_status ys_data_list(ys_json **list) YS_MUST_CHECK;
+
+/** Removes what killed processes left, and every version that is not current and that nobody holds. */
+void ys_data_sweep(const struct ys_sweep *sweep);
 
 #endif

@@ -1,15 +1,23 @@
 #include "data/prepared.h"
-#include "base/clock.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/mem.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "base/sealed.h"
+#include "data/version.h"
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+static const char TRAIN[] = "train.safetensors", TEST[] = "test.safetensors";
+
+/* Earlier versions of yardstick made hidden folders; one that is so old is nobody's. */
+static const time_t OLD_LEFTOVER_S = 3600;
 
 ys_status ys_data_rows_init(struct ys_data_rows *rows, int64_t count, int64_t image_size)
 {
@@ -27,11 +35,6 @@ void ys_data_rows_fini(struct ys_data_rows *rows)
     ys_free(rows->x);
     ys_free(rows->y);
     *rows = (struct ys_data_rows){0};
-}
-
-static const char *folder_of(const struct ys_data_source *source)
-{
-    return source->folder ? source->folder : source->name;
 }
 
 static ys_status make_meta(const struct ys_data_source *source, const char *hash, const char *origin, bool verified,
@@ -89,47 +92,50 @@ static ys_status write_half(const struct ys_data_source *source, const struct ys
     return status;
 }
 
-/** Puts the folder `fresh` in the place of `final`, whatever is there; `fresh` is gone afterwards, also on failure.
- * Readers find the old files or the new ones, except on file systems that cannot exchange two names. */
-static ys_status publish(const char *fresh, const char *final)
+/* data/NAME in the cache, which need not be there; new string. */
+static ys_status folder_of_set(const struct ys_data_source *source, char **folder)
 {
-    int error = 0;
-    for (int attempt = 0; attempt < 100; attempt++) { /* others may come and go between two calls */
-        if (rename(fresh, final) == 0)
-            return YS_OK;
-        error = errno;
-        if (error != ENOTEMPTY && error != EEXIST && error != ENOTDIR)
-            break;
-        if (renameat2(AT_FDCWD, fresh, AT_FDCWD, final, RENAME_EXCHANGE) == 0)
-            return ys_fs_remove_tree(fresh);
-        if (errno != ENOENT && ys_fs_remove_tree(final) != YS_OK)
-            break;
+    char *data = NULL;
+    YS_TRY(ys_cache_path("data", &data));
+    *folder = ys_path_join(data, source->folder ? source->folder : source->name);
+    ys_free(data);
+    return *folder ? YS_OK : ys_out_of_memory();
+}
+
+static void remove_old_files(const char *folder)
+{
+    const char *const names[] = {TRAIN, TEST};
+    for (size_t i = 0; i < 2; i++) {
+        char *path = ys_path_join(folder, names[i]);
+        if (path)
+            unlink(path);
+        ys_free(path);
     }
-    (void)!ys_fs_remove_tree(fresh);
-    return ys_fail(YS_EIO, "cannot put the prepared data at %s: %s", final, strerror(error));
 }
 
 ys_status ys_prepared_write(const struct ys_data_source *source, const struct ys_data_rows *train,
                             const struct ys_data_rows *test, const char *origin, bool verified)
 {
-    char *cache = NULL;
-    YS_TRY(ys_cache_path("data", &cache));
-    char *final = ys_path_join(cache, folder_of(source));
-    char *fresh =
-        ys_format("%s/.%s.%ld.%llu", cache, folder_of(source), (long)getpid(), (unsigned long long)ys_time_ns());
-    ys_status status = final && fresh ? ys_fs_make_dirs(fresh) : ys_out_of_memory();
-    if (status == YS_OK) {
-        status = write_half(source, train, fresh, "train.safetensors", origin, verified);
-        if (status == YS_OK)
-            status = write_half(source, test, fresh, "test.safetensors", origin, verified);
-        if (status == YS_OK)
-            status = publish(fresh, final);
-        else
-            (void)!ys_fs_remove_tree(fresh);
-    }
-    ys_free(fresh);
-    ys_free(final);
-    ys_free(cache);
+    char *folder = NULL, hash[YS_SHA256_TEXT];
+    struct ys_working working;
+    YS_TRY(ys_working_in_cache("data", &working));
+    char *made = ys_path_join(working.path, "version");
+    ys_status status = made ? ys_fs_make_dirs(made) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = write_half(source, train, made, TRAIN, origin, verified);
+    if (status == YS_OK)
+        status = write_half(source, test, made, TEST, origin, verified);
+    if (status == YS_OK)
+        status = ys_sealed_seal(made, hash);
+    if (status == YS_OK)
+        status = folder_of_set(source, &folder);
+    if (status == YS_OK)
+        status = ys_version_put(folder, made, hash);
+    if (status == YS_OK)
+        remove_old_files(folder);
+    ys_working_remove(&working);
+    ys_free(made);
+    ys_free(folder);
     return status;
 }
 
@@ -217,7 +223,9 @@ static ys_status fill(const struct ys_data_source *source, struct half *train, s
         .dtype = YS_U8,
         .scale = train->scale,
         .verified = train->verified && test->verified,
+        .generated = !source->published,
         .source = train->origin,
+        .lock = YS_LOCK_NONE,
     };
     memcpy(dataset->train_hash, train->hash, sizeof dataset->train_hash);
     memcpy(dataset->test_hash, test->hash, sizeof dataset->test_hash);
@@ -225,29 +233,193 @@ static ys_status fill(const struct ys_data_source *source, struct half *train, s
     return YS_OK;
 }
 
-ys_status ys_prepared_load(const struct ys_data_source *source, struct ys_dataset *dataset)
+static ys_status load_files(const struct ys_data_source *source, const char *folder, struct ys_dataset *dataset)
 {
-    char *cache = NULL;
-    YS_TRY(ys_cache_path("data", &cache));
-    char *folder = ys_path_join(cache, folder_of(source));
-    ys_free(cache);
-    if (!folder)
-        return ys_out_of_memory();
     struct half train = {0}, test = {0};
-    ys_status status = load_half(source, folder, "train.safetensors", &train);
+    ys_status status = load_half(source, folder, TRAIN, &train);
     if (status == YS_OK)
-        status = load_half(source, folder, "test.safetensors", &test);
+        status = load_half(source, folder, TEST, &test);
     if (status == YS_OK)
         status = fill(source, &train, &test, dataset);
     half_fini(&train);
     half_fini(&test);
+    return status;
+}
+
+static bool has_files(const char *folder)
+{
+    char *train = ys_path_join(folder, TRAIN), *test = ys_path_join(folder, TEST);
+    bool has = train && test && ys_fs_exists(train) && ys_fs_exists(test);
+    ys_free(train);
+    ys_free(test);
+    return has;
+}
+
+/* Holds the version at `path`. YS_EBUSY: it was removed just now. */
+static ys_status load_version(const struct ys_data_source *source, const char *path, struct ys_dataset *dataset)
+{
+    struct ys_lock lock;
+    ys_status status = ys_lock_take_folder(path, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &lock);
+    if (status == YS_ENOTFOUND)
+        return YS_EBUSY;
+    YS_TRY(status);
+    if (!has_files(path))
+        status = ys_fail(YS_EFORMAT, "of the prepared files in %s one is missing", path);
+    else if (!ys_version_is_named_right(path))
+        status = ys_fail(YS_EFORMAT, "the manifest in %s was damaged (the folder is named by its SHA-256)", path);
+    else
+        status = load_files(source, path, dataset);
+    if (status == YS_OK) {
+        dataset->lock = lock;
+        dataset->folder = ys_strdup(path);
+        if (dataset->folder)
+            return YS_OK;
+        ys_dataset_fini(dataset);
+        status = ys_out_of_memory();
+    }
+    ys_lock_release(&lock);
+    return status;
+}
+
+/* Without a version, the files of an earlier yardstick are shown as they are; they are held by nobody. */
+static ys_status load_current(const struct ys_data_source *source, const char *folder, struct ys_dataset *dataset)
+{
+    ys_status status = YS_EBUSY;
+    while (status == YS_EBUSY) {
+        char *path = NULL;
+        status = ys_version_current(folder, &path);
+        if (status == YS_ENOTFOUND)
+            return load_files(source, folder, dataset);
+        if (status == YS_OK)
+            status = load_version(source, path, dataset);
+        ys_free(path);
+    }
+    return status;
+}
+
+static bool has_rows(const struct ys_dataset *dataset, const struct ys_data_wanted *wanted)
+{
+    return strcmp(dataset->train_hash, wanted->train_hash) == 0 && strcmp(dataset->test_hash, wanted->test_hash) == 0;
+}
+
+static ys_status load_wanted(const struct ys_data_source *source, const char *folder,
+                             const struct ys_data_wanted *wanted, struct ys_dataset *dataset)
+{
+    struct ys_versions versions;
+    bool found = false;
+    YS_TRY(ys_versions_list(folder, &versions));
+    ys_status status = YS_OK;
+    for (size_t i = 0; status != YS_ENOMEM && !found && i < versions.count; i++) {
+        status = load_version(source, versions.paths[i], dataset);
+        found = status == YS_OK && has_rows(dataset, wanted);
+        if (status == YS_OK && !found)
+            ys_dataset_fini(dataset);
+    }
+    ys_versions_fini(&versions);
+    if (status == YS_ENOMEM || found)
+        return status;
+    return ys_fail(YS_ENOTFOUND, "no version in %s has these rows", folder);
+}
+
+ys_status ys_prepared_load(const struct ys_data_source *source, const struct ys_data_wanted *wanted,
+                           struct ys_dataset *dataset)
+{
+    char *folder = NULL;
+    YS_TRY(folder_of_set(source, &folder));
+    ys_status status = wanted ? load_wanted(source, folder, wanted, dataset) : load_current(source, folder, dataset);
     ys_free(folder);
     return status;
 }
 
+/* The rows of one file, into the mapping; their sum must be the one that the file says. */
+static ys_status borrow_rows(const struct ys_safetensors *file, const char *said, struct ys_data_rows *rows)
+{
+    const struct ys_tensor *x = ys_safetensors_find(file, "x"), *y = ys_safetensors_find(file, "y");
+    char hash[YS_SHA256_TEXT];
+    *rows = (struct ys_data_rows){
+        .count = y->shape[0], .x = (uint8_t *)(uintptr_t)x->data, .y = (int64_t *)(uintptr_t)y->data};
+    hash_rows(rows, (int64_t)x->size_bytes / rows->count, hash);
+    return strcmp(hash, said) == 0 ? YS_OK : ys_fail(YS_EFORMAT, "SHA-256 of its rows differs");
+}
+
+static ys_status write_again(const struct ys_data_source *source, const struct ys_dataset *old)
+{
+    struct ys_safetensors *train_file = NULL, *test_file = NULL;
+    struct ys_data_rows train, test;
+    ys_status status = ys_safetensors_open(old->train_path, &train_file);
+    if (status == YS_OK)
+        status = ys_safetensors_open(old->test_path, &test_file);
+    if (status == YS_OK)
+        status = borrow_rows(train_file, old->train_hash, &train);
+    if (status == YS_OK)
+        status = borrow_rows(test_file, old->test_hash, &test);
+    if (status == YS_OK)
+        status = ys_prepared_write(source, &train, &test, old->source, old->verified);
+    ys_safetensors_close(train_file);
+    ys_safetensors_close(test_file);
+    return status;
+}
+
+ys_status ys_prepared_adopt(const struct ys_data_source *source)
+{
+    char *folder = NULL, *current = NULL;
+    struct ys_dataset old = {0};
+    YS_TRY(folder_of_set(source, &folder));
+    bool has_old = has_files(folder);
+    ys_status status = has_old ? ys_version_current(folder, &current) : YS_OK;
+    if (has_old && status == YS_OK) { /* a process that was killed did not get so far */
+        remove_old_files(folder);
+    } else if (status == YS_ENOTFOUND) {
+        status = load_files(source, folder, &old);
+        if (status == YS_OK)
+            status = write_again(source, &old);
+        if (status == YS_OK)
+            ys_log_info("the data set %s was prepared by an earlier version of yardstick: it is now in %s",
+                        source->name, folder);
+        if (status == YS_ENOTFOUND) /* of another edition, or another process was faster */
+            status = YS_OK;
+        ys_dataset_fini(&old);
+    }
+    ys_free(current);
+    ys_free(folder);
+    return status;
+}
+
+static void sweep_hidden(const char *path, const struct ys_sweep *sweep)
+{
+    struct stat folder;
+    if (stat(path, &folder) == 0 && time(NULL) - folder.st_mtime > OLD_LEFTOVER_S)
+        ys_working_sweep_one(path, sweep);
+}
+
+void ys_prepared_sweep(const struct ys_sweep *sweep, bool versions)
+{
+    char *cache = ys_cache_dir(), *data = cache ? ys_path_join(cache, "data") : NULL;
+    DIR *entries = data ? opendir(data) : NULL;
+    for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
+        char *path = ys_path_join(data, entry->d_name);
+        if (path && entry->d_name[0] == '.' && strchr(entry->d_name + 1, '.') && strcmp(entry->d_name, "..") != 0)
+            sweep_hidden(path, sweep);
+        if (path && entry->d_name[0] != '.') {
+            ys_atomic_file_sweep(path, sweep);
+            if (versions)
+                ys_versions_sweep(path, sweep);
+        }
+        ys_free(path);
+    }
+    if (entries)
+        closedir(entries);
+    ys_working_sweep_cache("data", sweep);
+    ys_free(data);
+    ys_free(cache);
+}
+
 void ys_dataset_fini(struct ys_dataset *dataset)
 {
+    if (dataset->folder)
+        ys_lock_release(&dataset->lock);
     ys_free(dataset->name);
+    ys_free(dataset->folder);
     ys_free(dataset->train_path);
     ys_free(dataset->test_path);
     ys_free(dataset->source);

@@ -1,4 +1,9 @@
-/* The prepared files in the cache: written whole or not at all, read without reading the pixels. */
+/* The prepared files in the cache: written whole or not at all, read without reading the pixels.
+ *
+ *   data/NAME/VERSION/    a version: both files, sealed (base/sealed.h); VERSION is the SHA-256 of its manifest
+ *   data/NAME/current     the name of the version that studies begin with
+ *   data/NAME/lock        held by who adds a version or removes some
+ *   data/working-XXXXXX/  a version that is being made */
 #ifndef YS_DATA_PREPARED_H
 #define YS_DATA_PREPARED_H
 
@@ -14,12 +19,20 @@ struct ys_data_rows {
 ys_status ys_data_rows_init(struct ys_data_rows *rows, int64_t count, int64_t image_size) YS_MUST_CHECK;
 void ys_data_rows_fini(struct ys_data_rows *rows);
 
-/** Writes both halves into a folder of their own, then puts it in the place of what was there, in one step. `origin` is
- * for people. */
+/** Writes both halves as a version and makes it the current one. `origin` is for people. */
 ys_status ys_prepared_write(const struct ys_data_source *source, const struct ys_data_rows *train,
                             const struct ys_data_rows *test, const char *origin, bool verified) YS_MUST_CHECK;
 
-/** YS_ENOTFOUND when nothing of this edition is prepared; YS_EFORMAT when the files are damaged. */
-ys_status ys_prepared_load(const struct ys_data_source *source, struct ys_dataset *dataset) YS_MUST_CHECK;
+/** Opens and holds the current version, or with `wanted` (may be NULL) the one that has these rows. YS_ENOTFOUND when
+ * nothing of this edition is prepared; YS_EFORMAT when the files are damaged. */
+ys_status ys_prepared_load(const struct ys_data_source *source, const struct ys_data_wanted *wanted,
+                           struct ys_dataset *dataset) YS_MUST_CHECK;
+
+/** Where an earlier version of yardstick left its files, data/NAME/train.safetensors and test.safetensors: makes them
+ * a version, if they are whole, and removes them. YS_OK also when there are none; YS_EFORMAT: they are damaged. */
+ys_status ys_prepared_adopt(const struct ys_data_source *source) YS_MUST_CHECK;
+
+/** Removes what killed processes left, and with `versions` those that are neither current nor held. */
+void ys_prepared_sweep(const struct ys_sweep *sweep, bool versions);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "data/order.h"
 #include "graph/tap.h"
+#include "study/inputs.h"
 #include "verify/error.h"
 #include "verify/evidence.h"
 #include "verify/plan.h"
@@ -255,15 +256,18 @@ static ys_status fill(void *context, const char *folder)
     struct ys_agreement here = *asking.agreement;
     struct ys_graph *graph = NULL;
     asking.agreement = &here;
+    here.files = (struct ys_shelf_item){0}; /* what is being made */
     ys_progress("%s: asking the built-in engine and the oracle", ys_json_get_text(asking.trial->json, "id", ""));
     ys_status status = name_files(&here, folder);
     if (status == YS_OK)
         status = ys_graph_read(asking.work->graph_path, &graph);
     if (status == YS_OK)
         status = fill_all(&asking, graph, folder);
+    const struct ys_inputs inputs = {.trial = asking.trial, .work = asking.work, .agreement = &here};
+    if (status == YS_OK)
+        status = ys_inputs_check(&inputs);
     ys_graph_free(graph);
     here.taught = (struct ys_taught){0}; /* borrowed, as the rest of it that is no path */
-    here.files = (struct ys_shelf_item){0};
     ys_agreement_fini(&here);
     ys_progress_clear();
     return status;

@@ -171,7 +171,9 @@ ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_option
     struct ys_study study;
     YS_TRY(ys_study_open(job->study, job->trials, options, NULL, &study));
     ys_json *lines = ys_json_array();
-    ys_status status = lines ? ys_study_hold(&study) : ys_out_of_memory();
+    ys_status status = lines ? ys_study_check_cache(&study) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_study_hold(&study);
     for (size_t i = 0; status == YS_OK && i < study.set.count; i++) {
         ys_json *line = describe(&study.set.items[i]), *proof = NULL;
         if (!study.set.items[i].status) {

@@ -13,6 +13,7 @@
 #include "run/run.h"
 #include "study/agreement.h"
 #include "study/disk.h"
+#include "study/inputs.h"
 #include "study/past.h"
 
 #include <inttypes.h>
@@ -192,6 +193,24 @@ static ys_status plan_run(struct one *one)
     return one->agreement.taught.failure ? YS_OK : ys_agreement_plan(&one->agreement, one->trial, one->plan);
 }
 
+static struct ys_inputs inputs_of(const struct one *one)
+{
+    return (struct ys_inputs){
+        .trial = one->trial, .work = one->work, .agreement = one->agrees ? &one->agreement : NULL};
+}
+
+/* A run whose inputs changed under it says nothing: it is repeated, as one that was interrupted is. */
+static ys_status check_inputs(const struct one *one, ys_json *facts)
+{
+    const struct ys_inputs inputs = inputs_of(one);
+    ys_status status = ys_inputs_check(&inputs);
+    if (status == YS_EIO) {
+        ys_json_set_string(facts, "status", "cancelled");
+        ys_json_set_string(facts, "message", ys_error());
+    }
+    return status;
+}
+
 /* Where the common weights could not be trained, how that failed is how this run did. */
 static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
 {
@@ -199,6 +218,9 @@ static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
     ys_status status = plan_run(one);
     if (status == YS_OK)
         status = ys_framework_model_file(one->trial->framework, one->plan);
+    const struct ys_inputs inputs = inputs_of(one);
+    if (status == YS_OK)
+        status = ys_inputs_use(&inputs);
     one->study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     if (status != YS_OK)
         return status;
@@ -318,6 +340,7 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
     uint64_t check_ns = ys_time_ns();
     YS_TRY(note_work(one->trial, record->facts));
     ys_status checked = ran == YS_OK ? check_run(one, record->facts) : YS_OK;
+    ys_status unchanged = check_inputs(one, record->facts);
     if (one->agrees) /* no part of the run, as evaluating a training is */
         study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;
     if (ys_disk_stopped(one->trial, record->facts, one->folder))
@@ -325,7 +348,9 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
                        "no space left in %s: free some, then `yardstick resume`; the run of %s that wanted it is not "
                        "stored, and will be made again",
                        ys_store_folder(study->store), ys_json_get_text(one->trial->json, "id", ""));
-    if (checked == YS_EIO) /* a fact that the run should have is lacking */
+    if (unchanged != YS_OK)
+        checked = unchanged;
+    else if (checked == YS_EIO) /* a fact that the run should have is lacking */
         return checked;
     cancel_for_time(study, record->facts);
     char *message = ran != YS_OK || checked != YS_OK ? ys_strdup(ys_error()) : NULL;

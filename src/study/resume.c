@@ -227,7 +227,7 @@ ys_status ys_study_resume(const struct ys_study_options *options, struct ys_stor
     if (status == YS_OK)
         status = as_in_job(stored, &trials);
     if (status == YS_OK)
-        status = ys_study_open(ys_json_get(document, "job"), trials, options, store, &study);
+        status = ys_study_open_again(document, trials, options, store, &study);
     if (status == YS_OK) {
         study.id = study_id;
         status = ys_study_not_kept(resume_opened(&study, document, stored, trials, exit_code));

@@ -1,22 +1,25 @@
 #include "study/shelf.h"
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/sealed.h"
+#include "base/working.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Two kinds of locks, both of flock(), so that they end with the process. The shelf's own is shared by those who look
- * for folders and make them, and taken alone by who removes some: under it, whatever is half made is left over. That of
- * a folder is shared by its users. Where the file system has no locks nothing is ever removed. */
+/* Two kinds of locks (base/lock.h). The shelf's own is shared by those who look for folders and make them, and taken
+ * alone by who removes some. That of a folder is shared by its users. Where the file system has no locks nothing is
+ * ever removed. */
 static const char SHELF_LOCK[] = "lock";
+
+/* Damage that comes back at once will come back again. */
+static const int TRIES = 3;
 
 struct entry {
     char *path;
@@ -30,78 +33,96 @@ struct entries {
     uint64_t size_bytes;
 };
 
-/* `folder` may be made by another process meanwhile. */
-static ys_status make(const char *folder, ys_shelf_fill fill, void *context)
+/* `content` is below the working folder, so that it gets the mode that any folder of the cache has. */
+static ys_status fill_and_put(const char *content, const char *folder, ys_shelf_fill fill, void *context)
 {
-    char *making = ys_format("%s.%ld", folder, (long)getpid());
-    if (!making)
-        return ys_out_of_memory();
-    ys_status status = ys_fs_remove_tree(making);
-    if (status == YS_OK)
-        status = ys_fs_make_dirs(making);
-    if (status == YS_OK)
-        status = fill(context, making);
-    if (status == YS_OK && rename(making, folder) != 0 && !ys_fs_is_dir(folder))
-        status = ys_fail(YS_EIO, "cannot rename %s to %s: %m", making, folder);
-    char *message = status == YS_OK ? NULL : ys_strdup(ys_error());
-    if (ys_fs_remove_tree(making) != YS_OK && status == YS_OK)
-        status = YS_EIO;
-    if (message)
-        ys_fail(status, "%s", message);
-    ys_free(message);
-    ys_free(making);
+    char hash[YS_SHA256_TEXT];
+    YS_TRY(ys_fs_make_dirs(content));
+    YS_TRY(fill(context, content));
+    YS_TRY(ys_sealed_seal(content, hash));
+    return ys_sealed_put(content, folder);
+}
+
+/* `folder` may be made by another process meanwhile. */
+static ys_status make(const char *shelf, const char *folder, ys_shelf_fill fill, void *context)
+{
+    struct ys_working working;
+    YS_TRY(ys_working_make(shelf, YS_WORKING_IN_CACHE, &working));
+    char *content = ys_path_join(working.path, "content");
+    ys_status status = content ? fill_and_put(content, folder, fill, context) : ys_out_of_memory();
+    ys_working_remove(&working);
+    ys_free(content);
     return status;
 }
 
-static ys_status open_shelf(const char *shelf, char **folder, int *lock)
+static ys_status open_shelf(const char *shelf, enum ys_lock_kind kind, double patience_s, char **folder,
+                            struct ys_lock *lock)
 {
     YS_TRY(ys_cache_path(shelf, folder));
     char *path = ys_path_join(*folder, SHELF_LOCK);
-    *lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
-    ys_status status = !path ? ys_out_of_memory() : *lock < 0 ? ys_fail(YS_EIO, "cannot write %s: %m", path) : YS_OK;
+    ys_status status = path ? ys_lock_take(path, kind, patience_s, lock) : ys_out_of_memory();
     ys_free(path);
     if (status != YS_OK)
         ys_free(*folder);
     return status;
 }
 
-static void lock_shared(int fd)
-{
-    while (flock(fd, LOCK_SH) != 0 && errno == EINTR) {
-    }
-}
-
-/* The folder is there, and stays: the shelf's lock is held. */
+/* Holds the folder: YS_ENOTFOUND when it is not there. */
 static ys_status hold(struct ys_shelf_item *item)
 {
-    item->fd = open(item->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (item->fd < 0)
-        return ys_fail(YS_EIO, "cannot open %s: %m", item->folder);
-    lock_shared(item->fd);
-    futimens(item->fd, NULL); /* its time says when it was last used */
-    return YS_OK;
+    ys_status status = ys_lock_take_folder(item->folder, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &item->lock);
+    if (status == YS_OK)
+        futimens(item->lock.fd, NULL); /* its time says when it was last used */
+    return status;
+}
+
+/* YS_EFORMAT: it is to be made again. */
+static ys_status check(const struct ys_shelf_item *item)
+{
+    ys_status status = ys_sealed_check(item->folder);
+    if (status == YS_EFORMAT && ys_sealed_is_used(item->folder))
+        return ys_fail(YS_EIO,
+                       "%s after this study had measured with it: what was measured is kept, and yardstick resume "
+                       "makes it again and goes on",
+                       ys_error());
+    if (status == YS_EFORMAT)
+        ys_log_warn("%s: made again", ys_error());
+    return status;
+}
+
+static ys_status take(const char *shelf, ys_shelf_fill fill, void *context, struct ys_shelf_item *item)
+{
+    for (int tries = 0;; tries++) {
+        ys_status status = hold(item);
+        if (status == YS_OK) {
+            status = check(item);
+            if (status == YS_OK)
+                return YS_OK;
+            ys_lock_release(&item->lock);
+        }
+        if (status != YS_ENOTFOUND && status != YS_EFORMAT)
+            return status;
+        if (tries == TRIES)
+            return ys_fail(YS_EIO, "%s cannot be made: something removes or changes it at once", item->folder);
+        YS_TRY(make(shelf, item->folder, fill, context));
+        item->filled = true;
+    }
 }
 
 ys_status ys_shelf_take(const char *shelf, const char *key, ys_shelf_fill fill, void *context,
                         struct ys_shelf_item *item)
 {
     char *folder;
-    int lock;
-    *item = (struct ys_shelf_item){0};
-    YS_TRY(open_shelf(shelf, &folder, &lock));
-    lock_shared(lock);
+    struct ys_lock lock;
+    *item = (struct ys_shelf_item){.lock = YS_LOCK_NONE};
+    YS_TRY(open_shelf(shelf, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &folder, &lock));
     item->folder = ys_path_join(folder, key);
-    ys_status status = item->folder ? YS_OK : ys_out_of_memory();
-    item->filled = status == YS_OK && !ys_fs_is_dir(item->folder);
-    if (item->filled)
-        status = make(item->folder, fill, context);
-    if (status == YS_OK)
-        status = hold(item);
+    ys_status status = item->folder ? take(folder, fill, context, item) : ys_out_of_memory();
     if (status != YS_OK) {
         ys_free(item->folder);
-        *item = (struct ys_shelf_item){0};
+        *item = (struct ys_shelf_item){.lock = YS_LOCK_NONE};
     }
-    close(lock);
+    ys_lock_release(&lock);
     ys_free(folder);
     return status;
 }
@@ -110,9 +131,9 @@ void ys_shelf_release(struct ys_shelf_item *item)
 {
     if (!item->folder)
         return;
-    close(item->fd);
+    ys_lock_release(&item->lock);
     ys_free(item->folder);
-    *item = (struct ys_shelf_item){0};
+    *item = (struct ys_shelf_item){.lock = YS_LOCK_NONE};
 }
 
 static ys_status add_entry(struct entries *entries, const char *folder, const char *name)
@@ -134,7 +155,19 @@ static ys_status add_entry(struct entries *entries, const char *folder, const ch
     return YS_OK;
 }
 
-/* What stands in the shelf; what is half made or half removed goes at once. */
+/* Earlier versions of yardstick named what they were making and removing KEY.NUMBER and KEY.gone. */
+static bool is_old_leftover(const char *name)
+{
+    return name[0] != '.' && strchr(name, '.');
+}
+
+static bool is_item(const char *name)
+{
+    return !strchr(name, '.') && strcmp(name, SHELF_LOCK) != 0 &&
+           strncmp(name, YS_WORKING_IN_CACHE, strlen(YS_WORKING_IN_CACHE)) != 0;
+}
+
+/* What stands in the shelf. Nobody else makes anything: old leftovers are nobody's. */
 static ys_status look_through(const char *folder, struct entries *entries)
 {
     DIR *dir = opendir(folder);
@@ -142,14 +175,11 @@ static ys_status look_through(const char *folder, struct entries *entries)
         return ys_fail(YS_EIO, "cannot read %s: %m", folder);
     ys_status status = YS_OK;
     for (struct dirent *entry; status == YS_OK && (entry = readdir(dir));) {
-        const char *name = entry->d_name;
-        if (name[0] == '.' || strcmp(name, SHELF_LOCK) == 0)
+        if (is_item(entry->d_name))
+            status = add_entry(entries, folder, entry->d_name);
+        if (!is_old_leftover(entry->d_name))
             continue;
-        if (!strchr(name, '.')) {
-            status = add_entry(entries, folder, name);
-            continue;
-        }
-        char *left = ys_path_join(folder, name);
+        char *left = ys_path_join(folder, entry->d_name);
         status = left ? ys_fs_remove_tree(left) : ys_out_of_memory();
         ys_free(left);
     }
@@ -165,24 +195,23 @@ static int by_use(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* Removes the folder if nobody holds it. It loses its name first, so that half of it is never taken for all. */
-static ys_status remove_entry(const struct entry *entry, bool *removed)
+/* Removes the folder if nobody holds it. It loses its name first, so that half of it is never taken for damage. */
+static ys_status remove_entry(const char *shelf, const struct entry *entry, bool *removed)
 {
-    int fd = open(entry->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    *removed = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
-    ys_status status = YS_OK;
-    if (*removed) {
-        char *gone = ys_format("%s.gone", entry->path);
-        if (!gone)
-            status = ys_out_of_memory();
-        else if (rename(entry->path, gone) != 0)
-            status = ys_fail(YS_EIO, "cannot rename %s: %m", entry->path);
-        else
-            status = ys_fs_remove_tree(gone);
-        ys_free(gone);
-    }
-    if (fd >= 0)
-        close(fd);
+    struct ys_lock lock;
+    struct ys_working working;
+    *removed = ys_lock_take_folder(entry->path, YS_LOCK_ALONE, 0, &lock) == YS_OK;
+    if (!*removed)
+        return YS_OK;
+    ys_status status = ys_working_make(shelf, YS_WORKING_IN_CACHE, &working);
+    char *gone = status == YS_OK ? ys_path_join(working.path, "gone") : NULL;
+    if (status == YS_OK)
+        status = gone ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && rename(entry->path, gone) != 0)
+        status = ys_fail(YS_EIO, "cannot rename %s: %m", entry->path);
+    ys_working_remove(&working);
+    ys_free(gone);
+    ys_lock_release(&lock);
     return status;
 }
 
@@ -194,7 +223,7 @@ static ys_status trim(const char *folder, uint64_t limit_bytes)
         qsort(entries.items, entries.count, sizeof *entries.items, by_use);
     for (size_t i = 0; status == YS_OK && i < entries.count && entries.size_bytes > limit_bytes; i++) {
         bool removed;
-        status = remove_entry(&entries.items[i], &removed);
+        status = remove_entry(folder, &entries.items[i], &removed);
         entries.size_bytes -= removed ? entries.items[i].size_bytes : 0;
     }
     for (size_t i = 0; i < entries.count; i++)
@@ -205,11 +234,15 @@ static ys_status trim(const char *folder, uint64_t limit_bytes)
 
 ys_status ys_shelf_trim(const char *shelf, uint64_t limit_bytes)
 {
-    char *folder;
-    int lock;
-    YS_TRY(open_shelf(shelf, &folder, &lock));
-    ys_status status = flock(lock, LOCK_EX | LOCK_NB) == 0 ? trim(folder, limit_bytes) : YS_OK;
-    close(lock);
+    char *folder = NULL;
+    struct ys_lock lock;
+    YS_TRY(ys_cache_path(shelf, &folder));
+    ys_free(folder);
+    ys_working_sweep_cache(shelf, NULL);
+    if (open_shelf(shelf, YS_LOCK_ALONE, 0, &folder, &lock) != YS_OK)
+        return YS_OK;
+    ys_status status = trim(folder, limit_bytes);
+    ys_lock_release(&lock);
     ys_free(folder);
     return status;
 }

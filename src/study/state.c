@@ -4,6 +4,8 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/working.h"
+#include "study/inputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,14 +30,14 @@ static void count_runnable(struct ys_study *study)
     study->runs_total = study->rounds * (int64_t)study->runnable;
 }
 
-ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const struct ys_study_options *options,
-                        struct ys_store *store, struct ys_study *study)
+static ys_status open_study(const ys_json *settings, const ys_json *trials, const ys_json *measured_with,
+                            const struct ys_study_options *options, struct ys_store *store, struct ys_study *study)
 {
     uint64_t start_ns = ys_time_ns();
     *study = (struct ys_study){.settings = settings, .options = options, .store = store};
     study->seed = (uint64_t)ys_json_get_int(settings, "seed", 1);
     study->rounds = ys_json_get_int(settings, "repeat", 1);
-    YS_TRY(ys_trials_resolve(trials, options->recipe_dirs, &study->set));
+    YS_TRY(ys_trials_resolve(trials, measured_with, options->recipe_dirs, &study->set));
     count_runnable(study);
     study->prepare_s = (double)(ys_time_ns() - start_ns) * 1e-9;
     return YS_OK;
@@ -48,6 +50,33 @@ ys_status ys_study_hold(struct ys_study *study)
         YS_TRY(ys_trial_hold(&study->set.items[i]));
     count_runnable(study);
     study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
+    return YS_OK;
+}
+
+ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const struct ys_study_options *options,
+                        struct ys_store *store, struct ys_study *study)
+{
+    return open_study(settings, trials, NULL, options, store, study);
+}
+
+ys_status ys_study_open_again(const ys_json *document, const ys_json *trials, const struct ys_study_options *options,
+                              struct ys_store *store, struct ys_study *study)
+{
+    ys_status status =
+        open_study(ys_json_get(document, "job"), trials, ys_json_get(document, "model_info"), options, store, study);
+    if (status == YS_OK) {
+        status = ys_study_check_cache(study);
+        if (status != YS_OK)
+            ys_study_close(study);
+    }
+    return status == YS_EFORMAT ? YS_EINVAL : status; /* of the data: the results are not what is damaged */
+}
+
+ys_status ys_study_check_cache(const struct ys_study *study)
+{
+    ys_working_sweep_cache(YS_WORK_SHELF, NULL);
+    for (size_t i = 0; i < study->set.dataset_count; i++)
+        YS_TRY(ys_data_check(&study->set.datasets[i]));
     return YS_OK;
 }
 
@@ -147,7 +176,9 @@ ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial,
                            struct ys_work *work)
 {
     uint64_t start_ns = ys_time_ns();
-    ys_status status = ys_work_prepare(trial, study->seed + (uint64_t)round, least_steps, work);
+    ys_status status = ys_data_check(trial->data);
+    if (status == YS_OK)
+        status = ys_work_prepare(trial, study->seed + (uint64_t)round, least_steps, work);
     study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;
 }
@@ -161,9 +192,21 @@ double ys_study_run_limit_s(const struct ys_study *study, const ys_json *keys)
     return left_s > 0 && (limit_s <= 0 || left_s < limit_s) ? left_s : limit_s;
 }
 
+struct proving {
+    const char *id;
+    struct ys_inputs inputs;
+};
+
 static void on_progress(void *context, const char *what)
 {
-    ys_progress("proving %s: %s", (const char *)context, what);
+    const struct proving *proving = context;
+    ys_progress("proving %s: %s", proving->id, what);
+}
+
+static ys_status check_inputs(void *context)
+{
+    const struct proving *proving = context;
+    return ys_inputs_check(&proving->inputs);
 }
 
 /* Of what was not proven there is none. */
@@ -182,7 +225,7 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
     if (!trial->framework->no_work)
         YS_TRY(find_oracle(study));
     YS_TRY(ys_study_prepare(study, trial, 0, YS_VERIFY_STEPS, &work));
-    char *id = ys_strdup(ys_json_get_text(trial->json, "id", ""));
+    struct proving proving = {.id = ys_json_get_text(trial->json, "id", ""), .inputs = {.trial = trial, .work = &work}};
     ys_json *plan = ys_work_plan(&work, trial, study->seed, "");
     struct ys_verify_request request = {
         .framework = trial->framework,
@@ -192,14 +235,14 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
         .fresh = study->options->fresh_proofs,
         .meaning_only = study->options->meaning_only,
         .on_progress = on_progress,
-        .context = id,
+        .check_inputs = check_inputs,
+        .context = &proving,
     };
-    ys_status status = plan && id ? ys_verify_prove(study->verifier, &request, proof) : ys_out_of_memory();
+    ys_status status = plan ? ys_verify_prove(study->verifier, &request, proof) : ys_out_of_memory();
     if (status == YS_OK && study->options->trace)
         status = add_trace(study, &request, *proof);
     ys_progress_clear();
     ys_json_free(plan);
-    ys_free(id);
     ys_work_fini(&work);
     return status;
 }

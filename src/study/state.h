@@ -37,6 +37,13 @@ ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const st
                         struct ys_store *store, struct ys_study *study) YS_MUST_CHECK;
 /** Holds the environments of all trials that can run, before the first of them is started (ys_trial_hold). */
 ys_status ys_study_hold(struct ys_study *study) YS_MUST_CHECK;
+/** The same for a study that was interrupted, whose stored document is `document`: its data are those that it began
+ * with, and are compared with their sums. Where that cannot be, YS_ENOTFOUND or YS_EINVAL says what to do. */
+ys_status ys_study_open_again(const ys_json *document, const ys_json *trials, const struct ys_study_options *options,
+                              struct ys_store *store, struct ys_study *study) YS_MUST_CHECK;
+/** Before anything is run: compares the study's data with their sums (ys_data_check()), and removes what killed
+ * processes left of prepared work. */
+ys_status ys_study_check_cache(const struct ys_study *study) YS_MUST_CHECK;
 void ys_study_close(struct ys_study *study);
 
 /** What the store keeps about the study itself. */

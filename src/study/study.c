@@ -243,9 +243,14 @@ ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *
 {
     struct ys_study study;
     YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
-    ys_status status = ys_study_hold(&study);
+    ys_status status = ys_study_check_cache(&study);
     if (status == YS_OK)
-        status = begin_study(&study, job);
+        status = ys_study_hold(&study);
+    if (status != YS_OK) {
+        ys_study_close(&study);
+        return status;
+    }
+    status = begin_study(&study, job);
     *study_id = study.id;
     if (status == YS_OK)
         status = ys_study_end(&study, measure(&study, job), exit_code);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "framework/start_env.h"
 #include "run/run.h"
+#include "study/inputs.h"
 
 #include <string.h>
 
@@ -125,6 +126,9 @@ static ys_status fill(void *context, const char *folder)
     ys_progress_clear();
     if (status == YS_OK && strcmp(ys_json_get_text(record.facts, "status", ""), "ok") != 0)
         status = note_failure(lesson, record.facts);
+    const struct ys_inputs inputs = {.trial = &lesson->trial, .work = &lesson->work};
+    if (status == YS_OK)
+        status = ys_inputs_check(&inputs);
     ys_run_record_fini(&record);
     ys_json_free(plan);
     return status;

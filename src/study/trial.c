@@ -33,6 +33,21 @@ static bool is_of_form(const struct ys_dataset *data, const struct ys_data_form 
     return memcmp(data->shape, form->shape, sizeof form->shape) == 0 && data->classes == form->classes;
 }
 
+/* The rows that the study had before, false where it does not say. */
+static bool find_wanted(const ys_json *measured_with, const char *data, const char *model,
+                        struct ys_data_wanted *wanted)
+{
+    for (size_t i = 0; i < ys_json_size(measured_with); i++) {
+        const ys_json *line = ys_json_at(measured_with, i);
+        *wanted = (struct ys_data_wanted){.train_hash = ys_json_get_text(line, "train_hash", NULL),
+                                          .test_hash = ys_json_get_text(line, "test_hash", NULL)};
+        if (strcmp(ys_json_get_text(line, "data", ""), data) == 0 &&
+            strcmp(ys_json_get_text(line, "model", ""), model) == 0 && wanted->train_hash && wanted->test_hash)
+            return true;
+    }
+    return false;
+}
+
 /* The data set of that name, in the form of the model's usual input where the set follows the model; prepared at its
  * first mention. Room for one a trial was made beforehand, so pointers stay. */
 static ys_status find_data(struct ys_trial_set *set, const char *name, const char *model_name,
@@ -50,7 +65,10 @@ static ys_status find_data(struct ys_trial_set *set, const char *name, const cha
             return YS_OK;
         }
     }
-    YS_TRY(ys_data_prepare(name, model ? &form : NULL, &set->datasets[set->dataset_count]));
+    struct ys_data_wanted wanted;
+    bool has_wanted = find_wanted(set->measured_with, name, model_name, &wanted);
+    YS_TRY(
+        ys_data_prepare(name, model ? &form : NULL, has_wanted ? &wanted : NULL, &set->datasets[set->dataset_count]));
     *data = &set->datasets[set->dataset_count++];
     return YS_OK;
 }
@@ -218,11 +236,13 @@ static ys_status refuse_impossible(const struct ys_trial_set *set)
     return ys_fail(YS_EINVAL, "none of the %zu trials can run; the first, %s: %s", set->count, id, reason);
 }
 
-ys_status ys_trials_resolve(const ys_json *trials, const char *const *recipe_dirs, struct ys_trial_set *set)
+ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with, const char *const *recipe_dirs,
+                            struct ys_trial_set *set)
 {
     size_t count = ys_json_size(trials);
     *set = (struct ys_trial_set){.items = ys_alloc(count, sizeof *set->items),
-                                 .datasets = ys_alloc(count, sizeof *set->datasets)};
+                                 .datasets = ys_alloc(count, sizeof *set->datasets),
+                                 .measured_with = measured_with};
     ys_status status = set->items && set->datasets ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < count; i++) {
         struct ys_trial *trial = &set->items[set->count++];

@@ -11,8 +11,7 @@
 
 #include <string.h>
 
-#define WORK_VERSION 2 /* part of the keys: raise it when the same inputs would give other files */
-#define WORK_SHELF   "work"
+#define WORK_VERSION 2                   /* part of the keys: raise it when the same inputs would give other files */
 #define WORK_LIMIT   ((uint64_t)4 << 30) /* bytes of all works together; what is in use stays all the same */
 
 void ys_work_fini(struct ys_work *work)
@@ -165,8 +164,8 @@ static ys_status name_files(struct ys_work *work)
 
 ys_status ys_work_shelve(const char *key, ys_shelf_fill fill, void *context, struct ys_shelf_item *item)
 {
-    YS_TRY(ys_shelf_take(WORK_SHELF, key, fill, context, item));
-    if (item->filled && ys_shelf_trim(WORK_SHELF, WORK_LIMIT) != YS_OK)
+    YS_TRY(ys_shelf_take(YS_WORK_SHELF, key, fill, context, item));
+    if (item->filled && ys_shelf_trim(YS_WORK_SHELF, WORK_LIMIT) != YS_OK)
         ys_log_warn("old works stay in the cache: %s", ys_error());
     return YS_OK;
 }

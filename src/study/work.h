@@ -8,6 +8,8 @@
 #include "study/shelf.h"
 #include "study/trial.h"
 
+#define YS_WORK_SHELF "work" /* in the cache; taught weights and agreement references stand there too */
+
 struct ys_work {
     char key[YS_SHA256_TEXT];        /* equal for equal work */
     char values_key[YS_SHA256_TEXT]; /* equal for equal initial weights */

@@ -147,6 +147,17 @@ static const char *diagnose(const ys_json *checks)
     return NULL;
 }
 
+const char *ys_check_verdict(const ys_json *checks)
+{
+    bool failed = false, meaning = false;
+    for (size_t i = 0; i < ys_json_size(checks); i++) {
+        const ys_json *check = ys_json_at(checks, i);
+        failed |= !ys_json_get_bool(check, "pass", false);
+        meaning |= strcmp(ys_json_get_text(check, "half", ""), "meaning") == 0;
+    }
+    return failed ? "fail" : meaning ? "pass" : "weak";
+}
+
 bool ys_check_may_be_rounding(const ys_json *proof)
 {
     const ys_json *checks = ys_json_get(proof, "checks");
@@ -213,7 +224,7 @@ ys_status ys_check_all(const struct ys_reference *reference, const struct ys_fin
     if (!sheet.failed && !shown)
         reason = meaning ? "the adapter could not do this work in double, so its meaning is not proven"
                          : "the framework has no double, so its meaning is not proven";
-    ys_json_set_string(proof, "verdict", sheet.failed ? "fail" : shown ? "pass" : "weak");
+    ys_json_set_string(proof, "verdict", ys_check_verdict(sheet.checks));
     ys_json_set_string(proof, "reason", reason);
     return ys_json_set_bool(proof, "lasting", true);
 }

@@ -14,6 +14,9 @@ ys_status ys_check_all(const struct ys_reference *reference, const struct ys_fin
                        const struct ys_findings *numerics, const struct ys_findings *twins,
                        const struct ys_findings *in_double, ys_json *proof) YS_MUST_CHECK;
 
+/** What the checks of a proof come to: "fail", "pass", or "weak" where none shows the meaning. */
+const char *ys_check_verdict(const ys_json *checks);
+
 /** Whether rounding alone may have failed the meaning half: each of its errors is below YS_VERIFY_MEANING_LIMIT. */
 bool ys_check_may_be_rounding(const ys_json *proof);
 

@@ -9,6 +9,7 @@
 #include "probe/host.h"
 #include "verify/check.h"
 #include "verify/findings.h"
+#include "verify/kept.h"
 #include "verify/reference.h"
 #include "verify/trace.h"
 #include "verify/twin.h"
@@ -335,11 +336,11 @@ static char *proof_key(const struct ys_verifier *v, const struct ys_verify_reque
     const ys_json *plan = request->plan;
     char *options = ys_json_dump(ys_json_get(plan, "options"), YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
-    char *text =
-        ys_format("%d|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s", YS_VERIFY_VERSION, identity, request->framework->closure,
-                  v->oracle->closure, options ? options : "", ys_json_get_text(plan, "precision", "f32"),
-                  ys_json_get_text(plan, "device", "cpu"), (long long)ys_json_get_int(plan, "threads", 0), v->machine,
-                  env ? env : "", request->meaning_only ? "|meaning" : "");
+    char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s", YS_VERIFY_VERSION, identity,
+                           request->framework->closure, request->framework->fingerprint, v->oracle->closure,
+                           v->oracle->fingerprint, options ? options : "", ys_json_get_text(plan, "precision", "f32"),
+                           ys_json_get_text(plan, "device", "cpu"), (long long)ys_json_get_int(plan, "threads", 0),
+                           v->machine, env ? env : "", request->meaning_only ? "|meaning" : "");
     if (text) {
         ys_sha256_text(text, strlen(text), hash);
         key = ys_strdup(hash);
@@ -424,14 +425,18 @@ ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_r
     YS_TRY(ys_reference_open(request->plan, verifier->work.path, &next));
     char *key = proof_key(verifier, request, next.identity), *path = NULL;
     ys_status status = key ? cache_file(key, &path) : ys_out_of_memory();
-    if (status == YS_OK && !request->fresh && ys_fs_exists(path) && ys_json_read(path, &made) == YS_OK) {
-        ys_json_set_bool(made, "cached", true);
-    } else if (status == YS_OK) {
+    if (status == YS_OK)
+        status = request->fresh ? YS_ENOTFOUND : ys_kept_read(path, key, &made);
+    if (status == YS_EFORMAT)
+        ys_log_warn("%s: proven anew", ys_error());
+    if (status == YS_ENOTFOUND || status == YS_EFORMAT) {
         made = ys_json_object();
         status = prove_work(verifier, request, &next, key, made);
+        if (status == YS_OK && request->check_inputs)
+            status = request->check_inputs(request->context);
         /* A session that broke says nothing lasting about the work: it is tried again next time. */
         if (status == YS_OK && ys_json_get_bool(made, "lasting", false))
-            status = ys_json_write(path, made);
+            status = ys_kept_write(path, made);
     }
     ys_reference_close(&next);
     if (status == YS_OK)

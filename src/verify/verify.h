@@ -58,6 +58,7 @@ struct ys_verify_request {
     bool fresh;           /* prove again although the cache knows */
     bool meaning_only;    /* leave out the numerics half where the framework has double */
     void (*on_progress)(void *context, const char *what); /* may be NULL */
+    ys_status (*check_inputs)(void *context);             /* whether the plan's files are what they were; may be NULL */
     void *context;
 };
 

@@ -27,6 +27,23 @@ static void joined_parts_hash_as_one(void)
     CHECK(memcmp(whole, joined, 32) == 0);
 }
 
+/* Behind a first byte no block begins where the processor's instructions could take it, so the two ways are compared.
+ */
+static void every_length_hashes_alike_from_any_place(void)
+{
+    uint8_t bytes[300], whole[32], joined[32];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * 37 + 11);
+    for (size_t size = 1; size < sizeof bytes; size++) {
+        ys_sha256(bytes, size, whole);
+        ys_sha256_joined(bytes, 1, bytes + 1, size - 1, joined);
+        tap_check(memcmp(whole, joined, 32) == 0, __LINE__, "%zu bytes", size);
+    }
+    char text[YS_SHA256_TEXT]; /* FIPS 180-2, appendix B.2 */
+    ys_sha256_text("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, text);
+    CHECK_TEXT(text, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
 static void a_file_hashes_as_its_bytes(void)
 {
     size_t size = 200000; /* more than is read at once */
@@ -51,5 +68,6 @@ static void a_file_that_cannot_be_read_is_named(void)
     CHECK_TEXT(text, "untouched");
 }
 
-TAP_MAIN(TAP_CASE(published_sums_come_out), TAP_CASE(joined_parts_hash_as_one), TAP_CASE(a_file_hashes_as_its_bytes),
+TAP_MAIN(TAP_CASE(published_sums_come_out), TAP_CASE(joined_parts_hash_as_one),
+         TAP_CASE(every_length_hashes_alike_from_any_place), TAP_CASE(a_file_hashes_as_its_bytes),
          TAP_CASE(a_file_that_cannot_be_read_is_named))

@@ -105,6 +105,19 @@ static void what_is_held_can_be_handed_on(void)
     CHECK(!ys_lock_is_taken(scratch("handed.lock")));
 }
 
+static void a_folder_that_is_gone_is_not_locked_as_a_file(void)
+{
+    struct ys_lock lock;
+    REQUIRE(ys_fs_make_dirs(scratch("folder")) == YS_OK);
+    REQUIRE(ys_lock_take_folder(scratch("folder"), YS_LOCK_ALONE, 0, &lock) == YS_OK);
+    CHECK(ys_lock_is_taken(scratch("folder")));
+    ys_lock_release(&lock);
+    CHECK(!ys_lock_is_taken(scratch("folder")));
+    CHECK_INT(ys_lock_take_folder(scratch("gone"), YS_LOCK_SHARED, 0, &lock), YS_ENOTFOUND);
+    CHECK(!ys_fs_exists(scratch("gone")));
+    ys_lock_release(&lock);
+}
+
 static void work_in(const char *path, char *tell, size_t size)
 {
     static struct ys_working working;
@@ -191,6 +204,7 @@ static void half_written_files_of_killed_processes_are_swept(void)
 
 TAP_MAIN(TAP_CASE(one_that_is_held_alone_keeps_everybody_out_until_its_process_ends),
          TAP_CASE(shared_ones_keep_out_who_wants_it_alone), TAP_CASE(what_is_held_can_be_handed_on),
+         TAP_CASE(a_folder_that_is_gone_is_not_locked_as_a_file),
          TAP_CASE(folders_of_killed_processes_are_swept_and_those_in_use_are_not),
          TAP_CASE(a_folder_goes_when_its_work_is_done_unless_it_was_renamed),
          TAP_CASE(half_written_files_of_killed_processes_are_swept))

@@ -2,10 +2,12 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/sealed.h"
 #include "data/digits.h"
 #include "data/prepared.h"
 #include "mnist_files.h"
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -21,18 +23,24 @@ static const char *use_cache(const char *name)
     return path;
 }
 
-/** Entries of cache/data, temporary ones included. */
-static int count_entries(const char *cache)
+/** Entries of cache/`sub` that begin with `prefix`, temporary ones included. */
+static int count_in(const char *cache, const char *sub, const char *prefix)
 {
-    char *folder = ys_path_join(cache, "data");
+    char *folder = ys_path_join(cache, sub);
     DIR *entries = opendir(folder);
     int count = 0;
     for (struct dirent *entry; entries && (entry = readdir(entries));)
-        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+                 strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
     if (entries)
         closedir(entries);
     ys_free(folder);
     return count;
+}
+
+static int count_entries(const char *cache)
+{
+    return count_in(cache, "data", "");
 }
 
 static void digits_are_generated_once_then_found(void)
@@ -40,7 +48,7 @@ static void digits_are_generated_once_then_found(void)
     const char *cache = use_cache("digits");
     struct ys_dataset first = {0}, second = {0};
     struct stat before, after;
-    REQUIRE(ys_data_prepare("digits", NULL, &first) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &first) == YS_OK);
     CHECK_TEXT(first.name, "digits");
     CHECK_TEXT(first.train_hash, YS_DIGITS_TRAIN_HASH);
     CHECK_TEXT(first.test_hash, YS_DIGITS_TEST_HASH);
@@ -48,7 +56,7 @@ static void digits_are_generated_once_then_found(void)
     CHECK(first.shape[0] == 1 && first.shape[1] == 28 && first.shape[2] == 28 && first.dtype == YS_U8);
     CHECK(first.scale == 1.0 / 255 && first.train_path[0] == '/');
     CHECK(stat(first.train_path, &before) == 0);
-    REQUIRE(ys_data_prepare("digits", NULL, &second) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &second) == YS_OK);
     CHECK(stat(second.train_path, &after) == 0 && before.st_ino == after.st_ino);
     CHECK_INT(count_entries(cache), 1);
     ys_dataset_fini(&first);
@@ -62,7 +70,7 @@ static void the_prepared_file_holds_what_it_says(void)
     struct ys_safetensors *file;
     const struct ys_tensor *x, *y;
     uint8_t digest[32];
-    REQUIRE(ys_data_prepare("digits", NULL, &d) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK);
     REQUIRE(ys_safetensors_open(d.test_path, &file) == YS_OK);
     CHECK(ys_safetensors_need(file, "x", YS_U8, 4, (const int64_t[]){1000, 1, 28, 28}, &x) == YS_OK);
     CHECK(ys_safetensors_need(file, "y", YS_I64, 1, (const int64_t[]){1000}, &y) == YS_OK);
@@ -81,14 +89,14 @@ static void damaged_digits_are_made_again(void)
 {
     use_cache("damaged");
     struct ys_dataset d = {0};
-    REQUIRE(ys_data_prepare("digits", NULL, &d) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK);
     CHECK(ys_fs_write(d.train_path, "rubbish", 7) == YS_OK);
     ys_dataset_fini(&d);
-    REQUIRE(ys_data_prepare("digits", NULL, &d) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK);
     CHECK_TEXT(d.train_hash, YS_DIGITS_TRAIN_HASH);
     CHECK(remove(d.test_path) == 0);
     ys_dataset_fini(&d);
-    REQUIRE(ys_data_prepare("digits", NULL, &d) == YS_OK);
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK);
     CHECK(ys_fs_exists(d.test_path));
     ys_dataset_fini(&d);
 }
@@ -104,7 +112,7 @@ static void processes_may_prepare_at_once(void)
             struct ys_dataset d = {0};
             struct ys_safetensors *file = NULL;
             bool good =
-                ys_data_prepare("digits", NULL, &d) == YS_OK && ys_safetensors_open(d.train_path, &file) == YS_OK;
+                ys_data_prepare("digits", NULL, NULL, &d) == YS_OK && ys_safetensors_open(d.train_path, &file) == YS_OK;
             ys_safetensors_close(file);
             ys_dataset_fini(&d);
             _exit(good ? 0 : 1);
@@ -121,7 +129,7 @@ static void unknown_sets_are_refused(void)
 {
     use_cache("unknown");
     struct ys_dataset d = {0};
-    CHECK(ys_data_prepare("imagenet", NULL, &d) == YS_EINVAL);
+    CHECK(ys_data_prepare("imagenet", NULL, NULL, &d) == YS_EINVAL);
     CHECK_HAS(ys_error(), "no data set \"imagenet\"");
     CHECK(ys_data_fetch("../mnist", NULL, true) == YS_EINVAL);
     CHECK(ys_data_find("imagenet") == NULL && ys_data_find("mnist") != NULL);
@@ -132,7 +140,7 @@ static void a_set_that_is_not_here_says_how_to_get_it(void)
 {
     use_cache("nothing");
     struct ys_dataset d = {0};
-    CHECK(ys_data_prepare("mnist", NULL, &d) == YS_ENOTFOUND);
+    CHECK(ys_data_prepare("mnist", NULL, NULL, &d) == YS_ENOTFOUND);
     CHECK_HAS(ys_error(), "yardstick data fetch mnist");
 }
 
@@ -144,7 +152,7 @@ static void an_unverified_import_is_marked(void)
     CHECK(ys_data_fetch("mnist", scratch("folder"), false) == YS_EFORMAT);
     CHECK_INT(count_entries(cache), 0);
     REQUIRE(ys_data_fetch("mnist", scratch("folder"), true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", NULL, &d) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
     CHECK(!d.verified && d.train_count == FAKE_TRAIN && d.test_count == FAKE_TEST);
     CHECK_INT(strlen(d.train_hash), 64);
     CHECK_TEXT(d.source, "local files");
@@ -152,24 +160,243 @@ static void an_unverified_import_is_marked(void)
     ys_dataset_fini(&d);
 }
 
-static void importing_again_replaces(void)
+/** The entry of `name`, borrowed from `list`. */
+static const ys_json *entry_of(const ys_json *list, const char *name)
+{
+    for (size_t i = 0; i < ys_json_size(list); i++)
+        if (strcmp(ys_json_get_text(ys_json_at(list, i), "name", ""), name) == 0)
+            return ys_json_at(list, i);
+    CHECK(!"the list has an entry of that name");
+    return NULL;
+}
+
+/** Imports fake files of which `test_rows` are to test: each number is another version. */
+static void import_rows(uint32_t test_rows)
+{
+    write_mnist("rows-in", false);
+    write_idx("rows-in", "t10k-images-idx3-ubyte", test_rows, 28, false);
+    write_idx("rows-in", "t10k-labels-idx1-ubyte", test_rows, 0, false);
+    CHECK_INT(ys_data_fetch("mnist", scratch("rows-in"), true), YS_OK);
+}
+
+/** Versions of data/mnist: what has the length of a sum. */
+static int count_versions(const char *cache)
+{
+    char *folder = ys_format("%s/data/mnist", cache);
+    DIR *entries = opendir(folder);
+    int count = 0;
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        count += strlen(entry->d_name) == 64;
+    if (entries)
+        closedir(entries);
+    ys_free(folder);
+    return count;
+}
+
+static void importing_again_makes_another_version(void)
 {
     const char *cache = use_cache("again");
     struct ys_dataset first = {0}, second = {0};
-    write_mnist("again1", false);
-    write_mnist("again2", false);
-    write_idx("again2", "t10k-images-idx3-ubyte", 7, 28, false);
-    write_idx("again2", "t10k-labels-idx1-ubyte", 7, 0, false);
-    REQUIRE(ys_data_fetch("mnist", scratch("again1"), true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", NULL, &first) == YS_OK);
-    REQUIRE(ys_data_fetch("mnist", scratch("again2"), true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", NULL, &second) == YS_OK);
+    import_rows(5);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &first) == YS_OK);
+    import_rows(7);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &second) == YS_OK);
     CHECK_INT(second.test_count, 7);
     CHECK_TEXT(second.train_hash, first.train_hash);
     CHECK(strcmp(second.test_hash, first.test_hash) != 0);
+    CHECK(ys_data_check(&first) == YS_OK && ys_data_check(&second) == YS_OK);
+    import_rows(5);
+    CHECK_INT(count_versions(cache), 2); /* what was there before is current again */
     CHECK_INT(count_entries(cache), 1);
     ys_dataset_fini(&first);
     ys_dataset_fini(&second);
+}
+
+static void versions_stay_while_they_are_held_and_one_longer(void)
+{
+    const char *cache = use_cache("held");
+    struct ys_dataset held = {0};
+    import_rows(5);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &held) == YS_OK);
+    for (uint32_t rows = 6; rows < 9; rows++)
+        import_rows(rows);
+    CHECK_INT(count_versions(cache), 3); /* held, the one before, current */
+    CHECK(ys_fs_exists(held.train_path) && ys_data_check(&held) == YS_OK);
+    ys_data_sweep(NULL);
+    CHECK_INT(count_versions(cache), 2);
+    ys_dataset_fini(&held);
+    ys_data_sweep(NULL);
+    CHECK_INT(count_versions(cache), 1);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &held) == YS_OK);
+    CHECK_INT(held.test_count, 8);
+    ys_dataset_fini(&held);
+}
+
+static void a_version_is_found_by_its_rows(void)
+{
+    use_cache("wanted");
+    struct ys_dataset first = {0}, again = {0};
+    import_rows(5);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &first) == YS_OK);
+    const struct ys_data_wanted wanted = {.train_hash = first.train_hash, .test_hash = first.test_hash};
+    import_rows(7);
+    REQUIRE(ys_data_prepare("mnist", NULL, &wanted, &again) == YS_OK);
+    CHECK_TEXT(again.folder, first.folder);
+    ys_dataset_fini(&again);
+    CHECK(ys_fs_remove_tree(first.folder) == YS_OK);
+    CHECK_INT(ys_data_prepare("mnist", NULL, &wanted, &again), YS_ENOTFOUND);
+    CHECK_HAS(ys_error(), first.train_hash);
+    CHECK_HAS(ys_error(), "yardstick data fetch mnist --from DIR");
+    ys_dataset_fini(&first);
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &first) == YS_OK);
+    const struct ys_data_wanted other = {.train_hash = YS_DIGITS_TEST_HASH, .test_hash = YS_DIGITS_TRAIN_HASH};
+    CHECK_INT(ys_data_prepare("digits", NULL, &other, &again), YS_ENOTFOUND);
+    CHECK_HAS(ys_error(), "run it anew");
+    ys_dataset_fini(&first);
+}
+
+/** Puts the files of the current version where earlier versions of yardstick had them, and removes it. */
+static void make_old(const char *name, const char *cache)
+{
+    struct ys_dataset d = {0};
+    REQUIRE(ys_data_prepare(name, NULL, NULL, &d) == YS_OK);
+    char *old = ys_format("%s/data/%s", cache, name), *train = ys_path_join(old, "train.safetensors");
+    char *test = ys_path_join(old, "test.safetensors"), *current = ys_path_join(old, "current");
+    CHECK(rename(d.train_path, train) == 0 && rename(d.test_path, test) == 0 && remove(current) == 0);
+    CHECK(ys_fs_remove_tree(d.folder) == YS_OK);
+    ys_dataset_fini(&d);
+    ys_free(old);
+    ys_free(train);
+    ys_free(test);
+    ys_free(current);
+}
+
+static void files_of_an_earlier_yardstick_become_a_version(void)
+{
+    const char *cache = use_cache("earlier");
+    struct ys_dataset d = {0};
+    ys_json *list = NULL;
+    import_rows(5);
+    make_old("mnist", cache);
+    CHECK_INT(count_versions(cache), 0);
+    REQUIRE(ys_data_list(&list) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(entry_of(list, "mnist"), "state", ""), "ready");
+    ys_json_free(list);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
+    CHECK(!d.verified && d.test_count == 5);
+    CHECK_TEXT(d.source, "local files");
+    CHECK_INT(ys_data_check(&d), YS_OK);
+    CHECK_INT(count_versions(cache), 1);
+    CHECK_INT(count_in(cache, "data/mnist", "t"), 0); /* the old files */
+    ys_dataset_fini(&d);
+}
+
+/** Other pixels in the first rows. */
+static void damage(const char *path)
+{
+    static const char bytes[64] = {1, 2, 3};
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    CHECK(pwrite(fd, bytes, sizeof bytes, 4000) == sizeof bytes);
+    close(fd);
+}
+
+static void damaged_files_of_an_earlier_yardstick_are_not_taken(void)
+{
+    const char *cache = use_cache("earlier-bad");
+    struct ys_dataset d = {0};
+    import_rows(5);
+    make_old("mnist", cache);
+    char *train = ys_format("%s/data/mnist/train.safetensors", cache);
+    damage(train);
+    CHECK_INT(ys_data_prepare("mnist", NULL, NULL, &d), YS_EFORMAT);
+    CHECK_HAS(ys_error(), "SHA-256 of its rows differs");
+    CHECK_HAS(ys_error(), "yardstick data fetch mnist");
+    import_rows(5);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
+    CHECK(!ys_fs_exists(train));
+    ys_dataset_fini(&d);
+    ys_free(train);
+}
+
+static void changed_pixels_are_found(void)
+{
+    use_cache("pixels");
+    struct ys_dataset d = {0};
+    char whole[YS_SHA256_TEXT], again[YS_SHA256_TEXT];
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK);
+    CHECK_INT(ys_data_check(&d), YS_OK);
+    CHECK(ys_sha256_file(d.test_path, whole) == YS_OK);
+    damage(d.test_path);
+    CHECK_INT(ys_data_check(&d), YS_OK); /* made again, in the same place */
+    CHECK(ys_sha256_file(d.test_path, again) == YS_OK);
+    CHECK_TEXT(again, whole);
+    ys_sealed_use(d.folder);
+    damage(d.test_path);
+    CHECK_INT(ys_data_check(&d), YS_EIO);
+    CHECK_HAS(ys_error(), "test.safetensors");
+    CHECK_HAS(ys_error(), "yardstick resume");
+    ys_dataset_fini(&d);
+    import_rows(5);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
+    damage(d.train_path);
+    CHECK_INT(ys_data_check(&d), YS_EFORMAT);
+    CHECK_HAS(ys_error(), "the data set mnist is damaged");
+    CHECK_HAS(ys_error(), "yardstick data fetch mnist");
+    import_rows(5); /* the same files: what was damaged is replaced */
+    CHECK_INT(ys_data_check(&d), YS_OK);
+    ys_dataset_fini(&d);
+}
+
+static void another_manifest_does_not_make_other_pixels_right(void)
+{
+    use_cache("forged");
+    struct ys_dataset d = {0};
+    char hash[YS_SHA256_TEXT];
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK);
+    damage(d.test_path);
+    REQUIRE(ys_sealed_seal(d.folder, hash) == YS_OK);
+    ys_dataset_fini(&d);
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK); /* made again */
+    CHECK(ys_sha256_file(d.test_path, hash) == YS_OK);
+    damage(d.test_path);
+    CHECK_INT(ys_data_check(&d), YS_OK);
+    char again[YS_SHA256_TEXT];
+    CHECK(ys_sha256_file(d.test_path, again) == YS_OK);
+    CHECK_TEXT(again, hash);
+    ys_dataset_fini(&d);
+    import_rows(5);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
+    damage(d.test_path);
+    REQUIRE(ys_sealed_seal(d.folder, hash) == YS_OK);
+    ys_dataset_fini(&d);
+    CHECK_INT(ys_data_prepare("mnist", NULL, NULL, &d), YS_EFORMAT);
+    CHECK_HAS(ys_error(), "yardstick data fetch mnist");
+    import_rows(5);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
+    CHECK_INT(ys_data_check(&d), YS_OK);
+    ys_dataset_fini(&d);
+}
+
+static void what_killed_processes_left_is_swept(void)
+{
+    const char *cache = use_cache("swept");
+    struct ys_dataset d = {0};
+    char *left = ys_format("%s/data/working-abcdef", cache),
+         *half = ys_format("%s/data/digits/current.aB3dE6.tmp", cache);
+    char *old = ys_format("%s/data/.mnist.17.99", cache), *young = ys_format("%s/data/.mnist.18.99", cache);
+    const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK);
+    CHECK(ys_fs_make_dirs(left) == YS_OK && ys_fs_write(half, "x", 1) == YS_OK);
+    CHECK(ys_fs_make_dirs(old) == YS_OK && utimensat(AT_FDCWD, old, long_ago, 0) == 0);
+    CHECK(ys_fs_make_dirs(young) == YS_OK); /* a yardstick of an earlier version may be at it */
+    ys_dataset_fini(&d);
+    REQUIRE(ys_data_prepare("digits", NULL, NULL, &d) == YS_OK);
+    CHECK(!ys_fs_exists(left) && !ys_fs_exists(half) && !ys_fs_exists(old) && ys_fs_exists(young));
+    ys_dataset_fini(&d);
+    ys_free(left);
+    ys_free(half);
+    ys_free(old);
+    ys_free(young);
 }
 
 static void damaged_prepared_files_say_what_to_do(void)
@@ -178,10 +405,10 @@ static void damaged_prepared_files_say_what_to_do(void)
     struct ys_dataset d = {0};
     write_mnist("broken-in", false);
     REQUIRE(ys_data_fetch("mnist", scratch("broken-in"), true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", NULL, &d) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
     CHECK(truncate(d.train_path, 2000) == 0);
     ys_dataset_fini(&d);
-    CHECK(ys_data_prepare("mnist", NULL, &d) == YS_EFORMAT);
+    CHECK(ys_data_prepare("mnist", NULL, NULL, &d) == YS_EFORMAT);
     CHECK_HAS(ys_error(), "yardstick data fetch mnist");
 }
 
@@ -197,7 +424,7 @@ static void the_published_set_is_imported_verified(void)
     ys_status status = ys_data_fetch("mnist", folder, false);
     ys_free(folder);
     REQUIRE(status == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", NULL, &d) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
     CHECK(d.verified && d.train_count == 60000 && d.test_count == 10000);
     ys_dataset_fini(&d);
 }
@@ -226,7 +453,7 @@ static void a_download_goes_on_at_the_next_mirror(void)
     fake_curl("bin1", body);
     ys_free(body);
     CHECK(ys_data_fetch("mnist", NULL, true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", NULL, &d) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
     CHECK_HAS(d.source, "https://storage.googleapis.com/");
     CHECK(!d.verified);
     CHECK_INT(count_entries(cache), 1);
@@ -261,16 +488,6 @@ static void what_cannot_be_fetched_is_refused(void)
     CHECK_HAS(ys_error(), "a-file is not a folder");
     CHECK(ys_data_fetch("digits", scratch("."), false) == YS_EINVAL);
     CHECK(ys_data_fetch("digits", NULL, false) == YS_OK);
-}
-
-/** The entry of `name`, borrowed from `list`. */
-static const ys_json *entry_of(const ys_json *list, const char *name)
-{
-    for (size_t i = 0; i < ys_json_size(list); i++)
-        if (strcmp(ys_json_get_text(ys_json_at(list, i), "name", ""), name) == 0)
-            return ys_json_at(list, i);
-    CHECK(!"the list has an entry of that name");
-    return NULL;
 }
 
 static void the_list_says_what_is_here(void)
@@ -321,16 +538,16 @@ static void synthetic_has_the_form_asked_for(void)
     const struct ys_data_form small = {.shape = {3, 8, 4}, .classes = 7}, other = {.shape = {3, 4, 8}, .classes = 7};
     struct ys_dataset first = {0}, second = {0}, again = {0};
     struct stat before, after;
-    REQUIRE(ys_data_prepare("synthetic", &small, &first) == YS_OK);
+    REQUIRE(ys_data_prepare("synthetic", &small, NULL, &first) == YS_OK);
     CHECK_TEXT(first.name, "synthetic");
     CHECK(first.train_count == 4096 && first.test_count == 256 && first.classes == 7 && first.verified);
     CHECK(first.shape[0] == 3 && first.shape[1] == 8 && first.shape[2] == 4 && first.scale == 1.0 / 255);
     CHECK_TEXT(first.source, "generated by yardstick");
-    REQUIRE(ys_data_prepare("synthetic", &other, &second) == YS_OK);
+    REQUIRE(ys_data_prepare("synthetic", &other, NULL, &second) == YS_OK);
     CHECK(second.shape[1] == 4 && second.shape[2] == 8);
     CHECK(strcmp(first.train_path, second.train_path) != 0);
     CHECK(stat(first.train_path, &before) == 0);
-    REQUIRE(ys_data_prepare("synthetic", &small, &again) == YS_OK);
+    REQUIRE(ys_data_prepare("synthetic", &small, NULL, &again) == YS_OK);
     CHECK(stat(again.train_path, &after) == 0 && before.st_ino == after.st_ino);
     CHECK_TEXT(again.train_hash, first.train_hash);
     CHECK_INT(count_entries(cache), 2);
@@ -349,10 +566,10 @@ static void a_form_that_cannot_be_is_refused(void)
     };
     struct ys_dataset d = {0};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        tap_check(ys_data_prepare("synthetic", &bad[i], &d) == YS_EINVAL, __LINE__, "form %zu is taken", i);
+        tap_check(ys_data_prepare("synthetic", &bad[i], NULL, &d) == YS_EINVAL, __LINE__, "form %zu is taken", i);
         CHECK_HAS(ys_error(), "the data set synthetic cannot have images of ");
     }
-    CHECK(ys_data_prepare("synthetic", NULL, &d) == YS_EINVAL);
+    CHECK(ys_data_prepare("synthetic", NULL, NULL, &d) == YS_EINVAL);
     CHECK(ys_data_fetch("synthetic", NULL, false) == YS_EINVAL);
     CHECK_HAS(ys_error(), "made when a study uses it");
     CHECK(!d.name);
@@ -365,7 +582,7 @@ static void a_wrong_label_in_a_prepared_file_is_named(void)
     struct ys_dataset d = {0};
     write_mnist("labels-in", false);
     REQUIRE(ys_data_fetch("mnist", scratch("labels-in"), true) == YS_OK);
-    REQUIRE(ys_data_prepare("mnist", NULL, &d) == YS_OK);
+    REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
     struct ys_buf bytes = {0};
     REQUIRE(ys_fs_read(d.test_path, 1 << 20, &bytes) == YS_OK);
     /* y, of 8-byte elements, lies before x */
@@ -374,7 +591,7 @@ static void a_wrong_label_in_a_prepared_file_is_named(void)
     memcpy(bytes.data + y_at + 4 * sizeof wrong, &wrong, sizeof wrong);
     CHECK(ys_fs_write(d.test_path, bytes.data, bytes.size) == YS_OK);
     ys_dataset_fini(&d);
-    CHECK(ys_data_prepare("mnist", NULL, &d) == YS_EFORMAT);
+    CHECK(ys_data_prepare("mnist", NULL, NULL, &d) == YS_EFORMAT);
     CHECK_HAS(ys_error(), "test.safetensors: label -3 of row 4 is not one of 10 classes");
     CHECK_HAS(ys_error(), "yardstick data fetch mnist");
     ys_buf_free(&bytes);
@@ -395,7 +612,7 @@ static void cifar10_is_imported_from_whole_batches_only(void)
     CHECK(ys_data_fetch("cifar10", scratch("cifar-in"), true) == YS_EFORMAT);
     CHECK_HAS(ys_error(), "test_batch.bin: 30726927 bytes, not 30730000 (10000 records of 3073)");
     struct ys_dataset d = {0};
-    CHECK(ys_data_prepare("cifar10", NULL, &d) == YS_ENOTFOUND);
+    CHECK(ys_data_prepare("cifar10", NULL, NULL, &d) == YS_ENOTFOUND);
     CHECK_HAS(ys_error(), "yardstick data fetch cifar10 (--from FILE");
 }
 
@@ -412,8 +629,10 @@ static void every_failing_allocation_is_reported_and_leaves_nothing_behind(void)
         if (status == YS_OK)
             break;
         tap_check(status == YS_ENOMEM, __LINE__, "allocation %ld: %s, %s", n, ys_status_name(status), ys_error());
-        tap_check(count_entries(cache) == 0, __LINE__, "allocation %ld leaves something behind", n);
+        tap_check(count_entries(cache) == count_in(cache, "data", "mnist"), __LINE__,
+                  "allocation %ld leaves something behind", n);
     }
+    CHECK_INT(count_in(cache, "data/mnist", ""), 3); /* the version, current, lock */
     CHECK(n > 20 && n < 2000);
     ys_free(folder);
 }
@@ -421,7 +640,11 @@ static void every_failing_allocation_is_reported_and_leaves_nothing_behind(void)
 TAP_MAIN(TAP_CASE(digits_are_generated_once_then_found), TAP_CASE(the_prepared_file_holds_what_it_says),
          TAP_CASE(damaged_digits_are_made_again), TAP_CASE(processes_may_prepare_at_once),
          TAP_CASE(unknown_sets_are_refused), TAP_CASE(a_set_that_is_not_here_says_how_to_get_it),
-         TAP_CASE(an_unverified_import_is_marked), TAP_CASE(importing_again_replaces),
+         TAP_CASE(an_unverified_import_is_marked), TAP_CASE(importing_again_makes_another_version),
+         TAP_CASE(versions_stay_while_they_are_held_and_one_longer), TAP_CASE(a_version_is_found_by_its_rows),
+         TAP_CASE(files_of_an_earlier_yardstick_become_a_version),
+         TAP_CASE(damaged_files_of_an_earlier_yardstick_are_not_taken), TAP_CASE(changed_pixels_are_found),
+         TAP_CASE(another_manifest_does_not_make_other_pixels_right), TAP_CASE(what_killed_processes_left_is_swept),
          TAP_CASE(damaged_prepared_files_say_what_to_do), TAP_CASE(the_published_set_is_imported_verified),
          TAP_CASE(a_download_goes_on_at_the_next_mirror), TAP_CASE(a_failing_download_says_why_and_leaves_nothing),
          TAP_CASE(what_cannot_be_fetched_is_refused), TAP_CASE(the_list_says_what_is_here),

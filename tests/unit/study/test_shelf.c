@@ -2,7 +2,9 @@
 #include "study/shelf.h"
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/sealed.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -54,10 +56,13 @@ static bool is_there(const char *key)
     return there;
 }
 
-/* Puts a folder of 1000 bytes there that was last used `age_s` seconds ago. */
+/* Of each folder, beside which its manifest is small. */
+enum { BYTES = 100000, ROOM = BYTES + 1000 };
+
+/* Puts a folder of BYTES there that was last used `age_s` seconds ago. */
 static void put(const char *key, int age_s)
 {
-    struct filling filling = {.bytes = 1000};
+    struct filling filling = {.bytes = BYTES};
     struct ys_shelf_item item;
     if (!CHECK(ys_shelf_take("work", key, fill, &filling, &item) == YS_OK))
         return;
@@ -88,6 +93,108 @@ static void a_folder_is_filled_once(void)
     end();
 }
 
+static ino_t inode_in(const struct ys_shelf_item *item)
+{
+    struct stat file = {.st_ino = 0};
+    char *path = ys_path_join(item->folder, "file");
+    CHECK(stat(path, &file) == 0);
+    ys_free(path);
+    return file.st_ino;
+}
+
+/* One byte of "aa" is another one. */
+static void damage(const struct ys_shelf_item *item)
+{
+    char *path = ys_path_join(item->folder, "file");
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    CHECK(pwrite(fd, "x", 1, 3) == 1);
+    close(fd);
+    ys_free(path);
+}
+
+static void remove_in(const struct ys_shelf_item *item, const char *name)
+{
+    char *path = ys_path_join(item->folder, name);
+    CHECK(remove(path) == 0);
+    ys_free(path);
+}
+
+static void a_damaged_folder_is_made_again(void)
+{
+    begin();
+    ys_log_set_level(YS_LOG_ERROR);
+    struct filling filling = {.bytes = 10};
+    struct ys_shelf_item item;
+    REQUIRE(ys_shelf_take("work", "aa", fill, &filling, &item) == YS_OK);
+    ino_t before = inode_in(&item);
+    damage(&item);
+    ys_shelf_release(&item);
+    REQUIRE(ys_shelf_take("work", "aa", fill, &filling, &item) == YS_OK);
+    CHECK(item.filled && inode_in(&item) != before);
+    CHECK_INT(filling.calls, 2);
+    remove_in(&item, "file");
+    ys_shelf_release(&item);
+    REQUIRE(ys_shelf_take("work", "aa", fill, &filling, &item) == YS_OK);
+    CHECK_INT(filling.calls, 3);
+    CHECK(inode_in(&item) != 0);
+    ys_shelf_release(&item);
+    ys_log_set_level(YS_LOG_INFO);
+    end();
+}
+
+static void a_folder_without_a_manifest_is_made_again(void)
+{
+    begin();
+    ys_log_set_level(YS_LOG_ERROR);
+    char *old = ys_format("%s/work/aa", cache), *file = ys_format("%s/file", old);
+    CHECK(ys_fs_make_dirs(old) == YS_OK && ys_fs_write(file, "of an earlier version", 21) == YS_OK);
+    struct filling filling = {.bytes = 10};
+    struct ys_shelf_item item;
+    struct stat made;
+    REQUIRE(ys_shelf_take("work", "aa", fill, &filling, &item) == YS_OK);
+    CHECK_INT(filling.calls, 1);
+    CHECK(stat(file, &made) == 0);
+    CHECK_INT(made.st_size, 10);
+    ys_shelf_release(&item);
+    ys_free(old);
+    ys_free(file);
+    ys_log_set_level(YS_LOG_INFO);
+    end();
+}
+
+static void what_was_measured_with_is_not_made_again(void)
+{
+    begin();
+    struct filling filling = {.bytes = 10};
+    struct ys_shelf_item item;
+    REQUIRE(ys_shelf_take("work", "aa", fill, &filling, &item) == YS_OK);
+    ys_sealed_use(item.folder);
+    damage(&item);
+    ys_shelf_release(&item);
+    CHECK_INT(ys_shelf_take("work", "aa", fill, &filling, &item), YS_EIO);
+    CHECK_HAS(ys_error(), "the prepared file in ");
+    CHECK_HAS(ys_error(), "SHA-256 differs");
+    CHECK_HAS(ys_error(), "yardstick resume");
+    CHECK_INT(filling.calls, 1);
+    CHECK(!item.folder);
+    end();
+}
+
+static void a_folder_has_the_mode_of_any_other(void)
+{
+    begin();
+    struct filling filling = {.bytes = 10};
+    struct ys_shelf_item item;
+    struct stat folder;
+    mode_t mask = umask(027);
+    REQUIRE(ys_shelf_take("work", "aa", fill, &filling, &item) == YS_OK);
+    umask(mask);
+    CHECK(stat(item.folder, &folder) == 0);
+    CHECK_INT(folder.st_mode & 0777, 0750);
+    ys_shelf_release(&item);
+    end();
+}
+
 static void a_folder_that_cannot_be_filled_is_not_there(void)
 {
     begin();
@@ -109,15 +216,15 @@ static void the_longest_unused_go_first(void)
     put("bb", 40);
     put("cc", 30);
     put("dd", 20);
-    CHECK_INT(ys_shelf_trim("work", 4000), YS_OK);
+    CHECK_INT(ys_shelf_trim("work", 4 * ROOM), YS_OK);
     CHECK(is_there("aa") && is_there("bb") && is_there("cc") && is_there("dd"));
-    CHECK_INT(ys_shelf_trim("work", 2999), YS_OK);
+    CHECK_INT(ys_shelf_trim("work", 3 * BYTES - 1), YS_OK);
     CHECK(is_there("aa") && !is_there("bb") && !is_there("cc") && is_there("dd"));
-    struct filling filling = {.bytes = 1000};
+    struct filling filling = {.bytes = BYTES};
     struct ys_shelf_item item;
     REQUIRE(ys_shelf_take("work", "dd", fill, &filling, &item) == YS_OK); /* is now the latest used */
     ys_shelf_release(&item);
-    CHECK_INT(ys_shelf_trim("work", 1000), YS_OK);
+    CHECK_INT(ys_shelf_trim("work", ROOM), YS_OK);
     CHECK(!is_there("aa") && is_there("dd"));
     end();
 }
@@ -125,7 +232,7 @@ static void the_longest_unused_go_first(void)
 static void what_is_held_stays(void)
 {
     begin();
-    struct filling filling = {.bytes = 1000};
+    struct filling filling = {.bytes = BYTES};
     struct ys_shelf_item item;
     put("old", 100);
     REQUIRE(ys_shelf_take("work", "old", fill, &filling, &item) == YS_OK);
@@ -147,7 +254,7 @@ static pid_t hold_elsewhere(int *stop)
         return -1;
     pid_t pid = fork();
     if (pid == 0) {
-        struct filling filling = {.bytes = 1000};
+        struct filling filling = {.bytes = BYTES};
         struct ys_shelf_item item;
         close(until[1]);
         bool held = ys_shelf_take("work", "aa", fill, &filling, &item) == YS_OK;
@@ -179,16 +286,19 @@ static void what_another_process_holds_stays_until_it_ends(void)
     end();
 }
 
+/* Those without a lock are of earlier versions of yardstick. */
 static void what_was_left_half_made_goes(void)
 {
     begin();
     put("aa", 0);
     char *left = ys_format("%s/work/bb.12345", cache), *gone = ys_format("%s/work/cc.gone", cache);
-    CHECK(ys_fs_make_dirs(left) == YS_OK && ys_fs_make_dirs(gone) == YS_OK);
-    CHECK_INT(ys_shelf_trim("work", 1000), YS_OK);
-    CHECK(!ys_fs_exists(left) && !ys_fs_exists(gone) && is_there("aa"));
+    char *working = ys_format("%s/work/working-abcdef", cache);
+    CHECK(ys_fs_make_dirs(left) == YS_OK && ys_fs_make_dirs(gone) == YS_OK && ys_fs_make_dirs(working) == YS_OK);
+    CHECK_INT(ys_shelf_trim("work", ROOM), YS_OK);
+    CHECK(!ys_fs_exists(left) && !ys_fs_exists(gone) && !ys_fs_exists(working) && is_there("aa"));
     ys_free(left);
     ys_free(gone);
+    ys_free(working);
     end();
 }
 
@@ -227,7 +337,9 @@ static void a_cache_that_cannot_be_written_is_an_error(void)
     end();
 }
 
-TAP_MAIN(TAP_CASE(a_folder_is_filled_once), TAP_CASE(a_folder_that_cannot_be_filled_is_not_there),
+TAP_MAIN(TAP_CASE(a_folder_is_filled_once), TAP_CASE(a_damaged_folder_is_made_again),
+         TAP_CASE(a_folder_without_a_manifest_is_made_again), TAP_CASE(what_was_measured_with_is_not_made_again),
+         TAP_CASE(a_folder_has_the_mode_of_any_other), TAP_CASE(a_folder_that_cannot_be_filled_is_not_there),
          TAP_CASE(the_longest_unused_go_first), TAP_CASE(what_is_held_stays),
          TAP_CASE(what_another_process_holds_stays_until_it_ends), TAP_CASE(what_was_left_half_made_goes),
          TAP_CASE(nothing_is_removed_while_a_folder_is_made), TAP_CASE(a_cache_that_cannot_be_written_is_an_error))

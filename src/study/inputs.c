@@ -1,0 +1,42 @@
+#include "study/inputs.h"
+
+#include "base/sealed.h"
+
+enum { MOST_FOLDERS = 5 };
+
+/* The sealed folders of `inputs`; how many. */
+static size_t list(const struct ys_inputs *inputs, const char *folders[MOST_FOLDERS])
+{
+    const struct ys_agreement *agreement = inputs->agreement;
+    const char *all[MOST_FOLDERS] = {inputs->trial->data->folder, inputs->work->files.folder,
+                                     inputs->work->values.folder, agreement ? agreement->taught.files.folder : NULL,
+                                     agreement ? agreement->files.folder : NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < MOST_FOLDERS; i++)
+        if (all[i])
+            folders[count++] = all[i];
+    return count;
+}
+
+ys_status ys_inputs_check(const struct ys_inputs *inputs)
+{
+    const char *folders[MOST_FOLDERS];
+    size_t count = list(inputs, folders);
+    for (size_t i = 0; i < count; i++)
+        if (ys_sealed_check(folders[i]) == YS_EFORMAT)
+            return ys_fail(YS_EIO,
+                           "%s while it was in use: what was measured before is kept; %s yardstick resume (or the "
+                           "same command again) goes on",
+                           ys_error(),
+                           i == 0 && !inputs->trial->data->generated ? "once the data set was fetched again," : "now");
+    return YS_OK;
+}
+
+ys_status ys_inputs_use(const struct ys_inputs *inputs)
+{
+    const char *folders[MOST_FOLDERS];
+    size_t count = list(inputs, folders);
+    for (size_t i = 0; i < count; i++)
+        ys_sealed_use(folders[i]);
+    return ys_inputs_check(inputs);
+}

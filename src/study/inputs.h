@@ -1,0 +1,21 @@
+/* What one run reads from the cache: data, graph, order of batches, weights, and of same weights what they are compared
+ * with. It must be what it was while the run measures, and whatever was measured with it before. */
+#ifndef YS_STUDY_INPUTS_H
+#define YS_STUDY_INPUTS_H
+
+#include "study/agreement.h"
+
+struct ys_inputs {
+    const struct ys_trial *trial;
+    const struct ys_work *work;
+    const struct ys_agreement *agreement; /* NULL where nothing is predicted with common weights */
+};
+
+/** Before a run: compares the files with what they were, and notes that they are used, so that nothing makes them again
+ * in silence from now on. YS_EIO: something changed them after an earlier run, or just now. */
+ys_status ys_inputs_use(const struct ys_inputs *inputs) YS_MUST_CHECK;
+
+/** After it: whether they are so still. YS_EIO names the file. */
+ys_status ys_inputs_check(const struct ys_inputs *inputs) YS_MUST_CHECK;
+
+#endif
