@@ -96,7 +96,9 @@ static void cool_down(const struct ys_study *study)
     if (wait_s <= 0 || study->runs_done == 0)
         return;
     ys_progress("cooling down for %.0f s", wait_s);
-    (void)poll(&stop, 1, (int)(wait_s * 1000));
+    uint64_t until_ns = ys_time_ns() + (uint64_t)(wait_s * 1e9), now_ns;
+    while (!ys_stop_signal() && (now_ns = ys_time_ns()) < until_ns)
+        (void)poll(&stop, 1, (int)((until_ns - now_ns) / 1000000) + 1); /* SIGCONT ends it early */
 }
 
 static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
