@@ -9,9 +9,10 @@
 
 bool ys_fs_exists(const char *path);
 bool ys_fs_is_dir(const char *path);
-bool ys_fs_is_executable(const char *path);                  /* a regular file that this user may execute */
-ys_status ys_fs_make_dirs(const char *path) YS_MUST_CHECK;   /* as mkdir -p */
-ys_status ys_fs_remove_tree(const char *path) YS_MUST_CHECK; /* a missing path is fine; links are not followed */
+bool ys_fs_is_executable(const char *path);                /* a regular file that this user may execute */
+ys_status ys_fs_make_dirs(const char *path) YS_MUST_CHECK; /* as mkdir -p */
+/** Removes a file, or a folder of any depth; a missing path is fine, links are not followed. */
+ys_status ys_fs_remove_tree(const char *path) YS_MUST_CHECK;
 /** Reads a whole regular file of at most `limit_bytes`; a larger one is YS_EFORMAT. `buf` is appended to. */
 ys_status ys_fs_read(const char *path, size_t limit_bytes, struct ys_buf *buf) YS_MUST_CHECK;
 /** Writes under a temporary name in the same folder, syncs, then renames: readers see the old file or the new one. */
