@@ -309,3 +309,13 @@ char *ys_path_dir(const char *path)
         return ys_strdup(".");
     return slash == path ? ys_strdup("/") : ys_strndup(path, (size_t)(slash - path));
 }
+
+char *ys_path_real_below(const char *path, const char *folder)
+{
+    char real[PATH_MAX], top[PATH_MAX];
+    if (!realpath(path, real) || !realpath(folder, top))
+        return NULL;
+    size_t length = strlen(top);
+    bool is_below = strncmp(real, top, length) == 0 && (real[length] == '/' || strcmp(top, "/") == 0);
+    return is_below ? ys_strdup(real) : NULL;
+}

@@ -24,7 +24,9 @@ ys_status ys_fs_tree_size(const char *path, uint64_t *size_bytes) YS_MUST_CHECK;
 char *ys_path_join(const char *folder, const char *name); /* an absolute name stays as it is */
 char *ys_path_absolute(const char *path);                 /* against the current folder; need not exist */
 char *ys_path_dir(const char *path);                      /* before the last '/', "." without one */
-const char *ys_path_base(const char *path);               /* after the last '/'; borrowed */
+/** Where `path` really lies, links resolved, if that is below the folder `folder`; NULL too when it is not there. */
+char *ys_path_real_below(const char *path, const char *folder);
+const char *ys_path_base(const char *path); /* after the last '/'; borrowed */
 
 /** The folder of the running executable; borrowed, valid for the life of the process. */
 const char *ys_exe_dir(void);

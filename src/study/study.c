@@ -40,6 +40,13 @@ int ys_study_exit_code(const struct ys_study *study)
     return study->runs_done ? YS_EXIT_OK : YS_EXIT_NOTHING_RAN;
 }
 
+/* Whether it was the oracle that ended before its time, not the adapter. */
+static bool has_broken_off(const ys_json *proof)
+{
+    return strcmp(ys_json_get_text(proof, "verdict", ""), "none") == 0 && !ys_json_get(proof, "ended") &&
+           !ys_json_get_bool(proof, "lasting", true);
+}
+
 /* Proves each trial that can run; trials that share everything share the cached proof. */
 static ys_status prove_all(struct ys_study *study)
 {
@@ -58,6 +65,9 @@ static ys_status prove_all(struct ys_study *study)
             ys_log_warn("%s does not do the work that was asked for: %s", ys_json_get_text(trial->json, "id", ""),
                         ys_json_get_text(proof, "reason", "see the proof"));
         }
+        if (has_broken_off(proof))
+            ys_log_warn("%s is not proven: %s", ys_json_get_text(trial->json, "id", ""),
+                        ys_json_get_text(proof, "reason", "see the proof"));
         status = ys_store_proof_put(study->store, trial->id, proof);
         ys_json_free(proof);
     }
