@@ -127,6 +127,7 @@ static int spawn(const char *const *argv, const struct ys_child_options *options
             become(argv, options, write_fd, note[1], keeper, env);
         if (program < 0)
             report(note[1], NOT_STARTED, errno);
+        setsid();
         prctl(PR_SET_NAME, "yardstick-keep");
         keep(program, ends, note[1]);
     }

@@ -26,7 +26,6 @@ int ys_keep_begin(void)
     sigaddset(&ends, SIGCHLD);
     sigprocmask(SIG_SETMASK, &all, NULL);
     signal(SIGCHLD, SIG_DFL); /* ignored, as some parents leave it, children would vanish unseen */
-    setsid();
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
         return -1;
     return signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);

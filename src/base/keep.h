@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/** Makes the calling process, which has one thread, a keeper: it leads a session of its own, no signal but SIGKILL and
- * SIGSTOP reaches it, and orphans of its descendants become its children. Returns a descriptor that becomes readable
+/** Makes the calling process, which has one thread, a keeper: no signal but SIGKILL and SIGSTOP reaches it, and orphans
+ * of its descendants become its children. It should leave its session (setsid) once the child is made: the kernel may
+ * take the processor from it then, and the child should not wait for that. Returns a descriptor that becomes readable
  * when a child has ended; -1 with errno. */
 int ys_keep_begin(void);
 /** In a child that `keeper` has just made: a session of its own, signals as usual, SIGKILL when the keeper ends. False

@@ -190,6 +190,7 @@ int main(int argc, char **argv)
     if (argc < 5 || !hold(argv[3], ends))
         give_up(YS_LAUNCH_BAD_USE, 0);
     start(argv);
+    setsid();
     serve(ends);
     ys_keep_end_all(adapter);
     return 0;

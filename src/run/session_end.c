@@ -247,7 +247,6 @@ static void note_log(struct ys_session *session)
 static void note_end(struct ys_session *session)
 {
     struct ys_session_end *end = &session->end;
-    end->end_ns = ys_time_ns();
     if (!end->status)
         end->status = "ok";
     if (session->process.has_ended && session->process.ended_code == CLD_EXITED)
@@ -305,6 +304,7 @@ void ys_session_close(struct ys_session *session, struct ys_session_end *end)
             ys_session_look(session);
         is_gone = ys_session_reap(session);
     }
+    session->end.end_ns = ys_time_ns(); /* that the keeper goes too is no part of the run */
     ys_keeper_dismiss(&session->process, is_gone);
     if (session->has_log)
         note_log(session);
