@@ -1,6 +1,8 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/keep.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include <errno.h>
@@ -10,19 +12,24 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define MAX_OUTPUT_BYTES ((size_t)16 << 20)
-#define TICK_MS          20 /* between looks at a child that no descriptor announces (kernels before 5.3) */
 
 extern char **environ;
 
+/* What the keeper says, once. */
+struct report {
+    enum { NOT_STARTED = 1, ENDED } kind;
+    int value; /* an errno; the state that waitpid() gives */
+};
+
 struct child {
     const char *name;
-    pid_t pid;
-    int pid_fd;      /* readable once the child has ended; -1 without kernel support */
+    pid_t keeper;    /* our child, the program's parent */
+    int note_fd;     /* our end of a socket to it: it reports there, and takes its end for ours */
     int out_fd;      /* our end of its stdout; -1 after end of file */
     uint64_t end_ns; /* 0 without a limit */
     const struct ys_child_options *options;
@@ -59,20 +66,18 @@ static const char **merged_env(const char *const *over)
     return merged;
 }
 
-/** In the new process: becomes the program, or tells `failed_fd` the errno. Only what is safe after fork(). */
-static _Noreturn void become(const char *const *argv, const struct ys_child_options *options, int write_fd,
-                             int failed_fd, pid_t parent, const char **env)
+static _Noreturn void report(int note_fd, int kind, int value)
 {
-    static const int reset[] = {SIGPIPE, SIGINT, SIGTERM, SIGHUP}; /* ignored ones would stay so across exec */
-    sigset_t none;
-    setpgid(0, 0);
-    for (size_t i = 0; i < sizeof reset / sizeof *reset; i++)
-        signal(reset[i], SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    /* pip must not go on writing where the next yardstick will begin anew. */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
+    struct report said = {.kind = kind, .value = value};
+    ssize_t sent = send(note_fd, &said, sizeof said, MSG_NOSIGNAL);
+    _exit(sent == sizeof said ? 127 : 126);
+}
+
+/** In the new process: becomes the program. Only what is safe after fork(). */
+static _Noreturn void become(const char *const *argv, const struct ys_child_options *options, int write_fd, int note_fd,
+                             pid_t keeper, const char **env)
+{
+    if (!ys_keep_child(keeper))
         _exit(127);
     int in = open("/dev/null", O_RDONLY);
     bool ready = (in == STDIN_FILENO || (in > 0 && dup2(in, STDIN_FILENO) >= 0 && close(in) == 0)) &&
@@ -80,33 +85,63 @@ static _Noreturn void become(const char *const *argv, const struct ys_child_opti
                  (!options->folder || chdir(options->folder) == 0);
     if (ready) /* the C interface lacks the const that the function keeps */
         execvpe(argv[0], (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
-    int error = errno;
-    ssize_t told = write(failed_fd, &error, sizeof error);
-    _exit(told == sizeof error ? 127 : 126);
+    report(note_fd, NOT_STARTED, errno);
 }
 
-/** 0 or an errno; what goes wrong up to and with exec is known when it returns. */
-static int spawn(const char *const *argv, const struct ys_child_options *options, int write_fd, const char **env,
-                 pid_t *pid)
+/** The keeper's life, once it has started `program`: until that ends or yardstick does. Of yardstick's descriptors it
+ * goes on holding the locks: what it keeps works under them. */
+static _Noreturn void keep(pid_t program, int ends, int note_fd)
 {
-    int failed[2], error = 0;
-    pid_t parent = getpid();
-    if (pipe2(failed, O_CLOEXEC) != 0)
+    int kept[YS_LOCK_MOST_HELD + 2] = {note_fd, ends}, state = 0;
+    ys_keep_only(0, kept, 2 + ys_lock_held(kept + 2, YS_LOCK_MOST_HELD));
+    for (;;) {
+        struct pollfd sources[] = {{.fd = note_fd, .events = POLLIN}, {.fd = ends, .events = POLLIN}};
+        poll(sources, 2, -1);
+        if (sources[0].revents) { /* yardstick never says anything but its end */
+            ys_keep_end_all(program);
+            _exit(0);
+        }
+        ys_keep_hear(ends);
+        pid_t ended;
+        while ((ended = waitpid(-1, &state, WNOHANG)) > 0) {
+            if (ended != program)
+                continue;
+            ys_keep_end_all(0);
+            report(note_fd, ENDED, state);
+        }
+    }
+}
+
+/** 0 or an errno. */
+static int spawn(const char *const *argv, const struct ys_child_options *options, int write_fd, const char **env,
+                 struct child *child)
+{
+    int note[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, note) != 0)
         return errno;
-    *pid = fork();
-    if (*pid == 0)
-        become(argv, options, write_fd, failed[1], parent, env);
-    if (*pid < 0)
-        error = errno;
-    close(failed[1]);
-    ssize_t got = 0;
-    while (*pid > 0 && (got = read(failed[0], &error, sizeof error)) < 0 && errno == EINTR)
-        ;
-    close(failed[0]);
-    if (got == sizeof error)
-        while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
-            ;
+    child->keeper = fork();
+    if (child->keeper == 0) {
+        int ends = ys_keep_begin();
+        pid_t keeper = getpid(), program = ends >= 0 ? fork() : -1;
+        if (program == 0)
+            become(argv, options, write_fd, note[1], keeper, env);
+        if (program < 0)
+            report(note[1], NOT_STARTED, errno);
+        setsid();
+        prctl(PR_SET_NAME, "yardstick-keep");
+        keep(program, ends, note[1]);
+    }
+    int error = child->keeper < 0 ? errno : 0;
+    close(note[1]);
+    child->note_fd = note[0];
+    if (error)
+        close(note[0]);
     return error;
+}
+
+static ys_status fail_start(const char *name, int error)
+{
+    return ys_fail(error == ENOENT ? YS_ENOTFOUND : YS_EIO, "cannot start %s: %s", name, strerror(error));
 }
 
 static ys_status start(const char *const *argv, struct child *child)
@@ -122,16 +157,15 @@ static ys_status start(const char *const *argv, struct child *child)
         ys_free(env);
         return ys_fail(YS_EIO, "cannot start %s: no pipe: %s", argv[0], strerror(errno));
     }
-    int error = spawn(argv, options, ends[1], env, &child->pid);
+    int error = spawn(argv, options, ends[1], env, child);
     ys_free(env);
     close(ends[1]);
     if (error) {
         close(ends[0]);
-        return ys_fail(error == ENOENT ? YS_ENOTFOUND : YS_EIO, "cannot start %s: %s", argv[0], strerror(error));
+        return fail_start(argv[0], error);
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     child->out_fd = ends[0];
-    child->pid_fd = (int)syscall(SYS_pidfd_open, child->pid, 0);
     if (options->timeout_s > 0)
         child->end_ns = ys_time_ns() + (uint64_t)(fmin(options->timeout_s, 1e9) * 1e9);
     return YS_OK;
@@ -187,84 +221,81 @@ static ys_status read_available(struct child *child)
 /** Milliseconds that poll may sleep; 0 when the limit has passed. */
 static int sleep_ms(const struct child *child)
 {
-    int longest_ms = child->pid_fd >= 0 ? -1 : TICK_MS;
     if (child->end_ns == 0)
-        return longest_ms;
+        return -1;
     uint64_t now_ns = ys_time_ns();
     if (now_ns >= child->end_ns)
         return 0;
     uint64_t left_ms = (child->end_ns - now_ns) / 1000000 + 1;
-    if (left_ms > 1000000)
-        left_ms = 1000000;
-    return longest_ms >= 0 && (uint64_t)longest_ms < left_ms ? longest_ms : (int)left_ms;
+    return left_ms > 1000000 ? 1000000 : (int)left_ms;
 }
 
-/** Whether the child has ended; it stays a zombie, so that its number still names its process group. */
-static bool has_ended(const struct child *child)
+/** Takes the keeper's report: YS_OK with the program's state when it has ended. */
+static ys_status take_report(const struct child *child, int *state)
 {
-    siginfo_t info = {0};
-    return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+    struct report said;
+    ssize_t got;
+    while ((got = recv(child->note_fd, &said, sizeof said, 0)) < 0 && errno == EINTR)
+        continue;
+    if (got != sizeof said)
+        return ys_fail(YS_EIO, "the keeper of %s was ended by something else than yardstick, and %s with it",
+                       child->name, child->name);
+    if (said.kind == NOT_STARTED)
+        return fail_start(child->name, said.value);
+    *state = said.value;
+    return YS_OK;
 }
 
-/** Reads until the child has ended, its limit passed or the user asked to stop. */
-static ys_status follow(struct child *child)
+/** Reads until the program has ended, its limit passed or the user asked to stop. */
+static ys_status follow(struct child *child, int *state)
 {
     for (;;) {
         struct pollfd sources[] = {
             {.fd = child->out_fd, .events = POLLIN},
-            {.fd = child->pid_fd, .events = POLLIN},
+            {.fd = child->note_fd, .events = POLLIN},
             {.fd = ys_stop_fd(), .events = POLLIN},
         };
         if (poll(sources, 3, sleep_ms(child)) < 0 && errno != EINTR)
             return ys_fail(YS_EIO, "cannot wait for a child process: %s", strerror(errno));
         if (ys_stop_signal())
             return ys_stopped();
-        bool ended = has_ended(child); /* asked first: what it wrote before its end is then in the pipe */
+        if (sources[1].revents) { /* whoever could write has ended: all of it is in the pipe */
+            YS_TRY(take_report(child, state));
+            return read_available(child);
+        }
         YS_TRY(read_available(child));
-        if (ended)
-            return YS_OK;
         if (child->end_ns && ys_time_ns() >= child->end_ns)
             return ys_fail(YS_ETIMEOUT, "%s had not finished after %g s and was killed", child->name,
                            child->options->timeout_s);
     }
 }
 
-/** Kills what is left of the group, reaps the child and closes everything. */
-static ys_status finish(struct child *child, int *exit_code)
+/** Closes everything, which makes the keeper kill what is left, and waits for it. */
+static void finish(struct child *child)
 {
-    kill(-child->pid, SIGKILL);
-    int state;
-    pid_t reaped;
-    do
-        reaped = waitpid(child->pid, &state, 0);
-    while (reaped < 0 && errno == EINTR);
-    ys_status status = YS_OK;
-    if (reaped < 0)
-        status = ys_fail(YS_EIO, "cannot learn how a child process ended: %s", strerror(errno));
-    else if (exit_code)
-        *exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+    close(child->note_fd);
     if (child->out_fd >= 0)
         close(child->out_fd);
-    if (child->pid_fd >= 0)
-        close(child->pid_fd);
-    return status;
+    while (waitpid(child->keeper, NULL, 0) < 0 && errno == EINTR)
+        continue;
 }
 
 ys_status ys_child_run(const char *const *argv, const struct ys_child_options *options, struct ys_buf *output,
                        int *exit_code)
 {
     static const struct ys_child_options defaults;
-    struct child child = {.name = argv[0], .pid_fd = -1, .out_fd = -1, .output = output};
+    struct child child = {.name = argv[0], .note_fd = -1, .out_fd = -1, .output = output};
+    int state = 0;
     child.options = options ? options : &defaults;
     if (ys_stop_signal())
         return ys_stopped();
     YS_TRY(start(argv, &child));
-    ys_status status = follow(&child);
+    ys_status status = follow(&child, &state);
     if (status == YS_OK && child.line.size > 0)
         hand_over_line(&child);
     ys_buf_free(&child.line);
-    if (status == YS_OK)
-        return finish(&child, exit_code);
-    (void)!finish(&child, NULL);
+    finish(&child);
+    if (status == YS_OK && exit_code)
+        *exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
     return status;
 }

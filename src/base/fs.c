@@ -2,6 +2,7 @@
 #include "base/atomic_file.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WALK_DESCRIPTORS 32
+enum { WALK_DESCRIPTORS = 32, DEEPEST = 32 };
 
 bool ys_fs_exists(const char *path)
 {
@@ -61,21 +62,90 @@ ys_status ys_fs_make_dirs(const char *path)
     return status;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *position)
+/* A removal under way. What lies deeper than DEEPEST is first moved up into the tree's own folder, so that neither the
+ * length of a path nor the number of open folders limits how deep a tree may be. */
+struct removal {
+    const char *path;
+    int top_fd;
+    bool has_moved; /* there is more in the top folder than was listed */
+    unsigned moved;
+};
+
+static ys_status fail_remove(const struct removal *removal, const char *name)
 {
-    (void)info, (void)type, (void)position;
-    if (remove(path) == 0 || errno == ENOENT)
-        return 0;
-    return ys_fail(YS_EIO, "cannot remove %s: %s", path, strerror(errno));
+    return ys_fail(YS_EIO, "cannot remove %s below %s: %s", name, removal->path, strerror(errno));
+}
+
+static ys_status move_up(struct removal *removal, int fd, const char *name)
+{
+    char moved[64];
+    int result;
+    do {
+        snprintf(moved, sizeof moved, ".removed-%u", removal->moved++);
+        result = renameat(fd, name, removal->top_fd, moved);
+    } while (result != 0 && (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR)); /* the name is taken */
+    if (result != 0 && errno != ENOENT)
+        return fail_remove(removal, name);
+    removal->has_moved = true;
+    return YS_OK;
+}
+
+static ys_status empty_folder(struct removal *removal, int fd_taken, int depth);
+
+static ys_status remove_entry(struct removal *removal, int fd, const char *name, int depth)
+{
+    if (unlinkat(fd, name, 0) == 0 || errno == ENOENT)
+        return YS_OK;
+    if (errno != EISDIR && errno != EPERM) /* POSIX has EPERM for a folder */
+        return fail_remove(removal, name);
+    if (unlinkat(fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+        return YS_OK;
+    if (errno != ENOTEMPTY && errno != EEXIST)
+        return fail_remove(removal, name);
+    if (depth == DEEPEST)
+        return move_up(removal, fd, name);
+    int inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner < 0)
+        return errno == ENOENT ? YS_OK : fail_remove(removal, name);
+    YS_TRY(empty_folder(removal, inner, depth + 1));
+    return unlinkat(fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? YS_OK : fail_remove(removal, name);
+}
+
+static ys_status empty_folder(struct removal *removal, int fd_taken, int depth)
+{
+    ys_status status = YS_OK;
+    DIR *folder = fdopendir(fd_taken);
+    if (!folder) {
+        close(fd_taken);
+        return ys_fail(YS_EIO, "cannot list a folder below %s: %s", removal->path, strerror(errno));
+    }
+    for (struct dirent *entry; status == YS_OK && (entry = readdir(folder));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            status = remove_entry(removal, fd_taken, entry->d_name, depth);
+    closedir(folder);
+    return status;
 }
 
 ys_status ys_fs_remove_tree(const char *path)
 {
-    errno = 0;
-    int result = nftw(path, remove_entry, WALK_DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
-    if (result == 0 || (result == -1 && errno == ENOENT))
+    if (unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR)
         return YS_OK;
-    return result == YS_EIO ? YS_EIO : ys_fail(YS_EIO, "cannot remove %s: %s", path, strerror(errno));
+    if (errno != EISDIR && errno != EPERM)
+        return ys_fail(YS_EIO, "cannot remove %s: %s", path, strerror(errno));
+    struct removal removal = {.path = path, .has_moved = true};
+    removal.top_fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    ys_status status = YS_OK;
+    while (status == YS_OK && removal.has_moved && removal.top_fd >= 0) {
+        int again = openat(removal.top_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        removal.has_moved = false;
+        if (again >= 0)
+            status = empty_folder(&removal, again, 1);
+    }
+    if (removal.top_fd >= 0)
+        close(removal.top_fd);
+    if (status == YS_OK && rmdir(path) != 0 && errno != ENOENT)
+        status = ys_fail(YS_EIO, "cannot remove %s: %s", path, strerror(errno));
+    return status;
 }
 
 /** Waits until something can be read, the end included. */
@@ -272,4 +342,14 @@ char *ys_path_dir(const char *path)
     if (!slash)
         return ys_strdup(".");
     return slash == path ? ys_strdup("/") : ys_strndup(path, (size_t)(slash - path));
+}
+
+char *ys_path_real_below(const char *path, const char *folder)
+{
+    char real[PATH_MAX], top[PATH_MAX];
+    if (!realpath(path, real) || !realpath(folder, top))
+        return NULL;
+    size_t length = strlen(top);
+    bool is_below = strncmp(real, top, length) == 0 && (real[length] == '/' || strcmp(top, "/") == 0);
+    return is_below ? ys_strdup(real) : NULL;
 }

@@ -9,9 +9,10 @@
 
 bool ys_fs_exists(const char *path);
 bool ys_fs_is_dir(const char *path);
-bool ys_fs_is_executable(const char *path);                  /* a regular file that this user may execute */
-ys_status ys_fs_make_dirs(const char *path) YS_MUST_CHECK;   /* as mkdir -p */
-ys_status ys_fs_remove_tree(const char *path) YS_MUST_CHECK; /* a missing path is fine; links are not followed */
+bool ys_fs_is_executable(const char *path);                /* a regular file that this user may execute */
+ys_status ys_fs_make_dirs(const char *path) YS_MUST_CHECK; /* as mkdir -p */
+/** Removes a file, or a folder of any depth; a missing path is fine, links are not followed. */
+ys_status ys_fs_remove_tree(const char *path) YS_MUST_CHECK;
 /** Reads a whole regular file of at most `limit_bytes`; a larger one is YS_EFORMAT. `buf` is appended to. */
 ys_status ys_fs_read(const char *path, size_t limit_bytes, struct ys_buf *buf) YS_MUST_CHECK;
 /** The same for whatever can be read to its end, pipes and terminals too; `path` NULL is standard input. Waits for who
@@ -26,7 +27,9 @@ ys_status ys_fs_tree_size(const char *path, uint64_t *size_bytes) YS_MUST_CHECK;
 char *ys_path_join(const char *folder, const char *name); /* an absolute name stays as it is */
 char *ys_path_absolute(const char *path);                 /* against the current folder; need not exist */
 char *ys_path_dir(const char *path);                      /* before the last '/', "." without one */
-const char *ys_path_base(const char *path);               /* after the last '/'; borrowed */
+/** Where `path` really lies, links resolved, if that is below the folder `folder`; NULL too when it is not there. */
+char *ys_path_real_below(const char *path, const char *folder);
+const char *ys_path_base(const char *path); /* after the last '/'; borrowed */
 
 /** The folder of the running executable; borrowed, valid for the life of the process. */
 const char *ys_exe_dir(void);

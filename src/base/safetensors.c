@@ -36,7 +36,8 @@ struct entry {
 
 struct ys_safetensors {
     char *path;
-    const char *map;
+    const char *map; /* the whole file: mapped, or a copy in memory */
+    bool is_copy;
     size_t map_size;
     ys_json *header;
     struct entry *entries; /* in order of the data */
@@ -113,7 +114,37 @@ static bool shape_bytes(const struct ys_tensor *tensor, size_t *size_bytes)
     return true;
 }
 
-static ys_status map_file(struct ys_safetensors *file)
+static ys_status map_file(struct ys_safetensors *file, int fd, size_t size)
+{
+    void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        return ys_fail(YS_EIO, "cannot map %s: %s", file->path, strerror(errno));
+    file->map = map;
+    file->map_size = size;
+    return YS_OK;
+}
+
+static ys_status copy_file(struct ys_safetensors *file, int fd, size_t size)
+{
+    char *copy = ys_realloc(NULL, size, 1);
+    if (!copy)
+        return ys_out_of_memory();
+    file->map = copy;
+    file->map_size = size;
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(fd, copy + done, size - done, (off_t)done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return ys_fail(YS_EIO, "cannot read %s: %s", file->path, strerror(errno));
+        if (got == 0)
+            return ys_fail(YS_EFORMAT, "%s became shorter while it was read", file->path);
+        done += (size_t)got;
+    }
+    return YS_OK;
+}
+
+static ys_status take_file(struct ys_safetensors *file)
 {
     int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -127,15 +158,8 @@ static ys_status map_file(struct ys_safetensors *file)
     else if (info.st_size < LENGTH_BYTES)
         status = ys_fail(YS_EFORMAT, "%s: %lld bytes are too few for a safetensors file", file->path,
                          (long long)info.st_size);
-    if (status == YS_OK) {
-        void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map == MAP_FAILED) {
-            status = ys_fail(YS_EIO, "cannot map %s: %s", file->path, strerror(errno));
-        } else {
-            file->map = map;
-            file->map_size = (size_t)info.st_size;
-        }
-    }
+    if (status == YS_OK)
+        status = file->is_copy ? copy_file(file, fd, (size_t)info.st_size) : map_file(file, fd, (size_t)info.st_size);
     close(fd);
     return status;
 }
@@ -292,14 +316,15 @@ static ys_status read_entries(struct ys_safetensors *file, size_t data_bytes)
     return check_contiguous(file, data_bytes);
 }
 
-ys_status ys_safetensors_open(const char *path, struct ys_safetensors **file)
+static ys_status open_file(const char *path, bool is_copy, struct ys_safetensors **file)
 {
     struct ys_safetensors *opened = ys_alloc(1, sizeof *opened);
     if (!opened)
         return ys_out_of_memory();
     opened->path = ys_strdup(path);
+    opened->is_copy = is_copy;
     size_t header_bytes = 0, data_start = 0;
-    ys_status status = opened->path ? map_file(opened) : ys_out_of_memory();
+    ys_status status = opened->path ? take_file(opened) : ys_out_of_memory();
     if (status == YS_OK)
         status = read_header(opened, &header_bytes);
     if (status == YS_OK) {
@@ -315,6 +340,16 @@ ys_status ys_safetensors_open(const char *path, struct ys_safetensors **file)
     return status;
 }
 
+ys_status ys_safetensors_open(const char *path, struct ys_safetensors **file)
+{
+    return open_file(path, false, file);
+}
+
+ys_status ys_safetensors_load(const char *path, struct ys_safetensors **file)
+{
+    return open_file(path, true, file);
+}
+
 void ys_safetensors_close(struct ys_safetensors *file)
 {
     if (!file)
@@ -324,7 +359,9 @@ void ys_safetensors_close(struct ys_safetensors *file)
     ys_free(file->entries);
     ys_free(file->by_name);
     ys_json_free(file->header);
-    if (file->map)
+    if (file->is_copy)
+        ys_free((void *)(uintptr_t)file->map);
+    else if (file->map)
         munmap((void *)(uintptr_t)file->map, file->map_size);
     ys_free(file->path);
     ys_free(file);

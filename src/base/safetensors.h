@@ -31,9 +31,11 @@ size_t ys_tensor_count(const struct ys_tensor *tensor);
 double ys_tensor_value(const struct ys_tensor *tensor, size_t i);
 
 /* Reading: the file is mapped read-only; tensors point into the mapping (into a copy where the file
- * does not align them) until close. Order is that of the data. */
+ * does not align them) until close. Order is that of the data. Whoever makes a mapped file shorter ends the process. */
 struct ys_safetensors;
 ys_status ys_safetensors_open(const char *path, struct ys_safetensors **file) YS_MUST_CHECK;
+/** The same of a file that others may still change: it is read into memory as it is now. */
+ys_status ys_safetensors_load(const char *path, struct ys_safetensors **file) YS_MUST_CHECK;
 void ys_safetensors_close(struct ys_safetensors *file); /* NULL is fine */
 size_t ys_safetensors_count(const struct ys_safetensors *file);
 const struct ys_tensor *ys_safetensors_at(const struct ys_safetensors *file, size_t index);

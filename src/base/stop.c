@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t continued;
 static int wake_pipe[2] = {-1, -1}; /* written once by the handler, never read: it stays readable */
 
 static void on_signal(int number)
@@ -17,6 +19,12 @@ static void on_signal(int number)
         (void)written; /* the flag alone is enough for whoever does not poll */
     }
     errno = saved;
+}
+
+static void on_continue(int number)
+{
+    (void)number;
+    continued = continued < SIG_ATOMIC_MAX ? continued + 1 : 1;
 }
 
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
@@ -31,6 +39,9 @@ ys_status ys_stop_install(void)
         if (sigaction(numbers[i], NULL, &before) != 0 ||
             (before.sa_handler != SIG_IGN && sigaction(numbers[i], &action, NULL) != 0))
             return ys_fail(YS_EIO, "cannot handle signal %d: %s", numbers[i], strerror(errno));
+    action.sa_handler = on_continue;
+    if (sigaction(SIGCONT, &action, NULL) != 0)
+        return ys_fail(YS_EIO, "cannot handle signal %d: %s", SIGCONT, strerror(errno));
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     /* Both would kill where a failed write can be told: a reader that left, a limit on file sizes. */
     static const int ignored[] = {SIGPIPE, SIGXFSZ};
@@ -53,6 +64,11 @@ void ys_stop_release(int heeded)
 int ys_stop_signal(void)
 {
     return stop_signal;
+}
+
+int ys_stop_continued(void)
+{
+    return continued;
 }
 
 int ys_stop_fd(void)

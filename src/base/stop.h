@@ -14,6 +14,8 @@ void ys_stop_release(int heeded);
 int ys_stop_signal(void);
 /** A descriptor that polls readable once a signal came; -1 before install. Never read from it. */
 int ys_stop_fd(void);
+/** How often this program was told to go on (SIGCONT): it may have been stopped before. 0 before install. */
+int ys_stop_continued(void);
 /** The failure that every long operation returns when ys_stop_signal() is set. */
 ys_status ys_stopped(void);
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,8 +42,6 @@ struct ys_tree {
     char *root;
     bool is_this_machine, has_children_files, has_schedstat;
     pid_t top;
-    pid_t *ignore;
-    size_t ignore_count;
     struct process *items;
     size_t count, capacity;
     struct ys_tree_member *list;
@@ -58,13 +55,6 @@ struct ys_tree {
     uint64_t cpu_ns, switches; /* as last reported */
     struct ys_tree_peak peak;
 };
-
-ys_status ys_tree_adopt(void)
-{
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
-        return ys_fail(YS_EIO, "cannot become the parent of orphaned processes: %s", strerror(errno));
-    return YS_OK;
-}
 
 static size_t descriptor_budget(void)
 {
@@ -82,20 +72,16 @@ ys_status ys_tree_open(const struct ys_tree_options *options, struct ys_tree **t
     *made = (struct ys_tree){
         .root = ys_strdup(options->root ? options->root : ys_procfs_root()),
         .top = options->top,
-        .ignore = ys_alloc(options->ignore_count, sizeof *made->ignore),
-        .ignore_count = options->ignore_count,
         .loadavg_fd = -1,
         .newest = -1,
         .most_descriptors = descriptor_budget(),
         .tick_ns = 1000000000U / (uint64_t)sysconf(_SC_CLK_TCK),
         .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
     };
-    if (!made->root || !made->ignore) {
+    if (!made->root) {
         ys_tree_close(made);
         return ys_out_of_memory();
     }
-    if (options->ignore_count)
-        memcpy(made->ignore, options->ignore, options->ignore_count * sizeof *made->ignore);
     made->is_this_machine = !made->root[0];
     char path[YS_PROCFS_PATH], text[16];
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", made->top, made->top);
@@ -106,6 +92,11 @@ ys_status ys_tree_open(const struct ys_tree_options *options, struct ys_tree **t
         made->loadavg_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
     *tree = made;
     return YS_OK;
+}
+
+void ys_tree_set_top(struct ys_tree *tree, pid_t top)
+{
+    tree->top = top;
 }
 
 static void close_kept(struct ys_tree *tree, int *fd)
@@ -165,7 +156,6 @@ void ys_tree_close(struct ys_tree *tree)
         close(tree->loadavg_fd);
     ys_free(tree->items);
     ys_free(tree->list);
-    ys_free(tree->ignore);
     ys_free(tree->root);
     ys_free(tree);
 }
@@ -192,18 +182,10 @@ static bool read_process(const struct ys_tree *tree, struct process *process)
     return true;
 }
 
-static bool is_ignored(const struct ys_tree *tree, pid_t pid)
-{
-    for (size_t i = 0; i < tree->ignore_count; i++)
-        if (tree->ignore[i] == pid)
-            return true;
-    return false;
-}
-
-/** Makes `pid` a member unless it is one already, is ignored, or has gone. */
+/** Makes `pid` a member unless it is one already or has gone. */
 static ys_status add_process(struct ys_tree *tree, pid_t pid)
 {
-    if (pid <= 0 || pid == tree->top || is_ignored(tree, pid) || tree->count >= MOST_MEMBERS)
+    if (pid <= 0 || pid == tree->top || tree->count >= MOST_MEMBERS)
         return YS_OK;
     for (size_t i = 0; i < tree->count; i++) {
         if (tree->items[i].member.pid != pid)

@@ -1,9 +1,9 @@
 /* The process tree of a run, seen from outside through /proc.
  *
- * Members are all descendants of one process, the top (yardstick itself), save those that it is told to ignore. The top
- * must be a subreaper (ys_tree_adopt), so that a process whose parent ends stays a descendant. New members are found
- * from /proc/PID/task/TID/children, or by the parents of all processes where the kernel lacks these files; the search
- * is left out while the number of the machine's newest process (/proc/loadavg) has not changed, for then there is none.
+ * Members are all descendants of one process, the top: the keeper of a session (run/keeper.h), which is a subreaper, so
+ * that a process whose parent ends stays a descendant. New members are found from /proc/PID/task/TID/children, or by
+ * the parents of all processes where the kernel lacks these files; the search is left out while the number of the
+ * machine's newest process (/proc/loadavg) has not changed, for then there is none.
  *
  * A sample reads two kept-open descriptors a process and one a thread and allocates nothing unless new members came. */
 #ifndef YS_PROBE_TREE_H
@@ -18,10 +18,8 @@
 struct ys_tree;
 
 struct ys_tree_options {
-    const char *root;    /* as in probe/procfs.h; NULL for ys_procfs_root() */
-    pid_t top;           /* not a member itself */
-    const pid_t *ignore; /* children of the top that are no members, nor are theirs; may be NULL */
-    size_t ignore_count;
+    const char *root; /* as in probe/procfs.h; NULL for ys_procfs_root() */
+    pid_t top;        /* not a member itself, and what it uses is not counted */
 };
 
 /** One look at the whole tree. Ended members count in cpu_ns and switches alone. */
@@ -49,10 +47,9 @@ struct ys_tree_member {
     char state; /* as in struct ys_proc_stat */
 };
 
-/** Makes the calling process the one that orphaned descendants are given to. YS_EIO when the kernel refuses. */
-ys_status ys_tree_adopt(void) YS_MUST_CHECK;
-
 ys_status ys_tree_open(const struct ys_tree_options *options, struct ys_tree **tree) YS_MUST_CHECK;
+/** Another top, while there are no members yet: a process that began after ys_tree_open(). */
+void ys_tree_set_top(struct ys_tree *tree, pid_t top);
 void ys_tree_close(struct ys_tree *tree); /* NULL is fine */
 
 /** YS_OK also when there is no member. YS_ENOMEM. */

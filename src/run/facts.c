@@ -77,9 +77,10 @@ static ys_json *observed(const struct ys_run *run, const struct ys_session_end *
 static ys_json *harness(const struct ys_run *run, const struct ys_session_end *end)
 {
     ys_json *object = ys_json_object();
-    ys_json_set_int(object, "cpu_ns", (int64_t)(ys_run_own_cpu_ns() - run->own_cpu_ns));
+    ys_json_set_int(object, "cpu_ns", (int64_t)(ys_run_own_cpu_ns() - run->own_cpu_ns + end->keeper_ns));
     ys_json_set_int(object, "samples", (int64_t)end->peak.samples);
     ys_json_set_int(object, "lateness_max_ns", (int64_t)end->lateness_max_ns);
+    ys_json_set_real(object, "stopped_s", (double)end->stopped_ns * 1e-9);
     return object;
 }
 

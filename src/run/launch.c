@@ -2,20 +2,18 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "run/keeper.h"
 #include "run/launch_note.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -23,7 +21,9 @@ extern char **environ;
 enum { CLEAR_OF_TARGETS = 16 }; /* our descriptors are moved above those that the child's copies take */
 
 struct ends {
-    int channel[2], log[2], note[2]; /* [0] is ours */
+    int channel[2], log[2], note[2], taken[2]; /* [0] is ours */
+    int locks[YS_LOCK_MOST_HELD];              /* copies, for the keeper */
+    size_t lock_count;
 };
 
 static void close_if_open(int *fd)
@@ -39,10 +39,13 @@ static void close_ends(struct ends *ends, int from)
         close_if_open(&ends->channel[i]);
         close_if_open(&ends->log[i]);
         close_if_open(&ends->note[i]);
+        close_if_open(&ends->taken[i]);
     }
+    while (ends->lock_count > 0)
+        close_if_open(&ends->locks[--ends->lock_count]);
 }
 
-/** Moves a descriptor up so that dup2 onto 0 to 4 in the child cannot hit one that is still needed. */
+/** Moves a descriptor up so that dup2 onto 0 to 5 in the child cannot hit one that is still needed. */
 static bool move_up(int *fd)
 {
     int moved = fcntl(*fd, F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS);
@@ -53,13 +56,28 @@ static bool move_up(int *fd)
     return true;
 }
 
+static bool copy_locks(struct ends *ends)
+{
+    int held[YS_LOCK_MOST_HELD];
+    size_t count = ys_lock_held(held, YS_LOCK_MOST_HELD);
+    for (size_t i = 0; i < count; i++) {
+        int copy = fcntl(held[i], F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS);
+        if (copy < 0)
+            return false;
+        ends->locks[ends->lock_count++] = copy;
+    }
+    return true;
+}
+
 static ys_status open_ends(struct ends *ends)
 {
-    *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}};
+    *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, {0}, 0};
     bool is_open = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->channel) == 0 &&
-                   pipe2(ends->log, O_CLOEXEC) == 0 && pipe2(ends->note, O_CLOEXEC) == 0;
+                   pipe2(ends->log, O_CLOEXEC) == 0 && pipe2(ends->taken, O_CLOEXEC) == 0 &&
+                   socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->note) == 0;
     if (is_open)
-        is_open = move_up(&ends->channel[1]) && move_up(&ends->log[1]) && move_up(&ends->note[1]);
+        is_open = move_up(&ends->channel[1]) && move_up(&ends->log[1]) && move_up(&ends->note[1]) &&
+                  move_up(&ends->taken[1]) && copy_locks(ends);
     if (is_open && fcntl(ends->log[0], F_SETFL, O_NONBLOCK) == 0)
         return YS_OK;
     int error = errno;
@@ -106,20 +124,20 @@ static const char **merged_env(const char *const *over, const char *temporary)
     return merged;
 }
 
-/** "0,2,3", or "-" for no restriction. New string. */
-static char *cpu_list(const struct ys_launch *launch)
+/** "0,2,3", or "-" for none. New string. */
+static char *list_of(const int *numbers, size_t count)
 {
     struct ys_buf text = {0};
-    if (launch->cpu_count == 0)
+    if (count == 0)
         return ys_strdup("-");
-    for (size_t i = 0; i < launch->cpu_count; i++)
-        ys_buf_printf(&text, "%s%d", i ? "," : "", launch->cpus[i]);
+    for (size_t i = 0; i < count; i++)
+        ys_buf_printf(&text, "%s%d", i ? "," : "", numbers[i]);
     return ys_buf_take(&text);
 }
 
 /** The launcher's command line: pointers borrowed from the arguments, array owned. */
-static const char **launcher_argv(const struct ys_launch *launch, const char *program, const char *parent,
-                                  const char *cpus)
+static const char **launcher_argv(const struct ys_launch *launch, const char *program, const char *cpus,
+                                  const char *locks)
 {
     size_t count = 0;
     while (launch->argv[count])
@@ -128,9 +146,9 @@ static const char **launcher_argv(const struct ys_launch *launch, const char *pr
     if (!argv)
         return NULL;
     argv[0] = program;
-    argv[1] = parent;
-    argv[2] = launch->folder;
-    argv[3] = cpus;
+    argv[1] = launch->folder;
+    argv[2] = cpus;
+    argv[3] = locks;
     memcpy(argv + 4, launch->argv, count * sizeof *argv);
     return argv;
 }
@@ -145,9 +163,12 @@ static int spawn(const char *const *argv, const char *const *env, const struct e
     const int moves[][2] = {{ends->log[1], STDOUT_FILENO},
                             {ends->log[1], STDERR_FILENO},
                             {ends->channel[1], YS_LAUNCH_CHANNEL_FD},
-                            {ends->note[1], YS_LAUNCH_NOTE_FD}};
+                            {ends->note[1], YS_LAUNCH_NOTE_FD},
+                            {ends->taken[1], YS_LAUNCH_TAKEN_FD}};
     for (size_t i = 0; !error && i < sizeof moves / sizeof moves[0]; i++)
         error = posix_spawn_file_actions_adddup2(&actions, moves[i][0], moves[i][1]);
+    for (size_t i = 0; !error && i < ends->lock_count; i++) /* onto itself: it is not closed on exec */
+        error = posix_spawn_file_actions_adddup2(&actions, ends->locks[i], ends->locks[i]);
     if (!error) /* the C interface lacks the const that the function keeps */
         error =
             posix_spawn(pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
@@ -157,38 +178,29 @@ static int spawn(const char *const *argv, const char *const *env, const struct e
 
 static ys_status spawn_launcher(const struct ys_launch *launch, const struct ends *ends, pid_t *pid)
 {
-    char parent[16];
-    snprintf(parent, sizeof parent, "%d", getpid());
-    char *program = ys_find_support("yardstick-launch"), *cpus = cpu_list(launch);
+    char *program = ys_find_support("yardstick-launch"), *cpus = list_of(launch->cpus, launch->cpu_count);
     char *temporary = launch->temporary ? ys_format("TMPDIR=%s", launch->temporary) : NULL;
-    if (!program) {
-        ys_free(cpus);
-        ys_free(temporary);
-        return ys_fail(YS_EIO,
-                       "the program yardstick-launch is not found beside yardstick; build or install it again, or name "
-                       "its folder in YARDSTICK_BIN");
-    }
-    bool is_ready = cpus && (temporary || !launch->temporary);
-    const char **argv = is_ready ? launcher_argv(launch, program, parent, cpus) : NULL;
+    char *locks = list_of(ends->locks, ends->lock_count);
+    bool is_ready = cpus && locks && (temporary || !launch->temporary);
+    const char **argv = is_ready && program ? launcher_argv(launch, program, cpus, locks) : NULL;
     const char **env = argv ? merged_env(launch->env, temporary) : NULL;
     ys_status status = YS_OK;
     int error = env ? spawn(argv, env, ends, pid) : 0;
-    if (!env)
+    if (!program)
+        status =
+            ys_fail(YS_EIO, "the program yardstick-launch is not found beside yardstick; build or install it again, or "
+                            "name its folder in YARDSTICK_BIN");
+    else if (!env)
         status = ys_out_of_memory();
     else if (error)
         status = ys_fail(YS_EIO, "cannot start %s: %s", program, strerror(error));
     ys_free(env);
     ys_free(argv);
+    ys_free(locks);
     ys_free(cpus);
     ys_free(temporary);
     ys_free(program);
     return status;
-}
-
-static void reap(pid_t pid)
-{
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
 }
 
 static ys_status explain(const struct ys_launch *launch, struct ys_launch_note note)
@@ -211,66 +223,55 @@ static ys_status explain(const struct ys_launch *launch, struct ys_launch_note n
     }
 }
 
-/** Waits for the next note. 1: there is one; 0: end of notes; -1: the user asked to stop (asked when `may_stop`). */
-static int next_note(int fd, bool may_stop, struct ys_launch_note *note)
+/** Sleeps until there is something at `fd` or the user asks to stop. */
+static ys_status wait_for(int fd)
 {
     for (;;) {
-        struct pollfd sources[] = {{.fd = fd, .events = POLLIN},
-                                   {.fd = may_stop ? ys_stop_fd() : -1, .events = POLLIN}};
+        struct pollfd sources[] = {{.fd = fd, .events = POLLIN}, {.fd = ys_stop_fd(), .events = POLLIN}};
         if (poll(sources, 2, -1) < 0)
             continue;
-        if (sources[1].revents)
-            return -1;
-        ssize_t got = read(fd, note, sizeof *note); /* written whole: shorter than PIPE_BUF */
-        if (got == sizeof *note)
-            return 1;
-        if (got >= 0 || errno != EINTR)
-            return 0;
+        return sources[1].revents ? ys_stopped() : YS_OK;
     }
 }
 
-/** Follows the launcher until the adapter runs. Stopping waits until the adapter's number is known, lest it be lost. */
-static ys_status follow(const struct ys_launch *launch, int note_fd, pid_t launcher, struct ys_started *started)
+/** Waits until the adapter's program has taken over. `taken` tells us directly, so that the keeper's wakening is not
+ * waited for. */
+static ys_status follow(const struct ys_launch *launch, int taken, struct ys_started *started)
 {
     struct ys_launch_note note;
-    ys_status status = YS_OK;
-    int got;
-    while (status == YS_OK && (got = next_note(note_fd, started->pid > 0, &note)) != 0) {
-        if (got < 0)
-            status = ys_stopped();
-        else if (note.kind == YS_LAUNCH_STARTED)
-            started->pid = note.value;
-        else
-            status = explain(launch, note);
+    YS_TRY(wait_for(taken));
+    for (;;) { /* what went wrong was said before `taken` ended */
+        while (ys_keeper_take(started, &note)) {
+            if (note.kind == YS_LAUNCH_STARTED)
+                started->pid = note.value;
+            else if (note.kind != YS_LAUNCH_ENDED)
+                return explain(launch, note);
+        }
+        if (started->is_lost)
+            return ys_fail(YS_EIO, "yardstick-launch ended without starting %s", launch->argv[0]);
+        if (started->pid > 0)
+            return YS_OK;
+        YS_TRY(wait_for(started->note_fd));
     }
-    reap(launcher);
-    if (status == YS_OK && started->pid <= 0)
-        status = ys_fail(YS_EIO, "yardstick-launch ended without starting %s", launch->argv[0]);
-    if (status != YS_OK && started->pid > 0) {
-        kill(started->pid, SIGKILL);
-        reap(started->pid);
-    }
-    return status;
 }
 
 ys_status ys_launch_start(const struct ys_launch *launch, struct ys_started *started)
 {
     struct ends ends;
-    pid_t launcher = -1;
-    *started = (struct ys_started){.pid = -1, .pid_fd = -1, .channel_fd = -1, .log_fd = -1};
+    *started = YS_NOT_STARTED;
     YS_TRY(open_ends(&ends));
     started->exec_ns = ys_time_ns();
-    ys_status status = spawn_launcher(launch, &ends, &launcher);
+    ys_status status = spawn_launcher(launch, &ends, &started->keeper);
     close_ends(&ends, 1);
-    if (status == YS_OK)
-        status = follow(launch, ends.note[0], launcher, started);
-    close_if_open(&ends.note[0]);
-    if (status != YS_OK) {
-        close_ends(&ends, 0);
-        return status;
-    }
-    started->pid_fd = (int)syscall(SYS_pidfd_open, started->pid, 0);
+    started->note_fd = ends.note[0];
     started->channel_fd = ends.channel[0];
     started->log_fd = ends.log[0];
-    return YS_OK;
+    if (status == YS_OK)
+        status = follow(launch, ends.taken[0], started);
+    close_if_open(&ends.taken[0]);
+    if (status != YS_OK) {
+        ys_keeper_dismiss(started, true); /* it ends what it has started when the notes are closed */
+        started->pid = -1;
+    }
+    return status;
 }

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "stat/series.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,16 +30,23 @@ struct ys_launch {
 #define YS_LOG_LIMIT_BYTES ((size_t)4 << 20)
 #define YS_LOG_NAME        "adapter.log"
 
-/** A process that has begun. Descriptors belong to the caller. */
+/** An adapter that has begun, below its keeper (run/keeper.h), which ends it. */
 struct ys_started {
-    pid_t pid;
-    int pid_fd;       /* readable once it has ended; -1 where the kernel has none (before 5.3) */
+    pid_t pid;        /* the adapter's own process: a child of the keeper, which leads a session of its own */
+    pid_t keeper;     /* our child; top of the tree */
+    int note_fd;      /* readable when the keeper has something to say */
     int channel_fd;   /* our end of the channel: a stream socket */
-    int log_fd;       /* our end of its stdout and stderr: a pipe, non-blocking */
+    int log_fd;       /* our end of its stdout and stderr: a pipe, non-blocking; -1 once it is another's to close */
     uint64_t exec_ns; /* when starting it began */
+    bool has_ended;   /* the adapter's own process; as last heard */
+    int ended_code, ended_value; /* of waitid: CLD_EXITED and the exit code, or CLD_KILLED and the signal */
+    bool is_lost;                /* the keeper has ended, and nothing is known of what was below it */
 };
 
-/** Starts yardstick-launch and waits until the adapter's program has taken over or could not.
+#define YS_NOT_STARTED ((struct ys_started){.pid = -1, .keeper = -1, .note_fd = -1, .channel_fd = -1, .log_fd = -1})
+
+/** Starts yardstick-launch, which takes over the locks that yardstick holds (base/lock.h) as well, and waits until the
+ * adapter's program has taken over or could not.
  * YS_ENOTFOUND, YS_EINVAL: the program, its folder or its CPUs cannot be had (its fault, nothing is left running);
  * YS_EINTR; YS_EIO, YS_ENOMEM: a failure of yardstick's own, yardstick-launch missing among them. */
 ys_status ys_launch_start(const struct ys_launch *launch, struct ys_started *started) YS_MUST_CHECK;

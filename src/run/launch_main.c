@@ -1,61 +1,47 @@
-/* yardstick-launch: the tiny static program that becomes the adapter.
+/* yardstick-launch: the tiny static program that keeps a session: it starts the adapter and stays its parent.
+ *
+ *     yardstick-launch FOLDER CPUS LOCKS PROGRAM ARGUMENT...
+ *
+ * CPUS is a list of numbers or "-"; LOCKS a list of descriptors that it is to hold open for as long as it lives, or
+ * "-". Other descriptors: 0 to 2 as the adapter shall have them, 3 the channel, 4 the notes and 5 the pipe that says
+ * that the adapter's program has taken over (run/launch_note.h). Every other one is closed.
  *
  * The kernel hands a process's peak memory on to whatever it executes, and a process started from a large parent begins
- * with the parent's peak, with posix_spawn and vfork as with fork. So the adapter is a fresh copy of this program, of
- * some hundred kilobytes, made as a sibling (CLONE_PARENT): a direct child of yardstick, whose account with the kernel
- * starts at nothing.
+ * with the parent's peak, with posix_spawn and vfork as with fork. The adapter is a child of this program, of some
+ * hundred kilobytes, so that its account with the kernel starts at nothing.
  *
- *     yardstick-launch PARENT FOLDER CPUS PROGRAM ARGUMENT...
- *
- * PARENT is yardstick's process number, CPUS a list of numbers or "-". Descriptors: 0 to 2 as the adapter shall have
- * them, 3 the channel, 4 the notes (run/launch_note.h). Every other one is closed. */
+ * Whatever the adapter starts stays below this process, which lives until the last of it is gone: when yardstick says
+ * so by closing the notes, or is killed. Nobody is waited for but on yardstick's order: until then what has ended stays
+ * in /proc, where yardstick counts it. */
+#include "base/keep.h"
 #include "run/launch_note.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_CPUS = 8192, EXIT_NOT_EXECUTED = 127 };
+enum { MOST_CPUS = 8192, MOST_LOCKS = 4096, EXIT_NOT_EXECUTED = 127 };
 
-static void say(enum ys_launch_note_kind kind, int value)
+static pid_t adapter; /* 0 once it was waited for */
+static bool has_told; /* how the adapter ended */
+
+static void say(const struct ys_launch_note *note)
 {
-    struct ys_launch_note note = {.kind = (int32_t)kind, .value = value};
-    ssize_t written = write(YS_LAUNCH_NOTE_FD, &note, sizeof note);
-    (void)written; /* when nobody listens any more there is nobody to tell */
+    ssize_t sent = send(YS_LAUNCH_NOTE_FD, note, sizeof *note, MSG_NOSIGNAL);
+    (void)sent; /* when nobody listens any more there is nobody to tell */
 }
 
 static _Noreturn void give_up(enum ys_launch_note_kind kind, int value)
 {
-    say(kind, value);
+    say(&(struct ys_launch_note){.kind = (int32_t)kind, .value = value});
     _exit(EXIT_NOT_EXECUTED);
-}
-
-static void close_others(void)
-{
-    if (syscall(SYS_close_range, YS_LAUNCH_NOTE_FD + 1, ~0U, 0) == 0)
-        return;
-    struct rlimit limit; /* kernels before 5.9 */
-    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
-    for (int fd = YS_LAUNCH_NOTE_FD + 1; fd < end; fd++)
-        close(fd);
-}
-
-static void reset_signals(void)
-{
-    /* The kernel's own form of the structure, all zero: SIG_DFL, no flags. The C library would refuse the two numbers
-     * that it keeps for itself, and those are inherited as ignored like any other. */
-    static const unsigned long standard[8];
-    for (int number = 1; number <= 64; number++)
-        syscall(SYS_rt_sigaction, number, standard, NULL, sizeof(uint64_t));
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 static void bind_to(const char *list)
@@ -75,35 +61,137 @@ static void bind_to(const char *list)
         give_up(YS_LAUNCH_NO_CPUS, errno);
 }
 
-static _Noreturn void become(pid_t parent, const char *folder, const char *cpus, char **program)
+/* Keeps the descriptors of `list`, for this process alone, and `ends`; closes the others. */
+static bool hold(const char *list, int ends)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it ended before that took effect */
-        give_up(YS_LAUNCH_ORPHANED, 0);
-    setsid();
+    static int kept[MOST_LOCKS];
+    size_t count = 0;
+    kept[count++] = ends;
+    while (*list && strcmp(list, "-") != 0) {
+        char *end;
+        long fd = strtol(list, &end, 10);
+        if (end == list || fd <= YS_LAUNCH_TAKEN_FD || fd > INT32_MAX || count == MOST_LOCKS)
+            return false;
+        kept[count++] = (int)fd;
+        fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+        list = end + (*end == ',');
+    }
+    ys_keep_only(YS_LAUNCH_TAKEN_FD + 1, kept, count);
+    fcntl(YS_LAUNCH_NOTE_FD, F_SETFD, FD_CLOEXEC);
+    fcntl(YS_LAUNCH_TAKEN_FD, F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+static _Noreturn void become(pid_t keeper, const char *folder, const char *cpus, char **program)
+{
     static const struct rlimit no_core = {0, 0};
+    if (!ys_keep_child(keeper))
+        _exit(EXIT_NOT_EXECUTED);
     setrlimit(RLIMIT_CORE, &no_core);
     bind_to(cpus);
     if (chdir(folder) != 0)
         give_up(YS_LAUNCH_NO_FOLDER, errno);
-    fcntl(YS_LAUNCH_NOTE_FD, F_SETFD, FD_CLOEXEC);
     execvp(program[0], program);
     give_up(YS_LAUNCH_NO_EXEC, errno);
 }
 
+static void start(char **argv)
+{
+    pid_t keeper = getpid(), made = fork();
+    if (made == 0)
+        become(keeper, argv[1], argv[2], argv + 4);
+    if (made < 0)
+        give_up(YS_LAUNCH_NO_PROCESS, errno);
+    close(YS_LAUNCH_TAKEN_FD);
+    for (int fd = 0; fd < YS_LAUNCH_NOTE_FD; fd++) /* the adapter's: yardstick waits for their end */
+        close(fd);
+    adapter = made;
+    say(&(struct ys_launch_note){.kind = YS_LAUNCH_STARTED, .value = made});
+}
+
+static void tell_end(int code, int value)
+{
+    if (!has_told)
+        say(&(struct ys_launch_note){.kind = YS_LAUNCH_ENDED, .code = code, .value = value});
+    has_told = true;
+}
+
+static void look_for_end(void)
+{
+    siginfo_t info = {0};
+    if (adapter && waitid(P_PID, (id_t)adapter, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0)
+        tell_end(info.si_code, info.si_status);
+}
+
+static uint64_t span_ns(struct timeval span)
+{
+    return (uint64_t)span.tv_sec * 1000000000U + (uint64_t)span.tv_usec * 1000U;
+}
+
+static void book(struct ys_launch_account *account, const struct rusage *usage)
+{
+    uint64_t peak_bytes = (uint64_t)usage->ru_maxrss * 1024;
+    account->user_ns += span_ns(usage->ru_utime);
+    account->system_ns += span_ns(usage->ru_stime);
+    account->voluntary_switches += (uint64_t)usage->ru_nvcsw;
+    account->involuntary_switches += (uint64_t)usage->ru_nivcsw;
+    if (peak_bytes > account->peak_bytes)
+        account->peak_bytes = peak_bytes;
+}
+
+static void reap(void)
+{
+    struct ys_launch_note note = {.kind = YS_LAUNCH_REAPED};
+    struct rusage usage;
+    pid_t ended;
+    int state;
+    while ((ended = wait4(-1, &state, WNOHANG, &usage)) > 0) {
+        book(&note.account, &usage);
+        if (ended != adapter)
+            continue;
+        adapter = 0;
+        if (WIFEXITED(state))
+            tell_end(CLD_EXITED, WEXITSTATUS(state));
+        else
+            tell_end(CLD_KILLED, WTERMSIG(state));
+    }
+    note.value = ended == 0; /* else there is no child, so no descendant either */
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        note.account.keeper_ns = span_ns(usage.ru_utime) + span_ns(usage.ru_stime);
+    say(&note);
+}
+
+/* Does what yardstick orders, until it is there no more. */
+static void serve(int ends)
+{
+    struct ys_launch_order order;
+    for (;;) {
+        struct pollfd sources[] = {{.fd = YS_LAUNCH_NOTE_FD, .events = POLLIN}, {.fd = ends, .events = POLLIN}};
+        poll(sources, 2, -1);
+        if (sources[1].revents) {
+            ys_keep_hear(ends);
+            look_for_end();
+        }
+        if (!sources[0].revents)
+            continue;
+        if (recv(YS_LAUNCH_NOTE_FD, &order, sizeof order, MSG_DONTWAIT) != sizeof order)
+            return;
+        if (order.kind == YS_LAUNCH_KILL)
+            ys_keep_kill(adapter);
+        reap();
+    }
+}
+
 int main(int argc, char **argv)
 {
-    char *end = NULL;
-    long parent = argc >= 5 ? strtol(argv[1], &end, 10) : 0;
-    if (parent <= 0 || *end)
-        give_up(YS_LAUNCH_BAD_USE, 0);
-    close_others();
-    reset_signals();
-    long process = syscall(SYS_clone, (unsigned long)(CLONE_PARENT | SIGCHLD), 0, 0, 0, 0);
-    if (process < 0)
+    int ends = ys_keep_begin();
+    if (ends < 0)
         give_up(YS_LAUNCH_NO_PROCESS, errno);
-    if (process == 0)
-        become((pid_t)parent, argv[2], argv[3], argv + 4);
-    say(YS_LAUNCH_STARTED, (int)process);
+    if (argc < 5 || !hold(argv[3], ends))
+        give_up(YS_LAUNCH_BAD_USE, 0);
+    start(argv);
+    setsid();
+    serve(ends);
+    ys_keep_end_all(adapter);
     return 0;
 }

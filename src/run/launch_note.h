@@ -1,5 +1,8 @@
-/* What yardstick-launch tells yardstick on its note descriptor: a few fixed-size records, then end of file once the
- * adapter's program has taken over. Both are built together; this is no public format. */
+/* What yardstick and the keeper of a session, yardstick-launch, say to one another: records of a fixed size over a
+ * socket that keeps them apart (SOCK_SEQPACKET). Both are built together; this is no public format.
+ *
+ * The end of file on the keeper's side means that yardstick has gone: everything below the keeper is then killed. On
+ * yardstick's side it means that the keeper has gone. */
 #ifndef YS_RUN_LAUNCH_NOTE_H
 #define YS_RUN_LAUNCH_NOTE_H
 
@@ -12,14 +15,33 @@ enum ys_launch_note_kind {
     YS_LAUNCH_NO_FOLDER,   /* value: errno; the folder could not be entered */
     YS_LAUNCH_NO_EXEC,     /* value: errno; the program could not be executed */
     YS_LAUNCH_BAD_USE,     /* its own command line was not understood */
-    YS_LAUNCH_ORPHANED,    /* yardstick had ended before the adapter began */
+    YS_LAUNCH_ENDED,  /* the adapter's own process has; code, value: of waitid, CLD_EXITED and the exit code, ... */
+    YS_LAUNCH_REAPED, /* the answer to an order. value: 1 while there are processes left, else 0 */
+};
+
+enum ys_launch_order_kind {
+    YS_LAUNCH_REAP = 1, /* wait for every child that has ended */
+    YS_LAUNCH_KILL,     /* the same, after SIGKILL for every child */
+};
+
+struct ys_launch_order {
+    int32_t kind;
+};
+
+/** What the kernel says of the processes that were waited for, those included that these had waited for. */
+struct ys_launch_account {
+    uint64_t user_ns, system_ns, voluntary_switches, involuntary_switches;
+    uint64_t peak_bytes; /* resident, of the largest process */
+    uint64_t keeper_ns;  /* processor time of the keeper itself, all its life */
 };
 
 struct ys_launch_note {
-    int32_t kind, value;
+    int32_t kind, value, code;
+    struct ys_launch_account account; /* of YS_LAUNCH_REAPED: since the last one, keeper_ns apart */
 };
 
-/* Descriptors of the launcher and, for the first four, of the adapter. */
-enum { YS_LAUNCH_CHANNEL_FD = 3, YS_LAUNCH_NOTE_FD = 4 };
+/* Descriptors of the keeper; locks come after them. The first four are the adapter's too. YS_LAUNCH_TAKEN_FD is a pipe
+ * whose end of file says that the adapter's program has taken over, or could not: then there is a note as well. */
+enum { YS_LAUNCH_CHANNEL_FD = 3, YS_LAUNCH_NOTE_FD = 4, YS_LAUNCH_TAKEN_FD = 5 };
 
 #endif

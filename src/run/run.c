@@ -79,6 +79,23 @@ static ys_status train(struct ys_run *run, int64_t to, int64_t block)
     return YS_OK;
 }
 
+/** That `saved` tells of the file that was asked for, which is the adapter's own: no link to another's. */
+static ys_status check_saved(struct ys_run *run, const ys_json *saved, const char *name, const char *path)
+{
+    struct stat file;
+    int64_t size = ys_json_get_int(saved, "bytes", -1);
+    const char *said = ys_json_get_text(saved, "path", "");
+    if (strcmp(said, path) != 0)
+        return ys_session_fail(run->session, "protocol_error", "it was asked to save %s and says that it saved %s",
+                               path, said);
+    if (lstat(path, &file) != 0 || !S_ISREG(file.st_mode))
+        return ys_session_fail(run->session, "protocol_error", "it said \"saved\" and there is no file %s", name);
+    if (size != (int64_t)file.st_size)
+        return ys_session_fail(run->session, "protocol_error", "it said that %s has %" PRId64 " bytes; it has %" PRId64,
+                               name, size, (int64_t)file.st_size);
+    return YS_OK;
+}
+
 /** Has the weights written to `name` in the run's folder. */
 static ys_status save(struct ys_run *run, const char *name)
 {
@@ -91,16 +108,8 @@ static ys_status save(struct ys_run *run, const char *name)
         return ys_out_of_memory();
     }
     ys_status status = ys_session_request(run->session, message, NULL, NULL, &reply);
-    struct stat file;
-    if (status == YS_OK) {
-        int64_t size = ys_json_get_int(reply, "bytes", -1);
-        if (stat(path, &file) != 0 || !S_ISREG(file.st_mode))
-            status = ys_session_fail(run->session, "protocol_error", "it said \"saved\" and there is no file %s", name);
-        else if (size != (int64_t)file.st_size)
-            status = ys_session_fail(run->session, "protocol_error",
-                                     "it said that %s has %" PRId64 " bytes; it has %" PRId64, name, size,
-                                     (int64_t)file.st_size);
-    }
+    if (status == YS_OK)
+        status = check_saved(run, reply, name, path);
     ys_json_free(reply);
     ys_free(path);
     return status;

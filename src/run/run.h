@@ -25,7 +25,8 @@ struct ys_run_spec {
  *
  * facts: {"status", "stage", "exit_code", "signal", "message", "log_tail", "warnings": [..], "times", "hello": {..},
  * "opened": {..}, "usage", "observed", "weights" (file in the run's folder), "checkpoints": [{"step", "path"}],
- * "steps_done", "round", "harness": {"cpu_ns", "samples", "lateness_max_ns"}, "disturbance": {..} (probe/host.h)}
+ * "steps_done", "round", "harness": {"cpu_ns" (its keeper's included), "samples", "lateness_max_ns", "stopped_s"},
+ * "disturbance": {..} (probe/host.h)}
  *
  * times: {"exec_ns", "hello_ns" (answered), "open_ns" (asked), "opened_ns", "train_ns", "trained_ns" (in mode "infer":
  * "infer_ns", "inferred_ns"), "save_ns", "saved_ns", "bye_ns", "end_ns" (the last process waited for), "pauses":

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/size.h"
 #include "base/stop.h"
+#include "run/message.h"
 #include "run/session_internal.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define TEMPORARY_PREFIX "yardstick-run-"
 
 enum { PROTOCOL = 1, RESERVED_SECONDS = 3600, MOST_RESERVED = 1 << 20 };
 
@@ -64,26 +67,24 @@ static ys_status make_temporary(struct ys_session *session)
 {
     const char *set = getenv("TMPDIR");
     char *parent = ys_path_absolute(set && *set ? set : "/tmp");
-    char *path = parent ? ys_format("%s/yardstick-XXXXXX", parent) : NULL;
-    ys_free(parent);
-    if (!path)
+    if (!parent)
         return ys_out_of_memory();
-    if (!mkdtemp(path)) {
-        ys_status status = ys_fail(YS_EIO, "cannot make a temporary folder %s: %m; name another place in TMPDIR", path);
-        ys_free(path);
-        return status;
-    }
-    session->temporary = path;
-    session->launch.temporary = path;
-    return YS_OK;
+    ys_working_sweep(parent, TEMPORARY_PREFIX, NULL);
+    ys_status status = ys_working_make(parent, TEMPORARY_PREFIX, &session->temporary);
+    if (status != YS_OK && status != YS_ENOMEM && status != YS_EINTR)
+        status = ys_fail_in(status, "no place for temporary files (name another in TMPDIR)");
+    ys_free(parent);
+    session->launch.temporary = session->temporary.path;
+    return status;
 }
 
 /** Everything that needs memory, before the adapter begins. */
 static ys_status prepare(const struct ys_launch *launch, struct ys_session *session)
 {
-    struct ys_tree_options options = {.top = getpid()};
+    struct ys_tree_options options = {.top = getpid()}; /* until there is a keeper: its /proc is like ours */
     session->launch = *launch;
-    session->process = (struct ys_started){.pid = -1, .pid_fd = -1, .channel_fd = -1, .log_fd = -1};
+    session->process = YS_NOT_STARTED;
+    session->temporary.lock = YS_LOCK_NONE;
     session->log.pipe_fd = -1;
     session->wall_limit_ns = UINT64_MAX;
     session->stall_span_ns = span_ns(launch->stall_limit_s);
@@ -98,7 +99,6 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     snprintf(session->end.stage, sizeof session->end.stage, "start");
     if (!session->end.warnings || !session->program)
         return ys_out_of_memory();
-    YS_TRY(ys_tree_adopt());
     YS_TRY(ys_tree_open(&options, &session->tree));
     YS_TRY(reserve_samples(launch));
     YS_TRY(make_temporary(session));
@@ -114,12 +114,17 @@ static ys_status start(struct ys_session *session)
         return ys_out_of_memory();
     ys_status status = ys_launch_start(launch, &session->process);
     session->end.exec_ns = session->process.exec_ns;
-    if (status == YS_OK)
+    if (status == YS_OK) {
+        ys_tree_set_top(session->tree, session->process.keeper);
         status = ys_log_file_open(&session->log, session->process.log_fd, path,
                                   launch->log_limit_bytes ? launch->log_limit_bytes : YS_LOG_LIMIT_BYTES);
+    }
     ys_free(path);
     YS_TRY(status);
+    session->process.log_fd = -1; /* the log's, which closes it */
     session->has_log = true;
+    session->continued = ys_stop_continued();
+    ys_session_wake(session);
     session->next_sample_ns = session->process.exec_ns + session->period_ns;
     if (launch->run_time_limit_s > 0)
         session->wall_limit_ns = session->process.exec_ns + span_ns(launch->run_time_limit_s);
@@ -179,6 +184,12 @@ const ys_json *ys_session_hello(const struct ys_session *session)
     return session->end.hello;
 }
 
+static bool is_due(const char *type, const struct answer *expected, bool takes_parts)
+{
+    return !expected || strcmp(type, "error") == 0 || strcmp(type, expected->reply) == 0 ||
+           (takes_parts && expected->part && strcmp(type, expected->part) == 0);
+}
+
 /** One message has come; where it is the answer, *reply owns it. `expected` NULL: any is. */
 static ys_status handle(struct ys_session *session, ys_json *message, const struct answer *expected,
                         ys_session_on_message on_message, void *context, ys_json **reply)
@@ -186,6 +197,10 @@ static ys_status handle(struct ys_session *session, ys_json *message, const stru
     const char *type = ys_json_get_text(message, "type", "");
     session->heard_ns = ys_time_ns();
     ys_status status = YS_OK;
+    if (is_due(type, expected, on_message != NULL) && ys_message_check(message) != YS_OK) {
+        ys_json_free(message);
+        return ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
+    }
     if (!expected) {
         *reply = message;
         return YS_OK;
@@ -224,6 +239,7 @@ static ys_status handle(struct ys_session *session, ys_json *message, const stru
 static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
 {
     uint64_t now_ns = ys_time_ns();
+    ys_session_wake(session);
     if (ys_stop_signal()) {
         ys_stopped();
         return ys_session_set_failure(session, YS_EINTR, "cancelled", ys_strdup(ys_error()));
@@ -276,6 +292,7 @@ static ys_status take_message(struct ys_session *session, ys_json **message)
     return ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
 }
 
+/** Nothing is judged before what has come is read: yardstick itself may have been stopped. */
 static ys_status wait_answer(struct ys_session *session, const struct answer *expected,
                              ys_session_on_message on_message, void *context, ys_json **reply)
 {
@@ -284,20 +301,19 @@ static ys_status wait_answer(struct ys_session *session, const struct answer *ex
         bool was_silenced = session->is_silenced, had_ended = ys_session_check_ended(session);
         ys_json *message;
         YS_TRY(take_message(session, &message));
-        if (message) {
+        const bool has_come = message != NULL;
+        if (has_come) {
             YS_TRY(handle(session, message, expected, on_message, context, reply));
             if (*reply)
                 return YS_OK;
-            ys_session_wait(session, 0, true,
-                            true); /* samples and limits are kept up with however fast messages come */
-        } else if (had_ended) {    /* asked before the channel was: nothing more can come */
+        } else if (had_ended) { /* asked before the channel was: nothing more can come */
             return ys_session_ended_early(session);
-        } else {
-            if (session->is_silenced && !was_silenced)
-                silenced_ns = ys_time_ns();
-            ys_session_wait(session, next_limit(session, silenced_ns), true, true);
+        } else if (session->is_silenced && !was_silenced) {
+            silenced_ns = ys_time_ns();
         }
         YS_TRY(check_limits(session, silenced_ns));
+        /* Samples are kept up with however fast messages come. */
+        ys_session_wait(session, has_come ? 0 : next_limit(session, silenced_ns), true, true);
     }
 }
 
@@ -307,7 +323,8 @@ static ys_status ask(struct ys_session *session, ys_json *message_taken, const s
     const char *type = ys_json_get_text(message_taken, "type", "");
     if (strcmp(type, "hello") != 0)
         snprintf(session->end.stage, sizeof session->end.stage, "%s", type);
-    session->heard_ns = ys_time_ns();
+    ys_session_wake(session);
+    session->heard_ns = session->awake_ns;
     ys_status status = ys_channel_send(session->channel, message_taken);
     ys_json_free(message_taken);
     if (status == YS_ENOMEM)

@@ -2,7 +2,9 @@
  * out, answers come in; meanwhile the log is drained, the tree sampled and every limit watched, all in one loop of one
  * thread.
  *
- * One session at a time may exist in a process: what the adapter leaves behind is found as "all our descendants". */
+ * What belongs to it is what descends from its keeper (run/keeper.h): nothing else is counted, killed or waited for,
+ * and several sessions can exist beside one another. The locks that yardstick holds when it begins (base/lock.h) stay
+ * taken until the last of its processes is gone, also when yardstick is killed. */
 #ifndef YS_RUN_SESSION_H
 #define YS_RUN_SESSION_H
 
@@ -33,6 +35,8 @@ struct ys_session_end {
         unwaited_ns; /* CPU time that was seen in samples and is missing above, for want of a process that waited */
     struct ys_tree_peak peak; /* peak.samples is 0 when nothing was sampled; peak.rss_bytes is known even then */
     uint64_t lateness_max_ns; /* of a sample behind its time */
+    uint64_t keeper_ns;       /* CPU time of the keeper, which is yardstick's own and not in the sums above */
+    uint64_t stopped_ns;      /* for so long yardstick itself did not run: it was stopped, or the machine was */
 };
 void ys_session_end_fini(struct ys_session_end *end);
 

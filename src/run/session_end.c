@@ -1,22 +1,16 @@
 /* How a session fails, and how it ends. */
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/fs.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "run/session_internal.h"
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 /* What ends by itself once the adapter has (helpers that see their pipe close) gets this long, then it is killed. */
 static const uint64_t LEFTOVER_GRACE_NS = 250000000;
@@ -88,10 +82,15 @@ void ys_session_warn(struct ys_session *session, const char *format, ...)
 ys_status ys_session_ended_early(struct ys_session *session)
 {
     const char *program = session->program;
-    int value = session->ended_value;
-    if (session->ended_code == CLD_EXITED && value == 0)
+    int value = session->process.ended_value;
+    if (session->process.is_lost)
+        return ys_session_fail(session, "killed",
+                               "the keeper of %s (yardstick-launch) was ended by something else than yardstick, and %s "
+                               "with it",
+                               program, program);
+    if (session->process.ended_code == CLD_EXITED && value == 0)
         return ys_session_fail(session, "protocol_error", "%s ended (exit code 0) without an answer", program);
-    if (session->ended_code == CLD_EXITED)
+    if (session->process.ended_code == CLD_EXITED)
         return ys_session_fail(session, "crashed", "%s ended with exit code %d", program, value);
     if (value != SIGKILL)
         return ys_session_fail(session, "crashed", "%s was ended by signal %d (%s)", program, value, strsignal(value));
@@ -103,45 +102,27 @@ ys_status ys_session_ended_early(struct ys_session *session)
     return ys_session_fail(session, "killed", "%s was killed (signal 9) by something else than yardstick", program);
 }
 
-static void book(struct ys_session *session, const struct rusage *usage)
+static void book(struct ys_session *session, const struct ys_launch_account *account)
 {
     struct ys_session_end *end = &session->end;
-    end->user_ns += (uint64_t)usage->ru_utime.tv_sec * 1000000000U + (uint64_t)usage->ru_utime.tv_usec * 1000U;
-    end->system_ns += (uint64_t)usage->ru_stime.tv_sec * 1000000000U + (uint64_t)usage->ru_stime.tv_usec * 1000U;
-    end->voluntary_switches += (uint64_t)usage->ru_nvcsw;
-    end->involuntary_switches += (uint64_t)usage->ru_nivcsw;
-    uint64_t peak_bytes = (uint64_t)usage->ru_maxrss * 1024;
-    if (peak_bytes > end->peak.process_bytes)
-        end->peak.process_bytes = peak_bytes;
-    if (peak_bytes > end->peak.rss_bytes)
-        end->peak.rss_bytes = peak_bytes;
+    end->user_ns += account->user_ns;
+    end->system_ns += account->system_ns;
+    end->voluntary_switches += account->voluntary_switches;
+    end->involuntary_switches += account->involuntary_switches;
+    end->keeper_ns = account->keeper_ns;
+    if (account->peak_bytes > end->peak.process_bytes)
+        end->peak.process_bytes = account->peak_bytes;
+    if (account->peak_bytes > end->peak.rss_bytes)
+        end->peak.rss_bytes = account->peak_bytes;
 }
 
-/** Waits for every ended process among `members` that is ours to wait for. Returns how many members are left. */
-static size_t reap_ended(struct ys_session *session, const struct ys_tree_member *members, size_t count)
+/** Has the keeper wait for what has ended, and kill the rest when `is_deadly`. True when nothing is left. */
+static bool sweep(struct ys_session *session, bool is_deadly)
 {
-    size_t left = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct rusage usage;
-        if (members[i].parent == getpid() && wait4(members[i].pid, NULL, WNOHANG, &usage) == members[i].pid)
-            book(session, &usage);
-        else
-            left++;
-    }
-    return left;
-}
-
-/** Lists the tree, waits for what has ended, kills the rest when `is_deadly`. Returns how many processes are left. */
-static size_t sweep(struct ys_session *session, bool is_deadly, size_t *killed)
-{
-    const struct ys_tree_member *members;
-    size_t count = 0;
-    if (ys_tree_list(session->tree, &members, &count) != YS_OK)
-        return 1; /* no memory at the moment: try again */
-    for (size_t i = 0; is_deadly && i < count; i++)
-        if (members[i].state != 'Z' && kill(members[i].pid, SIGKILL) == 0)
-            ++*killed;
-    return reap_ended(session, members, count);
+    struct ys_launch_account account = {0};
+    bool is_empty = ys_keeper_reap(&session->process, is_deadly, &account);
+    book(session, &account);
+    return is_empty;
 }
 
 static void pause_ns(uint64_t span_ns)
@@ -151,12 +132,10 @@ static void pause_ns(uint64_t span_ns)
 }
 
 /** Sweeps until nothing is left or `until_ns` has passed; false in the latter case. */
-static bool sweep_until(struct ys_session *session, uint64_t until_ns, bool is_deadly, size_t *killed)
+static bool sweep_until(struct ys_session *session, uint64_t until_ns, bool is_deadly)
 {
     for (uint64_t span_ns = 200000;; span_ns = span_ns < 10000000 ? 2 * span_ns : span_ns) {
-        /* Reaping can make orphans ours, so only a look that finds nobody at all ends it. */
-        size_t before = *killed;
-        if (sweep(session, is_deadly, killed) == 0 && sweep(session, is_deadly, killed) == 0 && *killed == before)
+        if (sweep(session, is_deadly))
             return true;
         if (session->has_log)
             ys_log_file_drain(&session->log);
@@ -176,28 +155,63 @@ static size_t count_living(struct ys_session *session)
     return living;
 }
 
-void ys_session_reap(struct ys_session *session)
+/** The keeper has been killed, and others have inherited what was below it. The adapter went with it; what of the rest
+ * was seen in samples is known by open descriptors, which never come to mean another process. */
+static void kill_known(struct ys_session *session)
 {
-    size_t killed = 0;
-    bool is_gone = false;
-    if (!session->has_failed || session->is_obedient)
-        is_gone = sweep_until(session, ys_time_ns() + LEFTOVER_GRACE_NS, false, &killed);
+    uint64_t until_ns = ys_time_ns() + LEFTOVER_GRACE_NS;
+    for (size_t living = 1; living > 0 && ys_time_ns() < until_ns;) {
+        const struct ys_tree_member *members;
+        size_t count = 0;
+        living = 0;
+        (void)!ys_tree_list(session->tree, &members, &count);
+        for (size_t i = 0; i < count; i++)
+            living += members[i].state != 'Z' && kill(members[i].pid, SIGKILL) == 0;
+        if (living > 0)
+            pause_ns(1000000);
+    }
+    ys_session_warn(session, "processor time and memory of %s are not known in full: its keeper was killed",
+                    session->program);
+}
+
+bool ys_session_reap(struct ys_session *session)
+{
+    const struct ys_started *process = &session->process;
+    bool is_gone = process->is_lost;
+    if (!is_gone && (!session->has_failed || session->is_obedient))
+        is_gone = sweep_until(session, ys_time_ns() + LEFTOVER_GRACE_NS, false);
     if (!is_gone) {
-        size_t left = session->has_ended ? count_living(session) : 0;
+        size_t left = process->has_ended ? count_living(session) : 0;
         if (left > 0)
             ys_session_warn(session, "%zu process%s left behind by %s and killed", left, left == 1 ? " was" : "es were",
                             session->program);
-        is_gone = sweep_until(session, ys_time_ns() + KILL_PATIENCE_NS, true, &killed);
+        is_gone = sweep_until(session, ys_time_ns() + KILL_PATIENCE_NS, true);
     }
     if (!is_gone)
         ys_session_warn(session, "processes of %s are left that could not be killed", session->program);
+    if (process->is_lost)
+        kill_known(session);
+    return is_gone;
+}
+
+/** Nothing may have been said that nobody asked for. */
+static void check_silence(struct ys_session *session)
+{
+    ys_json *message = NULL;
+    ys_status status = session->is_silenced ? YS_ETIMEOUT : ys_channel_receive(session->channel, 0, &message);
+    if (status == YS_OK)
+        ys_session_fail(session, "protocol_error", "a message \"%s\" where none was due",
+                        ys_json_get_text(message, "type", ""));
+    else if (status == YS_EPROTOCOL && !ys_channel_eof(session->channel))
+        ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
+    ys_json_free(message);
 }
 
 /** Says `bye` and waits for the adapter to end. */
 static void part(struct ys_session *session)
 {
     double grace_s = session->launch.stop_grace_s > 0 ? session->launch.stop_grace_s : YS_STOP_GRACE_S;
-    ys_json *bye = ys_json_object(), *ignored;
+    ys_json *bye = ys_json_object();
     ys_json_set_string(bye, "type", "bye");
     ys_session_look(session);
     if (!session->has_failed)
@@ -210,13 +224,13 @@ static void part(struct ys_session *session)
         ys_session_wait(session, until_ns, false, session->has_failed);
     if (session->has_failed)
         return;
-    while (ys_channel_receive(session->channel, 0, &ignored) == YS_OK)
-        ys_json_free(ignored);
-    if (!session->has_ended)
+    if (!session->process.has_ended)
         ys_session_fail(session, "stalled", "%s had not ended %g s after bye and was killed", session->program,
                         grace_s);
-    else if (session->ended_code != CLD_EXITED || session->ended_value != 0)
+    else if (session->process.ended_code != CLD_EXITED || session->process.ended_value != 0)
         ys_session_ended_early(session);
+    else
+        check_silence(session);
 }
 
 static void note_log(struct ys_session *session)
@@ -233,14 +247,19 @@ static void note_log(struct ys_session *session)
 static void note_end(struct ys_session *session)
 {
     struct ys_session_end *end = &session->end;
-    end->end_ns = ys_time_ns();
     if (!end->status)
         end->status = "ok";
-    if (session->has_ended && session->ended_code == CLD_EXITED)
-        end->exit_code = session->ended_value;
-    else if (session->has_ended)
-        end->signal = session->ended_value;
-    const struct ys_tree_peak *sampled = ys_tree_peak(session->tree);
+    if (session->process.has_ended && session->process.ended_code == CLD_EXITED)
+        end->exit_code = session->process.ended_value;
+    else if (session->process.has_ended)
+        end->signal = session->process.ended_value;
+    if (end->stopped_ns)
+        ys_session_warn(session,
+                        "yardstick itself was stopped for %.1f s during this run: wall_s and the phase that it fell "
+                        "into contain that time, and nothing was sampled meanwhile",
+                        (double)end->stopped_ns * 1e-9);
+    static const struct ys_tree_peak none;
+    const struct ys_tree_peak *sampled = session->tree ? ys_tree_peak(session->tree) : &none;
     struct ys_tree_peak waited = end->peak;
     char span[32];
     end->peak = *sampled;
@@ -261,16 +280,8 @@ static void note_end(struct ys_session *session)
 static void free_session(struct ys_session *session)
 {
     ys_channel_close(session->channel);
-    if (session->process.channel_fd >= 0)
-        close(session->process.channel_fd);
-    if (session->process.pid_fd >= 0)
-        close(session->process.pid_fd);
-    if (!session->has_log && session->process.log_fd >= 0)
-        close(session->process.log_fd);
     ys_tree_close(session->tree);
-    if (session->temporary && ys_fs_remove_tree(session->temporary) != YS_OK)
-        ys_log_warn("%s", ys_error());
-    ys_free(session->temporary);
+    ys_working_remove(&session->temporary);
     ys_free(session->program);
     ys_free(session);
 }
@@ -282,6 +293,7 @@ void ys_session_close(struct ys_session *session, struct ys_session_end *end)
             *end = (struct ys_session_end){.exit_code = -1};
         return;
     }
+    bool is_gone = true;
     if (session->process.pid > 0) {
         bool is_welcome = !session->has_failed || session->is_obedient;
         if (is_welcome && !ys_session_check_ended(session))
@@ -290,18 +302,13 @@ void ys_session_close(struct ys_session *session, struct ys_session_end *end)
             ys_session_ended_early(session);
         else
             ys_session_look(session);
-        ys_session_check_ended(session);
-        ys_session_reap(session);
-        /* Killed by the sweep: how it ended is known only now, and is ours to say. */
-        if (!session->has_ended) {
-            session->has_ended = true;
-            session->ended_code = CLD_KILLED;
-            session->ended_value = SIGKILL;
-        }
+        is_gone = ys_session_reap(session);
     }
+    session->end.end_ns = ys_time_ns(); /* that the keeper goes too is no part of the run */
+    ys_keeper_dismiss(&session->process, is_gone);
     if (session->has_log)
         note_log(session);
-    if (session->tree && session->end.warnings)
+    if (session->end.warnings)
         note_end(session);
     if (end)
         *end = session->end;

@@ -2,16 +2,18 @@
 #ifndef YS_RUN_SESSION_INTERNAL_H
 #define YS_RUN_SESSION_INTERNAL_H
 
+#include "base/working.h"
 #include "probe/host.h"
 #include "protocol/channel.h"
+#include "run/keeper.h"
 #include "run/log_file.h"
 #include "run/session.h"
 #include <stdbool.h>
 
 struct ys_session {
-    struct ys_launch launch; /* its pointers are the caller's and are used in open alone, `samples` excepted */
-    char *program;           /* the adapter's file name, for messages */
-    char *temporary; /* the adapter's TMPDIR, removed when all of its processes have gone; NULL before it is made */
+    struct ys_launch launch;     /* its pointers are the caller's and are used in open alone, `samples` excepted */
+    char *program;               /* the adapter's file name, for messages */
+    struct ys_working temporary; /* the adapter's TMPDIR, removed when all of its processes have gone */
     struct ys_started process;
     struct ys_channel *channel;
     struct ys_log_file log;
@@ -21,12 +23,14 @@ struct ys_session {
     uint64_t stall_span_ns; /* 0 for none */
     uint64_t period_ns;     /* between samples; 0 for none */
     uint64_t next_sample_ns;
-    uint64_t heard_ns;              /* when the adapter last said something, or was last asked something */
+    uint64_t heard_ns; /* when the adapter last said something, or was last asked something; later by the time that
+                          yardstick itself was stopped since */
+    uint64_t awake_ns; /* when yardstick was last known to run */
+    uint64_t wake_ns;  /* when it meant to run again, at the latest */
+    int continued;     /* ys_stop_continued() as last seen */
     uint64_t sampled_cpu_ns;        /* of the last sample */
     uint64_t sampled_rss_bytes;     /* likewise */
-    bool has_ended;                 /* the adapter's own process: a zombie, or reaped */
     bool is_silenced;               /* the channel has come to its end */
-    int ended_code, ended_value;    /* of waitid: CLD_EXITED and the exit code, or CLD_KILLED and the signal */
     struct ys_host_counters before; /* as it was before the adapter began */
     bool has_failed, is_obedient;   /* obedient: it failed by saying so, and still listens */
     ys_status failure;
@@ -41,7 +45,7 @@ void ys_session_warn(struct ys_session *session, const char *format, ...) YS_PRI
 /** The run status word equal to `text` that an adapter may answer as an error's code; NULL when there is none. */
 const char *ys_session_error_word(const char *text);
 
-/** Notes whether the adapter's own process has ended; it is left to be waited for. */
+/** Whether the adapter's own process has ended, as the keeper says; it is left to be waited for. */
 bool ys_session_check_ended(struct ys_session *session);
 /** Books the failure that the end of the adapter's process is, in the middle of `stage`. */
 ys_status ys_session_ended_early(struct ys_session *session);
@@ -50,7 +54,11 @@ ys_status ys_session_ended_early(struct ys_session *session);
  * whether a message wakes it; `watch_stop`: whether the user's wish to stop does. */
 void ys_session_wait(struct ys_session *session, uint64_t until_ns, bool watch_channel, bool watch_stop);
 
-/** Kills what is left of the tree, waits for every process of it and sums up what the kernel says of them. */
-void ys_session_reap(struct ys_session *session);
+/** Says that yardstick was busy with something else until now: that was no stop, unless a signal says so. */
+void ys_session_wake(struct ys_session *session);
+
+/** Has what is left of the tree killed, every process of it waited for and sums up what the kernel says of them. False
+ * when some could not be killed. */
+bool ys_session_reap(struct ys_session *session);
 
 #endif

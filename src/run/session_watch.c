@@ -6,13 +6,13 @@
 #include "probe/procfs.h"
 #include "probe/threads.h"
 #include "run/session_internal.h"
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
-#include <sys/wait.h>
 
-/* Without a descriptor that announces the end of a process (kernels before 5.3) it is asked for this often. */
-static const uint64_t TICK_NS = 20000000;
+/* A sleep is no longer than this, so that it shows from when on yardstick was stopped. */
+static const uint64_t LONGEST_SLEEP_NS = 250000000;
+/* Later than this after the time at which it meant to wake, yardstick was stopped, if it was also told to continue;
+ * else (a frozen container, a machine that slept) after the longer one, which no busy machine reaches. */
+static const uint64_t CONTINUED_SLACK_NS = 20000000, STOPPED_SLACK_NS = 2000000000;
 
 static void add(struct ys_session *session, const char *name, uint64_t value)
 {
@@ -41,14 +41,14 @@ static void take_sample(struct ys_session *session)
 
 void ys_session_look(struct ys_session *session)
 {
-    if (session->period_ns && !session->has_ended)
+    if (session->period_ns && !session->process.has_ended)
         take_sample(session);
 }
 
 static void sample_if_due(struct ys_session *session)
 {
     uint64_t now_ns = ys_time_ns();
-    if (!session->period_ns || session->has_ended || now_ns < session->next_sample_ns)
+    if (!session->period_ns || session->process.has_ended || now_ns < session->next_sample_ns)
         return;
     uint64_t late_ns = now_ns - session->next_sample_ns;
     if (late_ns > session->end.lateness_max_ns)
@@ -60,15 +60,31 @@ static void sample_if_due(struct ys_session *session)
 
 bool ys_session_check_ended(struct ys_session *session)
 {
-    siginfo_t info = {0};
-    if (session->has_ended)
-        return true;
-    if (waitid(P_PID, (id_t)session->process.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
-        session->has_ended = true;
-        session->ended_code = info.si_code;
-        session->ended_value = info.si_status;
-    }
-    return session->has_ended;
+    ys_keeper_listen(&session->process);
+    return session->process.has_ended;
+}
+
+/** Notes that yardstick itself did not run for a time: it was stopped (Ctrl-Z, SIGSTOP), or the machine was. The
+ * adapter worked on meanwhile and is not to blame for what yardstick did not hear. */
+static void look_for_stop(struct ys_session *session)
+{
+    uint64_t now_ns = ys_time_ns(), stopped_ns = 0;
+    int continued = ys_stop_continued();
+    if (continued != session->continued && now_ns > session->wake_ns + CONTINUED_SLACK_NS)
+        stopped_ns = now_ns - session->awake_ns;
+    else if (now_ns > session->wake_ns + STOPPED_SLACK_NS)
+        stopped_ns = now_ns - session->wake_ns;
+    session->end.stopped_ns += stopped_ns;
+    session->heard_ns += stopped_ns;
+    session->continued = continued;
+    session->awake_ns = session->wake_ns = now_ns;
+}
+
+void ys_session_wake(struct ys_session *session)
+{
+    if (ys_stop_continued() != session->continued)
+        look_for_stop(session);
+    session->awake_ns = session->wake_ns = ys_time_ns();
 }
 
 void ys_session_wait(struct ys_session *session, uint64_t until_ns, bool watch_channel, bool watch_stop)
@@ -76,21 +92,24 @@ void ys_session_wait(struct ys_session *session, uint64_t until_ns, bool watch_c
     bool is_watched = watch_channel && !session->is_silenced;
     struct pollfd sources[] = {
         {.fd = is_watched ? session->process.channel_fd : -1, .events = POLLIN},
-        {.fd = session->has_ended ? -1 : session->process.pid_fd, .events = POLLIN},
+        {.fd = session->process.has_ended ? -1 : session->process.note_fd, .events = POLLIN},
         {.fd = session->log.pipe_fd, .events = POLLIN},
         {.fd = watch_stop ? ys_stop_fd() : -1, .events = POLLIN},
     };
-    uint64_t now_ns = ys_time_ns();
-    if (session->period_ns && !session->has_ended && session->next_sample_ns < until_ns)
+    look_for_stop(session);
+    uint64_t now_ns = session->awake_ns;
+    if (session->period_ns && !session->process.has_ended && session->next_sample_ns < until_ns)
         until_ns = session->next_sample_ns;
-    if (session->process.pid_fd < 0 && until_ns > now_ns + TICK_NS)
-        until_ns = now_ns + TICK_NS;
+    if (until_ns > now_ns + LONGEST_SLEEP_NS)
+        until_ns = now_ns + LONGEST_SLEEP_NS;
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000U), .tv_nsec = (long)(left_ns % 1000000000U)};
-    ppoll(sources, sizeof sources / sizeof sources[0], until_ns == UINT64_MAX ? NULL : &left, NULL);
+    session->wake_ns = now_ns + left_ns;
+    ppoll(sources, sizeof sources / sizeof sources[0], &left, NULL);
+    look_for_stop(session);
     if (sources[2].revents)
         ys_log_file_drain(&session->log);
-    if (sources[1].revents || session->process.pid_fd < 0)
+    if (sources[1].revents)
         ys_session_check_ended(session);
     sample_if_due(session);
 }

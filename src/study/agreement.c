@@ -165,14 +165,28 @@ struct asking {
     const struct ys_trial *trial;
     const struct ys_work *work;
     const struct ys_agreement *agreement; /* its paths lie in the folder that is being filled */
+    ys_json **failure;                    /* facts of a run, where the built-in engine broke off; the caller's */
 };
 
-/* A reference that fails is a failure of yardstick. */
+/* A reference that breaks off (killed for want of memory, say) fails the run that needs it, and nothing else: YS_EIO
+ * with facts of a run that never began. */
 static ys_status ask_reference(const struct asking *asking, const ys_json *plan, struct answers *answers)
 {
     YS_TRY(ask(asking->study->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, answers));
-    return answers->reason ? ys_fail(YS_EINTERNAL, "the built-in engine's own prediction ended as %s", answers->reason)
-                           : YS_OK;
+    if (!answers->reason)
+        return YS_OK;
+    ys_status status = ys_fail(YS_EIO, "the built-in engine's own prediction ended as %s", answers->reason);
+    ys_json *facts = ys_json_object();
+    answers->reason[strcspn(answers->reason, ":")] = 0;
+    ys_json_set_string(facts, "status", answers->reason);
+    ys_json_set_string(facts, "stage", "start");
+    ys_json_set(facts, "warnings", ys_json_array());
+    if (ys_json_set_string(facts, "message", ys_error()) != YS_OK) {
+        ys_json_free(facts);
+        return ys_out_of_memory();
+    }
+    *asking->failure = facts;
+    return status;
 }
 
 static int64_t tap_width(const struct ys_tap *tap)
@@ -298,16 +312,24 @@ static ys_status open_all(const struct asking *asking, uint64_t seed, struct ys_
     if (agreement->taught.failure)
         return YS_OK;
     YS_TRY(key_of(asking, key));
-    YS_TRY(ys_work_shelve(key, fill, (void *)(uintptr_t)asking, &agreement->files));
-    return name_files(agreement, agreement->files.folder);
+    ys_status status = ys_work_shelve(key, fill, (void *)(uintptr_t)asking, &agreement->files);
+    if (status == YS_EIO && *asking->failure) {
+        agreement->taught.failure = *asking->failure;
+        *asking->failure = NULL;
+        return YS_OK;
+    }
+    return status == YS_OK ? name_files(agreement, agreement->files.folder) : status;
 }
 
 ys_status ys_agreement_open(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
                             uint64_t seed, struct ys_agreement *agreement)
 {
-    const struct asking asking = {.study = study, .trial = trial, .work = work, .agreement = agreement};
+    ys_json *failure = NULL;
+    const struct asking asking = {
+        .study = study, .trial = trial, .work = work, .agreement = agreement, .failure = &failure};
     *agreement = (struct ys_agreement){0};
     ys_status status = open_all(&asking, seed, agreement);
+    ys_json_free(failure);
     if (status != YS_OK)
         ys_agreement_fini(agreement);
     return status;

@@ -17,8 +17,8 @@ struct ys_agreement {
     char *logits_path, *layers_path; /* `logits` F64 [rows, classes]; `layers` F64 [tap rows, all values of a row] */
 };
 
-/** Trains the weights and asks the references, where the cache has them not. Where training failed as a run can,
- * `taught.failure` says so and nothing else is set. */
+/** Trains the weights and asks the references, where the cache has them not. Where the built-in engine failed in either
+ * as a run can, `taught.failure` says so and nothing else is to be used. */
 ys_status ys_agreement_open(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
                             uint64_t seed, struct ys_agreement *agreement) YS_MUST_CHECK;
 void ys_agreement_fini(struct ys_agreement *agreement); /* a zeroed one is fine */

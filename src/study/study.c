@@ -39,6 +39,13 @@ int ys_study_exit_code(const struct ys_study *study)
     return study->runs_before + study->runs_done > 0 && !study->lacking ? YS_EXIT_OK : YS_EXIT_NOTHING_RAN;
 }
 
+/* Whether it was the oracle that ended before its time, not the adapter. */
+static bool has_broken_off(const ys_json *proof)
+{
+    return strcmp(ys_json_get_text(proof, "verdict", ""), "none") == 0 && !ys_json_get(proof, "ended") &&
+           !ys_json_get_bool(proof, "lasting", true);
+}
+
 ys_status ys_study_prove_all(struct ys_study *study)
 {
     uint64_t start_ns = ys_time_ns();
@@ -56,6 +63,9 @@ ys_status ys_study_prove_all(struct ys_study *study)
             ys_log_warn("%s does not do the work that was asked for: %s", ys_json_get_text(trial->json, "id", ""),
                         ys_json_get_text(proof, "reason", "see the proof"));
         }
+        if (has_broken_off(proof))
+            ys_log_warn("%s is not proven: %s", ys_json_get_text(trial->json, "id", ""),
+                        ys_json_get_text(proof, "reason", "see the proof"));
         status = ys_store_proof_put(study->store, trial->id, proof);
         ys_json_free(proof);
     }
@@ -97,7 +107,9 @@ static void cool_down(const struct ys_study *study)
     if (wait_s <= 0 || study->runs_done == 0)
         return;
     ys_progress("cooling down for %s", ys_span_text(wait_s, span, sizeof span));
-    (void)poll(&stop, 1, (int)ceil(wait_s * 1000));
+    uint64_t until_ns = ys_time_ns() + (uint64_t)(wait_s * 1e9), now_ns;
+    while (!ys_stop_signal() && (now_ns = ys_time_ns()) < until_ns)
+        (void)poll(&stop, 1, (int)((until_ns - now_ns) / 1000000) + 1); /* SIGCONT ends it early */
 }
 
 static ys_status run_round(struct ys_study *study, int64_t round, int attempt)

@@ -4,6 +4,7 @@
 #include "framework/model_file.h"
 #include "verify/conduct_session.h"
 #include "verify/error.h"
+#include "verify/evidence.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static ys_status ask_tensors(struct keeper *k, ys_json *message, struct ys_safet
 {
     ys_json *reply = NULL;
     YS_TRY(ys_manners_need(&k->m, message, &reply));
-    if (reply && ys_safetensors_open(ys_json_get_text(reply, "path", ""), file) != YS_OK)
+    if (reply && ys_evidence_open(ys_json_get_text(reply, "path", ""), k->m.conduct->folder, false, file) != YS_OK)
         k->m.trouble = ys_strdup(ys_error());
     ys_json_free(reply);
     return YS_OK;
@@ -92,7 +93,6 @@ static ys_status compare_nearly(const struct ys_graph *graph, const struct ys_sa
     return YS_OK;
 }
 
-/* step keeps its name for all its files: what was there is opened, so it stays while it is needed. */
 static ys_status ask_first(struct keeper *k, bool trains)
 {
     struct ys_worst worst;
@@ -101,7 +101,7 @@ static ys_status ask_first(struct keeper *k, bool trains)
     YS_TRY(ask_tensors(k, step(trains ? STEPS : 0), &k->stepped));
     YS_TRY(ask_tensors(k, ys_manners_pass("forward", 0), &k->logits));
     YS_TRY(ys_manners_need(&k->m, save(k->saved), NULL));
-    if (!k->m.trouble && ys_safetensors_open(k->saved, &k->file) != YS_OK)
+    if (!k->m.trouble && ys_safetensors_load(k->saved, &k->file) != YS_OK)
         k->m.trouble = ys_strdup(ys_error());
     worst = compare_exactly(k->graph, k->stepped, k->file);
     YS_TRY(note(k, "save writes the weights that step gave", &worst, 0));

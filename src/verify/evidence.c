@@ -22,6 +22,8 @@ void ys_evidence_fini(struct ys_evidence *evidence)
 struct asker {
     struct ys_session *session;
     struct ys_evidence *evidence;
+    const char *folder; /* of the plan */
+    bool mapped;
     ys_on_answer on_answer;
     void *context;
     bool failed; /* yardstick's own doing: on_answer, or memory */
@@ -56,16 +58,28 @@ static ys_status ask(struct asker *asker, ys_json *request, const char *wanted, 
     return status;
 }
 
-/* Opens the file that a reply names and takes its name away: what is judged is gone from the disk, and the adapter may
- * use one name for all its answers. */
-static ys_status open_answer(struct asker *asker, const char *path, struct ys_safetensors **file)
+ys_status ys_evidence_open(const char *path, const char *folder, bool mapped, struct ys_safetensors **file)
 {
     if (!ys_fs_exists(path))
-        return refuse(asker->evidence, "protocol_error", "the file of tensors it named is not there");
-    if (ys_safetensors_open(path, file) != YS_OK)
-        return refuse(asker->evidence, "wrong_output", ys_error());
-    (void)unlink(path);
-    return YS_OK;
+        return ys_fail(YS_EPROTOCOL, "the file of tensors it named is not there");
+    char *real = ys_path_real_below(path, folder);
+    if (!real)
+        return ys_fail(YS_EPROTOCOL, "it named the file of tensors %s, which does not lie in its folder %s", path,
+                       folder);
+    ys_status status = mapped ? ys_safetensors_open(real, file) : ys_safetensors_load(real, file);
+    if (status == YS_OK)
+        (void)unlink(real);
+    ys_free(real);
+    return status;
+}
+
+/* The adapter may use one name for all its answers: each is gone before the next is asked for. */
+static ys_status open_answer(struct asker *asker, const char *path, struct ys_safetensors **file)
+{
+    ys_status status = ys_evidence_open(path, asker->folder, asker->mapped, file);
+    if (status == YS_OK)
+        return YS_OK;
+    return refuse(asker->evidence, status == YS_EPROTOCOL ? "protocol_error" : "wrong_output", ys_error());
 }
 
 static ys_status ask_tensors(struct asker *asker, ys_json *request, enum ys_answer answer, int64_t batch)
@@ -185,6 +199,8 @@ ys_status ys_evidence_collect(const struct ys_framework *framework, const ys_jso
     struct asker asker = {.evidence = evidence, .on_answer = on_answer, .context = context};
     ys_json *own = ys_json_copy(plan);
     ys_status status = own ? ys_framework_model_file(framework, own) : ys_out_of_memory();
+    asker.folder = ys_json_get_text(own, "folder", "");
+    asker.mapped = questions->mapped;
     if (status == YS_OK)
         status = ys_evidence_start(framework, own, extra_env, patience_s, STOP_GRACE_S, &asker.session);
     if (status == YS_OK)

@@ -23,6 +23,7 @@ struct ys_questions {
     int64_t batches;   /* so many forward, from `first` on */
     bool start;
     int64_t steps; /* 0: none, else at least 2 */
+    bool mapped; /* of yardstick's own engine, which leaves its answers alone: they are mapped, not read into memory */
 };
 
 /** Called for each answer as it comes. `*file` is closed on return unless it was taken (and set to NULL); it has no
@@ -39,6 +40,12 @@ struct ys_evidence {
 
 /* A proof computes large networks slowly on purpose (double, one oracle thread): its patience is long. */
 #define YS_EVIDENCE_PATIENCE_S 1800.0
+
+/** Opens the file of tensors `path` that an adapter has named, read into memory (or mapped), and removes it: what is
+ * judged is gone from the disk. Only files below `folder` are its own to name; another, or one that is not there, is
+ * YS_EPROTOCOL and stays where it is. Other failures: it is no file of tensors. */
+ys_status ys_evidence_open(const char *path, const char *folder, bool mapped,
+                           struct ys_safetensors **file) YS_MUST_CHECK;
 
 /** Starts the adapter in the plan's folder, which exists, on its CPUs and with its threads (and `extra_env`, {NAME:
  * text}, may be NULL), and says hello. Results are those of ys_session_open(). */

@@ -204,6 +204,7 @@ ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_frame
     struct ys_questions questions = {.evaluation = reference->evaluation,
                                      .first = batch,
                                      .batches = 1,
+                                     .mapped = true,
                                      .steps = trains ? reference->extent.steps : 0};
     struct ys_evidence said = {0};
     ys_json *base = ys_reference_plan(reference, plan, "f64", folder);
@@ -211,7 +212,8 @@ ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_frame
     ys_status status =
         ys_evidence_collect(oracle, asked, NULL, YS_EVIDENCE_PATIENCE_S, &questions, keep, reference, &said);
     if (status == YS_OK && said.status)
-        status = ys_fail(YS_EINTERNAL, "the oracle ended as %s: %s", said.status, said.message);
+        status = ys_fail(YS_EPROTOCOL, "the oracle ended as %s: %s", said.status,
+                         said.message ? said.message : "no message");
     if (status == YS_OK && batch == 0)
         status = look_for_divergence(reference);
     reference->batch[batch].asked = status == YS_OK;

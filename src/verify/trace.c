@@ -27,7 +27,7 @@ struct pass {
     struct ys_questions questions;
     size_t count; /* places: values forward, parameters backward */
     double *errors, *bounds;
-    char *reason; /* why the framework gave no answer */
+    char *reason; /* why the framework, or the oracle, gave no answer */
 };
 
 static ys_status write_graph(const struct ys_graph *graph, const char *folder, const char *name, char **path)
@@ -86,7 +86,7 @@ static ys_json *make_plan(const struct tracer *t, const struct pass *pass, const
     return ys_proof_plan(t->request->plan, t->extent, pass->graph_path, t->order_path, precision, t->request->folder);
 }
 
-/* Of yardstick's own engine, which must not fail. YS_EUNSUPPORTED: its back end cannot do this. */
+/* Of yardstick's own engine. YS_EUNSUPPORTED: its back end cannot do this; YS_EPROTOCOL: it broke off. */
 static ys_status ask_oracle(const struct tracer *t, const struct pass *pass, const ys_json *plan,
                             struct ys_safetensors **file)
 {
@@ -95,8 +95,8 @@ static ys_status ask_oracle(const struct tracer *t, const struct pass *pass, con
                                            keep, file, &said);
     if (status == YS_OK && said.status) {
         bool lacks = strcmp(said.status, "unsupported") == 0;
-        status =
-            ys_fail(lacks ? YS_EUNSUPPORTED : YS_EINTERNAL, "the oracle ended as %s: %s", said.status, said.message);
+        status = ys_fail(lacks ? YS_EUNSUPPORTED : YS_EPROTOCOL, "the oracle ended as %s: %s", said.status,
+                         said.message ? said.message : "no message");
     }
     ys_evidence_fini(&said);
     return status;
@@ -180,6 +180,10 @@ static ys_status ask_all(const struct tracer *t, struct pass *pass, double bound
         pass->bounds[i] = bound;
     if (status == YS_OK)
         status = ask_framework(t, pass, ref);
+    if (status == YS_EPROTOCOL) { /* nothing to compare with: that ends this trace and nothing else */
+        pass->reason = ys_strdup(ys_error());
+        status = pass->reason ? YS_OK : ys_out_of_memory();
+    }
     ys_safetensors_close(ref);
     ys_json_free(asked);
     ys_json_free(plan);

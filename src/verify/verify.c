@@ -131,7 +131,7 @@ static void raise_all(struct ys_findings *worst, const struct ys_findings *found
     ys_worst_raise(&worst->buffers, found->buffers.error, found->buffers.name);
 }
 
-/* Runs a twin and raises `worst` to what it is found to say. */
+/* Runs a twin and raises `worst` to what it is found to say. YS_EPROTOCOL: it broke off. */
 static ys_status ask_moved(struct ys_verifier *v, const ys_json *plan, int twin, const struct ys_questions *questions,
                            struct ys_findings *worst)
 {
@@ -140,8 +140,8 @@ static ys_status ask_moved(struct ys_verifier *v, const ys_json *plan, int twin,
         ys_findings_collect(&v->reference, v->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, questions, &found);
     if (status == YS_OK && found.said.status) {
         bool lacks = strcmp(found.said.status, "unsupported") == 0;
-        status = ys_fail(lacks ? YS_EUNSUPPORTED : YS_EINTERNAL, "twin %d ended as %s: %s", twin, found.said.status,
-                         found.said.message);
+        status = ys_fail(lacks ? YS_EUNSUPPORTED : YS_EPROTOCOL, "twin %d of the oracle ended as %s: %s", twin,
+                         found.said.status, found.said.message ? found.said.message : "no message");
     }
     raise_all(worst, &found);
     ys_findings_fini(&found);
@@ -382,18 +382,36 @@ static ys_status set_verdict(ys_json *proof, const char *verdict, const char *re
     return ys_json_set(proof, "checks", ys_json_array());
 }
 
+static ys_status ask_everybody(struct ys_verifier *v, const struct ys_verify_request *request, ys_json *proof)
+{
+    YS_TRY(ask_oracle(v, request, 0));
+    if (v->reference.finite)
+        return ask_framework(v, request, proof);
+    return set_verdict(proof, "none",
+                       "the work diverges within the steps of a proof, in the oracle too, so nothing can be compared: "
+                       "take a smaller learning rate");
+}
+
+/* Where yardstick's own engine breaks off (killed for want of memory, say) nothing is shown, of this work alone. */
+static ys_status settle_for_none(ys_json *proof)
+{
+    char *reason = ys_format("%s; so there was nothing to compare with, and it will be tried again", ys_error());
+    ys_status status = reason ? set_verdict(proof, "none", reason) : ys_out_of_memory();
+    ys_free(reason);
+    ys_json_remove(proof, "twins");
+    return status == YS_OK ? ys_json_set_bool(proof, "lasting", false) : status;
+}
+
 static ys_status prove(struct ys_verifier *v, const struct ys_verify_request *request, const char *key, ys_json *proof)
 {
     uint64_t start_ns = ys_time_ns();
     describe(v, request, key, proof);
-    YS_TRY(ask_oracle(v, request, 0));
-    if (v->reference.finite) {
-        YS_TRY(ask_framework(v, request, proof));
-    } else {
-        YS_TRY(set_verdict(proof, "none",
-                           "the work diverges within the steps of a proof, in the oracle too, so nothing can be "
-                           "compared: take a smaller learning rate"));
+    ys_status status = ask_everybody(v, request, proof);
+    if (status == YS_EPROTOCOL) {
+        status = settle_for_none(proof);
+        forget_work(v); /* what the oracle has said of it may be half of it */
     }
+    YS_TRY(status);
     return ys_json_set_real(proof, "seconds", (double)(ys_time_ns() - start_ns) * 1e-9);
 }
 

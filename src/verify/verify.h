@@ -63,8 +63,8 @@ struct ys_verify_request {
 };
 
 /** Proves, or takes the proof from the cache. docs/proof.md has the members of `proof`. Verdict "none": the adapter
- * does no work, or could not do this work at all, or the work itself diverges (the reason says which). A proof that
- * fails is YS_OK; errors are YS_EINTR, YS_EIO, YS_ENOMEM. */
+ * does no work, or could not do this work at all, or the work itself diverges, or the oracle broke off (the reason says
+ * which). A proof that fails is YS_OK; errors are YS_EINTR, YS_EIO, YS_ENOMEM. */
 ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request,
                           ys_json **proof) YS_MUST_CHECK;
 

@@ -20,6 +20,14 @@ Needs the standard library alone.
   nan_loss             sends losses that are not numbers
   exit_nonzero_at_bye  exits with 5 after `bye`
   ignore_bye           does not end after `bye`
+  late_message         says something after `bye`
+  late_rubbish         says what is no message after `bye`
+  children_hang        leaves processes behind, then never answers `open`
+  steal_weights        names the plan's own weights as the file of its answer
+  linked_answer        names a link in its folder to the plan's weights
+  save_elsewhere       saves, and says that it saved something else
+  save_link            makes a link to the plan's weights in place of saving
+  type KIND MEMBER     gives the member MEMBER of messages KIND another type
 """
 
 import json
@@ -30,6 +38,9 @@ import sys
 import time
 
 BEHAVIOUR = os.environ.get("MISBEHAVE", "")
+SAVES = BEHAVIOUR.startswith(("save_", "type saved"))
+WORKS = SAVES or BEHAVIOUR in ("nan_loss", "steal_weights", "linked_answer")
+PLAN = {}  # as opened
 
 
 def now():
@@ -53,6 +64,32 @@ def leave_children():
         os.wait()
 
 
+def spoilt(value):
+    """Something of another type."""
+    return [7] if isinstance(value, str) else "7"
+
+
+def tensors(send):
+    """An answer in a file that is not this adapter's own."""
+    path = PLAN["weights"]
+    if BEHAVIOUR == "linked_answer":
+        path = os.path.join(PLAN["folder"], "answer.safetensors")
+        os.symlink(PLAN["weights"], path)
+    send({"type": "tensors", "path": path})
+
+
+def save(send, path):
+    if BEHAVIOUR == "save_link":
+        if os.path.lexists(path):
+            os.unlink(path)
+        os.symlink(PLAN["weights"], path)
+    else:
+        with open(path, "wb") as file:
+            file.write(b"12345")
+    said = PLAN["graph"] if BEHAVIOUR == "save_elsewhere" else path
+    send({"type": "saved", "path": said, "bytes": os.path.getsize(said)})
+
+
 def on_open(send, connection):
     if BEHAVIOUR == "segv":
         os.kill(os.getpid(), signal.SIGSEGV)
@@ -66,10 +103,12 @@ def on_open(send, connection):
     elif BEHAVIOUR == "close_early":
         connection.shutdown(socket.SHUT_RDWR)
         hang()
-    elif BEHAVIOUR in ("children", "children_crash"):
+    elif BEHAVIOUR in ("children", "children_crash", "children_hang"):
         leave_children()
         if BEHAVIOUR == "children_crash":
             os._exit(6)
+        if BEHAVIOUR == "children_hang":
+            hang()
     elif BEHAVIOUR == "binary_crash":
         os.write(2, bytes(range(256)) * 4 + b"\n" + b"x" * 100000)
         os._exit(7)
@@ -101,7 +140,7 @@ def train(send, message):
         time.sleep(0.001)
         end = start - 1000000 if BEHAVIOUR == "wrong_times" else now()
         send({"type": "block", "first": first, "count": count, "t_start_ns": start, "t_end_ns": end, "input_ns": 0,
-              "loss": ["nan"] * count if BEHAVIOUR == "nan_loss" else []})
+              "loss": ["nan"] * count if BEHAVIOUR == "nan_loss" else [0.5] * count if WORKS else []})
         first, sent = first + count, sent + 1
     send({"type": "done"})
 
@@ -113,6 +152,9 @@ def main():
     connection = socket.socket(fileno=int(os.environ["YARDSTICK_FD"]))
 
     def send(message):
+        if BEHAVIOUR.startswith("type %s " % message["type"]):
+            member = BEHAVIOUR.split()[2]
+            message[member] = spoilt(message.get(member))
         connection.sendall(json.dumps(message).encode() + b"\n")
 
     for line in connection.makefile("rb"):
@@ -121,8 +163,9 @@ def main():
         if kind == "hello":
             send({"type": "hello", "protocol": 1, "adapter": "misbehaving", "framework": "misbehaving", "version": "1",
                   "runtime": "Python", "devices": ["cpu"], "precisions": ["f64", "f32", "bf16"], "ops": [],
-                  "optimizers": ["sgd"], "features": ["train"], "no_work": BEHAVIOUR != "nan_loss"})
+                  "optimizers": ["sgd"], "features": ["train"], "no_work": not WORKS})
         elif kind == "open":
+            PLAN.update(message["plan"])
             on_open(send, connection)
         elif kind == "reset":
             send({"type": "done"})
@@ -131,7 +174,15 @@ def main():
         elif kind == "bye":
             if BEHAVIOUR == "ignore_bye":
                 hang()
+            if BEHAVIOUR == "late_message":
+                send({"type": "done"})
+            if BEHAVIOUR == "late_rubbish":
+                connection.sendall(b"Goodbye!\n")
             sys.exit(5 if BEHAVIOUR == "exit_nonzero_at_bye" else 0)
+        elif kind == "save" and SAVES:
+            save(send, message["path"])
+        elif kind in ("forward", "backward", "step") and BEHAVIOUR in ("steal_weights", "linked_answer"):
+            tensors(send)
         else:
             send({"type": "error", "code": "unsupported", "stage": kind, "message": "this adapter does no work"})
 

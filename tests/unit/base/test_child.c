@@ -1,7 +1,9 @@
 #include "base/child.h"
+#include "base/lock.h"
 #include "base/stop.h"
 #include "scratch.h"
 #include "tap.h"
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -138,6 +140,82 @@ static void what_a_program_leaves_running_is_not_waited_for(void)
     ys_buf_free(&output);
 }
 
+static void what_a_program_leaves_in_other_sessions_ends_too(void)
+{
+    struct ys_buf output = {0};
+    CHECK_INT(
+        ys_child_run(shell("setsid sh -c 'echo $$; exec sleep 1000' & (setsid sh -c 'echo $$; exec sleep 1000' &); "
+                           "sleep 0.3"),
+                     NULL, &output, NULL),
+        YS_OK);
+    int pids[2] = {0, 0};
+    CHECK_INT(sscanf(ys_buf_text(&output), "%d %d", &pids[0], &pids[1]), 2);
+    for (int i = 0; i < 2; i++)
+        CHECK(pids[i] > 0 && is_gone(pids[i]));
+    ys_buf_free(&output);
+}
+
+/** Waits until `script` has written `count` numbers of processes. */
+static bool read_pids(const char *path, int *pids, size_t count)
+{
+    for (int tries = 0; tries < 1000; tries++) {
+        FILE *file = fopen(path, "r");
+        size_t got = 0;
+        while (file && got < count && fscanf(file, "%d", &pids[got]) == 1)
+            got++;
+        if (file)
+            fclose(file);
+        if (got == count)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    return false;
+}
+
+/* As pip under a yardstick that is killed: it and its workers write on, and the environment stays locked. */
+static void nothing_outlives_us_and_the_lock_is_then_free(void)
+{
+    char *lock = ys_strdup(scratch("lock")), *pids_path = ys_strdup(scratch("pids"));
+    char script[1024];
+    int pids[3] = {0};
+    snprintf(script, sizeof script,
+             "setsid sh -c 'echo $$ >> %s; while :; do echo x; sleep 0.01; done' & "
+             "(setsid sh -c 'echo $$ >> %s; exec sleep 1000' &); echo $$ >> %s; exec sleep 1000",
+             pids_path, pids_path, pids_path);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct ys_lock held;
+        if (ys_lock_take(lock, YS_LOCK_ALONE, 0, &held) != YS_OK)
+            _exit(1);
+        ys_status status = ys_child_run(shell(script), NULL, NULL, NULL);
+        _exit(status == YS_OK ? 2 : 3);
+    }
+    CHECK(read_pids(pids_path, pids, 3));
+    CHECK(ys_lock_is_taken(lock));
+    REQUIRE(pid > 0);
+    kill(pid, SIGKILL);
+    CHECK_INT(waitpid(pid, NULL, 0), pid);
+    struct ys_lock mine;
+    CHECK_INT(ys_lock_take(lock, YS_LOCK_ALONE, 10, &mine), YS_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK(pids[i] > 0 && is_gone(pids[i]));
+    ys_lock_release(&mine);
+    ys_free(lock);
+    ys_free(pids_path);
+}
+
+/* No other way is open to it: SIGKILL comes to the program by the kernel. */
+static void a_keeper_that_is_killed_is_told(void)
+{
+    struct ys_buf output = {0};
+    int exit_code = -1;
+    CHECK_INT(ys_child_run(shell("echo $$; kill -9 $PPID; exec sleep 1000"), NULL, &output, &exit_code), YS_EIO);
+    CHECK_HAS(ys_error(), "keeper of sh");
+    CHECK_INT(exit_code, -1);
+    ys_buf_free(&output);
+}
+
 static void descriptors_are_not_leaked(void)
 {
     int before = dup(STDERR_FILENO);
@@ -171,7 +249,9 @@ static void the_wish_to_stop_kills_the_program(void)
         struct ys_buf output = {0};
         if (ys_stop_install() != YS_OK)
             _exit(1);
-        ys_status status = ys_child_run(shell("kill -TERM $PPID; sleep 1000"), NULL, &output, NULL);
+        char script[64];
+        snprintf(script, sizeof script, "kill -TERM %d; sleep 1000", (int)getpid());
+        ys_status status = ys_child_run(shell(script), NULL, &output, NULL);
         bool second = ys_child_run(shell("true"), NULL, NULL, NULL) == YS_EINTR;
         _exit(status == YS_EINTR && second && strstr(ys_error(), "signal 15") ? 42 : 2);
     }
@@ -185,5 +265,8 @@ TAP_MAIN(TAP_CASE(output_and_exit_code_come_back), TAP_CASE(stdin_is_empty), TAP
          TAP_CASE(variables_and_folder_are_set), TAP_CASE(errors_join_the_output_when_asked),
          TAP_CASE(lines_arrive_one_by_one), TAP_CASE(output_is_bounded_and_the_program_goes_on),
          TAP_CASE(a_limit_kills_the_whole_group), TAP_CASE(a_limit_holds_when_the_output_is_closed),
-         TAP_CASE(what_a_program_leaves_running_is_not_waited_for), TAP_CASE(descriptors_are_not_leaked),
-         TAP_CASE(lack_of_memory_stops_the_program), TAP_CASE(the_wish_to_stop_kills_the_program))
+         TAP_CASE(what_a_program_leaves_running_is_not_waited_for),
+         TAP_CASE(what_a_program_leaves_in_other_sessions_ends_too),
+         TAP_CASE(nothing_outlives_us_and_the_lock_is_then_free), TAP_CASE(a_keeper_that_is_killed_is_told),
+         TAP_CASE(descriptors_are_not_leaked), TAP_CASE(lack_of_memory_stops_the_program),
+         TAP_CASE(the_wish_to_stop_kills_the_program))

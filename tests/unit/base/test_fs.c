@@ -1,6 +1,8 @@
 #include "scratch.h"
 #include "tap.h"
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void folders_are_made_with_their_parents(void)
 {
@@ -138,6 +140,25 @@ static void trees_are_removed_without_following_links(void)
     CHECK(!ys_fs_exists(scratch("outside/precious")));
 }
 
+/* Deeper than any path may be long, and than a process may have folders open. */
+static void a_tree_of_any_depth_is_removed(void)
+{
+    REQUIRE(ys_fs_make_dirs(scratch("abyss")) == YS_OK);
+    scratch_text("abyss/.removed-0", "a name that removing would like to have");
+    int fd = open(scratch("abyss"), O_RDONLY | O_DIRECTORY | O_CLOEXEC), depth = 0;
+    for (; fd >= 0 && depth < 1200; depth++) {
+        int file = openat(fd, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        int inner = mkdirat(fd, "deeper", 0700) == 0 ? openat(fd, "deeper", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        close(file);
+        close(fd);
+        fd = inner;
+    }
+    close(fd);
+    CHECK_INT(depth, 1200);
+    CHECK_INT(ys_fs_remove_tree(scratch("abyss")), YS_OK);
+    CHECK(!ys_fs_exists(scratch("abyss")));
+}
+
 static void a_tree_counts_each_inode_once_and_no_links(void)
 {
     REQUIRE(ys_fs_make_dirs(scratch("count/sub")) == YS_OK);
@@ -190,5 +211,6 @@ TAP_MAIN(TAP_CASE(folders_are_made_with_their_parents), TAP_CASE(the_kinds_of_pa
          TAP_CASE(a_failed_write_leaves_the_old_file), TAP_CASE(a_file_that_cannot_take_a_name_removes_its_temporary),
          TAP_CASE(reading_refuses_what_it_should), TAP_CASE(files_of_unknown_size_are_read),
          TAP_CASE(pipes_are_read_where_they_may_be), TAP_CASE(an_empty_file_reads_as_empty_text),
-         TAP_CASE(trees_are_removed_without_following_links), TAP_CASE(a_tree_counts_each_inode_once_and_no_links),
-         TAP_CASE(paths_are_taken_apart_and_put_together), TAP_CASE(absolute_paths_begin_at_the_current_folder))
+         TAP_CASE(trees_are_removed_without_following_links), TAP_CASE(a_tree_of_any_depth_is_removed),
+         TAP_CASE(a_tree_counts_each_inode_once_and_no_links), TAP_CASE(paths_are_taken_apart_and_put_together),
+         TAP_CASE(absolute_paths_begin_at_the_current_folder))

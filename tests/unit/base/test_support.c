@@ -128,9 +128,9 @@ int main(int argc, char **argv)
         return 0;
     }
     static const struct tap_case cases[] = {
-        TAP_CASE(the_cache_goes_where_it_is_told),        TAP_CASE(cache_paths_are_made),
-        TAP_CASE(nothing_outside_the_tree_is_found),      TAP_CASE(the_folder_of_the_program_is_known),
-        TAP_CASE(places_are_searched_in_order),           TAP_CASE(programs_below_libexec_find_the_prefix),
+        TAP_CASE(the_cache_goes_where_it_is_told),   TAP_CASE(cache_paths_are_made),
+        TAP_CASE(nothing_outside_the_tree_is_found), TAP_CASE(the_folder_of_the_program_is_known),
+        TAP_CASE(places_are_searched_in_order),      TAP_CASE(programs_below_libexec_find_the_prefix),
     };
     return tap_main(cases, (int)(sizeof cases / sizeof cases[0]), argc, argv);
 }

@@ -4,13 +4,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
-static struct ys_tree *open_made(pid_t top, const pid_t *ignore, size_t ignore_count)
+static struct ys_tree *open_made(pid_t top)
 {
     struct ys_tree *tree = NULL;
-    struct ys_tree_options options = {.root = machine_root, .top = top, .ignore = ignore, .ignore_count = ignore_count};
+    struct ys_tree_options options = {.root = machine_root, .top = top};
     if (ys_tree_open(&options, &tree) != YS_OK)
         abort();
     return tree;
@@ -20,7 +21,7 @@ static struct ys_tree *open_own(void)
 {
     struct ys_tree *tree = NULL;
     struct ys_tree_options options = {.root = "", .top = getpid()};
-    if (ys_tree_adopt() != YS_OK || ys_tree_open(&options, &tree) != YS_OK)
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 || ys_tree_open(&options, &tree) != YS_OK)
         abort();
     return tree;
 }
@@ -38,7 +39,7 @@ static void make_family(void)
 static void a_tree_is_found_by_parents_where_there_are_no_children_files(void)
 {
     make_family();
-    struct ys_tree *tree = open_made(100, NULL, 0);
+    struct ys_tree *tree = open_made(100);
     struct ys_tree_sample sample;
     uint64_t tick_ns = 1000000000U / (uint64_t)sysconf(_SC_CLK_TCK), page = (uint64_t)sysconf(_SC_PAGESIZE);
     CHECK_INT(ys_tree_look(tree, &sample), YS_OK);
@@ -61,7 +62,7 @@ static void a_tree_is_found_by_children_files(void)
     machine_file("/proc/200/task/200/children", "210 220 \n");
     machine_process(210, 1, 'S', "a", 1, 1, 0, 1, 10, 400);
     machine_process(220, 1, 'S', "b", 1, 1, 0, 1, 10, 400);
-    struct ys_tree *tree = open_made(100, NULL, 0);
+    struct ys_tree *tree = open_made(100);
     struct ys_tree_sample sample;
     CHECK_INT(ys_tree_look(tree, &sample), YS_OK);
     CHECK_INT(sample.processes, 3);
@@ -71,7 +72,7 @@ static void a_tree_is_found_by_children_files(void)
 static void the_peak_is_at_least_the_largest_that_the_kernel_saw_of_one_process(void)
 {
     make_family();
-    struct ys_tree *tree = open_made(100, NULL, 0);
+    struct ys_tree *tree = open_made(100);
     struct ys_tree_sample sample;
     CHECK_INT(ys_tree_look(tree, &sample), YS_OK);
     CHECK_INT(ys_tree_peak(tree)->process_bytes, 9000 * 1024);
@@ -82,24 +83,11 @@ static void the_peak_is_at_least_the_largest_that_the_kernel_saw_of_one_process(
     ys_tree_close(tree);
 }
 
-static void ignored_children_and_theirs_are_no_members(void)
-{
-    make_family();
-    machine_process(400, 100, 'S', "helper", 1, 1, 0, 1, 10, 10);
-    machine_process(410, 400, 'S', "of helper", 1, 1, 0, 1, 10, 10);
-    pid_t ignore[] = {400};
-    struct ys_tree *tree = open_made(100, ignore, 1);
-    struct ys_tree_sample sample;
-    CHECK_INT(ys_tree_look(tree, &sample), YS_OK);
-    CHECK_INT(sample.processes, 2);
-    ys_tree_close(tree);
-}
-
 static void ended_processes_count_in_time_alone(void)
 {
     make_family();
     machine_process(220, 200, 'Z', "ended", 30, 0, 0, 1, 777, 10);
-    struct ys_tree *tree = open_made(100, NULL, 0);
+    struct ys_tree *tree = open_made(100);
     struct ys_tree_sample sample;
     const struct ys_tree_member *members;
     size_t count;
@@ -117,7 +105,7 @@ static void a_machine_without_processes_has_an_empty_tree(void)
 {
     machine_new();
     machine_file("/proc/version", "x");
-    struct ys_tree *tree = open_made(100, NULL, 0);
+    struct ys_tree *tree = open_made(100);
     struct ys_tree_sample sample;
     CHECK_INT(ys_tree_look(tree, &sample), YS_OK);
     CHECK_INT(sample.processes, 0);
@@ -128,7 +116,7 @@ static void a_machine_without_processes_has_an_empty_tree(void)
 static void a_machine_without_proc_is_told(void)
 {
     machine_new();
-    struct ys_tree *tree = open_made(100, NULL, 0);
+    struct ys_tree *tree = open_made(100);
     struct ys_tree_sample sample;
     CHECK_INT(ys_tree_look(tree, &sample), YS_EIO);
     CHECK_HAS(ys_error(), "/proc");
@@ -307,7 +295,7 @@ static void memory_that_runs_out_is_told(void)
 {
     make_family();
     for (long n = 1; n < 6; n++) {
-        struct ys_tree *tree = open_made(100, NULL, 0);
+        struct ys_tree *tree = open_made(100);
         struct ys_tree_sample sample;
         ys_mem_fail_at(n);
         ys_status status = ys_tree_look(tree, &sample);
@@ -320,8 +308,7 @@ static void memory_that_runs_out_is_told(void)
 TAP_MAIN(TAP_CASE(a_tree_is_found_by_parents_where_there_are_no_children_files),
          TAP_CASE(a_tree_is_found_by_children_files),
          TAP_CASE(the_peak_is_at_least_the_largest_that_the_kernel_saw_of_one_process),
-         TAP_CASE(ignored_children_and_theirs_are_no_members), TAP_CASE(ended_processes_count_in_time_alone),
-         TAP_CASE(a_machine_without_processes_has_an_empty_tree), TAP_CASE(a_machine_without_proc_is_told),
-         TAP_CASE(a_child_is_seen_with_its_time_and_memory), TAP_CASE(a_new_grandchild_is_found_and_an_orphan_stays),
-         TAP_CASE(threads_and_their_switches_are_counted), TAP_CASE(descriptors_are_given_back),
-         TAP_CASE(memory_that_runs_out_is_told))
+         TAP_CASE(ended_processes_count_in_time_alone), TAP_CASE(a_machine_without_processes_has_an_empty_tree),
+         TAP_CASE(a_machine_without_proc_is_told), TAP_CASE(a_child_is_seen_with_its_time_and_memory),
+         TAP_CASE(a_new_grandchild_is_found_and_an_orphan_stays), TAP_CASE(threads_and_their_switches_are_counted),
+         TAP_CASE(descriptors_are_given_back), TAP_CASE(memory_that_runs_out_is_told))

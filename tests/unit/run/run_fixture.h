@@ -66,6 +66,22 @@ __attribute__((unused)) static size_t fixture_descendants(void)
     return count;
 }
 
+/** Whether the process is gone, or a zombie that its new parent has not looked at; waits five seconds for it. */
+__attribute__((unused)) static bool fixture_is_gone(pid_t pid)
+{
+    for (int tries = 0; tries < 500; tries++) {
+        char path[64];
+        struct ys_buf state = {0};
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        bool is_gone = ys_fs_read(path, 4096, &state) != YS_OK || strstr(ys_buf_text(&state), ") Z ");
+        ys_buf_free(&state);
+        if (is_gone)
+            return true;
+        usleep(10000);
+    }
+    return false;
+}
+
 __attribute__((unused)) static ys_json *fixture_plan(int64_t steps, int64_t block)
 {
     ys_json *plan = ys_json_object();

@@ -1,5 +1,6 @@
 /* What a launched process finds: descriptors, signals, folder, CPUs, environment. */
-#include "run/launch.h"
+#include "run/keeper.h"
+#include "base/working.h"
 #include "run_fixture.h"
 #include <fcntl.h>
 #include <poll.h>
@@ -10,8 +11,8 @@
 static int launch(struct ys_launch *launch, struct ys_buf *output)
 {
     struct ys_started started;
+    struct ys_launch_account account = {0};
     char block[4096];
-    int state;
     launch->folder = launch->folder ? launch->folder : fixture_open();
     fixture_open();
     if (ys_launch_start(launch, &started) != YS_OK)
@@ -24,12 +25,11 @@ static int launch(struct ys_launch *launch, struct ys_buf *output)
             break;
         ys_buf_append(output, block, (size_t)got);
     }
-    close(started.log_fd);
-    close(started.channel_fd);
-    if (started.pid_fd >= 0)
-        close(started.pid_fd);
-    CHECK_INT(waitpid(started.pid, &state, 0), started.pid);
-    return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+    while (!ys_keeper_reap(&started, false, &account))
+        usleep(1000);
+    CHECK(started.has_ended && !started.is_lost);
+    ys_keeper_dismiss(&started, true);
+    return started.ended_code == CLD_EXITED ? started.ended_value : 128 + started.ended_value;
 }
 
 static int launch_shell(const char *script, struct ys_launch *how, struct ys_buf *output)
@@ -71,16 +71,19 @@ static void only_four_descriptors_are_open_and_the_fourth_is_a_socket(void)
     ys_buf_free(&output);
 }
 
-static void it_leads_a_session_of_its_own_and_is_our_child(void)
+static void it_leads_a_session_of_its_own_below_its_keeper(void)
 {
     struct ys_launch how = {0};
     struct ys_buf output = {0};
     char expected[64];
     CHECK_INT(launch_shell("read pid name state parent group session rest < /proc/$$/stat; "
-                           "[ $pid = $session ] && echo parent $parent",
+                           "for i in 1 2 3 4 5 6 7 8 9; do " /* the keeper is not waited for */
+                           "  read keeper name state above group of rest < /proc/$parent/stat; "
+                           "  [ $keeper = $of ] && break; sleep 0.2; done; "
+                           "[ $pid = $session ] && [ $keeper = $of ] && echo $name $above",
                            &how, &output),
               0);
-    snprintf(expected, sizeof expected, "parent %d\n", getpid());
+    snprintf(expected, sizeof expected, "(yardstick-launc) %d\n", getpid());
     CHECK_TEXT(ys_buf_text(&output), expected);
     ys_buf_free(&output);
 }
@@ -222,59 +225,77 @@ static void a_folder_that_does_not_exist_is_refused(void)
     CHECK_HAS(ys_error(), "/nowhere/folder");
 }
 
-static void it_ends_when_we_are_killed(void)
+static void locks_are_the_keepers_and_not_the_adapters(void)
 {
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    fixture_open();
+    struct ys_launch how = {0};
+    struct ys_buf output = {0};
+    struct ys_working working;
+    REQUIRE((ys_working_make(fixture_open(), "held-", &working) == YS_OK));
+    CHECK_INT(launch_shell("ls -l /proc/$$/fd | grep -c held-; ls -l /proc/$PPID/fd | grep -c held-", &how, &output),
+              0);
+    CHECK_TEXT(ys_buf_text(&output), "0\n1\n");
+    ys_working_remove(&working);
+    ys_buf_free(&output);
+}
+
+/* Reads `count` numbers of processes, which the adapter's script writes. */
+static bool read_pids(const char *path, pid_t *pids, size_t count)
+{
+    for (int tries = 0; tries < 1000; tries++, usleep(10000)) {
+        FILE *file = fopen(path, "r");
+        size_t got = 0;
+        while (file && got < count && fscanf(file, "%d", &pids[got]) == 1)
+            got++;
+        if (file)
+            fclose(file);
+        if (got == count)
+            return true;
+    }
+    return false;
+}
+
+/* The adapter, a worker in a session of its own, and one whose parent has ended; the lock goes last. */
+static void all_of_it_ends_when_we_are_killed(void)
+{
+    char lock[128], file[128];
+    pid_t pids[3] = {0};
+    snprintf(lock, sizeof lock, "%s/lock", fixture_open());
+    snprintf(file, sizeof file, "%s/pids", fixture_folder);
+    fflush(stdout);
     pid_t middle = fork();
     REQUIRE(middle >= 0);
     if (middle == 0) { /* stands for a yardstick that is killed */
-        const char *argv[] = {"sleep", "600", NULL};
+        const char *argv[] = {"sh", "-c",
+                              "setsid sh -c 'echo $$ >> pids; exec sleep 600' & "
+                              "(setsid sh -c 'echo $$ >> pids; exec sleep 600' &); echo $$ >> pids; exec sleep 600",
+                              NULL};
         struct ys_launch how = {.argv = argv, .folder = fixture_folder};
         struct ys_started started;
-        if (ys_launch_start(&how, &started) != YS_OK) {
-            printf("# %s\n", ys_error());
-            fflush(stdout);
+        struct ys_lock held;
+        if (ys_lock_take(lock, YS_LOCK_ALONE, 0, &held) != YS_OK || ys_launch_start(&how, &started) != YS_OK)
             _exit(1);
-        }
-        ssize_t written = write(ends[1], &started.pid, sizeof started.pid);
-        (void)written;
         pause();
         _exit(0);
     }
-    pid_t adapter = 0;
-    close(ends[1]);
-    CHECK_INT(read(ends[0], &adapter, sizeof adapter), sizeof adapter);
-    REQUIRE(adapter > 0);
-    CHECK_INT(kill(adapter, 0), 0);
+    CHECK(read_pids(file, pids, 3));
+    CHECK(ys_lock_is_taken(lock));
     kill(middle, SIGKILL);
     waitpid(middle, NULL, 0);
-    int tries = 0;
-    while (tries++ < 500) { /* whoever inherits it reaps it, or it stays a zombie: not running either way */
-        char path[64], text[512] = "";
-        snprintf(path, sizeof path, "/proc/%d/stat", adapter);
-        FILE *file = fopen(path, "r");
-        size_t got = file ? fread(text, 1, sizeof text - 1, file) : 0;
-        if (file)
-            fclose(file);
-        if (got == 0 || strstr(text, ") Z "))
-            break;
-        usleep(10000);
-    }
-    CHECK(tries < 500);
-    while (waitpid(-1, NULL, WNOHANG) > 0)
-        continue;
-    close(ends[0]);
+    struct ys_lock mine;
+    CHECK_INT(ys_lock_take(lock, YS_LOCK_ALONE, 10, &mine), YS_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK(pids[i] > 0 && (kill(pids[i], 0) != 0 || fixture_is_gone(pids[i]))); /* at once: the lock was the last */
+    ys_lock_release(&mine);
 }
 
 TAP_MAIN(TAP_CASE(output_and_errors_arrive_and_the_exit_code_is_its_own), TAP_CASE(stdin_is_empty),
          TAP_CASE(only_four_descriptors_are_open_and_the_fourth_is_a_socket),
-         TAP_CASE(it_leads_a_session_of_its_own_and_is_our_child),
+         TAP_CASE(it_leads_a_session_of_its_own_below_its_keeper),
          TAP_CASE(the_environment_is_ours_with_the_launch_over_it_and_the_channel_named),
          TAP_CASE(temporary_files_go_where_the_launch_says_unless_its_variables_say_otherwise),
          TAP_CASE(it_works_in_the_folder), TAP_CASE(it_is_bound_to_the_cpus_asked_for),
          TAP_CASE(signals_that_we_ignore_and_block_are_as_usual), TAP_CASE(no_core_file_is_written),
          TAP_CASE(our_own_memory_does_not_count_as_its_peak), TAP_CASE(a_program_that_does_not_exist_is_named),
          TAP_CASE(a_file_that_is_no_program_is_refused), TAP_CASE(a_cpu_that_does_not_exist_is_refused),
-         TAP_CASE(a_folder_that_does_not_exist_is_refused), TAP_CASE(it_ends_when_we_are_killed))
+         TAP_CASE(a_folder_that_does_not_exist_is_refused), TAP_CASE(locks_are_the_keepers_and_not_the_adapters),
+         TAP_CASE(all_of_it_ends_when_we_are_killed))

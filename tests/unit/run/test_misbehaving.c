@@ -23,6 +23,8 @@ static bool run_bad(const char *behaviour, double stall_limit_s, struct bad_run 
     char *variable = ys_format("MISBEHAVE=%s", behaviour);
     const char *argv[] = {"python3", script, NULL}, *env[] = {variable, NULL};
     ys_json *plan = fixture_plan(20, 5);
+    ys_json_set_string(plan, "weights", script); /* a file that is there */
+    ys_json_set_string(plan, "graph", script);
     struct ys_run_spec spec = {
         .plan = plan,
         .launch = {.argv = argv,
@@ -215,6 +217,45 @@ static void an_exit_code_after_bye_is_crashed(void)
     ys_run_record_fini(&bad.record);
 }
 
+static void check_protocol_error(const char *behaviour, const char *stage, const char *named)
+{
+    struct bad_run bad;
+    check_status(behaviour, 30, "protocol_error", stage, &bad);
+    if (bad.facts)
+        CHECK_HAS(text_of(&bad, "message"), named);
+    ys_run_record_fini(&bad.record);
+}
+
+static void a_message_after_bye_is_a_protocol_error(void)
+{
+    check_protocol_error("late_message", "stop", "\"done\" where none was due");
+    check_protocol_error("late_rubbish", "stop", "Goodbye");
+}
+
+static void members_of_another_type_are_a_protocol_error(void)
+{
+    static const struct {
+        const char *behaviour, *stage, *named;
+    } cases[] = {
+        {"type hello protocol", "start", "protocol"},   {"type hello ops", "start", "ops"},
+        {"type hello no_work", "start", "no_work"},     {"type opened parameters", "open", "parameters"},
+        {"type opened libraries", "open", "libraries"}, {"type block first", "train", "first"},
+        {"type block loss", "train", "loss"},           {"type saved path", "save", "path"},
+        {"type saved bytes", "save", "bytes"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_protocol_error(cases[i].behaviour, cases[i].stage, cases[i].named);
+}
+
+static void what_is_saved_is_the_file_that_was_asked_for(void)
+{
+    char path[128];
+    check_protocol_error("save_elsewhere", "save", "says that it saved");
+    check_protocol_error("save_link", "save", "there is no file " YS_RUN_WEIGHTS_NAME);
+    snprintf(path, sizeof path, "%s/" YS_RUN_WEIGHTS_NAME, fixture_folder);
+    unlink(path);
+}
+
 static void one_that_does_not_leave_is_killed_and_stalled(void)
 {
     struct bad_run bad;
@@ -232,4 +273,6 @@ TAP_MAIN(TAP_CASE(an_honest_one_is_ok), TAP_CASE(a_crash_at_the_start_is_crashed
          TAP_CASE(one_that_hangs_after_some_blocks_keeps_them), TAP_CASE(a_crash_in_training_keeps_what_was_measured),
          TAP_CASE(a_full_log_is_bounded_and_said), TAP_CASE(times_that_run_backwards_are_a_protocol_error),
          TAP_CASE(a_loss_that_is_no_number_is_diverged), TAP_CASE(an_exit_code_after_bye_is_crashed),
+         TAP_CASE(a_message_after_bye_is_a_protocol_error), TAP_CASE(members_of_another_type_are_a_protocol_error),
+         TAP_CASE(what_is_saved_is_the_file_that_was_asked_for),
          TAP_CASE(one_that_does_not_leave_is_killed_and_stalled))

@@ -255,6 +255,8 @@ static void a_block_where_none_is_due_is_a_protocol_error(void)
     ys_session_end_fini(&end);
 }
 
+#define BLOCK "type='block', first=0, count=1, t_start_ns=1, t_end_ns=2, input_ns=0, loss=[]"
+
 static ys_status count_message(void *context, const ys_json *message)
 {
     (void)message;
@@ -273,7 +275,7 @@ static void the_wall_clock_limit_holds_while_messages_pour_in(void)
     int count = 0;
     launch.samples = &series;
     REQUIRE((open_python("def on(k, m):\n"
-                         "    while k == 'train': send(type='block', first=0)\n"
+                         "    while k == 'train': send(" BLOCK ")\n"
                          "serve(on)",
                          &launch, &session) == YS_OK));
     ys_json *reply;
@@ -302,8 +304,8 @@ static void a_message_that_the_caller_refuses_ends_it(void)
     struct ys_session *session;
     struct ys_session_end end;
     ys_json *reply;
-    REQUIRE((open_python("serve(lambda k, m: k == 'train' and (send(type='block'), True)[1])", &launch, &session) ==
-             YS_OK));
+    REQUIRE(
+        (open_python("serve(lambda k, m: k == 'train' and (send(" BLOCK "), True)[1])", &launch, &session) == YS_OK));
     CHECK_INT(ys_session_request(session, fixture_message("train"), refuse_message, NULL, &reply), YS_EPROTOCOL);
     ys_session_close(session, &end);
     CHECK_TEXT(end.status, "protocol_error");
@@ -469,6 +471,98 @@ static void no_place_for_temporary_files_is_our_failure_and_is_named(void)
     ys_free(null);
 }
 
+/* What is our child for another reason is no business of a session's. */
+static void what_the_session_did_not_start_is_neither_counted_nor_killed(void)
+{
+    fflush(stdout);
+    pid_t stranger = fork();
+    if (stranger == 0) {
+        pause();
+        _exit(0);
+    }
+    struct ys_session_end end;
+    struct ys_series_set series = {0};
+    if (opened("serve(lambda k, m: k == 'open' and time.sleep(0.2))",
+               (struct ys_launch){.sample_hz = 50, .samples = &series}, YS_OK, &end)) {
+        CHECK_TEXT(end.status, "ok");
+        CHECK_INT(end.peak.processes, 1);
+        CHECK_INT(ys_json_size(end.warnings), 0);
+        ys_session_end_fini(&end);
+        ys_series_set_free(&series);
+    }
+    CHECK_INT(waitpid(stranger, NULL, WNOHANG), 0); /* it lives, and is ours to wait for */
+    kill(stranger, SIGKILL);
+    CHECK_INT(waitpid(stranger, NULL, 0), stranger);
+}
+
+static void two_sessions_live_side_by_side(void)
+{
+    char *null = fixture_null();
+    const char *argv[] = {null, NULL};
+    struct ys_session *sessions[2];
+    struct ys_session_end ends[2];
+    struct ys_series_set series[2] = {{0}, {0}};
+    char folders[2][96];
+    for (int i = 0; i < 2; i++) {
+        struct ys_launch launch = launch_of(argv);
+        snprintf(folders[i], sizeof folders[i], "%s/side-%d", fixture_folder, i);
+        REQUIRE((ys_fs_make_dirs(folders[i]) == YS_OK));
+        launch.folder = folders[i];
+        launch.sample_hz = 100;
+        launch.samples = &series[i];
+        REQUIRE((ys_session_open(&launch, &sessions[i]) == YS_OK));
+        ys_session_look(sessions[i]);
+    }
+    ys_session_close(sessions[0], &ends[0]);
+    CHECK_INT(ask(sessions[1], "reset"), YS_EPROTOCOL); /* it is there still, and has no plan */
+    ys_session_close(sessions[1], &ends[1]);
+    CHECK_TEXT(ends[0].status, "ok");
+    CHECK_TEXT(ends[1].status, "protocol_error");
+    CHECK_INT(ends[1].exit_code, 0);
+    for (int i = 0; i < 2; i++) {
+        char *log = ys_path_join(folders[i], YS_LOG_NAME);
+        CHECK_INT(ends[i].peak.processes, 1);
+        CHECK(ends[i].user_ns + ends[i].system_ns > 0);
+        CHECK(ends[i].keeper_ns > 0);
+        CHECK(ys_series_find(&series[i], "sample_t_ns") && ys_series_find(&series[i], "sample_t_ns")->count > 0);
+        CHECK(log && ys_fs_exists(log));
+        ys_free(log);
+        ys_session_end_fini(&ends[i]);
+        ys_series_set_free(&series[i]);
+    }
+    CHECK_INT(fixture_descendants(), 0);
+    ys_free(null);
+}
+
+/* Its workers, in sessions of their own, are known from the samples. */
+static void a_keeper_that_is_killed_takes_the_session_with_it(void)
+{
+    struct ys_session_end end;
+    struct ys_buf told = {0};
+    char path[128];
+    if (!opened("def on(k, m):\n"
+                "    if k != 'open': return False\n"
+                "    worker = os.fork()\n"
+                "    if worker == 0:\n"
+                "        os.setsid()\n"
+                "        time.sleep(600)\n"
+                "    open('told', 'w').write(str(worker))\n"
+                "    time.sleep(0.5)\n"
+                "    os.kill(os.getppid(), signal.SIGKILL)\n"
+                "    time.sleep(600)\n"
+                "serve(on)",
+                (struct ys_launch){.sample_hz = 50}, YS_EIO, &end))
+        return;
+    CHECK_TEXT(end.status, "killed");
+    CHECK_HAS(end.message, "keeper");
+    CHECK_HAS(ys_json_text(ys_json_at(end.warnings, 0), NULL), "not known in full");
+    snprintf(path, sizeof path, "%s/told", fixture_folder);
+    REQUIRE((ys_fs_read(path, 100, &told) == YS_OK));
+    CHECK(fixture_is_gone((pid_t)atoi(ys_buf_text(&told))));
+    ys_buf_free(&told);
+    ys_session_end_fini(&end);
+}
+
 static void a_wish_to_stop_cancels(void)
 {
     if (!fixture_has_python())
@@ -481,8 +575,9 @@ static void a_wish_to_stop_cancels(void)
         struct ys_session_end end;
         if (ys_stop_install() != YS_OK)
             _exit(10);
-        if (open_python("serve(lambda k, m: k == 'open' and (os.kill(os.getppid(), signal.SIGINT), time.sleep(600)))",
-                        &launch, &session) != YS_OK)
+        char *own =
+            ys_format("serve(lambda k, m: k == 'open' and (os.kill(%d, signal.SIGINT), time.sleep(600)))", getpid());
+        if (!own || open_python(own, &launch, &session) != YS_OK)
             _exit(11);
         if (ask(session, "open") != YS_EINTR)
             _exit(12);
@@ -514,4 +609,7 @@ TAP_MAIN(TAP_CASE(hello_is_exchanged_and_bye_ends_it), TAP_CASE(a_session_starts
          TAP_CASE(the_end_of_the_log_is_kept), TAP_CASE(processor_time_and_memory_of_the_whole_tree_are_summed),
          TAP_CASE(processor_time_that_nobody_waited_for_is_told),
          TAP_CASE(temporary_files_have_a_folder_that_ends_with_the_session),
-         TAP_CASE(no_place_for_temporary_files_is_our_failure_and_is_named), TAP_CASE(a_wish_to_stop_cancels))
+         TAP_CASE(no_place_for_temporary_files_is_our_failure_and_is_named),
+         TAP_CASE(what_the_session_did_not_start_is_neither_counted_nor_killed),
+         TAP_CASE(two_sessions_live_side_by_side), TAP_CASE(a_keeper_that_is_killed_takes_the_session_with_it),
+         TAP_CASE(a_wish_to_stop_cancels))

@@ -1,0 +1,24 @@
+/* yardstick's side of the keeper of a session (launch_main.c), which is a child of yardstick and the parent of all that
+ * the adapter starts. yardstick waits for no other process and counts or kills none but those below it. */
+#ifndef YS_RUN_KEEPER_H
+#define YS_RUN_KEEPER_H
+
+#include "run/launch.h"
+#include "run/launch_note.h"
+
+/** Takes one note, without waiting; false when there is none. What it says of the adapter's end, and that the keeper
+ * has gone, is noted in `started`. */
+bool ys_keeper_take(struct ys_started *started, struct ys_launch_note *note);
+/** Takes all that the keeper has said unasked, without waiting: sets has_ended and how, and is_lost where the keeper
+ * itself has ended before its time; then the adapter has got SIGKILL, and how it ended is taken to be that. */
+void ys_keeper_listen(struct ys_started *started);
+
+/** Has every child of the keeper waited for that has ended, after SIGKILL for each one when `is_deadly`, and adds what
+ * the kernel says of them to `account`. True when no process is left below the keeper, or the keeper is lost. */
+bool ys_keeper_reap(struct ys_started *started, bool is_deadly, struct ys_launch_account *account);
+
+/** Closes what is open and waits for the keeper, unless there are processes below it that could not be killed
+ * (`is_empty` false): it stays with them, and with the locks that it holds. */
+void ys_keeper_dismiss(struct ys_started *started, bool is_empty);
+
+#endif

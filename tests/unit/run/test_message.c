@@ -1,0 +1,51 @@
+/* Members that adapters send have the types of docs/protocol.md. */
+#include "run/message.h"
+#include "run_fixture.h"
+
+static void check(const char *text, const char *named)
+{
+    ys_json *message = NULL;
+    REQUIRE((ys_json_parse(text, strlen(text), "message", &message) == YS_OK));
+    ys_status status = ys_message_check(message);
+    CHECK_INT(status, named ? YS_EPROTOCOL : YS_OK);
+    if (named && status != YS_OK)
+        CHECK_HAS(ys_error(), named);
+    ys_json_free(message);
+}
+
+static void right_ones_pass_and_unknown_ones_too(void)
+{
+    check("{\"type\":\"hello\",\"protocol\":1}", NULL);
+    check("{\"type\":\"hello\",\"protocol\":1.0,\"ops\":[\"Conv\"],\"devices\":[],\"no_work\":true,\"mine\":{}}", NULL);
+    check("{\"type\":\"tensors\",\"path\":\"/r/x\",\"multiply_adds\":7}", NULL);
+    check("{\"type\":\"greeting\",\"path\":7}", NULL);
+    check("{\"type\":\"error\",\"code\":\"crashed\"}", NULL);
+}
+
+static void another_type_is_named(void)
+{
+    check("{\"type\":\"hello\",\"protocol\":\"1\"}",
+          "\"protocol\" of the message \"hello\" is of another type: it must be an integer");
+    check("{\"type\":\"hello\",\"protocol\":1.5}", "protocol");
+    check("{\"type\":\"hello\",\"protocol\":1,\"ops\":[\"Conv\",7]}",
+          "\"ops\" of the message \"hello\" is of another type: it must be an array of strings");
+    check("{\"type\":\"hello\",\"protocol\":1,\"no_work\":0}", "a boolean");
+    check("{\"type\":\"hello\",\"protocol\":1,\"version\":null}", "a string");
+    check("{\"type\":\"opened\",\"parameters\":\"many\"}", "parameters");
+    check("{\"type\":\"tensors\",\"path\":3}", "an absolute path");
+    check("{\"type\":\"tensors\",\"path\":\"x.safetensors\"}", "an absolute path");
+    check("{\"type\":\"error\",\"code\":3}", "code");
+    check("{\"type\":\"latencies\",\"first\":0,\"count\":1,\"t_start_ns\":1,\"t_end_ns\":2,\"latency_ns\":{}}",
+          "an array");
+}
+
+static void what_the_work_needs_may_not_be_missing(void)
+{
+    check("{\"type\":\"hello\"}", "\"protocol\" of the message \"hello\" is missing");
+    check("{\"type\":\"tensors\"}", "missing");
+    check("{\"type\":\"saved\",\"path\":\"/x\"}", "bytes");
+    check("{\"type\":\"block\",\"first\":0,\"count\":1,\"t_start_ns\":1,\"t_end_ns\":2,\"loss\":[]}", "input_ns");
+}
+
+TAP_MAIN(TAP_CASE(right_ones_pass_and_unknown_ones_too), TAP_CASE(another_type_is_named),
+         TAP_CASE(what_the_work_needs_may_not_be_missing))
