@@ -26,6 +26,7 @@ test-frameworks: all
 	@tools/run_tests.py $(BUILD) --frameworks $(FRAMEWORKS)
 
 install: all
+	@ninja -C $(BUILD) --quiet engine-libraries >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@meson setup --reconfigure $(BUILD) -Dprefix=$(abspath $(PREFIX)) >/dev/null
 	meson install -C $(BUILD) --no-rebuild
 
@@ -41,5 +42,6 @@ help:
 	@echo "make test                the tests"
 	@echo "make test-frameworks     the tests that need a framework, and the check of every one that is installed"
 	@echo "                         (yardstick install all); FRAMEWORKS='pytorch jax' names those to check"
-	@echo "make install PREFIX=...  install programs, adapters, recipes, studies and metrics"
+	@echo "make install PREFIX=...  install programs, adapters, recipes, studies, metrics, and the"
+	@echo "                         engine as a library with its header and pkg-config file"
 	@echo "make format | clean"

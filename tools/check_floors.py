@@ -132,22 +132,34 @@ def check_file(rules, path, place):
             yield first, f'{name} has {last - first + 1} lines; a function stays under {MAX_FUNCTION_LINES}'
 
 
+def check_rules(rules, source):
+    """Yields what floors.txt names and the tree does not have."""
+    for room in rules.floor_of:
+        if not os.path.isdir(os.path.join(source, room)):
+            yield f'tools/floors.txt: there is no room {room}'
+    for header, places in rules.places_of.items():
+        for place in places:
+            folder, start = os.path.split(os.path.join(source, place))
+            if not (os.path.isdir(folder) and any(name.startswith(start) for name in os.listdir(folder))):
+                yield f'tools/floors.txt: {header} may be included in {place}, which does not exist'
+
+
 def check_tree(root):
     """All violations below root/src, as lines of text."""
     rules = Rules(os.path.join(root, 'tools', 'floors.txt'))
     source = os.path.join(root, 'src')
-    found = []
+    found = list(check_rules(rules, source))
     for folder, folders, names in os.walk(source):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(folder, name)
             place = os.path.relpath(path, source)
-            if name.endswith(('.c', '.h')) and '/' in place:
+            if name.endswith(('.c', '.h', '.inc')) and '/' in place:
                 found += [f'src/{place}:{line}: {wrong}' for line, wrong in check_file(rules, path, place)]
     return found
 
 
-SELF_TEST_FLOORS = '# floors\nbase\nleft right\ntop\n# headers\nspecial.h left/one.c\n'
+SELF_TEST_FLOORS = '# floors\nbase\nleft right\ntop empty\n# headers\nspecial.h left/one.c left/none.c\n'
 SELF_TEST_FILES = {  # path below src/: (text, what must be found in it, in order)
     'base/good.c': ('#include "base/good.h"\n#include <stdio.h>\n#include <sys/stat.h>\n'
                     'static const char *const text = "{ \\" {";\nint f(void)\n{\n    return \'{\';\n}\n', []),
@@ -156,13 +168,15 @@ SELF_TEST_FILES = {  # path below src/: (text, what must be found in it, in orde
     'left/one.c': ('#include <special.h>\n#include <maker/special.h>\n#include "base/good.h"\n#include "yardstick/engine.h"\n', []),
     'left/neighbour.c': ('  #  include "right/a.h"\n',
                          ['1: left must not include "right/a.h": right is on the same floor']),
-    'left/one_other.c': ('#include <special.h>\n', ['1: <special.h> may be included in left/one.c only']),
+    'left/one_other.c': ('#include <special.h>\n', ['1: <special.h> may be included in left/one.c left/none.c only']),
     'right/unlisted.c': ('#include <curl/curl.h>\n', ['1: <curl/curl.h> is a third-party header']),
     'right/relative.c': ('#include "../top/a.h"\n#include "a.h"\n', ['1: "../top/a.h" must', '2: "a.h" must']),
     'right/unknown.c': ('#include "attic/a.h"\n', ['1: "attic/a.h": attic is not a room']),
     'top/a.h': ('#include "left/a.h"\n#include "right/a.h"\n', []),
     'top/longest.c': ('int f(void)\n{\n' + '    g();\n' * 56 + '}\n', []),
     'top/too_long.c': ('int x;\n\nint f(int a,\n      int b)\n{\n' + '    g();\n' * 56 + '}\n', ['3: f has 60 lines']),
+    'base/upward.inc': ('#include "top/a.h"\nstatic void NAME(f)(int x)\n{\n' + '    g();\n' * 57 + '}\n',
+                        ['1: base must not include "top/a.h": top is on a higher floor', '2: NAME has 60 lines']),
     'top/table.c': ('static int t[] = {\n' + '    1,\n' * 100 + '};\n', []),
     'top/longest_file.c': ('int x;\n' * 799, []),
     'top/too_long_file.c': ('int x;\n' * 800, ['800: 800 lines']),
@@ -182,12 +196,18 @@ def self_test():
                 file.write(text)
         found = check_tree(root)
     failures = 0
+    rules = [line for line in found if line.startswith('tools/floors.txt: ')]
+    if rules != ['tools/floors.txt: there is no room empty',
+                 'tools/floors.txt: special.h may be included in left/none.c, which does not exist']:
+        failures += 1
+        print(f'floors.txt: found {rules}')
     for place, (_, expected) in SELF_TEST_FILES.items():
         here = [line[len('src/' + place) + 1:] for line in found if line.startswith(f'src/{place}:')]
         if len(here) != len(expected) or not all(h.startswith(e) for h, e in zip(here, expected)):
             failures += 1
             print(f'{place}: found {here}, expected {expected}')
-    print(f'self-test: {len(SELF_TEST_FILES) - failures} of {len(SELF_TEST_FILES)} files judged as expected')
+    total = len(SELF_TEST_FILES) + 1
+    print(f'self-test: {total - failures} of {total} files judged as expected')
     return 1 if failures else 0
 
 

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder and counts their cases.
 
-    tools/run_tests.py BUILD [--suite NAME ...] [--frameworks [NAME ...]] [--jobs N] [--verbose]
+    tools/run_tests.py BUILD [--suite NAME ...] [--all] [--frameworks [NAME ...]] [--jobs N] [--slowest N] [--verbose]
 
 Every test is a program that speaks TAP. Prints what failed or was skipped, then `N passed, N failed, N skipped`.
+Those that took longest the last time (BUILD/test-seconds.json) start first, so that no long one is left alone at the end.
+Without --suite the suite `slow` is left out: what takes long and rarely fails. --all runs it too, --suite slow it alone.
+--slowest lists the N programs that took longest, and what all took together.
 --frameworks runs the suites that need one installed, then `yardstick list frameworks --check` of every framework that is
 installed (or of those named), each of whose cases counts; those that are not are skipped.
 """
@@ -15,15 +18,47 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 LINE = re.compile(r"^(not )?ok\b\s*\d*\s*-?\s*(.*?)\s*(?:#\s*SKIP\b\s*(.*))?$", re.IGNORECASE)
 SKIPPED = re.compile(r"^1\.\.0\s*#\s*SKIP\b\s*(.*)$", re.IGNORECASE)
 FRAMEWORK_SUITE = "frameworks"
+SLOW_SUITE = "slow"
 
 
 def list_tests(build):
     text = subprocess.run(["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True).stdout
     return json.loads(text)
+
+
+def suites_of(test):
+    return {suite.split(":")[-1] for suite in test["suite"]}
+
+
+def seconds_file(build):
+    return os.path.join(build, "test-seconds.json")
+
+
+def read_seconds(build):
+    """How long each test took the last time, by name; one that never ran is taken for a long one."""
+    try:
+        with open(seconds_file(build), encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
+
+
+def write_seconds(build, seconds):
+    with open(seconds_file(build) + ".new", "w", encoding="utf-8") as file:
+        json.dump(seconds, file, indent=0, sort_keys=True)
+    os.replace(seconds_file(build) + ".new", seconds_file(build))
+
+
+def run_timed(test, seconds):
+    started = time.monotonic()
+    result = run_one(test)
+    seconds[test["name"]] = round(time.monotonic() - started, 2)
+    return result
 
 
 def run_one(test):
@@ -128,6 +163,8 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--suite", action="append", default=[])
     parser.add_argument("--frameworks", nargs="*", metavar="NAME")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--slowest", type=int, default=0, metavar="N")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
@@ -135,20 +172,29 @@ def main():
     checks = prepare_checks(arguments.build, arguments.frameworks) if arguments.frameworks is not None else []
     wanted = set(arguments.suite) | ({FRAMEWORK_SUITE} if arguments.frameworks is not None else set())
     if wanted:
-        tests = [t for t in tests if wanted & {s.split(":")[-1] for s in t["suite"]}]
-    totals = [0, 0, 0]
+        tests = [t for t in tests if wanted & suites_of(t)]
+    elif not arguments.all:
+        tests = [t for t in tests if SLOW_SUITE not in suites_of(t)]
+    totals, before, seconds = [0, 0, 0], read_seconds(arguments.build), {}
+    tests.sort(key=lambda t: (-t["priority"], -before.get(t["name"], float("inf"))))
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        jobs = [pool.submit(run_one, t) for t in sorted(tests, key=lambda t: -t["priority"]) if t["is_parallel"]]
+        jobs = [pool.submit(run_timed, t, seconds) for t in tests if t["is_parallel"]]
         for job in concurrent.futures.as_completed(jobs):
             totals = [a + b for a, b in zip(totals, count(*job.result(), arguments.verbose))]
     for test in tests:
         if not test["is_parallel"]:
-            totals = [a + b for a, b in zip(totals, count(*run_one(test), arguments.verbose))]
+            totals = [a + b for a, b in zip(totals, count(*run_timed(test, seconds), arguments.verbose))]
+    write_seconds(arguments.build, dict(before, **seconds))
     # A check is a run of one thread, which takes the first core it may use: each of those side by side gets a core of its own.
     cores = itertools.cycle(sorted(os.sched_getaffinity(0)))
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs, initializer=lambda: os.sched_setaffinity(0, {next(cores)})) as pool:
         for counts in pool.map(lambda check: check_framework(*check, arguments.verbose), checks):
             totals = [a + b for a, b in zip(totals, counts)]
+    if arguments.slowest:
+        longest = sorted(seconds.items(), key=lambda item: -item[1])[:arguments.slowest]
+        for name, took in longest:
+            print("%8.2f s  %s" % (took, name))
+        print("%8.2f s  all of them together" % sum(seconds.values()))
     print("%d passed, %d failed, %d skipped" % tuple(totals))
     return 1 if totals[1] or not tests else 0
 

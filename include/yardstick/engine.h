@@ -1,18 +1,27 @@
-/* yardstick's built-in engine as a library: trains and evaluates one network at one batch size.
+/* yardstick's built-in engine as a library: trains and evaluates one network at one batch size, on the CPU.
  *
  *     struct ys_engine_config config = {.batch = 64, .precision = YS_ENGINE_F32, .threads = 2, .training = true,
  *                                       .optimizer.momentum = 0.9};
  *     struct ys_engine *engine;
- *     if (ys_engine_open("graph.json", &config, &engine) != 0) { fprintf(stderr, "%s\n", ys_engine_error()); ... }
- *     ys_engine_load(engine, "weights.safetensors");
+ *     if (ys_engine_open_model("lenet", &config, &engine) != 0) { fprintf(stderr, "%s\n", ys_engine_error()); ... }
+ *     ys_engine_draw(engine, 1);
  *     for (...)
  *         ys_engine_step(engine, pixels, labels, 0.01, &loss);
+ *     ys_engine_save(engine, "lenet.safetensors");
  *     ys_engine_close(engine);
  *
- * Functions that return int give 0 or a negative code, with a message in ys_engine_error(). Shapes are canonical: rows
- * NCHW, convolution weights OIHW, dense weights (out, in), C order. One engine is used by one thread at a time; several
- * engines may exist. After open, no function allocates memory except load, save, set and get. (A library that a back
- * end calls may take and give back small blocks of its own.) */
+ * examples/train_lenet.c is a whole program. `make install` installs this header, the library (static and shared) and
+ * yardstick-engine.pc:  cc train.c $(pkg-config --cflags --libs yardstick-engine)
+ *
+ * Errors: a function that returns int gives 0, or a negative number and a sentence in ys_engine_error() that names the
+ * thing, the value and the remedy; what it should have filled is then untouched. Nothing is printed. An engine whose
+ * function failed can go on being used.
+ * Ownership: the caller owns every array it passes (all are copied) and closes every engine it opened; pointers that an
+ * engine gives out are its own and end with it, or earlier where their function says so.
+ * Threads: one engine is used by one thread at a time; several engines may exist.
+ * Memory: after open only load, save, draw and the functions that get or set values allocate. (A library that a back
+ * end calls may take and give back small blocks of its own.)
+ * Shapes are canonical: rows NCHW, convolution weights OIHW, dense weights (out, in); arrays are dense, in C order. */
 #ifndef YARDSTICK_ENGINE_H
 #define YARDSTICK_ENGINE_H
 
@@ -20,14 +29,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__GNUC__)
+#define YS_ENGINE_API __attribute__((visibility("default"))) /* what the shared library shows */
+#else
+#define YS_ENGINE_API
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct ys_engine;
-struct ys_graph;   /* graph/graph.h */
-struct ys_program; /* engine/program.h */
 
 /** BF16: convolutions, products and the activations between them; parameters, optimizer state, statistics, logits and
  * loss are float. */
 enum ys_engine_precision { YS_ENGINE_F64, YS_ENGINE_F32, YS_ENGINE_BF16 };
-const char *ys_engine_precision_name(enum ys_engine_precision precision); /* "f64", "f32", "bf16" */
+YS_ENGINE_API const char *ys_engine_precision_name(enum ys_engine_precision precision); /* "f64", "f32", "bf16" */
 /** Batch normalisation and dropout differ between the two. TRAIN: statistics of the batch, and the mask of the step
  * about to run (the number of steps done chooses it, so passes between two steps all see the same). An engine opened
  * with training false knows EVAL only. */
@@ -70,61 +86,93 @@ struct ys_engine_config {
     /* Training keeps what the backward pass needs; where the values of one step exceed this many bytes, those that
      * follow cheaply from kept ones (batch normalisation and activation) are made again instead. 0: 1.5 GiB. */
     size_t keep_bytes;
-    bool guarded; /* tests: buffers share no memory and stand between guard words (ys_engine_check) */
+    bool guarded; /* for tests of the engine itself: buffers share no memory and stand between guard words */
 };
 
-/** The last message of this thread; "" when nothing failed. */
-const char *ys_engine_error(void);
+/** The last message of this thread, valid until its next failure; "" when nothing failed. */
+YS_ENGINE_API const char *ys_engine_error(void);
 
-/** Compiles the graph of a file. Parameters start as zeros. Unsupported operators, precisions and graphs fail here. */
-int ys_engine_open(const char *graph_path, const struct ys_engine_config *config, struct ys_engine **engine);
-/** Compiles a graph that the caller keeps alive until close. */
-int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config,
-                         struct ys_engine **engine);
-void ys_engine_close(struct ys_engine *engine); /* NULL is fine */
+/** Compiles the graph of a JSON file, in the form of docs/graph.md. Parameters start as zeros: draw, load or set them.
+ * Unsupported operators, precisions and graphs fail here. `config` is copied. */
+YS_ENGINE_API int ys_engine_open(const char *graph_path, const struct ys_engine_config *config,
+                                 struct ys_engine **engine);
+/** Compiles a named network ("lenet", "resnet20"; `yardstick list models` names all) for the input that it is known
+ * by. */
+YS_ENGINE_API int ys_engine_open_model(const char *model, const struct ys_engine_config *config,
+                                       struct ys_engine **engine);
+YS_ENGINE_API void ys_engine_close(struct ys_engine *engine); /* NULL is fine */
 
 /* What was opened. */
-const struct ys_graph *ys_engine_graph(const struct ys_engine *engine);
-const char *ys_engine_backend(const struct ys_engine *engine); /* "ref" */
-const char *
-ys_engine_library(const struct ys_engine *engine);          /* that the back end calls, "oneDNN 2.6.3"; "" for none */
-int ys_engine_threads(const struct ys_engine *engine);      /* that it computes with */
-size_t ys_engine_real_size(const struct ys_engine *engine); /* bytes of a floating-point element: 8 or 4 */
-int64_t ys_engine_classes(const struct ys_engine *engine);  /* columns of the logits */
+YS_ENGINE_API const char *ys_engine_backend(const struct ys_engine *engine); /* "ref" */
+/** Name and version of the library that the back end calls, "oneDNN 2.6.3"; "" for none. */
+YS_ENGINE_API const char *ys_engine_library(const struct ys_engine *engine);
+YS_ENGINE_API int ys_engine_threads(const struct ys_engine *engine);      /* that it computes with */
+YS_ENGINE_API size_t ys_engine_real_size(const struct ys_engine *engine); /* bytes of a logit: 8 or 4 */
+YS_ENGINE_API int64_t ys_engine_classes(const struct ys_engine *engine);  /* columns of the logits */
 
-/* Parameters, by their index in the graph. `format` is of the caller's array: YS_ENGINE_F64 or YS_ENGINE_F32. */
-size_t ys_engine_param_count(const struct ys_engine *engine);
+#define YS_ENGINE_MAX_RANK 8
+
+enum ys_engine_type { YS_ENGINE_UINT8, YS_ENGINE_FLOAT32 };
+
+/** One row of the input. */
+struct ys_engine_rows {
+    enum ys_engine_type type;          /* of its elements */
+    size_t rank;                       /* without the batch: 3 for an image */
+    int64_t shape[YS_ENGINE_MAX_RANK]; /* channels, height, width of an image */
+    size_t row_bytes;
+};
+YS_ENGINE_API struct ys_engine_rows ys_engine_rows(const struct ys_engine *engine);
+
+/* Parameters, by their index in the graph, 0 to ys_engine_param_count() - 1. */
+struct ys_engine_param {
+    const char *name; /* "conv1.weight"; the engine's */
+    size_t rank;
+    int64_t shape[YS_ENGINE_MAX_RANK];
+    size_t elements;
+    bool is_trained; /* false for buffers, such as running statistics, which have no gradient */
+};
+YS_ENGINE_API size_t ys_engine_param_count(const struct ys_engine *engine);
+YS_ENGINE_API int ys_engine_param(const struct ys_engine *engine, size_t param, struct ys_engine_param *found);
 /** Its index, or -1. */
-int ys_engine_param_find(const struct ys_engine *engine, const char *name);
+YS_ENGINE_API int ys_engine_param_find(const struct ys_engine *engine, const char *name);
+/* `format` is that of `values`: YS_ENGINE_F64 (double) or YS_ENGINE_F32 (float), whatever the engine computes in. */
 /** Weights of absent connections become 0 whatever `values` has there. */
-int ys_engine_param_set(struct ys_engine *engine, size_t param, enum ys_engine_precision format, const void *values);
-int ys_engine_param_get(struct ys_engine *engine, size_t param, enum ys_engine_precision format, void *values);
-/** Of the last backward or step, without weight decay and clipping; of role weight only. */
-int ys_engine_gradient_get(struct ys_engine *engine, size_t param, enum ys_engine_precision format, void *values);
+YS_ENGINE_API int ys_engine_param_set(struct ys_engine *engine, size_t param, enum ys_engine_precision format,
+                                      const void *values);
+YS_ENGINE_API int ys_engine_param_get(struct ys_engine *engine, size_t param, enum ys_engine_precision format,
+                                      void *values);
+/** Of the last backward or step, without weight decay and clipping; of trained parameters only. */
+YS_ENGINE_API int ys_engine_gradient_get(struct ys_engine *engine, size_t param, enum ys_engine_precision format,
+                                         void *values);
+/** Gives every parameter the initial values that the graph describes, each from a stream of random numbers of its own
+ * (seed and name): those that a study of that seed starts from. */
+YS_ENGINE_API int ys_engine_draw(struct ys_engine *engine, uint64_t seed);
 /** All parameters, buffers included, from a safetensors file (F32 or F64). A tensor that is missing, has another shape
- * or is no parameter of the graph is an error. */
-int ys_engine_load(struct ys_engine *engine, const char *path);
+ * or is no parameter of the graph is an error; parameters before it have then been replaced. */
+YS_ENGINE_API int ys_engine_load(struct ys_engine *engine, const char *path);
 /** All parameters, buffers included, into a safetensors file, as float32. */
-int ys_engine_save(struct ys_engine *engine, const char *path);
+YS_ENGINE_API int ys_engine_save(struct ys_engine *engine, const char *path);
 /** Forgets the optimizer's state and the count of steps; parameters and buffers stay. */
-void ys_engine_reset(struct ys_engine *engine);
+YS_ENGINE_API void ys_engine_reset(struct ys_engine *engine);
 
-/* Running. `x`: batch rows as the graph's input says (uint8 or float32); `y`: batch labels in [0, classes). Both are
- * copied; NULL means: already written where ys_engine_input() points. `loss` (may be NULL): the graph's loss, the mean
- * over the batch. Nothing stops at infinities and NaNs: they come out as they are. */
-void ys_engine_input(struct ys_engine *engine, void **x, int64_t **y); /* borrowed, writable, until close */
+/* Running. `x`: batch rows as ys_engine_rows() says; `y`: batch labels in [0, classes). NULL means: already written
+ * where ys_engine_input() points. `loss` (may be NULL): the graph's loss, the mean over the batch. Nothing stops at
+ * infinities and NaNs: they come out as they are. */
+/** Where rows and labels lie; writable, until close. */
+YS_ENGINE_API void ys_engine_input(struct ys_engine *engine, void **x, int64_t **y);
 /** Logits and loss; changes no parameter and no buffer. */
-int ys_engine_forward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode,
-                      double *loss);
+YS_ENGINE_API int ys_engine_forward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode,
+                                    double *loss);
 /** Loss and gradients; changes no parameter and no buffer. */
-int ys_engine_backward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode,
-                       double *loss);
-/** Loss, gradients and one optimizer step, in mode TRAIN. */
-int ys_engine_step(struct ys_engine *engine, const void *x, const int64_t *y, double lr, double *loss);
-/** [batch, classes] of the last forward, elements of ys_engine_real_size(); valid until the next run. */
-const void *ys_engine_logits(const struct ys_engine *engine);
-/** [batch, ...] of the last backward, elements of ys_engine_real_size(); NULL unless config.input_gradient. */
-const void *ys_engine_input_gradient(const struct ys_engine *engine);
+YS_ENGINE_API int ys_engine_backward(struct ys_engine *engine, const void *x, const int64_t *y,
+                                     enum ys_engine_mode mode, double *loss);
+/** Loss, gradients and one optimizer step at rate `lr`, in mode TRAIN. */
+YS_ENGINE_API int ys_engine_step(struct ys_engine *engine, const void *x, const int64_t *y, double lr, double *loss);
+/** [batch, classes] of the last forward, backward or step: double in F64, float in F32 and BF16; valid until the next.
+ */
+YS_ENGINE_API const void *ys_engine_logits(const struct ys_engine *engine);
+/** [batch, ...] of the last backward or step, elements as those of the logits; NULL unless config.input_gradient. */
+YS_ENGINE_API const void *ys_engine_input_gradient(const struct ys_engine *engine);
 
 struct ys_engine_counters {
     size_t arena_bytes;     /* all memory that a step touches, parameters included */
@@ -132,16 +180,9 @@ struct ys_engine_counters {
     size_t calls;           /* of one training step */
     uint64_t steps;         /* since open or reset */
 };
-struct ys_engine_counters ys_engine_counters(const struct ys_engine *engine);
+YS_ENGINE_API struct ys_engine_counters ys_engine_counters(const struct ys_engine *engine);
 
-/* Where a step spends its time. */
-const struct ys_program *ys_engine_program(const struct ys_engine *engine);
-/** Runs one call of the program, in mode TRAIN if the engine trains. Every call in order is a step at the rate of the
- * last ys_engine_step(), on the rows in ys_engine_input(), that is not counted; a convolution or product that is run
- * again at its turn gives the same once more. */
-int ys_engine_run_call(struct ys_engine *engine, size_t call);
-
-/** Of a guarded engine: fails when something was written outside a buffer. */
-int ys_engine_check(const struct ys_engine *engine);
-
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/backend.h"
+#include "engine/engine.h"
 #include "protocol/adapter.h"
-#include "yardstick/engine.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "cli/builtin_rows.h"
 
 #include "base/json.h"
-#include "yardstick/engine.h"
+#include "engine/engine.h"
 #include <math.h>
 
 struct request {

@@ -2,10 +2,10 @@
 #ifndef YS_CLI_BUILTIN_FLOOR_H
 #define YS_CLI_BUILTIN_FLOOR_H
 
+#include "engine/engine.h"
 #include "engine/program.h"
 #include "graph/model.h"
 #include "stat/summary.h"
-#include "yardstick/engine.h"
 
 /** Medians over the rounds, by call of the program. */
 struct ys_floor {

@@ -1,9 +1,11 @@
+#include "engine/engine.h"
 #include "engine/backend.h"
 #include "engine/lower.h"
 #include "engine/optimizer.h"
 
 #include "base/mem.h"
 #include "base/safetensors.h"
+#include "graph/model.h"
 #include <string.h>
 
 struct ys_engine {
@@ -35,12 +37,13 @@ static ys_status check_config(const struct ys_engine_config *config)
         return ys_fail(YS_EINVAL, "batch is %lld; it is a number of rows, at least 1", (long long)config->batch);
     if (config->threads < 1)
         return ys_fail(YS_EINVAL, "threads is %d; it is at least 1", config->threads);
+    if (config->precision < YS_ENGINE_F64 || config->precision > YS_ENGINE_BF16)
+        return ys_fail(YS_EINVAL, "precision is %d; it is YS_ENGINE_F64, _F32 or _BF16", (int)config->precision);
     if (config->input_gradient && !config->training)
         return ys_fail(YS_EINVAL, "input_gradient needs training: it is a result of the backward pass");
     return config->training ? ys_optimizer_check(&config->optimizer) : YS_OK;
 }
 
-/** Gradients wanted by nobody: a graph without parameters that is asked to train. */
 static ys_status check_graph(const struct ys_graph *graph)
 {
     const struct ys_value *input = &graph->values[graph->input], *output = &graph->values[graph->output];
@@ -75,16 +78,32 @@ int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_co
     return YS_OK;
 }
 
+static ys_status open_owned(struct ys_graph *graph_taken, const struct ys_engine_config *config,
+                            struct ys_engine **engine)
+{
+    ys_status status = ys_engine_open_graph(graph_taken, config, engine);
+    if (status == YS_OK)
+        (*engine)->owned = graph_taken;
+    else
+        ys_graph_free(graph_taken);
+    return status;
+}
+
 int ys_engine_open(const char *graph_path, const struct ys_engine_config *config, struct ys_engine **engine)
 {
     struct ys_graph *graph;
     YS_TRY(ys_graph_read(graph_path, &graph));
-    ys_status status = ys_engine_open_graph(graph, config, engine);
-    if (status == YS_OK)
-        (*engine)->owned = graph;
-    else
-        ys_graph_free(graph);
-    return status;
+    return open_owned(graph, config, engine);
+}
+
+int ys_engine_open_model(const char *model, const struct ys_engine_config *config, struct ys_engine **engine)
+{
+    struct ys_graph *graph;
+    const struct ys_model *found = ys_model_find(model);
+    if (!found)
+        return ys_fail(YS_ENOTFOUND, "there is no model \"%s\": `yardstick list models` names them", model);
+    YS_TRY(found->build(&found->usual, &graph));
+    return open_owned(graph, config, engine);
 }
 
 void ys_engine_close(struct ys_engine *e)
@@ -127,9 +146,39 @@ int64_t ys_engine_classes(const struct ys_engine *e)
     return e->low.classes;
 }
 
+struct ys_engine_rows ys_engine_rows(const struct ys_engine *e)
+{
+    const struct ys_value *input = &e->low.graph->values[e->low.graph->input];
+    struct ys_engine_rows rows = {.type = input->dtype == YS_U8 ? YS_ENGINE_UINT8 : YS_ENGINE_FLOAT32,
+                                  .rank = input->rank - 1,
+                                  .row_bytes = (size_t)ys_value_row_elements(input) * ys_dtype_size(input->dtype)};
+    memcpy(rows.shape, input->shape + 1, rows.rank * sizeof rows.shape[0]);
+    return rows;
+}
+
 size_t ys_engine_param_count(const struct ys_engine *e)
 {
     return e->low.graph->param_count;
+}
+
+static ys_status check_param(const struct ys_engine *e, size_t param)
+{
+    return param < e->low.graph->param_count
+               ? YS_OK
+               : ys_fail(YS_EINVAL, "there is no parameter %zu: %s has %zu, the first of which is 0", param,
+                         e->low.graph->name, e->low.graph->param_count);
+}
+
+int ys_engine_param(const struct ys_engine *e, size_t param, struct ys_engine_param *found)
+{
+    YS_TRY(check_param(e, param));
+    const struct ys_param *p = &e->low.graph->params[param];
+    *found = (struct ys_engine_param){.name = p->name,
+                                      .rank = p->rank,
+                                      .elements = (size_t)ys_param_elements(p),
+                                      .is_trained = p->role == YS_ROLE_WEIGHT};
+    memcpy(found->shape, p->shape, sizeof found->shape);
+    return YS_OK;
 }
 
 int ys_engine_param_find(const struct ys_engine *e, const char *name)
@@ -152,10 +201,12 @@ static void convert(void *to, size_t to_size, const void *from, size_t from_size
             ((float *)to)[i] = (float)((const double *)from)[i];
 }
 
-static size_t format_size(enum ys_engine_precision format)
+static ys_status format_size(enum ys_engine_precision format, size_t *size)
 {
-    YS_ASSERT(format == YS_ENGINE_F64 || format == YS_ENGINE_F32);
-    return format == YS_ENGINE_F64 ? sizeof(double) : sizeof(float);
+    if (format != YS_ENGINE_F64 && format != YS_ENGINE_F32)
+        return ys_fail(YS_EINVAL, "the format of values is YS_ENGINE_F64 or YS_ENGINE_F32, not %d", (int)format);
+    *size = format == YS_ENGINE_F64 ? sizeof(double) : sizeof(float);
+    return YS_OK;
 }
 
 static void *flat_param(struct ys_engine *e, int buffer, size_t param)
@@ -178,8 +229,10 @@ static void leave(struct ys_engine *e)
 
 int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precision format, const void *values)
 {
-    YS_ASSERT(param < e->low.graph->param_count);
-    size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]), size = format_size(format);
+    size_t size;
+    YS_TRY(check_param(e, param));
+    YS_TRY(format_size(format, &size));
+    size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]);
     bool is_changed = size != e->low.real_size || ys_param_connections(e->low.graph, param);
     void *own = is_changed ? ys_alloc(count, e->low.real_size) : NULL;
     if (is_changed && !own)
@@ -198,8 +251,10 @@ int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precis
 
 static ys_status get_flat(struct ys_engine *e, int buffer, size_t param, enum ys_engine_precision format, void *values)
 {
-    YS_ASSERT(param < e->low.graph->param_count && buffer >= 0);
-    size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]), size = format_size(format);
+    size_t size;
+    YS_TRY(check_param(e, param));
+    YS_TRY(format_size(format, &size));
+    size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]);
     void *own = size == e->low.real_size ? NULL : ys_alloc(count, e->low.real_size);
     if (size != e->low.real_size && !own)
         return ys_out_of_memory();
@@ -221,9 +276,25 @@ int ys_engine_gradient_get(struct ys_engine *e, size_t param, enum ys_engine_pre
 {
     if (!e->low.config.training)
         return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no gradients");
+    YS_TRY(check_param(e, param));
     if (e->low.graph->params[param].role != YS_ROLE_WEIGHT)
         return ys_fail(YS_EINVAL, "%s is a buffer: it has no gradient", e->low.graph->params[param].name);
     return get_flat(e, e->low.gradients, param, format, values);
+}
+
+int ys_engine_draw(struct ys_engine *e, uint64_t seed)
+{
+    ys_status status = YS_OK;
+    for (size_t p = 0; status == YS_OK && p < e->low.graph->param_count; p++) {
+        const struct ys_param *param = &e->low.graph->params[p];
+        float *values = ys_alloc((size_t)ys_param_elements(param), sizeof *values);
+        if (!values)
+            return ys_out_of_memory();
+        ys_param_draw(param, seed, values);
+        status = ys_engine_param_set(e, p, YS_ENGINE_F32, values);
+        ys_free(values);
+    }
+    return status;
 }
 
 static ys_status load_param(struct ys_engine *e, const struct ys_safetensors *file, size_t param)

@@ -15,30 +15,77 @@ static int package_of(const char *root, int cpu)
     return ys_procfs_number(root, path, &number) ? (int)number : -1;
 }
 
-/** A number that all CPUs of one core share and no other core has: that of the core's first CPU; -1 when unknown. */
+/** A number that all CPUs of one core share and no other core has: that of the core's first CPU; -1 when unknown. Old
+ * kernels give a mask where later ones give a list too. */
 static int core_of(const char *root, int cpu)
 {
-    char path[YS_PROCFS_PATH], line[256];
+    char path[YS_PROCFS_PATH], line[4096];
     int first = -1;
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-    if (!ys_procfs_line(root, path, line, sizeof line) || ys_procfs_list(line, &first, 1) < 1)
-        return -1;
-    return first;
+    if (ys_procfs_line(root, path, line, sizeof line))
+        return ys_procfs_list(line, &first, 1) < 1 ? -1 : first;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings", cpu);
+    if (ys_procfs_line(root, path, line, sizeof line))
+        return ys_procfs_mask(line, &first, 1) < 1 ? -1 : first;
+    return -1;
 }
 
-/** The list after "Cpus_allowed_list:" of /proc/self/status: the affinity of this process, control groups applied. */
+/** How fast a core is in relation to the others of its machine, on whatever scale the kernel has; 0 when unknown. */
+static int64_t speed_of(const char *root, int cpu)
+{
+    static const char *const names[] = {"cpu_capacity", "cpufreq/cpuinfo_max_freq"};
+    char path[YS_PROCFS_PATH];
+    int64_t speed;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", cpu, names[i]);
+        if (ys_procfs_number(root, path, &speed) && speed > 0)
+            return speed;
+    }
+    return 0;
+}
+
+/** Cores within a tenth of the fastest of a kind are of that kind: some cores of one make are clocked a little higher.
+ */
+static void sort_into_kinds(struct ys_cpus *cpus, const char *root)
+{
+    int64_t *speed = ys_alloc(cpus->count, sizeof *speed), limit = INT64_MAX;
+    bool is_known = speed != NULL;
+    cpus->kinds = 1;
+    for (size_t i = 0; is_known && i < cpus->count; i++)
+        is_known = (speed[i] = speed_of(root, cpus->items[i].number)) > 0;
+    for (int kind = 0; is_known; kind++) {
+        int64_t top = 0;
+        for (size_t i = 0; i < cpus->count; i++)
+            top = speed[i] < limit && speed[i] > top ? speed[i] : top;
+        if (top == 0)
+            break;
+        limit = top - top / 10;
+        for (size_t i = 0; i < cpus->count; i++)
+            if (speed[i] <= top)
+                cpus->items[i].kind = kind;
+        cpus->kinds = kind + 1;
+    }
+    ys_free(speed);
+}
+
+/** The CPUs that /proc/self/status says this process may use, control groups applied. */
 static int allowed_list(const char *root, int *numbers)
 {
+    static const struct {
+        const char *field;
+        int (*parse)(const char *text, int *values, int capacity);
+    } forms[] = {{"\nCpus_allowed_list:", ys_procfs_list}, {"\nCpus_allowed:", ys_procfs_mask}};
     char *text = ys_alloc(STATUS_BYTES, 1);
     int count = -1;
-    if (text && ys_procfs_read(root, "/proc/self/status", text, STATUS_BYTES) > 0) {
-        const char *field = strstr(text, "\nCpus_allowed_list:");
+    bool is_read = text && ys_procfs_read(root, "/proc/self/status", text, STATUS_BYTES) > 0;
+    for (size_t i = 0; is_read && count < 0 && i < sizeof forms / sizeof forms[0]; i++) {
+        const char *field = strstr(text, forms[i].field);
         char line[STATUS_BYTES / 8];
-        if (field) {
-            field += strlen("\nCpus_allowed_list:");
-            snprintf(line, sizeof line, "%.*s", (int)strcspn(field, "\n"), field);
-            count = ys_procfs_list(line, numbers, MOST_CPUS);
-        }
+        if (!field)
+            continue;
+        field += strlen(forms[i].field);
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(field, "\n"), field);
+        count = forms[i].parse(line, numbers, MOST_CPUS);
     }
     ys_free(text);
     return count > MOST_CPUS ? MOST_CPUS : count;
@@ -88,6 +135,7 @@ ys_status ys_cpus_read(const char *root, struct ys_cpus *cpus)
             .number = numbers[i], .package = package_of(root, numbers[i]), .core = core_of(root, numbers[i])};
     ys_free(numbers);
     count_cores(cpus);
+    sort_into_kinds(cpus, root);
     char line[4096];
     int online =
         ys_procfs_line(root, "/sys/devices/system/cpu/online", line, sizeof line) ? ys_procfs_list(line, NULL, 0) : 0;
@@ -106,6 +154,8 @@ static int by_preference(const void *a, const void *b)
     const struct ys_cpu *x = a, *y = b;
     if (x->sibling != y->sibling)
         return x->sibling < y->sibling ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
     if (x->package != y->package)
         return x->package < y->package ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;

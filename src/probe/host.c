@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "probe/cgroup.h"
 #include "probe/cpus.h"
+#include "probe/guest.h"
 #include "probe/host_block.h"
 #include "probe/procfs.h"
 #include <gnu/libc-version.h>
@@ -167,44 +168,6 @@ static bool distribution(const char *root, char *name, size_t size)
     return false;
 }
 
-/** The kind of container we are in, by the traces that the usual ones leave; NULL for none that is known. */
-static const char *container(const char *root)
-{
-    char text[16384];
-    if (ys_procfs_read(root, "/.dockerenv", text, sizeof text) >= 0)
-        return "docker";
-    if (ys_procfs_read(root, "/run/.containerenv", text, sizeof text) >= 0)
-        return "podman";
-    if (ys_procfs_read(root, "/proc/self/cgroup", text, sizeof text) > 0) {
-        if (strstr(text, "kubepods"))
-            return "kubernetes";
-        if (strstr(text, "/docker/") || strstr(text, "/docker-"))
-            return "docker";
-        if (strstr(text, "/lxc/"))
-            return "lxc";
-    }
-    if (ys_procfs_line(root, "/run/systemd/container", text, sizeof text))
-        return "other";
-    return NULL;
-}
-
-static const char *hypervisor(const char *root, char *text, size_t size)
-{
-    if (ys_procfs_line(root, "/sys/hypervisor/type", text, size))
-        return text;
-    struct ys_buf info = {0};
-    bool is_guest =
-        ys_procfs_read_all(root, "/proc/cpuinfo", &info) == YS_OK && strstr(ys_buf_text(&info), " hypervisor");
-    ys_buf_free(&info);
-    if (!is_guest)
-        return NULL;
-    snprintf(text, size, "yes (kind not shown)");
-    char vendor[128];
-    if (ys_procfs_line(root, "/sys/class/dmi/id/sys_vendor", vendor, sizeof vendor))
-        snprintf(text, size, "yes (%s)", vendor);
-    return text;
-}
-
 static ys_status describe_system(struct ys_host_block *block)
 {
     char text[512], release[300];
@@ -217,10 +180,11 @@ static ys_status describe_system(struct ys_host_block *block)
                      "there is no /etc/os-release");
     snprintf(text, sizeof text, "glibc %s", gnu_get_libc_version());
     ys_host_put_text(block, "libc", text, NULL);
-    ys_host_put_text(block, "hypervisor", hypervisor(block->root, text, sizeof text),
-                     "the CPU does not say that it is virtual");
+    ys_host_put_text(block, "hypervisor", ys_guest_hypervisor(block->root, text, sizeof text),
+                     "nothing says that this machine is virtual");
     ys_host_put_line(block, "product", "/sys/class/dmi/id/product_name", "the firmware's tables are not readable");
-    ys_host_put_text(block, "container", container(block->root), "no trace of a container was found");
+    ys_host_put_text(block, "container", ys_guest_container(block->root, text, sizeof text),
+                     "no trace of a container was found");
     return YS_OK;
 }
 
@@ -271,6 +235,25 @@ static ys_status warn(ys_json *warnings, char *text_taken)
     return status;
 }
 
+/** Cores of several kinds: threads beyond the fast ones are slower, whatever the framework. */
+static ys_status warn_of_kinds(ys_json *warnings)
+{
+    struct ys_cpus cpus;
+    if (ys_cpus_read(ys_procfs_root(), &cpus) != YS_OK)
+        return YS_OK; /* the counts are null and say why */
+    int cores = 0, fast = 0, kinds = cpus.kinds;
+    for (size_t i = 0; i < cpus.count; i++) {
+        cores += cpus.items[i].sibling == 0;
+        fast += cpus.items[i].sibling == 0 && cpus.items[i].kind == 0;
+    }
+    ys_cpus_fini(&cpus);
+    if (kinds == 1)
+        return YS_OK;
+    return warn(warnings, ys_format("only %d of the %d cores that may be used are of the fastest kind: runs with more "
+                                    "threads than that use slower ones too",
+                                    fast, cores));
+}
+
 /** What of all this makes measurements on this machine less sure: sentences. */
 static ys_status put_warnings(ys_json *host)
 {
@@ -285,6 +268,7 @@ static ys_status put_warnings(ys_json *host)
                  ys_format("a control group grants the CPU time of %g cores while %g CPUs may be used: runs with more "
                            "threads than that are stopped again and again",
                            quota, allowed)));
+    YS_TRY(warn_of_kinds(warnings));
     const char *governor = ys_json_get_text(cpu, "governor", "performance");
     if (strcmp(governor, "performance") != 0)
         YS_TRY(warn(

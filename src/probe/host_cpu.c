@@ -3,6 +3,7 @@
 #include "probe/host_block.h"
 #include "probe/procfs.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Flags of /proc/cpuinfo that numerical libraries choose their kernels by (x86 and Arm names). */
@@ -31,6 +32,61 @@ static bool cpuinfo_field(const char *text, const char *key, char *value, size_t
     return false;
 }
 
+/** Arm kernels give numbers in the place of names (the architecture's MIDR register; Linux, asm/cputype.h). */
+static const struct {
+    unsigned implementer;
+    unsigned part; /* 0: the maker itself */
+    const char *name;
+} ARM[] = {{0x41, 0, "Arm"},
+           {0x41, 0xd03, "Cortex-A53"},
+           {0x41, 0xd05, "Cortex-A55"},
+           {0x41, 0xd07, "Cortex-A57"},
+           {0x41, 0xd08, "Cortex-A72"},
+           {0x41, 0xd0b, "Cortex-A76"},
+           {0x41, 0xd0c, "Neoverse-N1"},
+           {0x41, 0xd40, "Neoverse-V1"},
+           {0x41, 0xd49, "Neoverse-N2"},
+           {0x41, 0xd4f, "Neoverse-V2"},
+           {0x41, 0xd85, "Cortex-X925"},
+           {0x41, 0xd87, "Cortex-A725"},
+           {0x42, 0, "Broadcom"},
+           {0x43, 0, "Cavium"},
+           {0x43, 0x0af, "ThunderX2"},
+           {0x46, 0, "Fujitsu"},
+           {0x46, 0x001, "A64FX"},
+           {0x48, 0, "HiSilicon"},
+           {0x48, 0xd01, "Kunpeng-920"},
+           {0x4e, 0, "NVIDIA"},
+           {0x51, 0, "Qualcomm"},
+           {0x61, 0, "Apple"},
+           {0xc0, 0, "Ampere"},
+           {0xc0, 0xac3, "Ampere-1"}};
+
+/** The name of a part, or of its maker where `part` is 0; NULL when there is none. */
+static const char *arm_name(unsigned long implementer, unsigned long part)
+{
+    for (size_t i = 0; i < sizeof ARM / sizeof ARM[0]; i++)
+        if (ARM[i].implementer == implementer && ARM[i].part == part)
+            return ARM[i].name;
+    return NULL;
+}
+
+/** Fills what is still "" of maker and model, by name where it is known and by number where it is not. */
+static void name_arm(const char *info, char vendor[64], char model[256])
+{
+    char implementer[32], part[32];
+    if (!cpuinfo_field(info, "CPU implementer", implementer, sizeof implementer) ||
+        !cpuinfo_field(info, "CPU part", part, sizeof part))
+        return;
+    unsigned long maker = strtoul(implementer, NULL, 16), number = strtoul(part, NULL, 16);
+    const char *maker_name = arm_name(maker, 0), *part_name = number ? arm_name(maker, number) : NULL;
+    if (!vendor[0])
+        snprintf(vendor, 64, "%s", maker_name ? maker_name : implementer);
+    if (!model[0])
+        snprintf(model, 256, "%s %s%s", maker_name ? maker_name : implementer, part_name ? "" : "part ",
+                 part_name ? part_name : part);
+}
+
 static bool has_word(const char *text, const char *word)
 {
     size_t length = strlen(word);
@@ -49,14 +105,15 @@ static ys_status put_cpuinfo(struct ys_host_block *block)
     if (status == YS_ENOMEM)
         return status;
     const char *info = ys_buf_text(&text);
-    bool is_named =
-        cpuinfo_field(info, "model name", value, sizeof value) || cpuinfo_field(info, "Model", value, sizeof value);
-    ys_host_put_text(block, "model", is_named ? value : NULL, no_file);
-    is_named = cpuinfo_field(info, "vendor_id", value, sizeof value) ||
-               cpuinfo_field(info, "CPU implementer", value, sizeof value);
-    ys_host_put_text(block, "vendor", is_named ? value : NULL, no_file);
+    char vendor[64] = "", model[256] = "";
+    if (!cpuinfo_field(info, "model name", model, sizeof model))
+        (void)cpuinfo_field(info, "Model", model, sizeof model);
+    (void)cpuinfo_field(info, "vendor_id", vendor, sizeof vendor);
+    name_arm(info, vendor, model);
+    ys_host_put_text(block, "model", model[0] ? model : NULL, no_file);
+    ys_host_put_text(block, "vendor", vendor[0] ? vendor : NULL, no_file);
     ys_json *isa = ys_json_array();
-    is_named =
+    bool is_named =
         cpuinfo_field(info, "flags", value, sizeof value) || cpuinfo_field(info, "Features", value, sizeof value);
     for (size_t i = 0; is_named && i < sizeof FLAGS / sizeof FLAGS[0]; i++)
         if (has_word(value, FLAGS[i]))

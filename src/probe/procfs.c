@@ -138,6 +138,28 @@ int ys_procfs_list(const char *text, int *values, int capacity)
     return count;
 }
 
+int ys_procfs_mask(const char *text, int *values, int capacity)
+{
+    size_t length = strcspn(text, "\n");
+    int bit = 0, count = 0;
+    while (length > 0) {
+        int digit = (unsigned char)text[--length];
+        if (digit == ',' || isspace(digit))
+            continue;
+        if (!isxdigit(digit))
+            return -1;
+        digit = isdigit(digit) ? digit - '0' : tolower(digit) - 'a' + 10;
+        for (int i = 0; i < 4; i++, bit++) {
+            if (!(digit >> i & 1))
+                continue;
+            if (count < capacity)
+                values[count] = bit;
+            count++;
+        }
+    }
+    return count;
+}
+
 bool ys_procfs_stat(const char *text, struct ys_proc_stat *stat)
 {
     const char *name_end = strrchr(text, ')');

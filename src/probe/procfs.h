@@ -32,6 +32,9 @@ bool ys_procfs_field(const char *text, const char *key, int64_t *number);
  * be larger; -1 when the text is no such list. */
 int ys_procfs_list(const char *text, int *values, int capacity);
 
+/** The same for a mask such as "00000000,00000101": hexadecimal words of 32 bits, the highest first. */
+int ys_procfs_mask(const char *text, int *values, int capacity);
+
 /** What is used of /proc/PID/stat (proc(5)). Times are clock ticks. */
 struct ys_proc_stat {
     char state; /* 'R', 'S', 'D', 'Z' (ended, not yet waited for), ... */

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "graph/graph.h"
-#include "yardstick/engine.h"
+#include "engine/engine.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

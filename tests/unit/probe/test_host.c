@@ -146,6 +146,53 @@ static void a_guest_says_so(void)
     ys_json_free(host);
 }
 
+static void guests_are_told_by_clocks_and_makers(void)
+{
+    static const struct {
+        const char *clocks, *maker, *flags, *expected;
+    } cases[] = {
+        {"tsc kvm-clock", "Amazon EC2", "hypervisor", "KVM (Amazon EC2)"},
+        {"tsc hpet", "Amazon EC2", "sse4_2", NULL}, /* a machine of its own */
+        {"hyperv_clocksource_tsc_page", "Microsoft Corporation", "hypervisor", "Hyper-V (Microsoft Corporation)"},
+        {"tsc", "VMware, Inc.", "hypervisor", "VMware"},
+        {"tsc", "innotek GmbH", "sse4_2", "VirtualBox (innotek GmbH)"},
+        {"tsc", "Somebody", "hypervisor", "yes (Somebody)"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        machine_new();
+        machine_file_f("/proc/cpuinfo", "model name\t: x\nflags\t\t: fpu %s\n", cases[i].flags);
+        machine_file_f("/sys/class/dmi/id/sys_vendor", "%s\n", cases[i].maker);
+        machine_file_f("/sys/devices/system/clocksource/clocksource0/available_clocksource", "%s \n", cases[i].clocks);
+        ys_json *host = describe_made();
+        if (cases[i].expected)
+            CHECK_TEXT(ys_json_text(member(host, "system", "hypervisor"), NULL), cases[i].expected);
+        else
+            check_unknown(host, "system", "hypervisor");
+        ys_json_free(host);
+    }
+}
+
+static void a_container_is_told_by_what_its_root_is(void)
+{
+    static const struct {
+        const char *mount, *expected;
+    } cases[] = {{"27 1 254:0 / / rw - ext4 /dev/vda rw\n", NULL}, /* a virtual machine with the image as its disk */
+                 {"27 1 0:30 / / rw - overlay overlay rw,lowerdir=/a\n", "docker"},
+                 {"27 1 253:4 / / rw - ext4 /dev/mapper/docker-8:1-1-abc rw\n", "docker"},
+                 {"27 1 8:1 /var/lib/docker/vfs/dir/abc / rw - ext4 /dev/sda1 rw\n", "docker"},
+                 {"", "docker"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        machine_new();
+        machine_file("/.dockerenv", "");
+        machine_file("/proc/self/mountinfo", cases[i].mount);
+        ys_json *host = describe_made();
+        if (cases[i].expected)
+            CHECK_TEXT(ys_json_text(member(host, "system", "container"), NULL), cases[i].expected);
+        else
+            check_unknown(host, "system", "container");
+        ys_json_free(host);
+    }
+}
+
 static void steal_between_two_moments_is_a_share(void)
 {
     struct ys_host_counters before, after;
@@ -218,5 +265,6 @@ static void this_machine_is_described(void)
 TAP_MAIN(TAP_CASE(a_machine_is_described), TAP_CASE(what_makes_it_a_poor_one_is_warned_of),
          TAP_CASE(a_machine_that_shows_nothing_has_reasons),
          TAP_CASE(variables_that_steer_libraries_are_kept_and_no_others), TAP_CASE(a_guest_says_so),
+         TAP_CASE(guests_are_told_by_clocks_and_makers), TAP_CASE(a_container_is_told_by_what_its_root_is),
          TAP_CASE(steal_between_two_moments_is_a_share), TAP_CASE(unknown_counters_give_nulls),
          TAP_CASE(cpus_are_picked_among_the_allowed), TAP_CASE(this_machine_is_described))

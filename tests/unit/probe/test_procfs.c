@@ -102,8 +102,21 @@ static void a_line_is_read_without_blanks_and_a_missing_file_is_told(void)
     CHECK(!ys_procfs_line(root, "/sys/absent", text, sizeof text));
 }
 
-TAP_MAIN(TAP_CASE(a_list_of_ranges_is_expanded), TAP_CASE(a_list_longer_than_the_room_is_counted_whole),
-         TAP_CASE(what_is_no_list_is_refused), TAP_CASE(a_stat_line_is_read_whatever_the_name),
-         TAP_CASE(a_negative_size_counts_as_none), TAP_CASE(half_a_stat_line_is_refused),
-         TAP_CASE(our_own_stat_line_is_read), TAP_CASE(fields_begin_at_the_start_of_a_line),
+static void masks_are_read_from_their_end(void)
+{
+    int values[4];
+    CHECK_INT(ys_procfs_mask("00000000,00000101", values, 4), 2);
+    CHECK_INT(values[0], 0);
+    CHECK_INT(values[1], 8);
+    CHECK_INT(ys_procfs_mask("1,00000000\n", values, 4), 1);
+    CHECK_INT(values[0], 32);
+    CHECK_INT(ys_procfs_mask(" F", values, 2), 4); /* more than there is room for */
+    CHECK_INT(ys_procfs_mask("0-3", values, 4), -1);
+}
+
+TAP_MAIN(TAP_CASE(masks_are_read_from_their_end), TAP_CASE(a_list_of_ranges_is_expanded),
+         TAP_CASE(a_list_longer_than_the_room_is_counted_whole), TAP_CASE(what_is_no_list_is_refused),
+         TAP_CASE(a_stat_line_is_read_whatever_the_name), TAP_CASE(a_negative_size_counts_as_none),
+         TAP_CASE(half_a_stat_line_is_refused), TAP_CASE(our_own_stat_line_is_read),
+         TAP_CASE(fields_begin_at_the_start_of_a_line),
          TAP_CASE(a_line_is_read_without_blanks_and_a_missing_file_is_told))

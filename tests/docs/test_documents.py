@@ -1,0 +1,66 @@
+"""What the documents say of the tree is so: rooms, counts, links and files that they name."""
+import glob
+import json
+import os
+import re
+import subprocess
+import unittest
+
+ROOT, BIN = os.environ["YS_SOURCE_ROOT"], os.environ["YARDSTICK_BIN"]
+PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def listed(what):
+    done = subprocess.run([os.path.join(BIN, "yardstick"), "list", what, "--format=json"], check=True, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
+    return json.loads(done.stdout)[what]
+
+
+class Documents(unittest.TestCase):
+    def test_the_rooms_of_the_architecture_are_those_of_the_source_on_their_floors(self):
+        rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", read("ARCHITECTURE.md"), flags=re.M)
+        floors = [line.split("#")[0].split() for line in read("tools/floors.txt").splitlines()]
+        floors = [rooms for rooms in floors if rooms and not rooms[0].endswith(".h")]
+        self.assertEqual([(int(floor), room) for floor, room in rows],
+                         [(floor, room) for floor, rooms in enumerate(floors) for room in rooms])
+        folders = {os.path.basename(folder.rstrip("/")) for folder in glob.glob(os.path.join(ROOT, "src", "*/"))}
+        self.assertEqual({room for _, room in rows}, folders)
+
+    def test_the_readme_counts_networks_and_frameworks_as_the_program_lists_them(self):
+        text = " ".join(read("README.md").split())
+        networks, frameworks, twice = re.search(r"There are (\d+) networks, and recipes for (\d+) frameworks \((\w+) of them", text).groups()
+        self.assertEqual(int(networks), len(listed("models")))
+        names = [entry["name"] for entry in listed("frameworks")]
+        others = set(names) - {"builtin", "null"}
+        self.assertEqual(int(frameworks), len(others))
+        self.assertEqual({"two": 2, "three": 3, "four": 4}[twice], sum(names.count(name) == 2 for name in others))
+
+    def test_links_lead_somewhere(self):
+        pages = PAGES + [os.path.relpath(page, ROOT) for page in glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)]
+        for page in pages:
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", read(page)):
+                if not re.match(r"\w+:", target):
+                    with self.subTest(page=page, target=target):
+                        self.assertTrue(os.path.exists(os.path.join(ROOT, os.path.dirname(page), target)))
+
+    def test_links_into_a_page_lead_to_a_heading(self):
+        for page in PAGES:
+            for target, heading in re.findall(r"\]\(([^)#\s]+\.md)#([^)\s]+)\)", read(page)):
+                with self.subTest(page=page, heading=heading):
+                    headings = re.findall(r"^#+ (.*)$", read(target), flags=re.M)
+                    self.assertIn(heading, [re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings])
+
+    def test_files_that_the_pages_name_exist(self):
+        folders = ("src", "tests", "tools", "docs", "adapters", "examples", "include", "metrics", "studies", "frameworks")
+        for page in PAGES:
+            for name in re.findall(r"`((?:%s)/[\w./*-]+)`" % "|".join(folders), read(page)):
+                if not re.search(r"NAME|VERSION", name):
+                    with self.subTest(page=page, file=name):
+                        self.assertTrue(glob.glob(os.path.join(ROOT, name + "*" if name.endswith("/") else name)))
+
+

@@ -1,0 +1,60 @@
+"""tools/run_tests.py: which tests it runs, in which order, and what it says of their times."""
+import contextlib
+import importlib.util
+import io
+import os
+import re
+import tempfile
+import unittest
+from unittest import mock
+
+PATH = os.path.join(os.environ["YS_SOURCE_ROOT"], "tools", "run_tests.py")
+SPEC = importlib.util.spec_from_file_location("run_tests", PATH)
+run_tests = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(run_tests)
+
+
+def fake(name, suites, command):
+    return {"name": name, "suite": ["yardstick:" + suite for suite in suites], "cmd": ["sh", "-c", command], "env": {}, "workdir": None,
+            "timeout": 60, "priority": 0, "is_parallel": True}
+
+
+TESTS = [fake("quick", ["a"], "echo ok 1 - quick"), fake("long", ["a"], "sleep 0.3; echo ok 1 - long"),
+         fake("slow", ["b", "slow"], "echo ok 1 - slow")]
+
+
+class RunTests(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.build = folder.name
+
+    def run_them(self, *arguments, tests=TESTS, code=0):
+        out = io.StringIO()
+        with mock.patch.object(run_tests, "list_tests", lambda build: list(tests)), contextlib.redirect_stdout(out), \
+                mock.patch("sys.argv", ["run_tests.py", self.build, "--jobs", "1", "--verbose", *arguments]):
+            self.assertEqual(run_tests.main(), code)
+        return out.getvalue()
+
+    def ran(self, *arguments):
+        return re.findall(r"^ok   (\w+):", self.run_them(*arguments), flags=re.M)
+
+    def test_the_slow_suite_is_left_out_unless_it_is_asked_for(self):
+        self.assertEqual(sorted(self.ran()), ["long", "quick"])
+        self.assertEqual(self.ran("--suite", "slow"), ["slow"])
+        self.assertEqual(self.ran("--suite", "b"), ["slow"])
+        self.assertEqual(sorted(self.ran("--all")), ["long", "quick", "slow"])
+
+    def test_what_took_longest_starts_first(self):
+        self.ran("--all")
+        self.assertEqual(self.ran("--all")[0], "long")
+        new = [fake("new", ["a"], "echo ok 1 - new")]  # nobody knows how long it takes
+        self.assertEqual(re.findall(r"^ok   (\w+):", self.run_them(tests=TESTS + new), flags=re.M)[:2], ["new", "long"])
+
+    def test_the_slowest_are_listed(self):
+        out = self.run_them("--slowest", "1")
+        self.assertRegex(out, r"\n +\d+\.\d\d s  long\n +\d+\.\d\d s  all of them together\n2 passed, 0 failed, 0 skipped\n$")
+
+    def test_a_failure_is_a_failure(self):
+        out = self.run_them(tests=TESTS + [fake("bad", ["a"], "echo not ok 1 - bad")], code=1)
+        self.assertIn("2 passed, 1 failed, 0 skipped", out)
