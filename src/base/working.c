@@ -6,8 +6,10 @@
 #include "base/mem.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,6 +58,17 @@ void ys_working_remove(struct ys_working *working)
     ys_working_keep(working);
 }
 
+/* Holds what may be a leftover alone; false where somebody has it. A file is not a lock's own: nothing is written. */
+static bool hold(const char *path, bool is_folder, struct ys_lock *lock)
+{
+    if (is_folder)
+        return ys_lock_take_folder(path, YS_LOCK_ALONE, 0, lock) == YS_OK;
+    lock->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (lock->fd >= 0 && flock(lock->fd, LOCK_EX | LOCK_NB) != 0)
+        ys_lock_release(lock);
+    return lock->fd >= 0;
+}
+
 /* Removes `path`, a leftover if nobody holds it. */
 static void sweep_one(const char *path, bool is_folder, const struct ys_sweep *sweep)
 {
@@ -66,7 +79,7 @@ static void sweep_one(const char *path, bool is_folder, const struct ys_sweep *s
         return;
     if (is_folder ? !S_ISDIR(file.st_mode) : !S_ISREG(file.st_mode))
         return;
-    if ((is_folder ? ys_lock_take_folder : ys_lock_take)(path, YS_LOCK_ALONE, 0, &lock) != YS_OK)
+    if (!hold(path, is_folder, &lock))
         return;
     if (sweep && sweep->on_leftover && ys_fs_tree_size(path, &size_bytes) == YS_OK)
         sweep->on_leftover(sweep->context, path, size_bytes);

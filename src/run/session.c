@@ -61,12 +61,25 @@ static const char *adapter_name(const char *const *argv)
     return is_script ? ys_path_base(argv[1]) : program;
 }
 
+static char *temporary_parent(void)
+{
+    const char *set = getenv("TMPDIR");
+    return ys_path_absolute(set && *set ? set : "/tmp");
+}
+
+void ys_session_sweep(const struct ys_sweep *sweep)
+{
+    char *parent = temporary_parent();
+    if (parent)
+        ys_working_sweep(parent, TEMPORARY_PREFIX, sweep);
+    ys_free(parent);
+}
+
 /** The adapter's own folder for temporary files: frameworks leave some behind when they are killed, or compile into it
  * what the next run would find there. Not below the run's folder, whose path may be too long for a socket's name. */
 static ys_status make_temporary(struct ys_session *session)
 {
-    const char *set = getenv("TMPDIR");
-    char *parent = ys_path_absolute(set && *set ? set : "/tmp");
+    char *parent = temporary_parent();
     if (!parent)
         return ys_out_of_memory();
     ys_working_sweep(parent, TEMPORARY_PREFIX, NULL);

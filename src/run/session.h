@@ -9,6 +9,7 @@
 #define YS_RUN_SESSION_H
 
 #include "base/json.h"
+#include "base/working.h"
 #include "base/status.h"
 #include "probe/tree.h"
 #include "run/launch.h"
@@ -82,5 +83,8 @@ double ys_session_threads(struct ys_session *session);
  * other failure, SIGKILL for everything that is left, and waits for all of it. NULL is fine. `end` (may be NULL) must
  * be freed with ys_session_end_fini(). */
 void ys_session_close(struct ys_session *session, struct ys_session_end *end);
+
+/** Removes the temporary folders of adapters that killed sessions left. `sweep` as for ys_working_sweep(). */
+void ys_session_sweep(const struct ys_sweep *sweep);
 
 #endif

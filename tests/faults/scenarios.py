@@ -179,7 +179,7 @@ class Study(Scenario):
 
 class Storing(Study):
     """While study, host and trials are stored."""
-    name, trials, rounds = "storing", 10, 1
+    name, trials, rounds = "storing", 40, 1
 
     def aims(self, trace):
         begin = next(number for number, _, path in trace if "/results.db" in path)

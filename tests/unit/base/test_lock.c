@@ -188,6 +188,8 @@ static void half_written_files_of_killed_processes_are_swept(void)
 {
     char told[4096];
     struct stat file;
+    uint64_t total = 0;
+    const struct ys_sweep look = {.dry = true, .on_leftover = count_leftover, .context = &total};
     REQUIRE(ys_fs_make_dirs(scratch("files")) == YS_OK);
     pid_t child = holder(write_half, scratch("files/report.html"), told, sizeof told);
     REQUIRE(stat(told, &file) == 0);
@@ -195,6 +197,10 @@ static void half_written_files_of_killed_processes_are_swept(void)
     ys_atomic_file_sweep(scratch("files"), NULL);
     CHECK(ys_fs_exists(told));
     end(child);
+    ys_atomic_file_sweep(scratch("files"), &look);
+    CHECK_INT(total, 4);
+    REQUIRE(stat(told, &file) == 0);
+    CHECK_INT(file.st_size, 4);
     CHECK_TEXT(scratch_text("files/own.tmp", "x"), scratch("files/own.tmp"));
     ys_atomic_file_sweep(scratch("files"), NULL);
     CHECK(!ys_fs_exists(told));
