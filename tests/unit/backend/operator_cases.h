@@ -1,9 +1,57 @@
-/* The grid of operators and shapes. Each case is a network with the operator between pixels and logits; behind what is
- * no matrix, Flatten is put. Operators with a kink read the pixels themselves, so that a test can keep away from it. */
+/* What is tried of every operator: the formulas of those that are functions of one element, and the grid of operators
+ * and shapes. Each case is a network with the operator between pixels and logits; behind what is no matrix, Flatten is
+ * put. Operators with a kink read the pixels themselves, so that a test can put pixels on both sides of it, and keep
+ * away from it. */
 #ifndef YS_TESTS_BACKEND_OPERATOR_CASES_H
 #define YS_TESTS_BACKEND_OPERATOR_CASES_H
 
+#include "graph/op.h"
 #include "unit/engine/net.h"
+
+/** A function of one element as docs/graph.md has it. Every operator whose descriptor has kinks is here. */
+struct pointwise {
+    double (*formula)(const struct ys_node *node, double x);
+    double slope, curvature; /* most that its first and second derivatives are */
+    double units;            /* roundings in float of functions of a library, or of several steps, in its result */
+    /** The derivative at each kink, of a node with the attributes that kinks_net() gives it. */
+    double at_kink[YS_OP_MAX_KINKS];
+};
+
+static double formula_relu(const struct ys_node *node, double x)
+{
+    (void)node;
+    return fmax(x, 0);
+}
+
+static double formula_clip(const struct ys_node *node, double x)
+{
+    return fmin(fmax(x, node->low), node->high);
+}
+
+static double formula_leaky_relu(const struct ys_node *node, double x)
+{
+    return x < 0 ? node->slope * x : x;
+}
+
+static double formula_tanh(const struct ys_node *node, double x)
+{
+    (void)node;
+    return (exp(x) - exp(-x)) / (exp(x) + exp(-x));
+}
+
+static double formula_sigmoid(const struct ys_node *node, double x)
+{
+    (void)node;
+    return 1 / (1 + exp(-x));
+}
+
+static const struct pointwise pointwise[YS_OP_COUNT] = {
+    [YS_OP_RELU] = {formula_relu, 1, 0, 0, .at_kink = {0}},
+    [YS_OP_CLIP] = {formula_clip, 1, 0, 0, .at_kink = {0, 0}},
+    [YS_OP_LEAKY_RELU] = {formula_leaky_relu, 1, 0, 0, .at_kink = {0.5}},
+    [YS_OP_TANH] = {formula_tanh, 1, 2, 16},
+    [YS_OP_SIGMOID] = {formula_sigmoid, 1, 2, 16},
+};
 
 #define WINDOW(kh, kw, sh, sw, top, left, bottom, right)                                                               \
     ((struct ys_window){{kh, kw}, {sh, sw}, {1, 1}, {top, left, bottom, right}, 1})
@@ -229,6 +277,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_relu(n)))                                                   \
     X(clip_odd, YS_F32, 3, 3, 5, 7, net_clip(n, -0.25, 0.5))                                                           \
     X(clip_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_clip(n, 0, 0.75)))                                          \
+    X(clip_relu6, YS_F32, 3, 3, 5, 7, net_clip(n, 0, 6))                                                               \
     X(leaky_relu_odd, YS_F32, 3, 3, 5, 7, net_leaky_relu(n, 0.01))                                                     \
     X(leaky_relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_leaky_relu(n, 0.3)))                                  \
     X(tanh_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_TANH))                                                          \
@@ -287,6 +336,21 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(loss_squared_error, YS_F32, 3, 7, 1, 1, net_loss(n, YS_LOSS_MEAN_SQUARED_ERROR, 0))                              \
     X(loss_squared_error_behind_conv, YS_F32, 2, 3, 3, 3,                                                              \
       (net_branch(n, 4), net_loss(n, YS_LOSS_MEAN_SQUARED_ERROR, 0)))
+
+/** Pixels at the kinks of an operator, and nothing behind it but the loss; how many there are. */
+static size_t kinks_net(struct net *n, enum ys_op op, double at[YS_OP_MAX_KINKS])
+{
+    const struct ys_node attributes = {.low = -1, .high = 2, .slope = 0.5};
+    size_t count = ys_op_rule(op)->kinks(&attributes, at);
+    net_input(n, YS_F32, 1, (int64_t)count, 1, 1);
+    net_flatten(n);
+    struct ys_node *node = net_alike(n, op);
+    node->low = attributes.low;
+    node->high = attributes.high;
+    node->slope = attributes.slope;
+    n->graph.loss = YS_LOSS_NLL;
+    return count;
+}
 
 static void net_finish(struct net *n)
 {

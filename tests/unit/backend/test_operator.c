@@ -20,7 +20,6 @@
  *
  * All engines are guarded: a write outside a buffer, or a read of something never written (NaN), fails the case. */
 #include "unit/backend/operator_bounds.h"
-#include "unit/backend/operator_cases.h"
 
 #include "tap.h"
 
@@ -66,9 +65,59 @@ static const enum ys_engine_mode modes[] = {YS_ENGINE_TRAIN, YS_ENGINE_EVAL};
 
 /* ---- ref against formulas and finite differences */
 
-/** Pixels that all differ: the odd multiples of 1 / P in (-1, 1), shuffled, where P is a power of two. For the cases
- * with a kink P is at most 4096, so no two change their order and none crosses 0 or a multiple of 1/4 when one moves by
- * 2^-12. */
+/* With D(h) the central difference, (4 D(h) - D(2h)) / 3 is wrong by 2 h^4 / 15 times the fifth derivative. h = 2^-13:
+ * rounding of a loss below 16 in its last place, some 4e-15, gives 4e-15 / h = 3e-11; the rest of the series is a small
+ * part of the term that was removed. */
+static const double step = 0x1p-13;
+
+/** Kinks of a node, none where its operator has none. */
+static size_t kinks_of(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
+{
+    const struct ys_op_rule *rule = ys_op_rule(node->op);
+    return rule->kinks ? rule->kinks(node, at) : 0;
+}
+
+/** Pixels lie in (-reach, reach): a power of two, 1 unless a kink lies farther out. */
+static float reach_of(const struct net *n)
+{
+    float reach = 1;
+    double at[YS_OP_MAX_KINKS];
+    for (size_t i = 0; i < n->graph.node_count; i++)
+        for (size_t k = kinks_of(&n->nodes[i], at); k-- > 0;)
+            while (fabs(at[k]) >= (double)reach)
+                reach *= 2;
+    return reach;
+}
+
+/** Every formula of every operator that has several is computed for some pixels, and none of them is so near to a kink
+ * that a difference would cross it. */
+static void check_branches(const struct net *n, const float *x)
+{
+    for (size_t i = 0; i < n->graph.node_count; i++) {
+        double at[YS_OP_MAX_KINKS];
+        size_t count = kinks_of(&n->nodes[i], at), pixels[YS_OP_MAX_KINKS + 1] = {0};
+        int producer = n->values[n->nodes[i].in[0]].producer;
+        tap_check(count == 0 || producer < 0 || n->nodes[producer].op == YS_OP_FLATTEN, __LINE__,
+                  "%s reads no pixels, so that nobody knows on which side of its kinks they are",
+                  ys_op_name(n->nodes[i].op));
+        for (size_t p = 0; count > 0 && p < net_input_count(n); p++) {
+            size_t branch = 0;
+            for (size_t k = 0; k < count; k++) {
+                branch += (double)x[p] > at[k];
+                tap_check(fabs((double)x[p] - at[k]) >= 2 * step, __LINE__, "pixel %g of %s is too near to %g",
+                          (double)x[p], ys_op_name(n->nodes[i].op), at[k]);
+            }
+            pixels[branch]++;
+        }
+        for (size_t branch = 0; count > 0 && branch <= count; branch++)
+            tap_check(pixels[branch] >= 3, __LINE__, "%zu pixels reach branch %zu of %s", pixels[branch], branch,
+                      ys_op_name(n->nodes[i].op));
+    }
+}
+
+/** Pixels that all differ, shuffled: odd multiples of reach / P, from one end of (-reach, reach) to the other, where P
+ * is a power of two. For the cases with a kink P is at most 4096, so no two change their order and none crosses 0 or a
+ * multiple of 1/4 when one moves by 2^-12. */
 static void *distinct_rows(const struct net *n)
 {
     uint32_t count = (uint32_t)net_input_count(n), *order = malloc(count * sizeof *order), power = 1;
@@ -80,16 +129,27 @@ static void *distinct_rows(const struct net *n)
     ys_rng_shuffle(&rng, order, count);
     while (power < count)
         power *= 2;
-    for (uint32_t i = 0; i < count; i++)
-        rows[i] = ((float)(2 * order[i] + 1) - (float)count) / (float)power;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t place = (uint64_t)order[i] * power / count;
+        rows[i] = reach_of(n) * ((float)(2 * place + 1) - (float)power) / (float)power;
+    }
     free(order);
+    check_branches(n, rows);
     return rows;
 }
 
-/* With D(h) the central difference, (4 D(h) - D(2h)) / 3 is wrong by 2 h^4 / 15 times the fifth derivative. h = 2^-13:
- * rounding of a loss below 16 in its last place, some 4e-15, gives 4e-15 / h = 3e-11; the rest of the series is a small
- * part of the term that was removed. */
-static const double step = 0x1p-13;
+/** As net_rows(), as far out as the kinks want it: 8 bits still hold each exactly. */
+static void *rows_of(const struct net *n)
+{
+    void *rows = net_rows(n, "x");
+    if (n->values[0].dtype == YS_U8)
+        return rows;
+    for (size_t i = 0; i < net_input_count(n); i++)
+        ((float *)rows)[i] *= reach_of(n);
+    check_branches(n, rows);
+    return rows;
+}
+
 enum { SAMPLES = 64 }; /* elements of a tensor that are tried */
 
 struct differences {
@@ -221,7 +281,7 @@ static void check_near(const char *what, size_t count, const double *expected, c
 
 static void compare(const struct net *n, struct ys_engine *r, struct ys_engine *o, double u, enum ys_engine_mode mode)
 {
-    void *x = net_rows(n, "x");
+    void *x = rows_of(n);
     int64_t *y = net_labels(n, "y");
     double expected_loss = NAN, loss = NAN;
     struct naive naive;
@@ -285,6 +345,12 @@ static void check_against_ref(const struct net *n, enum ys_engine_precision prec
 CASES(CASE_FUNCTIONS)
 
 /* ---- what neither differences nor bounds see */
+
+static void every_operator_with_kinks_has_its_formula_here(void)
+{
+    for (int op = 0; op < YS_OP_COUNT; op++)
+        tap_check(!ys_op_rule(op)->kinks || pointwise[op].formula, __LINE__, "%s", ys_op_name(op));
+}
 
 static void every_operator_and_loss_has_a_case(void)
 {
@@ -365,35 +431,28 @@ static void maxpool_padding_onednn(void)
     check_padding_never_wins("onednn", YS_ENGINE_F32);
 }
 
-/** The derivative of one operator at -1, 0 and 2: the loss is minus one element, so its gradient there is minus that.
- */
-static void check_kink(const char *backend, enum ys_engine_precision precision, enum ys_op op, const double *expected)
-{
-    const float x[3] = {-1, 0, 2};
-    struct net n;
-    net_input(&n, YS_F32, 1, 3, 1, 1);
-    net_flatten(&n);
-    struct ys_node *node = net_alike(&n, op);
-    node->low = -1;
-    node->high = 2;
-    node->slope = 0.5;
-    n.graph.loss = YS_LOSS_NLL;
-    struct ys_engine *e = open_engine(&n, backend, precision);
-    for (int64_t i = 0; e && i < 3; i++) {
-        CHECK(ys_engine_backward(e, x, &i, YS_ENGINE_TRAIN, NULL) == 0);
-        double derivative = -element_of(ys_engine_input_gradient(e), precision, (int)i);
-        tap_check(derivative == expected[i], __LINE__, "derivative of %s at %g is %g, not %g", ys_op_name(op), x[i],
-                  derivative, expected[i]);
-    }
-    ys_engine_close(e);
-}
-
-/** None at the bounds of Clip and at 0 of Relu; LeakyRelu has its slope at 0. */
+/** The derivative of each operator at its kinks is what docs/graph.md says: the loss is minus one element, so its
+ * gradient there is minus that. */
 static void check_kinks(const char *backend, enum ys_engine_precision precision)
 {
-    check_kink(backend, precision, YS_OP_RELU, (const double[]){0, 0, 1});
-    check_kink(backend, precision, YS_OP_CLIP, (const double[]){0, 1, 0});
-    check_kink(backend, precision, YS_OP_LEAKY_RELU, (const double[]){0.5, 0.5, 1});
+    for (int op = 0; op < YS_OP_COUNT; op++) {
+        double at[YS_OP_MAX_KINKS];
+        float x[YS_OP_MAX_KINKS] = {0};
+        struct net n;
+        if (!ys_op_rule(op)->kinks)
+            continue;
+        size_t count = kinks_net(&n, op, at);
+        struct ys_engine *e = open_engine(&n, backend, precision);
+        for (size_t i = 0; i < count; i++)
+            x[i] = (float)at[i];
+        for (int64_t i = 0; e && i < (int64_t)count; i++) {
+            CHECK(ys_engine_backward(e, x, &i, YS_ENGINE_TRAIN, NULL) == 0);
+            double derivative = -element_of(ys_engine_input_gradient(e), precision, (int)i);
+            tap_check(derivative == pointwise[op].at_kink[i], __LINE__, "derivative of %s at %g is %g, not %g",
+                      ys_op_name(op), at[i], derivative, pointwise[op].at_kink[i]);
+        }
+        ys_engine_close(e);
+    }
 }
 
 static void kinks_ref(void)
@@ -408,6 +467,6 @@ static void kinks_onednn(void)
 
 #define CASE_ENTRIES(name, ...) TAP_CASE(name##_ref), TAP_CASE(name##_onednn), TAP_CASE(name##_onednn_bf16),
 
-TAP_MAIN(CASES(CASE_ENTRIES) TAP_CASE(every_operator_and_loss_has_a_case), TAP_CASE(maxpool_ties_ref),
-         TAP_CASE(maxpool_ties_onednn), TAP_CASE(maxpool_padding_ref), TAP_CASE(maxpool_padding_onednn),
-         TAP_CASE(kinks_ref), TAP_CASE(kinks_onednn))
+TAP_MAIN(CASES(CASE_ENTRIES) TAP_CASE(every_operator_with_kinks_has_its_formula_here),
+         TAP_CASE(every_operator_and_loss_has_a_case), TAP_CASE(maxpool_ties_ref), TAP_CASE(maxpool_ties_onednn),
+         TAP_CASE(maxpool_padding_ref), TAP_CASE(maxpool_padding_onednn), TAP_CASE(kinks_ref), TAP_CASE(kinks_onednn))
