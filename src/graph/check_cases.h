@@ -1,5 +1,5 @@
-/* The operators' cases: names, and what stands between pixels and logits. model_check.c makes models of them. Awkward
- * shapes throughout: what is even, square and divisible hides most mistakes. */
+/* The operators' cases, YS_CASES_... of each in YS_OPS: names, and what stands between pixels and logits. model_check.c
+ * makes models of them. Awkward shapes throughout: what is even, square and divisible hides most mistakes. */
 #ifndef YS_GRAPH_CHECK_CASES_H
 #define YS_GRAPH_CHECK_CASES_H
 
@@ -171,33 +171,5 @@
 #define YS_CASES_DROPOUT(X)                                                                                            \
     X(dropout_image, alike(s, image(s, 3, 4, 5), .op = YS_OP_DROPOUT, .ratio = 0.5))                                   \
     X(dropout_features, alike(s, features(s, 37), .op = YS_OP_DROPOUT, .ratio = 0.25))
-
-/* Every operator once, in the order of enum ys_op. */
-#define YS_CASES(OP)                                                                                                   \
-    OP(NORMALIZE)                                                                                                      \
-    OP(CONV)                                                                                                           \
-    OP(RELU)                                                                                                           \
-    OP(MAXPOOL)                                                                                                        \
-    OP(FLATTEN)                                                                                                        \
-    OP(GEMM)                                                                                                           \
-    OP(AVERAGEPOOL)                                                                                                    \
-    OP(GLOBAL_AVERAGEPOOL)                                                                                             \
-    OP(GLOBAL_MAXPOOL)                                                                                                 \
-    OP(BATCHNORM)                                                                                                      \
-    OP(LRN)                                                                                                            \
-    OP(CLIP)                                                                                                           \
-    OP(LEAKY_RELU)                                                                                                     \
-    OP(TANH)                                                                                                           \
-    OP(SIGMOID)                                                                                                        \
-    OP(SOFTMAX)                                                                                                        \
-    OP(LOG_SOFTMAX)                                                                                                    \
-    OP(ADD)                                                                                                            \
-    OP(MUL)                                                                                                            \
-    OP(CONCAT)                                                                                                         \
-    OP(SPLIT)                                                                                                          \
-    OP(RESHAPE)                                                                                                        \
-    OP(TRANSPOSE)                                                                                                      \
-    OP(MEAN)                                                                                                           \
-    OP(DROPOUT)
 
 #endif
