@@ -30,6 +30,7 @@ static const struct onednn_operator op_LEAKY_RELU = {ELTWISE(dnnl_eltwise_relu, 
 static const struct onednn_operator op_TANH = {ELTWISE(dnnl_eltwise_tanh, dnnl_eltwise_tanh_use_dst_for_bwd)};
 static const struct onednn_operator op_SIGMOID = {
     ELTWISE(dnnl_eltwise_logistic, dnnl_eltwise_logistic_use_dst_for_bwd)};
+static const struct onednn_operator op_HARDSWISH = {ELTWISE(dnnl_eltwise_hardswish, dnnl_eltwise_hardswish)};
 static const struct onednn_operator op_SOFTMAX = {LOWERED(plain, unary), DESCRIBED(softmax)};
 static const struct onednn_operator op_LOG_SOFTMAX = {LOWERED(plain, unary), DESCRIBED(softmax)};
 static const struct onednn_operator op_ADD = {LOWERED(tail, tail)};

@@ -113,6 +113,13 @@
     X(sigmoid_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_SIGMOID))                                                 \
     X(sigmoid_features, alike(s, features(s, 37), .op = YS_OP_SIGMOID))
 
+/* Values of a deviation of some 4, for kinks that lie beyond the usual ones. */
+#define WIDE(s) ys_build_draw((s)->b, YS_DRAW_UNIFORM_FAN_IN(3 * 12), YS_DRAW_UNIFORM(0.2))
+
+#define YS_CASES_HARDSWISH(X)                                                                                          \
+    X(hardswish_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_HARDSWISH)))                                  \
+    X(hardswish_features, (WIDE(s), alike(s, features(s, 37), .op = YS_OP_HARDSWISH)))
+
 #define YS_CASES_SOFTMAX(X)                                                                                            \
     X(softmax_features, alike(s, features(s, 11), .op = YS_OP_SOFTMAX, .axis = 1))                                     \
     X(softmax_channels, alike(s, image(s, 5, 3, 4), .op = YS_OP_SOFTMAX, .axis = 1))                                   \

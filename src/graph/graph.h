@@ -34,6 +34,7 @@
     OP(LEAKY_RELU)                                                                                                     \
     OP(TANH)                                                                                                           \
     OP(SIGMOID)                                                                                                        \
+    OP(HARDSWISH)                                                                                                      \
     OP(SOFTMAX) /* along one axis */                                                                                   \
     OP(LOG_SOFTMAX)                                                                                                    \
     OP(ADD) /* two values of one shape; no broadcasting */                                                             \

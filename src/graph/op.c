@@ -204,6 +204,25 @@ static const struct ys_op_rule rule_SIGMOID = {
     .onnx = "Sigmoid",
 };
 
+static size_t at_three(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
+{
+    (void)node;
+    at[0] = -3;
+    at[1] = 3;
+    return 2;
+}
+
+static const struct ys_op_rule rule_HARDSWISH = {
+    .name = "HardSwish",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_same,
+    .reads_x = true,
+    .onnx = "HardSwish",
+    .kinks = at_three,
+};
+
 static const struct ys_op_rule rule_SOFTMAX = {
     .name = "Softmax",
     UNARY,

@@ -45,12 +45,19 @@ static double formula_sigmoid(const struct ys_node *node, double x)
     return 1 / (1 + exp(-x));
 }
 
+static double formula_hardswish(const struct ys_node *node, double x)
+{
+    (void)node;
+    return x * fmin(fmax(x + 3, 0), 6) / 6;
+}
+
 static const struct pointwise pointwise[YS_OP_COUNT] = {
     [YS_OP_RELU] = {formula_relu, 1, 0, 0, .at_kink = {0}},
     [YS_OP_CLIP] = {formula_clip, 1, 0, 0, .at_kink = {0, 0}},
     [YS_OP_LEAKY_RELU] = {formula_leaky_relu, 1, 0, 0, .at_kink = {0.5}},
     [YS_OP_TANH] = {formula_tanh, 1, 2, 16},
     [YS_OP_SIGMOID] = {formula_sigmoid, 1, 2, 16},
+    [YS_OP_HARDSWISH] = {formula_hardswish, 1.5, 1.0 / 3, 16, .at_kink = {0, 1}},
 };
 
 #define WINDOW(kh, kw, sh, sw, top, left, bottom, right)                                                               \
@@ -284,6 +291,8 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(tanh_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 16, SQUARE(3, 1, 1), 1), net_alike(n, YS_OP_TANH)))           \
     X(sigmoid_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_SIGMOID))                                                    \
     X(sigmoid_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_SIGMOID)))                                \
+    X(hardswish_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_HARDSWISH))                                                \
+    X(hardswish_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_HARDSWISH)))                            \
     X(softmax_flat, YS_F32, 3, 11, 1, 1, (net_flatten(n), net_softmax(n, YS_OP_SOFTMAX, 1)))                           \
     X(softmax_channels, YS_F32, 2, 5, 3, 4, net_softmax(n, YS_OP_SOFTMAX, 1))                                          \
     X(softmax_last_axis, YS_F32, 2, 2, 3, 7, net_softmax(n, YS_OP_SOFTMAX, 3))                                         \
