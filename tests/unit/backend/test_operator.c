@@ -26,14 +26,15 @@
 static const double weight_size = 0.5;
 
 /** NULL where it cannot be opened; a back end that lacks the operator skips the case. */
-static struct ys_engine *open_engine(const struct net *n, const char *backend, enum ys_engine_precision precision)
+static struct ys_engine *open_as(const struct net *n, const char *backend, enum ys_engine_precision precision,
+                                 bool training)
 {
     struct ys_engine_config config = {.batch = n->batch,
                                       .precision = precision,
                                       .backend = backend,
                                       .threads = 2,
-                                      .training = true,
-                                      .input_gradient = true,
+                                      .training = training,
+                                      .input_gradient = training,
                                       .guarded = true,
                                       .seed = NET_SEED,
                                       .optimizer.momentum = 0.9};
@@ -46,6 +47,11 @@ static struct ys_engine *open_engine(const struct net *n, const char *backend, e
     if (engine)
         CHECK(net_fill(engine, n, weight_size) == 0);
     return engine;
+}
+
+static struct ys_engine *open_engine(const struct net *n, const char *backend, enum ys_engine_precision precision)
+{
+    return open_as(n, backend, precision, true);
 }
 
 static void check_guards(const struct ys_engine *e)
@@ -229,6 +235,21 @@ static void check_formulas(const struct net *n, const struct differences *d, dou
     naive_free(&naive);
 }
 
+/** A program that only evaluates gives what the one that trains gives in evaluation: ref to the bit. */
+static void check_evaluation(const struct net *n, struct ys_engine *trained, const void *x, const int64_t *y)
+{
+    struct ys_engine *e = open_as(n, "ref", YS_ENGINE_F64, false);
+    double loss = NAN, expected = NAN;
+    REQUIRE(e != NULL);
+    CHECK(ys_engine_forward(trained, x, y, YS_ENGINE_EVAL, &expected) == 0);
+    CHECK(ys_engine_forward(e, x, y, YS_ENGINE_EVAL, &loss) == 0);
+    CHECK_NEAR(loss, expected, 0);
+    CHECK(memcmp(ys_engine_logits(e), ys_engine_logits(trained),
+                 (size_t)(n->batch * ys_value_row_elements(&n->values[n->graph.output])) * sizeof(double)) == 0);
+    check_guards(e);
+    ys_engine_close(e);
+}
+
 static void check_ref(const struct net *n)
 {
     struct ys_engine *e = open_engine(n, "ref", YS_ENGINE_F64);
@@ -247,6 +268,7 @@ static void check_ref(const struct net *n)
             if (n->params[p].role == YS_ROLE_WEIGHT)
                 differences_of_param(&d, p);
     }
+    check_evaluation(n, e, x, y);
     check_guards(e);
     ys_engine_close(e);
     free(x);
