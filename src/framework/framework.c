@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "framework/environment.h"
 #include "framework/recipe.h"
-#include "graph/onnx_write.h"
+#include "onnx/write.h"
 #include "job/nearest.h"
 #include "job/value.h"
 

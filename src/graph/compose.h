@@ -6,20 +6,12 @@
 #ifndef YS_GRAPH_COMPOSE_H
 #define YS_GRAPH_COMPOSE_H
 
-#include "graph/graph.h"
+#include "graph/op.h"
 
 #define YS_GRAPH_MAX_NODES    65536
 #define YS_GRAPH_MAX_ELEMENTS ((int64_t)1 << 40) /* of one parameter, and of one row of a value */
 #define YS_GRAPH_MAX_WINDOW   ((int64_t)1 << 20) /* largest kernel, stride, dilation, padding, group count */
 #define YS_GRAPH_MAX_PAIRS    ((int64_t)1 << 20) /* of channels, in a table of connections */
-#define YS_GRAPH_MAX_NAME     200                /* bytes of a name */
-
-enum ys_node_param { YS_NODE_WEIGHT, YS_NODE_BIAS, YS_NODE_RUNNING_MEAN, YS_NODE_RUNNING_VAR, YS_NODE_PARAM_COUNT };
-/** "weight", "bias", "running_mean", "running_var". */
-const char *ys_node_param_key(enum ys_node_param which);
-/** The index of that parameter of the node, -1 without; and where the node keeps it. */
-int ys_node_param(const struct ys_node *node, enum ys_node_param which);
-int *ys_node_param_place(struct ys_node *node, enum ys_node_param which);
 
 const char *ys_role_name(enum ys_role role); /* "weight", "buffer" */
 

@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define YS_BATCH ((int64_t)-1)
+#define YS_BATCH          ((int64_t)-1)
+#define YS_GRAPH_MAX_NAME 200 /* bytes of a name */
 
 /* Every operator once. Each is the ONNX operator of that name unless said otherwise; graph/op.h describes what each of
  * them takes, makes and needs. No operator mixes rows of the batch, but for the statistics of BATCHNORM; axes are

@@ -65,7 +65,7 @@ struct ys_op_rule {
     int64_t (*multiply_adds)(const struct ys_graph *graph, const struct ys_node *node);
     bool reads_x, reads_y; /* what its gradient is computed from, beside that of its outputs */
     /** The ONNX operator that means the same and takes `attrs` as they are; NULL where it takes more than that to say
-     * it in ONNX (onnx_nodes.c). */
+     * it in ONNX (onnx/nodes.c). */
     const char *onnx;
     /** Of a function of one element: where it goes over from one formula to another, or has no derivative, ascending;
      * NULL where it does so nowhere. Returns how many there are. */
@@ -73,6 +73,13 @@ struct ys_op_rule {
 };
 
 const struct ys_op_rule *ys_op_rule(enum ys_op op);
+
+enum ys_node_param { YS_NODE_WEIGHT, YS_NODE_BIAS, YS_NODE_RUNNING_MEAN, YS_NODE_RUNNING_VAR, YS_NODE_PARAM_COUNT };
+/** "weight", "bias", "running_mean", "running_var". */
+const char *ys_node_param_key(enum ys_node_param which);
+/** The index of that parameter of the node, -1 without; and where the node keeps it. */
+int ys_node_param(const struct ys_node *node, enum ys_node_param which);
+int *ys_node_param_place(struct ys_node *node, enum ys_node_param which);
 
 /** The axes of an attribute that names some of the input's (YS_ATTR_PERMUTATION, YS_ATTR_AXES), as it is written.
  * Returns how many. */

@@ -1,7 +1,7 @@
 /* Nodes: each operator of docs/graph.md as the ONNX operators that mean the same. */
 #include "base/mem.h"
-#include "graph/onnx_parts.h"
-#include "graph/onnx_wire.h"
+#include "onnx/parts.h"
+#include "onnx/wire.h"
 #include "graph/op.h"
 
 #include <math.h>
