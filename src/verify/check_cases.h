@@ -1,7 +1,8 @@
-/* The operators' cases, YS_CASES_... of each in YS_OPS: names, and what stands between pixels and logits. model_check.c
- * makes models of them. Awkward shapes throughout: what is even, square and divisible hides most mistakes. */
-#ifndef YS_GRAPH_CHECK_CASES_H
-#define YS_GRAPH_CHECK_CASES_H
+/* The operators' cases, YS_CASES_... of each in YS_OPS: names, and what stands between pixels and logits.
+ * check_models.c makes models of them. Awkward shapes throughout: what is even, square and divisible hides most
+ * mistakes. */
+#ifndef YS_VERIFY_CHECK_CASES_H
+#define YS_VERIFY_CHECK_CASES_H
 
 /* kernel height and width, strides, padding at top, left, bottom, right */
 #define WINDOW(kh, kw, sh, sw, top, left, bottom, right)                                                               \

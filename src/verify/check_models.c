@@ -1,6 +1,6 @@
-#include "graph/model_check.h"
-#include "graph/check_cases.h"
-#include "graph/model_list.h"
+#include "verify/check_models.h"
+#include "verify/check_cases.h"
+#include "graph/build.h"
 #include <stdio.h>
 #include <string.h>
 
