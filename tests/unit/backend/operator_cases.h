@@ -259,6 +259,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
 
 #define NORMALISATIONS(X)                                                                                              \
     X(normalize_each_channel, YS_F32, 2, 3, 4, 5, net_normalize(n, 3, 1.0))                                            \
+    X(normalize_two_channels, YS_F32, 2, 2, 4, 5, net_normalize(n, 2, 1.0))                                            \
     X(normalize_all_alike, YS_F32, 2, 3, 4, 5, net_normalize(n, 1, 0.5))                                               \
     X(normalize_bytes, YS_U8, 2, 3, 4, 5, net_normalize(n, 3, 1.0 / 255))                                              \
     X(normalize_within, YS_F32, 2, 3, 4, 4, (net_branch(n, 3), net_normalize(n, 3, 0.5)))                              \
@@ -275,6 +276,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(lrn_beyond_channels, YS_F32, 2, 3, 3, 3, net_lrn(n, LRN(9, 1, 1, 1.5)))                                          \
     X(lrn_16_channels, YS_F32, 2, 16, 2, 2, net_lrn(n, LRN(3, 5e-2, 0.75, 1)))                                         \
     X(dropout_half, YS_F32, 3, 3, 5, 7, net_dropout(n, 0.5))                                                           \
+    X(dropout_many, YS_F32, 2, 3, 30, 25, net_dropout(n, 0.5))                                                         \
     X(dropout_none, YS_F32, 2, 3, 4, 4, net_dropout(n, 0))                                                             \
     X(dropout_features, YS_F32, 5, 37, 1, 1, (net_flatten(n), net_dropout(n, 0.25)))                                   \
     X(dropout_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 17, SQUARE(3, 1, 1), 1), net_dropout(n, 0.4)))

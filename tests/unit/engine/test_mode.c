@@ -75,6 +75,31 @@ static void check_running_statistics(const struct backend_case *b)
     free(y);
 }
 
+/** Of two numbers, the fewest that have a variance with n - 1. */
+static void running_statistics_of_two_numbers_ref(void)
+{
+    struct net n;
+    net_input(&n, YS_F32, 2, CHANNELS, 1, 1);
+    net_batchnorm(&n, epsilon, momentum);
+    net_flatten(&n);
+    struct ys_engine_config config = config_of(&n, &ref64);
+    config.guarded = true;
+    struct ys_engine *e = open_with(&n, &config);
+    REQUIRE(e != NULL);
+    const float x[2][CHANNELS] = {{1, -2, 0.5}, {3, -6, 0.5}};
+    const int64_t y[2] = {0, 1};
+    double before[CHANNELS], after[CHANNELS];
+    CHECK(ys_engine_param_get(e, 3, YS_ENGINE_F64, before) == 0);
+    CHECK(ys_engine_step(e, x, y, 0.1, NULL) == 0);
+    CHECK(ys_engine_param_get(e, 3, YS_ENGINE_F64, after) == 0);
+    for (int c = 0; c < CHANNELS; c++) {
+        double half = ((double)x[1][c] - (double)x[0][c]) / 2;
+        CHECK_NEAR(after[c], (1 - momentum) * before[c] + momentum * 2 * half * half, tolerance_of(&ref64));
+    }
+    CHECK_TEXT(ys_engine_check(e) == 0 ? "" : ys_engine_error(), "");
+    ys_engine_close(e);
+}
+
 static void running_statistics_move_in_steps_only_ref(void)
 {
     check_running_statistics(&ref64);
@@ -246,7 +271,8 @@ static void dropout_drops_what_its_mask_says_onednn(void)
     check_dropout(&onednn2);
 }
 
-TAP_MAIN(TAP_CASE(running_statistics_move_in_steps_only_ref), TAP_CASE(one_element_counts_as_variance_zero_ref),
-         TAP_CASE(statistics_follow_the_mode_ref), TAP_CASE(dropout_drops_what_its_mask_says_ref),
-         TAP_CASE(running_statistics_move_in_steps_only_onednn), TAP_CASE(one_element_counts_as_variance_zero_onednn),
-         TAP_CASE(statistics_follow_the_mode_onednn), TAP_CASE(dropout_drops_what_its_mask_says_onednn))
+TAP_MAIN(TAP_CASE(running_statistics_of_two_numbers_ref), TAP_CASE(running_statistics_move_in_steps_only_ref),
+         TAP_CASE(one_element_counts_as_variance_zero_ref), TAP_CASE(statistics_follow_the_mode_ref),
+         TAP_CASE(dropout_drops_what_its_mask_says_ref), TAP_CASE(running_statistics_move_in_steps_only_onednn),
+         TAP_CASE(one_element_counts_as_variance_zero_onednn), TAP_CASE(statistics_follow_the_mode_onednn),
+         TAP_CASE(dropout_drops_what_its_mask_says_onednn))
