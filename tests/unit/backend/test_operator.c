@@ -479,29 +479,36 @@ static void check_kinks(const char *backend, enum ys_engine_precision precision)
     }
 }
 
-/** Arguments whose exponentials are beyond every number, the largest of them first, in the middle and last, in three
- * lines along an axis that are not the last: their results are those of the arguments minus the largest. */
+/** Arguments whose exponentials are beyond every number, as are those of their differences: the largest first, in the
+ * middle and last of lines along an axis that is not the last, and all of them larger in the second row. Results are
+ * those of the arguments minus the largest. */
 static void check_large_arguments(enum ys_op op, const char *backend, enum ys_engine_precision precision)
 {
-    enum { LINES = 3, LENGTH = 3 };
-    static const float x[LENGTH][LINES] = {{2001, -1500, 1500}, {2000, -1001, 1501}, {1000, -1000, 1503}};
+    enum { ROWS = 2, LENGTH = 3, LINES = 3 };
+    static const float first[LENGTH][LINES] = {{2001, -2500, 500}, {2000, -1001, 1501}, {1000, -1000, 1500}};
+    float x[ROWS][LENGTH][LINES];
     struct net n;
-    net_input(&n, YS_F32, 1, LENGTH, 1, LINES);
+    net_input(&n, YS_F32, ROWS, LENGTH, 1, LINES);
     net_softmax(&n, op, 1);
     net_flatten(&n);
     struct ys_engine *e = open_engine(&n, backend, precision);
     REQUIRE(e != NULL);
-    int64_t y = 0;
-    CHECK(ys_engine_forward(e, x, &y, YS_ENGINE_EVAL, NULL) == 0);
-    for (int line = 0; line < LINES; line++) {
-        double top = fmax(fmax((double)x[0][line], (double)x[1][line]), (double)x[2][line]), sum = 0;
+    for (int i = 0; i < ROWS * LENGTH * LINES; i++)
+        (&x[0][0][0])[i] = (&first[0][0])[i % (LENGTH * LINES)] + (i < LENGTH * LINES ? 0 : 4000);
+    const int64_t y[ROWS] = {0};
+    CHECK(ys_engine_forward(e, x, y, YS_ENGINE_EVAL, NULL) == 0);
+    for (int i = 0; i < ROWS * LINES; i++) {
+        int row = i / LINES, line = i % LINES;
+        double top = -INFINITY, sum = 0;
         for (int k = 0; k < LENGTH; k++)
-            sum += exp((double)x[k][line] - top);
+            top = fmax(top, (double)x[row][k][line]);
+        for (int k = 0; k < LENGTH; k++)
+            sum += exp((double)x[row][k][line] - top);
         for (int k = 0; k < LENGTH; k++) {
-            double expected = (double)x[k][line] - top - log(sum);
+            double expected = (double)x[row][k][line] - top - log(sum);
             if (op == YS_OP_SOFTMAX)
                 expected = exp(expected);
-            double actual = element_of(ys_engine_logits(e), precision, k * LINES + line);
+            double actual = element_of(ys_engine_logits(e), precision, (row * LENGTH + k) * LINES + line);
             CHECK_NEAR(actual, expected, (precision == YS_ENGINE_F64 ? 1e-12 : 4 * 0x1p-24) * (1 + fabs(expected)));
         }
     }
