@@ -6,11 +6,12 @@
 
 enum { GUARD_BYTES = YS_ALIGNMENT, NAN_BYTE = 0xff, HUGE_PAGE = 2 << 20 };
 
-/** What lies around the buffers of a guarded arena: NaNs in every format, so that a read beside a buffer shows, and of
- * another payload at almost every place, so that a copy of one guard onto another shows too. */
+/** What lies around the buffers of a guarded arena: NaNs in every format, so that a read beside a buffer shows; in
+ * double signalling ones, which no arithmetic leaves as they are; and of another payload at almost every place, so that
+ * a copy of one guard onto another shows too. */
 static unsigned char guard_at(size_t offset_bytes)
 {
-    uint32_t word = 0x7fffff00 | (0x80 + (offset_bytes / sizeof word * 37 + offset_bytes / 512) % 0x80);
+    uint32_t word = 0x7ff7ff00 | (0x80 + (offset_bytes / sizeof word * 37 + offset_bytes / 512) % 0x80);
     return (unsigned char)(word >> 8 * (offset_bytes % sizeof word));
 }
 

@@ -191,6 +191,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(conv_asymmetric_pad_stride, YS_F32, 2, 2, 6, 6, net_conv(n, 3, WINDOW(3, 3, 2, 2, 0, 0, 1, 1), 1))               \
     X(conv_pad_beyond_need, YS_F32, 2, 2, 3, 3, net_conv(n, 3, SQUARE(1, 1, 2), 1))                                    \
     X(conv_pad_beyond_kernel, YS_F32, 2, 2, 3, 4, net_conv(n, 3, SQUARE(2, 2, 3), 1))                                  \
+    X(conv_kernel_beyond_image, YS_F32, 2, 2, 3, 3, net_conv(n, 3, WINDOW(1, 5, 1, 2, 0, 0, 0, 4), 1))                 \
     X(conv_two_groups, YS_F32, 2, 4, 5, 5, net_conv(n, 6, GROUPS(3, 1, 1, 2), 1))                                      \
     X(conv_groups_stride, YS_F32, 2, 6, 5, 6, net_conv(n, 3, GROUPS(3, 2, 1, 3), 0))                                   \
     X(conv_depthwise, YS_F32, 2, 5, 5, 5, net_conv(n, 5, GROUPS(3, 1, 1, 5), 1))                                       \
@@ -202,6 +203,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(conv_full_blocks, YS_F32, 2, 16, 6, 6, net_conv(n, 32, SQUARE(5, 1, 2), 1))                                      \
     X(conv_many_taps, YS_F32, 1, 30, 4, 5, net_conv(n, 7, SQUARE(3, 1, 1), 1))                                         \
     X(conv_many_positions, YS_F32, 1, 2, 23, 25, net_conv(n, 2, SQUARE(3, 1, 1), 1))                                   \
+    X(conv_many_positions_stride_2, YS_F32, 1, 2, 23, 51, net_conv(n, 2, SQUARE(3, 2, 1), 1))                          \
     X(conv_many_outputs, YS_F32, 1, 5, 2, 2, net_conv(n, 270, SQUARE(1, 1, 0), 1))                                     \
     X(conv_winograd, YS_F32, 2, 32, 16, 13, net_conv(n, 32, SQUARE(3, 1, 1), 1))                                       \
     X(conv_winograd_narrow, YS_F32, 4, 32, 13, 11, net_conv(n, 48, SQUARE(3, 1, 0), 0))                                \
@@ -262,6 +264,9 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(normalize_two_channels, YS_F32, 2, 2, 4, 5, net_normalize(n, 2, 1.0))                                            \
     X(normalize_all_alike, YS_F32, 2, 3, 4, 5, net_normalize(n, 1, 0.5))                                               \
     X(normalize_bytes, YS_U8, 2, 3, 4, 5, net_normalize(n, 3, 1.0 / 255))                                              \
+    X(normalize_before_conv, YS_F32, 2, 3, 5, 6, (net_normalize(n, 3, 1.0), net_conv(n, 16, SQUARE(3, 1, 1), 1)))      \
+    X(normalize_bytes_before_conv, YS_U8, 2, 3, 5, 6,                                                                  \
+      (net_normalize(n, 3, 1.0 / 255), net_conv(n, 16, SQUARE(3, 1, 1), 1)))                                           \
     X(normalize_within, YS_F32, 2, 3, 4, 4, (net_branch(n, 3), net_normalize(n, 3, 0.5)))                              \
     X(batchnorm_image, YS_F32, 3, 4, 5, 3, net_batchnorm(n, 1e-5, 0.1))                                                \
     X(batchnorm_16_channels, YS_F32, 2, 16, 4, 4, net_batchnorm(n, 1e-3, 0.1))                                         \

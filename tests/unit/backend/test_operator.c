@@ -485,7 +485,7 @@ static void check_kinks(const char *backend, enum ys_engine_precision precision)
 static void check_large_arguments(enum ys_op op, const char *backend, enum ys_engine_precision precision)
 {
     enum { ROWS = 2, LENGTH = 3, LINES = 3 };
-    static const float first[LENGTH][LINES] = {{2001, -2500, 500}, {2000, -1001, 1501}, {1000, -1000, 1500}};
+    static const float first[LENGTH][LINES] = {{2001, -2500, 500}, {2000, -1001, 3501}, {1000, -1000, 1500}};
     float x[ROWS][LENGTH][LINES];
     struct net n;
     net_input(&n, YS_F32, ROWS, LENGTH, 1, LINES);
@@ -536,20 +536,21 @@ static void log_softmax_of_large_arguments_onednn(void)
     check_large_arguments(YS_OP_LOG_SOFTMAX, "onednn", YS_ENGINE_F32);
 }
 
-/** The loss of logits that far apart. */
+/** The loss of logits that far apart; those of the second row are larger. */
 static void check_large_logits(const char *backend, enum ys_engine_precision precision)
 {
-    static const float x[3] = {1000, 2001, 2000};
+    static const float x[2][3] = {{1000, 2001, 2000}, {5000, 9000, 6000}};
+    const int64_t y[2] = {2, 1};
     struct net n;
-    net_input(&n, YS_F32, 1, 3, 1, 1);
+    net_input(&n, YS_F32, 2, 3, 1, 1);
     net_flatten(&n);
     struct ys_engine *e = open_engine(&n, backend, precision);
     REQUIRE(e != NULL);
-    int64_t y = 2;
     double loss = NAN;
-    CHECK(ys_engine_backward(e, x, &y, YS_ENGINE_TRAIN, &loss) == 0);
-    CHECK_NEAR(loss, 1 + log(1 + exp(-1)), precision == YS_ENGINE_F64 ? 1e-12 : 1e-6);
-    CHECK_NEAR(element_of(ys_engine_input_gradient(e), precision, 1), 1 / (1 + exp(-1)), 1e-6);
+    CHECK(ys_engine_backward(e, x, y, YS_ENGINE_TRAIN, &loss) == 0);
+    CHECK_NEAR(loss, (1 + log(1 + exp(-1))) / 2, precision == YS_ENGINE_F64 ? 1e-12 : 1e-6);
+    CHECK_NEAR(element_of(ys_engine_input_gradient(e), precision, 1), 0.5 / (1 + exp(-1)), 1e-6);
+    CHECK_NEAR(element_of(ys_engine_input_gradient(e), precision, 4), 0, 1e-12);
     ys_engine_close(e);
 }
 
