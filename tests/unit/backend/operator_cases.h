@@ -71,14 +71,15 @@ static const struct pointwise pointwise[YS_OP_COUNT] = {
     ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .ceil = true, .include_pad = true})
 #define LRN(...) ((struct ys_lrn){__VA_ARGS__})
 
-/** Every third pair of channels of the last convolution is absent, but every output keeps one. */
+/** Every third pair of channels of the last convolution is absent, the first among them, but every output keeps one. */
 static void net_disconnect(struct net *n)
 {
     static unsigned char connected[256];
     struct ys_node *node = &n->nodes[n->graph.node_count - 1];
     int64_t pairs = n->params[node->weight].shape[0] * n->params[node->weight].shape[1];
+    memset(connected, 0, sizeof connected); /* behind its end, for whoever reads there */
     for (int64_t i = 0; i < pairs && i < (int64_t)sizeof connected; i++)
-        connected[i] = i % 3 != 1;
+        connected[i] = i % 3 != 0;
     node->connected = connected;
 }
 
