@@ -91,6 +91,7 @@ CALLS = {
     "Clip": clip,
     "Tanh": lambda x, attrs: F.tanh(x),
     "Sigmoid": lambda x, attrs: F.sigmoid(x),
+    "HardSwish": lambda x, attrs: x * F.clipped_relu(x + 3, 6.0) / 6,
     "Softmax": lambda x, attrs: F.softmax(x, attrs["axis"]),
     "LogSoftmax": lambda x, attrs: F.log_softmax(x, attrs["axis"]),
     "GlobalAveragePool": lambda x, attrs: F.average_pooling_2d(x, x.shape[2:]),

@@ -358,7 +358,7 @@ class InferenceAdapter(Adapter):
     modes = ("infer",)
     ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LRN", "MaxPool", "AveragePool", "GlobalAveragePool",
            "GlobalMaxPool", "Relu", "LeakyRelu", "Clip", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Dropout", "Add", "Mul",
-           "Concat", "Split", "Flatten", "Reshape", "Transpose", "ReduceMean")  # the file has them all
+           "Concat", "Split", "Flatten", "Reshape", "Transpose", "ReduceMean", "HardSwish")  # the file has them all
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ()
     extras = ("label_smoothing", "connections")

@@ -171,6 +171,7 @@ OPS = {
     # jax.nn.leaky_relu has the slope 1 at 0.
     "LeakyRelu": lambda run, node, x: jnp.where(x > 0, x, node["attrs"]["alpha"] * x),
     "Tanh": lambda run, node, x: jnp.tanh(x), "Sigmoid": lambda run, node, x: jax.nn.sigmoid(x),
+    "HardSwish": lambda run, node, x: x * jax.nn.relu6(x + 3) / 6,
     "Add": lambda run, node, a, b: a + b, "Mul": lambda run, node, a, b: a * b,
     "Concat": lambda run, node, *parts: jnp.concatenate(parts, own_axis(node["attrs"]["axis"], parts[0])), "Split": split,
     "Flatten": lambda run, node, x: to_graph(x).reshape(len(x), -1),

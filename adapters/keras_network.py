@@ -226,6 +226,7 @@ CALLS = {
     "Relu": lambda net, attrs, x: net.layers.ReLU()(x),
     "Tanh": lambda net, attrs, x: net.ops.tanh(x),
     "Sigmoid": lambda net, attrs, x: net.ops.sigmoid(x),
+    "HardSwish": lambda net, attrs, x: x * net.ops.relu6(x + 3) / 6,
     "Softmax": lambda net, attrs, x: net.ops.softmax(net.wide(x), axis=own_axis(attrs, x)),
     "LogSoftmax": lambda net, attrs, x: net.ops.log_softmax(net.wide(x), axis=own_axis(attrs, x)),
     "GlobalAveragePool": lambda net, attrs, x: net.layers.GlobalAveragePooling2D(keepdims=True)(x),

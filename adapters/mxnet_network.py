@@ -119,6 +119,7 @@ CALLS = {
     "Clip": clip,
     "Tanh": lambda F, x, attrs, holds: F.tanh(x),
     "Sigmoid": lambda F, x, attrs, holds: F.sigmoid(x),
+    "HardSwish": lambda F, x, attrs, holds: x * F.clip(x + 3, 0, 6) / 6,
     "Softmax": lambda F, x, attrs, holds: F.softmax(x, axis=attrs["axis"]),
     "LogSoftmax": lambda F, x, attrs, holds: F.log_softmax(x, axis=attrs["axis"]),
     "Flatten": lambda F, x, attrs, holds: F.Flatten(x),

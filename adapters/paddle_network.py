@@ -147,6 +147,7 @@ LAYERS = {
     "Relu": lambda attrs: nn.ReLU(),
     "Tanh": lambda attrs: nn.Tanh(),
     "Sigmoid": lambda attrs: nn.Sigmoid(),
+    "HardSwish": lambda attrs: nn.Hardswish(),
     "Softmax": lambda attrs: nn.Softmax(attrs["axis"]),
     "LogSoftmax": lambda attrs: nn.LogSoftmax(attrs["axis"]),
     "GlobalAveragePool": lambda attrs: GlobalAveragePool(1),

@@ -110,6 +110,7 @@ LAYERS = {
     "LeakyRelu": lambda attrs: nn.LeakyReLU(attrs["alpha"]),
     "Tanh": lambda attrs: nn.Tanh(),
     "Sigmoid": lambda attrs: nn.Sigmoid(),
+    "HardSwish": lambda attrs: nn.Hardswish(),
     "Softmax": lambda attrs: nn.Softmax(attrs["axis"]),
     "LogSoftmax": lambda attrs: nn.LogSoftmax(attrs["axis"]),
     "GlobalAveragePool": lambda attrs: nn.AdaptiveAvgPool2d(1),

@@ -155,6 +155,7 @@ OPERATORS = {
     "Clip": clip,
     "Tanh": lambda x, attrs: tf.tanh(x),
     "Sigmoid": lambda x, attrs: tf.sigmoid(x),
+    "HardSwish": lambda x, attrs: x * tf.nn.relu6(x + 3) / 6,
     "Softmax": lambda x, attrs: tf.nn.softmax(widen(x), axis=find_axis(x, attrs["axis"])),
     "LogSoftmax": lambda x, attrs: tf.nn.log_softmax(widen(x), axis=find_axis(x, attrs["axis"])),
     "MaxPool": max_pool,

@@ -156,6 +156,10 @@ class Network:
     def tanh(self, _node, value):
         return Value(self.tt.tanh(value.x), value.shape)
 
+    def hard_swish(self, _node, value):
+        share = self.clip({"attrs": {"min": 0, "max": 6}}, Value(value.x + self.number(3), value.shape))
+        return Value(value.x * share.x / self.number(6), value.shape)
+
     def sigmoid(self, _node, value):
         return Value(self.adapter.sigmoid(value.x), value.shape)
 
@@ -216,6 +220,7 @@ OPS = {
     "LRN": "lrn", "LeakyRelu": "leaky_relu", "Relu": "relu", "Clip": "clip", "Tanh": "tanh", "Sigmoid": "sigmoid",
     "LogSoftmax": "log_softmax", "Softmax": "softmax", "Dropout": "dropout", "Add": "add", "Mul": "mul", "Concat": "concat",
     "Split": "split", "Reshape": "reshape", "Flatten": "flatten", "Transpose": "transpose", "ReduceMean": "reduce_mean",
+    "HardSwish": "hard_swish",
 }
 
 

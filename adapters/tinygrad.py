@@ -52,6 +52,7 @@ CALLS = {
     "Clip": lambda x, attrs: (x > attrs["min"]).where((x < attrs["max"]).where(x, attrs["max"]), attrs["min"]),
     "Tanh": lambda x, attrs: x.tanh(),
     "Sigmoid": lambda x, attrs: x.sigmoid(),
+    "HardSwish": lambda x, attrs: x * (x + 3).relu6() / 6,
     "Softmax": lambda x, attrs: x.softmax(attrs["axis"]),
     "LogSoftmax": lambda x, attrs: x.log_softmax(attrs["axis"]),
     "MaxPool": first_max_pool,

@@ -7,49 +7,52 @@
 #include <stdio.h>
 #include <string.h>
 
-struct operator
+/* One entry an operator, in the order of YS_OPS; {0} for one that this back end has not. */
+#define LOWERED(decided, name)                                                                                         \
+    .decide = ys_onednn_decide_##decided, .forward = ys_onednn_forward_##name, .backward = ys_onednn_backward_##name
+#define DESCRIBED(name) .describe = ys_onednn_describe_##name, .describe_backward = ys_onednn_describe_##name##_backward
+/* A function of one element that the library has, and its gradient, given x or y as the descriptor says. */
+#define ELTWISE(ahead, back) LOWERED(same, unary), DESCRIBED(eltwise), .eltwise = ahead, .eltwise_backward = back
+
+static const struct onednn_operator op_NORMALIZE = {LOWERED(normalize, normalize)};
+static const struct onednn_operator op_CONV = {ys_onednn_decide_conv, ys_onednn_forward_dense, ys_onednn_backward_conv};
+static const struct onednn_operator op_RELU = {LOWERED(tail, tail)};
+static const struct onednn_operator op_MAXPOOL = {LOWERED(pool, pool)};
+static const struct onednn_operator op_FLATTEN = {LOWERED(flatten, flatten)};
+static const struct onednn_operator op_GEMM = {ys_onednn_decide_gemm, ys_onednn_forward_dense, ys_onednn_backward_gemm};
+static const struct onednn_operator op_AVERAGEPOOL = {LOWERED(pool, pool)};
+static const struct onednn_operator op_GLOBAL_AVERAGEPOOL = {LOWERED(pool, pool)};
+static const struct onednn_operator op_GLOBAL_MAXPOOL = {LOWERED(pool, pool)};
+static const struct onednn_operator op_BATCHNORM = {LOWERED(tail, tail)};
+static const struct onednn_operator op_LRN = {LOWERED(same, unary), DESCRIBED(lrn)};
+static const struct onednn_operator op_CLIP = {LOWERED(tail, tail)};
+static const struct onednn_operator op_LEAKY_RELU = {ELTWISE(dnnl_eltwise_relu, dnnl_eltwise_relu)};
+static const struct onednn_operator op_TANH = {ELTWISE(dnnl_eltwise_tanh, dnnl_eltwise_tanh_use_dst_for_bwd)};
+static const struct onednn_operator op_SIGMOID = {
+    ELTWISE(dnnl_eltwise_logistic, dnnl_eltwise_logistic_use_dst_for_bwd)};
+static const struct onednn_operator op_HARDSWISH = {ELTWISE(dnnl_eltwise_hardswish, dnnl_eltwise_hardswish)};
+static const struct onednn_operator op_SOFTMAX = {LOWERED(plain, unary), DESCRIBED(softmax)};
+static const struct onednn_operator op_LOG_SOFTMAX = {LOWERED(plain, unary), DESCRIBED(softmax)};
+static const struct onednn_operator op_ADD = {LOWERED(tail, tail)};
+static const struct onednn_operator op_MUL = {LOWERED(same, multiply)};
+static const struct onednn_operator op_CONCAT = {LOWERED(parts, concat)};
+static const struct onednn_operator op_SPLIT = {LOWERED(parts, split)};
+static const struct onednn_operator op_RESHAPE = {LOWERED(flatten, flatten)};
+static const struct onednn_operator op_TRANSPOSE = {LOWERED(plain, transpose)};
+static const struct onednn_operator op_MEAN = {LOWERED(plain, mean)};
+static const struct onednn_operator op_DROPOUT = {LOWERED(plain, dropout)};
+
+#define ENTRY(op) [YS_OP_##op] = &op_##op,
+
+const struct onednn_operator *ys_onednn_operator(enum ys_op op)
 {
-    ys_status (*decide)(struct ys_lowering * low, const struct ys_node *node);
-    ys_status (*forward)(struct ys_lowering * low, const struct ys_node *node);
-    ys_status (*backward)(struct ys_lowering * low, const struct ys_node *node);
-};
-
-#define OPERATOR(decided, name)                                                                                        \
-    {                                                                                                                  \
-        ys_onednn_decide_##decided, ys_onednn_forward_##name, ys_onednn_backward_##name                                \
-    }
-
-static const struct operator operators[YS_OP_COUNT] = {
-    [YS_OP_NORMALIZE] = OPERATOR(normalize, normalize),
-    [YS_OP_CONV] = {ys_onednn_decide_conv, ys_onednn_forward_dense, ys_onednn_backward_conv},
-    [YS_OP_GEMM] = {ys_onednn_decide_gemm, ys_onednn_forward_dense, ys_onednn_backward_gemm},
-    [YS_OP_BATCHNORM] = OPERATOR(tail, tail),
-    [YS_OP_ADD] = OPERATOR(tail, tail),
-    [YS_OP_RELU] = OPERATOR(tail, tail),
-    [YS_OP_CLIP] = OPERATOR(tail, tail),
-    [YS_OP_MAXPOOL] = OPERATOR(pool, pool),
-    [YS_OP_AVERAGEPOOL] = OPERATOR(pool, pool),
-    [YS_OP_GLOBAL_AVERAGEPOOL] = OPERATOR(pool, pool),
-    [YS_OP_GLOBAL_MAXPOOL] = OPERATOR(pool, pool),
-    [YS_OP_FLATTEN] = OPERATOR(flatten, flatten),
-    [YS_OP_RESHAPE] = OPERATOR(flatten, flatten),
-    [YS_OP_TRANSPOSE] = OPERATOR(plain, transpose),
-    [YS_OP_CONCAT] = OPERATOR(parts, concat),
-    [YS_OP_SPLIT] = OPERATOR(parts, split),
-    [YS_OP_LRN] = OPERATOR(same, unary),
-    [YS_OP_TANH] = OPERATOR(same, unary),
-    [YS_OP_SIGMOID] = OPERATOR(same, unary),
-    [YS_OP_LEAKY_RELU] = OPERATOR(same, unary),
-    [YS_OP_SOFTMAX] = OPERATOR(plain, unary),
-    [YS_OP_LOG_SOFTMAX] = OPERATOR(plain, unary),
-    [YS_OP_MUL] = OPERATOR(same, multiply),
-    [YS_OP_MEAN] = OPERATOR(plain, mean),
-    [YS_OP_DROPOUT] = OPERATOR(plain, dropout),
-};
+    static const struct onednn_operator *const operators[YS_OP_COUNT] = {YS_OPS(ENTRY)};
+    return operators[op];
+}
 
 static bool onednn_supports(enum ys_op op, enum ys_engine_precision precision)
 {
-    return precision != YS_ENGINE_F64 && operators[op].forward;
+    return precision != YS_ENGINE_F64 && ys_onednn_operator(op)->forward;
 }
 
 static const char *onednn_library(void)
@@ -115,7 +118,7 @@ static ys_status onednn_begin(struct ys_lowering *low)
     }
     for (size_t i = 0; i < g->node_count; i++)
         if (low->node_live[i]) {
-            ys_status status = operators[g->nodes[i].op].decide(low, &g->nodes[i]);
+            ys_status status = ys_onednn_operator(g->nodes[i].op)->decide(low, &g->nodes[i]);
             if (status != YS_OK)
                 return ys_fail_in(status, "%s", g->nodes[i].name);
         }
@@ -128,7 +131,7 @@ static ys_status onednn_forward(struct ys_lowering *low, const struct ys_node *n
 {
     const struct onednn *o = low->state;
     int out = node->out[0];
-    YS_TRY(operators[node->op].forward(low, node));
+    YS_TRY(ys_onednn_operator(node->op)->forward(low, node));
     if (out != low->graph->output || low->value[out] == low->logits)
         return YS_OK;
     ys_layout plain;
@@ -142,7 +145,7 @@ static ys_status onednn_backward(struct ys_lowering *low, const struct ys_node *
     bool wanted = node->weight >= 0;
     for (size_t k = 0; k < node->in_count; k++)
         wanted |= low->value_gradient[node->in[k]];
-    return wanted ? operators[node->op].backward(low, node) : YS_OK;
+    return wanted ? ys_onednn_operator(node->op)->backward(low, node) : YS_OK;
 }
 
 static void onednn_end(struct ys_lowering *low)

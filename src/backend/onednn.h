@@ -87,12 +87,12 @@ ys_status ys_onednn_lrn_forward(dnnl_engine_t engine, const ys_layout *data, con
                                 dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 ys_status ys_onednn_lrn_backward(dnnl_engine_t engine, const ys_layout *data, const struct ys_lrn *lrn,
                                  const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd) YS_MUST_CHECK; /* x */
-/** YS_OP_TANH, YS_OP_SIGMOID, YS_OP_LEAKY_RELU with its slope. */
-ys_status ys_onednn_eltwise_forward(dnnl_engine_t engine, const ys_layout *data, enum ys_op op, double slope,
+/** `slope`: of dnnl_eltwise_relu, 0 for the others. */
+ys_status ys_onednn_eltwise_forward(dnnl_engine_t engine, const ys_layout *data, dnnl_alg_kind_t kind, double slope,
                                     dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
-ys_status ys_onednn_eltwise_backward(dnnl_engine_t engine, const ys_layout *data, enum ys_op op, double slope,
+ys_status ys_onednn_eltwise_backward(dnnl_engine_t engine, const ys_layout *data, dnnl_alg_kind_t kind, double slope,
                                      const_dnnl_primitive_desc_t forward,
-                                     dnnl_primitive_desc_t *pd) YS_MUST_CHECK; /* y; x of LEAKY_RELU */
+                                     dnnl_primitive_desc_t *pd) YS_MUST_CHECK; /* x or y, as the kind says */
 ys_status ys_onednn_softmax_forward(dnnl_engine_t engine, const ys_layout *data, bool logarithm, int axis,
                                     dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 ys_status ys_onednn_softmax_backward(dnnl_engine_t engine, const ys_layout *data, bool logarithm, int axis,

@@ -1,6 +1,7 @@
 #include "backend/onednn_state.h"
 
 #include "backend/dropout.h"
+#include "graph/op.h"
 #include <string.h>
 
 ys_status ys_onednn_decide_plain(struct ys_lowering *low, const struct ys_node *node)
@@ -23,45 +24,59 @@ ys_status ys_onednn_decide_same(struct ys_lowering *low, const struct ys_node *n
     return YS_OK;
 }
 
-/* ---- LRN, softmax, tanh, sigmoid, leaky ReLU: operations of the library on one value, in float */
+/* ---- LRN, softmax, functions of one element: operations of the library on one value, in float */
 
-static ys_status describe_forward(struct ys_lowering *low, const struct ys_node *node, dnnl_primitive_desc_t *pd)
+/** Of the result, in which the operation works. */
+static const ys_layout *layout_of(const struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct onednn *o = low->state;
-    const ys_layout *data = &o->values[node->out[0]].layout;
-    switch (node->op) {
-    case YS_OP_LRN:
-        if (node->lrn.size % 2 == 0) /* the library leaves the last channel of the window out */
-            return ys_fail(YS_EUNSUPPORTED, "the back end onednn has no LRN over an even number of channels; take "
-                                            "\"ref\"");
-        return ys_onednn_lrn_forward(o->engine, data, &node->lrn, low->config.training, pd);
-    case YS_OP_SOFTMAX:
-    case YS_OP_LOG_SOFTMAX:
-        return ys_onednn_softmax_forward(o->engine, data, node->op == YS_OP_LOG_SOFTMAX, node->axis, pd);
-    default:
-        return ys_onednn_eltwise_forward(o->engine, data, node->op, node->slope, pd);
-    }
+    return &((const struct onednn *)low->state)->values[node->out[0]].layout;
 }
 
-static ys_status describe_backward(struct ys_lowering *low, const struct ys_node *node,
-                                   const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
+static dnnl_engine_t engine_of(const struct ys_lowering *low)
 {
-    const struct onednn *o = low->state;
-    const ys_layout *data = &o->values[node->out[0]].layout;
-    switch (node->op) {
-    case YS_OP_LRN:
-        return ys_onednn_lrn_backward(o->engine, data, &node->lrn, forward, pd);
-    case YS_OP_SOFTMAX:
-    case YS_OP_LOG_SOFTMAX:
-        return ys_onednn_softmax_backward(o->engine, data, node->op == YS_OP_LOG_SOFTMAX, node->axis, forward, pd);
-    default:
-        return ys_onednn_eltwise_backward(o->engine, data, node->op, node->slope, forward, pd);
-    }
+    return ((const struct onednn *)low->state)->engine;
 }
 
-static bool backward_reads_x(const struct ys_node *node)
+ys_status ys_onednn_describe_lrn(const struct ys_lowering *low, const struct ys_node *node, dnnl_primitive_desc_t *pd)
 {
-    return node->op == YS_OP_LRN || node->op == YS_OP_LEAKY_RELU;
+    if (node->lrn.size % 2 == 0) /* the library leaves the last channel of the window out */
+        return ys_fail(YS_EUNSUPPORTED, "the back end onednn has no LRN over an even number of channels; take "
+                                        "\"ref\"");
+    return ys_onednn_lrn_forward(engine_of(low), layout_of(low, node), &node->lrn, low->config.training, pd);
+}
+
+ys_status ys_onednn_describe_lrn_backward(const struct ys_lowering *low, const struct ys_node *node,
+                                          const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
+{
+    return ys_onednn_lrn_backward(engine_of(low), layout_of(low, node), &node->lrn, forward, pd);
+}
+
+ys_status ys_onednn_describe_softmax(const struct ys_lowering *low, const struct ys_node *node,
+                                     dnnl_primitive_desc_t *pd)
+{
+    bool logarithm = node->op == YS_OP_LOG_SOFTMAX;
+    return ys_onednn_softmax_forward(engine_of(low), layout_of(low, node), logarithm, node->axis, pd);
+}
+
+ys_status ys_onednn_describe_softmax_backward(const struct ys_lowering *low, const struct ys_node *node,
+                                              const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
+{
+    bool logarithm = node->op == YS_OP_LOG_SOFTMAX;
+    return ys_onednn_softmax_backward(engine_of(low), layout_of(low, node), logarithm, node->axis, forward, pd);
+}
+
+ys_status ys_onednn_describe_eltwise(const struct ys_lowering *low, const struct ys_node *node,
+                                     dnnl_primitive_desc_t *pd)
+{
+    dnnl_alg_kind_t kind = ys_onednn_operator(node->op)->eltwise;
+    return ys_onednn_eltwise_forward(engine_of(low), layout_of(low, node), kind, node->slope, pd);
+}
+
+ys_status ys_onednn_describe_eltwise_backward(const struct ys_lowering *low, const struct ys_node *node,
+                                              const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
+{
+    dnnl_alg_kind_t kind = ys_onednn_operator(node->op)->eltwise_backward;
+    return ys_onednn_eltwise_backward(engine_of(low), layout_of(low, node), kind, node->slope, forward, pd);
 }
 
 ys_status ys_onednn_forward_unary(struct ys_lowering *low, const struct ys_node *node)
@@ -70,7 +85,7 @@ ys_status ys_onednn_forward_unary(struct ys_lowering *low, const struct ys_node 
     struct onednn_node *state = ys_onednn_node(low, node);
     struct onednn_argument arguments[3] = {{.id = DNNL_ARG_SRC}, {.id = DNNL_ARG_DST}, {.id = DNNL_ARG_WORKSPACE}};
     size_t count = 2;
-    YS_TRY(describe_forward(low, node, &state->forward));
+    YS_TRY(ys_onednn_operator(node->op)->describe(low, node, &state->forward));
     YS_TRY(ys_onednn_value(low, node->name, node->in[0], &o->values[node->out[0]].layout, &arguments[0].operand));
     YS_TRY(ys_onednn_output(low, node->out[0]));
     arguments[1].operand = ys_at(low->value[node->out[0]]);
@@ -90,15 +105,16 @@ ys_status ys_onednn_backward_unary(struct ys_lowering *low, const struct ys_node
     const struct onednn *o = low->state;
     const struct onednn_node *state = ys_onednn_node(low, node);
     const ys_layout *layout = &o->values[node->out[0]].layout;
-    struct onednn_argument arguments[4] = {{.id = backward_reads_x(node) ? DNNL_ARG_SRC : DNNL_ARG_DST},
+    bool reads_x = ys_op_rule(node->op)->reads_x;
+    struct onednn_argument arguments[4] = {{.id = reads_x ? DNNL_ARG_SRC : DNNL_ARG_DST},
                                            {.id = DNNL_ARG_DIFF_DST},
                                            {.id = DNNL_ARG_DIFF_SRC},
                                            {DNNL_ARG_WORKSPACE, ys_at(state->workspace)}};
     dnnl_primitive_desc_t pd = NULL;
-    arguments[0].operand = ys_at(backward_reads_x(node) ? state->source : low->value[node->out[0]]);
+    arguments[0].operand = ys_at(reads_x ? state->source : low->value[node->out[0]]);
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], layout, &arguments[1].operand));
     YS_TRY(ys_onednn_buffer(low, layout, &arguments[2].operand.buffer));
-    YS_TRY(describe_backward(low, node, state->forward, &pd));
+    YS_TRY(ys_onednn_operator(node->op)->describe_backward(low, node, state->forward, &pd));
     ys_status status = ys_onednn_append(low, node->name, pd, arguments, 3 + (state->workspace >= 0));
     dnnl_primitive_desc_destroy(pd);
     return status == YS_OK ? ys_onednn_give(low, node->name, node->in[0], layout, arguments[2].operand) : status;

@@ -66,6 +66,19 @@ struct onednn {
     size_t tail_count;
 };
 
+/** An operator: how its nodes are decided and lowered, and, of those that the library does as one operation on one
+ * value (ys_onednn_forward_unary), which. */
+struct onednn_operator {
+    ys_status (*decide)(struct ys_lowering *low, const struct ys_node *node);
+    ys_status (*forward)(struct ys_lowering *low, const struct ys_node *node);
+    ys_status (*backward)(struct ys_lowering *low, const struct ys_node *node);
+    ys_status (*describe)(const struct ys_lowering *low, const struct ys_node *node, dnnl_primitive_desc_t *pd);
+    ys_status (*describe_backward)(const struct ys_lowering *low, const struct ys_node *node,
+                                   const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd);
+    dnnl_alg_kind_t eltwise, eltwise_backward; /* of a function of one element */
+};
+const struct onednn_operator *ys_onednn_operator(enum ys_op op);
+
 /* Deciding: the layouts of the node's results, from those of its inputs. */
 ys_status ys_onednn_decide_conv(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_gemm(struct ys_lowering *low, const struct ys_node *node);
@@ -112,6 +125,18 @@ ys_status ys_onednn_loss(struct ys_lowering *low);
 ys_status ys_onednn_update(struct ys_lowering *low);
 /** Moves the running statistics of every normalisation. */
 ys_status ys_onednn_update_running(struct ys_lowering *low);
+/* Describing. */
+ys_status ys_onednn_describe_lrn(const struct ys_lowering *low, const struct ys_node *node, dnnl_primitive_desc_t *pd);
+ys_status ys_onednn_describe_lrn_backward(const struct ys_lowering *low, const struct ys_node *node,
+                                          const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd);
+ys_status ys_onednn_describe_softmax(const struct ys_lowering *low, const struct ys_node *node,
+                                     dnnl_primitive_desc_t *pd);
+ys_status ys_onednn_describe_softmax_backward(const struct ys_lowering *low, const struct ys_node *node,
+                                              const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd);
+ys_status ys_onednn_describe_eltwise(const struct ys_lowering *low, const struct ys_node *node,
+                                     dnnl_primitive_desc_t *pd);
+ys_status ys_onednn_describe_eltwise_backward(const struct ys_lowering *low, const struct ys_node *node,
+                                              const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd);
 /** y of a tail once more, from x, into a buffer of its own. */
 ys_status ys_onednn_rebuild(struct ys_lowering *low, struct onednn_tail *tail, int *buffer);
 

@@ -361,35 +361,21 @@ ys_status ys_onednn_lrn_backward(dnnl_engine_t engine, const ys_layout *data, co
     return create(engine, &op, false, forward, "local response normalisation backward", pd);
 }
 
-static dnnl_alg_kind_t eltwise_kind(enum ys_op op, bool backward)
-{
-    switch (op) {
-    case YS_OP_TANH:
-        return backward ? dnnl_eltwise_tanh_use_dst_for_bwd : dnnl_eltwise_tanh;
-    case YS_OP_SIGMOID:
-        return backward ? dnnl_eltwise_logistic_use_dst_for_bwd : dnnl_eltwise_logistic;
-    default:
-        return dnnl_eltwise_relu;
-    }
-}
-
-ys_status ys_onednn_eltwise_forward(dnnl_engine_t engine, const ys_layout *data, enum ys_op kind, double slope,
+ys_status ys_onednn_eltwise_forward(dnnl_engine_t engine, const ys_layout *data, dnnl_alg_kind_t kind, double slope,
                                     dnnl_primitive_desc_t *pd)
 {
     dnnl_eltwise_desc_t op;
-    YS_TRY(ys_onednn_status(dnnl_eltwise_forward_desc_init(&op, dnnl_forward_training, eltwise_kind(kind, false),
-                                                           &data->md, (float)slope, 0),
-                            "activation"));
+    YS_TRY(ys_onednn_status(
+        dnnl_eltwise_forward_desc_init(&op, dnnl_forward_training, kind, &data->md, (float)slope, 0), "activation"));
     return create(engine, &op, false, NULL, "activation", pd);
 }
 
-ys_status ys_onednn_eltwise_backward(dnnl_engine_t engine, const ys_layout *data, enum ys_op kind, double slope,
+ys_status ys_onednn_eltwise_backward(dnnl_engine_t engine, const ys_layout *data, dnnl_alg_kind_t kind, double slope,
                                      const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
 {
     dnnl_eltwise_desc_t op;
-    YS_TRY(ys_onednn_status(
-        dnnl_eltwise_backward_desc_init(&op, eltwise_kind(kind, true), &data->md, &data->md, (float)slope, 0),
-        "activation backward"));
+    YS_TRY(ys_onednn_status(dnnl_eltwise_backward_desc_init(&op, kind, &data->md, &data->md, (float)slope, 0),
+                            "activation backward"));
     return create(engine, &op, false, forward, "activation backward", pd);
 }
 

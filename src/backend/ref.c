@@ -7,7 +7,7 @@
 
 static bool ref_supports(enum ys_op op, enum ys_engine_precision precision)
 {
-    return precision != YS_ENGINE_BF16 && ys_ref_rules[op].forward;
+    return precision != YS_ENGINE_BF16 && ys_ref_kernels_f64.op[op]->lower_forward;
 }
 
 static ys_status ref_begin(struct ys_lowering *low)
@@ -37,12 +37,12 @@ static void ref_end(struct ys_lowering *low)
 
 static ys_status ref_forward(struct ys_lowering *low, const struct ys_node *node)
 {
-    return ys_ref_rules[node->op].forward(low, node);
+    return ys_ref_op(low, node)->lower_forward(low, node);
 }
 
 static ys_status ref_backward(struct ys_lowering *low, const struct ys_node *node)
 {
-    return ys_ref_rules[node->op].backward(low, node);
+    return ys_ref_op(low, node)->lower_backward(low, node);
 }
 
 static ys_status ref_loss(struct ys_lowering *low)
@@ -75,7 +75,7 @@ static ys_status ref_update(struct ys_lowering *low)
         operands[count++].buffer = low->state2;
     YS_TRY(ys_lower_call(low, "update", ref->kernels->update, c, ys_free, operands, count));
     for (size_t i = 0; i < low->graph->node_count; i++)
-        if (low->node_live[i] && low->graph->nodes[i].op == YS_OP_BATCHNORM)
+        if (low->node_live[i] && ys_ref_op(low, &low->graph->nodes[i])->update)
             YS_TRY(ys_ref_running(low, &low->graph->nodes[i]));
     return YS_OK;
 }

@@ -57,13 +57,25 @@ struct ys_ref_context {
     struct ys_ref_walk walk;                      /* TRANSPOSE, MEAN */
 };
 
-/** The operands of each stand above it in the .inc files. */
+/** An operator in one format: how its nodes are lowered (ref_lower.c), and the kernels that do the work. */
+struct ys_ref_op {
+    ys_status (*lower_forward)(struct ys_lowering *low, const struct ys_node *node);
+    ys_status (*lower_backward)(struct ys_lowering *low, const struct ys_node *node);
+    ys_call_run forward, backward; /* of products, backward by the input */
+    ys_call_run weights;           /* of products: gradients of weight and bias */
+    ys_call_run update;            /* NULL, or what the update segment does: running statistics */
+    /** Bytes that forward keeps for backward and update; NULL for none. */
+    size_t (*saved_bytes)(const struct ys_lowering *low, const struct ys_node *node);
+    /** Fills the part of the context that is the operator's own; NULL where there is none. */
+    void (*describe)(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *context);
+};
+
+/** The operands of each kernel stand above it in the .inc files. */
 struct ys_ref_kernels {
-    ys_call_run forward[YS_OP_COUNT], backward[YS_OP_COUNT]; /* CONV and GEMM backward: by the input */
-    ys_call_run conv_weights, gemm_weights;                  /* gradients of weight and bias */
+    const struct ys_ref_op *op[YS_OP_COUNT];
     ys_call_run loss[YS_LOSS_COUNT];
     ys_call_run input, copy, accumulate, zero;
-    ys_call_run update, running; /* the optimizer; running statistics */
+    ys_call_run update; /* the optimizer */
 };
 
 extern const struct ys_ref_kernels ys_ref_kernels_f64, ys_ref_kernels_f32;

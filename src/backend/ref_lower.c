@@ -1,7 +1,13 @@
 #include "backend/ref_lower.h"
 
 #include "base/mem.h"
+#include "graph/op.h"
 #include <string.h>
+
+const struct ys_ref_op *ys_ref_op(const struct ys_lowering *low, const struct ys_node *node)
+{
+    return ((const struct ys_ref *)low->state)->kernels->op[node->op];
+}
 
 /** Channels, height, width of a value; lacking ones are 1. */
 static void row_shape(const struct ys_value *v, int64_t shape[3])
@@ -26,8 +32,6 @@ struct ys_ref_context *ys_ref_context(const struct ys_lowering *low, const struc
     c->count = (size_t)(c->batch * c->in_features);
     c->dtype = in->dtype;
     c->window = node->window;
-    if (node->op == YS_OP_GLOBAL_AVERAGEPOOL || node->op == YS_OP_GLOBAL_MAXPOOL)
-        c->window = (struct ys_window){{c->in[1], c->in[2]}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1, false, false};
     c->has_bias = node->bias >= 0;
     return c;
 }
@@ -125,7 +129,7 @@ static ys_status end_share(struct ys_lowering *low, const struct ys_node *node, 
 
 /* ---- convolutions and dense layers */
 
-static ys_status forward_product(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_forward_product(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
     YS_TRY(need_inputs(low, node));
@@ -136,7 +140,7 @@ static ys_status forward_product(struct ys_lowering *low, const struct ys_node *
         operands[count++] = param_at(low, low->weights, node->bias);
     operands[count++] = at(ref->workspace);
     operands[count++] = at(low->value[node->out[0]]);
-    YS_TRY(call(low, node, ref->kernels->forward[node->op], ys_ref_context(low, node), operands, count));
+    YS_TRY(call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, count));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -148,13 +152,12 @@ static ys_status backward_by_weights(struct ys_lowering *low, const struct ys_no
                                      param_at(low, low->gradients, node->weight)};
     if (node->bias >= 0)
         operands[4] = param_at(low, low->gradients, node->bias);
-    YS_TRY(call(low, node, node->op == YS_OP_CONV ? ref->kernels->conv_weights : ref->kernels->gemm_weights,
-                ys_ref_context(low, node), operands, 4 + (node->bias >= 0)));
+    YS_TRY(call(low, node, ys_ref_op(low, node)->weights, ys_ref_context(low, node), operands, 4 + (node->bias >= 0)));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
     return YS_OK;
 }
 
-static ys_status backward_product(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
     YS_TRY(backward_by_weights(low, node));
@@ -171,34 +174,39 @@ static ys_status backward_product(struct ys_lowering *low, const struct ys_node 
         YS_TRY(ys_program_buffer(low->program, (size_t)elements * low->real_size, false, &operands[count++].buffer));
     }
     operands[count++] = at(share);
-    YS_TRY(call(low, node, ref->kernels->backward[node->op], ys_ref_context(low, node), operands, count));
+    YS_TRY(call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, count));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return end_share(low, node, node->in[0], share);
 }
 
 /* ---- one input, one output, no weights */
 
-/** Bytes that forward keeps for backward and update. */
-static size_t saved_bytes(const struct ys_lowering *low, const struct ys_node *node)
+static int64_t outputs_of(const struct ys_lowering *low, const struct ys_node *node)
 {
-    size_t outputs = (size_t)(low->config.batch * ys_value_row_elements(&low->graph->values[node->out[0]]));
-    switch (node->op) {
-    case YS_OP_MAXPOOL:
-    case YS_OP_GLOBAL_MAXPOOL:
-        return low->value_gradient[node->in[0]] ? outputs * sizeof(int64_t) : 0;
-    case YS_OP_LRN:
-        return outputs * low->real_size;
-    case YS_OP_BATCHNORM:
-        return 2 * (size_t)low->graph->values[node->in[0]].shape[1] * sizeof(double);
-    default:
-        return 0;
-    }
+    return low->config.batch * ys_value_row_elements(&low->graph->values[node->out[0]]);
+}
+
+size_t ys_ref_save_winners(const struct ys_lowering *low, const struct ys_node *node)
+{
+    return low->value_gradient[node->in[0]] ? (size_t)outputs_of(low, node) * sizeof(int64_t) : 0;
+}
+
+size_t ys_ref_save_outputs(const struct ys_lowering *low, const struct ys_node *node)
+{
+    return (size_t)outputs_of(low, node) * low->real_size;
+}
+
+/** Mean and variance of every channel, as double. */
+size_t ys_ref_save_statistics(const struct ys_lowering *low, const struct ys_node *node)
+{
+    return 2 * (size_t)low->graph->values[node->in[0]].shape[1] * sizeof(double);
 }
 
 static ys_status make_saved(struct ys_lowering *low, const struct ys_node *node)
 {
     struct ys_ref *ref = low->state;
-    size_t size_bytes = saved_bytes(low, node);
+    const struct ys_ref_op *op = ys_ref_op(low, node);
+    size_t size_bytes = op->saved_bytes ? op->saved_bytes(low, node) : 0;
     return size_bytes ? ys_program_buffer(low->program, size_bytes, false, &ref->saved[node - low->graph->nodes])
                       : YS_OK;
 }
@@ -218,31 +226,37 @@ static int64_t extent_of(const struct ys_lowering *low, int value, size_t first,
     return elements;
 }
 
-/** Softmax: the lines along its axis. */
-static struct ys_ref_line line_of(const struct ys_lowering *low, const struct ys_node *node)
+void ys_ref_describe_line(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *c)
 {
     int value = node->in[0];
     size_t axis = (size_t)node->axis;
-    return (struct ys_ref_line){extent_of(low, value, 0, axis), extent_of(low, value, axis, axis + 1),
-                                extent_of(low, value, axis + 1, low->graph->values[value].rank)};
+    c->line = (struct ys_ref_line){extent_of(low, value, 0, axis), extent_of(low, value, axis, axis + 1),
+                                   extent_of(low, value, axis + 1, low->graph->values[value].rank)};
 }
 
 /** Transpose and mean: an index of the input moves along the output's axis that it becomes, or stays in place. */
-static struct ys_ref_walk walk_of(const struct ys_lowering *low, const struct ys_node *node)
+void ys_ref_describe_walk(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *c)
 {
     const struct ys_value *in = &low->graph->values[node->in[0]];
-    struct ys_ref_walk walk = {.rank = in->rank};
+    struct ys_ref_walk *walk = &c->walk;
     int64_t step = 1;
+    walk->rank = in->rank;
     for (size_t axis = 0; axis < in->rank; axis++)
-        walk.extent[axis] = extent_of(low, node->in[0], axis, axis + 1);
+        walk->extent[axis] = extent_of(low, node->in[0], axis, axis + 1);
     for (size_t i = in->rank; i-- > 0;) {
         size_t axis = node->op == YS_OP_TRANSPOSE ? (size_t)node->permutation[i] : i;
         if (node->op == YS_OP_MEAN && node->reduced[axis])
             continue;
-        walk.step[axis] = step;
-        step *= walk.extent[axis];
+        walk->step[axis] = step;
+        step *= walk->extent[axis];
     }
-    return walk;
+}
+
+void ys_ref_describe_whole(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *c)
+{
+    (void)low;
+    (void)node;
+    c->window = (struct ys_window){{c->in[1], c->in[2]}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1, false, false};
 }
 
 /** The context of an operator with one input and one output. */
@@ -252,30 +266,26 @@ static struct ys_ref_context *unary_context(const struct ys_lowering *low, const
     if (!c)
         return NULL;
     c->has_saved = saved_of(low, node) >= 0;
-    if (node->op == YS_OP_SOFTMAX || node->op == YS_OP_LOG_SOFTMAX)
-        c->line = line_of(low, node);
-    if (node->op == YS_OP_TRANSPOSE || node->op == YS_OP_MEAN)
-        c->walk = walk_of(low, node);
+    if (ys_ref_op(low, node)->describe)
+        ys_ref_op(low, node)->describe(low, node, c);
     return c;
 }
 
-static ys_status forward_unary(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_forward_unary(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_ref *ref = low->state;
     YS_TRY(need_inputs(low, node));
     YS_TRY(make_output(low, node->out[0]));
     YS_TRY(make_saved(low, node));
     struct ys_operand operands[3] = {at(low->value[node->in[0]]), at(low->value[node->out[0]]),
                                      at(saved_of(low, node))};
-    return call(low, node, ref->kernels->forward[node->op], unary_context(low, node), operands,
+    return call(low, node, ys_ref_op(low, node)->forward, unary_context(low, node), operands,
                 2 + (saved_of(low, node) >= 0));
 }
 
 /** [x], [y], [saved], dy, dx */
-static ys_status backward_unary(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_backward_unary(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_ref *ref = low->state;
-    const struct ys_ref_rule *rule = &ys_ref_rules[node->op];
+    const struct ys_op_rule *rule = ys_op_rule(node->op);
     struct ys_operand operands[5];
     size_t count = 0;
     int share;
@@ -290,15 +300,14 @@ static ys_status backward_unary(struct ys_lowering *low, const struct ys_node *n
         operands[count++] = at(saved_of(low, node));
     operands[count++] = at(low->gradient[node->out[0]]);
     operands[count++] = at(share);
-    YS_TRY(call(low, node, ref->kernels->backward[node->op], unary_context(low, node), operands, count));
+    YS_TRY(call(low, node, ys_ref_op(low, node)->backward, unary_context(low, node), operands, count));
     return end_share(low, node, node->in[0], share);
 }
 
 /* ---- batch normalisation */
 
-static ys_status forward_batchnorm(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_forward_batchnorm(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_ref *ref = low->state;
     YS_TRY(need_inputs(low, node));
     YS_TRY(make_output(low, node->out[0]));
     YS_TRY(make_saved(low, node));
@@ -309,12 +318,11 @@ static ys_status forward_batchnorm(struct ys_lowering *low, const struct ys_node
                                           param_at(low, low->weights, node->running_var),
                                           at(saved_of(low, node)),
                                           at(low->value[node->out[0]])};
-    return call(low, node, ref->kernels->forward[node->op], ys_ref_context(low, node), operands, 7);
+    return call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 7);
 }
 
-static ys_status backward_batchnorm(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_backward_batchnorm(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_ref *ref = low->state;
     int in = node->in[0], share = -1;
     struct ys_ref_context *c = ys_ref_context(low, node);
     if (!c)
@@ -332,34 +340,31 @@ static ys_status backward_batchnorm(struct ys_lowering *low, const struct ys_nod
                                           param_at(low, low->gradients, node->weight),
                                           param_at(low, low->gradients, node->bias),
                                           at(share)};
-    YS_TRY(call(low, node, ref->kernels->backward[node->op], c, operands, 6 + c->has_input_gradient));
+    YS_TRY(call(low, node, ys_ref_op(low, node)->backward, c, operands, 6 + c->has_input_gradient));
     return share < 0 ? YS_OK : end_share(low, node, in, share);
 }
 
 ys_status ys_ref_running(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_ref *ref = low->state;
     const struct ys_operand operands[] = {at(saved_of(low, node)), param_at(low, low->weights, node->running_mean),
                                           param_at(low, low->weights, node->running_var)};
-    return call(low, node, ref->kernels->running, ys_ref_context(low, node), operands, 3);
+    return call(low, node, ys_ref_op(low, node)->update, ys_ref_context(low, node), operands, 3);
 }
 
 /* ---- sums and products of two values */
 
-static ys_status forward_pair(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_forward_pair(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_ref *ref = low->state;
     YS_TRY(need_inputs(low, node));
     YS_TRY(make_output(low, node->out[0]));
     const struct ys_operand operands[] = {at(low->value[node->in[0]]), at(low->value[node->in[1]]),
                                           at(low->value[node->out[0]])};
-    return call(low, node, ref->kernels->forward[node->op], ys_ref_context(low, node), operands, 3);
+    return call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 3);
 }
 
 /** Sum: dy, dx. Product: the other factor, dy, dx. */
-static ys_status backward_pair(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_ref *ref = low->state;
     for (int k = 0; k < 2; k++) {
         int in = node->in[k], share;
         if (!low->value_gradient[in])
@@ -367,11 +372,11 @@ static ys_status backward_pair(struct ys_lowering *low, const struct ys_node *no
         YS_TRY(begin_share(low, in, &share));
         struct ys_operand operands[3];
         size_t count = 0;
-        if (node->op == YS_OP_MUL)
+        if (ys_op_rule(node->op)->reads_x)
             operands[count++] = at(low->value[node->in[1 - k]]);
         operands[count++] = at(low->gradient[node->out[0]]);
         operands[count++] = at(share);
-        YS_TRY(call(low, node, ref->kernels->backward[node->op], ys_ref_context(low, node), operands, count));
+        YS_TRY(call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, count));
         YS_TRY(end_share(low, node, in, share));
     }
     return YS_OK;
@@ -379,7 +384,7 @@ static ys_status backward_pair(struct ys_lowering *low, const struct ys_node *no
 
 /* ---- Flatten and Reshape: the same elements in the same order */
 
-static ys_status forward_view(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_forward_view(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
     YS_TRY(need_inputs(low, node));
@@ -393,7 +398,7 @@ static ys_status forward_view(struct ys_lowering *low, const struct ys_node *nod
 }
 
 /** The gradient is passed on, unless others have given theirs or it has a place of its own. */
-static ys_status backward_view(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_backward_view(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
     int in = node->in[0], from = low->gradient[node->out[0]];
@@ -415,7 +420,6 @@ static ys_status backward_view(struct ys_lowering *low, const struct ys_node *no
 static ys_status call_piece(struct ys_lowering *low, const struct ys_node *node, int whole, int part, int64_t first,
                             bool into_whole, struct ys_operand from, struct ys_operand to)
 {
-    const struct ys_ref *ref = low->state;
     size_t axis = (size_t)node->axis, rank = low->graph->values[whole].rank;
     int64_t inner = extent_of(low, whole, axis + 1, rank), row = extent_of(low, whole, axis, rank);
     struct ys_ref_context *c = ys_ref_context(low, node);
@@ -426,10 +430,10 @@ static ys_status call_piece(struct ys_lowering *low, const struct ys_node *node,
     piece.to_row = into_whole ? row : piece.length;
     *(into_whole ? &piece.to_first : &piece.from_first) = first * inner;
     c->piece = piece;
-    return call(low, node, ref->kernels->forward[node->op], c, (struct ys_operand[]){from, to}, 2);
+    return call(low, node, ys_ref_op(low, node)->forward, c, (struct ys_operand[]){from, to}, 2);
 }
 
-static ys_status forward_concat(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_forward_concat(struct ys_lowering *low, const struct ys_node *node)
 {
     int whole = node->out[0];
     YS_TRY(need_inputs(low, node));
@@ -443,7 +447,7 @@ static ys_status forward_concat(struct ys_lowering *low, const struct ys_node *n
     return YS_OK;
 }
 
-static ys_status backward_concat(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_backward_concat(struct ys_lowering *low, const struct ys_node *node)
 {
     int64_t first = 0;
     for (size_t k = 0; k < node->in_count; k++) {
@@ -458,7 +462,7 @@ static ys_status backward_concat(struct ys_lowering *low, const struct ys_node *
     return YS_OK;
 }
 
-static ys_status forward_split(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_forward_split(struct ys_lowering *low, const struct ys_node *node)
 {
     int whole = node->in[0];
     YS_TRY(need_inputs(low, node));
@@ -473,7 +477,7 @@ static ys_status forward_split(struct ys_lowering *low, const struct ys_node *no
 }
 
 /** A result that nobody reads has no gradient: its place stays zero. */
-static ys_status backward_split(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_backward_split(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
     int whole = node->in[0], share;
@@ -490,31 +494,3 @@ static ys_status backward_split(struct ys_lowering *low, const struct ys_node *n
     }
     return end_share(low, node, whole, share);
 }
-
-const struct ys_ref_rule ys_ref_rules[YS_OP_COUNT] = {
-    [YS_OP_NORMALIZE] = {forward_unary, backward_unary},
-    [YS_OP_CONV] = {forward_product, backward_product},
-    [YS_OP_RELU] = {forward_unary, backward_unary, .reads_y = true},
-    [YS_OP_MAXPOOL] = {forward_unary, backward_unary},
-    [YS_OP_FLATTEN] = {forward_view, backward_view},
-    [YS_OP_GEMM] = {forward_product, backward_product},
-    [YS_OP_AVERAGEPOOL] = {forward_unary, backward_unary},
-    [YS_OP_GLOBAL_AVERAGEPOOL] = {forward_unary, backward_unary},
-    [YS_OP_GLOBAL_MAXPOOL] = {forward_unary, backward_unary},
-    [YS_OP_BATCHNORM] = {forward_batchnorm, backward_batchnorm},
-    [YS_OP_LRN] = {forward_unary, backward_unary, .reads_x = true, .reads_y = true},
-    [YS_OP_CLIP] = {forward_unary, backward_unary, .reads_x = true},
-    [YS_OP_LEAKY_RELU] = {forward_unary, backward_unary, .reads_x = true},
-    [YS_OP_TANH] = {forward_unary, backward_unary, .reads_y = true},
-    [YS_OP_SIGMOID] = {forward_unary, backward_unary, .reads_y = true},
-    [YS_OP_SOFTMAX] = {forward_unary, backward_unary, .reads_y = true},
-    [YS_OP_LOG_SOFTMAX] = {forward_unary, backward_unary, .reads_y = true},
-    [YS_OP_ADD] = {forward_pair, backward_pair},
-    [YS_OP_MUL] = {forward_pair, backward_pair},
-    [YS_OP_CONCAT] = {forward_concat, backward_concat},
-    [YS_OP_SPLIT] = {forward_split, backward_split},
-    [YS_OP_RESHAPE] = {forward_view, backward_view},
-    [YS_OP_TRANSPOSE] = {forward_unary, backward_unary},
-    [YS_OP_MEAN] = {forward_unary, backward_unary},
-    [YS_OP_DROPOUT] = {forward_unary, backward_unary},
-};

@@ -11,19 +11,39 @@ struct ys_ref {
     int workspace; /* of every matrix product */
 };
 
-struct ys_ref_rule {
-    ys_status (*forward)(struct ys_lowering *low, const struct ys_node *node);
-    ys_status (*backward)(struct ys_lowering *low, const struct ys_node *node);
-    bool reads_x, reads_y; /* what a backward kernel with one input wants beside saved, dy and dx */
-};
-/** By operator; all zero for one that is not there. */
-extern const struct ys_ref_rule ys_ref_rules[YS_OP_COUNT];
-
 /** A new context, the shapes of the node filled in. NULL without memory. */
 struct ys_ref_context *ys_ref_context(const struct ys_lowering *low, const struct ys_node *node);
+/** The operator of a node. */
+const struct ys_ref_op *ys_ref_op(const struct ys_lowering *low, const struct ys_node *node);
 /** The optimizer's counterpart of batch normalisation: moves its running statistics. */
 ys_status ys_ref_running(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 /** A buffer for the first share of a value's gradient. */
 ys_status ys_ref_gradient(struct ys_lowering *low, int value) YS_MUST_CHECK;
+
+/* How nodes are lowered. Forward sets value[out], backward adds its share to gradient[in] (engine/backend.h). */
+ys_status ys_ref_forward_product(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_unary(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_unary(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_batchnorm(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_batchnorm(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_pair(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_view(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_view(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_concat(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_concat(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_split(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_split(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+
+/* What forward keeps. */
+size_t ys_ref_save_winners(const struct ys_lowering *low, const struct ys_node *node); /* of a maximum */
+size_t ys_ref_save_outputs(const struct ys_lowering *low, const struct ys_node *node); /* one number for each */
+size_t ys_ref_save_statistics(const struct ys_lowering *low, const struct ys_node *node);
+
+/* Parts of the context: the lines along an axis; where elements go; a window as large as the image. */
+void ys_ref_describe_line(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *context);
+void ys_ref_describe_walk(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *context);
+void ys_ref_describe_whole(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *context);
 
 #endif

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "data/dataset.h"
 #include "graph/model.h"
-#include "graph/onnx_write.h"
+#include "onnx/write.h"
 #include "job/value.h"
 
 #include <string.h>

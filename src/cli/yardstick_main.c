@@ -4,6 +4,8 @@
 #include "base/stop.h"
 #include "cli/command.h"
 #include "cli/verb.h"
+#include "graph/model.h"
+#include "verify/check_models.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +47,7 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     if (ys_stop_install() != YS_OK)
         return ys_command_fail(YS_EINTERNAL);
+    ys_model_find_also(ys_check_find);
     ys_status status = ys_args_parse(argc, argv, &args);
     int code = status == YS_OK ? dispatch(&args) : ys_command_fail(status);
     ys_args_fini(&args);

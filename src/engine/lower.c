@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "engine/optimizer.h"
+#include "graph/op.h"
 #include <string.h>
 
 /** The first operator of the graph that the back end lacks, or YS_OP_COUNT. */
@@ -58,23 +59,19 @@ void ys_lower_mark(struct ys_lowering *low, enum ys_call_kind kind)
     low->program->calls[low->program->call_count - 1].kind = kind;
 }
 
+/** Of the calls of a node, unless its back end says otherwise. */
 static enum ys_call_kind kind_of(enum ys_op op)
 {
-    switch (op) {
-    case YS_OP_MAXPOOL:
-    case YS_OP_AVERAGEPOOL:
-    case YS_OP_GLOBAL_AVERAGEPOOL:
-    case YS_OP_GLOBAL_MAXPOOL:
+    switch (ys_op_rule(op)->kind) {
+    case YS_KIND_POOL:
         return YS_CALL_POOL;
-    case YS_OP_FLATTEN:
-    case YS_OP_RESHAPE:
-    case YS_OP_TRANSPOSE:
-    case YS_OP_CONCAT:
-    case YS_OP_SPLIT:
+    case YS_KIND_LAYOUT:
         return YS_CALL_LAYOUT;
-    default:
-        return YS_CALL_POINTWISE;
+    case YS_KIND_PRODUCT: /* of its calls, the back end marks the products */
+    case YS_KIND_POINTWISE:
+        break;
     }
+    return YS_CALL_POINTWISE;
 }
 
 int ys_lower_gradient_holders(const struct ys_lowering *low, int buffer)

@@ -4,7 +4,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { GUARD_BYTES = YS_ALIGNMENT, GUARD_BYTE = 0xa5, NAN_BYTE = 0xff, HUGE_PAGE = 2 << 20 };
+enum { GUARD_BYTES = YS_ALIGNMENT, NAN_BYTE = 0xff, HUGE_PAGE = 2 << 20 };
+
+/** What lies around the buffers of a guarded arena: NaNs in every format, so that a read beside a buffer shows; in
+ * double signalling ones, which no arithmetic leaves as they are; and of another payload at almost every place, so that
+ * a copy of one guard onto another shows too. */
+static unsigned char guard_at(size_t offset_bytes)
+{
+    uint32_t word = 0x7ff7ff00 | (0x80 + (offset_bytes / sizeof word * 37 + offset_bytes / 512) % 0x80);
+    return (unsigned char)(word >> 8 * (offset_bytes % sizeof word));
+}
 
 void ys_program_fini(struct ys_program *program)
 {
@@ -80,7 +89,8 @@ static ys_status allocate_arena(struct ys_program *program)
         (void)madvise(program->arena, program->arena_bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
     if (!program->guarded)
         return YS_OK;
-    memset(program->arena, GUARD_BYTE, program->arena_bytes);
+    for (size_t i = 0; i < program->arena_bytes; i++)
+        program->arena[i] = guard_at(i);
     for (size_t i = 0; i < program->buffer_count; i++) {
         const struct ys_buffer *b = &program->buffers[i];
         if (b->persistent || b->first >= 0)
@@ -134,9 +144,10 @@ ys_status ys_program_check_guards(const struct ys_program *program)
         const struct ys_buffer *b = &program->buffers[i];
         if (!b->persistent && b->first < 0)
             continue;
-        const unsigned char *begin = program->arena + b->offset_bytes;
-        for (int k = 0; k < GUARD_BYTES; k++)
-            if (begin[-1 - k] != GUARD_BYTE || begin[b->size_bytes + (size_t)k] != GUARD_BYTE)
+        size_t begin = b->offset_bytes, end = begin + b->size_bytes;
+        for (size_t k = 0; k < GUARD_BYTES; k++)
+            if (program->arena[begin - 1 - k] != guard_at(begin - 1 - k) ||
+                program->arena[end + k] != guard_at(end + k))
                 return ys_fail(YS_EINTERNAL, "something was written beside buffer %zu of %zu bytes", i, b->size_bytes);
     }
     return YS_OK;

@@ -6,7 +6,7 @@
 #include "framework/environment.h"
 #include "framework/hold.h"
 #include "framework/recipe.h"
-#include "graph/onnx_write.h"
+#include "onnx/write.h"
 #include "job/nearest.h"
 #include "job/value.h"
 

@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "graph/onnx_write.h"
+#include "onnx/write.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -35,6 +35,12 @@ struct ys_draw {
     enum ys_spread of;
     double spread;
 };
+#define YS_DRAW_CONSTANT(value)      ((struct ys_draw){YS_INIT_CONSTANT, YS_SPREAD_FIXED, value})
+#define YS_DRAW_NORMAL(std)          ((struct ys_draw){YS_INIT_NORMAL, YS_SPREAD_FIXED, std})
+#define YS_DRAW_TRUNCATED(std)       ((struct ys_draw){YS_INIT_TRUNCATED_NORMAL, YS_SPREAD_FIXED, std})
+#define YS_DRAW_NORMAL_FAN_OUT(gain) ((struct ys_draw){YS_INIT_NORMAL, YS_SPREAD_FAN_OUT, gain})
+#define YS_DRAW_UNIFORM(limit)       ((struct ys_draw){YS_INIT_UNIFORM, YS_SPREAD_FIXED, limit})
+#define YS_DRAW_UNIFORM_FAN_IN(gain) ((struct ys_draw){YS_INIT_UNIFORM, YS_SPREAD_FAN_IN, gain})
 /** For the layers that follow: their weights, and their biases, which count fan_in and fan_out as their weights do. At
  * first weights are uniform with sqrt(6 / fan_in) (He et al., "Delving deep into rectifiers", ICCV 2015), biases 0. */
 void ys_build_draw(struct ys_build *build, struct ys_draw weights, struct ys_draw biases);

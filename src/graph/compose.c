@@ -1,47 +1,8 @@
 #include "graph/compose.h"
 #include "base/mem.h"
+#include "graph/op.h"
 #include <stdio.h>
 #include <string.h>
-
-#define UNARY(name)                                                                                                    \
-    {                                                                                                                  \
-        name, 1, 1, 1, 1, YS_PARAMS_NONE                                                                               \
-    }
-
-static const struct ys_op_rule rules[] = {
-    [YS_OP_NORMALIZE] = UNARY("normalize"),
-    [YS_OP_CONV] = {"Conv", 1, 1, 1, 1, YS_PARAMS_WEIGHT},
-    [YS_OP_RELU] = UNARY("Relu"),
-    [YS_OP_MAXPOOL] = UNARY("MaxPool"),
-    [YS_OP_FLATTEN] = UNARY("Flatten"),
-    [YS_OP_GEMM] = {"Gemm", 1, 1, 1, 1, YS_PARAMS_WEIGHT},
-    [YS_OP_AVERAGEPOOL] = UNARY("AveragePool"),
-    [YS_OP_GLOBAL_AVERAGEPOOL] = UNARY("GlobalAveragePool"),
-    [YS_OP_GLOBAL_MAXPOOL] = UNARY("GlobalMaxPool"),
-    [YS_OP_BATCHNORM] = {"BatchNormalization", 1, 1, 1, 1, YS_PARAMS_ALL},
-    [YS_OP_LRN] = UNARY("LRN"),
-    [YS_OP_CLIP] = UNARY("Clip"),
-    [YS_OP_LEAKY_RELU] = UNARY("LeakyRelu"),
-    [YS_OP_TANH] = UNARY("Tanh"),
-    [YS_OP_SIGMOID] = UNARY("Sigmoid"),
-    [YS_OP_SOFTMAX] = UNARY("Softmax"),
-    [YS_OP_LOG_SOFTMAX] = UNARY("LogSoftmax"),
-    [YS_OP_ADD] = {"Add", 2, 2, 1, 1, YS_PARAMS_NONE},
-    [YS_OP_MUL] = {"Mul", 2, 2, 1, 1, YS_PARAMS_NONE},
-    [YS_OP_CONCAT] = {"Concat", 2, YS_NODE_MAX_IN, 1, 1, YS_PARAMS_NONE},
-    [YS_OP_SPLIT] = {"Split", 1, 1, 2, YS_NODE_MAX_OUT, YS_PARAMS_NONE},
-    [YS_OP_RESHAPE] = UNARY("Reshape"),
-    [YS_OP_TRANSPOSE] = UNARY("Transpose"),
-    [YS_OP_MEAN] = UNARY("ReduceMean"),
-    [YS_OP_DROPOUT] = UNARY("Dropout"),
-};
-_Static_assert(sizeof rules / sizeof rules[0] == YS_OP_COUNT, "one rule an operator");
-
-const struct ys_op_rule *ys_op_rule(enum ys_op op)
-{
-    YS_ASSERT((int)op >= 0 && op < YS_OP_COUNT);
-    return &rules[op];
-}
 
 static const char *const loss_names[] = {"softmax_cross_entropy", "nll", "mean_squared_error"};
 _Static_assert(sizeof loss_names / sizeof loss_names[0] == YS_LOSS_COUNT, "one name a loss");
@@ -50,11 +11,6 @@ const char *ys_loss_name(enum ys_loss loss)
 {
     YS_ASSERT((int)loss >= 0 && loss < YS_LOSS_COUNT);
     return loss_names[loss];
-}
-
-const char *ys_op_name(enum ys_op op)
-{
-    return ys_op_rule(op)->name;
 }
 
 const char *ys_role_name(enum ys_role role)
@@ -261,13 +217,17 @@ int64_t ys_graph_parameter_count(const struct ys_graph *graph)
 }
 
 /* Conv: every output element sums over a window of the input channels that its channel sees. Gemm: over its inputs. */
-int64_t ys_node_multiply_adds(const struct ys_graph *graph, const struct ys_node *node)
+int64_t ys_compose_count_product(const struct ys_graph *graph, const struct ys_node *node)
 {
-    if (node->op != YS_OP_CONV && node->op != YS_OP_GEMM)
-        return 0;
     const struct ys_param *weight = &graph->params[node->weight];
     const struct ys_value *out = &graph->values[node->out[0]];
     return product(out->shape, 2, out->rank) * connected_pairs(node, weight) * product(weight->shape, 2, weight->rank);
+}
+
+int64_t ys_node_multiply_adds(const struct ys_graph *graph, const struct ys_node *node)
+{
+    const struct ys_op_rule *rule = ys_op_rule(node->op);
+    return rule->multiply_adds ? rule->multiply_adds(graph, node) : 0;
 }
 
 int64_t ys_graph_multiply_adds(const struct ys_graph *graph)

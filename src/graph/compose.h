@@ -6,34 +6,12 @@
 #ifndef YS_GRAPH_COMPOSE_H
 #define YS_GRAPH_COMPOSE_H
 
-#include "graph/graph.h"
+#include "graph/op.h"
 
 #define YS_GRAPH_MAX_NODES    65536
 #define YS_GRAPH_MAX_ELEMENTS ((int64_t)1 << 40) /* of one parameter, and of one row of a value */
 #define YS_GRAPH_MAX_WINDOW   ((int64_t)1 << 20) /* largest kernel, stride, dilation, padding, group count */
 #define YS_GRAPH_MAX_PAIRS    ((int64_t)1 << 20) /* of channels, in a table of connections */
-#define YS_GRAPH_MAX_NAME     200                /* bytes of a name */
-
-enum ys_op_params { /* which parameters a node of an operator has */
-                    YS_PARAMS_NONE,
-                    YS_PARAMS_WEIGHT, /* a weight, always, and a bias, if it likes */
-                    YS_PARAMS_ALL     /* every one of enum ys_node_param */
-};
-
-/** What an operator takes: how many values it reads and makes, and its parameters. */
-struct ys_op_rule {
-    const char *name;
-    size_t in_low, in_high, out_low, out_high;
-    enum ys_op_params params;
-};
-const struct ys_op_rule *ys_op_rule(enum ys_op op);
-
-enum ys_node_param { YS_NODE_WEIGHT, YS_NODE_BIAS, YS_NODE_RUNNING_MEAN, YS_NODE_RUNNING_VAR, YS_NODE_PARAM_COUNT };
-/** "weight", "bias", "running_mean", "running_var". */
-const char *ys_node_param_key(enum ys_node_param which);
-/** The index of that parameter of the node, -1 without; and where the node keeps it. */
-int ys_node_param(const struct ys_node *node, enum ys_node_param which);
-int *ys_node_param_place(struct ys_node *node, enum ys_node_param which);
 
 const char *ys_role_name(enum ys_role role); /* "weight", "buffer" */
 
@@ -53,6 +31,8 @@ ys_status ys_compose_infer(struct ys_graph *graph, int node, const char *label) 
 /** Checks the whole: every value and parameter used, the output fit for the loss, the counts within 63 bits. Counts
  * uses. */
 ys_status ys_compose_finish(struct ys_graph *graph, const char *label) YS_MUST_CHECK;
+/** Multiply-adds of one row of a convolution or matrix product. */
+int64_t ys_compose_count_product(const struct ys_graph *graph, const struct ys_node *node);
 
 #define YS_SHAPE_TEXT 192
 /** "[N,1,28,28]" into `text`; returns it. */

@@ -12,38 +12,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define YS_BATCH ((int64_t)-1)
+#define YS_BATCH          ((int64_t)-1)
+#define YS_GRAPH_MAX_NAME 200 /* bytes of a name */
 
-/* Each is the ONNX operator of that name unless said otherwise. No operator mixes rows of the batch, but for the
- * statistics of YS_OP_BATCHNORM; axes are counted with the batch as axis 0, which none may touch. */
-enum ys_op {
-    YS_OP_NORMALIZE, /* y = (x * scale - mean[c]) / std[c]; x uint8 or float, y float */
-    YS_OP_CONV,      /* cross-correlation, OIHW weight, optional bias, optional table of connections */
-    YS_OP_RELU,
-    YS_OP_MAXPOOL, /* padding never wins */
-    YS_OP_FLATTEN, /* (N, ...) to (N, product), C order */
-    YS_OP_GEMM,    /* y = x * weight^T + bias: ONNX Gemm with transB = 1, weight (out, in) */
-    YS_OP_AVERAGEPOOL,
-    YS_OP_GLOBAL_AVERAGEPOOL, /* (N, C, H, W) to (N, C, 1, 1) */
-    YS_OP_GLOBAL_MAXPOOL,
-    YS_OP_BATCHNORM, /* rank 2 or 4, over all axes but 1; see struct ys_batchnorm */
-    YS_OP_LRN,       /* across channels */
-    YS_OP_CLIP,      /* to [low, high]; ReLU6 is low 0, high 6 */
-    YS_OP_LEAKY_RELU,
-    YS_OP_TANH,
-    YS_OP_SIGMOID,
-    YS_OP_SOFTMAX, /* along one axis */
-    YS_OP_LOG_SOFTMAX,
-    YS_OP_ADD, /* two values of one shape; no broadcasting */
-    YS_OP_MUL,
-    YS_OP_CONCAT,    /* 2 to YS_NODE_MAX_IN values along one axis */
-    YS_OP_SPLIT,     /* 2 to YS_NODE_MAX_OUT values along one axis; every one must be read */
-    YS_OP_RESHAPE,   /* C order; the batch stays */
-    YS_OP_TRANSPOSE, /* the batch stays */
-    YS_OP_MEAN,      /* ONNX ReduceMean over any axes but the batch */
-    YS_OP_DROPOUT,   /* training: y = x / (1 - ratio) where kept, else 0; evaluation: y = x */
-    YS_OP_COUNT
-};
+/* Every operator once. Each is the ONNX operator of that name unless said otherwise; graph/op.h describes what each of
+ * them takes, makes and needs. No operator mixes rows of the batch, but for the statistics of BATCHNORM; axes are
+ * counted with the batch as axis 0, which none may touch. Whoever needs something of every operator expands this list
+ * (a table, a switch's cases), so that an operator that was forgotten there does not compile. */
+#define YS_OPS(OP)                                                                                                     \
+    OP(NORMALIZE) /* y = (x * scale - mean[c]) / std[c]; x uint8 or float, y float */                                  \
+    OP(CONV)      /* cross-correlation, OIHW weight, optional bias, optional table of connections */                   \
+    OP(RELU)                                                                                                           \
+    OP(MAXPOOL) /* padding never wins */                                                                               \
+    OP(FLATTEN) /* (N, ...) to (N, product), C order */                                                                \
+    OP(GEMM)    /* y = x * weight^T + bias: ONNX Gemm with transB = 1, weight (out, in) */                             \
+    OP(AVERAGEPOOL)                                                                                                    \
+    OP(GLOBAL_AVERAGEPOOL) /* (N, C, H, W) to (N, C, 1, 1) */                                                          \
+    OP(GLOBAL_MAXPOOL)                                                                                                 \
+    OP(BATCHNORM) /* rank 2 or 4, over all axes but 1; see struct ys_batchnorm */                                      \
+    OP(LRN)       /* across channels */                                                                                \
+    OP(CLIP)      /* to [low, high]; ReLU6 is low 0, high 6 */                                                         \
+    OP(LEAKY_RELU)                                                                                                     \
+    OP(TANH)                                                                                                           \
+    OP(SIGMOID)                                                                                                        \
+    OP(HARDSWISH)                                                                                                      \
+    OP(SOFTMAX) /* along one axis */                                                                                   \
+    OP(LOG_SOFTMAX)                                                                                                    \
+    OP(ADD) /* two values of one shape; no broadcasting */                                                             \
+    OP(MUL)                                                                                                            \
+    OP(CONCAT)    /* 2 to YS_NODE_MAX_IN values along one axis */                                                      \
+    OP(SPLIT)     /* 2 to YS_NODE_MAX_OUT values along one axis; every one must be read */                             \
+    OP(RESHAPE)   /* C order; the batch stays */                                                                       \
+    OP(TRANSPOSE) /* the batch stays */                                                                                \
+    OP(MEAN)      /* ONNX ReduceMean over any axes but the batch */                                                    \
+    OP(DROPOUT)   /* training: y = x / (1 - ratio) where kept, else 0; evaluation: y = x */
+
+#define YS_OP_ENTRY(op) YS_OP_##op,
+enum ys_op { YS_OPS(YS_OP_ENTRY) YS_OP_COUNT };
+#undef YS_OP_ENTRY
 
 struct ys_window {     /* of convolutions and pools */
     int64_t kernel[2]; /* height, width */

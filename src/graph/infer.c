@@ -1,6 +1,7 @@
 /* Shapes, and everything that can be wrong with them. */
 #include "graph/infer.h"
 #include "base/mem.h"
+#include "graph/op.h"
 #include <string.h>
 
 #define FAIL YS_FAIL_SITE
@@ -41,23 +42,23 @@ ys_status ys_infer_check_vector(struct ys_site *site, enum ys_node_param which, 
     return YS_OK;
 }
 
-static void same_shape(struct ys_site *site)
+ys_status ys_infer_same(struct ys_site *site)
 {
     site->out->rank = site->in->rank;
     memcpy(site->out->shape, site->in->shape, sizeof site->out->shape);
+    return YS_OK;
 }
 
-static ys_status infer_normalize(struct ys_site *site)
+ys_status ys_infer_normalize(struct ys_site *site)
 {
     const struct ys_normalize *n = &site->node->normalize;
     if (n->channels != 1 && (int64_t)n->channels != site->in->shape[1])
         return FAIL(site, "%zu means for the %lld channels of input %s: give one for all, or one each", n->channels,
                     (long long)site->in->shape[1], site->in->name);
-    same_shape(site);
-    return YS_OK;
+    return ys_infer_same(site);
 }
 
-static ys_status infer_flatten(struct ys_site *site)
+ys_status ys_infer_flatten(struct ys_site *site)
 {
     site->out->rank = 2;
     site->out->shape[0] = YS_BATCH;
@@ -65,7 +66,7 @@ static ys_status infer_flatten(struct ys_site *site)
     return YS_OK;
 }
 
-static ys_status infer_gemm(struct ys_site *site)
+ys_status ys_infer_gemm(struct ys_site *site)
 {
     if (site->in->rank != 2)
         return FAIL(site, "input %s has shape %s, not (N, features): put a Flatten before it", site->in->name,
@@ -81,7 +82,7 @@ static ys_status infer_gemm(struct ys_site *site)
     return YS_OK;
 }
 
-static ys_status infer_batchnorm(struct ys_site *site)
+ys_status ys_infer_batchnorm(struct ys_site *site)
 {
     static const double starts[] = {[YS_NODE_RUNNING_MEAN] = 0, [YS_NODE_RUNNING_VAR] = 1};
     if (site->in->rank != 2 && site->in->rank != 4)
@@ -95,11 +96,10 @@ static ys_status infer_batchnorm(struct ys_site *site)
             return FAIL(site, "%s %s must start at the constant %g", ys_node_param_key((enum ys_node_param)which),
                         buffer->name, starts[which]);
     }
-    same_shape(site);
-    return YS_OK;
+    return ys_infer_same(site);
 }
 
-static ys_status infer_global_pool(struct ys_site *site)
+ys_status ys_infer_global_pool(struct ys_site *site)
 {
     YS_TRY(ys_infer_need_image(site));
     site->out->rank = 4;
@@ -107,19 +107,17 @@ static ys_status infer_global_pool(struct ys_site *site)
     return YS_OK;
 }
 
-static ys_status infer_lrn(struct ys_site *site)
+ys_status ys_infer_lrn(struct ys_site *site)
 {
     YS_TRY(ys_infer_need_image(site));
-    same_shape(site);
-    return YS_OK;
+    return ys_infer_same(site);
 }
 
-static ys_status infer_clip(struct ys_site *site)
+ys_status ys_infer_clip(struct ys_site *site)
 {
     if (!(site->node->low < site->node->high))
         return FAIL(site, "min %g must be below max %g", site->node->low, site->node->high);
-    same_shape(site);
-    return YS_OK;
+    return ys_infer_same(site);
 }
 
 static ys_status check_axis(struct ys_site *site)
@@ -130,18 +128,17 @@ static ys_status check_axis(struct ys_site *site)
     return YS_OK;
 }
 
-static ys_status infer_softmax(struct ys_site *site)
+ys_status ys_infer_softmax(struct ys_site *site)
 {
     YS_TRY(check_axis(site));
-    same_shape(site);
-    return YS_OK;
+    return ys_infer_same(site);
 }
 
 /** The output has the shape of the first input; every other input must have it too, but along `free_axis` (-1: none),
  * along which the extents are added up. */
 static ys_status infer_alike(struct ys_site *site, int free_axis)
 {
-    same_shape(site);
+    YS_TRY(ys_infer_same(site));
     for (size_t i = 1; i < site->node->in_count; i++) {
         const struct ys_value *other = &site->graph->values[site->node->in[i]];
         bool same = other->rank == site->in->rank;
@@ -157,13 +154,18 @@ static ys_status infer_alike(struct ys_site *site, int free_axis)
     return YS_OK;
 }
 
-static ys_status infer_concat(struct ys_site *site)
+ys_status ys_infer_pair(struct ys_site *site)
+{
+    return infer_alike(site, -1);
+}
+
+ys_status ys_infer_concat(struct ys_site *site)
 {
     YS_TRY(check_axis(site));
     return infer_alike(site, site->node->axis);
 }
 
-static ys_status infer_split(struct ys_site *site)
+ys_status ys_infer_split(struct ys_site *site)
 {
     YS_TRY(check_axis(site));
     const struct ys_node *node = site->node;
@@ -181,7 +183,7 @@ static ys_status infer_split(struct ys_site *site)
     return YS_OK;
 }
 
-static ys_status infer_reshape(struct ys_site *site)
+ys_status ys_infer_reshape(struct ys_site *site)
 {
     site->out->rank = site->node->shape_rank;
     memcpy(site->out->shape, site->node->shape, sizeof site->out->shape);
@@ -191,7 +193,7 @@ static ys_status infer_reshape(struct ys_site *site)
     return YS_OK;
 }
 
-static ys_status infer_transpose(struct ys_site *site)
+ys_status ys_infer_transpose(struct ys_site *site)
 {
     const int *permutation = site->node->permutation;
     unsigned seen = 0, all = (1U << site->in->rank) - 1;
@@ -206,7 +208,7 @@ static ys_status infer_transpose(struct ys_site *site)
     return YS_OK;
 }
 
-static ys_status infer_mean(struct ys_site *site)
+ys_status ys_infer_mean(struct ys_site *site)
 {
     const struct ys_node *node = site->node;
     size_t rank = 0;
@@ -224,69 +226,18 @@ static ys_status infer_mean(struct ys_site *site)
     return YS_OK;
 }
 
-static ys_status infer_op(struct ys_site *site)
-{
-    switch (site->node->op) {
-    case YS_OP_NORMALIZE:
-        return infer_normalize(site);
-    case YS_OP_CONV:
-        return ys_infer_conv(site);
-    case YS_OP_MAXPOOL:
-    case YS_OP_AVERAGEPOOL:
-        return ys_infer_pool(site);
-    case YS_OP_GLOBAL_AVERAGEPOOL:
-    case YS_OP_GLOBAL_MAXPOOL:
-        return infer_global_pool(site);
-    case YS_OP_FLATTEN:
-        return infer_flatten(site);
-    case YS_OP_GEMM:
-        return infer_gemm(site);
-    case YS_OP_BATCHNORM:
-        return infer_batchnorm(site);
-    case YS_OP_LRN:
-        return infer_lrn(site);
-    case YS_OP_CLIP:
-        return infer_clip(site);
-    case YS_OP_SOFTMAX:
-    case YS_OP_LOG_SOFTMAX:
-        return infer_softmax(site);
-    case YS_OP_ADD:
-    case YS_OP_MUL:
-        return infer_alike(site, -1);
-    case YS_OP_CONCAT:
-        return infer_concat(site);
-    case YS_OP_SPLIT:
-        return infer_split(site);
-    case YS_OP_RESHAPE:
-        return infer_reshape(site);
-    case YS_OP_TRANSPOSE:
-        return infer_transpose(site);
-    case YS_OP_MEAN:
-        return infer_mean(site);
-    case YS_OP_RELU:
-    case YS_OP_LEAKY_RELU:
-    case YS_OP_TANH:
-    case YS_OP_SIGMOID:
-    case YS_OP_DROPOUT:
-        same_shape(site);
-        return YS_OK;
-    case YS_OP_COUNT:
-        break;
-    }
-    return ys_fail(YS_EINTERNAL, "no shape rule for operator %d", (int)site->node->op);
-}
-
 ys_status ys_compose_infer(struct ys_graph *graph, int node, const char *label)
 {
     struct ys_site site = {.graph = graph, .node = &graph->nodes[node], .label = label};
     site.in = &graph->values[site.node->in[0]];
     site.out = &graph->values[site.node->out[0]];
+    const struct ys_op_rule *rule = ys_op_rule(site.node->op);
     for (size_t i = 0; i < site.node->in_count; i++) {
         const struct ys_value *in = &graph->values[site.node->in[i]];
-        if (in->dtype == YS_U8 && site.node->op != YS_OP_NORMALIZE)
+        if (in->dtype == YS_U8 && !rule->takes_bytes)
             return FAIL(&site, "input %s is U8: put a normalize before it", in->name);
     }
-    YS_TRY(infer_op(&site));
+    YS_TRY(rule->infer(&site));
     for (size_t i = 0; i < site.node->out_count; i++) {
         const struct ys_value *out = &graph->values[site.node->out[i]];
         YS_TRY(ys_compose_check_shape(label, out->name, out->shape, out->rank, 1));
@@ -327,7 +278,7 @@ static ys_status check_totals(const struct ys_graph *graph, const char *label)
     int64_t sum = 0;
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct ys_node *node = &graph->nodes[i];
-        if (node->op != YS_OP_CONV && node->op != YS_OP_GEMM)
+        if (!ys_op_rule(node->op)->multiply_adds)
             continue;
         const struct ys_param *weight = &graph->params[node->weight];
         int64_t outputs = ys_value_row_elements(&graph->values[node->out[0]]), multiply_adds;

@@ -26,7 +26,24 @@ ys_status ys_infer_need_image(struct ys_site *site) YS_MUST_CHECK;
 /** Fails unless the parameter, where the node has it, has shape [channels]. */
 ys_status ys_infer_check_vector(struct ys_site *site, enum ys_node_param which, int64_t channels) YS_MUST_CHECK;
 
+/* The shape rules (graph/op.c says which operator has which): each checks the node against its inputs, attributes and
+ * parameters and gives its outputs a shape. */
+ys_status ys_infer_same(struct ys_site *site) YS_MUST_CHECK; /* the shape of the input */
+ys_status ys_infer_pair(struct ys_site *site) YS_MUST_CHECK; /* that of both inputs */
+ys_status ys_infer_normalize(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_conv(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_pool(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_global_pool(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_flatten(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_gemm(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_batchnorm(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_lrn(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_clip(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_softmax(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_concat(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_split(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_reshape(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_transpose(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_mean(struct ys_site *site) YS_MUST_CHECK;
 
 #endif

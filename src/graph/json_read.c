@@ -2,6 +2,7 @@
  * Nothing here recurses, so that the depth of a hostile graph costs memory, not stack. */
 #include "base/mem.h"
 #include "graph/json_parts.h"
+#include "graph/op.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

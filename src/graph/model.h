@@ -19,8 +19,11 @@ struct ys_model {
 
 /** All models, ended by a NULL name. */
 const struct ys_model *ys_models(void);
-/** Of those and of the networks that check adapters (graph/model_check.h); NULL when there is none of that name. */
+/** Of those, and of what ys_model_find_also() added; NULL when there is none of that name. */
 const struct ys_model *ys_model_find(const char *name);
+/** Lets ys_model_find() ask `find`, which may answer NULL, for names of models that are not listed: the networks that
+ * check adapters (verify/check_models.h) lie on a higher floor. One at most; before there are threads. */
+void ys_model_find_also(const struct ys_model *(*find)(const char *name));
 
 /** The initial values of one parameter, from a stream of its own (seed, its name). */
 void ys_param_draw(const struct ys_param *param, uint64_t seed, float *values);

@@ -17,13 +17,6 @@ struct ys_pixels {
 #define YS_PIXELS_CIFAR_BYTES ((struct ys_pixels){255, 120.7, 1})
 #define YS_PIXELS_IMAGENET    ((struct ys_pixels){1, 0.449, 0.226}) /* the mean of torchvision's three channels */
 
-#define YS_DRAW_CONSTANT(value)      ((struct ys_draw){YS_INIT_CONSTANT, YS_SPREAD_FIXED, value})
-#define YS_DRAW_NORMAL(std)          ((struct ys_draw){YS_INIT_NORMAL, YS_SPREAD_FIXED, std})
-#define YS_DRAW_TRUNCATED(std)       ((struct ys_draw){YS_INIT_TRUNCATED_NORMAL, YS_SPREAD_FIXED, std})
-#define YS_DRAW_NORMAL_FAN_OUT(gain) ((struct ys_draw){YS_INIT_NORMAL, YS_SPREAD_FAN_OUT, gain})
-#define YS_DRAW_UNIFORM(limit)       ((struct ys_draw){YS_INIT_UNIFORM, YS_SPREAD_FIXED, limit})
-#define YS_DRAW_UNIFORM_FAN_IN(gain) ((struct ys_draw){YS_INIT_UNIFORM, YS_SPREAD_FAN_IN, gain})
-
 /** Checks the input; a graph with a normalize node, whose value is `value`. */
 ys_status ys_model_begin(const char *name, const struct ys_model_input *input, struct ys_pixels pixels,
                          struct ys_build **build, int *value) YS_MUST_CHECK;

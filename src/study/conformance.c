@@ -6,7 +6,7 @@
 #include "base/working.h"
 #include "base/stop.h"
 #include "framework/model_file.h"
-#include "graph/model_check.h"
+#include "verify/check_models.h"
 #include "study/conformance_list.h"
 #include "study/state.h"
 #include "verify/conduct.h"

@@ -1,6 +1,6 @@
 /* The check of an adapter: does it do exactly what it declares?
  *
- * Its hello; every operator that it declares, over a grid of shapes and attributes (graph/model_check.h); whole
+ * Its hello; every operator that it declares, over a grid of shapes and attributes (verify/check_models.h); whole
  * networks; optimizers, schedules, losses, formats; the errors of the protocol; weights saved and loaded. Operators and
  * networks are judged by the proof of `verify`, in double alone where a small network is only there for its meaning. */
 #ifndef YS_STUDY_CONFORMANCE_H

@@ -158,16 +158,24 @@ static struct local local_softmax(const struct bounds *b, const struct ys_node *
     return (struct local){2, 1 + k, 1, b->u * y + rounding * (1 + y) + 4 * x * unit, l.relative};
 }
 
-/** Functions of one element; 16 units for the functions of the library. */
+/** Functions of one element. */
+static struct local local_pointwise(const struct bounds *b, const struct ys_node *node)
+{
+    const struct pointwise *f = &pointwise[node->op];
+    double y = b->value[node->out[0]].top, wrong = b->value[node->in[0]].forward;
+    struct local l = {.row = f->slope, .column = f->slope, .element = f->slope};
+    l.forward = f->units > 0 ? b->u * y + f->units * fmax(y, 1) * unit : 2 * b->u * y;
+    l.relative = 3 * b->u + f->curvature * (l.forward + wrong) / f->slope + f->units * unit;
+    return l;
+}
+
+/** What makes each element of its result from one of each input. */
 static struct local local_each(const struct bounds *b, const struct ys_node *node)
 {
     double y = b->value[node->out[0]].top, wrong = b->value[node->in[0]].forward, slope = 1;
     struct local l = {.forward = 2 * b->u * y, .relative = 3 * b->u};
     switch (node->op) {
-    case YS_OP_TANH:
-    case YS_OP_SIGMOID:
-        l.forward = b->u * y + 16 * unit;
-        l.relative += 2 * (l.forward + wrong) + 16 * unit;
+    case YS_OP_ADD:
         break;
     case YS_OP_DROPOUT:
         slope = 1 / (1 - node->ratio);
@@ -187,8 +195,9 @@ static struct local local_each(const struct bounds *b, const struct ys_node *nod
     case YS_OP_SPLIT:
         l.forward = l.relative = 0;
         break;
-    default: /* Relu, Clip, LeakyRelu, Add */
-        break;
+    default:
+        CHECK(pointwise[node->op].formula);
+        return local_pointwise(b, node);
     }
     l.row = l.column = l.element = slope;
     return l;

@@ -1,9 +1,64 @@
-/* The grid of operators and shapes. Each case is a network with the operator between pixels and logits; behind what is
- * no matrix, Flatten is put. Operators with a kink read the pixels themselves, so that a test can keep away from it. */
+/* What is tried of every operator: the formulas of those that are functions of one element, and the grid of operators
+ * and shapes. Each case is a network with the operator between pixels and logits; behind what is no matrix, Flatten is
+ * put. Operators with a kink read the pixels themselves, so that a test can put pixels on both sides of it, and keep
+ * away from it. */
 #ifndef YS_TESTS_BACKEND_OPERATOR_CASES_H
 #define YS_TESTS_BACKEND_OPERATOR_CASES_H
 
+#include "graph/op.h"
 #include "unit/engine/net.h"
+
+/** A function of one element as docs/graph.md has it. Every operator whose descriptor has kinks is here. */
+struct pointwise {
+    double (*formula)(const struct ys_node *node, double x);
+    double slope, curvature; /* most that its first and second derivatives are */
+    double units;            /* roundings in float of functions of a library, or of several steps, in its result */
+    /** The derivative at each kink, of a node with the attributes that kinks_net() gives it. */
+    double at_kink[YS_OP_MAX_KINKS];
+};
+
+static double formula_relu(const struct ys_node *node, double x)
+{
+    (void)node;
+    return fmax(x, 0);
+}
+
+static double formula_clip(const struct ys_node *node, double x)
+{
+    return fmin(fmax(x, node->low), node->high);
+}
+
+static double formula_leaky_relu(const struct ys_node *node, double x)
+{
+    return x < 0 ? node->slope * x : x;
+}
+
+static double formula_tanh(const struct ys_node *node, double x)
+{
+    (void)node;
+    return (exp(x) - exp(-x)) / (exp(x) + exp(-x));
+}
+
+static double formula_sigmoid(const struct ys_node *node, double x)
+{
+    (void)node;
+    return 1 / (1 + exp(-x));
+}
+
+static double formula_hardswish(const struct ys_node *node, double x)
+{
+    (void)node;
+    return x * fmin(fmax(x + 3, 0), 6) / 6;
+}
+
+static const struct pointwise pointwise[YS_OP_COUNT] = {
+    [YS_OP_RELU] = {formula_relu, 1, 0, 0, .at_kink = {0}},
+    [YS_OP_CLIP] = {formula_clip, 1, 0, 0, .at_kink = {0, 0}},
+    [YS_OP_LEAKY_RELU] = {formula_leaky_relu, 1, 0, 0, .at_kink = {0.5}},
+    [YS_OP_TANH] = {formula_tanh, 1, 2, 16},
+    [YS_OP_SIGMOID] = {formula_sigmoid, 1, 2, 16},
+    [YS_OP_HARDSWISH] = {formula_hardswish, 1.5, 1.0 / 3, 16, .at_kink = {0, 1}},
+};
 
 #define WINDOW(kh, kw, sh, sw, top, left, bottom, right)                                                               \
     ((struct ys_window){{kh, kw}, {sh, sw}, {1, 1}, {top, left, bottom, right}, 1})
@@ -16,14 +71,15 @@
     ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .ceil = true, .include_pad = true})
 #define LRN(...) ((struct ys_lrn){__VA_ARGS__})
 
-/** Every third pair of channels of the last convolution is absent, but every output keeps one. */
+/** Every third pair of channels of the last convolution is absent, the first among them, but every output keeps one. */
 static void net_disconnect(struct net *n)
 {
     static unsigned char connected[256];
     struct ys_node *node = &n->nodes[n->graph.node_count - 1];
     int64_t pairs = n->params[node->weight].shape[0] * n->params[node->weight].shape[1];
+    memset(connected, 0, sizeof connected); /* behind its end, for whoever reads there */
     for (int64_t i = 0; i < pairs && i < (int64_t)sizeof connected; i++)
-        connected[i] = i % 3 != 1;
+        connected[i] = i % 3 != 0;
     node->connected = connected;
 }
 
@@ -136,6 +192,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(conv_asymmetric_pad_stride, YS_F32, 2, 2, 6, 6, net_conv(n, 3, WINDOW(3, 3, 2, 2, 0, 0, 1, 1), 1))               \
     X(conv_pad_beyond_need, YS_F32, 2, 2, 3, 3, net_conv(n, 3, SQUARE(1, 1, 2), 1))                                    \
     X(conv_pad_beyond_kernel, YS_F32, 2, 2, 3, 4, net_conv(n, 3, SQUARE(2, 2, 3), 1))                                  \
+    X(conv_kernel_beyond_image, YS_F32, 2, 2, 3, 3, net_conv(n, 3, WINDOW(1, 5, 1, 2, 0, 0, 0, 4), 1))                 \
     X(conv_two_groups, YS_F32, 2, 4, 5, 5, net_conv(n, 6, GROUPS(3, 1, 1, 2), 1))                                      \
     X(conv_groups_stride, YS_F32, 2, 6, 5, 6, net_conv(n, 3, GROUPS(3, 2, 1, 3), 0))                                   \
     X(conv_depthwise, YS_F32, 2, 5, 5, 5, net_conv(n, 5, GROUPS(3, 1, 1, 5), 1))                                       \
@@ -147,6 +204,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(conv_full_blocks, YS_F32, 2, 16, 6, 6, net_conv(n, 32, SQUARE(5, 1, 2), 1))                                      \
     X(conv_many_taps, YS_F32, 1, 30, 4, 5, net_conv(n, 7, SQUARE(3, 1, 1), 1))                                         \
     X(conv_many_positions, YS_F32, 1, 2, 23, 25, net_conv(n, 2, SQUARE(3, 1, 1), 1))                                   \
+    X(conv_many_positions_stride_2, YS_F32, 1, 2, 23, 51, net_conv(n, 2, SQUARE(3, 2, 1), 1))                          \
     X(conv_many_outputs, YS_F32, 1, 5, 2, 2, net_conv(n, 270, SQUARE(1, 1, 0), 1))                                     \
     X(conv_winograd, YS_F32, 2, 32, 16, 13, net_conv(n, 32, SQUARE(3, 1, 1), 1))                                       \
     X(conv_winograd_narrow, YS_F32, 4, 32, 13, 11, net_conv(n, 48, SQUARE(3, 1, 0), 0))                                \
@@ -204,8 +262,12 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
 
 #define NORMALISATIONS(X)                                                                                              \
     X(normalize_each_channel, YS_F32, 2, 3, 4, 5, net_normalize(n, 3, 1.0))                                            \
+    X(normalize_two_channels, YS_F32, 2, 2, 4, 5, net_normalize(n, 2, 1.0))                                            \
     X(normalize_all_alike, YS_F32, 2, 3, 4, 5, net_normalize(n, 1, 0.5))                                               \
     X(normalize_bytes, YS_U8, 2, 3, 4, 5, net_normalize(n, 3, 1.0 / 255))                                              \
+    X(normalize_before_conv, YS_F32, 2, 3, 5, 6, (net_normalize(n, 3, 1.0), net_conv(n, 16, SQUARE(3, 1, 1), 1)))      \
+    X(normalize_bytes_before_conv, YS_U8, 2, 3, 5, 6,                                                                  \
+      (net_normalize(n, 3, 1.0 / 255), net_conv(n, 16, SQUARE(3, 1, 1), 1)))                                           \
     X(normalize_within, YS_F32, 2, 3, 4, 4, (net_branch(n, 3), net_normalize(n, 3, 0.5)))                              \
     X(batchnorm_image, YS_F32, 3, 4, 5, 3, net_batchnorm(n, 1e-5, 0.1))                                                \
     X(batchnorm_16_channels, YS_F32, 2, 16, 4, 4, net_batchnorm(n, 1e-3, 0.1))                                         \
@@ -220,6 +282,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(lrn_beyond_channels, YS_F32, 2, 3, 3, 3, net_lrn(n, LRN(9, 1, 1, 1.5)))                                          \
     X(lrn_16_channels, YS_F32, 2, 16, 2, 2, net_lrn(n, LRN(3, 5e-2, 0.75, 1)))                                         \
     X(dropout_half, YS_F32, 3, 3, 5, 7, net_dropout(n, 0.5))                                                           \
+    X(dropout_many, YS_F32, 2, 3, 30, 25, net_dropout(n, 0.5))                                                         \
     X(dropout_none, YS_F32, 2, 3, 4, 4, net_dropout(n, 0))                                                             \
     X(dropout_features, YS_F32, 5, 37, 1, 1, (net_flatten(n), net_dropout(n, 0.25)))                                   \
     X(dropout_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 17, SQUARE(3, 1, 1), 1), net_dropout(n, 0.4)))
@@ -229,12 +292,15 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_relu(n)))                                                   \
     X(clip_odd, YS_F32, 3, 3, 5, 7, net_clip(n, -0.25, 0.5))                                                           \
     X(clip_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_clip(n, 0, 0.75)))                                          \
+    X(clip_relu6, YS_F32, 3, 3, 5, 7, net_clip(n, 0, 6))                                                               \
     X(leaky_relu_odd, YS_F32, 3, 3, 5, 7, net_leaky_relu(n, 0.01))                                                     \
     X(leaky_relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_leaky_relu(n, 0.3)))                                  \
     X(tanh_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_TANH))                                                          \
     X(tanh_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 16, SQUARE(3, 1, 1), 1), net_alike(n, YS_OP_TANH)))           \
     X(sigmoid_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_SIGMOID))                                                    \
     X(sigmoid_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_SIGMOID)))                                \
+    X(hardswish_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_HARDSWISH))                                                \
+    X(hardswish_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_HARDSWISH)))                            \
     X(softmax_flat, YS_F32, 3, 11, 1, 1, (net_flatten(n), net_softmax(n, YS_OP_SOFTMAX, 1)))                           \
     X(softmax_channels, YS_F32, 2, 5, 3, 4, net_softmax(n, YS_OP_SOFTMAX, 1))                                          \
     X(softmax_last_axis, YS_F32, 2, 2, 3, 7, net_softmax(n, YS_OP_SOFTMAX, 3))                                         \
@@ -287,6 +353,21 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(loss_squared_error, YS_F32, 3, 7, 1, 1, net_loss(n, YS_LOSS_MEAN_SQUARED_ERROR, 0))                              \
     X(loss_squared_error_behind_conv, YS_F32, 2, 3, 3, 3,                                                              \
       (net_branch(n, 4), net_loss(n, YS_LOSS_MEAN_SQUARED_ERROR, 0)))
+
+/** Pixels at the kinks of an operator, and nothing behind it but the loss; how many there are. */
+static size_t kinks_net(struct net *n, enum ys_op op, double at[YS_OP_MAX_KINKS])
+{
+    const struct ys_node attributes = {.low = -1, .high = 2, .slope = 0.5};
+    size_t count = ys_op_rule(op)->kinks(&attributes, at);
+    net_input(n, YS_F32, 1, (int64_t)count, 1, 1);
+    net_flatten(n);
+    struct ys_node *node = net_alike(n, op);
+    node->low = attributes.low;
+    node->high = attributes.high;
+    node->slope = attributes.slope;
+    n->graph.loss = YS_LOSS_NLL;
+    return count;
+}
 
 static void net_finish(struct net *n)
 {

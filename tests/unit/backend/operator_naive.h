@@ -4,7 +4,8 @@
 #define YS_TESTS_BACKEND_OPERATOR_NAIVE_H
 
 #include "backend/dropout.h"
-#include "unit/engine/net.h"
+#include "tap.h"
+#include "unit/backend/operator_cases.h"
 
 enum { NET_SEED = 7 }; /* of dropout */
 
@@ -147,24 +148,6 @@ static void naive_softmax(const struct naive *e, const struct ys_node *node, int
     e->value[node->out[0]][at] = node->op == YS_OP_SOFTMAX ? exp(x) / sum : log(exp(x) / sum);
 }
 
-static double naive_activation(const struct ys_node *node, double x)
-{
-    switch (node->op) {
-    case YS_OP_RELU:
-        return fmax(x, 0);
-    case YS_OP_CLIP:
-        return fmin(fmax(x, node->low), node->high);
-    case YS_OP_LEAKY_RELU:
-        return x < 0 ? node->slope * x : x;
-    case YS_OP_TANH:
-        return (exp(x) - exp(-x)) / (exp(x) + exp(-x));
-    case YS_OP_SIGMOID:
-        return 1 / (1 + exp(-x));
-    default:
-        return x; /* Flatten, Reshape */
-    }
-}
-
 /** Element `at` of the result of an operator that makes each from one element of each input. */
 static void naive_each(const struct naive *e, const struct ys_node *node, int64_t at)
 {
@@ -189,8 +172,13 @@ static void naive_each(const struct naive *e, const struct ys_node *node, int64_
         ys_dropout_mask(&dropout, 0, (uint64_t)at, 1, &keep);
         *y = e->mode == YS_ENGINE_EVAL ? x : keep ? x / (1 - node->ratio) : 0;
         return;
+    case YS_OP_FLATTEN:
+    case YS_OP_RESHAPE:
+        *y = x;
+        return;
     default:
-        *y = naive_activation(node, x);
+        if (CHECK(pointwise[node->op].formula))
+            *y = pointwise[node->op].formula(node, x);
     }
 }
 

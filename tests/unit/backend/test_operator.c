@@ -20,21 +20,21 @@
  *
  * All engines are guarded: a write outside a buffer, or a read of something never written (NaN), fails the case. */
 #include "unit/backend/operator_bounds.h"
-#include "unit/backend/operator_cases.h"
 
 #include "tap.h"
 
 static const double weight_size = 0.5;
 
 /** NULL where it cannot be opened; a back end that lacks the operator skips the case. */
-static struct ys_engine *open_engine(const struct net *n, const char *backend, enum ys_engine_precision precision)
+static struct ys_engine *open_as(const struct net *n, const char *backend, enum ys_engine_precision precision,
+                                 bool training)
 {
     struct ys_engine_config config = {.batch = n->batch,
                                       .precision = precision,
                                       .backend = backend,
                                       .threads = 2,
-                                      .training = true,
-                                      .input_gradient = true,
+                                      .training = training,
+                                      .input_gradient = training,
                                       .guarded = true,
                                       .seed = NET_SEED,
                                       .optimizer.momentum = 0.9};
@@ -47,6 +47,11 @@ static struct ys_engine *open_engine(const struct net *n, const char *backend, e
     if (engine)
         CHECK(net_fill(engine, n, weight_size) == 0);
     return engine;
+}
+
+static struct ys_engine *open_engine(const struct net *n, const char *backend, enum ys_engine_precision precision)
+{
+    return open_as(n, backend, precision, true);
 }
 
 static void check_guards(const struct ys_engine *e)
@@ -66,9 +71,59 @@ static const enum ys_engine_mode modes[] = {YS_ENGINE_TRAIN, YS_ENGINE_EVAL};
 
 /* ---- ref against formulas and finite differences */
 
-/** Pixels that all differ: the odd multiples of 1 / P in (-1, 1), shuffled, where P is a power of two. For the cases
- * with a kink P is at most 4096, so no two change their order and none crosses 0 or a multiple of 1/4 when one moves by
- * 2^-12. */
+/* With D(h) the central difference, (4 D(h) - D(2h)) / 3 is wrong by 2 h^4 / 15 times the fifth derivative. h = 2^-13:
+ * rounding of a loss below 16 in its last place, some 4e-15, gives 4e-15 / h = 3e-11; the rest of the series is a small
+ * part of the term that was removed. */
+static const double step = 0x1p-13;
+
+/** Kinks of a node, none where its operator has none. */
+static size_t kinks_of(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
+{
+    const struct ys_op_rule *rule = ys_op_rule(node->op);
+    return rule->kinks ? rule->kinks(node, at) : 0;
+}
+
+/** Pixels lie in (-reach, reach): a power of two, 1 unless a kink lies farther out. */
+static float reach_of(const struct net *n)
+{
+    float reach = 1;
+    double at[YS_OP_MAX_KINKS];
+    for (size_t i = 0; i < n->graph.node_count; i++)
+        for (size_t k = kinks_of(&n->nodes[i], at); k-- > 0;)
+            while (fabs(at[k]) >= (double)reach)
+                reach *= 2;
+    return reach;
+}
+
+/** Every formula of every operator that has several is computed for some pixels, and none of them is so near to a kink
+ * that a difference would cross it. */
+static void check_branches(const struct net *n, const float *x)
+{
+    for (size_t i = 0; i < n->graph.node_count; i++) {
+        double at[YS_OP_MAX_KINKS];
+        size_t count = kinks_of(&n->nodes[i], at), pixels[YS_OP_MAX_KINKS + 1] = {0};
+        int producer = n->values[n->nodes[i].in[0]].producer;
+        tap_check(count == 0 || producer < 0 || n->nodes[producer].op == YS_OP_FLATTEN, __LINE__,
+                  "%s reads no pixels, so that nobody knows on which side of its kinks they are",
+                  ys_op_name(n->nodes[i].op));
+        for (size_t p = 0; count > 0 && p < net_input_count(n); p++) {
+            size_t branch = 0;
+            for (size_t k = 0; k < count; k++) {
+                branch += (double)x[p] > at[k];
+                tap_check(fabs((double)x[p] - at[k]) >= 2 * step, __LINE__, "pixel %g of %s is too near to %g",
+                          (double)x[p], ys_op_name(n->nodes[i].op), at[k]);
+            }
+            pixels[branch]++;
+        }
+        for (size_t branch = 0; count > 0 && branch <= count; branch++)
+            tap_check(pixels[branch] >= 3, __LINE__, "%zu pixels reach branch %zu of %s", pixels[branch], branch,
+                      ys_op_name(n->nodes[i].op));
+    }
+}
+
+/** Pixels that all differ, shuffled: odd multiples of reach / P, from one end of (-reach, reach) to the other, where P
+ * is a power of two. For the cases with a kink P is at most 4096, so no two change their order and none crosses 0 or a
+ * multiple of 1/4 when one moves by 2^-12. */
 static void *distinct_rows(const struct net *n)
 {
     uint32_t count = (uint32_t)net_input_count(n), *order = malloc(count * sizeof *order), power = 1;
@@ -80,16 +135,27 @@ static void *distinct_rows(const struct net *n)
     ys_rng_shuffle(&rng, order, count);
     while (power < count)
         power *= 2;
-    for (uint32_t i = 0; i < count; i++)
-        rows[i] = ((float)(2 * order[i] + 1) - (float)count) / (float)power;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t place = (uint64_t)order[i] * power / count;
+        rows[i] = reach_of(n) * ((float)(2 * place + 1) - (float)power) / (float)power;
+    }
     free(order);
+    check_branches(n, rows);
     return rows;
 }
 
-/* With D(h) the central difference, (4 D(h) - D(2h)) / 3 is wrong by 2 h^4 / 15 times the fifth derivative. h = 2^-13:
- * rounding of a loss below 16 in its last place, some 4e-15, gives 4e-15 / h = 3e-11; the rest of the series is a small
- * part of the term that was removed. */
-static const double step = 0x1p-13;
+/** As net_rows(), as far out as the kinks want it: 8 bits still hold each exactly. */
+static void *rows_of(const struct net *n)
+{
+    void *rows = net_rows(n, "x");
+    if (n->values[0].dtype == YS_U8)
+        return rows;
+    for (size_t i = 0; i < net_input_count(n); i++)
+        ((float *)rows)[i] *= reach_of(n);
+    check_branches(n, rows);
+    return rows;
+}
+
 enum { SAMPLES = 64 }; /* elements of a tensor that are tried */
 
 struct differences {
@@ -169,6 +235,21 @@ static void check_formulas(const struct net *n, const struct differences *d, dou
     naive_free(&naive);
 }
 
+/** A program that only evaluates gives what the one that trains gives in evaluation: ref to the bit. */
+static void check_evaluation(const struct net *n, struct ys_engine *trained, const void *x, const int64_t *y)
+{
+    struct ys_engine *e = open_as(n, "ref", YS_ENGINE_F64, false);
+    double loss = NAN, expected = NAN;
+    REQUIRE(e != NULL);
+    CHECK(ys_engine_forward(trained, x, y, YS_ENGINE_EVAL, &expected) == 0);
+    CHECK(ys_engine_forward(e, x, y, YS_ENGINE_EVAL, &loss) == 0);
+    CHECK_NEAR(loss, expected, 0);
+    CHECK(memcmp(ys_engine_logits(e), ys_engine_logits(trained),
+                 (size_t)(n->batch * ys_value_row_elements(&n->values[n->graph.output])) * sizeof(double)) == 0);
+    check_guards(e);
+    ys_engine_close(e);
+}
+
 static void check_ref(const struct net *n)
 {
     struct ys_engine *e = open_engine(n, "ref", YS_ENGINE_F64);
@@ -178,6 +259,8 @@ static void check_ref(const struct net *n)
     for (int m = 0; m < mode_count(n); m++) {
         struct differences d = {e, modes[m], x, y};
         double loss = NAN;
+        /* Twice: what the first pass left behind must not be in the second. */
+        CHECK(ys_engine_backward(e, x, y, d.mode, NULL) == 0);
         CHECK(ys_engine_backward(e, x, y, d.mode, &loss) == 0);
         check_formulas(n, &d, loss);
         if (n->values[0].dtype == YS_F32)
@@ -186,8 +269,9 @@ static void check_ref(const struct net *n)
         for (size_t p = 0; p < n->graph.param_count; p++)
             if (n->params[p].role == YS_ROLE_WEIGHT)
                 differences_of_param(&d, p);
+        check_guards(e);
     }
-    check_guards(e);
+    check_evaluation(n, e, x, y);
     ys_engine_close(e);
     free(x);
     free(y);
@@ -221,7 +305,7 @@ static void check_near(const char *what, size_t count, const double *expected, c
 
 static void compare(const struct net *n, struct ys_engine *r, struct ys_engine *o, double u, enum ys_engine_mode mode)
 {
-    void *x = net_rows(n, "x");
+    void *x = rows_of(n);
     int64_t *y = net_labels(n, "y");
     double expected_loss = NAN, loss = NAN;
     struct naive naive;
@@ -285,6 +369,12 @@ static void check_against_ref(const struct net *n, enum ys_engine_precision prec
 CASES(CASE_FUNCTIONS)
 
 /* ---- what neither differences nor bounds see */
+
+static void every_operator_with_kinks_has_its_formula_here(void)
+{
+    for (int op = 0; op < YS_OP_COUNT; op++)
+        tap_check(!ys_op_rule(op)->kinks || pointwise[op].formula, __LINE__, "%s", ys_op_name(op));
+}
 
 static void every_operator_and_loss_has_a_case(void)
 {
@@ -365,35 +455,113 @@ static void maxpool_padding_onednn(void)
     check_padding_never_wins("onednn", YS_ENGINE_F32);
 }
 
-/** The derivative of one operator at -1, 0 and 2: the loss is minus one element, so its gradient there is minus that.
- */
-static void check_kink(const char *backend, enum ys_engine_precision precision, enum ys_op op, const double *expected)
+/** The derivative of each operator at its kinks is what docs/graph.md says: the loss is minus one element, so its
+ * gradient there is minus that. */
+static void check_kinks(const char *backend, enum ys_engine_precision precision)
 {
-    const float x[3] = {-1, 0, 2};
-    struct net n;
-    net_input(&n, YS_F32, 1, 3, 1, 1);
-    net_flatten(&n);
-    struct ys_node *node = net_alike(&n, op);
-    node->low = -1;
-    node->high = 2;
-    node->slope = 0.5;
-    n.graph.loss = YS_LOSS_NLL;
-    struct ys_engine *e = open_engine(&n, backend, precision);
-    for (int64_t i = 0; e && i < 3; i++) {
-        CHECK(ys_engine_backward(e, x, &i, YS_ENGINE_TRAIN, NULL) == 0);
-        double derivative = -element_of(ys_engine_input_gradient(e), precision, (int)i);
-        tap_check(derivative == expected[i], __LINE__, "derivative of %s at %g is %g, not %g", ys_op_name(op), x[i],
-                  derivative, expected[i]);
+    for (int op = 0; op < YS_OP_COUNT; op++) {
+        double at[YS_OP_MAX_KINKS];
+        float x[YS_OP_MAX_KINKS] = {0};
+        struct net n;
+        if (!ys_op_rule(op)->kinks)
+            continue;
+        size_t count = kinks_net(&n, op, at);
+        struct ys_engine *e = open_engine(&n, backend, precision);
+        for (size_t i = 0; i < count; i++)
+            x[i] = (float)at[i];
+        for (int64_t i = 0; e && i < (int64_t)count; i++) {
+            CHECK(ys_engine_backward(e, x, &i, YS_ENGINE_TRAIN, NULL) == 0);
+            double derivative = -element_of(ys_engine_input_gradient(e), precision, (int)i);
+            tap_check(derivative == pointwise[op].at_kink[i], __LINE__, "derivative of %s at %g is %g, not %g",
+                      ys_op_name(op), at[i], derivative, pointwise[op].at_kink[i]);
+        }
+        ys_engine_close(e);
     }
+}
+
+/** Arguments whose exponentials are beyond every number, as are those of their differences: the largest first, in the
+ * middle and last of lines along an axis that is not the last, and all of them larger in the second row. Results are
+ * those of the arguments minus the largest. */
+static void check_large_arguments(enum ys_op op, const char *backend, enum ys_engine_precision precision)
+{
+    enum { ROWS = 2, LENGTH = 3, LINES = 3 };
+    static const float first[LENGTH][LINES] = {{2001, -2500, 500}, {2000, -1001, 3501}, {1000, -1000, 1500}};
+    float x[ROWS][LENGTH][LINES];
+    struct net n;
+    net_input(&n, YS_F32, ROWS, LENGTH, 1, LINES);
+    net_softmax(&n, op, 1);
+    net_flatten(&n);
+    struct ys_engine *e = open_engine(&n, backend, precision);
+    REQUIRE(e != NULL);
+    for (int i = 0; i < ROWS * LENGTH * LINES; i++)
+        (&x[0][0][0])[i] = (&first[0][0])[i % (LENGTH * LINES)] + (i < LENGTH * LINES ? 0 : 4000);
+    const int64_t y[ROWS] = {0};
+    CHECK(ys_engine_forward(e, x, y, YS_ENGINE_EVAL, NULL) == 0);
+    for (int i = 0; i < ROWS * LINES; i++) {
+        int row = i / LINES, line = i % LINES;
+        double top = -INFINITY, sum = 0;
+        for (int k = 0; k < LENGTH; k++)
+            top = fmax(top, (double)x[row][k][line]);
+        for (int k = 0; k < LENGTH; k++)
+            sum += exp((double)x[row][k][line] - top);
+        for (int k = 0; k < LENGTH; k++) {
+            double expected = (double)x[row][k][line] - top - log(sum);
+            if (op == YS_OP_SOFTMAX)
+                expected = exp(expected);
+            double actual = element_of(ys_engine_logits(e), precision, (row * LENGTH + k) * LINES + line);
+            CHECK_NEAR(actual, expected, (precision == YS_ENGINE_F64 ? 1e-12 : 4 * 0x1p-24) * (1 + fabs(expected)));
+        }
+    }
+    check_guards(e);
     ys_engine_close(e);
 }
 
-/** None at the bounds of Clip and at 0 of Relu; LeakyRelu has its slope at 0. */
-static void check_kinks(const char *backend, enum ys_engine_precision precision)
+static void softmax_of_large_arguments_ref(void)
 {
-    check_kink(backend, precision, YS_OP_RELU, (const double[]){0, 0, 1});
-    check_kink(backend, precision, YS_OP_CLIP, (const double[]){0, 1, 0});
-    check_kink(backend, precision, YS_OP_LEAKY_RELU, (const double[]){0.5, 0.5, 1});
+    check_large_arguments(YS_OP_SOFTMAX, "ref", YS_ENGINE_F64);
+}
+
+static void softmax_of_large_arguments_onednn(void)
+{
+    check_large_arguments(YS_OP_SOFTMAX, "onednn", YS_ENGINE_F32);
+}
+
+static void log_softmax_of_large_arguments_ref(void)
+{
+    check_large_arguments(YS_OP_LOG_SOFTMAX, "ref", YS_ENGINE_F64);
+}
+
+static void log_softmax_of_large_arguments_onednn(void)
+{
+    check_large_arguments(YS_OP_LOG_SOFTMAX, "onednn", YS_ENGINE_F32);
+}
+
+/** The loss of logits that far apart; those of the second row are larger. */
+static void check_large_logits(const char *backend, enum ys_engine_precision precision)
+{
+    static const float x[2][3] = {{1000, 2001, 2000}, {5000, 9000, 6000}};
+    const int64_t y[2] = {2, 1};
+    struct net n;
+    net_input(&n, YS_F32, 2, 3, 1, 1);
+    net_flatten(&n);
+    struct ys_engine *e = open_engine(&n, backend, precision);
+    REQUIRE(e != NULL);
+    double loss = NAN;
+    CHECK(ys_engine_backward(e, x, y, YS_ENGINE_TRAIN, &loss) == 0);
+    CHECK_NEAR(loss, (1 + log(1 + exp(-1))) / 2, precision == YS_ENGINE_F64 ? 1e-12 : 1e-6);
+    CHECK_NEAR(element_of(ys_engine_input_gradient(e), precision, 1), 0.5 / (1 + exp(-1)), 1e-6);
+    CHECK_NEAR(element_of(ys_engine_input_gradient(e), precision, 4), 0, 1e-12);
+    ys_engine_close(e);
+}
+
+static void loss_label_far_apart_ref(void)
+{
+    check_large_logits("ref", YS_ENGINE_F64);
+}
+
+static void loss_label_far_apart_onednn(void)
+{
+    check_large_logits("onednn", YS_ENGINE_F32);
 }
 
 static void kinks_ref(void)
@@ -408,6 +576,9 @@ static void kinks_onednn(void)
 
 #define CASE_ENTRIES(name, ...) TAP_CASE(name##_ref), TAP_CASE(name##_onednn), TAP_CASE(name##_onednn_bf16),
 
-TAP_MAIN(CASES(CASE_ENTRIES) TAP_CASE(every_operator_and_loss_has_a_case), TAP_CASE(maxpool_ties_ref),
-         TAP_CASE(maxpool_ties_onednn), TAP_CASE(maxpool_padding_ref), TAP_CASE(maxpool_padding_onednn),
-         TAP_CASE(kinks_ref), TAP_CASE(kinks_onednn))
+TAP_MAIN(CASES(CASE_ENTRIES) TAP_CASE(every_operator_with_kinks_has_its_formula_here),
+         TAP_CASE(every_operator_and_loss_has_a_case), TAP_CASE(maxpool_ties_ref), TAP_CASE(maxpool_ties_onednn),
+         TAP_CASE(maxpool_padding_ref), TAP_CASE(maxpool_padding_onednn), TAP_CASE(softmax_of_large_arguments_ref),
+         TAP_CASE(softmax_of_large_arguments_onednn), TAP_CASE(log_softmax_of_large_arguments_ref),
+         TAP_CASE(log_softmax_of_large_arguments_onednn), TAP_CASE(loss_label_far_apart_ref),
+         TAP_CASE(loss_label_far_apart_onednn), TAP_CASE(kinks_ref), TAP_CASE(kinks_onednn))

@@ -1,7 +1,8 @@
 /* Nodes: each operator of docs/graph.md as the ONNX operators that mean the same. */
 #include "base/mem.h"
-#include "graph/onnx_parts.h"
-#include "graph/onnx_wire.h"
+#include "onnx/parts.h"
+#include "onnx/wire.h"
+#include "graph/op.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -306,79 +307,84 @@ static void put_mean(struct ys_onnx *o, const struct ys_node *node)
     put_directed(o, node, "axes", axes, count);
 }
 
-static void set_permutation(struct ys_onnx *o, const struct ys_node *node)
+static void put_split(struct ys_onnx *o, const struct ys_node *node)
 {
-    int64_t axes[YS_MAX_RANK];
-    size_t rank = o->graph->values[node->in[0]].rank;
-    for (size_t i = 0; i < rank; i++)
-        axes[i] = node->permutation[i];
-    set_integers(o, "perm", axes, rank);
+    put_directed(o, node, "split", node->split, node->out_count);
 }
 
-/* What has an operator of the same name, which reads its values, then its parameters. */
+/* Evaluation passes everything on. */
+static void put_dropout(struct ys_onnx *o, const struct ys_node *node)
+{
+    reads_values(o, node);
+    makes_values(o, node);
+    end(o, "Identity", node->name);
+}
+
+/* An attribute that ONNX has in the same form. */
+static void set_attr(struct ys_onnx *o, const struct ys_attr *attr, const struct ys_node *node)
+{
+    const void *place = (const char *)node + attr->offset;
+    int64_t axes[YS_MAX_RANK];
+    switch (attr->kind) {
+    case YS_ATTR_ONLY:
+        set_integer(o, attr->name, attr->only);
+        return;
+    case YS_ATTR_UNSAID:
+        return;
+    case YS_ATTR_FLAG:
+        set_integer(o, attr->name, *(const bool *)place);
+        return;
+    case YS_ATTR_SIZE:
+        set_integer(o, attr->name, *(const int64_t *)place);
+        return;
+    case YS_ATTR_AXIS:
+        set_integer(o, attr->name, *(const int *)place);
+        return;
+    case YS_ATTR_PAIR:
+        set_integers(o, attr->name, place, 2);
+        return;
+    case YS_ATTR_PADS:
+        set_integers(o, attr->name, place, 4);
+        return;
+    case YS_ATTR_REAL:
+        set_real(o, attr->name, *(const double *)place);
+        return;
+    case YS_ATTR_PERMUTATION:
+    case YS_ATTR_AXES:
+        set_integers(o, attr->name, axes, ys_attr_axes(attr, o->graph, node, axes));
+        return;
+    case YS_ATTR_SPLIT:
+    case YS_ATTR_SHAPE:
+    case YS_ATTR_CHANNEL_REALS:
+    case YS_ATTR_CONNECTIONS:
+        break;
+    }
+    YS_ASSERT(!"an attribute that ONNX has in this form");
+}
+
+/* What has an operator that means the same, which reads its values, then its parameters. */
 static void put_plain(struct ys_onnx *o, const struct ys_node *node)
 {
+    const struct ys_op_rule *rule = ys_op_rule(node->op);
     reads_values(o, node);
     reads_params(o, node);
     makes_values(o, node);
-    switch (node->op) {
-    case YS_OP_GEMM:
-        set_integer(o, "transB", 1);
-        break;
-    case YS_OP_FLATTEN:
-        set_integer(o, "axis", 1);
-        break;
-    case YS_OP_LEAKY_RELU:
-        set_real(o, "alpha", node->slope);
-        break;
-    case YS_OP_SOFTMAX:
-    case YS_OP_LOG_SOFTMAX:
-    case YS_OP_CONCAT:
-        set_integer(o, "axis", node->axis);
-        break;
-    case YS_OP_TRANSPOSE:
-        set_permutation(o, node);
-        break;
-    default:
-        break;
-    }
-    end(o, node->op == YS_OP_DROPOUT ? "Identity" : ys_op_name(node->op), node->name);
+    for (const struct ys_attr *attr = rule->attrs; attr->name; attr++)
+        set_attr(o, attr, node);
+    end(o, rule->onnx, node->name);
 }
 
 static void put_node(struct ys_onnx *o, const struct ys_node *node)
 {
-    switch (node->op) {
-    case YS_OP_NORMALIZE:
-        put_normalize(o, node);
-        return;
-    case YS_OP_CONV:
-        put_conv(o, node);
-        return;
-    case YS_OP_MAXPOOL:
-    case YS_OP_AVERAGEPOOL:
-        put_pool(o, node);
-        return;
-    case YS_OP_BATCHNORM:
-        put_batchnorm(o, node);
-        return;
-    case YS_OP_LRN:
-        put_lrn(o, node);
-        return;
-    case YS_OP_CLIP:
-        put_clip(o, node);
-        return;
-    case YS_OP_SPLIT:
-        put_directed(o, node, "split", node->split, node->out_count);
-        return;
-    case YS_OP_RESHAPE:
-        put_reshape(o, node);
-        return;
-    case YS_OP_MEAN:
-        put_mean(o, node);
-        return;
-    default:
-        put_plain(o, node);
-    }
+    /* Of those whose descriptor names no operator of ONNX. */
+    static void (*const forms[YS_OP_COUNT])(struct ys_onnx * o, const struct ys_node *node) = {
+        [YS_OP_NORMALIZE] = put_normalize, [YS_OP_CONV] = put_conv,           [YS_OP_MAXPOOL] = put_pool,
+        [YS_OP_AVERAGEPOOL] = put_pool,    [YS_OP_BATCHNORM] = put_batchnorm, [YS_OP_LRN] = put_lrn,
+        [YS_OP_CLIP] = put_clip,           [YS_OP_SPLIT] = put_split,         [YS_OP_RESHAPE] = put_reshape,
+        [YS_OP_MEAN] = put_mean,           [YS_OP_DROPOUT] = put_dropout,
+    };
+    YS_ASSERT(!ys_op_rule(node->op)->onnx == !!forms[node->op]);
+    (forms[node->op] ? forms[node->op] : put_plain)(o, node);
 }
 
 /* Pixels as they are stored, in the format of the file. */

@@ -1,12 +1,12 @@
 /* Small networks that try one operator each, for the check of an adapter (study/conformance.h). They are models like
- * the named ones, found by ys_model_find(), so that any of them can be proven, traced or trained alone; `list models`
- * does not show them.
+ * the named ones, found by ys_model_find() once it was told of ys_check_find(), so that any of them can be proven,
+ * traced or trained alone; `list models` does not show them.
  *
  * A case is: pixels, normalised; a dense layer and a Reshape that bring any shape about, and through which the gradient
  * of the operator's input is seen; the operator; Flatten and a dense layer; the loss. Dense layers and Reshape are what
  * every framework has. */
-#ifndef YS_GRAPH_MODEL_CHECK_H
-#define YS_GRAPH_MODEL_CHECK_H
+#ifndef YS_VERIFY_CHECK_MODELS_H
+#define YS_VERIFY_CHECK_MODELS_H
 
 #include "graph/model.h"
 

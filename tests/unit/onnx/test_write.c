@@ -1,10 +1,10 @@
 /* The ONNX writer, read back by a small reader of the wire format: each node as one line of text. */
-#include "text.h"
+#include "unit/graph/text.h"
 
 #include "base/buf.h"
 #include "base/fs.h"
 #include "graph/model.h"
-#include "graph/onnx_write.h"
+#include "onnx/write.h"
 #include "tap.h"
 #include "unit/base/scratch.h"
 

@@ -1,7 +1,7 @@
 /* The wire format of protocol buffers, out: fields are appended to a ys_buf, whose `failed` tells at the end whether
  * there was memory for all. Source: protobuf.dev/programming-guides/encoding. */
-#ifndef YS_GRAPH_ONNX_WIRE_H
-#define YS_GRAPH_ONNX_WIRE_H
+#ifndef YS_ONNX_WIRE_H
+#define YS_ONNX_WIRE_H
 
 #include "base/buf.h"
 

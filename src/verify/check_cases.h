@@ -1,7 +1,8 @@
-/* The operators' cases: names, and what stands between pixels and logits. model_check.c makes models of them. Awkward
- * shapes throughout: what is even, square and divisible hides most mistakes. */
-#ifndef YS_GRAPH_CHECK_CASES_H
-#define YS_GRAPH_CHECK_CASES_H
+/* The operators' cases, YS_CASES_... of each in YS_OPS: names, and what stands between pixels and logits.
+ * check_models.c makes models of them. Awkward shapes throughout: what is even, square and divisible hides most
+ * mistakes. */
+#ifndef YS_VERIFY_CHECK_CASES_H
+#define YS_VERIFY_CHECK_CASES_H
 
 /* kernel height and width, strides, padding at top, left, bottom, right */
 #define WINDOW(kh, kw, sh, sw, top, left, bottom, right)                                                               \
@@ -113,6 +114,13 @@
     X(sigmoid_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_SIGMOID))                                                 \
     X(sigmoid_features, alike(s, features(s, 37), .op = YS_OP_SIGMOID))
 
+/* Values of a deviation of some 4, for kinks that lie beyond the usual ones. */
+#define WIDE(s) ys_build_draw((s)->b, YS_DRAW_UNIFORM_FAN_IN(3 * 12), YS_DRAW_UNIFORM(0.2))
+
+#define YS_CASES_HARDSWISH(X)                                                                                          \
+    X(hardswish_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_HARDSWISH)))                                  \
+    X(hardswish_features, (WIDE(s), alike(s, features(s, 37), .op = YS_OP_HARDSWISH)))
+
 #define YS_CASES_SOFTMAX(X)                                                                                            \
     X(softmax_features, alike(s, features(s, 11), .op = YS_OP_SOFTMAX, .axis = 1))                                     \
     X(softmax_channels, alike(s, image(s, 5, 3, 4), .op = YS_OP_SOFTMAX, .axis = 1))                                   \
@@ -171,33 +179,5 @@
 #define YS_CASES_DROPOUT(X)                                                                                            \
     X(dropout_image, alike(s, image(s, 3, 4, 5), .op = YS_OP_DROPOUT, .ratio = 0.5))                                   \
     X(dropout_features, alike(s, features(s, 37), .op = YS_OP_DROPOUT, .ratio = 0.25))
-
-/* Every operator once, in the order of enum ys_op. */
-#define YS_CASES(OP)                                                                                                   \
-    OP(NORMALIZE)                                                                                                      \
-    OP(CONV)                                                                                                           \
-    OP(RELU)                                                                                                           \
-    OP(MAXPOOL)                                                                                                        \
-    OP(FLATTEN)                                                                                                        \
-    OP(GEMM)                                                                                                           \
-    OP(AVERAGEPOOL)                                                                                                    \
-    OP(GLOBAL_AVERAGEPOOL)                                                                                             \
-    OP(GLOBAL_MAXPOOL)                                                                                                 \
-    OP(BATCHNORM)                                                                                                      \
-    OP(LRN)                                                                                                            \
-    OP(CLIP)                                                                                                           \
-    OP(LEAKY_RELU)                                                                                                     \
-    OP(TANH)                                                                                                           \
-    OP(SIGMOID)                                                                                                        \
-    OP(SOFTMAX)                                                                                                        \
-    OP(LOG_SOFTMAX)                                                                                                    \
-    OP(ADD)                                                                                                            \
-    OP(MUL)                                                                                                            \
-    OP(CONCAT)                                                                                                         \
-    OP(SPLIT)                                                                                                          \
-    OP(RESHAPE)                                                                                                        \
-    OP(TRANSPOSE)                                                                                                      \
-    OP(MEAN)                                                                                                           \
-    OP(DROPOUT)
 
 #endif

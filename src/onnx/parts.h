@@ -1,9 +1,9 @@
-/* What the halves of the ONNX writer share; the rest of the tree uses onnx_write.h. */
-#ifndef YS_GRAPH_ONNX_PARTS_H
-#define YS_GRAPH_ONNX_PARTS_H
+/* What the halves of the writer share; other rooms use onnx/write.h. */
+#ifndef YS_ONNX_PARTS_H
+#define YS_ONNX_PARTS_H
 
 #include "base/buf.h"
-#include "graph/compose.h"
+#include "graph/op.h"
 
 enum { /* field numbers of GraphProto */
        YS_ONNX_GRAPH_NODE = 1,

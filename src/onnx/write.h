@@ -2,8 +2,8 @@
  *
  * Operator set 19, IR version 9. The input keeps its name, type and shape, the batch being the symbolic dimension "N";
  * values and parameters keep their names. Source: onnx.proto and the operators' pages at onnx.ai. */
-#ifndef YS_GRAPH_ONNX_WRITE_H
-#define YS_GRAPH_ONNX_WRITE_H
+#ifndef YS_ONNX_WRITE_H
+#define YS_ONNX_WRITE_H
 
 #include "base/safetensors.h"
 #include "graph/graph.h"

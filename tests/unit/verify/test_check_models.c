@@ -1,6 +1,8 @@
 /* The networks that adapters are checked on. */
-#include "graph/model_check.h"
+#include "verify/check_models.h"
+#include "onnx/write.h"
 #include "tap.h"
+#include "unit/base/scratch.h"
 
 static struct ys_graph *build(const struct ys_model *model)
 {
@@ -31,6 +33,7 @@ static void there_is_a_group_for_every_operator_in_their_order(void)
 
 static void every_case_has_its_operator_between_pixels_and_logits(void)
 {
+    ys_model_find_also(ys_check_find);
     const struct ys_check_group *groups = ys_check_groups();
     for (int op = 0; op < YS_OP_COUNT; op++) {
         for (size_t i = 0; i < groups[op].count; i++) {
@@ -65,6 +68,7 @@ static void the_gradient_of_every_operators_input_reaches_a_weight(void)
 
 static void a_group_holds_all_of_its_cases(void)
 {
+    ys_model_find_also(ys_check_find);
     const struct ys_check_group *groups = ys_check_groups();
     for (int op = 0; op < YS_OP_COUNT; op++) {
         struct ys_graph *whole = build(&groups[op].whole);
@@ -126,8 +130,29 @@ static void the_networks_have_what_optimizers_treat_differently(void)
     CHECK(networks[4].name == NULL);
 }
 
+/* Whatever its descriptor says of it, or the writer has for it. */
+static void every_operator_is_written_as_onnx(void)
+{
+    const struct ys_check_group *groups = ys_check_groups();
+    char path[4096], weights[4096], hash[65];
+    snprintf(path, sizeof path, "%s", scratch("operator.onnx"));
+    snprintf(weights, sizeof weights, "%s", scratch("operator.safetensors"));
+    for (int op = 0; op < YS_OP_COUNT; op++) {
+        struct ys_graph *graph = build(&groups[op].whole);
+        struct ys_safetensors *values = NULL;
+        CHECK(graph && ys_graph_write_weights(graph, 1, weights, hash) == YS_OK);
+        CHECK(ys_safetensors_open(weights, &values) == YS_OK);
+        tap_check(values && ys_onnx_write(graph, values, YS_F32, path) == YS_OK, __LINE__, "%s: %s",
+                  ys_op_name((enum ys_op)op), ys_error());
+        ys_safetensors_close(values);
+        ys_graph_free(graph);
+    }
+}
+
 static void no_name_is_there_twice_and_none_is_a_models(void)
 {
+    ys_model_find_also(NULL);
+    CHECK(ys_model_find("check_small") == NULL);
     const struct ys_check_group *groups = ys_check_groups();
     for (const struct ys_model *model = ys_models(); model->name; model++)
         CHECK(strncmp(model->name, YS_CHECK_PREFIX, strlen(YS_CHECK_PREFIX)) != 0);
@@ -142,6 +167,6 @@ static void no_name_is_there_twice_and_none_is_a_models(void)
 TAP_MAIN(TAP_CASE(there_is_a_group_for_every_operator_in_their_order),
          TAP_CASE(every_case_has_its_operator_between_pixels_and_logits),
          TAP_CASE(the_gradient_of_every_operators_input_reaches_a_weight), TAP_CASE(a_group_holds_all_of_its_cases),
-         TAP_CASE(they_are_the_same_when_they_are_read_from_a_file),
+         TAP_CASE(they_are_the_same_when_they_are_read_from_a_file), TAP_CASE(every_operator_is_written_as_onnx),
          TAP_CASE(the_networks_have_what_optimizers_treat_differently),
          TAP_CASE(no_name_is_there_twice_and_none_is_a_models))

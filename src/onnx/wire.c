@@ -1,4 +1,4 @@
-#include "graph/onnx_wire.h"
+#include "onnx/wire.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-#include "graph/model_check.h"
-#include "graph/check_cases.h"
-#include "graph/model_list.h"
+#include "verify/check_models.h"
+#include "verify/check_cases.h"
+#include "graph/build.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -228,13 +228,12 @@ static ys_status build(const char *model, const struct ys_model *cases, add_case
         return build(ys_check_groups()[YS_OP_##OP].whole.name, cases_##OP, adds_##OP, YS_CASES_##OP(COUNT), input,     \
                      graph);                                                                                           \
     }
-YS_CASES(OPERATOR)
+YS_OPS(OPERATOR)
 
 #define GROUP(OP) {YS_OP_##OP, {NULL, TITLE, USUAL, build_##OP}, cases_##OP, YS_CASES_##OP(COUNT)},
 
 static char group_names[YS_OP_COUNT][40];
-static struct ys_check_group groups[] = {YS_CASES(GROUP)};
-_Static_assert(sizeof groups / sizeof groups[0] == YS_OP_COUNT, "one group an operator");
+static struct ys_check_group groups[YS_OP_COUNT] = {YS_OPS(GROUP)};
 
 const struct ys_check_group *ys_check_groups(void)
 {

@@ -1,9 +1,9 @@
-#include "graph/onnx_write.h"
+#include "onnx/write.h"
 
 #include "base/atomic_file.h"
 #include "base/mem.h"
-#include "graph/onnx_parts.h"
-#include "graph/onnx_wire.h"
+#include "onnx/parts.h"
+#include "onnx/wire.h"
 
 #include <stdio.h>
 #include <string.h>

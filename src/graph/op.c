@@ -1,0 +1,338 @@
+/* The descriptors of the operators, in the order of YS_OPS. */
+#include "graph/op.h"
+#include "graph/infer.h"
+
+#define AT(member) offsetof(struct ys_node, member)
+#define END                                                                                                            \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+/* Attributes that several operators have, or that are of a frequent kind. */
+#define REAL(name, where, range)                                                                                       \
+    {                                                                                                                  \
+        name, YS_ATTR_REAL, AT(where), false, YS_RANGE_##range, 0                                                      \
+    }
+#define REALS(name, where, range)                                                                                      \
+    {                                                                                                                  \
+        name, YS_ATTR_CHANNEL_REALS, AT(where), false, YS_RANGE_##range, 0                                             \
+    }
+#define GIVEN(name, kind, where)                                                                                       \
+    {                                                                                                                  \
+        name, YS_ATTR_##kind, AT(where), false, YS_RANGE_ANY, 0                                                        \
+    }
+#define MAYBE(name, kind, where)                                                                                       \
+    {                                                                                                                  \
+        name, YS_ATTR_##kind, AT(where), true, YS_RANGE_ANY, 0                                                         \
+    }
+#define ONLY(name, kind, value)                                                                                        \
+    {                                                                                                                  \
+        name, YS_ATTR_##kind, 0, true, YS_RANGE_ANY, value                                                             \
+    }
+#define WINDOW                                                                                                         \
+    GIVEN("kernel_shape", PAIR, window.kernel), MAYBE("strides", PAIR, window.stride),                                 \
+        MAYBE("dilations", PAIR, window.dilation), MAYBE("pads", PADS, window.pad)
+#define CEIL MAYBE("ceil_mode", FLAG, window.ceil)
+#define AXIS GIVEN("axis", AXIS, axis)
+
+#define ATTRS(...)                                                                                                     \
+    (const struct ys_attr[])                                                                                           \
+    {                                                                                                                  \
+        __VA_ARGS__, END                                                                                               \
+    }
+#define NO_ATTRS ((const struct ys_attr[]){END})
+
+/* How many values are read and made. */
+#define UNARY  .in_low = 1, .in_high = 1, .out_low = 1, .out_high = 1
+#define BINARY .in_low = 2, .in_high = 2, .out_low = 1, .out_high = 1
+
+static size_t at_zero(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
+{
+    (void)node;
+    at[0] = 0;
+    return 1;
+}
+
+static size_t at_bounds(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
+{
+    at[0] = node->low;
+    at[1] = node->high;
+    return 2;
+}
+
+static const struct ys_op_rule rule_NORMALIZE = {
+    .name = "normalize",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .takes_bytes = true,
+    .attrs = ATTRS(REAL("scale", normalize.scale, POSITIVE), REALS("mean", normalize.mean, ANY),
+                   REALS("std", normalize.std, POSITIVE)),
+    .infer = ys_infer_normalize,
+};
+
+static const struct ys_op_rule rule_CONV = {
+    .name = "Conv",
+    UNARY,
+    .params = YS_PARAMS_WEIGHT,
+    .kind = YS_KIND_PRODUCT,
+    .attrs = ATTRS(WINDOW, MAYBE("group", SIZE, window.group), MAYBE("connections", CONNECTIONS, connected)),
+    .infer = ys_infer_conv,
+    .multiply_adds = ys_compose_count_product,
+    .reads_x = true,
+};
+
+static const struct ys_op_rule rule_RELU = {
+    .name = "Relu",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_same,
+    .reads_y = true,
+    .onnx = "Relu",
+    .kinks = at_zero,
+};
+
+static const struct ys_op_rule rule_MAXPOOL = {
+    .name = "MaxPool", UNARY, .kind = YS_KIND_POOL, .attrs = ATTRS(WINDOW, CEIL), .infer = ys_infer_pool};
+
+static const struct ys_op_rule rule_FLATTEN = {
+    .name = "Flatten",
+    UNARY,
+    .kind = YS_KIND_LAYOUT,
+    .attrs = ATTRS(ONLY("axis", ONLY, 1)),
+    .infer = ys_infer_flatten,
+    .onnx = "Flatten",
+};
+
+static const struct ys_op_rule rule_GEMM = {
+    .name = "Gemm",
+    UNARY,
+    .params = YS_PARAMS_WEIGHT,
+    .kind = YS_KIND_PRODUCT,
+    .attrs =
+        ATTRS(ONLY("transB", ONLY, 1), ONLY("transA", UNSAID, 0), ONLY("alpha", UNSAID, 1), ONLY("beta", UNSAID, 1)),
+    .infer = ys_infer_gemm,
+    .multiply_adds = ys_compose_count_product,
+    .reads_x = true,
+    .onnx = "Gemm",
+};
+
+static const struct ys_op_rule rule_AVERAGEPOOL = {
+    .name = "AveragePool",
+    UNARY,
+    .kind = YS_KIND_POOL,
+    .attrs = ATTRS(WINDOW, CEIL, MAYBE("count_include_pad", FLAG, window.include_pad)),
+    .infer = ys_infer_pool,
+};
+
+static const struct ys_op_rule rule_GLOBAL_AVERAGEPOOL = {
+    .name = "GlobalAveragePool",
+    UNARY,
+    .kind = YS_KIND_POOL,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_global_pool,
+    .onnx = "GlobalAveragePool",
+};
+
+static const struct ys_op_rule rule_GLOBAL_MAXPOOL = {
+    .name = "GlobalMaxPool",
+    UNARY,
+    .kind = YS_KIND_POOL,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_global_pool,
+    .onnx = "GlobalMaxPool",
+};
+
+static const struct ys_op_rule rule_BATCHNORM = {
+    .name = "BatchNormalization",
+    UNARY,
+    .params = YS_PARAMS_ALL,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(REAL("epsilon", batchnorm.epsilon, POSITIVE), REAL("momentum", batchnorm.momentum, SHARE)),
+    .infer = ys_infer_batchnorm,
+    .reads_x = true,
+};
+
+static const struct ys_op_rule rule_LRN = {
+    .name = "LRN",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(GIVEN("size", SIZE, lrn.size), REAL("alpha", lrn.alpha, NOT_NEGATIVE),
+                   REAL("beta", lrn.beta, NOT_NEGATIVE), REAL("bias", lrn.bias, POSITIVE)),
+    .infer = ys_infer_lrn,
+    .reads_x = true,
+    .reads_y = true,
+};
+
+static const struct ys_op_rule rule_CLIP = {
+    .name = "Clip",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(REAL("min", low, ANY), REAL("max", high, ANY)),
+    .infer = ys_infer_clip,
+    .reads_x = true,
+    .kinks = at_bounds,
+};
+
+static const struct ys_op_rule rule_LEAKY_RELU = {
+    .name = "LeakyRelu",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(REAL("alpha", slope, SHARE)),
+    .infer = ys_infer_same,
+    .reads_x = true,
+    .onnx = "LeakyRelu",
+    .kinks = at_zero,
+};
+
+static const struct ys_op_rule rule_TANH = {
+    .name = "Tanh",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_same,
+    .reads_y = true,
+    .onnx = "Tanh",
+};
+
+static const struct ys_op_rule rule_SIGMOID = {
+    .name = "Sigmoid",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_same,
+    .reads_y = true,
+    .onnx = "Sigmoid",
+};
+
+static size_t at_three(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
+{
+    (void)node;
+    at[0] = -3;
+    at[1] = 3;
+    return 2;
+}
+
+static const struct ys_op_rule rule_HARDSWISH = {
+    .name = "HardSwish",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_same,
+    .reads_x = true,
+    .onnx = "HardSwish",
+    .kinks = at_three,
+};
+
+static const struct ys_op_rule rule_SOFTMAX = {
+    .name = "Softmax",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(AXIS),
+    .infer = ys_infer_softmax,
+    .reads_y = true,
+    .onnx = "Softmax",
+};
+
+static const struct ys_op_rule rule_LOG_SOFTMAX = {
+    .name = "LogSoftmax",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(AXIS),
+    .infer = ys_infer_softmax,
+    .reads_y = true,
+    .onnx = "LogSoftmax",
+};
+
+static const struct ys_op_rule rule_ADD = {
+    .name = "Add", BINARY, .kind = YS_KIND_POINTWISE, .attrs = NO_ATTRS, .infer = ys_infer_pair, .onnx = "Add"};
+
+static const struct ys_op_rule rule_MUL = {
+    .name = "Mul",
+    BINARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_pair,
+    .reads_x = true,
+    .onnx = "Mul",
+};
+
+static const struct ys_op_rule rule_CONCAT = {
+    .name = "Concat",
+    .in_low = 2,
+    .in_high = YS_NODE_MAX_IN,
+    .out_low = 1,
+    .out_high = 1,
+    .kind = YS_KIND_LAYOUT,
+    .attrs = ATTRS(AXIS),
+    .infer = ys_infer_concat,
+    .onnx = "Concat",
+};
+
+static const struct ys_op_rule rule_SPLIT = {
+    .name = "Split",
+    .in_low = 1,
+    .in_high = 1,
+    .out_low = 2,
+    .out_high = YS_NODE_MAX_OUT,
+    .kind = YS_KIND_LAYOUT,
+    .attrs = ATTRS(AXIS, GIVEN("split", SPLIT, split)),
+    .infer = ys_infer_split,
+};
+
+static const struct ys_op_rule rule_RESHAPE = {
+    .name = "Reshape",
+    UNARY,
+    .kind = YS_KIND_LAYOUT,
+    .attrs = ATTRS(GIVEN("shape", SHAPE, shape)),
+    .infer = ys_infer_reshape,
+};
+
+static const struct ys_op_rule rule_TRANSPOSE = {
+    .name = "Transpose",
+    UNARY,
+    .kind = YS_KIND_LAYOUT,
+    .attrs = ATTRS(GIVEN("perm", PERMUTATION, permutation)),
+    .infer = ys_infer_transpose,
+    .onnx = "Transpose",
+};
+
+static const struct ys_op_rule rule_MEAN = {
+    .name = "ReduceMean",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(GIVEN("axes", AXES, reduced), GIVEN("keepdims", FLAG, keepdims)),
+    .infer = ys_infer_mean,
+};
+
+static const struct ys_op_rule rule_DROPOUT = {
+    .name = "Dropout",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(REAL("ratio", ratio, SHARE_BELOW_1)),
+    .infer = ys_infer_same,
+};
+
+const struct ys_op_rule *ys_op_rule(enum ys_op op)
+{
+#define ENTRY(op) [YS_OP_##op] = &rule_##op,
+    static const struct ys_op_rule *const rules[YS_OP_COUNT] = {YS_OPS(ENTRY)};
+    YS_ASSERT((int)op >= 0 && op < YS_OP_COUNT);
+    return rules[op];
+}
+
+const char *ys_op_name(enum ys_op op)
+{
+    return ys_op_rule(op)->name;
+}
+
+size_t ys_attr_axes(const struct ys_attr *attr, const struct ys_graph *graph, const struct ys_node *node,
+                    int64_t axes[YS_MAX_RANK])
+{
+    size_t count = 0, rank = graph->values[node->in[0]].rank;
+    for (size_t i = 0; i < rank; i++)
+        if (attr->kind == YS_ATTR_PERMUTATION)
+            axes[count++] = node->permutation[i];
+        else if (node->reduced[i])
+            axes[count++] = (int64_t)i;
+    return count;
+}

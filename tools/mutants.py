@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""Spoils the kernels of every operator, one place at a time, and asks whether the operator's tests notice.
+
+    tools/mutants.py BUILD [--quick] [--jobs N] [--file NAME ...] [--list]
+
+BUILD is a build folder in which everything is built (make test does it); nothing in it or in the sources is changed. A
+mutant is one line of a kernel with one thing wrong: a sign, a comparison, a constant, a factor on one branch, a statement
+left out. It is compiled (those that do not compile are left out), linked into the program of the operators' tests
+in place of what it was made from, and the cases of the operators that the line belongs to are run. One of them must
+fail, or crash, or not end. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
+cannot be noticed. --quick: every twelfth mutant. --list: says what would be spoiled, and ends.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TIME_LIMIT_S = 30
+QUICK_STEP = 12
+
+# What is spoiled: a source of src/backend, the file that is compiled for it, and the end of its cases' names.
+REF = ("ref_f64.c", "_ref")
+SOURCES = {
+    "ref_kernels.inc": REF, "ref_pointwise.inc": REF, "ref_norm.inc": REF, "ref_pool.inc": REF, "ref_shape.inc": REF,
+    "ref_loss.inc": REF, "onednn_ops.c": ("onednn_ops.c", "_onednn"), "ref_conv.inc": REF,
+}
+# Functions that no entry of an operator names: the cases that need them, without their ends.
+CASES = {
+    "copy_run": ["flatten_*", "add_*"], "accumulate_run": ["add_*", "mul_*", "concat_*", "reads_*"], "zero_run": ["split_*"],
+    "input_run": ["normalize_*", "relu_*"],
+    "cross_entropy_run": ["loss_label_*", "gemm_*"], "nll_run": ["loss_nll*"], "squared_error_run": ["loss_squared_*"],
+    "normalized": ["normalize_*"], "statistics": ["normalize_*"], "ys_onednn_pixels_prepare": ["normalize_*"],
+    "pixels_plane": ["normalize_*"], "pixels_part": ["normalize_*"], "ys_onednn_pixels_run": ["normalize_*"],
+    "ys_onednn_scale_run": ["normalize_*"],
+    "mean_place": ["mean_*"], "ys_onednn_mean_run": ["mean_*"], "ys_onednn_spread_run": ["mean_*"],
+    "ys_onednn_dropout_run": ["dropout_*"], "ys_onednn_dropout_backward_run": ["dropout_*"],
+    "cross_entropy": ["loss_label_*", "gemm_*"], "negative_log": ["loss_nll*"], "squared_error": ["loss_squared_*"],
+    "ys_onednn_loss_run": ["loss_*"],
+}
+# Of what only a step of training shows.
+PROGRAMS = {"running_run": ("tests/test_engine_mode", ["*"])}
+OPERATORS = "tests/test_backend_operator"
+
+COMPARISONS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",)}
+SWAPS = {" + ": " - ", " - ": " + ", " * ": " / ", " / ": " * ", " += ": " -= ", " -= ": " += ", " && ": " || ", " || ": " && "}
+
+
+def mutations(line):
+    """Every spoiled form of a line of code."""
+    code, comment = (line.split("/*", 1) + [""])[:2]
+    comment = comment and "/*" + comment
+    found = []
+
+    def put(begin, end, text):
+        found.append(code[:begin] + text + code[end:] + comment)
+
+    for match in re.finditer(r"(?<= )(<=|>=|==|!=|<|>)(?= )", code):
+        for other in COMPARISONS[match.group()]:
+            put(*match.span(), other)
+    for old, new in SWAPS.items():
+        for match in re.finditer(re.escape(old), code):
+            put(*match.span(), new)
+            if old == " += ":
+                put(*match.span(), " = ")
+    for match in re.finditer(r"(?<![\w.\[])(\d+)(?![\w.\]])", "" if "memset(" in code else code):
+        put(*match.span(), str(int(match.group()) + 1))
+    for match in re.finditer(r"(?<=[(,?:=] )-(?=[\w(])|(?<=\()-(?=[\w(])|(?<=, )-(?=[\w(])|(?<=return )-(?=[\w(])", code):
+        put(*match.span(), "")
+    for match in re.finditer(r"!(?=[\w(])", code):
+        put(*match.span(), "")
+    for match in re.finditer(r"(?<=[?:] )(?=[a-z(])", code):  # one branch, by a factor
+        put(*match.span(), "3 * ")
+    statement = code.strip()
+    if re.match(r"[\w\[\]*().>-]+(\[.*?\])* [-+*/]?= .*;$|\w+\(.*\);$|memset\(.*\);$|memcpy\(.*\);$|\+\+.*;$|.*\+\+;$|continue;$", statement) \
+            and not re.match(r"(return|const|int64_t|REAL|double|struct|size_t|bool|static) ", statement):
+        found.append(code[:len(code) - len(code.lstrip())] + ";" + comment)
+    return list(dict.fromkeys(found))
+
+
+FUNCTION = re.compile(r"^(?:static |TILE_TARGET static |struct \w+ |const |inline |__attribute__\(\(always_inline\)\) )*"
+                      r"[\w *]*?\b(\w+|TILE\(\w+\))\(.*(?:\)|,)$")
+MACRO = re.compile(r"^(EACH_OF_\d|FUNCTION)\((\w+),")
+
+
+class Source:
+    """A file as lines, and which function each line of code belongs to."""
+
+    def __init__(self, name):
+        self.name = name
+        self.path = os.path.join(ROOT, "src/backend", name)
+        with open(self.path, encoding="utf-8") as file:
+            self.lines = file.read().split("\n")
+        self.function = {}  # line -> name
+        current, inside, comment, depth = None, False, False, 0  # depth: of brackets of a macro that is being used
+        for number, line in enumerate(self.lines):
+            stripped = line.strip()
+            if comment or stripped.startswith("/*"):
+                comment = "*/" not in stripped
+            elif depth > 0 or MACRO.match(line):
+                current = MACRO.match(line).group(2) if depth == 0 else current
+                depth += line.count("(") - line.count(")")
+                self.function[number] = current
+            elif stripped.startswith("#") or line.endswith("\\"):
+                continue
+            elif line.startswith("{"):
+                inside = True
+            elif line.startswith("}"):
+                current, inside = None, False
+            elif inside and current:
+                self.function[number] = current
+            elif FUNCTION.match(line):
+                current = re.sub(r"TILE\((\w+)\)", r"\1", FUNCTION.match(line).group(1))
+
+    def text(self):
+        return "\n".join(self.lines)
+
+
+def users(sources):
+    """function -> operators that need it, from the entries of ref_kernels.inc and who calls whom."""
+    text = {}
+    for source in sources.values():
+        for number, name in source.function.items():
+            text[name] = text.get(name, "") + source.lines[number] + "\n"
+    macro = {name for source in sources.values() for line in source.lines for name in re.findall(r"^FUNCTION\((\w+),", line)}
+    needs = {name: {word for word in re.findall(r"\w+", body) if word in text and word != name} for name, body in text.items()}
+    result = {}
+    table = sources["ref_kernels.inc"].text()
+    for op, entry in re.findall(r"struct ys_ref_op ref_(\w+) = \{(.*?)\};", table, re.DOTALL):
+        reached, waiting = set(), [re.sub(r"(_backward)?_run$", "", word) if re.sub(r"(_backward)?_run$", "", word) in macro else word
+                                   for word in re.findall(r"\w+_run", entry)]
+        while waiting:
+            name = waiting.pop()
+            if name not in reached:
+                reached.add(name)
+                waiting += needs.get(name, ())
+        for name in reached:
+            result.setdefault(name, set()).add(op.lower())
+    return result
+
+
+class Builder:
+    def __init__(self, build):
+        self.build = build
+
+    def command(self, target):
+        text = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "-s", target], check=True, capture_output=True,
+                              text=True).stdout
+        return shlex.split(text.strip().split("\n")[-1])
+
+    def prepare(self):
+        """How to compile each file, and to link each program."""
+        self.compiles = {}
+        for compiled, _ in set(SOURCES.values()):
+            self.compiles[compiled] = self.command("src/libys_backend.a.p/backend_%s.o" % compiled)
+        self.links = {program: self.command(program) for program in [OPERATORS] + [p for p, _ in PROGRAMS.values()]}
+
+    def make(self, folder, compiled, program):
+        """The program with the mutant that lies in `folder`; None where it does not compile."""
+        words, copy = self.compiles[compiled], os.path.join(folder, "backend", compiled)
+        place, out = words.index("-c"), os.path.join(folder, "mutant.o")
+        source = copy if os.path.exists(copy) else words[place + 1]
+        skip = {words.index(flag) + i for flag in ("-o", "-MF", "-MQ", "-c") if flag in words for i in (0, 1)}
+        kept = [w for i, w in enumerate(words) if i > 0 and i not in skip and not w.startswith(("-O", "-g", "-MD", "-Werror"))]
+        done = subprocess.run([words[0], "-I" + folder] + kept + ["-O0", "-w", "-o", out, "-c", source], cwd=self.build,
+                              capture_output=True)
+        if done.returncode:
+            return None
+        link, exe = list(self.links[program]), os.path.join(folder, "program")
+        link[link.index("-o") + 1] = exe
+        first = next(i for i, w in enumerate(link) if w.endswith(".o"))
+        link.insert(first + 1, out)
+        subprocess.run(link + ["-s"], cwd=self.build, check=True, capture_output=True)
+        return exe
+
+
+def survives(builder, source, number, text, program, patterns):
+    """None where the mutant does not compile."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "backend"))
+        lines = list(source.lines)
+        lines[number] = text
+        with open(os.path.join(folder, "backend", source.name), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines))
+        exe = builder.make(folder, SOURCES[source.name][0], program)
+        if not exe:
+            return None
+        return passes([exe] + patterns, builder.build)
+
+
+def passes(command, folder):
+    """Whether every case passes, in time; the first that does not ends it."""
+    env = dict(os.environ, YS_SOURCE_ROOT=ROOT, YARDSTICK_HOME=ROOT)
+    with subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          errors="replace") as program:
+        timer = threading.Timer(TIME_LIMIT_S, program.kill)
+        timer.start()
+        failed = any(line.startswith("not ok") for line in program.stdout)
+        program.kill() if failed else program.wait()
+        timer.cancel()
+    return not failed and program.returncode == 0
+
+
+def read_allowed():
+    allowed = {}
+    with open(os.path.join(ROOT, "tools/mutants_allowed.txt"), encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                name, old, new, reason = (part.strip() for part in line.split(" @@ "))
+                allowed[name, old, new] = reason
+    return allowed
+
+
+def plan(names):
+    sources = {name: Source(name) for name in SOURCES}
+    used = users({name: source for name, source in sources.items() if SOURCES[name] == REF})
+    for name, source in sources.items():
+        if names and name not in names:
+            continue
+        ending = SOURCES[name][1]
+        for number, function in sorted(source.function.items()):
+            program, patterns = PROGRAMS.get(function, (OPERATORS, None))
+            if patterns is None:
+                operators = CASES.get(function) or [op + "_*" for op in sorted(used.get(function, ()))] or ["*"]
+                patterns = [(op + ending).replace("**", "*") for op in operators] + ["kinks" + ending]
+            for text in mutations(source.lines[number]):
+                yield source, number, text, function, program, patterns
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--file", action="append")
+    options = parser.parse_args()
+    mutants = list(plan(options.file))
+    allowed, unused = read_allowed(), set(read_allowed())
+    if options.quick:
+        mutants = mutants[::QUICK_STEP]
+    if options.list:
+        for source, number, text, function, _, patterns in mutants:
+            print("%s:%d %s: %s\n    %s" % (source.name, number + 1, function, text.strip(), " ".join(patterns)))
+        return 0
+    builder = Builder(os.path.abspath(options.build))
+    builder.prepare()
+    counts = {None: 0, False: 0, True: 0}
+    excused = 0
+
+    def judge(mutant):
+        source, number, text, _, program, patterns = mutant
+        return mutant, survives(builder, source, number, text, program, patterns)
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for (source, number, text, _, _, _), alive in pool.map(judge, mutants):
+            key = (source.name, source.lines[number].strip(), text.strip())
+            unused.discard(key)
+            if alive and key in allowed:
+                excused += 1
+                continue
+            counts[alive] += 1
+            if alive:
+                print("FAIL: survived: %s:%d\n  - %s\n  + %s" % (source.name, number + 1, key[1], key[2]), flush=True)
+    print("%d mutants noticed, %d allowed, %d did not compile" % (counts[False], excused, counts[None]))
+    if not options.quick and not options.file:
+        for key in sorted(unused):
+            print("FAIL: tools/mutants_allowed.txt allows what nobody makes: %s" % " @@ ".join(key))
+            counts[True] += 1
+    print("%d passed, %d failed, 0 skipped" % (counts[False], counts[True]))
+    return 1 if counts[True] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
