@@ -71,9 +71,8 @@ class Box:
         """Rows of the database, read from a copy, so that nothing is changed by looking; [] where there are no tables."""
         with tempfile.TemporaryDirectory() as copy:
             for name in ("results.db", "results.db-wal", "results.db-journal"):
-                path = os.path.join(self.folder, "yardstick-results", name)
-                if os.path.exists(path):
-                    shutil.copy(path, copy)
+                with contextlib.suppress(FileNotFoundError):  # a journal comes and goes while yardstick writes
+                    shutil.copyfile(os.path.join(self.folder, "yardstick-results", name), os.path.join(copy, name))
             with contextlib.closing(sqlite3.connect(os.path.join(copy, "results.db"))) as db:
                 if not db.execute("select count(*) from sqlite_schema where name = 'run'").fetchone()[0]:
                     return []
