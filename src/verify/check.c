@@ -228,3 +228,14 @@ ys_status ys_check_all(const struct ys_reference *reference, const struct ys_fin
     ys_json_set_string(proof, "reason", reason);
     return ys_json_set_bool(proof, "lasting", true);
 }
+
+const ys_json *ys_check_of_proof(const ys_json *checks, const char *half, const char *name)
+{
+    for (size_t i = 0; i < ys_json_size(checks); i++) {
+        const ys_json *check = ys_json_at(checks, i);
+        if (strcmp(ys_json_get_text(check, "half", ""), half) == 0 &&
+            strcmp(ys_json_get_text(check, "name", ""), name) == 0)
+            return check;
+    }
+    return NULL;
+}

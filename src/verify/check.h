@@ -24,4 +24,7 @@ bool ys_check_may_be_rounding(const ys_json *proof);
  * framework or in a twin; it does not come back on other batches. */
 bool ys_check_may_be_a_flip(const ys_json *proof);
 
+/** The check of that half and name among a proof's `checks`; borrowed, NULL without one. */
+const ys_json *ys_check_of_proof(const ys_json *checks, const char *half, const char *name);
+
 #endif

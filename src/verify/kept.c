@@ -35,17 +35,6 @@ ys_status ys_kept_write(const char *path, const ys_json *proof)
     return status;
 }
 
-static const ys_json *find(const ys_json *checks, const char *half, const char *name)
-{
-    for (size_t i = 0; i < ys_json_size(checks); i++) {
-        const ys_json *check = ys_json_at(checks, i);
-        if (strcmp(ys_json_get_text(check, "half", ""), half) == 0 &&
-            strcmp(ys_json_get_text(check, "name", ""), name) == 0)
-            return check;
-    }
-    return NULL;
-}
-
 /* The bound that a check of `half` must have had; of meaning the largest. */
 static double bound_of(const ys_json *proof, const ys_json *check)
 {
@@ -81,9 +70,10 @@ static bool follows(const ys_json *proof, const ys_json *check)
 /* Whether every group that a proof has is there. */
 static bool is_whole(const ys_json *checks)
 {
-    bool meaning = find(checks, "meaning", "logits") && find(checks, "meaning", "loss");
-    return find(checks, "work", "parameters") && find(checks, "work", "initial weights") &&
-           find(checks, "work", "batches") && (meaning || find(checks, "numerics", "logits and loss"));
+    bool meaning = ys_check_of_proof(checks, "meaning", "logits") && ys_check_of_proof(checks, "meaning", "loss");
+    return ys_check_of_proof(checks, "work", "parameters") && ys_check_of_proof(checks, "work", "initial weights") &&
+           ys_check_of_proof(checks, "work", "batches") &&
+           (meaning || ys_check_of_proof(checks, "numerics", "logits and loss"));
 }
 
 /* Why the proof is not to be believed; NULL. */

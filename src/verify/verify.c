@@ -466,18 +466,6 @@ ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_r
     return status;
 }
 
-static const ys_json *find_check(const ys_json *proof, const char *half, const char *name)
-{
-    const ys_json *checks = ys_json_get(proof, "checks");
-    for (size_t i = 0; i < ys_json_size(checks); i++) {
-        const ys_json *check = ys_json_at(checks, i);
-        if (strcmp(ys_json_get_text(check, "half", ""), half) == 0 &&
-            strcmp(ys_json_get_text(check, "name", ""), name) == 0)
-            return check;
-    }
-    return NULL;
-}
-
 /* Whether it is the trial's own format in which the difference shows, or the only one there is. */
 static bool shows_in_format(const struct ys_verify_request *request, const ys_json *proof)
 {
@@ -489,8 +477,8 @@ static bool shows_in_format(const struct ys_verify_request *request, const ys_js
         meaning |= failed && strcmp(ys_json_get_text(check, "half", ""), "meaning") == 0;
         numerics |= failed && strcmp(ys_json_get_text(check, "half", ""), "numerics") == 0;
     }
-    bool in_double =
-        request->framework->has_double && (find_check(proof, "meaning", "logits") || !ys_json_size(checks));
+    bool in_double = request->framework->has_double &&
+                     (ys_check_of_proof(ys_json_get(proof, "checks"), "meaning", "logits") || !ys_json_size(checks));
     return !in_double || (numerics && !meaning);
 }
 
@@ -508,9 +496,10 @@ ys_status ys_verify_trace(struct ys_verifier *verifier, const struct ys_verify_r
         .patience_s = patience(request),
         .folder = folder,
         .in_format = shows_in_format(request, proof),
-        .forward_bound = ys_json_get_number(find_check(proof, "meaning", "logits"), "bound", YS_VERIFY_MEANING_BOUND),
-        .backward_bound =
-            ys_json_get_number(find_check(proof, "meaning", "gradients"), "bound", YS_VERIFY_MEANING_BOUND),
+        .forward_bound = ys_json_get_number(ys_check_of_proof(ys_json_get(proof, "checks"), "meaning", "logits"),
+                                            "bound", YS_VERIFY_MEANING_BOUND),
+        .backward_bound = ys_json_get_number(ys_check_of_proof(ys_json_get(proof, "checks"), "meaning", "gradients"),
+                                             "bound", YS_VERIFY_MEANING_BOUND),
     };
     ys_status status = ys_trace_make(&asked, trace);
     ys_free(folder);
