@@ -41,7 +41,7 @@ class Disturber:
     def prepared(self, scenario):
         """The scenario's folder, prepared, and the calls of its command; both made once."""
         if scenario.name not in self.traces:
-            box = scenarios.Box(os.path.join(self.folder, scenario.name))
+            box = scenarios.Box(os.path.join(self.folder, scenario.name), self.library)
             scenario.prepare(box)
             path = os.path.join(self.folder, scenario.name + ".trace")
             copy = self.copy(scenario, "whole")
@@ -56,7 +56,7 @@ class Disturber:
     def copy(self, scenario, label):
         folder = os.path.join(self.folder, "%s-%s" % (scenario.name, label))
         shutil.copytree(os.path.join(self.folder, scenario.name), folder, symlinks=True)
-        return scenarios.Box(folder)
+        return scenarios.Box(folder, self.library)
 
     def fault(self, box, at, how, trace=""):
         wanted = {"LD_PRELOAD": self.library, "YS_FAULT_PROGRAM": "yardstick", "YS_FAULT_BELOW": box.folder, "YS_FAULT_AT": str(at),
