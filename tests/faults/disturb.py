@@ -11,6 +11,7 @@ import argparse
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,7 @@ def draw(disturber, chosen, count, hows, rng):
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background jobs with it ignored, and so would their children be
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--failures", type=int, default=0)
