@@ -90,22 +90,26 @@ static double rate_of(const struct ys_schedule *schedule, double lr, int64_t k, 
     }
 }
 
-static ys_status parse(const ys_json *keys, struct ys_schedule *schedule, double *lr)
+static const char *schedule_of(const struct ys_trial_settings *keys)
 {
-    const char *text = ys_json_get_text(keys, "schedule", "constant");
+    return keys->schedule ? keys->schedule : "constant";
+}
+
+static ys_status parse(const struct ys_trial_settings *keys, struct ys_schedule *schedule, double *lr)
+{
+    const char *text = schedule_of(keys);
     ys_status status = ys_schedule_parse(text, schedule);
-    const bool trains = strcmp(ys_json_get_text(keys, "mode", "train"), "train") == 0;
-    *lr = trains ? ys_json_get_number(keys, "lr", 0) : 0;
+    *lr = keys->mode == YS_MODE_TRAIN && !isnan(keys->lr) ? keys->lr : 0;
     return status == YS_OK ? YS_OK : ys_fail_in(status, "schedule = %s", text);
 }
 
-static ys_status infinite(const ys_json *keys, int64_t step)
+static ys_status infinite(const struct ys_trial_settings *keys, int64_t step)
 {
     return ys_fail(YS_EINVAL, "schedule = %s: the learning rate is infinite from step %lld on: use a smaller factor",
-                   ys_json_get_text(keys, "schedule", "constant"), (long long)step);
+                   schedule_of(keys), (long long)step);
 }
 
-ys_status ys_schedule_check(const ys_json *keys, int64_t total)
+ys_status ys_schedule_check(const struct ys_trial_settings *keys, int64_t total)
 {
     struct ys_schedule schedule;
     double lr;
@@ -118,7 +122,7 @@ ys_status ys_schedule_check(const ys_json *keys, int64_t total)
     return YS_OK;
 }
 
-ys_status ys_schedule_fill(const ys_json *keys, int64_t total, int64_t steps, double *rates)
+ys_status ys_schedule_fill(const struct ys_trial_settings *keys, int64_t total, int64_t steps, double *rates)
 {
     struct ys_schedule schedule;
     double lr;
@@ -133,17 +137,21 @@ ys_status ys_schedule_fill(const ys_json *keys, int64_t total, int64_t steps, do
     return YS_OK;
 }
 
-ys_status ys_job_steps(const ys_json *keys, int64_t train_count, int64_t *steps)
+static int64_t number_of(int64_t value)
 {
-    int64_t batch = ys_json_get_int(keys, "batch", 0), wanted = ys_json_get_int(keys, "steps", 0);
-    int64_t requests = ys_json_get_int(keys, "requests", 0);
+    return value == YS_FIELD_NONE ? 0 : value;
+}
+
+ys_status ys_job_steps(const struct ys_trial_settings *keys, int64_t train_count, int64_t *steps)
+{
+    int64_t batch = keys->batch, wanted = number_of(keys->steps), requests = number_of(keys->requests);
     if (batch < 1 || batch > train_count)
         return ys_fail(YS_EINVAL, "batch = %lld: the data set has %lld training rows: use a batch of 1 to %lld",
                        (long long)batch, (long long)train_count, (long long)train_count);
-    if (strcmp(ys_json_get_text(keys, "mode", "train"), "infer") == 0)
+    if (keys->mode == YS_MODE_INFER)
         wanted = requests < YS_JOB_REQUEST_BATCHES ? requests : YS_JOB_REQUEST_BATCHES;
     if (wanted == 0) {
-        int64_t epochs = ys_json_get_int(keys, "epochs", 0), each = train_count / batch;
+        int64_t epochs = number_of(keys->epochs), each = train_count / batch;
         if (epochs > STEPS_LIMIT / each)
             return ys_fail(YS_EINVAL, "epochs = %lld: that is more than %d steps: use fewer epochs or a larger batch",
                            (long long)epochs, STEPS_LIMIT);

@@ -2,8 +2,8 @@
 #ifndef YS_JOB_SCHEDULE_H
 #define YS_JOB_SCHEDULE_H
 
-#include "base/json.h"
 #include "job/form.h"
+#include "job/settings.h"
 #include <stdint.h>
 
 /* With lr the job's rate and k the step, counted from 0:
@@ -36,19 +36,20 @@ ys_status ys_schedule_parse(const char *text, struct ys_schedule *schedule) YS_M
 void ys_schedule_print(const struct ys_schedule *schedule, struct ys_buf *out);
 
 /** The learning rate of each of the first `steps` steps of a run that takes `total` of them (fewer or more than
- * `steps`); `keys` is that of a trial; lr [out] has room for `steps` values. All 0 where the trial does not train.
+ * `steps`); `keys` are those of a trial; lr [out] has room for `steps` values. All 0 where the trial does not train.
  * YS_EINVAL: a rate is no longer a finite number. */
-ys_status ys_schedule_fill(const ys_json *keys, int64_t total, int64_t steps, double *lr) YS_MUST_CHECK;
+ys_status ys_schedule_fill(const struct ys_trial_settings *keys, int64_t total, int64_t steps,
+                           double *lr) YS_MUST_CHECK;
 
 /** Whether the rates of all `total` steps of a run are finite, as ys_schedule_fill() says, but without room for them.
  */
-ys_status ys_schedule_check(const ys_json *keys, int64_t total) YS_MUST_CHECK;
+ys_status ys_schedule_check(const struct ys_trial_settings *keys, int64_t total) YS_MUST_CHECK;
 
 /** The number of batches that a trial's order needs. Training: its steps, keys.steps or keys.epochs times
  * floor(train_count / keys.batch). mode = infer: keys.requests, but at most YS_JOB_REQUEST_BATCHES, since requests go
  * round the order. `train_count` is the number of training rows. YS_EINVAL: the batch is larger than the data, or more
  * than 1e9 steps or YS_ORDER_MAX_ROWS rows come out. */
-ys_status ys_job_steps(const ys_json *keys, int64_t train_count, int64_t *steps) YS_MUST_CHECK;
+ys_status ys_job_steps(const struct ys_trial_settings *keys, int64_t train_count, int64_t *steps) YS_MUST_CHECK;
 
 #define YS_JOB_REQUEST_BATCHES 1000
 

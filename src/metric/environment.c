@@ -102,7 +102,7 @@ static void add_if_several(ys_status *status, ys_json *differences, const char *
 /* One framework of one trial key is meant to be one version everywhere; frameworks differ by intent. */
 static void note_version(ys_status *status, ys_json *versions, const struct ys_metric_view_trial *trial)
 {
-    const char *framework = ys_json_get_text(ys_json_get(trial->json, "keys"), "framework", "");
+    const char *framework = trial->record->keys.framework ? trial->record->keys.framework : "";
     if (!ys_json_get(versions, framework))
         ys_put(status, versions, framework, ys_json_array());
     if (*status == YS_OK)
@@ -111,7 +111,7 @@ static void note_version(ys_status *status, ys_json *versions, const struct ys_m
 
 static void add_threads(ys_status *status, const struct ys_metric_view_trial *trial, ys_json *differences)
 {
-    int64_t asked = ys_json_get_int(ys_json_get(trial->json, "keys"), "threads", 0), opened = -1, peak = -1;
+    int64_t asked = trial->record->keys.threads, opened = -1, peak = -1;
     for (size_t i = 0; i < trial->run_count; i++) {
         int64_t said = ys_json_get_int(ys_json_get(trial->runs[i].facts, "opened"), "threads", -1);
         int64_t seen = ys_json_get_int(ys_json_get(trial->runs[i].facts, "observed"), "threads_peak", -1);
@@ -136,11 +136,9 @@ static void add_threads(ys_status *status, const struct ys_metric_view_trial *tr
     add_difference(status, differences, "threads", text, values);
 }
 
-/* What `member` of the trial's framework says, where it says anything. */
-static void note_stated(ys_status *status, ys_json *values, const struct ys_metric_view_trial *trial,
-                        const char *member)
+/* What the trial's framework says, where it says anything. */
+static void note_stated(ys_status *status, ys_json *values, const struct ys_metric_view_trial *trial, const char *said)
 {
-    const char *said = ys_json_get_text(ys_json_get(trial->json, "framework"), member, NULL);
     ys_json *entry = said ? entry_for(status, values, said) : NULL;
     if (entry)
         add_trial(status, entry, trial->id);
@@ -178,8 +176,9 @@ ys_status ys_environments_add(struct ys_environments *environment, const struct 
     note_version(&status, environment->versions, trial);
     note_aspect(&status, environment->runtimes, trial, runtime_of);
     note_aspect(&status, environment->libraries, trial, libraries_of);
-    note_stated(&status, environment->recipes, trial, "recipe");
-    note_stated(&status, environment->files, trial, "changes");
+    const struct ys_trial_framework *framework = trial->record->framework;
+    note_stated(&status, environment->recipes, trial, framework ? framework->recipe : NULL);
+    note_stated(&status, environment->files, trial, framework ? framework->changes : NULL);
     add_threads(&status, trial, environment->threads);
     return status;
 }

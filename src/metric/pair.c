@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "metric/build.h"
+#include "metric/document.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,11 +17,16 @@ static bool counts(const char *factor, bool frameworks_differ)
     return !frameworks_differ || strncmp(factor, "opt.", 4) != 0;
 }
 
-const char *ys_pair_varies(const ys_json *a, const ys_json *b)
+static const char *or_empty(const char *text)
 {
-    if (strcmp(ys_json_get_text(a, "section", ""), ys_json_get_text(b, "section", "")) != 0)
+    return text ? text : "";
+}
+
+const char *ys_pair_varies(const struct ys_trial_record *a, const struct ys_trial_record *b)
+{
+    if (strcmp(or_empty(a->section), or_empty(b->section)) != 0)
         return NULL;
-    const ys_json *of_a = ys_json_get(a, "factors"), *of_b = ys_json_get(b, "factors");
+    const ys_json *of_a = a->factors, *of_b = b->factors;
     bool frameworks = !ys_json_equal(ys_json_get(of_a, "framework"), ys_json_get(of_b, "framework"));
     const char *varies = NULL;
     int differences = 0;
@@ -90,10 +96,10 @@ static bool has_fault(const struct ys_metric_view_trial *trial, char *reason, si
     if (trial->no_work)
         snprintf(reason, size, "%s does no work", trial->id);
     else if (trial->failed == trial->counted)
-        snprintf(reason, size, "no run of %s succeeded: %s", trial->id, trial->status);
-    else if (strcmp(trial->verdict, "none") == 0)
+        snprintf(reason, size, "no run of %s succeeded: %s", trial->id, ys_run_status_name(trial->status));
+    else if (trial->verdict == YS_PROOF_NONE)
         snprintf(reason, size, "there is no proof that %s does the same work", trial->id);
-    else if (strcmp(trial->verdict, "pass") != 0 && strcmp(trial->verdict, "weak") != 0)
+    else if (trial->verdict == YS_PROOF_FAIL)
         snprintf(reason, size, "the proof that %s does the same work failed", trial->id);
     else
         return false;
@@ -105,9 +111,9 @@ static bool has_fault(const struct ys_metric_view_trial *trial, char *reason, si
 static bool is_other_work(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason,
                           size_t size)
 {
-    const ys_json *of_a = ys_json_get(a->json, "keys"), *of_b = ys_json_get(b->json, "keys");
-    const char *own_a = ys_json_get_text(of_a, "own_of", ""), *own_b = ys_json_get_text(of_b, "own_of", "");
-    const char *data_a = ys_json_get_text(of_a, "own_data", ""), *data_b = ys_json_get_text(of_b, "own_data", "");
+    const struct ys_trial_settings *of_a = &a->record->keys, *of_b = &b->record->keys;
+    const char *own_a = or_empty(of_a->own_of), *own_b = or_empty(of_b->own_of);
+    const char *data_a = or_empty(of_a->own_data), *data_b = or_empty(of_b->own_data);
     if (strcmp(own_a, own_b) == 0 && strcmp(data_a, data_b) == 0)
         return false;
     snprintf(reason, size, "different work: the defaults of %s for %s against those of %s for %s", own_a, data_a, own_b,
@@ -124,7 +130,6 @@ struct pair {
     const struct ys_metric_view_trial *a, *b;
     const char *varies;
     double margin;
-    const ys_json *texts; /* of all metrics */
 };
 
 static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found)
@@ -142,6 +147,12 @@ static ys_status judge(const struct pair *pair, int m, double margin, struct ys_
     return status;
 }
 
+/* A text that a record borrows: nobody frees it there. */
+static char *borrowed(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
 static ys_status compare_one(const struct pair *pair, int m, ys_json *comparisons)
 {
     const char *name = ys_compared[m];
@@ -154,28 +165,30 @@ static ys_status compare_one(const struct pair *pair, int m, ys_json *comparison
     YS_TRY(judge(pair, m, margin, &found));
     if (invalid)
         found = (struct ys_comparison){found.n, NAN, {false, NAN, NAN, NAN}, NAN, YS_VERDICT_INVALID, reason};
-    const ys_json *texts = ys_json_get(pair->texts, name);
-    ys_json *object = ys_json_object();
-    ys_status status = YS_OK;
-    ys_put_ref(&status, object, "metric", ys_json_get(texts, "name"));
-    ys_put_ref(&status, object, "a", ys_json_get(pair->a->json, "id"));
-    ys_put_ref(&status, object, "b", ys_json_get(pair->b->json, "id"));
-    ys_put_text(&status, object, "varies", pair->varies);
-    ys_put_text(&status, object, "scale", fraction ? "difference" : "ratio");
-    ys_put_real(&status, object, "ratio", fraction ? NAN : found.value);
-    ys_put_real(&status, object, "difference", fraction ? found.value : NAN);
-    ys_put_interval(&status, object, &found.interval, false);
-    ys_put_int(&status, object, "n", (int64_t)found.n);
-    ys_put_real(&status, object, "margin", margin);
-    ys_put_text(&status, object, "verdict", ys_verdict_name(found.verdict));
-    ys_put_real(&status, object, "resolution", found.resolution);
-    ys_put_text(&status, object, "reason", found.reason);
-    ys_put_real(&status, object, "a_value", median_of(pair->a->metrics, name));
-    ys_put_real(&status, object, "b_value", median_of(pair->b->metrics, name));
-    ys_put_ref(&status, object, "unit", ys_json_get(texts, "unit"));
-    ys_put_ref(&status, object, "better", ys_json_get(texts, "better"));
-    ys_add(&status, comparisons, object);
-    return status;
+    const struct ys_metric_info *info = ys_metric_find(name);
+    const struct ys_trial_record *a = pair->a->record, *b = pair->b->record;
+    double ends[] = {found.interval.lo, found.interval.hi};
+    const struct ys_comparison_record told = {.metric = borrowed(name),
+                                              .a = a->id,
+                                              .b = b->id,
+                                              .a_index = a->index,
+                                              .b_index = b->index,
+                                              .varies = borrowed(pair->varies),
+                                              .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
+                                              .ratio = fraction ? NAN : found.value,
+                                              .difference = fraction ? found.value : NAN,
+                                              .ci = {ends, found.interval.known ? 2 : 0},
+                                              .level = found.interval.known ? found.interval.level : NAN,
+                                              .n = (int64_t)found.n,
+                                              .margin = margin,
+                                              .verdict = (int)found.verdict,
+                                              .resolution = found.resolution,
+                                              .reason = borrowed(found.reason),
+                                              .a_value = median_of(pair->a->metrics, name),
+                                              .b_value = median_of(pair->b->metrics, name),
+                                              .unit = borrowed(info->unit),
+                                              .better = (int)info->better};
+    return ys_json_append(comparisons, ys_record_json(&ys_comparison_record, &told));
 }
 
 /* Trials that never ran are rows of their own; there is nothing to compare. A metric that neither has neither. */
@@ -209,7 +222,7 @@ struct choice {
 static ys_status choose(struct choice *choice, const char *axis, size_t one, size_t other)
 {
     size_t a = one > other ? one : other, b = one > other ? other : one;
-    const char *varies = ys_pair_varies(choice->view->trials[a].json, choice->view->trials[b].json);
+    const char *varies = ys_pair_varies(choice->view->trials[a].record, choice->view->trials[b].record);
     if (!varies || strcmp(varies, axis) != 0)
         return YS_OK;
     if (choice->count == choice->capacity) {
@@ -237,10 +250,10 @@ static int by_rest(const void *a, const void *b)
 }
 
 /* The section and all factors but `axis`, as one text; NULL without memory. */
-static char *rest_of(const ys_json *trial, const char *axis)
+static char *rest_of(const struct ys_trial_record *trial, const char *axis)
 {
     bool frameworks = strcmp(axis, "framework") == 0;
-    const ys_json *factors = ys_json_get(trial, "factors");
+    const ys_json *factors = trial->factors;
     ys_json *rest = ys_json_object();
     ys_status status = YS_OK;
     for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it)) {
@@ -248,7 +261,7 @@ static char *rest_of(const ys_json *trial, const char *axis)
         if (strcmp(factor, axis) != 0 && counts(factor, frameworks))
             ys_put_ref(&status, rest, factor, ys_json_iter_value(it));
     }
-    ys_put_text(&status, rest, "", ys_json_get_text(trial, "section", "")); /* no factor has this name */
+    ys_put_text(&status, rest, "", or_empty(trial->section)); /* no factor has this name */
     char *text = status == YS_OK ? ys_json_dump(rest, YS_JSON_SORTED) : NULL;
     ys_json_free(rest);
     return text;
@@ -295,7 +308,7 @@ static ys_status choose_along(struct choice *choice, const char *axis)
     size_t count = 0;
     ys_status status = members ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < view->trial_count; i++) {
-        char *rest = rest_of(view->trials[i].json, axis);
+        char *rest = rest_of(view->trials[i].record, axis);
         if (rest)
             members[count++] = (struct member){rest, i};
         else
@@ -329,7 +342,7 @@ static ys_status choose_pairs(struct choice *choice)
     ys_json *axes = ys_json_object(); /* {name: true} */
     ys_status status = axes ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < choice->view->trial_count; i++) {
-        const ys_json *factors = ys_json_get(choice->view->trials[i].json, "factors");
+        const ys_json *factors = choice->view->trials[i].record->factors;
         for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it))
             ys_put_bool(&status, axes, ys_json_iter_key(it), true);
     }
@@ -349,7 +362,7 @@ ys_status ys_pair_comparisons(const struct ys_view *view, bool all, ys_json **co
     ys_status status = array ? choose_pairs(&choice) : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < choice.count; i++) {
         const struct chosen *chosen = &choice.pairs[i];
-        struct pair pair = {&view->trials[chosen->a], &view->trials[chosen->b], chosen->varies, margin, view->texts};
+        struct pair pair = {&view->trials[chosen->a], &view->trials[chosen->b], chosen->varies, margin};
         status = compare_pair(&pair, array);
     }
     ys_free(choice.pairs);

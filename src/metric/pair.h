@@ -6,7 +6,7 @@
 
 /** The factor in which two trials of one section differ; NULL when they differ in none, in several, or are of two
  * sections. An option of one framework alone ("opt.pytorch.compile") does not count where the frameworks differ. */
-const char *ys_pair_varies(const ys_json *a, const ys_json *b);
+const char *ys_pair_varies(const struct ys_trial_record *a, const struct ys_trial_record *b);
 
 /** The comparisons of a study whose trials were all loaded and have their metrics: pairs that differ in `framework`
  * first, then the other factors; a is the later trial of the job, b the earlier. Trials that differ in one factor alone

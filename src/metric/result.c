@@ -7,6 +7,7 @@
 #include "metric/agreement.h"
 #include "metric/build.h"
 #include "metric/detail.h"
+#include "metric/document.h"
 #include "metric/environment.h"
 #include "metric/pair.h"
 #include "metric/trial.h"
@@ -133,13 +134,12 @@ static ys_json *harness_block(ys_status *status, const ys_json *study, const str
 static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
-    const ys_json *options = ys_json_get(trial->json, "options");
-    const ys_json *keys = ys_json_get(trial->json, "keys");
-    const char *precision = ys_json_get_text(keys, "precision", "f32");
+    const ys_json *options = trial->record->options;
+    const struct ys_trial_settings *keys = &trial->record->keys;
     char text[300];
-    if (strcmp(ys_json_get_text(keys, "compare", ""), "own") == 0) {
+    if (keys->compare == YS_COMPARE_OWN) {
         snprintf(text, sizeof text, "not the common work but the defaults of %s for %s",
-                 ys_json_get_text(keys, "own_of", "?"), ys_json_get_text(keys, "own_data", "?"));
+                 keys->own_of ? keys->own_of : "?", keys->own_data ? keys->own_data : "?");
         ys_add_text_once(status, array, text);
     }
     for (size_t r = 0; r < trial->run_count; r++) {
@@ -155,8 +155,8 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial 
         ys_free(value);
         ys_add_text_once(status, array, text);
     }
-    if (strcmp(precision, "f32") != 0) {
-        snprintf(text, sizeof text, "precision %s", precision);
+    if (keys->precision != YS_PRECISION_F32) {
+        snprintf(text, sizeof text, "precision %s", ys_name_of(&ys_precisions, keys->precision));
         ys_add_text_once(status, array, text);
     }
     return array;
@@ -165,8 +165,7 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial 
 /* Rounds in which a trial that takes part has to run: none for one that could not when the study began. */
 static int64_t planned(const struct ys_view *view, const struct ys_metric_view_trial *trial)
 {
-    bool takes_part = strcmp(ys_json_get_text(trial->json, "status", "ok"), "ok") == 0;
-    return takes_part ? ys_json_get_int(ys_json_get(view->study, "job"), "repeat", 0) : 0;
+    return ys_trial_record_can_run(trial->record) ? ys_json_get_int(ys_json_get(view->study, "job"), "repeat", 0) : 0;
 }
 
 static int64_t lacking(const struct ys_view *view, const struct ys_metric_view_trial *trial)
@@ -179,7 +178,7 @@ static int64_t lacking(const struct ys_view *view, const struct ys_metric_view_t
 static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_view *view,
                             const struct ys_metric_view_trial *trial)
 {
-    const ys_json *given_up = ys_json_get(trial->json, "given_up");
+    const struct ys_trial_given_up *given_up = trial->record->given_up;
     size_t most = 0;
     char text[300];
     for (size_t i = 0; i < ys_json_size(view->rounds); i++)
@@ -187,7 +186,8 @@ static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_v
     if (!lacking(view, trial) || (trial->counted >= most && !given_up))
         return;
     snprintf(text, sizeof text, "%lld of %lld rounds have no run of it%s%s", (long long)lacking(view, trial),
-             (long long)planned(view, trial), given_up ? ": it " : "", ys_json_get_text(given_up, "reason", ""));
+             (long long)planned(view, trial), given_up ? ": it " : "",
+             given_up && given_up->reason ? given_up->reason : "");
     ys_add_text_once(status, array, text);
 }
 
@@ -215,7 +215,7 @@ static ys_json *warnings(ys_status *status, const struct ys_view *view, const st
 
 static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial *trial)
 {
-    const ys_json *proof = ys_json_get(trial->json, "proof");
+    const ys_json *proof = trial->record->proof;
     ys_json *object = ys_json_object();
     if (ys_json_type_of(proof) == YS_JSON_OBJECT) {
         ys_put_ref(status, object, "verdict", NULL);
@@ -229,19 +229,24 @@ static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial
     return object;
 }
 
-static void put_ending(ys_status *status, ys_json *object, const struct ys_metric_view_trial *trial)
+/* A text that a record borrows: nobody frees it there. */
+static char *borrowed(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
+static void tell_ending(const struct ys_metric_view_trial *trial, struct ys_result_trial *told)
 {
     const ys_json *failure = trial->failure ? trial->failure->facts : NULL;
-    const char *reason =
-        failure ? ys_json_get_text(failure, "message", NULL) : ys_json_get_text(trial->json, "reason", NULL);
+    const char *reason = failure ? ys_json_get_text(failure, "message", NULL) : trial->record->reason;
     if (!reason && trial->counted == 0)
         reason = "no run of it was finished";
-    ys_put_text(status, object, "status", trial->status);
-    ys_put_ref(status, object, "stage", ys_json_get(failure, "stage"));
-    ys_put_text(status, object, "reason", reason);
-    ys_put_ref(status, object, "command", ys_json_get(trial->json, "command"));
-    ys_put_int(status, object, "runs", (int64_t)trial->counted);
-    ys_put_int(status, object, "failed", (int64_t)trial->failed);
+    told->status = (int)trial->status;
+    told->stage = borrowed(ys_json_get_text(failure, "stage", NULL));
+    told->reason = borrowed(reason);
+    told->command = trial->record->command;
+    told->runs = (int64_t)trial->counted;
+    told->failed = (int64_t)trial->failed;
 }
 
 /* A document under way: trials are read, told and let go one after the other. */
@@ -255,37 +260,42 @@ struct building {
     struct ys_environments environment;
 };
 
-static ys_status put_runs(struct building *building, const struct ys_metric_view_trial *trial, ys_json *object)
+/* Borrows all but the parts that tell_parts() makes. */
+static struct ys_result_trial tell_plainly(const struct building *building, const struct ys_metric_view_trial *trial)
 {
-    ys_json *runs = NULL;
-    if (!building->with_runs)
-        return YS_OK;
-    YS_TRY(ys_detail_runs(building->store, trial, &building->choice, &runs));
-    return ys_json_set(object, "runs_detail", runs);
+    const struct ys_trial_record *record = trial->record;
+    struct ys_result_trial told = {.id = record->id,
+                                   .index = record->index,
+                                   .trial_id = record->trial_id,
+                                   .section = record->section,
+                                   .factors = record->factors,
+                                   .framework = record->framework,
+                                   .runs_planned = planned(&building->view, trial),
+                                   .runs_lacking = lacking(&building->view, trial),
+                                   .metrics = trial->metrics,
+                                   .keys = record->keys,
+                                   .options = record->options,
+                                   .env = record->env};
+    tell_ending(trial, &told);
+    return told;
 }
 
 static ys_status tell_trial(struct building *building, struct ys_metric_view_trial *trial)
 {
-    static const char *const copied[] = {"id", "trial_id", "section", "factors", "framework"};
-    static const char *const settings[] = {"keys", "options", "env"};
     YS_TRY(ys_trial_metrics(&building->view, trial, &trial->metrics));
-    ys_json *object = ys_json_object();
+    struct ys_result_trial told = tell_plainly(building, trial);
     ys_status status = YS_OK;
-    for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
-        ys_put_ref(&status, object, copied[i], ys_json_get(trial->json, copied[i]));
-    put_ending(&status, object, trial);
-    ys_put_int(&status, object, "runs_planned", planned(&building->view, trial));
-    ys_put_int(&status, object, "runs_lacking", lacking(&building->view, trial));
-    ys_put(&status, object, "deviations", deviations(&status, trial));
-    ys_put(&status, object, "warnings", warnings(&status, &building->view, trial));
-    ys_put(&status, object, "proof", proof_block(&status, trial));
-    ys_put_ref(&status, object, "metrics", trial->metrics);
-    ys_put(&status, object, "agreement", ys_agreement_block(&status, trial));
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
-        ys_put_ref(&status, object, settings[i], ys_json_get(trial->json, settings[i]));
+    told.deviations = deviations(&status, trial);
+    told.warnings = warnings(&status, &building->view, trial);
+    told.proof = proof_block(&status, trial);
+    told.agreement = ys_agreement_block(&status, trial);
+    if (status == YS_OK && building->with_runs)
+        status = ys_detail_runs(building->store, trial, &building->choice, &told.runs_detail);
     if (status == YS_OK)
-        status = put_runs(building, trial, object);
-    ys_add(&status, building->trials, object);
+        ys_add(&status, building->trials, ys_record_json(&ys_result_trial_record, &told));
+    ys_json *const made[] = {told.deviations, told.warnings, told.proof, told.agreement, told.runs_detail};
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        ys_json_free(made[i]);
     return status;
 }
 
@@ -318,7 +328,7 @@ static struct ys_detail_choice choose_runs(const struct ys_view *view, unsigned 
 {
     size_t running = 0;
     for (size_t i = 0; i < view->trial_count; i++)
-        running += strcmp(ys_json_get_text(view->trials[i].json, "status", "ok"), "ok") == 0;
+        running += ys_trial_record_can_run(view->trials[i].record);
     size_t trials = running < YS_RESULT_DRAWN_TRIALS ? running : YS_RESULT_DRAWN_TRIALS;
     return (struct ys_detail_choice){.all = flags & YS_RESULT_RUNS,
                                      .trials = trials,

@@ -48,10 +48,10 @@ static ys_json *unknown(ys_status *status, const struct ys_metric_view_trial *tr
     char text[200];
     const char *reason = all->reason;
     if (trial->counted == 0) {
-        snprintf(text, sizeof text, "no run: %s", trial->status);
+        snprintf(text, sizeof text, "no run: %s", ys_run_status_name(trial->status));
         reason = text;
     } else if (trial->counted == trial->failed) {
-        snprintf(text, sizeof text, "no run succeeded: %s", trial->status);
+        snprintf(text, sizeof text, "no run succeeded: %s", ys_run_status_name(trial->status));
         reason = text;
     }
     ys_json *object = ys_json_object();

@@ -14,6 +14,7 @@ struct ys_metric_view_run {
     const ys_json *metrics;
     int64_t id, round;
     int attempt;
+    enum ys_run_status status;
     bool ok;
     bool counted; /* of the highest attempt in its round that was not cancelled: what the trial's own figures are made
                      of */
@@ -23,20 +24,21 @@ struct ys_metric_view_run {
 };
 
 struct ys_metric_view_trial {
-    const ys_json *json; /* borrowed from the view's `trials` */
-    const char *id, *verdict;
+    const struct ys_trial_record *record; /* borrowed from the view's `records` */
+    const char *id;
+    enum ys_proof_verdict verdict;
     ys_json *runs_json;                       /* NULL while the trial is not loaded */
     struct ys_metric_view_run *runs;          /* by round, then attempt */
     size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */
-    const char *status;                       /* of the trial; borrowed from `json` or `status_json` */
-    ys_json *status_json;                     /* outlives runs_json; NULL */
+    enum ys_run_status status;                /* of the trial */
     const struct ys_metric_view_run *failure; /* an example of it; NULL */
     bool no_work;
     ys_json *metrics; /* of ys_trial_metrics(); NULL before it was computed */
 };
 
 struct ys_view {
-    ys_json *study, *host, *trials_json, *rounds;
+    ys_json *study, *host, *rounds;
+    struct ys_trial_records records;
     ys_json *texts; /* of ys_metric_infos(): {name: {name, unit, method, scope, source, better}}, to be shared by the
                        thousands of objects that have them */
     struct ys_metric_view_trial *trials;
@@ -56,7 +58,8 @@ void ys_metric_view_trial_unload(struct ys_metric_view_trial *trial);
 ys_status ys_metric_view_match(struct ys_view *view) YS_MUST_CHECK;
 
 /** `trial` with what the study knows of its model added as `work`, so that a run's metrics can be computed. */
-ys_status ys_metric_view_with_work(const ys_json *study, const ys_json *trial, ys_json **with_work) YS_MUST_CHECK;
+ys_status ys_metric_view_with_work(const ys_json *study, const struct ys_trial_record *trial,
+                                   ys_json **with_work) YS_MUST_CHECK;
 
 /** The value of metric `name` in a run; NaN when it has none. */
 double ys_metric_view_value(const struct ys_metric_view_run *run, const char *name);

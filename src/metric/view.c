@@ -9,17 +9,17 @@
 #include <string.h>
 
 #define VERSION_MEMBER "metrics_version" /* beside the metrics of a run, with the version they were computed by */
-#define MAX_ENDINGS    32                /* more than there are statuses of a run */
 
-ys_status ys_metric_view_with_work(const ys_json *study, const ys_json *trial, ys_json **with_work)
+ys_status ys_metric_view_with_work(const ys_json *study, const struct ys_trial_record *trial, ys_json **with_work)
 {
-    ys_json *copy = ys_json_object();
-    ys_status status = copy ? ys_json_merge(copy, trial) : ys_out_of_memory();
-    const ys_json *keys = ys_json_get(trial, "keys"), *works = ys_json_get(study, "model_info");
-    for (size_t i = 0; status == YS_OK && !ys_json_get(copy, "work") && i < ys_json_size(works); i++) {
+    ys_json *copy = ys_trial_record_json(trial);
+    ys_status status = copy ? YS_OK : ys_out_of_memory();
+    const struct ys_trial_settings *keys = &trial->keys;
+    const ys_json *works = ys_json_get(study, "model_info");
+    for (size_t i = 0; status == YS_OK && keys->model && keys->data && i < ys_json_size(works); i++) {
         const ys_json *work = ys_json_at(works, i);
-        if (strcmp(ys_json_get_text(work, "model", ""), ys_json_get_text(keys, "model", "?")) == 0 &&
-            strcmp(ys_json_get_text(work, "data", ""), ys_json_get_text(keys, "data", "?")) == 0)
+        if (strcmp(ys_json_get_text(work, "model", ""), keys->model) == 0 &&
+            strcmp(ys_json_get_text(work, "data", ""), keys->data) == 0)
             ys_put_ref(&status, copy, "work", work);
     }
     return ys_built(status, copy, with_work);
@@ -37,7 +37,8 @@ static bool is_current(const ys_json *metrics)
 }
 
 /* Metrics that were stored, unless they are of another version, or else computed now. */
-static ys_status fill_metrics(struct ys_store *store, const ys_json *study, const ys_json *trial, ys_json *run)
+static ys_status fill_metrics(struct ys_store *store, const ys_json *study, const struct ys_trial_record *trial,
+                              ys_json *run)
 {
     if (is_current(ys_json_get(run, "metrics"))) {
         ys_json_remove(ys_json_get(run, "metrics"), VERSION_MEMBER);
@@ -57,49 +58,33 @@ static ys_status fill_metrics(struct ys_store *store, const ys_json *study, cons
 }
 
 struct ending {
-    const ys_json *word;
     size_t count;
     const struct ys_metric_view_run *first;
 };
 
-/* The entry of `run`'s status among `endings`, which has room for more of them than there are words. */
-static struct ending *ending_of(struct ending *endings, size_t *count, const struct ys_metric_view_run *run)
-{
-    const ys_json *word = ys_json_get(run->json, "status");
-    for (size_t i = 0; i < *count; i++) {
-        if (ys_json_equal(endings[i].word, word))
-            return &endings[i];
-    }
-    if (*count == MAX_ENDINGS)
-        return NULL;
-    endings[*count] = (struct ending){.word = word, .first = run};
-    return &endings[(*count)++];
-}
-
 /* The status of most failures, ties going to the earlier; "ok" without any. */
 static void find_status(struct ys_metric_view_trial *trial)
 {
-    struct ending endings[MAX_ENDINGS];
+    struct ending endings[YS_RUN_CANCELLED + 1] = {{0}};
     const struct ending *most = NULL;
-    size_t count = 0;
-    trial->status = ys_json_get_text(trial->json, "status", NULL);
-    if (trial->counted == 0 && (!trial->status || strcmp(trial->status, "ok") == 0))
-        trial->status = "cancelled";
+    bool can_run = ys_trial_record_can_run(trial->record);
+    trial->status = can_run ? YS_RUN_CANCELLED : (enum ys_run_status)trial->record->status;
     if (trial->counted == 0)
         return;
-    trial->status = "ok";
+    trial->status = YS_RUN_OK;
     for (size_t i = 0; i < trial->run_count; i++) {
         const struct ys_metric_view_run *run = &trial->runs[i];
-        struct ending *ending = run->counted && !run->ok ? ending_of(endings, &count, run) : NULL;
-        if (ending)
-            ending->count++;
+        struct ending *ending = &endings[run->status];
+        if (!run->counted || run->ok)
+            continue;
+        if (ending->count++ == 0)
+            ending->first = run;
+        bool is_more = !most || ending->count > most->count;
+        most = is_more || (ending->count == most->count && ending->first < most->first) ? ending : most;
     }
-    for (size_t i = 0; i < count; i++)
-        most = !most || endings[i].count > most->count ? &endings[i] : most;
     if (!most)
         return;
-    trial->status_json = ys_json_copy(most->word);
-    trial->status = ys_json_text(trial->status_json, NULL);
+    trial->status = most->first->status;
     trial->failure = most->first;
 }
 
@@ -109,7 +94,7 @@ static void count_runs(struct ys_metric_view_trial *trial)
     struct ys_metric_view_run *last = NULL;
     for (size_t i = 0; i < trial->run_count; i++) {
         struct ys_metric_view_run *run = &trial->runs[i];
-        if (strcmp(ys_json_get_text(run->json, "status", ""), "cancelled") == 0)
+        if (run->status == YS_RUN_CANCELLED)
             continue;
         if (last && last->round == run->round)
             last->counted = false;
@@ -130,7 +115,9 @@ static void read_run(ys_json *json, struct ys_metric_view_run *run)
     run->id = ys_json_get_int(json, "run_id", 0);
     run->round = ys_json_get_int(json, "round", 0);
     run->attempt = (int)ys_json_get_int(json, "attempt", 0);
-    run->ok = strcmp(ys_json_get_text(json, "status", ""), "ok") == 0;
+    int found = ys_name_find(&ys_run_statuses, ys_json_get_text(json, "status", NULL));
+    run->status = found == YS_NAME_NONE ? YS_RUN_PROTOCOL_ERROR : (enum ys_run_status)found;
+    run->ok = run->status == YS_RUN_OK;
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
 }
@@ -138,14 +125,14 @@ static void read_run(ys_json *json, struct ys_metric_view_run *run)
 ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_view *view,
                                     struct ys_metric_view_trial *trial)
 {
-    YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial->json, "trial_id", 0), &trial->runs_json));
+    YS_TRY(ys_store_runs_get(store, trial->record->trial_id, &trial->runs_json));
     size_t count = ys_json_size(trial->runs_json);
     trial->runs = ys_alloc(count, sizeof *trial->runs);
     if (!trial->runs)
         return ys_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         ys_json *json = ys_json_at(trial->runs_json, i);
-        ys_status filled = fill_metrics(store, view->study, trial->json, json);
+        ys_status filled = fill_metrics(store, view->study, trial->record, json);
         if (filled == YS_EFORMAT) /* of which no numbers can be had; the store has warned of it */
             continue;
         YS_TRY(filled);
@@ -155,7 +142,7 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_view
     }
     count_runs(trial);
     find_status(trial);
-    return trial->status ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 void ys_metric_view_trial_unload(struct ys_metric_view_trial *trial)
@@ -238,12 +225,12 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
     if (status == YS_OK)
         status = ys_store_host_get(store, study_id, &loaded.host);
     if (status == YS_OK)
-        status = ys_store_trials_get(store, study_id, &loaded.trials_json);
+        status = ys_store_trials_load(store, study_id, &loaded.records);
     if (status == YS_OK)
         status = ys_store_rounds(store, study_id, &loaded.rounds);
     if (status == YS_OK)
         status = share_texts(&loaded.texts);
-    size_t count = ys_json_size(loaded.trials_json);
+    size_t count = loaded.records.count;
     int64_t planned = ys_json_get_int(loaded.study, "trials_planned", (int64_t)count);
     if (status == YS_OK && planned != (int64_t)count)
         ys_log_warn("study %lld holds %zu of its %lld trials: it was stopped while they were stored; run it again",
@@ -252,9 +239,9 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
         status = ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < count; i++) {
         struct ys_metric_view_trial *trial = &loaded.trials[loaded.trial_count++];
-        trial->json = ys_json_at(loaded.trials_json, i);
-        trial->id = ys_json_get_text(trial->json, "id", "");
-        trial->verdict = ys_json_get_text(ys_json_get(trial->json, "proof"), "verdict", "none");
+        trial->record = &loaded.records.items[i];
+        trial->id = trial->record->id;
+        trial->verdict = ys_trial_record_verdict(trial->record);
     }
     if (status == YS_OK)
         *view = loaded;
@@ -267,14 +254,13 @@ void ys_metric_view_fini(struct ys_view *view)
 {
     for (size_t i = 0; i < view->trial_count; i++) {
         ys_json_free(view->trials[i].runs_json);
-        ys_json_free(view->trials[i].status_json);
         ys_json_free(view->trials[i].metrics);
         ys_free(view->trials[i].runs);
     }
     ys_free(view->trials);
     ys_json_free(view->study);
     ys_json_free(view->host);
-    ys_json_free(view->trials_json);
+    ys_trial_records_fini(&view->records);
     ys_json_free(view->rounds);
     ys_json_free(view->texts);
     memset(view, 0, sizeof *view);
@@ -303,10 +289,10 @@ static ys_status recompute_run(struct ys_store *store, const ys_json *trial, con
     return status;
 }
 
-static ys_status recompute_trial(struct ys_store *store, const ys_json *study, const ys_json *trial)
+static ys_status recompute_trial(struct ys_store *store, const ys_json *study, const struct ys_trial_record *trial)
 {
     ys_json *runs = NULL, *with_work = NULL;
-    YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial, "trial_id", 0), &runs));
+    YS_TRY(ys_store_runs_get(store, trial->trial_id, &runs));
     ys_status status = ys_metric_view_with_work(study, trial, &with_work);
     for (size_t i = 0; status == YS_OK && i < ys_json_size(runs); i++)
         status = recompute_run(store, with_work, ys_json_at(runs, i));
@@ -317,12 +303,13 @@ static ys_status recompute_trial(struct ys_store *store, const ys_json *study, c
 
 ys_status ys_metric_recompute(struct ys_store *store, int64_t study_id)
 {
-    ys_json *study = NULL, *trials = NULL;
+    ys_json *study = NULL;
+    struct ys_trial_records trials = {0};
     YS_TRY(ys_store_study_get(store, study_id, &study));
-    ys_status status = ys_store_trials_get(store, study_id, &trials);
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(trials); i++)
-        status = recompute_trial(store, study, ys_json_at(trials, i));
-    ys_json_free(trials);
+    ys_status status = ys_store_trials_load(store, study_id, &trials);
+    for (size_t i = 0; status == YS_OK && i < trials.count; i++)
+        status = recompute_trial(store, study, &trials.items[i]);
+    ys_trial_records_fini(&trials);
     ys_json_free(study);
     return status;
 }

@@ -4,16 +4,20 @@
 
 #include <math.h>
 
+static const char *const better_words[] = {"higher", "lower", "neither"};
+const struct ys_names ys_betters = YS_NAMES("better", better_words);
+
+static const char *const verdict_words[] = {"better", "worse", "same", "unclear", "invalid"};
+const struct ys_names ys_verdicts = YS_NAMES("verdict", verdict_words);
+
 const char *ys_better_name(enum ys_better better)
 {
-    static const char *const names[] = {"higher", "lower", "neither"};
-    return names[better];
+    return ys_name_of(&ys_betters, (int)better);
 }
 
 const char *ys_verdict_name(enum ys_verdict verdict)
 {
-    static const char *const names[] = {"better", "worse", "same", "unclear", "invalid"};
-    return names[verdict];
+    return ys_name_of(&ys_verdicts, (int)verdict);
 }
 
 /* The band [low, high] counts as the same. */

@@ -5,13 +5,16 @@
 #ifndef YS_STAT_COMPARE_H
 #define YS_STAT_COMPARE_H
 
+#include "base/record.h"
 #include "stat/summary.h"
 
 enum ys_better { YS_BETTER_HIGHER, YS_BETTER_LOWER, YS_BETTER_NEITHER };
-const char *ys_better_name(enum ys_better better); /* "higher", "lower", "neither" */
+extern const struct ys_names ys_betters;           /* "higher", "lower", "neither" */
+const char *ys_better_name(enum ys_better better); /* the same */
 
 enum ys_verdict { YS_VERDICT_BETTER, YS_VERDICT_WORSE, YS_VERDICT_SAME, YS_VERDICT_UNCLEAR, YS_VERDICT_INVALID };
-const char *ys_verdict_name(enum ys_verdict verdict); /* "better", "worse", "same", "unclear", "invalid" */
+extern const struct ys_names ys_verdicts;             /* "better", "worse", "same", "unclear", "invalid" */
+const char *ys_verdict_name(enum ys_verdict verdict); /* the same */
 
 struct ys_comparison {
     size_t n;                    /* rounds */

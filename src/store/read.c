@@ -163,6 +163,15 @@ ys_status ys_store_trials_get(struct ys_store *store, int64_t study_id, ys_json 
     return ys_db_collect(store, statement, read_trial, trials);
 }
 
+ys_status ys_store_trials_load(struct ys_store *store, int64_t study_id, struct ys_trial_records *trials)
+{
+    ys_json *stored;
+    YS_TRY(ys_store_trials_get(store, study_id, &stored));
+    ys_status status = ys_trial_records_read(stored, store->path, trials);
+    ys_json_free(stored);
+    return status;
+}
+
 /* *damaged: one of them is not as it was stored; what is in `metrics` then is of no use. */
 static ys_status read_metrics(struct ys_store *store, sqlite3_stmt *statement, ys_json *metrics, bool *damaged)
 {

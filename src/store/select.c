@@ -73,18 +73,16 @@ static ys_status no_study(struct ys_store *store, const char *word)
 
 static ys_status no_trial(struct ys_store *store, int64_t study_id, const char *word)
 {
-    ys_json *trials;
-    YS_TRY(ys_store_trials_get(store, study_id, &trials));
+    struct ys_trial_records trials;
+    YS_TRY(ys_store_trials_load(store, study_id, &trials));
     struct ys_buf names = {0};
-    for (size_t i = 0; i < ys_json_size(trials) && i < 8; i++) {
-        const ys_json *trial = ys_json_at(trials, i);
-        ys_buf_printf(&names, "%s%lld (%s)", names.size ? ", " : "", (long long)ys_json_get_int(trial, "index", 0),
-                      ys_json_get_text(trial, "id", ""));
-    }
+    for (size_t i = 0; i < trials.count && i < 8; i++)
+        ys_buf_printf(&names, "%s%lld (%s)", names.size ? ", " : "", (long long)trials.items[i].index,
+                      trials.items[i].id);
     ys_status status = ys_fail(YS_ENOTFOUND, "study %lld has no trial `%s`; of its %zu: %s", (long long)study_id, word,
-                               ys_json_size(trials), ys_buf_text(&names));
+                               trials.count, ys_buf_text(&names));
     ys_buf_free(&names);
-    ys_json_free(trials);
+    ys_trial_records_fini(&trials);
     return status;
 }
 

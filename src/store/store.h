@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "base/working.h"
 #include "stat/series.h"
+#include "store/trial.h"
 #include <stdint.h>
 
 #define YS_STORE_VERSION 2 /* of the tables: PRAGMA user_version */
@@ -61,9 +62,9 @@ ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, const cha
 ys_status ys_store_study_resume(struct ys_store *store, int64_t study_id) YS_MUST_CHECK;
 /** The machine, as {…}; replaces what was there. */
 ys_status ys_store_host_put(struct ys_store *store, int64_t study_id, const ys_json *host) YS_MUST_CHECK;
-/** `trial` holds at least `id` and `index`. A trial of that id is replaced, keeping its runs: *trial_id stays the same.
- */
-ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const ys_json *trial,
+/** A trial of that name is replaced, keeping its runs: *trial_id stays the same. Number and proof of `trial` are not
+ * looked at. */
+ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const struct ys_trial_record *trial,
                              int64_t *trial_id) YS_MUST_CHECK;
 /** Notes in the trial, as `given_up` {round, reason}, that it is not tried again after `round`. */
 ys_status ys_store_trial_give_up(struct ys_store *store, int64_t trial_id, int64_t round,
@@ -91,8 +92,10 @@ ys_status ys_store_studies(struct ys_store *store, ys_json **studies) YS_MUST_CH
 ys_status ys_store_study_get(struct ys_store *store, int64_t study_id, ys_json **study) YS_MUST_CHECK;
 /** null when none was stored. */
 ys_status ys_store_host_get(struct ys_store *store, int64_t study_id, ys_json **host) YS_MUST_CHECK;
-/** In job order, each as it was put, with `trial_id` and `proof` (null without one). */
+/** In job order, as they are stored, with `trial_id` and `proof` (null without one). */
 ys_status ys_store_trials_get(struct ys_store *store, int64_t study_id, ys_json **trials) YS_MUST_CHECK;
+/** The same as structs. */
+ys_status ys_store_trials_load(struct ys_store *store, int64_t study_id, struct ys_trial_records *trials) YS_MUST_CHECK;
 /** By round, then attempt: [{run_id, round, attempt, status, facts, metrics}]; metrics is {} when none were stored. */
 ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **runs) YS_MUST_CHECK;
 /** Adds the run's series to `series`, which is empty. On failure it is emptied again. */

@@ -194,37 +194,49 @@ ys_status ys_store_host_put(struct ys_store *store, int64_t study_id, const ys_j
                    "INSERT INTO host (study_id, doc, sum) VALUES (?1, ?2, row_sum('host', ?1, ?2))", NULL, host);
 }
 
-static ys_status put_trial(struct ys_store *store, int64_t study_id, const ys_json *trial, const char *text,
-                           int64_t *trial_id)
+static ys_status put_trial(struct ys_store *store, int64_t study_id, const struct ys_trial_record *trial,
+                           const char *text, int64_t *trial_id)
 {
-    const char *name = ys_json_get_text(trial, "id", "");
-    int64_t position = ys_json_get_int(trial, "index", 0), id = 0;
+    int64_t id = 0;
     sqlite3_stmt *statement;
     YS_TRY(ys_row_require(store, YS_ROW_STUDY, study_id));
-    YS_TRY(
-        ys_db_prepare(store, &statement, "SELECT id FROM trial WHERE study_id = ? AND name = ?", "it", study_id, name));
+    YS_TRY(ys_db_prepare(store, &statement, "SELECT id FROM trial WHERE study_id = ? AND name = ?", "it", study_id,
+                         trial->id));
     ys_status status = first_int(store, statement, 0, &id);
     ys_db_finish(statement);
     YS_TRY(status);
     if (id) {
         YS_TRY(ys_row_require(store, YS_ROW_TRIAL, id));
-        YS_TRY(ys_db_run(store, "UPDATE trial SET position = ?, doc = ? WHERE id = ?", "iti", position, text, id));
+        YS_TRY(ys_db_run(store, "UPDATE trial SET position = ?, doc = ? WHERE id = ?", "iti", trial->index, text, id));
     } else {
         YS_TRY(ys_db_run(store, "INSERT INTO trial (study_id, position, name, doc) VALUES (?, ?, ?, ?)", "iitt",
-                         study_id, position, name, text));
+                         study_id, trial->index, trial->id, text));
         YS_TRY(ys_row_seal(store, YS_ROW_STUDY, study_id, 1));
     }
     *trial_id = id ? id : sqlite3_last_insert_rowid(store->db);
     return ys_row_seal(store, YS_ROW_TRIAL, *trial_id, 0);
 }
 
-ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const ys_json *trial, int64_t *trial_id)
+/* What a table of its own has, or the row itself, is left out. */
+static ys_status dump_trial(const struct ys_trial_record *trial, char **text)
+{
+    struct ys_trial_record plain = *trial; /* borrows */
+    plain.trial_id = YS_FIELD_NONE;
+    plain.proof = NULL;
+    ys_json *doc = ys_trial_record_json(&plain);
+    ys_status status = doc ? ys_db_dump(doc, text) : ys_out_of_memory();
+    ys_json_free(doc);
+    return status;
+}
+
+ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const struct ys_trial_record *trial,
+                             int64_t *trial_id)
 {
     char *text;
     int64_t id = 0;
-    if (!ys_json_get_text(trial, "id", NULL))
+    if (!trial->id)
         return ys_fail(YS_EINTERNAL, "a trial without an id cannot be stored");
-    YS_TRY(ys_db_dump(trial, &text));
+    YS_TRY(dump_trial(trial, &text));
     ys_status status = ys_db_begin(store);
     if (status == YS_OK)
         status = ys_db_end(store, put_trial(store, study_id, trial, text, &id));
@@ -234,35 +246,15 @@ ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const ys_
     return status;
 }
 
-/* The stored document of the trial with `given_up` in it, as text. */
-static ys_status given_up_doc(struct ys_store *store, int64_t trial_id, int64_t round, const char *reason, char **text)
-{
-    sqlite3_stmt *statement;
-    ys_json *doc = NULL, *given_up = ys_json_object();
-    bool more = false;
-    ys_status status = ys_db_prepare(store, &statement, "SELECT doc FROM trial WHERE id = ?", "i", trial_id);
-    if (status == YS_OK)
-        status = ys_db_step(store, statement, &more);
-    if (status == YS_OK && more)
-        status = ys_db_json(store, statement, 0, &doc);
-    ys_db_finish(statement);
-    ys_json_set_int(given_up, "round", round);
-    ys_json_set_string(given_up, "reason", reason);
-    ys_status set = ys_json_set(doc, "given_up", given_up);
-    if (status == YS_OK)
-        status = set == YS_OK ? ys_db_dump(doc, text) : set;
-    ys_json_free(doc);
-    return status;
-}
-
+/* The rest of the document stays as it was put. */
 static ys_status give_up(struct ys_store *store, int64_t trial_id, int64_t round, const char *reason)
 {
-    char *text;
     YS_TRY(ys_row_require(store, YS_ROW_TRIAL, trial_id));
-    YS_TRY(given_up_doc(store, trial_id, round, reason, &text));
-    ys_status status = ys_db_run(store, "UPDATE trial SET doc = ? WHERE id = ?", "ti", text, trial_id);
-    ys_free(text);
-    return status == YS_OK ? ys_row_seal(store, YS_ROW_TRIAL, trial_id, 0) : status;
+    YS_TRY(ys_db_run(store,
+                     "UPDATE trial SET doc = json_set(doc, '$.given_up', json_object('round', ?, 'reason', ?)) "
+                     "WHERE id = ?",
+                     "iti", round, reason, trial_id));
+    return ys_row_seal(store, YS_ROW_TRIAL, trial_id, 0);
 }
 
 ys_status ys_store_trial_give_up(struct ys_store *store, int64_t trial_id, int64_t round, const char *reason)

@@ -254,7 +254,7 @@ static ys_status name_files(struct ys_agreement *agreement, const char *folder)
 static ys_status fill_all(const struct asking *asking, const struct ys_graph *graph, const char *folder)
 {
     const struct ys_agreement *agreement = asking->agreement;
-    int64_t batch = ys_json_integer(ys_trial_key(asking->trial, "batch"), 1);
+    int64_t batch = asking->trial->record.keys.batch;
     struct ys_tap tap = {0};
     YS_TRY(write_order(agreement->order_path, agreement->rows, batch, agreement->batches));
     YS_TRY(fill_logits(asking, graph, folder));
@@ -271,7 +271,7 @@ static ys_status fill(void *context, const char *folder)
     struct ys_graph *graph = NULL;
     asking.agreement = &here;
     here.files = (struct ys_shelf_item){0}; /* what is being made */
-    ys_progress("%s: asking the built-in engine and the oracle", ys_json_get_text(asking.trial->json, "id", ""));
+    ys_progress("%s: asking the built-in engine and the oracle", asking.trial->record.id);
     ys_status status = name_files(&here, folder);
     if (status == YS_OK)
         status = ys_graph_read(asking.work->graph_path, &graph);
@@ -291,10 +291,9 @@ static ys_status fill(void *context, const char *folder)
 static ys_status key_of(const struct asking *asking, char key[YS_SHA256_TEXT])
 {
     const struct ys_agreement *agreement = asking->agreement;
-    char *all =
-        ys_format("agreement %d|%s|%s|%lld|%lld|%s", AGREEMENT_VERSION, agreement->taught.key,
-                  asking->trial->data->test_hash, (long long)agreement->rows,
-                  (long long)ys_json_integer(ys_trial_key(asking->trial, "batch"), 1), asking->study->oracle->closure);
+    char *all = ys_format("agreement %d|%s|%s|%lld|%lld|%s", AGREEMENT_VERSION, agreement->taught.key,
+                          asking->trial->data->test_hash, (long long)agreement->rows,
+                          (long long)asking->trial->record.keys.batch, asking->study->oracle->closure);
     if (!all)
         return ys_out_of_memory();
     ys_sha256_text(all, strlen(all), key);
@@ -306,8 +305,8 @@ static ys_status open_all(const struct asking *asking, uint64_t seed, struct ys_
 {
     const struct ys_trial *trial = asking->trial;
     char key[YS_SHA256_TEXT];
-    agreement->rows = ys_json_integer(ys_trial_key(trial, "rows"), 0);
-    agreement->batches = ys_json_integer(ys_trial_key(trial, "requests"), 0);
+    agreement->rows = trial->record.keys.rows;
+    agreement->batches = trial->record.keys.requests;
     YS_TRY(ys_taught_open(asking->study, trial, asking->work, seed, &agreement->taught));
     if (agreement->taught.failure)
         return YS_OK;
@@ -384,7 +383,7 @@ static ys_status find_logits(const struct ys_agreement *agreement, const struct 
         status = ys_safetensors_need(data, "y", YS_I64, 1, NULL, &labels);
     if (status == YS_OK) {
         answers.width = ref->shape[1];
-        status = ask(trial->framework, plan, ys_json_get(trial->json, "env"), patience_s, &answers);
+        status = ask(trial->framework, plan, trial->record.env, patience_s, &answers);
     }
     if (status == YS_OK && !answers.reason)
         status = compare_logits(&answers, ref, labels->data, found);
@@ -417,7 +416,7 @@ static ys_status ask_layers(const struct ys_agreement *agreement, const struct y
     ys_json *tapped = ys_json_copy(plan);
     ys_status status = tapped ? tap_plan(agreement, answers->rows, tapped) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ask(trial->framework, tapped, ys_json_get(trial->json, "env"), patience_s, answers);
+        status = ask(trial->framework, tapped, trial->record.env, patience_s, answers);
     ys_json_free(tapped);
     return status;
 }
@@ -467,7 +466,7 @@ static ys_json *begin_found(const struct ys_agreement *agreement, const struct y
 ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct ys_trial *trial,
                             const struct ys_work *work, const ys_json *plan, const char *folder, ys_json **found)
 {
-    double stall_s = ys_json_number(ys_trial_key(trial, "stall_limit"), 0);
+    double stall_s = ys_trial_limit_s(trial->record.keys.stall_limit);
     /* Not a run: what a network that shows its insides takes says nothing of the one that does not. */
     double patience_s = stall_s > 0 ? 10 * stall_s : YS_EVIDENCE_PATIENCE_S;
     ys_json *made = begin_found(agreement, trial), *here = ys_json_copy(plan);
@@ -475,7 +474,7 @@ ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct y
     ys_status status = made && here ? ys_json_set_string(here, "folder", folder) : ys_out_of_memory();
     if (status == YS_OK)
         status = ys_graph_read(work->graph_path, &graph);
-    ys_progress("%s: predicting the test rows", ys_json_get_text(trial->json, "id", ""));
+    ys_progress("%s: predicting the test rows", trial->record.id);
     if (status == YS_OK)
         status = find_logits(agreement, trial, here, patience_s, made);
     if (status == YS_OK)

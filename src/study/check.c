@@ -6,6 +6,7 @@
 #include "stat/summary.h"
 #include "study/state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,20 +16,34 @@
 static const double GUESSED_RATE = 2e10, GUESSED_START_S = 3;
 static const size_t STUDIES_LOOKED_AT = 10;
 
-static bool have_equal(const ys_json *a, const ys_json *b, const char *const *keys)
+static bool are_same(const char *a, const char *b)
 {
-    for (size_t i = 0; keys[i]; i++)
-        if (!ys_json_equal(ys_json_get(ys_json_get(a, "keys"), keys[i]), ys_json_get(ys_json_get(b, "keys"), keys[i])))
-            return false;
-    return true;
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool are_equal(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
 }
 
 /* Two trials whose runs should take equally long. */
-static bool alike(const ys_json *a, const ys_json *b)
+static bool alike(const struct ys_trial_record *one, const struct ys_trial_record *other)
 {
-    static const char *const keys[] = {"mode",     "framework", "model",   "data",      "batch",     "steps", "epochs",
-                                       "requests", "block",     "threads", "precision", "optimizer", NULL};
-    return have_equal(a, b, keys) && ys_json_equal(ys_json_get(a, "options"), ys_json_get(b, "options"));
+    const struct ys_trial_settings *a = &one->keys, *b = &other->keys;
+    return a->mode == b->mode && are_same(a->framework, b->framework) && are_same(a->model, b->model) &&
+           are_same(a->data, b->data) && a->batch == b->batch && a->steps == b->steps && a->epochs == b->epochs &&
+           a->requests == b->requests && a->block == b->block && a->threads == b->threads &&
+           a->precision == b->precision && are_same(a->optimizer, b->optimizer) &&
+           ys_json_equal(one->options, other->options);
+}
+
+/* Two whose weights are the same training. */
+static bool are_taught_alike(const struct ys_trial_settings *a, const struct ys_trial_settings *b)
+{
+    return are_same(a->model, b->model) && are_same(a->data, b->data) && a->batch == b->batch && a->steps == b->steps &&
+           a->epochs == b->epochs && are_same(a->optimizer, b->optimizer) && are_equal(a->lr, b->lr) &&
+           are_equal(a->momentum, b->momentum) && are_equal(a->weight_decay, b->weight_decay) &&
+           are_same(a->schedule, b->schedule) && are_equal(a->clip_norm, b->clip_norm) && are_same(a->loss, b->loss);
 }
 
 /* Median wall time of the stored runs of `trial_id` that ended well; 0 without one. */
@@ -55,7 +70,7 @@ static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *s
 }
 
 /* What a run of `trial` took in the latest of the last studies that had one like it. */
-static ys_status measured_before(struct ys_store *store, const ys_json *trial, double *seconds)
+static ys_status measured_before(struct ys_store *store, const struct ys_trial_record *trial, double *seconds)
 {
     ys_json *studies = NULL;
     *seconds = 0;
@@ -65,12 +80,12 @@ static ys_status measured_before(struct ys_store *store, const ys_json *trial, d
     size_t count = ys_json_size(studies), looked = 0;
     ys_status status = YS_OK;
     for (size_t i = count; status == YS_OK && *seconds <= 0 && i-- > 0 && looked++ < STUDIES_LOOKED_AT;) {
-        ys_json *trials = NULL;
-        status = ys_store_trials_get(store, ys_json_get_int(ys_json_at(studies, i), "id", 0), &trials);
-        for (size_t k = 0; status == YS_OK && *seconds <= 0 && k < ys_json_size(trials); k++)
-            if (alike(trial, ys_json_at(trials, k)))
-                status = measured_in(store, ys_json_get_int(ys_json_at(trials, k), "trial_id", 0), seconds);
-        ys_json_free(trials);
+        struct ys_trial_records trials = {0};
+        status = ys_store_trials_load(store, ys_json_get_int(ys_json_at(studies, i), "id", 0), &trials);
+        for (size_t k = 0; status == YS_OK && *seconds <= 0 && k < trials.count; k++)
+            if (alike(trial, &trials.items[k]))
+                status = measured_in(store, trials.items[k].trial_id, seconds);
+        ys_trial_records_fini(&trials);
     }
     ys_json_free(studies);
     return status;
@@ -84,18 +99,22 @@ static double guess_s(double multiply_adds, double rows, int threads)
 /* Of same weights: what training them may take in every round, where `trial` is the first that wants them. */
 static double guess_taught_s(const struct ys_trial_set *set, const struct ys_trial *trial)
 {
-    static const char *const keys[] = {"model",    "data",         "batch",    "steps",     "epochs", "optimizer", "lr",
-                                       "momentum", "weight_decay", "schedule", "clip_norm", "loss",   NULL};
     for (const struct ys_trial *other = set->items; other < trial; other++)
-        if (!other->status && other->taught_steps && have_equal(other->json, trial->json, keys))
+        if (ys_trial_can_run(other) && other->taught_steps &&
+            are_taught_alike(&other->record.keys, &trial->record.keys))
             return 0;
-    double rows = 3 * (double)trial->taught_steps * ys_json_number(ys_trial_key(trial, "batch"), 1);
+    double rows = 3 * (double)trial->taught_steps * (double)trial->record.keys.batch;
     return trial->taught_steps ? guess_s((double)trial->multiply_adds, rows, ys_host_cpus_allowed()) : 0;
+}
+
+static int64_t requests_of(const struct ys_trial *trial)
+{
+    return trial->record.keys.requests == YS_FIELD_NONE ? 0 : trial->record.keys.requests;
 }
 
 static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, ys_json *line, double *run_s)
 {
-    ys_status status = measured_before(study->store, trial->json, run_s);
+    ys_status status = measured_before(study->store, &trial->record, run_s);
     if (status == YS_ENOMEM)
         return status;
     if (status != YS_OK) { /* what cannot be read was not measured */
@@ -105,9 +124,9 @@ static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, 
     }
     bool known = *run_s > 0;
     if (!known) {
-        double requests = ys_json_number(ys_trial_key(trial, "requests"), 0);
+        double requests = (double)requests_of(trial);
         double passes = requests > 0 ? requests : 3 * (double)trial->steps;
-        double rows = passes * ys_json_number(ys_trial_key(trial, "batch"), 1);
+        double rows = passes * (double)trial->record.keys.batch;
         *run_s = guess_s((double)trial->multiply_adds, rows, trial->threads);
     }
     ys_json_set_bool(line, "known", known);
@@ -118,15 +137,17 @@ static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, 
 static ys_json *describe(const struct ys_trial *trial)
 {
     ys_json *line = ys_json_object();
-    ys_json_set_string(line, "id", ys_json_get_text(trial->json, "id", ""));
+    ys_json_set_string(line, "id", trial->record.id);
     ys_json_set_string(line, "framework", trial->framework->spec);
     ys_json_set_string(line, "title", trial->framework->title);
     ys_json_set_string(line, "version", trial->framework->version);
     ys_json_set_int(line, "threads", trial->threads);
-    ys_json_set_string(line, "status", trial->status ? trial->status : "ok");
-    ys_json_set_string(line, "reason", ys_json_get_text(trial->json, "reason", NULL));
-    ys_json_set_string(line, "command", ys_json_get_text(trial->json, "command", NULL));
-    int64_t requests = ys_json_integer(ys_trial_key(trial, "requests"), 0);
+    ys_json_set_string(
+        line, "status",
+        ys_run_status_name(ys_trial_can_run(trial) ? YS_RUN_OK : (enum ys_run_status)trial->record.status));
+    ys_json_set_string(line, "reason", trial->record.reason);
+    ys_json_set_string(line, "command", trial->record.command);
+    int64_t requests = requests_of(trial);
     ys_json_set(line, "steps", requests ? ys_json_null() : ys_json_int(trial->steps));
     ys_json_set(line, "requests", requests ? ys_json_int(requests) : ys_json_null());
     return line;
@@ -145,9 +166,9 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
         double run_s = 0;
         if (ys_stop_signal())
             status = ys_stopped();
-        else if (!study.set.items[i].status)
+        else if (ys_trial_can_run(&study.set.items[i]))
             status = estimate(&study, &study.set.items[i], line, &run_s);
-        if (!study.set.items[i].status)
+        if (ys_trial_can_run(&study.set.items[i]))
             run_s += guess_taught_s(&study.set, &study.set.items[i]);
         total_s += run_s * (double)study.rounds;
         ys_status added = ys_json_append(lines, line);
@@ -176,7 +197,7 @@ ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_option
         status = ys_study_hold(&study);
     for (size_t i = 0; status == YS_OK && i < study.set.count; i++) {
         ys_json *line = describe(&study.set.items[i]), *proof = NULL;
-        if (!study.set.items[i].status) {
+        if (ys_trial_can_run(&study.set.items[i])) {
             status = ys_study_prove_one(&study, &study.set.items[i], &proof);
             study.proof_failed |= strcmp(ys_json_get_text(proof, "verdict", ""), "fail") == 0;
         }

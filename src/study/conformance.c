@@ -152,8 +152,8 @@ static ys_status with_trial(struct checker *c, const struct proving *p, on_trial
 static ys_status prove_trial(struct checker *c, struct ys_study *study, struct ys_trial *trial, void *context)
 {
     (void)c;
-    if (trial->status)
-        return ys_fail(YS_EINTERNAL, "%s", ys_json_get_text(trial->json, "reason", trial->status));
+    if (!ys_trial_can_run(trial))
+        return ys_fail(YS_EINTERNAL, "%s", trial->record.reason ? trial->record.reason : "it cannot run");
     return ys_study_prove_one(study, trial, context);
 }
 
@@ -407,8 +407,8 @@ static ys_status take_mode(struct checker *c, struct ys_study *study, struct ys_
     (void)context;
     if (study->set.count > 1)
         return ys_fail(YS_EINVAL, "%s is checked in one mode at a time: give each key one value", c->framework->spec);
-    const ys_json *given = ys_json_get(trial->json, "options");
-    c->env = ys_json_copy(ys_json_get(trial->json, "env"));
+    const ys_json *given = trial->record.options, *env = trial->record.env;
+    c->env = env ? ys_json_copy(env) : ys_json_object();
     c->given = given ? ys_json_copy(given) : ys_json_object();
     return c->env && c->given ? YS_OK : ys_out_of_memory();
 }

@@ -25,8 +25,8 @@ static bool lacks_something(const struct ys_trial *trial, const ys_json *facts)
 /* What a run writes: its weights, where it trains. */
 static double needed_bytes(const struct ys_trial *trial)
 {
-    bool trains = strcmp(ys_json_text(ys_trial_key(trial, "mode"), "train"), "train") == 0;
-    bool is_double = strcmp(ys_json_text(ys_trial_key(trial, "precision"), ""), "f64") == 0;
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    bool trains = keys->mode == YS_MODE_TRAIN, is_double = keys->precision == YS_PRECISION_F64;
     double weights = trains && !trial->framework->no_work ? (double)trial->parameters * (is_double ? 8 : 4) : 0;
     return weights + LEAST_FREE_BYTES;
 }

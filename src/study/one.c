@@ -123,7 +123,7 @@ static ys_status check_agreement(const struct one *one, ys_json *facts)
     if (status == YS_OK)
         status = ys_agreement_find(&one->agreement, one->trial, one->work, one->plan, folder, &found);
     if (status == YS_OK && ys_json_get_text(found, "reason", NULL))
-        ys_log_warn("%s: its predictions could not be had: %s", ys_json_get_text(one->trial->json, "id", ""),
+        ys_log_warn("%s: its predictions could not be had: %s", one->trial->record.id,
                     ys_json_get_text(found, "reason", ""));
     ys_free(folder);
     return status == YS_OK ? ys_json_set(facts, "agreement", found) : status;
@@ -151,14 +151,17 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
 {
     struct ys_study *study = one->study;
     const struct ys_trial *trial = one->trial;
-    const ys_json *keys = ys_json_get(trial->json, "keys");
-    struct progress progress = {.study = study, .id = ys_json_get_text(trial->json, "id", ""), .round = one->round};
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    struct progress progress = {.study = study, .id = trial->record.id, .round = one->round};
     char **env = NULL;
-    ys_status status = ys_start_env(trial->framework, trial->threads, ys_json_get(one->plan, "options"),
-                                    ys_json_get(trial->json, "env"), &env);
+    ys_status status =
+        ys_start_env(trial->framework, trial->threads, ys_json_get(one->plan, "options"), trial->record.env, &env);
+    ys_json *stored = ys_trial_record_json(&trial->record);
+    if (status == YS_OK && !stored)
+        status = ys_out_of_memory();
     if (status == YS_OK) {
         struct ys_run_spec spec = {
-            .trial = trial->json,
+            .trial = stored,
             .plan = one->plan,
             .round = one->round,
             .on_progress = on_progress,
@@ -168,13 +171,14 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
                        .folder = one->folder,
                        .cpus = trial->cpus,
                        .cpu_count = trial->cpu_count,
-                       .stall_limit_s = ys_json_get_number(keys, "stall_limit", 0),
+                       .stall_limit_s = ys_trial_limit_s(keys->stall_limit),
                        .run_time_limit_s = ys_study_run_limit_s(study, keys),
-                       .memory_limit_bytes = (uint64_t)ys_json_get_int(keys, "memory_limit", 0),
-                       .sample_hz = ys_json_get_number(keys, "sample_hz", 10)},
+                       .memory_limit_bytes = keys->memory_limit == YS_FIELD_NONE ? 0 : (uint64_t)keys->memory_limit,
+                       .sample_hz = keys->sample_hz},
         };
         status = ys_run_execute(&spec, record);
     }
+    ys_json_free(stored);
     ys_start_env_free(env);
     return status;
 }
@@ -240,8 +244,7 @@ static void end_one(struct one *one)
 /* The log of a run that went well says little; a job may ask that it be dropped. */
 static void drop_log(const struct ys_trial *trial, const char *folder, const ys_json *facts)
 {
-    const ys_json *keys = ys_json_get(trial->json, "keys");
-    if (ys_json_get_bool(keys, "keep_log", true) || strcmp(ys_json_get_text(facts, "status", ""), "ok") != 0)
+    if (trial->record.keys.keep_log || strcmp(ys_json_get_text(facts, "status", ""), "ok") != 0)
         return;
     char *log = ys_path_join(folder, YS_LOG_NAME);
     if (log)
@@ -254,16 +257,21 @@ static ys_status put_run(struct ys_study *study, const struct ys_trial *trial, i
                          const struct ys_run_record *record, ys_json *metrics)
 {
     int64_t run_id = 0;
-    YS_TRY(ys_store_run_put(study->store, trial->id, round, attempt, record->facts, &record->series, &run_id));
+    YS_TRY(ys_store_run_put(study->store, trial->record.trial_id, round, attempt, record->facts, &record->series,
+                            &run_id));
     YS_TRY(ys_metric_put(study->store, run_id, metrics));
-    return trial->given_up ? ys_store_trial_give_up(study->store, trial->id, round, trial->given_up) : YS_OK;
+    return trial->given_up ? ys_store_trial_give_up(study->store, trial->record.trial_id, round, trial->given_up)
+                           : YS_OK;
 }
 
 static ys_status store_run(struct ys_study *study, const struct ys_trial *trial, int64_t round, int attempt,
                            const struct ys_run_record *record)
 {
-    ys_json *metrics = NULL;
-    YS_TRY(ys_metric_of_run(trial->json, record->facts, &record->series, &metrics));
+    ys_json *metrics = NULL, *stored = ys_trial_record_json(&trial->record);
+    ys_status computed =
+        stored ? ys_metric_of_run(stored, record->facts, &record->series, &metrics) : ys_out_of_memory();
+    ys_json_free(stored);
+    YS_TRY(computed);
     ys_status status = ys_store_begin(study->store);
     if (status == YS_OK)
         status = ys_store_end(study->store, put_run(study, trial, round, attempt, record, metrics));
@@ -298,7 +306,7 @@ static void judge(const struct one *one, const ys_json *facts)
     struct ys_study *study = one->study;
     struct ys_trial *trial = one->trial;
     const char *status = ys_json_get_text(facts, "status", "");
-    const char *id = ys_json_get_text(trial->json, "id", "");
+    const char *id = trial->record.id;
     const ys_json *warnings = ys_json_get(facts, "warnings");
     for (size_t i = 0; i < ys_json_size(warnings); i++)
         ys_log_warn("%s: %s", id, ys_json_text(ys_json_at(warnings, i), ""));
@@ -347,7 +355,7 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
         return ys_fail(YS_EIO,
                        "no space left in %s: free some, then `yardstick resume`; the run of %s that wanted it is not "
                        "stored, and will be made again",
-                       ys_store_folder(study->store), ys_json_get_text(one->trial->json, "id", ""));
+                       ys_store_folder(study->store), one->trial->record.id);
     if (unchanged != YS_OK)
         checked = unchanged;
     else if (checked == YS_EIO) /* a fact that the run should have is lacking */
@@ -383,8 +391,8 @@ ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64
     struct ys_work work;
     double prepared_s = study->prepare_s;
     YS_TRY(ys_study_prepare(study, trial, round, 0, &work));
-    char *folder = ys_format("%s/runs/r%" PRId64 "-t%" PRId64 "-a%d", study->folder, round,
-                             ys_json_get_int(trial->json, "index", 0), attempt);
+    char *folder =
+        ys_format("%s/runs/r%" PRId64 "-t%" PRId64 "-a%d", study->folder, round, trial->record.index, attempt);
     ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
     struct one one = {.study = study, .trial = trial, .work = &work, .round = round, .folder = folder};
     if (status == YS_OK)

@@ -24,7 +24,7 @@ void ys_past_count(struct ys_trial *trial, int64_t round, const char *status)
 static struct ys_trial *find_trial(struct ys_study *study, int64_t id, size_t *index)
 {
     for (*index = 0; *index < study->set.count; ++*index)
-        if (study->set.items[*index].id == id)
+        if (study->set.items[*index].record.trial_id == id)
             return &study->set.items[*index];
     return NULL;
 }
@@ -80,7 +80,7 @@ bool ys_past_wants(const struct ys_past *past, const struct ys_study *study, int
 {
     for (size_t i = 0; i < past->trials; i++) {
         const struct ys_trial *trial = &study->set.items[i];
-        if (!trial->status && !trial->given_up && !past->present[(size_t)round * past->trials + i])
+        if (ys_trial_can_run(trial) && !trial->given_up && !past->present[(size_t)round * past->trials + i])
             return true;
     }
     return false;

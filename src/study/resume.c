@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* A study of which not all trials were stored cannot be completed. */
-static ys_status check_trials(const ys_json *document, const ys_json *trials)
+static ys_status check_trials(const ys_json *document, const struct ys_trial_records *trials)
 {
-    int64_t planned = ys_json_get_int(document, "trials_planned", -1), stored = (int64_t)ys_json_size(trials);
+    int64_t planned = ys_json_get_int(document, "trials_planned", -1), stored = (int64_t)trials->count;
     if (planned < 0 || planned == stored)
         return YS_OK;
     return ys_fail(YS_EIO,
@@ -21,55 +21,62 @@ static ys_status check_trials(const ys_json *document, const ys_json *trials)
 }
 
 /* Trials as the job has them, without what resolving and storing added. */
-static ys_status as_in_job(const ys_json *stored, ys_json **trials)
+static ys_status as_in_job(const struct ys_trial_records *stored, ys_json **trials)
 {
-    static const char *const added[] = {"status", "reason", "command", "given_up", "proof", "trial_id"};
-    ys_json *made = ys_json_copy(stored);
-    for (size_t i = 0; i < ys_json_size(made); i++)
-        for (size_t k = 0; k < sizeof added / sizeof added[0]; k++)
-            ys_json_remove(ys_json_at(made, i), added[k]);
-    *trials = made;
-    return made ? YS_OK : ys_out_of_memory();
+    ys_json *made = ys_json_array();
+    ys_status status = made ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < stored->count; i++)
+        status = ys_json_append(made, ys_trial_record_job_json(&stored->items[i]));
+    if (status == YS_OK)
+        *trials = made;
+    else
+        ys_json_free(made);
+    return status;
+}
+
+static const char *status_of(const struct ys_trial_record *trial)
+{
+    return ys_run_status_name((enum ys_run_status)trial->status);
 }
 
 static const char *id_of(const struct ys_trial *trial)
 {
-    return ys_json_get_text(trial->json, "id", "");
+    return trial->record.id;
 }
 
 /* Who takes part was decided when the study began: a framework that is there only now would be in some rounds and not
- * in others. `stored` outlives the study. */
-static void keep_who_takes_part(struct ys_study *study, const ys_json *stored)
+ * in others. */
+static void keep_who_takes_part(struct ys_study *study, const struct ys_trial_records *stored)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         struct ys_trial *trial = &study->set.items[i];
-        const ys_json *was = ys_json_at(stored, i);
-        const char *was_status = ys_json_get_text(was, "status", "ok");
-        trial->id = ys_json_get_int(was, "trial_id", 0);
-        trial->left = strcmp(was_status, "ok") == 0 && trial->status;
-        if (strcmp(was_status, "ok") != 0) {
-            if (!trial->status)
+        const struct ys_trial_record *was = &stored->items[i];
+        bool could_run = ys_trial_record_can_run(was);
+        trial->record.trial_id = was->trial_id;
+        trial->left = could_run && !ys_trial_can_run(trial);
+        if (!could_run) {
+            if (ys_trial_can_run(trial))
                 ys_log_info("%s was %s when this study began and can run now: it does not join in the middle; a new "
                             "study would include it",
-                            id_of(trial), was_status);
-            trial->status = was_status;
+                            id_of(trial), status_of(was));
+            trial->record.status = was->status;
         }
     }
 }
 
 /* A proof that was stored counts until it is made again. */
-static void count_stored_proofs(struct ys_study *study, const ys_json *stored, bool nothing_to_do)
+static void count_stored_proofs(struct ys_study *study, const struct ys_trial_records *stored, bool nothing_to_do)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
-        const ys_json *proof = ys_json_get(ys_json_at(stored, i), "proof");
-        if (nothing_to_do || trial->status || trial->given_up)
-            study->proof_failed |= strcmp(ys_json_get_text(proof, "verdict", ""), "fail") == 0;
+        if (nothing_to_do || !ys_trial_can_run(trial) || trial->given_up)
+            study->proof_failed |= ys_trial_record_verdict(&stored->items[i]) == YS_PROOF_FAIL;
     }
 }
 
 /* Trials that were given up get no more runs; what an earlier yardstick decided and did not note is noted now. */
-static ys_status keep_given_up(struct ys_study *study, const struct ys_past *past, const ys_json *stored)
+static ys_status keep_given_up(struct ys_study *study, const struct ys_past *past,
+                               const struct ys_trial_records *stored)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
@@ -77,8 +84,8 @@ static ys_status keep_given_up(struct ys_study *study, const struct ys_past *pas
             continue;
         if (ys_past_lacks(past, i))
             ys_log_info("%s is not tried again: it %s", id_of(trial), trial->given_up);
-        if (!ys_json_get(ys_json_at(stored, i), "given_up"))
-            YS_TRY(ys_store_trial_give_up(study->store, trial->id, trial->last_round, trial->given_up));
+        if (!stored->items[i].given_up)
+            YS_TRY(ys_store_trial_give_up(study->store, trial->record.trial_id, trial->last_round, trial->given_up));
     }
     return YS_OK;
 }
@@ -89,12 +96,12 @@ static void say_what_is_lacking(struct ys_study *study, const struct ys_past *pa
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
-        const char *command = ys_json_get_text(trial->json, "command", NULL);
+        const char *command = trial->record.command, *reason = trial->record.reason;
         if (!trial->left || trial->given_up || (nothing_to_do && !ys_past_lacks(past, i)))
             continue;
         ys_log_warn("%s could run when this study began and is %s now (%s): its runs are left out; %s%s, then resume "
                     "again",
-                    id_of(trial), trial->status, ys_json_get_text(trial->json, "reason", "no reason is known"),
+                    id_of(trial), status_of(&trial->record), reason ? reason : "no reason is known",
                     command ? "run: " : "mend that", command ? command : "");
         study->lacking = true;
     }
@@ -167,7 +174,7 @@ static ys_status go_on(struct ys_study *study, const struct ys_past *past, const
     while (!ys_past_wants(past, study, first))
         first++;
     for (size_t i = 0; i < study->set.count; i++)
-        each += !study->set.items[i].status && !study->set.items[i].given_up;
+        each += ys_trial_can_run(&study->set.items[i]) && !study->set.items[i].given_up;
     study->runs_total = 0;
     for (int64_t round = first; round < study->rounds; round++)
         study->runs_total += ys_past_wants(past, study, round) ? each : 0;
@@ -188,7 +195,7 @@ static bool wants_any(const struct ys_study *study, const struct ys_past *past)
 }
 
 static ys_status resume(struct ys_study *study, const struct ys_past *past, const ys_json *document,
-                        const ys_json *stored, const ys_json *trials, int *exit_code)
+                        const struct ys_trial_records *stored, const ys_json *trials, int *exit_code)
 {
     bool nothing_to_do = !wants_any(study, past);
     count_stored_proofs(study, stored, nothing_to_do);
@@ -201,7 +208,7 @@ static ys_status resume(struct ys_study *study, const struct ys_past *past, cons
     return ys_study_end(study, go_on(study, past, document, trials), exit_code);
 }
 
-static ys_status resume_opened(struct ys_study *study, const ys_json *document, const ys_json *stored,
+static ys_status resume_opened(struct ys_study *study, const ys_json *document, const struct ys_trial_records *stored,
                                const ys_json *trials, int *exit_code)
 {
     struct ys_past past;
@@ -218,23 +225,24 @@ ys_status ys_study_resume(const struct ys_study_options *options, struct ys_stor
                           int *exit_code)
 {
     struct ys_study study;
-    ys_json *document = NULL, *stored = NULL, *trials = NULL;
+    ys_json *document = NULL, *trials = NULL;
+    struct ys_trial_records stored = {0};
     ys_status status = ys_store_study_get(store, study_id, &document);
     if (status == YS_OK)
-        status = ys_store_trials_get(store, study_id, &stored);
+        status = ys_store_trials_load(store, study_id, &stored);
     if (status == YS_OK)
-        status = check_trials(document, stored);
+        status = check_trials(document, &stored);
     if (status == YS_OK)
-        status = as_in_job(stored, &trials);
+        status = as_in_job(&stored, &trials);
     if (status == YS_OK)
         status = ys_study_open_again(document, trials, options, store, &study);
     if (status == YS_OK) {
         study.id = study_id;
-        status = ys_study_not_kept(resume_opened(&study, document, stored, trials, exit_code));
+        status = ys_study_not_kept(resume_opened(&study, document, &stored, trials, exit_code));
         ys_study_close(&study);
     }
     ys_json_free(document);
-    ys_json_free(stored);
+    ys_trial_records_fini(&stored);
     ys_json_free(trials);
     return status == YS_EFORMAT ? YS_EIO : status; /* damaged results */
 }

@@ -26,7 +26,7 @@ static void count_runnable(struct ys_study *study)
 {
     study->runnable = 0;
     for (size_t i = 0; i < study->set.count; i++)
-        study->runnable += !study->set.items[i].status;
+        study->runnable += ys_trial_can_run(&study->set.items[i]);
     study->runs_total = study->rounds * (int64_t)study->runnable;
 }
 
@@ -94,7 +94,7 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
-        const char *model = ys_json_text(ys_trial_key(trial, "model"), "");
+        const char *model = trial->record.keys.model;
         bool known = !trial->data;
         for (size_t k = 0; !known && k < ys_json_size(works); k++)
             known = strcmp(ys_json_get_text(ys_json_at(works, k), "model", ""), model) == 0 &&
@@ -183,9 +183,9 @@ ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial,
     return status;
 }
 
-double ys_study_run_limit_s(const struct ys_study *study, const ys_json *keys)
+double ys_study_run_limit_s(const struct ys_study *study, const struct ys_trial_settings *keys)
 {
-    double limit_s = ys_json_get_number(keys, "run_time_limit", 0);
+    double limit_s = ys_trial_limit_s(keys->run_time_limit);
     if (!study->deadline_ns)
         return limit_s;
     double left_s = ((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9 + 0.001;
@@ -225,13 +225,13 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
     if (!trial->framework->no_work)
         YS_TRY(find_oracle(study));
     YS_TRY(ys_study_prepare(study, trial, 0, YS_VERIFY_STEPS, &work));
-    struct proving proving = {.id = ys_json_get_text(trial->json, "id", ""), .inputs = {.trial = trial, .work = &work}};
+    struct proving proving = {.id = trial->record.id, .inputs = {.trial = trial, .work = &work}};
     ys_json *plan = ys_work_plan(&work, trial, study->seed, "");
     struct ys_verify_request request = {
         .framework = trial->framework,
         .plan = plan,
-        .env = ys_json_get(trial->json, "env"),
-        .stall_limit_s = ys_json_number(ys_trial_key(trial, "stall_limit"), 0),
+        .env = trial->record.env,
+        .stall_limit_s = ys_trial_limit_s(trial->record.keys.stall_limit),
         .fresh = study->options->fresh_proofs,
         .meaning_only = study->options->meaning_only,
         .on_progress = on_progress,

@@ -58,7 +58,7 @@ ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial,
 /** The proof of one trial, from the cache or made now. */
 ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof) YS_MUST_CHECK;
 /** Seconds that a run with these keys may take: its own limit, and what the study's leaves. 0: no limit. */
-double ys_study_run_limit_s(const struct ys_study *study, const ys_json *keys);
+double ys_study_run_limit_s(const struct ys_study *study, const struct ys_trial_settings *keys);
 int ys_study_exit_code(const struct ys_study *study);
 /** How a study that ends with this exit code is said to have ended. */
 const char *ys_study_end_word(const struct ys_study *study, int exit_code);

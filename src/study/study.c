@@ -53,20 +53,19 @@ ys_status ys_study_prove_all(struct ys_study *study)
     for (size_t i = 0; status == YS_OK && i < study->set.count; i++) {
         struct ys_trial *trial = &study->set.items[i];
         ys_json *proof = NULL;
-        if (trial->status || trial->given_up)
+        if (!ys_trial_can_run(trial) || trial->given_up)
             continue;
         status = ys_study_prove_one(study, trial, &proof);
         if (status != YS_OK)
             break;
         if (strcmp(ys_json_get_text(proof, "verdict", ""), "fail") == 0) {
             study->proof_failed = true;
-            ys_log_warn("%s does not do the work that was asked for: %s", ys_json_get_text(trial->json, "id", ""),
+            ys_log_warn("%s does not do the work that was asked for: %s", trial->record.id,
                         ys_json_get_text(proof, "reason", "see the proof"));
         }
         if (has_broken_off(proof))
-            ys_log_warn("%s is not proven: %s", ys_json_get_text(trial->json, "id", ""),
-                        ys_json_get_text(proof, "reason", "see the proof"));
-        status = ys_store_proof_put(study->store, trial->id, proof);
+            ys_log_warn("%s is not proven: %s", trial->record.id, ys_json_get_text(proof, "reason", "see the proof"));
+        status = ys_store_proof_put(study->store, trial->record.trial_id, proof);
         ys_json_free(proof);
     }
     study->prove_s += (double)(ys_time_ns() - start_ns) * 1e-9;
@@ -121,7 +120,7 @@ static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < study->set.count && !must_end(study); i++) {
         struct ys_trial *trial = &study->set.items[order[i]];
-        if (trial->status || trial->given_up)
+        if (!ys_trial_can_run(trial) || trial->given_up)
             continue;
         cool_down(study);
         if (!must_end(study))
@@ -196,11 +195,11 @@ static void say_what_cannot_run(const struct ys_study *study)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
-        if (trial->status)
-            ys_log_warn("%s: %s: %s%s%s", ys_json_get_text(trial->json, "id", ""), trial->status,
-                        ys_json_get_text(trial->json, "reason", ""),
-                        ys_json_get_text(trial->json, "command", NULL) ? "; run: " : "",
-                        ys_json_get_text(trial->json, "command", ""));
+        const struct ys_trial_record *record = &trial->record;
+        if (!ys_trial_can_run(trial))
+            ys_log_warn("%s: %s: %s%s%s", record->id, ys_run_status_name((enum ys_run_status)record->status),
+                        record->reason ? record->reason : "", record->command ? "; run: " : "",
+                        record->command ? record->command : "");
     }
 }
 
@@ -209,8 +208,10 @@ static ys_status store_study(struct ys_study *study, const ys_json *document, co
 {
     YS_TRY(ys_store_study_begin(study->store, document, &study->id));
     YS_TRY(ys_store_host_put(study->store, study->id, host));
-    for (size_t i = 0; i < study->set.count; i++)
-        YS_TRY(ys_store_trial_put(study->store, study->id, study->set.items[i].json, &study->set.items[i].id));
+    for (size_t i = 0; i < study->set.count; i++) {
+        struct ys_trial_record *trial = &study->set.items[i].record;
+        YS_TRY(ys_store_trial_put(study->store, study->id, trial, &trial->trial_id));
+    }
     return YS_OK;
 }
 

@@ -30,20 +30,16 @@ struct lesson {
 };
 
 /* The trial as the built-in engine trains it. */
-static ys_status describe_lesson(const struct ys_trial *trial, ys_json **json)
+static ys_status describe_lesson(const struct ys_trial *trial, struct ys_trial_record *record)
 {
-    ys_json *copy = ys_json_copy(trial->json), *keys = ys_json_get(copy, "keys");
-    ys_json_set_string(keys, "mode", "train");
-    ys_json_set_string(keys, "framework", "builtin");
-    ys_json_set_string(keys, "precision", "f32");
-    ys_json_set(keys, "requests", ys_json_null());
-    ys_json_set(copy, "env", ys_json_object());
-    if (!copy || ys_json_set(copy, "options", ys_json_object()) != YS_OK) {
-        ys_json_free(copy);
-        return ys_out_of_memory();
-    }
-    *json = copy;
-    return YS_OK;
+    struct ys_trial_record plain = trial->record; /* borrows */
+    char builtin[] = "builtin";
+    plain.keys.mode = YS_MODE_TRAIN;
+    plain.keys.framework = builtin;
+    plain.keys.precision = YS_PRECISION_F32;
+    plain.keys.requests = YS_FIELD_NONE;
+    plain.env = plain.options = NULL;
+    return ys_record_copy(&ys_trial_record, &plain, record);
 }
 
 static ys_status begin_lesson(struct lesson *lesson, const struct ys_trial *wants)
@@ -59,14 +55,14 @@ static ys_status begin_lesson(struct lesson *lesson, const struct ys_trial *want
     if (!trial->cpus)
         return ys_out_of_memory();
     YS_TRY(ys_host_cpu_pick(trial->threads, trial->cpus));
-    YS_TRY(describe_lesson(wants, &trial->json));
+    YS_TRY(describe_lesson(wants, &trial->record));
     return ys_work_prepare(trial, lesson->seed, 0, &lesson->work);
 }
 
 static void end_lesson(struct lesson *lesson)
 {
     ys_work_fini(&lesson->work);
-    ys_json_free(lesson->trial.json);
+    ys_trial_record_fini(&lesson->trial.record);
     ys_free(lesson->trial.cpus);
     ys_json_free(lesson->failure);
 }
@@ -81,12 +77,13 @@ static ys_status run_lesson(struct lesson *lesson, const ys_json *plan, const ch
                             struct ys_run_record *record)
 {
     const struct ys_framework *teacher = lesson->study->oracle;
-    const ys_json *keys = ys_json_get(lesson->trial.json, "keys");
+    const struct ys_trial_settings *keys = &lesson->trial.record.keys;
+    ys_json *stored = ys_trial_record_json(&lesson->trial.record);
     char **env = NULL;
-    ys_status status = ys_start_env(teacher, lesson->trial.threads, NULL, NULL, &env);
+    ys_status status = stored ? ys_start_env(teacher, lesson->trial.threads, NULL, NULL, &env) : ys_out_of_memory();
     if (status == YS_OK) {
         struct ys_run_spec spec = {
-            .trial = lesson->trial.json,
+            .trial = stored,
             .plan = plan,
             .on_progress = on_progress,
             .context = lesson,
@@ -95,11 +92,12 @@ static ys_status run_lesson(struct lesson *lesson, const ys_json *plan, const ch
                        .folder = folder,
                        .cpus = lesson->trial.cpus,
                        .cpu_count = lesson->trial.cpu_count,
-                       .stall_limit_s = ys_json_get_number(keys, "stall_limit", 0),
+                       .stall_limit_s = ys_trial_limit_s(keys->stall_limit),
                        .run_time_limit_s = ys_study_run_limit_s(lesson->study, keys)},
         };
         status = ys_run_execute(&spec, record);
     }
+    ys_json_free(stored);
     ys_start_env_free(env);
     return status;
 }
@@ -175,7 +173,7 @@ ys_status ys_taught_open(const struct ys_study *study, const struct ys_trial *tr
         taught->weights_path = ys_strdup(work->weights_path);
         return taught->weights_path ? YS_OK : ys_out_of_memory();
     }
-    struct lesson lesson = {.study = study, .seed = seed, .id = ys_json_get_text(trial->json, "id", "")};
+    struct lesson lesson = {.study = study, .seed = seed, .id = trial->record.id};
     ys_status status = teach(&lesson, trial, taught);
     end_lesson(&lesson);
     if (status != YS_OK)

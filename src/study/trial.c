@@ -7,17 +7,23 @@
 #include "probe/host.h"
 #include "study/work.h"
 
+#include <math.h>
 #include <string.h>
 
-const ys_json *ys_trial_key(const struct ys_trial *trial, const char *key)
+bool ys_trial_can_run(const struct ys_trial *trial)
 {
-    return ys_json_get(ys_json_get(trial->json, "keys"), key);
+    return ys_trial_record_can_run(&trial->record);
+}
+
+double ys_trial_limit_s(double key)
+{
+    return isnan(key) ? 0 : key;
 }
 
 void ys_trials_fini(struct ys_trial_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
-        ys_json_free(set->items[i].json);
+        ys_trial_record_fini(&set->items[i].record);
         ys_framework_free(set->items[i].framework);
         ys_free(set->items[i].cpus);
     }
@@ -73,72 +79,80 @@ static ys_status find_data(struct ys_trial_set *set, const char *name, const cha
     return YS_OK;
 }
 
-static void cannot_run(struct ys_trial *trial, const char *status, const char *reason, const char *command)
+static ys_status set_text(char **place, const char *text)
 {
-    trial->status = status;
-    ys_json_set_string(trial->json, "status", status);
-    ys_json_set_string(trial->json, "reason", reason);
-    ys_json_set_string(trial->json, "command", command);
+    char *copy = ys_strdup(text);
+    if (text && !copy)
+        return ys_out_of_memory();
+    ys_free(*place);
+    *place = copy;
+    return YS_OK;
+}
+
+static ys_status cannot_run(struct ys_trial *trial, enum ys_run_status status, const char *reason, const char *command)
+{
+    trial->record.status = (int)status;
+    YS_TRY(set_text(&trial->record.reason, reason));
+    return set_text(&trial->record.command, command);
+}
+
+/* As cannot_run() with a reason that ys_format() made. */
+static ys_status skip(struct ys_trial *trial, char *reason_taken)
+{
+    ys_status status = reason_taken ? cannot_run(trial, YS_RUN_SKIPPED, reason_taken, NULL) : ys_out_of_memory();
+    ys_free(reason_taken);
+    return status;
 }
 
 static ys_status pick_cpus(struct ys_trial *trial)
 {
-    ys_json *keys = ys_json_get(trial->json, "keys");
-    const ys_json *listed = ys_json_get(keys, "cpus");
+    struct ys_trial_settings *keys = &trial->record.keys;
+    const int64_t *listed = keys->cpus.items;
     int allowed = ys_host_cpus_allowed();
-    int threads = (int)ys_json_get_int(keys, "threads", allowed);
-    ys_json_set_int(keys, "threads", threads);
-    trial->threads = threads;
-    trial->cpu_count = ys_json_size(listed) ? ys_json_size(listed) : (size_t)threads;
+    if (keys->threads == YS_FIELD_NONE)
+        keys->threads = allowed;
+    int threads = trial->threads = (int)keys->threads;
+    trial->cpu_count = keys->cpus.count ? keys->cpus.count : (size_t)threads;
     trial->cpus = ys_alloc(trial->cpu_count, sizeof *trial->cpus);
     if (!trial->cpus)
         return ys_out_of_memory();
-    for (size_t i = 0; i < ys_json_size(listed); i++)
-        trial->cpus[i] = (int)ys_json_integer(ys_json_at(listed, i), 0);
-    if (threads > allowed) {
-        char *reason = ys_format("threads = %d: this machine has %d CPU%s that yardstick may use", threads, allowed,
-                                 allowed == 1 ? "" : "s");
-        cannot_run(trial, "skipped", reason, NULL);
-        ys_free(reason);
-        return YS_OK;
-    }
-    for (size_t i = 0; i < ys_json_size(listed); i++) {
-        if (!ys_host_cpu_is_allowed(trial->cpus[i])) {
-            char *reason = ys_format("cpus names CPU %d, which yardstick may not use", trial->cpus[i]);
-            cannot_run(trial, "skipped", reason, NULL);
-            ys_free(reason);
-            return YS_OK;
-        }
-    }
-    return ys_json_size(listed) ? YS_OK : ys_host_cpu_pick(threads, trial->cpus);
+    for (size_t i = 0; i < keys->cpus.count; i++)
+        trial->cpus[i] = (int)listed[i];
+    if (threads > allowed)
+        return skip(trial, ys_format("threads = %d: this machine has %d CPU%s that yardstick may use", threads, allowed,
+                                     allowed == 1 ? "" : "s"));
+    for (size_t i = 0; i < keys->cpus.count; i++)
+        if (!ys_host_cpu_is_allowed(trial->cpus[i]))
+            return skip(trial, ys_format("cpus names CPU %d, which yardstick may not use", trial->cpus[i]));
+    return keys->cpus.count ? YS_OK : ys_host_cpu_pick(threads, trial->cpus);
 }
 
 static ys_status describe_framework(struct ys_trial *trial)
 {
     const struct ys_framework *framework = trial->framework;
-    ys_json *shown = ys_json_object();
-    ys_json_set_string(shown, "name", framework->name);
-    ys_json_set_string(shown, "version", framework->version);
-    ys_json_set_string(shown, "title", framework->title);
-    ys_json_set_bool(shown, "no_work", framework->no_work);
-    ys_json_set_string(shown, "closure", framework->closure);
-    if (framework->foreign)
-        ys_json_set_string(shown, "recipe", framework->foreign);
-    if (*framework->fingerprint)
-        ys_json_set_string(shown, "fingerprint", framework->fingerprint);
-    if (framework->changes)
-        ys_json_set_string(shown, "changes", framework->changes);
-    YS_TRY(ys_json_set(trial->json, "framework", shown));
+    if (!trial->record.framework)
+        trial->record.framework = ys_alloc(1, sizeof *trial->record.framework);
+    struct ys_trial_framework *shown = trial->record.framework;
+    if (!shown)
+        return ys_out_of_memory();
+    shown->no_work = framework->no_work;
+    YS_TRY(set_text(&shown->name, framework->name));
+    YS_TRY(set_text(&shown->version, framework->version));
+    YS_TRY(set_text(&shown->title, framework->title));
+    YS_TRY(set_text(&shown->closure, framework->closure));
+    YS_TRY(set_text(&shown->recipe, framework->foreign));
+    YS_TRY(set_text(&shown->fingerprint, *framework->fingerprint ? framework->fingerprint : NULL));
+    YS_TRY(set_text(&shown->changes, framework->changes));
     if (framework->state == YS_FRAMEWORK_MISSING)
-        cannot_run(trial, "missing", framework->reason, framework->command);
+        return cannot_run(trial, YS_RUN_MISSING, framework->reason, framework->command);
     if (framework->state == YS_FRAMEWORK_UNSUPPORTED)
-        cannot_run(trial, "unsupported", framework->reason, framework->command);
+        return cannot_run(trial, YS_RUN_UNSUPPORTED, framework->reason, framework->command);
     return YS_OK;
 }
 
 ys_status ys_trial_hold(struct ys_trial *trial)
 {
-    if (trial->status)
+    if (!ys_trial_can_run(trial))
         return YS_OK;
     YS_TRY(ys_framework_hold(trial->framework));
     return describe_framework(trial);
@@ -146,46 +160,42 @@ ys_status ys_trial_hold(struct ys_trial *trial)
 
 bool ys_trial_same_weights(const struct ys_trial *trial)
 {
-    return strcmp(ys_json_text(ys_trial_key(trial, "compare"), ""), "same-weights") == 0;
+    return trial->record.keys.compare == YS_COMPARE_SAME_WEIGHTS;
 }
 
 /* How long the weights of same weights are trained, and the requests that predict the test rows. */
 static ys_status resolve_same_weights(struct ys_trial *trial)
 {
-    ys_json *keys = ys_json_get(trial->json, "keys"), *training = ys_json_copy(keys);
-    int64_t all = trial->data->test_count, asked = ys_json_get_int(keys, "rows", all);
-    int64_t rows = asked < all ? asked : all, batch = ys_json_get_int(keys, "batch", 1);
-    bool untrained = ys_json_get_int(keys, "steps", -1) == 0;
-    ys_status status = training ? ys_json_set_string(training, "mode", "train") : ys_out_of_memory();
-    if (status == YS_OK && !untrained)
-        status = ys_job_steps(training, trial->data->train_count, &trial->taught_steps);
-    if (status == YS_OK && !untrained)
-        status = ys_schedule_check(training, trial->taught_steps);
-    ys_json_free(training);
-    if (status == YS_OK)
-        status = ys_json_set_int(keys, "rows", rows);
-    return status == YS_OK ? ys_json_set_int(keys, "requests", (rows + batch - 1) / batch) : status;
+    struct ys_trial_settings *keys = &trial->record.keys, training = *keys; /* borrows */
+    int64_t all = trial->data->test_count;
+    training.mode = YS_MODE_TRAIN;
+    if (keys->steps != 0) {
+        YS_TRY(ys_job_steps(&training, trial->data->train_count, &trial->taught_steps));
+        YS_TRY(ys_schedule_check(&training, trial->taught_steps));
+    }
+    if (keys->rows == YS_FIELD_NONE || keys->rows > all)
+        keys->rows = all;
+    keys->requests = (keys->rows + keys->batch - 1) / keys->batch;
+    return YS_OK;
 }
 
 /* What the job itself knows that it cannot be run needs its framework and its CPUs to be shown, and no more. */
 static ys_status resolve_unsupported(struct ys_trial *trial, const char *reason, const char *const *recipe_dirs)
 {
     YS_TRY(pick_cpus(trial));
-    YS_TRY(ys_framework_find(ys_json_text(ys_trial_key(trial, "framework"), ""), recipe_dirs, &trial->framework));
+    YS_TRY(ys_framework_find(trial->record.keys.framework, recipe_dirs, &trial->framework));
     YS_TRY(describe_framework(trial));
-    cannot_run(trial, "unsupported", reason, NULL);
-    return YS_OK;
+    return cannot_run(trial, YS_RUN_UNSUPPORTED, reason, NULL);
 }
 
 /* What the trial's data and numbers make of its work. YS_EINVAL: they do not go together, whatever the framework. */
 static ys_status resolve_point(struct ys_trial *trial)
 {
-    const ys_json *keys = ys_json_get(trial->json, "keys");
-    int64_t batch = ys_json_get_int(keys, "batch", 1);
-    if (batch > trial->data->train_count)
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    if (keys->batch > trial->data->train_count)
         return ys_fail(YS_EINVAL,
                        "batch = %lld is larger than the data set %s: it has %lld training rows, give at most that",
-                       (long long)batch, trial->data->name, (long long)trial->data->train_count);
+                       (long long)keys->batch, trial->data->name, (long long)trial->data->train_count);
     YS_TRY(ys_work_resolve(trial));
     if (ys_trial_same_weights(trial))
         YS_TRY(resolve_same_weights(trial));
@@ -206,34 +216,37 @@ static ys_status resolve_impossible(struct ys_trial *trial, const char *const *r
 
 static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, const char *const *recipe_dirs)
 {
-    const ys_json *keys = ys_json_get(trial->json, "keys");
-    const char *unsupported = ys_json_get_text(trial->json, "unsupported", NULL);
-    if (unsupported)
-        return resolve_unsupported(trial, unsupported, recipe_dirs);
-    if (!ys_model_find(ys_json_get_text(keys, "model", "")))
-        return ys_fail(YS_EINVAL, "there is no model \"%s\"", ys_json_get_text(keys, "model", ""));
-    YS_TRY(find_data(set, ys_json_get_text(keys, "data", ""), ys_json_get_text(keys, "model", ""), &trial->data));
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    if (!keys->framework)
+        return ys_fail(YS_EFORMAT, "%s: no framework is said", trial->record.id);
+    if (trial->record.unsupported)
+        return resolve_unsupported(trial, trial->record.unsupported, recipe_dirs);
+    if (!keys->model || !keys->data || keys->batch < 1)
+        return ys_fail(YS_EFORMAT, "%s: no model, data or batch is said", trial->record.id);
+    if (!ys_model_find(keys->model))
+        return ys_fail(YS_EINVAL, "there is no model \"%s\"", keys->model);
+    YS_TRY(find_data(set, keys->data, keys->model, &trial->data));
     ys_status status = resolve_point(trial);
     if (status == YS_EINVAL)
         return resolve_impossible(trial, recipe_dirs);
     if (status != YS_OK)
-        return ys_fail_in(status, "%s", ys_json_get_text(trial->json, "id", ""));
+        return ys_fail_in(status, "%s", trial->record.id);
     YS_TRY(pick_cpus(trial));
-    YS_TRY(ys_framework_find(ys_json_get_text(keys, "framework", ""), recipe_dirs, &trial->framework));
+    YS_TRY(ys_framework_find(keys->framework, recipe_dirs, &trial->framework));
     return describe_framework(trial);
 }
 
 /* A study that no framework could run is a mistake, not a result. */
 static ys_status refuse_impossible(const struct ys_trial_set *set)
 {
-    const ys_json *first = set->items[0].json;
+    const struct ys_trial_record *first = &set->items[0].record;
     for (size_t i = 0; i < set->count; i++)
         if (!set->items[i].impossible)
             return YS_OK;
-    const char *id = ys_json_get_text(first, "id", ""), *reason = ys_json_get_text(first, "reason", "");
     if (set->count == 1)
-        return ys_fail(YS_EINVAL, "%s: %s", id, reason);
-    return ys_fail(YS_EINVAL, "none of the %zu trials can run; the first, %s: %s", set->count, id, reason);
+        return ys_fail(YS_EINVAL, "%s: %s", first->id, first->reason);
+    return ys_fail(YS_EINVAL, "none of the %zu trials can run; the first, %s: %s", set->count, first->id,
+                   first->reason);
 }
 
 ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with, const char *const *recipe_dirs,
@@ -246,8 +259,9 @@ ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with,
     ys_status status = set->items && set->datasets ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < count; i++) {
         struct ys_trial *trial = &set->items[set->count++];
-        trial->json = ys_json_copy(ys_json_at(trials, i));
-        status = trial->json ? resolve_one(set, trial, recipe_dirs) : ys_out_of_memory();
+        status = ys_trial_record_read(ys_json_at(trials, i), "a trial of the job", &trial->record);
+        if (status == YS_OK)
+            status = resolve_one(set, trial, recipe_dirs);
         if (status == YS_OK && ys_stop_signal())
             status = ys_stopped();
     }

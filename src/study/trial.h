@@ -5,21 +5,20 @@
 #include "base/json.h"
 #include "data/dataset.h"
 #include "framework/framework.h"
+#include "store/trial.h"
 
 #define YS_TRIAL_MAX_CPUS 4096
 
 struct ys_trial {
-    ys_json *json;                     /* as it is stored: the job's trial with framework, status, reason, command */
+    struct ys_trial_record record;     /* what is stored of it; its status says why it cannot run */
     struct ys_framework *framework;    /* owned */
     const struct ys_dataset *data;     /* owned by the set; NULL where the trial is unsupported as it is given */
-    const char *status;                /* NULL: it can run; else "missing", "unsupported" or "skipped" */
     int64_t steps;                     /* batches of its order: training steps, or batches that requests go round */
     int64_t taught_steps;              /* of same weights: training steps that make them; 0: the initial weights */
     int64_t parameters, multiply_adds; /* of its network */
     int threads;
     int *cpus; /* `threads` of them, or those of the key `cpus` */
     size_t cpu_count;
-    int64_t id;              /* in the store */
     bool impossible;         /* unsupported because model, data and numbers do not go together: no framework could */
     bool left;               /* it could run when its study began, and cannot now */
     const char *given_up;    /* why it gets no more runs, in words that follow its name (study/past.h); NULL */
@@ -47,8 +46,9 @@ ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with,
 ys_status ys_trial_hold(struct ys_trial *trial) YS_MUST_CHECK;
 void ys_trials_fini(struct ys_trial_set *set);
 
-/** Key `key` of the trial. */
-const ys_json *ys_trial_key(const struct ys_trial *trial, const char *key);
+bool ys_trial_can_run(const struct ys_trial *trial);
+/** A time limit of a trial in seconds; 0: none. */
+double ys_trial_limit_s(double key);
 /** Whether it predicts with weights that the built-in engine trained: compare = same-weights. */
 bool ys_trial_same_weights(const struct ys_trial *trial);
 

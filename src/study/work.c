@@ -9,6 +9,7 @@
 #include "job/optimizer.h"
 #include "job/schedule.h"
 
+#include <math.h>
 #include <string.h>
 
 #define WORK_VERSION 2                   /* part of the keys: raise it when the same inputs would give other files */
@@ -25,9 +26,9 @@ void ys_work_fini(struct ys_work *work)
 }
 
 /* The loss that the job asks for in the place of the model's own. */
-static ys_status set_loss(const ys_json *keys, struct ys_graph *graph)
+static ys_status set_loss(const struct ys_trial_settings *keys, struct ys_graph *graph)
 {
-    const char *text = ys_json_get_text(keys, "loss", "auto");
+    const char *text = keys->loss ? keys->loss : "auto";
     struct ys_job_loss loss;
     ys_status status = ys_job_loss_parse(text, &loss);
     if (status != YS_OK)
@@ -48,8 +49,7 @@ static ys_status set_loss(const ys_json *keys, struct ys_graph *graph)
 static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **graph)
 {
     const struct ys_dataset *data = trial->data;
-    const ys_json *keys = ys_json_get(trial->json, "keys");
-    const char *name = ys_json_get_text(keys, "model", "");
+    const char *name = trial->record.keys.model;
     const struct ys_model *model = ys_model_find(name);
     struct ys_graph *built = NULL;
     if (!model)
@@ -58,7 +58,7 @@ static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **gra
     memcpy(input.shape, data->shape, sizeof input.shape);
     ys_status status = model->build(&input, &built);
     if (status == YS_OK)
-        status = set_loss(keys, built);
+        status = set_loss(&trial->record.keys, built);
     if (status == YS_OK)
         *graph = built;
     else
@@ -73,9 +73,12 @@ ys_status ys_work_resolve(struct ys_trial *trial)
     struct ys_job_loss loss = {.loss = graph->loss, .label_smoothing = graph->label_smoothing};
     struct ys_buf text = {0};
     ys_job_loss_print(&loss, &text);
-    ys_status status = text.failed ? ys_out_of_memory() : YS_OK;
-    if (status == YS_OK)
-        status = ys_json_set_string(ys_json_get(trial->json, "keys"), "loss", ys_buf_text(&text));
+    char *said = text.failed ? NULL : ys_strdup(ys_buf_text(&text));
+    ys_status status = said ? YS_OK : ys_out_of_memory();
+    if (said) {
+        ys_free(trial->record.keys.loss);
+        trial->record.keys.loss = said;
+    }
     trial->parameters = ys_graph_parameter_count(graph);
     trial->multiply_adds = ys_graph_multiply_adds(graph);
     ys_buf_free(&text);
@@ -188,13 +191,13 @@ ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t l
     struct making m = {
         .trial = trial,
         .seed = seed,
-        .batch = ys_json_integer(ys_trial_key(trial, "batch"), 1),
+        .batch = trial->record.keys.batch,
         .steps = trial->steps > least_steps ? trial->steps : least_steps,
     };
     m.lr = ys_alloc((size_t)m.steps, sizeof *m.lr);
     if (!m.lr)
         return ys_out_of_memory();
-    ys_status status = ys_schedule_fill(ys_json_get(trial->json, "keys"), trial->steps, m.steps, m.lr);
+    ys_status status = ys_schedule_fill(&trial->record.keys, trial->steps, m.steps, m.lr);
     if (status == YS_OK)
         status = build_graph(trial, &graph);
     if (status == YS_OK && !(m.json = ys_graph_to_json(graph)))
@@ -220,31 +223,30 @@ static ys_json *plan_input(const struct ys_work *work, const struct ys_trial *tr
 }
 
 /* NULL for what is no optimizer. Where nothing is trained it is the plainest, whatever the keys say. */
-static ys_json *plan_optimizer(const ys_json *trial_keys)
+static ys_json *plan_optimizer(const struct ys_trial_settings *keys)
 {
-    const bool trains = strcmp(ys_json_get_text(trial_keys, "mode", "train"), "train") == 0;
-    const ys_json *keys = trains ? trial_keys : NULL;
+    const bool trains = keys->mode == YS_MODE_TRAIN;
     struct ys_job_optimizer optimizer;
-    if (ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer) != YS_OK)
+    if (ys_job_optimizer_parse(trains && keys->optimizer ? keys->optimizer : "sgd", &optimizer) != YS_OK)
         return NULL;
-    ys_json *plan = ys_json_object(), *clip_norm = ys_json_get(keys, "clip_norm");
+    ys_json *plan = ys_json_object();
     ys_json_set_string(plan, "name", optimizer.name);
-    ys_json_set_real(plan, "momentum", ys_json_get_number(keys, "momentum", 0));
+    ys_json_set_real(plan, "momentum", trains && !isnan(keys->momentum) ? keys->momentum : 0);
     ys_json_set_bool(plan, "nesterov", optimizer.nesterov);
-    ys_json_set_real(plan, "weight_decay", ys_json_get_number(keys, "weight_decay", 0));
+    ys_json_set_real(plan, "weight_decay", trains && !isnan(keys->weight_decay) ? keys->weight_decay : 0);
     ys_json_set_real(plan, "beta1", optimizer.beta1);
     ys_json_set_real(plan, "beta2", optimizer.beta2);
     ys_json_set_real(plan, "alpha", optimizer.alpha);
     ys_json_set_real(plan, "epsilon", optimizer.epsilon);
-    ys_json_set(plan, "clip_norm", clip_norm ? ys_json_copy(clip_norm) : ys_json_null());
+    ys_json_set_real(plan, "clip_norm", trains ? keys->clip_norm : NAN);
     return plan;
 }
 
 ys_json *ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder)
 {
-    const ys_json *keys = ys_json_get(trial->json, "keys");
+    const struct ys_trial_settings *keys = &trial->record.keys;
     ys_json *plan = ys_json_object(), *cpus = ys_json_array(), *dist = ys_json_object();
-    ys_json *options = ys_json_get(trial->json, "options");
+    const ys_json *options = trial->record.options;
     for (size_t i = 0; i < trial->cpu_count; i++)
         ys_json_append(cpus, ys_json_int(trial->cpus[i]));
     ys_json_set_int(dist, "rank", 0);
@@ -252,23 +254,23 @@ ys_json *ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, 
     ys_json_set(dist, "rendezvous", ys_json_null());
     ys_json_set_string(plan, "format", "yardstick-plan");
     ys_json_set_int(plan, "version", 1);
-    ys_json_set_string(plan, "mode", ys_json_get_text(keys, "mode", "train"));
-    ys_json_set_string(plan, "model", ys_json_get_text(keys, "model", ""));
+    ys_json_set_string(plan, "mode", ys_name_of(&ys_modes, keys->mode));
+    ys_json_set_string(plan, "model", keys->model);
     ys_json_set_string(plan, "graph", work->graph_path);
     ys_json_set_string(plan, "weights", work->weights_path);
     ys_json_set(plan, "input", plan_input(work, trial));
-    ys_json_set_int(plan, "batch", ys_json_get_int(keys, "batch", 1));
+    ys_json_set_int(plan, "batch", keys->batch);
     ys_json_set_int(plan, "steps", trial->steps);
-    ys_json_set_int(plan, "block", ys_json_get_int(keys, "block", 1));
-    ys_json_set_int(plan, "eval_every", ys_json_get_int(keys, "eval_every", 0));
+    ys_json_set_int(plan, "block", keys->block > 0 ? keys->block : 1);
+    ys_json_set_int(plan, "eval_every", keys->eval_every == YS_FIELD_NONE ? 0 : keys->eval_every);
     ys_json_set_int(plan, "seed", (int64_t)seed);
-    ys_json_set_string(plan, "precision", ys_json_get_text(keys, "precision", "f32"));
+    ys_json_set_string(plan, "precision", ys_name_of(&ys_precisions, keys->precision));
     ys_json_set_string(plan, "loss", ys_loss_name(work->loss));
     ys_json_set_real(plan, "label_smoothing", work->label_smoothing);
     ys_json_set(plan, "optimizer", plan_optimizer(keys));
     ys_json_set_int(plan, "threads", trial->threads);
     ys_json_set(plan, "cpus", cpus);
-    ys_json_set_string(plan, "device", ys_json_get_text(keys, "device", "cpu"));
+    ys_json_set_string(plan, "device", keys->device ? keys->device : "cpu");
     ys_json_set(plan, "options", options ? ys_json_copy(options) : ys_json_object());
     ys_json_set(plan, "dist", dist);
     if (ys_json_set_string(plan, "folder", folder) == YS_OK)

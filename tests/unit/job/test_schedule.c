@@ -5,40 +5,44 @@
 
 #include <math.h>
 
-static ys_json *keys_of(const char *text)
+static struct ys_trial_settings keys_of(const char *text)
 {
-    ys_json *keys = NULL;
-    return ys_json_parse(text, strlen(text), "keys", &keys) == YS_OK ? keys : NULL;
+    ys_json *json = NULL;
+    struct ys_trial_settings keys = {0};
+    CHECK(ys_json_parse(text, strlen(text), "keys", &json) == YS_OK &&
+          ys_record_read(&ys_trial_settings_record, json, "keys", &keys) == YS_OK);
+    ys_json_free(json);
+    return keys;
 }
 
 static void a_constant_rate_stays(void)
 {
     double lr[3];
-    ys_json *keys = keys_of("{\"lr\":0.1,\"schedule\":\"constant\"}");
-    CHECK_INT(ys_schedule_fill(keys, 3, 3, lr), YS_OK);
+    struct ys_trial_settings keys = keys_of("{\"lr\":0.1,\"schedule\":\"constant\"}");
+    CHECK_INT(ys_schedule_fill(&keys, 3, 3, lr), YS_OK);
     CHECK(lr[0] == 0.1 && lr[1] == 0.1 && lr[2] == 0.1);
-    ys_json_free(keys);
+    ys_record_fini(&ys_trial_settings_record, &keys);
 }
 
 static void a_step_schedule_multiplies_every_so_many_steps(void)
 {
     double lr[7];
-    ys_json *keys = keys_of("{\"lr\":1.0,\"schedule\":\"step(3,0.5)\"}");
-    CHECK_INT(ys_schedule_fill(keys, 7, 7, lr), YS_OK);
+    struct ys_trial_settings keys = keys_of("{\"lr\":1.0,\"schedule\":\"step(3,0.5)\"}");
+    CHECK_INT(ys_schedule_fill(&keys, 7, 7, lr), YS_OK);
     const double expected[7] = {1, 1, 1, 0.5, 0.5, 0.5, 0.25};
     for (int k = 0; k < 7; k++)
         CHECK(lr[k] == expected[k]);
-    ys_json_free(keys);
+    ys_record_fini(&ys_trial_settings_record, &keys);
 }
 
 static void a_rate_that_overflows_is_refused(void)
 {
     double lr[200];
-    ys_json *keys = keys_of("{\"lr\":1.0,\"schedule\":\"step(1,1000)\"}");
-    CHECK_INT(ys_schedule_fill(keys, 200, 200, lr), YS_EINVAL);
+    struct ys_trial_settings keys = keys_of("{\"lr\":1.0,\"schedule\":\"step(1,1000)\"}");
+    CHECK_INT(ys_schedule_fill(&keys, 200, 200, lr), YS_EINVAL);
     CHECK_TEXT(ys_error(),
                "schedule = step(1,1000): the learning rate is infinite from step 103 on: use a smaller factor");
-    ys_json_free(keys);
+    ys_record_fini(&ys_trial_settings_record, &keys);
 }
 
 /* What is said before a run is what filling it says. */
@@ -50,26 +54,26 @@ static void a_rate_that_overflows_is_foreseen(void)
         "{\"mode\":\"infer\",\"lr\":1.0,\"schedule\":\"step(1,1000)\"}"};
     static double lr[600];
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        ys_json *keys = keys_of(texts[i]);
+        struct ys_trial_settings keys = keys_of(texts[i]);
         for (int64_t total = 90; total <= 600; total += 1) {
             char said[200] = "";
-            ys_status filled = ys_schedule_fill(keys, total, total, lr);
+            ys_status filled = ys_schedule_fill(&keys, total, total, lr);
             if (filled != YS_OK)
                 snprintf(said, sizeof said, "%s", ys_error());
-            CHECK_INT(ys_schedule_check(keys, total), filled);
+            CHECK_INT(ys_schedule_check(&keys, total), filled);
             if (filled != YS_OK)
                 CHECK_TEXT(ys_error(), said);
         }
-        ys_json_free(keys);
+        ys_record_fini(&ys_trial_settings_record, &keys);
     }
 }
 
 /* The rates of `steps` steps of a run of `total`, from "lr": 1 unless `keys` says otherwise. */
 static void fill(const char *text, int64_t total, int64_t steps, double *lr)
 {
-    ys_json *keys = keys_of(text);
-    CHECK_INT(ys_schedule_fill(keys, total, steps, lr), YS_OK);
-    ys_json_free(keys);
+    struct ys_trial_settings keys = keys_of(text);
+    CHECK_INT(ys_schedule_fill(&keys, total, steps, lr), YS_OK);
+    ys_record_fini(&ys_trial_settings_record, &keys);
 }
 
 static void check_rate(double rate, double expected, double tolerance, int line)
@@ -232,9 +236,9 @@ static void equal_schedules_are_written_alike(void)
 static int64_t steps_of(const char *text, int64_t count)
 {
     int64_t steps = -1;
-    ys_json *keys = keys_of(text);
-    ys_status status = ys_job_steps(keys, count, &steps);
-    ys_json_free(keys);
+    struct ys_trial_settings keys = keys_of(text);
+    ys_status status = ys_job_steps(&keys, count, &steps);
+    ys_record_fini(&ys_trial_settings_record, &keys);
     return status == YS_OK ? steps : status;
 }
 

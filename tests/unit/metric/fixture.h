@@ -80,6 +80,17 @@ static ys_json *fake_trial_json(const struct fake_trial *trial, int index)
         FAKE_BLOCK, FAKE_STEPS, trial->threads, trial->framework, trial->version, trial->title);
 }
 
+/* A trial as JSON into the store. */
+__attribute__((unused)) static ys_status fake_put_trial(struct ys_store *store, int64_t study_id, const ys_json *json,
+                                                        int64_t *trial_id)
+{
+    struct ys_trial_record trial;
+    YS_TRY(ys_trial_record_read(json, "fixture", &trial));
+    ys_status status = ys_store_trial_put(store, study_id, &trial, trial_id);
+    ys_trial_record_fini(&trial);
+    return status;
+}
+
 /* A trial whose framework is not installed. */
 __attribute__((unused)) static ys_json *fake_missing_json(int index)
 {
@@ -318,7 +329,7 @@ __attribute__((unused)) static ys_status fake_infer_trial(struct ys_store *store
         "\"framework\":{\"name\":\"%s\",\"version\":\"1\",\"title\":\"%s\"}}",
         framework, index, framework, framework, framework, framework);
     ys_json *proof = fake_json("{\"verdict\":\"pass\",\"reason\":null,\"checks\":[]}");
-    ys_status status = ys_store_trial_put(store, study_id, trial, &trial_id);
+    ys_status status = fake_put_trial(store, study_id, trial, &trial_id);
     if (status == YS_OK)
         status = ys_store_proof_put(store, trial_id, proof);
     for (int round = 0; status == YS_OK && round < rounds; round++) {
@@ -362,7 +373,7 @@ __attribute__((unused)) static ys_status fake_study(struct ys_store *store, cons
     for (int t = 0; status == YS_OK && t < count; t++) {
         json[t] = fake_trial_json(&trials[t], t);
         ys_json_set(json[t], "work", ys_json_copy(ys_json_at(ys_json_get(study, "model_info"), 0)));
-        status = ys_store_trial_put(store, *study_id, json[t], &ids[t]);
+        status = fake_put_trial(store, *study_id, json[t], &ids[t]);
         ys_json *proof = trials[t].verdict ? fake_proof_json(&trials[t]) : NULL;
         if (status == YS_OK && proof)
             status = ys_store_proof_put(store, ids[t], proof);

@@ -26,7 +26,7 @@ static bool load(void)
     CHECK(ys_store_open(folder, YS_STORE_WRITE, &store) == YS_OK &&
           fake_study(store, fake_trials, FAKE_TRIALS, 6, 3, &id) == YS_OK);
     int64_t trial_id;
-    CHECK(ys_store_trial_put(store, id, missing, &trial_id) == YS_OK);
+    CHECK(fake_put_trial(store, id, missing, &trial_id) == YS_OK);
     CHECK(fake_infer_trial(store, id, FAKE_TRIALS + 1, "builtin", 100, 2) == YS_OK);
     CHECK(ys_metric_result(store, id, YS_RESULT_RUNS, &result) == YS_OK);
     ys_json_free(missing);
@@ -190,7 +190,7 @@ static ys_json *result_with_status(const char *word, bool ran)
           fake_study(store, fake_trials, 1, 1, -1, &id) == YS_OK);
     if (!ran)
         ys_json_set_string(trial, "status", word);
-    CHECK(ys_store_trial_put(store, id, trial, &trial_id) == YS_OK);
+    CHECK(fake_put_trial(store, id, trial, &trial_id) == YS_OK);
     struct fake_run run = {0, 0, word};
     CHECK(!ran || fake_put_run(store, &fake_trials[1], trial, trial_id, &run) == YS_OK);
     CHECK(ys_metric_result(store, id, YS_RESULT_RUNS, &made) == YS_OK);

@@ -44,7 +44,7 @@ static void trials_that_cannot_run_are_not_waited_for(void)
     fixture_open(&f);
     int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0), missing = 0;
     ys_json *trial = make_json("{\"id\":\"m\",\"index\":1,\"status\":\"missing\"}");
-    CHECK(ys_store_trial_put(f.store, study, trial, &missing) == YS_OK);
+    CHECK(put_trial_json(f.store, study, trial, &missing) == YS_OK);
     put_run(f.store, a, 0, 0, "ok");
     CHECK(rounds_are(f.store, study, "[{\"round\":0,\"attempt\":0,\"expected\":1,\"present\":1,\"complete\":true}]"));
     ys_json_free(trial);

@@ -151,7 +151,7 @@ static void ids_that_do_not_exist_are_not_found(void)
     CHECK(ys_store_study_end(f.store, 9, "done", 0, NULL) == YS_ENOTFOUND);
     CHECK(ys_store_study_resume(f.store, 9) == YS_ENOTFOUND);
     CHECK(ys_store_host_put(f.store, 9, doc) == YS_ENOTFOUND);
-    CHECK(ys_store_trial_put(f.store, 9, doc, &id) == YS_ENOTFOUND);
+    CHECK(put_trial_json(f.store, 9, doc, &id) == YS_ENOTFOUND);
     CHECK(ys_store_proof_put(f.store, 9, doc) == YS_ENOTFOUND);
     CHECK(ys_store_run_put(f.store, 9, 0, 0, doc, &series, &id) == YS_ENOTFOUND);
     CHECK(ys_store_metric_put(f.store, 9, doc) == YS_ENOTFOUND);
@@ -286,7 +286,7 @@ static ys_status begin_and_read(struct ys_store *store, const ys_json *doc, cons
     if (status == YS_OK)
         status = ys_store_host_put(store, study_id, doc);
     if (status == YS_OK)
-        status = ys_store_trial_put(store, study_id, trial, &trial_id);
+        status = put_trial_json(store, study_id, trial, &trial_id);
     YS_TRY(ys_store_end(store, status));
     YS_TRY(ys_store_trial_give_up(store, trial_id, 1, "it failed"));
     YS_TRY(ys_store_rounds(store, study_id, &found));

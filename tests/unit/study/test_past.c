@@ -20,13 +20,13 @@ static void begin(struct began *b)
     b->study.id = begin_study(b->f.store, "first");
     b->study.set.items = b->trials;
     b->study.set.count = 2;
-    b->trials[0].id = put_trial(b->f.store, b->study.id, "a", 0);
-    b->trials[1].id = put_trial(b->f.store, b->study.id, "b", 1);
+    b->trials[0].record.trial_id = put_trial(b->f.store, b->study.id, "a", 0);
+    b->trials[1].record.trial_id = put_trial(b->f.store, b->study.id, "b", 1);
 }
 
 static void put(struct began *b, int trial, int round, int attempt, const char *status)
 {
-    CHECK(put_run(b->f.store, b->trials[trial].id, round, attempt, status) == YS_OK);
+    CHECK(put_run(b->f.store, b->trials[trial].record.trial_id, round, attempt, status) == YS_OK);
 }
 
 static void load(struct began *b)
@@ -99,7 +99,7 @@ static void a_trial_that_cannot_run_now_makes_no_round_wanted(void)
 {
     struct began b;
     begin(&b);
-    b.trials[1].status = "missing";
+    b.trials[1].record.status = YS_RUN_MISSING;
     for (int round = 0; round < 6; round++)
         put(&b, 0, round, 0, "ok");
     load(&b);
@@ -151,7 +151,7 @@ static bool stopped(const struct ys_trial *trial, const char *text)
 static void the_disk_is_known_by_the_adapters_words(void)
 {
     struct ys_framework framework = {0};
-    struct ys_trial trial = {.framework = &framework, .json = make_json("{\"keys\":{\"mode\":\"train\"}}")};
+    struct ys_trial trial = {.framework = &framework, .record.keys.mode = YS_MODE_TRAIN};
     CHECK(stopped(&trial, "{\"status\":\"crashed\",\"log_tail\":\"OSError: [Errno 28] No space left on device\"}"));
     CHECK(stopped(&trial, "{\"status\":\"killed\",\"message\":\"save: Disk quota exceeded\"}"));
     CHECK(!stopped(&trial, "{\"status\":\"crashed\",\"log_tail\":\"Segmentation fault\"}"));
@@ -159,7 +159,6 @@ static void the_disk_is_known_by_the_adapters_words(void)
     CHECK(!stopped(&trial,
                    "{\"status\":\"ok\",\"log_tail\":\"No space left on device\",\"weights\":\"w\",\"evaluation\":{}}"));
     CHECK(stopped(&trial, "{\"status\":\"ok\",\"log_tail\":\"No space left on device\",\"weights\":\"w\"}"));
-    ys_json_free(trial.json);
 }
 
 TAP_MAIN(TAP_CASE(a_study_without_runs_wants_every_round), TAP_CASE(an_unfinished_round_is_wanted_under_a_new_attempt),

@@ -32,11 +32,6 @@ static void finish(struct helper_study *study, struct ys_trial_set *set)
     ys_job_fini(&study->job);
 }
 
-static int64_t number(const struct ys_trial *trial, const char *key)
-{
-    return ys_json_integer(ys_trial_key(trial, key), -1);
-}
-
 static void same_weights_are_trained_so_long_and_predict_so_many_rows(void)
 {
     struct helper_study study;
@@ -49,18 +44,19 @@ static void same_weights_are_trained_so_long_and_predict_so_many_rows(void)
         CHECK_INT(set.count, 6);
         for (size_t i = 0; i < set.count; i++) {
             const struct ys_trial *trial = &set.items[i];
-            size_t of_steps = (size_t)number(trial, "steps") / 7, of_rows = i % 3;
+            const struct ys_trial_settings *keys = &trial->record.keys;
+            size_t of_steps = (size_t)keys->steps / 7, of_rows = i % 3;
             CHECK(ys_trial_same_weights(trial));
             CHECK_INT(trial->taught_steps, of_steps * 7);
-            CHECK_INT(number(trial, "rows"), rows[of_rows]);
-            CHECK_INT(number(trial, "requests"), requests[of_rows]);
+            CHECK_INT(keys->rows, rows[of_rows]);
+            CHECK_INT(keys->requests, requests[of_rows]);
             CHECK_INT(trial->steps, requests[of_rows]); /* batches of its order */
         }
     }
     finish(&study, &set);
     if (resolve("model = mlp\ncompare = same-weights\nbatch = 100\nepochs = 2\n", &study, &set)) {
         CHECK_INT(set.items[0].taught_steps, 2 * 40); /* 40 whole batches in 4096 rows */
-        CHECK_INT(number(&set.items[0], "rows"), 256);
+        CHECK_INT(set.items[0].record.keys.rows, 256);
     }
     finish(&study, &set);
     if (resolve("model = mlp\n", &study, &set))
@@ -75,8 +71,8 @@ static void without_defaults_a_trial_is_unsupported_and_needs_no_data(void)
     struct ys_trial_set set;
     begin();
     if (resolve("compare = own\nthreads = 1\n", &study, &set)) {
-        CHECK_TEXT(set.items[0].status, "unsupported");
-        CHECK_TEXT(ys_json_get_text(set.items[0].json, "reason", ""), "no defaults of frameworks are known here");
+        CHECK_INT(set.items[0].record.status, YS_RUN_UNSUPPORTED);
+        CHECK_TEXT(set.items[0].record.reason, "no defaults of frameworks are known here");
         CHECK(!set.items[0].data && set.items[0].framework && set.items[0].threads == 1);
         CHECK_INT(set.dataset_count, 0);
     }

@@ -41,8 +41,9 @@ static bool open_trial(const char *keys, struct helper_study *study, struct ys_t
     snprintf(text, sizeof text, "version = 1\n[a]\nmodel = mlp\ndata = digits\nbatch = 8\n%s", keys);
     *study = study_of(text);
     CHECK_TEXT(study->error, "");
-    *trial = (struct ys_trial){.json = ys_json_at(study->job.trials, 0), .data = &data, .steps = 4, .threads = 1};
-    return study->status == YS_OK;
+    *trial = (struct ys_trial){.data = &data, .steps = 4, .threads = 1};
+    return study->status == YS_OK &&
+           CHECK(ys_trial_record_read(ys_json_at(study->job.trials, 0), "test", &trial->record) == YS_OK);
 }
 
 /* The plan of that trial as text, as far as `member` of it goes; the caller's until the next call. */
@@ -66,6 +67,7 @@ static const char *plan_member(const char *keys, const char *member)
         ys_json_free(plan);
         ys_work_fini(&work);
     }
+    ys_trial_record_fini(&trial.record);
     ys_job_fini(&study.job);
     return text;
 }
@@ -133,6 +135,7 @@ static const char *graph_member(const char *keys, const char *name)
         ys_json_free(graph);
         ys_work_fini(&work);
     }
+    ys_trial_record_fini(&trial.record);
     ys_job_fini(&study.job);
     return text;
 }
@@ -154,13 +157,15 @@ static void resolving_counts_the_network_and_names_its_loss(void)
     CHECK_INT(ys_work_resolve(&trial), YS_OK);
     CHECK_INT(trial.parameters, 535818); /* 784 * 512 + 512 + 512 * 256 + 256 + 256 * 10 + 10 */
     CHECK_INT(trial.multiply_adds, 535040);
-    CHECK_TEXT(ys_json_text(key_of(&study, 0, "loss"), ""), "softmax_cross_entropy");
+    CHECK_TEXT(trial.record.keys.loss, "softmax_cross_entropy");
     CHECK_INT(ys_work_resolve(&trial), YS_OK); /* as a study that is resumed does */
+    ys_trial_record_fini(&trial.record);
     ys_job_fini(&study.job);
     REQUIRE(open_trial("loss = nll\n", &study, &trial));
     CHECK_INT(ys_work_resolve(&trial), YS_EINVAL);
     CHECK_TEXT(ys_error(),
                "loss = nll needs a network that ends in LogSoftmax, and mlp does not: write softmax_cross_entropy");
+    ys_trial_record_fini(&trial.record);
     ys_job_fini(&study.job);
 }
 
@@ -176,6 +181,7 @@ static ino_t weights_of(const char *keys, uint64_t seed, char key[YS_SHA256_TEXT
         memcpy(key, work.key, YS_SHA256_TEXT);
         ys_work_fini(&work);
     }
+    ys_trial_record_fini(&trial.record);
     ys_job_fini(&study.job);
     return file.st_ino;
 }
@@ -214,6 +220,7 @@ static void rates_of_a_short_run_follow_the_run_not_the_proof(void)
         tap_check(fabs(rates[k] - expected[k]) < 4.5e-16, __LINE__, "rate %d is %.17g", k, rates[k]);
     ys_safetensors_close(file);
     ys_work_fini(&work);
+    ys_trial_record_fini(&trial.record);
     ys_job_fini(&study.job);
     end();
 }

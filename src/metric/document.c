@@ -1,0 +1,61 @@
+#include "metric/document.h"
+
+#include "stat/compare.h"
+
+static const char *const scale_words[] = {[YS_SCALE_RATIO] = "ratio", [YS_SCALE_DIFFERENCE] = "difference"};
+const struct ys_names ys_scales = YS_NAMES("scale", scale_words);
+
+#define OF_TRIAL(member, kind, flags, what)     YS_FIELD(struct ys_result_trial, member, kind, NULL, flags, what)
+#define PART(member, kind, record, flags, what) YS_FIELD_OF(struct ys_result_trial, member, kind, record, flags, what)
+static const struct ys_field trial_fields[] = {
+    OF_TRIAL(id, YS_FIELD_TEXT, 0, "its name, for people"),
+    OF_TRIAL(index, YS_FIELD_INT, YS_FIELD_LATER, "its number inside the study: place in the job, from 0"),
+    OF_TRIAL(trial_id, YS_FIELD_INT, 0, "its number in the database"),
+    OF_TRIAL(section, YS_FIELD_TEXT, YS_FIELD_NULL, "of the job"),
+    OF_TRIAL(factors, YS_FIELD_JSON, YS_FIELD_NULL, "the keys that vary in that section, with this trial's values"),
+    PART(framework, YS_FIELD_OBJECT_OWNED, &ys_trial_framework_record, YS_FIELD_NULL, "as it was found"),
+    YS_FIELD_NAMED(struct ys_result_trial, status, &ys_run_statuses, 0, "of most of its failures; ok without any"),
+    OF_TRIAL(stage, YS_FIELD_TEXT, YS_FIELD_NULL, "where an example of those failures ended"),
+    OF_TRIAL(reason, YS_FIELD_TEXT, YS_FIELD_NULL, "how it did, or why the trial never ran"),
+    OF_TRIAL(command, YS_FIELD_TEXT, YS_FIELD_NULL, "that would help"),
+    OF_TRIAL(runs, YS_FIELD_INT, 0, "runs that count"),
+    OF_TRIAL(failed, YS_FIELD_INT, 0, "those of them that failed"),
+    OF_TRIAL(runs_planned, YS_FIELD_INT, YS_FIELD_LATER, "rounds in which it has to run"),
+    OF_TRIAL(runs_lacking, YS_FIELD_INT, YS_FIELD_LATER, "those of which it has no run that counts"),
+    OF_TRIAL(deviations, YS_FIELD_JSON, 0, "texts"),
+    OF_TRIAL(warnings, YS_FIELD_JSON, 0, "texts"),
+    OF_TRIAL(proof, YS_FIELD_JSON, 0, "object"),
+    OF_TRIAL(metrics, YS_FIELD_JSON, 0, "name to metric object"),
+    OF_TRIAL(agreement, YS_FIELD_JSON, YS_FIELD_NULL, "what was predicted with the same weights"),
+    PART(keys, YS_FIELD_OBJECT, &ys_trial_settings_record, YS_FIELD_LATER, "the settings, resolved"),
+    OF_TRIAL(options, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "of the framework's recipe, by name"),
+    OF_TRIAL(env, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "environment variables that the job set"),
+    OF_TRIAL(runs_detail, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "where single runs were asked for"),
+};
+const struct ys_record ys_result_trial_record = YS_RECORD("trial", struct ys_result_trial, trial_fields);
+
+#define OF_PAIR(member, kind, flags, what) YS_FIELD(struct ys_comparison_record, member, kind, NULL, flags, what)
+#define WORD(member, names, what)          YS_FIELD_NAMED(struct ys_comparison_record, member, names, 0, what)
+static const struct ys_field comparison_fields[] = {
+    OF_PAIR(metric, YS_FIELD_TEXT, 0, "that is compared"),
+    OF_PAIR(a, YS_FIELD_TEXT, 0, "id of the later trial of the job"),
+    OF_PAIR(b, YS_FIELD_TEXT, 0, "id of the earlier one, the base"),
+    OF_PAIR(a_index, YS_FIELD_INT, YS_FIELD_LATER, "number of that trial inside the study"),
+    OF_PAIR(b_index, YS_FIELD_INT, YS_FIELD_LATER, "number of that trial inside the study"),
+    OF_PAIR(varies, YS_FIELD_TEXT, 0, "the factor in which they differ"),
+    WORD(scale, &ys_scales, "ratio, or difference"),
+    OF_PAIR(ratio, YS_FIELD_REAL, YS_FIELD_NULL, "median of a / b over matched rounds"),
+    OF_PAIR(difference, YS_FIELD_REAL, YS_FIELD_NULL, "median of a - b"),
+    OF_PAIR(ci, YS_FIELD_REALS, YS_FIELD_NULL, "rank interval of that median; null for fewer than 6 matched rounds"),
+    OF_PAIR(level, YS_FIELD_REAL, YS_FIELD_NULL, "true level of that interval"),
+    OF_PAIR(n, YS_FIELD_INT, 0, "matched rounds"),
+    OF_PAIR(margin, YS_FIELD_REAL, 0, "what counted as the same, on that scale"),
+    WORD(verdict, &ys_verdicts, "what a is against b"),
+    OF_PAIR(resolution, YS_FIELD_REAL, YS_FIELD_NULL, "the smallest difference that this could have shown"),
+    OF_PAIR(reason, YS_FIELD_TEXT, YS_FIELD_NULL, "why it is unclear or invalid"),
+    OF_PAIR(a_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial a"),
+    OF_PAIR(b_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial b"),
+    OF_PAIR(unit, YS_FIELD_TEXT, 0, "of the metric"),
+    WORD(better, &ys_betters, "which values of the metric are better"),
+};
+const struct ys_record ys_comparison_record = YS_RECORD("comparison", struct ys_comparison_record, comparison_fields);
