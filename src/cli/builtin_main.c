@@ -1,5 +1,6 @@
 /* yardstick-builtin: the built-in engine as a program. Without arguments it is an adapter like any other. */
-#include "cli/builtin.h"
+#include "bench/bench.h"
+#include "builtin/builtin.h"
 
 #include <stdio.h>
 #include <stdlib.h>

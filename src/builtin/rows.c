@@ -1,4 +1,4 @@
-#include "cli/builtin_rows.h"
+#include "builtin/rows.h"
 
 #include <math.h>
 #include <string.h>

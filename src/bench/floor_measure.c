@@ -1,4 +1,4 @@
-#include "cli/builtin_floor.h"
+#include "bench/floor.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* The rows that yardstick-builtin reads; its file belongs to that program and to no library. */
-#include "cli/builtin_rows.c"
+/* The rows that yardstick-builtin reads. */
+#include "builtin/rows.h"
 
 #include "tap.h"
 #include "unit/base/scratch.h"

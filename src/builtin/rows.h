@@ -1,6 +1,6 @@
 /* A prepared data file, mapped: tensors x (pixels of `count` rows) and y (int64 labels). */
-#ifndef YS_CLI_BUILTIN_ROWS_H
-#define YS_CLI_BUILTIN_ROWS_H
+#ifndef YS_BUILTIN_ROWS_H
+#define YS_BUILTIN_ROWS_H
 
 #include "base/safetensors.h"
 #include "graph/graph.h"

@@ -1,5 +1,5 @@
 /* The built-in engine as an adapter. */
-#include "builtin_program.h"
+#include "unit/builtin/program.h"
 
 static bool lists(const ys_json *hello, const char *member, const char *word)
 {

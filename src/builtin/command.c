@@ -1,4 +1,4 @@
-#include "cli/builtin_command.h"
+#include "builtin/command.h"
 
 #include "backend/peak.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* The adapter of the built-in engine. */
-#include "cli/builtin.h"
-#include "cli/builtin_command.h"
-#include "cli/builtin_rows.h"
+#include "builtin/builtin.h"
+#include "builtin/command.h"
+#include "builtin/rows.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

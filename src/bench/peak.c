@@ -1,8 +1,8 @@
-#include "cli/builtin.h"
-#include "cli/builtin_command.h"
-
 #include "backend/peak.h"
 #include "base/mem.h"
+#include "bench/bench.h"
+#include "bench/machine.h"
+#include "builtin/command.h"
 #include "probe/host.h"
 #include <stdio.h>
 #include <unistd.h>

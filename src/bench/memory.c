@@ -1,9 +1,10 @@
-#include "backend/parallel.h"
-#include "backend/peak.h"
+#include "bench/machine.h"
 
+#include "backend/parallel.h"
 #include "base/clock.h"
 #include "engine/program.h"
 #include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { GRAIN = 4096 / sizeof(float) }; /* a page */

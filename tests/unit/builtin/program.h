@@ -1,6 +1,6 @@
 /* The program yardstick-builtin, spoken to as yardstick speaks to it, over a small network and made-up data. */
-#ifndef YS_TESTS_BACKEND_BUILTIN_PROGRAM_H
-#define YS_TESTS_BACKEND_BUILTIN_PROGRAM_H
+#ifndef YS_TESTS_BUILTIN_PROGRAM_H
+#define YS_TESTS_BUILTIN_PROGRAM_H
 
 #include "unit/engine/net.h"
 

@@ -1,6 +1,6 @@
-#include "cli/builtin.h"
-#include "cli/builtin_command.h"
-#include "cli/builtin_rows.h"
+#include "builtin/builtin.h"
+#include "builtin/command.h"
+#include "builtin/rows.h"
 
 #include "base/json.h"
 #include "engine/engine.h"

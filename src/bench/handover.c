@@ -1,4 +1,4 @@
-#include "backend/peak.h"
+#include "bench/machine.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

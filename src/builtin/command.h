@@ -1,6 +1,6 @@
 /* What the commands of yardstick-builtin share. */
-#ifndef YS_CLI_BUILTIN_COMMAND_H
-#define YS_CLI_BUILTIN_COMMAND_H
+#ifndef YS_BUILTIN_COMMAND_H
+#define YS_BUILTIN_COMMAND_H
 
 #include "base/buf.h"
 #include "base/json.h"

@@ -1,8 +1,8 @@
-#include "cli/builtin_floor.h"
+#include "bench/floor.h"
 
 #include "base/mem.h"
-#include "cli/builtin.h"
-#include "cli/builtin_command.h"
+#include "bench/bench.h"
+#include "builtin/command.h"
 #include "probe/host.h"
 #include <math.h>
 #include <stdlib.h>

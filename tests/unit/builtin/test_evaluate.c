@@ -1,5 +1,5 @@
 /* `yardstick-builtin evaluate` and the arguments of the program. */
-#include "builtin_program.h"
+#include "unit/builtin/program.h"
 
 /** Runs the program with arguments after its name; its exit code, stdout in *output. */
 static int run_program(const char *const *arguments, struct ys_buf *output)

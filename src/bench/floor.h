@@ -1,6 +1,6 @@
 /* A training step taken apart: its convolutions and matrix products timed alone, and where the rest of it goes. */
-#ifndef YS_CLI_BUILTIN_FLOOR_H
-#define YS_CLI_BUILTIN_FLOOR_H
+#ifndef YS_BENCH_FLOOR_H
+#define YS_BENCH_FLOOR_H
 
 #include "engine/engine.h"
 #include "engine/program.h"
