@@ -281,13 +281,14 @@ static ys_status parse(int argc, char **argv, struct request *r)
                                             {"--repeat", .number = &r->repeat}, {"--precision", .text = &r->precision},
                                             {"--backend", .text = &r->backend}, {"--format", .text = &r->format}};
     if (argc < 1 || argv[0][0] == '-')
-        return ys_fail(YS_EINVAL, "--floor needs the name of a model: `yardstick list models` shows them");
+        return ys_fail(YS_EINVAL,
+                       "--floor needs the name of a model, or a graph's FILE.json: `yardstick list models` shows them");
     r->model = argv[0];
     return ys_builtin_flags(argc - 1, argv + 1, "--floor", flags, sizeof flags / sizeof flags[0]);
 }
 
 /** As the studies take them: 64 rows, 16 where an image is large. */
-static int64_t usual_batch(const struct ys_model *model)
+static int64_t usual_batch(const struct ys_model_choice *model)
 {
     return model->usual.shape[1] * model->usual.shape[2] > 64 * 64 ? 16 : 64;
 }
@@ -306,15 +307,12 @@ static ys_status print(const struct ys_floor *f, const struct request *r, bool i
     return status;
 }
 
-static ys_status floor_of(struct request *r)
+static ys_status floor_of(struct request *r, const struct ys_model_choice *model)
 {
     struct ys_floor f;
     struct ys_engine_config config = {
         .backend = r->backend, .training = true, .optimizer = {.momentum = 0.9, .weight_decay = 5e-4}};
     bool is_json;
-    const struct ys_model *model = ys_model_find(r->model);
-    if (!model)
-        return ys_fail(YS_EINVAL, "there is no model \"%s\": `yardstick list models` shows them", r->model);
     YS_TRY(ys_builtin_format(r->format, &is_json));
     YS_TRY(ys_builtin_precision(r->precision, &config.precision));
     YS_TRY(ys_builtin_use_cpus(r->threads));
@@ -331,6 +329,12 @@ static ys_status floor_of(struct request *r)
 int ys_builtin_floor(int argc, char **argv)
 {
     struct request request = {.precision = "f32", .format = "table", .threads = ys_host_cpus_allowed()};
+    struct ys_model_choice model = {0};
     ys_status status = parse(argc, argv, &request);
-    return ys_builtin_end(status == YS_OK ? floor_of(&request) : status);
+    if (status == YS_OK)
+        status = ys_model_choose(request.model, &model);
+    if (status == YS_OK)
+        status = floor_of(&request, &model);
+    ys_model_choice_fini(&model);
+    return ys_builtin_end(status);
 }

@@ -21,7 +21,7 @@ struct ys_floor {
 
 /** Opens the model for its usual input and measures `repeat` rounds, or with 0 as many as fit in some time. The
  * engine computes on config->threads threads, with config's batch, precision and back end. */
-ys_status ys_floor_measure(const struct ys_model *model, const struct ys_engine_config *config, int64_t repeat,
+ys_status ys_floor_measure(const struct ys_model_choice *model, const struct ys_engine_config *config, int64_t repeat,
                            struct ys_floor *floor) YS_MUST_CHECK;
 void ys_floor_fini(struct ys_floor *floor); /* also after a failure */
 

@@ -187,11 +187,11 @@ static ys_status measure(struct ys_floor *f, int64_t repeat)
     return status;
 }
 
-ys_status ys_floor_measure(const struct ys_model *model, const struct ys_engine_config *config, int64_t repeat,
+ys_status ys_floor_measure(const struct ys_model_choice *model, const struct ys_engine_config *config, int64_t repeat,
                            struct ys_floor *floor)
 {
     *floor = (struct ys_floor){0};
-    YS_TRY(model->build(&model->usual, &floor->graph));
+    YS_TRY(ys_model_choice_build(model, &model->usual, &floor->graph));
     YS_TRY(ys_engine_open_graph(floor->graph, config, &floor->engine));
     floor->program = ys_engine_program(floor->engine);
     YS_TRY(fill(floor, config->batch));

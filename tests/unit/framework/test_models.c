@@ -1,16 +1,20 @@
-/* What the networks of Wu and others differ in besides their layers: pixels, initial values, factors, pools, tables. */
+/* The networks that frameworks came with, and what those of Wu and others differ in besides their layers: pixels,
+ * initial values, factors, pools, tables. */
+#include "framework/models.h"
+
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/safetensors.h"
-#include "graph/model.h"
 #include "tap.h"
 #include "unit/base/scratch.h"
 #include <math.h>
 
 static struct ys_graph *usual(const char *name)
 {
+    ys_models_also(ys_framework_models);
     const struct ys_model *model = ys_model_find(name);
     struct ys_graph *graph = NULL;
-    if (!model || model->build(&model->usual, &graph) != YS_OK)
+    if (!model || ys_model_build(model, &model->usual, &graph) != YS_OK)
         tap_check(false, __LINE__, "%s: %s", name, model ? ys_error() : "no such model");
     return graph;
 }
@@ -94,22 +98,6 @@ static void initial_values_have_the_published_distributions(void)
         CHECK(weight->kind != YS_INIT_UNIFORM || weight->a == -weight->b);
         ys_graph_free(graph);
     }
-}
-
-static void depthwise_weights_count_fan_out_over_all_channels(void)
-{
-    struct ys_graph *graph = usual("mobilenet-v2");
-    REQUIRE(graph);
-    const struct ys_node *node = node_of(graph, "block1.conv_depthwise");
-    CHECK_INT(node->window.group, 32);
-    CHECK(graph->params[node->weight].init.b == sqrt(2.0 / (32 * 9)));
-    const struct ys_node *bn = node_of(graph, "block1.bn_depthwise");
-    CHECK(bn->batchnorm.epsilon == 1e-5 && bn->batchnorm.momentum == 0.1);
-    CHECK(graph->params[bn->weight].init.a == 1 && graph->params[bn->bias].init.a == 0);
-    CHECK(graph->params[bn->running_mean].role == YS_ROLE_BUFFER && graph->params[bn->running_mean].init.a == 0);
-    CHECK(graph->params[bn->running_var].role == YS_ROLE_BUFFER && graph->params[bn->running_var].init.a == 1);
-    CHECK_TEXT(graph->params[bn->running_var].name, "block1.bn_depthwise.running_var");
-    ys_graph_free(graph);
 }
 
 static void factors_are_the_published_ones(void)
@@ -202,24 +190,88 @@ static void tables_are_the_models_and_weights_the_seeds(void)
     ys_graph_free(again);
 }
 
-static void strides_stand_where_the_versions_have_them(void)
+/* The graphs that functions in C made of them before they were files, byte for byte: the same initial values, the same
+ * proofs. */
+static void files_hold_the_graphs_that_were_built(void)
 {
-    struct ys_graph *later = usual("resnet50"), *first = usual("resnet50-v1");
-    REQUIRE(later && first);
-    CHECK_INT(node_of(later, "layer2.0.conv1")->window.stride[0], 1);
-    CHECK_INT(node_of(later, "layer2.0.conv2")->window.stride[0], 2);
-    CHECK_INT(node_of(first, "layer2.0.conv1")->window.stride[0], 2);
-    CHECK_INT(node_of(first, "layer2.0.conv2")->window.stride[0], 1);
-    CHECK_INT(node_of(later, "layer2.0.conv_projection")->window.stride[0], 2);
-    CHECK_INT(node_of(later, "layer1.0.conv_projection")->window.stride[0], 1);
-    /* A block's input is read by its first convolution and by its shortcut. */
-    CHECK_INT(later->values[node_of(later, "layer1.1.conv1")->in[0]].uses, 2);
-    ys_graph_free(later);
-    ys_graph_free(first);
+    static const struct {
+        const char *name;
+        int64_t shape[3];
+        const char *hash; /* of the JSON form as yardstick writes it */
+    } cases[] = {
+        {"caffe-cifar10", {3, 32, 32}, "bff093ceacf795602bb81d89df318ab6cf87f5814f5a9820bbf89ffebe039e47"},
+        {"caffe-cifar10", {1, 28, 28}, "71b000f65632efba2d3e239a0b68a912aab290e9f7253854ba6106d868f0a2eb"},
+        {"caffe-mnist", {3, 32, 32}, "769291d418563ca57a4e30e2026e1eeea8adfc814d632ec36ec688d380cc3624"},
+        {"caffe-mnist", {1, 28, 28}, "cbc8a5bd656ae8973fb01116217c25e007800e39fcb3bbf08761b3412f5fe27b"},
+        {"tf-cifar10", {3, 32, 32}, "14e3870317ec6c961c4f98cd4521c3f7e2fee2586f736968529e2c7d1685e574"},
+        {"tf-cifar10", {3, 24, 24}, "78b5c3ee29b4ca5f51b5a6403e63e63ff3ea7674f0f9a1cb88986ecf94ecef61"},
+        {"tf-cifar10", {1, 28, 28}, "8ab5fbd9a96efa26a3e878a476e30085560e557e897b815fa307f9a63248d194"},
+        {"tf-mnist", {3, 32, 32}, "c9af8f0574019955935fc6f813ac073f5b9760d6e8cc4a380ad55875663ee525"},
+        {"tf-mnist", {1, 28, 28}, "7b480feb0e8cc3c8cf923667c866a35eeb4ef4afc7b89ea7eeaa4aa929bb23ce"},
+        {"theano-cifar10", {3, 32, 32}, "f6eb2f8e3c776bab24b9d6da16a8423045be92f9f75ff01a74cdf9cb2ed43a3e"},
+        {"theano-cifar10", {1, 28, 28}, "5f0fe70325a791538b9a70b247677528b42dca1f1e4a0ac7f83e4e1b6801d9d4"},
+        {"theano-mnist", {3, 32, 32}, "3b48962f40c4535825bf04c4ec1eed9d1cce50847318834aa0df857794a96fff"},
+        {"theano-mnist", {1, 28, 28}, "117f1ee154a451e19d190c38f797e16a6c685cf9066b9cc6227f919268f2e6ba"},
+        {"torch-cifar10", {3, 32, 32}, "88d88459a950e9da3bd02996c912be0073a645a454be950c59d667d9320b537a"},
+        {"torch-cifar10", {1, 28, 28}, "c87f4caa27e70366ed82e9cf447d0d82bde3ec2609e50b007c2e503d215ef518"},
+        {"torch-mnist", {3, 32, 32}, "58a91737a485ad2b2f11578de81d858797a259380a360bb322e262bf09f4e29d"},
+        {"torch-mnist", {1, 32, 32}, "1fe5b32b995729375dd5961ab56e4dae4e0c88ca1ce547a42a5aede5d6be2fc4"},
+        {"torch-mnist", {1, 28, 28}, "f6a664bb64b0434dfaad3c90021a4357b820dfa2f47fd0fd4c8536eddcf3f055"},
+    };
+    ys_models_also(ys_framework_models);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct ys_model *model = ys_model_find(cases[i].name);
+        REQUIRE(model);
+        struct ys_model_input input = model->usual;
+        struct ys_graph *graph = NULL;
+        char hash[YS_SHA256_TEXT] = "";
+        memcpy(input.shape, cases[i].shape, sizeof input.shape);
+        REQUIRE(ys_model_build(model, &input, &graph) == YS_OK);
+        ys_json *json = ys_graph_to_json(graph);
+        const char *path = scratch("graph.json");
+        CHECK(ys_json_write(path, json) == YS_OK && ys_sha256_file(path, hash) == YS_OK);
+        tap_check(strcmp(hash, cases[i].hash) == 0, __LINE__, "%s on %lldx%lldx%lld: %s", cases[i].name,
+                  (long long)input.shape[0], (long long)input.shape[1], (long long)input.shape[2], hash);
+        ys_json_free(json);
+        ys_graph_free(graph);
+    }
+}
+
+static void every_file_is_found_and_is_of_its_name(void)
+{
+    size_t count = 0;
+    ys_models_also(ys_framework_models);
+    for (const struct ys_model *model = ys_models_more(); model->name; model++, count++) {
+        char *name = ys_format("%s.json", model->name);
+        CHECK_TEXT(ys_path_base(model->path), name);
+        CHECK(*model->title);
+        CHECK(ys_model_find(model->name) == model);
+        for (const struct ys_model *built = ys_models(); built->name; built++)
+            CHECK(strcmp(built->name, model->name) != 0);
+        ys_free(name);
+    }
+    CHECK_INT(count, 8);
+}
+
+static void data_without_a_file_are_refused(void)
+{
+    ys_models_also(ys_framework_models);
+    const struct ys_model *model = ys_model_find("caffe-mnist");
+    REQUIRE(model);
+    struct ys_model_input input = model->usual;
+    struct ys_graph *graph = NULL;
+    input.shape[1] = 7;
+    CHECK(ys_model_build(model, &input, &graph) == YS_EINVAL);
+    CHECK_HAS(ys_error(), "model caffe-mnist is not there for data of 1x7x28, 10 classes, U8");
+    CHECK_HAS(ys_error(), "caffe-mnist.1x7x28.json");
+    input = model->usual;
+    input.classes = 100;
+    CHECK(ys_model_build(model, &input, &graph) == YS_EINVAL);
+    CHECK(!graph);
 }
 
 TAP_MAIN(TAP_CASE(pixels_have_the_published_range), TAP_CASE(initial_values_have_the_published_distributions),
-         TAP_CASE(depthwise_weights_count_fan_out_over_all_channels), TAP_CASE(factors_are_the_published_ones),
-         TAP_CASE(tensorflows_response_normalisation_is_converted_exactly),
+         TAP_CASE(factors_are_the_published_ones), TAP_CASE(tensorflows_response_normalisation_is_converted_exactly),
          TAP_CASE(random_connections_are_permutations_cut_in_pieces),
-         TAP_CASE(tables_are_the_models_and_weights_the_seeds), TAP_CASE(strides_stand_where_the_versions_have_them))
+         TAP_CASE(tables_are_the_models_and_weights_the_seeds), TAP_CASE(files_hold_the_graphs_that_were_built),
+         TAP_CASE(every_file_is_found_and_is_of_its_name), TAP_CASE(data_without_a_file_are_refused))
