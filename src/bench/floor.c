@@ -277,9 +277,9 @@ static ys_status print_json(const struct ys_floor *f, const struct request *r, y
 
 static ys_status parse(int argc, char **argv, struct request *r)
 {
-    const struct ys_builtin_flag flags[] = {{"--batch", .number = &r->batch},   {"--threads", .number = &r->threads},
-                                            {"--repeat", .number = &r->repeat}, {"--precision", .text = &r->precision},
-                                            {"--backend", .text = &r->backend}, {"--format", .text = &r->format}};
+    const struct ys_builtin_flag flags[] = {{"batch", .number = &r->batch},   {"threads", .number = &r->threads},
+                                            {"repeat", .number = &r->repeat}, {"precision", .text = &r->precision},
+                                            {"backend", .text = &r->backend}, {"format", .text = &r->format}};
     if (argc < 1 || argv[0][0] == '-')
         return ys_fail(YS_EINVAL,
                        "--floor needs the name of a model, or a graph's FILE.json: `yardstick list models` shows them");

@@ -258,7 +258,7 @@ int ys_builtin_peak(int argc, char **argv)
 {
     struct request r = {.format = "table", .threads = ys_host_cpus_allowed()};
     const struct ys_builtin_flag flags[] = {
-        {"--threads", .number = &r.threads}, {"--repeat", .number = &r.repeat}, {"--format", .text = &r.format}};
+        {"threads", .number = &r.threads}, {"repeat", .number = &r.repeat}, {"format", .text = &r.format}};
     ys_status status = ys_builtin_flags(argc, argv, "--peak", flags, sizeof flags / sizeof flags[0]);
     return ys_builtin_end(status == YS_OK ? peak_of(&r) : status);
 }

@@ -3,37 +3,53 @@
 #include "backend/peak.h"
 #include "base/mem.h"
 #include "probe/host.h"
+#include <getopt.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { FLAG_LIMIT = 16 };
 
 static ys_status parse_number(const char *flag, const char *text, int64_t *number)
 {
     char *end;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end || value < 1 || value > 1 << 20)
-        return ys_fail(YS_EINVAL, "%s is \"%s\"; it is a whole number of at least 1", flag, text);
+        return ys_fail(YS_EINVAL, "--%s is \"%s\"; it is a whole number of at least 1", flag, text);
     *number = value;
     return YS_OK;
 }
 
+/* getopt_long() takes beginnings of names too; here a name stands in full. */
+static bool is_whole(const char *argument, const char *name)
+{
+    return strncmp(argument, "--", 2) == 0 && strlen(name) == strcspn(argument + 2, "=") &&
+           strncmp(argument + 2, name, strlen(name)) == 0;
+}
+
 ys_status ys_builtin_flags(int argc, char **argv, const char *word, const struct ys_builtin_flag *flags, size_t count)
 {
-    for (int i = 0; i < argc; i++) {
-        size_t length = strcspn(argv[i], "="), k = 0;
-        while (k < count && (strlen(flags[k].name) != length || strncmp(argv[i], flags[k].name, length) != 0))
-            k++;
-        if (k == count)
-            return ys_fail(YS_EINVAL, "unknown argument \"%s\" of %s", argv[i], word);
-        const char *value = argv[i][length] ? argv[i] + length + 1 : ++i < argc ? argv[i] : NULL;
-        if (!value)
-            return ys_fail(YS_EINVAL, "%s needs a value", flags[k].name);
-        if (flags[k].text)
-            *flags[k].text = value;
+    struct option list[FLAG_LIMIT + 1] = {{0}};
+    int at, index, found;
+    YS_ASSERT(count <= FLAG_LIMIT);
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct option){.name = flags[i].name, .has_arg = required_argument};
+    opterr = 0;
+    optind = 0; /* begins anew */
+    /* '+': a word ends it; ':': a missing value is told from an unknown flag. */
+    while (at = optind ? optind : 1, (found = getopt_long(argc + 1, argv - 1, "+:", list, &index)) != -1) {
+        if (found == ':')
+            return ys_fail(YS_EINVAL, "%s needs a value", argv[at - 1]);
+        if (found != 0 || !is_whole(argv[at - 1], list[index].name))
+            return ys_fail(YS_EINVAL, "unknown argument \"%s\" of %s", argv[at - 1], word);
+        if (flags[index].text)
+            *flags[index].text = optarg;
         else
-            YS_TRY(parse_number(flags[k].name, value, flags[k].number));
+            YS_TRY(parse_number(flags[index].name, optarg, flags[index].number));
     }
+    if (optind <= argc)
+        return ys_fail(YS_EINVAL, "unknown argument \"%s\" of %s", argv[optind - 1], word);
     return YS_OK;
 }
 

@@ -12,11 +12,12 @@
 
 /** `--name VALUE` or `--name=VALUE`. */
 struct ys_builtin_flag {
-    const char *name;
+    const char *name;  /* without dashes */
     const char **text; /* where the value goes, borrowed from argv */
     int64_t *number;   /* or, where text is NULL, where it goes as a whole number of at least 1 */
 };
-/** `word` is the command that they belong to. YS_EINVAL names an argument that is none of them or has no such value. */
+/** `argv` are the arguments after `word`, the command that they belong to, which argv[-1] is. YS_EINVAL names an
+ * argument that is none of them or has no such value. */
 ys_status ys_builtin_flags(int argc, char **argv, const char *word, const struct ys_builtin_flag *flags,
                            size_t count) YS_MUST_CHECK;
 /** "f64", "f32", "bf16" */

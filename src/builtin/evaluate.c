@@ -18,11 +18,11 @@ struct tally {
 
 static ys_status parse(int argc, char **argv, struct request *r)
 {
-    const struct ys_builtin_flag flags[] = {{"--graph", .text = &r->graph},
-                                            {"--weights", .text = &r->weights},
-                                            {"--data", .text = &r->data},
-                                            {"--threads", .number = &r->threads},
-                                            {"--batch", .number = &r->batch}};
+    const struct ys_builtin_flag flags[] = {{"graph", .text = &r->graph},
+                                            {"weights", .text = &r->weights},
+                                            {"data", .text = &r->data},
+                                            {"threads", .number = &r->threads},
+                                            {"batch", .number = &r->batch}};
     YS_TRY(ys_builtin_flags(argc, argv, "evaluate", flags, sizeof flags / sizeof flags[0]));
     if (!r->graph || !r->weights || !r->data || r->threads < 1)
         return ys_fail(YS_EINVAL, "evaluate needs --graph, --weights, --data and --threads");

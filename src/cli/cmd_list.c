@@ -263,6 +263,9 @@ int ys_command_list(const struct ys_args *args)
     const char *what = args->word_count ? args->words[0] : "";
     if (args->check && strcmp(what, "frameworks") != 0)
         return ys_command_fail(ys_fail(YS_EINVAL, "--check=%s: write list frameworks --check=NAME", args->check));
+    if (args->recipe_dirs[0] && strcmp(what, "frameworks") != 0)
+        return ys_command_fail(
+            ys_fail(YS_EINVAL, "--recipes=%s: only list frameworks reads recipes", args->recipe_dirs[0]));
     if (args->fresh && !args->check)
         return ys_command_fail(ys_fail(YS_EINVAL, "--fresh says how a framework is checked: name it, --check=NAME"));
     if (args->word_count > 2 && strcmp(what, "keys") != 0)

@@ -49,14 +49,12 @@ struct ys_option {
     enum ys_option_type type;
     bool axis;            /* may take several values */
     bool file_only;       /* is no flag */
-    bool later;           /* known, but not yet available: refused whatever its value, null in the resolved JSON */
     bool above_low;       /* `low` itself is out of range */
     const char *mode;     /* the one mode in which it says something, null in the others; NULL: every mode */
     const char *compare;  /* the one value of compare under which it may be given; NULL: every one */
     double low, high;     /* numbers, shares, durations (seconds), sizes (bytes): the allowed range */
     const char *unit;     /* of the value in the resolved JSON; NULL when it has none */
     const char *choices;  /* YS_OPTION_WORD: "random|fixed" */
-    const char *coming;   /* choices that are not yet available; NULL for none */
     const char *standard; /* the default, as a file would write it; NULL: null in the resolved JSON, or required */
     const char *none;     /* the word that stands for null, as "none"; NULL when a value cannot be taken back */
     bool required;        /* every section needs it */

@@ -265,10 +265,6 @@ ys_status ys_option_parse(const struct ys_option *option, const char *key, const
 ys_status ys_option_parse_in(const char *folder, const struct ys_option *option, const char *key, const char *text,
                              ys_json **value)
 {
-    if (option->later)
-        return ys_fail(YS_EINVAL, "%s = %.*s: %s is not yet available: remove it", key, SHOWN, text, key);
-    if (is_among(text, option->coming))
-        return ys_fail(YS_EINVAL, "%s = %s is not yet available: use %s", key, text, option->standard);
     if (option->none && strcmp(text, option->none) == 0) {
         *value = ys_json_null();
         return YS_OK;
@@ -310,7 +306,7 @@ ys_status ys_option_parse_in(const char *folder, const struct ys_option *option,
 
 ys_status ys_option_standard(const struct ys_option *option, ys_json **value)
 {
-    if (option->standard && !option->later)
+    if (option->standard)
         return ys_option_parse(option, option->name, option->standard, value);
     *value = ys_json_null();
     return YS_OK;

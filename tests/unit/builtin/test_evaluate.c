@@ -170,8 +170,14 @@ static void wrong_arguments_exit_2(void)
         return;
     }
     ys_free(path);
-    static const char *const wrong[][4] = {{"--floor"},  {"--peak", "--threads"}, {"nonsense"},
-                                           {"evaluate"}, {"evaluate", "--graph"}, {"evaluate", "--threads", "0"}};
+    static const char *const wrong[][4] = {{"--floor"},
+                                           {"--peak", "--threads"},
+                                           {"nonsense"},
+                                           {"--peak", "--thr=1"},
+                                           {"--peak", "word", "--threads=1"},
+                                           {"evaluate"},
+                                           {"evaluate", "--graph"},
+                                           {"evaluate", "--threads", "0"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct ys_buf output = {0};
         const char *arguments[5] = {wrong[i][0], wrong[i][1], wrong[i][2], NULL};
