@@ -562,7 +562,8 @@ void ys_environment_sweep(const char *folder, const struct ys_sweep *sweep)
         return;
     if (is_installed(folder) || ys_environment_is_used(folder))
         return;
-    if (!sweep->dry && ys_environment_take(folder, &lock) != YS_OK) /* to take it would make the lock's file */
+    if (!(sweep && sweep->dry) &&
+        ys_environment_take(folder, &lock) != YS_OK) /* to take it would make the lock's file */
         return;
     if (!is_installed(folder)) /* asked again: it may have been made before the lock was had */
         sweep_held(folder, sweep);
