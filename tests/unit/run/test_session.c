@@ -534,6 +534,86 @@ static void two_sessions_live_side_by_side(void)
     ys_free(null);
 }
 
+struct side {
+    int64_t asked, next; /* steps */
+    int parts;
+};
+
+static ys_status take_part(void *context, const ys_json *message)
+{
+    struct side *side = context;
+    side->parts++;
+    side->next += ys_json_get_int(message, "count", 0);
+    return YS_OK;
+}
+
+static ys_status train_some(struct ys_session *session, struct side *side, int64_t steps)
+{
+    ys_json *message = fixture_message("train"), *reply = NULL;
+    side->asked += steps;
+    ys_json_set_int(message, "from", side->next);
+    ys_json_set_int(message, "to", side->asked);
+    ys_json_set_int(message, "block", steps);
+    ys_status status = ys_session_request(session, message, take_part, side, &reply);
+    ys_json_free(reply);
+    return status;
+}
+
+static void begin_side(int rank, const char *const *argv, struct ys_series_set *samples, struct ys_session **session)
+{
+    char folder[96];
+    ys_json *message = fixture_message("open"), *reply = NULL, *plan = fixture_plan(40, 10);
+    struct ys_launch launch = launch_of(argv);
+    snprintf(folder, sizeof folder, "%s/rank-%d", fixture_folder, rank);
+    CHECK_INT(ys_fs_make_dirs(folder), YS_OK);
+    ys_json_set_string(plan, "folder", folder);
+    ys_json_set(message, "plan", plan);
+    launch.folder = folder;
+    launch.sample_hz = 50;
+    launch.samples = samples;
+    launch.rank = rank;
+    CHECK_INT(ys_session_open(&launch, session), YS_OK);
+    CHECK_INT(ys_session_request(*session, message, NULL, NULL, &reply), YS_OK);
+    ys_json_free(reply);
+}
+
+/* Two adapters at work by turns, one of which fails in the middle: the other is not touched by it. */
+static void sessions_that_take_turns_keep_their_own(void)
+{
+    char *null = fixture_null();
+    const char *argv[] = {null, NULL};
+    struct ys_session *sessions[2];
+    struct ys_session_end ends[2];
+    struct ys_series_set samples[2] = {{0}, {0}};
+    struct side sides[2] = {{0}, {0}};
+    for (int i = 0; i < 2; i++)
+        begin_side(i, argv, &samples[i], &sessions[i]);
+    for (int turn = 0; turn < 3; turn++)
+        for (int i = 0; i < 2; i++) {
+            CHECK_INT(train_some(sessions[i], &sides[i], 10), YS_OK);
+            ys_session_look(sessions[i]);
+        }
+    CHECK_INT(ys_session_fail(sessions[1], YS_RUN_DIVERGED, "enough"), YS_EIO);
+    CHECK_INT(train_some(sessions[1], &sides[1], 10), YS_EIO);
+    CHECK_INT(train_some(sessions[0], &sides[0], 10), YS_OK);
+    for (int i = 0; i < 2; i++)
+        ys_session_close(sessions[i], &ends[i]);
+    CHECK_TEXT(ys_run_status_name(ends[0].status), "ok");
+    CHECK_TEXT(ys_run_status_name(ends[1].status), "diverged");
+    CHECK_TEXT(ends[1].message, "enough");
+    CHECK(sides[0].next == 40 && sides[0].parts == 4 && sides[1].next == 30 && sides[1].parts == 3);
+    CHECK(!ys_series_find(&samples[0], "sample_rank"));
+    const struct ys_series *times = ys_series_find(&samples[1], "sample_t_ns");
+    ys_session_end_fini(&ends[0]);
+    ys_session_end_fini(&ends[1]);
+    const struct ys_series *ranks = ys_series_find(&samples[1], "sample_rank");
+    CHECK(times && ranks && ranks->count == times->count && ranks->ints[0] == 1);
+    ys_series_set_free(&samples[0]);
+    ys_series_set_free(&samples[1]);
+    CHECK_INT(fixture_descendants(), 0);
+    ys_free(null);
+}
+
 /* Its workers, in sessions of their own, are known from the samples. */
 static void a_keeper_that_is_killed_takes_the_session_with_it(void)
 {
@@ -611,5 +691,5 @@ TAP_MAIN(TAP_CASE(hello_is_exchanged_and_bye_ends_it), TAP_CASE(a_session_starts
          TAP_CASE(temporary_files_have_a_folder_that_ends_with_the_session),
          TAP_CASE(no_place_for_temporary_files_is_our_failure_and_is_named),
          TAP_CASE(what_the_session_did_not_start_is_neither_counted_nor_killed),
-         TAP_CASE(two_sessions_live_side_by_side), TAP_CASE(a_keeper_that_is_killed_takes_the_session_with_it),
-         TAP_CASE(a_wish_to_stop_cancels))
+         TAP_CASE(two_sessions_live_side_by_side), TAP_CASE(sessions_that_take_turns_keep_their_own),
+         TAP_CASE(a_keeper_that_is_killed_takes_the_session_with_it), TAP_CASE(a_wish_to_stop_cancels))
