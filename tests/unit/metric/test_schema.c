@@ -1,6 +1,9 @@
 /* The published schema and the page about it, held against a document that was really made. */
 #include "fixture.h"
 
+#include "base/record.h"
+#include "metric/document.h"
+#include "stat/compare.h"
 #include "tap.h"
 
 static ys_json *schema, *result;
@@ -230,6 +233,120 @@ static void a_studys_disturbance_is_described(void)
     ys_json_free(timed);
 }
 
-TAP_MAIN(TAP_CASE(documents_of_every_status_fit), TAP_CASE(a_studys_disturbance_is_described),
-         TAP_CASE(a_document_fits_its_schema), TAP_CASE(a_document_that_was_spoilt_does_not_fit),
-         TAP_CASE(the_page_describes_every_member))
+/* What the schema calls a kind; "" for JSON that others say, of which the table knows no more. */
+static const char *type_word(enum ys_field_kind kind)
+{
+    switch (kind) {
+    case YS_FIELD_FLAG:
+        return "boolean";
+    case YS_FIELD_INT:
+    case YS_FIELD_TIME:
+        return "integer";
+    case YS_FIELD_REAL:
+        return "number";
+    case YS_FIELD_TEXT:
+    case YS_FIELD_ENUM:
+        return "string";
+    case YS_FIELD_JSON:
+        return "";
+    case YS_FIELD_OBJECT:
+    case YS_FIELD_OBJECT_OWNED:
+        return "object";
+    case YS_FIELD_LIST:
+    case YS_FIELD_TEXTS:
+    case YS_FIELD_INTS:
+    case YS_FIELD_REALS:
+        return "array";
+    }
+    return "";
+}
+
+/* Whether `rule` lets in a value of type `word`. */
+static bool lets_in(const ys_json *rule, const char *word)
+{
+    const ys_json *types = ys_json_get(rule, "type"), *choices = ys_json_get(rule, "oneOf");
+    for (size_t i = 0; i < ys_json_size(choices); i++)
+        if (lets_in(ys_json_at(choices, i), word))
+            return true;
+    if (choices)
+        return false;
+    if (ys_json_get(rule, "$ref"))
+        return lets_in(ys_json_get(ys_json_get(schema, "$defs"), strrchr(ys_json_get_text(rule, "$ref", "/"), '/') + 1),
+                       word);
+    if (ys_json_get(rule, "enum"))
+        return strcmp(word, "string") == 0;
+    if (ys_json_type_of(types) != YS_JSON_ARRAY)
+        return strcmp(ys_json_text(types, word), word) == 0;
+    for (size_t i = 0; i < ys_json_size(types); i++)
+        if (strcmp(ys_json_text(ys_json_at(types, i), ""), word) == 0)
+            return true;
+    return false;
+}
+
+static bool requires(const ys_json *rule, const char *name)
+{
+    const ys_json *required = ys_json_get(rule, "required");
+    for (size_t i = 0; i < ys_json_size(required); i++)
+        if (strcmp(ys_json_text(ys_json_at(required, i), ""), name) == 0)
+            return true;
+    return false;
+}
+
+static void check_words(const struct ys_field *field, const ys_json *rule)
+{
+    const ys_json *words = ys_json_get(rule, "enum");
+    tap_check(ys_json_size(words) == field->names->count, __LINE__, "the words of %s in the schema", field->name);
+    for (size_t i = 0; i < ys_json_size(words); i++)
+        tap_check(ys_name_find(field->names, ys_json_text(ys_json_at(words, i), NULL)) != YS_NAME_NONE, __LINE__,
+                  "no %s is \"%s\"", field->name, ys_json_text(ys_json_at(words, i), "?"));
+}
+
+static void check_field(const struct ys_field *field, const ys_json *rule, bool required)
+{
+    const char *name = field->name, *word = type_word(field->kind);
+    char quoted[100];
+    snprintf(quoted, sizeof quoted, "`%s`", name);
+    tap_check(strstr(ys_buf_text(&page), quoted) != NULL, __LINE__, "docs/results.md does not describe %s", quoted);
+    if (!tap_check(rule != NULL, __LINE__, "the schema lacks %s", name))
+        return;
+    if (*word)
+        tap_check(lets_in(rule, word), __LINE__, "the schema says that %s is no %s", name, word);
+    if (field->kind == YS_FIELD_ENUM)
+        check_words(field, rule);
+    if ((field->flags & YS_FIELD_NULL) && !(field->flags & YS_FIELD_MAY_LACK))
+        tap_check(lets_in(rule, "null"), __LINE__, "the schema says that %s is never null", name);
+    if (!(field->flags & YS_FIELD_NULL) && *word)
+        tap_check(!lets_in(rule, "null"), __LINE__, "the schema says that %s may be null", name);
+    if (field->flags & (YS_FIELD_MAY_LACK | YS_FIELD_LATER))
+        tap_check(!required, __LINE__, "the schema requires %s, which may lack", name);
+}
+
+/* The table against `rule`, and the other way round. */
+static void check_table(const struct ys_record *record, const ys_json *rule)
+{
+    const ys_json *properties = ys_json_get(rule, "properties");
+    tap_check(ys_json_size(properties) == record->count, __LINE__, "%s has %zu fields, and %zu in the schema",
+              record->name, record->count, ys_json_size(properties));
+    for (size_t i = 0; i < record->count; i++)
+        check_field(&record->fields[i], ys_json_get(properties, record->fields[i].name),
+                    requires(rule, record->fields[i].name));
+}
+
+static void the_tables_of_fields_are_those_of_schema_and_page(void)
+{
+    REQUIRE(load());
+    const ys_json *defs = ys_json_get(schema, "$defs"), *trial = ys_json_get(defs, "trial");
+    check_table(&ys_result_trial_record, trial);
+    check_table(&ys_comparison_record, ys_json_get(defs, "comparison"));
+    check_table(&ys_trial_framework_record, ys_json_get(ys_json_get(trial, "properties"), "framework"));
+    const ys_json *verdicts = ys_json_get(
+        ys_json_get(ys_json_get(ys_json_get(ys_json_get(trial, "properties"), "proof"), "properties"), "verdict"),
+        "enum");
+    CHECK_INT(ys_json_size(verdicts), ys_proof_verdicts.count);
+    for (size_t i = 0; i < ys_json_size(verdicts); i++)
+        CHECK(ys_name_find(&ys_proof_verdicts, ys_json_text(ys_json_at(verdicts, i), NULL)) != YS_NAME_NONE);
+}
+
+TAP_MAIN(TAP_CASE(the_tables_of_fields_are_those_of_schema_and_page), TAP_CASE(documents_of_every_status_fit),
+         TAP_CASE(a_studys_disturbance_is_described), TAP_CASE(a_document_fits_its_schema),
+         TAP_CASE(a_document_that_was_spoilt_does_not_fit), TAP_CASE(the_page_describes_every_member))
