@@ -91,6 +91,20 @@ ys_status ys_db_prepare(struct ys_store *store, sqlite3_stmt **statement, const 
     return status;
 }
 
+ys_status ys_db_prepare_kept(struct ys_store *store, sqlite3_stmt **statement, const char *sql, int64_t id)
+{
+    if (!store->kept)
+        YS_TRY(ys_db_prepare(store, &store->kept, sql, ""));
+    *statement = store->kept;
+    int code = sqlite3_bind_int64(store->kept, 1, id);
+    return code == SQLITE_OK ? YS_OK : ys_db_fail(store, code, "use results");
+}
+
+void ys_db_keep(sqlite3_stmt *statement)
+{
+    sqlite3_reset(statement);
+}
+
 ys_status ys_db_step(struct ys_store *store, sqlite3_stmt *statement, bool *more)
 {
     int code = sqlite3_step(statement);

@@ -14,6 +14,7 @@ struct ys_store {
     char *folder;
     char *path; /* of results.db */
     sqlite3 *db;
+    sqlite3_stmt *kept;     /* of ys_db_prepare_kept(); NULL */
     struct ys_lock lock;    /* none for readers */
     struct ys_working copy; /* what is read in place of a database that cannot be read where it lies; else none */
     int64_t version;        /* of the tables as they lie in the file */
@@ -37,6 +38,10 @@ ys_status ys_db_prepare(struct ys_store *store, sqlite3_stmt **statement, const 
 /** One row: *more tells whether there was one. */
 ys_status ys_db_step(struct ys_store *store, sqlite3_stmt *statement, bool *more);
 void ys_db_finish(sqlite3_stmt *statement); /* NULL is fine */
+/** As ys_db_prepare() for the one query that is made for each of thousands of runs: it is compiled once. ys_db_keep()
+ * ends its use; ys_store_close() frees it. */
+ys_status ys_db_prepare_kept(struct ys_store *store, sqlite3_stmt **statement, const char *sql, int64_t id);
+void ys_db_keep(sqlite3_stmt *statement);
 /** Prepares, binds, runs to the end. */
 ys_status ys_db_run(struct ys_store *store, const char *sql, const char *kinds, ...);
 

@@ -1,6 +1,7 @@
 /* Getting things out. */
 #include "store/store.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "store/rows.h"
 
@@ -172,36 +173,58 @@ ys_status ys_store_trials_load(struct ys_store *store, int64_t study_id, struct 
     return status;
 }
 
-/* *damaged: one of them is not as it was stored; what is in `metrics` then is of no use. */
-static ys_status read_metrics(struct ys_store *store, sqlite3_stmt *statement, ys_json *metrics, bool *damaged)
+/* Appends a member to the text of an object that begins with "{". */
+static void put_member(struct ys_buf *text, const char *name, const char *doc)
 {
+    ys_buf_puts(text, text->size > 1 ? ",\"" : "\"");
+    for (size_t plain; *name; name += plain + (name[plain] != 0)) {
+        plain = strcspn(name, "\"\\");
+        ys_buf_append(text, name, plain);
+        if (name[plain])
+            ys_buf_printf(text, "\\%c", name[plain]);
+    }
+    ys_buf_puts(text, "\":");
+    ys_buf_puts(text, doc);
+}
+
+/* As the text of one object, which is parsed once. *damaged: one of them is not as it was
+ * stored; what is in `text` then is of no use. */
+static ys_status read_metrics(struct ys_store *store, sqlite3_stmt *statement, struct ys_buf *text, bool *damaged)
+{
+    ys_buf_puts(text, "{");
     for (;;) {
         bool more;
         YS_TRY(ys_db_step(store, statement, &more));
         if (!more)
-            return YS_OK;
-        *damaged = !sqlite3_column_int(statement, 2);
+            break;
+        const char *name = text_at(statement, 0), *doc = text_at(statement, 1);
+        *damaged = !sqlite3_column_int(statement, 2) || !name || !doc;
         if (*damaged)
             return YS_OK;
-        const char *name = text_at(statement, 0);
-        YS_TRY(set_doc(store, metrics, name ? name : "", statement, 1));
+        put_member(text, name, doc);
     }
+    ys_buf_puts(text, "}");
+    return text->failed ? ys_out_of_memory() : YS_OK;
 }
 
 /* Metrics are a cache of what facts and series say: where one is damaged there are none, and readers make them. */
 static ys_status read_metrics_of(struct ys_store *store, int64_t run_id, ys_json *run)
 {
     sqlite3_stmt *statement;
+    struct ys_buf text = {0};
     bool damaged = false;
-    ys_json *metrics = ys_json_object();
-    YS_TRY(metrics ? ys_json_set(run, "metrics", metrics) : ys_out_of_memory());
-    YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT name, doc, " YS_METRIC_INTACT " FROM metric WHERE run_id = ? ORDER BY position", "i",
-                         run_id));
-    ys_status status = read_metrics(store, statement, metrics, &damaged);
-    ys_db_finish(statement);
-    if (status != YS_OK || !damaged)
-        return status;
+    ys_json *metrics = NULL;
+    YS_TRY(ys_db_prepare_kept(store, &statement,
+                              "SELECT name, doc, " YS_METRIC_INTACT " FROM metric WHERE run_id = ? ORDER BY position",
+                              run_id));
+    ys_status status = read_metrics(store, statement, &text, &damaged);
+    ys_db_keep(statement);
+    if (status == YS_OK && !damaged)
+        status = ys_json_parse(ys_buf_text(&text), text.size, store->path, &metrics);
+    ys_buf_free(&text);
+    YS_TRY(status);
+    if (!damaged)
+        return ys_json_set(run, "metrics", metrics);
     ys_row_note(store, YS_ROW_METRIC, run_id, "a metric of run %lld is damaged: all of them are computed again",
                 (long long)run_id);
     return ys_json_set(run, "metrics", ys_json_object());

@@ -143,6 +143,7 @@ void ys_store_close(struct ys_store *store)
 {
     if (!store)
         return;
+    sqlite3_finalize(store->kept);
     if (store->lock.fd >= 0 && store->version > 0)
         leave_one_file(store);
     sqlite3_close(store->db);
