@@ -20,6 +20,7 @@ struct ys_metric_view_run {
     bool matched; /* ok, as is a run of another trial of the same round and attempt: what comparisons are made of. Known
                      once ys_metric_view_match() was called */
     double compared[YS_COMPARED]; /* values of ys_compared; NaN where it has none */
+    double left;                  /* of warm-up in the steady part (stat/steady.h); NaN where that cannot be told */
 };
 
 struct ys_metric_view_trial {

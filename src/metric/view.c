@@ -131,6 +131,7 @@ static void read_run(ys_json *json, struct ys_metric_view_run *run)
     run->round = ys_json_get_int(json, "round", 0);
     run->attempt = (int)ys_json_get_int(json, "attempt", 0);
     run->ok = strcmp(ys_json_get_text(json, "status", ""), "ok") == 0;
+    run->left = ys_json_get_number(ys_json_get(run->metrics, "rate_per_s"), "left", NAN);
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
 }
