@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "framework/own.h"
+#include "stat/steady.h"
 #include "stat/summary.h"
 #include "study/state.h"
 
@@ -132,6 +133,32 @@ static ys_json *describe(const struct ys_trial *trial)
     return line;
 }
 
+/* Blocks after the first step, or requests after the first. */
+static int64_t blocks_of(const struct ys_trial *trial)
+{
+    int64_t requests = ys_json_integer(ys_trial_key(trial, "requests"), 0);
+    int64_t block = ys_json_integer(ys_trial_key(trial, "block"), 1);
+    return requests ? requests - 1 : (trial->steps - 1 + block - 1) / block;
+}
+
+/* With few blocks no run can be called steady, which is better known before it is measured. */
+static void warn_of_few_blocks(const struct ys_trial_set *set)
+{
+    const struct ys_trial *least = NULL;
+    size_t few = 0;
+    for (const struct ys_trial *trial = set->items; trial < set->items + set->count; trial++) {
+        if (trial->status || blocks_of(trial) >= YS_STEADY_MIN_BLOCKS)
+            continue;
+        few++;
+        least = !least || blocks_of(trial) < blocks_of(least) ? trial : least;
+    }
+    if (least)
+        ys_log_warn("%zu of %zu trials have too few blocks to tell where warm-up ends: %s has %lld after the first "
+                    "step, %d are needed; lower `block` or raise `steps` (`requests`)",
+                    few, set->count, ys_json_get_text(least->json, "id", ""), (long long)blocks_of(least),
+                    YS_STEADY_MIN_BLOCKS);
+}
+
 ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
                          ys_json **plan)
 {
@@ -153,6 +180,7 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
         ys_status added = ys_json_append(lines, line);
         status = status == YS_OK ? added : status;
     }
+    warn_of_few_blocks(&study.set);
     ys_json_set(made, "study", ys_json_copy(job->study));
     ys_json_set(made, "trials", lines);
     ys_json_set_int(made, "runs", study.runs_total);
