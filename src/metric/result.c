@@ -204,9 +204,8 @@ static ys_json *warnings(ys_status *status, const struct ys_view *view, const st
             ys_add_text_once(status, array, said[i]);
         ok += run->counted && run->ok;
         bool steady = !run->counted || !run->ok || ys_json_get_bool(rate, "steady", true);
-        bool told = ys_json_type_of(ys_json_get(rate, "left")) != YS_JSON_NULL;
-        unsteady += !steady && told;
-        few += !steady && !told;
+        unsteady += !steady && isfinite(run->left);
+        few += !steady && !isfinite(run->left);
     }
     if (few) {
         char text[200];

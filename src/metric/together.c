@@ -33,7 +33,7 @@ struct gathering {
 
 static const char *section_of(const struct ys_view *view, const struct ys_family_pair *pair)
 {
-    return ys_json_get_text(view->trials[pair->a].json, "section", "");
+    return view->trials[pair->a].section;
 }
 
 static void join_trial(struct gathering *all, size_t trial)

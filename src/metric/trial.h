@@ -25,7 +25,7 @@ struct ys_metric_view_run {
 
 struct ys_metric_view_trial {
     const ys_json *json; /* borrowed from the view's `trials` */
-    const char *id, *verdict;
+    const char *id, *section, *verdict;
     ys_json *runs_json;                       /* NULL while the trial is not loaded */
     struct ys_metric_view_run *runs;          /* by round, then attempt */
     size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */

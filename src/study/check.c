@@ -115,11 +115,16 @@ static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, 
     return ys_json_set_real(line, "run_s", *run_s);
 }
 
+static const char *id_of(const struct ys_trial *trial)
+{
+    return ys_json_get_text(trial->json, "id", "");
+}
+
 /* What every listing says of a trial. */
 static ys_json *describe(const struct ys_trial *trial)
 {
     ys_json *line = ys_json_object();
-    ys_json_set_string(line, "id", ys_json_get_text(trial->json, "id", ""));
+    ys_json_set_string(line, "id", id_of(trial));
     ys_json_set_string(line, "framework", trial->framework->spec);
     ys_json_set_string(line, "title", trial->framework->title);
     ys_json_set_string(line, "version", trial->framework->version);
@@ -155,8 +160,7 @@ static void warn_of_few_blocks(const struct ys_trial_set *set)
     if (least)
         ys_log_warn("%zu of %zu trials have too few blocks to tell where warm-up ends: %s has %lld after the first "
                     "step, %d are needed; lower `block` or raise `steps` (`requests`)",
-                    few, set->count, ys_json_get_text(least->json, "id", ""), (long long)blocks_of(least),
-                    YS_STEADY_MIN_BLOCKS);
+                    few, set->count, id_of(least), (long long)blocks_of(least), YS_STEADY_MIN_BLOCKS);
 }
 
 ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
