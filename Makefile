@@ -6,6 +6,7 @@ PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-launch
 .PHONY: all packages run test test-mutants test-statistics test-frameworks install format clean help
 
 all: packages
+	@tools/protocol_limits.py
 	@[ -f $(BUILD)/build.ninja ] || { log=$$(meson setup $(BUILD) --prefix=$(abspath $(PREFIX)) 2>&1) || { echo "$$log"; exit 1; }; }
 	@ninja -C $(BUILD) --quiet $(addprefix src/,$(PROGRAMS)) >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@for program in $(PROGRAMS); do cp -u --remove-destination $(BUILD)/src/$$program $$program; done

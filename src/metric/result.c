@@ -357,6 +357,9 @@ static ys_status build(struct building *building, unsigned flags, ys_json **resu
     ys_put(&status, object, "work", work ? ys_json_copy(work) : ys_json_array());
     ys_put_ref(&status, object, "host", view->host);
     ys_put(&status, object, "harness", harness_block(&status, view->study, &building->sums));
+    ys_json *metrics = NULL;
+    if (status == YS_OK && (status = ys_metric_texts(&metrics)) == YS_OK)
+        ys_put(&status, object, "metrics", metrics);
     ys_put_ref(&status, object, "trials", building->trials);
     if (status == YS_OK)
         status = ys_pair_comparisons(view, all, &comparisons);

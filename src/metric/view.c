@@ -252,6 +252,7 @@ static ys_status share_texts(ys_json **texts)
         ys_put_text(&status, object, "scope", infos[i].scope);
         ys_put_text(&status, object, "source", infos[i].source);
         ys_put_text(&status, object, "better", ys_better_name(infos[i].better));
+        ys_put_text(&status, object, "kind", infos[i].kind);
         ys_put(&status, all, infos[i].name, object);
     }
     return ys_built(status, all, texts);
