@@ -5,15 +5,10 @@
 
 #include "base/record.h"
 #include "base/status.h"
+#include "base/words.h"
 
 #define YS_PLAN_FORMAT  "yardstick-plan"
 #define YS_PLAN_VERSION 1
-
-enum ys_mode { YS_MODE_TRAIN, YS_MODE_INFER };
-extern const struct ys_names ys_modes; /* "train", "infer" */
-
-enum ys_precision { YS_PRECISION_F64, YS_PRECISION_F32, YS_PRECISION_BF16 };
-extern const struct ys_names ys_precisions; /* "f64", "f32", "bf16" */
 
 struct ys_plan_input {
     char *kind;  /* "file" */
