@@ -231,17 +231,13 @@ static const struct ys_phase inference[] = {
     LOOK_AT_LIBRARIES,
 };
 
-static const struct ys_order orders[] = {
-    {"train", false, training, sizeof training / sizeof training[0]},
-    {"infer", true, inference, sizeof inference / sizeof inference[0]},
-};
-
-const struct ys_order *ys_order_find(const char *mode)
+const struct ys_order *ys_order_find(enum ys_mode mode)
 {
-    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
-        if (strcmp(orders[i].mode, mode) == 0)
-            return &orders[i];
-    return NULL;
+    static const struct ys_order orders[] = {
+        [YS_MODE_TRAIN] = {YS_MODE_TRAIN, false, training, sizeof training / sizeof training[0]},
+        [YS_MODE_INFER] = {YS_MODE_INFER, true, inference, sizeof inference / sizeof inference[0]},
+    };
+    return &orders[mode];
 }
 
 static int64_t *time_at(struct ys_run *run, size_t offset)

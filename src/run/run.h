@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct ys_run_spec {
-    const ys_json *trial; /* may be NULL; of its keys eval_every and requests are taken when the plan has none */
+    const ys_json *trial; /* may be NULL; of its keys `requests` is taken when the plan has none */
     const ys_json *plan;  /* docs/protocol.md; in mode "infer" a step is a request, and plan.steps is not looked at */
     struct ys_launch launch; /* `samples` is set by the run */
     int64_t round;

@@ -3,6 +3,7 @@
 #define YS_RUN_RUN_INTERNAL_H
 
 #include "probe/host.h"
+#include "protocol/plan.h"
 #include "run/run.h"
 #include "run/session.h"
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 struct ys_run {
     const struct ys_run_spec *spec;
     struct ys_series_set *series;
+    struct ys_plan plan; /* as spec->plan says */
     struct ys_session *session;
     char *folder;                     /* absolute */
     bool no_work, infers;             /* infers: the plan's mode is "infer", and a step is a request */

@@ -9,6 +9,7 @@
 #include "job/optimizer.h"
 #include "job/schedule.h"
 
+#include <math.h>
 #include <string.h>
 
 #define WORK_VERSION 2                   /* part of the keys: raise it when the same inputs would give other files */
@@ -212,69 +213,106 @@ ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t l
     return status;
 }
 
-static ys_json *plan_input(const struct ys_work *work, const struct ys_trial *trial)
+/* Where nothing is trained it is the plainest, whatever the keys say. */
+static ys_status plan_optimizer(const ys_json *trial_keys, int mode, struct ys_plan_optimizer *plan)
 {
-    ys_json *input = ys_json_object();
-    ys_json_set_string(input, "kind", "file");
-    ys_json_set_string(input, "path", trial->data->train_path);
-    ys_json_set_string(input, "order", work->order_path);
-    return input;
+    const ys_json *keys = mode == YS_MODE_TRAIN ? trial_keys : NULL;
+    struct ys_job_optimizer optimizer;
+    YS_TRY(ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer));
+    *plan = (struct ys_plan_optimizer){
+        .name = ys_strdup(optimizer.name),
+        .momentum = ys_json_get_number(keys, "momentum", 0),
+        .nesterov = optimizer.nesterov,
+        .weight_decay = ys_json_get_number(keys, "weight_decay", 0),
+        .beta1 = optimizer.beta1,
+        .beta2 = optimizer.beta2,
+        .alpha = optimizer.alpha,
+        .epsilon = optimizer.epsilon,
+        .clip_norm = ys_json_get_number(keys, "clip_norm", NAN),
+    };
+    return plan->name ? YS_OK : ys_out_of_memory();
 }
 
-/* NULL for what is no optimizer. Where nothing is trained it is the plainest, whatever the keys say. */
-static ys_json *plan_optimizer(const ys_json *trial_keys)
+static ys_status plan_cpus(const struct ys_trial *trial, struct ys_list *cpus)
 {
-    const bool trains = strcmp(ys_json_get_text(trial_keys, "mode", "train"), "train") == 0;
-    const ys_json *keys = trains ? trial_keys : NULL;
-    struct ys_job_optimizer optimizer;
-    if (ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer) != YS_OK)
-        return NULL;
-    ys_json *plan = ys_json_object(), *clip_norm = ys_json_get(keys, "clip_norm");
-    ys_json_set_string(plan, "name", optimizer.name);
-    ys_json_set_real(plan, "momentum", ys_json_get_number(keys, "momentum", 0));
-    ys_json_set_bool(plan, "nesterov", optimizer.nesterov);
-    ys_json_set_real(plan, "weight_decay", ys_json_get_number(keys, "weight_decay", 0));
-    ys_json_set_real(plan, "beta1", optimizer.beta1);
-    ys_json_set_real(plan, "beta2", optimizer.beta2);
-    ys_json_set_real(plan, "alpha", optimizer.alpha);
-    ys_json_set_real(plan, "epsilon", optimizer.epsilon);
-    ys_json_set(plan, "clip_norm", clip_norm ? ys_json_copy(clip_norm) : ys_json_null());
-    return plan;
+    int64_t *items = ys_alloc(trial->cpu_count, sizeof *items);
+    if (!items)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < trial->cpu_count; i++)
+        items[i] = trial->cpus[i];
+    *cpus = (struct ys_list){items, trial->cpu_count};
+    return YS_OK;
+}
+
+/* A word of the trial's keys; one that the table lacks is for the adapter to refuse, and cannot be planned. */
+static ys_status plan_word(const ys_json *keys, const char *key, const char *usual, const struct ys_names *names,
+                           int *value)
+{
+    const char *text = ys_json_get_text(keys, key, usual);
+    *value = ys_name_find(names, text);
+    return *value != YS_NAME_NONE ? YS_OK : ys_fail(YS_EINTERNAL, "%s %s cannot be planned", key, text);
+}
+
+static ys_status plan_texts(const struct ys_work *work, const struct ys_trial *trial, const char *folder,
+                            struct ys_plan *plan)
+{
+    const ys_json *keys = ys_json_get(trial->json, "keys");
+    const struct {
+        char **place;
+        const char *text;
+    } texts[] = {
+        {&plan->model, ys_json_get_text(keys, "model", "")},
+        {&plan->graph, work->graph_path},
+        {&plan->weights, work->weights_path},
+        {&plan->input.kind, "file"},
+        {&plan->input.path, trial->data->train_path},
+        {&plan->input.order, work->order_path},
+        {&plan->loss, ys_loss_name(work->loss)},
+        {&plan->device, ys_json_get_text(keys, "device", "cpu")},
+        {&plan->folder, folder},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].text && !(*texts[i].place = ys_strdup(texts[i].text)))
+            return ys_out_of_memory();
+    return YS_OK;
+}
+
+static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
+                           struct ys_plan *plan)
+{
+    const ys_json *keys = ys_json_get(trial->json, "keys"), *options = ys_json_get(trial->json, "options");
+    YS_TRY(ys_plan_init(plan));
+    YS_TRY(plan_word(keys, "mode", "train", &ys_modes, &plan->mode));
+    YS_TRY(plan_word(keys, "precision", "f32", &ys_precisions, &plan->precision));
+    YS_TRY(plan_texts(work, trial, folder, plan));
+    plan->batch = ys_json_get_int(keys, "batch", 1);
+    plan->steps = trial->steps;
+    plan->block = ys_json_get_int(keys, "block", 1);
+    plan->eval_every = ys_json_get_int(keys, "eval_every", 0);
+    plan->seed = (int64_t)seed;
+    plan->label_smoothing = work->label_smoothing;
+    plan->threads = trial->threads;
+    plan->options = options ? ys_json_copy(options) : ys_json_object();
+    YS_TRY(plan_optimizer(keys, plan->mode, &plan->optimizer));
+    YS_TRY(plan_cpus(trial, &plan->cpus));
+    return plan->options ? YS_OK : ys_out_of_memory();
+}
+
+ys_status ys_work_plan_make(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
+                            struct ys_plan *plan)
+{
+    ys_status status = fill_plan(work, trial, seed, folder, plan);
+    if (status != YS_OK)
+        ys_plan_fini(plan);
+    return status;
 }
 
 ys_json *ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder)
 {
-    const ys_json *keys = ys_json_get(trial->json, "keys");
-    ys_json *plan = ys_json_object(), *cpus = ys_json_array(), *dist = ys_json_object();
-    ys_json *options = ys_json_get(trial->json, "options");
-    for (size_t i = 0; i < trial->cpu_count; i++)
-        ys_json_append(cpus, ys_json_int(trial->cpus[i]));
-    ys_json_set_int(dist, "rank", 0);
-    ys_json_set_int(dist, "world", 1);
-    ys_json_set(dist, "rendezvous", ys_json_null());
-    ys_json_set_string(plan, "format", "yardstick-plan");
-    ys_json_set_int(plan, "version", 1);
-    ys_json_set_string(plan, "mode", ys_json_get_text(keys, "mode", "train"));
-    ys_json_set_string(plan, "model", ys_json_get_text(keys, "model", ""));
-    ys_json_set_string(plan, "graph", work->graph_path);
-    ys_json_set_string(plan, "weights", work->weights_path);
-    ys_json_set(plan, "input", plan_input(work, trial));
-    ys_json_set_int(plan, "batch", ys_json_get_int(keys, "batch", 1));
-    ys_json_set_int(plan, "steps", trial->steps);
-    ys_json_set_int(plan, "block", ys_json_get_int(keys, "block", 1));
-    ys_json_set_int(plan, "eval_every", ys_json_get_int(keys, "eval_every", 0));
-    ys_json_set_int(plan, "seed", (int64_t)seed);
-    ys_json_set_string(plan, "precision", ys_json_get_text(keys, "precision", "f32"));
-    ys_json_set_string(plan, "loss", ys_loss_name(work->loss));
-    ys_json_set_real(plan, "label_smoothing", work->label_smoothing);
-    ys_json_set(plan, "optimizer", plan_optimizer(keys));
-    ys_json_set_int(plan, "threads", trial->threads);
-    ys_json_set(plan, "cpus", cpus);
-    ys_json_set_string(plan, "device", ys_json_get_text(keys, "device", "cpu"));
-    ys_json_set(plan, "options", options ? ys_json_copy(options) : ys_json_object());
-    ys_json_set(plan, "dist", dist);
-    if (ys_json_set_string(plan, "folder", folder) == YS_OK)
-        return plan;
-    ys_json_free(plan);
-    return NULL;
+    struct ys_plan plan;
+    if (ys_work_plan_make(work, trial, seed, folder, &plan) != YS_OK)
+        return NULL;
+    ys_json *json = ys_plan_json(&plan);
+    ys_plan_fini(&plan);
+    return json;
 }
