@@ -357,19 +357,25 @@ static ys_status backward(void *self, int64_t batch, bool train_mode, const char
     return status;
 }
 
-static ys_status step(void *self, int64_t first, int64_t count, const char *path)
+/* As the engine holds them. */
+static ys_status write_weights(struct adapter *a, const char *path)
 {
-    struct adapter *a = self;
     struct collection c;
-    for (int64_t s = first; s < first + count; s++) {
-        YS_TRY(gather(a, s));
-        YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], NULL));
-    }
     ys_status status = collect(a, false, &c);
     if (status == YS_OK)
         status = ys_safetensors_pass(path, c.tensors, c.count);
     free_collection(&c);
     return status;
+}
+
+static ys_status step(void *self, int64_t first, int64_t count, const char *path)
+{
+    struct adapter *a = self;
+    for (int64_t s = first; s < first + count; s++) {
+        YS_TRY(gather(a, s));
+        YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], NULL));
+    }
+    return write_weights(a, path);
 }
 
 static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
@@ -394,10 +400,10 @@ static ys_status infer(void *self, int64_t batch)
     return ys_engine_forward(a->engine, NULL, NULL, YS_ENGINE_EVAL, NULL);
 }
 
-static ys_status save(void *self, const char *path)
+static ys_status save(void *self, const char *path, bool in_double)
 {
     struct adapter *a = self;
-    return ys_engine_save(a->engine, path);
+    return in_double ? write_weights(a, path) : ys_engine_save(a->engine, path);
 }
 
 int ys_builtin_serve(void)
