@@ -14,6 +14,7 @@
 #include "study/agreement.h"
 #include "study/disk.h"
 #include "study/inputs.h"
+#include "study/losses.h"
 #include "study/past.h"
 
 #include <inttypes.h>
@@ -145,6 +146,15 @@ static ys_status check_run(const struct one *one, ys_json *facts)
         YS_TRY(evaluate_into(study, trial, work, folder, checkpoint, ys_json_get_text(checkpoint, "path", NULL)));
     }
     return evaluate_into(study, trial, work, folder, facts, ys_json_get_text(facts, "weights", NULL));
+}
+
+/* What the oracle takes for it is no part of the run. */
+static ys_status check_losses(const struct one *one, struct ys_run_record *record)
+{
+    uint64_t start_ns = ys_time_ns();
+    ys_status status = ys_losses_check(one->study, one->trial, one->work, one->plan, record);
+    one->study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
+    return status;
 }
 
 static ys_status execute(const struct one *one, struct ys_run_record *record)
@@ -339,7 +349,9 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
     struct ys_study *study = one->study;
     uint64_t check_ns = ys_time_ns();
     YS_TRY(note_work(one->trial, record->facts));
-    ys_status checked = ran == YS_OK ? check_run(one, record->facts) : YS_OK;
+    ys_status checked = ran == YS_OK ? check_losses(one, record) : YS_OK;
+    if (ran == YS_OK && checked == YS_OK)
+        checked = check_run(one, record->facts);
     ys_status unchanged = check_inputs(one, record->facts);
     if (one->agrees) /* no part of the run, as evaluating a training is */
         study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;

@@ -157,14 +157,24 @@ static ys_status write_all(struct mover *mover, const ys_json *plan, int64_t bat
     return status == YS_OK ? write_order(batch, count, order) : status;
 }
 
-static struct mover make_mover(const ys_json *plan, int twin)
+static struct mover mover_of(int64_t seed, const char *precision, int twin)
 {
     char name[32];
-    const char *precision = ys_json_get_text(plan, "precision", "");
     struct mover mover = {.dtype = YS_F32, .unit = strcmp(precision, "bf16") == 0 ? 1u << 16 : 1};
     snprintf(name, sizeof name, "twin/%d", twin);
-    ys_rng_init(&mover.rng, (uint64_t)ys_json_get_int(plan, "seed", 0), name);
+    ys_rng_init(&mover.rng, (uint64_t)seed, name);
     return mover;
+}
+
+static struct mover make_mover(const ys_json *plan, int twin)
+{
+    return mover_of(ys_json_get_int(plan, "seed", 0), ys_json_get_text(plan, "precision", ""), twin);
+}
+
+ys_status ys_twin_write_weights(int64_t seed, int twin, const char *precision, const char *from, const char *to)
+{
+    struct mover mover = mover_of(seed, precision, twin);
+    return move_weights(&mover, from, to);
 }
 
 ys_status ys_twin_write(ys_json *twin_plan, int twin, int64_t batch, const char *folder)
