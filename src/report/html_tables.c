@@ -285,6 +285,28 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
     return YS_OK;
 }
 
+/** What came of going through a stretch of a run again; nothing where no audit was made. */
+static void put_audit(struct ys_buf *out, const ys_json *audit)
+{
+    struct ys_buf text = {0};
+    const char *verdict = ys_json_get_text(audit, "verdict", NULL), *place = ys_json_get_text(audit, "place", NULL);
+    if (!verdict)
+        return;
+    ys_buf_printf(&text, "Audit of its runs: %s", verdict);
+    if (ys_json_get_text(audit, "reason", NULL))
+        ys_buf_printf(&text, " (%s)", ys_json_get_text(audit, "reason", ""));
+    if (place)
+        ys_buf_printf(
+            &text, "; %lld steps from step %lld of a run like round %lld; closest to its bound: %s, error %s, bound %s",
+            (long long)ys_json_get_int(audit, "steps", 0), (long long)ys_json_get_int(audit, "step", 0),
+            (long long)ys_json_get_int(audit, "round", 0) + 1, place,
+            ys_label_error(ys_json_get_number(audit, "error", INFINITY)).text,
+            ys_label_error(ys_json_get_number(audit, "bound", NAN)).text);
+    ys_html_put(out, "p", NULL, ys_buf_text(&text));
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
 static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     static const char *const heads[] = {"Part", "What was compared", "#Error", "#Bound", "Verdict", "Worst tensor"};
@@ -320,6 +342,7 @@ static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
         end_table(out);
     for (size_t i = 0; i < ys_json_size(diagnosis); i++)
         ys_html_put(out, "p", NULL, ys_json_text(ys_json_at(diagnosis, i), ""));
+    put_audit(out, ys_json_get(proof, "audit"));
     ys_buf_puts(out, "</details>\n");
 }
 

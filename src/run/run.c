@@ -102,6 +102,8 @@ static ys_status save(struct ys_run *run, const char *name)
     ys_json *message = request("save"), *reply = NULL;
     char *path = ys_path_join(run->folder, name);
     ys_json_set_string(message, "format", "safetensors");
+    if (run->spec->audit && strcmp(ys_json_get_text(run->spec->plan, "precision", ""), "f64") == 0)
+        ys_json_set_string(message, "dtype", "f64");
     if (!path || ys_json_set_string(message, "path", path) != YS_OK) {
         ys_json_free(message);
         ys_free(path);
@@ -136,20 +138,40 @@ static ys_status save_checkpoint(struct ys_run *run)
     return status;
 }
 
-static ys_status train_all(struct ys_run *run)
+/** Up to step `end`, exclusive, with a save wherever one is due. */
+static ys_status train_to(struct ys_run *run, int64_t end)
 {
-    YS_TRY(train(run, 1, 1));
     for (;;) {
         bool is_due = run->eval_every > 0 && run->next_step % run->eval_every == 0 && run->next_step < run->steps;
         if (is_due && !run->no_work)
             YS_TRY(save_checkpoint(run));
-        if (run->next_step >= run->steps)
+        if (run->next_step >= end)
             return YS_OK;
-        int64_t to = run->steps;
+        int64_t to = end;
         if (run->eval_every > 0 && !run->no_work && (run->next_step / run->eval_every + 1) * run->eval_every < to)
             to = (run->next_step / run->eval_every + 1) * run->eval_every;
         YS_TRY(train(run, to, run->block));
     }
+}
+
+static ys_status train_all(struct ys_run *run)
+{
+    YS_TRY(train(run, 1, 1));
+    return train_to(run, run->steps);
+}
+
+static ys_status train_audited(struct ys_run *run, const struct ys_run_audit *audit)
+{
+    YS_TRY(train(run, 1, 1));
+    YS_TRY(train_to(run, audit->at));
+    YS_TRY(save(run, YS_RUN_AUDIT_BEFORE));
+    if (audit->lead) {
+        YS_TRY(train(run, run->next_step + 1, run->block));
+        YS_TRY(save(run, YS_RUN_AUDIT_LEAD));
+    }
+    YS_TRY(train(run, run->next_step + audit->steps, run->block));
+    YS_TRY(save(run, YS_RUN_AUDIT_AFTER));
+    return audit->follow ? train(run, run->next_step + 1, run->block) : YS_OK;
 }
 
 static ys_status infer(struct ys_run *run)
@@ -207,6 +229,8 @@ static ys_status go_through(struct ys_run *run)
         return status;
     run->no_work = ys_json_get_bool(ys_session_hello(run->session), "no_work", false);
     YS_TRY(open_plan(run));
+    if (run->spec->audit)
+        return train_audited(run, run->spec->audit);
     YS_TRY(run->infers ? infer(run) : train_all(run));
     ys_session_look(run->session);
     run->busy_threads = ys_session_threads(run->session);

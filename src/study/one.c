@@ -111,7 +111,8 @@ struct one {
     int64_t round;
     const char *folder;
     ys_json *plan;
-    bool agrees; /* of same weights: `agreement` is open */
+    const struct ys_run_audit *audit; /* NULL: a run that counts */
+    bool agrees;                      /* of same weights: `agreement` is open */
     struct ys_agreement agreement;
 };
 
@@ -171,6 +172,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
             .trial = trial->json,
             .plan = one->plan,
             .round = one->round,
+            .audit = one->audit,
             .on_progress = on_progress,
             .context = &progress,
             .launch = {.argv = (const char *const *)trial->framework->argv,
@@ -405,5 +407,18 @@ ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64
     end_one(&one);
     ys_free(folder);
     ys_work_fini(&work);
+    return status;
+}
+
+ys_status ys_study_run_again(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work, int64_t round,
+                             const char *folder, const struct ys_run_audit *audit, ys_json **plan,
+                             struct ys_run_record *record)
+{
+    struct one one = {.study = study, .trial = trial, .work = work, .round = round, .folder = folder, .audit = audit};
+    ys_status status = plan_and_execute(&one, record);
+    if (status == YS_OK)
+        status = check_losses(&one, record);
+    *plan = one.plan ? ys_json_ref(one.plan) : NULL;
+    end_one(&one);
     return status;
 }

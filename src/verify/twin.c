@@ -174,6 +174,8 @@ static struct mover make_mover(const ys_json *plan, int twin)
 ys_status ys_twin_write_weights(int64_t seed, int twin, const char *precision, const char *from, const char *to)
 {
     struct mover mover = mover_of(seed, precision, twin);
+    if (strcmp(precision, "f64") == 0)
+        mover.dtype = YS_F64;
     return move_weights(&mover, from, to);
 }
 

@@ -28,7 +28,7 @@ static void every_key_of_the_design_is_in_the_table_once(void)
         "until",        "optimizer",      "lr",          "momentum",   "weight_decay", "schedule",   "clip_norm",
         "loss",         "init",           "precision",   "eval_every", "compare",      "threads",    "cpus",
         "memory_limit", "run_time_limit", "stall_limit", "on_oom",     "env.NAME",     "sample_hz",  "perf",
-        "energy",       "gpu_trace",      "keep_log"};
+        "energy",       "gpu_trace",      "keep_log",    "audit"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         int count = 0;
         for (const struct ys_option *option = ys_options(); option->name; option++)
