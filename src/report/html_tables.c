@@ -2,6 +2,8 @@
 #include "report/html.h"
 #include "report/section.h"
 #include "report/text.h"
+#include "verify/audit.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -286,25 +288,24 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
 }
 
 /** What came of going through a stretch of a run again; nothing where no audit was made. */
-static void put_audit(struct ys_buf *out, const ys_json *audit)
+static void put_audit(struct ys_buf *out, const ys_json *said)
 {
     struct ys_buf text = {0};
-    const char *verdict = ys_json_get_text(audit, "verdict", NULL), *place = ys_json_get_text(audit, "place", NULL);
-    if (!verdict)
+    struct ys_audit audit;
+    if (!said || ys_record_read(&ys_audit_record, said, "audit", &audit) != YS_OK)
         return;
-    ys_buf_printf(&text, "Audit of its runs: %s", verdict);
-    if (ys_json_get_text(audit, "reason", NULL))
-        ys_buf_printf(&text, " (%s)", ys_json_get_text(audit, "reason", ""));
-    if (place)
+    ys_buf_printf(&text, "Audit of its runs: %s", ys_name_of(&ys_audit_verdicts, audit.verdict));
+    if (audit.reason)
+        ys_buf_printf(&text, " (%s)", audit.reason);
+    if (audit.place)
         ys_buf_printf(
             &text, "; %lld steps from step %lld of a run like round %lld; closest to its bound: %s, error %s, bound %s",
-            (long long)ys_json_get_int(audit, "steps", 0), (long long)ys_json_get_int(audit, "step", 0),
-            (long long)ys_json_get_int(audit, "round", 0) + 1, place,
-            ys_label_error(ys_json_get_number(audit, "error", INFINITY)).text,
-            ys_label_error(ys_json_get_number(audit, "bound", NAN)).text);
+            (long long)audit.steps, (long long)audit.step, (long long)audit.round + 1, audit.place,
+            ys_label_error(isnan(audit.error) ? INFINITY : audit.error).text, ys_label_error(audit.bound).text);
     ys_html_put(out, "p", NULL, ys_buf_text(&text));
     out->failed |= text.failed;
     ys_buf_free(&text);
+    ys_record_fini(&ys_audit_record, &audit);
 }
 
 static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)

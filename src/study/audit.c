@@ -33,12 +33,12 @@ static ys_status settle_none(struct auditing *a)
 static ys_status judge_run(struct auditing *a, const struct ys_audit_manner *manner)
 {
     const struct ys_series *losses = ys_series_find(&a->record.series, "step_loss");
-    const char *status = ys_json_get_text(a->record.facts, "status", "");
-    const char *message = ys_json_get_text(a->record.facts, "message", "no message");
-    if (strcmp(status, "wrong_output") == 0)
+    const struct ys_facts *facts = &a->record.facts;
+    const char *message = facts->message ? facts->message : "no message";
+    if (facts->status == YS_RUN_WRONG_OUTPUT)
         return ys_audit_settle(a->audit, YS_AUDIT_FAIL, message);
-    if (strcmp(status, "ok") != 0 || !losses) {
-        ys_fail(YS_EPROTOCOL, "the run to be audited ended as %s: %s", status, message);
+    if (facts->status != YS_RUN_OK || !losses) {
+        ys_fail(YS_EPROTOCOL, "the run to be audited ended as %s: %s", ys_run_status_name(facts->status), message);
         return settle_none(a);
     }
     const struct ys_audit_evidence evidence = {.engine = a->study->oracle,

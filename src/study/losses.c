@@ -68,7 +68,7 @@ static ys_status first_loss_of(const struct asking *asking, struct ys_first_loss
     return status;
 }
 
-static ys_status judge(const struct ys_first_loss *first, double loss, ys_json *facts)
+static ys_status judge(const struct ys_first_loss *first, double loss, struct ys_facts *facts)
 {
     double apart = fabs(loss - first->loss);
     if (apart <= first->bound * (first->loss != 0 ? fabs(first->loss) : 1))
@@ -77,11 +77,13 @@ static ys_status judge(const struct ys_first_loss *first, double loss, ys_json *
         ys_format("the loss of its first step is %.9g; with the plan's weights and rows it is %.9g, give or "
                   "take %.1e of it: it trains something else than the plan says",
                   loss, first->loss, first->bound);
-    ys_json_set_string(facts, "status", "wrong_output");
-    ys_json_set_string(facts, "stage", "train");
-    ys_status status = message ? ys_json_set_string(facts, "message", message) : ys_out_of_memory();
+    if (!message)
+        return ys_out_of_memory();
+    facts->status = YS_RUN_WRONG_OUTPUT;
+    ys_facts_set_text(&facts->stage, ys_stage_name(YS_STAGE_TRAIN));
+    ys_facts_set_text(&facts->message, message);
     ys_free(message);
-    return status;
+    return YS_OK;
 }
 
 ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
@@ -91,7 +93,7 @@ ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, 
     const struct ys_series *losses = ys_series_find(&record->series, "step_loss");
     struct ys_first_loss first;
     bool is_random = false;
-    if (strcmp(ys_json_get_text(record->facts, "status", ""), "ok") != 0 || trial->framework->no_work || !losses ||
+    if (!record->has_facts || record->facts.status != YS_RUN_OK || trial->framework->no_work || !losses ||
         losses->count == 0)
         return YS_OK;
     YS_TRY(ys_first_loss_is_random(plan, &is_random));
@@ -103,5 +105,5 @@ ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, 
         ys_log_warn("the first loss of %s is not compared: %s", ys_json_get_text(trial->json, "id", ""), ys_error());
         return YS_OK;
     }
-    return status == YS_OK ? judge(&first, losses->reals[0], record->facts) : status;
+    return status == YS_OK ? judge(&first, losses->reals[0], &record->facts) : status;
 }

@@ -124,11 +124,10 @@ static ys_status run_with(const struct ys_replay *replay, const char *backend, c
         ys_session_close(session, &end);
     ys_json_free(plan);
     if (status != YS_OK && session && status != YS_EINTR && status != YS_ENOMEM && status != YS_EUNSUPPORTED)
-        status =
-            ys_fail(YS_EPROTOCOL, "the built-in engine ended as %s: %s", end.status ? end.status : "protocol_error",
-                    end.message ? end.message
-                    : said      ? said
-                                : "no message");
+        status = ys_fail(YS_EPROTOCOL, "the built-in engine ended as %s: %s", ys_run_status_name(end.status),
+                         end.message ? end.message
+                         : said      ? said
+                                     : "no message");
     ys_session_end_fini(&end);
     ys_free(said);
     return status;
