@@ -656,7 +656,11 @@ function answers.save(server, message)
    elseif type(message.path) ~= 'string' or message.path:sub(1, 1) ~= '/' then
       common.fail('protocol_error', 'member "path" must be an absolute path')
    end
-   local bytes = common.write_safetensors(message.path, server.adapter:weights(true))
+   local dtype = message.dtype or 'f32'
+   if dtype ~= 'f32' and not (dtype == 'f64' and server.plan.precision == 'f64') then
+      common.unsupported(('this adapter saves f32, and f64 in a plan of that precision, not "%s"'):format(tostring(dtype)))
+   end
+   local bytes = common.write_safetensors(message.path, server.adapter:weights(dtype == 'f32'))
    return {type = 'saved', path = message.path, bytes = bytes}
 end
 

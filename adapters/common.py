@@ -595,7 +595,10 @@ class _Server:
         path = message.get("path")
         if not isinstance(path, str) or not os.path.isabs(path):
             raise ProtocolError('member "path" must be an absolute path')
-        write_safetensors(path, self.adapter.weights(), np.float32)
+        dtype = message.get("dtype", "f32")
+        if dtype != "f32" and not dtype == self.plan.precision == "f64":
+            raise Unsupported('this adapter saves f32, and f64 in a plan of that precision, not "%s"' % dtype)
+        write_safetensors(path, self.adapter.weights(), np.float64 if dtype == "f64" else np.float32)
         return {"type": "saved", "path": path, "bytes": os.path.getsize(path)}
 
     def _counter(self):

@@ -227,7 +227,8 @@ static void leave(struct ys_engine *e)
         e->backend->leave(&e->low);
 }
 
-int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precision format, const void *values)
+static ys_status set_flat(struct ys_engine *e, int buffer, size_t param, enum ys_engine_precision format,
+                          const void *values)
 {
     size_t size;
     YS_TRY(check_param(e, param));
@@ -242,11 +243,25 @@ int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precis
         ys_param_clear_absent(e->low.graph, param, e->low.real_size, own);
     }
     enter(e);
-    ys_status status =
-        e->backend->param_store(&e->low, param, own ? own : values, flat_param(e, e->low.weights, param));
+    ys_status status = e->backend->param_store(&e->low, param, own ? own : values, flat_param(e, buffer, param));
     leave(e);
     ys_free(own);
     return status;
+}
+
+int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precision format, const void *values)
+{
+    return set_flat(e, e->low.weights, param, format, values);
+}
+
+int ys_engine_velocity_set(struct ys_engine *e, size_t param, enum ys_engine_precision format, const void *values)
+{
+    YS_TRY(check_param(e, param));
+    if (e->low.config.optimizer.rule != YS_ENGINE_SGD || e->low.state1 < 0)
+        return ys_fail(YS_EINVAL, "this engine's optimizer has no velocity");
+    if (e->low.graph->params[param].role != YS_ROLE_WEIGHT)
+        return ys_fail(YS_EINVAL, "%s is a buffer: it has no velocity", e->low.graph->params[param].name);
+    return set_flat(e, e->low.state1, param, format, values);
 }
 
 static ys_status get_flat(struct ys_engine *e, int buffer, size_t param, enum ys_engine_precision format, void *values)

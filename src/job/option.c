@@ -29,6 +29,9 @@ static const struct ys_option options[] = {
      .help = "the whole study ends after this time, keeping what was measured"},
     {"cooldown", YS_OPTION_STUDY, YS_OPTION_DURATION, .low = 0, .high = 3600, .unit = "s", .standard = "0s",
      .help = "pause before each run"},
+    {"audit", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "one|all|off", .standard = "one",
+     .help = "trials that train run once more, up to a block that the built-in engine goes through again: after the last "
+             "round with the work of one round, or of all"},
     {"results", YS_OPTION_STUDY, YS_OPTION_PATH, .standard = "yardstick-results",
      .help = "folder of the results, relative to the folder in which yardstick is started"},
     {"margin", YS_OPTION_STUDY, YS_OPTION_SHARE, .low = 0, .high = 1, .standard = "2%",

@@ -2,6 +2,8 @@
 #include "report/html.h"
 #include "report/section.h"
 #include "report/text.h"
+#include "verify/audit.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -285,6 +287,27 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
     return YS_OK;
 }
 
+/** What came of going through a stretch of a run again; nothing where no audit was made. */
+static void put_audit(struct ys_buf *out, const ys_json *said)
+{
+    struct ys_buf text = {0};
+    struct ys_audit audit;
+    if (!said || ys_record_read(&ys_audit_record, said, "audit", &audit) != YS_OK)
+        return;
+    ys_buf_printf(&text, "Audit of its runs: %s", ys_name_of(&ys_audit_verdicts, audit.verdict));
+    if (audit.reason)
+        ys_buf_printf(&text, " (%s)", audit.reason);
+    if (audit.place)
+        ys_buf_printf(
+            &text, "; %lld steps from step %lld of a run like round %lld; closest to its bound: %s, error %s, bound %s",
+            (long long)audit.steps, (long long)audit.step, (long long)audit.round + 1, audit.place,
+            ys_label_error(isnan(audit.error) ? INFINITY : audit.error).text, ys_label_error(audit.bound).text);
+    ys_html_put(out, "p", NULL, ys_buf_text(&text));
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+    ys_record_fini(&ys_audit_record, &audit);
+}
+
 static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     static const char *const heads[] = {"Part", "What was compared", "#Error", "#Bound", "Verdict", "Worst tensor"};
@@ -320,6 +343,7 @@ static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
         end_table(out);
     for (size_t i = 0; i < ys_json_size(diagnosis); i++)
         ys_html_put(out, "p", NULL, ys_json_text(ys_json_at(diagnosis, i), ""));
+    put_audit(out, ys_json_get(proof, "audit"));
     ys_buf_puts(out, "</details>\n");
 }
 

@@ -40,6 +40,25 @@ static ys_status fill_train(struct ys_run *run, ys_json *message)
     return fill_steps(run, message, to, run->block);
 }
 
+/** The same before the audited stretch. */
+static ys_status fill_train_to_audit(struct ys_run *run, ys_json *message)
+{
+    int64_t to = run->spec->audit->at;
+    if (run->eval_every > 0 && (run->next_step / run->eval_every + 1) * run->eval_every < to)
+        to = (run->next_step / run->eval_every + 1) * run->eval_every;
+    return fill_steps(run, message, to, run->block);
+}
+
+static ys_status fill_one_step(struct ys_run *run, ys_json *message)
+{
+    return fill_steps(run, message, run->next_step + 1, run->block);
+}
+
+static ys_status fill_audited_steps(struct ys_run *run, ys_json *message)
+{
+    return fill_steps(run, message, run->next_step + run->spec->audit->steps, run->block);
+}
+
 static ys_status fill_infer(struct ys_run *run, ys_json *message)
 {
     run->to = run->steps;
@@ -67,6 +86,28 @@ static ys_status fill_checkpoint(struct ys_run *run, ys_json *message)
 static ys_status fill_weights(struct ys_run *run, ys_json *message)
 {
     return fill_save(run, message, ys_strdup(YS_RUN_WEIGHTS_NAME));
+}
+
+static ys_status fill_audit_save(struct ys_run *run, ys_json *message, const char *name)
+{
+    if (strcmp(ys_json_get_text(run->spec->plan, "precision", ""), "f64") == 0)
+        ys_json_set_string(message, "dtype", "f64");
+    return fill_save(run, message, ys_strdup(name));
+}
+
+static ys_status fill_before(struct ys_run *run, ys_json *message)
+{
+    return fill_audit_save(run, message, YS_RUN_AUDIT_BEFORE);
+}
+
+static ys_status fill_lead(struct ys_run *run, ys_json *message)
+{
+    return fill_audit_save(run, message, YS_RUN_AUDIT_LEAD);
+}
+
+static ys_status fill_after(struct ys_run *run, ys_json *message)
+{
+    return fill_audit_save(run, message, YS_RUN_AUDIT_AFTER);
 }
 
 /* What is answered. */
@@ -163,6 +204,21 @@ static bool does_work(const struct ys_run *run)
     return !run->no_work;
 }
 
+static bool is_before_audit(const struct ys_run *run)
+{
+    return run->next_step < run->spec->audit->at;
+}
+
+static bool is_audit_led(const struct ys_run *run)
+{
+    return run->spec->audit->lead;
+}
+
+static bool is_audit_followed(const struct ys_run *run)
+{
+    return run->spec->audit->follow;
+}
+
 #define AT(from, to)                                                                                                   \
     {                                                                                                                  \
         offsetof(struct ys_facts_times, from), offsetof(struct ys_facts_times, to)                                     \
@@ -181,21 +237,21 @@ static bool does_work(const struct ys_run *run)
         .after = look_at_libraries                                                                                     \
     }
 
+#define FIRST_STEP                                                                                                     \
+    {                                                                                                                  \
+        .stage = YS_STAGE_TRAIN, .request = "train", .fill = fill_first_step, .take = ys_run_take_block,               \
+        .check = check_steps, .times = AT(train_ns, trained_ns), .is_done = has_no_steps_left                          \
+    }
+#define CHECKPOINT                                                                                                     \
+    {                                                                                                                  \
+        .stage = YS_STAGE_SAVE, .request = "save", .is_due = is_checkpoint_due, .fill = fill_checkpoint,               \
+        .check = check_saved, .after = note_checkpoint                                                                 \
+    }
+
 static const struct ys_phase training[] = {
     OPEN_PLAN,
-    {.stage = YS_STAGE_TRAIN, /* the first step alone */
-     .request = "train",
-     .fill = fill_first_step,
-     .take = ys_run_take_block,
-     .check = check_steps,
-     .times = AT(train_ns, trained_ns),
-     .is_done = has_no_steps_left},
-    {.stage = YS_STAGE_SAVE,
-     .request = "save",
-     .is_due = is_checkpoint_due,
-     .fill = fill_checkpoint,
-     .check = check_saved,
-     .after = note_checkpoint},
+    FIRST_STEP,
+    CHECKPOINT,
     {.stage = YS_STAGE_TRAIN,
      .request = "train",
      .is_due = has_steps_left,
@@ -231,6 +287,22 @@ static const struct ys_phase inference[] = {
     LOOK_AT_LIBRARIES,
 };
 
+#define AUDIT_TRAIN .stage = YS_STAGE_TRAIN, .request = "train", .take = ys_run_take_block, .check = check_steps
+#define AUDIT_SAVE  .stage = YS_STAGE_SAVE, .request = "save", .check = check_saved
+
+static const struct ys_phase audited[] = {
+    OPEN_PLAN,
+    FIRST_STEP,
+    CHECKPOINT,
+    {AUDIT_TRAIN, .is_due = is_before_audit, .fill = fill_train_to_audit, .back = 1},
+    {AUDIT_SAVE, .fill = fill_before},
+    {AUDIT_TRAIN, .is_due = is_audit_led, .fill = fill_one_step},
+    {AUDIT_SAVE, .is_due = is_audit_led, .fill = fill_lead},
+    {AUDIT_TRAIN, .fill = fill_audited_steps},
+    {AUDIT_SAVE, .fill = fill_after},
+    {AUDIT_TRAIN, .is_due = is_audit_followed, .fill = fill_one_step},
+};
+
 const struct ys_order *ys_order_find(enum ys_mode mode)
 {
     static const struct ys_order orders[] = {
@@ -238,6 +310,12 @@ const struct ys_order *ys_order_find(enum ys_mode mode)
         [YS_MODE_INFER] = {YS_MODE_INFER, true, inference, sizeof inference / sizeof inference[0]},
     };
     return &orders[mode];
+}
+
+const struct ys_order *ys_order_audited(void)
+{
+    static const struct ys_order order = {YS_MODE_TRAIN, false, audited, sizeof audited / sizeof audited[0]};
+    return &order;
 }
 
 static int64_t *time_at(struct ys_run *run, size_t offset)

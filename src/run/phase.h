@@ -40,6 +40,9 @@ struct ys_order {
 
 const struct ys_order *ys_order_find(enum ys_mode mode);
 
+/** The order of a training under audit (struct ys_run_audit). */
+const struct ys_order *ys_order_audited(void);
+
 /** Goes through the order of the run. Failures are those of ys_session_request(). */
 ys_status ys_order_follow(struct ys_run *run, const struct ys_order *order) YS_MUST_CHECK;
 

@@ -69,7 +69,7 @@ static ys_status prepare(struct ys_run *run, const struct ys_order **order)
     ys_status status = ys_plan_read(run->spec->plan, &run->plan);
     if (status != YS_OK) /* it is of yardstick's own making */
         return status == YS_ENOMEM ? status : ys_fail_in(YS_EINTERNAL, "a run");
-    *order = ys_order_find((enum ys_mode)plan->mode);
+    *order = run->spec->audit ? ys_order_audited() : ys_order_find((enum ys_mode)plan->mode);
     run->infers = (*order)->infers;
     run->steps = run->infers ? requests_of(run) : plan->steps;
     run->batch = plan->batch;

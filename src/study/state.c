@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Not before something is to be proven: without a trial that can run nothing is. */
-static ys_status find_oracle(struct ys_study *study)
+ys_status ys_study_find_oracle(struct ys_study *study)
 {
     if (study->verifier)
         return YS_OK;
@@ -224,7 +223,7 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
 {
     struct ys_work work;
     if (!trial->framework->no_work)
-        YS_TRY(find_oracle(study));
+        YS_TRY(ys_study_find_oracle(study));
     YS_TRY(ys_study_prepare(study, trial, 0, YS_VERIFY_STEPS, &work));
     struct proving proving = {.id = ys_json_get_text(trial->json, "id", ""), .inputs = {.trial = trial, .work = &work}};
     ys_json *plan = ys_work_plan(&work, trial, study->seed, "");

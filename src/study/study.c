@@ -67,7 +67,8 @@ ys_status ys_study_prove_all(struct ys_study *study)
             ys_log_warn("%s is not proven: %s", ys_json_get_text(trial->json, "id", ""),
                         ys_json_get_text(proof, "reason", "see the proof"));
         status = ys_store_proof_put(study->store, trial->id, proof);
-        ys_json_free(proof);
+        ys_json_free(trial->proof);
+        trial->proof = proof;
     }
     study->prove_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;
@@ -247,6 +248,8 @@ static ys_status measure(struct ys_study *study, const struct ys_job *job)
     YS_TRY(ys_study_prove_all(study));
     YS_TRY(ys_past_load(study, &past));
     ys_status status = ys_study_run_rounds(study, &past);
+    if (status == YS_OK)
+        status = ys_study_audit_all(study);
     ys_past_free(&past);
     return status;
 }

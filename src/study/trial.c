@@ -18,6 +18,7 @@ void ys_trials_fini(struct ys_trial_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
         ys_json_free(set->items[i].json);
+        ys_json_free(set->items[i].proof);
         ys_framework_free(set->items[i].framework);
         ys_free(set->items[i].cpus);
     }

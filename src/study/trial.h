@@ -22,6 +22,7 @@ struct ys_trial {
     int *cpus; /* `threads` of them, or those of the key `cpus` */
     size_t cpu_count;
     int64_t id;              /* in the store */
+    ys_json *proof;          /* as it is stored; NULL: none was made */
     bool impossible;         /* unsupported because model, data and numbers do not go together: no framework could */
     bool left;               /* it could run when its study began, and cannot now */
     const char *given_up;    /* why it gets no more runs, in words that follow its name (study/past.h); NULL */

@@ -236,6 +236,9 @@ class Toy(unittest.TestCase):
             self.assertEqual(saved[name].dtype, np.float32)
             self.assertTrue(np.array_equal(saved[name], value))
         self.refused("unsupported", "save", format="onnx", path=path)
+        self.refused("unsupported", "save", format="safetensors", path=path, dtype="bf16")
+        self.adapter.need("saved", "save", format="safetensors", path=path, dtype="f64")  # the plan is in double
+        self.assertEqual({value.dtype for value in common.read_safetensors(path).values()}, {np.dtype(np.float64)})
         self.refused("protocol_error", "save", format="safetensors", path="here")
 
     def infer(self, requests):
