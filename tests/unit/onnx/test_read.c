@@ -33,7 +33,7 @@ static size_t flatten(const ys_json *json, double *numbers, size_t at)
 }
 
 #define ROWS     3
-#define ELEMENTS 4096
+#define ELEMENTS 8192
 
 /* Logits of ROWS rows by the oracle, in double; the import's initial values. */
 static bool evaluate(const struct ys_onnx_import *import, const unsigned char *x, double *logits)
