@@ -163,6 +163,20 @@ ys_status ys_onnx_unsqueeze(struct ys_onnx_step *step)
     return reshape_to(step, shape, before + count);
 }
 
+/* A graph's own transpositions stay where they are. */
+static ys_status transpose_now(struct ys_onnx_step *step, const int64_t *perm, size_t rank)
+{
+    int in, node, value;
+    YS_TRY(ys_onnx_take(step, step->in[0], false, &in));
+    YS_TRY(ys_onnx_begin(step, YS_OP_TRANSPOSE, &in, 1, 1, &node));
+    for (size_t i = 0; i < rank; i++)
+        step->r->graph->nodes[node].permutation[i] = (int)perm[i];
+    YS_TRY(ys_onnx_end(step->r, node, &value));
+    step->out->pixels = NULL;
+    ys_onnx_set(step, value, NULL);
+    return YS_OK;
+}
+
 ys_status ys_onnx_transpose(struct ys_onnx_step *step)
 {
     int64_t perm[YS_MAX_RANK];
@@ -188,11 +202,7 @@ ys_status ys_onnx_transpose(struct ys_onnx_step *step)
         step->out->perm[i] = in.perm[perm[i]];
     memcpy(step->out->pads, in.pads, sizeof in.pads);
     step->out->pixels = in.pixels;
-    if (!step->r->own)
-        return YS_OK;
-    int value; /* a graph's own transpositions stay where they are */
-    YS_TRY(ys_onnx_take(step, step->in[0], false, &value));
-    return ys_onnx_emit(step, YS_OP_TRANSPOSE, &value, 1, NULL);
+    return step->r->own ? transpose_now(step, perm, rank) : YS_OK;
 }
 
 static ys_status concat_some(struct ys_onnx_step *step, const int *in, size_t count, int64_t axis, bool last,

@@ -583,6 +583,15 @@ ys_status ys_onnx_read_bytes(const char *path, const void *bytes, size_t size, c
     return status;
 }
 
+ys_status ys_onnx_read_graph(const char *path, ys_json **graph)
+{
+    struct ys_onnx_import *import;
+    YS_TRY(ys_onnx_read(path, NULL, &import));
+    *graph = ys_graph_to_json(import->graph);
+    ys_onnx_import_free(import);
+    return *graph ? YS_OK : ys_out_of_memory();
+}
+
 void ys_onnx_import_free(struct ys_onnx_import *import)
 {
     if (!import)

@@ -29,6 +29,8 @@ ys_status ys_onnx_read(const char *path, const struct ys_onnx_data *data, struct
 /** The same of a file in memory; external data are looked for beside `path`. */
 ys_status ys_onnx_read_bytes(const char *path, const void *bytes, size_t size, const struct ys_onnx_data *data,
                              struct ys_onnx_import **import) YS_MUST_CHECK;
+/** The JSON form of its graph, for images as the file says them; for ys_model_read_onnx(). */
+ys_status ys_onnx_read_graph(const char *path, ys_json **graph) YS_MUST_CHECK;
 void ys_onnx_import_free(struct ys_onnx_import *import); /* NULL is fine */
 
 /** Writes the values as safetensors, named as in the graph, in its order. `hash`, which may be NULL, receives the
