@@ -92,15 +92,18 @@ static ys_status fold_cast(struct folding *fold)
 static ys_status fold_shape(struct folding *fold)
 {
     const struct ys_onnx_constant integers = {.type = YS_ONNX_INT64}, *in = fold->in[0];
-    const int64_t shape[] = {(int64_t)in->rank};
-    int64_t start = 0, end = INT64_MAX;
+    const int64_t rank = (int64_t)in->rank;
+    int64_t start = 0, end = rank;
     YS_TRY(ys_onnx_integer(fold->node, "start", &start));
     YS_TRY(ys_onnx_integer(fold->node, "end", &end));
-    if (start != 0 || end < (int64_t)in->rank)
-        return FAIL(fold, "start %lld of a constant's shape is not read", (long long)start);
-    YS_TRY(make(fold, &integers, shape, 1));
-    for (size_t i = 0; i < in->rank; i++)
-        fold->out->wholes[i].fixed = in->shape[i];
+    start = start < 0 ? start + rank : start;
+    end = end < 0 ? end + rank : end > rank ? rank : end;
+    if (start < 0 || start > rank || end < start)
+        return FAIL(fold, "start %lld and end %lld of a shape of %zu", (long long)start, (long long)end, in->rank);
+    const int64_t count = end - start;
+    YS_TRY(make(fold, &integers, &count, 1));
+    for (int64_t i = 0; i < count; i++)
+        fold->out->wholes[i].fixed = in->shape[start + i];
     return YS_OK;
 }
 

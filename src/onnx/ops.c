@@ -118,9 +118,21 @@ static ys_status map_same(struct ys_onnx_step *step)
     return YS_OK;
 }
 
+/* A constant in the type of a value. */
+static ys_status cast_like(struct ys_onnx_step *step)
+{
+    double nothing = 0;
+    struct ys_onnx_constant like = {.is_real = true, .type = YS_ONNX_FLOAT, .count = 1, .reals = &nothing};
+    struct ys_onnx_constant *const in[] = {step->in[0]->constant, &like};
+    step->out->kind = YS_ONNX_CONSTANT;
+    return ys_onnx_fold(&step->r->folding, step->node, in, &step->out->constant);
+}
+
 static ys_status map_cast(struct ys_onnx_step *step)
 {
     int64_t to = 0;
+    if (step->node->in_count == 2 && step->in[0] && step->in[0]->kind == YS_ONNX_CONSTANT)
+        return cast_like(step);
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_integer(step->node, "to", &to));
     if (strcmp(step->node->op, "Cast") == 0 && to != YS_ONNX_FLOAT && to != YS_ONNX_DOUBLE)

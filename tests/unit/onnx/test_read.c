@@ -277,6 +277,24 @@ static void shapes_are_computed_before_there_are_data(void)
     check_read(&m, "y", 17, "node a (Reshape)|2 times the batch");
 }
 
+/* As PyTorch writes the bias that a layer has not when it is told to optimize nothing. */
+static void a_bias_of_zeros_is_computed_from_the_shape_of_its_weight(void)
+{
+    const int64_t zero = 0;
+    struct made m = {0};
+    made_input(&m, -1, 4, 0, 0);
+    made_tensor(&m, "0", 7, NULL, 0, &zero, sizeof zero);
+    made_weight(&m, "w", 3, 4, 0, 0);
+    made_node(&m, "Shape", "w", "s");
+    made_integer(&m, "start", -2);
+    made_integer(&m, "end", 1);
+    made_node(&m, "CastLike", "0 x", "z");
+    made_node(&m, "Expand", "z s", "b");
+    made_node(&m, "Gemm", "x w b", "y");
+    made_integer(&m, "transB", 1);
+    check_read(&m, "y", 17, "");
+}
+
 static void files_that_are_not_right_are_refused(void)
 {
     const int64_t shape[] = {4, 3}, huge[] = {(int64_t)1 << 30, (int64_t)1 << 30};
@@ -412,5 +430,7 @@ static void half_precision_is_widened(void)
 TAP_MAIN(TAP_CASE(exports_have_the_logits_of_onnx_runtime), TAP_CASE(an_export_comes_back_as_the_same_graph_and_values),
          TAP_CASE(every_operator_that_is_not_read_is_named_at_once),
          TAP_CASE(broadcasts_and_shared_matrices_are_refused), TAP_CASE(rows_stay_apart),
-         TAP_CASE(shapes_are_computed_before_there_are_data), TAP_CASE(files_that_are_not_right_are_refused),
-         TAP_CASE(external_data_lie_beside_the_file_and_nowhere_else), TAP_CASE(half_precision_is_widened))
+         TAP_CASE(shapes_are_computed_before_there_are_data),
+         TAP_CASE(a_bias_of_zeros_is_computed_from_the_shape_of_its_weight),
+         TAP_CASE(files_that_are_not_right_are_refused), TAP_CASE(external_data_lie_beside_the_file_and_nowhere_else),
+         TAP_CASE(half_precision_is_widened))
