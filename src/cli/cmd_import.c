@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "data/dataset.h"
+#include "graph/compose.h"
 #include "onnx/read.h"
 
 #include <string.h>
@@ -20,31 +21,35 @@ static ys_status find_data(const struct ys_args *args, struct ys_onnx_data *data
     return YS_OK;
 }
 
-static void print_part(struct ys_buf *out, const ys_json *lines, const char *second, const char *third)
+static void print_graph(const struct ys_graph *graph, struct ys_buf *out)
 {
-    for (size_t i = 0; i < ys_json_size(lines); i++) {
-        const ys_json *line = ys_json_at(lines, i);
-        ys_buf_printf(out, "  %-38s %-20s %s\n", ys_json_get_text(line, "name", ""), ys_json_get_text(line, second, ""),
-                      ys_json_get_text(line, third, ""));
+    char shape[YS_SHAPE_TEXT];
+    ys_buf_puts(out, "nodes\n");
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct ys_node *node = &graph->nodes[i];
+        const struct ys_value *made = &graph->values[node->out[0]];
+        ys_buf_printf(out, "  %-38s %-20s %s\n", node->name, ys_op_name(node->op),
+                      ys_shape_text(made->shape, made->rank, shape));
+    }
+    ys_buf_puts(out, "\nparameters (weight: trained; buffer: kept by batch normalisation)\n");
+    for (size_t i = 0; i < graph->param_count; i++) {
+        const struct ys_param *param = &graph->params[i];
+        ys_buf_printf(out, "  %-38s %-20s %s\n", param->name, ys_role_name(param->role),
+                      ys_shape_text(param->shape, param->rank, shape));
     }
 }
 
-static void print_report(const ys_json *report, struct ys_buf *out)
+static void print_import(const char *path, const struct ys_onnx_import *import, struct ys_buf *out)
 {
-    const ys_json *notes = ys_json_get(report, "notes");
-    const char *producer = ys_json_get_text(report, "producer", "");
-    ys_buf_printf(out, "%s, operator set %lld%s%s\n\nnodes\n", ys_json_get_text(report, "file", ""),
-                  (long long)ys_json_get_int(report, "opset", 0), producer[0] ? ", by " : "", producer);
-    print_part(out, ys_json_get(report, "nodes"), "op", "shape");
-    ys_buf_puts(out, "\nparameters (weight: trained; buffer: kept by batch normalisation)\n");
-    print_part(out, ys_json_get(report, "parameters"), "role", "shape");
-    if (ys_json_size(notes))
+    ys_buf_printf(out, "%s, operator set %lld%s%s\n\n", path, (long long)import->opset,
+                  import->producer[0] ? ", by " : "", import->producer);
+    print_graph(import->graph, out);
+    if (ys_json_size(import->notes))
         ys_buf_puts(out, "\nchanged, left out, assumed\n");
-    for (size_t i = 0; i < ys_json_size(notes); i++)
-        ys_buf_printf(out, "  %s\n", ys_json_text(ys_json_at(notes, i), ""));
+    for (size_t i = 0; i < ys_json_size(import->notes); i++)
+        ys_buf_printf(out, "  %s\n", ys_json_text(ys_json_at(import->notes, i), ""));
     ys_buf_printf(out, "\n%lld parameters, %lld multiply-adds a row\n",
-                  (long long)ys_json_get_int(report, "parameter_count", 0),
-                  (long long)ys_json_get_int(report, "multiply_adds", 0));
+                  (long long)ys_graph_parameter_count(import->graph), (long long)ys_graph_multiply_adds(import->graph));
 }
 
 static ys_status write_files(const struct ys_args *args, const struct ys_onnx_import *import)
@@ -81,11 +86,12 @@ int ys_command_import(const struct ys_args *args)
         ys_onnx_import_free(import);
         return ys_command_fail(status);
     }
-    ys_json *report = ys_json_ref(import->report);
-    ys_onnx_import_free(import);
-    if (args->format == YS_FORMAT_JSON)
+    if (args->format == YS_FORMAT_JSON) {
+        ys_json *report = ys_json_ref(import->report);
+        ys_onnx_import_free(import);
         return ys_command_print_json(report);
-    print_report(report, &out);
-    ys_json_free(report);
+    }
+    print_import(args->words[0], import, &out);
+    ys_onnx_import_free(import);
     return ys_command_print(&out);
 }

@@ -518,7 +518,11 @@ static ys_status report(struct ys_onnx_reading *r)
     YS_TRY(ys_json_set_int(all, "multiply_adds", ys_graph_multiply_adds(r->graph)));
     YS_TRY(ys_json_set(all, "nodes", ys_json_ref(r->nodes)));
     YS_TRY(ys_json_set(all, "parameters", ys_json_ref(r->parameters)));
-    return ys_json_set(all, "notes", ys_json_ref(r->notes));
+    r->import->notes = r->notes;
+    r->import->opset = r->file->opset;
+    r->import->producer = ys_strdup(r->file->producer);
+    YS_TRY(ys_json_set(all, "notes", ys_json_ref(r->notes)));
+    return r->import->producer ? YS_OK : ys_out_of_memory();
 }
 
 /* The graph's name: that in a file of yardstick's own, else the file's without its ending. */
@@ -546,7 +550,6 @@ static ys_status read_file(struct ys_onnx_file *file, const struct ys_onnx_data 
             status = report(&r);
         else if (status != YS_ENOMEM)
             status = ys_fail_in(status, "%s", file->path);
-        r.import->dtype = r.graph->input >= 0 ? r.graph->values[r.graph->input].dtype : YS_F32;
     }
     for (size_t i = 0; i < 3; i++)
         ys_json_free(r.taken[i]);
@@ -601,6 +604,7 @@ void ys_onnx_import_free(struct ys_onnx_import *import)
     ys_free(import->values);
     ys_graph_free(import->graph);
     ys_json_free(import->report);
+    ys_free(import->producer);
     ys_free(import);
 }
 

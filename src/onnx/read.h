@@ -19,8 +19,10 @@ struct ys_onnx_import {
     /* {"file", "producer", "opset", "nodes": [{"name", "op", "shape"}], "parameters": [{"name", "shape", "role",
      * "from"}], "notes": [text]}: what was read as what, and what was changed and why. */
     ys_json *report;
-    bool normalizes;     /* it begins with a normalize node */
-    enum ys_dtype dtype; /* of its input */
+    const ys_json *notes; /* those texts, borrowed */
+    char *producer;       /* "" where the file names none */
+    int64_t opset;
+    bool normalizes; /* it begins with a normalize node */
 };
 
 /** YS_ENOTFOUND, YS_EIO: the file or its external data; YS_EFORMAT: damaged; YS_EUNSUPPORTED: read, but not understood:
