@@ -45,8 +45,12 @@ struct ys_model_choice {
     ys_json *json;                /* what it held */
 };
 
-/** Whether `text` means a file: with a '/' in it, or ending in ".json". */
+/** Whether `text` means a file: with a '/' in it, or ending in ".json" or, once it can be read, ".onnx". */
 bool ys_model_is_file(const char *text);
+/** Lets ys_model_choose() take ONNX files too, which `read` on a higher floor makes the JSON form of a graph of
+ * (onnx/read.h). Before there are threads. */
+void ys_model_read_onnx(ys_status (*read)(const char *path, ys_json **graph));
+bool ys_model_is_onnx(const char *text);
 /** YS_EINVAL: no such model; a file that is not there, is not regular, is larger than 16 MiB or holds no graph of
  * images (channels, height, width) and classes. `choice` is empty on failure. */
 ys_status ys_model_choose(const char *text, struct ys_model_choice *choice) YS_MUST_CHECK;

@@ -10,10 +10,27 @@
 
 enum { FORM_TEXT = 96 };
 
-bool ys_model_is_file(const char *text)
+static ys_status (*read_onnx)(const char *path, ys_json **graph);
+
+void ys_model_read_onnx(ys_status (*read)(const char *path, ys_json **graph))
+{
+    read_onnx = read;
+}
+
+static bool ends_in(const char *text, const char *ending)
 {
     const char *dot = strrchr(text, '.');
-    return strchr(text, '/') || (dot && dot > text && strcmp(dot, ".json") == 0);
+    return dot && dot > text && strcmp(dot, ending) == 0;
+}
+
+bool ys_model_is_onnx(const char *text)
+{
+    return read_onnx && ends_in(text, ".onnx");
+}
+
+bool ys_model_is_file(const char *text)
+{
+    return strchr(text, '/') || ends_in(text, ".json") || ys_model_is_onnx(text);
 }
 
 /* "1x28x28, 10 classes, U8" */
@@ -43,22 +60,34 @@ static ys_status form_of(const struct ys_graph *graph, const char *path, struct 
     return YS_OK;
 }
 
-static ys_status read_file(struct ys_model_choice *choice)
+static ys_status read_json(struct ys_model_choice *choice)
 {
     struct ys_buf bytes = {0};
-    struct ys_graph *graph = NULL;
     ys_status status = ys_fs_read(choice->path, FILE_LIMIT, &bytes);
     if (status == YS_OK) {
         ys_sha256_text(ys_buf_text(&bytes), bytes.size, choice->hash);
         status = ys_json_parse(ys_buf_text(&bytes), bytes.size, choice->path, &choice->json);
     }
     ys_buf_free(&bytes);
+    return status;
+}
+
+static ys_status read_file(struct ys_model_choice *choice)
+{
+    struct ys_graph *graph = NULL;
+    ys_status status;
+    if (ys_model_is_onnx(choice->path)) {
+        status = read_onnx(choice->path, &choice->json);
+        if (status == YS_OK)
+            status = ys_sha256_file(choice->path, choice->hash);
+    } else
+        status = read_json(choice);
     if (status == YS_OK)
         status = ys_graph_from_json(choice->json, choice->path, &graph);
     if (status == YS_OK)
         status = form_of(graph, choice->path, &choice->usual);
     ys_graph_free(graph);
-    return status == YS_EFORMAT || status == YS_ENOTFOUND || status == YS_EIO
+    return status == YS_EFORMAT || status == YS_ENOTFOUND || status == YS_EIO || status == YS_EUNSUPPORTED
                ? ys_fail_in(YS_EINVAL, "the model's file")
                : status;
 }

@@ -48,7 +48,7 @@ static const struct ys_option options[] = {
     {"device", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "cpu", .standard = "cpu",
      .help = "where the work is done"},
     {"model", YS_OPTION_WORK, YS_OPTION_MODEL, .axis = true, .required = true,
-     .help = "network: a name of `yardstick list models`, or the file of a graph, relative to the folder of the study"},
+     .help = "network: a name of `yardstick list models`, or the file of a graph or an ONNX file, relative to the folder of the study"},
     {"data", YS_OPTION_WORK, YS_OPTION_DATA, .axis = true, .required = true,
      .help = "data set: a name of `yardstick list datasets`"},
     {"input", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "file", .standard = "file",
