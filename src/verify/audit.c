@@ -304,13 +304,15 @@ static ys_status judge_ways(struct judge *j, const struct shown *shown)
 {
     char *path = ys_path_join(j->evidence->folder, YS_RUN_AUDIT_AFTER);
     struct ys_safetensors *said = NULL;
+    const double rows = (double)ys_json_get_int(j->evidence->plan, "batch", 1);
+    const double least = fmax(YS_AUDIT_FLIP / rows, YS_AUDIT_WAY_LEAST);
     ys_status status = path ? ys_safetensors_open(path, &said) : ys_out_of_memory();
     j->audit->tensors = (int64_t)j->graph->param_count;
     j->audit->small = j->audit->loose = 0;
     for (size_t p = 0; status == YS_OK && p < j->graph->param_count; p++) {
         const struct ys_safetensors *files[4] = {shown->start, said, shown->start, shown->after};
         const int64_t values = ys_param_elements(&j->graph->params[p]);
-        double apart = INFINITY, way = 0, size = 0, bound = YS_VERIFY_TWIN_FACTOR * shown->bound[p];
+        double apart = INFINITY, way = 0, size = 0, bound = fmax(YS_VERIFY_TWIN_FACTOR * shown->bound[p], least);
         bool whole = compare_ways(j->graph->params[p].name, files, &apart, &way, &size);
         j->values += values;
         if (whole && way < YS_AUDIT_ROUNDINGS * 0x1p-24 * size) {

@@ -12,6 +12,8 @@
 #define YS_AUDIT_TWINS_RANDOM 32   /* with dropout, each with masks of its own */
 #define YS_AUDIT_ROUNDINGS    16   /* a way of fewer roundings to float32 is not judged */
 #define YS_AUDIT_LOOSE        0.2  /* a bound above this shows little */
+#define YS_AUDIT_FLIP         0.08 /* over the rows of a batch: what a ReLU that rounding flips may move a way by */
+#define YS_AUDIT_WAY_LEAST    1e-3 /* a way's bound at least */
 #define YS_AUDIT_LOSS_LEAST   1e-5 /* a loss' bound at least, as of the first loss */
 
 enum ys_audit_verdict { YS_AUDIT_PASS, YS_AUDIT_WEAK, YS_AUDIT_NONE, YS_AUDIT_FAIL }; /* from good to bad */
