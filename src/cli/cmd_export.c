@@ -31,9 +31,9 @@ static ys_status build_graph(const struct ys_args *args, struct ys_graph **graph
     if (args->data && !data)
         return ys_fail(YS_EINVAL, "--data=%s: there is no such data set; `yardstick list datasets` shows them",
                        args->data);
-    if (data && data->shape[0]) {
-        memcpy(input.shape, data->shape, sizeof input.shape);
-        input.classes = data->classes;
+    if (data && data->rows.input_count) {
+        memcpy(input.shape, data->rows.inputs[0].shape, sizeof input.shape);
+        input.classes = data->rows.classes;
     }
     return model->build(&input, graph);
 }

@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 
+/** What a network of images is built for. */
 struct ys_model_input {
     int64_t shape[3];    /* channels, height, width */
     enum ys_dtype dtype; /* of the pixels as stored: YS_U8 or YS_F32 */
@@ -14,9 +15,13 @@ struct ys_model_input {
 struct ys_model {
     const char *name, *title;
     struct ys_model_input usual; /* the input it is known by; `list models` counts with it */
+    /** `input` says nothing to a network with rows of its own. */
     ys_status (*build)(const struct ys_model_input *input, struct ys_graph **graph);
+    const struct ys_rows *rows; /* NULL: images; else the one form of rows that it takes, unit included */
 };
 
+/** The rows that the model is known by. */
+struct ys_rows ys_model_rows(const struct ys_model *model);
 /** All models, ended by a NULL name. */
 const struct ys_model *ys_models(void);
 /** Of those, and of what ys_model_find_also() added; NULL when there is none of that name. */

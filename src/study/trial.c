@@ -28,11 +28,6 @@ void ys_trials_fini(struct ys_trial_set *set)
     *set = (struct ys_trial_set){0};
 }
 
-static bool is_of_form(const struct ys_dataset *data, const struct ys_data_form *form)
-{
-    return memcmp(data->shape, form->shape, sizeof form->shape) == 0 && data->classes == form->classes;
-}
-
 /* The rows that the study had before, false where it does not say. */
 static bool find_wanted(const ys_json *measured_with, const char *data, const char *model,
                         struct ys_data_wanted *wanted)
@@ -55,12 +50,13 @@ static ys_status find_data(struct ys_trial_set *set, const char *name, const cha
 {
     const struct ys_data_source *source = ys_data_find(name);
     const struct ys_model *model = ys_model_find(model_name);
-    bool follows_model = source && source->shape[0] == 0;
-    struct ys_data_form form = {.classes = model ? model->usual.classes : 0};
+    bool follows_model = source && source->rows.input_count == 0;
+    struct ys_rows form = {.unit = NULL};
     if (model)
-        memcpy(form.shape, model->usual.shape, sizeof form.shape);
+        form = ys_model_rows(model);
     for (size_t i = 0; i < set->dataset_count; i++) {
-        if (strcmp(set->datasets[i].name, name) == 0 && (!follows_model || is_of_form(&set->datasets[i], &form))) {
+        if (strcmp(set->datasets[i].name, name) == 0 &&
+            (!follows_model || ys_rows_equal(&set->datasets[i].rows, &form))) {
             *data = &set->datasets[i];
             return YS_OK;
         }

@@ -45,6 +45,16 @@ static ys_status set_loss(const ys_json *keys, struct ys_graph *graph)
     return YS_OK;
 }
 
+static ys_status check_rows(const struct ys_dataset *data, const struct ys_graph *graph)
+{
+    struct ys_rows wanted = ys_graph_rows(graph);
+    return ys_rows_equal(&wanted, &data->rows)
+               ? YS_OK
+               : ys_fail(YS_EINVAL,
+                         "the data set %s has not the rows that the model %s takes: data = synthetic follows the model",
+                         data->name, graph->name);
+}
+
 static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **graph)
 {
     const struct ys_dataset *data = trial->data;
@@ -54,9 +64,12 @@ static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **gra
     struct ys_graph *built = NULL;
     if (!model)
         return ys_fail(YS_EINVAL, "there is no model \"%s\"", name);
-    struct ys_model_input input = {.dtype = data->dtype, .scale = data->scale, .classes = data->classes};
-    memcpy(input.shape, data->shape, sizeof input.shape);
+    struct ys_model_input input = {
+        .dtype = data->rows.inputs[0].dtype, .scale = data->scale, .classes = data->rows.classes};
+    memcpy(input.shape, data->rows.inputs[0].shape, sizeof input.shape);
     ys_status status = model->build(&input, &built);
+    if (status == YS_OK)
+        status = check_rows(data, built);
     if (status == YS_OK)
         status = set_loss(keys, built);
     if (status == YS_OK)
