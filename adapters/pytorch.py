@@ -187,6 +187,9 @@ class PyTorch(common.Adapter):
         self.owned = {}  # name in the graph -> layer, its name there
         code, layers, makers = fx.Graph(), {}, {}
         values = {entry["name"]: code.placeholder("input%d" % place) for place, entry in enumerate(graph["inputs"])}
+        for entry in graph["inputs"]:
+            if entry["dtype"] == "F32" and self.dtype != torch.float32:
+                values[entry["name"]] = code.call_method("to", (values[entry["name"]], self.dtype))
         self.ranks = {entry["name"]: len(entry["shape"]) for entry in graph["inputs"]}
         readers = collections.Counter(name for node in graph["nodes"] for name in node["in"])
         readers[graph["output"]] += 1
@@ -299,7 +302,7 @@ class PyTorch(common.Adapter):
         return torch.autocast("cpu", torch.bfloat16) if self.plan.precision == "bf16" else contextlib.nullcontext()
 
     def tensors(self, x):
-        """The inputs of a batch, as a tuple; floats in the type of the parameters."""
+        """The inputs of a batch, as a tuple."""
         return tuple(map(self.tensor, x if isinstance(x, tuple) else (x,)))
 
     def tensor(self, x):

@@ -41,7 +41,7 @@ enum ys_kind ys_kind_of(const char *name, const char *unit)
     static const struct {
         const char *unit;
         enum ys_kind kind;
-    } known[] = {{"s", YS_KIND_SPAN},      {"1/s", YS_KIND_RATE},   {"img/s", YS_KIND_RATE}, {"B", YS_KIND_BYTES},
+    } known[] = {{"s", YS_KIND_SPAN},      {"1/s", YS_KIND_RATE},   {"B", YS_KIND_BYTES},
                  {"bytes", YS_KIND_BYTES}, {"byte", YS_KIND_BYTES}, {"count", YS_KIND_COUNT}};
     for (size_t i = 0; unit && i < sizeof known / sizeof known[0]; i++)
         if (strcmp(unit, known[i].unit) == 0)

@@ -8,7 +8,7 @@
 static const struct {
     const char *name, *title, *ratio;
 } metric_words[] = {
-    {"rate_per_s", "speed (images per second)", "as fast"},
+    {"rate_per_s", "speed", "as fast"},
     {"step_s", "time of a step", "the step time"},
     {"wall_s", "time of the whole run", "the time"},
     {"start_s", "start-up (until the framework is loaded)", "the start-up time"},
