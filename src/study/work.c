@@ -36,6 +36,8 @@ static ys_status set_loss(const ys_json *keys, struct ys_graph *graph)
         graph->loss = loss.loss;
         graph->label_smoothing = loss.label_smoothing;
     }
+    if (graph->target == YS_TARGET_VECTOR && graph->loss != YS_LOSS_MEAN_SQUARED_ERROR)
+        return ys_fail(YS_EINVAL, "loss = %s: the targets of %s are numbers: write mse", text, graph->name);
     int last = graph->values[graph->output].producer;
     if (graph->loss == YS_LOSS_NLL && (last < 0 || graph->nodes[last].op != YS_OP_LOG_SOFTMAX))
         return ys_fail(YS_EINVAL,
