@@ -251,12 +251,13 @@ static ys_status read_trials(struct ys_view *view, const ys_json *trials)
 static ys_status read_unit(struct ys_view *view)
 {
     const ys_json *works = ys_json_get(view->result, "work");
-    const char *unit = ys_json_get_text(ys_json_at(works, 0), "unit", "rows");
-    for (size_t i = 1; i < ys_json_size(works); i++)
-        if (strcmp(ys_json_get_text(ys_json_at(works, i), "unit", "rows"), unit) != 0)
-            unit = "rows";
+    const char *unit = NULL;
+    for (size_t i = 0; i < ys_json_size(works); i++) {
+        const char *own = ys_json_get_text(ys_json_at(works, i), "unit", "rows");
+        unit = !unit || strcmp(unit, own) == 0 ? own : "rows";
+    }
     struct ys_buf clean = {0};
-    ys_text_clean(&clean, unit, false);
+    ys_text_clean(&clean, unit ? unit : "rows", false);
     view->unit = clean.failed ? NULL : ys_strdup(ys_buf_text(&clean));
     ys_buf_free(&clean);
     return view->unit ? YS_OK : ys_out_of_memory();
