@@ -445,11 +445,32 @@ end
 
 ----------------------------------------------------------------------------------------------------------------- server
 
+-- Raises where rows are other than one input called x with a class each, or nodes share a parameter.
+local function check_rows(network)
+   local inputs, used = network.inputs, {}
+   if #inputs ~= 1 or inputs[1].name ~= 'x' or inputs[1].dtype == 'I32' then
+      common.unsupported('this adapter has no networks of other inputs than x, U8 or F32')
+   elseif network.target and network.target.kind ~= 'class' then
+      common.unsupported('this adapter has no targets other than a class for each row')
+   end
+   for _, node in ipairs(network.nodes) do
+      for _, name in pairs(node.params or {}) do
+         if used[name] then
+            common.unsupported('this adapter has no parameters that several nodes share')
+         end
+         used[name] = true
+      end
+   end
+end
+
 -- Raises for the first thing in the plan that the adapter does not list.
 local function check_supported(adapter, plan)
+   check_rows(plan.network)
    for _, node in ipairs(plan.network.nodes) do
       if not adapter.ops[node.op] then
          common.unsupported(('this adapter has no operator %s (node %s)'):format(node.op, node.name), node.op)
+      elseif node.attrs and node.attrs.broadcast then
+         common.unsupported('this adapter has no Add and Mul of values of different shapes')
       elseif node.attrs and node.attrs.connections and not adapter.extras.connections then
          common.unsupported('this adapter has no connections')
       end

@@ -274,15 +274,12 @@ static ys_status reset(void *self)
 /** Writes the rows of batch `step` straight into the engine's input. */
 static ys_status gather(struct adapter *a, int64_t step)
 {
-    void *x;
-    int64_t *y;
-    ys_engine_input(a->engine, &x, &y);
     const uint32_t *order = a->order + step * a->batch;
     for (int64_t i = 0; i < a->batch; i++) {
         if (order[i] >= a->rows.count)
             return ys_fail(YS_EINVAL, "the order asks for row %u of %zu in step %lld", order[i], a->rows.count,
                            (long long)step);
-        ys_builtin_rows_copy(&a->rows, order[i], (size_t)i, x, y);
+        ys_builtin_rows_copy(&a->rows, order[i], (size_t)i, a->engine);
     }
     return YS_OK;
 }
@@ -310,22 +307,25 @@ static ys_status forward(void *self, int64_t batch, bool train_mode, const char 
 {
     struct adapter *a = self;
     double loss, place;
-    void *x;
-    int64_t *y;
+    const struct ys_value *output = &a->graph->values[a->graph->output];
+    size_t count = 0;
     YS_TRY(gather(a, batch));
     YS_TRY(ys_engine_forward(a->engine, NULL, NULL, train_mode ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL, &loss));
-    ys_engine_input(a->engine, &x, &y);
-    struct ys_tensor tensors[4] = {*a->rows.x, *a->rows.y, real_tensor(a, "logits", 2), loss_tensor(a, loss, &place)};
-    tensors[0].data = x;
-    tensors[0].size_bytes = (size_t)a->batch * a->rows.row_bytes;
-    tensors[1].data = y;
-    tensors[1].size_bytes = (size_t)a->batch * sizeof *y;
-    tensors[2].data = ys_engine_logits(a->engine);
-    tensors[2].shape[1] = ys_engine_classes(a->engine);
-    tensors[2].size_bytes = (size_t)(a->batch * tensors[2].shape[1]) * ys_engine_real_size(a->engine);
-    for (int i = 0; i < 3; i++)
+    struct ys_tensor tensors[YS_ROWS_MAX_INPUTS + 3];
+    for (; count <= a->rows.input_count; count++) {
+        tensors[count] = *a->rows.array[count];
+        tensors[count].data =
+            count < a->rows.input_count ? ys_engine_place(a->engine, count) : ys_engine_target(a->engine);
+        tensors[count].size_bytes = (size_t)a->batch * a->rows.row_bytes[count];
+    }
+    tensors[count] = real_tensor(a, "logits", output->rank);
+    memcpy(tensors[count].shape, output->shape, sizeof output->shape);
+    tensors[count].data = ys_engine_logits(a->engine);
+    tensors[count++].size_bytes = (size_t)(a->batch * ys_value_row_elements(output)) * ys_engine_real_size(a->engine);
+    for (size_t i = 0; i < count; i++)
         tensors[i].shape[0] = a->batch;
-    YS_TRY(ys_safetensors_pass(path, tensors, 4));
+    tensors[count++] = loss_tensor(a, loss, &place);
+    YS_TRY(ys_safetensors_pass(path, tensors, count));
     return ys_json_set_int(reply, "multiply_adds", ys_graph_multiply_adds(a->graph));
 }
 

@@ -17,7 +17,10 @@ static ys_status find_data(const struct ys_args *args, struct ys_onnx_data *data
         return ys_fail(YS_EINVAL, "--data=%s: there is no such data set; `yardstick list datasets` shows them",
                        args->data);
     *data = (struct ys_onnx_data){.dtype = YS_U8, .scale = 1.0 / 255};
-    memcpy(data->shape, source->shape, sizeof data->shape);
+    if (source->rows.input_count > 0 && source->rows.inputs[0].rank != 3)
+        return ys_fail(YS_EINVAL, "--data=%s: its rows are no images: leave the flag out", args->data);
+    if (source->rows.input_count > 0)
+        memcpy(data->shape, source->rows.inputs[0].shape, sizeof data->shape);
     return YS_OK;
 }
 

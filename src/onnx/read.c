@@ -236,7 +236,7 @@ static ys_status find_image(struct ys_onnx_reading *r, const struct ys_onnx_valu
 static ys_status begin_pixels(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input,
                               struct ys_onnx_slot *slot)
 {
-    struct ys_value *x = &r->graph->values[r->graph->input];
+    struct ys_value *x = &r->graph->values[r->graph->inputs[0]];
     const bool as_stored = r->own || input->type == YS_ONNX_UINT8;
     double scale = r->data ? r->data->scale : 1.0 / 255;
     x->dtype = r->data ? r->data->dtype : as_stored && input->type != YS_ONNX_UINT8 ? YS_F32 : YS_U8;
@@ -253,7 +253,7 @@ static ys_status begin_pixels(struct ys_onnx_reading *r, const struct ys_onnx_va
 static ys_status begin_image(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, struct ys_onnx_slot *slot)
 {
     static const int seen[4] = {0, 2, 3, 1};
-    struct ys_value *x = &r->graph->values[r->graph->input];
+    struct ys_value *x = &r->graph->values[r->graph->inputs[0]];
     bool channels_last;
     x->rank = 4;
     YS_TRY(find_image(r, input, x->shape + 1, &channels_last));
@@ -268,7 +268,7 @@ static ys_status begin_image(struct ys_onnx_reading *r, const struct ys_onnx_val
 /* Rows that are no images: a list of features, or images of data of which they are the elements. */
 static ys_status begin_rows(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, struct ys_onnx_slot *slot)
 {
-    struct ys_value *x = &r->graph->values[r->graph->input];
+    struct ys_value *x = &r->graph->values[r->graph->inputs[0]];
     const bool has_data = r->data && r->data->shape[0];
     int64_t elements = 1;
     for (size_t i = 1; i < input->rank; i++)
@@ -313,10 +313,11 @@ static ys_status begin_graph(struct ys_onnx_reading *r)
                        input->name);
     r->fixed_batch = input->shape[0] == -1 ? 0 : input->shape[0];
     YS_TRY(ys_json_set_bool(r->taken[YS_ONNX_VALUE_NAME], "x", true));
-    YS_TRY(ys_compose_value(r->graph, "x", &r->graph->input));
-    r->graph->values[r->graph->input].shape[0] = YS_BATCH;
+    YS_TRY(ys_compose_value(r->graph, "x", &r->graph->inputs[0]));
+    r->graph->input_count = 1;
+    r->graph->values[r->graph->inputs[0]].shape[0] = YS_BATCH;
     slot->kind = YS_ONNX_LIVE;
-    slot->value = r->graph->input;
+    slot->value = r->graph->inputs[0];
     for (int i = 0; i < YS_MAX_RANK; i++)
         slot->perm[i] = i;
     if (r->fixed_batch)

@@ -164,7 +164,8 @@ static void put_trial_rows(struct ys_buf *out, const struct ys_view_trial *trial
 
 void ys_html_results(struct ys_buf *out, const struct ys_view *view)
 {
-    const char *heads[RESULT_COLUMNS + 5] = {"Trial", "#Images per second", "#Interval"};
+    char *rate = ys_format("#Rate, %s per second", view->unit);
+    const char *heads[RESULT_COLUMNS + 5] = {"Trial", rate ? rate : "#Rate", "#Interval"};
     size_t count = 3;
     bool trains = ys_view_has_mode(view, false);
     for (size_t i = 0; i < RESULT_COLUMNS; i++)
@@ -177,8 +178,9 @@ void ys_html_results(struct ys_buf *out, const struct ys_view *view)
     ys_buf_puts(&remark, "Medians of the runs of each trial. ");
     ys_section_level(&remark, view);
     put_heads(out, ys_buf_text(&remark), heads, count);
-    out->failed |= remark.failed;
+    out->failed |= remark.failed || !rate;
     ys_buf_free(&remark);
+    ys_free(rate);
     for (size_t i = 0; i < rows_of(view); i++)
         put_trial_rows(out, &view->trials[i], trains, count - 1);
     end_table(out);

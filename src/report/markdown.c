@@ -28,11 +28,12 @@ static void put_cell(struct ys_buf *out, const char *text)
     ys_buf_puts(out, " |");
 }
 
-static void put_heads(struct ys_buf *out)
+static void put_heads(struct ys_buf *out, const struct ys_view *view)
 {
-    ys_buf_puts(out,
-                "| Trial | Rate (img/s) | Interval | Step | Verified accuracy | Cores used | Peak memory | Start-up | "
-                "Same work |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    ys_buf_puts(out, "| Trial | Rate (");
+    put_text(out, view->unit);
+    ys_buf_puts(out, "/s) | Interval | Step | Verified accuracy | Cores used | Peak memory | Start-up | Same work |\n"
+                     "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
 }
 
 static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial)
@@ -198,7 +199,7 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
         ys_buf_free(&title);
         if (view.count > 0) {
             ys_buf_puts(out, "\n");
-            put_heads(out);
+            put_heads(out, &view);
         }
         for (size_t i = 0; i < view.count; i++)
             put_trial(out, &view.trials[i]);

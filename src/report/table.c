@@ -235,7 +235,9 @@ static ys_status put_results(struct page *page)
     struct ys_grid grid;
     bool few = false, trains = ys_view_has_mode(&page->view, false);
     begin_grid(page, &grid);
-    ys_grid_column(&grid, "rate\nimg/s", true);
+    char *rate = ys_format("%s\nper s", page->view.unit);
+    page->out->failed |= !rate;
+    ys_grid_column(&grid, rate ? rate : "", true);
     ys_grid_column(&grid, "interval", true);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (trains || !others[i].of_training)
@@ -260,6 +262,7 @@ static ys_status put_results(struct page *page)
     ys_buf_free(&failure);
     ys_status status = ys_grid_print(&grid, 0, page->width, page->colour, page->out);
     ys_grid_fini(&grid);
+    ys_free(rate);
     YS_TRY(status);
     put_marks(page, few);
     put_remarks(page, NULL, "deviations", "Deviations from the common work");

@@ -33,6 +33,8 @@ struct ys_view {
     ys_json *axes;   /* array: names of the factors (not framework) with more than one value or absent in some trial */
     bool many_sections; /* trials come from more than one section */
     int64_t rounds, repeat;
+    char
+        *unit; /* what a rate counts: "images", as the data sets say; "rows" where they do not, or differ. Clean text */
 };
 
 /** `view` borrows from `result`. */

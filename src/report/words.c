@@ -381,8 +381,8 @@ static void say_single(struct words *w, const struct ys_view_trial *trial)
     long long n = ys_json_get_int(ys_view_metric(trial, "rate_per_s"), "n", trial->runs - trial->failed);
     ys_buf_printf(&w->text, "%s %s ", trial->title, verb_of(trial, false));
     put_model(w, trial);
-    ys_buf_printf(&w->text, " at %s%s%s images per second", rate.value.text, rate.unit.text[0] ? " " : "",
-                  rate.unit.text);
+    ys_buf_printf(&w->text, " at %s%s%s %s per second", rate.value.text, rate.unit.text[0] ? " " : "", rate.unit.text,
+                  w->view.unit);
     put_settings(w, trial, NULL, "");
     struct ys_label runs = ys_label_plural(n, "run");
     if (rate.interval.text[0])

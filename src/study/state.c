@@ -106,6 +106,7 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
         ys_json_set_int(line, "parameters", trial->parameters);
         ys_json_set_int(line, "multiply_adds", trial->multiply_adds);
         ys_json_set_string(line, "data", trial->data->name);
+        ys_json_set_string(line, "unit", trial->data->rows.unit);
         ys_json_set_string(line, "train_hash", trial->data->train_hash);
         ys_json_set_string(line, "test_hash", trial->data->test_hash);
         ys_json_set_int(line, "train_count", trial->data->train_count);

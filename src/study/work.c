@@ -37,6 +37,8 @@ static ys_status set_loss(const ys_json *keys, struct ys_graph *graph)
         graph->loss = loss.loss;
         graph->label_smoothing = loss.label_smoothing;
     }
+    if (graph->target == YS_TARGET_VECTOR && graph->loss != YS_LOSS_MEAN_SQUARED_ERROR)
+        return ys_fail(YS_EINVAL, "loss = %s: the targets of %s are numbers: write mse", text, graph->name);
     int last = graph->values[graph->output].producer;
     if (graph->loss == YS_LOSS_NLL && (last < 0 || graph->nodes[last].op != YS_OP_LOG_SOFTMAX))
         return ys_fail(YS_EINVAL,
@@ -44,6 +46,16 @@ static ys_status set_loss(const ys_json *keys, struct ys_graph *graph)
                        "softmax_cross_entropy",
                        text, graph->name);
     return YS_OK;
+}
+
+static ys_status check_rows(const struct ys_dataset *data, const struct ys_graph *graph)
+{
+    struct ys_rows wanted = ys_graph_rows(graph);
+    return ys_rows_equal(&wanted, &data->rows)
+               ? YS_OK
+               : ys_fail(YS_EINVAL,
+                         "the data set %s has not the rows that the model %s takes: data = synthetic follows the model",
+                         data->name, graph->name);
 }
 
 static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **graph)
@@ -54,12 +66,15 @@ static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **gra
     struct ys_model_choice model;
     struct ys_graph *built = NULL;
     YS_TRY(ys_model_choose(name, &model));
-    struct ys_model_input input = {.dtype = data->dtype, .scale = data->scale, .classes = data->classes};
-    memcpy(input.shape, data->shape, sizeof input.shape);
+    struct ys_model_input input = {
+        .dtype = data->rows.inputs[0].dtype, .scale = data->scale, .classes = data->rows.classes};
+    memcpy(input.shape, data->rows.inputs[0].shape, sizeof input.shape);
     ys_status status = strcmp(model.hash, trial->model_hash) == 0
                            ? ys_model_choice_build(&model, &input, &built)
                            : ys_fail(YS_EIO, "%s was changed while the study was under way", model.path);
     ys_model_choice_fini(&model);
+    if (status == YS_OK)
+        status = check_rows(data, built);
     if (status == YS_OK)
         status = set_loss(keys, built);
     if (status == YS_OK)

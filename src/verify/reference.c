@@ -83,21 +83,27 @@ static ys_status chain_graph(const struct ys_graph *graph, uint8_t digest[32])
     return YS_OK;
 }
 
-/* Pixels and labels of every batch. */
+/* Inputs and targets of every batch. */
 static ys_status chain_rows(const struct ys_reference *reference, uint8_t digest[32])
 {
-    const struct ys_tensor *order, *x = ys_safetensors_find(reference->data, "x"), *y;
+    const struct ys_tensor *order, *y = ys_safetensors_find(reference->data, YS_TARGET_NAME);
+    const struct ys_rows form = ys_graph_rows(reference->graph);
     YS_TRY(ys_safetensors_need(reference->order, "order", YS_U32, SIZE_MAX, NULL, &order));
-    YS_TRY(ys_safetensors_need(reference->data, "y", YS_I64, 1, NULL, &y));
-    if (!x || x->rank < 1 || x->shape[0] != y->shape[0])
-        return ys_fail(YS_EFORMAT, "the data set of the plan has no x with as many rows as y");
+    for (size_t a = 0; a <= form.input_count; a++) {
+        const struct ys_tensor *array = ys_safetensors_find(reference->data, ys_rows_array(&form, a)->name);
+        if (!array || array->rank < 1 || !y || y->rank < 1 || array->shape[0] != y->shape[0])
+            return ys_fail(YS_EFORMAT, "the data set of the plan has no %s with as many rows as y",
+                           ys_rows_array(&form, a)->name);
+    }
     for (size_t i = 0; i < ys_tensor_count(order); i++) {
         uint32_t row = ((const uint32_t *)order->data)[i];
         if (row >= y->shape[0])
             return ys_fail(YS_EFORMAT, "the plan's order names row %u of %lld", row, (long long)y->shape[0]);
-        size_t size = x->size_bytes / (size_t)x->shape[0];
-        chain(digest, (const char *)x->data + row * size, size);
-        chain(digest, (const int64_t *)y->data + row, sizeof(int64_t));
+        for (size_t a = 0; a <= form.input_count; a++) {
+            const struct ys_tensor *array = ys_safetensors_find(reference->data, ys_rows_array(&form, a)->name);
+            size_t size = array->size_bytes / (size_t)array->shape[0];
+            chain(digest, (const char *)array->data + row * size, size);
+        }
     }
     return YS_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/rows.h"
 #include "base/safetensors.h"
 #include "data/order.h"
 #include "verify/verify.h"
@@ -80,36 +81,53 @@ static ys_status move_weights(struct mover *mover, const char *from, const char 
     return status;
 }
 
-/* The rows of a batch, pixels as F32 moved, labels as they are. */
+/* Tokens and targets stay what they are; pixels and numbers are moved, as F32. */
+static bool is_moved(const struct ys_tensor *array)
+{
+    return strcmp(array->name, YS_TARGET_NAME) != 0 && (array->dtype == YS_U8 || array->dtype == YS_F32);
+}
+
+/* The rows of a batch of one array of the data; the caller frees *values. */
+static ys_status move_array(struct mover *mover, const struct ys_tensor *array, const uint32_t *rows, int64_t count,
+                            void **values, struct ys_tensor *copy)
+{
+    size_t row = array->shape[0] > 0 ? ys_tensor_count(array) / (size_t)array->shape[0] : 0;
+    *copy = *array;
+    copy->shape[0] = count;
+    copy->dtype = is_moved(array) ? YS_F32 : array->dtype;
+    size_t row_bytes = row * ys_dtype_size(copy->dtype);
+    copy->size_bytes = (size_t)count * row_bytes;
+    copy->data = *values = ys_alloc((size_t)count, row_bytes);
+    if (!*values)
+        return ys_out_of_memory();
+    for (int64_t r = 0; r < count; r++)
+        if (is_moved(array))
+            for (size_t k = 0; k < row; k++)
+                ((float *)*values)[(size_t)r * row + k] =
+                    moved(mover, (float)ys_tensor_value(array, rows[r] * row + k));
+        else
+            memcpy((char *)*values + (size_t)r * row_bytes, (const char *)array->data + rows[r] * row_bytes, row_bytes);
+    return YS_OK;
+}
+
+/* The rows of a batch: every array of the data. */
 static ys_status move_batch(struct mover *mover, const char *data, const uint32_t *rows, int64_t count, const char *to)
 {
     struct ys_safetensors *file = NULL;
-    const struct ys_tensor *y;
+    struct ys_tensor tensors[YS_ROWS_MAX_INPUTS + 1];
+    void *values[YS_ROWS_MAX_INPUTS + 1] = {NULL};
     YS_TRY(ys_safetensors_open(data, &file));
-    const struct ys_tensor *x = ys_safetensors_find(file, "x");
-    ys_status status = ys_safetensors_need(file, "y", YS_I64, 1, (int64_t[]){x ? x->shape[0] : 0}, &y);
-    size_t row = x && x->shape[0] > 0 ? ys_tensor_count(x) / (size_t)x->shape[0] : 0;
-    float *pixels = ys_alloc((size_t)count * row, sizeof *pixels);
-    int64_t *labels = ys_alloc((size_t)count, sizeof *labels);
-    if (status == YS_OK && !(pixels && labels))
-        status = ys_out_of_memory();
-    for (int64_t r = 0; status == YS_OK && r < count; r++) {
-        for (size_t k = 0; k < row; k++)
-            pixels[(size_t)r * row + k] = moved(mover, (float)ys_tensor_value(x, rows[r] * row + k));
-        labels[r] = ((const int64_t *)y->data)[rows[r]];
-    }
-    if (status == YS_OK) {
-        struct ys_tensor tensors[2] = {*x, *y};
-        tensors[0].dtype = YS_F32;
-        tensors[0].data = pixels;
-        tensors[0].size_bytes = (size_t)count * row * sizeof *pixels;
-        tensors[1].data = labels;
-        tensors[1].size_bytes = (size_t)count * sizeof *labels;
-        tensors[0].shape[0] = tensors[1].shape[0] = count;
-        status = ys_safetensors_pass(to, tensors, 2);
-    }
-    ys_free(pixels);
-    ys_free(labels);
+    size_t arrays = ys_safetensors_count(file);
+    ys_status status =
+        arrays <= YS_ROWS_MAX_INPUTS + 1
+            ? YS_OK
+            : ys_fail(YS_EFORMAT, "%s holds %zu arrays: a row has at most %d", data, arrays, YS_ROWS_MAX_INPUTS + 1);
+    for (size_t i = 0; status == YS_OK && i < arrays; i++)
+        status = move_array(mover, ys_safetensors_at(file, i), rows, count, &values[i], &tensors[i]);
+    if (status == YS_OK)
+        status = ys_safetensors_pass(to, tensors, arrays);
+    for (size_t i = 0; i < YS_ROWS_MAX_INPUTS + 1; i++)
+        ys_free(values[i]);
     ys_safetensors_close(file);
     return status;
 }

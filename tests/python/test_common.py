@@ -147,6 +147,23 @@ class Toy(unittest.TestCase):
         reply = self.refused("unsupported", "open", plan=self.work.plan())
         self.assertEqual((reply["op"], reply["stage"]), ("Softsign", "open"))
 
+    def test_rows_that_are_no_images_are_refused_by_who_does_not_declare_them(self):
+        with open(self.work.path("graph", "json")) as file:
+            graph = json.load(file)
+        x = graph["inputs"][0]
+        names = [entry["name"] for entry in graph["params"]]
+        for part, change in (
+            ("int32 inputs", {"inputs": [dict(x, dtype="I32")]}),
+            ("targets other than a class", {"target": {"kind": "vector", "shape": ["N", 3]}}),
+            ("several nodes share", {"nodes": graph["nodes"] + [dict(graph["nodes"][-1], params={"weight": names[0]}),
+                                                               dict(graph["nodes"][-1], params={"weight": names[0]})]}),
+            ("different shapes", {"nodes": graph["nodes"] + [dict(graph["nodes"][-1], params={}, attrs={"broadcast": 1})]}),
+        ):
+            with self.subTest(part), open(self.work.path("graph", "json"), "w") as file:
+                json.dump(dict(graph, **change), file)
+                file.flush()
+                self.assertIn(part, self.refused("unsupported", "open", plan=self.work.plan())["message"])
+
     def test_files_that_do_not_fit_the_plan_are_refused(self):
         self.refused("load_failed", "open", plan=self.work.plan(weights="/nowhere/w"))
         self.refused("load_failed", "open", plan=self.work.plan(steps=7))

@@ -67,7 +67,7 @@ static void check_logits(const char *name)
     if (CHECK(ys_onnx_read(onnx, NULL, &import) == YS_OK) && CHECK(ys_json_read(json, &known) == YS_OK)) {
         size_t elements = flatten(ys_json_get(known, "rows"), numbers, 0);
         size_t count = flatten(ys_json_get(known, "logits"), expected, 0);
-        const struct ys_value *input = &import->graph->values[import->graph->input];
+        const struct ys_value *input = &import->graph->values[import->graph->inputs[0]];
         CHECK_INT(elements, ROWS * ys_value_row_elements(input));
         CHECK_INT(import->graph->values[import->graph->output].shape[1], count / ROWS);
         for (size_t i = 0; i < elements; i++)
@@ -198,7 +198,7 @@ static void every_operator_that_is_not_read_is_named_at_once(void)
     check_read(&m, "y", 17, "net.onnx|node a (Resize)|node c (Erf)|node d (If)|no such operator");
 }
 
-static void broadcasts_and_shared_matrices_are_refused(void)
+static void broadcasts_are_read_shared_matrices_and_constants_refused(void)
 {
     struct made m = {0};
     made_input(&m, -1, 4, 0, 0);
@@ -210,7 +210,7 @@ static void broadcasts_and_shared_matrices_are_refused(void)
     made_node(&m, "GlobalAveragePool", "x", "a");
     made_node(&m, "Mul", "x a", "b");
     end_in_dense(&m, "b", 32);
-    check_read(&m, "y", 17, "node b (Mul)|[N,2,1,1]");
+    check_read(&m, "y", 17, "");
     made_input(&m, -1, 2, 4, 4);
     made_node(&m, "Relu", "x", "a");
     made_node(&m, "Add", "a c", "b");
@@ -429,7 +429,7 @@ static void half_precision_is_widened(void)
 
 TAP_MAIN(TAP_CASE(exports_have_the_logits_of_onnx_runtime), TAP_CASE(an_export_comes_back_as_the_same_graph_and_values),
          TAP_CASE(every_operator_that_is_not_read_is_named_at_once),
-         TAP_CASE(broadcasts_and_shared_matrices_are_refused), TAP_CASE(rows_stay_apart),
+         TAP_CASE(broadcasts_are_read_shared_matrices_and_constants_refused), TAP_CASE(rows_stay_apart),
          TAP_CASE(shapes_are_computed_before_there_are_data),
          TAP_CASE(a_bias_of_zeros_is_computed_from_the_shape_of_its_weight),
          TAP_CASE(files_that_are_not_right_are_refused), TAP_CASE(external_data_lie_beside_the_file_and_nowhere_else),

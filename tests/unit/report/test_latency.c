@@ -67,8 +67,8 @@ static void the_table_has_percentiles_and_no_column_of_training(void)
 {
     ys_json *result = made_requests(false);
     CHECK_HAS(table(result), "\nResults (median of the runs)\n"
-                             "            rate             cores    peak  start-\n"
-                             "framework  img/s   interval   used  memory      up\n"
+                             "            rows             cores    peak  start-\n"
+                             "framework  per s   interval   used  memory      up\n"
                              "builtin      100  [98, 103]      -       -  500 ms\n");
     CHECK_HAS(ys_buf_text(&out), "\nLatency of a request (medians of the runs)\n"
                                  "                                                             first\n"
@@ -133,7 +133,7 @@ static void a_trial_alone_is_told_by_its_percentiles(void)
     (void)!ys_json_set(result, "comparisons", ys_json_array());
     REQUIRE(ys_report_words(result, &sentences) == YS_OK);
     CHECK_TEXT(ys_json_text(ys_json_at(sentences, 0), ""),
-               "builtin runs lenet at 100 images per second on 2 threads ([98, 103], 6 runs); half of its requests are "
+               "builtin runs lenet at 100 rows per second on 2 threads ([98, 103], 6 runs); half of its requests are "
                "answered within 100 us, 99 % within 300 us.");
     ys_json_free(sentences);
     ys_json_free(result);
