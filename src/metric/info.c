@@ -8,6 +8,8 @@
 #define STEADY          "steady blocks"
 #define STEADY_REQUESTS "steady requests"
 
+#define GROUP "the run's control group"
+
 #define LOWER   YS_BETTER_LOWER
 #define HIGHER  YS_BETTER_HIGHER
 #define NEITHER YS_BETTER_NEITHER
@@ -44,13 +46,23 @@ static const struct ys_metric_info infos[] = {
     {"accuracy", "1", HIGHER, "exact", "all test rows", "yardstick-builtin on the saved weights", true, false, TRAIN},
     {"test_loss", "1", LOWER, "exact", "all test rows", "yardstick-builtin on the saved weights", true, false, TRAIN},
     {"final_loss", "1", LOWER, "exact", "the last batch trained on", "the adapter", true, false, TRAIN},
-    {"cpu_s", "s", LOWER, "counter", TREE, "kernel, at reaping", false, false, BOTH},
-    {"cpu_user_s", "s", LOWER, "counter", TREE, "kernel, at reaping", false, false, BOTH},
-    {"cpu_system_s", "s", LOWER, "counter", TREE, "kernel, at reaping", false, false, BOTH},
+    {"cpu_s", "s", LOWER, "counter", TREE, GROUP ", else the kernel, at reaping", false, false, BOTH},
+    {"cpu_user_s", "s", LOWER, "counter", TREE, GROUP ", else the kernel, at reaping", false, false, BOTH},
+    {"cpu_system_s", "s", LOWER, "counter", TREE, GROUP ", else the kernel, at reaping", false, false, BOTH},
     {"cpu_per_wall", "1", NEITHER, "derived", TREE, "cpu_s over the seconds from exec to end", false, false, BOTH},
     {"threads_peak", "1", LOWER, "sampled", TREE, "/proc, sampled", false, true, BOTH},
     {"context_switches", "1", LOWER, "counter", TREE, "kernel, at reaping", false, true, BOTH},
     {"rss_peak_bytes", "B", LOWER, "sampled", TREE, "/proc, sampled", false, true, BOTH},
+    {"memory_own_peak_bytes", "B", LOWER, "sampled", TREE ", without page cache", GROUP, false, true, BOTH},
+    {"memory_peak_bytes", "B", LOWER, "counter", TREE ", page cache included", GROUP, false, true, BOTH},
+    {"swap_peak_bytes", "B", LOWER, "sampled", TREE, GROUP ", else /proc", false, true, BOTH},
+    {"page_faults_minor", "1", LOWER, "counter", TREE, "kernel, at reaping", false, true, BOTH},
+    {"page_faults_major", "1", LOWER, "counter", TREE, "kernel, at reaping", false, true, BOTH},
+    {"cpu_wait_s", "s", LOWER, "sampled", TREE ", all threads", "/proc, sampled", false, false, BOTH},
+    {"read_bytes", "B", LOWER, "counter", TREE, "/proc/PID/io, at reaping", false, true, BOTH},
+    {"written_bytes", "B", LOWER, "counter", TREE, "/proc/PID/io, at reaping", false, true, BOTH},
+    {"disk_read_bytes", "B", LOWER, "counter", TREE, "/proc/PID/io, at reaping", false, true, BOTH},
+    {"disk_written_bytes", "B", LOWER, "counter", TREE, "/proc/PID/io, at reaping", false, true, BOTH},
     {"parameters", "1", NEITHER, "exact", "the model", "the adapter, after opening", true, true, BOTH},
     {"multiply_adds", "1", NEITHER, "exact", "one row forward", "counted over the graph", true, true, BOTH},
     {"flops_per_s", "1/s", HIGHER, "derived", "steady blocks or requests", "multiply_adds and rate_per_s", true, false,

@@ -10,7 +10,7 @@
 #include "store/store.h"
 
 /* The version of the algorithms, as a whole: raise it when a metric of the same facts can come out differently. */
-#define YS_METRIC_VERSION 1
+#define YS_METRIC_VERSION 2
 /* That of stored metrics that do not say theirs: programs that did not write it knew no other. */
 #define YS_METRIC_VERSION_UNSAID 1
 

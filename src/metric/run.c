@@ -3,6 +3,7 @@
 #include "metric/metric.h"
 
 #include "base/mem.h"
+#include "base/size.h"
 #include "metric/build.h"
 #include "stat/steady.h"
 
@@ -13,6 +14,10 @@
 
 #define NS_PER_S 1e9 /* divided by, never its inverse multiplied: 9 ms is to read 0.009 */
 #define UNKNOWN  INT64_MIN
+
+/* Processes that share more than both of these are not summed. */
+#define MOST_SHARED       0.02
+#define MOST_SHARED_BYTES 4000000
 
 struct run_view {
     const ys_json *trial, *facts, *times;
@@ -389,6 +394,52 @@ static void put_learning(struct run_view *run)
         put_value(run, "final_loss", run->loss->reals[run->loss->count - 1]);
 }
 
+/* Pages that several processes share are resident in each: their sum is then more than the tree holds, and by how much
+ * at its peak nobody knows. */
+static void put_resident(struct run_view *run)
+{
+    const ys_json *observed = ys_json_get(run->facts, "observed"), *more = ys_json_get(run->facts, "observation");
+    int64_t high = ys_json_get_int(observed, "rss_peak_bytes", 0), low = ys_json_get_int(more, "pss_peak_bytes", 0);
+    int64_t rss = ys_json_get_int(more, "shared_rss_bytes", 0), pss = ys_json_get_int(more, "shared_pss_bytes", 0);
+    int64_t largest = ys_json_get_int(observed, "process_peak_bytes", 0);
+    char text[200], held[2][YS_SIZE_TEXT];
+    low = largest > low ? largest : low;
+    if (rss - pss <= MOST_SHARED_BYTES || (double)(rss - pss) <= MOST_SHARED * (double)rss || low >= high) {
+        put_member(run, "rss_peak_bytes", observed, "rss_peak_bytes", "the run was not sampled");
+        return;
+    }
+    ys_size_texts((uint64_t)low, (uint64_t)high, held[0], held[1]);
+    snprintf(text, sizeof text, "its processes share pages: together they held between %s and %s%s", held[0], held[1],
+             ys_json_get_bool(more, "grouped", false) ? "; memory_own_peak_bytes tells" : "");
+    put_null(run, "rss_peak_bytes", text);
+}
+
+/* What the kernel counted beside time and residence (run/observe.h). */
+static void put_observation(struct run_view *run)
+{
+    static const struct {
+        const char *name, *key, *reason;
+    } counts[] = {
+        {"memory_own_peak_bytes", "memory_own_peak_bytes", "the run had no control group that counts memory"},
+        {"memory_peak_bytes", "memory_peak_bytes", "the run had no control group that counts memory"},
+        {"swap_peak_bytes", "swap_peak_bytes", "the run was not sampled"},
+        {"read_bytes", "read_bytes", "the kernel keeps no count of it, or does not show it"},
+        {"written_bytes", "written_bytes", "the kernel keeps no count of it, or does not show it"},
+        {"disk_read_bytes", "disk_read_bytes", "the kernel keeps no count of it, or does not show it"},
+        {"disk_written_bytes", "disk_written_bytes", "the kernel keeps no count of it, or does not show it"},
+    };
+    const ys_json *observation = ys_json_get(run->facts, "observation"), *usage = ys_json_get(run->facts, "usage");
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        put_member(run, counts[i].name, observation, counts[i].key, counts[i].reason);
+    put_member(run, "page_faults_minor", usage, "minor_faults", "the kernel's account of the run is missing");
+    put_member(run, "page_faults_major", usage, "major_faults", "the kernel's account of the run is missing");
+    int64_t wait_ns = member_ns(observation, "cpu_wait_ns");
+    if (wait_ns == UNKNOWN)
+        put_missing(run, "cpu_wait_s", "the run was not sampled, or the kernel does not count it");
+    else
+        put_value(run, "cpu_wait_s", (double)wait_ns / NS_PER_S);
+}
+
 static void put_resources(struct run_view *run)
 {
     const ys_json *usage = ys_json_get(run->facts, "usage"), *observed = ys_json_get(run->facts, "observed");
@@ -413,7 +464,8 @@ static void put_resources(struct run_view *run)
         put_missing(run, "context_switches", no_usage);
     else
         put_value(run, "context_switches", (double)(voluntary + involuntary));
-    put_member(run, "rss_peak_bytes", observed, "rss_peak_bytes", no_samples);
+    put_resident(run);
+    put_observation(run);
     if (harness_ns == UNKNOWN || lived_ns <= 0)
         put_missing(run, "harness_cpu_share", "yardstick did not count its own processor time");
     else

@@ -49,6 +49,8 @@ static ys_json *usage(const struct ys_session_end *end)
     ys_json_set_int(object, "system_ns", (int64_t)end->system_ns);
     ys_json_set_int(object, "voluntary_switches", (int64_t)end->voluntary_switches);
     ys_json_set_int(object, "involuntary_switches", (int64_t)end->involuntary_switches);
+    ys_json_set_int(object, "minor_faults", (int64_t)end->minor_faults);
+    ys_json_set_int(object, "major_faults", (int64_t)end->major_faults);
     ys_json_set_int(object, "unwaited_ns", (int64_t)end->unwaited_ns);
     return object;
 }
@@ -107,13 +109,14 @@ ys_json *ys_run_facts(const struct ys_run *run, const struct ys_session_end *end
     ys_json_set(facts, "opened", shared(run->opened));
     ys_json_set(facts, "usage", usage(end));
     ys_json_set(facts, "observed", observed(run, end));
+    ys_json_set(facts, "observation", end->end_ns ? ys_observe_facts(&end->observed, &end->peak) : ys_json_null());
     ys_json_set_int(facts, "steps_done", run->next_step);
     ys_json_set_string(facts, "weights", run->has_weights ? YS_RUN_WEIGHTS_NAME : NULL);
     ys_json_set(facts, "checkpoints", shared(run->checkpoints));
     ys_json_set(facts, "harness", harness(run, end));
     /* The last one reports what went wrong on the way: a container refuses what could not be made. */
     if (ys_json_set(facts, "disturbance", ys_host_disturbance(&run->before, &after)) != YS_OK ||
-        ys_json_size(facts) < 18) {
+        ys_json_size(facts) < 19) {
         ys_json_free(facts);
         return NULL;
     }

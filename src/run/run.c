@@ -52,6 +52,7 @@ static ys_status open_plan(struct ys_run *run)
     YS_TRY(ys_session_request(run->session, message, NULL, NULL, &run->opened));
     run->opened_ns = ys_time_ns();
     ys_session_look(run->session);
+    ys_session_phase(run->session);
     return YS_OK;
 }
 
@@ -209,6 +210,7 @@ static ys_status go_through(struct ys_run *run)
     YS_TRY(open_plan(run));
     YS_TRY(run->infers ? infer(run) : train_all(run));
     ys_session_look(run->session);
+    ys_session_phase(run->session);
     run->busy_threads = ys_session_threads(run->session);
     YS_TRY(save_weights(run));
     return ys_session_libraries(run->session, run->libraries);

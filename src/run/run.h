@@ -24,19 +24,25 @@ struct ys_run_spec {
 /** What is known of a run. Times are nanoseconds of ys_time_ns(); what was not reached or is not known is null.
  *
  * facts: {"status", "stage", "exit_code", "signal", "message", "log_tail", "warnings": [..], "times", "hello": {..},
- * "opened": {..}, "usage", "observed", "weights" (file in the run's folder), "checkpoints": [{"step", "path"}],
- * "steps_done", "round", "harness": {"cpu_ns" (its keeper's included), "samples", "lateness_max_ns", "stopped_s"},
- * "disturbance": {..} (probe/host.h)}
+ * "opened": {..}, "usage", "observed", "observation", "weights" (file in the run's folder), "checkpoints": [{"step",
+ * "path"}], "steps_done", "round", "harness": {"cpu_ns" (its keeper's included), "samples", "lateness_max_ns",
+ * "stopped_s"}, "disturbance": {..} (probe/host.h)}
  *
  * times: {"exec_ns", "hello_ns" (answered), "open_ns" (asked), "opened_ns", "train_ns", "trained_ns" (in mode "infer":
  * "infer_ns", "inferred_ns"), "save_ns", "saved_ns", "bye_ns", "end_ns" (the last process waited for), "pauses":
  * [[from, to], ..] (saves between steps)}
  *
- * usage: {"user_ns", "system_ns", "voluntary_switches", "involuntary_switches", "unwaited_ns"}
+ * usage: {"user_ns", "system_ns", "voluntary_switches", "involuntary_switches", "minor_faults", "major_faults",
+ * "unwaited_ns"}: user and system add up to the control group's count where there is one
  *
  * observed: {"threads_peak", "threads_busy" (probe/threads.h, after the last step), "rss_peak_bytes",
  * "process_peak_bytes", "processes_peak", "libraries": [..], "notes":
  * [..]}
+ *
+ * observation: {"grouped" (bool), "group" (which controllers, or why none), "killed_as_a_whole", "cpu_ns",
+ * "memory_peak_bytes", "memory_own_peak_bytes", "cache_peak_bytes", "tasks_peak" (the control group's),
+ * "swap_peak_bytes", "cpu_wait_ns", "read_bytes", "written_bytes", "disk_read_bytes", "disk_written_bytes",
+ * "shared_rss_bytes", "shared_pss_bytes", "pss_peak_bytes"} (run/observe.h); null where not observed
  *
  * series: block_first block_count block_start_ns block_end_ns, block_input_ns and step_loss (real) of training,
  * latency_ns of requests (whose blocks are messages), sample_t_ns sample_cpu_ns sample_rss_bytes sample_threads

@@ -171,6 +171,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
                        .stall_limit_s = ys_json_get_number(keys, "stall_limit", 0),
                        .run_time_limit_s = ys_study_run_limit_s(study, keys),
                        .memory_limit_bytes = (uint64_t)ys_json_get_int(keys, "memory_limit", 0),
+                       .cpu_time_limit_s = ys_json_get_number(keys, "cpu_time_limit", 0),
                        .sample_hz = ys_json_get_number(keys, "sample_hz", 10)},
         };
         status = ys_run_execute(&spec, record);

@@ -36,7 +36,11 @@ static struct plain_run plain(int blocks)
         "ns\":%lld,\"train_ns\":%lld,"
         "\"trained_ns\":%lld,\"save_ns\":%lld,\"saved_ns\":%lld,\"bye_ns\":%lld,\"end_ns\":%lld,\"pauses\":[]},"
         "\"hello\":{\"no_work\":false},\"opened\":{\"parameters\":77,\"threads\":2},"
-        "\"usage\":{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,\"involuntary_switches\":4},"
+        "\"usage\":{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,\"involuntary_switches\":4,"
+        "\"minor_faults\":70,\"major_faults\":2},"
+        "\"observation\":{\"grouped\":true,\"memory_peak_bytes\":900000,\"memory_own_peak_bytes\":800000,"
+        "\"swap_peak_bytes\":0,\"cpu_wait_ns\":30000000,\"read_bytes\":11,\"written_bytes\":12,\"disk_read_bytes\":13,"
+        "\"disk_written_bytes\":14},"
         "\"observed\":{\"threads_peak\":3,\"rss_peak_bytes\":1048576},\"weights_bytes\":308,"
         "\"harness\":{\"cpu_ns\":1000000,\"samples\":7,\"lateness_max_ns\":100000},"
         "\"evaluation\":{\"accuracy\":0.75,\"correct\":75,\"count\":100,\"loss\":0.5,\"seconds\":0.25}}",
@@ -371,7 +375,43 @@ static void every_shortage_of_memory_is_reported(void)
     plain_free(&run, NULL);
 }
 
-TAP_MAIN(TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the_parts_are_what_the_stamps_say),
+static void what_the_kernel_counted_beside_time_is_shown(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *metrics = metrics_of(&run);
+    CHECK(value(metrics, "memory_peak_bytes") == 900000 && value(metrics, "memory_own_peak_bytes") == 800000);
+    CHECK(value(metrics, "page_faults_minor") == 70 && value(metrics, "page_faults_major") == 2);
+    CHECK(value(metrics, "read_bytes") == 11 && value(metrics, "written_bytes") == 12);
+    CHECK(value(metrics, "disk_read_bytes") == 13 && value(metrics, "disk_written_bytes") == 14);
+    CHECK(value(metrics, "cpu_wait_s") == 0.03 && value(metrics, "swap_peak_bytes") == 0);
+    plain_free(&run, metrics);
+}
+
+/* 200 MB that four share are resident 800 MB: neither is said to be the peak. */
+static void the_peak_of_processes_that_share_pages_is_null_with_both_bounds(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *observed = ys_json_get(run.facts, "observed"), *more = ys_json_get(run.facts, "observation");
+    ys_json_set_int(observed, "rss_peak_bytes", 842000000);
+    ys_json_set_int(observed, "process_peak_bytes", 210000000);
+    ys_json_set_int(more, "shared_rss_bytes", 840000000);
+    ys_json_set_int(more, "shared_pss_bytes", 240000000);
+    ys_json_set_int(more, "pss_peak_bytes", 245000000);
+    ys_json *metrics = metrics_of(&run);
+    const ys_json *resident = ys_json_get(metrics, "rss_peak_bytes");
+    CHECK(ys_json_type_of(ys_json_get(resident, "value")) == YS_JSON_NULL);
+    CHECK_HAS(ys_json_get_text(resident, "reason", ""), "between 245 MB and 842 MB");
+    CHECK_HAS(ys_json_get_text(resident, "reason", ""), "memory_own_peak_bytes");
+    ys_json_free(metrics);
+    ys_json_set_int(more, "shared_pss_bytes", 838000000); /* as much as anybody shares with his neighbours */
+    metrics = metrics_of(&run);
+    CHECK(value(metrics, "rss_peak_bytes") == 842000000);
+    plain_free(&run, metrics);
+}
+
+TAP_MAIN(TAP_CASE(what_the_kernel_counted_beside_time_is_shown),
+         TAP_CASE(the_peak_of_processes_that_share_pages_is_null_with_both_bounds),
+         TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the_parts_are_what_the_stamps_say),
          TAP_CASE(parts_and_rest_sum_to_wall_to_the_nanosecond), TAP_CASE(input_and_compute_sum_to_train),
          TAP_CASE(pauses_and_evaluations_of_checkpoints_are_evaluation), TAP_CASE(the_rate_is_samples_over_seconds),
          TAP_CASE(warm_up_blocks_are_not_in_the_rate),
