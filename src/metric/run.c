@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/size.h"
 #include "metric/build.h"
+#include "metric/span.h"
 #include "stat/steady.h"
 
 #include <inttypes.h>
@@ -26,6 +27,7 @@ struct run_view {
     size_t blocks;            /* that all of first, count, start, end have; 0 when they contradict each other. In a run
                                  that infers a block is one request */
     const char *blocks_wrong; /* why not; NULL */
+    int64_t *spans;           /* of each block, ns: metric/span.h */
     bool ok, no_work, infers;
     struct ys_steady steady; /* `from` counts all blocks, the first step included */
     bool has_steady;         /* there are blocks after the first step */
@@ -102,7 +104,7 @@ static int64_t between(const struct run_view *run, const char *from, const char 
 
 static int64_t block_ns(const struct run_view *run, size_t block)
 {
-    return run->infers ? run->latency->ints[block] : run->end->ints[block] - run->start->ints[block];
+    return run->spans[block];
 }
 
 static int64_t block_steps(const struct run_view *run, size_t block)
@@ -147,6 +149,18 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
         run->blocks = n;
     else
         run->blocks_wrong = "the times of the blocks contradict each other";
+}
+
+static ys_status find_spans(struct run_view *run, const struct ys_series_set *series)
+{
+    run->spans = ys_alloc(run->blocks + 1, sizeof *run->spans);
+    if (!run->spans)
+        return ys_out_of_memory();
+    if (run->infers)
+        ys_span_of_latencies(series, run->blocks, run->spans);
+    else
+        ys_span_of_blocks(series, run->blocks, run->spans);
+    return YS_OK;
 }
 
 static ys_status find_steady(struct run_view *run)
@@ -280,7 +294,8 @@ static double *sorted_steps_s(const struct run_view *run, size_t *count)
     }
     for (size_t i = 0; i < *count; i++) {
         size_t block = run->steady.from + i;
-        step_s[i] = (double)block_ns(run, block) / NS_PER_S / (double)block_steps(run, block);
+        int64_t took_ns = run->infers ? run->latency->ints[block] : block_ns(run, block);
+        step_s[i] = (double)took_ns / NS_PER_S / (double)block_steps(run, block);
     }
     ys_stat_sort(step_s, *count);
     return step_s;
@@ -513,7 +528,9 @@ ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const str
     if (!run.metrics)
         return ys_out_of_memory();
     view_blocks(&run, series);
-    run.status = find_steady(&run);
+    run.status = find_spans(&run, series);
+    if (run.status == YS_OK)
+        run.status = find_steady(&run);
     if (run.status == YS_OK) {
         put_times(&run);
         put_input(&run);
@@ -526,6 +543,7 @@ ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const str
     if (run.status == YS_OK)
         run.status = in_order(run.metrics, &ordered);
     ys_json_free(run.metrics);
+    ys_free(run.spans);
     if (run.status == YS_OK)
         *metrics = ordered;
     return run.status;

@@ -56,6 +56,20 @@ static ys_status open_plan(struct ys_run *run)
     return YS_OK;
 }
 
+/** The span of each question by our own clock: speed counts all of it. */
+static ys_status begin_question(struct ys_run *run)
+{
+    YS_TRY(ys_series_add_int(run->series, "request_first", run->next_step));
+    run->asked_ns = run->last_end_ns = ys_time_ns();
+    return ys_series_add_int(run->series, "request_sent_ns", (int64_t)run->asked_ns);
+}
+
+static ys_status end_question(struct ys_run *run)
+{
+    run->worked_ns = ys_time_ns();
+    return ys_series_add_int(run->series, "request_done_ns", (int64_t)run->worked_ns);
+}
+
 /** Steps from the next one up to `to`, exclusive. */
 static ys_status train(struct ys_run *run, int64_t to, int64_t block)
 {
@@ -68,7 +82,7 @@ static ys_status train(struct ys_run *run, int64_t to, int64_t block)
         ys_json_free(message);
         return ys_out_of_memory();
     }
-    run->asked_ns = run->last_end_ns = ys_time_ns();
+    YS_TRY(begin_question(run));
     if (!run->work_ns)
         run->work_ns = run->asked_ns;
     YS_TRY(ys_session_request(run->session, message, ys_run_take_block, run, &reply));
@@ -76,8 +90,7 @@ static ys_status train(struct ys_run *run, int64_t to, int64_t block)
     if (run->next_step != to)
         return ys_session_fail(run->session, "protocol_error", "\"done\" came after step %" PRId64 " of %" PRId64,
                                run->next_step, to);
-    run->worked_ns = ys_time_ns();
-    return YS_OK;
+    return end_question(run);
 }
 
 /** That `saved` tells of the file that was asked for, which is the adapter's own: no link to another's. */
@@ -163,14 +176,14 @@ static ys_status infer(struct ys_run *run)
         return ys_out_of_memory();
     }
     tell(run, "infer", 0);
-    run->asked_ns = run->last_end_ns = run->work_ns = ys_time_ns();
+    YS_TRY(begin_question(run));
+    run->work_ns = run->asked_ns;
     YS_TRY(ys_session_request(run->session, message, ys_run_take_latencies, run, &reply));
     ys_json_free(reply);
     if (run->next_step != run->steps)
         return ys_session_fail(run->session, "protocol_error", "\"done\" came after request %" PRId64 " of %" PRId64,
                                run->next_step, run->steps);
-    run->worked_ns = ys_time_ns();
-    return YS_OK;
+    return end_question(run);
 }
 
 static ys_status save_weights(struct ys_run *run)

@@ -409,7 +409,63 @@ static void the_peak_of_processes_that_share_pages_is_null_with_both_bounds(void
     plain_free(&run, metrics);
 }
 
-TAP_MAIN(TAP_CASE(what_the_kernel_counted_beside_time_is_shown),
+/* Blocks of 5 ms that an adapter says it did, one every 10 ms: it works between them, or hides that it does. */
+static void what_passes_between_blocks_belongs_to_the_block_after_it(void)
+{
+    struct plain_run run = plain(0);
+    static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns"};
+    for (int i = 0; i < 4; i++)
+        ys_series_get(&run.series, names[i], 0)->count = 0;
+    for (long long i = 0; i < 30; i++) { /* block i ends at 10 (i + 1) ms and says that it began 5 ms before */
+        ys_series_add_int(&run.series, names[0], i);
+        ys_series_add_int(&run.series, names[1], 1);
+        ys_series_add_int(&run.series, names[2], (10 * i + 5) * MS);
+        ys_series_add_int(&run.series, names[3], (10 * i + 10) * MS);
+    }
+    ys_json *metrics = metrics_of(&run);
+    CHECK(fabs(value(metrics, "rate_per_s") - 64 / 0.005) < 1e-6); /* stored before requests were */
+    ys_json_free(metrics);
+    const long long questions[][3] = {{0, 0, 10}, {1, 10, 300}}; /* first step, sent, done: ms */
+    for (int i = 0; i < 2; i++) {
+        ys_series_add_int(&run.series, "request_first", questions[i][0]);
+        ys_series_add_int(&run.series, "request_sent_ns", questions[i][1] * MS);
+        ys_series_add_int(&run.series, "request_done_ns", questions[i][2] * MS);
+    }
+    metrics = metrics_of(&run);
+    CHECK(fabs(value(metrics, "rate_per_s") - 64 / 0.010) < 1e-6);
+    CHECK(fabs(value(metrics, "step_s") - 0.010) < 1e-12);
+    CHECK(fabs(value(metrics, "first_step_s") - 0.010) < 1e-12);
+    ys_json_free(metrics);
+    ys_series_get(&run.series, "request_done_ns", 0)->ints[1] += 300 * MS; /* and it is long in saying `done` */
+    metrics = metrics_of(&run);
+    CHECK(value(metrics, "rate_per_s") < 64 / 0.015);
+    plain_free(&run, metrics);
+}
+
+/* A save lies between two questions, and is no part of the speed. */
+static void what_passes_between_questions_is_no_block_s(void)
+{
+    struct plain_run run = plain(0);
+    static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns"};
+    for (int i = 0; i < 4; i++)
+        ys_series_get(&run.series, names[i], 0)->count = 0;
+    for (long long i = 0; i < 30; i++) {
+        long long sent = 1000 * i;
+        ys_series_add_int(&run.series, names[0], i);
+        ys_series_add_int(&run.series, names[1], 1);
+        ys_series_add_int(&run.series, names[2], (sent + 2) * MS);
+        ys_series_add_int(&run.series, names[3], (sent + 9) * MS);
+        ys_series_add_int(&run.series, "request_first", i);
+        ys_series_add_int(&run.series, "request_sent_ns", sent * MS);
+        ys_series_add_int(&run.series, "request_done_ns", (sent + 10) * MS);
+    }
+    ys_json *metrics = metrics_of(&run);
+    CHECK(fabs(value(metrics, "rate_per_s") - 64 / 0.010) < 1e-6);
+    plain_free(&run, metrics);
+}
+
+TAP_MAIN(TAP_CASE(what_passes_between_blocks_belongs_to_the_block_after_it),
+         TAP_CASE(what_passes_between_questions_is_no_block_s), TAP_CASE(what_the_kernel_counted_beside_time_is_shown),
          TAP_CASE(the_peak_of_processes_that_share_pages_is_null_with_both_bounds),
          TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the_parts_are_what_the_stamps_say),
          TAP_CASE(parts_and_rest_sum_to_wall_to_the_nanosecond), TAP_CASE(input_and_compute_sum_to_train),
