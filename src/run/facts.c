@@ -76,6 +76,30 @@ static ys_json *observed(const struct ys_run *run, const struct ys_session_end *
     return object;
 }
 
+/** What each phase used, null where it was not looked at both before and after. */
+static ys_json *phase_cpu(const struct ys_run *run)
+{
+    const struct {
+        const char *key;
+        double from_s, to_s;
+        bool is_known;
+    } phases[] = {
+        {"start_s", 0, run->hello_cpu_s, true},
+        {"open_s", run->hello_cpu_s, run->opened_cpu_s, run->hello_cpu_s > 0},
+        {"first_step_s", run->opened_cpu_s, run->first_cpu_s, run->opened_cpu_s > 0},
+        {"steps_s", run->first_cpu_s, run->worked_cpu_s, run->first_cpu_s > 0},
+        {"requests_s", run->opened_cpu_s, run->worked_cpu_s, run->infers && run->opened_cpu_s > 0},
+        {"save_s", run->worked_cpu_s, run->saved_cpu_s, run->has_weights && run->worked_cpu_s > 0},
+    };
+    ys_json *object = ys_json_object();
+    for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++)
+        ys_json_set(object, phases[i].key,
+                    phases[i].is_known && phases[i].to_s > 0 && phases[i].to_s >= phases[i].from_s
+                        ? ys_json_real(phases[i].to_s - phases[i].from_s)
+                        : ys_json_null());
+    return object;
+}
+
 static ys_json *harness(const struct ys_run *run, const struct ys_session_end *end)
 {
     ys_json *object = ys_json_object();
@@ -110,13 +134,14 @@ ys_json *ys_run_facts(const struct ys_run *run, const struct ys_session_end *end
     ys_json_set(facts, "usage", usage(end));
     ys_json_set(facts, "observed", observed(run, end));
     ys_json_set(facts, "observation", end->end_ns ? ys_observe_facts(&end->observed, &end->peak) : ys_json_null());
+    ys_json_set(facts, "phase_cpu", phase_cpu(run));
     ys_json_set_int(facts, "steps_done", run->next_step);
     ys_json_set_string(facts, "weights", run->has_weights ? YS_RUN_WEIGHTS_NAME : NULL);
     ys_json_set(facts, "checkpoints", shared(run->checkpoints));
     ys_json_set(facts, "harness", harness(run, end));
     /* The last one reports what went wrong on the way: a container refuses what could not be made. */
     if (ys_json_set(facts, "disturbance", ys_host_disturbance(&run->before, &after)) != YS_OK ||
-        ys_json_size(facts) < 19) {
+        ys_json_size(facts) < 20) {
         ys_json_free(facts);
         return NULL;
     }

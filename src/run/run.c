@@ -51,7 +51,7 @@ static ys_status open_plan(struct ys_run *run)
     run->open_ns = ys_time_ns();
     YS_TRY(ys_session_request(run->session, message, NULL, NULL, &run->opened));
     run->opened_ns = ys_time_ns();
-    ys_session_look(run->session);
+    run->opened_cpu_s = ys_session_cpu_s(run->session);
     ys_session_phase(run->session);
     return YS_OK;
 }
@@ -153,6 +153,7 @@ static ys_status save_checkpoint(struct ys_run *run)
 static ys_status train_all(struct ys_run *run)
 {
     YS_TRY(train(run, 1, 1));
+    run->first_cpu_s = ys_session_cpu_s(run->session);
     for (;;) {
         bool is_due = run->eval_every > 0 && run->next_step % run->eval_every == 0 && run->next_step < run->steps;
         if (is_due && !run->no_work)
@@ -219,13 +220,15 @@ static ys_status go_through(struct ys_run *run)
     ys_status status = ys_session_open(&run->spec->launch, &run->session);
     if (status != YS_OK)
         return status;
+    run->hello_cpu_s = ys_session_cpu_s(run->session);
     run->no_work = ys_json_get_bool(ys_session_hello(run->session), "no_work", false);
     YS_TRY(open_plan(run));
     YS_TRY(run->infers ? infer(run) : train_all(run));
-    ys_session_look(run->session);
+    run->worked_cpu_s = ys_session_cpu_s(run->session);
     ys_session_phase(run->session);
     run->busy_threads = ys_session_threads(run->session);
     YS_TRY(save_weights(run));
+    run->saved_cpu_s = ys_session_cpu_s(run->session);
     return ys_session_libraries(run->session, run->libraries);
 }
 

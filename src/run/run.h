@@ -24,9 +24,9 @@ struct ys_run_spec {
 /** What is known of a run. Times are nanoseconds of ys_time_ns(); what was not reached or is not known is null.
  *
  * facts: {"status", "stage", "exit_code", "signal", "message", "log_tail", "warnings": [..], "times", "hello": {..},
- * "opened": {..}, "usage", "observed", "observation", "weights" (file in the run's folder), "checkpoints": [{"step",
- * "path"}], "steps_done", "round", "harness": {"cpu_ns" (its keeper's included), "samples", "lateness_max_ns",
- * "stopped_s"}, "disturbance": {..} (probe/host.h)}
+ * "opened": {..}, "usage", "observed", "observation", "phase_cpu", "weights" (file in the run's folder), "checkpoints":
+ * [{"step", "path"}], "steps_done", "round", "harness": {"cpu_ns" (its keeper's included), "samples",
+ * "lateness_max_ns", "stopped_s"}, "disturbance": {..} (probe/host.h)}
  *
  * times: {"exec_ns", "hello_ns" (answered), "open_ns" (asked), "opened_ns", "train_ns", "trained_ns" (in mode "infer":
  * "infer_ns", "inferred_ns"), "save_ns", "saved_ns", "bye_ns", "end_ns" (the last process waited for), "pauses":
@@ -43,6 +43,9 @@ struct ys_run_spec {
  * "memory_peak_bytes", "memory_own_peak_bytes", "cache_peak_bytes", "tasks_peak" (the control group's),
  * "swap_peak_bytes", "cpu_wait_ns", "read_bytes", "written_bytes", "disk_read_bytes", "disk_written_bytes",
  * "shared_rss_bytes", "shared_pss_bytes", "pss_peak_bytes"} (run/observe.h); null where not observed
+ *
+ * phase_cpu: processor time in seconds of {"start_s" (exec to hello), "open_s", "first_step_s", "steps_s" (those after
+ * it, saves between them included), "requests_s", "save_s"}; null where it was not looked at
  *
  * series: block_first block_count block_start_ns block_end_ns, block_input_ns and step_loss (real) of training,
  * latency_ns of requests (whose blocks are messages), request_first request_sent_ns request_done_ns of

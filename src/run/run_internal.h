@@ -23,6 +23,8 @@ struct ys_run {
     uint64_t open_ns, opened_ns, work_ns, worked_ns, save_ns, saved_ns; /* work: training, or answering requests */
     ys_json *pauses, *checkpoints, *libraries, *opened;
     bool has_weights;
+    /* Processor time of the tree when a phase ended, in seconds; 0 where it was not looked at. */
+    double hello_cpu_s, opened_cpu_s, first_cpu_s, worked_cpu_s, saved_cpu_s;
     double busy_threads; /* that shared the work; 0 when unknown */
     uint64_t own_cpu_ns; /* of yardstick, when the run began */
     struct ys_host_counters before;

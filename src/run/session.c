@@ -263,7 +263,7 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
     if (now_ns >= session->wall_limit_ns)
         return ys_session_fail(session, "timeout_wall", "the run was not done after %g s (run_time_limit)",
                                session->launch.run_time_limit_s);
-    if (session->launch.cpu_time_limit_s > 0 && ys_session_cpu_s(session) > session->launch.cpu_time_limit_s)
+    if (session->launch.cpu_time_limit_s > 0 && ys_session_seen_cpu_s(session) > session->launch.cpu_time_limit_s)
         return ys_session_fail(session, "timeout_cpu",
                                "its processes used more than %g s of processor time "
                                "(cpu_time_limit)",

@@ -82,6 +82,10 @@ ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries) Y
 /** At the end of a phase, never while timing: what its processes share (run/observe.h). */
 void ys_session_phase(struct ys_session *session);
 
+/** Processor time of the tree so far, in seconds; 0 where it is neither sampled nor in a control group. Never while
+ * timing. */
+double ys_session_cpu_s(struct ys_session *session);
+
 /** How many threads shared the tree's work so far (probe/threads.h); 0 when unknown. Never while timing. */
 double ys_session_threads(struct ys_session *session);
 

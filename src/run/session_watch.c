@@ -123,7 +123,14 @@ void ys_session_phase(struct ys_session *session)
         ys_observe_phase(&session->observe, members, count);
 }
 
-double ys_session_cpu_s(const struct ys_session *session)
+double ys_session_cpu_s(struct ys_session *session)
+{
+    ys_session_look(session);
+    ys_observe_look(&session->observe);
+    return ys_session_seen_cpu_s(session);
+}
+
+double ys_session_seen_cpu_s(const struct ys_session *session)
 {
     const struct ys_group_usage *usage = &session->observe.seen.usage;
     uint64_t sampled_ns = session->sampled_cpu_ns;

@@ -15,6 +15,7 @@
 #include "study/disk.h"
 #include "study/inputs.h"
 #include "study/past.h"
+#include "study/plausible.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -340,6 +341,7 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
     struct ys_study *study = one->study;
     uint64_t check_ns = ys_time_ns();
     YS_TRY(note_work(one->trial, record->facts));
+    ys_plausible(ys_json_get(one->trial->json, "keys"), one->trial->multiply_adds, record->facts);
     ys_status checked = ran == YS_OK ? check_run(one, record->facts) : YS_OK;
     ys_status unchanged = check_inputs(one, record->facts);
     if (one->agrees) /* no part of the run, as evaluating a training is */

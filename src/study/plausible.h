@@ -1,0 +1,12 @@
+/* Whether the processor time of a run can have paid for its work. */
+#ifndef YS_STUDY_PLAUSIBLE_H
+#define YS_STUDY_PLAUSIBLE_H
+
+#include "base/json.h"
+
+/** Looks at the facts of a run that is "ok" (run/run.h), of a trial of `multiply_adds` a row forward (0: unknown) and
+ * these keys. A run whose steps used less processor time than any CPU needs for them becomes "wrong_output", with a
+ * message; one that used much elsewhere gets a warning. */
+void ys_plausible(const ys_json *keys, int64_t multiply_adds, ys_json *facts);
+
+#endif
