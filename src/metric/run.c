@@ -418,7 +418,12 @@ static void put_resident(struct run_view *run)
     int64_t rss = ys_json_get_int(more, "shared_rss_bytes", 0), pss = ys_json_get_int(more, "shared_pss_bytes", 0);
     int64_t largest = ys_json_get_int(observed, "process_peak_bytes", 0);
     char text[200], held[2][YS_SIZE_TEXT];
+    int64_t shared = ys_json_get_int(more, "sampled_shared_bytes", 0);
     low = largest > low ? largest : low;
+    if (shared > rss - pss) { /* seen between the ends of phases, where it is not known how much of it is one's own */
+        rss = high;
+        pss = high - shared;
+    }
     if (rss - pss <= MOST_SHARED_BYTES || (double)(rss - pss) <= MOST_SHARED * (double)rss || low >= high) {
         put_member(run, "rss_peak_bytes", observed, "rss_peak_bytes", "the run was not sampled");
         return;
@@ -463,6 +468,15 @@ static void put_resources(struct run_view *run)
     int64_t user_ns = member_ns(usage, "user_ns"), system_ns = member_ns(usage, "system_ns");
     int64_t lived_ns = between(run, "exec_ns", "end_ns"), harness_ns = member_ns(harness, "cpu_ns");
     int64_t voluntary = member_ns(usage, "voluntary_switches"), involuntary = member_ns(usage, "involuntary_switches");
+    int64_t unwaited_ns = ys_json_get_int(usage, "unwaited_ns", 0);
+    char text[160];
+    if (unwaited_ns > 0) { /* in samples alone, and so a lower bound */
+        snprintf(text, sizeof text,
+                 "processes that nobody waited for used %.3g s more, or longer; a control group counts them",
+                 (double)unwaited_ns / NS_PER_S);
+        no_usage = text;
+        user_ns = UNKNOWN;
+    }
     if (user_ns == UNKNOWN || system_ns == UNKNOWN) {
         put_missing(run, "cpu_s", no_usage);
         put_missing(run, "cpu_user_s", no_usage);
@@ -476,7 +490,7 @@ static void put_resources(struct run_view *run)
     }
     put_member(run, "threads_peak", observed, "threads_peak", no_samples);
     if (voluntary == UNKNOWN || involuntary == UNKNOWN)
-        put_missing(run, "context_switches", no_usage);
+        put_missing(run, "context_switches", "the kernel's account of the run is missing");
     else
         put_value(run, "context_switches", (double)(voluntary + involuntary));
     put_resident(run);

@@ -32,7 +32,7 @@ struct process {
     int fd; /* of its stat file: it never comes to mean a later process of the same number */
     int status_fd;
     clockid_t clock;
-    uint64_t own_ns, waited_ns, rss_bytes, swap_bytes;
+    uint64_t own_ns, waited_ns, rss_bytes, swap_bytes, shared_bytes;
     uint32_t thread_total;
     struct thread *threads;
     size_t thread_count, thread_capacity;
@@ -468,13 +468,15 @@ static bool read_thread(struct ys_tree *tree, const struct process *process, str
 static void read_peak(struct ys_tree *tree, struct process *process)
 {
     char text[STATUS_BYTES], path[YS_PROCFS_PATH];
-    int64_t peak_kb = 0, swap_kb = 0;
+    int64_t peak_kb = 0, swap_kb = 0, file_kb, shared_kb;
     snprintf(path, sizeof path, "/proc/%d/status", process->member.pid);
-    process->swap_bytes = 0;
+    process->swap_bytes = process->shared_bytes = 0;
     if (read_kept(tree, process->status_fd, path, text, sizeof text) <= 0)
         return;
     if (ys_procfs_field(text, "VmHWM", &peak_kb) && (uint64_t)peak_kb * 1024 > tree->peak.process_bytes)
         tree->peak.process_bytes = (uint64_t)peak_kb * 1024;
+    if (ys_procfs_field(text, "RssFile", &file_kb) && ys_procfs_field(text, "RssShmem", &shared_kb))
+        process->shared_bytes = (uint64_t)(file_kb + shared_kb) * 1024;
     if (ys_procfs_field(text, "VmSwap", &swap_kb))
         process->swap_bytes = (uint64_t)swap_kb * 1024;
 }
@@ -510,7 +512,7 @@ static void raise_peak(struct ys_tree *tree, const struct ys_tree_sample *sample
 ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
 {
     YS_TRY(search_if_due(tree));
-    uint64_t own_ns = 0, waited_ns = 0, switches = 0, wait_ns = 0;
+    uint64_t own_ns = 0, waited_ns = 0, switches = 0, wait_ns = 0, shared_bytes = 0, most_bytes = 0;
     *sample = (struct ys_tree_sample){0};
     for (size_t i = tree->count; i-- > 0;) {
         struct process *process = &tree->items[i];
@@ -526,6 +528,8 @@ ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
         sample->threads += process->thread_total;
         sample->processes += process->thread_total > 0;
         sample->swap_bytes += process->swap_bytes;
+        shared_bytes += process->shared_bytes;
+        most_bytes = process->shared_bytes > most_bytes ? process->shared_bytes : most_bytes;
         for (size_t t = 0; t < process->thread_count; t++) {
             switches += process->threads[t].switches;
             wait_ns += process->threads[t].wait_ns;
@@ -544,6 +548,8 @@ ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
     sample->cpu_ns = tree->cpu_ns;
     sample->switches = tree->switches;
     raise_peak(tree, sample);
+    if (shared_bytes - most_bytes > tree->peak.shared_bytes)
+        tree->peak.shared_bytes = shared_bytes - most_bytes;
     return YS_OK;
 }
 

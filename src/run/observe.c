@@ -155,6 +155,7 @@ ys_json *ys_observe_facts(const struct ys_observed *seen, const struct ys_tree_p
     ys_json_set(object, "written_bytes", known(seen->io.asked_written, seen->has_io));
     ys_json_set(object, "disk_read_bytes", known(seen->io.disk_read, seen->has_io));
     ys_json_set(object, "disk_written_bytes", known(seen->io.disk_written, seen->has_io));
+    ys_json_set(object, "sampled_shared_bytes", known(peak->shared_bytes, peak->samples > 0));
     ys_json_set(object, "shared_rss_bytes", known(seen->shared_rss_bytes, has_pss));
     ys_json_set(object, "shared_pss_bytes", known(seen->shared_pss_bytes, has_pss));
     if (ys_json_set(object, "pss_peak_bytes", known(seen->pss_peak_bytes, has_pss)) != YS_OK) {

@@ -42,7 +42,7 @@ struct ys_run_spec {
  * observation: {"grouped" (bool), "group" (which controllers, or why none), "killed_as_a_whole", "cpu_ns",
  * "memory_peak_bytes", "memory_own_peak_bytes", "cache_peak_bytes", "tasks_peak" (the control group's),
  * "swap_peak_bytes", "cpu_wait_ns", "read_bytes", "written_bytes", "disk_read_bytes", "disk_written_bytes",
- * "shared_rss_bytes", "shared_pss_bytes", "pss_peak_bytes"} (run/observe.h); null where not observed
+ * "sampled_shared_bytes", "shared_rss_bytes", "shared_pss_bytes", "pss_peak_bytes"} (run/observe.h); null where not observed
  *
  * phase_cpu: processor time in seconds of {"start_s" (exec to hello), "open_s", "first_step_s", "steps_s" (those after
  * it, saves between them included), "requests_s", "save_s"}; null where it was not looked at

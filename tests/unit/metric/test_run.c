@@ -464,7 +464,19 @@ static void what_passes_between_questions_is_no_block_s(void)
     plain_free(&run, metrics);
 }
 
-TAP_MAIN(TAP_CASE(what_passes_between_blocks_belongs_to_the_block_after_it),
+static void processor_time_that_is_not_known_in_full_is_null(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set_int(ys_json_get(run.facts, "usage"), "unwaited_ns", 2000000000);
+    ys_json *metrics = metrics_of(&run);
+    CHECK(ys_json_type_of(ys_json_get(ys_json_get(metrics, "cpu_s"), "value")) == YS_JSON_NULL);
+    CHECK_HAS(ys_json_get_text(ys_json_get(metrics, "cpu_s"), "reason", ""), "nobody waited for used 2 s more");
+    CHECK(value(metrics, "context_switches") == 7);
+    plain_free(&run, metrics);
+}
+
+TAP_MAIN(TAP_CASE(processor_time_that_is_not_known_in_full_is_null),
+         TAP_CASE(what_passes_between_blocks_belongs_to_the_block_after_it),
          TAP_CASE(what_passes_between_questions_is_no_block_s), TAP_CASE(what_the_kernel_counted_beside_time_is_shown),
          TAP_CASE(the_peak_of_processes_that_share_pages_is_null_with_both_bounds),
          TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the_parts_are_what_the_stamps_say),
