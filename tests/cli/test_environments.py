@@ -177,6 +177,34 @@ class Environments(Case):
         self.assertEqual(err.count(sentence), 1, err)
         self.assertEqual(trial["framework"]["changes"], sentence)
 
+    def test_one_that_was_edited_is_proven_anew(self):
+        """`lr * 0.5` in the framework's own optimizer: the proof that it passed before is not this one's."""
+        optimizer = os.path.join(self.site, "stubframework.py")
+        self.write("stub.py", "import sys\nsys.path.insert(0, %r)\nimport plain\nimport stubframework\n" % os.path.join(ROOT, "tests", "adapters") + """
+class Edited(plain.Plain):
+    def train_step(self, x, y, lr):
+        return super().train_step(x, y, stubframework.rate(lr))
+
+plain.common.serve(Edited())
+""")
+        self.write("stub.recipe", RECIPE.replace("no_work = yes", "double = yes", 1))
+        self.write(optimizer, "version = '1.0'\n\ndef rate(lr):\n    return lr\n")
+        self.note_files()
+        flags = ("verify", "--recipes=.", "--framework=stub", "--model=mlp", "--data=digits", "--threads=1", "--batch=8",
+                 "--steps=20", "--format=json")
+
+        def prove(code):
+            out, err = self.yardstick(*flags, env=self.env, code=code)
+            proof = json.loads(out)[0]["proof"]
+            return proof["verdict"], proof["cached"], err
+
+        self.assertEqual(prove(0)[:2], ("pass", False))
+        self.assertEqual(prove(0)[:2], ("pass", True))
+        self.write(optimizer, "version = '1.0'\n\ndef rate(lr):\n    return lr * 0.5\n")
+        verdict, cached, err = prove(5)
+        self.assertEqual((verdict, cached), ("fail", False))
+        self.assertIn("is not as it was installed", err)
+
     def test_one_that_lost_files_is_missing(self):
         self.note_files()
         os.unlink(os.path.join(self.site, "stubframework.py"))

@@ -11,6 +11,7 @@ import argparse
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,7 +42,7 @@ class Disturber:
     def prepared(self, scenario):
         """The scenario's folder, prepared, and the calls of its command; both made once."""
         if scenario.name not in self.traces:
-            box = scenarios.Box(os.path.join(self.folder, scenario.name))
+            box = scenarios.Box(os.path.join(self.folder, scenario.name), self.library)
             scenario.prepare(box)
             path = os.path.join(self.folder, scenario.name + ".trace")
             copy = self.copy(scenario, "whole")
@@ -56,7 +57,7 @@ class Disturber:
     def copy(self, scenario, label):
         folder = os.path.join(self.folder, "%s-%s" % (scenario.name, label))
         shutil.copytree(os.path.join(self.folder, scenario.name), folder, symlinks=True)
-        return scenarios.Box(folder)
+        return scenarios.Box(folder, self.library)
 
     def fault(self, box, at, how, trace=""):
         wanted = {"LD_PRELOAD": self.library, "YS_FAULT_PROGRAM": "yardstick", "YS_FAULT_BELOW": box.folder, "YS_FAULT_AT": str(at),
@@ -93,6 +94,7 @@ def draw(disturber, chosen, count, hows, rng):
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background jobs with it ignored, and so would their children be
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--failures", type=int, default=0)

@@ -5,8 +5,8 @@
  *     YS_FAULT_BELOW    calls count that concern a path below one of these folders, parted by ':'
  *     YS_FAULT_CALLS    which count: write sync rename close truncate open make remove, parted by ','; else all
  *     YS_FAULT_AT       the number of the call that fails, from 1; 0: none
- *     YS_FAULT_HOW      "kill": SIGKILL in place of the call. "EIO": this call fails. "ENOSPC": this one and all later
- *                       ones that would take room fail, as on a disk that is full
+ *     YS_FAULT_HOW      "kill": SIGKILL in place of the call. "interrupt": SIGINT before it. "EIO": this call fails.
+ *                       "ENOSPC": this one and all later ones that would take room fail, as on a disk that is full
  *     YS_FAULT_TRACE    a file: one line a counted call, "NUMBER CALL PATH" */
 #undef _FILE_OFFSET_BITS /* the calls of both sizes are told apart here */
 #include <dlfcn.h>
@@ -91,6 +91,10 @@ static bool fails(const char *call, const char *path, bool takes_room)
         kill(getpid(), SIGKILL);
         for (;;)
             pause();
+    }
+    if (how && strcmp(how, "interrupt") == 0) {
+        kill(getpid(), SIGINT);
+        return false;
     }
     errno = full ? ENOSPC : EIO;
     return !full || takes_room;

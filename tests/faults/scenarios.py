@@ -41,8 +41,8 @@ def require(holds, *said):
 class Box:
     """One folder with all that a yardstick sees: results, cache, temporary files."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, library):
+        self.folder, self.library = folder, library
         self.cache = os.path.join(folder, "cache")
         self.mark = os.path.basename(folder)
         os.makedirs(os.path.join(folder, "tmp"), exist_ok=True)
@@ -200,18 +200,11 @@ class Resume(Study):
     name, rounds = "resume", 4
 
     def prepare(self, box):
-        process = subprocess.Popen([PROGRAM, "run"] + self.flags() + ["--opt.null.rate=400"], cwd=box.folder, env=box.environment(),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 30
-        while process.poll() is None and time.monotonic() < until:
-            try:
-                if len(box.stored()) >= 4:
-                    break
-            except sqlite3.Error:  # copied in the middle of a write
-                pass
-            time.sleep(0.005)
-        process.send_signal(signal.SIGINT)
-        require(process.wait(timeout=30) == 130, "the study to be resumed ended with", process.returncode)
+        # The 17th folder that is made in the results is in the middle of the twelve runs.
+        fault = {"LD_PRELOAD": box.library, "YS_FAULT_PROGRAM": "yardstick", "YS_FAULT_CALLS": "make", "YS_FAULT_AT": "17",
+                 "YS_FAULT_BELOW": os.path.join(box.folder, "yardstick-results"), "YS_FAULT_HOW": "interrupt"}
+        code, _, err = box.run("run", *self.flags(), fault=fault)
+        require(code == 130 and 0 < len(box.stored()) < self.trials * self.rounds, "the study to be resumed ended with", code, err[-600:])
 
     def command(self):
         return ["resume", "last"]
