@@ -156,8 +156,8 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
     ys_put_int(&status, object, "round", run->round);
     ys_put_int(&status, object, "attempt", run->attempt);
     ys_put_bool(&status, object, "matched", run->matched);
-    static const char *const copied[] = {"status",  "stage",    "exit_code", "signal",
-                                         "message", "log_tail", "warnings",  "disturbance"};
+    static const char *const copied[] = {"status",   "stage",    "exit_code",   "signal",   "message",
+                                         "log_tail", "warnings", "disturbance", "disturbed"};
     for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
         ys_put_ref(&status, object, copied[i], ys_json_get(run->facts, copied[i]));
     ys_put(&status, object, "metrics", plain_metrics(&status, run));

@@ -62,21 +62,28 @@ struct matched {
     double *a, *b;
     size_t n;
     int64_t last_round;
+    size_t unequal; /* rounds in which one of the two was disturbed and the other was not */
+    bool was_unequal;
 };
 
 /* Values of metric `m` round by round; of several matched attempts of one round the last. */
 static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
                        struct matched *rounds)
 {
-    *rounds = (struct matched){ys_alloc(a->run_count, sizeof(double)), ys_alloc(a->run_count, sizeof(double)), 0, -1};
+    *rounds = (struct matched){
+        ys_alloc(a->run_count, sizeof(double)), ys_alloc(a->run_count, sizeof(double)), 0, -1, 0, false};
     if (!rounds->a || !rounds->b)
         return ys_out_of_memory();
     for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
         const struct ys_metric_view_run *run = &a->runs[i], *other = &b->runs[k];
         if (!run->ok || !other->ok || isnan(run->compared[m]) || isnan(other->compared[m]))
             continue;
-        if (rounds->n > 0 && rounds->last_round == run->round)
+        if (rounds->n > 0 && rounds->last_round == run->round) {
             rounds->n--;
+            rounds->unequal -= rounds->was_unequal;
+        }
+        rounds->was_unequal = run->disturbed != other->disturbed;
+        rounds->unequal += rounds->was_unequal;
         rounds->a[rounds->n] = run->compared[m];
         rounds->b[rounds->n++] = other->compared[m];
         rounds->last_round = run->round;
@@ -127,7 +134,7 @@ struct pair {
     const ys_json *texts; /* of all metrics */
 };
 
-static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found)
+static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found, size_t *unequal)
 {
     struct matched rounds;
     const struct ys_metric_info *info = ys_metric_find(ys_compared[m]);
@@ -137,6 +144,7 @@ static ys_status judge(const struct pair *pair, int m, double margin, struct ys_
         status = ys_compare_difference(rounds.a, rounds.b, rounds.n, info->better, margin, found);
     else if (status == YS_OK)
         status = ys_compare_ratio(rounds.a, rounds.b, rounds.n, info->better, margin, found);
+    *unequal = rounds.unequal;
     ys_free(rounds.a);
     ys_free(rounds.b);
     return status;
@@ -151,7 +159,15 @@ static ys_status compare_one(const struct pair *pair, int m, ys_json *comparison
     bool invalid = has_fault(pair->a, reason, sizeof reason) || has_fault(pair->b, reason, sizeof reason) ||
                    (!fraction && is_other_work(pair->a, pair->b, reason, sizeof reason));
     struct ys_comparison found;
-    YS_TRY(judge(pair, m, margin, &found));
+    size_t unequal;
+    YS_TRY(judge(pair, m, margin, &found, &unequal));
+    if (!invalid && !fraction && unequal > 0) {
+        snprintf(reason, sizeof reason,
+                 "in %zu of %zu rounds one of the two was disturbed and the other was not: run them again on a quieter "
+                 "machine, or with on_disturbance = repeat",
+                 unequal, found.n);
+        invalid = true;
+    }
     if (invalid)
         found = (struct ys_comparison){found.n, NAN, {false, NAN, NAN, NAN}, NAN, YS_VERDICT_INVALID, reason};
     const ys_json *texts = ys_json_get(pair->texts, name);

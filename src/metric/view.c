@@ -118,6 +118,7 @@ static void count_runs(struct ys_metric_view_trial *trial)
     }
     for (size_t i = 0; i < trial->run_count; i++) {
         trial->counted += trial->runs[i].counted;
+        trial->disturbed += trial->runs[i].counted && trial->runs[i].disturbed;
         trial->failed += trial->runs[i].counted && !trial->runs[i].ok;
     }
 }
@@ -130,6 +131,7 @@ static void read_run(ys_json *json, struct ys_metric_view_run *run)
     run->id = ys_json_get_int(json, "run_id", 0);
     run->round = ys_json_get_int(json, "round", 0);
     run->attempt = (int)ys_json_get_int(json, "attempt", 0);
+    run->disturbed = ys_json_size(ys_json_get(run->facts, "disturbed")) > 0;
     run->ok = strcmp(ys_json_get_text(json, "status", ""), "ok") == 0;
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);

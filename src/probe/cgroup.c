@@ -108,6 +108,15 @@ static void take_limit(struct ys_cgroup *cgroup, const char *text)
     cgroup->has_memory_limit = true;
 }
 
+static void take_throttled(const char *root, const struct ys_cgroup_place *place, const char *key, double unit_s,
+                           struct ys_cgroup *cgroup)
+{
+    char text[4096];
+    int64_t throttled;
+    if (read_file(root, place, "cpu.stat", text, sizeof text) && ys_procfs_field(text, key, &throttled))
+        cgroup->throttled_s = (double)throttled * unit_s;
+}
+
 static void read_version_2(const char *root, struct ys_cgroup *cgroup)
 {
     struct ys_cgroup_place place;
@@ -116,6 +125,7 @@ static void read_version_2(const char *root, struct ys_cgroup *cgroup)
         return;
     if (read_file(root, &place, "memory.events", text, sizeof text))
         (void)ys_procfs_field(text, "oom_kill", &cgroup->oom_kills);
+    take_throttled(root, &place, "throttled_usec", 1e-6, cgroup);
     do {
         double quota, period;
         if (read_file(root, &place, "cpu.max", text, sizeof text) && sscanf(text, "%lf %lf", &quota, &period) == 2)
@@ -130,6 +140,7 @@ static void read_version_1(const char *root, struct ys_cgroup *cgroup)
     struct ys_cgroup_place place;
     char text[4096], period[64];
     if (ys_cgroup_find(root, "cpu", &place)) {
+        take_throttled(root, &place, "throttled_time", 1e-9, cgroup);
         do {
             if (read_file(root, &place, "cpu.cfs_quota_us", text, sizeof text) &&
                 read_file(root, &place, "cpu.cfs_period_us", period, sizeof period))
@@ -148,7 +159,7 @@ static void read_version_1(const char *root, struct ys_cgroup *cgroup)
 
 void ys_cgroup_read(const char *root, struct ys_cgroup *cgroup)
 {
-    *cgroup = (struct ys_cgroup){.oom_kills = -1};
+    *cgroup = (struct ys_cgroup){.oom_kills = -1, .throttled_s = -1};
     read_version_2(root, cgroup);
     read_version_1(root, cgroup);
 }

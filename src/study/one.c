@@ -13,6 +13,7 @@
 #include "run/run.h"
 #include "study/agreement.h"
 #include "study/disk.h"
+#include "study/disturbed.h"
 #include "study/inputs.h"
 #include "study/past.h"
 #include "study/plausible.h"
@@ -341,6 +342,8 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
     struct ys_study *study = one->study;
     uint64_t check_ns = ys_time_ns();
     YS_TRY(note_work(one->trial, record->facts));
+    if (strcmp(ys_json_get_text(study->settings, "on_disturbance", "mark"), "ignore") != 0)
+        study->round_disturbed |= ys_disturbed(one->trial->threads, record->facts);
     ys_plausible(ys_json_get(one->trial->json, "keys"), one->trial->multiply_adds, record->facts);
     ys_status checked = ran == YS_OK ? check_run(one, record->facts) : YS_OK;
     ys_status unchanged = check_inputs(one, record->facts);
