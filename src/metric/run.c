@@ -12,10 +12,12 @@
 #include <string.h>
 
 #define NS_PER_S 1e9 /* divided by, never its inverse multiplied: 9 ms is to read 0.009 */
-#define UNKNOWN  INT64_MIN
+#define UNKNOWN  YS_FIELD_NONE
 
 struct run_view {
-    const ys_json *trial, *facts, *times;
+    const ys_json *trial;
+    const struct ys_facts *facts;
+    const struct ys_facts_times *times;
     const struct ys_series *first, *count, *start, *end, *input, *loss; /* NULL when absent */
     const struct ys_series *latency;                                    /* NULL in training */
     size_t blocks;            /* that all of first, count, start, end have; 0 when they contradict each other. In a run
@@ -69,8 +71,8 @@ static ys_json *put_value(struct run_view *run, const char *name, double value)
 /* "the run ended as crashed in stage train" */
 static const char *ending(const struct run_view *run, char text[160])
 {
-    snprintf(text, 160, "the run ended as %s in stage %s", ys_json_get_text(run->facts, "status", "?"),
-             ys_json_get_text(run->facts, "stage", "?"));
+    snprintf(text, 160, "the run ended as %s in stage %s", ys_run_status_name(run->facts->status),
+             run->facts->stage ? run->facts->stage : "?");
     return text;
 }
 
@@ -84,14 +86,8 @@ static void put_missing(struct run_view *run, const char *name, const char *reas
         put_null(run, name, run->ok ? reason : ending(run, text));
 }
 
-static int64_t member_ns(const ys_json *object, const char *key)
+static int64_t between(int64_t from_ns, int64_t to_ns)
 {
-    return ys_json_get_int(object, key, UNKNOWN);
-}
-
-static int64_t between(const struct run_view *run, const char *from, const char *to)
-{
-    int64_t from_ns = member_ns(run->times, from), to_ns = member_ns(run->times, to);
     return from_ns == UNKNOWN || to_ns == UNKNOWN || to_ns < from_ns ? UNKNOWN : to_ns - from_ns;
 }
 
@@ -134,6 +130,12 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
     if (!run->first || !run->count || !run->start || !run->end)
         return;
     size_t n = run->end->count;
+    const struct ys_series *ranks = ys_series_find(series, "block_rank");
+    for (size_t i = 0; i < n; i++)
+        if (ys_series_rank(ranks, i) != 0) {
+            run->blocks_wrong = "its blocks are of several processes";
+            return;
+        }
     bool agree = run->first->count == n && run->count->count == n && run->start->count == n;
     for (size_t i = 0; agree && i < n; i++)
         agree = run->count->ints[i] > 0 && run->start->ints[i] <= run->end->ints[i] &&
@@ -169,21 +171,20 @@ static int64_t sum_blocks(const struct run_view *run, size_t from, size_t to)
     return sum;
 }
 
+static double seconds_of(const struct ys_facts_evaluation *evaluation)
+{
+    return evaluation && !isnan(evaluation->seconds) ? evaluation->seconds : 0;
+}
+
 /* Seconds of the evaluator and of the saves that it needed. */
 static int64_t evaluation_ns(const struct run_view *run, int64_t *after_ns)
 {
-    double seconds = ys_json_get_number(ys_json_get(run->facts, "evaluation"), "seconds", 0);
-    const ys_json *checkpoints = ys_json_get(run->facts, "checkpoints");
-    for (size_t i = 0; i < ys_json_size(checkpoints); i++)
-        seconds += ys_json_get_number(ys_json_get(ys_json_at(checkpoints, i), "evaluation"), "seconds", 0);
+    double seconds = seconds_of(run->facts->evaluation);
+    const struct ys_facts_checkpoint *checkpoints = run->facts->checkpoints.items;
+    for (size_t i = 0; i < run->facts->checkpoints.count; i++)
+        seconds += seconds_of(checkpoints[i].evaluation);
     *after_ns = llround(seconds * NS_PER_S);
-    int64_t pauses_ns = 0;
-    const ys_json *pauses = ys_json_get(run->times, "pauses");
-    for (size_t i = 0; i < ys_json_size(pauses); i++) {
-        const ys_json *pause = ys_json_at(pauses, i);
-        pauses_ns += ys_json_integer(ys_json_at(pause, 1), 0) - ys_json_integer(ys_json_at(pause, 0), 0);
-    }
-    return *after_ns + pauses_ns;
+    return *after_ns + run->times->paused_ns;
 }
 
 static void put_part(struct run_view *run, const char *name, int64_t part_ns, const char *reason, int64_t *rest_ns)
@@ -213,8 +214,8 @@ static void mark_steady(struct run_view *run, ys_json *metric)
 
 static int64_t saved_ns(const struct run_view *run)
 {
-    bool never = ys_json_type_of(ys_json_get(run->times, "save_ns")) == YS_JSON_NULL;
-    return never && run->ok ? 0 : between(run, "save_ns", "saved_ns");
+    const struct ys_facts_times *t = run->times;
+    return t->save_ns == UNKNOWN && run->ok ? 0 : between(t->save_ns, t->saved_ns);
 }
 
 static void put_times(struct run_view *run)
@@ -222,7 +223,8 @@ static void put_times(struct run_view *run)
     const char *no_stamp = "the run did not record when", *no_blocks = run->blocks_wrong ? run->blocks_wrong
                                                                        : run->infers     ? "no request was timed"
                                                                                          : "no step was timed";
-    int64_t lived_ns = between(run, "exec_ns", "end_ns"), after_ns;
+    const struct ys_facts_times *t = run->times;
+    int64_t lived_ns = between(t->exec_ns, t->end_ns), after_ns;
     int64_t eval_ns = evaluation_ns(run, &after_ns);
     if (lived_ns == UNKNOWN)
         put_missing(run, "wall_s", no_stamp);
@@ -232,15 +234,15 @@ static void put_times(struct run_view *run)
     size_t steady = run->steady.from;
     bool worked = run->ok && run->has_steady;
     const char *work = run->infers ? "infer_s" : "train_s";
-    put_part(run, "start_s", between(run, "exec_ns", "hello_ns"), no_stamp, &rest_ns);
-    put_part(run, "build_s", between(run, "open_ns", "opened_ns"), no_stamp, &rest_ns);
+    put_part(run, "start_s", between(t->exec_ns, t->hello_ns), no_stamp, &rest_ns);
+    put_part(run, "build_s", between(t->open_ns, t->opened_ns), no_stamp, &rest_ns);
     put_part(run, "first_step_s", run->blocks ? block_ns(run, 0) : UNKNOWN, no_blocks, &rest_ns);
     put_part(run, "warmup_s", worked ? sum_blocks(run, 1, steady) : UNKNOWN, no_blocks, &rest_ns);
     put_part(run, work, worked ? sum_blocks(run, steady, run->blocks) : UNKNOWN, no_blocks, &rest_ns);
     put_missing(run, run->infers ? "train_s" : "infer_s", no_blocks);
     put_part(run, "eval_s", run->no_work || run->infers ? UNKNOWN : eval_ns, no_stamp, &rest_ns);
     put_part(run, "save_s", run->infers ? UNKNOWN : saved_ns(run), no_stamp, &rest_ns);
-    put_part(run, "stop_s", between(run, "bye_ns", "end_ns"), no_stamp, &rest_ns);
+    put_part(run, "stop_s", between(t->bye_ns, t->end_ns), no_stamp, &rest_ns);
     if (lived_ns == UNKNOWN)
         put_missing(run, "rest_s", "wall_s is unknown");
     else
@@ -303,7 +305,7 @@ static void put_latencies(struct run_view *run, const double *sorted_s, size_t c
 
 static int64_t multiply_adds(const struct run_view *run)
 {
-    int64_t count = ys_json_get_int(ys_json_get(run->facts, "work"), "multiply_adds", 0);
+    int64_t count = run->facts->work ? run->facts->work->multiply_adds : 0;
     if (count <= 0)
         count = ys_json_get_int(ys_json_get(run->trial, "work"), "multiply_adds", 0);
     return count;
@@ -360,27 +362,29 @@ static void put_speed(struct run_view *run)
     ys_free(step_s);
 }
 
-static void put_member(struct run_view *run, const char *name, const ys_json *object, const char *key,
-                       const char *reason)
+static void put_known(struct run_view *run, const char *name, double value, const char *reason)
 {
-    double value = ys_json_get_number(object, key, NAN);
     if (isnan(value))
         put_missing(run, name, reason);
     else
         put_value(run, name, value);
 }
 
+static double number(int64_t count)
+{
+    return count == UNKNOWN ? NAN : (double)count;
+}
+
 static void put_learning(struct run_view *run)
 {
-    const ys_json *evaluation = run->ok ? ys_json_get(run->facts, "evaluation") : NULL;
+    const struct ys_facts_evaluation *evaluation = run->ok ? run->facts->evaluation : NULL;
     const char *none = "the weights were not evaluated";
-    double count = ys_json_get_number(evaluation, "count", 0), correct = ys_json_get_number(evaluation, "correct", NAN);
-    if (count > 0 && !isnan(correct))
-        put_value(run, "accuracy", correct / count);
+    if (evaluation && evaluation->count > 0 && evaluation->correct != UNKNOWN)
+        put_value(run, "accuracy", (double)evaluation->correct / (double)evaluation->count);
     else
-        put_member(run, "accuracy", evaluation, "accuracy", none);
-    put_member(run, "test_loss", evaluation, "loss",
-               evaluation ? "the loss on the test rows is not a finite number" : none);
+        put_known(run, "accuracy", evaluation ? evaluation->accuracy : NAN, none);
+    put_known(run, "test_loss", evaluation ? evaluation->loss : NAN,
+              evaluation ? "the loss on the test rows is not a finite number" : none);
     if (!run->ok || !run->loss || run->loss->count == 0)
         put_missing(run, "final_loss", "the adapter sent no losses");
     else if (!isfinite(run->loss->reals[run->loss->count - 1]))
@@ -391,12 +395,13 @@ static void put_learning(struct run_view *run)
 
 static void put_resources(struct run_view *run)
 {
-    const ys_json *usage = ys_json_get(run->facts, "usage"), *observed = ys_json_get(run->facts, "observed");
-    const ys_json *harness = ys_json_get(run->facts, "harness");
+    static const struct ys_facts_usage unknown = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
+    const struct ys_facts_usage *usage = run->facts->usage ? run->facts->usage : &unknown;
+    const struct ys_facts_observed *observed = &run->facts->observed;
     const char *no_usage = "the kernel's account of the run is missing", *no_samples = "the run was not sampled";
-    int64_t user_ns = member_ns(usage, "user_ns"), system_ns = member_ns(usage, "system_ns");
-    int64_t lived_ns = between(run, "exec_ns", "end_ns"), harness_ns = member_ns(harness, "cpu_ns");
-    int64_t voluntary = member_ns(usage, "voluntary_switches"), involuntary = member_ns(usage, "involuntary_switches");
+    int64_t user_ns = usage->user_ns, system_ns = usage->system_ns;
+    int64_t lived_ns = between(run->times->exec_ns, run->times->end_ns), harness_ns = run->facts->harness.cpu_ns;
+    int64_t voluntary = usage->voluntary_switches, involuntary = usage->involuntary_switches;
     if (user_ns == UNKNOWN || system_ns == UNKNOWN) {
         put_missing(run, "cpu_s", no_usage);
         put_missing(run, "cpu_user_s", no_usage);
@@ -408,12 +413,12 @@ static void put_resources(struct run_view *run)
         put_value(run, "cpu_system_s", (double)system_ns / NS_PER_S);
         put_value(run, "cpu_per_wall", lived_ns > 0 ? (double)(user_ns + system_ns) / (double)lived_ns : NAN);
     }
-    put_member(run, "threads_peak", observed, "threads_peak", no_samples);
+    put_known(run, "threads_peak", number(observed->threads_peak), no_samples);
     if (voluntary == UNKNOWN || involuntary == UNKNOWN)
         put_missing(run, "context_switches", no_usage);
     else
         put_value(run, "context_switches", (double)(voluntary + involuntary));
-    put_member(run, "rss_peak_bytes", observed, "rss_peak_bytes", no_samples);
+    put_known(run, "rss_peak_bytes", number(observed->rss_peak_bytes), no_samples);
     if (harness_ns == UNKNOWN || lived_ns <= 0)
         put_missing(run, "harness_cpu_share", "yardstick did not count its own processor time");
     else
@@ -422,12 +427,13 @@ static void put_resources(struct run_view *run)
 
 static void put_model(struct run_view *run)
 {
-    put_member(run, "parameters", ys_json_get(run->facts, "opened"), "parameters", "the adapter does not say");
+    put_known(run, "parameters", number(run->facts->said.parameters), "the adapter does not say");
     if (multiply_adds(run) > 0)
         put_value(run, "multiply_adds", (double)multiply_adds(run));
     else
         put_missing(run, "multiply_adds", "the multiply-adds of the model are not known");
-    put_member(run, "weights_bytes", run->facts, "weights_bytes", "the size of the saved weights was not recorded");
+    put_known(run, "weights_bytes", number(run->facts->weights_bytes),
+              "the size of the saved weights was not recorded");
 }
 
 /* The order of ys_metric_infos(), whatever the order in which they were computed. */
@@ -445,15 +451,15 @@ static ys_status in_order(const ys_json *metrics, ys_json **ordered)
     return ys_built(status, object, ordered);
 }
 
-ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const struct ys_series_set *series,
+ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, const struct ys_series_set *series,
                            ys_json **metrics)
 {
     struct run_view run = {
         .trial = trial,
         .facts = facts,
-        .times = ys_json_get(facts, "times"),
-        .ok = strcmp(ys_json_get_text(facts, "status", ""), "ok") == 0,
-        .no_work = ys_json_get_bool(ys_json_get(facts, "hello"), "no_work", false),
+        .times = &facts->times,
+        .ok = facts->status == YS_RUN_OK,
+        .no_work = facts->said.no_work,
         .infers = strcmp(ys_json_get_text(ys_json_get(trial, "keys"), "mode", "train"), "infer") == 0,
         .metrics = ys_json_object(),
         .status = YS_OK,
