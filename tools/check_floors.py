@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that every source file includes only what its floor allows, and that files and functions stay short.
+"""Checks that every source file includes only what its floor allows, that files and functions stay short, and that
+members of JSON objects are got by name where JSON comes in or goes out, and nowhere else more often than before.
 
-usage: check_floors.py [ROOT]      check ROOT/src by ROOT/tools/floors.txt; ROOT is this repository by default
+usage: check_floors.py [ROOT]      check ROOT/src by ROOT/tools/floors.txt and getters.txt; ROOT is this repository
+                                   by default
+       check_floors.py --getters   print the lines of getters.txt as they would be now
        check_floors.py --self-test prove in a temporary tree that violations are caught
 
 Prints each violation as `file:line: message`. Exit status: 0 none, 1 some, 2 the check itself could not be done.
@@ -71,6 +74,60 @@ def check_angled(rules, place, header):
     return f'<{header}> is a third-party header that tools/floors.txt does not list'
 
 
+GETTER = re.compile(r'\bys_json_get(?:_text|_int|_number|_bool)?\(')
+
+
+def has_literal_key(text, at):
+    """Whether the second argument of the call whose arguments begin at `at` is a string."""
+    depth = 0
+    for token in re.finditer(r'"(?:\\.|[^"\\])*"|[(),]', text[at:at + 400]):
+        mark = token.group()
+        if mark == ',' and depth == 0:
+            return text[at + token.end():at + 400].lstrip().startswith('"')
+        depth += {'(': 1, ')': -1}.get(mark, 0)
+        if depth < 0:
+            return False
+    return False
+
+
+def count_getters(text):
+    """How many members of JSON objects are got by a name that stands there."""
+    text = re.sub(r'/\*.*?\*/|//[^\n]*', blank, text, flags=re.S)
+    return sum(has_literal_key(text, call.end()) for call in GETTER.finditer(text))
+
+
+class Getters:
+    """tools/getters.txt: `edge PREFIX...`, where JSON comes in or goes out, and lines `FILE COUNT`: at most so many."""
+
+    def __init__(self, path):
+        self.edges, self.most = (), {}
+        if not os.path.exists(path):
+            return
+        with open(path, encoding='utf-8') as lines:
+            for words in (line.split('#')[0].split() for line in lines):
+                if words and words[0] == 'edge':
+                    self.edges += tuple(words[1:])
+                elif words:
+                    self.most[words[0]] = int(words[1])
+
+    def check(self, place, text):
+        """What is wrong with the file, or None."""
+        count, most = count_getters(text), self.most.get(place, 0)
+        if place.startswith(self.edges) or count <= most:
+            return None
+        return (f'{count} members of JSON are got by name, at most {most} may be: read the object into a struct by its '
+                f'table (base/record.h)')
+
+
+def print_getters(root):
+    getters = Getters(os.path.join(root, 'tools', 'getters.txt'))
+    for path, place in sources(os.path.join(root, 'src')):
+        with open(path, encoding='utf-8') as source:
+            count = count_getters(source.read())
+        if count and not place.startswith(getters.edges):
+            print(place, count)
+
+
 def blank(match):
     """Keeps the lines of what is removed."""
     return re.sub(r'[^\n]', ' ', match.group())
@@ -106,7 +163,7 @@ def functions(code):
             start = at + 1
 
 
-def check_file(rules, path, place):
+def check_file(rules, getters, path, place):
     """Yields (line, message) for the file at `path`, whose path below src/ is `place`."""
     with open(path, encoding='utf-8') as source:
         text = source.read()
@@ -120,6 +177,9 @@ def check_file(rules, path, place):
             wrong = check_quoted(rules, place, quoted) if quoted else check_angled(rules, place, angled)
             if wrong:
                 yield number, wrong
+    wrong = getters.check(place, text)
+    if wrong:
+        yield 1, wrong
     lines = text.count('\n')
     if lines >= MAX_FILE_LINES:
         yield lines, f'{lines} lines; a file stays under {MAX_FILE_LINES}'
@@ -144,22 +204,32 @@ def check_rules(rules, source):
                 yield f'tools/floors.txt: {header} may be included in {place}, which does not exist'
 
 
-def check_tree(root):
-    """All violations below root/src, as lines of text."""
-    rules = Rules(os.path.join(root, 'tools', 'floors.txt'))
-    source = os.path.join(root, 'src')
-    found = list(check_rules(rules, source))
+def sources(source):
+    """(path, path below `source`) of every source file."""
     for folder, folders, names in os.walk(source):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(folder, name)
             place = os.path.relpath(path, source)
             if name.endswith(('.c', '.h', '.inc')) and '/' in place:
-                found += [f'src/{place}:{line}: {wrong}' for line, wrong in check_file(rules, path, place)]
+                yield path, place
+
+
+def check_tree(root):
+    """All violations below root/src, as lines of text."""
+    rules = Rules(os.path.join(root, 'tools', 'floors.txt'))
+    source = os.path.join(root, 'src')
+    found = list(check_rules(rules, source))
+    getters = Getters(os.path.join(root, 'tools', 'getters.txt'))
+    found += [f'tools/getters.txt: there is no {place}' for place in getters.most
+              if not os.path.exists(os.path.join(source, place))]
+    for path, place in sources(source):
+        found += [f'src/{place}:{line}: {wrong}' for line, wrong in check_file(rules, getters, path, place)]
     return found
 
 
 SELF_TEST_FLOORS = '# floors\nbase\nleft right\ntop empty\n# headers\nspecial.h left/one.c left/none.c\n'
+SELF_TEST_GETTERS = 'edge left/\ntop/few.c 2\ntop/gone.c 1\n'
 SELF_TEST_FILES = {  # path below src/: (text, what must be found in it, in order)
     'base/good.c': ('#include "base/good.h"\n#include <stdio.h>\n#include <sys/stat.h>\n'
                     'static const char *const text = "{ \\" {";\nint f(void)\n{\n    return \'{\';\n}\n', []),
@@ -180,6 +250,10 @@ SELF_TEST_FILES = {  # path below src/: (text, what must be found in it, in orde
     'top/table.c': ('static int t[] = {\n' + '    1,\n' * 100 + '};\n', []),
     'top/longest_file.c': ('int x;\n' * 799, []),
     'top/too_long_file.c': ('int x;\n' * 800, ['800: 800 lines']),
+    'left/edge.c': ('int x = ys_json_get_int(a, "b", 0);\n', []),
+    'top/few.c': ('/* ys_json_get(a, "b") */ int x = ys_json_get_int(ys_json_get(f(a, b), "c"), "d", 0);\n'
+                  'int y = ys_json_get_text(a, name, "e");\n', []),
+    'top/many.c': ('int x = ys_json_get_int(a,\n    "b", 0);\n', ['1: 1 members of JSON are got by name, at most 0']),
     'attic/a.c': ('int x;\n', ['1: attic is not a room']),
 }
 
@@ -189,6 +263,8 @@ def self_test():
         os.makedirs(os.path.join(root, 'tools'))
         with open(os.path.join(root, 'tools', 'floors.txt'), 'w', encoding='utf-8') as file:
             file.write(SELF_TEST_FLOORS)
+        with open(os.path.join(root, 'tools', 'getters.txt'), 'w', encoding='utf-8') as file:
+            file.write(SELF_TEST_GETTERS)
         for place, (text, _) in SELF_TEST_FILES.items():
             path = os.path.join(root, 'src', place)
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -196,9 +272,10 @@ def self_test():
                 file.write(text)
         found = check_tree(root)
     failures = 0
-    rules = [line for line in found if line.startswith('tools/floors.txt: ')]
+    rules = [line for line in found if line.startswith('tools/')]
     if rules != ['tools/floors.txt: there is no room empty',
-                 'tools/floors.txt: special.h may be included in left/none.c, which does not exist']:
+                 'tools/floors.txt: special.h may be included in left/none.c, which does not exist',
+                 'tools/getters.txt: there is no top/gone.c']:
         failures += 1
         print(f'floors.txt: found {rules}')
     for place, (_, expected) in SELF_TEST_FILES.items():
@@ -214,10 +291,14 @@ def self_test():
 def main(arguments):
     if arguments == ['--self-test']:
         return self_test()
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if arguments == ['--getters']:
+        print_getters(here)
+        return 0
     if len(arguments) > 1 or any(a.startswith('-') for a in arguments):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    root = arguments[0] if arguments else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    root = arguments[0] if arguments else here
     try:
         found = check_tree(root)
     except OSError as error:

@@ -12,9 +12,11 @@ cannot be noticed. --quick: every twelfth mutant. --list: says what would be spo
 """
 import argparse
 import concurrent.futures
+import ctypes
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -193,10 +195,24 @@ def survives(builder, source, number, text, program, patterns):
         return passes([exe] + patterns, builder.build)
 
 
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def die_with(parent):
+    """In a child, before its program: it ends with the thread that started it, however that ends, and within the time of a
+    mutant that nobody waits for. A mutant may run for ever: nobody else would end it."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+    signal.alarm(2 * TIME_LIMIT_S)
+
+
 def passes(command, folder):
     """Whether every case passes, in time; the first that does not ends it."""
     env = dict(os.environ, YS_SOURCE_ROOT=ROOT, YARDSTICK_HOME=ROOT)
-    with subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    parent = os.getpid()
+    with subprocess.Popen(command, cwd=folder, env=env, preexec_fn=lambda: die_with(parent), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                           errors="replace") as program:
         timer = threading.Timer(TIME_LIMIT_S, program.kill)
         timer.start()

@@ -368,7 +368,7 @@ ys_status ys_record_read(const struct ys_record *record, const ys_json *object, 
         const struct ys_field *field = &record->fields[i];
         ys_json *value = ys_json_get(object, field->name);
         bool is_null = value && ys_json_type_of(value) == YS_JSON_NULL;
-        if ((!value && (field->flags & YS_FIELD_MAY_LACK)) || (is_null && may_be_null(field)))
+        if ((!value && (field->flags & (YS_FIELD_MAY_LACK | YS_FIELD_LATER))) || (is_null && may_be_null(field)))
             continue;
         struct reading at = {label, record, field};
         ys_status status = read_field(&at, value, place_of(field, item));

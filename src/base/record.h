@@ -43,6 +43,7 @@ enum ys_field_kind {                        /* C type of the member */
 enum ys_field_flags {
     YS_FIELD_NULL = 1,     /* null is a value of it */
     YS_FIELD_MAY_LACK = 2, /* not written when it is null, false or an empty list; absent is read as that */
+    YS_FIELD_LATER = 4,    /* written always; absent is read as nothing: what was written without it stays readable */
 };
 
 /** The words of an enum, by its values from 0; one table for each enum. */

@@ -209,8 +209,6 @@ static ys_status split_all(int argc, char **argv, struct ys_args *args)
     const struct ys_verb *verb = ys_verb_find(args->verb);
     if (!verb)
         return ys_verb_unknown(args->verb);
-    if (!verb->run)
-        return ys_fail(YS_EINVAL, "%s is not yet available", verb->name);
     at -= implied;
     return split_rest(&(struct split){args, verb, argc - at, argv + at});
 }

@@ -1,5 +1,6 @@
 /* yardstick-builtin: the built-in engine as a program. Without arguments it is an adapter like any other. */
-#include "cli/builtin.h"
+#include "bench/bench.h"
+#include "builtin/builtin.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ static const char help[] =
     "  yardstick-builtin                     adapter: answers the protocol on descriptor YARDSTICK_FD\n"
     "  yardstick-builtin evaluate --graph G --weights W --data D --threads N [--batch B]\n"
     "                                        accuracy and loss of saved weights, as one JSON object\n"
-    "  yardstick-builtin --floor MODEL [--batch B] [--threads N] [--precision f32|bf16|f64]\n"
+    "  yardstick-builtin --floor MODEL|FILE.json [--batch B] [--threads N] [--precision f32|bf16|f64]\n"
     "                    [--backend NAME] [--repeat ROUNDS] [--format table|json]\n"
     "                                        what a training step takes beside its convolutions and matrix products\n"
     "  yardstick-builtin --peak [--threads N] [--repeat TIMES] [--format table|json]\n"

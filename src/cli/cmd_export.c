@@ -17,15 +17,8 @@ static bool ends_in(const char *path, const char *ending)
     return length > wanted && strcmp(path + length - wanted, ending) == 0;
 }
 
-/* The network for the images and classes of --data; without it, for those that it is known by. Or a graph's file. */
-static ys_status build_graph(const struct ys_args *args, struct ys_graph **graph)
+static ys_status build_chosen(const struct ys_args *args, const struct ys_model_choice *model, struct ys_graph **graph)
 {
-    if (ends_in(args->model, ".json"))
-        return ys_graph_read(args->model, graph);
-    const struct ys_model *model = ys_model_find(args->model);
-    if (!model)
-        return ys_fail(YS_EINVAL, "--model=%s: there is no such model; `yardstick list models` shows them",
-                       args->model);
     struct ys_model_input input = model->usual;
     const struct ys_data_source *data = args->data ? ys_data_find(args->data) : NULL;
     if (args->data && !data)
@@ -35,7 +28,21 @@ static ys_status build_graph(const struct ys_args *args, struct ys_graph **graph
         memcpy(input.shape, data->shape, sizeof input.shape);
         input.classes = data->classes;
     }
-    return model->build(&input, graph);
+    return ys_model_choice_build(model, &input, graph);
+}
+
+/* The network for the images and classes of --data; without it, for those that it is known by. Or a graph's file. */
+static ys_status build_graph(const struct ys_args *args, struct ys_graph **graph)
+{
+    if (ys_model_is_file(args->model) && !args->data)
+        return ys_graph_read(args->model, graph);
+    struct ys_model_choice model;
+    ys_status status = ys_model_choose(args->model, &model);
+    if (status != YS_OK)
+        return ys_fail_in(status, "--model=%s", args->model);
+    status = build_chosen(args, &model, graph);
+    ys_model_choice_fini(&model);
+    return status;
 }
 
 /* The values of --weights, or those that a run with the seed begins with. */

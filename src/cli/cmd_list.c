@@ -69,24 +69,33 @@ static ys_status describe_model(const struct ys_model *model, ys_json *entry)
     ys_json_set_string(entry, "title", model->title);
     ys_json_set(entry, "input", input);
     ys_json_set_int(entry, "classes", model->usual.classes);
-    YS_TRY(model->build(&model->usual, &graph));
+    YS_TRY(ys_model_build(model, &model->usual, &graph));
     ys_json_set_int(entry, "parameters", ys_graph_parameter_count(graph));
     ys_json_set_int(entry, "multiply_adds", ys_graph_multiply_adds(graph));
     ys_graph_free(graph);
     return YS_OK;
 }
 
-static int list_models(const struct ys_args *args)
+static ys_status describe_models(const struct ys_model *model, ys_json *models)
 {
-    ys_json *models = ys_json_array();
-    for (const struct ys_model *model = ys_models(); model->name; model++) {
+    for (; model->name; model++) {
         ys_json *entry = ys_json_object();
         ys_status status = describe_model(model, entry);
         ys_json_append(models, entry);
-        if (status != YS_OK) {
-            ys_json_free(models);
-            return ys_command_fail(status);
-        }
+        YS_TRY(status);
+    }
+    return YS_OK;
+}
+
+static int list_models(const struct ys_args *args)
+{
+    ys_json *models = ys_json_array();
+    ys_status status = describe_models(ys_models(), models);
+    if (status == YS_OK)
+        status = describe_models(ys_models_more(), models);
+    if (status != YS_OK) {
+        ys_json_free(models);
+        return ys_command_fail(status);
     }
     return print_list(args, models, "model           parameters multiply-adds  input\n", print_model);
 }
@@ -254,6 +263,9 @@ int ys_command_list(const struct ys_args *args)
     const char *what = args->word_count ? args->words[0] : "";
     if (args->check && strcmp(what, "frameworks") != 0)
         return ys_command_fail(ys_fail(YS_EINVAL, "--check=%s: write list frameworks --check=NAME", args->check));
+    if (args->recipe_dirs[0] && strcmp(what, "frameworks") != 0)
+        return ys_command_fail(
+            ys_fail(YS_EINVAL, "--recipes=%s: only list frameworks reads recipes", args->recipe_dirs[0]));
     if (args->fresh && !args->check)
         return ys_command_fail(ys_fail(YS_EINVAL, "--fresh says how a framework is checked: name it, --check=NAME"));
     if (args->word_count > 2 && strcmp(what, "keys") != 0)

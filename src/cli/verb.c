@@ -41,9 +41,6 @@ static const struct ys_verb verbs[] = {
      1, NULL, YS_VERB_NO_KEYS, ys_command_init},
     {"help", "[VERB]", "what there is, or what a verb does and which flags it has",
      1, NULL, YS_VERB_NO_KEYS, ys_command_help},
-    {.name = "compare"},
-    {.name = "gate"},
-    {.name = "serve"},
     {NULL},
 };
 

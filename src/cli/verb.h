@@ -20,7 +20,7 @@ struct ys_verb {
     int most_words;      /* -1: any number */
     const char *formats; /* what it can print: "table json"; NULL: it has no --format */
     enum ys_verb_keys keys;
-    int (*run)(const struct ys_args *args); /* NULL: not yet available */
+    int (*run)(const struct ys_args *args);
 };
 
 enum ys_flag_kind {

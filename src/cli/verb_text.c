@@ -49,8 +49,7 @@ static void help_of_program(struct ys_buf *out)
     ys_buf_puts(
         out, "yardstick measures deep-learning frameworks: the same work for each, proven,\ntimed from outside.\n\n");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
-        if (verb->run)
-            ys_buf_printf(out, "  yardstick %s %s\n      %s\n", verb->name, verb->usage, verb->help);
+        ys_buf_printf(out, "  yardstick %s %s\n      %s\n", verb->name, verb->usage, verb->help);
     ys_buf_puts(out, "\n`yardstick VERB --help` lists the flags of a verb; every verb has --quiet, --debug,\n"
                      "--help and --version.\n");
     put_keys(out);
@@ -93,9 +92,9 @@ static size_t put_verbs(bool (*has)(const struct ys_verb *verb, const void *what
 {
     size_t count = 0, put = 0;
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
-        count += verb->run && has(verb, what);
+        count += has(verb, what);
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++) {
-        if (!verb->run || !has(verb, what))
+        if (!has(verb, what))
             continue;
         ys_buf_printf(out, "%s`%s`", put == 0 ? "" : put + 1 == count ? " and " : ", ", verb->name);
         put++;

@@ -4,6 +4,7 @@
 #include "base/stop.h"
 #include "cli/command.h"
 #include "cli/verb.h"
+#include "framework/models.h"
 #include "graph/model.h"
 #include "verify/check_models.h"
 
@@ -47,6 +48,7 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     if (ys_stop_install() != YS_OK)
         return ys_command_fail(YS_EINTERNAL);
+    ys_models_also(ys_framework_models);
     ys_model_find_also(ys_check_find);
     ys_status status = ys_args_parse(argc, argv, &args);
     int code = status == YS_OK ? dispatch(&args) : ys_command_fail(status);

@@ -45,6 +45,14 @@ bool ys_environment_is_taken(const char *folder, long *holder)
     return taken;
 }
 
+bool ys_environment_is_used(const char *folder)
+{
+    char *path = lock_path(folder);
+    bool used = !path || ys_lock_is_taken(path);
+    ys_free(path);
+    return used;
+}
+
 static ys_status fail_busy(const char *folder, const char *path)
 {
     const char *name = ys_path_base(folder);

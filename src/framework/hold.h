@@ -15,6 +15,9 @@ ys_status ys_environment_take(const char *folder, struct ys_lock *lock) YS_MUST_
 /** Whether another makes or removes it now; *holder is its process number, 0 when unknown. Never waits. */
 bool ys_environment_is_taken(const char *folder, long *holder);
 
+/** Whether another uses, makes or removes it now. Never waits, makes no file. */
+bool ys_environment_is_used(const char *folder);
+
 /** Looks at the files of the environment of a framework that is ready, as ys_framework_hold() does, but holds nothing
  * and warns of nothing. Free `files` with ys_env_files_fini(). */
 ys_status ys_framework_look(struct ys_framework *framework, struct ys_env_files *files) YS_MUST_CHECK;

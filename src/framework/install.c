@@ -557,11 +557,13 @@ static void sweep_held(const char *folder, const struct ys_sweep *sweep)
 void ys_environment_sweep(const char *folder, const struct ys_sweep *sweep)
 {
     struct stat info;
-    struct ys_lock lock;
-    long holder;
+    struct ys_lock lock = YS_LOCK_NONE;
     if (lstat(folder, &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid())
         return;
-    if (is_installed(folder) || ys_environment_is_taken(folder, &holder) || ys_environment_take(folder, &lock) != YS_OK)
+    if (is_installed(folder) || ys_environment_is_used(folder))
+        return;
+    if (!(sweep && sweep->dry) &&
+        ys_environment_take(folder, &lock) != YS_OK) /* to take it would make the lock's file */
         return;
     if (!is_installed(folder)) /* asked again: it may have been made before the lock was had */
         sweep_held(folder, sweep);

@@ -1,5 +1,6 @@
 #include "framework/own.h"
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "framework/recipe.h"
@@ -39,7 +40,10 @@ static ys_status set(ys_json *own, const struct ys_ini_entry *entry, const char 
         return fail_key(entry, key);
     if (!ys_data_find(data))
         return ys_ini_fail(&entry->place, "%s: there is no data set %s: see yardstick list datasets", entry->key, data);
-    ys_status status = ys_option_parse(ys_option_find(key), key, entry->value, &value);
+    char *folder = ys_path_dir(entry->place.file);
+    ys_status status =
+        folder ? ys_option_parse_in(folder, ys_option_find(key), key, entry->value, &value) : ys_out_of_memory();
+    ys_free(folder);
     if (status != YS_OK)
         return ys_ini_fail_in(&entry->value_place, status);
     status = find_table(own, data, &table);

@@ -328,7 +328,7 @@ static ys_status sort_nodes(struct reader *r)
 
 static ys_status read_head(struct reader *r, const ys_json *json)
 {
-    static const char *const known[] = {"format", "version", "name", "inputs",          "nodes",
+    static const char *const known[] = {"format", "version", "name", "title",           "inputs", "nodes",
                                         "params", "output",  "loss", "label_smoothing", NULL};
     YS_TRY(ys_parts_members(&r->at, json, "the graph", known));
     const char *format = ys_json_get_text(json, "format", "");
@@ -339,6 +339,9 @@ static ys_status read_head(struct reader *r, const ys_json *json)
         return FAIL(r, "version must be 1, is %lld", (long long)ys_json_integer(version, 0));
     const char *name;
     YS_TRY(read_name(r, ys_json_get(json, "name"), "name", &name));
+    const ys_json *title = ys_json_get(json, "title");
+    if (title && !ys_json_text(title, NULL))
+        return FAIL(r, "title must be a string, is %s", ys_parts_type_text(title));
     return ys_compose_new(name, &r->graph);
 }
 

@@ -1,4 +1,4 @@
-/* The list of models, and the two that framework tutorials begin with. */
+/* The models that are built here, and the two that framework tutorials begin with. */
 #include "graph/model_list.h"
 #include <stdio.h>
 #include <string.h>
@@ -96,14 +96,6 @@ static const struct ys_model models[] = {
     {"resnet50", "v1.5: stride on the 3x3", IMAGENET, ys_model_resnet50},
     {"resnet50-v1", "stride on the first 1x1", IMAGENET, ys_model_resnet50_v1},
     {"mobilenet-v2", "width 1.0", IMAGENET, ys_model_mobilenet_v2},
-    {"tf-mnist", "TensorFlow's tutorial", MNIST, ys_model_tf_mnist},
-    {"caffe-mnist", "Caffe's LeNet", MNIST, ys_model_caffe_mnist},
-    {"torch-mnist", "Torch's demo", BYTES(1, 32, 10), ys_model_torch_mnist},
-    {"theano-mnist", "Theano's tutorial", MNIST, ys_model_theano_mnist},
-    {"tf-cifar10", "TensorFlow's tutorial", BYTES(3, 24, 10), ys_model_tf_cifar10},
-    {"caffe-cifar10", "Caffe's cifar10_quick", CIFAR10, ys_model_caffe_cifar10},
-    {"torch-cifar10", "Torch's demo", CIFAR10, ys_model_torch_cifar10},
-    {"theano-cifar10", "two 3x3 convolutions", CIFAR10, ys_model_theano_cifar10},
     {NULL},
 };
 
@@ -112,17 +104,36 @@ const struct ys_model *ys_models(void)
     return models;
 }
 
+static const struct ys_model *(*list_more)(void);
 static const struct ys_model *(*find_more)(const char *name);
+
+void ys_models_also(const struct ys_model *(*list)(void))
+{
+    list_more = list;
+}
 
 void ys_model_find_also(const struct ys_model *(*find)(const char *name))
 {
     find_more = find;
 }
 
+const struct ys_model *ys_models_more(void)
+{
+    static const struct ys_model none = {0};
+    return list_more ? list_more() : &none;
+}
+
+static const struct ys_model *find_in(const struct ys_model *model, const char *name)
+{
+    while (model->name && strcmp(model->name, name) != 0)
+        model++;
+    return model->name ? model : NULL;
+}
+
 const struct ys_model *ys_model_find(const char *name)
 {
-    for (const struct ys_model *model = models; model->name; model++)
-        if (strcmp(model->name, name) == 0)
-            return model;
-    return find_more ? find_more(name) : NULL;
+    const struct ys_model *found = find_in(models, name);
+    if (!found)
+        found = find_in(ys_models_more(), name);
+    return found || !find_more ? found : find_more(name);
 }

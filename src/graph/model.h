@@ -1,7 +1,8 @@
-/* The named models, built for a data set's shape and classes. */
+/* Models: the named ones, built for a data set's shape and classes, and graphs in files. */
 #ifndef YS_GRAPH_MODEL_H
 #define YS_GRAPH_MODEL_H
 
+#include "base/hash.h"
 #include "graph/graph.h"
 
 struct ys_model_input {
@@ -15,15 +16,44 @@ struct ys_model {
     const char *name, *title;
     struct ys_model_input usual; /* the input it is known by; `list models` counts with it */
     ys_status (*build)(const struct ys_model_input *input, struct ys_graph **graph);
+    /* Where `build` is NULL: the file of the graph for the usual input, NAME.json. Beside it may lie others of the same
+     * model for other rows, NAME.CHANNELSxHEIGHTxWIDTH.json. */
+    const char *path;
 };
 
-/** All models, ended by a NULL name. */
+/** The models that are built here, ended by a NULL name. */
 const struct ys_model *ys_models(void);
-/** Of those, and of what ys_model_find_also() added; NULL when there is none of that name. */
+/** Further ones to list: what `list` of ys_models_also() gave, or none. */
+const struct ys_model *ys_models_more(void);
+/** Of both lists, and of what ys_model_find_also() added; NULL when there is none of that name. */
 const struct ys_model *ys_model_find(const char *name);
-/** Lets ys_model_find() ask `find`, which may answer NULL, for names of models that are not listed: the networks that
- * check adapters (verify/check_models.h) lie on a higher floor. One at most; before there are threads. */
+/** Other models lie on higher floors. `list`, asked when it is first needed, gives some that are listed beside
+ * ys_models() (framework/models.h); `find`, which may answer NULL, knows others that are not (verify/check_models.h).
+ * One of each; before there are threads. */
+void ys_models_also(const struct ys_model *(*list)(void));
 void ys_model_find_also(const struct ys_model *(*find)(const char *name));
+/** The model's graph for such an input. YS_EINVAL: it cannot be built for it, or there is no file for it. */
+ys_status ys_model_build(const struct ys_model *model, const struct ys_model_input *input,
+                         struct ys_graph **graph) YS_MUST_CHECK;
+
+/** What somebody named as a model: one that ys_model_find() knows, or the file of a graph. */
+struct ys_model_choice {
+    const struct ys_model *named; /* NULL: a file */
+    struct ys_model_input usual;  /* of a file the only one; its scale stands in the graph and is 0 here */
+    char hash[YS_SHA256_TEXT];    /* of the file's bytes; "" without one */
+    char *path;                   /* of the file */
+    ys_json *json;                /* what it held */
+};
+
+/** Whether `text` means a file: with a '/' in it, or ending in ".json". */
+bool ys_model_is_file(const char *text);
+/** YS_EINVAL: no such model; a file that is not there, is not regular, is larger than 16 MiB or holds no graph of
+ * images (channels, height, width) and classes. `choice` is empty on failure. */
+ys_status ys_model_choose(const char *text, struct ys_model_choice *choice) YS_MUST_CHECK;
+/** As ys_model_build(); a file must be of just this input. */
+ys_status ys_model_choice_build(const struct ys_model_choice *choice, const struct ys_model_input *input,
+                                struct ys_graph **graph) YS_MUST_CHECK;
+void ys_model_choice_fini(struct ys_model_choice *choice);
 
 /** The initial values of one parameter, from a stream of its own (seed, its name). */
 void ys_param_draw(const struct ys_param *param, uint64_t seed, float *values);

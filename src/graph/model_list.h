@@ -39,13 +39,4 @@ ys_status ys_model_resnet50(const struct ys_model_input *input, struct ys_graph 
 ys_status ys_model_resnet50_v1(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_mobilenet_v2(const struct ys_model_input *input, struct ys_graph **graph);
 
-ys_status ys_model_tf_mnist(const struct ys_model_input *input, struct ys_graph **graph);
-ys_status ys_model_caffe_mnist(const struct ys_model_input *input, struct ys_graph **graph);
-ys_status ys_model_torch_mnist(const struct ys_model_input *input, struct ys_graph **graph);
-ys_status ys_model_theano_mnist(const struct ys_model_input *input, struct ys_graph **graph);
-ys_status ys_model_tf_cifar10(const struct ys_model_input *input, struct ys_graph **graph);
-ys_status ys_model_caffe_cifar10(const struct ys_model_input *input, struct ys_graph **graph);
-ys_status ys_model_torch_cifar10(const struct ys_model_input *input, struct ys_graph **graph);
-ys_status ys_model_theano_cifar10(const struct ys_model_input *input, struct ys_graph **graph);
-
 #endif

@@ -203,11 +203,9 @@ static ys_status parse(const struct source *source, enum ys_axis_form form, stru
     bool single = !source->option->axis || source->option->type == YS_OPTION_CPUS;
     if (form == YS_AXIS_QUOTED)
         return add(source, axis, text, length);
-    if (strncmp(text, "zip(", 4) == 0)
-        return refuse(source, "zip(...) is not yet available: write one section for each pair of values");
-    if (text[0] == '{' && !source->option->axis && !source->option->later)
+    if (text[0] == '{' && !source->option->axis)
         return refuse(source, "%s takes one value, not an axis: remove the braces", source->key);
-    if (text[0] == '{' && !source->option->later) {
+    if (text[0] == '{') {
         axis->is_axis = true;
         if (length < 2 || text[length - 1] != '}')
             return refuse(source, "the closing brace is missing: write {a, b, c}");

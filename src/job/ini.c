@@ -339,8 +339,6 @@ static ys_status check_key(const struct line *line, const struct ys_ini_place *p
                            size_t key_to, bool has_equals)
 {
     const char *text = line->text;
-    if (to - from >= 4 && memcmp(text + from, "zip(", 4) == 0)
-        return ys_ini_fail(place, "zip(...) is not yet available: write one section for each pair of values");
     if (!has_equals)
         return ys_ini_fail(place, "\"%.*s\" is neither [section] nor key = value", shown(to - from), text + from);
     if (!is_name(text + from, key_to - from))

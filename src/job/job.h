@@ -25,7 +25,7 @@
  * called "opt.pytorch.channels_last", variables "env.NAME".
  *
  * `keys`: every work, machine and observation key of the option table, typed; durations in seconds, sizes in bytes;
- * null: not given, not yet available, or without meaning in the trial's mode. Of epochs, steps and requests exactly one
+ * null: not given, or without meaning in the trial's mode. Of epochs, steps and requests exactly one
  * is not null. Beside them beta1, beta2, alpha and epsilon of the optimizer, null where it has no such number.
  * With compare = same-weights mode is "infer", requests is null until the data are known, and the keys of training say
  * how the weights are trained (of epochs and steps one is not null). With compare = own own_of and own_data are never

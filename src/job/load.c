@@ -76,7 +76,7 @@ static void print_value(const struct ys_setting *setting, size_t index, struct y
 {
     const char *text = setting->axis.texts[index];
     bool plain = setting->axis.is_axis ? !strpbrk(text, ",;#\"{}()") : !strpbrk(text, ";#\"{}");
-    if (plain && *text && *text != ' ' && strncmp(text, "zip(", 4) != 0) {
+    if (plain && *text && *text != ' ') {
         ys_buf_puts(out, text);
         return;
     }

@@ -45,13 +45,13 @@ static const struct ys_option options[] = {
      .help = "what is measured: training, or answering requests with the untrained network"},
     {"framework", YS_OPTION_WORK, YS_OPTION_FRAMEWORK, .axis = true, .standard = "builtin",
      .help = "who does the work: a recipe's name, with @VERSION for another than its newest"},
-    {"device", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "cpu", .coming = "cuda|gpu", .standard = "cpu",
+    {"device", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "cpu", .standard = "cpu",
      .help = "where the work is done"},
     {"model", YS_OPTION_WORK, YS_OPTION_MODEL, .axis = true, .required = true,
-     .help = "network: a name of `yardstick list models`"},
+     .help = "network: a name of `yardstick list models`, or the file of a graph, relative to the folder of the study"},
     {"data", YS_OPTION_WORK, YS_OPTION_DATA, .axis = true, .required = true,
      .help = "data set: a name of `yardstick list datasets`"},
-    {"input", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "file", .coming = "ring|own", .standard = "file",
+    {"input", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "file", .standard = "file",
      .help = "how batches reach the framework: from one prepared file that all of them map"},
     {"batch", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 1048576, .unit = "rows", .standard = "64",
      .help = "rows of a batch"},
@@ -67,9 +67,7 @@ static const struct ys_option options[] = {
     {"requests", YS_OPTION_WORK, YS_OPTION_INT, .mode = "infer", .axis = true, .low = 1, .high = 100000000,
      .unit = "requests", .standard = "1000",
      .help = "requests to answer, each of one batch; takes the place of an inherited epochs or steps"},
-    {"until", YS_OPTION_WORK, YS_OPTION_SHARE, .mode = "train", .low = 0, .high = 1, .later = true,
-     .help = "train until this accuracy is reached"},
-    {"optimizer", YS_OPTION_WORK, YS_OPTION_OPTIMIZER, .mode = "train", .axis = true, .coming = "adagrad",
+    {"optimizer", YS_OPTION_WORK, YS_OPTION_OPTIMIZER, .mode = "train", .axis = true,
      .standard = "sgd",
      .help = "rule by which weights are changed; nesterov is sgd with Nesterov's momentum"},
     {"lr", YS_OPTION_WORK, YS_OPTION_REAL, .mode = "train", .axis = true, .low = 0, .above_low = true, .high = 1000,
@@ -91,10 +89,8 @@ static const struct ys_option options[] = {
     {"loss", YS_OPTION_WORK, YS_OPTION_LOSS, .axis = true, .standard = "auto",
      .help = "what is made small, as the mean over the batch; auto: the model's own; SMOOTHING of the labels; mse is "
              "mean_squared_error"},
-    {"init", YS_OPTION_WORK, YS_OPTION_NAME, .later = true,
-     .help = "distribution of the initial weights in place of the model's own"},
     {"precision", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "f32|f64|bf16",
-     .coming = "f16|tf32", .standard = "f32",
+     .standard = "f32",
      .help = "format of the numbers computed with; bf16 keeps weights, optimizer and loss in f32"},
     {"eval_every", YS_OPTION_WORK, YS_OPTION_INT, .mode = "train", .axis = true, .low = 1, .high = 100000000, .unit = "steps",
      .none = "none",
@@ -113,8 +109,6 @@ static const struct ys_option options[] = {
      .help = "option of one framework's recipe; holds for, and multiplies, that framework's trials only"},
     {"exclude", YS_OPTION_WORK, YS_OPTION_EXCLUDE,
      .help = "points to leave out: those at which every key=value of the line holds; may be given several times"},
-    {"zip", YS_OPTION_WORK, YS_OPTION_NAME, .later = true, .file_only = true,
-     .help = "axes that advance together"},
 
     {"threads", YS_OPTION_MACHINE, YS_OPTION_INT, .axis = true, .low = 1, .high = 4096, .none = "all",
      .help = "threads of the framework's pools, and CPUs it is bound to; all: as many as yardstick may use"},
@@ -130,20 +124,12 @@ static const struct ys_option options[] = {
      .standard = "1h", .none = "none", .help = "a run is ended after this time (status timeout_wall)"},
     {"stall_limit", YS_OPTION_MACHINE, YS_OPTION_DURATION, .low = 0, .above_low = true, .high = MONTH_S, .unit = "s",
      .standard = "2min", .none = "none", .help = "a run that says nothing for this time is ended (status stalled)"},
-    {"on_oom", YS_OPTION_MACHINE, YS_OPTION_WORD, .later = true,
-     .help = "what to do when memory runs out"},
     {"env.NAME", YS_OPTION_MACHINE, YS_OPTION_ENV, .axis = true,
      .help = "environment variable of the framework's process"},
 
     {"sample_hz", YS_OPTION_OBSERVATION, YS_OPTION_REAL, .axis = true, .low = 0, .high = 1000, .unit = "1/s",
      .standard = "10",
      .help = "how often CPU time, memory and threads are read during a run; 0 for never"},
-    {"perf", YS_OPTION_OBSERVATION, YS_OPTION_WORD, .later = true,
-     .help = "hardware counters to read"},
-    {"energy", YS_OPTION_OBSERVATION, YS_OPTION_WORD, .later = true,
-     .help = "energy meters to read"},
-    {"gpu_trace", YS_OPTION_OBSERVATION, YS_OPTION_WORD, .later = true,
-     .help = "record what the GPU does"},
     {"keep_log", YS_OPTION_OBSERVATION, YS_OPTION_BOOL, .standard = "on",
      .help = "keep what frameworks print, in the study's folder; the last lines are always kept"},
     {NULL},
@@ -178,5 +164,5 @@ bool ys_option_is_resolved(const struct ys_option *option)
 {
     bool has_value =
         option->type != YS_OPTION_EXCLUDE && option->type != YS_OPTION_ENV && option->type != YS_OPTION_OPT;
-    return option->group != YS_OPTION_STUDY && has_value && strcmp(option->name, "zip") != 0;
+    return option->group != YS_OPTION_STUDY && has_value;
 }

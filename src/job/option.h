@@ -34,7 +34,7 @@ enum ys_option_type {
     YS_OPTION_SCHEDULE,  /* constant, step(30, 0.1); string, equal for equal schedules */
     YS_OPTION_OPTIMIZER, /* sgd, adam(0.9, 0.99, 1e-8); string, equal for equal optimizers */
     YS_OPTION_LOSS,      /* auto, nll, softmax_cross_entropy(0.1); string, equal for equal losses */
-    YS_OPTION_MODEL,     /* a name of ys_models(); string */
+    YS_OPTION_MODEL,     /* a name that ys_model_find() knows, or a graph's file; string, of a file its absolute path */
     YS_OPTION_DATA,      /* a name of ys_data_sources(); string */
     YS_OPTION_FRAMEWORK, /* NAME or NAME@VERSION; string. Whether there is such a recipe is not checked here */
     YS_OPTION_EXCLUDE,   /* key=value ...; not in the JSON */
@@ -49,14 +49,12 @@ struct ys_option {
     enum ys_option_type type;
     bool axis;            /* may take several values */
     bool file_only;       /* is no flag */
-    bool later;           /* known, but not yet available: refused whatever its value, null in the resolved JSON */
     bool above_low;       /* `low` itself is out of range */
     const char *mode;     /* the one mode in which it says something, null in the others; NULL: every mode */
     const char *compare;  /* the one value of compare under which it may be given; NULL: every one */
     double low, high;     /* numbers, shares, durations (seconds), sizes (bytes): the allowed range */
     const char *unit;     /* of the value in the resolved JSON; NULL when it has none */
     const char *choices;  /* YS_OPTION_WORD: "random|fixed" */
-    const char *coming;   /* choices that are not yet available; NULL for none */
     const char *standard; /* the default, as a file would write it; NULL: null in the resolved JSON, or required */
     const char *none;     /* the word that stands for null, as "none"; NULL when a value cannot be taken back */
     bool required;        /* every section needs it */
@@ -73,7 +71,9 @@ const char *ys_option_nearest(const char *key);
 bool ys_option_is_resolved(const struct ys_option *option);
 
 /** The typed value of `text`. YS_EINVAL: "KEY = TEXT: what is wrong and what is allowed". `key` is the key as written.
- */
+ * The file of a model starts at the current folder, or at `folder`. */
+ys_status ys_option_parse_in(const char *folder, const struct ys_option *option, const char *key, const char *text,
+                             ys_json **value) YS_MUST_CHECK;
 ys_status ys_option_parse(const struct ys_option *option, const char *key, const char *text,
                           ys_json **value) YS_MUST_CHECK;
 /** The default, typed; null when it has none. */

@@ -78,7 +78,7 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         [YS_OPTION_NAME] = "a name of at most 64 letters, digits, _ - and .",
         [YS_OPTION_PATH] = "a path",
         [YS_OPTION_CPUS] = "a list of CPUs as 0-3,5 (each once, 0 to 4095)",
-        [YS_OPTION_MODEL] = "the name of a model",
+        [YS_OPTION_MODEL] = "the name of a model, or FILE.json",
         [YS_OPTION_DATA] = "the name of a data set",
         [YS_OPTION_FRAMEWORK] = "NAME or NAME@VERSION",
         [YS_OPTION_EXCLUDE] = "key=value key=value",
@@ -89,9 +89,7 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
                                   : option->type == YS_OPTION_OPTIMIZER ? ys_job_optimizers()
                                   : option->type == YS_OPTION_LOSS      ? ys_job_losses()
                                                                         : NULL;
-    if (option->later)
-        ys_buf_puts(out, "not yet available");
-    else if (option->type == YS_OPTION_WORD)
+    if (option->type == YS_OPTION_WORD)
         print_choices(option->choices, out);
     else if (forms)
         ys_form_print_all(forms, out);
@@ -99,15 +97,13 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         texts[option->type] ? (void)ys_buf_puts(out, texts[option->type]) : print_number(option, out);
     if (option->type == YS_OPTION_SCHEDULE)
         ys_buf_puts(out, "; with warmup(STEPS) before it or without");
-    if (option->none && !option->later)
+    if (option->none)
         ys_buf_printf(out, ", or %s", option->none);
 }
 
 /* The default as a reader wants to see it. */
 static const char *standard_text(const struct ys_option *option)
 {
-    if (option->later)
-        return NULL;
     return option->standard ? option->standard : option->none;
 }
 
@@ -138,10 +134,6 @@ ys_status ys_option_help_text(const char *key, struct ys_buf *out)
     }
     struct ys_buf values = {0};
     ys_option_print_values(option, &values);
-    if (option->coming) {
-        ys_buf_puts(&values, "; not yet available: ");
-        print_choices(option->coming, &values);
-    }
     ys_buf_printf(out, "%s (%s key)\n  ", option->name, group_names[option->group]);
     print_folded(option->help, 2, out);
     ys_buf_puts(out, "  value:    ");
@@ -153,11 +145,9 @@ ys_status ys_option_help_text(const char *key, struct ys_buf *out)
         ys_buf_printf(out, "  mode:     %s only\n", option->mode);
     if (option->compare)
         ys_buf_printf(out, "  compare:  %s only\n", option->compare);
-    if (!option->later) {
-        ys_buf_printf(out, "  axis:     %s\n", option->axis ? "yes, {a, b, c} makes a trial of each" : "no");
-        if (!option->file_only)
-            ys_buf_printf(out, "  flag:     --%s=VALUE\n", option->name);
-    }
+    ys_buf_printf(out, "  axis:     %s\n", option->axis ? "yes, {a, b, c} makes a trial of each" : "no");
+    if (!option->file_only)
+        ys_buf_printf(out, "  flag:     --%s=VALUE\n", option->name);
     return out->failed ? ys_out_of_memory() : YS_OK;
 }
 
@@ -166,7 +156,7 @@ void ys_job_keys_text(struct ys_buf *out)
     for (int group = 0; group < YS_OPTION_GROUP_COUNT; group++) {
         ys_buf_printf(out, "%s%s:\n", group ? "\n" : "", group_titles[group]);
         for (const struct ys_option *option = ys_options(); option->name; option++) {
-            if ((int)option->group != group || option->later)
+            if ((int)option->group != group)
                 continue;
             const char *standard = standard_text(option);
             struct ys_buf help = {0};
@@ -198,11 +188,6 @@ void ys_options_markdown(struct ys_buf *out)
             const char *standard = standard_text(option);
             ys_buf_printf(out, "| `%s` | ", option->name);
             ys_option_print_values(option, out);
-            if (option->coming) {
-                ys_buf_puts(out, " (not yet available: ");
-                print_choices(option->coming, out);
-                ys_buf_puts(out, ")");
-            }
             ys_buf_printf(out, " | %s | %s | ",
                           standard           ? standard
                           : option->required ? "required"
@@ -249,7 +234,6 @@ static ys_status option_json(const struct ys_option *option, ys_json *list)
     ys_json_set_string(item, "mode", option->mode);
     ys_json_set_string(item, "compare", option->compare);
     ys_json_set_bool(item, "flag", !option->file_only);
-    ys_json_set_bool(item, "available", !option->later);
     if (status == YS_OK)
         status = ys_json_set_string(item, "help", option->help);
     ys_buf_free(&values);

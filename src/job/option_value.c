@@ -1,4 +1,5 @@
 /* From what a job file says to a typed value, one option at a time. */
+#include "base/fs.h"
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "graph/model.h"
@@ -10,6 +11,7 @@
 #include "job/value.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN       60  /* bytes of a value that an error quotes */
@@ -205,13 +207,33 @@ static ys_status parse_form(enum ys_option_type type, const char *key, const cha
 static void known_names(enum ys_option_type type, const char *names[NAMES_LIMIT])
 {
     size_t count = 0;
+    const struct ys_model *const lists[] = {ys_models(), ys_models_more()};
     if (type == YS_OPTION_MODEL)
-        for (const struct ys_model *model = ys_models(); model->name && count < NAMES_LIMIT - 1; model++)
-            names[count++] = model->name;
+        for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+            for (const struct ys_model *model = lists[i]; model->name && count < NAMES_LIMIT - 1; model++)
+                names[count++] = model->name;
     else
         for (const struct ys_data_source *source = ys_data_sources(); source->name && count < NAMES_LIMIT - 1; source++)
             names[count++] = source->name;
     names[count] = NULL;
+}
+
+/* A graph's file: its absolute path, links resolved, so that one file is one value. */
+static ys_status parse_model_file(const char *folder, const char *key, const char *text, ys_json **value)
+{
+    struct ys_model_choice choice;
+    char *path = ys_path_join(folder, text), *real = path ? realpath(path, NULL) : NULL;
+    char *absolute = real ? ys_strdup(real) : path ? ys_path_absolute(path) : NULL;
+    free(real);
+    ys_free(path);
+    ys_status status = absolute ? ys_model_choose(absolute, &choice) : ys_out_of_memory();
+    if (status == YS_OK) {
+        ys_model_choice_fini(&choice);
+        *value = ys_json_string(absolute);
+        status = *value ? YS_OK : ys_fail(YS_EINVAL, "its path is not UTF-8 text");
+    }
+    ys_free(absolute);
+    return status == YS_OK ? YS_OK : ys_fail_in(status, "%s = %s", key, text);
 }
 
 static ys_status parse_known_name(const struct ys_option *option, const char *key, const char *text, ys_json **value)
@@ -237,10 +259,12 @@ static ys_status parse_known_name(const struct ys_option *option, const char *ke
 
 ys_status ys_option_parse(const struct ys_option *option, const char *key, const char *text, ys_json **value)
 {
-    if (option->later)
-        return ys_fail(YS_EINVAL, "%s = %.*s: %s is not yet available: remove it", key, SHOWN, text, key);
-    if (is_among(text, option->coming))
-        return ys_fail(YS_EINVAL, "%s = %s is not yet available: use %s", key, text, option->standard);
+    return ys_option_parse_in(".", option, key, text, value);
+}
+
+ys_status ys_option_parse_in(const char *folder, const struct ys_option *option, const char *key, const char *text,
+                             ys_json **value)
+{
     if (option->none && strcmp(text, option->none) == 0) {
         *value = ys_json_null();
         return YS_OK;
@@ -263,6 +287,9 @@ ys_status ys_option_parse(const struct ys_option *option, const char *key, const
     case YS_OPTION_LOSS:
         return parse_form(option->type, key, text, value);
     case YS_OPTION_MODEL:
+        if (ys_model_is_file(text))
+            return parse_model_file(folder, key, text, value);
+        return parse_known_name(option, key, text, value);
     case YS_OPTION_DATA:
         return parse_known_name(option, key, text, value);
     case YS_OPTION_NAME:
@@ -279,7 +306,7 @@ ys_status ys_option_parse(const struct ys_option *option, const char *key, const
 
 ys_status ys_option_standard(const struct ys_option *option, ys_json **value)
 {
-    if (option->standard && !option->later)
+    if (option->standard)
         return ys_option_parse(option, option->name, option->standard, value);
     *value = ys_json_null();
     return YS_OK;

@@ -1,6 +1,7 @@
 /* One `key = value`, and one `exclude` line. */
 #include "job/section.h"
 
+#include "base/fs.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -47,10 +48,16 @@ static ys_status find_option(const char *key, const struct ys_option **option)
     return YS_OK;
 }
 
-static ys_status type_value(const struct ys_option *option, const char *key, const char *text, ys_json **value)
+/* Paths in a file start where the file lies, those of a flag where yardstick runs. */
+static ys_status type_value(const struct ys_option *option, const char *key, const char *text,
+                            const struct ys_ini_place *place, ys_json **value)
 {
-    if (option->type != YS_OPTION_ENV)
-        return ys_option_parse(option, key, text, value);
+    if (option->type != YS_OPTION_ENV) {
+        char *folder = place->line > 0 ? ys_path_dir(place->file) : ys_strdup(".");
+        ys_status status = folder ? ys_option_parse_in(folder, option, key, text, value) : ys_out_of_memory();
+        ys_free(folder);
+        return status;
+    }
     *value = ys_json_string(text);
     return *value ? YS_OK : ys_out_of_memory();
 }
@@ -77,7 +84,7 @@ static ys_status type_values(struct ys_resolver *resolver, struct ys_setting *se
         return ys_out_of_memory();
     for (size_t i = 0; i < setting->axis.count; i++) {
         const char *text = setting->axis.texts[i];
-        YS_TRY(type_value(option, setting->key, text, &setting->values[i]));
+        YS_TRY(type_value(option, setting->key, text, &setting->value_place, &setting->values[i]));
         if (option->type == YS_OPTION_FRAMEWORK && resolver->hooks && resolver->hooks->check_framework) {
             ys_status status = resolver->hooks->check_framework(resolver->hooks->context, text);
             if (status != YS_OK)
@@ -153,7 +160,8 @@ static const char *term_end(const char *at)
     return at;
 }
 
-static ys_status parse_term(const char *from, const char *to, struct ys_exclude_term *term)
+static ys_status parse_term(const char *from, const char *to, const struct ys_ini_place *place,
+                            struct ys_exclude_term *term)
 {
     const char *equals = memchr(from, '=', (size_t)(to - from));
     if (!equals || equals == from || equals + 1 == to)
@@ -173,7 +181,7 @@ static ys_status parse_term(const char *from, const char *to, struct ys_exclude_
         return ys_fail(YS_EINVAL,
                        "%s does not tell points of a section apart: exclude by work, machine and observation keys",
                        term->key);
-    return type_value(term->option, term->key, term->text, &term->value);
+    return type_value(term->option, term->key, term->text, place, &term->value);
 }
 
 ys_status ys_exclude_parse(const char *text, struct ys_exclude *exclude)
@@ -185,7 +193,7 @@ ys_status ys_exclude_parse(const char *text, struct ys_exclude *exclude)
         if (exclude->term_count == YS_JOB_TERM_LIMIT)
             return ys_fail(YS_EINVAL, "exclude has more than %d terms", YS_JOB_TERM_LIMIT);
         const char *end = term_end(at);
-        YS_TRY(parse_term(at, end, &exclude->terms[exclude->term_count++]));
+        YS_TRY(parse_term(at, end, &exclude->value_place, &exclude->terms[exclude->term_count++]));
         at = end;
     }
     if (exclude->term_count == 0)

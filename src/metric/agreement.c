@@ -13,7 +13,7 @@ struct total {
 
 static const ys_json *of_run(const struct ys_metric_view_run *run)
 {
-    return run->counted && run->ok ? ys_json_get(run->facts, "agreement") : NULL;
+    return run->counted && run->ok ? run->facts.agreement : NULL;
 }
 
 static ys_json *put_round(ys_status *status, const struct ys_metric_view_run *run, struct total *total)

@@ -130,17 +130,43 @@ static ys_json *plain_metrics(ys_status *status, const struct ys_metric_view_run
 
 static ys_json *checkpoints(ys_status *status, const struct ys_metric_view_run *run)
 {
-    const ys_json *stored = ys_json_get(run->facts, "checkpoints");
+    const struct ys_facts_checkpoint *stored = run->facts.checkpoints.items;
     ys_json *array = ys_json_array();
-    for (size_t i = 0; i < ys_json_size(stored); i++) {
-        const ys_json *checkpoint = ys_json_at(stored, i), *evaluation = ys_json_get(checkpoint, "evaluation");
+    for (size_t i = 0; i < run->facts.checkpoints.count; i++) {
+        const struct ys_facts_evaluation *evaluation = stored[i].evaluation;
         ys_json *object = ys_json_object();
-        ys_put_ref(status, object, "step", ys_json_get(checkpoint, "step"));
-        ys_put_ref(status, object, "accuracy", ys_json_get(evaluation, "accuracy"));
-        ys_put_ref(status, object, "loss", ys_json_get(evaluation, "loss"));
+        ys_put_int(status, object, "step", stored[i].step);
+        ys_put_real(status, object, "accuracy", evaluation ? evaluation->accuracy : NAN);
+        ys_put_real(status, object, "loss", evaluation ? evaluation->loss : NAN);
         ys_add(status, array, object);
     }
     return array;
+}
+
+static ys_json *int_or_null(int64_t value)
+{
+    return value == YS_FIELD_NONE ? ys_json_null() : ys_json_int(value);
+}
+
+static void put_ending(ys_status *status, ys_json *object, const struct ys_facts *facts)
+{
+    ys_json *warnings = ys_json_array();
+    char *const *said = facts->warnings.items;
+    for (size_t i = 0; i < facts->warnings.count; i++)
+        ys_add(status, warnings, ys_json_string(said[i]));
+    ys_put_text(status, object, "status", ys_run_status_name((enum ys_run_status)facts->status));
+    ys_put_text(status, object, "stage", facts->stage);
+    ys_put(status, object, "exit_code", int_or_null(facts->exit_code));
+    ys_put(status, object, "signal", int_or_null(facts->signal));
+    ys_put_text(status, object, "message", facts->message);
+    ys_put_text(status, object, "log_tail", facts->log_tail);
+    ys_put(status, object, "warnings", warnings);
+    ys_put_ref(status, object, "disturbance", facts->disturbance);
+    ys_json *disturbed = ys_json_array();
+    char *const *causes = facts->disturbed.items;
+    for (size_t i = 0; i < facts->disturbed.count; i++)
+        ys_add(status, disturbed, ys_json_string(causes[i]));
+    ys_put(status, object, "disturbed", disturbed);
 }
 
 static ys_status detail(struct ys_store *store, const struct ys_metric_view_run *run, bool curves, ys_json *runs)
@@ -149,17 +175,14 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
     ys_status read = curves ? ys_store_series_get(store, run->id, &series) : YS_OK;
     if (read != YS_OK && read != YS_EFORMAT) /* damaged, the store has warned of it: this run goes without curves */
         return read;
-    int64_t origin_ns = ys_json_get_int(ys_json_get(run->facts, "times"), "exec_ns", 0);
+    int64_t origin_ns = run->facts.times.exec_ns != YS_FIELD_NONE ? run->facts.times.exec_ns : 0;
     ys_json *object = ys_json_object();
     ys_status status = YS_OK;
     ys_put_int(&status, object, "run_id", run->id);
     ys_put_int(&status, object, "round", run->round);
     ys_put_int(&status, object, "attempt", run->attempt);
     ys_put_bool(&status, object, "matched", run->matched);
-    static const char *const copied[] = {"status",   "stage",    "exit_code",   "signal",   "message",
-                                         "log_tail", "warnings", "disturbance", "disturbed"};
-    for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
-        ys_put_ref(&status, object, copied[i], ys_json_get(run->facts, copied[i]));
+    put_ending(&status, object, &run->facts);
     ys_put(&status, object, "metrics", plain_metrics(&status, run));
     put_loss(&status, object, &series);
     put_blocks(&status, object, run, &series, origin_ns);

@@ -12,23 +12,22 @@ typedef bool (*aspect_of)(const struct ys_metric_view_run *run, struct ys_buf *t
 
 static bool version_of(const struct ys_metric_view_run *run, struct ys_buf *text)
 {
-    const ys_json *hello = ys_json_get(run->facts, "hello");
-    const char *version = ys_json_get_text(hello, "version", NULL);
-    if (version)
-        ys_buf_printf(text, "%s %s", ys_json_get_text(hello, "framework", "?"), version);
-    return version != NULL;
+    const struct ys_facts_said *said = &run->facts.said;
+    if (said->version)
+        ys_buf_printf(text, "%s %s", said->framework ? said->framework : "?", said->version);
+    return said->version != NULL;
 }
 
 static bool runtime_of(const struct ys_metric_view_run *run, struct ys_buf *text)
 {
-    const char *runtime = ys_json_get_text(ys_json_get(run->facts, "hello"), "runtime", NULL);
+    const char *runtime = run->facts.said.runtime;
     ys_buf_puts(text, runtime ? runtime : "");
     return runtime != NULL;
 }
 
 static bool libraries_of(const struct ys_metric_view_run *run, struct ys_buf *text)
 {
-    const ys_json *libraries = ys_json_get(ys_json_get(run->facts, "opened"), "libraries");
+    const ys_json *libraries = run->facts.said.libraries;
     for (size_t i = 0; i < ys_json_size(libraries); i++)
         ys_buf_printf(text, "%s%s", i ? ", " : "", ys_json_text(ys_json_at(libraries, i), "?"));
     if (ys_json_type_of(libraries) == YS_JSON_ARRAY && text->size == 0)
@@ -113,8 +112,7 @@ static void add_threads(ys_status *status, const struct ys_metric_view_trial *tr
 {
     int64_t asked = ys_json_get_int(ys_json_get(trial->json, "keys"), "threads", 0), opened = -1, peak = -1;
     for (size_t i = 0; i < trial->run_count; i++) {
-        int64_t said = ys_json_get_int(ys_json_get(trial->runs[i].facts, "opened"), "threads", -1);
-        int64_t seen = ys_json_get_int(ys_json_get(trial->runs[i].facts, "observed"), "threads_peak", -1);
+        int64_t said = trial->runs[i].facts.said.threads, seen = trial->runs[i].facts.observed.threads_peak;
         opened = opened < 0 || (said >= 0 && said != asked) ? said : opened;
         peak = seen > peak ? seen : peak;
     }

@@ -5,6 +5,7 @@
 #define YS_METRIC_METRIC_H
 
 #include "base/json.h"
+#include "run/facts.h"
 #include "stat/compare.h"
 #include "stat/series.h"
 #include "store/store.h"
@@ -40,7 +41,7 @@ ys_status ys_metric_list(ys_json **list) YS_MUST_CHECK;
  * the job
  * (`keys`), `facts` and `series` as a run leaves them; a run that failed has times and counters, never a speed.
  * YS_ENOMEM. */
-ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const struct ys_series_set *series,
+ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, const struct ys_series_set *series,
                            ys_json **metrics) YS_MUST_CHECK;
 
 /** Stores the metrics of a run, as ys_metric_of_run() made them, together with YS_METRIC_VERSION: as a member

@@ -93,16 +93,16 @@ static void sum_harness(const struct ys_metric_view_trial *trial, struct harness
 {
     for (size_t r = 0; r < trial->run_count; r++) {
         const struct ys_metric_view_run *run = &trial->runs[r];
-        const ys_json *harness = ys_json_get(run->facts, "harness"), *times = ys_json_get(run->facts, "times");
+        const struct ys_facts_harness *harness = &run->facts.harness;
+        const struct ys_facts_times *times = &run->facts.times;
         double wall_s = ys_metric_view_value(run, "wall_s");
-        double lived_s = (ys_json_get_number(times, "end_ns", NAN) - ys_json_get_number(times, "exec_ns", NAN)) / 1e9;
-        double cpu_s = ys_json_get_number(harness, "cpu_ns", NAN) / 1e9;
         sums->wall_s += isnan(wall_s) ? 0 : wall_s;
-        sums->lateness_s = fmax(sums->lateness_s, ys_json_get_number(harness, "lateness_max_ns", NAN) / 1e9);
-        if (isnan(cpu_s) || isnan(lived_s))
+        if (harness->lateness_max_ns != YS_FIELD_NONE)
+            sums->lateness_s = fmax(sums->lateness_s, (double)harness->lateness_max_ns / 1e9);
+        if (harness->cpu_ns == YS_FIELD_NONE || times->exec_ns == YS_FIELD_NONE || times->end_ns == YS_FIELD_NONE)
             continue;
-        sums->cpu_s += cpu_s;
-        sums->lived_s += lived_s;
+        sums->cpu_s += (double)harness->cpu_ns / 1e9;
+        sums->lived_s += ((double)times->end_ns - (double)times->exec_ns) / 1e9;
         sums->runs++;
     }
 }
@@ -143,7 +143,7 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial 
         ys_add_text_once(status, array, text);
     }
     for (size_t r = 0; r < trial->run_count; r++) {
-        const ys_json *said = ys_json_get(ys_json_get(trial->runs[r].facts, "opened"), "deviations");
+        const ys_json *said = trial->runs[r].facts.said.deviations;
         for (size_t i = 0; i < ys_json_size(said); i++)
             ys_add_text_once(status, array, ys_json_text(ys_json_at(said, i), "?"));
     }
@@ -196,11 +196,11 @@ static void warn_of_disturbed(ys_status *status, ys_json *array, const struct ys
     char text[300];
     for (size_t r = 0; r < trial->run_count; r++) {
         const struct ys_metric_view_run *run = &trial->runs[r];
+        char *const *causes = run->facts.disturbed.items;
         if (!run->counted || !run->disturbed)
             continue;
         snprintf(text, sizeof text, "%zu of %zu runs were disturbed; in round %lld %s", trial->disturbed,
-                 trial->counted, (long long)run->round + 1,
-                 ys_json_text(ys_json_at(ys_json_get(run->facts, "disturbed"), 0), "?"));
+                 trial->counted, (long long)run->round + 1, causes[0]);
         ys_add_text_once(status, array, text);
         return;
     }
@@ -212,9 +212,10 @@ static ys_json *warnings(ys_status *status, const struct ys_view *view, const st
     size_t unsteady = 0, ok = 0;
     for (size_t r = 0; r < trial->run_count; r++) {
         const struct ys_metric_view_run *run = &trial->runs[r];
-        const ys_json *said = ys_json_get(run->facts, "warnings"), *rate = ys_json_get(run->metrics, "rate_per_s");
-        for (size_t i = 0; i < ys_json_size(said); i++)
-            ys_add_text_once(status, array, ys_json_text(ys_json_at(said, i), "?"));
+        const ys_json *rate = ys_json_get(run->metrics, "rate_per_s");
+        char *const *said = run->facts.warnings.items;
+        for (size_t i = 0; i < run->facts.warnings.count; i++)
+            ys_add_text_once(status, array, said[i]);
         ok += run->counted && run->ok;
         unsteady += run->counted && run->ok && !ys_json_get_bool(rate, "steady", true);
     }
@@ -247,13 +248,12 @@ static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial
 
 static void put_ending(ys_status *status, ys_json *object, const struct ys_metric_view_trial *trial)
 {
-    const ys_json *failure = trial->failure ? trial->failure->facts : NULL;
-    const char *reason =
-        failure ? ys_json_get_text(failure, "message", NULL) : ys_json_get_text(trial->json, "reason", NULL);
+    const struct ys_facts *failure = trial->failure ? &trial->failure->facts : NULL;
+    const char *reason = failure ? failure->message : ys_json_get_text(trial->json, "reason", NULL);
     if (!reason && trial->counted == 0)
         reason = "no run of it was finished";
     ys_put_text(status, object, "status", trial->status);
-    ys_put_ref(status, object, "stage", ys_json_get(failure, "stage"));
+    ys_put_text(status, object, "stage", failure ? failure->stage : NULL);
     ys_put_text(status, object, "reason", reason);
     ys_put_ref(status, object, "command", ys_json_get(trial->json, "command"));
     ys_put_int(status, object, "runs", (int64_t)trial->counted);

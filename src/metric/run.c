@@ -14,14 +14,16 @@
 #include <string.h>
 
 #define NS_PER_S 1e9 /* divided by, never its inverse multiplied: 9 ms is to read 0.009 */
-#define UNKNOWN  INT64_MIN
+#define UNKNOWN  YS_FIELD_NONE
 
 /* Processes that share more than both of these are not summed. */
 #define MOST_SHARED       0.02
 #define MOST_SHARED_BYTES 4000000
 
 struct run_view {
-    const ys_json *trial, *facts, *times;
+    const ys_json *trial;
+    const struct ys_facts *facts;
+    const struct ys_facts_times *times;
     const struct ys_series *first, *count, *start, *end, *input, *loss; /* NULL when absent */
     const struct ys_series *latency;                                    /* NULL in training */
     size_t blocks;            /* that all of first, count, start, end have; 0 when they contradict each other. In a run
@@ -76,8 +78,8 @@ static ys_json *put_value(struct run_view *run, const char *name, double value)
 /* "the run ended as crashed in stage train" */
 static const char *ending(const struct run_view *run, char text[160])
 {
-    snprintf(text, 160, "the run ended as %s in stage %s", ys_json_get_text(run->facts, "status", "?"),
-             ys_json_get_text(run->facts, "stage", "?"));
+    snprintf(text, 160, "the run ended as %s in stage %s", ys_run_status_name(run->facts->status),
+             run->facts->stage ? run->facts->stage : "?");
     return text;
 }
 
@@ -91,14 +93,8 @@ static void put_missing(struct run_view *run, const char *name, const char *reas
         put_null(run, name, run->ok ? reason : ending(run, text));
 }
 
-static int64_t member_ns(const ys_json *object, const char *key)
+static int64_t between(int64_t from_ns, int64_t to_ns)
 {
-    return ys_json_get_int(object, key, UNKNOWN);
-}
-
-static int64_t between(const struct run_view *run, const char *from, const char *to)
-{
-    int64_t from_ns = member_ns(run->times, from), to_ns = member_ns(run->times, to);
     return from_ns == UNKNOWN || to_ns == UNKNOWN || to_ns < from_ns ? UNKNOWN : to_ns - from_ns;
 }
 
@@ -141,6 +137,12 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
     if (!run->first || !run->count || !run->start || !run->end)
         return;
     size_t n = run->end->count;
+    const struct ys_series *ranks = ys_series_find(series, "block_rank");
+    for (size_t i = 0; i < n; i++)
+        if (ys_series_rank(ranks, i) != 0) {
+            run->blocks_wrong = "its blocks are of several processes";
+            return;
+        }
     bool agree = run->first->count == n && run->count->count == n && run->start->count == n;
     for (size_t i = 0; agree && i < n; i++)
         agree = run->count->ints[i] > 0 && run->start->ints[i] <= run->end->ints[i] &&
@@ -188,21 +190,20 @@ static int64_t sum_blocks(const struct run_view *run, size_t from, size_t to)
     return sum;
 }
 
+static double seconds_of(const struct ys_facts_evaluation *evaluation)
+{
+    return evaluation && !isnan(evaluation->seconds) ? evaluation->seconds : 0;
+}
+
 /* Seconds of the evaluator and of the saves that it needed. */
 static int64_t evaluation_ns(const struct run_view *run, int64_t *after_ns)
 {
-    double seconds = ys_json_get_number(ys_json_get(run->facts, "evaluation"), "seconds", 0);
-    const ys_json *checkpoints = ys_json_get(run->facts, "checkpoints");
-    for (size_t i = 0; i < ys_json_size(checkpoints); i++)
-        seconds += ys_json_get_number(ys_json_get(ys_json_at(checkpoints, i), "evaluation"), "seconds", 0);
+    double seconds = seconds_of(run->facts->evaluation);
+    const struct ys_facts_checkpoint *checkpoints = run->facts->checkpoints.items;
+    for (size_t i = 0; i < run->facts->checkpoints.count; i++)
+        seconds += seconds_of(checkpoints[i].evaluation);
     *after_ns = llround(seconds * NS_PER_S);
-    int64_t pauses_ns = 0;
-    const ys_json *pauses = ys_json_get(run->times, "pauses");
-    for (size_t i = 0; i < ys_json_size(pauses); i++) {
-        const ys_json *pause = ys_json_at(pauses, i);
-        pauses_ns += ys_json_integer(ys_json_at(pause, 1), 0) - ys_json_integer(ys_json_at(pause, 0), 0);
-    }
-    return *after_ns + pauses_ns;
+    return *after_ns + run->times->paused_ns;
 }
 
 static void put_part(struct run_view *run, const char *name, int64_t part_ns, const char *reason, int64_t *rest_ns)
@@ -232,8 +233,8 @@ static void mark_steady(struct run_view *run, ys_json *metric)
 
 static int64_t saved_ns(const struct run_view *run)
 {
-    bool never = ys_json_type_of(ys_json_get(run->times, "save_ns")) == YS_JSON_NULL;
-    return never && run->ok ? 0 : between(run, "save_ns", "saved_ns");
+    const struct ys_facts_times *t = run->times;
+    return t->save_ns == UNKNOWN && run->ok ? 0 : between(t->save_ns, t->saved_ns);
 }
 
 static void put_times(struct run_view *run)
@@ -241,7 +242,8 @@ static void put_times(struct run_view *run)
     const char *no_stamp = "the run did not record when", *no_blocks = run->blocks_wrong ? run->blocks_wrong
                                                                        : run->infers     ? "no request was timed"
                                                                                          : "no step was timed";
-    int64_t lived_ns = between(run, "exec_ns", "end_ns"), after_ns;
+    const struct ys_facts_times *t = run->times;
+    int64_t lived_ns = between(t->exec_ns, t->end_ns), after_ns;
     int64_t eval_ns = evaluation_ns(run, &after_ns);
     if (lived_ns == UNKNOWN)
         put_missing(run, "wall_s", no_stamp);
@@ -251,15 +253,15 @@ static void put_times(struct run_view *run)
     size_t steady = run->steady.from;
     bool worked = run->ok && run->has_steady;
     const char *work = run->infers ? "infer_s" : "train_s";
-    put_part(run, "start_s", between(run, "exec_ns", "hello_ns"), no_stamp, &rest_ns);
-    put_part(run, "build_s", between(run, "open_ns", "opened_ns"), no_stamp, &rest_ns);
+    put_part(run, "start_s", between(t->exec_ns, t->hello_ns), no_stamp, &rest_ns);
+    put_part(run, "build_s", between(t->open_ns, t->opened_ns), no_stamp, &rest_ns);
     put_part(run, "first_step_s", run->blocks ? block_ns(run, 0) : UNKNOWN, no_blocks, &rest_ns);
     put_part(run, "warmup_s", worked ? sum_blocks(run, 1, steady) : UNKNOWN, no_blocks, &rest_ns);
     put_part(run, work, worked ? sum_blocks(run, steady, run->blocks) : UNKNOWN, no_blocks, &rest_ns);
     put_missing(run, run->infers ? "train_s" : "infer_s", no_blocks);
     put_part(run, "eval_s", run->no_work || run->infers ? UNKNOWN : eval_ns, no_stamp, &rest_ns);
     put_part(run, "save_s", run->infers ? UNKNOWN : saved_ns(run), no_stamp, &rest_ns);
-    put_part(run, "stop_s", between(run, "bye_ns", "end_ns"), no_stamp, &rest_ns);
+    put_part(run, "stop_s", between(t->bye_ns, t->end_ns), no_stamp, &rest_ns);
     if (lived_ns == UNKNOWN)
         put_missing(run, "rest_s", "wall_s is unknown");
     else
@@ -323,7 +325,7 @@ static void put_latencies(struct run_view *run, const double *sorted_s, size_t c
 
 static int64_t multiply_adds(const struct run_view *run)
 {
-    int64_t count = ys_json_get_int(ys_json_get(run->facts, "work"), "multiply_adds", 0);
+    int64_t count = run->facts->work ? run->facts->work->multiply_adds : 0;
     if (count <= 0)
         count = ys_json_get_int(ys_json_get(run->trial, "work"), "multiply_adds", 0);
     return count;
@@ -380,27 +382,29 @@ static void put_speed(struct run_view *run)
     ys_free(step_s);
 }
 
-static void put_member(struct run_view *run, const char *name, const ys_json *object, const char *key,
-                       const char *reason)
+static void put_known(struct run_view *run, const char *name, double value, const char *reason)
 {
-    double value = ys_json_get_number(object, key, NAN);
     if (isnan(value))
         put_missing(run, name, reason);
     else
         put_value(run, name, value);
 }
 
+static double number(int64_t count)
+{
+    return count == UNKNOWN ? NAN : (double)count;
+}
+
 static void put_learning(struct run_view *run)
 {
-    const ys_json *evaluation = run->ok ? ys_json_get(run->facts, "evaluation") : NULL;
+    const struct ys_facts_evaluation *evaluation = run->ok ? run->facts->evaluation : NULL;
     const char *none = "the weights were not evaluated";
-    double count = ys_json_get_number(evaluation, "count", 0), correct = ys_json_get_number(evaluation, "correct", NAN);
-    if (count > 0 && !isnan(correct))
-        put_value(run, "accuracy", correct / count);
+    if (evaluation && evaluation->count > 0 && evaluation->correct != UNKNOWN)
+        put_value(run, "accuracy", (double)evaluation->correct / (double)evaluation->count);
     else
-        put_member(run, "accuracy", evaluation, "accuracy", none);
-    put_member(run, "test_loss", evaluation, "loss",
-               evaluation ? "the loss on the test rows is not a finite number" : none);
+        put_known(run, "accuracy", evaluation ? evaluation->accuracy : NAN, none);
+    put_known(run, "test_loss", evaluation ? evaluation->loss : NAN,
+              evaluation ? "the loss on the test rows is not a finite number" : none);
     if (!run->ok || !run->loss || run->loss->count == 0)
         put_missing(run, "final_loss", "the adapter sent no losses");
     else if (!isfinite(run->loss->reals[run->loss->count - 1]))
@@ -409,71 +413,80 @@ static void put_learning(struct run_view *run)
         put_value(run, "final_loss", run->loss->reals[run->loss->count - 1]);
 }
 
+static int64_t or_zero(int64_t value)
+{
+    return value == UNKNOWN ? 0 : value;
+}
+
 /* Pages that several processes share are resident in each: their sum is then more than the tree holds, and by how much
  * at its peak nobody knows. */
-static void put_resident(struct run_view *run)
+static void put_resident(struct run_view *run, const struct ys_facts_observation *more)
 {
-    const ys_json *observed = ys_json_get(run->facts, "observed"), *more = ys_json_get(run->facts, "observation");
-    int64_t high = ys_json_get_int(observed, "rss_peak_bytes", 0), low = ys_json_get_int(more, "pss_peak_bytes", 0);
-    int64_t rss = ys_json_get_int(more, "shared_rss_bytes", 0), pss = ys_json_get_int(more, "shared_pss_bytes", 0);
-    int64_t largest = ys_json_get_int(observed, "process_peak_bytes", 0);
+    const struct ys_facts_observed *observed = &run->facts->observed;
+    int64_t high = observed->rss_peak_bytes, low = or_zero(more->pss_peak_bytes), rss = or_zero(more->shared_rss_bytes);
+    int64_t pss = or_zero(more->shared_pss_bytes), shared = or_zero(more->sampled_shared_bytes);
     char text[200], held[2][YS_SIZE_TEXT];
-    int64_t shared = ys_json_get_int(more, "sampled_shared_bytes", 0);
-    low = largest > low ? largest : low;
+    low = observed->process_peak_bytes > low ? observed->process_peak_bytes : low;
     if (shared > rss - pss) { /* seen between the ends of phases, where it is not known how much of it is one's own */
         rss = high;
         pss = high - shared;
     }
-    if (rss - pss <= MOST_SHARED_BYTES || (double)(rss - pss) <= MOST_SHARED * (double)rss || low >= high) {
-        put_member(run, "rss_peak_bytes", observed, "rss_peak_bytes", "the run was not sampled");
+    if (high == UNKNOWN || rss - pss <= MOST_SHARED_BYTES || (double)(rss - pss) <= MOST_SHARED * (double)rss ||
+        low >= high) {
+        put_known(run, "rss_peak_bytes", number(high), "the run was not sampled");
         return;
     }
     ys_size_texts((uint64_t)low, (uint64_t)high, held[0], held[1]);
     snprintf(text, sizeof text, "its processes share pages: together they held between %s and %s%s", held[0], held[1],
-             ys_json_get_bool(more, "grouped", false) ? "; memory_own_peak_bytes tells" : "");
+             more->grouped ? "; memory_own_peak_bytes tells" : "");
     put_null(run, "rss_peak_bytes", text);
 }
 
 /* What the kernel counted beside time and residence (run/observe.h). */
-static void put_observation(struct run_view *run)
+static void put_observation(struct run_view *run, const struct ys_facts_usage *usage,
+                            const struct ys_facts_observation *more)
 {
-    static const struct {
-        const char *name, *key, *reason;
+    static const char *const no_group = "the run had no control group that counts memory";
+    static const char *const no_io = "the kernel keeps no count of it, or does not show it";
+    static const char *const no_usage = "the kernel's account of the run is missing";
+    const struct {
+        const char *name;
+        int64_t value;
+        const char *reason;
     } counts[] = {
-        {"memory_own_peak_bytes", "memory_own_peak_bytes", "the run had no control group that counts memory"},
-        {"memory_peak_bytes", "memory_peak_bytes", "the run had no control group that counts memory"},
-        {"swap_peak_bytes", "swap_peak_bytes", "the run was not sampled"},
-        {"read_bytes", "read_bytes", "the kernel keeps no count of it, or does not show it"},
-        {"written_bytes", "written_bytes", "the kernel keeps no count of it, or does not show it"},
-        {"disk_read_bytes", "disk_read_bytes", "the kernel keeps no count of it, or does not show it"},
-        {"disk_written_bytes", "disk_written_bytes", "the kernel keeps no count of it, or does not show it"},
+        {"memory_own_peak_bytes", more->memory_own_peak_bytes, no_group},
+        {"memory_peak_bytes", more->memory_peak_bytes, no_group},
+        {"swap_peak_bytes", more->swap_peak_bytes, "the run was not sampled"},
+        {"page_faults_minor", usage->minor_faults, no_usage},
+        {"page_faults_major", usage->major_faults, no_usage},
+        {"read_bytes", more->read_bytes, no_io},
+        {"written_bytes", more->written_bytes, no_io},
+        {"disk_read_bytes", more->disk_read_bytes, no_io},
+        {"disk_written_bytes", more->disk_written_bytes, no_io},
     };
-    const ys_json *observation = ys_json_get(run->facts, "observation"), *usage = ys_json_get(run->facts, "usage");
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        put_member(run, counts[i].name, observation, counts[i].key, counts[i].reason);
-    put_member(run, "page_faults_minor", usage, "minor_faults", "the kernel's account of the run is missing");
-    put_member(run, "page_faults_major", usage, "major_faults", "the kernel's account of the run is missing");
-    int64_t wait_ns = member_ns(observation, "cpu_wait_ns");
-    if (wait_ns == UNKNOWN)
-        put_missing(run, "cpu_wait_s", "the run was not sampled, or the kernel does not count it");
-    else
-        put_value(run, "cpu_wait_s", (double)wait_ns / NS_PER_S);
+        put_known(run, counts[i].name, number(counts[i].value), counts[i].reason);
+    put_known(run, "cpu_wait_s", number(more->cpu_wait_ns) / NS_PER_S,
+              "the run was not sampled, or the kernel does not count it");
 }
 
 static void put_resources(struct run_view *run)
 {
-    const ys_json *usage = ys_json_get(run->facts, "usage"), *observed = ys_json_get(run->facts, "observed");
-    const ys_json *harness = ys_json_get(run->facts, "harness");
+    static const struct ys_facts_usage unknown = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
+    const struct ys_facts_usage *usage = run->facts->usage ? run->facts->usage : &unknown;
+    const struct ys_facts_observed *observed = &run->facts->observed;
+    struct ys_facts_observation nothing;
+    ys_record_init(&ys_facts_observation_record, &nothing);
+    const struct ys_facts_observation *more = run->facts->observation ? run->facts->observation : &nothing;
     const char *no_usage = "the kernel's account of the run is missing", *no_samples = "the run was not sampled";
-    int64_t user_ns = member_ns(usage, "user_ns"), system_ns = member_ns(usage, "system_ns");
-    int64_t lived_ns = between(run, "exec_ns", "end_ns"), harness_ns = member_ns(harness, "cpu_ns");
-    int64_t voluntary = member_ns(usage, "voluntary_switches"), involuntary = member_ns(usage, "involuntary_switches");
-    int64_t unwaited_ns = ys_json_get_int(usage, "unwaited_ns", 0);
+    int64_t user_ns = usage->user_ns, system_ns = usage->system_ns;
+    int64_t lived_ns = between(run->times->exec_ns, run->times->end_ns), harness_ns = run->facts->harness.cpu_ns;
+    int64_t voluntary = usage->voluntary_switches, involuntary = usage->involuntary_switches;
     char text[160];
-    if (unwaited_ns > 0) { /* in samples alone, and so a lower bound */
+    if (usage->unwaited_ns != UNKNOWN && usage->unwaited_ns > 0) { /* in samples alone, and so a lower bound */
         snprintf(text, sizeof text,
                  "processes that nobody waited for used %.3g s more, or longer; a control group counts them",
-                 (double)unwaited_ns / NS_PER_S);
+                 (double)usage->unwaited_ns / NS_PER_S);
         no_usage = text;
         user_ns = UNKNOWN;
     }
@@ -488,13 +501,13 @@ static void put_resources(struct run_view *run)
         put_value(run, "cpu_system_s", (double)system_ns / NS_PER_S);
         put_value(run, "cpu_per_wall", lived_ns > 0 ? (double)(user_ns + system_ns) / (double)lived_ns : NAN);
     }
-    put_member(run, "threads_peak", observed, "threads_peak", no_samples);
+    put_known(run, "threads_peak", number(observed->threads_peak), no_samples);
     if (voluntary == UNKNOWN || involuntary == UNKNOWN)
         put_missing(run, "context_switches", "the kernel's account of the run is missing");
     else
         put_value(run, "context_switches", (double)(voluntary + involuntary));
-    put_resident(run);
-    put_observation(run);
+    put_resident(run, more);
+    put_observation(run, usage, more);
     if (harness_ns == UNKNOWN || lived_ns <= 0)
         put_missing(run, "harness_cpu_share", "yardstick did not count its own processor time");
     else
@@ -503,12 +516,13 @@ static void put_resources(struct run_view *run)
 
 static void put_model(struct run_view *run)
 {
-    put_member(run, "parameters", ys_json_get(run->facts, "opened"), "parameters", "the adapter does not say");
+    put_known(run, "parameters", number(run->facts->said.parameters), "the adapter does not say");
     if (multiply_adds(run) > 0)
         put_value(run, "multiply_adds", (double)multiply_adds(run));
     else
         put_missing(run, "multiply_adds", "the multiply-adds of the model are not known");
-    put_member(run, "weights_bytes", run->facts, "weights_bytes", "the size of the saved weights was not recorded");
+    put_known(run, "weights_bytes", number(run->facts->weights_bytes),
+              "the size of the saved weights was not recorded");
 }
 
 /* The order of ys_metric_infos(), whatever the order in which they were computed. */
@@ -526,15 +540,15 @@ static ys_status in_order(const ys_json *metrics, ys_json **ordered)
     return ys_built(status, object, ordered);
 }
 
-ys_status ys_metric_of_run(const ys_json *trial, const ys_json *facts, const struct ys_series_set *series,
+ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, const struct ys_series_set *series,
                            ys_json **metrics)
 {
     struct run_view run = {
         .trial = trial,
         .facts = facts,
-        .times = ys_json_get(facts, "times"),
-        .ok = strcmp(ys_json_get_text(facts, "status", ""), "ok") == 0,
-        .no_work = ys_json_get_bool(ys_json_get(facts, "hello"), "no_work", false),
+        .times = &facts->times,
+        .ok = facts->status == YS_RUN_OK,
+        .no_work = facts->said.no_work,
         .infers = strcmp(ys_json_get_text(ys_json_get(trial, "keys"), "mode", "train"), "infer") == 0,
         .metrics = ys_json_object(),
         .status = YS_OK,

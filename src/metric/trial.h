@@ -9,9 +9,9 @@ enum { YS_COMPARED = 9 };
 extern const char *const ys_compared[YS_COMPARED];
 
 struct ys_metric_view_run {
-    const ys_json *json;  /* as ys_store_runs_get gives it; NULL while the trial is not loaded, as the next two */
-    const ys_json *facts; /* borrowed from the trial's `runs_json`, as `metrics` */
-    const ys_json *metrics;
+    const ys_json *json;    /* as ys_store_runs_get gives it; NULL while the trial is not loaded, as the next two */
+    const ys_json *metrics; /* borrowed from the trial's `runs_json` */
+    struct ys_facts facts;  /* owned; all unknown while the trial is not loaded */
     int64_t id, round;
     int attempt;
     bool ok;

@@ -5,6 +5,7 @@
 #include "metric/build.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +38,8 @@ static bool is_current(const ys_json *metrics)
 }
 
 /* Metrics that were stored, unless they are of another version, or else computed now. */
-static ys_status fill_metrics(struct ys_store *store, const ys_json *study, const ys_json *trial, ys_json *run)
+static ys_status fill_metrics(struct ys_store *store, const ys_json *study, const ys_json *trial,
+                              const struct ys_facts *facts, ys_json *run)
 {
     if (is_current(ys_json_get(run, "metrics"))) {
         ys_json_remove(ys_json_get(run, "metrics"), VERSION_MEMBER);
@@ -48,7 +50,7 @@ static ys_status fill_metrics(struct ys_store *store, const ys_json *study, cons
     YS_TRY(ys_store_series_get(store, ys_json_get_int(run, "run_id", 0), &series));
     ys_status status = ys_metric_view_with_work(study, trial, &with_work);
     if (status == YS_OK)
-        status = ys_metric_of_run(with_work, ys_json_get(run, "facts"), &series, &metrics);
+        status = ys_metric_of_run(with_work, facts, &series, &metrics);
     if (status == YS_OK)
         status = ys_json_set(run, "metrics", metrics);
     ys_json_free(with_work);
@@ -123,15 +125,26 @@ static void count_runs(struct ys_metric_view_trial *trial)
     }
 }
 
+/* Takes the facts out of `json`. Those that cannot be read are warned of. */
+static ys_status take_facts(ys_json *json, struct ys_facts *facts)
+{
+    char label[40];
+    snprintf(label, sizeof label, "run %lld", (long long)ys_json_get_int(json, "run_id", 0));
+    ys_status status = ys_facts_read(ys_json_get(json, "facts"), label, facts);
+    if (status == YS_EFORMAT)
+        ys_log_warn("a run is left out: %s", ys_error());
+    ys_json_remove(json, "facts");
+    return status;
+}
+
 static void read_run(ys_json *json, struct ys_metric_view_run *run)
 {
     run->json = json;
-    run->facts = ys_json_get(json, "facts");
     run->metrics = ys_json_get(json, "metrics");
     run->id = ys_json_get_int(json, "run_id", 0);
     run->round = ys_json_get_int(json, "round", 0);
     run->attempt = (int)ys_json_get_int(json, "attempt", 0);
-    run->disturbed = ys_json_size(ys_json_get(run->facts, "disturbed")) > 0;
+    run->disturbed = run->facts.disturbed.count > 0;
     run->ok = strcmp(ys_json_get_text(json, "status", ""), "ok") == 0;
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
@@ -147,13 +160,18 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_view
         return ys_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         ys_json *json = ys_json_at(trial->runs_json, i);
-        ys_status filled = fill_metrics(store, view->study, trial->json, json);
-        if (filled == YS_EFORMAT) /* of which no numbers can be had; the store has warned of it */
+        struct ys_metric_view_run *run = &trial->runs[trial->run_count];
+        ys_status filled = take_facts(json, &run->facts);
+        if (filled == YS_OK)
+            filled = fill_metrics(store, view->study, trial->json, &run->facts, json);
+        if (filled != YS_OK)
+            ys_facts_fini(&run->facts);
+        if (filled == YS_EFORMAT) /* of which no numbers can be had; a warning has said so */
             continue;
         YS_TRY(filled);
-        struct ys_metric_view_run *run = &trial->runs[trial->run_count++];
+        trial->run_count++;
         read_run(json, run);
-        trial->no_work = trial->no_work || ys_json_get_bool(ys_json_get(run->facts, "hello"), "no_work", false);
+        trial->no_work = trial->no_work || run->facts.said.no_work;
     }
     count_runs(trial);
     find_status(trial);
@@ -162,8 +180,10 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_view
 
 void ys_metric_view_trial_unload(struct ys_metric_view_trial *trial)
 {
-    for (size_t i = 0; i < trial->run_count; i++)
-        trial->runs[i].json = trial->runs[i].facts = trial->runs[i].metrics = NULL;
+    for (size_t i = 0; i < trial->run_count; i++) {
+        trial->runs[i].json = trial->runs[i].metrics = NULL;
+        ys_facts_fini(&trial->runs[i].facts);
+    }
     trial->failure = NULL;
     ys_json_free(trial->runs_json);
     trial->runs_json = NULL;
@@ -268,6 +288,8 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
 void ys_metric_view_fini(struct ys_view *view)
 {
     for (size_t i = 0; i < view->trial_count; i++) {
+        for (size_t r = 0; r < view->trials[i].run_count; r++)
+            ys_facts_fini(&view->trials[i].runs[r].facts);
         ys_json_free(view->trials[i].runs_json);
         ys_json_free(view->trials[i].status_json);
         ys_json_free(view->trials[i].metrics);
@@ -291,17 +313,21 @@ ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics
     return status == YS_OK ? ys_store_metric_put(store, run_id, metrics) : status;
 }
 
-static ys_status recompute_run(struct ys_store *store, const ys_json *trial, const ys_json *run)
+static ys_status recompute_run(struct ys_store *store, const ys_json *trial, ys_json *run)
 {
     int64_t run_id = ys_json_get_int(run, "run_id", 0);
     struct ys_series_set series = {0};
     ys_json *metrics = NULL;
-    YS_TRY(ys_store_series_get(store, run_id, &series));
-    ys_status status = ys_metric_of_run(trial, ys_json_get(run, "facts"), &series, &metrics);
+    struct ys_facts facts;
+    YS_TRY(take_facts(run, &facts));
+    ys_status status = ys_store_series_get(store, run_id, &series);
+    if (status == YS_OK)
+        status = ys_metric_of_run(trial, &facts, &series, &metrics);
     if (status == YS_OK)
         status = ys_metric_put(store, run_id, metrics);
     ys_json_free(metrics);
     ys_series_set_free(&series);
+    ys_facts_fini(&facts);
     return status;
 }
 

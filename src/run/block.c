@@ -91,7 +91,7 @@ static ys_status take_losses(struct ys_run *run, const ys_json *losses, int64_t 
     if (diverged_at < 0)
         return YS_OK;
     const char *text = ys_json_text(ys_json_at(losses, (size_t)(diverged_at - run->next_step)), "not finite");
-    return ys_session_fail(run->session, "diverged", "the loss of step %" PRId64 " is %s", diverged_at, text);
+    return ys_session_fail(run->session, YS_RUN_DIVERGED, "the loss of step %" PRId64 " is %s", diverged_at, text);
 }
 
 static void tell(struct ys_run *run)
@@ -101,8 +101,7 @@ static void tell(struct ys_run *run)
     if (!run->spec->on_progress || now_ns < run->shown_ns + between_ns)
         return;
     run->shown_ns = now_ns;
-    run->spec->on_progress(run->spec->context, run->infers ? "infer" : "train",
-                           (double)run->next_step / (double)run->steps);
+    ys_run_tell(run, run->infers ? YS_STAGE_INFER : YS_STAGE_TRAIN, (double)run->next_step / (double)run->steps);
 }
 
 /** Where the measured steps lie, and that they are done. */
@@ -111,7 +110,9 @@ static ys_status keep_span(struct ys_run *run, int64_t count, int64_t start_ns, 
     YS_TRY(ys_series_add_int(run->series, "block_first", run->next_step));
     YS_TRY(ys_series_add_int(run->series, "block_count", count));
     YS_TRY(ys_series_add_int(run->series, "block_start_ns", start_ns));
-    return ys_series_add_int(run->series, "block_end_ns", end_ns);
+    YS_TRY(ys_series_add_int(run->series, "block_end_ns", end_ns));
+    const struct ys_series *rows = ys_series_find(run->series, "block_end_ns");
+    return ys_series_add_rank(run->series, "block_rank", rows->count - 1, run->spec->launch.rank);
 }
 
 static void go_on(struct ys_run *run, int64_t count, int64_t end_ns)

@@ -27,6 +27,7 @@ struct ys_launch {
     double stop_grace_s;           /* patience after `bye`; 0: YS_STOP_GRACE_S */
     size_t log_limit_bytes;        /* of adapter.log; 0: YS_LOG_LIMIT_BYTES */
     const struct ys_group *group;  /* that the adapter joins before it begins; may be NULL */
+    int64_t rank;                  /* of this adapter among those of one run; blocks and samples carry it */
     struct ys_series_set *samples; /* where the looks go (sample_t_ns and so on); may be NULL */
 };
 

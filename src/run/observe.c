@@ -121,9 +121,9 @@ void ys_observe_close(struct ys_observe *observe)
     observe->group = NULL;
 }
 
-static ys_json *known(uint64_t value, bool is_known)
+static int64_t known(uint64_t value, bool is_known)
 {
-    return is_known ? ys_json_int((int64_t)value) : ys_json_null();
+    return is_known ? (int64_t)value : YS_FIELD_NONE;
 }
 
 /** The peak without page cache: the largest sample, and at least what the kernel's peak leaves when all of the cache
@@ -134,33 +134,31 @@ static uint64_t own_peak(const struct ys_observed *seen)
     return least > seen->held_peak_bytes ? least : seen->held_peak_bytes;
 }
 
-ys_json *ys_observe_facts(const struct ys_observed *seen, const struct ys_tree_peak *peak)
+ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
+                          struct ys_facts_observation *facts)
 {
-    ys_json *object = ys_json_object();
     const struct ys_group_usage *usage = &seen->usage;
     const bool has_peak = usage->has_memory && usage->peak_bytes > 0, has_pss = seen->pss_peak_bytes > 0;
-    ys_json_set_bool(object, "grouped", seen->is_grouped);
-    ys_json_set_string(object, "group", seen->group);
-    ys_json_set_bool(object, "killed_as_a_whole", seen->can_kill);
-    ys_json_set(object, "cpu_ns", known(usage->cpu_ns, usage->has_cpu));
-    ys_json_set(object, "memory_peak_bytes", known(usage->peak_bytes, has_peak));
-    ys_json_set(object, "memory_own_peak_bytes", known(own_peak(seen), has_peak));
-    ys_json_set(object, "cache_peak_bytes", known(seen->cache_peak_bytes, usage->has_memory));
-    ys_json_set(object, "swap_peak_bytes",
-                usage->has_memory ? ys_json_int((int64_t)seen->swap_peak_bytes)
-                                  : known(peak->swap_bytes, peak->samples > 0));
-    ys_json_set(object, "tasks_peak", known(usage->tasks_peak, usage->has_tasks && usage->tasks_peak));
-    ys_json_set(object, "cpu_wait_ns", known(peak->wait_ns, peak->samples > 0 && peak->has_wait));
-    ys_json_set(object, "read_bytes", known(seen->io.asked_read, seen->has_io));
-    ys_json_set(object, "written_bytes", known(seen->io.asked_written, seen->has_io));
-    ys_json_set(object, "disk_read_bytes", known(seen->io.disk_read, seen->has_io));
-    ys_json_set(object, "disk_written_bytes", known(seen->io.disk_written, seen->has_io));
-    ys_json_set(object, "sampled_shared_bytes", known(peak->shared_bytes, peak->samples > 0));
-    ys_json_set(object, "shared_rss_bytes", known(seen->shared_rss_bytes, has_pss));
-    ys_json_set(object, "shared_pss_bytes", known(seen->shared_pss_bytes, has_pss));
-    if (ys_json_set(object, "pss_peak_bytes", known(seen->pss_peak_bytes, has_pss)) != YS_OK) {
-        ys_json_free(object);
-        return NULL;
-    }
-    return object;
+    *facts = (struct ys_facts_observation){
+        .grouped = seen->is_grouped,
+        .killed_as_a_whole = seen->can_kill,
+        .group = ys_strdup(seen->group),
+        .cpu_ns = known(usage->cpu_ns, usage->has_cpu),
+        .memory_peak_bytes = known(usage->peak_bytes, has_peak),
+        .memory_own_peak_bytes = known(own_peak(seen), has_peak),
+        .cache_peak_bytes = known(seen->cache_peak_bytes, usage->has_memory),
+        .swap_peak_bytes =
+            usage->has_memory ? (int64_t)seen->swap_peak_bytes : known(peak->swap_bytes, peak->samples > 0),
+        .tasks_peak = known(usage->tasks_peak, usage->has_tasks && usage->tasks_peak),
+        .cpu_wait_ns = known(peak->wait_ns, peak->samples > 0 && peak->has_wait),
+        .read_bytes = known(seen->io.asked_read, seen->has_io),
+        .written_bytes = known(seen->io.asked_written, seen->has_io),
+        .disk_read_bytes = known(seen->io.disk_read, seen->has_io),
+        .disk_written_bytes = known(seen->io.disk_written, seen->has_io),
+        .sampled_shared_bytes = known(peak->shared_bytes, peak->samples > 0),
+        .shared_rss_bytes = known(seen->shared_rss_bytes, has_pss),
+        .shared_pss_bytes = known(seen->shared_pss_bytes, has_pss),
+        .pss_peak_bytes = known(seen->pss_peak_bytes, has_pss),
+    };
+    return facts->group ? YS_OK : ys_out_of_memory();
 }

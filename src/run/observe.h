@@ -3,9 +3,9 @@
 #ifndef YS_RUN_OBSERVE_H
 #define YS_RUN_OBSERVE_H
 
-#include "base/json.h"
 #include "probe/group.h"
 #include "probe/tree.h"
+#include "run/facts.h"
 #include "run/launch.h"
 
 /** Bytes by the kernel's count for processes that were waited for, /proc/PID/io. */
@@ -47,7 +47,8 @@ void ys_observe_phase(struct ys_observe *observe, const struct ys_tree_member *m
 void ys_observe_ended(struct ys_observe *observe, const struct ys_started *process);
 void ys_observe_close(struct ys_observe *observe);
 
-/** The fact "observation" of struct ys_run_record, new; NULL without memory. */
-ys_json *ys_observe_facts(const struct ys_observed *seen, const struct ys_tree_peak *peak);
+/** What of it is a fact of the run; `facts->group` is new. YS_ENOMEM. */
+ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
+                          struct ys_facts_observation *facts) YS_MUST_CHECK;
 
 #endif

@@ -18,11 +18,11 @@ struct ys_run {
     /* The `train` or `infer` question in progress. */
     int64_t to, request_block, next_step;
     uint64_t asked_ns, last_end_ns;
-    uint64_t shown_ns; /* when progress was last told */
-    /* Times of phases, 0 when not reached. */
-    uint64_t open_ns, opened_ns, work_ns, worked_ns, save_ns, saved_ns; /* work: training, or answering requests */
-    ys_json *pauses, *checkpoints, *libraries, *opened;
-    bool has_weights;
+    uint64_t shown_ns;           /* when progress was last told */
+    struct ys_facts *facts;      /* of the record: phases put their times there */
+    char *save_name, *save_path; /* of the save in progress, or the last one */
+    uint64_t pause_ns;           /* when a save between steps was asked */
+    ys_json *libraries, *opened;
     /* Processor time of the tree when a phase ended, in seconds; 0 where it was not looked at. */
     double hello_cpu_s, opened_cpu_s, first_cpu_s, worked_cpu_s, saved_cpu_s;
     double busy_threads; /* that shared the work; 0 when unknown */
@@ -43,7 +43,10 @@ ys_status ys_run_take_latencies(void *context, const ys_json *message);
  * with many more. */
 void ys_run_check_threads(const struct ys_run *run, struct ys_session_end *end);
 
-/** facts of struct ys_run_record, new; NULL without memory. */
-ys_json *ys_run_facts(const struct ys_run *run, const struct ys_session_end *end);
+/** Tells of progress, where somebody wants to hear of it. */
+void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction);
+
+/** Adds to `facts`, which has the times of the phases already, all that is known at the run's end. */
+ys_status ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts);
 
 #endif

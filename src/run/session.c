@@ -109,7 +109,7 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     session->end.exit_code = -1;
     session->end.warnings = ys_json_array();
     session->program = ys_strdup(adapter_name(launch->argv));
-    snprintf(session->end.stage, sizeof session->end.stage, "start");
+    snprintf(session->end.stage, sizeof session->end.stage, "%s", ys_stage_name(YS_STAGE_START));
     if (!session->end.warnings || !session->program)
         return ys_out_of_memory();
     YS_TRY(ys_tree_open(&options, &session->tree));
@@ -159,7 +159,7 @@ static ys_status say_hello(struct ys_session *session)
     session->end.hello_ns = ys_time_ns();
     int64_t protocol = ys_json_get_int(session->end.hello, "protocol", -1);
     if (protocol != PROTOCOL)
-        return ys_session_fail(session, "protocol_error", "%s speaks version %" PRId64 " of the protocol, not %d",
+        return ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "%s speaks version %" PRId64 " of the protocol, not %d",
                                session->program, protocol, PROTOCOL);
     return YS_OK;
 }
@@ -177,11 +177,11 @@ ys_status ys_session_open(const struct ys_launch *launch, struct ys_session **se
         status = start(made);
     if (status == YS_ENOTFOUND || status == YS_EINVAL) {
         *session = made;
-        return ys_session_set_failure(made, YS_EIO, "load_failed", ys_strdup(ys_error()));
+        return ys_session_set_failure(made, YS_EIO, YS_RUN_LOAD_FAILED, ys_strdup(ys_error()));
     }
     if (status == YS_EINTR) {
         *session = made;
-        return ys_session_set_failure(made, YS_EINTR, "cancelled", ys_strdup(ys_error()));
+        return ys_session_set_failure(made, YS_EINTR, YS_RUN_CANCELLED, ys_strdup(ys_error()));
     }
     if (status != YS_OK) {
         char *message = ys_strdup(ys_error()); /* closing may fail too and put another in its place */
@@ -215,37 +215,38 @@ static ys_status handle(struct ys_session *session, ys_json *message, const stru
     ys_status status = YS_OK;
     if (is_due(type, expected, on_message != NULL) && ys_message_check(message) != YS_OK) {
         ys_json_free(message);
-        return ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
+        return ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
     }
     if (!expected) {
         *reply = message;
         return YS_OK;
     }
     if (strcmp(type, "error") == 0) {
-        const char *code = ys_session_error_word(ys_json_get_text(message, "code", ""));
+        int code = ys_name_find(&ys_run_statuses, ys_json_get_text(message, "code", ""));
         const char *text = ys_json_get_text(message, "message", "the adapter gave no reason");
         const char *op = ys_json_get_text(message, "op", NULL);
         const char *stage = ys_json_get_text(message, "stage", NULL);
         if (stage && stage[0])
             snprintf(session->end.stage, sizeof session->end.stage, "%s", stage);
-        session->is_obedient = code != NULL;
-        if (!code)
-            status = ys_session_fail(session, "protocol_error", "an error of unknown code \"%s\": %s",
+        session->is_obedient = code > YS_RUN_SKIPPED; /* no error ends as "ok" */
+        if (!session->is_obedient)
+            status = ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "an error of unknown code \"%s\": %s",
                                      ys_json_get_text(message, "code", ""), text);
         else
-            status = ys_session_fail(session, code, "%s%s%s", op && op[0] ? op : "", op && op[0] ? ": " : "", text);
+            status = ys_session_fail(session, (enum ys_run_status)code, "%s%s%s", op && op[0] ? op : "",
+                                     op && op[0] ? ": " : "", text);
     } else if (strcmp(type, expected->reply) == 0) {
         *reply = message;
         return YS_OK;
     } else if (!on_message || !expected->part || strcmp(type, expected->part) != 0) {
-        status =
-            ys_session_fail(session, "protocol_error", "a message \"%s\" where \"%s\" was due", type, expected->reply);
+        status = ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "a message \"%s\" where \"%s\" was due", type,
+                                 expected->reply);
     } else {
         status = on_message(context, message);
         if (status == YS_ENOMEM || status == YS_EINTERNAL)
-            ys_session_set_failure(session, status, "cancelled", ys_strdup(ys_error()));
+            ys_session_set_failure(session, status, YS_RUN_CANCELLED, ys_strdup(ys_error()));
         else if (status != YS_OK)
-            status = ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
+            status = ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
     }
     ys_json_free(message);
     return status;
@@ -258,13 +259,13 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
     ys_session_wake(session);
     if (ys_stop_signal()) {
         ys_stopped();
-        return ys_session_set_failure(session, YS_EINTR, "cancelled", ys_strdup(ys_error()));
+        return ys_session_set_failure(session, YS_EINTR, YS_RUN_CANCELLED, ys_strdup(ys_error()));
     }
     if (now_ns >= session->wall_limit_ns)
-        return ys_session_fail(session, "timeout_wall", "the run was not done after %g s (run_time_limit)",
+        return ys_session_fail(session, YS_RUN_TIMEOUT_WALL, "the run was not done after %g s (run_time_limit)",
                                session->launch.run_time_limit_s);
     if (session->launch.cpu_time_limit_s > 0 && ys_session_seen_cpu_s(session) > session->launch.cpu_time_limit_s)
-        return ys_session_fail(session, "timeout_cpu",
+        return ys_session_fail(session, YS_RUN_TIMEOUT_CPU,
                                "its processes used more than %g s of processor time "
                                "(cpu_time_limit)",
                                session->launch.cpu_time_limit_s);
@@ -275,14 +276,14 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
         session->sampled_rss_bytes > session->launch.memory_limit_bytes) {
         char held[YS_SIZE_TEXT], limit[YS_SIZE_TEXT];
         ys_size_texts(session->sampled_rss_bytes, session->launch.memory_limit_bytes, held, limit);
-        return ys_session_fail(session, "oom_host", "its processes held %s, more than the %s of memory_limit", held,
-                               limit);
+        return ys_session_fail(session, YS_RUN_OOM_HOST, "its processes held %s, more than the %s of memory_limit",
+                               held, limit);
     }
     if (!session->is_silenced && session->stall_span_ns && now_ns >= session->heard_ns + session->stall_span_ns)
-        return ys_session_fail(session, "stalled", "nothing was heard of %s for %g s (stall_limit)", session->program,
-                               session->launch.stall_limit_s);
+        return ys_session_fail(session, YS_RUN_STALLED, "nothing was heard of %s for %g s (stall_limit)",
+                               session->program, session->launch.stall_limit_s);
     if (session->is_silenced && now_ns >= silenced_ns + ENDING_NS)
-        return ys_session_fail(session, "protocol_error", "%s closed the channel and went on running",
+        return ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "%s closed the channel and went on running",
                                session->program);
     return YS_OK;
 }
@@ -311,10 +312,10 @@ static ys_status take_message(struct ys_session *session, ys_json **message)
     if (session->is_silenced)
         return YS_OK; /* what that means depends on whether the process has ended */
     if (status == YS_EINTR)
-        return ys_session_set_failure(session, status, "cancelled", ys_strdup(ys_error()));
+        return ys_session_set_failure(session, status, YS_RUN_CANCELLED, ys_strdup(ys_error()));
     if (status == YS_ENOMEM)
-        return ys_session_set_failure(session, status, "cancelled", NULL);
-    return ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
+        return ys_session_set_failure(session, status, YS_RUN_CANCELLED, NULL);
+    return ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
 }
 
 /** Nothing is judged before what has come is read: yardstick itself may have been stopped. */
@@ -353,11 +354,11 @@ static ys_status ask(struct ys_session *session, ys_json *message_taken, const s
     ys_status status = ys_channel_send(session->channel, message_taken);
     ys_json_free(message_taken);
     if (status == YS_ENOMEM)
-        return ys_session_set_failure(session, status, "cancelled", NULL);
+        return ys_session_set_failure(session, status, YS_RUN_CANCELLED, NULL);
     if (status == YS_EINTR)
-        return ys_session_set_failure(session, status, "cancelled", ys_strdup(ys_error()));
+        return ys_session_set_failure(session, status, YS_RUN_CANCELLED, ys_strdup(ys_error()));
     if (status == YS_ETIMEOUT)
-        return ys_session_fail(session, "stalled", "%s", ys_error());
+        return ys_session_fail(session, YS_RUN_STALLED, "%s", ys_error());
     /* A closed channel shows again in reading, where what the adapter said last is still to be had. */
     return wait_answer(session, expected, on_message, context, reply);
 }

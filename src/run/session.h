@@ -12,6 +12,7 @@
 #include "base/working.h"
 #include "base/status.h"
 #include "probe/tree.h"
+#include "protocol/status.h"
 #include "run/launch.h"
 #include "run/observe.h"
 #include <stdint.h>
@@ -21,14 +22,14 @@ struct ys_session;
 
 /** How a session went. */
 struct ys_session_end {
-    const char *status; /* a run status word: "ok", "crashed", ...; a constant */
-    char stage[16];     /* where it ended: "start" (exec to hello), the request's type, or "stop" (after bye) */
-    int exit_code;      /* of the adapter itself; -1 when a signal ended it or nothing was started */
-    int signal;         /* that signal, 0 for none; SIGKILL also when yardstick sent it */
-    char *message;      /* why it is not "ok"; NULL when it is */
-    char *log_tail;     /* the last lines that the adapter printed */
-    ys_json *warnings;  /* array of sentences */
-    ys_json *hello;     /* what the adapter said of itself; NULL when it did not */
+    enum ys_run_status status;
+    char stage[16];    /* where it ended: "start" (exec to hello), the request's type, or "stop" (after bye) */
+    int exit_code;     /* of the adapter itself; -1 when a signal ended it or nothing was started */
+    int signal;        /* that signal, 0 for none; SIGKILL also when yardstick sent it */
+    char *message;     /* why it is not "ok"; NULL when it is */
+    char *log_tail;    /* the last lines that the adapter printed */
+    ys_json *warnings; /* array of sentences */
+    ys_json *hello;    /* what the adapter said of itself; NULL when it did not */
     uint64_t exec_ns, hello_ns, bye_ns,
         end_ns; /* began; hello answered; bye sent; last process waited for. 0: not reached */
     /* What the kernel says of all processes that were waited for, theirs included. */
@@ -69,9 +70,10 @@ ys_status ys_session_request(struct ys_session *session, ys_json *message_taken,
  * end the session. For tests of an adapter's manners. Other failures are those of ys_session_request(). */
 ys_status ys_session_provoke(struct ys_session *session, ys_json *message_taken, ys_json **reply) YS_MUST_CHECK;
 
-/** Declares the session failed: `status` is a run status word (a constant). Returns the failure that requests then
+/** Declares the session failed as `status`. Returns the failure that requests then
  * return. The first failure stays. */
-ys_status ys_session_fail(struct ys_session *session, const char *status, const char *format, ...) YS_PRINTF(3, 4);
+ys_status ys_session_fail(struct ys_session *session, enum ys_run_status status, const char *format, ...)
+    YS_PRINTF(3, 4);
 
 /** One sample more, now: at the boundary of a phase. Nothing when sampling is off. */
 void ys_session_look(struct ys_session *session);

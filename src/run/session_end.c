@@ -20,19 +20,8 @@ static const uint64_t KILL_PATIENCE_NS = 20000000000;
 /* CPU time that samples show and the kernel's account lacks is worth words from here on: above what ticks blur. */
 static const uint64_t UNWAITED_MIN_NS = 100000000;
 
-const char *ys_session_error_word(const char *text)
-{
-    static const char *const words[] = {"unsupported",  "missing",       "build_failed",   "load_failed",
-                                        "crashed",      "killed",        "oom_host",       "oom_device",
-                                        "timeout_wall", "timeout_cpu",   "stalled",        "diverged",
-                                        "wrong_output", "not_converged", "protocol_error", "cancelled"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i], text) == 0)
-            return words[i];
-    return NULL;
-}
-
-ys_status ys_session_set_failure(struct ys_session *session, ys_status failure, const char *status, char *message_taken)
+ys_status ys_session_set_failure(struct ys_session *session, ys_status failure, enum ys_run_status status,
+                                 char *message_taken)
 {
     if (session->has_failed) {
         ys_free(message_taken);
@@ -45,22 +34,14 @@ ys_status ys_session_set_failure(struct ys_session *session, ys_status failure, 
     return ys_fail(failure, "%s", message_taken ? message_taken : "out of memory");
 }
 
-static ys_status code_of(const char *status)
+static ys_status code_of(enum ys_run_status status)
 {
-    static const struct {
-        const char *word;
-        ys_status code;
-    } codes[] = {
-        {"stalled", YS_ETIMEOUT},         {"timeout_wall", YS_ETIMEOUT},    {"timeout_cpu", YS_ETIMEOUT},
-        {"unsupported", YS_EUNSUPPORTED}, {"protocol_error", YS_EPROTOCOL},
-    };
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
-        if (strcmp(codes[i].word, status) == 0)
-            return codes[i].code;
-    return YS_EIO;
+    if (status == YS_RUN_STALLED || status == YS_RUN_TIMEOUT_WALL || status == YS_RUN_TIMEOUT_CPU)
+        return YS_ETIMEOUT;
+    return status == YS_RUN_UNSUPPORTED ? YS_EUNSUPPORTED : status == YS_RUN_PROTOCOL_ERROR ? YS_EPROTOCOL : YS_EIO;
 }
 
-ys_status ys_session_fail(struct ys_session *session, const char *status, const char *format, ...)
+ys_status ys_session_fail(struct ys_session *session, enum ys_run_status status, const char *format, ...)
 {
     char text[2048];
     va_list arguments;
@@ -85,11 +66,11 @@ ys_status ys_session_out_of_memory(struct ys_session *session)
     char limit[YS_SIZE_TEXT];
     uint64_t limit_bytes = session->launch.memory_limit_bytes;
     if (!limit_bytes)
-        return ys_session_fail(session, "oom_host",
+        return ys_session_fail(session, YS_RUN_OOM_HOST,
                                "the kernel killed a process of %s for want of memory: a control group around "
                                "yardstick or the machine has no more",
                                session->program);
-    return ys_session_fail(session, "oom_host",
+    return ys_session_fail(session, YS_RUN_OOM_HOST,
                            "its processes needed more than the %s of memory_limit: the kernel killed one",
                            ys_size_text(limit_bytes, limit));
 }
@@ -99,7 +80,7 @@ ys_status ys_session_ended_early(struct ys_session *session)
     const char *program = session->program;
     int value = session->process.ended_value;
     if (session->process.is_lost)
-        return ys_session_fail(session, "killed",
+        return ys_session_fail(session, YS_RUN_KILLED,
                                "the keeper of %s (yardstick-launch) was ended by something else than yardstick, and %s "
                                "with it",
                                program, program);
@@ -107,17 +88,19 @@ ys_status ys_session_ended_early(struct ys_session *session)
     if (session->observe.seen.usage.oom_kills > 0)
         return ys_session_out_of_memory(session);
     if (session->process.ended_code == CLD_EXITED && value == 0)
-        return ys_session_fail(session, "protocol_error", "%s ended (exit code 0) without an answer", program);
+        return ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "%s ended (exit code 0) without an answer", program);
     if (session->process.ended_code == CLD_EXITED)
-        return ys_session_fail(session, "crashed", "%s ended with exit code %d", program, value);
+        return ys_session_fail(session, YS_RUN_CRASHED, "%s ended with exit code %d", program, value);
     if (value != SIGKILL)
-        return ys_session_fail(session, "crashed", "%s was ended by signal %d (%s)", program, value, strsignal(value));
+        return ys_session_fail(session, YS_RUN_CRASHED, "%s was ended by signal %d (%s)", program, value,
+                               strsignal(value));
     struct ys_host_counters now;
     ys_host_count(&now);
     if (session->before.oom_kills >= 0 && now.oom_kills > session->before.oom_kills)
-        return ys_session_fail(session, "oom_host",
+        return ys_session_fail(session, YS_RUN_OOM_HOST,
                                "%s was killed, and the kernel killed processes for want of memory meanwhile", program);
-    return ys_session_fail(session, "killed", "%s was killed (signal 9) by something else than yardstick", program);
+    return ys_session_fail(session, YS_RUN_KILLED, "%s was killed (signal 9) by something else than yardstick",
+                           program);
 }
 
 static void book(struct ys_session *session, const struct ys_launch_account *account)
@@ -222,10 +205,10 @@ static void check_silence(struct ys_session *session)
     ys_json *message = NULL;
     ys_status status = session->is_silenced ? YS_ETIMEOUT : ys_channel_receive(session->channel, 0, &message);
     if (status == YS_OK)
-        ys_session_fail(session, "protocol_error", "a message \"%s\" where none was due",
+        ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "a message \"%s\" where none was due",
                         ys_json_get_text(message, "type", ""));
     else if (status == YS_EPROTOCOL && !ys_channel_eof(session->channel))
-        ys_session_set_failure(session, YS_EPROTOCOL, "protocol_error", ys_strdup(ys_error()));
+        ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
     ys_json_free(message);
 }
 
@@ -237,7 +220,7 @@ static void part(struct ys_session *session)
     ys_json_set_string(bye, "type", "bye");
     ys_session_look(session);
     if (!session->has_failed)
-        snprintf(session->end.stage, sizeof session->end.stage, "stop");
+        snprintf(session->end.stage, sizeof session->end.stage, "%s", ys_stage_name(YS_STAGE_STOP));
     session->end.bye_ns = ys_time_ns();
     (void)!ys_channel_send(session->channel, bye); /* an adapter that has gone already shows below */
     ys_json_free(bye);
@@ -247,7 +230,7 @@ static void part(struct ys_session *session)
     if (session->has_failed)
         return;
     if (!session->process.has_ended)
-        ys_session_fail(session, "stalled", "%s had not ended %g s after bye and was killed", session->program,
+        ys_session_fail(session, YS_RUN_STALLED, "%s had not ended %g s after bye and was killed", session->program,
                         grace_s);
     else if (session->process.ended_code != CLD_EXITED || session->process.ended_value != 0)
         ys_session_ended_early(session);
@@ -290,8 +273,6 @@ static bool take_group_times(struct ys_session *session)
 static void note_end(struct ys_session *session)
 {
     struct ys_session_end *end = &session->end;
-    if (!end->status)
-        end->status = "ok";
     if (session->process.has_ended && session->process.ended_code == CLD_EXITED)
         end->exit_code = session->process.ended_value;
     else if (session->process.has_ended)

@@ -38,6 +38,11 @@ static void take_sample(struct ys_session *session)
     };
     for (size_t i = 0; session->launch.samples && i < sizeof columns / sizeof columns[0]; i++)
         add(session, columns[i].name, columns[i].value);
+    const struct ys_series *rows =
+        session->launch.samples ? ys_series_find(session->launch.samples, "sample_t_ns") : NULL;
+    if (rows &&
+        ys_series_add_rank(session->launch.samples, "sample_rank", rows->count - 1, session->launch.rank) != YS_OK)
+        session->launch.samples = NULL;
 }
 
 void ys_session_look(struct ys_session *session)

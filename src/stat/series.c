@@ -81,6 +81,21 @@ ys_status ys_series_add_real(struct ys_series_set *set, const char *name, double
     return YS_OK;
 }
 
+ys_status ys_series_add_rank(struct ys_series_set *set, const char *name, size_t row, int64_t rank)
+{
+    if (rank == 0)
+        return YS_OK;
+    struct ys_series *ranks = ys_series_get(set, name, 0);
+    while (ranks && ranks->count < row)
+        YS_TRY(ys_series_add_int(set, name, 0));
+    return ranks ? ys_series_add_int(set, name, rank) : ys_out_of_memory();
+}
+
+int64_t ys_series_rank(const struct ys_series *ranks, size_t row)
+{
+    return ranks && row < ranks->count ? ranks->ints[row] : 0;
+}
+
 ys_status ys_series_reserve(struct ys_series_set *set, const char *name, int is_real, size_t count)
 {
     struct ys_series *series = ys_series_get(set, name, is_real);

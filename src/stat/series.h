@@ -26,6 +26,11 @@ struct ys_series *ys_series_get(struct ys_series_set *set, const char *name, int
 const struct ys_series *ys_series_find(const struct ys_series_set *set, const char *name);
 ys_status ys_series_add_int(struct ys_series_set *set, const char *name, int64_t value);
 ys_status ys_series_add_real(struct ys_series_set *set, const char *name, double value);
+/** Notes that row `row` of a table of series is of process `rank` among those of one run. Of rank 0 nothing is noted: a
+ * column whose ranks are all 0 is absent, as it is from what was stored before there were ranks. */
+ys_status ys_series_add_rank(struct ys_series_set *set, const char *name, size_t row, int64_t rank);
+/** The rank of a row: 0 where the column is absent (NULL) or ends before. */
+int64_t ys_series_rank(const struct ys_series *ranks, size_t row);
 /** Makes room for `count` more numbers, so that adding them allocates nothing. */
 ys_status ys_series_reserve(struct ys_series_set *set, const char *name, int is_real, size_t count);
 void ys_series_set_free(struct ys_series_set *set);

@@ -165,7 +165,7 @@ struct asking {
     const struct ys_trial *trial;
     const struct ys_work *work;
     const struct ys_agreement *agreement; /* its paths lie in the folder that is being filled */
-    ys_json **failure;                    /* facts of a run, where the built-in engine broke off; the caller's */
+    struct ys_facts **failure;            /* of a run, where the built-in engine broke off; the caller's */
 };
 
 /* A reference that breaks off (killed for want of memory, say) fails the run that needs it, and nothing else: YS_EIO
@@ -176,15 +176,15 @@ static ys_status ask_reference(const struct asking *asking, const ys_json *plan,
     if (!answers->reason)
         return YS_OK;
     ys_status status = ys_fail(YS_EIO, "the built-in engine's own prediction ended as %s", answers->reason);
-    ys_json *facts = ys_json_object();
-    answers->reason[strcspn(answers->reason, ":")] = 0;
-    ys_json_set_string(facts, "status", answers->reason);
-    ys_json_set_string(facts, "stage", "start");
-    ys_json_set(facts, "warnings", ys_json_array());
-    if (ys_json_set_string(facts, "message", ys_error()) != YS_OK) {
-        ys_json_free(facts);
+    struct ys_facts *facts = ys_alloc(1, sizeof *facts);
+    if (!facts)
         return ys_out_of_memory();
-    }
+    answers->reason[strcspn(answers->reason, ":")] = 0;
+    int ended = ys_name_find(&ys_run_statuses, answers->reason);
+    ys_facts_init(facts);
+    facts->status = ended == YS_NAME_NONE ? YS_RUN_PROTOCOL_ERROR : ended;
+    ys_facts_set_text(&facts->stage, ys_stage_name(YS_STAGE_START));
+    ys_facts_set_text(&facts->message, ys_error());
     *asking->failure = facts;
     return status;
 }
@@ -324,12 +324,12 @@ static ys_status open_all(const struct asking *asking, uint64_t seed, struct ys_
 ys_status ys_agreement_open(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
                             uint64_t seed, struct ys_agreement *agreement)
 {
-    ys_json *failure = NULL;
+    struct ys_facts *failure = NULL;
     const struct asking asking = {
         .study = study, .trial = trial, .work = work, .agreement = agreement, .failure = &failure};
     *agreement = (struct ys_agreement){0};
     ys_status status = open_all(&asking, seed, agreement);
-    ys_json_free(failure);
+    ys_facts_free(failure);
     if (status != YS_OK)
         ys_agreement_fini(agreement);
     return status;

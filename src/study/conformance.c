@@ -228,7 +228,7 @@ static ys_status find_undeclared(const struct checker *c, const char *model_name
     *op = NULL;
     if (!model)
         return ys_fail(YS_EINTERNAL, "there is no model %s", model_name);
-    YS_TRY(model->build(&model->usual, &graph));
+    YS_TRY(ys_model_build(model, &model->usual, &graph));
     for (size_t n = 0; n < graph->node_count && !*op; n++)
         if (!ys_hello_has(c->hello, "ops", ys_op_name(graph->nodes[n].op)))
             *op = ys_op_name(graph->nodes[n].op);

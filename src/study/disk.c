@@ -8,18 +8,16 @@
 /* The adapter's own words, which are the system's. */
 static bool says_so(const char *text)
 {
-    return strstr(text, "No space left on device") || strstr(text, "Disk quota exceeded");
+    return text && (strstr(text, "No space left on device") || strstr(text, "Disk quota exceeded"));
 }
 
-static bool lacks_something(const struct ys_trial *trial, const ys_json *facts)
+static bool lacks_something(const struct ys_trial *trial, const struct ys_facts *facts)
 {
-    const char *status = ys_json_get_text(facts, "status", "");
-    const ys_json *agreement = ys_json_get(facts, "agreement");
-    if (strcmp(status, "ok") != 0)
-        return strcmp(status, "cancelled") != 0 && strcmp(status, "unsupported") != 0;
-    if (agreement)
-        return ys_json_get_text(agreement, "reason", NULL) != NULL;
-    return !trial->framework->no_work && ys_json_get_text(facts, "weights", NULL) && !ys_json_get(facts, "evaluation");
+    if (facts->status != YS_RUN_OK)
+        return ys_run_status_is_failure(facts->status);
+    if (facts->agreement)
+        return ys_json_get_text(facts->agreement, "reason", NULL) != NULL;
+    return !trial->framework->no_work && facts->weights && !facts->evaluation;
 }
 
 /* What a run writes: its weights, where it trains. */
@@ -31,12 +29,12 @@ static double needed_bytes(const struct ys_trial *trial)
     return weights + LEAST_FREE_BYTES;
 }
 
-bool ys_disk_stopped(const struct ys_trial *trial, const ys_json *facts, const char *folder)
+bool ys_disk_stopped(const struct ys_trial *trial, const struct ys_facts *facts, const char *folder)
 {
     struct statvfs disk;
     if (!lacks_something(trial, facts))
         return false;
-    if (says_so(ys_json_get_text(facts, "message", "")) || says_so(ys_json_get_text(facts, "log_tail", "")))
+    if (says_so(facts->message) || says_so(facts->log_tail))
         return true;
     if (statvfs(folder, &disk) != 0 || disk.f_blocks == 0)
         return false;

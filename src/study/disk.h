@@ -2,10 +2,11 @@
 #ifndef YS_STUDY_DISK_H
 #define YS_STUDY_DISK_H
 
+#include "run/facts.h"
 #include "study/trial.h"
 
 /** Judged by what the adapter said, and by what is free where `folder` lies before anything in it is removed. Only of a
  * run that failed, or of which a check that reads its files could not be made. */
-bool ys_disk_stopped(const struct ys_trial *trial, const ys_json *facts, const char *folder);
+bool ys_disk_stopped(const struct ys_trial *trial, const struct ys_facts *facts, const char *folder);
 
 #endif

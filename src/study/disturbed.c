@@ -1,9 +1,7 @@
 #include "study/disturbed.h"
 
-#include "base/buf.h"
-#include "base/mem.h"
-
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 /* The shares beyond which a run counts as disturbed, fixed before anything is measured. A burner on one core took 48 to
@@ -18,51 +16,67 @@ static const double MOST_SWAPPED_BYTES = 1 << 20;
 /* The kernel counts everybody's time in hundredths of a second: a run shorter than this cannot be told. */
 static const double SHORTEST_S = 1;
 
-static void add(ys_json *causes, char *text_taken)
+/* What ys_host_disturbance() says. */
+struct beside {
+    double seconds, steal_share, busy_s, memory_stalled_s, throttled_s, swapped_bytes;
+};
+#define BESIDE(member, unit, what)                                                                                     \
+    YS_FIELD(struct beside, member, YS_FIELD_REAL, unit, YS_FIELD_NULL | YS_FIELD_LATER, what)
+static const struct ys_field fields[] = {
+    BESIDE(seconds, "s", "looked at"),
+    BESIDE(steal_share, "1", "of all CPUs' time, taken by the hypervisor"),
+    BESIDE(busy_s, "s", "of processors, by everybody"),
+    BESIDE(memory_stalled_s, "s", "everything waited for memory"),
+    BESIDE(throttled_s, "s", "stopped by a quota"),
+    BESIDE(swapped_bytes, "B", "moved to or from swap"),
+};
+static const struct ys_record record = YS_RECORD("disturbance", struct beside, fields);
+
+__attribute__((format(printf, 2, 3))) static void add(struct ys_facts *facts, const char *format, ...)
 {
-    ys_json_append(causes, ys_json_string(text_taken ? text_taken : "out of memory"));
-    ys_free(text_taken);
+    char text[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    (void)!ys_facts_add_text(&facts->disturbed, text);
 }
 
-static double own_s(const ys_json *facts)
+static double seconds_of(int64_t span_ns)
 {
-    const ys_json *usage = ys_json_get(facts, "usage");
-    return (ys_json_get_number(usage, "user_ns", NAN) + ys_json_get_number(usage, "system_ns", NAN) +
-            ys_json_get_number(usage, "unwaited_ns", 0)) *
-           1e-9;
+    return span_ns == YS_FIELD_NONE ? NAN : (double)span_ns * 1e-9;
 }
 
-static void look(int64_t threads, const ys_json *facts, double seconds, ys_json *causes)
+static void look(int64_t threads, struct ys_facts *facts, const struct beside *beside)
 {
-    const ys_json *beside = ys_json_get(facts, "disturbance");
-    double used_s = own_s(facts), harness_s = ys_json_get_number(ys_json_get(facts, "harness"), "cpu_ns", 0) * 1e-9;
-    double foreign = (ys_json_get_number(beside, "busy_s", NAN) - used_s - harness_s) / seconds;
-    double wait = ys_json_get_number(ys_json_get(facts, "observation"), "cpu_wait_ns", NAN) * 1e-9 / used_s;
-    double busy = ys_json_get_number(ys_json_get(facts, "observed"), "threads_busy", 0);
+    const struct ys_facts_usage *usage = facts->usage;
+    double used_s = seconds_of(usage->user_ns) + seconds_of(usage->system_ns) + seconds_of(usage->unwaited_ns);
+    double harness_s = seconds_of(facts->harness.cpu_ns), seconds = beside->seconds,
+           busy = facts->observed.threads_busy;
+    double foreign = (beside->busy_s - used_s - harness_s) / seconds;
+    double wait = facts->observation ? seconds_of(facts->observation->cpu_wait_ns) / used_s : NAN;
     if (foreign > MOST_FOREIGN_CORES)
-        add(causes, ys_format("other programs used %.2f of a CPU", foreign));
+        add(facts, "other programs used %.2f of a CPU", foreign);
     /* Threads beyond the CPUs that the run is bound to wait for each other. */
-    if (wait > MOST_WAIT && foreign > FOREIGN_OF_WAIT && busy <= (double)threads + 0.5)
-        add(causes, ys_format("its threads waited for a CPU %.2f times as long as they ran", wait));
-    if (ys_json_get_number(beside, "steal_share", 0) > MOST_STEAL)
-        add(causes,
-            ys_format("the hypervisor took %.3f of the CPUs' time", ys_json_get_number(beside, "steal_share", 0)));
-    if (ys_json_get_number(beside, "throttled_s", 0) / seconds > MOST_THROTTLED)
-        add(causes, ys_format("a quota stopped it for %.2f s", ys_json_get_number(beside, "throttled_s", 0)));
-    if (ys_json_get_number(beside, "memory_stalled_s", 0) / seconds > MOST_STALLED)
-        add(causes,
-            ys_format("everything waited for memory for %.2f s", ys_json_get_number(beside, "memory_stalled_s", 0)));
-    if (ys_json_get_number(beside, "swapped_bytes", 0) > MOST_SWAPPED_BYTES)
-        add(causes, ys_format("the machine swapped %.0f bytes", ys_json_get_number(beside, "swapped_bytes", 0)));
+    if (wait > MOST_WAIT && foreign > FOREIGN_OF_WAIT && !(busy > (double)threads + 0.5))
+        add(facts, "its threads waited for a CPU %.2f times as long as they ran", wait);
+    if (beside->steal_share > MOST_STEAL)
+        add(facts, "the hypervisor took %.3f of the CPUs' time", beside->steal_share);
+    if (beside->throttled_s / seconds > MOST_THROTTLED)
+        add(facts, "a quota stopped it for %.2f s", beside->throttled_s);
+    if (beside->memory_stalled_s / seconds > MOST_STALLED)
+        add(facts, "everything waited for memory for %.2f s", beside->memory_stalled_s);
+    if (beside->swapped_bytes > MOST_SWAPPED_BYTES)
+        add(facts, "the machine swapped %.0f bytes", beside->swapped_bytes);
 }
 
-bool ys_disturbed(int64_t threads, ys_json *facts)
+bool ys_disturbed(int64_t threads, struct ys_facts *facts)
 {
-    double seconds = ys_json_get_number(ys_json_get(facts, "disturbance"), "seconds", 0);
-    ys_json *causes = seconds >= SHORTEST_S ? ys_json_array() : ys_json_null();
-    if (seconds >= SHORTEST_S)
-        look(threads, facts, seconds, causes);
-    bool is_disturbed = ys_json_size(causes) > 0;
-    ys_json_set(facts, "disturbed", causes);
-    return is_disturbed;
+    struct beside beside;
+    if (!facts->usage || !facts->disturbance ||
+        ys_record_read(&record, facts->disturbance, "disturbance", &beside) != YS_OK)
+        return false;
+    if (beside.seconds >= SHORTEST_S)
+        look(threads, facts, &beside);
+    return facts->disturbed.count > 0;
 }

@@ -2,13 +2,11 @@
 #ifndef YS_STUDY_DISTURBED_H
 #define YS_STUDY_DISTURBED_H
 
-#include "base/json.h"
-#include "base/status.h"
+#include "run/facts.h"
 #include <stdbool.h>
 
-/** Adds the fact "disturbed" to `facts` (run/run.h) of a run with `threads` threads: an array of sentences, empty where
- * nothing passed its share; null where the run was too short to tell. True when it was disturbed. YS_ENOMEM shows in
- * what is put into `facts` next. */
-bool ys_disturbed(int64_t threads, ys_json *facts);
+/** Fills `facts->disturbed` of a run with `threads` threads: sentences, none where nothing passed its share or the run
+ * was too short to tell. True when it was disturbed. */
+bool ys_disturbed(int64_t threads, struct ys_facts *facts);
 
 #endif

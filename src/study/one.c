@@ -47,10 +47,25 @@ static void on_progress(void *context, const char *stage, double fraction)
                 study->rounds, study->runs_done + 1, study->runs_total, p->id, stage, fraction * 100, left);
 }
 
+static ys_status read_evaluation(const char *text, size_t size, struct ys_facts_evaluation **evaluation)
+{
+    static const char label[] = "the evaluator's answer";
+    ys_json *json = NULL;
+    YS_TRY(ys_json_parse(text, size, label, &json));
+    struct ys_facts_evaluation *made = ys_alloc(1, sizeof *made);
+    ys_status status = made ? ys_record_read(&ys_facts_evaluation_record, json, label, made) : ys_out_of_memory();
+    ys_json_free(json);
+    if (status == YS_OK)
+        *evaluation = made;
+    else
+        ys_free(made);
+    return status;
+}
+
 /* The evaluator's answer: accuracy and loss of `weights` on the test rows, computed by the built-in engine for every
  * framework alike. A failure of it is a fact of the run, not the end of the study. */
 static ys_status evaluate(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
-                          const char *weights, ys_json **evaluation)
+                          const char *weights, struct ys_facts_evaluation **evaluation)
 {
     char threads[16];
     snprintf(threads, sizeof threads, "%d", ys_host_cpus_allowed());
@@ -73,9 +88,9 @@ static ys_status evaluate(const struct ys_study *study, const struct ys_trial *t
     if (status == YS_OK && code != 0)
         status = ys_fail(YS_EIO, "the evaluator ended with exit code %d", code);
     if (status == YS_OK)
-        status = ys_json_parse(ys_buf_text(&output), output.size, "the evaluator's answer", evaluation);
+        status = read_evaluation(ys_buf_text(&output), output.size, evaluation);
     if (status == YS_OK)
-        ys_json_set_real(*evaluation, "seconds", (double)(ys_time_ns() - start_ns) * 1e-9);
+        (*evaluation)->seconds = (double)(ys_time_ns() - start_ns) * 1e-9;
     ys_buf_free(&output);
     if (status == YS_EINTR || status == YS_ENOMEM || status == YS_OK)
         return status;
@@ -85,18 +100,16 @@ static ys_status evaluate(const struct ys_study *study, const struct ys_trial *t
 }
 
 static ys_status evaluate_into(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
-                               const char *folder, ys_json *into, const char *name)
+                               const char *folder, const char *name, int64_t *weights_bytes,
+                               struct ys_facts_evaluation **evaluation)
 {
     if (!name)
         return YS_OK;
-    ys_json *evaluation = NULL;
     struct stat file;
     char *path = ys_path_join(folder, name);
     if (path && stat(path, &file) == 0)
-        ys_json_set_int(into, "weights_bytes", file.st_size);
-    ys_status status = path ? evaluate(study, trial, work, path, &evaluation) : ys_out_of_memory();
-    if (status == YS_OK && evaluation)
-        status = ys_json_set(into, "evaluation", evaluation);
+        *weights_bytes = file.st_size;
+    ys_status status = path ? evaluate(study, trial, work, path, evaluation) : ys_out_of_memory();
     /* Evaluated, a run's weights have said what they have to say; kept, they would fill the disk. */
     if (path)
         unlink(path);
@@ -117,7 +130,7 @@ struct one {
 };
 
 /* What was predicted with the common weights, as a fact of the run. */
-static ys_status check_agreement(const struct one *one, ys_json *facts)
+static ys_status check_agreement(const struct one *one, struct ys_facts *facts)
 {
     ys_json *found = NULL;
     char *folder = ys_path_join(one->folder, "agreement");
@@ -128,25 +141,25 @@ static ys_status check_agreement(const struct one *one, ys_json *facts)
         ys_log_warn("%s: its predictions could not be had: %s", ys_json_get_text(one->trial->json, "id", ""),
                     ys_json_get_text(found, "reason", ""));
     ys_free(folder);
-    return status == YS_OK ? ys_json_set(facts, "agreement", found) : status;
+    facts->agreement = found;
+    return status;
 }
 
-static ys_status check_run(const struct one *one, ys_json *facts)
+static ys_status check_run(const struct one *one, struct ys_facts *facts)
 {
     const struct ys_study *study = one->study;
     const struct ys_trial *trial = one->trial;
     const struct ys_work *work = one->work;
     const char *folder = one->folder;
-    if (strcmp(ys_json_get_text(facts, "status", ""), "ok") != 0 || trial->framework->no_work)
+    if (facts->status != YS_RUN_OK || trial->framework->no_work)
         return YS_OK;
     if (one->agrees)
         return check_agreement(one, facts);
-    const ys_json *checkpoints = ys_json_get(facts, "checkpoints");
-    for (size_t i = 0; i < ys_json_size(checkpoints); i++) {
-        ys_json *checkpoint = ys_json_at(checkpoints, i);
-        YS_TRY(evaluate_into(study, trial, work, folder, checkpoint, ys_json_get_text(checkpoint, "path", NULL)));
-    }
-    return evaluate_into(study, trial, work, folder, facts, ys_json_get_text(facts, "weights", NULL));
+    struct ys_facts_checkpoint *checkpoints = facts->checkpoints.items;
+    for (size_t i = 0; i < facts->checkpoints.count; i++)
+        YS_TRY(evaluate_into(study, trial, work, folder, checkpoints[i].path, &checkpoints[i].weights_bytes,
+                             &checkpoints[i].evaluation));
+    return evaluate_into(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
 }
 
 static ys_status execute(const struct one *one, struct ys_run_record *record)
@@ -203,13 +216,13 @@ static struct ys_inputs inputs_of(const struct one *one)
 }
 
 /* A run whose inputs changed under it says nothing: it is repeated, as one that was interrupted is. */
-static ys_status check_inputs(const struct one *one, ys_json *facts)
+static ys_status check_inputs(const struct one *one, struct ys_facts *facts)
 {
     const struct ys_inputs inputs = inputs_of(one);
     ys_status status = ys_inputs_check(&inputs);
     if (status == YS_EIO) {
-        ys_json_set_string(facts, "status", "cancelled");
-        ys_json_set_string(facts, "message", ys_error());
+        facts->status = YS_RUN_CANCELLED;
+        ys_facts_set_text(&facts->message, ys_error());
     }
     return status;
 }
@@ -229,8 +242,9 @@ static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
         return status;
     if (!one->agreement.taught.failure)
         return execute(one, record);
-    record->facts = ys_json_ref(one->agreement.taught.failure);
-    return YS_OK;
+    status = ys_facts_copy(one->agreement.taught.failure, &record->facts);
+    record->has_facts = status == YS_OK;
+    return status;
 }
 
 static void end_one(struct one *one)
@@ -241,10 +255,10 @@ static void end_one(struct one *one)
 }
 
 /* The log of a run that went well says little; a job may ask that it be dropped. */
-static void drop_log(const struct ys_trial *trial, const char *folder, const ys_json *facts)
+static void drop_log(const struct ys_trial *trial, const char *folder, const struct ys_facts *facts)
 {
     const ys_json *keys = ys_json_get(trial->json, "keys");
-    if (ys_json_get_bool(keys, "keep_log", true) || strcmp(ys_json_get_text(facts, "status", ""), "ok") != 0)
+    if (ys_json_get_bool(keys, "keep_log", true) || facts->status != YS_RUN_OK)
         return;
     char *log = ys_path_join(folder, YS_LOG_NAME);
     if (log)
@@ -257,7 +271,12 @@ static ys_status put_run(struct ys_study *study, const struct ys_trial *trial, i
                          const struct ys_run_record *record, ys_json *metrics)
 {
     int64_t run_id = 0;
-    YS_TRY(ys_store_run_put(study->store, trial->id, round, attempt, record->facts, &record->series, &run_id));
+    ys_json *facts = ys_facts_json(&record->facts);
+    ys_status status = facts
+                           ? ys_store_run_put(study->store, trial->id, round, attempt, facts, &record->series, &run_id)
+                           : ys_out_of_memory();
+    ys_json_free(facts);
+    YS_TRY(status);
     YS_TRY(ys_metric_put(study->store, run_id, metrics));
     return trial->given_up ? ys_store_trial_give_up(study->store, trial->id, round, trial->given_up) : YS_OK;
 }
@@ -266,7 +285,7 @@ static ys_status store_run(struct ys_study *study, const struct ys_trial *trial,
                            const struct ys_run_record *record)
 {
     ys_json *metrics = NULL;
-    YS_TRY(ys_metric_of_run(trial->json, record->facts, &record->series, &metrics));
+    YS_TRY(ys_metric_of_run(trial->json, &record->facts, &record->series, &metrics));
     ys_status status = ys_store_begin(study->store);
     if (status == YS_OK)
         status = ys_store_end(study->store, put_run(study, trial, round, attempt, record, metrics));
@@ -286,53 +305,52 @@ static void last_line(const char *log, char *line, size_t size)
     snprintf(line, size, "%.*s", (int)(end - begin), log + begin);
 }
 
-static void warn_of_failure(const char *id, const char *status, const ys_json *facts, const char *folder)
+static void warn_of_failure(const char *id, const struct ys_facts *facts, const char *folder)
 {
     char said[160];
-    last_line(ys_json_get_text(facts, "log_tail", ""), said, sizeof said);
-    ys_log_warn("%s: %s in %s: %s%s%s%s%s%s", id, status, ys_json_get_text(facts, "stage", "?"),
-                ys_json_get_text(facts, "message", "no message"), said[0] ? "; its log ends with \"" : "", said,
+    last_line(facts->log_tail ? facts->log_tail : "", said, sizeof said);
+    ys_log_warn("%s: %s in %s: %s%s%s%s%s%s", id, ys_run_status_name(facts->status), facts->stage ? facts->stage : "?",
+                facts->message ? facts->message : "no message", said[0] ? "; its log ends with \"" : "", said,
                 said[0] ? "\" and is " : "", said[0] ? folder : "", said[0] ? "/" YS_LOG_NAME : "");
 }
 
 /* What this run's end means for the study and for the trial's later runs. */
-static void judge(const struct one *one, const ys_json *facts)
+static void judge(const struct one *one, const struct ys_facts *facts)
 {
     struct ys_study *study = one->study;
     struct ys_trial *trial = one->trial;
-    const char *status = ys_json_get_text(facts, "status", "");
     const char *id = ys_json_get_text(trial->json, "id", "");
-    const ys_json *warnings = ys_json_get(facts, "warnings");
-    for (size_t i = 0; i < ys_json_size(warnings); i++)
-        ys_log_warn("%s: %s", id, ys_json_text(ys_json_at(warnings, i), ""));
-    bool lacks = strcmp(status, "unsupported") == 0;
-    if (strcmp(status, "ok") != 0 && strcmp(status, "cancelled") != 0) {
-        warn_of_failure(id, status, facts, one->folder);
-        study->run_failed |= !lacks;
-    }
+    char *const *warnings = facts->warnings.items;
+    for (size_t i = 0; i < facts->warnings.count; i++)
+        ys_log_warn("%s: %s", id, warnings[i]);
+    bool lacks = facts->status == YS_RUN_UNSUPPORTED, failed = ys_run_status_is_failure(facts->status);
+    if (failed || lacks)
+        warn_of_failure(id, facts, one->folder);
+    study->run_failed |= failed;
     study->runs_done += !lacks;
-    ys_past_count(trial, one->round, status);
+    ys_past_count(trial, one->round, facts->status);
     if (trial->given_up && !lacks)
         ys_log_warn("%s %s: its other runs are left out", id, trial->given_up);
 }
 
 /* What the run was asked to do, beside what it did: speeds in operations a second come from it. */
-static ys_status note_work(const struct ys_trial *trial, ys_json *facts)
+static ys_status note_work(const struct ys_trial *trial, struct ys_facts *facts)
 {
-    ys_json *note = ys_json_object();
-    ys_json_set_int(note, "parameters", trial->parameters);
-    ys_json_set_int(note, "multiply_adds", trial->multiply_adds);
-    return ys_json_set(facts, "work", note);
+    struct ys_facts_work *work = facts->work ? facts->work : ys_alloc(1, sizeof *work);
+    if (!work)
+        return ys_out_of_memory();
+    *work = (struct ys_facts_work){.parameters = trial->parameters, .multiply_adds = trial->multiply_adds};
+    facts->work = work;
+    return YS_OK;
 }
 
 /* Of a run that the study's time limit ended. */
-static void cancel_for_time(struct ys_study *study, ys_json *facts)
+static void cancel_for_time(struct ys_study *study, struct ys_facts *facts)
 {
-    if (!study->deadline_ns || ys_time_ns() < study->deadline_ns ||
-        strcmp(ys_json_get_text(facts, "status", ""), "timeout_wall") != 0)
+    if (!study->deadline_ns || ys_time_ns() < study->deadline_ns || facts->status != YS_RUN_TIMEOUT_WALL)
         return;
-    ys_json_set_string(facts, "status", "cancelled");
-    ys_json_set_string(facts, "message", "the study's time limit passed");
+    facts->status = YS_RUN_CANCELLED;
+    ys_facts_set_text(&facts->message, "the study's time limit passed");
     study->out_of_time = true; /* also when no other run would have followed */
 }
 
@@ -340,16 +358,17 @@ static void cancel_for_time(struct ys_study *study, ys_json *facts)
 static ys_status conclude(struct one *one, int attempt, struct ys_run_record *record, ys_status ran)
 {
     struct ys_study *study = one->study;
+    struct ys_facts *facts = &record->facts;
     uint64_t check_ns = ys_time_ns();
-    YS_TRY(note_work(one->trial, record->facts));
+    YS_TRY(note_work(one->trial, facts));
     if (strcmp(ys_json_get_text(study->settings, "on_disturbance", "mark"), "ignore") != 0)
-        study->round_disturbed |= ys_disturbed(one->trial->threads, record->facts);
-    ys_plausible(ys_json_get(one->trial->json, "keys"), one->trial->multiply_adds, record->facts);
-    ys_status checked = ran == YS_OK ? check_run(one, record->facts) : YS_OK;
-    ys_status unchanged = check_inputs(one, record->facts);
+        study->round_disturbed |= ys_disturbed(one->trial->threads, facts);
+    ys_plausible(ys_json_get(one->trial->json, "keys"), facts);
+    ys_status checked = ran == YS_OK ? check_run(one, facts) : YS_OK;
+    ys_status unchanged = check_inputs(one, facts);
     if (one->agrees) /* no part of the run, as evaluating a training is */
         study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;
-    if (ys_disk_stopped(one->trial, record->facts, one->folder))
+    if (ys_disk_stopped(one->trial, facts, one->folder))
         return ys_fail(YS_EIO,
                        "no space left in %s: free some, then `yardstick resume`; the run of %s that wanted it is not "
                        "stored, and will be made again",
@@ -358,11 +377,11 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
         checked = unchanged;
     else if (checked == YS_EIO) /* a fact that the run should have is lacking */
         return checked;
-    cancel_for_time(study, record->facts);
+    cancel_for_time(study, facts);
     char *message = ran != YS_OK || checked != YS_OK ? ys_strdup(ys_error()) : NULL;
-    judge(one, record->facts);
+    judge(one, facts);
     ys_status stored = store_run(study, one->trial, one->round, attempt, record);
-    drop_log(one->trial, one->folder, record->facts);
+    drop_log(one->trial, one->folder, facts);
     if (stored == YS_OK && message)
         ys_fail(ran != YS_OK ? ran : checked, "%s", message);
     ys_free(message);
@@ -374,7 +393,7 @@ static ys_status run_prepared(struct one *one, int attempt)
     struct ys_run_record record = {0};
     uint64_t start_ns = ys_time_ns();
     ys_status status = plan_and_execute(one, &record);
-    if (record.facts)
+    if (record.has_facts)
         status = conclude(one, attempt, &record, status);
     else if (status == YS_OK)
         status = ys_fail(YS_EINTERNAL, "a run left no record");

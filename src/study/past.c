@@ -6,11 +6,11 @@
 
 #define MOST_ATTEMPTS 1000000 /* a number above it is none that yardstick gave */
 
-void ys_past_count(struct ys_trial *trial, int64_t round, const char *status)
+void ys_past_count(struct ys_trial *trial, int64_t round, enum ys_run_status status)
 {
-    bool lacks = strcmp(status, "unsupported") == 0, ok = strcmp(status, "ok") == 0;
+    bool lacks = status == YS_RUN_UNSUPPORTED, ok = status == YS_RUN_OK;
     trial->successes += ok;
-    trial->failures += !ok && strcmp(status, "cancelled") != 0;
+    trial->failures += !ok && status != YS_RUN_CANCELLED;
     trial->last_round = round;
     trial->given_up = NULL;
     /* What an adapter cannot do it will not do next time either; two failures and no success are enough evidence too.
@@ -32,7 +32,7 @@ static struct ys_trial *find_trial(struct ys_study *study, int64_t id, size_t *i
 /* One stored run, in the order in which they were made. One that is damaged only keeps its number taken. */
 static void count_run(struct ys_study *study, struct ys_past *past, const ys_json *tried)
 {
-    const char *status = ys_json_get_text(tried, "status", NULL);
+    int found = ys_name_find(&ys_run_statuses, ys_json_get_text(tried, "status", NULL));
     int64_t round = ys_json_get_int(tried, "round", -1), attempt = ys_json_get_int(tried, "attempt", -1);
     size_t index;
     struct ys_trial *trial = find_trial(study, ys_json_get_int(tried, "trial_id", 0), &index);
@@ -41,13 +41,13 @@ static void count_run(struct ys_study *study, struct ys_past *past, const ys_jso
         past->attempts[round] = (int)attempt + 1;
         memset(past->present + (size_t)round * past->trials, 0, past->trials * sizeof *past->present);
     }
-    if (!status || !trial)
+    if (found == YS_NAME_NONE || !trial)
         return;
-    if (placed && attempt == past->attempts[round] - 1 && strcmp(status, "cancelled") != 0)
+    enum ys_run_status status = (enum ys_run_status)found;
+    if (placed && attempt == past->attempts[round] - 1 && status != YS_RUN_CANCELLED)
         past->present[(size_t)round * past->trials + index] = true;
-    bool lacks = strcmp(status, "unsupported") == 0;
-    study->runs_before += !lacks;
-    study->run_failed |= !lacks && strcmp(status, "ok") != 0 && strcmp(status, "cancelled") != 0;
+    study->runs_before += status != YS_RUN_UNSUPPORTED;
+    study->run_failed |= ys_run_status_is_failure(status);
     ys_past_count(trial, round, status);
 }
 

@@ -2,6 +2,7 @@
 #ifndef YS_STUDY_PAST_H
 #define YS_STUDY_PAST_H
 
+#include "protocol/status.h"
 #include "study/state.h"
 
 struct ys_past {
@@ -21,8 +22,8 @@ bool ys_past_wants(const struct ys_past *past, const struct ys_study *study, int
 /** How many rounds lack a run of trial `index`. */
 int64_t ys_past_lacks(const struct ys_past *past, size_t index);
 
-/** Counts a run of round `round` that ended with `status` (`ok`, `crashed`, ...). The one place that decides when a
+/** Counts a run of round `round` that ended with `status`. The one place that decides when a
  * trial is given up: `given_up` of it is then set, and NULL while it goes on. */
-void ys_past_count(struct ys_trial *trial, int64_t round, const char *status);
+void ys_past_count(struct ys_trial *trial, int64_t round, enum ys_run_status status);
 
 #endif

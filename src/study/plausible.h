@@ -3,10 +3,11 @@
 #define YS_STUDY_PLAUSIBLE_H
 
 #include "base/json.h"
+#include "run/facts.h"
 
-/** Looks at the facts of a run that is "ok" (run/run.h), of a trial of `multiply_adds` a row forward (0: unknown) and
- * these keys. A run whose steps used less processor time than any CPU needs for them becomes "wrong_output", with a
- * message; one that used much elsewhere gets a warning. */
-void ys_plausible(const ys_json *keys, int64_t multiply_adds, ys_json *facts);
+/** Looks at the facts of a run that is "ok", of a trial with these keys, whose `work` is noted. A run whose steps used
+ * less processor time than any CPU needs for them becomes "wrong_output", with a message; one that used much elsewhere
+ * gets a warning. */
+void ys_plausible(const ys_json *keys, struct ys_facts *facts);
 
 #endif

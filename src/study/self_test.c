@@ -60,6 +60,11 @@ static double number(const ys_json *object, const char *key)
     return ys_json_get_number(object, key, NAN);
 }
 
+static double value_of(int64_t fact)
+{
+    return fact == YS_FIELD_NONE ? NAN : (double)fact;
+}
+
 static void judge_cpu(const struct ys_session_end *end, const ys_json *said, struct look *look)
 {
     look->truth = number(said, "cpu_ns") * 1e-9;
@@ -70,11 +75,11 @@ static void judge_cpu(const struct ys_session_end *end, const ys_json *said, str
     snprintf(look->reason, sizeof look->reason, "without a control group what nobody waited for is only estimated");
 }
 
-static void judge_memory(const struct act *act, const struct ys_session_end *end, const ys_json *facts,
+static void judge_memory(const struct act *act, const struct ys_session_end *end, const struct ys_facts_observation *facts,
                          const ys_json *said, const struct base *base, struct look *look)
 {
     look->truth = number(said, "held_bytes") + base->held_bytes;
-    look->observed = number(facts, "memory_own_peak_bytes");
+    look->observed = value_of(facts->memory_own_peak_bytes);
     if (!isnan(look->observed))
         return;
     look->observed =
@@ -87,7 +92,8 @@ static void judge_memory(const struct act *act, const struct ys_session_end *end
 static void judge(const struct act *act, const struct ys_session_end *end, const ys_json *said, double phase_s,
                   const struct base *base, struct look *look)
 {
-    ys_json *facts = ys_observe_facts(&end->observed, &end->peak);
+    struct ys_facts_observation made = {0}, *facts = &made;
+    (void)!ys_observe_fill(&end->observed, &end->peak, facts);
     *look = (struct look){.truth = number(said, "written_bytes"), .observed = NAN};
     snprintf(look->reason, sizeof look->reason, "the kernel keeps no count of it");
     switch (act->kind) {
@@ -103,20 +109,20 @@ static void judge(const struct act *act, const struct ys_session_end *end, const
         look->observed = phase_s;
         break;
     case WRITTEN:
-        look->observed = number(facts, "written_bytes") - base->written_bytes;
+        look->observed = value_of(facts->written_bytes) - base->written_bytes;
         break;
     case READ:
-        look->observed = number(facts, "read_bytes") - base->read_bytes;
+        look->observed = value_of(facts->read_bytes) - base->read_bytes;
         break;
     case AROUND:
-        look->observed = number(facts, "disk_written_bytes");
+        look->observed = value_of(facts->disk_written_bytes);
         break;
     case SWITCHES:
         look->truth = number(said, "switches");
         look->observed = (double)(end->voluntary_switches + end->involuntary_switches);
         break;
     }
-    ys_json_free(facts);
+    ys_record_fini(&ys_facts_observation_record, facts);
 }
 
 static ys_json *open_message(const char *act, const char *folder)

@@ -103,6 +103,7 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
             continue;
         ys_json *line = ys_json_object();
         ys_json_set_string(line, "model", model);
+        ys_json_set_string(line, "model_hash", *trial->model_hash ? trial->model_hash : NULL);
         ys_json_set_int(line, "parameters", trial->parameters);
         ys_json_set_int(line, "multiply_adds", trial->multiply_adds);
         ys_json_set_string(line, "data", trial->data->name);

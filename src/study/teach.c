@@ -15,7 +15,7 @@ void ys_taught_fini(struct ys_taught *taught)
 {
     ys_shelf_release(&taught->files);
     ys_free(taught->weights_path);
-    ys_json_free(taught->failure);
+    ys_facts_free(taught->failure);
     *taught = (struct ys_taught){0};
 }
 
@@ -25,8 +25,8 @@ struct lesson {
     struct ys_trial trial; /* what it trains: the trial's work, in no format and with no option but its own */
     struct ys_work work;
     uint64_t seed;
-    const char *id;   /* of the trial that wants the weights */
-    ys_json *failure; /* facts of a run that failed; owned */
+    const char *id;           /* of the trial that wants the weights */
+    struct ys_facts *failure; /* of a run that failed; owned */
 };
 
 /* The trial as the built-in engine trains it. */
@@ -68,7 +68,7 @@ static void end_lesson(struct lesson *lesson)
     ys_work_fini(&lesson->work);
     ys_json_free(lesson->trial.json);
     ys_free(lesson->trial.cpus);
-    ys_json_free(lesson->failure);
+    ys_facts_free(lesson->failure);
 }
 
 static void on_progress(void *context, const char *stage, double fraction)
@@ -105,15 +105,19 @@ static ys_status run_lesson(struct lesson *lesson, const ys_json *plan, const ch
 }
 
 /* The run's facts, said to be those of the training. */
-static ys_status note_failure(struct lesson *lesson, ys_json *facts)
+static ys_status note_failure(struct lesson *lesson, const struct ys_facts *facts)
 {
+    struct ys_facts *failure = ys_alloc(1, sizeof *failure);
+    if (!failure || ys_facts_copy(facts, failure) != YS_OK) {
+        ys_free(failure);
+        return ys_out_of_memory();
+    }
+    lesson->failure = failure;
     char *message = ys_format("the built-in engine could not train the weights: %s",
-                              ys_json_get_text(facts, "message", "no message"));
-    ys_json_set_string(facts, "message", message);
-    ys_status status = ys_fail(YS_EIO, "%s", message ? message : "out of memory");
-    ys_free(message);
-    lesson->failure = ys_json_ref(facts);
-    return status;
+                              facts->message ? facts->message : "no message");
+    ys_free(failure->message);
+    failure->message = message;
+    return ys_fail(YS_EIO, "%s", message ? message : "out of memory");
 }
 
 /* Leaves YS_RUN_WEIGHTS_NAME in `folder`. */
@@ -124,8 +128,8 @@ static ys_status fill(void *context, const char *folder)
     ys_json *plan = ys_work_plan(&lesson->work, &lesson->trial, lesson->seed, folder);
     ys_status status = plan ? run_lesson(lesson, plan, folder, &record) : ys_out_of_memory();
     ys_progress_clear();
-    if (status == YS_OK && strcmp(ys_json_get_text(record.facts, "status", ""), "ok") != 0)
-        status = note_failure(lesson, record.facts);
+    if (status == YS_OK && record.facts.status != YS_RUN_OK)
+        status = note_failure(lesson, &record.facts);
     const struct ys_inputs inputs = {.trial = &lesson->trial, .work = &lesson->work};
     if (status == YS_OK)
         status = ys_inputs_check(&inputs);

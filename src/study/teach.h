@@ -3,12 +3,13 @@
 #ifndef YS_STUDY_TEACH_H
 #define YS_STUDY_TEACH_H
 
+#include "run/facts.h"
 #include "study/state.h"
 
 struct ys_taught {
     char *weights_path;         /* NULL when training them failed */
     char key[YS_SHA256_TEXT];   /* equal for equal weights */
-    ys_json *failure;           /* facts of the run that should have made them (run/run.h); NULL when all went well */
+    struct ys_facts *failure;   /* of the run that should have made them; owned; NULL when all went well */
     struct ys_shelf_item files; /* held until ys_taught_fini(); nothing where the weights are the initial ones */
 };
 

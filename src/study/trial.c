@@ -33,32 +33,37 @@ static bool is_of_form(const struct ys_dataset *data, const struct ys_data_form 
     return memcmp(data->shape, form->shape, sizeof form->shape) == 0 && data->classes == form->classes;
 }
 
+/* What the study had before of that data set and model; NULL where it does not say. */
+static const ys_json *find_before(const ys_json *measured_with, const char *data, const char *model)
+{
+    for (size_t i = 0; i < ys_json_size(measured_with); i++) {
+        const ys_json *line = ys_json_at(measured_with, i);
+        if (strcmp(ys_json_get_text(line, "data", ""), data) == 0 &&
+            strcmp(ys_json_get_text(line, "model", ""), model) == 0)
+            return line;
+    }
+    return NULL;
+}
+
 /* The rows that the study had before, false where it does not say. */
 static bool find_wanted(const ys_json *measured_with, const char *data, const char *model,
                         struct ys_data_wanted *wanted)
 {
-    for (size_t i = 0; i < ys_json_size(measured_with); i++) {
-        const ys_json *line = ys_json_at(measured_with, i);
-        *wanted = (struct ys_data_wanted){.train_hash = ys_json_get_text(line, "train_hash", NULL),
-                                          .test_hash = ys_json_get_text(line, "test_hash", NULL)};
-        if (strcmp(ys_json_get_text(line, "data", ""), data) == 0 &&
-            strcmp(ys_json_get_text(line, "model", ""), model) == 0 && wanted->train_hash && wanted->test_hash)
-            return true;
-    }
-    return false;
+    const ys_json *line = find_before(measured_with, data, model);
+    *wanted = (struct ys_data_wanted){.train_hash = ys_json_get_text(line, "train_hash", NULL),
+                                      .test_hash = ys_json_get_text(line, "test_hash", NULL)};
+    return wanted->train_hash && wanted->test_hash;
 }
 
 /* The data set of that name, in the form of the model's usual input where the set follows the model; prepared at its
  * first mention. Room for one a trial was made beforehand, so pointers stay. */
 static ys_status find_data(struct ys_trial_set *set, const char *name, const char *model_name,
-                           const struct ys_dataset **data)
+                           const struct ys_model_input *usual, const struct ys_dataset **data)
 {
     const struct ys_data_source *source = ys_data_find(name);
-    const struct ys_model *model = ys_model_find(model_name);
     bool follows_model = source && source->shape[0] == 0;
-    struct ys_data_form form = {.classes = model ? model->usual.classes : 0};
-    if (model)
-        memcpy(form.shape, model->usual.shape, sizeof form.shape);
+    struct ys_data_form form = {.classes = usual->classes};
+    memcpy(form.shape, usual->shape, sizeof form.shape);
     for (size_t i = 0; i < set->dataset_count; i++) {
         if (strcmp(set->datasets[i].name, name) == 0 && (!follows_model || is_of_form(&set->datasets[i], &form))) {
             *data = &set->datasets[i];
@@ -67,8 +72,7 @@ static ys_status find_data(struct ys_trial_set *set, const char *name, const cha
     }
     struct ys_data_wanted wanted;
     bool has_wanted = find_wanted(set->measured_with, name, model_name, &wanted);
-    YS_TRY(
-        ys_data_prepare(name, model ? &form : NULL, has_wanted ? &wanted : NULL, &set->datasets[set->dataset_count]));
+    YS_TRY(ys_data_prepare(name, &form, has_wanted ? &wanted : NULL, &set->datasets[set->dataset_count]));
     *data = &set->datasets[set->dataset_count++];
     return YS_OK;
 }
@@ -204,15 +208,42 @@ static ys_status resolve_impossible(struct ys_trial *trial, const char *const *r
     return status;
 }
 
+/* A study goes on with the network that it began with, whatever lies in its file now. */
+static ys_status check_model_file(const struct ys_trial_set *set, const ys_json *keys,
+                                  const struct ys_model_choice *model)
+{
+    const ys_json *before =
+        find_before(set->measured_with, ys_json_get_text(keys, "data", ""), ys_json_get_text(keys, "model", ""));
+    const char *hash = ys_json_get_text(before, "model_hash", model->hash);
+    if (strcmp(hash, model->hash) == 0)
+        return YS_OK;
+    return ys_fail(YS_EINVAL,
+                   "%s has changed since this study began: its SHA-256 was %s and is %s; bring it back, or begin a new "
+                   "study",
+                   model->path, hash, model->hash);
+}
+
+static ys_status resolve_model_and_data(struct ys_trial_set *set, struct ys_trial *trial)
+{
+    const ys_json *keys = ys_json_get(trial->json, "keys");
+    const char *name = ys_json_get_text(keys, "model", "");
+    struct ys_model_choice model;
+    YS_TRY(ys_model_choose(name, &model));
+    memcpy(trial->model_hash, model.hash, sizeof trial->model_hash);
+    ys_status status = check_model_file(set, keys, &model);
+    if (status == YS_OK)
+        status = find_data(set, ys_json_get_text(keys, "data", ""), name, &model.usual, &trial->data);
+    ys_model_choice_fini(&model);
+    return status;
+}
+
 static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, const char *const *recipe_dirs)
 {
     const ys_json *keys = ys_json_get(trial->json, "keys");
     const char *unsupported = ys_json_get_text(trial->json, "unsupported", NULL);
     if (unsupported)
         return resolve_unsupported(trial, unsupported, recipe_dirs);
-    if (!ys_model_find(ys_json_get_text(keys, "model", "")))
-        return ys_fail(YS_EINVAL, "there is no model \"%s\"", ys_json_get_text(keys, "model", ""));
-    YS_TRY(find_data(set, ys_json_get_text(keys, "data", ""), ys_json_get_text(keys, "model", ""), &trial->data));
+    YS_TRY(resolve_model_and_data(set, trial));
     ys_status status = resolve_point(trial);
     if (status == YS_EINVAL)
         return resolve_impossible(trial, recipe_dirs);

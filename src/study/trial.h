@@ -2,6 +2,7 @@
 #ifndef YS_STUDY_TRIAL_H
 #define YS_STUDY_TRIAL_H
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "data/dataset.h"
 #include "framework/framework.h"
@@ -16,6 +17,7 @@ struct ys_trial {
     int64_t steps;                     /* batches of its order: training steps, or batches that requests go round */
     int64_t taught_steps;              /* of same weights: training steps that make them; 0: the initial weights */
     int64_t parameters, multiply_adds; /* of its network */
+    char model_hash[YS_SHA256_TEXT];   /* of the model's file; "" where the model has a name */
     int threads;
     int *cpus; /* `threads` of them, or those of the key `cpus` */
     size_t cpu_count;

@@ -50,13 +50,15 @@ static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **gra
     const struct ys_dataset *data = trial->data;
     const ys_json *keys = ys_json_get(trial->json, "keys");
     const char *name = ys_json_get_text(keys, "model", "");
-    const struct ys_model *model = ys_model_find(name);
+    struct ys_model_choice model;
     struct ys_graph *built = NULL;
-    if (!model)
-        return ys_fail(YS_EINVAL, "there is no model \"%s\"", name);
+    YS_TRY(ys_model_choose(name, &model));
     struct ys_model_input input = {.dtype = data->dtype, .scale = data->scale, .classes = data->classes};
     memcpy(input.shape, data->shape, sizeof input.shape);
-    ys_status status = model->build(&input, &built);
+    ys_status status = strcmp(model.hash, trial->model_hash) == 0
+                           ? ys_model_choice_build(&model, &input, &built)
+                           : ys_fail(YS_EIO, "%s was changed while the study was under way", model.path);
+    ys_model_choice_fini(&model);
     if (status == YS_OK)
         status = set_loss(keys, built);
     if (status == YS_OK)

@@ -48,7 +48,7 @@ static ys_status settle(struct ys_manners *m, ys_status status)
     ys_session_close(m->session, &end);
     m->session = NULL;
     m->is_open = false;
-    m->trouble = ys_format("it ended as %s: %s", end.status, end.message ? end.message : "");
+    m->trouble = ys_format("it ended as %s: %s", ys_run_status_name(end.status), end.message ? end.message : "");
     ys_session_end_fini(&end);
     return m->trouble ? YS_OK : ys_out_of_memory();
 }
@@ -110,12 +110,12 @@ ys_status ys_manners_end(struct ys_manners *m, const char *name)
     ys_session_close(m->session, &end);
     m->session = NULL;
     m->is_open = false;
-    bool right = end.status && strcmp(end.status, "ok") == 0;
+    bool right = end.status == YS_RUN_OK;
     ys_status status = YS_OK;
     if (name)
         status = ys_manners_say(m, name, right ? "pass" : "fail", right ? NULL : end.message);
     else if (!right)
-        m->trouble = ys_format("it ended as %s: %s", end.status, end.message ? end.message : "");
+        m->trouble = ys_format("it ended as %s: %s", ys_run_status_name(end.status), end.message ? end.message : "");
     ys_session_end_fini(&end);
     return status;
 }

@@ -157,7 +157,7 @@ static ys_status settle(const struct asker *asker, ys_status status)
     if (asker->failed || status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL) {
         status = ys_fail(status, "%s", said ? said : "");
     } else if (status != YS_OK && !evidence->status) {
-        evidence->status = ys_strdup(end.status && strcmp(end.status, "ok") != 0 ? end.status : "protocol_error");
+        evidence->status = ys_strdup(ys_run_status_name(end.status != YS_RUN_OK ? end.status : YS_RUN_PROTOCOL_ERROR));
         evidence->message = ys_strdup(end.message ? end.message : said);
         status = YS_OK;
     } else {

@@ -87,6 +87,14 @@ class Clean(Case):
                 os.path.join(self.cache, "data", "digits")]
         self.check(left, kept)
 
+    def test_a_look_makes_no_file(self):
+        path = self.make("cache", "envs", "toy@1.0/")
+        before = self.everything()
+        self.assertIn("left over %s, " % path, self.clean("--dry-run"))
+        self.assertEqual(self.everything(), before)
+        self.hold(self.make("cache", "envs", "toy@1.0.lock", size=0))  # as a study that uses it
+        self.assertEqual(self.clean("--dry-run"), "nothing is left over\n")
+
     def test_temporary_folders(self):
         left = [(self.make("tmp", "yardstick-run-AbC123/", size=5000), "5 kB")]
         kept = [self.hold(self.make("tmp", "yardstick-run-works1/")), self.make("tmp", "yardstick-mine/"), self.make("tmp", "other-AbC123/")]

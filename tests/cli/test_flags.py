@@ -19,6 +19,11 @@ class Flags(Case):
             with self.subTest(arguments):
                 self.refusal(*arguments, words=words)
 
+    def test_recipes_are_for_who_reads_recipes(self):
+        for what in ("models", "datasets", "metrics", "keys"):
+            self.refusal("list", what, "--recipes=.", words=["--recipes=.: only list frameworks reads recipes"])
+        self.yardstick("list", "frameworks", "--recipes=.")
+
     def test_a_key_of_a_job_says_who_takes_it(self):
         for arguments, key in [(["show", "--repeat=3"], "repeat"), (["resume", "--run-time-limit", "3s"], "run_time_limit"),
                                (["report", "--opt.pytorch.compile=on"], "opt.pytorch.compile"), (["export", "--env.A-B=1"], "env.A-B"),

@@ -133,6 +133,33 @@ static void what_is_not_as_the_table_says_is_refused(void)
     }
 }
 
+struct herb {
+    int64_t height;
+    struct leaf top;
+    double width;
+};
+static const struct ys_field herb_fields[] = {
+    YS_FIELD(struct herb, height, YS_FIELD_INT, "m", YS_FIELD_NULL | YS_FIELD_LATER, ""),
+    YS_FIELD_OF(struct herb, top, YS_FIELD_OBJECT, &leaf_record, YS_FIELD_LATER, ""),
+    YS_FIELD(struct herb, width, YS_FIELD_REAL, "m", YS_FIELD_NULL, ""),
+};
+static const struct ys_record herb_record = YS_RECORD("herb", struct herb, herb_fields);
+
+static void what_came_later_may_be_absent_and_is_written(void)
+{
+    struct herb herb;
+    ys_json *value = parsed("{\"width\":2}"), *back = NULL;
+    CHECK(ys_record_read(&herb_record, value, "the test", &herb) == YS_OK);
+    CHECK(herb.height == YS_FIELD_NONE && herb.top.size == 0 && herb.width == 2);
+    back = ys_record_json(&herb_record, &herb);
+    char *said = ys_json_dump(back, YS_JSON_COMPACT);
+    CHECK_TEXT(said, "{\"height\":null,\"top\":{\"size\":0},\"width\":2.0}");
+    ys_free(said);
+    ys_json_free(back);
+    ys_json_free(value);
+    ys_record_fini(&herb_record, &herb);
+}
+
 static void members_of_a_newer_version_are_passed_over(void)
 {
     struct leaf leaf;
@@ -162,5 +189,5 @@ static void want_of_memory_loses_nothing(void)
 }
 
 TAP_MAIN(TAP_CASE(a_record_comes_back_as_it_went), TAP_CASE(members_hold_what_was_read),
-         TAP_CASE(what_is_not_as_the_table_says_is_refused), TAP_CASE(members_of_a_newer_version_are_passed_over),
-         TAP_CASE(want_of_memory_loses_nothing))
+         TAP_CASE(what_is_not_as_the_table_says_is_refused), TAP_CASE(what_came_later_may_be_absent_and_is_written),
+         TAP_CASE(members_of_a_newer_version_are_passed_over), TAP_CASE(want_of_memory_loses_nothing))

@@ -1,6 +1,7 @@
 /* The defaults that frameworks came with: how recipes write them, and who has them. */
 #include "framework/own.h"
 
+#include "framework/models.h"
 #include "framework/recipe.h"
 #include "scratch.h"
 #include "tap.h"
@@ -15,6 +16,7 @@ static ys_status read_text(const char *text, struct ys_recipe **recipe)
 
 static void defaults_are_typed_by_data_set_and_key(void)
 {
+    ys_models_also(ys_framework_models);
     struct ys_recipe *recipe = NULL;
     REQUIRE(read_text("own.mnist.model = caffe-mnist\nown.mnist.lr = 0.01\nown.mnist.schedule = inv(1e-4, 0.75)\n"
                       "own.mnist.steps = 10000\nown.cifar10.batch = 100\n",

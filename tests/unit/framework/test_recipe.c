@@ -1,3 +1,4 @@
+#include "framework/models.h"
 #include "framework/recipe.h"
 #include "scratch.h"
 #include "tap.h"
@@ -175,6 +176,7 @@ static void the_first_folder_that_has_a_name_wins(void)
 
 static void every_shipped_recipe_reads(void)
 {
+    ys_models_also(ys_framework_models);
     ys_json *names = NULL;
     REQUIRE(ys_recipe_specs(NULL, &names) == YS_OK);
     CHECK(ys_json_size(names) >= 3);

@@ -73,8 +73,6 @@ static void bad_axes_are_refused_with_a_remedy(void)
     CHECK_TEXT(in_file("threads", "{1,,2}"), "threads = {1,,2}: a value is missing between the commas");
     CHECK_TEXT(in_file("threads", "{1,{2}}"), "threads = {1,{2}}: braces stand once, around all values: {a, b, c}");
     CHECK_TEXT(in_file("seed", "{1, 2}"), "seed = {1, 2}: seed takes one value, not an axis: remove the braces");
-    CHECK_TEXT(in_file("lr", "zip(a, b)"),
-               "lr = zip(a, b): zip(...) is not yet available: write one section for each pair of values");
 }
 
 static void bad_ranges_are_refused_with_a_remedy(void)

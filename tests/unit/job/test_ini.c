@@ -142,7 +142,6 @@ static void malformed_lines_are_refused_with_their_place(void)
     CHECK_REFUSED("[]", "t.ini:1:1: \"\" is no section name: use letters, digits, _ - and .");
     CHECK_REFUSED("[a : ]", "t.ini:1:6: \"\" is no section name: use letters, digits, _ - and .");
     CHECK_REFUSED("[a b]", "t.ini:1:1: \"a b\" is no section name: use letters, digits, _ - and .");
-    CHECK_REFUSED("zip(a, b)", "t.ini:1:1: zip(...) is not yet available: write one section for each pair of values");
 }
 
 static void a_key_twice_in_one_section_names_both_lines(void)

@@ -22,13 +22,12 @@ static void keys_are_found_also_by_their_pattern(void)
 static void every_key_of_the_design_is_in_the_table_once(void)
 {
     static const char *const keys[] = {
-        "version",      "name",           "repeat",      "order",      "seed",         "time_limit", "cooldown",
-        "results",      "margin",         "max_runs",    "mode",       "framework",    "device",     "model",
-        "data",         "input",          "batch",       "block",      "epochs",       "steps",      "requests",
-        "until",        "optimizer",      "lr",          "momentum",   "weight_decay", "schedule",   "clip_norm",
-        "loss",         "init",           "precision",   "eval_every", "compare",      "threads",    "cpus",
-        "memory_limit", "run_time_limit", "stall_limit", "on_oom",     "env.NAME",     "sample_hz",  "perf",
-        "energy",       "gpu_trace",      "keep_log"};
+        "version",     "name",       "repeat",    "order",        "seed",      "time_limit",   "cooldown",
+        "results",     "margin",     "max_runs",  "mode",         "framework", "device",       "model",
+        "data",        "input",      "batch",     "block",        "epochs",    "steps",        "requests",
+        "optimizer",   "lr",         "momentum",  "weight_decay", "schedule",  "clip_norm",    "loss",
+        "precision",   "eval_every", "compare",   "threads",      "cpus",      "memory_limit", "run_time_limit",
+        "stall_limit", "env.NAME",   "sample_hz", "keep_log"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         int count = 0;
         for (const struct ys_option *option = ys_options(); option->name; option++)
@@ -42,7 +41,7 @@ static void every_default_is_a_value_of_its_option(void)
     for (const struct ys_option *option = ys_options(); option->name; option++) {
         ys_json *value = NULL;
         tap_check(ys_option_standard(option, &value) == YS_OK, __LINE__, "%s: %s", option->name, ys_error());
-        bool null_expected = !option->standard || option->later;
+        bool null_expected = !option->standard;
         CHECK((ys_json_type_of(value) == YS_JSON_NULL) == null_expected);
         ys_json_free(value);
     }
@@ -103,17 +102,14 @@ static void words_are_one_of_their_choices(void)
     CHECK_TEXT(value_of("keep_log", "maybe"), "keep_log = maybe: this is neither on nor off: write on or off");
 }
 
-static void what_a_later_version_will_have_is_refused_by_key_and_value(void)
+static void what_there_is_not_is_refused_with_what_there_is(void)
 {
-    CHECK_TEXT(value_of("device", "cuda"), "device = cuda is not yet available: use cpu");
-    CHECK_TEXT(value_of("precision", "f16"), "precision = f16 is not yet available: use f32");
-    CHECK_TEXT(value_of("optimizer", "adagrad"), "optimizer = adagrad is not yet available: use sgd");
+    CHECK_TEXT(value_of("device", "cuda"), "device = cuda: there is no such choice: write cpu");
+    CHECK_TEXT(value_of("precision", "f16"), "precision = f16: there is no such choice: write f32, f64 or bf16");
+    CHECK_HAS(value_of("optimizer", "adagrad"), "optimizer = adagrad: ");
     static const char *const keys[] = {"until", "init", "on_oom", "perf", "energy", "gpu_trace", "zip"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        char expected[96];
-        snprintf(expected, sizeof expected, "%s = 1: %s is not yet available: remove it", keys[i], keys[i]);
-        CHECK_TEXT(value_of(keys[i], "1"), expected);
-    }
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        CHECK(!ys_option_find(keys[i]));
 }
 
 static void names_are_checked_against_what_there_is(void)
@@ -239,7 +235,7 @@ static void help_of_one_key_says_values_default_axis_and_flag(void)
     CHECK_TEXT(ys_buf_text(&out), "precision (work key)\n"
                                   "  format of the numbers computed with; bf16 keeps weights, optimizer and loss in\n"
                                   "  f32\n"
-                                  "  value:    f32, f64 or bf16; not yet available: f16 or tf32\n"
+                                  "  value:    f32, f64 or bf16\n"
                                   "  default:  f32\n"
                                   "  axis:     yes, {a, b, c} makes a trial of each\n"
                                   "  flag:     --precision=VALUE\n");
@@ -270,7 +266,7 @@ static void help_of_every_key_fits_80_columns(void)
     }
 }
 
-static void the_usage_fits_80_columns_and_has_every_available_key(void)
+static void the_usage_fits_80_columns_and_has_every_key(void)
 {
     struct ys_buf out = {0};
     ys_job_keys_text(&out);
@@ -278,7 +274,7 @@ static void the_usage_fits_80_columns_and_has_every_available_key(void)
     for (const struct ys_option *option = ys_options(); option->name; option++) {
         char name[64];
         snprintf(name, sizeof name, "%s%s ", option->file_only ? "    " : "  --", option->name);
-        tap_check((strstr(text, name) != NULL) == !option->later, __LINE__, "%s", option->name);
+        tap_check(strstr(text, name) != NULL, __LINE__, "%s", option->name);
     }
     check_width(text);
     ys_buf_free(&out);
@@ -292,7 +288,6 @@ static void the_json_has_every_key(void)
     for (const struct ys_option *option = ys_options(); option->name; option++, count++) {
         const ys_json *item = ys_json_at(options, count);
         CHECK_TEXT(ys_json_get_text(item, "name", ""), option->name);
-        CHECK(ys_json_get_bool(item, "available", option->later) == !option->later);
     }
     CHECK_INT(ys_json_size(options), count);
     const ys_json *order = NULL;
@@ -307,10 +302,10 @@ static void the_json_has_every_key(void)
 TAP_MAIN(TAP_CASE(keys_are_found_also_by_their_pattern), TAP_CASE(every_key_of_the_design_is_in_the_table_once),
          TAP_CASE(every_default_is_a_value_of_its_option), TAP_CASE(numbers_are_typed_and_kept_in_range),
          TAP_CASE(times_need_units), TAP_CASE(words_are_one_of_their_choices),
-         TAP_CASE(what_a_later_version_will_have_is_refused_by_key_and_value),
-         TAP_CASE(names_are_checked_against_what_there_is), TAP_CASE(frameworks_have_a_name_and_perhaps_a_version),
-         TAP_CASE(cpu_lists_become_arrays), TAP_CASE(schedules_lose_their_blanks),
-         TAP_CASE(optimizers_have_a_name_and_perhaps_numbers), TAP_CASE(numbers_of_optimizers_have_ranges),
-         TAP_CASE(losses_have_a_name_and_perhaps_a_smoothing), TAP_CASE(clipping_and_requests_have_ranges),
-         TAP_CASE(help_of_one_key_says_values_default_axis_and_flag), TAP_CASE(help_of_every_key_fits_80_columns),
-         TAP_CASE(the_usage_fits_80_columns_and_has_every_available_key), TAP_CASE(the_json_has_every_key))
+         TAP_CASE(what_there_is_not_is_refused_with_what_there_is), TAP_CASE(names_are_checked_against_what_there_is),
+         TAP_CASE(frameworks_have_a_name_and_perhaps_a_version), TAP_CASE(cpu_lists_become_arrays),
+         TAP_CASE(schedules_lose_their_blanks), TAP_CASE(optimizers_have_a_name_and_perhaps_numbers),
+         TAP_CASE(numbers_of_optimizers_have_ranges), TAP_CASE(losses_have_a_name_and_perhaps_a_smoothing),
+         TAP_CASE(clipping_and_requests_have_ranges), TAP_CASE(help_of_one_key_says_values_default_axis_and_flag),
+         TAP_CASE(help_of_every_key_fits_80_columns), TAP_CASE(the_usage_fits_80_columns_and_has_every_key),
+         TAP_CASE(the_json_has_every_key))

@@ -49,7 +49,7 @@ static void bad_values_are_refused_at_their_column(void)
                   "t.ys:2:8: seed = {1, 2}: seed takes one value, not an axis: remove the braces");
     CHECK_REFUSED("version = 1\n[a]\nmodel = lenet5\n",
                   "t.ys:3:9: model = lenet5: there is no such model; did you mean lenet?");
-    CHECK_REFUSED(HEAD "device = {cpu, cuda}\n", "t.ys:5:10: device = cuda is not yet available: use cpu");
+    CHECK_REFUSED(HEAD "device = {cpu, cuda}\n", "t.ys:5:10: device = cuda: there is no such choice: write cpu");
 }
 
 static void a_study_needs_a_section(void)

@@ -262,6 +262,17 @@ static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run
     return facts;
 }
 
+/* The metrics of facts as they are stored. */
+static ys_status fake_metrics_of(const ys_json *trial, const ys_json *json, const struct ys_series_set *series,
+                                 ys_json **metrics)
+{
+    struct ys_facts facts;
+    YS_TRY(ys_facts_read(json, "the test", &facts));
+    ys_status status = ys_metric_of_run(trial, &facts, series, metrics);
+    ys_facts_fini(&facts);
+    return status;
+}
+
 /* One run into the store, with its metrics. */
 static ys_status fake_put_run(struct ys_store *store, const struct fake_trial *trial, const ys_json *trial_json,
                               int64_t trial_id, const struct fake_run *run)
@@ -271,7 +282,7 @@ static ys_status fake_put_run(struct ys_store *store, const struct fake_trial *t
     int64_t run_id = 0;
     ys_status status = ys_store_run_put(store, trial_id, run->round, run->attempt, facts, &series, &run_id);
     if (status == YS_OK)
-        status = ys_metric_of_run(trial_json, facts, &series, &metrics);
+        status = fake_metrics_of(trial_json, facts, &series, &metrics);
     if (status == YS_OK)
         status = ys_store_metric_put(store, run_id, metrics);
     ys_json_free(metrics);
@@ -334,7 +345,7 @@ __attribute__((unused)) static ys_status fake_infer_trial(struct ys_store *store
         (void)!ys_json_set(facts, "agreement", fake_agreement());
         status = ys_store_run_put(store, trial_id, round, 0, facts, &series, &run_id);
         if (status == YS_OK)
-            status = ys_metric_of_run(trial, facts, &series, &metrics);
+            status = fake_metrics_of(trial, facts, &series, &metrics);
         if (status == YS_OK)
             status = ys_store_metric_put(store, run_id, metrics);
         ys_json_free(metrics);

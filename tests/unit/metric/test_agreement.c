@@ -7,7 +7,6 @@
 enum { MOST = 4 };
 
 struct rounds {
-    ys_json *facts[MOST];
     struct ys_metric_view_run runs[MOST];
     struct ys_metric_view_trial trial;
 };
@@ -17,9 +16,8 @@ static ys_json *block_of(const char *const *texts, size_t count, struct rounds *
 {
     *rounds = (struct rounds){.trial = {.run_count = count, .runs = rounds->runs}};
     for (size_t i = 0; i < count; i++) {
-        rounds->facts[i] = texts[i] ? fake_jsonf("{\"agreement\":%s}", texts[i]) : fake_json("{}");
-        rounds->runs[i] =
-            (struct ys_metric_view_run){.facts = rounds->facts[i], .round = (int64_t)i, .ok = true, .counted = true};
+        rounds->runs[i] = (struct ys_metric_view_run){.round = (int64_t)i, .ok = true, .counted = true};
+        rounds->runs[i].facts.agreement = texts[i] ? fake_json(texts[i]) : NULL;
     }
     ys_status status = YS_OK;
     ys_json *block = ys_agreement_block(&status, &rounds->trial);
@@ -31,7 +29,7 @@ static void end(struct rounds *rounds, ys_json *block)
 {
     ys_json_free(block);
     for (size_t i = 0; i < MOST; i++)
-        ys_json_free(rounds->facts[i]);
+        ys_json_free(rounds->runs[i].facts.agreement);
 }
 
 #define FIRST                                                                                                          \

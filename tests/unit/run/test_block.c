@@ -49,6 +49,20 @@ static void check_refused(struct setup *setup, const char *part)
     finish(setup);
 }
 
+static void one_carries_its_rank(void)
+{
+    struct setup setup;
+    begin(&setup);
+    setup.spec.launch.rank = 3;
+    CHECK_INT(ys_run_take_block(&setup.run, setup.message), YS_OK);
+    CHECK_INT(ys_series_rank(ys_series_find(&setup.series, "block_rank"), 0), 3);
+    finish(&setup);
+    begin(&setup);
+    CHECK_INT(ys_run_take_block(&setup.run, setup.message), YS_OK);
+    CHECK(!ys_series_find(&setup.series, "block_rank")); /* nothing is written of rank 0 */
+    finish(&setup);
+}
+
 static void one_that_is_right_is_kept(void)
 {
     struct setup setup;
@@ -157,8 +171,9 @@ static void a_loss_is_a_number(void)
     check_refused(&setup, "loss of step 15 is not a number");
 }
 
-TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(steps_may_not_be_left_out_or_repeated),
-         TAP_CASE(a_block_has_the_size_that_was_asked_for), TAP_CASE(blocks_do_not_overlap_and_follow_the_request),
+TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(one_carries_its_rank),
+         TAP_CASE(steps_may_not_be_left_out_or_repeated), TAP_CASE(a_block_has_the_size_that_was_asked_for),
+         TAP_CASE(blocks_do_not_overlap_and_follow_the_request),
          TAP_CASE(a_block_ends_after_it_began_and_before_its_message),
          TAP_CASE(waiting_for_data_is_a_part_of_the_block), TAP_CASE(there_is_a_loss_for_each_step),
          TAP_CASE(one_that_does_no_work_needs_no_losses), TAP_CASE(a_loss_is_a_number))

@@ -186,16 +186,16 @@ static void every_request_is_kept_and_nothing_saved(void)
     struct ys_run_record record;
     char *null = fixture_null();
     run_requests((const char *const[]){null, NULL}, 9000, 20, NULL, &record);
-    REQUIRE(record.facts);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "ok");
+    REQUIRE(record.has_facts);
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "ok");
     CHECK_INT(length_of(&record, "latency_ns"), 9000);
     CHECK(length_of(&record, "block_first") >= 3 && length_of(&record, "step_loss") == 0);
-    CHECK_INT(ys_json_get_int(record.facts, "steps_done", -1), 9000);
-    CHECK_INT(ys_json_type_of(ys_json_get(record.facts, "weights")), YS_JSON_NULL);
-    CHECK(time_of(record.facts, "opened_ns") > 0 &&
-          time_of(record.facts, "infer_ns") >= time_of(record.facts, "opened_ns") &&
-          time_of(record.facts, "inferred_ns") >= time_of(record.facts, "infer_ns"));
-    CHECK_INT(time_of(record.facts, "train_ns"), -1);
+    CHECK_INT(ys_json_get_int(fixture_facts(&record), "steps_done", -1), 9000);
+    CHECK_INT(ys_json_type_of(ys_json_get(fixture_facts(&record), "weights")), YS_JSON_NULL);
+    CHECK(time_of(fixture_facts(&record), "opened_ns") > 0 &&
+          time_of(fixture_facts(&record), "infer_ns") >= time_of(fixture_facts(&record), "opened_ns") &&
+          time_of(fixture_facts(&record), "inferred_ns") >= time_of(fixture_facts(&record), "infer_ns"));
+    CHECK_INT(time_of(fixture_facts(&record), "train_ns"), -1);
     ys_run_record_fini(&record);
     ys_free(null);
 }
@@ -220,7 +220,7 @@ static bool run_python(const char *answer, double stall_limit_s, struct ys_run_r
                            FIXTURE_PYTHON, answer);
     run_requests((const char *const[]){fixture_script("adapter.py", text), NULL}, 10, stall_limit_s, NULL, record);
     ys_free(text);
-    return CHECK(record->facts != NULL);
+    return CHECK(record->has_facts);
 }
 
 /** That the run ended as `status` with `part` in its message, having kept `kept` latencies. */
@@ -228,11 +228,12 @@ static void check_end(const char *answer, double stall_limit_s, const char *stat
 {
     struct ys_run_record record;
     if (run_python(answer, stall_limit_s, &record)) {
-        CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), status);
-        CHECK_HAS(ys_json_get_text(record.facts, "message", ""), part);
+        CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), status);
+        CHECK_HAS(ys_json_get_text(fixture_facts(&record), "message", ""), part);
         CHECK_INT(length_of(&record, "latency_ns"), kept);
-        CHECK_INT(ys_json_get_int(record.facts, "steps_done", -1), kept);
-        CHECK_INT(time_of(record.facts, "inferred_ns"), kept == 10 ? time_of(record.facts, "inferred_ns") : -1);
+        CHECK_INT(ys_json_get_int(fixture_facts(&record), "steps_done", -1), kept);
+        CHECK_INT(time_of(fixture_facts(&record), "inferred_ns"),
+                  kept == 10 ? time_of(fixture_facts(&record), "inferred_ns") : -1);
     }
     ys_run_record_fini(&record);
 }
@@ -300,8 +301,8 @@ static void latencies_are_no_blocks(void)
         .plan = plan, .launch = {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60}};
     struct ys_run_record record;
     CHECK_INT(ys_run_execute(&spec, &record), YS_OK);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "protocol_error");
-    CHECK_HAS(ys_json_get_text(record.facts, "message", ""), "a message \"latencies\"");
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "protocol_error");
+    CHECK_HAS(ys_json_get_text(fixture_facts(&record), "message", ""), "a message \"latencies\"");
     ys_run_record_fini(&record);
     ys_json_free(plan);
     ys_free(text);

@@ -36,7 +36,7 @@ static bool run_bad(const char *behaviour, double stall_limit_s, struct bad_run 
                    .stop_grace_s = 0.5},
     };
     CHECK_INT(ys_run_execute(&spec, &bad->record), YS_OK);
-    bad->facts = bad->record.facts;
+    bad->facts = fixture_facts(&bad->record);
     CHECK_INT(fixture_descendants(), 0);
     ys_json_free(plan);
     ys_free(variable);

@@ -78,8 +78,8 @@ static void the_first_step_is_alone_and_blocks_follow(void)
 {
     struct ys_run_record record;
     run_null(18, 5, 0, NULL, &record);
-    REQUIRE(record.facts);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "ok");
+    REQUIRE(record.has_facts);
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "ok");
     const struct ys_series *first = series_of(&record, "block_first"), *count = series_of(&record, "block_count");
     static const int64_t firsts[] = {0, 1, 6, 11, 16}, counts[] = {1, 5, 5, 5, 2};
     CHECK_INT(first->count, 5);
@@ -98,13 +98,13 @@ static void times_are_in_order(void)
                                         "train_ns", "trained_ns", "bye_ns",  "end_ns"};
     struct ys_run_record record;
     run_null(10, 2, 0, NULL, &record);
-    REQUIRE(record.facts);
+    REQUIRE(record.has_facts);
     for (size_t i = 1; i < sizeof order / sizeof order[0]; i++)
-        CHECK(time_of(record.facts, order[i]) >= time_of(record.facts, order[i - 1]) &&
-              time_of(record.facts, order[i - 1]) > 0);
+        CHECK(time_of(fixture_facts(&record), order[i]) >= time_of(fixture_facts(&record), order[i - 1]) &&
+              time_of(fixture_facts(&record), order[i - 1]) > 0);
     const struct ys_series *start = series_of(&record, "block_start_ns"), *end = series_of(&record, "block_end_ns");
-    CHECK(start->count && start->ints[0] >= time_of(record.facts, "train_ns"));
-    CHECK(end->count && end->ints[end->count - 1] <= time_of(record.facts, "trained_ns"));
+    CHECK(start->count && start->ints[0] >= time_of(fixture_facts(&record), "train_ns"));
+    CHECK(end->count && end->ints[end->count - 1] <= time_of(fixture_facts(&record), "trained_ns"));
     ys_run_record_fini(&record);
 }
 
@@ -112,12 +112,12 @@ static void no_work_has_no_losses_and_no_weights(void)
 {
     struct ys_run_record record;
     run_null(10, 2, 0, NULL, &record);
-    REQUIRE(record.facts);
+    REQUIRE(record.has_facts);
     CHECK_INT(series_of(&record, "step_loss")->count, 0);
-    CHECK(ys_json_get(record.facts, "weights") &&
-          ys_json_type_of(ys_json_get(record.facts, "weights")) == YS_JSON_NULL);
-    CHECK_INT(ys_json_type_of(ys_json_get(ys_json_get(record.facts, "times"), "save_ns")), YS_JSON_NULL);
-    CHECK(ys_json_get_bool(ys_json_get(record.facts, "hello"), "no_work", false));
+    CHECK(ys_json_get(fixture_facts(&record), "weights") &&
+          ys_json_type_of(ys_json_get(fixture_facts(&record), "weights")) == YS_JSON_NULL);
+    CHECK_INT(ys_json_type_of(ys_json_get(ys_json_get(fixture_facts(&record), "times"), "save_ns")), YS_JSON_NULL);
+    CHECK(ys_json_get_bool(ys_json_get(fixture_facts(&record), "hello"), "no_work", false));
     ys_run_record_fini(&record);
 }
 
@@ -128,15 +128,15 @@ static void every_fact_is_there(void)
                                        "weights",  "checkpoints", "harness",   "steps_done", "round"};
     struct ys_run_record record;
     run_null(10, 2, 0, NULL, &record);
-    REQUIRE(record.facts);
+    REQUIRE(record.has_facts);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        tap_check(ys_json_get(record.facts, keys[i]) != NULL, __LINE__, "%s is there", keys[i]);
-    CHECK_INT(ys_json_get_int(record.facts, "exit_code", -1), 0);
-    CHECK_INT(ys_json_get_int(record.facts, "round", -1), 3);
-    CHECK_INT(ys_json_get_int(record.facts, "steps_done", -1), 10);
-    CHECK(ys_json_get_int(ys_json_get(record.facts, "usage"), "user_ns", -1) >= 0);
-    CHECK(ys_json_get_int(ys_json_get(record.facts, "harness"), "cpu_ns", -1) > 0);
-    char *text = ys_json_dump(record.facts, YS_JSON_COMPACT);
+        tap_check(ys_json_get(fixture_facts(&record), keys[i]) != NULL, __LINE__, "%s is there", keys[i]);
+    CHECK_INT(ys_json_get_int(fixture_facts(&record), "exit_code", -1), 0);
+    CHECK_INT(ys_json_get_int(fixture_facts(&record), "round", -1), 3);
+    CHECK_INT(ys_json_get_int(fixture_facts(&record), "steps_done", -1), 10);
+    CHECK(ys_json_get_int(ys_json_get(fixture_facts(&record), "usage"), "user_ns", -1) >= 0);
+    CHECK(ys_json_get_int(ys_json_get(fixture_facts(&record), "harness"), "cpu_ns", -1) > 0);
+    char *text = ys_json_dump(fixture_facts(&record), YS_JSON_COMPACT);
     CHECK(text != NULL);
     ys_free(text);
     ys_run_record_fini(&record);
@@ -147,8 +147,8 @@ static void a_rate_is_kept_and_sampled(void)
     struct ys_run_record record;
     struct progress progress = {0};
     run_null(31, 5, 60, &progress, &record); /* 31 rows at 60 a second: half a second */
-    REQUIRE(record.facts);
-    CHECK(time_of(record.facts, "trained_ns") - time_of(record.facts, "train_ns") >= 500000000);
+    REQUIRE(record.has_facts);
+    CHECK(time_of(fixture_facts(&record), "trained_ns") - time_of(fixture_facts(&record), "train_ns") >= 500000000);
     const struct ys_series *samples = series_of(&record, "sample_t_ns");
     CHECK(samples->count >= 10); /* 50 at 100 Hz, where the machine does not get in the way */
     static const char *const names[] = {"sample_cpu_ns", "sample_rss_bytes", "sample_threads", "sample_processes",
@@ -157,10 +157,10 @@ static void a_rate_is_kept_and_sampled(void)
         CHECK_INT(series_of(&record, names[i])->count, samples->count);
     for (size_t i = 1; i < samples->count; i++)
         CHECK(samples->ints[i] > samples->ints[i - 1]);
-    CHECK_INT(ys_json_get_int(ys_json_get(record.facts, "harness"), "samples", -1), samples->count);
-    CHECK_INT(ys_json_get_int(ys_json_get(record.facts, "observed"), "threads_peak", -1), 1);
-    CHECK_INT(ys_json_get_int(ys_json_get(record.facts, "observed"), "processes_peak", -1), 1);
-    int64_t rss = ys_json_get_int(ys_json_get(record.facts, "observed"), "rss_peak_bytes", -1);
+    CHECK_INT(ys_json_get_int(ys_json_get(fixture_facts(&record), "harness"), "samples", -1), samples->count);
+    CHECK_INT(ys_json_get_int(ys_json_get(fixture_facts(&record), "observed"), "threads_peak", -1), 1);
+    CHECK_INT(ys_json_get_int(ys_json_get(fixture_facts(&record), "observed"), "processes_peak", -1), 1);
+    int64_t rss = ys_json_get_int(ys_json_get(fixture_facts(&record), "observed"), "rss_peak_bytes", -1);
     CHECK(rss > 500000 && rss < 100 << 20);
     CHECK_HAS(progress.stages, "start open train ");
     CHECK(progress.calls >= 5);
@@ -173,16 +173,16 @@ static void weights_are_saved_and_losses_kept(void)
         return;
     struct ys_run_record record;
     run_python("serve(lambda k, m: False)", 7, 3, 0, &record);
-    REQUIRE(record.facts);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "ok");
-    CHECK_TEXT(ys_json_get_text(record.facts, "weights", NULL), "weights.safetensors");
+    REQUIRE(record.has_facts);
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "ok");
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "weights", NULL), "weights.safetensors");
     char path[128];
     snprintf(path, sizeof path, "%s/weights.safetensors", fixture_folder);
     CHECK(ys_fs_exists(path));
     CHECK_INT(series_of(&record, "step_loss")->count, 7);
-    CHECK(time_of(record.facts, "saved_ns") > time_of(record.facts, "save_ns"));
-    CHECK_INT(ys_json_size(ys_json_get(record.facts, "checkpoints")), 0);
-    CHECK_INT(ys_json_size(ys_json_get(ys_json_get(record.facts, "times"), "pauses")), 0);
+    CHECK(time_of(fixture_facts(&record), "saved_ns") > time_of(fixture_facts(&record), "save_ns"));
+    CHECK_INT(ys_json_size(ys_json_get(fixture_facts(&record), "checkpoints")), 0);
+    CHECK_INT(ys_json_size(ys_json_get(ys_json_get(fixture_facts(&record), "times"), "pauses")), 0);
     ys_run_record_fini(&record);
 }
 
@@ -192,15 +192,15 @@ static void steps_are_split_where_weights_are_to_be_kept(void)
         return;
     struct ys_run_record record;
     run_python("serve(lambda k, m: False)", 12, 5, 4, &record);
-    REQUIRE(record.facts);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "ok");
+    REQUIRE(record.has_facts);
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "ok");
     const struct ys_series *first = series_of(&record, "block_first");
     static const int64_t firsts[] = {0, 1, 4, 8};
     CHECK_INT(first->count, 4);
     for (size_t i = 0; i < 4 && i < first->count; i++)
         CHECK_INT(first->ints[i], firsts[i]);
-    const ys_json *checkpoints = ys_json_get(record.facts, "checkpoints");
-    const ys_json *pauses = ys_json_get(ys_json_get(record.facts, "times"), "pauses");
+    const ys_json *checkpoints = ys_json_get(fixture_facts(&record), "checkpoints");
+    const ys_json *pauses = ys_json_get(ys_json_get(fixture_facts(&record), "times"), "pauses");
     REQUIRE(ys_json_size(checkpoints) == 2 && ys_json_size(pauses) == 2); /* the third is the final save */
     CHECK_INT(ys_json_get_int(ys_json_at(checkpoints, 0), "step", -1), 4);
     CHECK_TEXT(ys_json_get_text(ys_json_at(checkpoints, 1), "path", NULL), "step-8.safetensors");
@@ -215,9 +215,9 @@ static void weights_may_be_kept_after_every_step(void)
         return;
     struct ys_run_record record;
     run_python("serve(lambda k, m: False)", 3, 5, 1, &record);
-    REQUIRE(record.facts);
+    REQUIRE(record.has_facts);
     CHECK_INT(series_of(&record, "block_first")->count, 3);
-    CHECK_INT(ys_json_size(ys_json_get(record.facts, "checkpoints")), 2);
+    CHECK_INT(ys_json_size(ys_json_get(fixture_facts(&record), "checkpoints")), 2);
     ys_run_record_fini(&record);
 }
 
@@ -225,10 +225,10 @@ static void one_step_is_a_run_too(void)
 {
     struct ys_run_record record;
     run_null(1, 100, 0, NULL, &record);
-    REQUIRE(record.facts);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "ok");
+    REQUIRE(record.has_facts);
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "ok");
     CHECK_INT(series_of(&record, "block_first")->count, 1);
-    CHECK(time_of(record.facts, "trained_ns") > 0);
+    CHECK(time_of(fixture_facts(&record), "trained_ns") > 0);
     ys_run_record_fini(&record);
 }
 
@@ -240,10 +240,10 @@ static void weights_that_are_not_there_are_a_protocol_error(void)
     run_python("serve(lambda k, m: k == 'save' and (os.path.exists(m['path']) and os.unlink(m['path']), "
                "send(type='saved', path=m['path'], bytes=5)))",
                3, 1, 0, &record);
-    REQUIRE(record.facts);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "protocol_error");
-    CHECK_TEXT(ys_json_get_text(record.facts, "stage", NULL), "save");
-    CHECK_HAS(ys_json_get_text(record.facts, "message", NULL), "no file");
+    REQUIRE(record.has_facts);
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "protocol_error");
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "stage", NULL), "save");
+    CHECK_HAS(ys_json_get_text(fixture_facts(&record), "message", NULL), "no file");
     CHECK_INT(series_of(&record, "block_first")->count, 3);
     ys_run_record_fini(&record);
 }
@@ -255,9 +255,9 @@ static void a_done_that_comes_too_soon_is_a_protocol_error(void)
     struct ys_run_record record;
     run_python("serve(lambda k, m: k == 'train' and m['from'] == 1 and (send(type='done'), True)[1])", 9, 3, 0,
                &record);
-    REQUIRE(record.facts);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "protocol_error");
-    CHECK_HAS(ys_json_get_text(record.facts, "message", NULL), "after step 1 of 9");
+    REQUIRE(record.has_facts);
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "protocol_error");
+    CHECK_HAS(ys_json_get_text(fixture_facts(&record), "message", NULL), "after step 1 of 9");
     ys_run_record_fini(&record);
 }
 
@@ -274,9 +274,9 @@ static void a_loss_that_grows_without_bound_ends_the_run_there(void)
         "    time.sleep(600)\n"
         "serve(on)",
         9, 4, 0, &record);
-    REQUIRE(record.facts);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "diverged");
-    CHECK_HAS(ys_json_get_text(record.facts, "message", NULL), "step 3 is inf");
+    REQUIRE(record.has_facts);
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "diverged");
+    CHECK_HAS(ys_json_get_text(fixture_facts(&record), "message", NULL), "step 3 is inf");
     const struct ys_series *loss = series_of(&record, "step_loss");
     REQUIRE(loss->count == 5);
     CHECK(loss->reals[2] == 2.5);
@@ -291,9 +291,9 @@ static void a_program_that_is_not_there_is_a_run_that_failed(void)
     struct ys_run_spec spec = {.plan = plan, .launch = {.argv = argv, .folder = fixture_open()}};
     struct ys_run_record record;
     CHECK_INT(ys_run_execute(&spec, &record), YS_OK);
-    REQUIRE(record.facts);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "load_failed");
-    CHECK_INT(ys_json_type_of(ys_json_get(record.facts, "exit_code")), YS_JSON_NULL);
+    REQUIRE(record.has_facts);
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "load_failed");
+    CHECK_INT(ys_json_type_of(ys_json_get(fixture_facts(&record), "exit_code")), YS_JSON_NULL);
     ys_run_record_fini(&record);
     ys_json_free(plan);
 }
@@ -312,9 +312,9 @@ static void a_missing_launcher_is_an_error_and_there_is_a_record(void)
     setenv("YARDSTICK_BIN", programs, 1);
     setenv("YARDSTICK_HOME", home ? home : "", 1);
     ys_free(home);
-    REQUIRE(record.facts);
-    CHECK_TEXT(ys_json_get_text(record.facts, "status", NULL), "cancelled");
-    CHECK_HAS(ys_json_get_text(record.facts, "message", NULL), "yardstick-launch");
+    REQUIRE(record.has_facts);
+    CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "cancelled");
+    CHECK_HAS(ys_json_get_text(fixture_facts(&record), "message", NULL), "yardstick-launch");
     ys_run_record_fini(&record);
     ys_json_free(plan);
     ys_free(programs);
@@ -347,8 +347,7 @@ static void memory_that_runs_out_at_any_point_leaves_nothing_running(void)
         ys_mem_fail_at(n);
         ys_status status = ys_run_execute(&spec, &record);
         ys_mem_fail_at(0);
-        failures +=
-            status == YS_ENOMEM || (record.facts && strcmp(ys_json_get_text(record.facts, "status", ""), "ok") != 0);
+        failures += status == YS_ENOMEM || (record.has_facts && record.facts.status != YS_RUN_OK);
         tap_check(fixture_descendants() == 0, __LINE__, "nothing is left when allocation %ld fails", n);
         ys_run_record_fini(&record);
     }
@@ -363,11 +362,11 @@ static void from_exec_to_the_first_step_it_takes_milliseconds(void)
     for (int i = 0; i < 10; i++) {
         struct ys_run_record record;
         run_null(2, 1, 0, NULL, &record);
-        REQUIRE(record.facts);
+        REQUIRE(record.has_facts);
         const struct ys_series *start = series_of(&record, "block_start_ns");
-        CHECK(start->count > 0 && start->ints[0] > time_of(record.facts, "exec_ns"));
-        if (start->count && start->ints[0] - time_of(record.facts, "exec_ns") < best_ns)
-            best_ns = start->ints[0] - time_of(record.facts, "exec_ns");
+        CHECK(start->count > 0 && start->ints[0] > time_of(fixture_facts(&record), "exec_ns"));
+        if (start->count && start->ints[0] - time_of(fixture_facts(&record), "exec_ns") < best_ns)
+            best_ns = start->ints[0] - time_of(fixture_facts(&record), "exec_ns");
         ys_run_record_fini(&record);
     }
     printf("# exec to first step of the null adapter: %.2f ms at best\n",

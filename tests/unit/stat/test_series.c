@@ -162,7 +162,23 @@ static void without_memory_every_call_says_so(void)
     ys_series_set_free(&set);
 }
 
-TAP_MAIN(TAP_CASE(added_numbers_come_back_in_order), TAP_CASE(integers_of_every_size_survive),
-         TAP_CASE(random_integers_survive), TAP_CASE(nan_and_infinities_survive), TAP_CASE(an_empty_series_survives),
+static void a_rank_is_noted_where_it_is_not_0(void)
+{
+    static const int64_t ranks[] = {0, 0, 1, 0, 2, 0};
+    struct ys_series_set set = {0};
+    CHECK(ys_series_add_rank(&set, "block_rank", 0, 0) == YS_OK && set.count == 0);
+    for (size_t i = 0; i < 6; i++)
+        CHECK(ys_series_add_rank(&set, "block_rank", i, ranks[i]) == YS_OK);
+    const struct ys_series *column = ys_series_find(&set, "block_rank");
+    CHECK(column && column->count == 5);
+    for (size_t i = 0; i < 6; i++)
+        CHECK_INT(ys_series_rank(column, i), ranks[i]);
+    CHECK_INT(ys_series_rank(NULL, 3), 0); /* what was stored before there were ranks */
+    ys_series_set_free(&set);
+}
+
+TAP_MAIN(TAP_CASE(a_rank_is_noted_where_it_is_not_0), TAP_CASE(added_numbers_come_back_in_order),
+         TAP_CASE(integers_of_every_size_survive), TAP_CASE(random_integers_survive),
+         TAP_CASE(nan_and_infinities_survive), TAP_CASE(an_empty_series_survives),
          TAP_CASE(even_times_take_one_byte_each), TAP_CASE(reserved_numbers_need_no_memory),
          TAP_CASE(damaged_bytes_are_refused_and_leave_the_set_alone), TAP_CASE(without_memory_every_call_says_so))

@@ -6,17 +6,24 @@
 
 static bool is_disturbed(const char *disturbance, double wait_s, double threads_busy, const char *word)
 {
-    char text[1024];
-    ys_json *facts = NULL;
-    snprintf(text, sizeof text,
-             "{\"usage\":{\"user_ns\":17000000000,\"system_ns\":1000000000},\"harness\":{\"cpu_ns\":20000000},"
-             "\"observation\":{\"cpu_wait_ns\":%.0f},\"observed\":{\"threads_busy\":%g},\"disturbance\":%s}",
-             wait_s * 1e9, threads_busy, disturbance);
-    CHECK(ys_json_parse(text, strlen(text), "a test", &facts) == YS_OK);
-    bool found = ys_disturbed(2, facts);
+    struct ys_facts facts;
+    struct ys_facts_usage usage = {.user_ns = 17000000000, .system_ns = 1000000000};
+    struct ys_facts_observation observation = {.cpu_wait_ns = (int64_t)(wait_s * 1e9)};
+    ys_json *beside = NULL;
+    ys_facts_init(&facts);
+    CHECK(ys_json_parse(disturbance, strlen(disturbance), "a test", &beside) == YS_OK);
+    facts.usage = &usage;
+    facts.observation = &observation;
+    facts.disturbance = beside;
+    facts.harness.cpu_ns = 20000000;
+    facts.observed.threads_busy = threads_busy;
+    bool found = ys_disturbed(2, &facts);
+    CHECK_INT(facts.disturbed.count > 0, found);
     if (found)
-        CHECK_HAS(ys_json_text(ys_json_at(ys_json_get(facts, "disturbed"), 0), ""), word);
-    ys_json_free(facts);
+        CHECK_HAS(((char **)facts.disturbed.items)[0], word);
+    facts.usage = NULL;
+    facts.observation = NULL;
+    ys_facts_fini(&facts);
     return found;
 }
 

@@ -142,9 +142,12 @@ static void what_an_adapter_cannot_do_is_asked_once(void)
 
 static bool stopped(const struct ys_trial *trial, const char *text)
 {
-    ys_json *facts = make_json("%s", text);
-    bool result = ys_disk_stopped(trial, facts, "/proc"); /* of which the system says nothing */
-    ys_json_free(facts);
+    ys_json *json = make_json("%s", text);
+    struct ys_facts facts;
+    CHECK(ys_facts_read(json, "the test", &facts) == YS_OK);
+    bool result = ys_disk_stopped(trial, &facts, "/proc"); /* of which the system says nothing */
+    ys_facts_fini(&facts);
+    ys_json_free(json);
     return result;
 }
 

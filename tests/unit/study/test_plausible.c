@@ -2,6 +2,7 @@
 #include "study/plausible.h"
 #include "tap.h"
 
+#include <math.h>
 #include <string.h>
 
 static const int64_t MULTIPLY_ADDS = 13900000;
@@ -13,62 +14,71 @@ static ys_json *parse(const char *text)
     return made;
 }
 
-static ys_json *facts_of(const char *phases)
+static struct ys_facts facts_of(struct ys_facts_phase_cpu phases)
 {
-    char text[512];
-    snprintf(text, sizeof text,
-             "{\"status\":\"ok\",\"message\":null,\"steps_done\":201,\"warnings\":[],\"hello\":{},\"phase_cpu\":%s}",
-             phases);
-    return parse(text);
+    struct ys_facts facts;
+    static struct ys_facts_work work;
+    work = (struct ys_facts_work){.multiply_adds = MULTIPLY_ADDS};
+    ys_facts_init(&facts);
+    facts.steps_done = 201;
+    facts.work = &work;
+    static struct ys_facts_phase_cpu kept;
+    kept = phases;
+    facts.phase_cpu = &kept;
+    return facts;
 }
 
-static void looked_at(ys_json *facts, const char *keys_text)
+static void looked_at(struct ys_facts *facts, const char *keys_text)
 {
     ys_json *keys = parse(keys_text);
-    ys_plausible(keys, MULTIPLY_ADDS, facts);
+    ys_plausible(keys, facts);
     ys_json_free(keys);
+    facts->work = NULL;
+    facts->phase_cpu = NULL;
 }
 
 static void steps_that_nothing_paid_for_are_wrong_output(void)
 {
     /* 201 steps take an honest framework 8 s, and no CPU less than 0.56 s. */
-    ys_json *facts = facts_of("{\"start_s\":1,\"open_s\":8,\"first_step_s\":0.1,\"steps_s\":0.2,\"save_s\":0.1}");
-    looked_at(facts, "{\"mode\":\"train\",\"batch\":64,\"precision\":\"f32\"}");
-    CHECK_TEXT(ys_json_get_text(facts, "status", ""), "wrong_output");
-    CHECK_HAS(ys_json_get_text(facts, "message", ""), "0.2 s of processor time");
-    ys_json_free(facts);
-    facts = facts_of("{\"requests_s\":0.01}");
-    looked_at(facts, "{\"mode\":\"infer\",\"batch\":64,\"precision\":\"f32\"}");
-    CHECK_TEXT(ys_json_get_text(facts, "status", ""), "wrong_output");
-    ys_json_free(facts);
+    struct ys_facts facts = facts_of((struct ys_facts_phase_cpu){1, 8, 0.1, 0.2, NAN, 0.1});
+    looked_at(&facts, "{\"mode\":\"train\",\"batch\":64,\"precision\":\"f32\"}");
+    CHECK_INT(facts.status, YS_RUN_WRONG_OUTPUT);
+    CHECK_HAS(facts.message ? facts.message : "", "0.2 s of processor time");
+    ys_facts_fini(&facts);
+    facts = facts_of((struct ys_facts_phase_cpu){1, 8, NAN, NAN, 0.01, NAN});
+    looked_at(&facts, "{\"mode\":\"infer\",\"batch\":64,\"precision\":\"f32\"}");
+    CHECK_INT(facts.status, YS_RUN_WRONG_OUTPUT);
+    ys_facts_fini(&facts);
 }
 
 static void honest_steps_stay_ok(void)
 {
-    static const char *const phases[] = {
-        "{\"start_s\":3,\"open_s\":9,\"first_step_s\":0.1,\"steps_s\":1.2,\"save_s\":0.1}",
-        "{\"start_s\":null,\"open_s\":null,\"first_step_s\":null,\"steps_s\":null,\"save_s\":null}", /* nothing known */
+    static const struct ys_facts_phase_cpu phases[] = {
+        {3, 9, 0.1, 1.2, NAN, 0.1}, {NAN, NAN, NAN, NAN, NAN, NAN}, /* nothing known */
     };
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
-        ys_json *facts = facts_of(phases[i]);
-        looked_at(facts, "{\"mode\":\"train\",\"batch\":64,\"precision\":\"f32\"}");
-        CHECK_TEXT(ys_json_get_text(facts, "status", ""), "ok");
-        CHECK_INT(ys_json_size(ys_json_get(facts, "warnings")), 0);
-        ys_json_free(facts);
+        struct ys_facts facts = facts_of(phases[i]);
+        looked_at(&facts, "{\"mode\":\"train\",\"batch\":64,\"precision\":\"f32\"}");
+        CHECK_INT(facts.status, YS_RUN_OK);
+        CHECK_INT(facts.warnings.count, 0);
+        ys_facts_fini(&facts);
     }
 }
 
 static void work_beside_the_steps_is_a_warning(void)
 {
-    static const char *const phases[] = {"{\"start_s\":30,\"steps_s\":12}", "{\"open_s\":30,\"steps_s\":12}",
-                                         "{\"first_step_s\":30,\"steps_s\":12}", "{\"save_s\":30,\"steps_s\":12}"};
+    static const struct ys_facts_phase_cpu phases[] = {{30, NAN, NAN, 12, NAN, NAN},
+                                                       {NAN, 30, NAN, 12, NAN, NAN},
+                                                       {NAN, NAN, 30, 12, NAN, NAN},
+                                                       {NAN, NAN, NAN, 12, NAN, 30}};
     static const char *const places[] = {"before hello", "in open", "in the first step", "in saving"};
     for (size_t i = 0; i < 4; i++) {
-        ys_json *facts = facts_of(phases[i]);
-        looked_at(facts, "{\"mode\":\"train\",\"batch\":64,\"precision\":\"f32\"}");
-        CHECK_TEXT(ys_json_get_text(facts, "status", ""), "ok");
-        CHECK_HAS(ys_json_text(ys_json_at(ys_json_get(facts, "warnings"), 0), ""), places[i]);
-        ys_json_free(facts);
+        struct ys_facts facts = facts_of(phases[i]);
+        looked_at(&facts, "{\"mode\":\"train\",\"batch\":64,\"precision\":\"f32\"}");
+        CHECK_INT(facts.status, YS_RUN_OK);
+        CHECK_INT(facts.warnings.count, 1);
+        CHECK_HAS(facts.warnings.count ? ((char **)facts.warnings.items)[0] : "", places[i]);
+        ys_facts_fini(&facts);
     }
 }
 

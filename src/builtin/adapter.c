@@ -1,0 +1,422 @@
+/* The adapter of the built-in engine. */
+#include "builtin/builtin.h"
+#include "builtin/command.h"
+#include "builtin/rows.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "engine/backend.h"
+#include "engine/engine.h"
+#include "protocol/adapter.h"
+#include <stdio.h>
+#include <string.h>
+
+struct adapter {
+    struct ys_graph *graph;
+    struct ys_engine *engine;
+    struct ys_builtin_rows rows;
+    struct ys_safetensors *order_file;
+    const uint32_t *order; /* [steps, batch] */
+    const double *lr;      /* [steps] */
+    char *weights;         /* path */
+    int64_t batch, steps;
+    enum ys_engine_precision format; /* of what the engine gives out: double in f64, else float */
+};
+
+enum { PRECISIONS = YS_ENGINE_BF16 + 1 };
+
+static const struct {
+    const char *name;
+    enum ys_engine_rule rule;
+} rules[] = {
+    {"sgd", YS_ENGINE_SGD}, {"adam", YS_ENGINE_ADAM}, {"adamw", YS_ENGINE_ADAMW}, {"rmsprop", YS_ENGINE_RMSPROP}};
+enum { RULES = sizeof rules / sizeof rules[0] };
+
+static bool is_supported(enum ys_op op, enum ys_engine_precision precision)
+{
+    for (const struct ys_backend *const *backend = ys_backends(); *backend; backend++)
+        if ((*backend)->supports(op, precision))
+            return true;
+    return false;
+}
+
+/** What some back end can do; a format in which none can multiply matrices is none of the engine's. */
+struct abilities {
+    const char *precisions[PRECISIONS + 1], *ops[YS_OP_COUNT + 1], *optimizers[RULES + 1];
+};
+
+static struct abilities find_abilities(void)
+{
+    struct abilities found = {{NULL}, {NULL}, {NULL}};
+    size_t count = 0;
+    for (int p = 0; p < PRECISIONS; p++)
+        if (is_supported(YS_OP_GEMM, (enum ys_engine_precision)p))
+            found.precisions[count++] = ys_engine_precision_name((enum ys_engine_precision)p);
+    count = 0;
+    for (int op = 0; op < YS_OP_COUNT; op++)
+        if (is_supported((enum ys_op)op, YS_ENGINE_F32))
+            found.ops[count++] = ys_op_name((enum ys_op)op);
+    for (size_t i = 0; i < RULES; i++)
+        found.optimizers[i] = rules[i].name;
+    return found;
+}
+
+static ys_status need_text(const ys_json *object, const char *key, const char **text)
+{
+    *text = ys_json_get_text(object, key, NULL);
+    return *text ? YS_OK : ys_fail(YS_EINVAL, "the plan has no text \"%s\"", key);
+}
+
+/** A member of the plan that has one value that this engine knows. */
+static ys_status need_word(const ys_json *object, const char *key, const char *known)
+{
+    const char *text = ys_json_get_text(object, key, known);
+    return strcmp(text, known) == 0
+               ? YS_OK
+               : ys_fail(YS_EUNSUPPORTED, "%s \"%s\" is not yet available in the built-in engine", key, text);
+}
+
+static ys_status read_rule(const ys_json *optimizer, struct ys_engine_optimizer *read)
+{
+    const char *name = ys_json_get_text(optimizer, "name", "sgd");
+    for (size_t i = 0; i < RULES; i++) {
+        read->rule = rules[i].rule;
+        if (strcmp(name, rules[i].name) == 0)
+            return YS_OK;
+    }
+    return ys_fail(YS_EUNSUPPORTED, "optimizer %s is not one of the built-in engine: take sgd, adam, adamw or rmsprop",
+                   name);
+}
+
+static ys_status read_optimizer(const ys_json *optimizer, struct ys_engine_optimizer *read)
+{
+    YS_TRY(read_rule(optimizer, read));
+    read->momentum = ys_json_get_number(optimizer, "momentum", 0);
+    read->nesterov = ys_json_get_bool(optimizer, "nesterov", false);
+    read->beta1 = ys_json_get_number(optimizer, "beta1", 0.9);
+    read->beta2 = ys_json_get_number(optimizer, "beta2", 0.999);
+    read->alpha = ys_json_get_number(optimizer, "alpha", 0.99);
+    read->epsilon = ys_json_get_number(optimizer, "epsilon", 1e-8);
+    read->weight_decay = ys_json_get_number(optimizer, "weight_decay", 0);
+    read->clip_norm = ys_json_get_number(optimizer, "clip_norm", 0); /* null: none */
+    return YS_OK;
+}
+
+static ys_status read_options(const ys_json *plan, struct ys_engine_config *config)
+{
+    const ys_json *options = ys_json_get(plan, "options");
+    for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it))
+        if (strcmp(ys_json_iter_key(it), "backend") != 0)
+            return ys_fail(YS_EUNSUPPORTED, "the built-in engine has no option \"%s\"; it has backend",
+                           ys_json_iter_key(it));
+    config->backend = ys_json_get_text(options, "backend", NULL);
+    return YS_OK;
+}
+
+static ys_status read_config(const ys_json *plan, struct ys_engine_config *config)
+{
+    YS_TRY(need_word(plan, "device", "cpu"));
+    YS_TRY(need_word(ys_json_get(plan, "input"), "kind", "file"));
+    if (ys_json_get_int(ys_json_get(plan, "dist"), "world", 1) != 1)
+        return ys_fail(YS_EUNSUPPORTED, "several processes are not yet available in the built-in engine");
+    config->batch = ys_json_get_int(plan, "batch", 0);
+    config->threads = (int)ys_json_get_int(plan, "threads", 1);
+    config->training = strcmp(ys_json_get_text(plan, "mode", "train"), "train") == 0;
+    config->seed = (uint64_t)ys_json_get_int(plan, "seed", 0);
+    YS_TRY(ys_builtin_precision(ys_json_get_text(plan, "precision", "f32"), &config->precision));
+    YS_TRY(read_optimizer(ys_json_get(plan, "optimizer"), &config->optimizer));
+    return read_options(plan, config);
+}
+
+/** The loss is the graph's; a plan that says otherwise contradicts itself. */
+static ys_status check_loss(const ys_json *plan, const struct ys_graph *graph)
+{
+    const char *own = ys_loss_name(graph->loss), *loss = ys_json_get_text(plan, "loss", own);
+    double smoothing = ys_json_get_number(plan, "label_smoothing", graph->label_smoothing);
+    if (strcmp(loss, own) != 0)
+        return ys_fail(YS_EINVAL, "the plan's loss is %s, its graph's is %s", loss, own);
+    if (smoothing != graph->label_smoothing)
+        return ys_fail(YS_EINVAL, "the plan's label_smoothing is %g, its graph's is %g", smoothing,
+                       graph->label_smoothing);
+    return YS_OK;
+}
+
+static ys_status open_input(struct adapter *a, const ys_json *plan)
+{
+    const ys_json *input = ys_json_get(plan, "input");
+    const char *path, *order;
+    const struct ys_tensor *tensor;
+    YS_TRY(need_text(input, "path", &path));
+    YS_TRY(need_text(input, "order", &order));
+    YS_TRY(ys_builtin_rows_open(path, a->graph, &a->rows));
+    YS_TRY(ys_safetensors_open(order, &a->order_file));
+    YS_TRY(ys_safetensors_need(a->order_file, "order", YS_U32, 2, (int64_t[]){a->steps, a->batch}, &tensor));
+    a->order = tensor->data;
+    YS_TRY(ys_safetensors_need(a->order_file, "lr", YS_F64, 1, &a->steps, &tensor));
+    a->lr = tensor->data;
+    return YS_OK;
+}
+
+static void close_plan(void *self)
+{
+    struct adapter *a = self;
+    ys_engine_close(a->engine);
+    ys_builtin_rows_close(&a->rows);
+    ys_safetensors_close(a->order_file);
+    ys_graph_free(a->graph);
+    ys_free(a->weights);
+    *a = (struct adapter){0};
+}
+
+static ys_status describe(const struct adapter *a, const ys_json *plan, ys_json *reply)
+{
+    const char *libraries[] = {NULL, NULL}, *deviations[] = {NULL, NULL};
+    char deviation[64];
+    const char *backend = ys_json_get_text(ys_json_get(plan, "options"), "backend", NULL);
+    if (ys_engine_library(a->engine)[0])
+        libraries[0] = ys_engine_library(a->engine);
+    snprintf(deviation, sizeof deviation, "back end %s", ys_engine_backend(a->engine));
+    if (backend)
+        deviations[0] = deviation;
+    YS_TRY(ys_json_set_int(reply, "parameters", ys_graph_parameter_count(a->graph)));
+    YS_TRY(ys_json_set_int(reply, "threads", ys_engine_threads(a->engine)));
+    YS_TRY(ys_adapter_set_names(reply, "libraries", libraries));
+    return ys_adapter_set_names(reply, "deviations", deviations);
+}
+
+/** An operator that no back end has is lacking, not a damaged file. */
+static ys_status check_ops(const char *path, ys_json *reply)
+{
+    ys_json *graph = NULL;
+    YS_TRY(ys_json_read(path, &graph));
+    const ys_json *nodes = ys_json_get(graph, "nodes");
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(nodes); i++) {
+        const char *name = ys_json_get_text(ys_json_at(nodes, i), "op", "");
+        int op = 0;
+        while (op < YS_OP_COUNT && strcmp(name, ys_op_name((enum ys_op)op)) != 0)
+            op++;
+        if (op == YS_OP_COUNT)
+            status = ys_json_set_string(reply, "op", name);
+        if (op == YS_OP_COUNT && status == YS_OK)
+            status = ys_fail(YS_EUNSUPPORTED, "the built-in engine has no operator %.100s", name);
+    }
+    ys_json_free(graph);
+    return status;
+}
+
+static ys_status open_parts(struct adapter *a, const ys_json *plan, ys_json *reply)
+{
+    struct ys_engine_config config = {0};
+    const char *graph, *weights;
+    YS_TRY(read_config(plan, &config));
+    YS_TRY(need_text(plan, "graph", &graph));
+    YS_TRY(need_text(plan, "weights", &weights));
+    a->batch = config.batch;
+    a->steps = ys_json_get_int(plan, "steps", 0);
+    a->format = config.precision == YS_ENGINE_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32;
+    a->weights = ys_strdup(weights);
+    if (!a->weights)
+        return ys_out_of_memory();
+    YS_TRY(check_ops(graph, reply));
+    YS_TRY(ys_graph_read(graph, &a->graph));
+    YS_TRY(check_loss(plan, a->graph));
+    YS_TRY(open_input(a, plan));
+    YS_TRY(ys_engine_open_graph(a->graph, &config, &a->engine));
+    YS_TRY(ys_engine_load(a->engine, a->weights));
+    return describe(a, plan, reply);
+}
+
+static ys_status open_plan(void *self, const ys_json *plan, ys_json *reply)
+{
+    ys_status status = open_parts(self, plan, reply);
+    if (status != YS_OK)
+        close_plan(self);
+    return status;
+}
+
+static ys_status reset(void *self)
+{
+    struct adapter *a = self;
+    ys_engine_reset(a->engine);
+    return ys_engine_load(a->engine, a->weights);
+}
+
+/** Writes the rows of batch `step` straight into the engine's input. */
+static ys_status gather(struct adapter *a, int64_t step)
+{
+    void *x;
+    int64_t *y;
+    ys_engine_input(a->engine, &x, &y);
+    const uint32_t *order = a->order + step * a->batch;
+    for (int64_t i = 0; i < a->batch; i++) {
+        if (order[i] >= a->rows.count)
+            return ys_fail(YS_EINVAL, "the order asks for row %u of %zu in step %lld", order[i], a->rows.count,
+                           (long long)step);
+        ys_builtin_rows_copy(&a->rows, order[i], (size_t)i, x, y);
+    }
+    return YS_OK;
+}
+
+/** A tensor in the format that the engine gives out; shape and data are to be filled in. */
+static struct ys_tensor real_tensor(const struct adapter *a, const char *name, size_t rank)
+{
+    return (struct ys_tensor){.name = name, .dtype = a->format == YS_ENGINE_F64 ? YS_F64 : YS_F32, .rank = rank};
+}
+
+/** The loss as one element of that format, in `place`. */
+static struct ys_tensor loss_tensor(const struct adapter *a, double loss, double *place)
+{
+    struct ys_tensor t = real_tensor(a, "loss", 0);
+    float narrow = (float)loss;
+    *place = loss;
+    if (t.dtype == YS_F32)
+        memcpy(place, &narrow, sizeof narrow);
+    t.data = place;
+    t.size_bytes = ys_dtype_size(t.dtype);
+    return t;
+}
+
+static ys_status forward(void *self, int64_t batch, bool train_mode, const char *path, ys_json *reply)
+{
+    struct adapter *a = self;
+    double loss, place;
+    void *x;
+    int64_t *y;
+    YS_TRY(gather(a, batch));
+    YS_TRY(ys_engine_forward(a->engine, NULL, NULL, train_mode ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL, &loss));
+    ys_engine_input(a->engine, &x, &y);
+    struct ys_tensor tensors[4] = {*a->rows.x, *a->rows.y, real_tensor(a, "logits", 2), loss_tensor(a, loss, &place)};
+    tensors[0].data = x;
+    tensors[0].size_bytes = (size_t)a->batch * a->rows.row_bytes;
+    tensors[1].data = y;
+    tensors[1].size_bytes = (size_t)a->batch * sizeof *y;
+    tensors[2].data = ys_engine_logits(a->engine);
+    tensors[2].shape[1] = ys_engine_classes(a->engine);
+    tensors[2].size_bytes = (size_t)(a->batch * tensors[2].shape[1]) * ys_engine_real_size(a->engine);
+    for (int i = 0; i < 3; i++)
+        tensors[i].shape[0] = a->batch;
+    YS_TRY(ys_safetensors_pass(path, tensors, 4));
+    return ys_json_set_int(reply, "multiply_adds", ys_graph_multiply_adds(a->graph));
+}
+
+/** Tensors for all parameters, or for the gradients of the trained ones. */
+struct collection {
+    struct ys_tensor *tensors;
+    size_t count;
+};
+
+static void free_collection(struct collection *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        ys_free((void *)(uintptr_t)c->tensors[i].name); /* both made in collect() */
+        ys_free((void *)(uintptr_t)c->tensors[i].data);
+    }
+    ys_free(c->tensors);
+}
+
+static ys_status collect_one(struct adapter *a, bool gradients, size_t param, struct ys_tensor *tensor)
+{
+    const struct ys_param *p = &a->graph->params[param];
+    size_t count = (size_t)ys_param_elements(p);
+    char *name = ys_format("%s%s", gradients ? "grad." : "", p->name);
+    void *data = ys_alloc(count, ys_engine_real_size(a->engine));
+    *tensor = real_tensor(a, name, p->rank);
+    memcpy(tensor->shape, p->shape, sizeof tensor->shape);
+    tensor->data = data;
+    tensor->size_bytes = count * ys_engine_real_size(a->engine);
+    if (!name || !data)
+        return ys_out_of_memory();
+    return gradients ? ys_engine_gradient_get(a->engine, param, a->format, data)
+                     : ys_engine_param_get(a->engine, param, a->format, data);
+}
+
+static ys_status collect(struct adapter *a, bool gradients, struct collection *c)
+{
+    *c = (struct collection){.tensors = ys_alloc(a->graph->param_count + 1, sizeof *c->tensors)};
+    ys_status status = c->tensors ? YS_OK : ys_out_of_memory();
+    for (size_t p = 0; status == YS_OK && p < a->graph->param_count; p++)
+        if (!gradients || a->graph->params[p].role == YS_ROLE_WEIGHT)
+            status = collect_one(a, gradients, p, &c->tensors[c->count++]);
+    return status;
+}
+
+static ys_status backward(void *self, int64_t batch, bool train_mode, const char *path)
+{
+    struct adapter *a = self;
+    struct collection c;
+    double loss, place;
+    YS_TRY(gather(a, batch));
+    YS_TRY(ys_engine_backward(a->engine, NULL, NULL, train_mode ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL, &loss));
+    ys_status status = collect(a, true, &c);
+    if (status == YS_OK) {
+        c.tensors[c.count] = loss_tensor(a, loss, &place); /* there is room for one more; it owns nothing */
+        status = ys_safetensors_pass(path, c.tensors, c.count + 1);
+    }
+    free_collection(&c);
+    return status;
+}
+
+static ys_status step(void *self, int64_t first, int64_t count, const char *path)
+{
+    struct adapter *a = self;
+    struct collection c;
+    for (int64_t s = first; s < first + count; s++) {
+        YS_TRY(gather(a, s));
+        YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], NULL));
+    }
+    ys_status status = collect(a, false, &c);
+    if (status == YS_OK)
+        status = ys_safetensors_pass(path, c.tensors, c.count);
+    free_collection(&c);
+    return status;
+}
+
+static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
+{
+    struct adapter *a = self;
+    block->t_start_ns = ys_time_ns();
+    for (int64_t s = first; s < first + count; s++) {
+        uint64_t before_ns = ys_time_ns();
+        YS_TRY(gather(a, s));
+        block->input_ns += ys_time_ns() - before_ns;
+        YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], &block->loss[block->loss_count]));
+        block->loss_count++;
+    }
+    block->t_end_ns = ys_time_ns();
+    return YS_OK;
+}
+
+static ys_status infer(void *self, int64_t batch)
+{
+    struct adapter *a = self;
+    YS_TRY(gather(a, batch));
+    return ys_engine_forward(a->engine, NULL, NULL, YS_ENGINE_EVAL, NULL);
+}
+
+static ys_status save(void *self, const char *path)
+{
+    struct adapter *a = self;
+    return ys_engine_save(a->engine, path);
+}
+
+int ys_builtin_serve(void)
+{
+    struct abilities abilities = find_abilities();
+    const struct ys_adapter_ops ops = {.about = {.adapter = "builtin",
+                                                 .framework = "yardstick built-in engine",
+                                                 .precisions = abilities.precisions,
+                                                 .ops = abilities.ops,
+                                                 .optimizers = abilities.optimizers},
+                                       .open = open_plan,
+                                       .reset = reset,
+                                       .forward = forward,
+                                       .backward = backward,
+                                       .step = step,
+                                       .train = train,
+                                       .infer = infer,
+                                       .save = save,
+                                       .close = close_plan};
+    struct adapter adapter = {0};
+    return ys_adapter_serve_environment(&ops, &adapter);
+}

@@ -1,0 +1,14 @@
+/* The adapters that come with yardstick in C: of the built-in engine, and of nothing. */
+#ifndef YS_BUILTIN_BUILTIN_H
+#define YS_BUILTIN_BUILTIN_H
+
+/** Serves as the adapter of the built-in engine on the descriptor that YARDSTICK_FD names; the program's exit code. */
+int ys_builtin_serve(void);
+/** `evaluate --graph G --weights W --data D --threads N [--batch B]`: `argv` are the arguments after the word. Prints
+ * one JSON object {correct, count, accuracy, loss} on stdout; the program's exit code: 0, or 2 with a message on
+ * stderr. */
+int ys_builtin_evaluate(int argc, char **argv);
+/** Serves as the adapter that does no work, on the same descriptor; the program's exit code. */
+int ys_null_serve(void);
+
+#endif

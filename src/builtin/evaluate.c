@@ -1,0 +1,146 @@
+#include "builtin/builtin.h"
+#include "builtin/command.h"
+#include "builtin/rows.h"
+
+#include "base/json.h"
+#include "engine/engine.h"
+#include <math.h>
+
+struct request {
+    const char *graph, *weights, *data;
+    int64_t threads, batch; /* batch 0: as fits */
+};
+
+struct tally {
+    int64_t correct, count;
+    double loss; /* sum over the rows */
+};
+
+static ys_status parse(int argc, char **argv, struct request *r)
+{
+    const struct ys_builtin_flag flags[] = {{"graph", .text = &r->graph},
+                                            {"weights", .text = &r->weights},
+                                            {"data", .text = &r->data},
+                                            {"threads", .number = &r->threads},
+                                            {"batch", .number = &r->batch}};
+    YS_TRY(ys_builtin_flags(argc, argv, "evaluate", flags, sizeof flags / sizeof flags[0]));
+    if (!r->graph || !r->weights || !r->data || r->threads < 1)
+        return ys_fail(YS_EINVAL, "evaluate needs --graph, --weights, --data and --threads");
+    return YS_OK;
+}
+
+/** The first largest logit; a NaN is never larger. */
+static int64_t first_largest(const float *logits, int64_t classes)
+{
+    int64_t best = 0;
+    for (int64_t k = 1; k < classes; k++)
+        if (logits[k] > logits[best])
+            best = k;
+    return best;
+}
+
+/** The graph's loss of one row, in double. */
+static double row_loss(const struct ys_graph *graph, const float *logits, int64_t classes, int64_t label)
+{
+    double top = logits[0], exponentials = 0, sum = 0, squares = 0, smoothing = graph->label_smoothing;
+    for (int64_t k = 1; k < classes; k++)
+        top = logits[k] > top ? logits[k] : top;
+    for (int64_t k = 0; k < classes; k++) {
+        double error = logits[k] - (k == label);
+        exponentials += exp(logits[k] - top);
+        sum += logits[k];
+        squares += error * error;
+    }
+    if (graph->loss == YS_LOSS_NLL)
+        return -(double)logits[label];
+    if (graph->loss == YS_LOSS_MEAN_SQUARED_ERROR)
+        return squares / (double)classes;
+    return top + log(exponentials) - (1 - smoothing) * logits[label] - smoothing / (double)classes * sum;
+}
+
+/** As many rows as keep the largest value of the network within 64 MiB, at most 250: more are no faster. */
+static int64_t choose_batch(const struct ys_graph *graph)
+{
+    const int64_t most = 250, budget_bytes = INT64_C(64) << 20;
+    int64_t largest = 1;
+    for (size_t v = 0; v < graph->value_count; v++) {
+        int64_t elements = ys_value_row_elements(&graph->values[v]);
+        largest = elements > largest ? elements : largest;
+    }
+    int64_t rows = budget_bytes / (int64_t)sizeof(float) / largest;
+    return rows < 1 ? 1 : rows < most ? rows : most;
+}
+
+/** Batch after batch; the last one is filled up with its own first row, which is not counted again. */
+static ys_status count_rows(struct ys_engine *engine, const struct ys_builtin_rows *rows, size_t batch,
+                            struct tally *tally)
+{
+    void *x;
+    int64_t *y, classes = ys_engine_classes(engine);
+    ys_engine_input(engine, &x, &y);
+    for (size_t from = 0; from < rows->count; from += batch) {
+        size_t here = rows->count - from < batch ? rows->count - from : batch;
+        for (size_t i = 0; i < batch; i++)
+            ys_builtin_rows_copy(rows, i < here ? from + i : from, i, x, y);
+        YS_TRY(ys_engine_forward(engine, NULL, NULL, YS_ENGINE_EVAL, NULL));
+        const float *logits = ys_engine_logits(engine);
+        for (size_t i = 0; i < here; i++) {
+            const float *row = logits + (int64_t)i * classes;
+            tally->correct += first_largest(row, classes) == y[i];
+            tally->loss += row_loss(ys_engine_graph(engine), row, classes, y[i]);
+        }
+    }
+    tally->count = (int64_t)rows->count;
+    return YS_OK;
+}
+
+static ys_status evaluate(const struct request *r, struct tally *tally)
+{
+    struct ys_graph *graph;
+    struct ys_builtin_rows rows = {0};
+    struct ys_engine *engine = NULL;
+    YS_TRY(ys_graph_read(r->graph, &graph));
+    ys_status status = ys_builtin_rows_open(r->data, graph, &rows);
+    int64_t batch = r->batch ? r->batch : choose_batch(graph);
+    if (status == YS_OK && (int64_t)rows.count < batch)
+        batch = (int64_t)rows.count;
+    struct ys_engine_config config = {.batch = batch, .precision = YS_ENGINE_F32, .threads = (int)r->threads};
+    if (status == YS_OK)
+        status = ys_engine_open_graph(graph, &config, &engine);
+    if (status == YS_OK)
+        status = ys_engine_load(engine, r->weights);
+    if (status == YS_OK)
+        status = count_rows(engine, &rows, (size_t)batch, tally);
+    ys_engine_close(engine);
+    ys_builtin_rows_close(&rows);
+    ys_graph_free(graph);
+    return status;
+}
+
+static ys_status print(const struct tally *tally)
+{
+    ys_json *object = ys_json_object();
+    ys_status status = ys_json_set_int(object, "correct", tally->correct);
+    if (status == YS_OK)
+        status = ys_json_set_int(object, "count", tally->count);
+    if (status == YS_OK)
+        status = ys_json_set_real(object, "accuracy", (double)tally->correct / (double)tally->count);
+    if (status == YS_OK)
+        status = ys_json_set_real(object, "loss", tally->loss / (double)tally->count); /* NaN becomes null */
+    if (status == YS_OK)
+        return ys_builtin_print_json(object);
+    ys_json_free(object);
+    return status;
+}
+
+int ys_builtin_evaluate(int argc, char **argv)
+{
+    struct request request = {0};
+    struct tally tally = {0};
+    ys_status status = parse(argc, argv, &request);
+    if (status == YS_OK)
+        status = evaluate(&request, &tally);
+    if (status == YS_OK)
+        status = print(&tally);
+    return ys_builtin_end(status);
+}

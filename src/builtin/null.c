@@ -1,0 +1,111 @@
+/* The program yardstick-null: an adapter that does no work at a stated rate. It shows what the harness itself costs,
+ * and serves as a framework of known speed: with the option `rate` (rows a second) its blocks take batch * steps / rate
+ * seconds, and its requests batch / rate seconds, slept and not computed; without it they take no time. It has no
+ * losses and saves nothing, and says so (`no_work`). */
+#include "builtin/builtin.h"
+
+#include "base/clock.h"
+#include "protocol/adapter.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct null_adapter {
+    double step_ns; /* 0: as fast as possible */
+    double late_ns; /* what earlier sleeps took too long; later ones are shortened by it, so that the rate holds on
+                       average */
+};
+
+/* A number, or a number written as text, as command lines give it; absent is 0. */
+static ys_status read_rate(const ys_json *plan, double *rate_per_s)
+{
+    const ys_json *option = ys_json_get(ys_json_get(plan, "options"), "rate");
+    *rate_per_s = ys_json_number(option, 0);
+    const char *text = ys_json_text(option, NULL), *end = "";
+    if (text) {
+        char *rest;
+        *rate_per_s = strtod(text, &rest);
+        end = rest;
+    } else if (ys_json_type_of(option) == YS_JSON_NULL) {
+        return YS_OK;
+    }
+    if (*end || !isfinite(*rate_per_s) || *rate_per_s <= 0)
+        return ys_fail(YS_EINVAL, "option rate is \"%s\"; it must be a number of rows a second above 0",
+                       text ? text : "not a positive number");
+    return YS_OK;
+}
+
+static ys_status open_plan(void *self, const ys_json *plan, ys_json *reply)
+{
+    struct null_adapter *null = self;
+    double rate_per_s;
+    YS_TRY(read_rate(plan, &rate_per_s));
+    *null = (struct null_adapter){0};
+    if (rate_per_s > 0)
+        null->step_ns = 1e9 * (double)ys_json_get_int(plan, "batch", 1) / rate_per_s;
+    static const char *const none[] = {NULL};
+    YS_TRY(ys_json_set_int(reply, "parameters", 0));
+    YS_TRY(ys_json_set_int(reply, "threads", 1));
+    YS_TRY(ys_adapter_set_names(reply, "libraries", none));
+    return ys_adapter_set_names(reply, "deviations", none);
+}
+
+static ys_status reset(void *self)
+{
+    struct null_adapter *null = self;
+    null->late_ns = 0;
+    return YS_OK;
+}
+
+static void sleep_until(uint64_t t_ns)
+{
+    struct timespec until = {.tv_sec = (time_t)(t_ns / 1000000000U), .tv_nsec = (long)(t_ns % 1000000000U)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        continue;
+}
+
+/* Sleeps as long as `steps` steps or requests take. */
+static void pass_time(struct null_adapter *null, int64_t steps)
+{
+    uint64_t start_ns = ys_time_ns();
+    double duration_ns = null->step_ns * (double)steps, wait_ns = duration_ns - null->late_ns;
+    if (duration_ns > 0 && wait_ns > 0)
+        sleep_until(start_ns + (uint64_t)fmin(wait_ns, 1e18)); /* a rate near 0 must not pass 64 bits */
+    null->late_ns += (double)(ys_time_ns() - start_ns) - duration_ns;
+}
+
+static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
+{
+    (void)first;
+    block->t_start_ns = ys_time_ns();
+    pass_time(self, count);
+    block->t_end_ns = ys_time_ns();
+    return YS_OK;
+}
+
+static ys_status infer(void *self, int64_t batch)
+{
+    (void)batch;
+    pass_time(self, 1);
+    return YS_OK;
+}
+
+int ys_null_serve(void)
+{
+    static const char *const precisions[] = {"f64", "f32", "bf16", NULL}, *const none[] = {NULL};
+    static const char *const optimizers[] = {"sgd", "adam", "adamw", "rmsprop", NULL};
+    static const struct ys_adapter_ops ops = {.about = {.adapter = "null",
+                                                        .framework = "null",
+                                                        .precisions = precisions,
+                                                        .ops = none,
+                                                        .optimizers = optimizers,
+                                                        .no_work = true},
+                                              .open = open_plan,
+                                              .reset = reset,
+                                              .train = train,
+                                              .infer = infer};
+    struct null_adapter null = {0};
+    return ys_adapter_serve_environment(&ops, &null);
+}

@@ -1,0 +1,132 @@
+/* Models that are files, and what stands for either kind. */
+#include "graph/model.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include <stdio.h>
+#include <string.h>
+
+#define FILE_LIMIT ((size_t)16 << 20)
+
+enum { FORM_TEXT = 96 };
+
+bool ys_model_is_file(const char *text)
+{
+    const char *dot = strrchr(text, '.');
+    return strchr(text, '/') || (dot && dot > text && strcmp(dot, ".json") == 0);
+}
+
+/* "1x28x28, 10 classes, U8" */
+static void put_form(const struct ys_model_input *input, char text[FORM_TEXT])
+{
+    snprintf(text, FORM_TEXT, "%lldx%lldx%lld, %lld classes, %s", (long long)input->shape[0],
+             (long long)input->shape[1], (long long)input->shape[2], (long long)input->classes,
+             ys_dtype_name(input->dtype));
+}
+
+static bool is_same_form(const struct ys_model_input *a, const struct ys_model_input *b)
+{
+    return memcmp(a->shape, b->shape, sizeof a->shape) == 0 && a->classes == b->classes && a->dtype == b->dtype;
+}
+
+/* What a graph reads and tells apart. */
+static ys_status form_of(const struct ys_graph *graph, const char *path, struct ys_model_input *form)
+{
+    const struct ys_value *input = &graph->values[graph->input], *output = &graph->values[graph->output];
+    if (input->rank != 4 || output->rank != 2)
+        return ys_fail(YS_EINVAL,
+                       "%s: as a model it must read x of shape [N, channels, height, width] and make [N, "
+                       "classes]",
+                       path);
+    *form = (struct ys_model_input){.dtype = input->dtype, .classes = output->shape[1]};
+    memcpy(form->shape, input->shape + 1, sizeof form->shape);
+    return YS_OK;
+}
+
+static ys_status read_file(struct ys_model_choice *choice)
+{
+    struct ys_buf bytes = {0};
+    struct ys_graph *graph = NULL;
+    ys_status status = ys_fs_read(choice->path, FILE_LIMIT, &bytes);
+    if (status == YS_OK) {
+        ys_sha256_text(ys_buf_text(&bytes), bytes.size, choice->hash);
+        status = ys_json_parse(ys_buf_text(&bytes), bytes.size, choice->path, &choice->json);
+    }
+    ys_buf_free(&bytes);
+    if (status == YS_OK)
+        status = ys_graph_from_json(choice->json, choice->path, &graph);
+    if (status == YS_OK)
+        status = form_of(graph, choice->path, &choice->usual);
+    ys_graph_free(graph);
+    return status == YS_EFORMAT || status == YS_ENOTFOUND || status == YS_EIO
+               ? ys_fail_in(YS_EINVAL, "the model's file")
+               : status;
+}
+
+ys_status ys_model_choose(const char *text, struct ys_model_choice *choice)
+{
+    *choice = (struct ys_model_choice){0};
+    if (!ys_model_is_file(text)) {
+        choice->named = ys_model_find(text);
+        if (!choice->named)
+            return ys_fail(YS_EINVAL, "there is no model \"%s\": `yardstick list models` names them", text);
+        choice->usual = choice->named->usual;
+        return YS_OK;
+    }
+    choice->path = ys_strdup(text);
+    ys_status status = choice->path ? read_file(choice) : ys_out_of_memory();
+    if (status != YS_OK)
+        ys_model_choice_fini(choice);
+    return status;
+}
+
+void ys_model_choice_fini(struct ys_model_choice *choice)
+{
+    ys_free(choice->path);
+    ys_json_free(choice->json);
+    *choice = (struct ys_model_choice){0};
+}
+
+static ys_status build_from_files(const struct ys_model *model, const struct ys_model_input *input,
+                                  struct ys_graph **graph)
+{
+    const int stem = (int)(strlen(model->path) - strlen(".json"));
+    char wanted[FORM_TEXT];
+    struct ys_model_choice file;
+    char *path = is_same_form(input, &model->usual)
+                     ? ys_strdup(model->path)
+                     : ys_format("%.*s.%lldx%lldx%lld.json", stem, model->path, (long long)input->shape[0],
+                                 (long long)input->shape[1], (long long)input->shape[2]);
+    ys_status status = path ? YS_OK : ys_out_of_memory();
+    put_form(input, wanted);
+    if (status == YS_OK && !ys_fs_exists(path))
+        status = ys_fail(YS_EINVAL, "model %s is not there for data of %s: for these it needs %s", model->name, wanted,
+                         ys_path_base(path));
+    if (status == YS_OK && (status = ys_model_choose(path, &file)) == YS_OK) {
+        status = ys_model_choice_build(&file, input, graph);
+        ys_model_choice_fini(&file);
+    }
+    ys_free(path);
+    return status;
+}
+
+ys_status ys_model_build(const struct ys_model *model, const struct ys_model_input *input, struct ys_graph **graph)
+{
+    return model->build ? model->build(input, graph) : build_from_files(model, input, graph);
+}
+
+ys_status ys_model_choice_build(const struct ys_model_choice *choice, const struct ys_model_input *input,
+                                struct ys_graph **graph)
+{
+    if (choice->named)
+        return ys_model_build(choice->named, input, graph);
+    char has[FORM_TEXT], wanted[FORM_TEXT];
+    put_form(&choice->usual, has);
+    put_form(input, wanted);
+    if (!is_same_form(&choice->usual, input))
+        return ys_fail(YS_EINVAL,
+                       "model %s is a network for %s, and the data are %s: take other data, or a file made "
+                       "for these",
+                       choice->path, has, wanted);
+    return ys_graph_from_json(choice->json, choice->path, graph);
+}

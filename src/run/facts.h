@@ -1,0 +1,144 @@
+/* What is known of a run. Filled while it goes on (run.c, facts.c), completed by the study (what its weights are
+ * worth), stored as JSON, and read by whatever makes numbers of it. Stored facts of every version are readable: what a
+ * version did not know of is null.
+ *
+ * Times are nanoseconds of ys_time_ns(). What was not reached, or is not known, is YS_FIELD_NONE, NaN or NULL. */
+#ifndef YS_RUN_FACTS_H
+#define YS_RUN_FACTS_H
+
+#include "base/record.h"
+#include "base/status.h"
+#include "protocol/status.h"
+
+/** When its phases began and ended. A run trains or infers; the times of the other are unknown. */
+struct ys_facts_times {
+    int64_t exec_ns;              /* starting the adapter began */
+    int64_t hello_ns;             /* it had answered */
+    int64_t open_ns, opened_ns;   /* asked, answered; so are the next ones */
+    int64_t train_ns, trained_ns; /* `trained` only when all steps were done */
+    int64_t infer_ns, inferred_ns;
+    int64_t save_ns, saved_ns; /* of the final weights */
+    int64_t bye_ns;            /* said */
+    int64_t end_ns;            /* the last process had been waited for */
+    ys_json *pauses;           /* [[from, to], ..]: saves between steps; NULL reads as none */
+    int64_t paused_ns;         /* their sum */
+};
+
+/** What the kernel says of all processes that were waited for. */
+struct ys_facts_usage {
+    int64_t user_ns, system_ns, voluntary_switches, involuntary_switches, minor_faults, major_faults;
+    int64_t unwaited_ns; /* seen in samples and missing above, for want of a process that waited */
+};
+
+/** What was seen from outside. */
+struct ys_facts_observed {
+    int64_t threads_peak, processes_peak, rss_peak_bytes;
+    int64_t process_peak_bytes; /* of the largest process */
+    double threads_busy;        /* that shared the work (probe/threads.h), after the last step */
+    struct ys_list libraries;   /* char *: numerical libraries that were mapped (probe/maps.h) */
+    struct ys_list notes;       /* char *: what hides in them */
+};
+
+/** What the control group and the like say (run/observe.h). */
+struct ys_facts_observation {
+    bool grouped, killed_as_a_whole;
+    char *group; /* which controllers it had, or why there was none */
+    int64_t cpu_ns, memory_peak_bytes, memory_own_peak_bytes, cache_peak_bytes, swap_peak_bytes, tasks_peak;
+    int64_t cpu_wait_ns; /* threads were ready and had no CPU, summed */
+    int64_t read_bytes, written_bytes, disk_read_bytes, disk_written_bytes;
+    int64_t sampled_shared_bytes, shared_rss_bytes, shared_pss_bytes, pss_peak_bytes;
+};
+
+/** Processor time of each phase, in seconds. */
+struct ys_facts_phase_cpu {
+    double start_s, open_s, first_step_s, steps_s, requests_s, save_s;
+};
+
+/** What yardstick itself took, and how well it kept time. */
+struct ys_facts_harness {
+    int64_t cpu_ns; /* its keeper's included */
+    int64_t samples, lateness_max_ns;
+    double stopped_s; /* it did not run for so long */
+};
+
+/** What weights are worth on the test rows, by the built-in engine. */
+struct ys_facts_evaluation {
+    int64_t correct, count;
+    double accuracy, loss, seconds; /* seconds: that it took */
+    char *weights_hash;
+};
+
+/** Weights that were saved between steps. */
+struct ys_facts_checkpoint {
+    int64_t step; /* that came next */
+    char *path;   /* in the run's folder */
+    int64_t weights_bytes;
+    struct ys_facts_evaluation *evaluation; /* owned; NULL: none */
+};
+
+/** How much work one row was, and how many parameters the network has. */
+struct ys_facts_work {
+    int64_t parameters, multiply_adds; /* forward, of one row */
+};
+
+/** Taken from hello and opened, whose other members nothing but people reads. Texts are borrowed from there. */
+struct ys_facts_said {
+    const char *framework, *version, *runtime;
+    bool no_work;
+    int64_t parameters, threads;
+    const ys_json *libraries, *deviations; /* arrays of texts */
+};
+
+struct ys_facts {
+    int status;  /* enum ys_run_status */
+    char *stage; /* a word of ys_stages, or the adapter's own */
+    int64_t exit_code, signal;
+    char *message;           /* why it is not "ok" */
+    char *log_tail;          /* the last lines that the adapter printed */
+    struct ys_list warnings; /* char *: sentences */
+    int64_t round;
+    struct ys_facts_times times;
+    ys_json *hello, *opened;      /* the adapter's own words */
+    struct ys_facts_usage *usage; /* owned; NULL: nothing was waited for */
+    struct ys_facts_observed observed;
+    struct ys_facts_observation *observation; /* owned; NULL: nothing was started */
+    struct ys_facts_phase_cpu *phase_cpu;     /* likewise */
+    int64_t steps_done;
+    char *weights;              /* file in the run's folder */
+    struct ys_list checkpoints; /* struct ys_facts_checkpoint */
+    struct ys_facts_harness harness;
+    struct ys_list disturbed;   /* char *: what of that passed its share (study/disturbed.h) */
+    ys_json *disturbance;       /* of the whole machine meanwhile (probe/host.h) */
+    struct ys_facts_work *work; /* owned; NULL, as the next ones: not noted */
+    int64_t weights_bytes;
+    struct ys_facts_evaluation *evaluation;
+    ys_json *agreement;        /* of same weights (study/agreement.h) */
+    struct ys_facts_said said; /* no member of its own in JSON */
+};
+
+/** The fields of struct ys_facts, with unit and meaning, in the order of JSON. */
+extern const struct ys_record ys_facts_record;
+extern const struct ys_record ys_facts_evaluation_record;
+extern const struct ys_record ys_facts_observation_record;
+
+/** All unknown; YS_RUN_OK. */
+void ys_facts_init(struct ys_facts *facts);
+void ys_facts_fini(struct ys_facts *facts);
+void ys_facts_free(struct ys_facts *facts); /* of one that was allocated; NULL is fine */
+/** NULL: no memory. */
+ys_json *ys_facts_json(const struct ys_facts *facts);
+/** `label` begins the error's text, as for ys_record_read(). YS_EFORMAT; `facts` is then as after ys_facts_init(). */
+ys_status ys_facts_read(const ys_json *json, const char *label, struct ys_facts *facts) YS_MUST_CHECK;
+/** Fills `said` and `times.paused_ns` from the JSON that they are taken from. */
+void ys_facts_derive(struct ys_facts *facts);
+/** A copy with owners of its own. */
+ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy) YS_MUST_CHECK;
+
+/** Adds weights that were saved between steps. */
+ys_status ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path);
+/** Replaces the text of a field; no memory leaves it NULL. */
+void ys_facts_set_text(char **field, const char *text);
+/** Adds a text to a list of texts. */
+ys_status ys_facts_add_text(struct ys_list *list, const char *text);
+
+#endif

@@ -1,0 +1,242 @@
+/* The facts of a run to JSON and back: the one list of what is stored of them. */
+#include "base/mem.h"
+#include "run/facts.h"
+
+enum { OPTIONAL = YS_FIELD_NULL | YS_FIELD_LATER, LACKS = YS_FIELD_NULL | YS_FIELD_MAY_LACK };
+
+#define TIME(member, flags, what) YS_FIELD(struct ys_facts_times, member, YS_FIELD_INT, "ns", flags, what)
+static const struct ys_field times_fields[] = {
+    TIME(exec_ns, OPTIONAL, "starting the adapter began"),
+    TIME(hello_ns, OPTIONAL, "hello was answered"),
+    TIME(open_ns, OPTIONAL, "open was asked"),
+    TIME(opened_ns, OPTIONAL, "open was answered"),
+    TIME(train_ns, LACKS, "the first step was asked"),
+    TIME(trained_ns, LACKS, "the last step was done"),
+    TIME(infer_ns, LACKS, "requests were asked"),
+    TIME(inferred_ns, LACKS, "the last request was answered"),
+    TIME(save_ns, OPTIONAL, "the final weights were asked"),
+    TIME(saved_ns, OPTIONAL, "they were saved"),
+    TIME(bye_ns, OPTIONAL, "bye was said"),
+    TIME(end_ns, OPTIONAL, "the last process was waited for"),
+    YS_FIELD(struct ys_facts_times, pauses, YS_FIELD_JSON, "ns", OPTIONAL, "[from, to] of each save between steps"),
+};
+static const struct ys_record times_record = YS_RECORD("times", struct ys_facts_times, times_fields);
+
+#define USAGE(member, unit, flags, what) YS_FIELD(struct ys_facts_usage, member, YS_FIELD_INT, unit, flags, what)
+static const struct ys_field usage_fields[] = {
+    USAGE(user_ns, "ns", OPTIONAL, "processor time in user mode"),
+    USAGE(system_ns, "ns", OPTIONAL, "processor time in the kernel"),
+    USAGE(voluntary_switches, "1", OPTIONAL, "context switches to wait for something"),
+    USAGE(involuntary_switches, "1", OPTIONAL, "context switches that others forced"),
+    USAGE(minor_faults, "1", LACKS, "pages that were given without reading"),
+    USAGE(major_faults, "1", LACKS, "pages that had to be read"),
+    USAGE(unwaited_ns, "ns", OPTIONAL, "processor time that was sampled and nobody waited for"),
+};
+static const struct ys_record usage_record = YS_RECORD("usage", struct ys_facts_usage, usage_fields);
+
+#define SEEN(member, kind, unit, what) YS_FIELD(struct ys_facts_observed, member, kind, unit, OPTIONAL, what)
+static const struct ys_field observed_fields[] = {
+    SEEN(threads_peak, YS_FIELD_INT, "1", "most threads at once; null when not sampled"),
+    SEEN(threads_busy, YS_FIELD_REAL, "1", "threads that shared the work; null when unknown"),
+    SEEN(processes_peak, YS_FIELD_INT, "1", "most processes at once; null when not sampled"),
+    SEEN(rss_peak_bytes, YS_FIELD_INT, "B", "most memory that all processes held"),
+    SEEN(process_peak_bytes, YS_FIELD_INT, "B", "most memory that one process held"),
+    SEEN(libraries, YS_FIELD_TEXTS, NULL, "numerical libraries that were mapped"),
+    SEEN(notes, YS_FIELD_TEXTS, NULL, "what is known to hide in them"),
+};
+static const struct ys_record observed_record = YS_RECORD("observed", struct ys_facts_observed, observed_fields);
+
+#define OBSERVED(member, unit, what) YS_FIELD(struct ys_facts_observation, member, YS_FIELD_INT, unit, OPTIONAL, what)
+static const struct ys_field observation_fields[] = {
+    YS_FIELD(struct ys_facts_observation, grouped, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it had a control group"),
+    YS_FIELD(struct ys_facts_observation, group, YS_FIELD_TEXT, NULL, OPTIONAL, "which controllers, or why none"),
+    YS_FIELD(struct ys_facts_observation, killed_as_a_whole, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it could be"),
+    OBSERVED(cpu_ns, "ns", "processor time of all processes"),
+    OBSERVED(memory_peak_bytes, "B", "largest memory, page cache included"),
+    OBSERVED(memory_own_peak_bytes, "B", "largest memory without page cache"),
+    OBSERVED(cache_peak_bytes, "B", "largest page cache seen"),
+    OBSERVED(swap_peak_bytes, "B", "largest memory in swap"),
+    OBSERVED(tasks_peak, "1", "most tasks at once"),
+    OBSERVED(cpu_wait_ns, "ns", "threads were ready and had no CPU, summed"),
+    OBSERVED(read_bytes, "B", "asked to read by system calls"),
+    OBSERVED(written_bytes, "B", "written by system calls"),
+    OBSERVED(disk_read_bytes, "B", "fetched from storage"),
+    OBSERVED(disk_written_bytes, "B", "made to be sent to storage"),
+    OBSERVED(sampled_shared_bytes, "B", "most that resident pages may count more than once"),
+    OBSERVED(shared_rss_bytes, "B", "resident pages where most was shared"),
+    OBSERVED(shared_pss_bytes, "B", "the same, each divided by its users"),
+    OBSERVED(pss_peak_bytes, "B", "the largest such sum"),
+};
+const struct ys_record ys_facts_observation_record =
+    YS_RECORD("observation", struct ys_facts_observation, observation_fields);
+
+#define PHASE(member, what) YS_FIELD(struct ys_facts_phase_cpu, member, YS_FIELD_REAL, "s", OPTIONAL, what)
+static const struct ys_field phase_cpu_fields[] = {
+    PHASE(start_s, "processor time from exec to hello"),
+    PHASE(open_s, "of open"),
+    PHASE(first_step_s, "of the first step"),
+    PHASE(steps_s, "of the steps after it, saves between them included"),
+    PHASE(requests_s, "of all requests"),
+    PHASE(save_s, "of the last save"),
+};
+static const struct ys_record phase_cpu_record = YS_RECORD("phase_cpu", struct ys_facts_phase_cpu, phase_cpu_fields);
+
+static const struct ys_field harness_fields[] = {
+    YS_FIELD(struct ys_facts_harness, cpu_ns, YS_FIELD_INT, "ns", OPTIONAL, "processor time of yardstick itself"),
+    YS_FIELD(struct ys_facts_harness, samples, YS_FIELD_INT, "1", OPTIONAL, "how often it looked"),
+    YS_FIELD(struct ys_facts_harness, lateness_max_ns, YS_FIELD_INT, "ns", OPTIONAL, "the latest sample's lateness"),
+    YS_FIELD(struct ys_facts_harness, stopped_s, YS_FIELD_REAL, "s", OPTIONAL, "for so long it did not run"),
+};
+static const struct ys_record harness_record = YS_RECORD("harness", struct ys_facts_harness, harness_fields);
+
+#define WORTH(member, kind, unit, what) YS_FIELD(struct ys_facts_evaluation, member, kind, unit, LACKS, what)
+static const struct ys_field evaluation_fields[] = {
+    WORTH(correct, YS_FIELD_INT, "1", "test rows whose class was found"),
+    WORTH(count, YS_FIELD_INT, "1", "test rows"),
+    WORTH(accuracy, YS_FIELD_REAL, "1", "the share of them"),
+    YS_FIELD(struct ys_facts_evaluation, loss, YS_FIELD_REAL, "1", OPTIONAL, "mean loss; null when it is not finite"),
+    WORTH(weights_hash, YS_FIELD_TEXT, NULL, "of the weights"),
+    WORTH(seconds, YS_FIELD_REAL, "s", "that evaluating took"),
+};
+const struct ys_record ys_facts_evaluation_record =
+    YS_RECORD("evaluation", struct ys_facts_evaluation, evaluation_fields);
+
+#define EVALUATION(type)                                                                                               \
+    YS_FIELD(type, weights_bytes, YS_FIELD_INT, "B", LACKS, "size of the file of weights"),                            \
+        YS_FIELD_OF(type, evaluation, YS_FIELD_OBJECT_OWNED, &ys_facts_evaluation_record, LACKS,                       \
+                    "what the weights are worth; absent when nothing was evaluated")
+static const struct ys_field checkpoint_fields[] = {
+    YS_FIELD(struct ys_facts_checkpoint, step, YS_FIELD_INT, "1", 0, "that came next"),
+    YS_FIELD(struct ys_facts_checkpoint, path, YS_FIELD_TEXT, NULL, OPTIONAL, "file in the run's folder"),
+    EVALUATION(struct ys_facts_checkpoint),
+};
+static const struct ys_record checkpoint_record =
+    YS_RECORD("checkpoint", struct ys_facts_checkpoint, checkpoint_fields);
+
+static const struct ys_field work_fields[] = {
+    YS_FIELD(struct ys_facts_work, parameters, YS_FIELD_INT, "1", OPTIONAL, "of the network"),
+    YS_FIELD(struct ys_facts_work, multiply_adds, YS_FIELD_INT, "1", OPTIONAL, "forward, of one row"),
+};
+static const struct ys_record work_record = YS_RECORD("work", struct ys_facts_work, work_fields);
+
+#define FACT(member, kind, unit, flags, what)   YS_FIELD(struct ys_facts, member, kind, unit, flags, what)
+#define PART(member, kind, record, flags, what) YS_FIELD_OF(struct ys_facts, member, kind, record, flags, what)
+static const struct ys_field facts_fields[] = {
+    YS_FIELD_NAMED(struct ys_facts, status, &ys_run_statuses, 0, "how it ended"),
+    FACT(stage, YS_FIELD_TEXT, NULL, OPTIONAL, "where it was then"),
+    FACT(exit_code, YS_FIELD_INT, NULL, OPTIONAL, "of the adapter; null when a signal ended it"),
+    FACT(signal, YS_FIELD_INT, NULL, OPTIONAL, "that signal"),
+    FACT(message, YS_FIELD_TEXT, NULL, OPTIONAL, "why it is not ok"),
+    FACT(log_tail, YS_FIELD_TEXT, NULL, OPTIONAL, "the last lines that the adapter printed"),
+    FACT(warnings, YS_FIELD_TEXTS, NULL, OPTIONAL, "sentences"),
+    FACT(round, YS_FIELD_INT, NULL, OPTIONAL, "counted from 0"),
+    PART(times, YS_FIELD_OBJECT, &times_record, OPTIONAL, "when phases began and ended, by the monotonic clock"),
+    FACT(hello, YS_FIELD_JSON, NULL, OPTIONAL, "what the adapter said of itself"),
+    FACT(opened, YS_FIELD_JSON, NULL, OPTIONAL, "what it said of the plan"),
+    PART(usage, YS_FIELD_OBJECT_OWNED, &usage_record, OPTIONAL, "the kernel's account; null when nothing was started"),
+    PART(observed, YS_FIELD_OBJECT, &observed_record, OPTIONAL, "what was seen from outside"),
+    PART(observation, YS_FIELD_OBJECT_OWNED, &ys_facts_observation_record, LACKS,
+         "what the control group and the like say"),
+    PART(phase_cpu, YS_FIELD_OBJECT_OWNED, &phase_cpu_record, LACKS, "processor time of each phase"),
+    FACT(steps_done, YS_FIELD_INT, "1", OPTIONAL, "steps, or requests"),
+    FACT(weights, YS_FIELD_TEXT, NULL, OPTIONAL, "file of the final weights; null when none were saved"),
+    PART(checkpoints, YS_FIELD_LIST, &checkpoint_record, OPTIONAL, "weights saved between steps"),
+    PART(harness, YS_FIELD_OBJECT, &harness_record, OPTIONAL, "what yardstick itself took"),
+    FACT(disturbed, YS_FIELD_TEXTS, NULL, LACKS, "what of that passed its share"),
+    FACT(disturbance, YS_FIELD_JSON, NULL, OPTIONAL, "what else went on on the machine"),
+    PART(work, YS_FIELD_OBJECT_OWNED, &work_record, LACKS, "what it was asked to do"),
+    EVALUATION(struct ys_facts),
+    FACT(agreement, YS_FIELD_JSON, NULL, LACKS, "of same weights: predictions against the built-in engine's"),
+};
+const struct ys_record ys_facts_record = YS_RECORD("facts", struct ys_facts, facts_fields);
+
+void ys_facts_derive(struct ys_facts *facts)
+{
+    const ys_json *hello = facts->hello, *opened = facts->opened, *pauses = facts->times.pauses;
+    facts->said = (struct ys_facts_said){
+        .framework = ys_json_get_text(hello, "framework", NULL),
+        .version = ys_json_get_text(hello, "version", NULL),
+        .runtime = ys_json_get_text(hello, "runtime", NULL),
+        .no_work = ys_json_get_bool(hello, "no_work", false),
+        .parameters = ys_json_get_int(opened, "parameters", YS_FIELD_NONE),
+        .threads = ys_json_get_int(opened, "threads", YS_FIELD_NONE),
+        .libraries = ys_json_get(opened, "libraries"),
+        .deviations = ys_json_get(opened, "deviations"),
+    };
+    facts->times.paused_ns = 0;
+    for (size_t i = 0; i < ys_json_size(pauses); i++) {
+        const ys_json *pause = ys_json_at(pauses, i);
+        facts->times.paused_ns += ys_json_integer(ys_json_at(pause, 1), 0) - ys_json_integer(ys_json_at(pause, 0), 0);
+    }
+}
+
+void ys_facts_init(struct ys_facts *facts)
+{
+    ys_record_init(&ys_facts_record, facts);
+    ys_facts_derive(facts);
+}
+
+void ys_facts_fini(struct ys_facts *facts)
+{
+    ys_record_fini(&ys_facts_record, facts);
+}
+
+void ys_facts_free(struct ys_facts *facts)
+{
+    if (facts)
+        ys_facts_fini(facts);
+    ys_free(facts);
+}
+
+ys_json *ys_facts_json(const struct ys_facts *facts)
+{
+    return ys_record_json(&ys_facts_record, facts);
+}
+
+ys_status ys_facts_read(const ys_json *json, const char *label, struct ys_facts *facts)
+{
+    ys_status status = ys_record_read(&ys_facts_record, json, label, facts);
+    ys_facts_derive(facts);
+    return status;
+}
+
+ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy)
+{
+    ys_status status = ys_record_copy(&ys_facts_record, facts, copy);
+    ys_facts_derive(copy);
+    return status;
+}
+
+void ys_facts_set_text(char **field, const char *text)
+{
+    char *copy = text ? ys_strdup(text) : NULL;
+    ys_free(*field);
+    *field = copy;
+}
+
+ys_status ys_facts_add_text(struct ys_list *list, const char *text)
+{
+    char **grown = ys_realloc(list->items, list->count + 1, sizeof *grown), *copy = ys_strdup(text);
+    if (grown)
+        list->items = grown;
+    if (!grown || !copy) {
+        ys_free(copy);
+        return ys_out_of_memory();
+    }
+    grown[list->count++] = copy;
+    return YS_OK;
+}
+
+ys_status ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path)
+{
+    struct ys_list *list = &facts->checkpoints;
+    struct ys_facts_checkpoint *grown = ys_realloc(list->items, list->count + 1, sizeof *grown);
+    if (!grown)
+        return ys_out_of_memory();
+    list->items = grown;
+    struct ys_facts_checkpoint *made = &grown[list->count++];
+    ys_record_init(&checkpoint_record, made);
+    made->step = step;
+    made->path = ys_strdup(path);
+    return made->path ? YS_OK : ys_out_of_memory();
+}

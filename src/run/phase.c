@@ -1,0 +1,310 @@
+#include "run/phase.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What is sent. */
+
+static ys_status fill_open(struct ys_run *run, ys_json *message)
+{
+    /* Shared for reading: it may be large. */
+    return ys_json_set(message, "plan", ys_json_ref((ys_json *)(uintptr_t)run->spec->plan));
+}
+
+static ys_status fill_steps(struct ys_run *run, ys_json *message, int64_t to, int64_t block)
+{
+    run->to = to;
+    run->request_block = block;
+    ys_json_set_int(message, "from", run->next_step);
+    ys_json_set_int(message, "to", to);
+    return ys_json_set_int(message, "block", block);
+}
+
+static ys_status fill_first_step(struct ys_run *run, ys_json *message)
+{
+    return fill_steps(run, message, 1, 1);
+}
+
+/** Up to the next save. */
+static ys_status fill_train(struct ys_run *run, ys_json *message)
+{
+    int64_t to = run->steps;
+    if (run->eval_every > 0 && !run->no_work && (run->next_step / run->eval_every + 1) * run->eval_every < to)
+        to = (run->next_step / run->eval_every + 1) * run->eval_every;
+    return fill_steps(run, message, to, run->block);
+}
+
+static ys_status fill_infer(struct ys_run *run, ys_json *message)
+{
+    run->to = run->steps;
+    ys_json_set_int(message, "requests", run->steps);
+    return ys_json_set_int(message, "batch", run->batch);
+}
+
+/** The file is `name_taken` in the run's folder. */
+static ys_status fill_save(struct ys_run *run, ys_json *message, char *name_taken)
+{
+    ys_free(run->save_name);
+    ys_free(run->save_path);
+    run->save_name = name_taken;
+    run->save_path = name_taken ? ys_path_join(run->folder, name_taken) : NULL;
+    ys_json_set_string(message, "format", "safetensors");
+    return run->save_path ? ys_json_set_string(message, "path", run->save_path) : ys_out_of_memory();
+}
+
+static ys_status fill_checkpoint(struct ys_run *run, ys_json *message)
+{
+    run->pause_ns = ys_time_ns();
+    return fill_save(run, message, ys_format("step-%" PRId64 ".safetensors", run->next_step));
+}
+
+static ys_status fill_weights(struct ys_run *run, ys_json *message)
+{
+    return fill_save(run, message, ys_strdup(YS_RUN_WEIGHTS_NAME));
+}
+
+/* What is answered. */
+
+static ys_status check_opened(struct ys_run *run, ys_json *reply)
+{
+    run->opened = ys_json_ref(reply);
+    return YS_OK;
+}
+
+static ys_status check_steps(struct ys_run *run, ys_json *reply)
+{
+    (void)reply;
+    if (run->next_step == run->to)
+        return YS_OK;
+    return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR, "\"done\" came after %s %" PRId64 " of %" PRId64,
+                           run->infers ? "request" : "step", run->next_step, run->to);
+}
+
+/** That `saved` tells of the file that was asked for, which is the adapter's own: no link to another's. */
+static ys_status check_saved(struct ys_run *run, ys_json *reply)
+{
+    struct stat file;
+    int64_t size = ys_json_get_int(reply, "bytes", -1);
+    const char *said = ys_json_get_text(reply, "path", "");
+    if (strcmp(said, run->save_path) != 0)
+        return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR, "it was asked to save %s and says that it saved %s",
+                               run->save_path, said);
+    if (lstat(run->save_path, &file) != 0 || !S_ISREG(file.st_mode))
+        return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR, "it said \"saved\" and there is no file %s",
+                               run->save_name);
+    if (size != (int64_t)file.st_size)
+        return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR,
+                               "it said that %s has %" PRId64 " bytes; it has %" PRId64, run->save_name, size,
+                               (int64_t)file.st_size);
+    return YS_OK;
+}
+
+/* What is done at a phase's end. */
+
+static ys_status look_at_opened(struct ys_run *run)
+{
+    run->opened_cpu_s = ys_session_cpu_s(run->session);
+    ys_session_phase(run->session);
+    return YS_OK;
+}
+
+static ys_status look_at_first_step(struct ys_run *run)
+{
+    run->first_cpu_s = ys_session_cpu_s(run->session);
+    return YS_OK;
+}
+
+static ys_status look_at_threads(struct ys_run *run)
+{
+    run->worked_cpu_s = ys_session_cpu_s(run->session);
+    ys_session_phase(run->session);
+    run->busy_threads = ys_session_threads(run->session);
+    return YS_OK;
+}
+
+static ys_status look_at_libraries(struct ys_run *run)
+{
+    return ys_session_libraries(run->session, run->libraries);
+}
+
+/** A save between two steps is a pause that is not training. */
+static ys_status note_checkpoint(struct ys_run *run)
+{
+    ys_json *pause = ys_json_array();
+    ys_json_append(pause, ys_json_int((int64_t)run->pause_ns));
+    ys_json_append(pause, ys_json_int((int64_t)ys_time_ns()));
+    YS_TRY(ys_json_append(run->facts->times.pauses, pause));
+    return ys_facts_add_checkpoint(run->facts, run->next_step, run->save_name);
+}
+
+static ys_status note_weights(struct ys_run *run)
+{
+    run->saved_cpu_s = ys_session_cpu_s(run->session);
+    ys_facts_set_text(&run->facts->weights, YS_RUN_WEIGHTS_NAME);
+    return run->facts->weights ? YS_OK : ys_out_of_memory();
+}
+
+/* When. */
+
+static bool is_checkpoint_due(const struct ys_run *run)
+{
+    return run->eval_every > 0 && run->next_step % run->eval_every == 0 && run->next_step < run->steps && !run->no_work;
+}
+
+static bool has_steps_left(const struct ys_run *run)
+{
+    return run->next_step < run->steps;
+}
+
+static bool has_no_steps_left(const struct ys_run *run)
+{
+    return !has_steps_left(run);
+}
+
+static bool does_work(const struct ys_run *run)
+{
+    return !run->no_work;
+}
+
+#define AT(from, to)                                                                                                   \
+    {                                                                                                                  \
+        offsetof(struct ys_facts_times, from), offsetof(struct ys_facts_times, to)                                     \
+    }
+#define OPEN_PLAN                                                                                                      \
+    {                                                                                                                  \
+        .stage = YS_STAGE_OPEN, .request = "open", .fill = fill_open, .check = check_opened, .after = look_at_opened,  \
+        .times = AT(open_ns, opened_ns), .tells = true                                                                 \
+    }
+#define LOOK_AT_THREADS                                                                                                \
+    {                                                                                                                  \
+        .after = look_at_threads                                                                                       \
+    }
+#define LOOK_AT_LIBRARIES                                                                                              \
+    {                                                                                                                  \
+        .after = look_at_libraries                                                                                     \
+    }
+
+static const struct ys_phase training[] = {
+    OPEN_PLAN,
+    {.stage = YS_STAGE_TRAIN, /* the first step alone */
+     .request = "train",
+     .fill = fill_first_step,
+     .take = ys_run_take_block,
+     .check = check_steps,
+     .after = look_at_first_step,
+     .times = AT(train_ns, trained_ns),
+     .is_done = has_no_steps_left},
+    {.stage = YS_STAGE_SAVE,
+     .request = "save",
+     .is_due = is_checkpoint_due,
+     .fill = fill_checkpoint,
+     .check = check_saved,
+     .after = note_checkpoint},
+    {.stage = YS_STAGE_TRAIN,
+     .request = "train",
+     .is_due = has_steps_left,
+     .fill = fill_train,
+     .take = ys_run_take_block,
+     .check = check_steps,
+     .times = AT(train_ns, trained_ns),
+     .is_done = has_no_steps_left,
+     .back = 1},
+    LOOK_AT_THREADS,
+    {.stage = YS_STAGE_SAVE,
+     .request = "save",
+     .is_due = does_work,
+     .fill = fill_weights,
+     .check = check_saved,
+     .after = note_weights,
+     .times = AT(save_ns, saved_ns),
+     .tells = true,
+     .progress = 1},
+    LOOK_AT_LIBRARIES,
+};
+
+static const struct ys_phase inference[] = {
+    OPEN_PLAN,
+    {.stage = YS_STAGE_INFER,
+     .request = "infer",
+     .fill = fill_infer,
+     .take = ys_run_take_latencies,
+     .check = check_steps,
+     .times = AT(infer_ns, inferred_ns),
+     .tells = true},
+    LOOK_AT_THREADS,
+    LOOK_AT_LIBRARIES,
+};
+
+static const struct ys_order orders[] = {
+    {"train", false, training, sizeof training / sizeof training[0]},
+    {"infer", true, inference, sizeof inference / sizeof inference[0]},
+};
+
+const struct ys_order *ys_order_find(const char *mode)
+{
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
+        if (strcmp(orders[i].mode, mode) == 0)
+            return &orders[i];
+    return NULL;
+}
+
+static int64_t *time_at(struct ys_run *run, size_t offset)
+{
+    return (int64_t *)((char *)&run->facts->times + offset);
+}
+
+/** The span of each question for work by our own clock: speed counts all of it. */
+static ys_status note_question(struct ys_run *run)
+{
+    YS_TRY(ys_series_add_int(run->series, "request_first", run->next_step));
+    return ys_series_add_int(run->series, "request_sent_ns", (int64_t)run->asked_ns);
+}
+
+static ys_status ask(struct ys_run *run, const struct ys_phase *phase)
+{
+    ys_json *message = ys_json_object(), *reply = NULL;
+    ys_json_set_string(message, "type", phase->request);
+    if (phase->fill(run, message) != YS_OK) {
+        ys_json_free(message);
+        return ys_out_of_memory();
+    }
+    int64_t *asked_ns = time_at(run, phase->times.asked);
+    run->asked_ns = run->last_end_ns = ys_time_ns();
+    if (phase->take && note_question(run) != YS_OK) {
+        ys_json_free(message);
+        return ys_out_of_memory();
+    }
+    if (phase->times.asked && *asked_ns == YS_FIELD_NONE)
+        *asked_ns = (int64_t)run->asked_ns;
+    YS_TRY(ys_session_request(run->session, message, phase->take, run, &reply));
+    uint64_t answered_ns = ys_time_ns();
+    ys_status status = phase->check ? phase->check(run, reply) : YS_OK;
+    if (status == YS_OK && phase->take)
+        status = ys_series_add_int(run->series, "request_done_ns", (int64_t)answered_ns);
+    ys_json_free(reply);
+    if (status == YS_OK && phase->times.answered && (!phase->is_done || phase->is_done(run)))
+        *time_at(run, phase->times.answered) = (int64_t)ys_time_ns();
+    return status;
+}
+
+ys_status ys_order_follow(struct ys_run *run, const struct ys_order *order)
+{
+    for (size_t i = 0; i < order->count;) {
+        const struct ys_phase *phase = &order->phases[i];
+        bool is_due = !phase->is_due || phase->is_due(run);
+        if (is_due && phase->tells)
+            ys_run_tell(run, phase->stage, phase->progress);
+        if (is_due && phase->request)
+            YS_TRY(ask(run, phase));
+        if (is_due && phase->after)
+            YS_TRY(phase->after(run));
+        i = is_due && phase->back ? i - phase->back : i + 1;
+    }
+    return YS_OK;
+}

@@ -1,0 +1,47 @@
+/* The order of a run as data: for each mode a table of phases, and one loop that goes through any of them. */
+#ifndef YS_RUN_PHASE_H
+#define YS_RUN_PHASE_H
+
+#include "run/run_internal.h"
+
+/** Where a phase's times go: offsets into struct ys_facts_times; 0 for none (there is exec_ns, which is no phase's). */
+struct ys_phase_times {
+    size_t asked, answered;
+};
+
+struct ys_phase {
+    enum ys_stage stage;
+    const char *request; /* the type of what is sent; NULL: nothing is, and only `after` is called */
+    /** Whether it is to be gone through now. NULL: always, once. */
+    bool (*is_due)(const struct ys_run *run);
+    /** Adds the request's members beside its type. */
+    ys_status (*fill)(struct ys_run *run, ys_json *message);
+    /** Takes each message before the answer (`context` is the struct ys_run); NULL: none is expected. */
+    ys_session_on_message take;
+    /** Judges the answer, which it may keep (ys_json_ref). NULL: any will do. */
+    ys_status (*check)(struct ys_run *run, ys_json *reply);
+    /** What else is done at its end, outside of what is timed; NULL: nothing. */
+    ys_status (*after)(struct ys_run *run);
+    struct ys_phase_times times;               /* `asked` of its first request; `answered` once it `is_done` */
+    bool (*is_done)(const struct ys_run *run); /* NULL: after each request */
+    bool tells;                                /* a progress line when it begins */
+    double progress;                           /* the fraction that this line says */
+    size_t back; /* after it, by so many phases; 0: to the next one. A phase that leads back must be `is_due` at times
+                    and at times not */
+};
+
+/** The phases between hello, which every session exchanges, and bye. */
+struct ys_order {
+    const char *mode; /* of the plan */
+    bool infers;      /* a step is a request */
+    const struct ys_phase *phases;
+    size_t count;
+};
+
+/** The order of runs of that mode; NULL when there is none. */
+const struct ys_order *ys_order_find(const char *mode);
+
+/** Goes through the order of the run. Failures are those of ys_session_request(). */
+ys_status ys_order_follow(struct ys_run *run, const struct ys_order *order) YS_MUST_CHECK;
+
+#endif

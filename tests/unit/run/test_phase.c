@@ -1,0 +1,80 @@
+/* The orders of phases: tables that the one loop can go through. */
+#include "run/phase.h"
+#include "run_fixture.h"
+
+/* What is sent in which order, "" where nothing is. */
+static void check_order(const char *mode, const char *const *requests, size_t count)
+{
+    const struct ys_order *order = ys_order_find(mode);
+    REQUIRE(order);
+    CHECK_INT(order->count, count);
+    for (size_t i = 0; i < order->count && i < count; i++) {
+        const struct ys_phase *phase = &order->phases[i];
+        CHECK_TEXT(phase->request ? phase->request : "", requests[i]);
+        CHECK(phase->request ? phase->fill != NULL : phase->after != NULL);
+        CHECK(phase->back <= i && (!phase->back || phase->is_due));
+        CHECK(!phase->times.answered || phase->times.asked);
+        if (phase->request && phase->stage != YS_STAGE_SAVE)
+            CHECK_TEXT(ys_stage_name(phase->stage), phase->request);
+    }
+}
+
+static void each_mode_has_its_order(void)
+{
+    static const char *const training[] = {"open", "train", "save", "train", "", "save", ""};
+    static const char *const inference[] = {"open", "infer", "", ""};
+    check_order("train", training, sizeof training / sizeof training[0]);
+    check_order("infer", inference, sizeof inference / sizeof inference[0]);
+    CHECK(!ys_order_find("dream"));
+}
+
+/* An order that no mode has: phases without a request alone, one of them gone through three times. */
+static int looks, rounds;
+
+static ys_status look(struct ys_run *run)
+{
+    (void)run;
+    looks++;
+    return YS_OK;
+}
+
+static ys_status go_round(struct ys_run *run)
+{
+    (void)run;
+    rounds++;
+    return YS_OK;
+}
+
+static bool is_early(const struct ys_run *run)
+{
+    (void)run;
+    return rounds < 3;
+}
+
+static bool never(const struct ys_run *run)
+{
+    (void)run;
+    return false;
+}
+
+static ys_status refuse(struct ys_run *run)
+{
+    (void)run;
+    return ys_fail(YS_EIO, "no further");
+}
+
+static void the_loop_follows_any_table(void)
+{
+    static const struct ys_phase phases[] = {
+        {.after = look}, {.after = go_round, .is_due = is_early, .back = 1}, {.after = refuse, .is_due = never}};
+    static const struct ys_phase broken[] = {{.after = refuse}, {.after = look}};
+    const struct ys_order order = {"test", false, phases, 3}, other = {"test", false, broken, 2};
+    struct ys_run_spec spec = {0};
+    struct ys_run run = {.spec = &spec};
+    CHECK_INT(ys_order_follow(&run, &order), YS_OK);
+    CHECK(rounds == 3 && looks == 4);
+    CHECK_INT(ys_order_follow(&run, &other), YS_EIO);
+    CHECK_INT(looks, 4);
+}
+
+TAP_MAIN(TAP_CASE(each_mode_has_its_order), TAP_CASE(the_loop_follows_any_table))
