@@ -39,10 +39,9 @@ ffi.cdef [[
 local C = ffi.C
 local common = {}
 
-local PROTOCOL = 1
-local LINE_LIMIT = 16777216         -- bytes of a message, without its newline
-local BLOCK_LIMIT = 262144          -- steps in one block: its losses must fit one message
-local LATENCIES_LIMIT = 4096        -- requests that one message reports
+local limits = require 'common_limits'
+local PROTOCOL, LINE_LIMIT, BLOCK_LIMIT, LATENCIES_LIMIT =
+   limits.VERSION, limits.LINE_LIMIT, limits.BLOCK_LIMIT, limits.LATENCIES_LIMIT
 local REPORT_NS = 250000000LL       -- a report of requests is due after this time, so that a slow network is no silence
 local EINTR, MONOTONIC = 4, 1
 

@@ -18,10 +18,8 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 if sys.path and os.path.abspath(sys.path[0]) == _HERE:
     sys.path.append(sys.path.pop(0))
 
-PROTOCOL = 1
-LINE_LIMIT = 16777216  # bytes of a message, without its newline
-BLOCK_LIMIT = 262144  # steps in one block: its losses must fit one message
-LATENCIES_LIMIT = 4096  # requests that one message reports
+from common_limits import BLOCK_LIMIT, LATENCIES_LIMIT, LINE_LIMIT, VERSION as PROTOCOL
+
 REPORT_NS = 250000000  # a report of requests is due after this time, so that a slow network is no silence
 
 

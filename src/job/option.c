@@ -21,7 +21,7 @@ static const struct ys_option options[] = {
     {"repeat", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 10000, .standard = "7",
      .help = "rounds: how often each trial runs; intervals at 95 % need at least 6"},
     {"order", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "random|fixed", .standard = "random",
-     .help = "order of the trials inside a round: shuffled from the seed, or as written"},
+     .help = "order of the trials inside a round: shuffled, with every second round backwards, or as written"},
     {"seed", YS_OPTION_STUDY, YS_OPTION_INT, .low = 0, .high = LARGEST_INTEGER, .standard = "1",
      .help = "of weights, batch order and the order of trials; round r of every trial uses seed + r"},
     {"time_limit", YS_OPTION_STUDY, YS_OPTION_DURATION, .low = 0, .above_low = true, .high = MONTH_S, .unit = "s",

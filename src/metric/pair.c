@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "metric/build.h"
+#include "metric/together.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +61,8 @@ static bool next_pair(const struct ys_metric_view_trial *a, const struct ys_metr
 
 struct matched {
     double *a, *b;
-    size_t n;
+    double *left; /* what is left of warm-up in a less that in b */
+    size_t n, left_known;
     int64_t last_round;
     size_t unequal; /* rounds in which one of the two was disturbed and the other was not */
     bool was_unequal;
@@ -70,9 +72,11 @@ struct matched {
 static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
                        struct matched *rounds)
 {
-    *rounds = (struct matched){
-        ys_alloc(a->run_count, sizeof(double)), ys_alloc(a->run_count, sizeof(double)), 0, -1, 0, false};
-    if (!rounds->a || !rounds->b)
+    *rounds = (struct matched){.a = ys_alloc(a->run_count, sizeof(double)),
+                               .b = ys_alloc(a->run_count, sizeof(double)),
+                               .left = ys_alloc(a->run_count, sizeof(double)),
+                               .last_round = -1};
+    if (!rounds->a || !rounds->b || !rounds->left)
         return ys_out_of_memory();
     for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
         const struct ys_metric_view_run *run = &a->runs[i], *other = &b->runs[k];
@@ -85,9 +89,12 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
         rounds->was_unequal = run->disturbed != other->disturbed;
         rounds->unequal += rounds->was_unequal;
         rounds->a[rounds->n] = run->compared[m];
+        rounds->left[rounds->n] = run->left - other->left;
         rounds->b[rounds->n++] = other->compared[m];
         rounds->last_round = run->round;
     }
+    for (size_t i = 0; i < rounds->n; i++)
+        rounds->left_known += isfinite(rounds->left[i]);
     return YS_OK;
 }
 
@@ -127,12 +134,26 @@ static double median_of(const ys_json *metrics, const char *name)
     return ys_json_get_number(ys_json_get(metrics, name), "value", NAN);
 }
 
+static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, bool fraction,
+                         char *reason, size_t size)
+{
+    return !has_fault(a, reason, size) && !has_fault(b, reason, size) &&
+           (fraction || !is_other_work(a, b, reason, size));
+}
+
 struct pair {
     const struct ys_metric_view_trial *a, *b;
     const char *varies;
     double margin;
-    const ys_json *texts; /* of all metrics */
+    const double *stretch; /* of the families that it is in, by metric */
+    const ys_json *texts;  /* of all metrics */
 };
+
+/* Whether a metric is of the steady part alone. */
+static bool is_steady_metric(const char *name)
+{
+    return strcmp(name, "rate_per_s") == 0 || strcmp(name, "step_s") == 0 || strncmp(name, "latency", 7) == 0;
+}
 
 static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found, size_t *unequal)
 {
@@ -140,14 +161,32 @@ static ys_status judge(const struct pair *pair, int m, double margin, struct ys_
     const struct ys_metric_info *info = ys_metric_find(ys_compared[m]);
     bool fraction = strcmp(info->name, "accuracy") == 0;
     ys_status status = match(pair->a, pair->b, m, &rounds);
-    if (status == YS_OK && fraction)
-        status = ys_compare_difference(rounds.a, rounds.b, rounds.n, info->better, margin, found);
-    else if (status == YS_OK)
-        status = ys_compare_ratio(rounds.a, rounds.b, rounds.n, info->better, margin, found);
+    bool has_bias = is_steady_metric(info->name) && rounds.left_known == rounds.n;
+    const struct ys_compare_rule rule = {.better = info->better,
+                                         .difference = fraction,
+                                         .margin = margin,
+                                         .stretch = pair->stretch[m],
+                                         .bias = has_bias ? rounds.left : NULL};
+    if (status == YS_OK)
+        status = ys_compare(rounds.a, rounds.b, rounds.n, &rule, found);
     *unequal = rounds.unequal;
     ys_free(rounds.a);
     ys_free(rounds.b);
+    ys_free(rounds.left);
     return status;
+}
+
+static void put_evidence(ys_status *status, ys_json *object, const struct ys_comparison *found)
+{
+    ys_json *single = ys_json_object();
+    const char *rounds = isnan(found->correlation) ? "cannot be told"
+                         : found->correlated       ? "correlated"
+                                                   : "independent";
+    ys_put_interval(status, single, &found->single, false);
+    ys_put(status, object, "single", single);
+    ys_put_text(status, object, "rounds", rounds);
+    ys_put_real(status, object, "round_correlation", found->correlation);
+    ys_put_real(status, object, "bias_bound", found->bias_bound);
 }
 
 static ys_status compare_one(const struct pair *pair, int m, ys_json *comparisons)
@@ -156,8 +195,7 @@ static ys_status compare_one(const struct pair *pair, int m, ys_json *comparison
     bool fraction = strcmp(name, "accuracy") == 0;
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : pair->margin;
     char reason[400];
-    bool invalid = has_fault(pair->a, reason, sizeof reason) || has_fault(pair->b, reason, sizeof reason) ||
-                   (!fraction && is_other_work(pair->a, pair->b, reason, sizeof reason));
+    bool invalid = !may_conclude(pair->a, pair->b, fraction, reason, sizeof reason);
     struct ys_comparison found;
     size_t unequal;
     YS_TRY(judge(pair, m, margin, &found, &unequal));
@@ -169,7 +207,7 @@ static ys_status compare_one(const struct pair *pair, int m, ys_json *comparison
         invalid = true;
     }
     if (invalid)
-        found = (struct ys_comparison){found.n, NAN, {false, NAN, NAN, NAN}, NAN, YS_VERDICT_INVALID, reason};
+        found = ys_compare_invalid(found.n, reason);
     const ys_json *texts = ys_json_get(pair->texts, name);
     ys_json *object = ys_json_object();
     ys_status status = YS_OK;
@@ -181,6 +219,7 @@ static ys_status compare_one(const struct pair *pair, int m, ys_json *comparison
     ys_put_real(&status, object, "ratio", fraction ? NAN : found.value);
     ys_put_real(&status, object, "difference", fraction ? found.value : NAN);
     ys_put_interval(&status, object, &found.interval, false);
+    put_evidence(&status, object, &found);
     ys_put_int(&status, object, "n", (int64_t)found.n);
     ys_put_real(&status, object, "margin", margin);
     ys_put_text(&status, object, "verdict", ys_verdict_name(found.verdict));
@@ -357,17 +396,53 @@ static ys_status choose_pairs(struct choice *choice)
     return status;
 }
 
+/* Of each chosen pair and metric by how much its interval is stretched: [pair * YS_COMPARED + metric]. */
+static ys_status stretch_all(const struct choice *choice, double *stretch)
+{
+    const struct ys_view *view = choice->view;
+    struct ys_family_pair *pairs = ys_alloc(choice->count, sizeof *pairs);
+    double **places = ys_alloc(choice->count, sizeof *places);
+    ys_status status = pairs && places ? YS_OK : ys_out_of_memory();
+    char reason[400];
+    for (int m = 0; status == YS_OK && m < YS_COMPARED; m++) {
+        bool fraction = strcmp(ys_compared[m], "accuracy") == 0;
+        size_t count = 0;
+        for (size_t i = 0; i < choice->count; i++) {
+            const struct chosen *chosen = &choice->pairs[i];
+            stretch[i * YS_COMPARED + (size_t)m] = 1;
+            if (!may_conclude(&view->trials[chosen->a], &view->trials[chosen->b], fraction, reason, sizeof reason))
+                continue;
+            pairs[count] = (struct ys_family_pair){chosen->a, chosen->b};
+            places[count++] = &stretch[i * YS_COMPARED + (size_t)m];
+        }
+        status = ys_together_stretch(view, pairs, count, m, !fraction, places);
+    }
+    ys_free(pairs);
+    ys_free(places);
+    return status;
+}
+
 ys_status ys_pair_comparisons(const struct ys_view *view, bool all, ys_json **comparisons)
 {
     struct choice choice = {.view = view, .all = all};
-    double margin = ys_json_get_number(ys_json_get(view->study, "job"), "margin", 0.02);
+    double margin = ys_json_get_number(ys_json_get(view->study, "job"), "margin", 0.02), *stretch = NULL;
     ys_json *array = ys_json_array();
     ys_status status = array ? choose_pairs(&choice) : ys_out_of_memory();
+    if (status == YS_OK && !(stretch = ys_alloc(choice.count * YS_COMPARED, sizeof *stretch)))
+        status = ys_out_of_memory();
+    if (status == YS_OK)
+        status = stretch_all(&choice, stretch);
     for (size_t i = 0; status == YS_OK && i < choice.count; i++) {
         const struct chosen *chosen = &choice.pairs[i];
-        struct pair pair = {&view->trials[chosen->a], &view->trials[chosen->b], chosen->varies, margin, view->texts};
+        struct pair pair = {.a = &view->trials[chosen->a],
+                            .b = &view->trials[chosen->b],
+                            .varies = chosen->varies,
+                            .margin = margin,
+                            .stretch = &stretch[i * YS_COMPARED],
+                            .texts = view->texts};
         status = compare_pair(&pair, array);
     }
+    ys_free(stretch);
     ys_free(choice.pairs);
     return ys_built(status, array, comparisons);
 }

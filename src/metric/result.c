@@ -10,6 +10,7 @@
 #include "metric/environment.h"
 #include "metric/pair.h"
 #include "metric/trial.h"
+#include "stat/steady.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -209,7 +210,7 @@ static void warn_of_disturbed(ys_status *status, ys_json *array, const struct ys
 static ys_json *warnings(ys_status *status, const struct ys_view *view, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
-    size_t unsteady = 0, ok = 0;
+    size_t unsteady = 0, few = 0, ok = 0;
     for (size_t r = 0; r < trial->run_count; r++) {
         const struct ys_metric_view_run *run = &trial->runs[r];
         const ys_json *rate = ys_json_get(run->metrics, "rate_per_s");
@@ -217,7 +218,18 @@ static ys_json *warnings(ys_status *status, const struct ys_view *view, const st
         for (size_t i = 0; i < run->facts.warnings.count; i++)
             ys_add_text_once(status, array, said[i]);
         ok += run->counted && run->ok;
-        unsteady += run->counted && run->ok && !ys_json_get_bool(rate, "steady", true);
+        bool steady = !run->counted || !run->ok || ys_json_get_bool(rate, "steady", true);
+        unsteady += !steady && isfinite(run->left);
+        few += !steady && !isfinite(run->left);
+    }
+    if (few) {
+        char text[200];
+        snprintf(
+            text, sizeof text,
+            "%zu of %zu runs have too few blocks to tell where warm-up ends, %d are needed: their speed is that of "
+            "the last half",
+            few, ok, YS_STEADY_MIN_BLOCKS);
+        ys_add_text_once(status, array, text);
     }
     if (unsteady) {
         char text[200];
@@ -362,6 +374,9 @@ static ys_status build(struct building *building, unsigned flags, ys_json **resu
     ys_put(&status, object, "work", work ? ys_json_copy(work) : ys_json_array());
     ys_put_ref(&status, object, "host", view->host);
     ys_put(&status, object, "harness", harness_block(&status, view->study, &building->sums));
+    ys_json *metrics = NULL;
+    if (status == YS_OK && (status = ys_metric_texts(&metrics)) == YS_OK)
+        ys_put(&status, object, "metrics", metrics);
     ys_put_ref(&status, object, "trials", building->trials);
     if (status == YS_OK)
         status = ys_pair_comparisons(view, all, &comparisons);

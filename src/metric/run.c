@@ -227,6 +227,7 @@ static void mark_steady(struct run_view *run, ys_json *metric)
         note = "too few requests to tell: the last half is used";
     ys_put_bool(&run->status, metric, "steady", run->steady.answer == YS_STEADY_FOUND);
     ys_put_int(&run->status, metric, "steady_from", (int64_t)run->steady.from);
+    ys_put_real(&run->status, metric, "left", run->steady.left);
     if (run->steady.answer != YS_STEADY_FOUND)
         ys_put_text(&run->status, metric, "note", note);
 }

@@ -21,11 +21,12 @@ struct ys_metric_view_run {
     bool matched; /* ok, as is a run of another trial of the same round and attempt: what comparisons are made of. Known
                      once ys_metric_view_match() was called */
     double compared[YS_COMPARED]; /* values of ys_compared; NaN where it has none */
+    double left;                  /* of warm-up in the steady part (stat/steady.h); NaN where that cannot be told */
 };
 
 struct ys_metric_view_trial {
     const ys_json *json; /* borrowed from the view's `trials` */
-    const char *id, *verdict;
+    const char *id, *section, *verdict;
     ys_json *runs_json;                       /* NULL while the trial is not loaded */
     struct ys_metric_view_run *runs;          /* by round, then attempt */
     size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */

@@ -26,9 +26,14 @@ ys_status ys_metric_view_with_work(const ys_json *study, const ys_json *trial, y
     return ys_built(status, copy, with_work);
 }
 
+static double member_of(const struct ys_metric_view_run *run, const char *metric, const char *member)
+{
+    return ys_json_get_number(ys_json_get(run->metrics, metric), member, NAN);
+}
+
 double ys_metric_view_value(const struct ys_metric_view_run *run, const char *name)
 {
-    return ys_json_get_number(ys_json_get(run->metrics, name), "value", NAN);
+    return member_of(run, name, "value");
 }
 
 static bool is_current(const ys_json *metrics)
@@ -146,6 +151,7 @@ static void read_run(ys_json *json, struct ys_metric_view_run *run)
     run->attempt = (int)ys_json_get_int(json, "attempt", 0);
     run->disturbed = run->facts.disturbed.count > 0;
     run->ok = strcmp(ys_json_get_text(json, "status", ""), "ok") == 0;
+    run->left = member_of(run, "rate_per_s", "left");
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
 }
@@ -248,6 +254,7 @@ static ys_status share_texts(ys_json **texts)
         ys_put_text(&status, object, "scope", infos[i].scope);
         ys_put_text(&status, object, "source", infos[i].source);
         ys_put_text(&status, object, "better", ys_better_name(infos[i].better));
+        ys_put_text(&status, object, "kind", infos[i].kind);
         ys_put(&status, all, infos[i].name, object);
     }
     return ys_built(status, all, texts);
@@ -276,6 +283,7 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
         struct ys_metric_view_trial *trial = &loaded.trials[loaded.trial_count++];
         trial->json = ys_json_at(loaded.trials_json, i);
         trial->id = ys_json_get_text(trial->json, "id", "");
+        trial->section = ys_json_get_text(trial->json, "section", "");
         trial->verdict = ys_json_get_text(ys_json_get(trial->json, "proof"), "verdict", "none");
     }
     if (status == YS_OK)

@@ -87,11 +87,11 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
         } else if (trial->no_work) {
             bool rate = strcmp(name, "rate_per_s") == 0;
             ys_buf_printf(&note, rate ? "does no work; lets %s images per second through" : "does no work; %s",
-                          ys_view_label(name, metric).text);
+                          ys_view_label(metric).text);
         } else if (!isfinite(ys_view_number(trial, name))) {
             ys_text_clean(&note, ys_json_get_text(metric, "reason", "unknown"), false);
         }
-        struct ys_measure measure = ys_view_measure(name, metric);
+        struct ys_measure measure = ys_view_measure(metric);
         ys_buf_printf(&value, "%s%s%s %s", measure.value.text, measure.unit.text[0] ? " " : "", measure.unit.text,
                       measure.interval.text[0] ? measure.interval.text : "(no interval)");
         struct ys_chart_row *row = rows_add(rows, trial->name, &value, &note);

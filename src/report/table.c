@@ -148,7 +148,7 @@ static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *tr
 {
     size_t column = grid->naming;
     const ys_json *rate = ys_view_metric(trial, "rate_per_s");
-    struct ys_measure measure = ys_view_measure("rate_per_s", rate);
+    struct ys_measure measure = ys_view_measure(rate);
     struct ys_buf text = {0};
     ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
     ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_buf_text(&text));
@@ -166,7 +166,7 @@ static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *tr
         if (others[i].of_training && !trains)
             continue;
         const ys_json *metric = ys_view_metric(trial, others[i].metric);
-        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(others[i].metric, metric).text);
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(metric).text);
     }
     grid->failed |= text.failed;
     ys_buf_free(&text);
@@ -278,7 +278,7 @@ static ys_status put_latencies(struct page *page)
     for (size_t i = 0; i < page->view.count; i++) {
         const struct ys_view_trial *trial = &page->view.trials[i];
         const char *median = ys_latency_parts[0].metric;
-        struct ys_measure measure = ys_view_measure(median, ys_view_metric(trial, median));
+        struct ys_measure measure = ys_view_measure(ys_view_metric(trial, median));
         struct ys_buf interval = {0};
         if (!trial->infers || !isfinite(ys_view_number(trial, median)))
             continue;
@@ -288,7 +288,7 @@ static ys_status put_latencies(struct page *page)
         for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
             const char *metric = ys_latency_parts[k].metric;
             ys_grid_cell(&grid, grid.naming + k + (k > 0), YS_GRID_PLAIN,
-                         ys_view_label(metric, ys_view_metric(trial, metric)).text);
+                         ys_view_label(ys_view_metric(trial, metric)).text);
         }
         ys_grid_cell(&grid, grid.naming + 1, YS_GRID_PLAIN, ys_buf_text(&interval));
         grid.failed |= interval.failed;
@@ -367,7 +367,7 @@ static void put_comparison(struct page *page, const ys_json *comparison)
     const char *verdict = ys_json_get_text(comparison, "verdict", "unclear");
     ys_view_put_pair(&text, &page->view, comparison);
     ys_buf_puts(&text, ": ");
-    ys_section_comparison(&text, comparison);
+    ys_section_comparison(&text, &page->view, comparison);
     if (page->colour) {
         bool good = strcmp(verdict, "better") == 0,
              bad = strcmp(verdict, "worse") == 0 || strcmp(verdict, "invalid") == 0;
@@ -479,7 +479,7 @@ static ys_status put_comparisons_of(struct page *page, const char *metric)
     struct ys_buf text = {0};
     ys_status status = sort_comparisons(ys_json_get(page->view.result, "comparisons"), metric, &sorted);
     ys_buf_puts(page->out, "  ");
-    ys_text_wrap(page->out, ys_view_metric_title(metric), 2, 2, page->width);
+    ys_text_wrap(page->out, ys_view_metric_title(&page->view, metric), 2, 2, page->width);
     if (status == YS_OK)
         put_sorted(page, &sorted);
     ys_section_resolution(&text, page->view.result, metric);

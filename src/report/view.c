@@ -317,18 +317,17 @@ void ys_view_interval(const ys_json *object, double *lo, double *hi)
     *hi = ys_json_number(ys_json_at(ci, 1), NAN);
 }
 
-struct ys_measure ys_view_measure(const char *name, const ys_json *metric)
+struct ys_measure ys_view_measure(const ys_json *metric)
 {
     double lo, hi;
     ys_view_interval(metric, &lo, &hi);
-    return ys_measure(ys_kind_of(name, ys_json_get_text(metric, "unit", NULL)),
-                      ys_json_get_number(metric, "value", NAN), lo, hi);
+    return ys_measure(ys_kind_of(ys_json_get_text(metric, "kind", NULL)), ys_json_get_number(metric, "value", NAN), lo,
+                      hi);
 }
 
-struct ys_label ys_view_label(const char *name, const ys_json *metric)
+struct ys_label ys_view_label(const ys_json *metric)
 {
-    return ys_label_value(ys_kind_of(name, ys_json_get_text(metric, "unit", NULL)),
-                          ys_json_get_number(metric, "value", NAN));
+    return ys_label_value(ys_kind_of(ys_json_get_text(metric, "kind", NULL)), ys_json_get_number(metric, "value", NAN));
 }
 
 const char *ys_view_verdict(const struct ys_view_trial *trial)

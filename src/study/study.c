@@ -73,7 +73,8 @@ ys_status ys_study_prove_all(struct ys_study *study)
     return status;
 }
 
-/* The order of trials in round `round`. */
+/* The order of trials in round `round`. Every second round is the one before it backwards: of any two trials each is as
+ * often the earlier one, and each trial is as often first as last. */
 static void order_round(const struct ys_study *study, int64_t round, uint32_t *order)
 {
     char name[40];
@@ -82,9 +83,14 @@ static void order_round(const struct ys_study *study, int64_t round, uint32_t *o
         order[i] = i;
     if (strcmp(ys_json_get_text(study->settings, "order", "random"), "fixed") == 0)
         return;
-    snprintf(name, sizeof name, "round/%lld", (long long)round);
+    snprintf(name, sizeof name, "round/%lld", (long long)(round - round % 2));
     ys_rng_init(&rng, study->seed, name);
     ys_rng_shuffle(&rng, order, study->set.count);
+    for (uint32_t i = 0, last = (uint32_t)study->set.count; round % 2 && i + 1 < last; i++) {
+        uint32_t kept = order[i];
+        order[i] = order[--last];
+        order[last] = kept;
+    }
 }
 
 static bool must_end(struct ys_study *study)

@@ -20,7 +20,7 @@ static ys_json *made_requests(bool training)
             {"latency_p50_s", 100e-6}, {"latency_p90_s", 120e-6}, {"latency_p99_s", 300e-6}, {"latency_max_s", 900e-6},
             {"first_step_s", 5e-3},    {"infer_s", 0.25},         {"start_s", 0.5},          {"wall_s", 1}};
         for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
-            ys_json *metric = made_json("{'unit':'s','n':6,'level':0.969}"), *ci = ys_json_array();
+            ys_json *metric = made_json("{'unit':'s','kind':'span','n':6,'level':0.969}"), *ci = ys_json_array();
             double value_s = parts[k].value_s * (double)(1 + i);
             (void)!ys_json_append(ci, ys_json_real(0.95 * value_s));
             (void)!ys_json_append(ci, ys_json_real(1.08 * value_s));
