@@ -22,6 +22,7 @@ bool ys_command_exports_model(const struct ys_args *args); /* whether any flag o
 int ys_command_export_model(const struct ys_args *args);   /* export --model */
 int ys_command_import(const struct ys_args *args);
 int ys_command_clean(const struct ys_args *args);
+int ys_command_doctor(const struct ys_args *args);
 int ys_command_init(const struct ys_args *args);
 int ys_command_help(const struct ys_args *args);
 

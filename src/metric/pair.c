@@ -64,6 +64,8 @@ struct matched {
     double *left; /* what is left of warm-up in a less that in b */
     size_t n, left_known;
     int64_t last_round;
+    size_t unequal; /* rounds in which one of the two was disturbed and the other was not */
+    bool was_unequal;
 };
 
 /* Values of metric `m` round by round; of several matched attempts of one round the last. */
@@ -80,8 +82,12 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
         const struct ys_metric_view_run *run = &a->runs[i], *other = &b->runs[k];
         if (!run->ok || !other->ok || isnan(run->compared[m]) || isnan(other->compared[m]))
             continue;
-        if (rounds->n > 0 && rounds->last_round == run->round)
+        if (rounds->n > 0 && rounds->last_round == run->round) {
             rounds->n--;
+            rounds->unequal -= rounds->was_unequal;
+        }
+        rounds->was_unequal = run->disturbed != other->disturbed;
+        rounds->unequal += rounds->was_unequal;
         rounds->a[rounds->n] = run->compared[m];
         rounds->left[rounds->n] = run->left - other->left;
         rounds->b[rounds->n++] = other->compared[m];
@@ -149,7 +155,7 @@ static bool is_steady_metric(const char *name)
     return strcmp(name, "rate_per_s") == 0 || strcmp(name, "step_s") == 0 || strncmp(name, "latency", 7) == 0;
 }
 
-static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found)
+static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found, size_t *unequal)
 {
     struct matched rounds;
     const struct ys_metric_info *info = ys_metric_find(ys_compared[m]);
@@ -163,6 +169,7 @@ static ys_status judge(const struct pair *pair, int m, double margin, struct ys_
                                          .bias = has_bias ? rounds.left : NULL};
     if (status == YS_OK)
         status = ys_compare(rounds.a, rounds.b, rounds.n, &rule, found);
+    *unequal = rounds.unequal;
     ys_free(rounds.a);
     ys_free(rounds.b);
     ys_free(rounds.left);
@@ -190,7 +197,15 @@ static ys_status compare_one(const struct pair *pair, int m, ys_json *comparison
     char reason[400];
     bool invalid = !may_conclude(pair->a, pair->b, fraction, reason, sizeof reason);
     struct ys_comparison found;
-    YS_TRY(judge(pair, m, margin, &found));
+    size_t unequal;
+    YS_TRY(judge(pair, m, margin, &found, &unequal));
+    if (!invalid && !fraction && unequal > 0) {
+        snprintf(reason, sizeof reason,
+                 "in %zu of %zu rounds one of the two was disturbed and the other was not: run them again on a quieter "
+                 "machine, or with on_disturbance = repeat",
+                 unequal, found.n);
+        invalid = true;
+    }
     if (invalid)
         found = ys_compare_invalid(found.n, reason);
     const ys_json *texts = ys_json_get(pair->texts, name);

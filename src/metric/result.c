@@ -192,6 +192,21 @@ static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_v
     ys_add_text_once(status, array, text);
 }
 
+static void warn_of_disturbed(ys_status *status, ys_json *array, const struct ys_metric_view_trial *trial)
+{
+    char text[300];
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_metric_view_run *run = &trial->runs[r];
+        char *const *causes = run->facts.disturbed.items;
+        if (!run->counted || !run->disturbed)
+            continue;
+        snprintf(text, sizeof text, "%zu of %zu runs were disturbed; in round %lld %s", trial->disturbed,
+                 trial->counted, (long long)run->round + 1, causes[0]);
+        ys_add_text_once(status, array, text);
+        return;
+    }
+}
+
 static ys_json *warnings(ys_status *status, const struct ys_view *view, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
@@ -222,6 +237,7 @@ static ys_json *warnings(ys_status *status, const struct ys_view *view, const st
                  unsteady, ok);
         ys_add_text_once(status, array, text);
     }
+    warn_of_disturbed(status, array, trial);
     warn_of_lacking(status, array, view, trial);
     return array;
 }
@@ -286,6 +302,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
         ys_put_ref(&status, object, copied[i], ys_json_get(trial->json, copied[i]));
     put_ending(&status, object, trial);
+    ys_put_int(&status, object, "disturbed", (int64_t)trial->disturbed);
     ys_put_int(&status, object, "runs_planned", planned(&building->view, trial));
     ys_put_int(&status, object, "runs_lacking", lacking(&building->view, trial));
     ys_put(&status, object, "deviations", deviations(&status, trial));

@@ -15,6 +15,7 @@ struct ys_metric_view_run {
     int64_t id, round;
     int attempt;
     bool ok;
+    bool disturbed; /* the machine did much else meanwhile: its fact `disturbed` says what */
     bool counted; /* of the highest attempt in its round that was not cancelled: what the trial's own figures are made
                      of */
     bool matched; /* ok, as is a run of another trial of the same round and attempt: what comparisons are made of. Known
@@ -29,6 +30,7 @@ struct ys_metric_view_trial {
     ys_json *runs_json;                       /* NULL while the trial is not loaded */
     struct ys_metric_view_run *runs;          /* by round, then attempt */
     size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */
+    size_t disturbed;                         /* likewise, and that were disturbed */
     const char *status;                       /* of the trial; borrowed from `json` or `status_json` */
     ys_json *status_json;                     /* outlives runs_json; NULL */
     const struct ys_metric_view_run *failure; /* an example of it; NULL */

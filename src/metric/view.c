@@ -125,6 +125,7 @@ static void count_runs(struct ys_metric_view_trial *trial)
     }
     for (size_t i = 0; i < trial->run_count; i++) {
         trial->counted += trial->runs[i].counted;
+        trial->disturbed += trial->runs[i].counted && trial->runs[i].disturbed;
         trial->failed += trial->runs[i].counted && !trial->runs[i].ok;
     }
 }
@@ -148,6 +149,7 @@ static void read_run(ys_json *json, struct ys_metric_view_run *run)
     run->id = ys_json_get_int(json, "run_id", 0);
     run->round = ys_json_get_int(json, "round", 0);
     run->attempt = (int)ys_json_get_int(json, "attempt", 0);
+    run->disturbed = run->facts.disturbed.count > 0;
     run->ok = strcmp(ys_json_get_text(json, "status", ""), "ok") == 0;
     run->left = member_of(run, "rate_per_s", "left");
     for (int m = 0; m < YS_COMPARED; m++)

@@ -55,6 +55,14 @@ void ys_section_study(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, ", begun ");
         ys_text_clean(out, started, false);
     }
+    int64_t runs = 0, disturbed = 0;
+    const ys_json *trials = ys_json_get(view->result, "trials");
+    for (size_t i = 0; i < ys_json_size(trials); i++) {
+        runs += ys_json_get_int(ys_json_at(trials, i), "runs", 0);
+        disturbed += ys_json_get_int(ys_json_at(trials, i), "disturbed", 0);
+    }
+    if (disturbed)
+        ys_buf_printf(out, ", %lld of %lld runs disturbed", (long long)disturbed, (long long)runs);
 }
 
 void ys_section_work(struct ys_buf *out, const struct ys_view *view)

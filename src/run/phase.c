@@ -148,15 +148,23 @@ static ys_status check_saved(struct ys_run *run, ys_json *reply)
 
 /* What is done at a phase's end. */
 
-static ys_status look(struct ys_run *run)
+static ys_status look_at_opened(struct ys_run *run)
 {
-    ys_session_look(run->session);
+    run->opened_cpu_s = ys_session_cpu_s(run->session);
+    ys_session_phase(run->session);
+    return YS_OK;
+}
+
+static ys_status look_at_first_step(struct ys_run *run)
+{
+    run->first_cpu_s = ys_session_cpu_s(run->session);
     return YS_OK;
 }
 
 static ys_status look_at_threads(struct ys_run *run)
 {
-    ys_session_look(run->session);
+    run->worked_cpu_s = ys_session_cpu_s(run->session);
+    ys_session_phase(run->session);
     run->busy_threads = ys_session_threads(run->session);
     return YS_OK;
 }
@@ -178,6 +186,7 @@ static ys_status note_checkpoint(struct ys_run *run)
 
 static ys_status note_weights(struct ys_run *run)
 {
+    run->saved_cpu_s = ys_session_cpu_s(run->session);
     ys_facts_set_text(&run->facts->weights, YS_RUN_WEIGHTS_NAME);
     return run->facts->weights ? YS_OK : ys_out_of_memory();
 }
@@ -225,7 +234,7 @@ static bool is_audit_followed(const struct ys_run *run)
     }
 #define OPEN_PLAN                                                                                                      \
     {                                                                                                                  \
-        .stage = YS_STAGE_OPEN, .request = "open", .fill = fill_open, .check = check_opened, .after = look,            \
+        .stage = YS_STAGE_OPEN, .request = "open", .fill = fill_open, .check = check_opened, .after = look_at_opened,  \
         .times = AT(open_ns, opened_ns), .tells = true                                                                 \
     }
 #define LOOK_AT_THREADS                                                                                                \
@@ -240,7 +249,8 @@ static bool is_audit_followed(const struct ys_run *run)
 #define FIRST_STEP                                                                                                     \
     {                                                                                                                  \
         .stage = YS_STAGE_TRAIN, .request = "train", .fill = fill_first_step, .take = ys_run_take_block,               \
-        .check = check_steps, .times = AT(train_ns, trained_ns), .is_done = has_no_steps_left                          \
+        .check = check_steps, .after = look_at_first_step, .times = AT(train_ns, trained_ns),                          \
+        .is_done = has_no_steps_left                                                                                   \
     }
 #define CHECKPOINT                                                                                                     \
     {                                                                                                                  \
@@ -323,6 +333,13 @@ static int64_t *time_at(struct ys_run *run, size_t offset)
     return (int64_t *)((char *)&run->facts->times + offset);
 }
 
+/** The span of each question for work by our own clock: speed counts all of it. */
+static ys_status note_question(struct ys_run *run)
+{
+    YS_TRY(ys_series_add_int(run->series, "request_first", run->next_step));
+    return ys_series_add_int(run->series, "request_sent_ns", (int64_t)run->asked_ns);
+}
+
 static ys_status ask(struct ys_run *run, const struct ys_phase *phase)
 {
     ys_json *message = ys_json_object(), *reply = NULL;
@@ -333,10 +350,17 @@ static ys_status ask(struct ys_run *run, const struct ys_phase *phase)
     }
     int64_t *asked_ns = time_at(run, phase->times.asked);
     run->asked_ns = run->last_end_ns = ys_time_ns();
+    if (phase->take && note_question(run) != YS_OK) {
+        ys_json_free(message);
+        return ys_out_of_memory();
+    }
     if (phase->times.asked && *asked_ns == YS_FIELD_NONE)
         *asked_ns = (int64_t)run->asked_ns;
     YS_TRY(ys_session_request(run->session, message, phase->take, run, &reply));
+    uint64_t answered_ns = ys_time_ns();
     ys_status status = phase->check ? phase->check(run, reply) : YS_OK;
+    if (status == YS_OK && phase->take)
+        status = ys_series_add_int(run->series, "request_done_ns", (int64_t)answered_ns);
     ys_json_free(reply);
     if (status == YS_OK && phase->times.answered && (!phase->is_done || phase->is_done(run)))
         *time_at(run, phase->times.answered) = (int64_t)ys_time_ns();

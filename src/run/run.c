@@ -52,6 +52,7 @@ static ys_status go_through(struct ys_run *run, const struct ys_order *order)
     ys_status status = ys_session_open(&run->spec->launch, &run->session);
     if (status != YS_OK)
         return status;
+    run->hello_cpu_s = ys_session_cpu_s(run->session);
     run->no_work = ys_json_get_bool(ys_session_hello(run->session), "no_work", false);
     return ys_order_follow(run, order);
 }

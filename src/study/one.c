@@ -13,9 +13,11 @@
 #include "run/run.h"
 #include "study/agreement.h"
 #include "study/disk.h"
+#include "study/disturbed.h"
 #include "study/inputs.h"
 #include "study/losses.h"
 #include "study/past.h"
+#include "study/plausible.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -196,6 +198,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
                        .stall_limit_s = ys_json_get_number(keys, "stall_limit", 0),
                        .run_time_limit_s = ys_study_run_limit_s(study, keys),
                        .memory_limit_bytes = (uint64_t)ys_json_get_int(keys, "memory_limit", 0),
+                       .cpu_time_limit_s = ys_json_get_number(keys, "cpu_time_limit", 0),
                        .sample_hz = ys_json_get_number(keys, "sample_hz", 10)},
         };
         status = ys_run_execute(&spec, record);
@@ -370,6 +373,9 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
     struct ys_facts *facts = &record->facts;
     uint64_t check_ns = ys_time_ns();
     YS_TRY(note_work(one->trial, facts));
+    if (strcmp(ys_json_get_text(study->settings, "on_disturbance", "mark"), "ignore") != 0)
+        study->round_disturbed |= ys_disturbed(one->trial->threads, facts);
+    ys_plausible(ys_json_get(one->trial->json, "keys"), facts);
     ys_status checked = ran == YS_OK ? check_losses(one, record) : YS_OK;
     if (ran == YS_OK && checked == YS_OK)
         checked = check_run(one, facts);

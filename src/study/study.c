@@ -138,6 +138,20 @@ static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
     return status;
 }
 
+/* A round that was disturbed is run once more as a whole, so that pairs stay pairs, where the job asks for it. */
+static ys_status run_round_quietly(struct ys_study *study, int64_t round, int attempt)
+{
+    bool repeats = strcmp(ys_json_get_text(study->settings, "on_disturbance", "mark"), "repeat") == 0;
+    study->round_disturbed = false;
+    YS_TRY(run_round(study, round, attempt));
+    if (!repeats || !study->round_disturbed || must_end(study))
+        return YS_OK;
+    ys_log_info("round %lld was disturbed: it is run once more", (long long)round + 1);
+    for (size_t i = 0; i < study->set.count; i++)
+        study->runs_total += !study->set.items[i].status && !study->set.items[i].given_up;
+    return run_round(study, round, attempt + 1);
+}
+
 ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past)
 {
     uint64_t start_ns = ys_time_ns();
@@ -148,7 +162,7 @@ ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past
     ys_status status = YS_OK;
     for (int64_t round = 0; status == YS_OK && round < study->rounds && !must_end(study); round++)
         if (ys_past_wants(past, study, round))
-            status = run_round(study, round, past->attempts[round]);
+            status = run_round_quietly(study, round, past->attempts[round]);
     ys_progress_clear();
     study->measure_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;

@@ -36,7 +36,11 @@ static struct plain_run plain(int blocks)
         "ns\":%lld,\"train_ns\":%lld,"
         "\"trained_ns\":%lld,\"save_ns\":%lld,\"saved_ns\":%lld,\"bye_ns\":%lld,\"end_ns\":%lld,\"pauses\":[]},"
         "\"hello\":{\"no_work\":false},\"opened\":{\"parameters\":77,\"threads\":2},"
-        "\"usage\":{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,\"involuntary_switches\":4},"
+        "\"usage\":{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,\"involuntary_switches\":4,"
+        "\"minor_faults\":70,\"major_faults\":2},"
+        "\"observation\":{\"grouped\":true,\"memory_peak_bytes\":900000,\"memory_own_peak_bytes\":800000,"
+        "\"swap_peak_bytes\":0,\"cpu_wait_ns\":30000000,\"read_bytes\":11,\"written_bytes\":12,\"disk_read_bytes\":13,"
+        "\"disk_written_bytes\":14},"
         "\"observed\":{\"threads_peak\":3,\"rss_peak_bytes\":1048576},\"weights_bytes\":308,"
         "\"harness\":{\"cpu_ns\":1000000,\"samples\":7,\"lateness_max_ns\":100000},"
         "\"evaluation\":{\"accuracy\":0.75,\"correct\":75,\"count\":100,\"loss\":0.5,\"seconds\":0.25}}",
@@ -372,7 +376,111 @@ static void every_shortage_of_memory_is_reported(void)
     plain_free(&run, NULL);
 }
 
-TAP_MAIN(TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the_parts_are_what_the_stamps_say),
+static void what_the_kernel_counted_beside_time_is_shown(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *metrics = metrics_of(&run);
+    CHECK(value(metrics, "memory_peak_bytes") == 900000 && value(metrics, "memory_own_peak_bytes") == 800000);
+    CHECK(value(metrics, "page_faults_minor") == 70 && value(metrics, "page_faults_major") == 2);
+    CHECK(value(metrics, "read_bytes") == 11 && value(metrics, "written_bytes") == 12);
+    CHECK(value(metrics, "disk_read_bytes") == 13 && value(metrics, "disk_written_bytes") == 14);
+    CHECK(value(metrics, "cpu_wait_s") == 0.03 && value(metrics, "swap_peak_bytes") == 0);
+    plain_free(&run, metrics);
+}
+
+/* 200 MB that four share are resident 800 MB: neither is said to be the peak. */
+static void the_peak_of_processes_that_share_pages_is_null_with_both_bounds(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *observed = ys_json_get(run.facts, "observed"), *more = ys_json_get(run.facts, "observation");
+    ys_json_set_int(observed, "rss_peak_bytes", 842000000);
+    ys_json_set_int(observed, "process_peak_bytes", 210000000);
+    ys_json_set_int(more, "shared_rss_bytes", 840000000);
+    ys_json_set_int(more, "shared_pss_bytes", 240000000);
+    ys_json_set_int(more, "pss_peak_bytes", 245000000);
+    ys_json *metrics = metrics_of(&run);
+    const ys_json *resident = ys_json_get(metrics, "rss_peak_bytes");
+    CHECK(ys_json_type_of(ys_json_get(resident, "value")) == YS_JSON_NULL);
+    CHECK_HAS(ys_json_get_text(resident, "reason", ""), "between 245 MB and 842 MB");
+    CHECK_HAS(ys_json_get_text(resident, "reason", ""), "memory_own_peak_bytes");
+    ys_json_free(metrics);
+    ys_json_set_int(more, "shared_pss_bytes", 838000000); /* as much as anybody shares with his neighbours */
+    metrics = metrics_of(&run);
+    CHECK(value(metrics, "rss_peak_bytes") == 842000000);
+    plain_free(&run, metrics);
+}
+
+/* Blocks of 5 ms that an adapter says it did, one every 10 ms: it works between them, or hides that it does. */
+static void what_passes_between_blocks_belongs_to_the_block_after_it(void)
+{
+    struct plain_run run = plain(0);
+    static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns"};
+    for (int i = 0; i < 4; i++)
+        ys_series_get(&run.series, names[i], 0)->count = 0;
+    for (long long i = 0; i < 30; i++) { /* block i ends at 10 (i + 1) ms and says that it began 5 ms before */
+        ys_series_add_int(&run.series, names[0], i);
+        ys_series_add_int(&run.series, names[1], 1);
+        ys_series_add_int(&run.series, names[2], (10 * i + 5) * MS);
+        ys_series_add_int(&run.series, names[3], (10 * i + 10) * MS);
+    }
+    ys_json *metrics = metrics_of(&run);
+    CHECK(fabs(value(metrics, "rate_per_s") - 64 / 0.005) < 1e-6); /* stored before requests were */
+    ys_json_free(metrics);
+    const long long questions[][3] = {{0, 0, 10}, {1, 10, 300}}; /* first step, sent, done: ms */
+    for (int i = 0; i < 2; i++) {
+        ys_series_add_int(&run.series, "request_first", questions[i][0]);
+        ys_series_add_int(&run.series, "request_sent_ns", questions[i][1] * MS);
+        ys_series_add_int(&run.series, "request_done_ns", questions[i][2] * MS);
+    }
+    metrics = metrics_of(&run);
+    CHECK(fabs(value(metrics, "rate_per_s") - 64 / 0.010) < 1e-6);
+    CHECK(fabs(value(metrics, "step_s") - 0.010) < 1e-12);
+    CHECK(fabs(value(metrics, "first_step_s") - 0.010) < 1e-12);
+    ys_json_free(metrics);
+    ys_series_get(&run.series, "request_done_ns", 0)->ints[1] += 300 * MS; /* and it is long in saying `done` */
+    metrics = metrics_of(&run);
+    CHECK(value(metrics, "rate_per_s") < 64 / 0.015);
+    plain_free(&run, metrics);
+}
+
+/* A save lies between two questions, and is no part of the speed. */
+static void what_passes_between_questions_is_no_block_s(void)
+{
+    struct plain_run run = plain(0);
+    static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns"};
+    for (int i = 0; i < 4; i++)
+        ys_series_get(&run.series, names[i], 0)->count = 0;
+    for (long long i = 0; i < 30; i++) {
+        long long sent = 1000 * i;
+        ys_series_add_int(&run.series, names[0], i);
+        ys_series_add_int(&run.series, names[1], 1);
+        ys_series_add_int(&run.series, names[2], (sent + 2) * MS);
+        ys_series_add_int(&run.series, names[3], (sent + 9) * MS);
+        ys_series_add_int(&run.series, "request_first", i);
+        ys_series_add_int(&run.series, "request_sent_ns", sent * MS);
+        ys_series_add_int(&run.series, "request_done_ns", (sent + 10) * MS);
+    }
+    ys_json *metrics = metrics_of(&run);
+    CHECK(fabs(value(metrics, "rate_per_s") - 64 / 0.010) < 1e-6);
+    plain_free(&run, metrics);
+}
+
+static void processor_time_that_is_not_known_in_full_is_null(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set_int(ys_json_get(run.facts, "usage"), "unwaited_ns", 2000000000);
+    ys_json *metrics = metrics_of(&run);
+    CHECK(ys_json_type_of(ys_json_get(ys_json_get(metrics, "cpu_s"), "value")) == YS_JSON_NULL);
+    CHECK_HAS(ys_json_get_text(ys_json_get(metrics, "cpu_s"), "reason", ""), "nobody waited for used 2 s more");
+    CHECK(value(metrics, "context_switches") == 7);
+    plain_free(&run, metrics);
+}
+
+TAP_MAIN(TAP_CASE(processor_time_that_is_not_known_in_full_is_null),
+         TAP_CASE(what_passes_between_blocks_belongs_to_the_block_after_it),
+         TAP_CASE(what_passes_between_questions_is_no_block_s), TAP_CASE(what_the_kernel_counted_beside_time_is_shown),
+         TAP_CASE(the_peak_of_processes_that_share_pages_is_null_with_both_bounds),
+         TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the_parts_are_what_the_stamps_say),
          TAP_CASE(parts_and_rest_sum_to_wall_to_the_nanosecond), TAP_CASE(input_and_compute_sum_to_train),
          TAP_CASE(pauses_and_evaluations_of_checkpoints_are_evaluation), TAP_CASE(the_rate_is_samples_over_seconds),
          TAP_CASE(warm_up_blocks_are_not_in_the_rate),
