@@ -1,11 +1,12 @@
 # yardstick: a thin front on meson. `make help` says what there is.
 BUILD ?= build
 PREFIX ?= /usr/local
-PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-launch
+PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-launch
 
-.PHONY: all packages run test test-mutants test-frameworks install format clean help
+.PHONY: all packages run test test-mutants test-statistics test-adversaries test-frameworks install format clean help
 
 all: packages
+	@tools/protocol_limits.py
 	@[ -f $(BUILD)/build.ninja ] || { log=$$(meson setup $(BUILD) --prefix=$(abspath $(PREFIX)) 2>&1) || { echo "$$log"; exit 1; }; }
 	@ninja -C $(BUILD) --quiet $(addprefix src/,$(PROGRAMS)) >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@for program in $(PROGRAMS); do cp -u --remove-destination $(BUILD)/src/$$program $$program; done
@@ -24,6 +25,14 @@ test: all
 test-mutants: all
 	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@tools/mutants.py $(BUILD)
+
+test-statistics: all
+	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
+	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} $(BUILD)/tests/statistics/test_statistics_simulate
+
+test-adversaries: all
+	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
+	@tools/run_tests.py $(BUILD) --suite adversaries
 
 test-frameworks: all
 	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
@@ -45,6 +54,8 @@ help:
 	@echo "make run                 build, set up PyTorch, run the first study, print its table, write its report"
 	@echo "make test                the tests"
 	@echo "make test-mutants        spoils the operators' kernels, one place at a time: a test must notice (a quarter of an hour)"
+	@echo "make test-statistics     intervals and verdicts in thousands of made-up studies, as tables (ten minutes)"
+	@echo "make test-adversaries    adapters that cheat in their runs: each must be found"
 	@echo "make test-frameworks     the tests that need a framework, and the check of every one that is installed"
 	@echo "                         (yardstick install all); FRAMEWORKS='pytorch jax' names those to check"
 	@echo "make install PREFIX=...  install programs, adapters, recipes, studies, metrics, and the"

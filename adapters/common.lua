@@ -39,10 +39,9 @@ ffi.cdef [[
 local C = ffi.C
 local common = {}
 
-local PROTOCOL = 1
-local LINE_LIMIT = 16777216         -- bytes of a message, without its newline
-local BLOCK_LIMIT = 262144          -- steps in one block: its losses must fit one message
-local LATENCIES_LIMIT = 4096        -- requests that one message reports
+local limits = require 'common_limits'
+local PROTOCOL, LINE_LIMIT, BLOCK_LIMIT, LATENCIES_LIMIT =
+   limits.VERSION, limits.LINE_LIMIT, limits.BLOCK_LIMIT, limits.LATENCIES_LIMIT
 local REPORT_NS = 250000000LL       -- a report of requests is due after this time, so that a slow network is no silence
 local EINTR, MONOTONIC = 4, 1
 
@@ -446,11 +445,32 @@ end
 
 ----------------------------------------------------------------------------------------------------------------- server
 
+-- Raises where rows are other than one input called x with a class each, or nodes share a parameter.
+local function check_rows(network)
+   local inputs, used = network.inputs, {}
+   if #inputs ~= 1 or inputs[1].name ~= 'x' or inputs[1].dtype == 'I32' then
+      common.unsupported('this adapter has no networks of other inputs than x, U8 or F32')
+   elseif network.target and network.target.kind ~= 'class' then
+      common.unsupported('this adapter has no targets other than a class for each row')
+   end
+   for _, node in ipairs(network.nodes) do
+      for _, name in pairs(node.params or {}) do
+         if used[name] then
+            common.unsupported('this adapter has no parameters that several nodes share')
+         end
+         used[name] = true
+      end
+   end
+end
+
 -- Raises for the first thing in the plan that the adapter does not list.
 local function check_supported(adapter, plan)
+   check_rows(plan.network)
    for _, node in ipairs(plan.network.nodes) do
       if not adapter.ops[node.op] then
          common.unsupported(('this adapter has no operator %s (node %s)'):format(node.op, node.name), node.op)
+      elseif node.attrs and node.attrs.broadcast then
+         common.unsupported('this adapter has no Add and Mul of values of different shapes')
       elseif node.attrs and node.attrs.connections and not adapter.extras.connections then
          common.unsupported('this adapter has no connections')
       end
@@ -657,7 +677,11 @@ function answers.save(server, message)
    elseif type(message.path) ~= 'string' or message.path:sub(1, 1) ~= '/' then
       common.fail('protocol_error', 'member "path" must be an absolute path')
    end
-   local bytes = common.write_safetensors(message.path, server.adapter:weights(true))
+   local dtype = message.dtype or 'f32'
+   if dtype ~= 'f32' and not (dtype == 'f64' and server.plan.precision == 'f64') then
+      common.unsupported(('this adapter saves f32, and f64 in a plan of that precision, not "%s"'):format(tostring(dtype)))
+   end
+   local bytes = common.write_safetensors(message.path, server.adapter:weights(dtype == 'f32'))
    return {type = 'saved', path = message.path, bytes = bytes}
 end
 

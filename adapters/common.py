@@ -18,10 +18,8 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 if sys.path and os.path.abspath(sys.path[0]) == _HERE:
     sys.path.append(sys.path.pop(0))
 
-PROTOCOL = 1
-LINE_LIMIT = 16777216  # bytes of a message, without its newline
-BLOCK_LIMIT = 262144  # steps in one block: its losses must fit one message
-LATENCIES_LIMIT = 4096  # requests that one message reports
+from common_limits import BLOCK_LIMIT, LATENCIES_LIMIT, LINE_LIMIT, VERSION as PROTOCOL
+
 REPORT_NS = 250000000  # a report of requests is due after this time, so that a slow network is no silence
 
 
@@ -117,6 +115,8 @@ def importing(what):
 with importing("NumPy"):
     import numpy as np
 
+TARGET = "y"  # in a data file, beside an array for each input
+
 _DTYPES = {"F64": "<f8", "F32": "<f4", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "U32": "<u4", "U8": "u1"}
 _NAMES = {np.dtype(code): name for name, code in _DTYPES.items() if name != "BF16"}
 
@@ -173,7 +173,8 @@ def write_safetensors(path, tensors, dtype=None):
 class Plan:
     """What one run has to do, with its files open.
 
-    graph: the network as in its JSON file.  params: its list of parameters.  weights: name -> float32 initial values,
+    graph: the network as in its JSON file.  inputs: the names of its inputs, in its order.  target: what kind its target
+    is, "class", "classes" (one for each position) or "vector".  params: its list of parameters.  weights: name -> float32 initial values,
     mapped.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
     docs/protocol.md.  batch_size: its `batch`.  lr: the learning rate of every step, zeros where none is trained.
     onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.
@@ -207,7 +208,9 @@ class Plan:
             self.params = self.graph["params"]
             self.weights = read_safetensors(plan["weights"])
             data, order = read_safetensors(input_["path"]), read_safetensors(input_["order"])
-            self._x, self._y = data["x"], data["y"]
+            self.inputs = [entry["name"] for entry in self.graph["inputs"]]
+            self.target = self.graph.get("target", {}).get("kind", "class")
+            self._inputs, self._y = [data[name] for name in self.inputs], data[TARGET]
             self._order = order["order"]
             self.lr = order["lr"].tolist() if self.mode == "train" else [0.0] * self.steps
         except (OSError, KeyError, ValueError) as error:
@@ -222,16 +225,22 @@ class Plan:
         if self._order.shape != (self.steps, self.batch_size) or len(self.lr) != self.steps:
             raise LoadFailed("the order of batches has shape %s, not %d steps of %d"
                              % (self._order.shape, self.steps, self.batch_size))
-        if self._order.size and int(self._order.max()) >= len(self._x):
-            raise LoadFailed("the order of batches names row %d of %d" % (self._order.max(), len(self._x)))
+        for name, array in zip(self.inputs, self._inputs):
+            if len(array) != len(self._y):
+                raise LoadFailed("the data have %d rows of %s and %d of %s" % (len(array), name, len(self._y), TARGET))
+        if self._order.size and int(self._order.max()) >= len(self._y):
+            raise LoadFailed("the order of batches names row %d of %d" % (self._order.max(), len(self._y)))
 
     def batch(self, step):
-        """x and y (int64) of the batch of `step`: new contiguous arrays, pixels as they are stored."""
+        """x and y of the batch of `step`: new contiguous arrays, pixels as they are stored; y is int64, of a vector float32.
+        Of a network with several inputs x is a tuple of their arrays, in the order of `inputs`."""
         return self.rows(step), self._y.take(self._order[step], axis=0)
 
     def rows(self, step):
         """x alone."""
-        return self._x.take(self._order[step], axis=0)
+        if len(self._inputs) == 1:
+            return self._inputs[0].take(self._order[step], axis=0)
+        return tuple(array.take(self._order[step], axis=0) for array in self._inputs)
 
     def multiplier(self, param, key):
         """lr_mult or decay_mult of an entry of `params`."""
@@ -302,7 +311,10 @@ class Adapter:
     ops = ()            # of the graph, as the graph spells them
     losses_known = ("softmax_cross_entropy",)
     optimizers = ("sgd",)
-    extras = ()         # of "clip_norm", "label_smoothing", "connections" (of a convolution)
+    # Of "clip_norm", "label_smoothing", "connections" (of a convolution), "inputs" (several, or
+    # one that is not called "x"), "tokens" (int32 inputs),
+    # "targets" (other than a class a row), "shared" (parameters that several nodes read), "broadcast" (in Add and Mul).
+    extras = ()
     options = {}        # name -> value without it
 
     plan = None
@@ -382,6 +394,12 @@ class InferenceAdapter(Adapter):
         return sum(sizes) - self.plan.absent()
 
 
+def shares(graph):
+    """Whether several nodes read one parameter."""
+    read = [name for node in graph["nodes"] for name in (node.get("params") or {}).values()]
+    return len(set(read)) < len(read)
+
+
 def loss_of(plan, logits, y):
     """The plan's loss of a batch, as docs/graph.md defines it; of the type of the logits."""
     z, rows, smoothing = logits.astype(np.float64), np.arange(len(y)), plan.label_smoothing
@@ -398,6 +416,16 @@ def loss_of(plan, logits, y):
     return loss.mean().astype(logits.dtype)
 
 
+# What extras are, where their name alone does not say it.
+EXTRAS = {
+    "inputs": "networks whose input is another than the one called x",
+    "tokens": "int32 inputs",
+    "targets": "targets other than a class for each row",
+    "shared": "parameters that several nodes share",
+    "broadcast": "Add and Mul of values of different shapes",
+}
+
+
 def _check_supported(adapter, plan):
     """Raises Unsupported for the first thing in the plan that the adapter does not list."""
     for node in plan.graph["nodes"]:
@@ -407,10 +435,15 @@ def _check_supported(adapter, plan):
         "clip_norm": plan.mode == "train" and plan.optimizer.get("clip_norm") is not None,
         "label_smoothing": plan.label_smoothing != 0,
         "connections": any("connections" in node.get("attrs", {}) for node in plan.graph["nodes"]),
+        "inputs": plan.inputs != ["x"],
+        "tokens": any(entry["dtype"] == "I32" for entry in plan.graph["inputs"]),
+        "targets": plan.target != "class",
+        "shared": shares(plan.graph),
+        "broadcast": any(node.get("attrs", {}).get("broadcast") for node in plan.graph["nodes"]),
     }
     for what, wanted in asked.items():
         if wanted and what not in adapter.extras:
-            raise Unsupported("this adapter has no %s" % what)
+            raise Unsupported("this adapter has no %s" % EXTRAS.get(what, what))
     for what, value, known in (
         ("mode", plan.mode, adapter.modes),
         ("precision", plan.precision, adapter.precisions),
@@ -597,7 +630,10 @@ class _Server:
         path = message.get("path")
         if not isinstance(path, str) or not os.path.isabs(path):
             raise ProtocolError('member "path" must be an absolute path')
-        write_safetensors(path, self.adapter.weights(), np.float32)
+        dtype = message.get("dtype", "f32")
+        if dtype != "f32" and not dtype == self.plan.precision == "f64":
+            raise Unsupported('this adapter saves f32, and f64 in a plan of that precision, not "%s"' % dtype)
+        write_safetensors(path, self.adapter.weights(), np.float64 if dtype == "f64" else np.float32)
         return {"type": "saved", "path": path, "bytes": os.path.getsize(path)}
 
     def _counter(self):

@@ -149,7 +149,7 @@ class PyTorch(common.Adapter):
            *LAYERS, *CALLS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
-    extras = ("clip_norm", "label_smoothing", "connections")
+    extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast")
     options = {"channels_last": False, "compile": "off"}
 
     def build(self, plan):
@@ -186,20 +186,26 @@ class PyTorch(common.Adapter):
         self.images = torch.channels_last if self.option("channels_last") else torch.contiguous_format
         self.owned = {}  # name in the graph -> layer, its name there
         code, layers, makers = fx.Graph(), {}, {}
-        values = {graph["inputs"][0]["name"]: code.placeholder("x")}
+        values = {entry["name"]: code.placeholder("input%d" % place) for place, entry in enumerate(graph["inputs"])}
+        for entry in graph["inputs"]:
+            if entry["dtype"] == "F32" and self.dtype != torch.float32:
+                values[entry["name"]] = code.call_method("to", (values[entry["name"]], self.dtype))
+        self.ranks = {entry["name"]: len(entry["shape"]) for entry in graph["inputs"]}
         readers = collections.Counter(name for node in graph["nodes"] for name in node["in"])
         readers[graph["output"]] += 1
         for node in graph["nodes"]:
             op, attrs, inputs = node["op"], node.get("attrs", {}), [values[name] for name in node["in"]]
             spare = [readers[name] == 1 and makers.get(name) in FORGETFUL for name in node["in"]]
-            if op == "Add":
+            if op == "Add" and attrs.get("broadcast"):
+                result = code.call_function(operator.add, tuple(inputs))
+            elif op == "Add":
                 own, other = inputs if spare[0] else reversed(inputs)
                 result = code.call_function(operator.iadd if any(spare) else operator.add, (own, other))
             elif op in CALLS:
                 result = CALLS[op](code, inputs, attrs)
             else:
                 key = "layer%d" % len(layers)
-                layers[key] = self.layer(op, attrs, node.get("params", {}), spare[0])
+                layers[key] = self.layer(node, attrs, spare[0])
                 result = code.call_module(key, tuple(inputs))
             parts = [result] if op != "Split" else [
                 code.call_function(operator.getitem, (result, part)) for part in range(len(node["out"]))]
@@ -210,10 +216,10 @@ class PyTorch(common.Adapter):
         self.params = {name: getattr(layer, role) for name, (layer, role) in self.owned.items()}
         return model
 
-    def layer(self, op, attrs, names, in_place):
+    def layer(self, node, attrs, in_place):
+        op, names = node["op"], node.get("params", {})
         if op == "normalize":
-            rank = len(self.plan.graph["inputs"][0]["shape"])
-            return Normalize(attrs["scale"], attrs["mean"], attrs["std"], rank, self.dtype)
+            return Normalize(attrs["scale"], attrs["mean"], attrs["std"], self.ranks[node["in"][0]], self.dtype)
         if op == "Conv":
             return self.conv(attrs, names)
         if op == "Gemm":
@@ -264,7 +270,12 @@ class PyTorch(common.Adapter):
         return AveragePool(attrs)
 
     def own(self, layer, names):
-        self.owned.update((name, (layer, role)) for role, name in names.items())
+        for role, name in names.items():
+            if name in self.owned:  # of another node too: both layers have the one parameter
+                first, first_role = self.owned[name]
+                setattr(layer, role, getattr(first, first_role))
+            else:
+                self.owned[name] = layer, role
         return layer
 
     def reset(self):
@@ -290,11 +301,19 @@ class PyTorch(common.Adapter):
     def casting(self):
         return torch.autocast("cpu", torch.bfloat16) if self.plan.precision == "bf16" else contextlib.nullcontext()
 
+    def tensors(self, x):
+        """The inputs of a batch, as a tuple."""
+        return tuple(map(self.tensor, x if isinstance(x, tuple) else (x,)))
+
     def tensor(self, x):
         x = torch.from_numpy(x)
         return x.contiguous(memory_format=self.images) if x.dim() == 4 else x
 
     def loss(self, logits, y):
+        if self.plan.target == "vector":
+            return F.mse_loss(logits, y.to(logits.dtype))
+        if logits.dim() > 2:  # a class for each position, as so many rows
+            logits, y = logits.flatten(0, -2), y.flatten()
         if self.plan.loss == "nll":
             return F.nll_loss(logits, y)
         if self.plan.loss == "mean_squared_error":
@@ -303,7 +322,7 @@ class PyTorch(common.Adapter):
 
     def pass_forward(self, model, x, y):
         with self.casting():
-            logits = model(x)
+            logits = model(*x)
             return logits, self.loss(logits, y)
 
     @contextlib.contextmanager
@@ -323,28 +342,29 @@ class PyTorch(common.Adapter):
         return [param for param in self.params.values() if not isinstance(param, nn.Parameter)]
 
     def forward(self, x, y, train):
-        x, y = self.tensor(x), torch.from_numpy(y)
+        x, y = self.tensors(x), torch.from_numpy(y)
         with self.unchanged(train), torch.no_grad():
             with counting() as counter:
                 logits, loss = self.pass_forward(self.model, x, y)
             if self.run is not self.model:  # compiled code cannot be counted
                 logits, loss = self.pass_forward(self.run, x, y)
-        result = {"x": x.numpy(), "y": y.numpy(), "logits": logits.to(self.dtype).numpy(), "loss": loss.numpy()}
+        result = {"y": y.numpy(), "logits": logits.to(self.dtype).numpy(), "loss": loss.numpy()}
+        result.update((name, array.numpy()) for name, array in zip(self.plan.inputs, x))
         if counter is not None and not any(hasattr(layer, "absent") for layer in self.model.modules()):
-            result["multiply_adds"] = counter.get_total_flops() // 2 // len(x)
+            result["multiply_adds"] = counter.get_total_flops() // 2 // len(y)
         return result
 
     def backward(self, x, y, train):
         with self.unchanged(train):
             self.model.zero_grad(set_to_none=True)
-            _, loss = self.pass_forward(self.run, self.tensor(x), torch.from_numpy(y))
+            _, loss = self.pass_forward(self.run, self.tensors(x), torch.from_numpy(y))
             loss.backward()
         gradients = {name: param.grad.numpy() for name, param in self.params.items() if param.grad is not None}
         self.model.zero_grad(set_to_none=True)
         return loss.detach().numpy(), gradients
 
     def train_step(self, x, y, lr):
-        x, y = self.tensor(x), torch.from_numpy(y)
+        x, y = self.tensors(x), torch.from_numpy(y)
         for group in self.optimizer.param_groups:
             group["lr"] = lr * group["lr_mult"]
         self.optimizer.zero_grad(set_to_none=True)
@@ -364,7 +384,7 @@ class PyTorch(common.Adapter):
             gradient.mul_(factor)
 
     def infer_step(self, x):
-        return self.run(self.tensor(x)).to(self.dtype).numpy()
+        return self.run(*self.tensors(x)).to(self.dtype).numpy()
 
     def losses(self, handles):
         return torch.stack(handles).tolist()

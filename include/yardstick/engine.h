@@ -21,7 +21,8 @@
  * Threads: one engine is used by one thread at a time; several engines may exist.
  * Memory: after open only load, save, draw and the functions that get or set values allocate. (A library that a back
  * end calls may take and give back small blocks of its own.)
- * Shapes are canonical: rows NCHW, convolution weights OIHW, dense weights (out, in); arrays are dense, in C order. */
+ * Shapes are canonical: images NCHW, convolution weights OIHW, dense weights (out, in); arrays are dense, in C order.
+ */
 #ifndef YARDSTICK_ENGINE_H
 #define YARDSTICK_ENGINE_H
 
@@ -80,7 +81,7 @@ struct ys_engine_config {
     const char *backend; /* "ref", "onednn"; NULL or "auto": the first that has every operator in that precision */
     int threads;         /* at least 1 */
     bool training;       /* false: forward only, with less memory */
-    bool input_gradient; /* backward also gives the gradient of the loss by the input */
+    bool input_gradient; /* backward also gives the gradient of the loss by the first input */
     uint64_t seed;       /* of dropout's masks */
     struct ys_engine_optimizer optimizer; /* all zero: plain SGD */
     /* Training keeps what the backward pass needs; where the values of one step exceed this many bytes, those that
@@ -108,20 +109,29 @@ YS_ENGINE_API const char *ys_engine_backend(const struct ys_engine *engine); /* 
 YS_ENGINE_API const char *ys_engine_library(const struct ys_engine *engine);
 YS_ENGINE_API int ys_engine_threads(const struct ys_engine *engine);      /* that it computes with */
 YS_ENGINE_API size_t ys_engine_real_size(const struct ys_engine *engine); /* bytes of a logit: 8 or 4 */
-YS_ENGINE_API int64_t ys_engine_classes(const struct ys_engine *engine);  /* columns of the logits */
+YS_ENGINE_API int64_t ys_engine_classes(const struct ys_engine *engine);  /* last axis of the logits */
+/** Elements of the logits of one row: the classes, once for each position that has a target. */
+YS_ENGINE_API size_t ys_engine_row_logits(const struct ys_engine *engine);
 
 #define YS_ENGINE_MAX_RANK 8
 
-enum ys_engine_type { YS_ENGINE_UINT8, YS_ENGINE_FLOAT32 };
+enum ys_engine_type { YS_ENGINE_UINT8, YS_ENGINE_FLOAT32, YS_ENGINE_INT32, YS_ENGINE_INT64 };
 
-/** One row of the input. */
+/** One row of an input, or of the target. */
 struct ys_engine_rows {
     enum ys_engine_type type;          /* of its elements */
     size_t rank;                       /* without the batch: 3 for an image */
     int64_t shape[YS_ENGINE_MAX_RANK]; /* channels, height, width of an image */
     size_t row_bytes;
+    const char *name; /* in a data file; the engine's */
 };
+/** Of the first input. */
 YS_ENGINE_API struct ys_engine_rows ys_engine_rows(const struct ys_engine *engine);
+YS_ENGINE_API size_t ys_engine_input_count(const struct ys_engine *engine);
+/** Of input `input`, 0 to ys_engine_input_count() - 1. */
+YS_ENGINE_API struct ys_engine_rows ys_engine_input_rows(const struct ys_engine *engine, size_t input);
+/** Of the target: int64 of rank 0 for a class, with the positions for a class each, float32 for numbers. */
+YS_ENGINE_API struct ys_engine_rows ys_engine_target_rows(const struct ys_engine *engine);
 
 /* Parameters, by their index in the graph, 0 to ys_engine_param_count() - 1. */
 struct ys_engine_param {
@@ -155,11 +165,16 @@ YS_ENGINE_API int ys_engine_save(struct ys_engine *engine, const char *path);
 /** Forgets the optimizer's state and the count of steps; parameters and buffers stay. */
 YS_ENGINE_API void ys_engine_reset(struct ys_engine *engine);
 
-/* Running. `x`: batch rows as ys_engine_rows() says; `y`: batch labels in [0, classes). NULL means: already written
- * where ys_engine_input() points. `loss` (may be NULL): the graph's loss, the mean over the batch. Nothing stops at
- * infinities and NaNs: they come out as they are. */
-/** Where rows and labels lie; writable, until close. */
+/* Running. `x`: batch rows as ys_engine_rows() says; `y`: batch targets, labels in [0, classes). NULL means: already
+ * written where ys_engine_input() points. A network of several inputs, or with a target of numbers, takes NULL for what
+ * is not as said here: its rows are written where ys_engine_place() and ys_engine_target() point. `loss` (may be NULL):
+ * the graph's loss, the mean over all targets of the batch. Nothing stops at infinities and NaNs: they come out as they
+ * are. */
+/** Where rows and labels lie; writable, until close. *y is NULL where the target is no class. */
 YS_ENGINE_API void ys_engine_input(struct ys_engine *engine, void **x, int64_t **y);
+/** Where the batch's rows of input `input` lie; where its targets do. Writable, until close. */
+YS_ENGINE_API void *ys_engine_place(struct ys_engine *engine, size_t input);
+YS_ENGINE_API void *ys_engine_target(struct ys_engine *engine);
 /** Logits and loss; changes no parameter and no buffer. */
 YS_ENGINE_API int ys_engine_forward(struct ys_engine *engine, const void *x, const int64_t *y, enum ys_engine_mode mode,
                                     double *loss);
@@ -168,10 +183,12 @@ YS_ENGINE_API int ys_engine_backward(struct ys_engine *engine, const void *x, co
                                      enum ys_engine_mode mode, double *loss);
 /** Loss, gradients and one optimizer step at rate `lr`, in mode TRAIN. */
 YS_ENGINE_API int ys_engine_step(struct ys_engine *engine, const void *x, const int64_t *y, double lr, double *loss);
-/** [batch, classes] of the last forward, backward or step: double in F64, float in F32 and BF16; valid until the next.
+/** [batch, ..., classes] of the last forward, backward or step: double in F64, float in F32 and BF16; valid until the
+ * next.
  */
 YS_ENGINE_API const void *ys_engine_logits(const struct ys_engine *engine);
-/** [batch, ...] of the last backward or step, elements as those of the logits; NULL unless config.input_gradient. */
+/** [batch, ...] of the last backward or step, by the first input, elements as those of the logits; NULL unless
+ * config.input_gradient. */
 YS_ENGINE_API const void *ys_engine_input_gradient(const struct ys_engine *engine);
 
 struct ys_engine_counters {

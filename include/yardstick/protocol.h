@@ -1,9 +1,9 @@
-/* Numbers of the adapter protocol (docs/protocol.md) that both sides, and the job file, keep to. The adapters in Python
- * and Lua say them again in adapters/common.py and adapters/common.lua; a test holds them together. */
+/* Numbers of the adapter protocol (docs/protocol.md) that both sides, and the job file, keep to.
+ * Made by tools/protocol_limits.py from tools/protocol_limits.txt: change that. */
 #ifndef YARDSTICK_PROTOCOL_H
 #define YARDSTICK_PROTOCOL_H
 
-#define YS_PROTOCOL_VERSION         1
+#define YS_PROTOCOL_VERSION         1        /* of the protocol */
 #define YS_PROTOCOL_LINE_LIMIT      16777216 /* bytes of a message, without its newline */
 #define YS_PROTOCOL_BLOCK_LIMIT     262144   /* steps in one block: its losses must fit one message */
 #define YS_PROTOCOL_LATENCIES_LIMIT 4096     /* requests that one message reports */

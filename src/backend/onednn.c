@@ -33,8 +33,8 @@ static const struct onednn_operator op_SIGMOID = {
 static const struct onednn_operator op_HARDSWISH = {ELTWISE(dnnl_eltwise_hardswish, dnnl_eltwise_hardswish)};
 static const struct onednn_operator op_SOFTMAX = {LOWERED(plain, unary), DESCRIBED(softmax)};
 static const struct onednn_operator op_LOG_SOFTMAX = {LOWERED(plain, unary), DESCRIBED(softmax)};
-static const struct onednn_operator op_ADD = {LOWERED(tail, tail)};
-static const struct onednn_operator op_MUL = {LOWERED(same, multiply)};
+static const struct onednn_operator op_ADD = {LOWERED(sum, sum)};
+static const struct onednn_operator op_MUL = {LOWERED(product, product)};
 static const struct onednn_operator op_CONCAT = {LOWERED(parts, concat)};
 static const struct onednn_operator op_SPLIT = {LOWERED(parts, split)};
 static const struct onednn_operator op_RESHAPE = {LOWERED(flatten, flatten)};
@@ -95,6 +95,7 @@ static ys_status make_state(struct ys_lowering *low, struct onednn *o)
         YS_TRY(ys_layout_plain(&o->params[p].canonical, g->params[p].rank, g->params[p].shape));
         o->params[p].stored = o->params[p].canonical;
         o->params[p].packed_buffer = -1;
+        o->params[p].is_shared = ys_param_readers(g, (int)p) > 1;
     }
     o->type = low->config.precision == YS_ENGINE_BF16 ? dnnl_bf16 : dnnl_f32;
     for (size_t v = 0; v < g->value_count; v++)
@@ -112,10 +113,11 @@ static ys_status onednn_begin(struct ys_lowering *low)
     low->state = o;
     YS_TRY(make_state(low, o));
     const struct ys_graph *g = low->graph;
-    if (g->values[g->input].dtype == YS_F32) { /* bytes are read by a normalize node alone */
-        low->value[g->input] = low->input;
-        YS_TRY(ys_onednn_decide_value(low, g->input));
-    }
+    for (size_t i = 0; i < g->input_count; i++)
+        if (g->values[g->inputs[i]].dtype == YS_F32) { /* integers are read by a normalize node alone */
+            low->value[g->inputs[i]] = low->inputs[i];
+            YS_TRY(ys_onednn_decide_value(low, g->inputs[i]));
+        }
     for (size_t i = 0; i < g->node_count; i++)
         if (low->node_live[i]) {
             ys_status status = ys_onednn_operator(g->nodes[i].op)->decide(low, &g->nodes[i]);

@@ -112,7 +112,7 @@ ys_status ys_onednn_append_reorder(struct ys_lowering *low, const char *name, co
 
 struct ys_operand ys_onednn_param(const struct ys_lowering *low, int flat, int param)
 {
-    return (struct ys_operand){flat, low->param_offset[param] * sizeof(float)};
+    return ys_lower_param_at(low, flat, param);
 }
 
 size_t ys_onednn_dims(const struct ys_lowering *low, int value, int64_t dims[YS_MAX_RANK])
@@ -193,6 +193,18 @@ static ys_status append_add(struct ys_lowering *low, const char *name, const ys_
     return YS_OK;
 }
 
+ys_status ys_onednn_add_param(struct ys_lowering *low, const struct ys_node *node, int param, struct ys_operand share,
+                              bool is_more)
+{
+    struct ys_elements c = {low->config.threads, low->param_size[param]};
+    if (!is_more)
+        return YS_OK;
+    YS_TRY(ys_onednn_append_own(low, node->name, ys_kernels(false)->add, &c, sizeof c,
+                                (struct ys_operand[]){ys_onednn_param(low, low->gradients, param), share}, 2));
+    ys_lower_mark(low, YS_CALL_POINTWISE);
+    return YS_OK;
+}
+
 /** Adds a share in the gradient's own layout. */
 static ys_status add_share(struct ys_lowering *low, const char *name, int value, int share)
 {
@@ -213,10 +225,10 @@ static ys_status add_share(struct ys_lowering *low, const char *name, int value,
     }
 }
 
-/** The graph's input has a place of its own for its gradient: in C order, float. */
+/** The graph's first input has a place of its own for its gradient: in C order, float. */
 static ys_status give_input(struct ys_lowering *low, const char *name, const ys_layout *layout, struct ys_operand share)
 {
-    int input = low->graph->input;
+    int input = low->graph->inputs[0];
     ys_layout plain;
     YS_TRY(ys_onednn_plain(low, input, &plain));
     if (low->gradient[input] < 0) {
@@ -232,7 +244,7 @@ ys_status ys_onednn_give(struct ys_lowering *low, const char *name, int value, c
 {
     struct onednn *o = low->state;
     struct onednn_value *v = &o->values[value];
-    if (value == low->graph->input)
+    if (value == low->graph->inputs[0])
         return give_input(low, name, layout, share);
     if (low->gradient[value] < 0) {
         low->gradient[value] = share.buffer;

@@ -65,6 +65,10 @@ static ys_status decide_weight(struct ys_lowering *low, const struct ys_node *no
     struct onednn_param *weight = &o->params[node->weight];
     weight->packed = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_WEIGHTS);
     const struct ys_param *p = &low->graph->params[node->weight];
+    if (weight->is_shared) {
+        weight->packed = weight->stored = weight->canonical;
+        return YS_OK;
+    }
     if (o->type != dnnl_f32)
         return stored_in_float(low, node);
     if (!ys_layout_is_blocked(&weight->packed)) /* transformed for good, which the library does from C order alone */
@@ -90,6 +94,9 @@ ys_status ys_onednn_decide_conv(struct ys_lowering *low, const struct ys_node *n
     }
     YS_TRY(ys_onednn_decide_value(low, node->in[0]));
     ys_onednn_set_layout(low, node->out[0], &out);
+    if (o->params[node->weight].is_shared && node->window.group > 1)
+        return ys_fail(YS_EUNSUPPORTED, "the back end onednn shares no weight of a convolution in groups; take "
+                                        "\"ref\"");
     YS_TRY(decide_weight(low, node));
     if (node->window.group == 1)
         return YS_OK;
@@ -111,6 +118,8 @@ static ys_status turn_weight(struct ys_lowering *low, const struct ys_node *node
     YS_TRY(ys_onednn_plain(low, state->source, &plain));
     likewise = ys_layout_cast(&plain, o->type);
     state->in_source_order = ys_layout_is_dense_rows(source) && ys_layout_is_bf16(source) == (o->type == dnnl_bf16);
+    if (weight->is_shared && !ys_layout_equal(source, &likewise))
+        state->in_source_order = false;
     weight->is_turned = state->in_source_order && !ys_layout_equal(source, &likewise);
     if (!weight->is_turned)
         return YS_OK;
@@ -278,8 +287,9 @@ static ys_status backward_weights(struct ys_lowering *low, const struct ys_node 
     const ys_layout *stored = &o->params[node->weight].stored;
     ys_layout src = ys_layout_of(pd, DNNL_ARG_SRC), dst = ys_layout_of(pd, DNNL_ARG_DIFF_DST);
     ys_layout weight = ys_layout_of(pd, DNNL_ARG_DIFF_WEIGHTS);
-    struct ys_operand target = ys_onednn_param(low, low->gradients, node->weight);
-    bool is_stored = ys_layout_equal(&weight, stored);
+    struct ys_operand target;
+    bool is_stored = ys_layout_equal(&weight, stored), more_weight, more_bias = false;
+    YS_TRY(ys_lower_param_share(low, node->weight, &target, &more_weight));
     struct onednn_argument arguments[4] = {
         {.id = DNNL_ARG_SRC}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_WEIGHTS, target}};
     YS_TRY(input_operand(low, node, &src, &arguments[0].operand));
@@ -288,12 +298,16 @@ static ys_status backward_weights(struct ys_lowering *low, const struct ys_node 
         arguments[2].operand = ys_at(-1);
         YS_TRY(ys_onednn_buffer(low, &weight, &arguments[2].operand.buffer));
     }
-    if (node->bias >= 0)
-        arguments[3] = (struct onednn_argument){DNNL_ARG_DIFF_BIAS, ys_onednn_param(low, low->gradients, node->bias)};
+    if (node->bias >= 0) {
+        arguments[3].id = DNNL_ARG_DIFF_BIAS;
+        YS_TRY(ys_lower_param_share(low, node->bias, &arguments[3].operand, &more_bias));
+    }
     YS_TRY(ys_onednn_append(low, node->name, pd, arguments, 3 + (node->bias >= 0)));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
     if (!is_stored)
         YS_TRY(ys_onednn_append_reorder(low, node->name, &weight, arguments[2].operand, stored, target));
+    YS_TRY(ys_onednn_add_param(low, node, node->weight, target, more_weight));
+    YS_TRY(ys_onednn_add_param(low, node, node->bias, arguments[3].operand, more_bias));
     return node->connected ? append_connections(low, node) : YS_OK;
 }
 

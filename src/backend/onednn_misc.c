@@ -243,10 +243,11 @@ ys_status ys_onednn_loss(struct ys_lowering *low)
 {
     struct onednn *o = low->state;
     int output = low->graph->output;
-    struct ys_onednn_loss c = {.rows = low->config.batch,
+    struct ys_onednn_loss c = {.rows = low->targets,
                                .classes = low->classes,
                                .kind = low->graph->loss,
                                .smoothing = low->graph->label_smoothing,
+                               .has_numbers = low->graph->target == YS_TARGET_VECTOR,
                                .with_gradient = low->config.training};
     struct ys_operand operands[4] = {ys_at(low->logits), ys_at(low->labels), ys_at(low->loss)};
     if (c.with_gradient) {

@@ -42,6 +42,9 @@ static void pixels_plane(const struct ys_onednn_pixels *p, int64_t plane, const 
         if (table)
             for (int64_t k = 0; k < p->width; k++)
                 row[k * step] = table[((const uint8_t *)raw)[from + k]];
+        else if (p->dtype == YS_I32)
+            for (int64_t k = 0; k < p->width; k++)
+                row[k * step] = normalized(p->normalize, channel, (float)((const int32_t *)raw)[from + k]);
         else
             for (int64_t k = 0; k < p->width; k++)
                 row[k * step] = normalized(p->normalize, channel, ((const float *)raw)[from + k]);
@@ -161,11 +164,13 @@ static double negative_log(const struct ys_onednn_loss *c, const float *z, int64
     return -(double)z[label];
 }
 
-static double squared_error(const struct ys_onednn_loss *c, const float *z, int64_t label, float *dz)
+/** From the label's unit vector; from `numbers` where they are given. */
+static double squared_error(const struct ys_onednn_loss *c, const float *z, int64_t label, const float *numbers,
+                            float *dz)
 {
     double sum = 0;
     for (int64_t k = 0; k < c->classes; k++) {
-        double d = z[k] - (k == label ? 1 : 0);
+        double d = z[k] - (numbers ? (double)numbers[k] : k == label ? 1 : 0);
         sum += d * d;
         if (dz)
             dz[k] = (float)(2 * d / (double)c->classes / (double)c->rows);
@@ -177,13 +182,17 @@ ys_status ys_onednn_loss_run(void *context, void *const *operand)
 {
     const struct ys_onednn_loss *c = context;
     const int64_t *labels = operand[1];
+    const float *numbers = operand[1];
     double total = 0;
     for (int64_t n = 0; n < c->rows; n++) {
         const float *z = (const float *)operand[0] + n * c->classes;
         float *dz = c->with_gradient ? (float *)operand[3] + n * c->classes : NULL;
-        total += c->kind == YS_LOSS_NLL                  ? negative_log(c, z, labels[n], dz)
-                 : c->kind == YS_LOSS_MEAN_SQUARED_ERROR ? squared_error(c, z, labels[n], dz)
-                                                         : cross_entropy(c, z, labels[n], dz);
+        if (c->has_numbers)
+            total += squared_error(c, z, 0, numbers + n * c->classes, dz);
+        else
+            total += c->kind == YS_LOSS_NLL                  ? negative_log(c, z, labels[n], dz)
+                     : c->kind == YS_LOSS_MEAN_SQUARED_ERROR ? squared_error(c, z, labels[n], NULL, dz)
+                                                             : cross_entropy(c, z, labels[n], dz);
     }
     *(float *)operand[2] = (float)(total / (double)c->rows);
     return YS_OK;

@@ -7,8 +7,11 @@
 
 ys_status ys_onednn_decide_normalize(struct ys_lowering *low, const struct ys_node *node)
 {
-    if (node->in[0] != low->graph->input)
-        return ys_fail(YS_EUNSUPPORTED, "the back end onednn normalizes the graph's input only; take \"ref\"");
+    int input = ys_graph_input_of(low->graph, node->in[0]);
+    if (input < 0)
+        return ys_fail(YS_EUNSUPPORTED, "the back end onednn normalizes the graph's inputs only; take \"ref\"");
+    if (low->graph->values[node->in[0]].rank > 4)
+        return ys_fail(YS_EUNSUPPORTED, "the back end onednn normalizes up to 4 dimensions; take \"ref\"");
     return YS_OK; /* the first to read the pixels has a wish, or ys_onednn_decide_value() takes C order */
 }
 
@@ -16,11 +19,12 @@ ys_status ys_onednn_forward_normalize(struct ys_lowering *low, const struct ys_n
 {
     const struct onednn *o = low->state;
     int value = node->out[0];
-    const struct ys_value *raw = &low->graph->values[low->graph->input];
+    const struct ys_value *raw = &low->graph->values[node->in[0]];
+    int input = ys_graph_input_of(low->graph, node->in[0]);
     int64_t strides[YS_MAX_RANK];
     YS_TRY(ys_onednn_decide_value(low, value));
     bool is_strided = ys_layout_strides(&o->values[value].layout, strides);
-    YS_ASSERT(is_strided && raw->rank <= 4);
+    YS_ASSERT(is_strided && input >= 0);
     struct ys_onednn_pixels *p = ys_alloc(1, sizeof *p);
     if (!p)
         return ys_out_of_memory();
@@ -43,7 +47,7 @@ ys_status ys_onednn_forward_normalize(struct ys_lowering *low, const struct ys_n
         return status;
     }
     return ys_lower_call(low, node->name, ys_onednn_pixels_run, p, ys_onednn_pixels_free,
-                         (struct ys_operand[]){ys_at(low->input), ys_at(low->value[value])}, 2);
+                         (struct ys_operand[]){ys_at(low->inputs[input]), ys_at(low->value[value])}, 2);
 }
 
 ys_status ys_onednn_backward_normalize(struct ys_lowering *low, const struct ys_node *node)

@@ -5,6 +5,7 @@
  *   onednn_append.c  calls, changes of layout, gradients that several nodes share
  *   onednn_dense.c   convolution, matrix product
  *   onednn_tail.c    batch normalisation, sum and activation, as one pass where they follow each other
+ *   onednn_pair.c    sums and products of values of different shapes
  *   onednn_pool.c    pools
  *   onednn_shape.c   input, flatten, reshape, transpose, concat, split
  *   onednn_misc.c    what no network spends its time on: LRN, softmax, tanh, mean, dropout, loss, update ...
@@ -46,6 +47,7 @@ struct onednn_node {
 };
 
 struct onednn_param {
+    bool is_shared;      /* several nodes read it: kept in C order, whatever each of them likes */
     ys_layout canonical; /* C order, with the dimensions of `stored` or of `turned` */
     bool is_turned;      /* the columns stand in the order of the rows that they meet, not in C order */
     ys_layout turned;    /* then: C order but for that */
@@ -121,6 +123,13 @@ ys_status ys_onednn_backward_unary(struct ys_lowering *low, const struct ys_node
 ys_status ys_onednn_backward_multiply(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_mean(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_dropout(struct ys_lowering *low, const struct ys_node *node);
+/* Sums and products, of values of one shape or not (onednn_pair.c). */
+ys_status ys_onednn_decide_sum(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_sum(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_sum(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_decide_product(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_product(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_product(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_loss(struct ys_lowering *low);
 ys_status ys_onednn_update(struct ys_lowering *low);
 /** Moves the running statistics of every normalisation. */
@@ -158,6 +167,11 @@ static inline struct onednn_node *ys_onednn_node(const struct ys_lowering *low, 
     return &o->nodes[node - low->graph->nodes];
 }
 struct ys_operand ys_onednn_param(const struct ys_lowering *low, int flat, int param);
+/** Adds a gradient that lies in `share` to what other nodes gave the parameter, where `is_more`
+ * (ys_lower_param_share()).
+ */
+ys_status ys_onednn_add_param(struct ys_lowering *low, const struct ys_node *node, int param, struct ys_operand share,
+                              bool is_more);
 /** Elements of a whole value: its dimensions with the batch put in. */
 size_t ys_onednn_dims(const struct ys_lowering *low, int value, int64_t dims[YS_MAX_RANK]);
 ys_status ys_onednn_plain(const struct ys_lowering *low, int value, ys_layout *layout); /* C order, float */

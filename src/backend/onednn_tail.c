@@ -9,6 +9,12 @@ static bool is_activation(const struct ys_node *node)
     return node->op == YS_OP_RELU || (node->op == YS_OP_CLIP && node->low <= 0 && node->high >= 0);
 }
 
+/** A sum of values of different shapes is of no tail. */
+static bool is_sum(const struct ys_node *node)
+{
+    return node->op == YS_OP_ADD && !node->broadcast;
+}
+
 /** The one node that reads the value, if it is of no tail yet. */
 static const struct ys_node *only_reader(const struct ys_lowering *low, int value)
 {
@@ -37,7 +43,7 @@ static void find_tail(struct ys_lowering *low, const struct ys_node *first)
         claim(low, tail, next, &tail->norm);
         next = only_reader(low, tail->y);
     }
-    if (next && next->op == YS_OP_ADD) {
+    if (next && is_sum(next)) {
         tail->z = next->in[tail->norm < 0 || next->in[0] == tail->y];
         claim(low, tail, next, &tail->sum);
         next = only_reader(low, tail->y);
@@ -96,7 +102,7 @@ ys_status ys_onednn_find_tails(struct ys_lowering *low)
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < g->node_count; i++) {
             const struct ys_node *node = &g->nodes[i];
-            bool begins = pass == 0 ? node->op == YS_OP_BATCHNORM : node->op == YS_OP_ADD || is_activation(node);
+            bool begins = pass == 0 ? node->op == YS_OP_BATCHNORM : is_sum(node) || is_activation(node);
             if (!low->node_live[i] || o->nodes[i].tail >= 0 || !begins)
                 continue;
             find_tail(low, node);
@@ -308,16 +314,15 @@ static ys_status backward_norm(struct ys_lowering *low, const struct ys_node *la
         YS_TRY(ys_onednn_buffer(low, &tail->layout, &dx.buffer));
     else if (kernel.wants_dx && !kernel.writes_dz)
         YS_TRY(own_buffer(low, tail, dy.buffer, &dx.buffer));
-    const struct ys_operand operands[9] = {dy,
-                                           ys_at(tail->x_buffer),
-                                           ys_at(tail->stats),
-                                           ys_onednn_param(low, low->gradients, norm->weight),
-                                           ys_onednn_param(low, low->gradients, norm->bias),
-                                           y,
-                                           dz,
-                                           kernel.has_second ? second : dy,
-                                           dx};
+    struct ys_operand weight, bias;
+    bool more_weight, more_bias;
+    YS_TRY(ys_lower_param_share(low, norm->weight, &weight, &more_weight));
+    YS_TRY(ys_lower_param_share(low, norm->bias, &bias, &more_bias));
+    const struct ys_operand operands[9] = {
+        dy, ys_at(tail->x_buffer), ys_at(tail->stats), weight, bias, y, dz, kernel.has_second ? second : dy, dx};
     YS_TRY(append_kernel(low, norm, kernels(tail)->tail_backward, &kernel, operands, 9));
+    YS_TRY(ys_onednn_add_param(low, norm, norm->weight, weight, more_weight));
+    YS_TRY(ys_onednn_add_param(low, norm, norm->bias, bias, more_bias));
     low->gradient[tail->y] = -1;
     if (kernel.wants_dx)
         YS_TRY(ys_onednn_give(low, norm->name, tail->x, &tail->layout, dx));

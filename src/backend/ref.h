@@ -6,6 +6,7 @@
 #ifndef YS_BACKEND_REF_H
 #define YS_BACKEND_REF_H
 
+#include "backend/broadcast.h"
 #include "engine/backend.h"
 
 /* The workspace of a matrix product: a block of the left matrix, then a panel of the right one. */
@@ -55,6 +56,8 @@ struct ys_ref_context {
     struct ys_ref_line line;                      /* SOFTMAX, LOG_SOFTMAX */
     struct ys_ref_piece piece;                    /* CONCAT, SPLIT */
     struct ys_ref_walk walk;                      /* TRANSPOSE, MEAN */
+    struct ys_broadcast broadcast;                /* ADD, MUL; rank 0 where both values have one shape */
+    int stretched;                                /* backward then: 0 or 1, the value whose gradient it is */
 };
 
 /** An operator in one format: how its nodes are lowered (ref_lower.c), and the kernels that do the work. */

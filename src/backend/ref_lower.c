@@ -41,11 +41,6 @@ static struct ys_operand at(int buffer)
     return (struct ys_operand){.buffer = buffer};
 }
 
-static struct ys_operand param_at(const struct ys_lowering *low, int flat, int param)
-{
-    return (struct ys_operand){flat, low->param_offset[param] * low->real_size};
-}
-
 /** `c` may be NULL: without memory. It is the program's from here on. */
 static ys_status call(struct ys_lowering *low, const struct ys_node *node, ys_call_run run, struct ys_ref_context *c,
                       const struct ys_operand *operands, size_t count)
@@ -73,7 +68,7 @@ static ys_status value_buffer(struct ys_lowering *low, int value, int *buffer)
 
 ys_status ys_ref_gradient(struct ys_lowering *low, int value)
 {
-    if (value != low->graph->input)
+    if (value != low->graph->inputs[0])
         return value_buffer(low, value, &low->gradient[value]);
     low->gradient[value] = low->input_gradient;
     return YS_OK;
@@ -88,8 +83,8 @@ static ys_status make_output(struct ys_lowering *low, int value)
     return YS_OK;
 }
 
-/** Makes sure that every input of the node has a buffer: the graph's input is widened for the first that computes on
- * it. */
+/** Makes sure that every input of the node has a buffer: an input of the graph is widened for the first that computes
+ * on it. */
 static ys_status need_inputs(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
@@ -98,8 +93,9 @@ static ys_status need_inputs(struct ys_lowering *low, const struct ys_node *node
         if (low->value[value] >= 0)
             continue;
         YS_TRY(value_buffer(low, value, &low->value[value]));
-        YS_TRY(call_each(low, node, value, ref->kernels->input,
-                         (struct ys_operand[]){at(low->input), at(low->value[value])}, 2));
+        YS_TRY(call_each(
+            low, node, value, ref->kernels->input,
+            (struct ys_operand[]){at(low->inputs[ys_graph_input_of(low->graph, value)]), at(low->value[value])}, 2));
     }
     return YS_OK;
 }
@@ -134,10 +130,10 @@ ys_status ys_ref_forward_product(struct ys_lowering *low, const struct ys_node *
     const struct ys_ref *ref = low->state;
     YS_TRY(need_inputs(low, node));
     YS_TRY(make_output(low, node->out[0]));
-    struct ys_operand operands[5] = {at(low->value[node->in[0]]), param_at(low, low->weights, node->weight)};
+    struct ys_operand operands[5] = {at(low->value[node->in[0]]), ys_lower_param_at(low, low->weights, node->weight)};
     size_t count = 2;
     if (node->bias >= 0)
-        operands[count++] = param_at(low, low->weights, node->bias);
+        operands[count++] = ys_lower_param_at(low, low->weights, node->bias);
     operands[count++] = at(ref->workspace);
     operands[count++] = at(low->value[node->out[0]]);
     YS_TRY(call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, count));
@@ -145,16 +141,32 @@ ys_status ys_ref_forward_product(struct ys_lowering *low, const struct ys_node *
     return YS_OK;
 }
 
+/** Adds the gradient of a parameter that lies in `share` to what other nodes gave. */
+static ys_status end_param(struct ys_lowering *low, const struct ys_node *node, int param, struct ys_operand share)
+{
+    const struct ys_ref *ref = low->state;
+    struct ys_ref_context *c = ys_ref_context(low, node);
+    if (c)
+        c->count = low->param_size[param];
+    YS_TRY(call(low, node, ref->kernels->accumulate, c,
+                (struct ys_operand[]){share, ys_lower_param_at(low, low->gradients, param)}, 2));
+    ys_lower_mark(low, YS_CALL_POINTWISE);
+    return YS_OK;
+}
+
 static ys_status backward_by_weights(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
-    struct ys_operand operands[5] = {at(low->value[node->in[0]]), at(low->gradient[node->out[0]]), at(ref->workspace),
-                                     param_at(low, low->gradients, node->weight)};
+    struct ys_operand operands[5] = {at(low->value[node->in[0]]), at(low->gradient[node->out[0]]), at(ref->workspace)};
+    bool more_weight, more_bias = false;
+    YS_TRY(ys_lower_param_share(low, node->weight, &operands[3], &more_weight));
     if (node->bias >= 0)
-        operands[4] = param_at(low, low->gradients, node->bias);
+        YS_TRY(ys_lower_param_share(low, node->bias, &operands[4], &more_bias));
     YS_TRY(call(low, node, ys_ref_op(low, node)->weights, ys_ref_context(low, node), operands, 4 + (node->bias >= 0)));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
-    return YS_OK;
+    if (more_weight)
+        YS_TRY(end_param(low, node, node->weight, operands[3]));
+    return more_bias ? end_param(low, node, node->bias, operands[4]) : YS_OK;
 }
 
 ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node *node)
@@ -165,8 +177,8 @@ ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node 
         return YS_OK;
     int share;
     YS_TRY(begin_share(low, node->in[0], &share));
-    struct ys_operand operands[5] = {param_at(low, low->weights, node->weight), at(low->gradient[node->out[0]]),
-                                     at(ref->workspace)};
+    struct ys_operand operands[5] = {ys_lower_param_at(low, low->weights, node->weight),
+                                     at(low->gradient[node->out[0]]), at(ref->workspace)};
     size_t count = 3;
     if (node->op == YS_OP_CONV) {
         int64_t kernel = node->window.kernel[0] * node->window.kernel[1];
@@ -312,10 +324,10 @@ ys_status ys_ref_forward_batchnorm(struct ys_lowering *low, const struct ys_node
     YS_TRY(make_output(low, node->out[0]));
     YS_TRY(make_saved(low, node));
     const struct ys_operand operands[] = {at(low->value[node->in[0]]),
-                                          param_at(low, low->weights, node->weight),
-                                          param_at(low, low->weights, node->bias),
-                                          param_at(low, low->weights, node->running_mean),
-                                          param_at(low, low->weights, node->running_var),
+                                          ys_lower_param_at(low, low->weights, node->weight),
+                                          ys_lower_param_at(low, low->weights, node->bias),
+                                          ys_lower_param_at(low, low->weights, node->running_mean),
+                                          ys_lower_param_at(low, low->weights, node->running_var),
                                           at(saved_of(low, node)),
                                           at(low->value[node->out[0]])};
     return call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 7);
@@ -333,25 +345,48 @@ ys_status ys_ref_backward_batchnorm(struct ys_lowering *low, const struct ys_nod
         ys_free(c);
         return status;
     }
-    const struct ys_operand operands[] = {at(low->value[in]),
-                                          param_at(low, low->weights, node->weight),
-                                          at(saved_of(low, node)),
-                                          at(low->gradient[node->out[0]]),
-                                          param_at(low, low->gradients, node->weight),
-                                          param_at(low, low->gradients, node->bias),
-                                          at(share)};
+    struct ys_operand operands[] = {at(low->value[in]),
+                                    ys_lower_param_at(low, low->weights, node->weight),
+                                    at(saved_of(low, node)),
+                                    at(low->gradient[node->out[0]]),
+                                    {0},
+                                    {0},
+                                    at(share)};
+    bool more_weight = false, more_bias = false;
+    status = ys_lower_param_share(low, node->weight, &operands[4], &more_weight);
+    if (status == YS_OK)
+        status = ys_lower_param_share(low, node->bias, &operands[5], &more_bias);
+    if (status != YS_OK) {
+        ys_free(c);
+        return status;
+    }
     YS_TRY(call(low, node, ys_ref_op(low, node)->backward, c, operands, 6 + c->has_input_gradient));
+    if (more_weight)
+        YS_TRY(end_param(low, node, node->weight, operands[4]));
+    if (more_bias)
+        YS_TRY(end_param(low, node, node->bias, operands[5]));
     return share < 0 ? YS_OK : end_share(low, node, in, share);
 }
 
 ys_status ys_ref_running(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_operand operands[] = {at(saved_of(low, node)), param_at(low, low->weights, node->running_mean),
-                                          param_at(low, low->weights, node->running_var)};
+    const struct ys_operand operands[] = {at(saved_of(low, node)),
+                                          ys_lower_param_at(low, low->weights, node->running_mean),
+                                          ys_lower_param_at(low, low->weights, node->running_var)};
     return call(low, node, ys_ref_op(low, node)->update, ys_ref_context(low, node), operands, 3);
 }
 
 /* ---- sums and products of two values */
+
+static struct ys_ref_context *pair_context(const struct ys_lowering *low, const struct ys_node *node, int stretched)
+{
+    struct ys_ref_context *c = ys_ref_context(low, node);
+    if (c && node->broadcast) {
+        c->broadcast = ys_broadcast_of(low, node);
+        c->stretched = stretched;
+    }
+    return c;
+}
 
 ys_status ys_ref_forward_pair(struct ys_lowering *low, const struct ys_node *node)
 {
@@ -359,7 +394,7 @@ ys_status ys_ref_forward_pair(struct ys_lowering *low, const struct ys_node *nod
     YS_TRY(make_output(low, node->out[0]));
     const struct ys_operand operands[] = {at(low->value[node->in[0]]), at(low->value[node->in[1]]),
                                           at(low->value[node->out[0]])};
-    return call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 3);
+    return call(low, node, ys_ref_op(low, node)->forward, pair_context(low, node, 0), operands, 3);
 }
 
 /** Sum: dy, dx. Product: the other factor, dy, dx. */
@@ -376,7 +411,7 @@ ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *no
             operands[count++] = at(low->value[node->in[1 - k]]);
         operands[count++] = at(low->gradient[node->out[0]]);
         operands[count++] = at(share);
-        YS_TRY(call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, count));
+        YS_TRY(call(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k), operands, count));
         YS_TRY(end_share(low, node, in, share));
     }
     return YS_OK;
@@ -406,7 +441,7 @@ ys_status ys_ref_backward_view(struct ys_lowering *low, const struct ys_node *no
         return YS_OK;
     if (low->gradient[in] >= 0)
         return end_share(low, node, in, from);
-    if (in != low->graph->input) {
+    if (in != low->graph->inputs[0]) {
         low->gradient[in] = from;
         return YS_OK;
     }

@@ -177,7 +177,7 @@ static ys_json *json_of_field(const struct ys_field *field, const void *place)
     case YS_FIELD_TEXTS:
     case YS_FIELD_INTS:
     case YS_FIELD_REALS:
-        if ((field->flags & YS_FIELD_NULL) && ((const struct ys_list *)place)->count == 0)
+        if ((field->flags & YS_FIELD_EMPTY) && ((const struct ys_list *)place)->count == 0)
             return ys_json_null();
         return json_of_list(field, place);
     }

@@ -12,8 +12,7 @@
  *     const struct ys_record usage_record = YS_RECORD("usage", struct usage, fields);
  *
  * What a C value cannot say is null in JSON: NaN of a real, NULL of a text or value, YS_FIELD_NONE of an integer, 0 of
- * a time, YS_NAME_NONE of a name, an empty list where null is a value of it. A table is also the list that documents
- * and schemas are checked against. */
+ * a time, YS_NAME_NONE of a name. A table is also the list that documents and schemas are checked against. */
 #ifndef YS_BASE_RECORD_H
 #define YS_BASE_RECORD_H
 
@@ -45,6 +44,7 @@ enum ys_field_flags {
     YS_FIELD_NULL = 1,     /* null is a value of it */
     YS_FIELD_MAY_LACK = 2, /* not written when it is null, false or an empty list; absent is read as that */
     YS_FIELD_LATER = 4,    /* written always; absent is read as nothing: what was written without it stays readable */
+    YS_FIELD_EMPTY = 8,    /* of a list that null is a value of: empty is written as null */
 };
 
 /** The words of an enum, by its values from 0; one table for each enum. */

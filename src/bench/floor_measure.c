@@ -39,11 +39,10 @@ static double median_of(double *values, size_t count)
     return ys_stat_quantile(values, count, 0.5);
 }
 
-/** Weights as a training begins with, random pixels and labels. */
+/** Weights as a training begins with, random rows. */
 static ys_status fill(struct ys_floor *f, int64_t batch)
 {
     const struct ys_graph *g = f->graph;
-    const struct ys_value *input = &g->values[g->input];
     for (size_t p = 0; p < g->param_count; p++) {
         float *values = ys_alloc((size_t)ys_param_elements(&g->params[p]), sizeof *values);
         if (!values)
@@ -54,17 +53,11 @@ static ys_status fill(struct ys_floor *f, int64_t batch)
         YS_TRY(status);
     }
     struct ys_rng rng;
-    void *x;
-    int64_t *y;
+    const struct ys_rows rows = ys_graph_rows(g);
     ys_rng_init(&rng, 0, "floor");
-    ys_engine_input(f->engine, &x, &y);
-    for (int64_t i = 0; i < batch * ys_value_row_elements(input); i++)
-        if (input->dtype == YS_U8)
-            ((unsigned char *)x)[i] = (unsigned char)ys_rng_below(&rng, 256);
-        else
-            ((float *)x)[i] = (float)ys_rng_uniform(&rng);
-    for (int64_t i = 0; i < batch; i++)
-        y[i] = ys_rng_below(&rng, (uint32_t)ys_engine_classes(f->engine));
+    for (size_t i = 0; i < rows.input_count; i++)
+        ys_rows_draw(&rows.inputs[i], 0, &rng, batch, ys_engine_place(f->engine, i));
+    ys_rows_draw(&rows.target, rows.classes, &rng, batch, ys_engine_target(f->engine));
     return YS_OK;
 }
 

@@ -19,6 +19,7 @@ struct adapter {
     const uint32_t *order; /* [steps, batch] */
     const double *lr;      /* [steps] */
     char *weights;         /* path */
+    char *velocity;        /* path; NULL: it begins at 0 */
     int64_t batch, steps;
     enum ys_engine_precision format; /* of what the engine gives out: double in f64, else float */
 };
@@ -165,6 +166,7 @@ static void close_plan(void *self)
     ys_safetensors_close(a->order_file);
     ys_graph_free(a->graph);
     ys_free(a->weights);
+    ys_free(a->velocity);
     *a = (struct adapter){0};
 }
 
@@ -205,6 +207,31 @@ static ys_status check_ops(const char *path, ys_json *reply)
     return status;
 }
 
+static ys_status load_velocity(struct adapter *a)
+{
+    struct ys_safetensors *file = NULL;
+    YS_TRY(ys_safetensors_open(a->velocity, &file));
+    ys_status status = YS_OK;
+    for (size_t p = 0; status == YS_OK && p < a->graph->param_count; p++) {
+        const struct ys_param *param = &a->graph->params[p];
+        const struct ys_tensor *tensor;
+        if (param->role != YS_ROLE_WEIGHT)
+            continue;
+        status = ys_safetensors_need(file, param->name, YS_F64, param->rank, param->shape, &tensor);
+        if (status == YS_OK)
+            status = ys_engine_velocity_set(a->engine, p, YS_ENGINE_F64, tensor->data);
+    }
+    ys_safetensors_close(file);
+    return status;
+}
+
+/** The state that a plan begins with. */
+static ys_status load(struct adapter *a)
+{
+    YS_TRY(ys_engine_load(a->engine, a->weights));
+    return a->velocity ? load_velocity(a) : YS_OK;
+}
+
 static ys_status open_parts(struct adapter *a, const ys_json *plan, ys_json *reply)
 {
     struct ys_engine_config config = {0};
@@ -215,15 +242,17 @@ static ys_status open_parts(struct adapter *a, const ys_json *plan, ys_json *rep
     a->batch = config.batch;
     a->steps = ys_json_get_int(plan, "steps", 0);
     a->format = config.precision == YS_ENGINE_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32;
+    const char *velocity = ys_json_get_text(plan, "velocity", NULL);
     a->weights = ys_strdup(weights);
-    if (!a->weights)
+    a->velocity = velocity ? ys_strdup(velocity) : NULL;
+    if (!a->weights || (velocity && !a->velocity))
         return ys_out_of_memory();
     YS_TRY(check_ops(graph, reply));
     YS_TRY(ys_graph_read(graph, &a->graph));
     YS_TRY(check_loss(plan, a->graph));
     YS_TRY(open_input(a, plan));
     YS_TRY(ys_engine_open_graph(a->graph, &config, &a->engine));
-    YS_TRY(ys_engine_load(a->engine, a->weights));
+    YS_TRY(load(a));
     return describe(a, plan, reply);
 }
 
@@ -239,21 +268,18 @@ static ys_status reset(void *self)
 {
     struct adapter *a = self;
     ys_engine_reset(a->engine);
-    return ys_engine_load(a->engine, a->weights);
+    return load(a);
 }
 
 /** Writes the rows of batch `step` straight into the engine's input. */
 static ys_status gather(struct adapter *a, int64_t step)
 {
-    void *x;
-    int64_t *y;
-    ys_engine_input(a->engine, &x, &y);
     const uint32_t *order = a->order + step * a->batch;
     for (int64_t i = 0; i < a->batch; i++) {
         if (order[i] >= a->rows.count)
             return ys_fail(YS_EINVAL, "the order asks for row %u of %zu in step %lld", order[i], a->rows.count,
                            (long long)step);
-        ys_builtin_rows_copy(&a->rows, order[i], (size_t)i, x, y);
+        ys_builtin_rows_copy(&a->rows, order[i], (size_t)i, a->engine);
     }
     return YS_OK;
 }
@@ -281,22 +307,25 @@ static ys_status forward(void *self, int64_t batch, bool train_mode, const char 
 {
     struct adapter *a = self;
     double loss, place;
-    void *x;
-    int64_t *y;
+    const struct ys_value *output = &a->graph->values[a->graph->output];
+    size_t count = 0;
     YS_TRY(gather(a, batch));
     YS_TRY(ys_engine_forward(a->engine, NULL, NULL, train_mode ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL, &loss));
-    ys_engine_input(a->engine, &x, &y);
-    struct ys_tensor tensors[4] = {*a->rows.x, *a->rows.y, real_tensor(a, "logits", 2), loss_tensor(a, loss, &place)};
-    tensors[0].data = x;
-    tensors[0].size_bytes = (size_t)a->batch * a->rows.row_bytes;
-    tensors[1].data = y;
-    tensors[1].size_bytes = (size_t)a->batch * sizeof *y;
-    tensors[2].data = ys_engine_logits(a->engine);
-    tensors[2].shape[1] = ys_engine_classes(a->engine);
-    tensors[2].size_bytes = (size_t)(a->batch * tensors[2].shape[1]) * ys_engine_real_size(a->engine);
-    for (int i = 0; i < 3; i++)
+    struct ys_tensor tensors[YS_ROWS_MAX_INPUTS + 3];
+    for (; count <= a->rows.input_count; count++) {
+        tensors[count] = *a->rows.array[count];
+        tensors[count].data =
+            count < a->rows.input_count ? ys_engine_place(a->engine, count) : ys_engine_target(a->engine);
+        tensors[count].size_bytes = (size_t)a->batch * a->rows.row_bytes[count];
+    }
+    tensors[count] = real_tensor(a, "logits", output->rank);
+    memcpy(tensors[count].shape, output->shape, sizeof output->shape);
+    tensors[count].data = ys_engine_logits(a->engine);
+    tensors[count++].size_bytes = (size_t)(a->batch * ys_value_row_elements(output)) * ys_engine_real_size(a->engine);
+    for (size_t i = 0; i < count; i++)
         tensors[i].shape[0] = a->batch;
-    YS_TRY(ys_safetensors_pass(path, tensors, 4));
+    tensors[count++] = loss_tensor(a, loss, &place);
+    YS_TRY(ys_safetensors_pass(path, tensors, count));
     return ys_json_set_int(reply, "multiply_adds", ys_graph_multiply_adds(a->graph));
 }
 
@@ -357,19 +386,25 @@ static ys_status backward(void *self, int64_t batch, bool train_mode, const char
     return status;
 }
 
-static ys_status step(void *self, int64_t first, int64_t count, const char *path)
+/* As the engine holds them. */
+static ys_status write_weights(struct adapter *a, const char *path)
 {
-    struct adapter *a = self;
     struct collection c;
-    for (int64_t s = first; s < first + count; s++) {
-        YS_TRY(gather(a, s));
-        YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], NULL));
-    }
     ys_status status = collect(a, false, &c);
     if (status == YS_OK)
         status = ys_safetensors_pass(path, c.tensors, c.count);
     free_collection(&c);
     return status;
+}
+
+static ys_status step(void *self, int64_t first, int64_t count, const char *path)
+{
+    struct adapter *a = self;
+    for (int64_t s = first; s < first + count; s++) {
+        YS_TRY(gather(a, s));
+        YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], NULL));
+    }
+    return write_weights(a, path);
 }
 
 static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
@@ -394,10 +429,10 @@ static ys_status infer(void *self, int64_t batch)
     return ys_engine_forward(a->engine, NULL, NULL, YS_ENGINE_EVAL, NULL);
 }
 
-static ys_status save(void *self, const char *path)
+static ys_status save(void *self, const char *path, bool in_double)
 {
     struct adapter *a = self;
-    return ys_engine_save(a->engine, path);
+    return in_double ? write_weights(a, path) : ys_engine_save(a->engine, path);
 }
 
 int ys_builtin_serve(void)

@@ -12,8 +12,8 @@ struct request {
 };
 
 struct tally {
-    int64_t correct, count;
-    double loss; /* sum over the rows */
+    int64_t correct, count; /* of targets: rows, or their positions; correct stays 0 where a target is no class */
+    double loss;            /* sum over the targets */
 };
 
 static ys_status parse(int argc, char **argv, struct request *r)
@@ -58,6 +58,34 @@ static double row_loss(const struct ys_graph *graph, const float *logits, int64_
     return top + log(exponentials) - (1 - smoothing) * logits[label] - smoothing / (double)classes * sum;
 }
 
+static double squared_distance(const float *output, const float *numbers, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += ((double)output[k] - numbers[k]) * ((double)output[k] - numbers[k]);
+    return sum / (double)count;
+}
+
+/** Row `row` of the engine's batch. */
+static void tally_row(struct ys_engine *engine, size_t row, struct tally *tally)
+{
+    const struct ys_graph *graph = ys_engine_graph(engine);
+    const size_t width = ys_engine_row_logits(engine);
+    const float *output = (const float *)ys_engine_logits(engine) + row * width;
+    const int64_t classes = ys_engine_classes(engine), positions = ys_graph_positions(graph);
+    if (graph->target == YS_TARGET_VECTOR) {
+        tally->loss += squared_distance(output, (const float *)ys_engine_target(engine) + row * width, width);
+        tally->count++;
+        return;
+    }
+    const int64_t *labels = (const int64_t *)ys_engine_target(engine) + (int64_t)row * positions;
+    for (int64_t p = 0; p < positions; p++) {
+        tally->correct += first_largest(output + p * classes, classes) == labels[p];
+        tally->loss += row_loss(graph, output + p * classes, classes, labels[p]);
+    }
+    tally->count += positions;
+}
+
 /** As many rows as keep the largest value of the network within 64 MiB, at most 250: more are no faster. */
 static int64_t choose_batch(const struct ys_graph *graph)
 {
@@ -75,22 +103,14 @@ static int64_t choose_batch(const struct ys_graph *graph)
 static ys_status count_rows(struct ys_engine *engine, const struct ys_builtin_rows *rows, size_t batch,
                             struct tally *tally)
 {
-    void *x;
-    int64_t *y, classes = ys_engine_classes(engine);
-    ys_engine_input(engine, &x, &y);
     for (size_t from = 0; from < rows->count; from += batch) {
         size_t here = rows->count - from < batch ? rows->count - from : batch;
         for (size_t i = 0; i < batch; i++)
-            ys_builtin_rows_copy(rows, i < here ? from + i : from, i, x, y);
+            ys_builtin_rows_copy(rows, i < here ? from + i : from, i, engine);
         YS_TRY(ys_engine_forward(engine, NULL, NULL, YS_ENGINE_EVAL, NULL));
-        const float *logits = ys_engine_logits(engine);
-        for (size_t i = 0; i < here; i++) {
-            const float *row = logits + (int64_t)i * classes;
-            tally->correct += first_largest(row, classes) == y[i];
-            tally->loss += row_loss(ys_engine_graph(engine), row, classes, y[i]);
-        }
+        for (size_t i = 0; i < here; i++)
+            tally_row(engine, i, tally);
     }
-    tally->count = (int64_t)rows->count;
     return YS_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "protocol/adapter.h"
+#include "protocol/plan.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,9 +20,9 @@ struct null_adapter {
 };
 
 /* A number, or a number written as text, as command lines give it; absent is 0. */
-static ys_status read_rate(const ys_json *plan, double *rate_per_s)
+static ys_status read_rate(const ys_json *options, double *rate_per_s)
 {
-    const ys_json *option = ys_json_get(ys_json_get(plan, "options"), "rate");
+    const ys_json *option = ys_json_get(options, "rate");
     *rate_per_s = ys_json_number(option, 0);
     const char *text = ys_json_text(option, NULL), *end = "";
     if (text) {
@@ -40,11 +41,15 @@ static ys_status read_rate(const ys_json *plan, double *rate_per_s)
 static ys_status open_plan(void *self, const ys_json *plan, ys_json *reply)
 {
     struct null_adapter *null = self;
-    double rate_per_s;
-    YS_TRY(read_rate(plan, &rate_per_s));
+    struct ys_plan read;
+    double rate_per_s = 0;
+    YS_TRY(ys_plan_read(plan, &read));
+    ys_status status = read_rate(read.options, &rate_per_s);
     *null = (struct null_adapter){0};
     if (rate_per_s > 0)
-        null->step_ns = 1e9 * (double)ys_json_get_int(plan, "batch", 1) / rate_per_s;
+        null->step_ns = 1e9 * (double)read.batch / rate_per_s;
+    ys_plan_fini(&read);
+    YS_TRY(status);
     static const char *const none[] = {NULL};
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));

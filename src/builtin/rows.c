@@ -3,45 +3,62 @@
 #include <math.h>
 #include <string.h>
 
-/** Bytes are always numbers; floats may be anything. */
-static ys_status check_pixels(const char *path, const struct ys_tensor *x)
+/** Integers are always numbers; floats may be anything. */
+static ys_status check_numbers(const char *path, const struct ys_tensor *x)
 {
     size_t count = x->dtype == YS_F32 ? ys_tensor_count(x) : 0;
     size_t row_size = ys_tensor_count(x) / (size_t)x->shape[0];
     for (size_t i = 0; i < count; i++)
         if (!isfinite(((const float *)x->data)[i]))
-            return ys_fail(YS_EFORMAT, "%s: number %zu of row %zu of tensor x is %g", path, i % row_size, i / row_size,
-                           (double)((const float *)x->data)[i]);
+            return ys_fail(YS_EFORMAT, "%s: number %zu of row %zu of tensor %s is %g", path, i % row_size, i / row_size,
+                           x->name, (double)((const float *)x->data)[i]);
     return YS_OK;
 }
 
 static ys_status check_labels(const char *path, const struct ys_tensor *y, int64_t classes)
 {
-    for (int64_t i = 0; i < y->shape[0]; i++) {
+    size_t count = y->dtype == YS_I64 ? ys_tensor_count(y) : 0, row_size = count / (size_t)y->shape[0];
+    for (size_t i = 0; i < count; i++) {
         int64_t label = ((const int64_t *)y->data)[i];
         if (label < 0 || label >= classes)
             return ys_fail(YS_EFORMAT, "%s: label %lld of row %lld is not one of %lld classes", path, (long long)label,
-                           (long long)i, (long long)classes);
+                           (long long)(i / row_size), (long long)classes);
     }
     return YS_OK;
 }
 
+static ys_status open_array(const char *path, const struct ys_row_array *wanted, size_t index,
+                            struct ys_builtin_rows *rows)
+{
+    const struct ys_tensor *found;
+    YS_TRY(ys_safetensors_need(rows->file, wanted->name, wanted->dtype, SIZE_MAX, NULL, &found));
+    bool fits = found->rank == wanted->rank + 1 && found->shape[0] >= 1 &&
+                memcmp(found->shape + 1, wanted->shape, wanted->rank * sizeof *wanted->shape) == 0;
+    if (!fits)
+        return ys_fail(YS_EINVAL, "tensor %s of %s has not the shape that the graph wants of each row", wanted->name,
+                       path);
+    if (index > 0 && (size_t)found->shape[0] != rows->count)
+        return ys_fail(YS_EFORMAT, "%s: tensor %s has %lld rows, the one before it %zu", path, wanted->name,
+                       (long long)found->shape[0], rows->count);
+    rows->count = (size_t)found->shape[0];
+    rows->array[index] = found;
+    rows->row_bytes[index] = ys_row_bytes(wanted);
+    return check_numbers(path, found);
+}
+
 static ys_status check_rows(const char *path, struct ys_graph *graph, struct ys_builtin_rows *rows)
 {
-    struct ys_value *input = &graph->values[graph->input];
-    const struct ys_tensor *x = ys_safetensors_find(rows->file, "x");
-    if (x && x->dtype == YS_F32)
-        input->dtype =
-            YS_F32; /* pixels may come as floats whatever the graph was made for: normalisation is the same */
-    YS_TRY(ys_safetensors_need(rows->file, "x", input->dtype, SIZE_MAX, NULL, &rows->x));
-    if (rows->x->rank != input->rank || rows->x->shape[0] < 1 ||
-        memcmp(rows->x->shape + 1, input->shape + 1, (input->rank - 1) * sizeof *input->shape) != 0)
-        return ys_fail(YS_EINVAL, "tensor x of %s has not the shape of the graph's input %s", path, input->name);
-    rows->count = (size_t)rows->x->shape[0];
-    rows->row_bytes = rows->x->size_bytes / rows->count;
-    YS_TRY(ys_safetensors_need(rows->file, "y", YS_I64, 1, rows->x->shape, &rows->y));
-    YS_TRY(check_pixels(path, rows->x));
-    return check_labels(path, rows->y, graph->values[graph->output].shape[1]);
+    for (size_t i = 0; i < graph->input_count; i++) {
+        struct ys_value *input = &graph->values[graph->inputs[i]];
+        const struct ys_tensor *x = ys_safetensors_find(rows->file, input->name);
+        if (x && x->dtype == YS_F32 && input->dtype == YS_U8)
+            input->dtype = YS_F32; /* pixels may come as floats: normalisation is the same */
+    }
+    const struct ys_rows wanted = ys_graph_rows(graph);
+    rows->input_count = wanted.input_count;
+    for (size_t i = 0; i <= wanted.input_count; i++)
+        YS_TRY(open_array(path, ys_rows_array(&wanted, i), i, rows));
+    return check_labels(path, rows->array[wanted.input_count], wanted.classes);
 }
 
 ys_status ys_builtin_rows_open(const char *path, struct ys_graph *graph, struct ys_builtin_rows *rows)
@@ -59,9 +76,11 @@ void ys_builtin_rows_close(struct ys_builtin_rows *rows)
     *rows = (struct ys_builtin_rows){0};
 }
 
-void ys_builtin_rows_copy(const struct ys_builtin_rows *rows, size_t row, size_t to, void *x, int64_t *y)
+void ys_builtin_rows_copy(const struct ys_builtin_rows *rows, size_t row, size_t to, struct ys_engine *engine)
 {
-    memcpy((unsigned char *)x + to * rows->row_bytes, (const unsigned char *)rows->x->data + row * rows->row_bytes,
-           rows->row_bytes);
-    y[to] = ((const int64_t *)rows->y->data)[row];
+    for (size_t i = 0; i <= rows->input_count; i++) {
+        unsigned char *place = i < rows->input_count ? ys_engine_place(engine, i) : ys_engine_target(engine);
+        memcpy(place + to * rows->row_bytes[i], (const unsigned char *)rows->array[i]->data + row * rows->row_bytes[i],
+               rows->row_bytes[i]);
+    }
 }

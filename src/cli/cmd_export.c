@@ -24,9 +24,9 @@ static ys_status build_chosen(const struct ys_args *args, const struct ys_model_
     if (args->data && !data)
         return ys_fail(YS_EINVAL, "--data=%s: there is no such data set; `yardstick list datasets` shows them",
                        args->data);
-    if (data && data->shape[0]) {
-        memcpy(input.shape, data->shape, sizeof input.shape);
-        input.classes = data->classes;
+    if (data && data->rows.input_count) {
+        memcpy(input.shape, data->rows.inputs[0].shape, sizeof input.shape);
+        input.classes = data->rows.classes;
     }
     return ys_model_choice_build(model, &input, graph);
 }

@@ -20,7 +20,9 @@ int ys_command_report(const struct ys_args *args);
 int ys_command_export(const struct ys_args *args);
 bool ys_command_exports_model(const struct ys_args *args); /* whether any flag of a network is given */
 int ys_command_export_model(const struct ys_args *args);   /* export --model */
+int ys_command_import(const struct ys_args *args);
 int ys_command_clean(const struct ys_args *args);
+int ys_command_doctor(const struct ys_args *args);
 int ys_command_init(const struct ys_args *args);
 int ys_command_help(const struct ys_args *args);
 

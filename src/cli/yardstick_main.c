@@ -6,6 +6,7 @@
 #include "cli/verb.h"
 #include "framework/models.h"
 #include "graph/model.h"
+#include "onnx/read.h"
 #include "verify/check_models.h"
 
 #include <errno.h>
@@ -50,6 +51,7 @@ int main(int argc, char **argv)
         return ys_command_fail(YS_EINTERNAL);
     ys_models_also(ys_framework_models);
     ys_model_find_also(ys_check_find);
+    ys_model_read_onnx(ys_onnx_read_graph);
     ys_status status = ys_args_parse(argc, argv, &args);
     int code = status == YS_OK ? dispatch(&args) : ys_command_fail(status);
     ys_args_fini(&args);

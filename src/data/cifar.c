@@ -28,8 +28,9 @@ struct reading {
 static ys_status begin(struct reading *reading, int64_t batch_rows)
 {
     *reading = (struct reading){.batch_rows = batch_rows};
-    YS_TRY(ys_data_rows_init(&reading->train, YS_CIFAR_TRAIN_BATCHES * batch_rows, YS_CIFAR_IMAGE_BYTES));
-    ys_status status = ys_data_rows_init(&reading->test, batch_rows, YS_CIFAR_IMAGE_BYTES);
+    const struct ys_rows form = YS_ROWS_OF_IMAGES(1, 1, YS_CIFAR_IMAGE_BYTES, CLASSES);
+    YS_TRY(ys_data_rows_init(&reading->train, &form, YS_CIFAR_TRAIN_BATCHES * batch_rows));
+    ys_status status = ys_data_rows_init(&reading->test, &form, batch_rows);
     if (status != YS_OK)
         ys_data_rows_fini(&reading->train);
     return status;
@@ -65,8 +66,8 @@ static ys_status add_batch(struct reading *reading, size_t batch, const uint8_t 
         if (record[0] >= CLASSES)
             return ys_fail(YS_EFORMAT, "%s%s: label %d of record %lld, at byte %lld, is above %d", name, inside,
                            record[0], (long long)i, (long long)i * RECORD_BYTES, CLASSES - 1);
-        half->y[first + i] = record[0];
-        memcpy(half->x + (first + i) * YS_CIFAR_IMAGE_BYTES, record + 1, YS_CIFAR_IMAGE_BYTES);
+        ys_data_labels(half)[first + i] = record[0];
+        memcpy(ys_data_pixels(half) + (first + i) * YS_CIFAR_IMAGE_BYTES, record + 1, YS_CIFAR_IMAGE_BYTES);
     }
     reading->seen[batch] = true;
     return YS_OK;

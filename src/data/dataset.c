@@ -1,5 +1,7 @@
 #include "data/dataset.h"
+#include "base/buf.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sealed.h"
@@ -9,28 +11,30 @@
 #include "data/synthetic.h"
 #include <string.h>
 
-static int64_t image_bytes_of(const struct ys_data_source *source)
+static int64_t row_bytes_of(const struct ys_data_source *source)
 {
-    return source->shape[0] * source->shape[1] * source->shape[2];
+    int64_t size_bytes = 0;
+    for (size_t i = 0; i < source->rows.input_count; i++)
+        size_bytes += (int64_t)ys_row_bytes(&source->rows.inputs[i]);
+    return size_bytes;
 }
 
 static void draw_digits(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows)
 {
     (void)source;
-    ys_digits_draw(half, rows->count, rows->x, rows->y);
+    ys_digits_draw(half, rows->count, ys_data_pixels(rows), ys_data_labels(rows));
 }
 
 static void draw_synthetic(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows)
 {
-    ys_synthetic_draw(half, image_bytes_of(source), source->classes, rows->count, rows->x, rows->y);
+    ys_synthetic_draw(half, &source->rows, rows->count, rows->array);
 }
 
 static const struct ys_data_source sources[] = {
     {
         .name = "digits",
         .title = "drawn digits, grey: learnt in a few steps",
-        .shape = {1, YS_DIGITS_SIDE, YS_DIGITS_SIDE},
-        .classes = 10,
+        .rows = YS_ROWS_OF_IMAGES(1, YS_DIGITS_SIDE, YS_DIGITS_SIDE, 10),
         .train_count = YS_DIGITS_TRAIN,
         .test_count = YS_DIGITS_TEST,
         .edition = YS_DIGITS_TRAIN_HASH,
@@ -48,8 +52,7 @@ static const struct ys_data_source sources[] = {
         .name = "mnist",
         .title = "handwritten digits, grey",
         .published = &ys_mnist_published,
-        .shape = {1, 28, 28},
-        .classes = 10,
+        .rows = YS_ROWS_OF_IMAGES(1, 28, 28, 10),
         .train_count = 60000,
         .test_count = 10000,
         .edition = "1",
@@ -58,8 +61,7 @@ static const struct ys_data_source sources[] = {
         .name = "fashion-mnist",
         .title = "articles of clothing, grey",
         .published = &ys_fashion_mnist_published,
-        .shape = {1, 28, 28},
-        .classes = 10,
+        .rows = YS_ROWS_OF_IMAGES(1, 28, 28, 10),
         .train_count = 60000,
         .test_count = 10000,
         .edition = "1",
@@ -68,8 +70,7 @@ static const struct ys_data_source sources[] = {
         .name = "cifar10",
         .title = "photographs of animals and vehicles, colour",
         .published = &ys_cifar10_published,
-        .shape = {3, 32, 32},
-        .classes = 10,
+        .rows = YS_ROWS_OF_IMAGES(3, 32, 32, 10),
         .train_count = 50000,
         .test_count = 10000,
         .edition = "1",
@@ -99,9 +100,9 @@ static ys_status need_source(const char *name, const struct ys_data_source **sou
 static ys_status generate(const struct ys_data_source *source)
 {
     struct ys_data_rows train = {0}, test = {0};
-    ys_status status = ys_data_rows_init(&train, source->train_count, image_bytes_of(source));
+    ys_status status = ys_data_rows_init(&train, &source->rows, source->train_count);
     if (status == YS_OK)
-        status = ys_data_rows_init(&test, source->test_count, image_bytes_of(source));
+        status = ys_data_rows_init(&test, &source->rows, source->test_count);
     if (status == YS_OK) {
         source->draw(source, "train", &train);
         source->draw(source, "test", &test);
@@ -165,38 +166,82 @@ static ys_status prepare_generated(const struct ys_data_source *source, const st
     return status;
 }
 
-static ys_status check_form(const char *name, const struct ys_data_form *form)
+/* What is left of `room_bytes` beside one row of the array; below 1 where it does not fit, or has no extent. */
+static int64_t room_beside(const struct ys_row_array *array, int64_t room_bytes)
+{
+    int64_t most = room_bytes / (int64_t)ys_dtype_size(array->dtype);
+    for (size_t i = 0; i < array->rank; i++)
+        most = array->shape[i] >= 1 ? most / array->shape[i] : 0;
+    return most < 1 ? 0 : room_bytes - (int64_t)ys_row_bytes(array) + 1;
+}
+
+/* "x 3x224x224 U8, y I64": each input, then the target. */
+static void describe_form(const struct ys_rows *form, struct ys_buf *text)
+{
+    for (size_t i = 0; i <= form->input_count; i++) {
+        const struct ys_row_array *array = ys_rows_array(form, i);
+        ys_buf_printf(text, "%s%s ", i ? ", " : "", array->name);
+        for (size_t d = 0; d < array->rank; d++)
+            ys_buf_printf(text, "%s%lld", d ? "x" : "", (long long)array->shape[d]);
+        ys_buf_printf(text, "%s%s", array->rank ? " " : "", ys_dtype_name(array->dtype));
+    }
+}
+
+static ys_status check_form(const char *name, const struct ys_rows *form)
 {
     if (!form)
         return ys_fail(YS_EINVAL, "the data set %s has the form of a model's input: it is made when a study uses it",
                        name);
     int64_t room = YS_SYNTHETIC_MAX_BYTES;
-    for (size_t i = 0; i < 3; i++)
-        room = form->shape[i] >= 1 ? room / form->shape[i] : 0;
-    if (room < 1 || form->classes < 1 || form->classes > INT32_MAX)
-        return ys_fail(YS_EINVAL,
-                       "the data set %s cannot have images of %lldx%lldx%lld and %lld classes: an image has at most "
-                       "%lld bytes",
-                       name, (long long)form->shape[0], (long long)form->shape[1], (long long)form->shape[2],
-                       (long long)form->classes, (long long)YS_SYNTHETIC_MAX_BYTES);
-    return YS_OK;
+    for (size_t i = 0; i <= form->input_count && room > 0; i++)
+        room = room_beside(ys_rows_array(form, i), i < form->input_count ? room : YS_SYNTHETIC_MAX_BYTES);
+    bool has_classes = form->kind == YS_TARGET_VECTOR || (form->classes >= 1 && form->classes <= INT32_MAX);
+    if (room >= 1 && has_classes && form->input_count >= 1)
+        return YS_OK;
+    struct ys_buf text = {0};
+    describe_form(form, &text);
+    ys_status status =
+        ys_fail(YS_EINVAL, "the data set %s cannot have rows of %s and %lld classes: a row has at most %lld bytes",
+                name, ys_buf_text(&text), (long long)form->classes, (long long)YS_SYNTHETIC_MAX_BYTES);
+    ys_buf_free(&text);
+    return status;
+}
+
+/* "synthetic-3x224x224-1000" of images; of other rows a sum of what they are. */
+static char *folder_of_form(const char *name, const struct ys_rows *form)
+{
+    const struct ys_rows image =
+        YS_ROWS_OF_IMAGES(form->inputs[0].shape[0], form->inputs[0].shape[1], form->inputs[0].shape[2], form->classes);
+    char hash[YS_SHA256_TEXT];
+    if (ys_rows_equal(form, &image))
+        return ys_format("%s-%lldx%lldx%lld-%lld", name, (long long)image.inputs[0].shape[0],
+                         (long long)image.inputs[0].shape[1], (long long)image.inputs[0].shape[2],
+                         (long long)form->classes);
+    struct ys_buf text = {0};
+    describe_form(form, &text);
+    ys_buf_printf(&text, "|%s|%lld", ys_target_kind_name(form->kind), (long long)form->classes);
+    char *folder = NULL;
+    if (!text.failed) {
+        ys_sha256_text(ys_buf_text(&text), strlen(ys_buf_text(&text)), hash);
+        folder = ys_format("%s-rows-%.16s", name, hash);
+    }
+    ys_buf_free(&text);
+    return folder;
 }
 
 /* The set that follows the model, in the form given; its folder's name is owned. */
-static ys_status give_form(const struct ys_data_source *source, const struct ys_data_form *form,
+static ys_status give_form(const struct ys_data_source *source, const struct ys_rows *form,
                            struct ys_data_source *formed)
 {
     *formed = *source;
-    memcpy(formed->shape, form->shape, sizeof formed->shape);
-    formed->classes = form->classes;
-    formed->train_count = ys_synthetic_train_count(image_bytes_of(formed));
-    formed->test_count = ys_synthetic_test_count(image_bytes_of(formed));
-    formed->folder = ys_format("%s-%lldx%lldx%lld-%lld", source->name, (long long)form->shape[0],
-                               (long long)form->shape[1], (long long)form->shape[2], (long long)form->classes);
+    formed->rows = *form;
+    formed->train_count = ys_synthetic_train_count(row_bytes_of(formed));
+    formed->test_count = ys_synthetic_test_count(row_bytes_of(formed));
+    formed->folder = folder_of_form(source->name, form);
     return formed->folder ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status prepare_formed(const struct ys_data_source *source, const struct ys_data_form *form,
+static ys_status prepare_formed(const struct ys_data_source *source, const struct ys_rows *form,
                                 const struct ys_data_wanted *wanted, struct ys_dataset *dataset)
 {
     struct ys_data_source formed;
@@ -240,13 +285,13 @@ static ys_status prepare_published(const struct ys_data_source *source, const st
     return status == YS_EFORMAT ? needs_fetching(source) : status;
 }
 
-ys_status ys_data_prepare(const char *name, const struct ys_data_form *form, const struct ys_data_wanted *wanted,
+ys_status ys_data_prepare(const char *name, const struct ys_rows *form, const struct ys_data_wanted *wanted,
                           struct ys_dataset *dataset)
 {
     const struct ys_data_source *source;
     YS_TRY(need_source(name, &source));
     ys_prepared_sweep(NULL, false);
-    if (source->shape[0] == 0)
+    if (!source->rows.input_count)
         return prepare_formed(source, form, wanted, dataset);
     if (!source->published)
         return prepare_generated(source, wanted, dataset);
@@ -255,12 +300,10 @@ ys_status ys_data_prepare(const char *name, const struct ys_data_form *form, con
 
 static ys_status generate_again(const struct ys_data_source *source, const struct ys_dataset *dataset)
 {
-    struct ys_data_form form = {.classes = dataset->classes};
     struct ys_data_source formed;
-    if (source->shape[0])
+    if (source->rows.input_count)
         return generate(source);
-    memcpy(form.shape, dataset->shape, sizeof form.shape);
-    YS_TRY(give_form(source, &form, &formed));
+    YS_TRY(give_form(source, &dataset->rows, &formed));
     ys_status status = generate(&formed);
     ys_free((char *)(uintptr_t)formed.folder);
     return status;
@@ -357,9 +400,10 @@ ys_status ys_data_fetch(const char *name, const char *from, bool unverified)
 
 static ys_json *shape_of(const struct ys_data_source *source)
 {
-    ys_json *shape = source->shape[0] ? ys_json_array() : ys_json_null();
-    for (size_t i = 0; source->shape[0] && i < 3; i++)
-        (void)!ys_json_append(shape, ys_json_int(source->shape[i]));
+    const struct ys_row_array *first = &source->rows.inputs[0];
+    ys_json *shape = source->rows.input_count ? ys_json_array() : ys_json_null();
+    for (size_t i = 0; source->rows.input_count && i < first->rank; i++)
+        (void)!ys_json_append(shape, ys_json_int(first->shape[i]));
     return shape;
 }
 
@@ -374,8 +418,9 @@ static ys_status describe(const struct ys_data_source *source, const struct ys_d
     YS_TRY(ys_json_set_string(entry, "name", source->name));
     YS_TRY(ys_json_set_string(entry, "title", source->title));
     YS_TRY(ys_json_set_string(entry, "state", ready ? "ready" : source->published ? "missing" : "generated"));
+    YS_TRY(ys_json_set_string(entry, "unit", source->rows.unit));
     YS_TRY(ys_json_set(entry, "shape", shape_of(source)));
-    YS_TRY(set_count(entry, "classes", source->classes));
+    YS_TRY(set_count(entry, "classes", source->rows.classes));
     YS_TRY(set_count(entry, "train", ready ? ready->train_count : source->train_count));
     YS_TRY(set_count(entry, "test", ready ? ready->test_count : source->test_count));
     char *command = ready || !source->published ? NULL : ys_format("yardstick data fetch %s", source->name);

@@ -1,13 +1,15 @@
 /* Data sets: what there is, and one prepared file for each half of it, the same for every framework.
  *
- * Prepared files lie in the cache folder, data/NAME/VERSION/train.safetensors and test.safetensors. Each holds x, U8
- * [n, channels, height, width], and y, I64 [n]. VERSION is a hash of their content, so that nothing is ever replaced;
- * the file data/NAME/current says which version is current. docs/data.md describes the sets. */
+ * Prepared files lie in the cache folder, data/NAME/VERSION/train.safetensors and test.safetensors. Each holds an array
+ * for each input, under its name, and the targets, y, all with n rows: of images x, U8 [n, channels, height, width],
+ * and y, I64 [n]. VERSION is a hash of their content, so that nothing is ever replaced; the file data/NAME/current says
+ * which version is current. docs/data.md describes the sets. */
 #ifndef YS_DATA_DATASET_H
 #define YS_DATA_DATASET_H
 
 #include "base/json.h"
 #include "base/lock.h"
+#include "base/rows.h"
 #include "base/safetensors.h"
 #include "base/status.h"
 #include "base/working.h"
@@ -21,22 +23,15 @@ struct ys_data_rows;
 struct ys_data_source {
     const char *name, *title;
     const struct ys_data_published *published; /* where it comes from; NULL when yardstick makes it itself */
-    int64_t shape[3];                          /* channels, height, width; shape[0] is 0 when it follows the model */
-    int64_t classes;                           /* 0 then, as the counts */
-    int64_t train_count, test_count;           /* as published */
-    const char *edition;                       /* prepared files of another edition are made again */
-    const char *folder;                        /* of the prepared files, in data/ of the cache; NULL: the name */
+    struct ys_rows rows; /* what a row is; input_count is 0 when it follows the model, as the counts are then */
+    int64_t train_count, test_count; /* as published */
+    const char *edition;             /* prepared files of another edition are made again */
+    const char *folder;              /* of the prepared files, in data/ of the cache; NULL: the name */
 
     /* For one that yardstick makes: how to fill `rows` of a half, "train" or "test"; and the sums it must give, where
      * they are written down. */
     void (*draw)(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows);
     const char *train_hash, *test_hash;
-};
-
-/** The form of a set that follows the model: that of the input which the model is known by. */
-struct ys_data_form {
-    int64_t shape[3]; /* channels, height, width */
-    int64_t classes;
 };
 
 /** All sets, ended by a NULL name. */
@@ -55,12 +50,10 @@ struct ys_dataset {
     char *folder;                       /* of the version; it stays as long as it is held */
     struct ys_lock lock;                /* which holds it */
     char *train_path, *test_path;       /* absolute */
-    char train_hash[65], test_hash[65]; /* SHA-256 of the bytes of x followed by those of y (little-endian) */
+    char train_hash[65], test_hash[65]; /* SHA-256 of the rows: docs/data.md */
     int64_t train_count, test_count;
-    int64_t shape[3];
-    int64_t classes;     /* labels are 0 to classes - 1 */
-    enum ys_dtype dtype; /* YS_U8 */
-    double scale;        /* pixel * scale is in [0, 1] */
+    struct ys_rows rows; /* what a row is, and what it counts as */
+    double scale;        /* of bytes, pixels: pixel * scale is in [0, 1] */
     bool verified;       /* equal to what was published, or generated */
     bool generated;
     char *source; /* where it came from, for people */
@@ -69,11 +62,11 @@ struct ys_dataset {
 /** From the cache, or generated now. Fast when prepared: the files' headers and labels are checked, the pixels are not
  * read (ys_data_check() does). `wanted` NULL is the current version; otherwise it is the one with these rows, and
  * YS_ENOTFOUND says what to do when that is gone. `form` is for the sets whose form follows the model (the others take
- * no notice of it, and NULL); it may have images of up to YS_SYNTHETIC_MAX_BYTES and 2^31 classes. YS_EINVAL for an
- * unknown name, a form that is missing or too large; YS_ENOTFOUND when the set must be fetched first, with the command
- * to do it; YS_EFORMAT when the prepared files are damaged and cannot be made again here; YS_EIO. `dataset` is
- * untouched on failure. */
-ys_status ys_data_prepare(const char *name, const struct ys_data_form *form, const struct ys_data_wanted *wanted,
+ * no notice of it, and NULL): what the model wants of a row, of up to YS_SYNTHETIC_MAX_BYTES and 2^31 classes.
+ * YS_EINVAL for an unknown name, a form that is missing or too large; YS_ENOTFOUND when the set must be fetched first,
+ * with the command to do it; YS_EFORMAT when the prepared files are damaged and cannot be made again here; YS_EIO.
+ * `dataset` is untouched on failure. */
+ys_status ys_data_prepare(const char *name, const struct ys_rows *form, const struct ys_data_wanted *wanted,
                           struct ys_dataset *dataset) YS_MUST_CHECK;
 
 /** Compares the prepared files with their sums: in full the first time in this process, then by size, inode and times
@@ -91,9 +84,9 @@ void ys_dataset_fini(struct ys_dataset *dataset); /* a zeroed one is fine */
  */
 ys_status ys_data_fetch(const char *name, const char *from, bool unverified) YS_MUST_CHECK;
 
-/** An array of {name, title, state, shape, classes, train, test, command, verified, source, train_hash}. state:
- * "ready", "generated" (made when first used) or "missing" (command says how to get it); the last three are null unless
- * ready; shape, classes, train and test are null where they follow the model. */
+/** An array of {name, title, state, unit, shape (of the first input), classes, train, test, command, verified, source,
+ * train_hash}. state: "ready", "generated" (made when first used) or "missing" (command says how to get it); the last
+ * three are null unless ready; unit, shape, classes, train and test are null where they follow the model. */
 ys_status ys_data_list(ys_json **list) YS_MUST_CHECK;
 
 /** Removes what killed processes left, and every version that is not current and that nobody holds. */

@@ -108,10 +108,11 @@ static ys_status join(const char *folder, const struct ys_idx *images, const str
     if (images->shape[0] != labels->shape[0])
         return ys_fail(YS_EFORMAT, "%s: %lld images, but %lld labels", folder, (long long)images->shape[0],
                        (long long)labels->shape[0]);
-    YS_TRY(ys_data_rows_init(rows, images->shape[0], SIDE * SIDE));
-    memcpy(rows->x, images->data, (size_t)rows->count * SIDE * SIDE);
+    const struct ys_rows form = YS_ROWS_OF_IMAGES(1, SIDE, SIDE, 10);
+    YS_TRY(ys_data_rows_init(rows, &form, images->shape[0]));
+    memcpy(ys_data_pixels(rows), images->data, (size_t)rows->count * SIDE * SIDE);
     for (int64_t i = 0; i < rows->count; i++)
-        rows->y[i] = labels->data[i];
+        ys_data_labels(rows)[i] = labels->data[i];
     return YS_OK;
 }
 

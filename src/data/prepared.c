@@ -19,21 +19,23 @@ static const char TRAIN[] = "train.safetensors", TEST[] = "test.safetensors";
 /* Earlier versions of yardstick made hidden folders; one that is so old is nobody's. */
 static const time_t OLD_LEFTOVER_S = 3600;
 
-ys_status ys_data_rows_init(struct ys_data_rows *rows, int64_t count, int64_t image_size)
+ys_status ys_data_rows_init(struct ys_data_rows *rows, const struct ys_rows *form, int64_t count)
 {
-    *rows = (struct ys_data_rows){.count = count};
-    rows->x = ys_alloc((size_t)count, (size_t)image_size);
-    rows->y = ys_alloc((size_t)count, sizeof *rows->y);
-    if (rows->x && rows->y)
-        return YS_OK;
-    ys_data_rows_fini(rows);
-    return ys_out_of_memory();
+    *rows = (struct ys_data_rows){.count = count, .input_count = form->input_count};
+    for (size_t i = 0; i <= form->input_count; i++) {
+        rows->array[i] = ys_alloc((size_t)count, ys_row_bytes(ys_rows_array(form, i)));
+        if (!rows->array[i]) {
+            ys_data_rows_fini(rows);
+            return ys_out_of_memory();
+        }
+    }
+    return YS_OK;
 }
 
 void ys_data_rows_fini(struct ys_data_rows *rows)
 {
-    ys_free(rows->x);
-    ys_free(rows->y);
+    for (size_t i = 0; i <= YS_ROWS_MAX_INPUTS; i++)
+        ys_free(rows->array[i]);
     *rows = (struct ys_data_rows){0};
 }
 
@@ -41,7 +43,7 @@ static ys_status make_meta(const struct ys_data_source *source, const char *hash
                            ys_json *meta)
 {
     char classes[32], scale[32];
-    snprintf(classes, sizeof classes, "%lld", (long long)source->classes);
+    snprintf(classes, sizeof classes, "%lld", (long long)source->rows.classes);
     snprintf(scale, sizeof scale, "%.17g", 1.0 / 255);
     YS_TRY(ys_json_set_string(meta, "name", source->name));
     YS_TRY(ys_json_set_string(meta, "edition", source->edition));
@@ -52,11 +54,18 @@ static ys_status make_meta(const struct ys_data_source *source, const char *hash
     return ys_json_set_string(meta, "verified", verified ? "true" : "false");
 }
 
-static void hash_rows(const struct ys_data_rows *rows, int64_t image_size, char hash[YS_SHA256_TEXT])
+/* Of the first array followed by the next; where there are more, of that sum followed by the next, and so on. */
+static void hash_rows(const struct ys_data_source *source, const struct ys_data_rows *rows, char hash[YS_SHA256_TEXT])
 {
     uint8_t digest[32];
-    ys_sha256_joined(rows->x, (size_t)(rows->count * image_size), rows->y, (size_t)rows->count * sizeof *rows->y,
-                     digest);
+    const void *before = rows->array[0];
+    size_t before_bytes = (size_t)rows->count * ys_row_bytes(ys_rows_array(&source->rows, 0));
+    for (size_t i = 1; i <= source->rows.input_count; i++) {
+        ys_sha256_joined(before, before_bytes, rows->array[i],
+                         (size_t)rows->count * ys_row_bytes(ys_rows_array(&source->rows, i)), digest);
+        before = digest;
+        before_bytes = sizeof digest;
+    }
     for (size_t i = 0; i < sizeof digest; i++)
         snprintf(hash + 2 * i, 3, "%02x", digest[i]);
 }
@@ -64,29 +73,24 @@ static void hash_rows(const struct ys_data_rows *rows, int64_t image_size, char 
 static ys_status write_half(const struct ys_data_source *source, const struct ys_data_rows *rows, const char *folder,
                             const char *file, const char *origin, bool verified)
 {
-    const int64_t *shape = source->shape;
-    int64_t image_size = shape[0] * shape[1] * shape[2];
-    struct ys_tensor tensors[2] = {
-        {.name = "x",
-         .dtype = YS_U8,
-         .rank = 4,
-         .shape = {rows->count, shape[0], shape[1], shape[2]},
-         .data = rows->x,
-         .size_bytes = (size_t)(rows->count * image_size)},
-        {.name = "y",
-         .dtype = YS_I64,
-         .rank = 1,
-         .shape = {rows->count},
-         .data = rows->y,
-         .size_bytes = (size_t)rows->count * sizeof *rows->y},
-    };
+    struct ys_tensor tensors[YS_ROWS_MAX_INPUTS + 1];
+    for (size_t i = 0; i <= source->rows.input_count; i++) {
+        const struct ys_row_array *array = ys_rows_array(&source->rows, i);
+        tensors[i] = (struct ys_tensor){.name = array->name,
+                                        .dtype = array->dtype,
+                                        .rank = array->rank + 1,
+                                        .shape = {rows->count},
+                                        .data = rows->array[i],
+                                        .size_bytes = (size_t)rows->count * ys_row_bytes(array)};
+        memcpy(tensors[i].shape + 1, array->shape, array->rank * sizeof *array->shape);
+    }
     char hash[YS_SHA256_TEXT];
-    hash_rows(rows, image_size, hash);
+    hash_rows(source, rows, hash);
     char *path = ys_path_join(folder, file);
     ys_json *meta = ys_json_object();
     ys_status status = path && meta ? make_meta(source, hash, origin, verified, meta) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_safetensors_write(path, tensors, 2, meta);
+        status = ys_safetensors_write(path, tensors, source->rows.input_count + 1, meta);
     ys_json_free(meta);
     ys_free(path);
     return status;
@@ -164,28 +168,41 @@ static const char *meta_text(const struct ys_safetensors *file, const char *key)
 static ys_status check_labels(const struct ys_data_source *source, const struct ys_tensor *y, const char *path)
 {
     const int64_t *labels = y->data;
-    for (int64_t i = 0; i < y->shape[0]; i++)
-        if (labels[i] < 0 || labels[i] >= source->classes)
-            return ys_fail(YS_EFORMAT, "%s: label %lld of row %lld is not one of %lld classes", path,
-                           (long long)labels[i], (long long)i, (long long)source->classes);
+    size_t count = y->dtype == YS_I64 ? ys_tensor_count(y) : 0, of_row = count / (size_t)y->shape[0];
+    for (size_t i = 0; i < count; i++)
+        if (labels[i] < 0 || labels[i] >= source->rows.classes)
+            return ys_fail(YS_EFORMAT, "%s: label %lld of row %zu is not one of %lld classes", path,
+                           (long long)labels[i], i / of_row, (long long)source->rows.classes);
+    return YS_OK;
+}
+
+/* An array of the file, with `count` rows; the first one says how many (*count is 0). */
+static ys_status check_array(const struct ys_data_source *source, const struct ys_safetensors *file,
+                             const struct ys_row_array *array, const char *path, int64_t *count,
+                             const struct ys_tensor **tensor)
+{
+    YS_TRY(ys_safetensors_need(file, array->name, array->dtype, SIZE_MAX, NULL, tensor));
+    const int64_t *shape = (*tensor)->shape;
+    if ((*tensor)->rank != array->rank + 1 || shape[0] < 1 || (*count > 0 && shape[0] != *count) ||
+        memcmp(shape + 1, array->shape, array->rank * sizeof *shape) != 0)
+        return ys_fail(YS_EFORMAT, "%s is not a prepared file of %s", path, source->name);
+    *count = shape[0];
     return YS_OK;
 }
 
 static ys_status check_half(const struct ys_data_source *source, const struct ys_safetensors *file, struct half *half)
 {
-    const struct ys_tensor *x, *y;
+    const struct ys_tensor *array = NULL;
     if (strcmp(meta_text(file, "name"), source->name) != 0 || strcmp(meta_text(file, "edition"), source->edition) != 0)
         return ys_fail(YS_ENOTFOUND, "%s holds another edition", half->path);
-    YS_TRY(ys_safetensors_need(file, "x", YS_U8, SIZE_MAX, NULL, &x));
-    YS_TRY(ys_safetensors_need(file, "y", YS_I64, 1, (const int64_t[]){x->shape[0]}, &y));
+    for (size_t i = 0; i <= source->rows.input_count; i++)
+        YS_TRY(check_array(source, file, ys_rows_array(&source->rows, i), half->path, &half->count, &array));
     const char *hash = meta_text(file, "sha256");
     half->scale = strtod(meta_text(file, "scale"), NULL);
-    if (x->rank != 4 || memcmp(&x->shape[1], source->shape, sizeof source->shape) != 0 || x->shape[0] < 1 ||
-        strlen(hash) != 64 || !(half->scale > 0 && isfinite(half->scale)))
+    if (strlen(hash) != 64 || !(half->scale > 0 && isfinite(half->scale)))
         return ys_fail(YS_EFORMAT, "%s is not a prepared file of %s", half->path, source->name);
-    YS_TRY(check_labels(source, y, half->path));
+    YS_TRY(check_labels(source, array, half->path)); /* the last one: the target */
     memcpy(half->hash, hash, sizeof half->hash);
-    half->count = x->shape[0];
     half->verified = strcmp(meta_text(file, "verified"), "true") == 0;
     half->origin = ys_strdup(meta_text(file, "source"));
     return half->origin ? YS_OK : ys_out_of_memory();
@@ -218,9 +235,7 @@ static ys_status fill(const struct ys_data_source *source, struct half *train, s
         .test_path = test->path,
         .train_count = train->count,
         .test_count = test->count,
-        .shape = {source->shape[0], source->shape[1], source->shape[2]},
-        .classes = source->classes,
-        .dtype = YS_U8,
+        .rows = source->rows,
         .scale = train->scale,
         .verified = train->verified && test->verified,
         .generated = !source->published,
@@ -332,13 +347,17 @@ ys_status ys_prepared_load(const struct ys_data_source *source, const struct ys_
 }
 
 /* The rows of one file, into the mapping; their sum must be the one that the file says. */
-static ys_status borrow_rows(const struct ys_safetensors *file, const char *said, struct ys_data_rows *rows)
+static ys_status borrow_rows(const struct ys_data_source *source, const struct ys_safetensors *file, const char *said,
+                             struct ys_data_rows *rows)
 {
-    const struct ys_tensor *x = ys_safetensors_find(file, "x"), *y = ys_safetensors_find(file, "y");
     char hash[YS_SHA256_TEXT];
-    *rows = (struct ys_data_rows){
-        .count = y->shape[0], .x = (uint8_t *)(uintptr_t)x->data, .y = (int64_t *)(uintptr_t)y->data};
-    hash_rows(rows, (int64_t)x->size_bytes / rows->count, hash);
+    *rows = (struct ys_data_rows){.input_count = source->rows.input_count};
+    for (size_t i = 0; i <= source->rows.input_count; i++) {
+        const struct ys_tensor *tensor = ys_safetensors_find(file, ys_rows_array(&source->rows, i)->name);
+        rows->count = tensor->shape[0];
+        rows->array[i] = (void *)(uintptr_t)tensor->data;
+    }
+    hash_rows(source, rows, hash);
     return strcmp(hash, said) == 0 ? YS_OK : ys_fail(YS_EFORMAT, "SHA-256 of its rows differs");
 }
 
@@ -350,9 +369,9 @@ static ys_status write_again(const struct ys_data_source *source, const struct y
     if (status == YS_OK)
         status = ys_safetensors_open(old->test_path, &test_file);
     if (status == YS_OK)
-        status = borrow_rows(train_file, old->train_hash, &train);
+        status = borrow_rows(source, train_file, old->train_hash, &train);
     if (status == YS_OK)
-        status = borrow_rows(test_file, old->test_hash, &test);
+        status = borrow_rows(source, test_file, old->test_hash, &test);
     if (status == YS_OK)
         status = ys_prepared_write(source, &train, &test, old->source, old->verified);
     ys_safetensors_close(train_file);

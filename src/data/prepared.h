@@ -1,4 +1,4 @@
-/* The prepared files in the cache: written whole or not at all, read without reading the pixels.
+/* The prepared files in the cache: written whole or not at all, read without reading the inputs.
  *
  *   data/NAME/VERSION/    a version: both files, sealed (base/sealed.h); VERSION is the SHA-256 of its manifest
  *   data/NAME/current     the name of the version that studies begin with
@@ -9,14 +9,23 @@
 
 #include "data/dataset.h"
 
-/** Rows of one half: `count` images of the source's shape, uint8, and their labels. */
+/** Rows of one half: `count` rows of each of the source's inputs, then of its target. */
 struct ys_data_rows {
     int64_t count;
-    uint8_t *x;
-    int64_t *y;
+    size_t input_count;
+    void *array[YS_ROWS_MAX_INPUTS + 1];
 };
-/** Room for `count` images of `image_size` bytes. */
-ys_status ys_data_rows_init(struct ys_data_rows *rows, int64_t count, int64_t image_size) YS_MUST_CHECK;
+/** Room for `count` rows of that form. */
+ys_status ys_data_rows_init(struct ys_data_rows *rows, const struct ys_rows *form, int64_t count) YS_MUST_CHECK;
+/** Of images with a class each. */
+static inline uint8_t *ys_data_pixels(const struct ys_data_rows *rows)
+{
+    return rows->array[0];
+}
+static inline int64_t *ys_data_labels(const struct ys_data_rows *rows)
+{
+    return rows->array[rows->input_count];
+}
 void ys_data_rows_fini(struct ys_data_rows *rows);
 
 /** Writes both halves as a version and makes it the current one. `origin` is for people. */

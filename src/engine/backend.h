@@ -40,23 +40,26 @@ struct ys_lowering {
     struct ys_engine_config config;
     struct ys_program *program;
     size_t real_size;     /* bytes of an element of parameters, logits and loss: 8 or 4 */
-    int64_t classes;      /* columns of the logits */
+    int64_t classes;      /* last axis of the logits, or all elements of a row where the target is a vector */
+    int64_t targets;      /* rows that the loss sees: the batch, times the positions that have a class each */
     bool *node_live;      /* [node_count] */
     bool *value_gradient; /* [value_count]: the gradient of this value is wanted; false where no live node reads it */
     int *value_reads;     /* [value_count]: how often live nodes read it; being the logits counts as one more */
     int *value_reader; /* [value_count]: the live node that reads it, where value_reads is 1 and it is not the logits;
                           else -1 */
     int *value;        /* [value_count]: its buffer, -1 before it has one */
+    bool *param_given; /* [param_count]: some node gave the parameter its gradient; see ys_lower_param_share() */
     int *gradient;     /* [value_count]: the buffer of its gradient, -1 before it has one */
-    size_t *param_offset;   /* [param_count]: first element in the flat buffers; set by the engine after begin */
-    size_t *param_size;     /* [param_count]: elements there, padding included; set by begin */
-    int input;              /* batch rows as the graph's input stores them (uint8 or float32), C order */
-    int labels;             /* int64 [batch] */
-    int logits;             /* [batch, classes], C order */
-    int loss;               /* one element */
-    int input_gradient;     /* float [batch, ...] in C order, -1 unless asked for */
-    int weights, gradients; /* the flat buffers; gradients is -1 without training */
-    int state1, state2;     /* flat: v of SGD and u of RMSPROP, m of ADAM; v of ADAM and RMSPROP; -1 where not needed */
+    size_t *param_offset; /* [param_count]: first element in the flat buffers; set by the engine after begin */
+    size_t *param_size;   /* [param_count]: elements there, padding included; set by begin */
+    int inputs[YS_ROWS_MAX_INPUTS]; /* batch rows as each input of the graph stores them (uint8, int32, float32), C
+                                       order */
+    int labels;                     /* int64 [targets]; of a vector float [batch, ...] */
+    int logits;                     /* [targets, classes], C order */
+    int loss;                       /* one element */
+    int input_gradient;             /* of the first input: [batch, ...] in C order, -1 unless asked for */
+    int weights, gradients;         /* the flat buffers; gradients is -1 without training */
+    int state1, state2; /* flat: v of SGD and u of RMSPROP, m of ADAM; v of ADAM and RMSPROP; -1 where not needed */
     struct ys_update_range *ranges;
     size_t range_count;
     const double *lr;     /* of the step about to run; valid for the life of the program, as are the next two */
@@ -82,7 +85,8 @@ struct ys_backend {
     ys_status (*forward)(struct ys_lowering *low, const struct ys_node *node);
     /** Loss from logits and labels; when training, also gradient[graph->output]. */
     ys_status (*loss)(struct ys_lowering *low);
-    /** Gradients of the node's parameters into the flat buffer; gradient[in] where value_gradient[in]. */
+    /** Gradients of the node's parameters into the flat buffer, added to those of other nodes that share them
+     * (ys_lower_param_share()); gradient[in] where value_gradient[in]. */
     ys_status (*backward)(struct ys_lowering *low, const struct ys_node *node);
     /** The optimizer over `ranges`. */
     ys_status (*update)(struct ys_lowering *low);
@@ -114,6 +118,13 @@ enum ys_share ys_lower_share(const struct ys_lowering *low, int value, int share
 /** How many values hold `buffer` as their gradient. Backward of a node may write over its gradient[out] where this
  * is 1. */
 int ys_lower_gradient_holders(const struct ys_lowering *low, int buffer);
+
+/** Where a node is to write the gradient of a parameter: its place in the flat buffer, or, where a node before it gave
+ * its own (*is_more), a buffer of the same size whose content the back end then adds to that place. */
+ys_status ys_lower_param_share(struct ys_lowering *low, int param, struct ys_operand *place,
+                               bool *is_more) YS_MUST_CHECK;
+/** The place of a parameter in one of the flat buffers. */
+struct ys_operand ys_lower_param_at(const struct ys_lowering *low, int flat, int param);
 
 /** Appends a call to the current segment; `context` is the program's from here on, also on failure. */
 ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run run, void *context,

@@ -13,8 +13,8 @@ struct ys_engine {
     const struct ys_backend *backend;
     struct ys_lowering low;
     struct ys_program program;
-    void *x;
-    int64_t *y;
+    struct ys_rows rows;
+    void *inputs[YS_ROWS_MAX_INPUTS], *target;
     double lr;
     uint64_t steps;
     enum ys_engine_mode mode;
@@ -46,11 +46,14 @@ static ys_status check_config(const struct ys_engine_config *config)
 
 static ys_status check_graph(const struct ys_graph *graph)
 {
-    const struct ys_value *input = &graph->values[graph->input], *output = &graph->values[graph->output];
-    if (input->dtype != YS_U8 && input->dtype != YS_F32)
-        return ys_fail(YS_EUNSUPPORTED, "input %s is %s; the built-in engine takes U8 and F32", input->name,
-                       ys_dtype_name(input->dtype));
-    if (output->rank != 2 || output->producer < 0)
+    const struct ys_value *output = &graph->values[graph->output];
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct ys_value *input = &graph->values[graph->inputs[i]];
+        if (input->dtype != YS_U8 && input->dtype != YS_I32 && input->dtype != YS_F32)
+            return ys_fail(YS_EUNSUPPORTED, "input %s is %s; the built-in engine takes U8, I32 and F32", input->name,
+                           ys_dtype_name(input->dtype));
+    }
+    if ((graph->target == YS_TARGET_CLASS && output->rank != 2) || output->producer < 0)
         return ys_fail(YS_EUNSUPPORTED, "output %s has %zu dimensions; logits have 2", output->name, output->rank);
     return YS_OK;
 }
@@ -72,8 +75,10 @@ int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_co
         return status;
     }
     e->low.config.backend = e->backend->name;
-    e->x = ys_program_at(&e->program, e->low.input);
-    e->y = ys_program_at(&e->program, e->low.labels);
+    e->rows = ys_graph_rows(graph);
+    for (size_t i = 0; i < e->rows.input_count; i++)
+        e->inputs[i] = ys_program_at(&e->program, e->low.inputs[i]);
+    e->target = ys_program_at(&e->program, e->low.labels);
     *engine = e;
     return YS_OK;
 }
@@ -146,14 +151,43 @@ int64_t ys_engine_classes(const struct ys_engine *e)
     return e->low.classes;
 }
 
+size_t ys_engine_row_logits(const struct ys_engine *e)
+{
+    return (size_t)ys_value_row_elements(&e->low.graph->values[e->low.graph->output]);
+}
+
+static struct ys_engine_rows describe_rows(const struct ys_row_array *array)
+{
+    struct ys_engine_rows rows = {.type = array->dtype == YS_U8    ? YS_ENGINE_UINT8
+                                          : array->dtype == YS_I32 ? YS_ENGINE_INT32
+                                          : array->dtype == YS_I64 ? YS_ENGINE_INT64
+                                                                   : YS_ENGINE_FLOAT32,
+                                  .rank = array->rank,
+                                  .row_bytes = ys_row_bytes(array),
+                                  .name = array->name};
+    memcpy(rows.shape, array->shape, rows.rank * sizeof rows.shape[0]);
+    return rows;
+}
+
 struct ys_engine_rows ys_engine_rows(const struct ys_engine *e)
 {
-    const struct ys_value *input = &e->low.graph->values[e->low.graph->input];
-    struct ys_engine_rows rows = {.type = input->dtype == YS_U8 ? YS_ENGINE_UINT8 : YS_ENGINE_FLOAT32,
-                                  .rank = input->rank - 1,
-                                  .row_bytes = (size_t)ys_value_row_elements(input) * ys_dtype_size(input->dtype)};
-    memcpy(rows.shape, input->shape + 1, rows.rank * sizeof rows.shape[0]);
-    return rows;
+    return describe_rows(&e->rows.inputs[0]);
+}
+
+size_t ys_engine_input_count(const struct ys_engine *e)
+{
+    return e->rows.input_count;
+}
+
+struct ys_engine_rows ys_engine_input_rows(const struct ys_engine *e, size_t input)
+{
+    YS_ASSERT(input < e->rows.input_count);
+    return describe_rows(&e->rows.inputs[input]);
+}
+
+struct ys_engine_rows ys_engine_target_rows(const struct ys_engine *e)
+{
+    return describe_rows(&e->rows.target);
 }
 
 size_t ys_engine_param_count(const struct ys_engine *e)
@@ -227,7 +261,8 @@ static void leave(struct ys_engine *e)
         e->backend->leave(&e->low);
 }
 
-int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precision format, const void *values)
+static ys_status set_flat(struct ys_engine *e, int buffer, size_t param, enum ys_engine_precision format,
+                          const void *values)
 {
     size_t size;
     YS_TRY(check_param(e, param));
@@ -242,11 +277,25 @@ int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precis
         ys_param_clear_absent(e->low.graph, param, e->low.real_size, own);
     }
     enter(e);
-    ys_status status =
-        e->backend->param_store(&e->low, param, own ? own : values, flat_param(e, e->low.weights, param));
+    ys_status status = e->backend->param_store(&e->low, param, own ? own : values, flat_param(e, buffer, param));
     leave(e);
     ys_free(own);
     return status;
+}
+
+int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precision format, const void *values)
+{
+    return set_flat(e, e->low.weights, param, format, values);
+}
+
+int ys_engine_velocity_set(struct ys_engine *e, size_t param, enum ys_engine_precision format, const void *values)
+{
+    YS_TRY(check_param(e, param));
+    if (e->low.config.optimizer.rule != YS_ENGINE_SGD || e->low.state1 < 0)
+        return ys_fail(YS_EINVAL, "this engine's optimizer has no velocity");
+    if (e->low.graph->params[param].role != YS_ROLE_WEIGHT)
+        return ys_fail(YS_EINVAL, "%s is a buffer: it has no velocity", e->low.graph->params[param].name);
+    return set_flat(e, e->low.state1, param, format, values);
 }
 
 static ys_status get_flat(struct ys_engine *e, int buffer, size_t param, enum ys_engine_precision format, void *values)
@@ -359,20 +408,40 @@ void ys_engine_reset(struct ys_engine *e)
 
 void ys_engine_input(struct ys_engine *e, void **x, int64_t **y)
 {
-    *x = e->x;
-    *y = e->y;
+    *x = e->inputs[0];
+    *y = e->rows.kind == YS_TARGET_VECTOR ? NULL : e->target;
+}
+
+void *ys_engine_place(struct ys_engine *e, size_t input)
+{
+    YS_ASSERT(input < e->rows.input_count);
+    return e->inputs[input];
+}
+
+void *ys_engine_target(struct ys_engine *e)
+{
+    return e->target;
 }
 
 static ys_status take_input(struct ys_engine *e, const void *x, const int64_t *y)
 {
+    const bool is_vector = e->rows.kind == YS_TARGET_VECTOR;
+    if ((x && e->rows.input_count > 1) || (y && is_vector))
+        return ys_fail(YS_EINVAL,
+                       "%s has several inputs, or a target of numbers: write them where ys_engine_place() "
+                       "and ys_engine_target() point, and pass NULL",
+                       e->low.graph->name);
     if (x)
-        memcpy(e->x, x, e->program.buffers[e->low.input].size_bytes);
+        memcpy(e->inputs[0], x, e->program.buffers[e->low.inputs[0]].size_bytes);
     if (y)
-        memcpy(e->y, y, e->program.buffers[e->low.labels].size_bytes);
-    for (int64_t i = 0; i < e->low.config.batch; i++)
-        if (e->y[i] < 0 || e->y[i] >= e->low.classes)
-            return ys_fail(YS_EINVAL, "label %lld of row %lld is not one of %lld classes", (long long)e->y[i],
-                           (long long)i, (long long)e->low.classes);
+        memcpy(e->target, y, e->program.buffers[e->low.labels].size_bytes);
+    if (is_vector)
+        return YS_OK;
+    const int64_t *labels = e->target, positions = e->low.targets / e->low.config.batch;
+    for (int64_t i = 0; i < e->low.targets; i++)
+        if (labels[i] < 0 || labels[i] >= e->low.classes)
+            return ys_fail(YS_EINVAL, "label %lld of row %lld is not one of %lld classes", (long long)labels[i],
+                           (long long)(i / positions), (long long)e->low.classes);
     return YS_OK;
 }
 

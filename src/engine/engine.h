@@ -17,6 +17,9 @@ const struct ys_program *ys_engine_program(const struct ys_engine *engine);
  * last ys_engine_step(), on the rows in ys_engine_input(), that is not counted; a convolution or product that is run
  * again at its turn gives the same once more. */
 int ys_engine_run_call(struct ys_engine *engine, size_t call);
+/** Sets the velocity of SGD (0 after open and reset) of trained parameter `param`, like its values (float or double, in
+ * the graph's layout). YS_EINVAL: this engine's optimizer has none, or it is a buffer. */
+int ys_engine_velocity_set(struct ys_engine *engine, size_t param, enum ys_engine_precision format, const void *values);
 /** Of a guarded engine: fails when something was written outside a buffer. */
 int ys_engine_check(const struct ys_engine *engine);
 

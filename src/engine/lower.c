@@ -92,6 +92,22 @@ enum ys_share ys_lower_share(const struct ys_lowering *low, int value, int share
     return ys_lower_gradient_holders(low, share) == 0 ? YS_SHARE_INTO_NEW : YS_SHARE_APART;
 }
 
+struct ys_operand ys_lower_param_at(const struct ys_lowering *low, int flat, int param)
+{
+    return (struct ys_operand){flat, low->param_offset[param] * low->real_size};
+}
+
+ys_status ys_lower_param_share(struct ys_lowering *low, int param, struct ys_operand *place, bool *is_more)
+{
+    *is_more = low->param_given[param];
+    *place = ys_lower_param_at(low, low->gradients, param);
+    low->param_given[param] = true;
+    if (!*is_more)
+        return YS_OK;
+    place->offset_bytes = 0;
+    return ys_program_buffer(low->program, low->param_size[param] * low->real_size, false, &place->buffer);
+}
+
 /** Backwards from the logits: which nodes count, and who reads each value. */
 static void find_live(struct ys_lowering *low)
 {
@@ -110,11 +126,11 @@ static void find_live(struct ys_lowering *low)
     }
 }
 
-/** A value needs its gradient when a parameter lies above it, or when the input's is asked for. */
+/** A value needs its gradient when a parameter lies above it, or when the first input's is asked for. */
 static void find_wanted_gradients(struct ys_lowering *low)
 {
     const struct ys_graph *g = low->graph;
-    low->value_gradient[g->input] = low->config.input_gradient && low->value_reads[g->input] > 0;
+    low->value_gradient[g->inputs[0]] = low->config.input_gradient && low->value_reads[g->inputs[0]] > 0;
     for (size_t i = 0; i < g->node_count; i++) {
         const struct ys_node *node = &g->nodes[i];
         bool wanted = node->weight >= 0 || node->bias >= 0;
@@ -136,10 +152,11 @@ static ys_status make_tables(struct ys_lowering *low)
     low->value = ys_alloc(values, sizeof *low->value);
     low->gradient = ys_alloc(values, sizeof *low->gradient);
     low->param_offset = ys_alloc(params, sizeof *low->param_offset);
+    low->param_given = ys_alloc(params, sizeof *low->param_given);
     low->param_size = ys_alloc(params, sizeof *low->param_size);
     low->ranges = ys_alloc(params, sizeof *low->ranges);
     if (!low->node_live || !low->value_gradient || !low->value_reads || !low->value_reader || !low->value ||
-        !low->gradient || !low->param_offset || !low->param_size || !low->ranges)
+        !low->gradient || !low->param_offset || !low->param_size || !low->ranges || !low->param_given)
         return ys_out_of_memory();
     low->real_size = low->config.precision == YS_ENGINE_F64 ? sizeof(double) : sizeof(float);
     low->logits = low->loss = low->input_gradient = low->weights = low->gradients = low->state1 = low->state2 = -1;
@@ -149,11 +166,14 @@ static ys_status make_tables(struct ys_lowering *low)
 static ys_status make_io_buffers(struct ys_lowering *low)
 {
     const struct ys_graph *g = low->graph;
-    size_t batch = (size_t)low->config.batch, row = (size_t)ys_value_row_elements(&g->values[g->input]);
-    low->classes = ys_value_row_elements(&g->values[g->output]);
-    YS_TRY(ys_program_buffer(low->program, batch * row * ys_dtype_size(g->values[g->input].dtype), true, &low->input));
-    YS_TRY(ys_program_buffer(low->program, batch * sizeof(int64_t), true, &low->labels));
-    YS_TRY(ys_program_buffer(low->program, batch * (size_t)low->classes * low->real_size, true, &low->logits));
+    const struct ys_rows rows = ys_graph_rows(g);
+    size_t batch = (size_t)low->config.batch, row = (size_t)ys_row_elements(&rows.inputs[0]);
+    low->targets = low->config.batch * ys_graph_positions(g);
+    low->classes = ys_value_row_elements(&g->values[g->output]) / ys_graph_positions(g);
+    for (size_t i = 0; i < rows.input_count; i++)
+        YS_TRY(ys_program_buffer(low->program, batch * ys_row_bytes(&rows.inputs[i]), true, &low->inputs[i]));
+    YS_TRY(ys_program_buffer(low->program, batch * ys_row_bytes(&rows.target), true, &low->labels));
+    YS_TRY(ys_program_buffer(low->program, (size_t)(low->targets * low->classes) * low->real_size, true, &low->logits));
     YS_TRY(ys_program_buffer(low->program, low->real_size, true, &low->loss));
     if (low->config.input_gradient)
         YS_TRY(ys_program_buffer(low->program, batch * row * low->real_size, true, &low->input_gradient));
@@ -254,5 +274,6 @@ void ys_lower_fini(struct ys_lowering *low, const struct ys_backend *backend)
     ys_free(low->gradient);
     ys_free(low->param_offset);
     ys_free(low->param_size);
+    ys_free(low->param_given);
     ys_free(low->ranges);
 }

@@ -24,8 +24,9 @@ static ys_status begin_graph(struct ys_build *build, const char *name, const int
 {
     char text[YS_SHAPE_TEXT];
     YS_TRY(ys_compose_new(name, &build->graph));
-    YS_TRY(ys_compose_value(build->graph, "x", &build->graph->input));
-    struct ys_value *input = &build->graph->values[build->graph->input];
+    YS_TRY(ys_compose_value(build->graph, "x", &build->graph->inputs[0]));
+    build->graph->input_count = 1;
+    struct ys_value *input = &build->graph->values[build->graph->inputs[0]];
     input->dtype = dtype;
     input->rank = row_rank + 1;
     input->shape[0] = YS_BATCH;
@@ -39,8 +40,8 @@ static ys_status begin_graph(struct ys_build *build, const char *name, const int
 ys_status ys_build_new(const char *name, const int64_t *row_shape, size_t row_rank, enum ys_dtype dtype,
                        struct ys_build **build)
 {
-    if (row_rank < 1 || row_rank > YS_MAX_RANK - 1 || (dtype != YS_U8 && dtype != YS_F32))
-        return ys_fail(YS_EINVAL, "model %s: an input row must have 1 to %d dimensions of type U8 or F32", name,
+    if (row_rank < 1 || row_rank > YS_MAX_RANK - 1 || (dtype != YS_U8 && dtype != YS_I32 && dtype != YS_F32))
+        return ys_fail(YS_EINVAL, "model %s: an input row must have 1 to %d dimensions of type U8, I32 or F32", name,
                        YS_MAX_RANK - 1);
     struct ys_build *fresh = ys_alloc(1, sizeof *fresh);
     if (!fresh)
@@ -61,7 +62,31 @@ ys_status ys_build_new(const char *name, const int64_t *row_shape, size_t row_ra
 
 int ys_build_input(const struct ys_build *build)
 {
-    return build->graph->input;
+    return build->graph->inputs[0];
+}
+
+int ys_build_more_input(struct ys_build *build, const char *name, const int64_t *row_shape, size_t row_rank,
+                        enum ys_dtype dtype)
+{
+    int index;
+    if (build->status == YS_OK)
+        build->status = ys_compose_value(build->graph, name, &index);
+    if (build->status != YS_OK)
+        return -1;
+    YS_ASSERT(build->graph->input_count < YS_ROWS_MAX_INPUTS && row_rank >= 1 && row_rank < YS_MAX_RANK);
+    struct ys_value *input = &build->graph->values[index];
+    input->dtype = dtype;
+    input->rank = row_rank + 1;
+    input->shape[0] = YS_BATCH;
+    memcpy(&input->shape[1], row_shape, row_rank * sizeof *row_shape);
+    build->graph->inputs[build->graph->input_count++] = index;
+    build->status = status_of(ys_compose_check_shape(build->label, name, input->shape, input->rank, 1));
+    return build->status == YS_OK ? index : -1;
+}
+
+void ys_build_target(struct ys_build *build, enum ys_target_kind kind)
+{
+    build->graph->target = kind;
 }
 
 const int64_t *ys_build_shape(const struct ys_build *build, int value)
@@ -335,6 +360,21 @@ int ys_build_node(struct ys_build *build, const struct ys_node *as, const int *i
     return end(build);
 }
 
+int ys_build_shared(struct ys_build *build, int like, int in, const char *name)
+{
+    struct ys_node *node;
+    if (build->status != YS_OK ||
+        !begin(build, build->graph->nodes[build->graph->values[like].producer].op, in, name, &node))
+        return -1;
+    const struct ys_node *first = &build->graph->nodes[build->graph->values[like].producer];
+    YS_ASSERT(ys_op_rule(first->op)->params != YS_PARAMS_NONE && !first->connected);
+    node->window = first->window;
+    node->batchnorm = first->batchnorm;
+    for (int which = 0; which < YS_NODE_PARAM_COUNT; which++)
+        *ys_node_param_place(node, (enum ys_node_param)which) = ys_node_param(first, (enum ys_node_param)which);
+    return end(build);
+}
+
 int ys_build_plain(struct ys_build *build, enum ys_op op, int in, const char *name)
 {
     struct ys_node *node;
@@ -407,6 +447,12 @@ int ys_build_add(struct ys_build *build, int a, int b, const char *name)
 {
     struct ys_node *node;
     return begin_with(build, YS_OP_ADD, (const int[]){a, b}, 2, name, &node) ? end(build) : -1;
+}
+
+int ys_build_mul(struct ys_build *build, int a, int b, const char *name)
+{
+    struct ys_node *node;
+    return begin_with(build, YS_OP_MUL, (const int[]){a, b}, 2, name, &node) ? end(build) : -1;
 }
 
 int ys_build_concat(struct ys_build *build, int a, int b, const char *name)

@@ -16,10 +16,15 @@
 
 struct ys_build;
 
-/** `row_shape`: the input without its batch, 1 to YS_MAX_RANK - 1 dimensions. `dtype`: YS_U8 or YS_F32. */
+/** `row_shape`: the input without its batch, 1 to YS_MAX_RANK - 1 dimensions. `dtype`: YS_U8, YS_I32 or YS_F32. */
 ys_status ys_build_new(const char *name, const int64_t *row_shape, size_t row_rank, enum ys_dtype dtype,
                        struct ys_build **build) YS_MUST_CHECK;
 int ys_build_input(const struct ys_build *build);
+/** One more input, beside "x". */
+int ys_build_more_input(struct ys_build *build, const char *name, const int64_t *row_shape, size_t row_rank,
+                        enum ys_dtype dtype);
+/** What the output is compared with; a class for each row without this. */
+void ys_build_target(struct ys_build *build, enum ys_target_kind kind);
 /** The shape of a value, the batch as dimension 0; valid until the next layer. Ones after a failure. */
 const int64_t *ys_build_shape(const struct ys_build *build, int value);
 
@@ -74,6 +79,8 @@ int ys_build_batchnorm_of(struct ys_build *build, int in, struct ys_batchnorm ba
 /** A node of any operator without parameters but normalize: `as` has its op, its attributes and, of Split, its
  * out_count (elsewhere 0 counts as 1). Further outputs are the values behind the first, named `name`_1 and so on. */
 int ys_build_node(struct ys_build *build, const struct ys_node *as, const int *in, size_t in_count, const char *name);
+/** A node like the one that made the value `like`, with the same parameters, on another value. */
+int ys_build_shared(struct ys_build *build, int like, int in, const char *name);
 /** An operator of one input without attributes: Relu, Tanh, Sigmoid, Flatten, the global pools. */
 int ys_build_plain(struct ys_build *build, enum ys_op op, int in, const char *name);
 int ys_build_relu(struct ys_build *build, int in, const char *name);
@@ -89,6 +96,7 @@ int ys_build_dropout(struct ys_build *build, int in, double ratio, const char *n
 /** Along the channels. */
 int ys_build_log_softmax(struct ys_build *build, int in, const char *name);
 int ys_build_add(struct ys_build *build, int a, int b, const char *name);
+int ys_build_mul(struct ys_build *build, int a, int b, const char *name);
 /** Channels of `a`, then those of `b`. */
 int ys_build_concat(struct ys_build *build, int a, int b, const char *name);
 

@@ -56,7 +56,7 @@ ys_status ys_compose_new(const char *name, struct ys_graph **graph)
     struct ys_graph *fresh = ys_alloc(1, sizeof *fresh);
     if (fresh) {
         fresh->name = ys_strdup(name);
-        fresh->input = fresh->output = -1;
+        fresh->output = -1;
     }
     if (!fresh || !fresh->name) {
         ys_graph_free(fresh);
@@ -156,6 +156,51 @@ static int64_t product(const int64_t *shape, size_t from, size_t rank)
     for (size_t i = from; i < rank; i++)
         elements *= shape[i];
     return elements;
+}
+
+int ys_graph_input_of(const struct ys_graph *graph, int value)
+{
+    for (size_t i = 0; i < graph->input_count; i++)
+        if (graph->inputs[i] == value)
+            return (int)i;
+    return -1;
+}
+
+int64_t ys_graph_positions(const struct ys_graph *graph)
+{
+    const struct ys_value *output = &graph->values[graph->output];
+    return graph->target == YS_TARGET_CLASSES ? product(output->shape, 1, output->rank - 1) : 1;
+}
+
+static struct ys_row_array row_array(const char *name, enum ys_dtype dtype, const struct ys_value *value, size_t rank)
+{
+    struct ys_row_array array = {.dtype = dtype, .rank = rank};
+    snprintf(array.name, sizeof array.name, "%s", name);
+    memcpy(array.shape, value->shape + 1, rank * sizeof *array.shape);
+    return array;
+}
+
+struct ys_rows ys_graph_rows(const struct ys_graph *graph)
+{
+    const struct ys_value *output = &graph->values[graph->output];
+    bool is_vector = graph->target == YS_TARGET_VECTOR;
+    struct ys_rows rows = {.unit = "rows", .input_count = graph->input_count, .kind = graph->target};
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct ys_value *input = &graph->values[graph->inputs[i]];
+        rows.inputs[i] = row_array(input->name, input->dtype, input, input->rank - 1);
+    }
+    rows.target = row_array(YS_TARGET_NAME, is_vector ? YS_F32 : YS_I64, output, output->rank - (is_vector ? 1 : 2));
+    rows.classes = is_vector ? 0 : output->shape[output->rank - 1];
+    return rows;
+}
+
+int ys_param_readers(const struct ys_graph *graph, int param)
+{
+    int readers = 0;
+    for (size_t i = 0; i < graph->node_count; i++)
+        for (int which = 0; which < YS_NODE_PARAM_COUNT; which++)
+            readers += ys_node_param(&graph->nodes[i], (enum ys_node_param)which) == param;
+    return readers;
 }
 
 int64_t ys_param_elements(const struct ys_param *p)

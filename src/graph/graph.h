@@ -1,11 +1,13 @@
 /* A network as data: values, nodes, parameters; shapes are known for every value once a graph exists.
  *
- * The batch dimension is symbolic: YS_BATCH in memory, the string "N" in JSON, always dimension 0. Images are NCHW,
- * convolution weights OIHW, dense weights (out, in). The meaning of each operator is in docs/graph.md. */
+ * The batch dimension is symbolic: YS_BATCH in memory, the string "N" in JSON, always dimension 0. What a row of the
+ * inputs is, is the graph's: pixels, tokens, numbers. Images are NCHW, convolution weights OIHW, dense weights (out,
+ * in). The meaning of each operator is in docs/graph.md. */
 #ifndef YS_GRAPH_GRAPH_H
 #define YS_GRAPH_GRAPH_H
 
 #include "base/json.h"
+#include "base/rows.h"
 #include "base/safetensors.h"
 #include "base/status.h"
 #include <stdbool.h>
@@ -20,7 +22,7 @@
  * counted with the batch as axis 0, which none may touch. Whoever needs something of every operator expands this list
  * (a table, a switch's cases), so that an operator that was forgotten there does not compile. */
 #define YS_OPS(OP)                                                                                                     \
-    OP(NORMALIZE) /* y = (x * scale - mean[c]) / std[c]; x uint8 or float, y float */                                  \
+    OP(NORMALIZE) /* y = (x * scale - mean[c]) / std[c]; x integers or float, y float */                               \
     OP(CONV)      /* cross-correlation, OIHW weight, optional bias, optional table of connections */                   \
     OP(RELU)                                                                                                           \
     OP(MAXPOOL) /* padding never wins */                                                                               \
@@ -38,8 +40,8 @@
     OP(HARDSWISH)                                                                                                      \
     OP(SOFTMAX) /* along one axis */                                                                                   \
     OP(LOG_SOFTMAX)                                                                                                    \
-    OP(ADD) /* two values of one shape; no broadcasting */                                                             \
-    OP(MUL)                                                                                                            \
+    OP(ADD)       /* two values of one rank; an extent of 1 is stretched to the other's (broadcasting) */              \
+    OP(MUL)       /* as ADD */                                                                                         \
     OP(CONCAT)    /* 2 to YS_NODE_MAX_IN values along one axis */                                                      \
     OP(SPLIT)     /* 2 to YS_NODE_MAX_OUT values along one axis; every one must be read */                             \
     OP(RESHAPE)   /* C order; the batch stays */                                                                       \
@@ -109,7 +111,8 @@ struct ys_value {
     char *name;
     size_t rank;
     int64_t shape[YS_MAX_RANK]; /* shape[0] == YS_BATCH */
-    enum ys_dtype dtype; /* of the graph inputs (YS_U8 or YS_F32); YS_F32 elsewhere, standing for the run's format */
+    enum ys_dtype dtype; /* of the graph inputs (YS_U8, YS_I32 or YS_F32); YS_F32 elsewhere, standing for the run's
+                            format */
     int producer;        /* node index, -1 for a graph input */
     int uses;            /* how many node inputs read it; the graph output counts as one more */
 };
@@ -122,7 +125,7 @@ struct ys_node {
     char *name;
     size_t in_count, out_count;
     int in[YS_NODE_MAX_IN], out[YS_NODE_MAX_OUT]; /* value indices */
-    int weight, bias;                             /* parameter indices, -1 where the op has none */
+    int weight, bias;                             /* parameter indices, -1 where the op has none; nodes may share one */
     int running_mean, running_var;                /* of BATCHNORM; -1 elsewhere */
     struct ys_window window;                      /* CONV, MAXPOOL, AVERAGEPOOL */
     /* CONV, NULL for all: [out channels][in channels / group], 1 where the output channel sees the input channel.
@@ -134,6 +137,7 @@ struct ys_node {
     struct ys_lrn lrn;                   /* LRN */
     double low, high;                    /* CLIP */
     double slope;                        /* LEAKY_RELU: of its negative side */
+    bool broadcast;                      /* ADD, MUL: its inputs have different shapes; set by their shape rule */
     double ratio;                        /* DROPOUT: share of elements dropped, 0 <= ratio < 1 */
     int axis;                            /* SOFTMAX, LOG_SOFTMAX, CONCAT, SPLIT; at least 1 */
     int64_t split[YS_NODE_MAX_OUT];      /* SPLIT: extent of each output along the axis */
@@ -143,7 +147,8 @@ struct ys_node {
     bool reduced[YS_MAX_RANK], keepdims; /* MEAN: which axes, and whether they stay with extent 1 */
 };
 
-enum ys_loss { /* each the mean over the batch; y is the label, K the number of classes */
+enum ys_loss { /* each the mean over all targets: the rows of the batch, or their positions; y is the label, K the
+                  number of classes. Of targets that are numbers: the mean squared error alone, over all of them. */
                YS_LOSS_SOFTMAX_CROSS_ENTROPY, /* -sum over k of t[k] log softmax(z)[k]; t[y] = 1 - s + s / K, others s /
                                                  K, with s the label smoothing */
                YS_LOSS_NLL,                   /* -z[y], for a network that ends in LogSoftmax */
@@ -157,11 +162,23 @@ struct ys_graph {
     struct ys_value *values;
     struct ys_node *nodes; /* in an order in which every input is made before it is used */
     struct ys_param *params;
-    int input;  /* value index of the graph's one input "x" */
-    int output; /* value index of the logits */
+    size_t input_count;
+    int inputs[YS_ROWS_MAX_INPUTS]; /* value indices; in a data file each has the array of its name */
+    int output;                     /* value index of what the loss reads, the logits: classes are its last axis */
+    enum ys_target_kind target;     /* its shape follows from that of the output */
     enum ys_loss loss;
     double label_smoothing; /* of softmax cross-entropy: 0 <= s < 1; 0 with the others */
 };
+
+/** The input whose value index is `value`: 0 to input_count - 1, or -1. */
+int ys_graph_input_of(const struct ys_graph *graph, int value);
+/** What the graph wants of each row: its inputs, and the target that its output is compared with. The unit is "rows".
+ */
+struct ys_rows ys_graph_rows(const struct ys_graph *graph);
+/** How many targets a row has: 1, or its positions; 1 for a vector. */
+int64_t ys_graph_positions(const struct ys_graph *graph);
+/** Nodes that read the parameter. */
+int ys_param_readers(const struct ys_graph *graph, int param);
 
 const char *ys_op_name(enum ys_op op);       /* "Conv", "normalize": as in the JSON form */
 const char *ys_loss_name(enum ys_loss loss); /* "softmax_cross_entropy", "nll", "mean_squared_error" */

@@ -134,35 +134,43 @@ ys_status ys_infer_softmax(struct ys_site *site)
     return ys_infer_same(site);
 }
 
-/** The output has the shape of the first input; every other input must have it too, but along `free_axis` (-1: none),
- * along which the extents are added up. */
-static ys_status infer_alike(struct ys_site *site, int free_axis)
+ys_status ys_infer_concat(struct ys_site *site)
 {
+    YS_TRY(check_axis(site));
+    const int axis = site->node->axis;
     YS_TRY(ys_infer_same(site));
     for (size_t i = 1; i < site->node->in_count; i++) {
         const struct ys_value *other = &site->graph->values[site->node->in[i]];
         bool same = other->rank == site->in->rank;
         for (size_t d = 1; d < other->rank && same; d++)
-            same = (int)d == free_axis || other->shape[d] == site->in->shape[d];
+            same = (int)d == axis || other->shape[d] == site->in->shape[d];
         if (!same)
             return FAIL(site, "inputs %s of shape %s and %s of shape %s do not fit together", site->in->name,
                         YS_SITE_SHAPE(site, site->in), other->name,
                         ys_shape_text(other->shape, other->rank, site->other));
-        if (free_axis > 0)
-            site->out->shape[free_axis] += other->shape[free_axis];
+        site->out->shape[axis] += other->shape[axis];
     }
     return YS_OK;
 }
 
+/* Broadcasting as ONNX has it, where the batch is axis 0 of both: values of one rank, whose extents are equal or 1. */
 ys_status ys_infer_pair(struct ys_site *site)
 {
-    return infer_alike(site, -1);
-}
-
-ys_status ys_infer_concat(struct ys_site *site)
-{
-    YS_TRY(check_axis(site));
-    return infer_alike(site, site->node->axis);
+    const struct ys_value *other = &site->graph->values[site->node->in[1]];
+    bool fits = other->rank == site->in->rank;
+    YS_TRY(ys_infer_same(site));
+    for (size_t d = 1; fits && d < other->rank; d++) {
+        fits = other->shape[d] == site->in->shape[d] || other->shape[d] == 1 || site->in->shape[d] == 1;
+        if (site->in->shape[d] == 1)
+            site->out->shape[d] = other->shape[d];
+    }
+    if (fits)
+        site->graph->nodes[site->node - site->graph->nodes].broadcast =
+            memcmp(other->shape, site->in->shape, other->rank * sizeof *other->shape) != 0;
+    return fits ? YS_OK
+                : FAIL(site, "inputs %s of shape %s and %s of shape %s do not fit together", site->in->name,
+                       YS_SITE_SHAPE(site, site->in), other->name,
+                       ys_shape_text(other->shape, other->rank, site->other));
 }
 
 ys_status ys_infer_split(struct ys_site *site)
@@ -234,8 +242,8 @@ ys_status ys_compose_infer(struct ys_graph *graph, int node, const char *label)
     const struct ys_op_rule *rule = ys_op_rule(site.node->op);
     for (size_t i = 0; i < site.node->in_count; i++) {
         const struct ys_value *in = &graph->values[site.node->in[i]];
-        if (in->dtype == YS_U8 && !rule->takes_bytes)
-            return FAIL(&site, "input %s is U8: put a normalize before it", in->name);
+        if (in->dtype != YS_F32 && !rule->takes_integers)
+            return FAIL(&site, "input %s is %s: put a normalize before it", in->name, ys_dtype_name(in->dtype));
     }
     YS_TRY(rule->infer(&site));
     for (size_t i = 0; i < site.node->out_count; i++) {
@@ -245,7 +253,24 @@ ys_status ys_compose_infer(struct ys_graph *graph, int node, const char *label)
     return YS_OK;
 }
 
-/** Fails unless every parameter is read by exactly one node; sharing would need gradients summed. */
+/** Nodes may share what is trained: its gradient is the sum of theirs. They may not share running statistics, which
+ * each would move, nor the weight of a convolution with a table of connections. */
+static ys_status check_sharing(const struct ys_graph *graph, const char *label, int index, const struct ys_node *first,
+                               const struct ys_node *second)
+{
+    const char *name = graph->params[index].name;
+    if (first == second)
+        return ys_fail(YS_EFORMAT, "%s: node %s (%s) reads parameter %s in two places: it must have one for each",
+                       label, second->name, ys_op_name(second->op), name);
+    if (graph->params[index].role == YS_ROLE_BUFFER || first->connected || second->connected)
+        return ys_fail(YS_EFORMAT,
+                       "%s: parameter %s is used twice, by nodes %s and %s: running statistics, and weights with a "
+                       "table of connections, cannot be shared",
+                       label, name, first->name, second->name);
+    return YS_OK;
+}
+
+/** Fails unless every parameter is read, by nodes that may read it. */
 static ys_status check_param_uses(const struct ys_graph *graph, const char *label, const struct ys_node **readers)
 {
     for (size_t i = 0; i < graph->node_count; i++) {
@@ -256,14 +281,11 @@ static ys_status check_param_uses(const struct ys_graph *graph, const char *labe
                 continue;
             const struct ys_param *param = &graph->params[index];
             enum ys_role role = which < YS_NODE_RUNNING_MEAN ? YS_ROLE_WEIGHT : YS_ROLE_BUFFER;
-            if (readers[index])
-                return ys_fail(
-                    YS_EFORMAT,
-                    "%s: parameter %s is used twice, by nodes %s and %s: shared parameters are not yet available",
-                    label, param->name, readers[index]->name, node->name);
             if (param->role != role)
                 return ys_fail(YS_EFORMAT, "%s: node %s (%s): parameter %s has role %s, not %s", label, node->name,
                                ys_op_name(node->op), param->name, ys_role_name(param->role), ys_role_name(role));
+            if (readers[index])
+                YS_TRY(check_sharing(graph, label, index, readers[index], node));
             readers[index] = node;
         }
     }
@@ -290,6 +312,23 @@ static ys_status check_totals(const struct ys_graph *graph, const char *label)
     return YS_OK;
 }
 
+static ys_status check_output(const struct ys_graph *graph, const char *label, const struct ys_value *output)
+{
+    char text[YS_SHAPE_TEXT];
+    static const char *const wanted[] = {"(N, classes)", "(N, positions, ..., classes)", "(N, ...)"};
+    if (output->dtype != YS_F32 || output->producer < 0 || (graph->target == YS_TARGET_CLASS && output->rank != 2) ||
+        (graph->target == YS_TARGET_CLASSES && output->rank < 3))
+        return ys_fail(YS_EFORMAT,
+                       "%s: output %s has shape %s, type %s; %s needs %s with a target of kind %s, F32, made by a node",
+                       label, output->name, ys_shape_text(output->shape, output->rank, text),
+                       ys_dtype_name(output->dtype), ys_loss_name(graph->loss), wanted[graph->target],
+                       ys_target_kind_name(graph->target));
+    if (graph->target == YS_TARGET_VECTOR && graph->loss != YS_LOSS_MEAN_SQUARED_ERROR)
+        return ys_fail(YS_EFORMAT, "%s: loss %s: a target of numbers has mean_squared_error alone", label,
+                       ys_loss_name(graph->loss));
+    return YS_OK;
+}
+
 ys_status ys_compose_finish(struct ys_graph *graph, const char *label)
 {
     for (size_t i = 0; i < graph->node_count; i++)
@@ -300,11 +339,7 @@ ys_status ys_compose_finish(struct ys_graph *graph, const char *label)
     for (size_t i = 0; i < graph->value_count; i++)
         if (graph->values[i].uses == 0)
             return ys_fail(YS_EFORMAT, "%s: value %s is never used", label, graph->values[i].name);
-    char text[YS_SHAPE_TEXT];
-    if (output->rank != 2 || output->dtype != YS_F32)
-        return ys_fail(YS_EFORMAT, "%s: output %s has shape %s, type %s; %s needs (N, classes), F32", label,
-                       output->name, ys_shape_text(output->shape, output->rank, text), ys_dtype_name(output->dtype),
-                       ys_loss_name(graph->loss));
+    YS_TRY(check_output(graph, label, output));
     const struct ys_node **readers = ys_alloc(graph->param_count, sizeof *readers);
     if (!readers)
         return ys_out_of_memory();

@@ -145,6 +145,7 @@ static ys_status read_attr(const struct ys_place *at, const struct ys_attr *attr
     case YS_ATTR_UNSAID:
         return read_only(at, value, what, attr->only);
     case YS_ATTR_FLAG:
+    case YS_ATTR_NOTE:
         return read_flag(at, value, what, place);
     case YS_ATTR_SIZE:
         return ys_parts_integer(at, value, what, 1, YS_GRAPH_MAX_WINDOW, place);
@@ -241,6 +242,8 @@ static ys_status write_attr(ys_json *object, const struct ys_attr *attr, const s
         return YS_OK;
     case YS_ATTR_FLAG:
         return ys_json_set_int(object, attr->name, *(const bool *)place);
+    case YS_ATTR_NOTE:
+        return *(const bool *)place ? ys_json_set_int(object, attr->name, 1) : YS_OK;
     case YS_ATTR_SIZE:
         return ys_json_set_int(object, attr->name, *(const int64_t *)place);
     case YS_ATTR_AXIS:

@@ -42,27 +42,51 @@ static ys_status remember(const struct reader *r, ys_json *names, const char *wh
     return ys_json_set_int(names, name, index);
 }
 
-static ys_status read_input(struct reader *r, const ys_json *inputs)
+/** An input's name is that of its array in the data file, where the target is "y", and in an adapter's answer, where
+ * two more arrays stand beside them. */
+static ys_status read_input_name(const struct reader *r, const ys_json *input, const char *what, const char **name)
+{
+    static const char *const taken[] = {YS_TARGET_NAME, "logits", "loss"};
+    YS_TRY(read_name(r, ys_json_get(input, "name"), what, name));
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        if (strcmp(*name, taken[i]) == 0)
+            return FAIL(r, "%s must not be \"%s\": a data file or an answer has another array of that name", what,
+                        taken[i]);
+    if (strlen(*name) > YS_ROWS_MAX_NAME)
+        return FAIL(r, "%s \"%.100s\" must have at most %d bytes", what, *name, YS_ROWS_MAX_NAME);
+    return YS_OK;
+}
+
+static ys_status read_input(struct reader *r, const ys_json *input, size_t index)
 {
     static const char *const known[] = {"name", "shape", "dtype", NULL};
-    size_t size;
-    YS_TRY(ys_parts_array(&r->at, inputs, "inputs", 1, 1, &size));
-    const ys_json *input = ys_json_at(inputs, 0);
-    YS_TRY(ys_parts_members(&r->at, input, "inputs[0]", known));
+    char what[64], shape[YS_ROWS_MAX_NAME + 32];
+    snprintf(what, sizeof what, "inputs[%zu]", index);
+    YS_TRY(ys_parts_members(&r->at, input, what, known));
     const char *name;
-    YS_TRY(read_name(r, ys_json_get(input, "name"), "the name of inputs[0]", &name));
-    if (strcmp(name, "x") != 0)
-        return FAIL(r, "the one input must be named \"x\", is \"%.100s\"", name);
+    snprintf(what, sizeof what, "the name of inputs[%zu]", index);
+    YS_TRY(read_input_name(r, input, what, &name));
     enum ys_dtype dtype;
     const char *dtype_text = ys_json_get_text(input, "dtype", "");
-    if (ys_dtype_parse(dtype_text, &dtype) != YS_OK || (dtype != YS_U8 && dtype != YS_F32))
-        return FAIL(r, "the dtype of input x must be \"U8\" or \"F32\", is \"%.100s\"", dtype_text);
-    YS_TRY(ys_compose_value(r->graph, name, &r->graph->input));
-    struct ys_value *value = &r->graph->values[r->graph->input];
+    if (ys_dtype_parse(dtype_text, &dtype) != YS_OK || (dtype != YS_U8 && dtype != YS_I32 && dtype != YS_F32))
+        return FAIL(r, "the dtype of input %s must be \"U8\", \"I32\" or \"F32\", is \"%.100s\"", name, dtype_text);
+    int made;
+    YS_TRY(ys_compose_value(r->graph, name, &made));
+    struct ys_value *value = &r->graph->values[made];
     value->dtype = dtype;
-    YS_TRY(
-        ys_parts_shape(&r->at, ys_json_get(input, "shape"), "the shape of input x", true, value->shape, &value->rank));
-    return remember(r, r->values, "value", name, r->graph->input);
+    snprintf(shape, sizeof shape, "the shape of input %s", name);
+    YS_TRY(ys_parts_shape(&r->at, ys_json_get(input, "shape"), shape, true, value->shape, &value->rank));
+    r->graph->inputs[r->graph->input_count++] = made;
+    return remember(r, r->values, "value", name, made);
+}
+
+static ys_status read_inputs(struct reader *r, const ys_json *inputs)
+{
+    size_t size;
+    YS_TRY(ys_parts_array(&r->at, inputs, "inputs", 1, YS_ROWS_MAX_INPUTS, &size));
+    for (size_t i = 0; i < size; i++)
+        YS_TRY(read_input(r, ys_json_at(inputs, i), i));
+    return YS_OK;
 }
 
 static const struct {
@@ -329,7 +353,7 @@ static ys_status sort_nodes(struct reader *r)
 static ys_status read_head(struct reader *r, const ys_json *json)
 {
     static const char *const known[] = {"format", "version", "name", "title",           "inputs", "nodes",
-                                        "params", "output",  "loss", "label_smoothing", NULL};
+                                        "params", "output",  "loss", "label_smoothing", "target", NULL};
     YS_TRY(ys_parts_members(&r->at, json, "the graph", known));
     const char *format = ys_json_get_text(json, "format", "");
     if (strcmp(format, "yardstick-graph") != 0)
@@ -363,11 +387,45 @@ static ys_status read_loss(struct reader *r, const ys_json *json)
     return YS_OK;
 }
 
+static ys_status read_target(struct reader *r, const ys_json *target)
+{
+    static const char *const known[] = {"kind", "shape", NULL};
+    if (!target)
+        return YS_OK;
+    YS_TRY(ys_parts_members(&r->at, target, "target", known));
+    const char *kind = ys_json_get_text(target, "kind", "");
+    int found = 0;
+    while (found < YS_TARGET_KIND_COUNT && strcmp(kind, ys_target_kind_name((enum ys_target_kind)found)) != 0)
+        found++;
+    if (found == YS_TARGET_KIND_COUNT)
+        return FAIL(r, "the kind of the target must be class, classes or vector, is \"%.100s\"", kind);
+    r->graph->target = (enum ys_target_kind)found;
+    return YS_OK;
+}
+
+/** Its shape follows from that of the output; it is said all the same, for who reads the file. */
+static ys_status check_target(const struct reader *r, const ys_json *target)
+{
+    struct ys_rows rows = ys_graph_rows(r->graph);
+    const ys_json *shape = ys_json_get(target, "shape");
+    bool fits = !target || (ys_json_size(shape) == rows.target.rank + 1 &&
+                            strcmp(ys_json_text(ys_json_at(shape, 0), ""), "N") == 0);
+    for (size_t i = 0; target && fits && i < rows.target.rank; i++)
+        fits = ys_json_integer(ys_json_at(shape, i + 1), 0) == rows.target.shape[i];
+    int64_t whole[YS_MAX_RANK] = {YS_BATCH};
+    char text[YS_SHAPE_TEXT];
+    memcpy(whole + 1, rows.target.shape, rows.target.rank * sizeof *whole);
+    return fits ? YS_OK
+                : FAIL(r, "the shape of the target must be %s, as the output's says",
+                       ys_shape_text(whole, rows.target.rank + 1, text));
+}
+
 static ys_status read_graph(struct reader *r, const ys_json *json)
 {
     YS_TRY(read_head(r, json));
     YS_TRY(read_loss(r, json));
-    YS_TRY(read_input(r, ys_json_get(json, "inputs")));
+    YS_TRY(read_inputs(r, ys_json_get(json, "inputs")));
+    YS_TRY(read_target(r, ys_json_get(json, "target")));
     YS_TRY(read_params(r, ys_json_get(json, "params")));
     r->nodes = ys_json_get(json, "nodes");
     snprintf(r->at.where, sizeof r->at.where, "graph");
@@ -382,7 +440,8 @@ static ys_status read_graph(struct reader *r, const ys_json *json)
     if (!value)
         return FAIL(r, "output: there is no value \"%.100s\"", output);
     r->graph->output = (int)ys_json_integer(value, -1);
-    return ys_compose_finish(r->graph, r->at.label);
+    YS_TRY(ys_compose_finish(r->graph, r->at.label));
+    return check_target(r, ys_json_get(json, "target"));
 }
 
 ys_status ys_graph_from_json(const ys_json *json, const char *name, struct ys_graph **graph)

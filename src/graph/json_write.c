@@ -1,6 +1,7 @@
 /* The JSON form, out. Every attribute is written, defaults too, so that no reader needs to know a default. */
 #include "base/mem.h"
 #include "graph/json_parts.h"
+#include <string.h>
 
 /* Containers take their values also when they fail, and a NULL inside one fails: it is enough to look at the status
  * that each function returns, and the whole is dropped on the first failure. */
@@ -35,8 +36,7 @@ static ys_status put_all(ys_json *object, const char *key, const struct ys_graph
 
 static ys_status fill_input(ys_json *object, const struct ys_graph *graph, size_t index)
 {
-    (void)index; /* there is one */
-    const struct ys_value *input = &graph->values[graph->input];
+    const struct ys_value *input = &graph->values[graph->inputs[index]];
     YS_TRY(ys_json_set_string(object, "name", input->name));
     YS_TRY(ys_parts_set_integers(object, "shape", input->shape, input->rank));
     return ys_json_set_string(object, "dtype", ys_dtype_name(input->dtype));
@@ -113,16 +113,28 @@ static ys_status fill_param(ys_json *object, const struct ys_graph *graph, size_
     return ys_json_set_real(object, "decay_mult", param->decay_mult);
 }
 
+static ys_status fill_target(ys_json *object, const struct ys_graph *graph, size_t index)
+{
+    (void)index; /* there is one */
+    struct ys_rows rows = ys_graph_rows(graph);
+    int64_t shape[YS_MAX_RANK] = {YS_BATCH};
+    memcpy(shape + 1, rows.target.shape, rows.target.rank * sizeof *shape);
+    YS_TRY(ys_json_set_string(object, "kind", ys_target_kind_name(graph->target)));
+    return ys_parts_set_integers(object, "shape", shape, rows.target.rank + 1);
+}
+
 static ys_status fill_graph(ys_json *object, const struct ys_graph *graph)
 {
     YS_TRY(ys_json_set_string(object, "format", "yardstick-graph"));
     YS_TRY(ys_json_set_int(object, "version", 1));
     YS_TRY(ys_json_set_string(object, "name", graph->name));
-    YS_TRY(put_all(object, "inputs", graph, 1, fill_input));
+    YS_TRY(put_all(object, "inputs", graph, graph->input_count, fill_input));
     YS_TRY(put_all(object, "nodes", graph, graph->node_count, fill_node));
     YS_TRY(put_all(object, "params", graph, graph->param_count, fill_param));
     YS_TRY(ys_json_set_string(object, "output", graph->values[graph->output].name));
     YS_TRY(ys_json_set_string(object, "loss", ys_loss_name(graph->loss)));
+    if (graph->target != YS_TARGET_CLASS)
+        YS_TRY(put(object, "target", graph, 0, fill_target));
     return graph->label_smoothing != 0 ? ys_json_set_real(object, "label_smoothing", graph->label_smoothing) : YS_OK;
 }
 

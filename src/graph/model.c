@@ -99,6 +99,13 @@ static const struct ys_model models[] = {
     {NULL},
 };
 
+struct ys_rows ys_model_rows(const struct ys_model *model)
+{
+    const struct ys_model_input *usual = &model->usual;
+    struct ys_rows images = YS_ROWS_OF_IMAGES(usual->shape[0], usual->shape[1], usual->shape[2], usual->classes);
+    return model->rows ? *model->rows : images;
+}
+
 const struct ys_model *ys_models(void)
 {
     return models;

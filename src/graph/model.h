@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "graph/graph.h"
 
+/** What a network of images is built for. */
 struct ys_model_input {
     int64_t shape[3];    /* channels, height, width */
     enum ys_dtype dtype; /* of the pixels as stored: YS_U8 or YS_F32 */
@@ -15,11 +16,16 @@ struct ys_model_input {
 struct ys_model {
     const char *name, *title;
     struct ys_model_input usual; /* the input it is known by; `list models` counts with it */
+    /** `input` says nothing to a network with rows of its own. */
     ys_status (*build)(const struct ys_model_input *input, struct ys_graph **graph);
     /* Where `build` is NULL: the file of the graph for the usual input, NAME.json. Beside it may lie others of the same
      * model for other rows, NAME.CHANNELSxHEIGHTxWIDTH.json. */
     const char *path;
+    const struct ys_rows *rows; /* NULL: images; else the one form of rows that it takes, unit included */
 };
+
+/** The rows that the model is known by. */
+struct ys_rows ys_model_rows(const struct ys_model *model);
 
 /** The models that are built here, ended by a NULL name. */
 const struct ys_model *ys_models(void);
@@ -39,16 +45,21 @@ ys_status ys_model_build(const struct ys_model *model, const struct ys_model_inp
 /** What somebody named as a model: one that ys_model_find() knows, or the file of a graph. */
 struct ys_model_choice {
     const struct ys_model *named; /* NULL: a file */
-    struct ys_model_input usual;  /* of a file the only one; its scale stands in the graph and is 0 here */
-    char hash[YS_SHA256_TEXT];    /* of the file's bytes; "" without one */
-    char *path;                   /* of the file */
-    ys_json *json;                /* what it held */
+    struct ys_rows rows; /* that it is known by, of a file the only ones; they count as images where they are some */
+    struct ys_model_input usual; /* of images: the same; the scale of a file stands in the graph and is 0 here */
+    char hash[YS_SHA256_TEXT];   /* of the file's bytes; "" without one */
+    char *path;                  /* of the file */
+    ys_json *json;               /* what it held */
 };
 
-/** Whether `text` means a file: with a '/' in it, or ending in ".json". */
+/** Whether `text` means a file: with a '/' in it, or ending in ".json" or, once it can be read, ".onnx". */
 bool ys_model_is_file(const char *text);
-/** YS_EINVAL: no such model; a file that is not there, is not regular, is larger than 16 MiB or holds no graph of
- * images (channels, height, width) and classes. `choice` is empty on failure. */
+/** Lets ys_model_choose() take ONNX files too, which `read` on a higher floor makes the JSON form of a graph of
+ * (onnx/read.h). Before there are threads. */
+void ys_model_read_onnx(ys_status (*read)(const char *path, ys_json **graph));
+bool ys_model_is_onnx(const char *text);
+/** YS_EINVAL: no such model; a file that is not there, is not regular, is larger than 16 MiB or holds no
+ * graph. `choice` is empty on failure. */
 ys_status ys_model_choose(const char *text, struct ys_model_choice *choice) YS_MUST_CHECK;
 /** As ys_model_build(); a file must be of just this input. */
 ys_status ys_model_choice_build(const struct ys_model_choice *choice, const struct ys_model_input *input,

@@ -10,10 +10,27 @@
 
 enum { FORM_TEXT = 96 };
 
-bool ys_model_is_file(const char *text)
+static ys_status (*read_onnx)(const char *path, ys_json **graph);
+
+void ys_model_read_onnx(ys_status (*read)(const char *path, ys_json **graph))
+{
+    read_onnx = read;
+}
+
+static bool ends_in(const char *text, const char *ending)
 {
     const char *dot = strrchr(text, '.');
-    return strchr(text, '/') || (dot && dot > text && strcmp(dot, ".json") == 0);
+    return dot && dot > text && strcmp(dot, ending) == 0;
+}
+
+bool ys_model_is_onnx(const char *text)
+{
+    return read_onnx && ends_in(text, ".onnx");
+}
+
+bool ys_model_is_file(const char *text)
+{
+    return strchr(text, '/') || ends_in(text, ".json") || ys_model_is_onnx(text);
 }
 
 /* "1x28x28, 10 classes, U8" */
@@ -29,36 +46,52 @@ static bool is_same_form(const struct ys_model_input *a, const struct ys_model_i
     return memcmp(a->shape, b->shape, sizeof a->shape) == 0 && a->classes == b->classes && a->dtype == b->dtype;
 }
 
-/* What a graph reads and tells apart. */
-static ys_status form_of(const struct ys_graph *graph, const char *path, struct ys_model_input *form)
+static bool are_images(const struct ys_rows *rows)
 {
-    const struct ys_value *input = &graph->values[graph->input], *output = &graph->values[graph->output];
-    if (input->rank != 4 || output->rank != 2)
-        return ys_fail(YS_EINVAL,
-                       "%s: as a model it must read x of shape [N, channels, height, width] and make [N, "
-                       "classes]",
-                       path);
-    *form = (struct ys_model_input){.dtype = input->dtype, .classes = output->shape[1]};
-    memcpy(form->shape, input->shape + 1, sizeof form->shape);
-    return YS_OK;
+    return rows->input_count == 1 && rows->inputs[0].rank == 3 && rows->inputs[0].dtype != YS_I32 &&
+           rows->kind == YS_TARGET_CLASS;
 }
 
-static ys_status read_file(struct ys_model_choice *choice)
+/* What a graph reads and tells apart. */
+static void set_form(const struct ys_graph *graph, struct ys_model_choice *choice)
+{
+    struct ys_rows *rows = &choice->rows;
+    *rows = ys_graph_rows(graph);
+    if (!are_images(rows))
+        return;
+    rows->unit = "images";
+    choice->usual = (struct ys_model_input){.dtype = rows->inputs[0].dtype, .classes = rows->classes};
+    memcpy(choice->usual.shape, rows->inputs[0].shape, sizeof choice->usual.shape);
+}
+
+static ys_status read_json(struct ys_model_choice *choice)
 {
     struct ys_buf bytes = {0};
-    struct ys_graph *graph = NULL;
     ys_status status = ys_fs_read(choice->path, FILE_LIMIT, &bytes);
     if (status == YS_OK) {
         ys_sha256_text(ys_buf_text(&bytes), bytes.size, choice->hash);
         status = ys_json_parse(ys_buf_text(&bytes), bytes.size, choice->path, &choice->json);
     }
     ys_buf_free(&bytes);
+    return status;
+}
+
+static ys_status read_file(struct ys_model_choice *choice)
+{
+    struct ys_graph *graph = NULL;
+    ys_status status;
+    if (ys_model_is_onnx(choice->path)) {
+        status = read_onnx(choice->path, &choice->json);
+        if (status == YS_OK)
+            status = ys_sha256_file(choice->path, choice->hash);
+    } else
+        status = read_json(choice);
     if (status == YS_OK)
         status = ys_graph_from_json(choice->json, choice->path, &graph);
     if (status == YS_OK)
-        status = form_of(graph, choice->path, &choice->usual);
+        set_form(graph, choice);
     ys_graph_free(graph);
-    return status == YS_EFORMAT || status == YS_ENOTFOUND || status == YS_EIO
+    return status == YS_EFORMAT || status == YS_ENOTFOUND || status == YS_EIO || status == YS_EUNSUPPORTED
                ? ys_fail_in(YS_EINVAL, "the model's file")
                : status;
 }
@@ -71,6 +104,7 @@ ys_status ys_model_choose(const char *text, struct ys_model_choice *choice)
         if (!choice->named)
             return ys_fail(YS_EINVAL, "there is no model \"%s\": `yardstick list models` names them", text);
         choice->usual = choice->named->usual;
+        choice->rows = ys_model_rows(choice->named);
         return YS_OK;
     }
     choice->path = ys_strdup(text);
@@ -123,7 +157,7 @@ ys_status ys_model_choice_build(const struct ys_model_choice *choice, const stru
     char has[FORM_TEXT], wanted[FORM_TEXT];
     put_form(&choice->usual, has);
     put_form(input, wanted);
-    if (!is_same_form(&choice->usual, input))
+    if (are_images(&choice->rows) && !is_same_form(&choice->usual, input))
         return ys_fail(YS_EINVAL,
                        "model %s is a network for %s, and the data are %s: take other data, or a file made "
                        "for these",

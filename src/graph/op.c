@@ -31,8 +31,9 @@
 #define WINDOW                                                                                                         \
     GIVEN("kernel_shape", PAIR, window.kernel), MAYBE("strides", PAIR, window.stride),                                 \
         MAYBE("dilations", PAIR, window.dilation), MAYBE("pads", PADS, window.pad)
-#define CEIL MAYBE("ceil_mode", FLAG, window.ceil)
-#define AXIS GIVEN("axis", AXIS, axis)
+#define CEIL      MAYBE("ceil_mode", FLAG, window.ceil)
+#define AXIS      GIVEN("axis", AXIS, axis)
+#define BROADCAST ATTRS(MAYBE("broadcast", NOTE, broadcast))
 
 #define ATTRS(...)                                                                                                     \
     (const struct ys_attr[])                                                                                           \
@@ -63,7 +64,7 @@ static const struct ys_op_rule rule_NORMALIZE = {
     .name = "normalize",
     UNARY,
     .kind = YS_KIND_POINTWISE,
-    .takes_bytes = true,
+    .takes_integers = true,
     .attrs = ATTRS(REAL("scale", normalize.scale, POSITIVE), REALS("mean", normalize.mean, ANY),
                    REALS("std", normalize.std, POSITIVE)),
     .infer = ys_infer_normalize,
@@ -244,13 +245,13 @@ static const struct ys_op_rule rule_LOG_SOFTMAX = {
 };
 
 static const struct ys_op_rule rule_ADD = {
-    .name = "Add", BINARY, .kind = YS_KIND_POINTWISE, .attrs = NO_ATTRS, .infer = ys_infer_pair, .onnx = "Add"};
+    .name = "Add", BINARY, .kind = YS_KIND_POINTWISE, .attrs = BROADCAST, .infer = ys_infer_pair, .onnx = "Add"};
 
 static const struct ys_op_rule rule_MUL = {
     .name = "Mul",
     BINARY,
     .kind = YS_KIND_POINTWISE,
-    .attrs = NO_ATTRS,
+    .attrs = BROADCAST,
     .infer = ys_infer_pair,
     .reads_x = true,
     .onnx = "Mul",

@@ -23,6 +23,7 @@ enum ys_attr_kind {                        /* what the JSON holds, and what lies
                     YS_ATTR_ONLY,          /* the number `only`; nothing in the node */
                     YS_ATTR_UNSAID,        /* the same, but not written */
                     YS_ATTR_FLAG,          /* 0 or 1; bool */
+                    YS_ATTR_NOTE,          /* the same, written where it is 1 alone; it follows from the shapes */
                     YS_ATTR_SIZE,          /* from 1; int64_t */
                     YS_ATTR_AXIS,          /* from 1; int */
                     YS_ATTR_PAIR,          /* two integers from 1; int64_t[2] */
@@ -58,7 +59,7 @@ struct ys_op_rule {
     size_t in_low, in_high, out_low, out_high; /* how many values it reads and makes */
     enum ys_op_params params;
     enum ys_op_kind kind;
-    bool takes_bytes;                         /* an input may be uint8 */
+    bool takes_integers;                      /* an input may be uint8 or int32 */
     const struct ys_attr *attrs;              /* ended by a NULL name; at most YS_OP_MAX_ATTRS */
     ys_status (*infer)(struct ys_site *site); /* checks a node and gives its outputs a shape */
     /** Of one row, forward; NULL for none. */

@@ -110,6 +110,10 @@ static ys_status make(const struct ys_graph *graph, ys_json *json, struct ys_tap
 
 ys_status ys_tap_make(const struct ys_graph *graph, struct ys_tap *tap)
 {
+    *tap = (struct ys_tap){0};
+    if (graph->target != YS_TARGET_CLASS)
+        return ys_fail(YS_EUNSUPPORTED, "%s: the insides are shown of networks with a class for each row alone",
+                       graph->name);
     struct parts parts = {.names = ys_alloc(graph->value_count, sizeof *parts.names)};
     ys_json *json = ys_graph_to_json(graph);
     *tap = (struct ys_tap){.slices = ys_alloc(graph->value_count, sizeof *tap->slices)};

@@ -20,7 +20,8 @@ struct ys_tap {
     size_t count;
 };
 
-/** `graph` is copied. YS_EFORMAT: with the taps it would have too many nodes. YS_ENOMEM. Free with ys_tap_fini(). */
+/** `graph` is copied. YS_EUNSUPPORTED: its target is no class for each row. YS_EFORMAT: with the taps it would have too
+ * many nodes. YS_ENOMEM. Free with ys_tap_fini(). */
 ys_status ys_tap_make(const struct ys_graph *graph, struct ys_tap *tap) YS_MUST_CHECK;
 void ys_tap_fini(struct ys_tap *tap); /* a zeroed one is fine */
 

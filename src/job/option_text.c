@@ -78,7 +78,7 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         [YS_OPTION_NAME] = "a name of at most 64 letters, digits, _ - and .",
         [YS_OPTION_PATH] = "a path",
         [YS_OPTION_CPUS] = "a list of CPUs as 0-3,5 (each once, 0 to 4095)",
-        [YS_OPTION_MODEL] = "the name of a model, or FILE.json",
+        [YS_OPTION_MODEL] = "the name of a model, FILE.json or FILE.onnx",
         [YS_OPTION_DATA] = "the name of a data set",
         [YS_OPTION_FRAMEWORK] = "NAME or NAME@VERSION",
         [YS_OPTION_EXCLUDE] = "key=value key=value",

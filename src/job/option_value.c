@@ -218,11 +218,12 @@ static void known_names(enum ys_option_type type, const char *names[NAMES_LIMIT]
     names[count] = NULL;
 }
 
-/* A graph's file: its absolute path, links resolved, so that one file is one value. */
+/* A graph's file: its absolute path, links resolved, so that one file is one value. Not of an ONNX file, whose external
+ * data lie beside its name: in the caches of model hubs that is a link. */
 static ys_status parse_model_file(const char *folder, const char *key, const char *text, ys_json **value)
 {
     struct ys_model_choice choice;
-    char *path = ys_path_join(folder, text), *real = path ? realpath(path, NULL) : NULL;
+    char *path = ys_path_join(folder, text), *real = path && !ys_model_is_onnx(path) ? realpath(path, NULL) : NULL;
     char *absolute = real ? ys_strdup(real) : path ? ys_path_absolute(path) : NULL;
     free(real);
     ys_free(path);

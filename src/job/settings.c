@@ -1,12 +1,5 @@
 #include "job/settings.h"
 
-static const char *const mode_words[] = {[YS_MODE_TRAIN] = "train", [YS_MODE_INFER] = "infer"};
-const struct ys_names ys_modes = YS_NAMES("mode", mode_words);
-
-static const char *const precision_words[] = {
-    [YS_PRECISION_F32] = "f32", [YS_PRECISION_F64] = "f64", [YS_PRECISION_BF16] = "bf16"};
-const struct ys_names ys_precisions = YS_NAMES("precision", precision_words);
-
 static const char *const compare_words[] = {
     [YS_COMPARE_CONTROLLED] = "controlled", [YS_COMPARE_SAME_WEIGHTS] = "same-weights", [YS_COMPARE_OWN] = "own"};
 const struct ys_names ys_compares = YS_NAMES("way to compare", compare_words);
@@ -42,7 +35,8 @@ static const struct ys_field fields[] = {
     KEY(own_of, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "framework whose defaults are taken; null: nobody's"),
     KEY(own_data, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "data set that these are for"),
     KEY(threads, YS_FIELD_INT, "1", YS_FIELD_NULL, "threads of the framework; null, until resolved: all"),
-    KEY(cpus, YS_FIELD_INTS, NULL, YS_FIELD_NULL, "CPUs to bind to; null: as many as threads"),
+    KEY(cpus, YS_FIELD_INTS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY, "CPUs to bind to; null: as many as threads"),
+    KEY(cpu_time_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "processor time of a run's processes together; null: any"),
     KEY(memory_limit, YS_FIELD_INT, "B", YS_FIELD_NULL, "of a run's processes together; null: none"),
     KEY(run_time_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "of a run; null: none"),
     KEY(stall_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "that a run may say nothing; null: any"),

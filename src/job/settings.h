@@ -3,13 +3,7 @@
 #ifndef YS_JOB_SETTINGS_H
 #define YS_JOB_SETTINGS_H
 
-#include "base/record.h"
-
-enum ys_mode { YS_MODE_TRAIN, YS_MODE_INFER };
-extern const struct ys_names ys_modes; /* "train", "infer" */
-
-enum ys_precision { YS_PRECISION_F32, YS_PRECISION_F64, YS_PRECISION_BF16 };
-extern const struct ys_names ys_precisions; /* "f32", "f64", "bf16" */
+#include "base/words.h"
 
 enum ys_compare { YS_COMPARE_CONTROLLED, YS_COMPARE_SAME_WEIGHTS, YS_COMPARE_OWN };
 extern const struct ys_names ys_compares; /* "controlled", "same-weights", "own" */
@@ -35,7 +29,7 @@ struct ys_trial_settings {
     int64_t threads;     /* none until it is resolved: all */
     struct ys_list cpus; /* int64_t; empty: chosen by `threads` */
     int64_t memory_limit;
-    double run_time_limit, stall_limit, sample_hz;
+    double cpu_time_limit, run_time_limit, stall_limit, sample_hz;
     bool keep_log;
     double beta1, beta2, alpha, epsilon; /* numbers of the optimizer, where its rule has them */
 };

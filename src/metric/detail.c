@@ -162,6 +162,11 @@ static void put_ending(ys_status *status, ys_json *object, const struct ys_facts
     ys_put_text(status, object, "log_tail", facts->log_tail);
     ys_put(status, object, "warnings", warnings);
     ys_put_ref(status, object, "disturbance", facts->disturbance);
+    ys_json *disturbed = ys_json_array();
+    char *const *causes = facts->disturbed.items;
+    for (size_t i = 0; i < facts->disturbed.count; i++)
+        ys_add(status, disturbed, ys_json_string(causes[i]));
+    ys_put(status, object, "disturbed", disturbed);
 }
 
 static ys_status detail(struct ys_store *store, const struct ys_metric_view_run *run, bool curves, ys_json *runs)

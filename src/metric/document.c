@@ -20,6 +20,7 @@ static const struct ys_field trial_fields[] = {
     OF_TRIAL(command, YS_FIELD_TEXT, YS_FIELD_NULL, "that would help"),
     OF_TRIAL(runs, YS_FIELD_INT, 0, "runs that count"),
     OF_TRIAL(failed, YS_FIELD_INT, 0, "those of them that failed"),
+    OF_TRIAL(disturbed, YS_FIELD_INT, YS_FIELD_LATER, "those of them during which the machine did much else"),
     OF_TRIAL(runs_planned, YS_FIELD_INT, YS_FIELD_LATER, "rounds in which it has to run"),
     OF_TRIAL(runs_lacking, YS_FIELD_INT, YS_FIELD_LATER, "those of which it has no run that counts"),
     OF_TRIAL(deviations, YS_FIELD_JSON, 0, "texts"),
@@ -34,6 +35,18 @@ static const struct ys_field trial_fields[] = {
 };
 const struct ys_record ys_result_trial_record = YS_RECORD("trial", struct ys_result_trial, trial_fields);
 
+static const char *const rounds_words[] = {[YS_ROUNDS_INDEPENDENT] = "independent",
+                                           [YS_ROUNDS_CORRELATED] = "correlated",
+                                           [YS_ROUNDS_UNKNOWN] = "cannot be told"};
+const struct ys_names ys_rounds_say = YS_NAMES("word for rounds", rounds_words);
+
+#define OF_SINGLE(member, kind, flags, what) YS_FIELD(struct ys_comparison_single, member, kind, NULL, flags, what)
+static const struct ys_field single_fields[] = {
+    OF_SINGLE(ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY, "both ends"),
+    OF_SINGLE(level, YS_FIELD_REAL, YS_FIELD_NULL, "true level of that interval"),
+};
+static const struct ys_record single_record = YS_RECORD("single", struct ys_comparison_single, single_fields);
+
 #define OF_PAIR(member, kind, flags, what) YS_FIELD(struct ys_comparison_record, member, kind, NULL, flags, what)
 #define WORD(member, names, what)          YS_FIELD_NAMED(struct ys_comparison_record, member, names, 0, what)
 static const struct ys_field comparison_fields[] = {
@@ -46,8 +59,13 @@ static const struct ys_field comparison_fields[] = {
     WORD(scale, &ys_scales, "ratio, or difference"),
     OF_PAIR(ratio, YS_FIELD_REAL, YS_FIELD_NULL, "median of a / b over matched rounds"),
     OF_PAIR(difference, YS_FIELD_REAL, YS_FIELD_NULL, "median of a - b"),
-    OF_PAIR(ci, YS_FIELD_REALS, YS_FIELD_NULL, "rank interval of that median; null for fewer than 6 matched rounds"),
+    OF_PAIR(ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY,
+            "rank interval of that median; null for fewer than 6 matched rounds"),
     OF_PAIR(level, YS_FIELD_REAL, YS_FIELD_NULL, "true level of that interval"),
+    YS_FIELD_OF(struct ys_comparison_record, single, YS_FIELD_OBJECT, &single_record, 0, "as if it were the only one"),
+    WORD(rounds, &ys_rounds_say, "whether a round's ratio tells the next one's"),
+    OF_PAIR(round_correlation, YS_FIELD_REAL, YS_FIELD_NULL, "of a round's ratio with the next one's, by ranks"),
+    OF_PAIR(bias_bound, YS_FIELD_REAL, YS_FIELD_NULL, "what is left of warm-up may make of it"),
     OF_PAIR(n, YS_FIELD_INT, 0, "matched rounds"),
     OF_PAIR(margin, YS_FIELD_REAL, 0, "what counted as the same, on that scale"),
     WORD(verdict, &ys_verdicts, "what a is against b"),

@@ -15,13 +15,19 @@ struct ys_result_trial {
     struct ys_trial_framework *framework;
     int status; /* enum ys_run_status */
     char *stage, *reason, *command;
-    int64_t runs, failed, runs_planned, runs_lacking;
+    int64_t runs, failed, disturbed, runs_planned, runs_lacking;
     ys_json *deviations, *warnings, *proof, *metrics, *agreement;
     struct ys_trial_settings keys;
     ys_json *options, *env;
     ys_json *runs_detail; /* NULL where it was not asked for */
 };
 extern const struct ys_record ys_result_trial_record;
+
+/** As if a comparison were the only one of its family. */
+struct ys_comparison_single {
+    struct ys_list ci; /* double: both ends, or empty */
+    double level;
+};
 
 /** One comparison. */
 struct ys_comparison_record {
@@ -33,6 +39,9 @@ struct ys_comparison_record {
     double ratio, difference;
     struct ys_list ci; /* double: both ends, or empty */
     double level;
+    struct ys_comparison_single single;
+    int rounds; /* enum ys_rounds_say */
+    double round_correlation, bias_bound;
     int64_t n;
     double margin;
     int verdict; /* enum ys_verdict */
@@ -43,6 +52,10 @@ struct ys_comparison_record {
     int better; /* enum ys_better */
 };
 extern const struct ys_record ys_comparison_record;
+
+/** Whether a round's ratio tells the next one's. */
+enum ys_rounds_say { YS_ROUNDS_INDEPENDENT, YS_ROUNDS_CORRELATED, YS_ROUNDS_UNKNOWN };
+extern const struct ys_names ys_rounds_say; /* "independent", "correlated", "cannot be told" */
 
 enum ys_scale { YS_SCALE_RATIO, YS_SCALE_DIFFERENCE };
 extern const struct ys_names ys_scales; /* "ratio", "difference" */

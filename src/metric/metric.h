@@ -11,31 +11,37 @@
 #include "store/store.h"
 
 /* The version of the algorithms, as a whole: raise it when a metric of the same facts can come out differently. */
-#define YS_METRIC_VERSION 1
+#define YS_METRIC_VERSION 2
 /* That of stored metrics that do not say theirs: programs that did not write it knew no other. */
 #define YS_METRIC_VERSION_UNSAID 1
 
 /* What counts as the same between two accuracies, as a difference; ratios are judged by the study's `margin`. */
 #define YS_METRIC_ACCURACY_MARGIN 0.005
 
+/* What metrics/NAME.metric says (CONTRIBUTING.md); tools/metric_infos.py makes a table of those files at the build. */
 struct ys_metric_info {
     const char *name;
-    const char *unit; /* SI: "s", "1/s", "B", "1" for pure numbers */
+    const char *title; /* for people: "peak memory" */
+    const char *ratio; /* what a ratio of it says, after "1.93x": "the memory" */
+    const char *unit;  /* SI: "s", "1/s", "B", "1" for pure numbers */
+    const char *kind;  /* how it is printed: span, rate, bytes, share, count, number */
     enum ys_better better;
-    const char *method; /* exact, counter, sampled, estimated, derived */
-    const char *scope;  /* of what it is a measure: "process tree, exec to end" */
-    const char *source; /* where the numbers come from */
-    bool learning;      /* null for programs that do no work */
-    bool whole;         /* a whole number: printed as one */
-    const char *mode;   /* "train" or "infer": null in runs of the other mode; NULL: of both */
+    const char *method;           /* exact, counter, sampled, estimated, derived */
+    const char *scope;            /* of what it is a measure: "process tree, exec to end" */
+    const char *source;           /* where the numbers come from */
+    const char *formula, *limits; /* how it is computed, and what it cannot tell */
+    bool learning;                /* null for programs that do no work */
+    bool whole;                   /* a whole number: printed as one */
+    const char *mode;             /* "train" or "infer": null in runs of the other mode; NULL: of both */
 };
 /** All metrics, in the order in which they are listed. */
 const struct ys_metric_info *ys_metric_infos(size_t *count);
 const struct ys_metric_info *ys_metric_find(const char *name); /* NULL when there is none */
 
-/** The texts of metrics/: array of {name, unit, better, formula, source, limits}, in the order of ys_metric_infos().
- * YS_ENOTFOUND when the folder is nowhere, YS_EFORMAT when a file is not as it should be. */
+/** All of them for `list metrics`: array of {name, title, unit, better, formula, source, limits}. */
 ys_status ys_metric_list(ys_json **list) YS_MUST_CHECK;
+/** What reports say of them: {NAME: {title, ratio, unit, kind, better}}. */
+ys_status ys_metric_texts(ys_json **texts) YS_MUST_CHECK;
 
 /** Every metric of one run: {name: {value, unit, method, scope, source, better} | {value: null, reason}}. `trial` as in
  * the job

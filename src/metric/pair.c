@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "metric/build.h"
 #include "metric/document.h"
+#include "metric/together.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,27 +67,40 @@ static bool next_pair(const struct ys_metric_view_trial *a, const struct ys_metr
 
 struct matched {
     double *a, *b;
-    size_t n;
+    double *left; /* what is left of warm-up in a less that in b */
+    size_t n, left_known;
     int64_t last_round;
+    size_t unequal; /* rounds in which one of the two was disturbed and the other was not */
+    bool was_unequal;
 };
 
 /* Values of metric `m` round by round; of several matched attempts of one round the last. */
 static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
                        struct matched *rounds)
 {
-    *rounds = (struct matched){ys_alloc(a->run_count, sizeof(double)), ys_alloc(a->run_count, sizeof(double)), 0, -1};
-    if (!rounds->a || !rounds->b)
+    *rounds = (struct matched){.a = ys_alloc(a->run_count, sizeof(double)),
+                               .b = ys_alloc(a->run_count, sizeof(double)),
+                               .left = ys_alloc(a->run_count, sizeof(double)),
+                               .last_round = -1};
+    if (!rounds->a || !rounds->b || !rounds->left)
         return ys_out_of_memory();
     for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
         const struct ys_metric_view_run *run = &a->runs[i], *other = &b->runs[k];
         if (!run->ok || !other->ok || isnan(run->compared[m]) || isnan(other->compared[m]))
             continue;
-        if (rounds->n > 0 && rounds->last_round == run->round)
+        if (rounds->n > 0 && rounds->last_round == run->round) {
             rounds->n--;
+            rounds->unequal -= rounds->was_unequal;
+        }
+        rounds->was_unequal = run->disturbed != other->disturbed;
+        rounds->unequal += rounds->was_unequal;
         rounds->a[rounds->n] = run->compared[m];
+        rounds->left[rounds->n] = run->left - other->left;
         rounds->b[rounds->n++] = other->compared[m];
         rounds->last_round = run->round;
     }
+    for (size_t i = 0; i < rounds->n; i++)
+        rounds->left_known += isfinite(rounds->left[i]);
     return YS_OK;
 }
 
@@ -126,24 +140,44 @@ static double median_of(const ys_json *metrics, const char *name)
     return ys_json_get_number(ys_json_get(metrics, name), "value", NAN);
 }
 
+static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, bool fraction,
+                         char *reason, size_t size)
+{
+    return !has_fault(a, reason, size) && !has_fault(b, reason, size) &&
+           (fraction || !is_other_work(a, b, reason, size));
+}
+
 struct pair {
     const struct ys_metric_view_trial *a, *b;
     const char *varies;
     double margin;
+    const double *stretch; /* of the families that it is in, by metric */
 };
 
-static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found)
+/* Whether a metric is of the steady part alone. */
+static bool is_steady_metric(const char *name)
+{
+    return strcmp(name, "rate_per_s") == 0 || strcmp(name, "step_s") == 0 || strncmp(name, "latency", 7) == 0;
+}
+
+static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found, size_t *unequal)
 {
     struct matched rounds;
     const struct ys_metric_info *info = ys_metric_find(ys_compared[m]);
     bool fraction = strcmp(info->name, "accuracy") == 0;
     ys_status status = match(pair->a, pair->b, m, &rounds);
-    if (status == YS_OK && fraction)
-        status = ys_compare_difference(rounds.a, rounds.b, rounds.n, info->better, margin, found);
-    else if (status == YS_OK)
-        status = ys_compare_ratio(rounds.a, rounds.b, rounds.n, info->better, margin, found);
+    bool has_bias = is_steady_metric(info->name) && rounds.left_known == rounds.n;
+    const struct ys_compare_rule rule = {.better = info->better,
+                                         .difference = fraction,
+                                         .margin = margin,
+                                         .stretch = pair->stretch[m],
+                                         .bias = has_bias ? rounds.left : NULL};
+    if (status == YS_OK)
+        status = ys_compare(rounds.a, rounds.b, rounds.n, &rule, found);
+    *unequal = rounds.unequal;
     ys_free(rounds.a);
     ys_free(rounds.b);
+    ys_free(rounds.left);
     return status;
 }
 
@@ -153,41 +187,73 @@ static char *borrowed(const char *text)
     return (char *)(uintptr_t)text;
 }
 
+/* Both ends of an interval, kept in `ends`. */
+static struct ys_list list_ends(const struct ys_interval *interval, double ends[2])
+{
+    ends[0] = interval->lo;
+    ends[1] = interval->hi;
+    return (struct ys_list){ends, interval->known ? 2 : 0};
+}
+
+static double level_of(const struct ys_interval *interval)
+{
+    return interval->known ? interval->level : NAN;
+}
+
+static enum ys_rounds_say rounds_of(const struct ys_comparison *found)
+{
+    if (isnan(found->correlation))
+        return YS_ROUNDS_UNKNOWN;
+    return found->correlated ? YS_ROUNDS_CORRELATED : YS_ROUNDS_INDEPENDENT;
+}
+
 static ys_status compare_one(const struct pair *pair, int m, ys_json *comparisons)
 {
     const char *name = ys_compared[m];
     bool fraction = strcmp(name, "accuracy") == 0;
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : pair->margin;
     char reason[400];
-    bool invalid = has_fault(pair->a, reason, sizeof reason) || has_fault(pair->b, reason, sizeof reason) ||
-                   (!fraction && is_other_work(pair->a, pair->b, reason, sizeof reason));
+    bool invalid = !may_conclude(pair->a, pair->b, fraction, reason, sizeof reason);
     struct ys_comparison found;
-    YS_TRY(judge(pair, m, margin, &found));
+    size_t unequal;
+    YS_TRY(judge(pair, m, margin, &found, &unequal));
+    if (!invalid && !fraction && unequal > 0) {
+        snprintf(reason, sizeof reason,
+                 "in %zu of %zu rounds one of the two was disturbed and the other was not: run them again on a quieter "
+                 "machine, or with on_disturbance = repeat",
+                 unequal, found.n);
+        invalid = true;
+    }
     if (invalid)
-        found = (struct ys_comparison){found.n, NAN, {false, NAN, NAN, NAN}, NAN, YS_VERDICT_INVALID, reason};
+        found = ys_compare_invalid(found.n, reason);
     const struct ys_metric_info *info = ys_metric_find(name);
     const struct ys_trial_record *a = pair->a->record, *b = pair->b->record;
-    double ends[] = {found.interval.lo, found.interval.hi};
-    const struct ys_comparison_record told = {.metric = borrowed(name),
-                                              .a = a->id,
-                                              .b = b->id,
-                                              .a_index = a->index,
-                                              .b_index = b->index,
-                                              .varies = borrowed(pair->varies),
-                                              .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
-                                              .ratio = fraction ? NAN : found.value,
-                                              .difference = fraction ? found.value : NAN,
-                                              .ci = {ends, found.interval.known ? 2 : 0},
-                                              .level = found.interval.known ? found.interval.level : NAN,
-                                              .n = (int64_t)found.n,
-                                              .margin = margin,
-                                              .verdict = (int)found.verdict,
-                                              .resolution = found.resolution,
-                                              .reason = borrowed(found.reason),
-                                              .a_value = median_of(pair->a->metrics, name),
-                                              .b_value = median_of(pair->b->metrics, name),
-                                              .unit = borrowed(info->unit),
-                                              .better = (int)info->better};
+    double ends[2], single_ends[2];
+    const struct ys_comparison_record told = {
+        .metric = borrowed(name),
+        .a = a->id,
+        .b = b->id,
+        .a_index = a->index,
+        .b_index = b->index,
+        .varies = borrowed(pair->varies),
+        .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
+        .ratio = fraction ? NAN : found.value,
+        .difference = fraction ? found.value : NAN,
+        .ci = list_ends(&found.interval, ends),
+        .level = level_of(&found.interval),
+        .single = {list_ends(&found.single, single_ends), level_of(&found.single)},
+        .rounds = rounds_of(&found),
+        .round_correlation = found.correlation,
+        .bias_bound = found.bias_bound,
+        .n = (int64_t)found.n,
+        .margin = margin,
+        .verdict = (int)found.verdict,
+        .resolution = found.resolution,
+        .reason = borrowed(found.reason),
+        .a_value = median_of(pair->a->metrics, name),
+        .b_value = median_of(pair->b->metrics, name),
+        .unit = borrowed(info->unit),
+        .better = (int)info->better};
     return ys_json_append(comparisons, ys_record_json(&ys_comparison_record, &told));
 }
 
@@ -354,17 +420,52 @@ static ys_status choose_pairs(struct choice *choice)
     return status;
 }
 
+/* Of each chosen pair and metric by how much its interval is stretched: [pair * YS_COMPARED + metric]. */
+static ys_status stretch_all(const struct choice *choice, double *stretch)
+{
+    const struct ys_view *view = choice->view;
+    struct ys_family_pair *pairs = ys_alloc(choice->count, sizeof *pairs);
+    double **places = ys_alloc(choice->count, sizeof *places);
+    ys_status status = pairs && places ? YS_OK : ys_out_of_memory();
+    char reason[400];
+    for (int m = 0; status == YS_OK && m < YS_COMPARED; m++) {
+        bool fraction = strcmp(ys_compared[m], "accuracy") == 0;
+        size_t count = 0;
+        for (size_t i = 0; i < choice->count; i++) {
+            const struct chosen *chosen = &choice->pairs[i];
+            stretch[i * YS_COMPARED + (size_t)m] = 1;
+            if (!may_conclude(&view->trials[chosen->a], &view->trials[chosen->b], fraction, reason, sizeof reason))
+                continue;
+            pairs[count] = (struct ys_family_pair){chosen->a, chosen->b};
+            places[count++] = &stretch[i * YS_COMPARED + (size_t)m];
+        }
+        status = ys_together_stretch(view, pairs, count, m, !fraction, places);
+    }
+    ys_free(pairs);
+    ys_free(places);
+    return status;
+}
+
 ys_status ys_pair_comparisons(const struct ys_view *view, bool all, ys_json **comparisons)
 {
     struct choice choice = {.view = view, .all = all};
-    double margin = ys_json_get_number(ys_json_get(view->study, "job"), "margin", 0.02);
+    double margin = ys_json_get_number(ys_json_get(view->study, "job"), "margin", 0.02), *stretch = NULL;
     ys_json *array = ys_json_array();
     ys_status status = array ? choose_pairs(&choice) : ys_out_of_memory();
+    if (status == YS_OK && !(stretch = ys_alloc(choice.count * YS_COMPARED, sizeof *stretch)))
+        status = ys_out_of_memory();
+    if (status == YS_OK)
+        status = stretch_all(&choice, stretch);
     for (size_t i = 0; status == YS_OK && i < choice.count; i++) {
         const struct chosen *chosen = &choice.pairs[i];
-        struct pair pair = {&view->trials[chosen->a], &view->trials[chosen->b], chosen->varies, margin};
+        struct pair pair = {.a = &view->trials[chosen->a],
+                            .b = &view->trials[chosen->b],
+                            .varies = chosen->varies,
+                            .margin = margin,
+                            .stretch = &stretch[i * YS_COMPARED]};
         status = compare_pair(&pair, array);
     }
+    ys_free(stretch);
     ys_free(choice.pairs);
     return ys_built(status, array, comparisons);
 }

@@ -11,6 +11,7 @@
 #include "metric/environment.h"
 #include "metric/pair.h"
 #include "metric/trial.h"
+#include "stat/steady.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -191,10 +192,25 @@ static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_v
     ys_add_text_once(status, array, text);
 }
 
+static void warn_of_disturbed(ys_status *status, ys_json *array, const struct ys_metric_view_trial *trial)
+{
+    char text[300];
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_metric_view_run *run = &trial->runs[r];
+        char *const *causes = run->facts.disturbed.items;
+        if (!run->counted || !run->disturbed)
+            continue;
+        snprintf(text, sizeof text, "%zu of %zu runs were disturbed; in round %lld %s", trial->disturbed,
+                 trial->counted, (long long)run->round + 1, causes[0]);
+        ys_add_text_once(status, array, text);
+        return;
+    }
+}
+
 static ys_json *warnings(ys_status *status, const struct ys_view *view, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
-    size_t unsteady = 0, ok = 0;
+    size_t unsteady = 0, few = 0, ok = 0;
     for (size_t r = 0; r < trial->run_count; r++) {
         const struct ys_metric_view_run *run = &trial->runs[r];
         const ys_json *rate = ys_json_get(run->metrics, "rate_per_s");
@@ -202,7 +218,18 @@ static ys_json *warnings(ys_status *status, const struct ys_view *view, const st
         for (size_t i = 0; i < run->facts.warnings.count; i++)
             ys_add_text_once(status, array, said[i]);
         ok += run->counted && run->ok;
-        unsteady += run->counted && run->ok && !ys_json_get_bool(rate, "steady", true);
+        bool steady = !run->counted || !run->ok || ys_json_get_bool(rate, "steady", true);
+        unsteady += !steady && isfinite(run->left);
+        few += !steady && !isfinite(run->left);
+    }
+    if (few) {
+        char text[200];
+        snprintf(
+            text, sizeof text,
+            "%zu of %zu runs have too few blocks to tell where warm-up ends, %d are needed: their speed is that of "
+            "the last half",
+            few, ok, YS_STEADY_MIN_BLOCKS);
+        ys_add_text_once(status, array, text);
     }
     if (unsteady) {
         char text[200];
@@ -210,6 +237,7 @@ static ys_json *warnings(ys_status *status, const struct ys_view *view, const st
                  unsteady, ok);
         ys_add_text_once(status, array, text);
     }
+    warn_of_disturbed(status, array, trial);
     warn_of_lacking(status, array, view, trial);
     return array;
 }
@@ -271,6 +299,7 @@ static struct ys_result_trial tell_plainly(const struct building *building, cons
                                    .section = record->section,
                                    .factors = record->factors,
                                    .framework = record->framework,
+                                   .disturbed = (int64_t)trial->disturbed,
                                    .runs_planned = planned(&building->view, trial),
                                    .runs_lacking = lacking(&building->view, trial),
                                    .metrics = trial->metrics,
@@ -356,6 +385,9 @@ static ys_status build(struct building *building, unsigned flags, ys_json **resu
     ys_put(&status, object, "work", work ? ys_json_copy(work) : ys_json_array());
     ys_put_ref(&status, object, "host", view->host);
     ys_put(&status, object, "harness", harness_block(&status, view->study, &building->sums));
+    ys_json *metrics = NULL;
+    if (status == YS_OK && (status = ys_metric_texts(&metrics)) == YS_OK)
+        ys_put(&status, object, "metrics", metrics);
     ys_put_ref(&status, object, "trials", building->trials);
     if (status == YS_OK)
         status = ys_pair_comparisons(view, all, &comparisons);

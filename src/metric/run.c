@@ -3,7 +3,9 @@
 #include "metric/metric.h"
 
 #include "base/mem.h"
+#include "base/size.h"
 #include "metric/build.h"
+#include "metric/span.h"
 #include "stat/steady.h"
 
 #include <inttypes.h>
@@ -14,6 +16,10 @@
 #define NS_PER_S 1e9 /* divided by, never its inverse multiplied: 9 ms is to read 0.009 */
 #define UNKNOWN  YS_FIELD_NONE
 
+/* Processes that share more than both of these are not summed. */
+#define MOST_SHARED       0.02
+#define MOST_SHARED_BYTES 4000000
+
 struct run_view {
     const ys_json *trial;
     const struct ys_facts *facts;
@@ -23,6 +29,7 @@ struct run_view {
     size_t blocks;            /* that all of first, count, start, end have; 0 when they contradict each other. In a run
                                  that infers a block is one request */
     const char *blocks_wrong; /* why not; NULL */
+    int64_t *spans;           /* of each block, ns: metric/span.h */
     bool ok, no_work, infers;
     struct ys_steady steady; /* `from` counts all blocks, the first step included */
     bool has_steady;         /* there are blocks after the first step */
@@ -93,7 +100,7 @@ static int64_t between(int64_t from_ns, int64_t to_ns)
 
 static int64_t block_ns(const struct run_view *run, size_t block)
 {
-    return run->infers ? run->latency->ints[block] : run->end->ints[block] - run->start->ints[block];
+    return run->spans[block];
 }
 
 static int64_t block_steps(const struct run_view *run, size_t block)
@@ -144,6 +151,18 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
         run->blocks = n;
     else
         run->blocks_wrong = "the times of the blocks contradict each other";
+}
+
+static ys_status find_spans(struct run_view *run, const struct ys_series_set *series)
+{
+    run->spans = ys_alloc(run->blocks + 1, sizeof *run->spans);
+    if (!run->spans)
+        return ys_out_of_memory();
+    if (run->infers)
+        ys_span_of_latencies(series, run->blocks, run->spans);
+    else
+        ys_span_of_blocks(series, run->blocks, run->spans);
+    return YS_OK;
 }
 
 static ys_status find_steady(struct run_view *run)
@@ -208,6 +227,7 @@ static void mark_steady(struct run_view *run, ys_json *metric)
         note = "too few requests to tell: the last half is used";
     ys_put_bool(&run->status, metric, "steady", run->steady.answer == YS_STEADY_FOUND);
     ys_put_int(&run->status, metric, "steady_from", (int64_t)run->steady.from);
+    ys_put_real(&run->status, metric, "left", run->steady.left);
     if (run->steady.answer != YS_STEADY_FOUND)
         ys_put_text(&run->status, metric, "note", note);
 }
@@ -277,7 +297,8 @@ static double *sorted_steps_s(const struct run_view *run, size_t *count)
     }
     for (size_t i = 0; i < *count; i++) {
         size_t block = run->steady.from + i;
-        step_s[i] = (double)block_ns(run, block) / NS_PER_S / (double)block_steps(run, block);
+        int64_t took_ns = run->infers ? run->latency->ints[block] : block_ns(run, block);
+        step_s[i] = (double)took_ns / NS_PER_S / (double)block_steps(run, block);
     }
     ys_stat_sort(step_s, *count);
     return step_s;
@@ -393,15 +414,83 @@ static void put_learning(struct run_view *run)
         put_value(run, "final_loss", run->loss->reals[run->loss->count - 1]);
 }
 
+static int64_t or_zero(int64_t value)
+{
+    return value == UNKNOWN ? 0 : value;
+}
+
+/* Pages that several processes share are resident in each: their sum is then more than the tree holds, and by how much
+ * at its peak nobody knows. */
+static void put_resident(struct run_view *run, const struct ys_facts_observation *more)
+{
+    const struct ys_facts_observed *observed = &run->facts->observed;
+    int64_t high = observed->rss_peak_bytes, low = or_zero(more->pss_peak_bytes), rss = or_zero(more->shared_rss_bytes);
+    int64_t pss = or_zero(more->shared_pss_bytes), shared = or_zero(more->sampled_shared_bytes);
+    char text[200], held[2][YS_SIZE_TEXT];
+    low = observed->process_peak_bytes > low ? observed->process_peak_bytes : low;
+    if (shared > rss - pss) { /* seen between the ends of phases, where it is not known how much of it is one's own */
+        rss = high;
+        pss = high - shared;
+    }
+    if (high == UNKNOWN || rss - pss <= MOST_SHARED_BYTES || (double)(rss - pss) <= MOST_SHARED * (double)rss ||
+        low >= high) {
+        put_known(run, "rss_peak_bytes", number(high), "the run was not sampled");
+        return;
+    }
+    ys_size_texts((uint64_t)low, (uint64_t)high, held[0], held[1]);
+    snprintf(text, sizeof text, "its processes share pages: together they held between %s and %s%s", held[0], held[1],
+             more->grouped ? "; memory_own_peak_bytes tells" : "");
+    put_null(run, "rss_peak_bytes", text);
+}
+
+/* What the kernel counted beside time and residence (run/observe.h). */
+static void put_observation(struct run_view *run, const struct ys_facts_usage *usage,
+                            const struct ys_facts_observation *more)
+{
+    static const char *const no_group = "the run had no control group that counts memory";
+    static const char *const no_io = "the kernel keeps no count of it, or does not show it";
+    static const char *const no_usage = "the kernel's account of the run is missing";
+    const struct {
+        const char *name;
+        int64_t value;
+        const char *reason;
+    } counts[] = {
+        {"memory_own_peak_bytes", more->memory_own_peak_bytes, no_group},
+        {"memory_peak_bytes", more->memory_peak_bytes, no_group},
+        {"swap_peak_bytes", more->swap_peak_bytes, "the run was not sampled"},
+        {"page_faults_minor", usage->minor_faults, no_usage},
+        {"page_faults_major", usage->major_faults, no_usage},
+        {"read_bytes", more->read_bytes, no_io},
+        {"written_bytes", more->written_bytes, no_io},
+        {"disk_read_bytes", more->disk_read_bytes, no_io},
+        {"disk_written_bytes", more->disk_written_bytes, no_io},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        put_known(run, counts[i].name, number(counts[i].value), counts[i].reason);
+    put_known(run, "cpu_wait_s", number(more->cpu_wait_ns) / NS_PER_S,
+              "the run was not sampled, or the kernel does not count it");
+}
+
 static void put_resources(struct run_view *run)
 {
     static const struct ys_facts_usage unknown = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
     const struct ys_facts_usage *usage = run->facts->usage ? run->facts->usage : &unknown;
     const struct ys_facts_observed *observed = &run->facts->observed;
+    struct ys_facts_observation nothing;
+    ys_record_init(&ys_facts_observation_record, &nothing);
+    const struct ys_facts_observation *more = run->facts->observation ? run->facts->observation : &nothing;
     const char *no_usage = "the kernel's account of the run is missing", *no_samples = "the run was not sampled";
     int64_t user_ns = usage->user_ns, system_ns = usage->system_ns;
     int64_t lived_ns = between(run->times->exec_ns, run->times->end_ns), harness_ns = run->facts->harness.cpu_ns;
     int64_t voluntary = usage->voluntary_switches, involuntary = usage->involuntary_switches;
+    char text[160];
+    if (usage->unwaited_ns != UNKNOWN && usage->unwaited_ns > 0) { /* in samples alone, and so a lower bound */
+        snprintf(text, sizeof text,
+                 "processes that nobody waited for used %.3g s more, or longer; a control group counts them",
+                 (double)usage->unwaited_ns / NS_PER_S);
+        no_usage = text;
+        user_ns = UNKNOWN;
+    }
     if (user_ns == UNKNOWN || system_ns == UNKNOWN) {
         put_missing(run, "cpu_s", no_usage);
         put_missing(run, "cpu_user_s", no_usage);
@@ -415,10 +504,11 @@ static void put_resources(struct run_view *run)
     }
     put_known(run, "threads_peak", number(observed->threads_peak), no_samples);
     if (voluntary == UNKNOWN || involuntary == UNKNOWN)
-        put_missing(run, "context_switches", no_usage);
+        put_missing(run, "context_switches", "the kernel's account of the run is missing");
     else
         put_value(run, "context_switches", (double)(voluntary + involuntary));
-    put_known(run, "rss_peak_bytes", number(observed->rss_peak_bytes), no_samples);
+    put_resident(run, more);
+    put_observation(run, usage, more);
     if (harness_ns == UNKNOWN || lived_ns <= 0)
         put_missing(run, "harness_cpu_share", "yardstick did not count its own processor time");
     else
@@ -467,7 +557,9 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
     if (!run.metrics)
         return ys_out_of_memory();
     view_blocks(&run, series);
-    run.status = find_steady(&run);
+    run.status = find_spans(&run, series);
+    if (run.status == YS_OK)
+        run.status = find_steady(&run);
     if (run.status == YS_OK) {
         put_times(&run);
         put_input(&run);
@@ -480,6 +572,7 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
     if (run.status == YS_OK)
         run.status = in_order(run.metrics, &ordered);
     ys_json_free(run.metrics);
+    ys_free(run.spans);
     if (run.status == YS_OK)
         *metrics = ordered;
     return run.status;

@@ -63,7 +63,7 @@ static ys_json *unknown(ys_status *status, const struct ys_metric_view_trial *tr
 static ys_json *known(ys_status *status, const struct ys_metric_info *info, const ys_json *texts,
                       const struct gathered *all)
 {
-    static const char *const shared[] = {"method", "scope", "source", "better"};
+    static const char *const shared[] = {"method", "scope", "source", "better", "kind"};
     struct ys_summary summary;
     ys_status summed = ys_stat_summarize(all->values, all->n, &summary);
     if (summed != YS_OK) {

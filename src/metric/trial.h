@@ -16,11 +16,13 @@ struct ys_metric_view_run {
     int attempt;
     enum ys_run_status status;
     bool ok;
-    bool counted; /* of the highest attempt in its round that was not cancelled: what the trial's own figures are made
-                     of */
+    bool disturbed; /* the machine did much else meanwhile: its fact `disturbed` says what */
+    bool counted;   /* of the highest attempt in its round that was not cancelled: what the trial's own figures are made
+                       of */
     bool matched; /* ok, as is a run of another trial of the same round and attempt: what comparisons are made of. Known
                      once ys_metric_view_match() was called */
     double compared[YS_COMPARED]; /* values of ys_compared; NaN where it has none */
+    double left;                  /* of warm-up in the steady part (stat/steady.h); NaN where that cannot be told */
 };
 
 struct ys_metric_view_trial {
@@ -30,6 +32,7 @@ struct ys_metric_view_trial {
     ys_json *runs_json;                       /* NULL while the trial is not loaded */
     struct ys_metric_view_run *runs;          /* by round, then attempt */
     size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */
+    size_t disturbed;                         /* likewise, and that were disturbed */
     enum ys_run_status status;                /* of the trial */
     const struct ys_metric_view_run *failure; /* an example of it; NULL */
     bool no_work;

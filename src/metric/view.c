@@ -26,9 +26,14 @@ ys_status ys_metric_view_with_work(const ys_json *study, const struct ys_trial_r
     return ys_built(status, copy, with_work);
 }
 
+static double member_of(const struct ys_metric_view_run *run, const char *metric, const char *member)
+{
+    return ys_json_get_number(ys_json_get(run->metrics, metric), member, NAN);
+}
+
 double ys_metric_view_value(const struct ys_metric_view_run *run, const char *name)
 {
-    return ys_json_get_number(ys_json_get(run->metrics, name), "value", NAN);
+    return member_of(run, name, "value");
 }
 
 static bool is_current(const ys_json *metrics)
@@ -104,6 +109,7 @@ static void count_runs(struct ys_metric_view_trial *trial)
     }
     for (size_t i = 0; i < trial->run_count; i++) {
         trial->counted += trial->runs[i].counted;
+        trial->disturbed += trial->runs[i].counted && trial->runs[i].disturbed;
         trial->failed += trial->runs[i].counted && !trial->runs[i].ok;
     }
 }
@@ -129,6 +135,8 @@ static void read_run(ys_json *json, struct ys_metric_view_run *run)
     run->attempt = (int)ys_json_get_int(json, "attempt", 0);
     run->status = (enum ys_run_status)run->facts.status;
     run->ok = run->status == YS_RUN_OK;
+    run->disturbed = run->facts.disturbed.count > 0;
+    run->left = member_of(run, "rate_per_s", "left");
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
 }
@@ -231,6 +239,7 @@ static ys_status share_texts(ys_json **texts)
         ys_put_text(&status, object, "scope", infos[i].scope);
         ys_put_text(&status, object, "source", infos[i].source);
         ys_put_text(&status, object, "better", ys_better_name(infos[i].better));
+        ys_put_text(&status, object, "kind", infos[i].kind);
         ys_put(&status, all, infos[i].name, object);
     }
     return ys_built(status, all, texts);

@@ -79,7 +79,8 @@ static void makes(struct ys_onnx *o, const char *value)
 
 static const char *value_name(const struct ys_onnx *o, int value)
 {
-    return value == o->graph->input ? o->input : o->graph->values[value].name;
+    int input = ys_graph_input_of(o->graph, value);
+    return input >= 0 ? o->inputs[input] : o->graph->values[value].name;
 }
 
 static void reads_values(struct ys_onnx *o, const struct ys_node *node)
@@ -330,6 +331,7 @@ static void set_attr(struct ys_onnx *o, const struct ys_attr *attr, const struct
         set_integer(o, attr->name, attr->only);
         return;
     case YS_ATTR_UNSAID:
+    case YS_ATTR_NOTE: /* ONNX sees it from the shapes */
         return;
     case YS_ATTR_FLAG:
         set_integer(o, attr->name, *(const bool *)place);
@@ -387,23 +389,25 @@ static void put_node(struct ys_onnx *o, const struct ys_node *node)
     (forms[node->op] ? forms[node->op] : put_plain)(o, node);
 }
 
-/* Pixels as they are stored, in the format of the file. */
-static void put_cast(struct ys_onnx *o, const char *input)
+/* An input as its rows are stored, in the format of the file. */
+static void put_cast(struct ys_onnx *o, size_t index, const char *input)
 {
     struct name cast = name_part(o, input, "cast");
     reads(o, input);
     makes(o, cast.text);
     set_integer(o, "to", ys_onnx_type(o->dtype));
     end(o, "Cast", cast.text);
-    memcpy(o->input, cast.text, sizeof o->input);
+    memcpy(o->inputs[index], cast.text, sizeof o->inputs[index]);
 }
 
 void ys_onnx_nodes(struct ys_onnx *onnx)
 {
-    const struct ys_value *input = &onnx->graph->values[onnx->graph->input];
-    snprintf(onnx->input, sizeof onnx->input, "%s", input->name);
-    if (input->dtype != onnx->dtype)
-        put_cast(onnx, input->name);
+    for (size_t i = 0; i < onnx->graph->input_count; i++) {
+        const struct ys_value *input = &onnx->graph->values[onnx->graph->inputs[i]];
+        snprintf(onnx->inputs[i], sizeof onnx->inputs[i], "%s", input->name);
+        if (input->dtype != onnx->dtype)
+            put_cast(onnx, i, input->name);
+    }
     for (size_t i = 0; i < onnx->graph->node_count; i++)
         put_node(onnx, &onnx->graph->nodes[i]);
 }

@@ -25,7 +25,8 @@ struct ys_onnx {
     struct ys_buf part;       /* a message inside it, or an initializer */
     ys_json *names;           /* members: every name of a value or initializer so far */
     char twice[YS_ONNX_NAME]; /* the first of them that came again; "" for none */
-    char input[YS_ONNX_NAME]; /* what nodes read in place of the graph's input: itself, or its Cast */
+    /* What nodes read in place of each of the graph's inputs: itself, or its Cast. */
+    char inputs[YS_ROWS_MAX_INPUTS][YS_ONNX_NAME];
 };
 
 /** Notes that `name` stands for something in the file. */

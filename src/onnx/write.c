@@ -67,13 +67,16 @@ static void put_value(struct ys_onnx *o, int field, const struct ys_value *value
 static ys_status make_body(struct ys_onnx *o)
 {
     const struct ys_graph *graph = o->graph;
-    const struct ys_value *input = &graph->values[graph->input], *output = &graph->values[graph->output];
+    const struct ys_value *output = &graph->values[graph->output];
     for (size_t i = 0; i < graph->value_count; i++)
         ys_onnx_claim(o, graph->values[i].name);
     for (size_t i = 0; i < graph->param_count; i++)
         ys_onnx_claim(o, graph->params[i].name);
     ys_wire_text(&o->body, YS_ONNX_GRAPH_NAME, graph->name);
-    put_value(o, YS_ONNX_GRAPH_INPUT, input, input->dtype);
+    for (size_t i = 0; i < graph->input_count; i++) {
+        const struct ys_value *input = &graph->values[graph->inputs[i]];
+        put_value(o, YS_ONNX_GRAPH_INPUT, input, input->dtype);
+    }
     put_value(o, YS_ONNX_GRAPH_OUTPUT, output, o->dtype);
     ys_onnx_nodes(o);
     if (o->twice[0])

@@ -1,5 +1,5 @@
 #include "probe/cgroup.h"
-#include "probe/procfs.h"
+#include "probe/cgroup_place.h"
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,11 +10,6 @@ enum { TEXT_BYTES = 16384 };
 
 /* Version 1 says "no limit" by the largest multiple of the page size that fits. */
 static const int64_t NO_LIMIT_BYTES = INT64_MAX / 2;
-
-struct place {
-    char mount[YS_PROCFS_PATH]; /* where the hierarchy is mounted */
-    char group[YS_PROCFS_PATH]; /* our group below it: "" or "/a/b" */
-};
 
 /** Whether `word` is an entry of the comma-separated `list`, which ends at a blank, a colon or the end. */
 static bool lists(const char *list, const char *word)
@@ -46,7 +41,7 @@ static bool own_path(const char *text, const char *controller, char *path, size_
 }
 
 /** Fields of a line of /proc/self/mountinfo (proc(5)): root and mount point, then after " - " type, source, options. */
-static bool mount_of_line(const char *line, const char *controller, char *root, struct place *place)
+static bool mount_of_line(const char *line, const char *controller, char *root, struct ys_cgroup_place *place)
 {
     char type[32], options[512], whole[4096];
     snprintf(whole, sizeof whole, "%.*s", (int)strcspn(line, "\n"), line);
@@ -57,8 +52,7 @@ static bool mount_of_line(const char *line, const char *controller, char *root, 
     return controller[0] ? strcmp(type, "cgroup") == 0 && lists(options, controller) : strcmp(type, "cgroup2") == 0;
 }
 
-/** Where the group with `controller` ("" is version 2) of this process lies. */
-static bool find_place(const char *root, const char *controller, struct place *place)
+bool ys_cgroup_find(const char *root, const char *controller, struct ys_cgroup_place *place)
 {
     static _Thread_local char groups[TEXT_BYTES], mounts[4 * TEXT_BYTES];
     char path[YS_PROCFS_PATH], mount_root[YS_PROCFS_PATH];
@@ -78,8 +72,7 @@ static bool find_place(const char *root, const char *controller, struct place *p
     return false;
 }
 
-/** Cuts the last part off the group's path; false when it was the top already. */
-static bool go_up(struct place *place)
+bool ys_cgroup_go_up(struct ys_cgroup_place *place)
 {
     char *slash = strrchr(place->group, '/');
     if (!slash)
@@ -88,7 +81,7 @@ static bool go_up(struct place *place)
     return true;
 }
 
-static bool read_file(const char *root, const struct place *place, const char *name, char *text, size_t size)
+static bool read_file(const char *root, const struct ys_cgroup_place *place, const char *name, char *text, size_t size)
 {
     char path[2 * YS_PROCFS_PATH + 64];
     snprintf(path, sizeof path, "%s%s/%s", place->mount, place->group, name);
@@ -115,47 +108,58 @@ static void take_limit(struct ys_cgroup *cgroup, const char *text)
     cgroup->has_memory_limit = true;
 }
 
+static void take_throttled(const char *root, const struct ys_cgroup_place *place, const char *key, double unit_s,
+                           struct ys_cgroup *cgroup)
+{
+    char text[4096];
+    int64_t throttled;
+    if (read_file(root, place, "cpu.stat", text, sizeof text) && ys_procfs_field(text, key, &throttled))
+        cgroup->throttled_s = (double)throttled * unit_s;
+}
+
 static void read_version_2(const char *root, struct ys_cgroup *cgroup)
 {
-    struct place place;
+    struct ys_cgroup_place place;
     char text[4096];
-    if (!find_place(root, "", &place))
+    if (!ys_cgroup_find(root, "", &place))
         return;
     if (read_file(root, &place, "memory.events", text, sizeof text))
         (void)ys_procfs_field(text, "oom_kill", &cgroup->oom_kills);
+    take_throttled(root, &place, "throttled_usec", 1e-6, cgroup);
     do {
         double quota, period;
         if (read_file(root, &place, "cpu.max", text, sizeof text) && sscanf(text, "%lf %lf", &quota, &period) == 2)
             take_quota(cgroup, quota, period);
         if (read_file(root, &place, "memory.max", text, sizeof text))
             take_limit(cgroup, text);
-    } while (go_up(&place));
+    } while (ys_cgroup_go_up(&place));
 }
 
 static void read_version_1(const char *root, struct ys_cgroup *cgroup)
 {
-    struct place place;
+    struct ys_cgroup_place place;
     char text[4096], period[64];
-    if (find_place(root, "cpu", &place)) {
+    if (ys_cgroup_find(root, "cpu", &place)) {
+        take_throttled(root, &place, "throttled_time", 1e-9, cgroup);
         do {
             if (read_file(root, &place, "cpu.cfs_quota_us", text, sizeof text) &&
                 read_file(root, &place, "cpu.cfs_period_us", period, sizeof period))
                 take_quota(cgroup, strtod(text, NULL), strtod(period, NULL));
-        } while (go_up(&place));
+        } while (ys_cgroup_go_up(&place));
     }
-    if (find_place(root, "memory", &place)) {
+    if (ys_cgroup_find(root, "memory", &place)) {
         if (read_file(root, &place, "memory.oom_control", text, sizeof text))
             (void)ys_procfs_field(text, "oom_kill", &cgroup->oom_kills);
         do {
             if (read_file(root, &place, "memory.limit_in_bytes", text, sizeof text))
                 take_limit(cgroup, text);
-        } while (go_up(&place));
+        } while (ys_cgroup_go_up(&place));
     }
 }
 
 void ys_cgroup_read(const char *root, struct ys_cgroup *cgroup)
 {
-    *cgroup = (struct ys_cgroup){.oom_kills = -1};
+    *cgroup = (struct ys_cgroup){.oom_kills = -1, .throttled_s = -1};
     read_version_2(root, cgroup);
     read_version_1(root, cgroup);
 }

@@ -322,8 +322,14 @@ void ys_host_count(struct ys_host_counters *counters)
 {
     const char *root = ys_procfs_root();
     char text[512];
-    *counters =
-        (struct ys_host_counters){.t_ns = ys_time_ns(), .busy_s = -1, .steal_s = -1, .load_1min = -1, .oom_kills = -1};
+    *counters = (struct ys_host_counters){.t_ns = ys_time_ns(),
+                                          .busy_s = -1,
+                                          .steal_s = -1,
+                                          .load_1min = -1,
+                                          .memory_stalled_s = -1,
+                                          .throttled_s = -1,
+                                          .swapped_bytes = -1,
+                                          .oom_kills = -1};
     double user, nice, system, idle, wait, interrupt, soft, steal, tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
     if (ys_procfs_line(root, "/proc/stat", text, sizeof text) &&
         sscanf(text, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system, &idle, &wait, &interrupt, &soft,
@@ -337,9 +343,22 @@ void ys_host_count(struct ys_host_counters *counters)
     ys_cgroup_read(root, &cgroup);
     counters->oom_kills = cgroup.oom_kills;
     struct ys_buf vmstat = {0};
-    if (counters->oom_kills < 0 && ys_procfs_read_all(root, "/proc/vmstat", &vmstat) == YS_OK)
-        (void)ys_procfs_field(ys_buf_text(&vmstat), "oom_kill", &counters->oom_kills);
+    int64_t in_pages, out_pages, kills;
+    if (ys_procfs_read_all(root, "/proc/vmstat", &vmstat) == YS_OK) {
+        const char *all = ys_buf_text(&vmstat);
+        if (counters->oom_kills < 0 && ys_procfs_field(all, "oom_kill", &kills))
+            counters->oom_kills = kills;
+        if (ys_procfs_field(all, "pswpin", &in_pages) && ys_procfs_field(all, "pswpout", &out_pages))
+            counters->swapped_bytes = (in_pages + out_pages) * (int64_t)sysconf(_SC_PAGESIZE);
+    }
     ys_buf_free(&vmstat);
+    counters->throttled_s = cgroup.throttled_s;
+    char pressure[256];
+    const char *full = NULL, *total;
+    if (ys_procfs_read(root, "/proc/pressure/memory", pressure, sizeof pressure) > 0)
+        full = strstr(pressure, "full");
+    if (full && (total = strstr(full, "total=")))
+        counters->memory_stalled_s = strtod(total + 6, NULL) * 1e-6;
 }
 
 static ys_json *known(double value, bool is_known)
@@ -357,6 +376,11 @@ ys_json *ys_host_disturbance(const struct ys_host_counters *before, const struct
     ys_json_set(made, "steal_s", known(steal_s, has_times));
     ys_json_set(made, "steal_share", known(steal_s / (seconds * online), has_times && seconds > 0));
     ys_json_set(made, "busy_s", known(after->busy_s - before->busy_s, has_times));
+    ys_json_set(made, "memory_stalled_s",
+                known(after->memory_stalled_s - before->memory_stalled_s, before->memory_stalled_s >= 0));
+    ys_json_set(made, "throttled_s", known(after->throttled_s - before->throttled_s, before->throttled_s >= 0));
+    ys_json_set(made, "swapped_bytes",
+                known((double)(after->swapped_bytes - before->swapped_bytes), before->swapped_bytes >= 0));
     ys_json_set(made, "load_before", known(before->load_1min, before->load_1min >= 0));
     if (made && ys_json_set(made, "load_after", known(after->load_1min, after->load_1min >= 0)) != YS_OK) {
         ys_json_free(made);

@@ -31,12 +31,15 @@ struct ys_host_counters {
     uint64_t t_ns;
     double busy_s, steal_s; /* CPU time since boot: all that was used, and what the hypervisor gave to others */
     double load_1min;
+    double memory_stalled_s; /* time in which everything waited for memory (/proc/pressure/memory, "full") */
+    double throttled_s;      /* for so long the quota of our control group stopped us */
+    int64_t swapped_bytes;   /* moved to or from swap */
     int64_t
         oom_kills; /* processes killed for want of memory: in our control group where counted, else on the machine */
 };
 void ys_host_count(struct ys_host_counters *counters);
 /** What happened between the two: {"seconds", "steal_s", "steal_share" (of all CPU time that could be had), "busy_s",
- * "load_before", "load_after"}, unknown ones null. New object; NULL without memory. */
+ * "load_before", "load_after", "memory_stalled_s", "throttled_s", "swapped_bytes"}, unknown ones null. New object; NULL without memory. */
 ys_json *ys_host_disturbance(const struct ys_host_counters *before, const struct ys_host_counters *after);
 
 #endif

@@ -24,7 +24,7 @@ struct thread {
     pid_t id;
     int switches_fd, children_fd; /* kept open; -1 beyond the budget of descriptors */
     bool found;
-    uint64_t switches;
+    uint64_t switches, wait_ns;
 };
 
 struct process {
@@ -32,7 +32,7 @@ struct process {
     int fd; /* of its stat file: it never comes to mean a later process of the same number */
     int status_fd;
     clockid_t clock;
-    uint64_t own_ns, waited_ns, rss_bytes;
+    uint64_t own_ns, waited_ns, rss_bytes, swap_bytes, shared_bytes;
     uint32_t thread_total;
     struct thread *threads;
     size_t thread_count, thread_capacity;
@@ -51,8 +51,8 @@ struct ys_tree {
     uint64_t searched_ns, next_search_ns;
     size_t descriptors, most_descriptors;
     uint64_t tick_ns, page_bytes;
-    uint64_t gone_own_ns, gone_switches;
-    uint64_t cpu_ns, switches; /* as last reported */
+    uint64_t gone_own_ns, gone_switches, gone_wait_ns;
+    uint64_t cpu_ns, switches, wait_ns; /* as last reported */
     struct ys_tree_peak peak;
 };
 
@@ -129,6 +129,7 @@ static ssize_t read_kept(const struct ys_tree *tree, int fd, const char *path, c
 static void close_thread(struct ys_tree *tree, struct thread *thread)
 {
     tree->gone_switches += thread->switches;
+    tree->gone_wait_ns += thread->wait_ns;
     close_kept(tree, &thread->switches_fd);
     close_kept(tree, &thread->children_fd);
 }
@@ -456,7 +457,7 @@ static bool read_thread(struct ys_tree *tree, const struct process *process, str
     if (got <= 0)
         return false;
     if (tree->has_schedstat)
-        return sscanf(text, "%*u %*u %" SCNu64, &thread->switches) == 1;
+        return sscanf(text, "%*u %" SCNu64 " %" SCNu64, &thread->wait_ns, &thread->switches) == 2;
     int64_t voluntary = 0, involuntary = 0;
     ys_procfs_field(text, "voluntary_ctxt_switches", &voluntary);
     ys_procfs_field(text, "nonvoluntary_ctxt_switches", &involuntary);
@@ -464,14 +465,20 @@ static bool read_thread(struct ys_tree *tree, const struct process *process, str
     return true;
 }
 
-static void read_peak(struct ys_tree *tree, const struct process *process)
+static void read_peak(struct ys_tree *tree, struct process *process)
 {
     char text[STATUS_BYTES], path[YS_PROCFS_PATH];
-    int64_t peak_kb = 0;
+    int64_t peak_kb = 0, swap_kb = 0, file_kb, shared_kb;
     snprintf(path, sizeof path, "/proc/%d/status", process->member.pid);
-    if (read_kept(tree, process->status_fd, path, text, sizeof text) > 0 && ys_procfs_field(text, "VmHWM", &peak_kb) &&
-        (uint64_t)peak_kb * 1024 > tree->peak.process_bytes)
+    process->swap_bytes = process->shared_bytes = 0;
+    if (read_kept(tree, process->status_fd, path, text, sizeof text) <= 0)
+        return;
+    if (ys_procfs_field(text, "VmHWM", &peak_kb) && (uint64_t)peak_kb * 1024 > tree->peak.process_bytes)
         tree->peak.process_bytes = (uint64_t)peak_kb * 1024;
+    if (ys_procfs_field(text, "RssFile", &file_kb) && ys_procfs_field(text, "RssShmem", &shared_kb))
+        process->shared_bytes = (uint64_t)(file_kb + shared_kb) * 1024;
+    if (ys_procfs_field(text, "VmSwap", &swap_kb))
+        process->swap_bytes = (uint64_t)swap_kb * 1024;
 }
 
 static void read_threads(struct ys_tree *tree, struct process *process)
@@ -494,6 +501,10 @@ static void raise_peak(struct ys_tree *tree, const struct ys_tree_sample *sample
         peak->rss_bytes = peak->process_bytes;
     if (sample->threads > peak->threads)
         peak->threads = sample->threads;
+    peak->has_wait = tree->has_schedstat;
+    peak->wait_ns = sample->wait_ns;
+    if (sample->swap_bytes > peak->swap_bytes)
+        peak->swap_bytes = sample->swap_bytes;
     if (sample->processes > peak->processes)
         peak->processes = sample->processes;
 }
@@ -501,7 +512,7 @@ static void raise_peak(struct ys_tree *tree, const struct ys_tree_sample *sample
 ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
 {
     YS_TRY(search_if_due(tree));
-    uint64_t own_ns = 0, waited_ns = 0, switches = 0;
+    uint64_t own_ns = 0, waited_ns = 0, switches = 0, wait_ns = 0, shared_bytes = 0, most_bytes = 0;
     *sample = (struct ys_tree_sample){0};
     for (size_t i = tree->count; i-- > 0;) {
         struct process *process = &tree->items[i];
@@ -516,19 +527,29 @@ ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
         sample->rss_bytes += process->rss_bytes;
         sample->threads += process->thread_total;
         sample->processes += process->thread_total > 0;
-        for (size_t t = 0; t < process->thread_count; t++)
+        sample->swap_bytes += process->swap_bytes;
+        shared_bytes += process->shared_bytes;
+        most_bytes = process->shared_bytes > most_bytes ? process->shared_bytes : most_bytes;
+        for (size_t t = 0; t < process->thread_count; t++) {
             switches += process->threads[t].switches;
+            wait_ns += process->threads[t].wait_ns;
+        }
     }
     sample->t_ns = ys_time_ns();
     /* Of the ended members two things are known: what they had used when last seen, and what their parents were told
      * when they waited for them. Each can miss some; neither invents any. */
     uint64_t cpu_ns = own_ns + (tree->gone_own_ns > waited_ns ? tree->gone_own_ns : waited_ns);
     switches += tree->gone_switches;
+    wait_ns += tree->gone_wait_ns;
     tree->cpu_ns = cpu_ns > tree->cpu_ns ? cpu_ns : tree->cpu_ns;
     tree->switches = switches > tree->switches ? switches : tree->switches;
+    tree->wait_ns = wait_ns > tree->wait_ns ? wait_ns : tree->wait_ns;
+    sample->wait_ns = tree->wait_ns;
     sample->cpu_ns = tree->cpu_ns;
     sample->switches = tree->switches;
     raise_peak(tree, sample);
+    if (shared_bytes - most_bytes > tree->peak.shared_bytes)
+        tree->peak.shared_bytes = shared_bytes - most_bytes;
     return YS_OK;
 }
 

@@ -32,6 +32,9 @@ struct ys_tree_sample {
     uint64_t switches; /* how often a thread was given a CPU, all threads (/proc/PID/task/TID/schedstat; voluntary and
                           involuntary context switches where the kernel lacks that file): never falls, a lower bound
                           likewise */
+    uint64_t wait_ns;  /* for so long its threads were ready and waited for a CPU, summed; likewise, 0 where the kernel
+                          lacks that file */
+    uint64_t swap_bytes; /* moved out of memory, summed over processes */
 };
 
 /** Over all samples so far. */
@@ -40,6 +43,11 @@ struct ys_tree_peak {
     uint64_t process_bytes; /* that largest peak of one process (VmHWM), which no spike escapes */
     uint32_t threads, processes;
     uint64_t samples;
+    uint64_t swap_bytes;   /* largest sum */
+    uint64_t shared_bytes; /* the most that the sum of resident pages may count more than once: of files and shared
+                              memory in all processes but the one with the most; 0 while there is one process */
+    uint64_t wait_ns;      /* of the last sample */
+    bool has_wait;         /* the kernel counts it */
 };
 
 struct ys_tree_member {

@@ -19,6 +19,7 @@ struct server {
     ys_json *plan;        /* NULL while nothing is open */
     bool infers;          /* the plan's mode is "infer" */
     int64_t batch, steps; /* of the plan */
+    bool in_double;       /* its precision */
     int64_t next;         /* the step that comes next; -1 after a failure in the middle of training */
     struct ys_block_line line;
     bool done;
@@ -143,6 +144,7 @@ static ys_status check_plan(struct server *server, const ys_json *plan)
         return ys_fail(YS_EUNSUPPORTED, "mode \"%s\" is not among those of this adapter, which has \"train\"%s", mode,
                        server->ops->infer ? " and \"infer\"" : "");
     YS_TRY(need_int(plan, "batch", 1, INT32_MAX, &server->batch));
+    server->in_double = strcmp(ys_json_get_text(plan, "precision", ""), "f64") == 0;
     YS_TRY(need_int(plan, "steps", 1, INT64_MAX, &server->steps));
     if (!server->infers)
         YS_TRY(need_int(plan, "block", 1, YS_PROTOCOL_BLOCK_LIMIT, &checked));
@@ -329,7 +331,12 @@ static ys_status on_save(struct server *server, const struct request *request)
     const char *path = ys_json_get_text(request->message, "path", NULL);
     if (!path || path[0] != '/')
         return ys_fail(YS_EPROTOCOL, "member \"path\" must be an absolute path");
-    YS_TRY(server->ops->save(server->self, path));
+    const char *dtype = ys_json_get_text(request->message, "dtype", "f32");
+    bool in_double = strcmp(dtype, "f64") == 0;
+    if ((!in_double && strcmp(dtype, "f32") != 0) || (in_double && !server->in_double))
+        return ys_fail(YS_EUNSUPPORTED, "this adapter saves f32, and f64 in a plan of that precision, not \"%s\"",
+                       dtype);
+    YS_TRY(server->ops->save(server->self, path, in_double));
     struct stat saved;
     if (stat(path, &saved) != 0)
         return ys_fail(YS_EIO, "cannot find what was saved as %s: %s", path, strerror(errno));

@@ -48,8 +48,9 @@ struct ys_adapter_ops {
     /** Answers one request: the rows of batch `batch`, from where they lie in memory to logits that the caller could
      * read. It is timed from outside. */
     ys_status (*infer)(void *self, int64_t batch);
-    /** Writes every weight and buffer as float32 to the safetensors file `path`. */
-    ys_status (*save)(void *self, const char *path);
+    /** Writes every weight and buffer to the safetensors file `path`: as float32, or in_double, which is asked only in
+     * a plan of precision f64. */
+    ys_status (*save)(void *self, const char *path, bool in_double);
     /** Called once for every successful open. */
     void (*close)(void *self);
 };

@@ -33,7 +33,7 @@ static void widen(double value, double *lo, double *hi)
     *hi = fmax(*hi, value);
 }
 
-/** "rate, img/s" and the unit of the ticks where scaling changed it. */
+/** "images per second" and the unit of the ticks where scaling changed it. */
 static void put_axis_title(struct ys_buf *out, const struct ys_axis *axis, const char *title, double x, double y,
                            enum ys_svg_anchor anchor)
 {

@@ -86,12 +86,13 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
             ys_buf_puts(&note, note.size ? "" : "no complete run");
         } else if (trial->no_work) {
             bool rate = strcmp(name, "rate_per_s") == 0;
-            ys_buf_printf(&note, rate ? "does no work; lets %s images per second through" : "does no work; %s",
-                          ys_view_label(name, metric).text);
+            ys_buf_printf(&note, "does no work; %s%s", rate ? "lets " : "", ys_view_label(metric).text);
+            if (rate)
+                ys_buf_printf(&note, " %s per second through", view->unit);
         } else if (!isfinite(ys_view_number(trial, name))) {
             ys_text_clean(&note, ys_json_get_text(metric, "reason", "unknown"), false);
         }
-        struct ys_measure measure = ys_view_measure(name, metric);
+        struct ys_measure measure = ys_view_measure(metric);
         ys_buf_printf(&value, "%s%s%s %s", measure.value.text, measure.unit.text[0] ? " " : "", measure.unit.text,
                       measure.interval.text[0] ? measure.interval.text : "(no interval)");
         struct ys_chart_row *row = rows_add(rows, trial->name, &value, &note);
@@ -207,16 +208,26 @@ static ys_status put_ratio_chart(struct ys_buf *out, const struct ys_view *view)
 
 ys_status ys_html_speed_charts(struct ys_buf *out, const struct ys_view *view)
 {
+    char *unit = ys_format("%s per second", view->unit);
+    char *remark = ys_format("The rate in %s per second; each dot is a run, the tall mark the median, the bar its "
+                             "interval.",
+                             view->unit);
+    if (!unit || !remark) {
+        ys_free(unit);
+        ys_free(remark);
+        return ys_out_of_memory();
+    }
     struct ys_chart_dots rate = {.id = "rate",
                                  .title = "Speed",
-                                 .axis_title = "images per second",
+                                 .axis_title = unit,
                                  .kind = YS_KIND_RATE,
                                  .zero = true,
                                  .description = "For each trial the rate of every run, the median and its interval."};
     ys_buf_puts(out, "<div class=\"charts\">\n");
-    YS_TRY(put_metric_chart(out, view, "rate_per_s", &rate,
-                            "Images per second; each dot is a run, the tall mark the median, the bar "
-                            "its interval."));
+    ys_status status = put_metric_chart(out, view, "rate_per_s", &rate, remark);
+    ys_free(unit);
+    ys_free(remark);
+    YS_TRY(status);
     YS_TRY(put_ratio_chart(out, view));
     ys_buf_puts(out, "</div>\n");
     return YS_OK;

@@ -2,6 +2,8 @@
 #include "report/html.h"
 #include "report/section.h"
 #include "report/text.h"
+#include "verify/audit.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,14 +24,14 @@ static void end_table(struct ys_buf *out)
     ys_buf_puts(out, "</table>\n</div>\n");
 }
 
-static void put_measure(struct ys_buf *out, const char *name, const ys_json *metric, bool interval)
+static void put_measure(struct ys_buf *out, const ys_json *metric, bool interval)
 {
-    struct ys_measure measure = ys_view_measure(name, metric);
+    struct ys_measure measure = ys_view_measure(metric);
     struct ys_buf text = {0};
     if (interval)
         ys_buf_printf(&text, "%s%s%s", measure.value.text, measure.unit.text[0] ? " " : "", measure.unit.text);
     else
-        ys_buf_puts(&text, ys_view_label(name, metric).text);
+        ys_buf_puts(&text, ys_view_label(metric).text);
     if (interval && measure.interval.text[0])
         ys_buf_printf(&text, " %s", measure.interval.text);
     ys_html_put(out, "td", "n", ys_buf_text(&text));
@@ -74,14 +76,14 @@ static void put_interval(struct ys_buf *out, const struct ys_measure *measure, c
 static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial, bool trains)
 {
     const ys_json *rate = ys_view_metric(trial, "rate_per_s");
-    struct ys_measure measure = ys_view_measure("rate_per_s", rate);
+    struct ys_measure measure = ys_view_measure(rate);
     struct ys_buf text = {0};
     ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
     ys_html_put(out, "td", "n", ys_buf_text(&text));
     put_interval(out, &measure, "", ys_json_get_int(rate, "n", trial->runs - trial->failed));
     for (size_t i = 0; i < RESULT_COLUMNS; i++)
         if (trains || !result_columns[i].of_training)
-            put_measure(out, result_columns[i].metric, ys_view_metric(trial, result_columns[i].metric), false);
+            put_measure(out, ys_view_metric(trial, result_columns[i].metric), false);
     ys_buf_clear(&text);
     ys_buf_printf(&text, "%lld", (long long)(trial->runs - trial->failed));
     ys_html_put(out, "td", "n", ys_buf_text(&text));
@@ -162,7 +164,8 @@ static void put_trial_rows(struct ys_buf *out, const struct ys_view_trial *trial
 
 void ys_html_results(struct ys_buf *out, const struct ys_view *view)
 {
-    const char *heads[RESULT_COLUMNS + 5] = {"Trial", "#Images per second", "#Interval"};
+    char *rate = ys_format("#Rate, %s per second", view->unit);
+    const char *heads[RESULT_COLUMNS + 5] = {"Trial", rate ? rate : "#Rate", "#Interval"};
     size_t count = 3;
     bool trains = ys_view_has_mode(view, false);
     for (size_t i = 0; i < RESULT_COLUMNS; i++)
@@ -175,8 +178,9 @@ void ys_html_results(struct ys_buf *out, const struct ys_view *view)
     ys_buf_puts(&remark, "Medians of the runs of each trial. ");
     ys_section_level(&remark, view);
     put_heads(out, ys_buf_text(&remark), heads, count);
-    out->failed |= remark.failed;
+    out->failed |= remark.failed || !rate;
     ys_buf_free(&remark);
+    ys_free(rate);
     for (size_t i = 0; i < rows_of(view); i++)
         put_trial_rows(out, &view->trials[i], trains, count - 1);
     end_table(out);
@@ -202,13 +206,13 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
     for (size_t i = 0; i < rows_of(view); i++) {
         const struct ys_view_trial *trial = &view->trials[i];
         const ys_json *median = ys_view_metric(trial, ys_latency_parts[0].metric);
-        struct ys_measure measure = ys_view_measure(ys_latency_parts[0].metric, median);
+        struct ys_measure measure = ys_view_measure(median);
         if (!trial->infers || !isfinite(ys_view_number(trial, ys_latency_parts[0].metric)))
             continue;
         ys_buf_puts(out, "<tr>\n");
         ys_html_put(out, "td", "name", trial->name);
         for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
-            put_measure(out, ys_latency_parts[k].metric, ys_view_metric(trial, ys_latency_parts[k].metric), false);
+            put_measure(out, ys_view_metric(trial, ys_latency_parts[k].metric), false);
             if (k == 0)
                 put_interval(out, &measure, " ", ys_json_get_int(median, "n", 0));
         }
@@ -234,7 +238,7 @@ static void put_comparison(struct ys_buf *out, const struct ys_view *view, const
     ys_html_put(out, "td", "n", ys_buf_text(&text));
     ys_buf_clear(&text);
     if (effect.value.text[0])
-        ys_section_base(&text, comparison);
+        ys_section_base(&text, view, comparison);
     ys_html_put(out, "td", "n", text.size ? ys_buf_text(&text) : "-");
     ys_html_put(out, "td", verdict_css(verdict), verdict);
     ys_html_put(out, "td", "n", smallest.text[0] ? smallest.text : "-");
@@ -271,7 +275,7 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
     for (size_t m = 0; m < ys_json_size(metrics); m++) {
         const char *metric = ys_json_text(ys_json_at(metrics, m), "");
         ys_buf_puts(out, m == 0 ? "<details open>\n" : "<details>\n");
-        ys_html_put(out, "summary", NULL, ys_view_metric_title(metric));
+        ys_html_put(out, "summary", NULL, ys_view_metric_title(view, metric));
         put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
         size_t total = 0;
         for (size_t i = 0; i < ys_json_size(all); i++)
@@ -283,6 +287,27 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
     }
     ys_json_free(metrics);
     return YS_OK;
+}
+
+/** What came of going through a stretch of a run again; nothing where no audit was made. */
+static void put_audit(struct ys_buf *out, const ys_json *said)
+{
+    struct ys_buf text = {0};
+    struct ys_audit audit;
+    if (!said || ys_record_read(&ys_audit_record, said, "audit", &audit) != YS_OK)
+        return;
+    ys_buf_printf(&text, "Audit of its runs: %s", ys_name_of(&ys_audit_verdicts, audit.verdict));
+    if (audit.reason)
+        ys_buf_printf(&text, " (%s)", audit.reason);
+    if (audit.place)
+        ys_buf_printf(
+            &text, "; %lld steps from step %lld of a run like round %lld; closest to its bound: %s, error %s, bound %s",
+            (long long)audit.steps, (long long)audit.step, (long long)audit.round + 1, audit.place,
+            ys_label_error(isnan(audit.error) ? INFINITY : audit.error).text, ys_label_error(audit.bound).text);
+    ys_html_put(out, "p", NULL, ys_buf_text(&text));
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+    ys_record_fini(&ys_audit_record, &audit);
 }
 
 static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
@@ -320,6 +345,7 @@ static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
         end_table(out);
     for (size_t i = 0; i < ys_json_size(diagnosis); i++)
         ys_html_put(out, "p", NULL, ys_json_text(ys_json_at(diagnosis, i), ""));
+    put_audit(out, ys_json_get(proof, "audit"));
     ys_buf_puts(out, "</details>\n");
 }
 
@@ -410,7 +436,7 @@ static void put_metric_rows(struct ys_buf *out, const struct ys_view *view, cons
             continue;
         ys_buf_puts(out, "<tr>\n");
         ys_html_put(out, "td", "name", view->trials[i].name);
-        put_measure(out, name, metric, true);
+        put_measure(out, metric, true);
         struct ys_buf text = {0};
         ys_buf_printf(&text, "%lld", (long long)ys_json_get_int(metric, "n", 0));
         ys_html_put(out, "td", "n", ys_buf_text(&text));
@@ -436,8 +462,8 @@ ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
             ys_buf_puts(out, "<details>\n<summary><code>");
             ys_text_html(out, name);
             ys_buf_puts(out, "</code>");
-            if (strcmp(ys_view_metric_title(name), name) != 0)
-                ys_buf_printf(out, " %s", ys_view_metric_title(name));
+            if (strcmp(ys_view_metric_title(view, name), name) != 0)
+                ys_buf_printf(out, " %s", ys_view_metric_title(view, name));
             ys_buf_puts(out, "</summary>\n");
             put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
             put_metric_rows(out, view, name);
@@ -472,8 +498,8 @@ void ys_html_times(struct ys_buf *out, const struct ys_view *view)
         ys_html_put(out, "td", "name", trial->name);
         for (size_t k = 0; k < YS_TIME_PARTS; k++)
             if (parts.has[k])
-                put_measure(out, ys_time_parts[k].metric, ys_view_metric(trial, ys_time_parts[k].metric), false);
-        put_measure(out, "wall_s", ys_view_metric(trial, "wall_s"), false);
+                put_measure(out, ys_view_metric(trial, ys_time_parts[k].metric), false);
+        put_measure(out, ys_view_metric(trial, "wall_s"), false);
         ys_buf_puts(out, "</tr>\n");
     }
     end_table(out);

@@ -36,29 +36,15 @@ static const struct scale *scale_for(enum ys_kind kind, double value)
     return scale;
 }
 
-enum ys_kind ys_kind_of(const char *name, const char *unit)
+enum ys_kind ys_kind_of(const char *word)
 {
-    static const struct {
-        const char *unit;
-        enum ys_kind kind;
-    } known[] = {{"s", YS_KIND_SPAN},      {"1/s", YS_KIND_RATE},   {"img/s", YS_KIND_RATE}, {"B", YS_KIND_BYTES},
-                 {"bytes", YS_KIND_BYTES}, {"byte", YS_KIND_BYTES}, {"count", YS_KIND_COUNT}};
-    for (size_t i = 0; unit && i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(unit, known[i].unit) == 0)
-            return known[i].kind;
-    if (strstr(name, "accuracy") || strstr(name, "share"))
-        return YS_KIND_PERCENT;
-    size_t length = strlen(name);
-    if (length > 6 && strcmp(name + length - 6, "_bytes") == 0)
-        return YS_KIND_BYTES;
-    if (length > 6 && strcmp(name + length - 6, "_per_s") == 0)
-        return YS_KIND_RATE;
-    if (length > 2 && strcmp(name + length - 2, "_s") == 0)
-        return YS_KIND_SPAN;
-    static const char *const whole[] = {"parameters", "multiply_adds", "threads_peak", "context_switches"};
-    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
-        if (strcmp(name, whole[i]) == 0)
-            return YS_KIND_COUNT;
+    static const char *const words[] = {
+        [YS_KIND_NUMBER] = "number", [YS_KIND_COUNT] = "count", [YS_KIND_RATE] = "rate",
+        [YS_KIND_SPAN] = "span",     [YS_KIND_BYTES] = "bytes", [YS_KIND_PERCENT] = "share",
+    };
+    for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(word, words[i]) == 0)
+            return (enum ys_kind)i;
     return YS_KIND_NUMBER;
 }
 

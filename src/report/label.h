@@ -18,8 +18,8 @@ enum ys_kind {
     YS_KIND_PERCENT, /* a share in [0, 1], shown in percent with two decimals */
 };
 
-/** How the metric `name` with `unit` ("s", "1/s", "B", "1", ...; NULL when unknown) is shown. */
-enum ys_kind ys_kind_of(const char *name, const char *unit);
+/** The kind of that word: "number", "count", "rate", "span", "bytes", "share"; a number for any other, and NULL. */
+enum ys_kind ys_kind_of(const char *word);
 
 /** A value with its interval, all in the unit that suits the value and to the same place. */
 struct ys_measure {

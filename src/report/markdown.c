@@ -28,11 +28,12 @@ static void put_cell(struct ys_buf *out, const char *text)
     ys_buf_puts(out, " |");
 }
 
-static void put_heads(struct ys_buf *out)
+static void put_heads(struct ys_buf *out, const struct ys_view *view)
 {
-    ys_buf_puts(out,
-                "| Trial | Rate (img/s) | Interval | Step | Verified accuracy | Cores used | Peak memory | Start-up | "
-                "Same work |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    ys_buf_puts(out, "| Trial | Rate (");
+    put_text(out, view->unit);
+    ys_buf_puts(out, "/s) | Interval | Step | Verified accuracy | Cores used | Peak memory | Start-up | Same work |\n"
+                     "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
 }
 
 static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial)
@@ -44,12 +45,12 @@ static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial)
     ys_buf_puts(out, "| ");
     put_cell(out, trial->name);
     if (trial->measured) {
-        struct ys_measure rate = ys_view_measure("rate_per_s", ys_view_metric(trial, "rate_per_s"));
+        struct ys_measure rate = ys_view_measure(ys_view_metric(trial, "rate_per_s"));
         bool interval = rate.interval.text[0];
         ys_buf_printf(out, " %s%s | %s%s |", rate.value.text, rate.unit.text, interval ? rate.interval.text : "n < 6",
                       interval ? rate.unit.text : "");
         for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
-            ys_buf_printf(out, " %s |", ys_view_label(metrics[i], ys_view_metric(trial, metrics[i])).text);
+            ys_buf_printf(out, " %s |", ys_view_label(ys_view_metric(trial, metrics[i])).text);
     } else {
         ys_buf_puts(out, " - | - | - | - | - | - | - |");
     }
@@ -98,13 +99,13 @@ static void put_latencies(struct ys_buf *out, const struct ys_view *view)
                         "\n| Latency of a request | Median | Interval | 90 % within | 99 % within | Longest | First of "
                         "all |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
         begun = true;
-        struct ys_measure measure = ys_view_measure(median, ys_view_metric(trial, median));
+        struct ys_measure measure = ys_view_measure(ys_view_metric(trial, median));
         bool interval = measure.interval.text[0];
         ys_buf_puts(out, "| ");
         put_cell(out, trial->name);
         for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
             const char *metric = ys_latency_parts[k].metric;
-            ys_buf_printf(out, " %s |", ys_view_label(metric, ys_view_metric(trial, metric)).text);
+            ys_buf_printf(out, " %s |", ys_view_label(ys_view_metric(trial, metric)).text);
             if (k == 0)
                 ys_buf_printf(out, " %s%s%s |", interval ? measure.interval.text : "n < 6", interval ? " " : "",
                               interval ? measure.unit.text : "");
@@ -157,7 +158,7 @@ static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view)
     for (size_t m = 0; m < ys_json_size(metrics); m++) {
         const char *metric = ys_json_text(ys_json_at(metrics, m), "");
         ys_buf_puts(out, "\nComparisons, ");
-        put_text(out, ys_view_metric_title(metric));
+        put_text(out, ys_view_metric_title(view, metric));
         ys_buf_puts(out, ":\n\n");
         for (size_t i = 0; i < ys_json_size(all); i++) {
             const ys_json *comparison = ys_json_at(all, i);
@@ -166,7 +167,7 @@ static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view)
             struct ys_buf text = {0};
             ys_view_put_pair(&text, view, comparison);
             ys_buf_puts(&text, ": ");
-            ys_section_comparison(&text, comparison);
+            ys_section_comparison(&text, view, comparison);
             ys_buf_puts(out, "- ");
             put_text(out, ys_buf_text(&text));
             ys_buf_puts(out, "\n");
@@ -198,7 +199,7 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
         ys_buf_free(&title);
         if (view.count > 0) {
             ys_buf_puts(out, "\n");
-            put_heads(out);
+            put_heads(out, &view);
         }
         for (size_t i = 0; i < view.count; i++)
             put_trial(out, &view.trials[i]);

@@ -55,6 +55,14 @@ void ys_section_study(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, ", begun ");
         ys_text_clean(out, started, false);
     }
+    int64_t runs = 0, disturbed = 0;
+    const ys_json *trials = ys_json_get(view->result, "trials");
+    for (size_t i = 0; i < ys_json_size(trials); i++) {
+        runs += ys_json_get_int(ys_json_at(trials, i), "runs", 0);
+        disturbed += ys_json_get_int(ys_json_at(trials, i), "disturbed", 0);
+    }
+    if (disturbed)
+        ys_buf_printf(out, ", %lld of %lld runs disturbed", (long long)disturbed, (long long)runs);
 }
 
 void ys_section_work(struct ys_buf *out, const struct ys_view *view)
@@ -182,10 +190,9 @@ void ys_section_harness(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, ".");
 }
 
-void ys_section_base(struct ys_buf *out, const ys_json *comparison)
+void ys_section_base(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison)
 {
-    enum ys_kind kind =
-        ys_kind_of(ys_json_get_text(comparison, "metric", ""), ys_json_get_text(comparison, "unit", NULL));
+    enum ys_kind kind = ys_view_kind(view, ys_json_get_text(comparison, "metric", ""));
     double a = ys_json_get_number(comparison, "a_value", NAN), b = ys_json_get_number(comparison, "b_value", NAN);
     if (isfinite(a) && isfinite(b))
         ys_buf_printf(out, "%s against %s", ys_label_value(kind, a).text, ys_label_value(kind, b).text);
@@ -227,7 +234,7 @@ struct ys_effect ys_section_effect(const ys_json *comparison)
     return effect;
 }
 
-void ys_section_comparison(struct ys_buf *out, const ys_json *comparison)
+void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison)
 {
     const char *metric = ys_json_get_text(comparison, "metric", ""),
                *reason = ys_json_get_text(comparison, "reason", "");
@@ -237,7 +244,7 @@ void ys_section_comparison(struct ys_buf *out, const ys_json *comparison)
     if (effect.value.text[0]) {
         ys_buf_printf(out, "%s", effect.value.text);
         if (!is_difference(comparison))
-            ys_buf_printf(out, " %s", ys_view_ratio_words(metric));
+            ys_buf_printf(out, " %s", ys_view_ratio_words(view, metric));
         ys_buf_printf(out, " (%s, %s): ", effect.range.text[0] ? effect.range.text : "no interval",
                       ys_label_plural(rounds, "round").text);
     }

@@ -48,9 +48,9 @@ struct ys_label ys_section_smallest(const ys_json *comparison);
 void ys_section_level(struct ys_buf *out, const struct ys_view *view);
 
 /** "1.93x as fast (1.85 to 2.01, 6 rounds): better". */
-void ys_section_comparison(struct ys_buf *out, const ys_json *comparison);
+void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison);
 /** "12300 against 6370"; nothing when a value is unknown. */
-void ys_section_base(struct ys_buf *out, const ys_json *comparison);
+void ys_section_base(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison);
 /** "Smallest difference that could have been shown: 3.1 % to 5.0 %; same means within 2.0 %." Nothing when unknown. */
 void ys_section_resolution(struct ys_buf *out, const ys_json *result, const char *metric);
 /** The metrics that are compared, speed first: a new array of strings. */

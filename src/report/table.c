@@ -148,7 +148,7 @@ static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *tr
 {
     size_t column = grid->naming;
     const ys_json *rate = ys_view_metric(trial, "rate_per_s");
-    struct ys_measure measure = ys_view_measure("rate_per_s", rate);
+    struct ys_measure measure = ys_view_measure(rate);
     struct ys_buf text = {0};
     ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
     ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_buf_text(&text));
@@ -166,7 +166,7 @@ static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *tr
         if (others[i].of_training && !trains)
             continue;
         const ys_json *metric = ys_view_metric(trial, others[i].metric);
-        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(others[i].metric, metric).text);
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(metric).text);
     }
     grid->failed |= text.failed;
     ys_buf_free(&text);
@@ -235,7 +235,9 @@ static ys_status put_results(struct page *page)
     struct ys_grid grid;
     bool few = false, trains = ys_view_has_mode(&page->view, false);
     begin_grid(page, &grid);
-    ys_grid_column(&grid, "rate\nimg/s", true);
+    char *rate = ys_format("%s\nper s", page->view.unit);
+    page->out->failed |= !rate;
+    ys_grid_column(&grid, rate ? rate : "", true);
     ys_grid_column(&grid, "interval", true);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (trains || !others[i].of_training)
@@ -260,6 +262,7 @@ static ys_status put_results(struct page *page)
     ys_buf_free(&failure);
     ys_status status = ys_grid_print(&grid, 0, page->width, page->colour, page->out);
     ys_grid_fini(&grid);
+    ys_free(rate);
     YS_TRY(status);
     put_marks(page, few);
     put_remarks(page, NULL, "deviations", "Deviations from the common work");
@@ -278,7 +281,7 @@ static ys_status put_latencies(struct page *page)
     for (size_t i = 0; i < page->view.count; i++) {
         const struct ys_view_trial *trial = &page->view.trials[i];
         const char *median = ys_latency_parts[0].metric;
-        struct ys_measure measure = ys_view_measure(median, ys_view_metric(trial, median));
+        struct ys_measure measure = ys_view_measure(ys_view_metric(trial, median));
         struct ys_buf interval = {0};
         if (!trial->infers || !isfinite(ys_view_number(trial, median)))
             continue;
@@ -288,7 +291,7 @@ static ys_status put_latencies(struct page *page)
         for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
             const char *metric = ys_latency_parts[k].metric;
             ys_grid_cell(&grid, grid.naming + k + (k > 0), YS_GRID_PLAIN,
-                         ys_view_label(metric, ys_view_metric(trial, metric)).text);
+                         ys_view_label(ys_view_metric(trial, metric)).text);
         }
         ys_grid_cell(&grid, grid.naming + 1, YS_GRID_PLAIN, ys_buf_text(&interval));
         grid.failed |= interval.failed;
@@ -367,7 +370,7 @@ static void put_comparison(struct page *page, const ys_json *comparison)
     const char *verdict = ys_json_get_text(comparison, "verdict", "unclear");
     ys_view_put_pair(&text, &page->view, comparison);
     ys_buf_puts(&text, ": ");
-    ys_section_comparison(&text, comparison);
+    ys_section_comparison(&text, &page->view, comparison);
     if (page->colour) {
         bool good = strcmp(verdict, "better") == 0,
              bad = strcmp(verdict, "worse") == 0 || strcmp(verdict, "invalid") == 0;
@@ -479,7 +482,7 @@ static ys_status put_comparisons_of(struct page *page, const char *metric)
     struct ys_buf text = {0};
     ys_status status = sort_comparisons(ys_json_get(page->view.result, "comparisons"), metric, &sorted);
     ys_buf_puts(page->out, "  ");
-    ys_text_wrap(page->out, ys_view_metric_title(metric), 2, 2, page->width);
+    ys_text_wrap(page->out, ys_view_metric_title(&page->view, metric), 2, 2, page->width);
     if (status == YS_OK)
         put_sorted(page, &sorted);
     ys_section_resolution(&text, page->view.result, metric);

@@ -247,6 +247,22 @@ static ys_status read_trials(struct ys_view *view, const ys_json *trials)
     return status == YS_OK ? number_trials(view) : status;
 }
 
+/* Of all works, where they have one; documents that were stored by earlier versions say none. */
+static ys_status read_unit(struct ys_view *view)
+{
+    const ys_json *works = ys_json_get(view->result, "work");
+    const char *unit = NULL;
+    for (size_t i = 0; i < ys_json_size(works); i++) {
+        const char *own = ys_json_get_text(ys_json_at(works, i), "unit", "rows");
+        unit = !unit || strcmp(unit, own) == 0 ? own : "rows";
+    }
+    struct ys_buf clean = {0};
+    ys_text_clean(&clean, unit ? unit : "rows", false);
+    view->unit = clean.failed ? NULL : ys_strdup(ys_buf_text(&clean));
+    ys_buf_free(&clean);
+    return view->unit ? YS_OK : ys_out_of_memory();
+}
+
 ys_status ys_view_init(struct ys_view *view, const ys_json *result)
 {
     *view = (struct ys_view){.result = result};
@@ -257,7 +273,9 @@ ys_status ys_view_init(struct ys_view *view, const ys_json *result)
     if (!view->trials)
         return ys_out_of_memory();
     view->count = ys_json_type_of(trials) == YS_JSON_ARRAY ? ys_json_size(trials) : 0;
-    ys_status status = read_trials(view, trials);
+    ys_status status = read_unit(view);
+    if (status == YS_OK)
+        status = read_trials(view, trials);
     if (status != YS_OK)
         ys_view_fini(view);
     return status;
@@ -271,6 +289,7 @@ void ys_view_fini(struct ys_view *view)
         ys_free(view->trials[i].name);
     }
     ys_free(view->trials);
+    ys_free(view->unit);
     ys_json_free(view->axes);
     ys_json_free(view->places);
     *view = (struct ys_view){0};
@@ -317,18 +336,17 @@ void ys_view_interval(const ys_json *object, double *lo, double *hi)
     *hi = ys_json_number(ys_json_at(ci, 1), NAN);
 }
 
-struct ys_measure ys_view_measure(const char *name, const ys_json *metric)
+struct ys_measure ys_view_measure(const ys_json *metric)
 {
     double lo, hi;
     ys_view_interval(metric, &lo, &hi);
-    return ys_measure(ys_kind_of(name, ys_json_get_text(metric, "unit", NULL)),
-                      ys_json_get_number(metric, "value", NAN), lo, hi);
+    return ys_measure(ys_kind_of(ys_json_get_text(metric, "kind", NULL)), ys_json_get_number(metric, "value", NAN), lo,
+                      hi);
 }
 
-struct ys_label ys_view_label(const char *name, const ys_json *metric)
+struct ys_label ys_view_label(const ys_json *metric)
 {
-    return ys_label_value(ys_kind_of(name, ys_json_get_text(metric, "unit", NULL)),
-                          ys_json_get_number(metric, "value", NAN));
+    return ys_label_value(ys_kind_of(ys_json_get_text(metric, "kind", NULL)), ys_json_get_number(metric, "value", NAN));
 }
 
 const char *ys_view_verdict(const struct ys_view_trial *trial)

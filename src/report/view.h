@@ -33,6 +33,8 @@ struct ys_view {
     ys_json *axes;   /* array: names of the factors (not framework) with more than one value or absent in some trial */
     bool many_sections; /* trials come from more than one section */
     int64_t rounds, repeat;
+    char
+        *unit; /* what a rate counts: "images", as the data sets say; "rows" where they do not, or differ. Clean text */
 };
 
 /** `view` borrows from `result`. */
@@ -60,16 +62,17 @@ const ys_json *ys_view_metric(const struct ys_view_trial *trial, const char *nam
 /** Its value; NAN when unknown. */
 double ys_view_number(const struct ys_view_trial *trial, const char *name);
 /** Value and interval of a metric object, for people. */
-struct ys_measure ys_view_measure(const char *name, const ys_json *metric);
+struct ys_measure ys_view_measure(const ys_json *metric);
 /** Its value alone, to three digits: "5.18 ms". */
-struct ys_label ys_view_label(const char *name, const ys_json *metric);
+struct ys_label ys_view_label(const ys_json *metric);
 /** Both ends of `object.ci`; NAN when it has none. */
 void ys_view_interval(const ys_json *object, double *lo, double *hi);
 
-/** What a metric is called: "rate" for "rate_per_s"; the name itself when unknown. */
-const char *ys_view_metric_title(const char *name);
+/** What the document calls a metric: "peak memory" for "rss_peak_bytes"; the name itself when unknown. */
+const char *ys_view_metric_title(const struct ys_view *view, const char *name);
 /** What its ratio says, after "1.93x": "as fast", "the memory"; "its value" when unknown. */
-const char *ys_view_ratio_words(const char *name);
+const char *ys_view_ratio_words(const struct ys_view *view, const char *name);
+enum ys_kind ys_view_kind(const struct ys_view *view, const char *name);
 
 /** "pass", "weak", "fail", "none". */
 const char *ys_view_verdict(const struct ys_view_trial *trial);

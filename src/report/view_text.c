@@ -5,59 +5,25 @@
 #include <math.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *title, *ratio;
-} metric_words[] = {
-    {"rate_per_s", "speed (images per second)", "as fast"},
-    {"step_s", "time of a step", "the step time"},
-    {"wall_s", "time of the whole run", "the time"},
-    {"start_s", "start-up (until the framework is loaded)", "the start-up time"},
-    {"build_s", "building the model", "the time"},
-    {"first_step_s", "first step", "the time"},
-    {"warmup_s", "warm-up", "the time"},
-    {"train_s", "steady training", "the time"},
-    {"infer_s", "steady requests", "the time"},
-    {"latency_p50_s", "latency of a request, median", "the latency"},
-    {"latency_p90_s", "latency of a request, 90 % within", "the latency"},
-    {"latency_p99_s", "latency of a request, 99 % within", "the latency"},
-    {"latency_max_s", "latency of a request, longest", "the latency"},
-    {"input_s", "waiting for data", "the time"},
-    {"compute_s", "computing", "the time"},
-    {"eval_s", "evaluation", "the time"},
-    {"save_s", "saving", "the time"},
-    {"stop_s", "ending", "the time"},
-    {"rest_s", "remainder", "the time"},
-    {"accuracy", "verified accuracy", "the accuracy"},
-    {"test_loss", "loss on the test set", "the loss"},
-    {"final_loss", "training loss at the end", "the loss"},
-    {"cpu_s", "CPU time", "the CPU time"},
-    {"cpu_user_s", "CPU time, user", "the CPU time"},
-    {"cpu_system_s", "CPU time, system", "the CPU time"},
-    {"cpu_per_wall", "CPU cores used", "the cores"},
-    {"threads_peak", "threads at the peak", "the threads"},
-    {"context_switches", "context switches", "the switches"},
-    {"rss_peak_bytes", "peak memory", "the memory"},
-    {"parameters", "parameters", "the parameters"},
-    {"multiply_adds", "multiply-adds a row", "the multiply-adds"},
-    {"flops_per_s", "operations per second", "as many"},
-    {"weights_bytes", "size of the saved weights", "the size"},
-    {"harness_cpu_share", "yardstick's own share of a CPU", "the share"},
-};
-
-const char *ys_view_metric_title(const char *name)
+/* What the document says of the metric. */
+static const char *metric_text(const struct ys_view *view, const char *name, const char *key, const char *fallback)
 {
-    for (size_t i = 0; i < sizeof metric_words / sizeof metric_words[0]; i++)
-        if (strcmp(metric_words[i].name, name) == 0)
-            return metric_words[i].title;
-    return name;
+    return ys_json_get_text(ys_json_get(ys_json_get(view->result, "metrics"), name), key, fallback);
 }
 
-const char *ys_view_ratio_words(const char *name)
+const char *ys_view_metric_title(const struct ys_view *view, const char *name)
 {
-    for (size_t i = 0; i < sizeof metric_words / sizeof metric_words[0]; i++)
-        if (strcmp(metric_words[i].name, name) == 0)
-            return metric_words[i].ratio;
-    return "its value";
+    return metric_text(view, name, "title", name);
+}
+
+const char *ys_view_ratio_words(const struct ys_view *view, const char *name)
+{
+    return metric_text(view, name, "ratio", "its value");
+}
+
+enum ys_kind ys_view_kind(const struct ys_view *view, const char *name)
+{
+    return ys_kind_of(metric_text(view, name, "kind", NULL));
 }
 
 /** ": text", cleaned, without the blanks and stops at its end. */

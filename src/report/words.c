@@ -158,8 +158,7 @@ static void put_latency(struct words *w, const struct ys_view_trial *a, const st
     const char *name = "latency_p50_s";
     if (isfinite(ys_view_number(a, name)) && isfinite(ys_view_number(b, name)))
         ys_buf_printf(&w->text, "; the median latency of a request is %s against %s",
-                      ys_view_label(name, ys_view_metric(a, name)).text,
-                      ys_view_label(name, ys_view_metric(b, name)).text);
+                      ys_view_label(ys_view_metric(a, name)).text, ys_view_label(ys_view_metric(b, name)).text);
     ys_buf_puts(&w->text, ".");
 }
 
@@ -369,21 +368,21 @@ static void put_percentiles(struct words *w, const struct ys_view_trial *trial)
     if (!isfinite(ys_view_number(trial, median)))
         return;
     ys_buf_printf(&w->text, "; half of its requests are answered within %s",
-                  ys_view_label(median, ys_view_metric(trial, median)).text);
+                  ys_view_label(ys_view_metric(trial, median)).text);
     if (isfinite(ys_view_number(trial, most)))
-        ys_buf_printf(&w->text, ", 99 %% within %s", ys_view_label(most, ys_view_metric(trial, most)).text);
+        ys_buf_printf(&w->text, ", 99 %% within %s", ys_view_label(ys_view_metric(trial, most)).text);
 }
 
 static void say_single(struct words *w, const struct ys_view_trial *trial)
 {
-    struct ys_measure rate = ys_view_measure("rate_per_s", ys_view_metric(trial, "rate_per_s"));
+    struct ys_measure rate = ys_view_measure(ys_view_metric(trial, "rate_per_s"));
     double lo, hi, accuracy = ys_view_number(trial, "accuracy");
     ys_view_interval(ys_view_metric(trial, "rate_per_s"), &lo, &hi);
     long long n = ys_json_get_int(ys_view_metric(trial, "rate_per_s"), "n", trial->runs - trial->failed);
     ys_buf_printf(&w->text, "%s %s ", trial->title, verb_of(trial, false));
     put_model(w, trial);
-    ys_buf_printf(&w->text, " at %s%s%s images per second", rate.value.text, rate.unit.text[0] ? " " : "",
-                  rate.unit.text);
+    ys_buf_printf(&w->text, " at %s%s%s %s per second", rate.value.text, rate.unit.text[0] ? " " : "", rate.unit.text,
+                  w->view.unit);
     put_settings(w, trial, NULL, "");
     struct ys_label runs = ys_label_plural(n, "run");
     if (rate.interval.text[0])

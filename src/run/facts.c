@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "probe/maps.h"
 #include "run/run_internal.h"
+#include <math.h>
 #include <string.h>
 
 /** A time or a count that is 0 was never reached, or not seen. */
@@ -52,8 +53,8 @@ static ys_status fill_usage(const struct ys_session_end *end, struct ys_facts *f
         .system_ns = (int64_t)end->system_ns,
         .voluntary_switches = (int64_t)end->voluntary_switches,
         .involuntary_switches = (int64_t)end->involuntary_switches,
-        .minor_faults = YS_FIELD_NONE,
-        .major_faults = YS_FIELD_NONE,
+        .minor_faults = (int64_t)end->minor_faults,
+        .major_faults = (int64_t)end->major_faults,
         .unwaited_ns = (int64_t)end->unwaited_ns,
     };
     return YS_OK;
@@ -78,6 +79,36 @@ static ys_status fill_observed(const struct ys_run *run, const struct ys_tree_pe
     return add_texts(&observed->libraries, run->libraries);
 }
 
+static double between(double from_s, double to_s, bool is_known)
+{
+    return is_known && to_s > 0 && to_s >= from_s ? to_s - from_s : NAN;
+}
+
+/** What each phase used, unknown where it was not looked at both before and after. */
+static struct ys_facts_phase_cpu phase_cpu(const struct ys_run *run)
+{
+    return (struct ys_facts_phase_cpu){
+        .start_s = between(0, run->hello_cpu_s, true),
+        .open_s = between(run->hello_cpu_s, run->opened_cpu_s, run->hello_cpu_s > 0),
+        .first_step_s = between(run->opened_cpu_s, run->first_cpu_s, run->opened_cpu_s > 0),
+        .steps_s = between(run->first_cpu_s, run->worked_cpu_s, run->first_cpu_s > 0),
+        .requests_s = between(run->opened_cpu_s, run->worked_cpu_s, run->infers && run->opened_cpu_s > 0),
+        .save_s = between(run->worked_cpu_s, run->saved_cpu_s, run->worked_cpu_s > 0),
+    };
+}
+
+static ys_status fill_observation(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
+{
+    if (!end->end_ns)
+        return YS_OK;
+    facts->observation = ys_alloc(1, sizeof *facts->observation);
+    facts->phase_cpu = ys_alloc(1, sizeof *facts->phase_cpu);
+    if (!facts->phase_cpu)
+        return ys_out_of_memory();
+    *facts->phase_cpu = phase_cpu(run);
+    return facts->observation ? ys_observe_fill(&end->observed, &end->peak, facts->observation) : ys_out_of_memory();
+}
+
 static ys_status fill(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
 {
     struct ys_host_counters after;
@@ -93,6 +124,7 @@ static ys_status fill(const struct ys_run *run, const struct ys_session_end *end
     YS_TRY(fill_end(run, end, facts));
     YS_TRY(fill_usage(end, facts));
     YS_TRY(fill_observed(run, &end->peak, &facts->observed));
+    YS_TRY(fill_observation(run, end, facts));
     facts->disturbance = ys_host_disturbance(&run->before, &after);
     return facts->disturbance ? YS_OK : ys_out_of_memory();
 }

@@ -39,6 +39,21 @@ struct ys_facts_observed {
     struct ys_list notes;       /* char *: what hides in them */
 };
 
+/** What the control group and the like say (run/observe.h). */
+struct ys_facts_observation {
+    bool grouped, killed_as_a_whole;
+    char *group; /* which controllers it had, or why there was none */
+    int64_t cpu_ns, memory_peak_bytes, memory_own_peak_bytes, cache_peak_bytes, swap_peak_bytes, tasks_peak;
+    int64_t cpu_wait_ns; /* threads were ready and had no CPU, summed */
+    int64_t read_bytes, written_bytes, disk_read_bytes, disk_written_bytes;
+    int64_t sampled_shared_bytes, shared_rss_bytes, shared_pss_bytes, pss_peak_bytes;
+};
+
+/** Processor time of each phase, in seconds. */
+struct ys_facts_phase_cpu {
+    double start_s, open_s, first_step_s, steps_s, requests_s, save_s;
+};
+
 /** What yardstick itself took, and how well it kept time. */
 struct ys_facts_harness {
     int64_t cpu_ns; /* its keeper's included */
@@ -86,11 +101,13 @@ struct ys_facts {
     ys_json *hello, *opened;      /* the adapter's own words */
     struct ys_facts_usage *usage; /* owned; NULL: nothing was waited for */
     struct ys_facts_observed observed;
-    ys_json *observation; /* of the control group and the like */
+    struct ys_facts_observation *observation; /* owned; NULL: nothing was started */
+    struct ys_facts_phase_cpu *phase_cpu;     /* likewise */
     int64_t steps_done;
     char *weights;              /* file in the run's folder */
     struct ys_list checkpoints; /* struct ys_facts_checkpoint */
     struct ys_facts_harness harness;
+    struct ys_list disturbed;   /* char *: what of that passed its share (study/disturbed.h) */
     ys_json *disturbance;       /* of the whole machine meanwhile (probe/host.h) */
     struct ys_facts_work *work; /* owned; NULL, as the next ones: not noted */
     int64_t weights_bytes;
@@ -102,6 +119,7 @@ struct ys_facts {
 /** The fields of struct ys_facts, with unit and meaning, in the order of JSON. */
 extern const struct ys_record ys_facts_record;
 extern const struct ys_record ys_facts_evaluation_record;
+extern const struct ys_record ys_facts_observation_record;
 
 /** All unknown; YS_RUN_OK. */
 void ys_facts_init(struct ys_facts *facts);

@@ -46,6 +46,41 @@ static const struct ys_field observed_fields[] = {
 };
 static const struct ys_record observed_record = YS_RECORD("observed", struct ys_facts_observed, observed_fields);
 
+#define OBSERVED(member, unit, what) YS_FIELD(struct ys_facts_observation, member, YS_FIELD_INT, unit, OPTIONAL, what)
+static const struct ys_field observation_fields[] = {
+    YS_FIELD(struct ys_facts_observation, grouped, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it had a control group"),
+    YS_FIELD(struct ys_facts_observation, group, YS_FIELD_TEXT, NULL, OPTIONAL, "which controllers, or why none"),
+    YS_FIELD(struct ys_facts_observation, killed_as_a_whole, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it could be"),
+    OBSERVED(cpu_ns, "ns", "processor time of all processes"),
+    OBSERVED(memory_peak_bytes, "B", "largest memory, page cache included"),
+    OBSERVED(memory_own_peak_bytes, "B", "largest memory without page cache"),
+    OBSERVED(cache_peak_bytes, "B", "largest page cache seen"),
+    OBSERVED(swap_peak_bytes, "B", "largest memory in swap"),
+    OBSERVED(tasks_peak, "1", "most tasks at once"),
+    OBSERVED(cpu_wait_ns, "ns", "threads were ready and had no CPU, summed"),
+    OBSERVED(read_bytes, "B", "asked to read by system calls"),
+    OBSERVED(written_bytes, "B", "written by system calls"),
+    OBSERVED(disk_read_bytes, "B", "fetched from storage"),
+    OBSERVED(disk_written_bytes, "B", "made to be sent to storage"),
+    OBSERVED(sampled_shared_bytes, "B", "most that resident pages may count more than once"),
+    OBSERVED(shared_rss_bytes, "B", "resident pages where most was shared"),
+    OBSERVED(shared_pss_bytes, "B", "the same, each divided by its users"),
+    OBSERVED(pss_peak_bytes, "B", "the largest such sum"),
+};
+const struct ys_record ys_facts_observation_record =
+    YS_RECORD("observation", struct ys_facts_observation, observation_fields);
+
+#define PHASE(member, what) YS_FIELD(struct ys_facts_phase_cpu, member, YS_FIELD_REAL, "s", OPTIONAL, what)
+static const struct ys_field phase_cpu_fields[] = {
+    PHASE(start_s, "processor time from exec to hello"),
+    PHASE(open_s, "of open"),
+    PHASE(first_step_s, "of the first step"),
+    PHASE(steps_s, "of the steps after it, saves between them included"),
+    PHASE(requests_s, "of all requests"),
+    PHASE(save_s, "of the last save"),
+};
+static const struct ys_record phase_cpu_record = YS_RECORD("phase_cpu", struct ys_facts_phase_cpu, phase_cpu_fields);
+
 static const struct ys_field harness_fields[] = {
     YS_FIELD(struct ys_facts_harness, cpu_ns, YS_FIELD_INT, "ns", OPTIONAL, "processor time of yardstick itself"),
     YS_FIELD(struct ys_facts_harness, samples, YS_FIELD_INT, "1", OPTIONAL, "how often it looked"),
@@ -100,11 +135,14 @@ static const struct ys_field facts_fields[] = {
     FACT(opened, YS_FIELD_JSON, NULL, OPTIONAL, "what it said of the plan"),
     PART(usage, YS_FIELD_OBJECT_OWNED, &usage_record, OPTIONAL, "the kernel's account; null when nothing was started"),
     PART(observed, YS_FIELD_OBJECT, &observed_record, OPTIONAL, "what was seen from outside"),
-    FACT(observation, YS_FIELD_JSON, NULL, LACKS, "what the control group and the like say"),
+    PART(observation, YS_FIELD_OBJECT_OWNED, &ys_facts_observation_record, LACKS,
+         "what the control group and the like say"),
+    PART(phase_cpu, YS_FIELD_OBJECT_OWNED, &phase_cpu_record, LACKS, "processor time of each phase"),
     FACT(steps_done, YS_FIELD_INT, "1", OPTIONAL, "steps, or requests"),
     FACT(weights, YS_FIELD_TEXT, NULL, OPTIONAL, "file of the final weights; null when none were saved"),
     PART(checkpoints, YS_FIELD_LIST, &checkpoint_record, OPTIONAL, "weights saved between steps"),
     PART(harness, YS_FIELD_OBJECT, &harness_record, OPTIONAL, "what yardstick itself took"),
+    FACT(disturbed, YS_FIELD_TEXTS, NULL, LACKS, "what of that passed its share"),
     FACT(disturbance, YS_FIELD_JSON, NULL, OPTIONAL, "what else went on on the machine"),
     PART(work, YS_FIELD_OBJECT_OWNED, &work_record, LACKS, "what it was asked to do"),
     EVALUATION(struct ys_facts),

@@ -53,6 +53,8 @@ static void add(struct ys_launch_account *account, const struct ys_launch_accoun
     account->system_ns += more->system_ns;
     account->voluntary_switches += more->voluntary_switches;
     account->involuntary_switches += more->involuntary_switches;
+    account->minor_faults += more->minor_faults;
+    account->major_faults += more->major_faults;
     if (more->peak_bytes > account->peak_bytes)
         account->peak_bytes = more->peak_bytes;
     account->keeper_ns = more->keeper_ns;

@@ -24,6 +24,9 @@ struct ends {
     int channel[2], log[2], note[2], taken[2]; /* [0] is ours */
     int locks[YS_LOCK_MOST_HELD];              /* copies, for the keeper */
     size_t lock_count;
+    int groups[YS_GROUP_MOST_JOINS + 1]; /* copies likewise; the last one, where there is one, kills the whole */
+    size_t group_count;
+    bool has_kill;
 };
 
 static void close_if_open(int *fd)
@@ -43,6 +46,8 @@ static void close_ends(struct ends *ends, int from)
     }
     while (ends->lock_count > 0)
         close_if_open(&ends->locks[--ends->lock_count]);
+    while (ends->group_count > 0)
+        close_if_open(&ends->groups[--ends->group_count]);
 }
 
 /** Moves a descriptor up so that dup2 onto 0 to 5 in the child cannot hit one that is still needed. */
@@ -69,15 +74,31 @@ static bool copy_locks(struct ends *ends)
     return true;
 }
 
-static ys_status open_ends(struct ends *ends)
+static bool copy_groups(const struct ys_group *group, struct ends *ends)
 {
-    *ends = (struct ends){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, {0}, 0};
+    int fds[YS_GROUP_MOST_JOINS + 1];
+    size_t count = group ? ys_group_joins(group, fds) : 0;
+    ends->has_kill = group && ys_group_kill_fd(group) >= 0;
+    if (ends->has_kill)
+        fds[count++] = ys_group_kill_fd(group);
+    for (size_t i = 0; i < count; i++) {
+        int copy = fcntl(fds[i], F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS);
+        if (copy < 0)
+            return false;
+        ends->groups[ends->group_count++] = copy;
+    }
+    return true;
+}
+
+static ys_status open_ends(const struct ys_launch *launch, struct ends *ends)
+{
+    *ends = (struct ends){.channel = {-1, -1}, .log = {-1, -1}, .note = {-1, -1}, .taken = {-1, -1}};
     bool is_open = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->channel) == 0 &&
                    pipe2(ends->log, O_CLOEXEC) == 0 && pipe2(ends->taken, O_CLOEXEC) == 0 &&
                    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->note) == 0;
     if (is_open)
         is_open = move_up(&ends->channel[1]) && move_up(&ends->log[1]) && move_up(&ends->note[1]) &&
-                  move_up(&ends->taken[1]) && copy_locks(ends);
+                  move_up(&ends->taken[1]) && copy_locks(ends) && copy_groups(launch->group, ends);
     if (is_open && fcntl(ends->log[0], F_SETFL, O_NONBLOCK) == 0)
         return YS_OK;
     int error = errno;
@@ -137,19 +158,20 @@ static char *list_of(const int *numbers, size_t count)
 
 /** The launcher's command line: pointers borrowed from the arguments, array owned. */
 static const char **launcher_argv(const struct ys_launch *launch, const char *program, const char *cpus,
-                                  const char *locks)
+                                  const char *locks, const char *groups)
 {
     size_t count = 0;
     while (launch->argv[count])
         count++;
-    const char **argv = ys_alloc(count + 5, sizeof *argv);
+    const char **argv = ys_alloc(count + 6, sizeof *argv);
     if (!argv)
         return NULL;
     argv[0] = program;
     argv[1] = launch->folder;
     argv[2] = cpus;
     argv[3] = locks;
-    memcpy(argv + 4, launch->argv, count * sizeof *argv);
+    argv[4] = groups;
+    memcpy(argv + 5, launch->argv, count * sizeof *argv);
     return argv;
 }
 
@@ -169,6 +191,8 @@ static int spawn(const char *const *argv, const char *const *env, const struct e
         error = posix_spawn_file_actions_adddup2(&actions, moves[i][0], moves[i][1]);
     for (size_t i = 0; !error && i < ends->lock_count; i++) /* onto itself: it is not closed on exec */
         error = posix_spawn_file_actions_adddup2(&actions, ends->locks[i], ends->locks[i]);
+    for (size_t i = 0; !error && i < ends->group_count; i++)
+        error = posix_spawn_file_actions_adddup2(&actions, ends->groups[i], ends->groups[i]);
     if (!error) /* the C interface lacks the const that the function keeps */
         error =
             posix_spawn(pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
@@ -181,8 +205,10 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
     char *program = ys_find_support("yardstick-launch"), *cpus = list_of(launch->cpus, launch->cpu_count);
     char *temporary = launch->temporary ? ys_format("TMPDIR=%s", launch->temporary) : NULL;
     char *locks = list_of(ends->locks, ends->lock_count);
-    bool is_ready = cpus && locks && (temporary || !launch->temporary);
-    const char **argv = is_ready && program ? launcher_argv(launch, program, cpus, locks) : NULL;
+    char *joins = list_of(ends->groups, ends->group_count);
+    char *groups = joins ? ys_format("%c%s", ends->has_kill ? 'k' : 'j', joins) : NULL;
+    bool is_ready = cpus && locks && groups && (temporary || !launch->temporary);
+    const char **argv = is_ready && program ? launcher_argv(launch, program, cpus, locks, groups) : NULL;
     const char **env = argv ? merged_env(launch->env, temporary) : NULL;
     ys_status status = YS_OK;
     int error = env ? spawn(argv, env, ends, pid) : 0;
@@ -196,6 +222,8 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
         status = ys_fail(YS_EIO, "cannot start %s: %s", program, strerror(error));
     ys_free(env);
     ys_free(argv);
+    ys_free(groups);
+    ys_free(joins);
     ys_free(locks);
     ys_free(cpus);
     ys_free(temporary);
@@ -244,6 +272,8 @@ static ys_status follow(const struct ys_launch *launch, int taken, struct ys_sta
         while (ys_keeper_take(started, &note)) {
             if (note.kind == YS_LAUNCH_STARTED)
                 started->pid = note.value;
+            else if (note.kind == YS_LAUNCH_NO_GROUP)
+                started->group_errno = note.value;
             else if (note.kind != YS_LAUNCH_ENDED)
                 return explain(launch, note);
         }
@@ -259,7 +289,7 @@ ys_status ys_launch_start(const struct ys_launch *launch, struct ys_started *sta
 {
     struct ends ends;
     *started = YS_NOT_STARTED;
-    YS_TRY(open_ends(&ends));
+    YS_TRY(open_ends(launch, &ends));
     started->exec_ns = ys_time_ns();
     ys_status status = spawn_launcher(launch, &ends, &started->keeper);
     close_ends(&ends, 1);

@@ -3,6 +3,7 @@
 #define YS_RUN_LAUNCH_H
 
 #include "base/status.h"
+#include "probe/group.h"
 #include "stat/series.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,10 +20,13 @@ struct ys_launch {
     size_t cpu_count;
     double stall_limit_s;          /* longest silence while an answer is awaited */
     double run_time_limit_s;       /* from exec on */
-    uint64_t memory_limit_bytes;   /* resident, all processes, as sampled: ten times a second where sample_hz is 0 */
+    uint64_t memory_limit_bytes;   /* all processes: kept by the kernel where the run has a control group, else resident
+                                      as sampled: ten times a second where sample_hz is 0 */
+    double cpu_time_limit_s;       /* of all processes, as looked at likewise */
     double sample_hz;              /* looks at the process tree a second; 0: none */
     double stop_grace_s;           /* patience after `bye`; 0: YS_STOP_GRACE_S */
     size_t log_limit_bytes;        /* of adapter.log; 0: YS_LOG_LIMIT_BYTES */
+    const struct ys_group *group;  /* that the adapter joins before it begins; may be NULL */
     int64_t rank;                  /* of this adapter among those of one run; blocks and samples carry it */
     struct ys_series_set *samples; /* where the looks go (sample_t_ns and so on); may be NULL */
 };
@@ -41,6 +45,7 @@ struct ys_started {
     uint64_t exec_ns; /* when starting it began */
     bool has_ended;   /* the adapter's own process; as last heard */
     int ended_code, ended_value; /* of waitid: CLD_EXITED and the exit code, or CLD_KILLED and the signal */
+    int group_errno;             /* why the adapter could not join launch->group; 0: it did, or there was none */
     bool is_lost;                /* the keeper has ended, and nothing is known of what was below it */
 };
 

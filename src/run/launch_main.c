@@ -1,10 +1,12 @@
 /* yardstick-launch: the tiny static program that keeps a session: it starts the adapter and stays its parent.
  *
- *     yardstick-launch FOLDER CPUS LOCKS PROGRAM ARGUMENT...
+ *     yardstick-launch FOLDER CPUS LOCKS GROUPS PROGRAM ARGUMENT...
  *
  * CPUS is a list of numbers or "-"; LOCKS a list of descriptors that it is to hold open for as long as it lives, or
- * "-". Other descriptors: 0 to 2 as the adapter shall have them, 3 the channel, 4 the notes and 5 the pipe that says
- * that the adapter's program has taken over (run/launch_note.h). Every other one is closed.
+ * "-". GROUPS is "-" likewise after a letter: descriptors through which the adapter joins its control groups; after "k"
+ * the last of them is one that kills the whole group, which this program does at its end. Other descriptors: 0 to 2 as
+ * the adapter shall have them, 3 the channel, 4 the notes and 5 the pipe that says that the adapter's program has taken
+ * over (run/launch_note.h). Every other one is closed.
  *
  * The kernel hands a process's peak memory on to whatever it executes, and a process started from a large parent begins
  * with the parent's peak, with posix_spawn and vfork as with fork. The adapter is a child of this program, of some
@@ -31,6 +33,10 @@ enum { MOST_CPUS = 8192, MOST_LOCKS = 4096, EXIT_NOT_EXECUTED = 127 };
 
 static pid_t adapter; /* 0 once it was waited for */
 static bool has_told; /* how the adapter ended */
+
+static int joins[16]; /* through which the adapter joins its control groups */
+static size_t join_count;
+static int kill_fd = -1; /* kills the whole group; -1: none */
 
 static void say(const struct ys_launch_note *note)
 {
@@ -61,12 +67,33 @@ static void bind_to(const char *list)
         give_up(YS_LAUNCH_NO_CPUS, errno);
 }
 
-/* Keeps the descriptors of `list`, for this process alone, and `ends`; closes the others. */
+static bool read_groups(const char *text)
+{
+    const bool kills = *text == 'k';
+    for (const char *list = text + (*text != 0); *list && strcmp(list, "-") != 0;) {
+        char *end;
+        long fd = strtol(list, &end, 10);
+        if (end == list || fd <= YS_LAUNCH_TAKEN_FD || fd > INT32_MAX || join_count == sizeof joins / sizeof *joins)
+            return false;
+        joins[join_count++] = (int)fd;
+        fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+        list = end + (*end == ',');
+    }
+    if (kills && join_count > 0)
+        kill_fd = joins[--join_count];
+    return true;
+}
+
+/* Keeps the descriptors of `list`, for this process alone, `ends` and those of the groups; closes the others. */
 static bool hold(const char *list, int ends)
 {
     static int kept[MOST_LOCKS];
     size_t count = 0;
     kept[count++] = ends;
+    for (size_t i = 0; i < join_count; i++)
+        kept[count++] = joins[i];
+    if (kill_fd >= 0)
+        kept[count++] = kill_fd;
     while (*list && strcmp(list, "-") != 0) {
         char *end;
         long fd = strtol(list, &end, 10);
@@ -88,6 +115,9 @@ static _Noreturn void become(pid_t keeper, const char *folder, const char *cpus,
     if (!ys_keep_child(keeper))
         _exit(EXIT_NOT_EXECUTED);
     setrlimit(RLIMIT_CORE, &no_core);
+    for (size_t i = 0; i < join_count; i++)
+        if (write(joins[i], "0", 1) != 1)
+            say(&(struct ys_launch_note){.kind = YS_LAUNCH_NO_GROUP, .value = errno});
     bind_to(cpus);
     if (chdir(folder) != 0)
         give_up(YS_LAUNCH_NO_FOLDER, errno);
@@ -99,10 +129,12 @@ static void start(char **argv)
 {
     pid_t keeper = getpid(), made = fork();
     if (made == 0)
-        become(keeper, argv[1], argv[2], argv + 4);
+        become(keeper, argv[1], argv[2], argv + 5);
     if (made < 0)
         give_up(YS_LAUNCH_NO_PROCESS, errno);
     close(YS_LAUNCH_TAKEN_FD);
+    while (join_count > 0)
+        close(joins[--join_count]);
     for (int fd = 0; fd < YS_LAUNCH_NOTE_FD; fd++) /* the adapter's: yardstick waits for their end */
         close(fd);
     adapter = made;
@@ -135,6 +167,8 @@ static void book(struct ys_launch_account *account, const struct rusage *usage)
     account->system_ns += span_ns(usage->ru_stime);
     account->voluntary_switches += (uint64_t)usage->ru_nvcsw;
     account->involuntary_switches += (uint64_t)usage->ru_nivcsw;
+    account->minor_faults += (uint64_t)usage->ru_minflt;
+    account->major_faults += (uint64_t)usage->ru_majflt;
     if (peak_bytes > account->peak_bytes)
         account->peak_bytes = peak_bytes;
 }
@@ -187,11 +221,13 @@ int main(int argc, char **argv)
     int ends = ys_keep_begin();
     if (ends < 0)
         give_up(YS_LAUNCH_NO_PROCESS, errno);
-    if (argc < 5 || !hold(argv[3], ends))
+    if (argc < 6 || !read_groups(argv[4]) || !hold(argv[3], ends))
         give_up(YS_LAUNCH_BAD_USE, 0);
     start(argv);
     setsid();
     serve(ends);
+    if (kill_fd >= 0 && write(kill_fd, "1", 1) != 1)
+        kill_fd = -1; /* the group has gone: yardstick removed it after the last of its processes */
     ys_keep_end_all(adapter);
     return 0;
 }

@@ -15,8 +15,9 @@ enum ys_launch_note_kind {
     YS_LAUNCH_NO_FOLDER,   /* value: errno; the folder could not be entered */
     YS_LAUNCH_NO_EXEC,     /* value: errno; the program could not be executed */
     YS_LAUNCH_BAD_USE,     /* its own command line was not understood */
-    YS_LAUNCH_ENDED,  /* the adapter's own process has; code, value: of waitid, CLD_EXITED and the exit code, ... */
-    YS_LAUNCH_REAPED, /* the answer to an order. value: 1 while there are processes left, else 0 */
+    YS_LAUNCH_ENDED,    /* the adapter's own process has; code, value: of waitid, CLD_EXITED and the exit code, ... */
+    YS_LAUNCH_NO_GROUP, /* value: errno; the control group could not be joined, and the adapter begins without */
+    YS_LAUNCH_REAPED,   /* the answer to an order. value: 1 while there are processes left, else 0 */
 };
 
 enum ys_launch_order_kind {
@@ -31,6 +32,7 @@ struct ys_launch_order {
 /** What the kernel says of the processes that were waited for, those included that these had waited for. */
 struct ys_launch_account {
     uint64_t user_ns, system_ns, voluntary_switches, involuntary_switches;
+    uint64_t minor_faults, major_faults;
     uint64_t peak_bytes; /* resident, of the largest process */
     uint64_t keeper_ns;  /* processor time of the keeper itself, all its life */
 };

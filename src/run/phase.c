@@ -40,6 +40,25 @@ static ys_status fill_train(struct ys_run *run, ys_json *message)
     return fill_steps(run, message, to, run->block);
 }
 
+/** The same before the audited stretch. */
+static ys_status fill_train_to_audit(struct ys_run *run, ys_json *message)
+{
+    int64_t to = run->spec->audit->at;
+    if (run->eval_every > 0 && (run->next_step / run->eval_every + 1) * run->eval_every < to)
+        to = (run->next_step / run->eval_every + 1) * run->eval_every;
+    return fill_steps(run, message, to, run->block);
+}
+
+static ys_status fill_one_step(struct ys_run *run, ys_json *message)
+{
+    return fill_steps(run, message, run->next_step + 1, run->block);
+}
+
+static ys_status fill_audited_steps(struct ys_run *run, ys_json *message)
+{
+    return fill_steps(run, message, run->next_step + run->spec->audit->steps, run->block);
+}
+
 static ys_status fill_infer(struct ys_run *run, ys_json *message)
 {
     run->to = run->steps;
@@ -67,6 +86,28 @@ static ys_status fill_checkpoint(struct ys_run *run, ys_json *message)
 static ys_status fill_weights(struct ys_run *run, ys_json *message)
 {
     return fill_save(run, message, ys_strdup(YS_RUN_WEIGHTS_NAME));
+}
+
+static ys_status fill_audit_save(struct ys_run *run, ys_json *message, const char *name)
+{
+    if (strcmp(ys_json_get_text(run->spec->plan, "precision", ""), "f64") == 0)
+        ys_json_set_string(message, "dtype", "f64");
+    return fill_save(run, message, ys_strdup(name));
+}
+
+static ys_status fill_before(struct ys_run *run, ys_json *message)
+{
+    return fill_audit_save(run, message, YS_RUN_AUDIT_BEFORE);
+}
+
+static ys_status fill_lead(struct ys_run *run, ys_json *message)
+{
+    return fill_audit_save(run, message, YS_RUN_AUDIT_LEAD);
+}
+
+static ys_status fill_after(struct ys_run *run, ys_json *message)
+{
+    return fill_audit_save(run, message, YS_RUN_AUDIT_AFTER);
 }
 
 /* What is answered. */
@@ -107,15 +148,23 @@ static ys_status check_saved(struct ys_run *run, ys_json *reply)
 
 /* What is done at a phase's end. */
 
-static ys_status look(struct ys_run *run)
+static ys_status look_at_opened(struct ys_run *run)
 {
-    ys_session_look(run->session);
+    run->opened_cpu_s = ys_session_cpu_s(run->session);
+    ys_session_phase(run->session);
+    return YS_OK;
+}
+
+static ys_status look_at_first_step(struct ys_run *run)
+{
+    run->first_cpu_s = ys_session_cpu_s(run->session);
     return YS_OK;
 }
 
 static ys_status look_at_threads(struct ys_run *run)
 {
-    ys_session_look(run->session);
+    run->worked_cpu_s = ys_session_cpu_s(run->session);
+    ys_session_phase(run->session);
     run->busy_threads = ys_session_threads(run->session);
     return YS_OK;
 }
@@ -137,6 +186,7 @@ static ys_status note_checkpoint(struct ys_run *run)
 
 static ys_status note_weights(struct ys_run *run)
 {
+    run->saved_cpu_s = ys_session_cpu_s(run->session);
     ys_facts_set_text(&run->facts->weights, YS_RUN_WEIGHTS_NAME);
     return run->facts->weights ? YS_OK : ys_out_of_memory();
 }
@@ -163,13 +213,28 @@ static bool does_work(const struct ys_run *run)
     return !run->no_work;
 }
 
+static bool is_before_audit(const struct ys_run *run)
+{
+    return run->next_step < run->spec->audit->at;
+}
+
+static bool is_audit_led(const struct ys_run *run)
+{
+    return run->spec->audit->lead;
+}
+
+static bool is_audit_followed(const struct ys_run *run)
+{
+    return run->spec->audit->follow;
+}
+
 #define AT(from, to)                                                                                                   \
     {                                                                                                                  \
         offsetof(struct ys_facts_times, from), offsetof(struct ys_facts_times, to)                                     \
     }
 #define OPEN_PLAN                                                                                                      \
     {                                                                                                                  \
-        .stage = YS_STAGE_OPEN, .request = "open", .fill = fill_open, .check = check_opened, .after = look,            \
+        .stage = YS_STAGE_OPEN, .request = "open", .fill = fill_open, .check = check_opened, .after = look_at_opened,  \
         .times = AT(open_ns, opened_ns), .tells = true                                                                 \
     }
 #define LOOK_AT_THREADS                                                                                                \
@@ -181,21 +246,22 @@ static bool does_work(const struct ys_run *run)
         .after = look_at_libraries                                                                                     \
     }
 
+#define FIRST_STEP                                                                                                     \
+    {                                                                                                                  \
+        .stage = YS_STAGE_TRAIN, .request = "train", .fill = fill_first_step, .take = ys_run_take_block,               \
+        .check = check_steps, .after = look_at_first_step, .times = AT(train_ns, trained_ns),                          \
+        .is_done = has_no_steps_left                                                                                   \
+    }
+#define CHECKPOINT                                                                                                     \
+    {                                                                                                                  \
+        .stage = YS_STAGE_SAVE, .request = "save", .is_due = is_checkpoint_due, .fill = fill_checkpoint,               \
+        .check = check_saved, .after = note_checkpoint                                                                 \
+    }
+
 static const struct ys_phase training[] = {
     OPEN_PLAN,
-    {.stage = YS_STAGE_TRAIN, /* the first step alone */
-     .request = "train",
-     .fill = fill_first_step,
-     .take = ys_run_take_block,
-     .check = check_steps,
-     .times = AT(train_ns, trained_ns),
-     .is_done = has_no_steps_left},
-    {.stage = YS_STAGE_SAVE,
-     .request = "save",
-     .is_due = is_checkpoint_due,
-     .fill = fill_checkpoint,
-     .check = check_saved,
-     .after = note_checkpoint},
+    FIRST_STEP,
+    CHECKPOINT,
     {.stage = YS_STAGE_TRAIN,
      .request = "train",
      .is_due = has_steps_left,
@@ -231,22 +297,47 @@ static const struct ys_phase inference[] = {
     LOOK_AT_LIBRARIES,
 };
 
-static const struct ys_order orders[] = {
-    {"train", false, training, sizeof training / sizeof training[0]},
-    {"infer", true, inference, sizeof inference / sizeof inference[0]},
+#define AUDIT_TRAIN .stage = YS_STAGE_TRAIN, .request = "train", .take = ys_run_take_block, .check = check_steps
+#define AUDIT_SAVE  .stage = YS_STAGE_SAVE, .request = "save", .check = check_saved
+
+static const struct ys_phase audited[] = {
+    OPEN_PLAN,
+    FIRST_STEP,
+    CHECKPOINT,
+    {AUDIT_TRAIN, .is_due = is_before_audit, .fill = fill_train_to_audit, .back = 1},
+    {AUDIT_SAVE, .fill = fill_before},
+    {AUDIT_TRAIN, .is_due = is_audit_led, .fill = fill_one_step},
+    {AUDIT_SAVE, .is_due = is_audit_led, .fill = fill_lead},
+    {AUDIT_TRAIN, .fill = fill_audited_steps},
+    {AUDIT_SAVE, .fill = fill_after},
+    {AUDIT_TRAIN, .is_due = is_audit_followed, .fill = fill_one_step},
 };
 
-const struct ys_order *ys_order_find(const char *mode)
+const struct ys_order *ys_order_find(enum ys_mode mode)
 {
-    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
-        if (strcmp(orders[i].mode, mode) == 0)
-            return &orders[i];
-    return NULL;
+    static const struct ys_order orders[] = {
+        [YS_MODE_TRAIN] = {YS_MODE_TRAIN, false, training, sizeof training / sizeof training[0]},
+        [YS_MODE_INFER] = {YS_MODE_INFER, true, inference, sizeof inference / sizeof inference[0]},
+    };
+    return &orders[mode];
+}
+
+const struct ys_order *ys_order_audited(void)
+{
+    static const struct ys_order order = {YS_MODE_TRAIN, false, audited, sizeof audited / sizeof audited[0]};
+    return &order;
 }
 
 static int64_t *time_at(struct ys_run *run, size_t offset)
 {
     return (int64_t *)((char *)&run->facts->times + offset);
+}
+
+/** The span of each question for work by our own clock: speed counts all of it. */
+static ys_status note_question(struct ys_run *run)
+{
+    YS_TRY(ys_series_add_int(run->series, "request_first", run->next_step));
+    return ys_series_add_int(run->series, "request_sent_ns", (int64_t)run->asked_ns);
 }
 
 static ys_status ask(struct ys_run *run, const struct ys_phase *phase)
@@ -259,10 +350,17 @@ static ys_status ask(struct ys_run *run, const struct ys_phase *phase)
     }
     int64_t *asked_ns = time_at(run, phase->times.asked);
     run->asked_ns = run->last_end_ns = ys_time_ns();
+    if (phase->take && note_question(run) != YS_OK) {
+        ys_json_free(message);
+        return ys_out_of_memory();
+    }
     if (phase->times.asked && *asked_ns == YS_FIELD_NONE)
         *asked_ns = (int64_t)run->asked_ns;
     YS_TRY(ys_session_request(run->session, message, phase->take, run, &reply));
+    uint64_t answered_ns = ys_time_ns();
     ys_status status = phase->check ? phase->check(run, reply) : YS_OK;
+    if (status == YS_OK && phase->take)
+        status = ys_series_add_int(run->series, "request_done_ns", (int64_t)answered_ns);
     ys_json_free(reply);
     if (status == YS_OK && phase->times.answered && (!phase->is_done || phase->is_done(run)))
         *time_at(run, phase->times.answered) = (int64_t)ys_time_ns();

@@ -32,14 +32,16 @@ struct ys_phase {
 
 /** The phases between hello, which every session exchanges, and bye. */
 struct ys_order {
-    const char *mode; /* of the plan */
-    bool infers;      /* a step is a request */
+    enum ys_mode mode; /* of the plan */
+    bool infers;       /* a step is a request */
     const struct ys_phase *phases;
     size_t count;
 };
 
-/** The order of runs of that mode; NULL when there is none. */
-const struct ys_order *ys_order_find(const char *mode);
+const struct ys_order *ys_order_find(enum ys_mode mode);
+
+/** The order of a training under audit (struct ys_run_audit). */
+const struct ys_order *ys_order_audited(void);
 
 /** Goes through the order of the run. Failures are those of ys_session_request(). */
 ys_status ys_order_follow(struct ys_run *run, const struct ys_order *order) YS_MUST_CHECK;

@@ -52,23 +52,30 @@ static ys_status go_through(struct ys_run *run, const struct ys_order *order)
     ys_status status = ys_session_open(&run->spec->launch, &run->session);
     if (status != YS_OK)
         return status;
+    run->hello_cpu_s = ys_session_cpu_s(run->session);
     run->no_work = ys_json_get_bool(ys_session_hello(run->session), "no_work", false);
     return ys_order_follow(run, order);
 }
 
+static int64_t requests_of(const struct ys_run *run)
+{
+    if (run->plan.requests != YS_FIELD_NONE)
+        return run->plan.requests;
+    return ys_json_get_int(ys_json_get(run->spec->trial, "keys"), "requests", 0);
+}
+
 static ys_status prepare(struct ys_run *run, const struct ys_order **order)
 {
-    const ys_json *plan = run->spec->plan, *keys = ys_json_get(run->spec->trial, "keys");
-    const char *mode = ys_json_get_text(plan, "mode", "train");
-    *order = ys_order_find(mode);
-    if (!*order)
-        return ys_fail(YS_EINTERNAL, "a run of mode \"%s\" is not yet available", mode);
+    const struct ys_plan *plan = &run->plan;
+    ys_status status = ys_plan_read(run->spec->plan, &run->plan);
+    if (status != YS_OK) /* it is of yardstick's own making */
+        return status == YS_ENOMEM ? status : ys_fail_in(YS_EINTERNAL, "a run");
+    *order = run->spec->audit ? ys_order_audited() : ys_order_find((enum ys_mode)plan->mode);
     run->infers = (*order)->infers;
-    run->steps = run->infers ? ys_json_get_int(plan, "requests", ys_json_get_int(keys, "requests", 0))
-                             : ys_json_get_int(plan, "steps", 0);
-    run->batch = ys_json_get_int(plan, "batch", 1);
-    run->block = ys_json_get_int(plan, "block", 1);
-    run->eval_every = ys_json_get_int(plan, "eval_every", ys_json_get_int(keys, "eval_every", 0));
+    run->steps = run->infers ? requests_of(run) : plan->steps;
+    run->batch = plan->batch;
+    run->block = plan->block;
+    run->eval_every = plan->eval_every;
     if (run->steps < 1 || run->block < 1 || run->eval_every < 0)
         return ys_fail(YS_EINTERNAL,
                        "a plan of %" PRId64 " %s in blocks of %" PRId64 ", saved every %" PRId64 ", cannot be run",
@@ -112,6 +119,7 @@ static ys_status end_run(struct ys_run *run, const char *failed)
     ys_session_end_fini(&end);
     ys_json_free(run->libraries);
     ys_json_free(run->opened);
+    ys_plan_fini(&run->plan);
     ys_free(run->folder);
     ys_free(run->save_name);
     ys_free(run->save_path);

@@ -10,11 +10,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** A run that ends behind an audited stretch (study/audit.h): steps 0 to `at` - 1 are those of any run; then come a
+ * save, with `lead` one step and a save, then `steps` steps as one block and a save, with `follow` one step more, and
+ * the end. The saves are YS_RUN_AUDIT_BEFORE, _LEAD and _AFTER in the run's folder, in double in a plan of f64. */
+struct ys_run_audit {
+    int64_t at, steps;
+    bool lead, follow;
+};
+#define YS_RUN_AUDIT_BEFORE "audit-before.safetensors"
+#define YS_RUN_AUDIT_LEAD   "audit-lead.safetensors"
+#define YS_RUN_AUDIT_AFTER  "audit-after.safetensors"
+
 struct ys_run_spec {
-    const ys_json *trial; /* may be NULL; of its keys eval_every and requests are taken when the plan has none */
+    const ys_json *trial; /* may be NULL; of its keys `requests` is taken when the plan has none */
     const ys_json *plan;  /* docs/protocol.md; in mode "infer" a step is a request, and plan.steps is not looked at */
     struct ys_launch launch; /* `samples` is set by the run */
     int64_t round;
+    const struct ys_run_audit *audit; /* NULL: an ordinary run */
     /** For a progress line: `stage` as in the facts, `fraction` 0 to 1 of the run's steps. At most ten times a second;
      * may be NULL. */
     void (*on_progress)(void *context, const char *stage, double fraction);
@@ -26,9 +38,10 @@ struct ys_run_spec {
 /** What a run leaves behind.
  *
  * series: block_first block_count block_start_ns block_end_ns, block_input_ns and step_loss (real) of training,
- * latency_ns of requests (whose blocks are messages), sample_t_ns sample_cpu_ns sample_rss_bytes sample_threads
- * sample_processes sample_switches; block_rank and sample_rank where a rank is not 0 (ys_series_rank()). Adapters that
- * do no work send no losses and save nothing. */
+ * latency_ns of requests (whose blocks are messages), request_first request_sent_ns request_done_ns of
+ * questions (what was asked for, from its first step on, and when by yardstick's clock), sample_t_ns sample_cpu_ns
+ * sample_rss_bytes sample_threads sample_processes sample_switches; block_rank and sample_rank where a rank is not 0
+ * (ys_series_rank()). Adapters that do no work send no losses and save nothing. */
 struct ys_run_record {
     struct ys_facts facts;
     bool has_facts;

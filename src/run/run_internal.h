@@ -3,6 +3,7 @@
 #define YS_RUN_RUN_INTERNAL_H
 
 #include "probe/host.h"
+#include "protocol/plan.h"
 #include "run/run.h"
 #include "run/session.h"
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 struct ys_run {
     const struct ys_run_spec *spec;
     struct ys_series_set *series;
+    struct ys_plan plan; /* as spec->plan says */
     struct ys_session *session;
     char *folder;                     /* absolute */
     bool no_work, infers;             /* infers: the plan's mode is "infer", and a step is a request */
@@ -23,6 +25,8 @@ struct ys_run {
     char *save_name, *save_path; /* of the save in progress, or the last one */
     uint64_t pause_ns;           /* when a save between steps was asked */
     ys_json *libraries, *opened;
+    /* Processor time of the tree when a phase ended, in seconds; 0 where it was not looked at. */
+    double hello_cpu_s, opened_cpu_s, first_cpu_s, worked_cpu_s, saved_cpu_s;
     double busy_threads; /* that shared the work; 0 when unknown */
     uint64_t own_cpu_ns; /* of yardstick, when the run began */
     struct ys_host_counters before;

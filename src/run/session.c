@@ -20,7 +20,7 @@ enum { PROTOCOL = 1, RESERVED_SECONDS = 3600, MOST_RESERVED = 1 << 20 };
 /* A process that closes the channel because it is ending gets this long to end. */
 static const uint64_t ENDING_NS = 2000000000;
 
-/* How often memory is looked at where there is a limit and nothing else to sample. */
+/* How often memory and processor time are looked at where there is a limit and nothing else to sample. */
 static const uint64_t MEMORY_PERIOD_NS = 100000000;
 
 /* Which message ends the answer to which request, and which may come before it. */
@@ -102,7 +102,7 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     session->wall_limit_ns = UINT64_MAX;
     session->stall_span_ns = span_ns(launch->stall_limit_s);
     session->period_ns = launch->sample_hz > 0 ? span_ns(1 / launch->sample_hz) : 0;
-    if (launch->memory_limit_bytes && !session->period_ns) {
+    if ((launch->memory_limit_bytes || launch->cpu_time_limit_s > 0) && !session->period_ns) {
         session->period_ns = MEMORY_PERIOD_NS;
         session->launch.samples = NULL;
     }
@@ -115,6 +115,8 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     YS_TRY(ys_tree_open(&options, &session->tree));
     YS_TRY(reserve_samples(launch));
     YS_TRY(make_temporary(session));
+    YS_TRY(ys_observe_open(&session->observe, launch->memory_limit_bytes));
+    session->launch.group = session->observe.group;
     ys_host_count(&session->before);
     return YS_OK;
 }
@@ -129,6 +131,7 @@ static ys_status start(struct ys_session *session)
     session->end.exec_ns = session->process.exec_ns;
     if (status == YS_OK) {
         ys_tree_set_top(session->tree, session->process.keeper);
+        ys_observe_begun(&session->observe, &session->process);
         status = ys_log_file_open(&session->log, session->process.log_fd, path,
                                   launch->log_limit_bytes ? launch->log_limit_bytes : YS_LOG_LIMIT_BYTES);
     }
@@ -261,7 +264,16 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
     if (now_ns >= session->wall_limit_ns)
         return ys_session_fail(session, YS_RUN_TIMEOUT_WALL, "the run was not done after %g s (run_time_limit)",
                                session->launch.run_time_limit_s);
-    if (session->launch.memory_limit_bytes && session->sampled_rss_bytes > session->launch.memory_limit_bytes) {
+    if (session->launch.cpu_time_limit_s > 0 && ys_session_seen_cpu_s(session) > session->launch.cpu_time_limit_s)
+        return ys_session_fail(session, YS_RUN_TIMEOUT_CPU,
+                               "its processes used more than %g s of processor time "
+                               "(cpu_time_limit)",
+                               session->launch.cpu_time_limit_s);
+    if (session->observe.seen.usage.oom_kills > 0)
+        return ys_session_out_of_memory(session);
+    bool is_kept = session->observe.group && ys_group_limits_memory(session->observe.group);
+    if (!is_kept && session->launch.memory_limit_bytes &&
+        session->sampled_rss_bytes > session->launch.memory_limit_bytes) {
         char held[YS_SIZE_TEXT], limit[YS_SIZE_TEXT];
         ys_size_texts(session->sampled_rss_bytes, session->launch.memory_limit_bytes, held, limit);
         return ys_session_fail(session, YS_RUN_OOM_HOST, "its processes held %s, more than the %s of memory_limit",

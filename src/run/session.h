@@ -14,6 +14,7 @@
 #include "probe/tree.h"
 #include "protocol/status.h"
 #include "run/launch.h"
+#include "run/observe.h"
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -37,8 +38,10 @@ struct ys_session_end {
         unwaited_ns; /* CPU time that was seen in samples and is missing above, for want of a process that waited */
     struct ys_tree_peak peak; /* peak.samples is 0 when nothing was sampled; peak.rss_bytes is known even then */
     uint64_t lateness_max_ns; /* of a sample behind its time */
-    uint64_t keeper_ns;       /* CPU time of the keeper, which is yardstick's own and not in the sums above */
-    uint64_t stopped_ns;      /* for so long yardstick itself did not run: it was stopped, or the machine was */
+    uint64_t minor_faults, major_faults; /* page faults, of the processes that were waited for */
+    struct ys_observed observed;         /* beside the tree */
+    uint64_t keeper_ns;  /* CPU time of the keeper, which is yardstick's own and not in the sums above */
+    uint64_t stopped_ns; /* for so long yardstick itself did not run: it was stopped, or the machine was */
 };
 void ys_session_end_fini(struct ys_session_end *end);
 
@@ -77,6 +80,13 @@ void ys_session_look(struct ys_session *session);
 /** Adds to `libraries` (array of strings) what the processes of the tree have mapped (probe/maps.h). Never while
  * timing. */
 ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries) YS_MUST_CHECK;
+
+/** At the end of a phase, never while timing: what its processes share (run/observe.h). */
+void ys_session_phase(struct ys_session *session);
+
+/** Processor time of the tree so far, in seconds; 0 where it is neither sampled nor in a control group. Never while
+ * timing. */
+double ys_session_cpu_s(struct ys_session *session);
 
 /** How many threads shared the tree's work so far (probe/threads.h); 0 when unknown. Never while timing. */
 double ys_session_threads(struct ys_session *session);

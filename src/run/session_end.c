@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/size.h"
 #include "base/stop.h"
 #include "run/session_internal.h"
 #include <inttypes.h>
@@ -60,6 +61,20 @@ void ys_session_warn(struct ys_session *session, const char *format, ...)
     ys_json_append(session->end.warnings, ys_json_string(text));
 }
 
+ys_status ys_session_out_of_memory(struct ys_session *session)
+{
+    char limit[YS_SIZE_TEXT];
+    uint64_t limit_bytes = session->launch.memory_limit_bytes;
+    if (!limit_bytes)
+        return ys_session_fail(session, YS_RUN_OOM_HOST,
+                               "the kernel killed a process of %s for want of memory: a control group around "
+                               "yardstick or the machine has no more",
+                               session->program);
+    return ys_session_fail(session, YS_RUN_OOM_HOST,
+                           "its processes needed more than the %s of memory_limit: the kernel killed one",
+                           ys_size_text(limit_bytes, limit));
+}
+
 ys_status ys_session_ended_early(struct ys_session *session)
 {
     const char *program = session->program;
@@ -69,6 +84,9 @@ ys_status ys_session_ended_early(struct ys_session *session)
                                "the keeper of %s (yardstick-launch) was ended by something else than yardstick, and %s "
                                "with it",
                                program, program);
+    ys_observe_look(&session->observe);
+    if (session->observe.seen.usage.oom_kills > 0)
+        return ys_session_out_of_memory(session);
     if (session->process.ended_code == CLD_EXITED && value == 0)
         return ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "%s ended (exit code 0) without an answer", program);
     if (session->process.ended_code == CLD_EXITED)
@@ -92,6 +110,8 @@ static void book(struct ys_session *session, const struct ys_launch_account *acc
     end->system_ns += account->system_ns;
     end->voluntary_switches += account->voluntary_switches;
     end->involuntary_switches += account->involuntary_switches;
+    end->minor_faults += account->minor_faults;
+    end->major_faults += account->major_faults;
     end->keeper_ns = account->keeper_ns;
     if (account->peak_bytes > end->peak.process_bytes)
         end->peak.process_bytes = account->peak_bytes;
@@ -168,6 +188,8 @@ bool ys_session_reap(struct ys_session *session)
         if (left > 0)
             ys_session_warn(session, "%zu process%s left behind by %s and killed", left, left == 1 ? " was" : "es were",
                             session->program);
+        if (session->observe.group)
+            ys_group_kill(session->observe.group);
         is_gone = sweep_until(session, ys_time_ns() + KILL_PATIENCE_NS, true);
     }
     if (!is_gone)
@@ -227,6 +249,27 @@ static void note_log(struct ys_session *session)
     ys_log_file_close(&session->log);
 }
 
+/** The control group's count of processor time is exact, and has that of processes that nobody waited for. Its parts,
+ * user and system, are in the proportion of the kernel's account of those that were waited for, or of the group where
+ * these are not most of it. */
+static bool take_group_times(struct ys_session *session)
+{
+    struct ys_session_end *end = &session->end;
+    const struct ys_group_usage *usage = &session->observe.seen.usage;
+    uint64_t waited_ns = end->user_ns + end->system_ns;
+    if (!usage->has_cpu)
+        return false;
+    double user = (double)end->user_ns, system = (double)end->system_ns;
+    if (usage->cpu_ns > waited_ns + waited_ns / 100 + UNWAITED_MIN_NS / 10 && usage->user_ns + usage->system_ns > 0) {
+        user = (double)usage->user_ns;
+        system = (double)usage->system_ns;
+    }
+    double share = user + system > 0 ? user / (user + system) : 1;
+    end->user_ns = (uint64_t)((double)usage->cpu_ns * share);
+    end->system_ns = usage->cpu_ns - end->user_ns;
+    return true;
+}
+
 static void note_end(struct ys_session *session)
 {
     struct ys_session_end *end = &session->end;
@@ -249,6 +292,8 @@ static void note_end(struct ys_session *session)
     if (waited.rss_bytes > end->peak.rss_bytes)
         end->peak.rss_bytes = waited.rss_bytes;
     uint64_t waited_ns = end->user_ns + end->system_ns;
+    if (take_group_times(session))
+        return;
     if (session->sampled_cpu_ns > waited_ns + UNWAITED_MIN_NS) {
         end->unwaited_ns = session->sampled_cpu_ns - waited_ns;
         ys_session_warn(session,
@@ -260,6 +305,7 @@ static void note_end(struct ys_session *session)
 
 static void free_session(struct ys_session *session)
 {
+    ys_observe_close(&session->observe);
     ys_channel_close(session->channel);
     ys_tree_close(session->tree);
     ys_working_remove(&session->temporary);
@@ -285,6 +331,8 @@ void ys_session_close(struct ys_session *session, struct ys_session_end *end)
             ys_session_look(session);
         is_gone = ys_session_reap(session);
     }
+    ys_observe_ended(&session->observe, &session->process);
+    session->end.observed = session->observe.seen;
     session->end.end_ns = ys_time_ns(); /* that the keeper goes too is no part of the run */
     ys_keeper_dismiss(&session->process, is_gone);
     if (session->has_log)

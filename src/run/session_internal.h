@@ -19,6 +19,7 @@ struct ys_session {
     struct ys_log_file log;
     bool has_log;
     struct ys_tree *tree;
+    struct ys_observe observe;
     uint64_t wall_limit_ns; /* a time; UINT64_MAX for none */
     uint64_t stall_span_ns; /* 0 for none */
     uint64_t period_ns;     /* between samples; 0 for none */
@@ -53,6 +54,11 @@ void ys_session_wait(struct ys_session *session, uint64_t until_ns, bool watch_c
 
 /** Says that yardstick was busy with something else until now: that was no stop, unless a signal says so. */
 void ys_session_wake(struct ys_session *session);
+
+/** Processor time of the tree so far, in seconds, as last looked at. */
+double ys_session_seen_cpu_s(const struct ys_session *session);
+/** Books the failure that the kernel killed a process of the session's control group for want of memory. */
+ys_status ys_session_out_of_memory(struct ys_session *session);
 
 /** Has what is left of the tree killed, every process of it waited for and sums up what the kernel says of them. False
  * when some could not be killed. */

@@ -25,6 +25,7 @@ static void take_sample(struct ys_session *session)
     struct ys_tree_sample sample;
     if (ys_tree_look(session->tree, &sample) != YS_OK)
         return;
+    ys_observe_look(&session->observe);
     session->sampled_cpu_ns = sample.cpu_ns;
     session->sampled_rss_bytes = sample.rss_bytes;
     const struct {
@@ -117,6 +118,28 @@ void ys_session_wait(struct ys_session *session, uint64_t until_ns, bool watch_c
     if (sources[1].revents)
         ys_session_check_ended(session);
     sample_if_due(session);
+}
+
+void ys_session_phase(struct ys_session *session)
+{
+    const struct ys_tree_member *members;
+    size_t count;
+    if (ys_tree_list(session->tree, &members, &count) == YS_OK)
+        ys_observe_phase(&session->observe, members, count);
+}
+
+double ys_session_cpu_s(struct ys_session *session)
+{
+    ys_session_look(session);
+    ys_observe_look(&session->observe);
+    return ys_session_seen_cpu_s(session);
+}
+
+double ys_session_seen_cpu_s(const struct ys_session *session)
+{
+    const struct ys_group_usage *usage = &session->observe.seen.usage;
+    uint64_t sampled_ns = session->sampled_cpu_ns;
+    return (double)(usage->has_cpu && usage->cpu_ns > sampled_ns ? usage->cpu_ns : sampled_ns) * 1e-9;
 }
 
 ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries)

@@ -13,8 +13,7 @@ static bool are_many(double busy, int64_t asked)
 
 void ys_run_check_threads(const struct ys_run *run, struct ys_session_end *end)
 {
-    int64_t asked = ys_json_get_int(run->spec->plan, "threads", 0),
-            said = ys_json_get_int(run->opened, "threads", asked);
+    int64_t asked = run->plan.threads, said = ys_json_get_int(run->opened, "threads", asked);
     size_t cpus = run->spec->launch.cpu_count;
     struct ys_buf text = {0};
     if (run->no_work || asked <= 0 || (said == asked && !are_many(run->busy_threads, asked)))

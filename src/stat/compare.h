@@ -1,7 +1,8 @@
 /* Two trials, round by round: by how much they differ, how sure that is, and what to call it.
  *
  * Round i of both trials ran with the same seed and near in time, so each round gives one ratio a[i] / b[i] (or
- * difference), and the comparison is the median of those with its rank interval. docs/statistics.md. */
+ * difference), and the comparison is the centre of those with its interval, by signed ranks (stat/signed_rank.h);
+ * ratios by their logarithms. docs/statistics.md. */
 #ifndef YS_STAT_COMPARE_H
 #define YS_STAT_COMPARE_H
 
@@ -16,34 +17,62 @@ enum ys_verdict { YS_VERDICT_BETTER, YS_VERDICT_WORSE, YS_VERDICT_SAME, YS_VERDI
 extern const struct ys_names ys_verdicts;             /* "better", "worse", "same", "unclear", "invalid" */
 const char *ys_verdict_name(enum ys_verdict verdict); /* the same */
 
+/* From so many rounds on it is tested whether one round's ratio tells the next one's. */
+#define YS_COMPARE_ROUNDS_MIN 12
+
+/* A bound on the bias below this is no obstacle to any verdict, however small the margin. */
+#define YS_COMPARE_BIAS 0.02
+
+struct ys_compare_rule {
+    enum ys_better better;
+    bool difference; /* a - b: for fractions such as an accuracy, where 0 is a fair value and a ratio would call 0.1 %
+                        against 0.2 % twice as good; else a / b, for times, rates, sizes */
+    double margin;   /* what counts as the same, >= 0 */
+    double stretch;  /* of the family that this is one of (stat/family.h); 1 for a comparison of its own */
+    /* Of each round by how much a / b would change were what is left of both warm-ups gone, in logarithms (ys_steady's
+     * `left` of a less that of b); NULL where that is no question. */
+    const double *bias;
+};
+
 struct ys_comparison {
     size_t n;                    /* rounds */
-    double value;                /* the median ratio or difference; NaN when there is none */
-    struct ys_interval interval; /* of that median */
-    /* The smallest true difference that this design could have shown with the scatter it had: 0.05 means a ratio
-     * of 1.05 (or 1 / 1.05), or a difference of 0.05. NaN without an interval. */
+    double value;                /* the centre of the ratios or differences; NaN when there is none */
+    struct ys_interval interval; /* of that centre, together with those of its family: what the verdict is made of. Its
+                                    level is YS_STAT_LEVEL where it was stretched */
+    struct ys_interval single;   /* as if it were the only comparison */
+    /* The smallest true difference that this design finds nine times of ten with the scatter it had: 0.05 means a
+     * ratio of 1.05 (or 1 / 1.05), or a difference of 0.05. NaN without an interval. */
     double resolution;
+    /* Correlation of a round's ratio with the next one's, by ranks, and whether it is more than chance at 1 %,
+     * one-sided (von Neumann's ratio of the ranks; Bartels 1982). NaN and false below YS_COMPARE_ROUNDS_MIN rounds,
+     * where it cannot be told. */
+    double correlation;
+    bool correlated;
+    double bias_bound;       /* the farthest that the interval of the rounds' bias reaches from 0; NaN where unknown */
     enum ys_verdict verdict; /* what a is against b */
     const char *reason;      /* a constant: why the verdict is unclear or invalid; NULL otherwise */
 };
 
-/** By ratio: for times, rates, sizes. "The same" is 1 / (1 + margin) <= ratio <= 1 + margin, so that swapping a and b
- * swaps the verdict and nothing else.
+/** `a` and `b` hold n values each, round by round. "The same" is 1 / (1 + margin) <= ratio <= 1 + margin, or
+ * -margin <= difference <= margin, so that swapping a and b swaps the verdict and nothing else.
  *
  *   better (if higher is)   lo > 1 + margin          worse   hi < 1 / (1 + margin)
  *   same                    1 / (1 + margin) <= lo and hi <= 1 + margin
  *   unclear                 anything else, or no interval
- *   invalid                 a value that is not a finite number above 0
- *   resolution              (1 + margin) * max(ratio / lo, hi / ratio) - 1
+ *   invalid                 a value that is not a finite number (of a ratio: above 0)
  *
- * With YS_BETTER_NEITHER a clear difference is called unclear, with that reason. margin >= 0. YS_ENOMEM. */
+ * A bias bound above both the margin and YS_COMPARE_BIAS makes it unclear, unless the interval is farther than that
+ * bound beyond the margin. With YS_BETTER_NEITHER a clear difference is called unclear, with that reason. YS_ENOMEM. */
+ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
+                     struct ys_comparison *comparison) YS_MUST_CHECK;
+
+/** A comparison of its own, by ratio or by difference. */
 ys_status ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin,
                            struct ys_comparison *comparison) YS_MUST_CHECK;
-
-/** By difference a - b: for fractions such as an accuracy, where 0 is a fair value and a ratio would call 0.1 % against
- * 0.2 % twice as good. "The same" is within [-margin, margin]; resolution is margin + max(value - lo, hi - value).
- * Otherwise as above. */
 ys_status ys_compare_difference(const double *a, const double *b, size_t n, enum ys_better better, double margin,
                                 struct ys_comparison *comparison) YS_MUST_CHECK;
+
+/** A comparison of n rounds that cannot be made, for `reason`. */
+struct ys_comparison ys_compare_invalid(size_t n, const char *reason);
 
 #endif

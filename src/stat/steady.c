@@ -8,59 +8,141 @@
 #include <string.h>
 
 #define MAX_POINTS 200
-#define TREND_Z    2.576 /* two-sided 1 % of the standard normal distribution */
+#define CHANGE     1.731 /* 0.5 % of Kolmogorov's distribution, which the largest cumulative sum of ranks has */
+#define BUMP       2.1   /* 0.5 % of Kuiper's, which the largest less the smallest has */
 #define FENCE      3.0
+#define LEFT       2.0
+#define LEFT_NEVER 4.0
 
-/* Mann-Kendall: S = sum over i < j of sign(x[j] - x[i]), its variance under no trend corrected for ties, one unit of
- * continuity. `sorted` holds the same values ascending. */
-static double trend_z(const double *x, const double *sorted, size_t n)
+struct part {
+    const double *x;
+    size_t n;
+    double *sorted; /* the same values ascending; room for more than n */
+};
+
+static void sort_part(const double *x, size_t n, double *sorted)
 {
-    double s = 0;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = i + 1; j < n; j++)
-            s += (x[j] > x[i]) - (x[j] < x[i]);
-    }
-    double variance = (double)n * (double)(n - 1) * (double)(2 * n + 5);
-    for (size_t i = 0; i < n;) {
-        size_t ties = 1;
-        while (i + ties < n && sorted[i + ties] == sorted[i])
-            ties++;
-        variance -= (double)ties * (double)(ties - 1) * (double)(2 * ties + 5);
-        i += ties;
-    }
-    variance /= 18;
-    if (variance <= 0 || s == 0)
-        return 0;
-    return (s > 0 ? s - 1 : s + 1) / sqrt(variance);
+    memcpy(sorted, x, n * sizeof *x);
+    ys_stat_sort(sorted, n);
 }
 
 static double median_of(const double *x, size_t n, double *scratch)
 {
-    memcpy(scratch, x, n * sizeof *x);
-    ys_stat_sort(scratch, n);
+    sort_part(x, n, scratch);
     return ys_stat_quantile(scratch, n, 0.5);
 }
 
-/* The middle value of an odd tail belongs to the second half. */
-static double drift_of(const double *x, size_t n, double *scratch)
+/* The rank of a value among those of the part less the mean rank; equal values share theirs. */
+static double rank_of(const struct part *part, double value)
 {
-    if (n < 2)
-        return NAN;
-    double first = median_of(x, n / 2, scratch);
-    double second = median_of(x + n / 2, n - n / 2, scratch);
-    return second / first - 1;
+    size_t low = 0, high = part->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (part->sorted[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t last = low;
+    while (last < part->n && part->sorted[last] == value)
+        last++;
+    return (double)(low + last) / 2 - (double)part->n / 2;
 }
 
-static bool is_steady(const double *x, size_t n, double *scratch)
+static double fence_of(const struct part *part, double *q1, double *q3)
 {
-    double drift = drift_of(x, n, scratch);
-    memcpy(scratch, x, n * sizeof *x);
-    ys_stat_sort(scratch, n);
-    if (fabs(drift) > YS_STEADY_DRIFT && fabs(trend_z(x, scratch, n)) > TREND_Z)
-        return false;
-    double q1 = ys_stat_quantile(scratch, n, 0.25), q3 = ys_stat_quantile(scratch, n, 0.75);
-    double fence = fmax(FENCE * (q3 - q1), YS_STEADY_DRIFT * ys_stat_quantile(scratch, n, 0.5));
-    return x[0] >= q1 - fence && x[0] <= q3 + fence;
+    *q1 = ys_stat_quantile(part->sorted, part->n, 0.25);
+    *q3 = ys_stat_quantile(part->sorted, part->n, 0.75);
+    return fmax(FENCE * (*q3 - *q1), YS_STEADY_STRANGER * ys_stat_quantile(part->sorted, part->n, 0.5));
+}
+
+/* Whether the ranks wander farther than they do without a change: sums of ranks less their mean are then a Brownian
+ * bridge, sqrt(sum of their squares) high. A change that is undone goes both ways. */
+static bool has_change(const struct part *part)
+{
+    double sum = 0, squares = 0, most = 0, least = 0;
+    for (size_t i = 0; i < part->n; i++) {
+        double rank = rank_of(part, part->x[i]);
+        sum += rank;
+        squares += rank * rank;
+        most = fmax(most, sum);
+        least = fmin(least, sum);
+    }
+    return fmax(most, -least) > CHANGE * sqrt(squares) || most - least > BUMP * sqrt(squares);
+}
+
+/* Where two means fit the values best, those beyond the fences taken as the fences: so many are before it. */
+static size_t place_of_change(const struct part *part)
+{
+    double q1, q3, fence = fence_of(part, &q1, &q3), total = 0, sum = 0, best = 0;
+    size_t place = 0;
+    for (size_t i = 0; i < part->n; i++)
+        total += fmin(fmax(part->x[i], q1 - fence), q3 + fence);
+    for (size_t i = 1; i < part->n; i++) {
+        double before = (double)i, after = (double)(part->n - i);
+        sum += fmin(fmax(part->x[i - 1], q1 - fence), q3 + fence);
+        double step = sum / before - (total - sum) / after;
+        if (step * step * before * after > best) {
+            best = step * step * before * after;
+            place = i;
+        }
+    }
+    return place;
+}
+
+/* The number of values before the change that shows most, 0 when none does; *slower: those after it are longer. */
+static size_t find_change(const struct part *part, double *scratch, bool *slower)
+{
+    size_t place = has_change(part) ? place_of_change(part) : 0;
+    if (place == 0)
+        return 0;
+    double before = median_of(part->x, place, scratch);
+    double after = median_of(part->x + place, part->n - place, scratch);
+    *slower = after > before;
+    return fabs(after / before - 1) > YS_STEADY_CHANGE ? place : 0;
+}
+
+static bool begins_strange(const struct part *part)
+{
+    double q1, q3, fence = fence_of(part, &q1, &q3);
+    return part->x[0] < q1 - fence || part->x[0] > q3 + fence;
+}
+
+/* `scratch` has room for 2 n values. Returns the first point of the steady part, more than n / 2 when there is none. */
+static size_t find_start(const double *x, size_t n, double *scratch)
+{
+    size_t k = 0;
+    while (k <= n / 2) {
+        struct part part = {x + k, n - k, scratch};
+        bool slower = false;
+        sort_part(part.x, part.n, part.sorted);
+        size_t change = find_change(&part, scratch + n, &slower);
+        if (change && slower && k + change > n / 4)
+            return n;
+        if (!change && !begins_strange(&part))
+            return k;
+        k += change ? change : 1;
+    }
+    return k;
+}
+
+static double mean_within(const double *x, size_t n, double low, double high)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += fmin(fmax(x[i], low), high);
+    return sum / (double)n;
+}
+
+/* By how much a step is longer than in the last third. */
+static double left_of(const double *x, size_t n, double *scratch)
+{
+    struct part part = {x, n, scratch};
+    double q1, q3;
+    sort_part(x, n, scratch);
+    double fence = fence_of(&part, &q1, &q3), low = q1 - fence, high = q3 + fence;
+    size_t last = n / 3;
+    return log(mean_within(x, n, low, high) / mean_within(x + n - last, last, low, high));
 }
 
 /* Joins `width` neighbours into their mean; what does not fill a point at the end joins the last one. Returns the
@@ -87,22 +169,18 @@ ys_status ys_steady_find(const double *step_s, size_t n, struct ys_steady *stead
     size_t width = n / MAX_POINTS + (n % MAX_POINTS != 0);
     if (width == 0)
         width = 1;
-    double *points = ys_alloc(2 * (n / width) + 1, sizeof *points);
+    double *points = ys_alloc(3 * (n / width) + 1, sizeof *points);
     if (!points)
         return ys_out_of_memory();
-    size_t count = join(step_s, n, width, points);
-    double *scratch = points + count;
+    size_t count = join(step_s, n, width, points), start;
     if (n < YS_STEADY_MIN_BLOCKS)
         result.answer = YS_STEADY_TOO_SHORT;
-    for (size_t k = 0; finite && result.answer == YS_STEADY_NEVER && k <= count / 2; k++) {
-        if (is_steady(points + k, count - k, scratch)) {
-            result.answer = YS_STEADY_FOUND;
-            result.from = k * width;
-        }
-    }
+    else if (finite && (start = find_start(points, count, points + count)) <= count / 2)
+        result = (struct ys_steady){YS_STEADY_FOUND, start * width, NAN};
     size_t from = result.from / width;
-    if (finite)
-        result.drift = drift_of(points + from, count - from, scratch);
+    if (finite && result.answer != YS_STEADY_TOO_SHORT)
+        result.left = (result.answer == YS_STEADY_FOUND ? LEFT : LEFT_NEVER) *
+                      left_of(points + from, count - from, points + count);
     ys_free(points);
     *steady = result;
     return YS_OK;

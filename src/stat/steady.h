@@ -1,36 +1,44 @@
-/* Where the warm-up of one run ends.
+/* Where the warm-up of one run ends, and how much of it may be left behind that place.
  *
- * Blocks 0..n-1 with their seconds a step are given. The steady part begins at the smallest k <= n/2 for which the tail
- * x[k..n) shows no trend and does not begin with a stranger:
+ * Blocks 0..n-1 with their seconds a step are given. The steady part x[k..n) is found by change points: beginning with
+ * k = 0,
  *
- *   trend     |z| > 2.576 (Mann-Kendall, ties corrected; 1 % two-sided) and |drift| > YS_STEADY_DRIFT, where
- *             drift = median(second half of the tail) / median(first half) - 1
- *   stranger  x[k] outside [Q1 - f, Q3 + f] of the tail, f = max(3 (Q3 - Q1), YS_STEADY_DRIFT * median)
+ *   change    the ranks of x[k..n) wander: their cumulative sum, less their mean, is farther from 0, or goes up and
+ *             down farther, than in 0.5 % of cases without a change. k moves to where two means fit best if the
+ *             medians of the two parts differ by more than YS_STEADY_CHANGE
+ *   stranger  x[k] is outside [Q1 - f, Q3 + f] of x[k..n), f = max(3 (Q3 - Q1), YS_STEADY_STRANGER * median): k
+ *             moves by 1
  *
- * Both conditions of a trend are needed: with many blocks a drift of a thousandth is significant and harmless; with
- * few, or with two modes, the medians of two halves differ by chance. When no such k exists the run was never steady,
- * and that is the answer.
+ * until neither is found. A run is never steady, and that is the answer, when k would move beyond n / 2, or a change
+ * for the slower comes later than a first quarter: no warm-up ends so.
  *
- * Assumes that a run has one warm-up, at its start, and that what follows is stationary noise, not strongly correlated
- * from block to block (slow waves look like trends; more than 200 blocks are therefore first joined, neighbours
- * together, into at most 200). Sources: Mann 1945, "Nonparametric tests against trend"; Kendall 1975, Rank Correlation
- * Methods, ch. 4; Tukey 1977, Exploratory Data Analysis (outer fences). That many runs never become steady: Barrett et
- * al., OOPSLA'17. */
+ * "No change was found" is not "there is none", so what may be left is estimated as well: twice the logarithm of the
+ * mean of x[k..n) over the mean of its last third, values beyond the fences taken as the fences. For a speed that
+ * approaches its plateau exponentially, twice is enough up to a time constant of half the part; in a run that is never
+ * steady it is taken four times, enough up to one as long as the part. One run says little about it; comparisons take
+ * it from all their rounds (stat/compare.h).
+ *
+ * Assumes noise that is not strongly correlated from block to block (slow waves look like changes; more than 200 blocks
+ * are therefore first joined, neighbours together, into at most 200). Sources: Pettitt 1979, "A non-parametric approach
+ * to the change-point problem"; Killick, Fearnhead and Eckley 2012 and Barrett et al., OOPSLA'17, on changes in place
+ * of trends; Tukey 1977, Exploratory Data Analysis (outer fences). */
 #ifndef YS_STAT_STEADY_H
 #define YS_STAT_STEADY_H
 
 #include "base/status.h"
 #include <stddef.h>
 
-#define YS_STEADY_DRIFT      0.03
-#define YS_STEADY_MIN_BLOCKS 10 /* fewer cannot show a trend */
+#define YS_STEADY_CHANGE     0.01 /* half of the default margin */
+#define YS_STEADY_STRANGER   0.03
+#define YS_STEADY_MIN_BLOCKS 30 /* with fewer it cannot be told whether a run is steady */
 
 enum ys_steady_answer { YS_STEADY_FOUND, YS_STEADY_NEVER, YS_STEADY_TOO_SHORT };
 
 struct ys_steady {
     enum ys_steady_answer answer;
-    size_t from;  /* first block of the part to use: the steady one, or n / 2 when none was found */
-    double drift; /* of that part; NaN when it has fewer than two blocks */
+    size_t from; /* first block of the part to use: the steady one, or n / 2 when none was found */
+    double left; /* by how much a step of that part may be longer than in the end, as a logarithm (0.01: 1 % longer);
+                    NaN with too few blocks */
 };
 
 /** `step_s`: n values, seconds a step, in order of execution. A value that is not finite makes the answer

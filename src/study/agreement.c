@@ -256,6 +256,10 @@ static ys_status fill_all(const struct asking *asking, const struct ys_graph *gr
     const struct ys_agreement *agreement = asking->agreement;
     int64_t batch = asking->trial->record.keys.batch;
     struct ys_tap tap = {0};
+    if (graph->target != YS_TARGET_CLASS)
+        return ys_fail(YS_EINVAL,
+                       "compare = same-weights needs a network with a class for each row: %s has other targets",
+                       graph->name);
     YS_TRY(write_order(agreement->order_path, agreement->rows, batch, agreement->batches));
     YS_TRY(fill_logits(asking, graph, folder));
     YS_TRY(ys_tap_make(graph, &tap));

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "framework/own.h"
+#include "stat/steady.h"
 #include "stat/summary.h"
 #include "study/state.h"
 
@@ -133,11 +134,16 @@ static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, 
     return ys_json_set_real(line, "run_s", *run_s);
 }
 
+static const char *id_of(const struct ys_trial *trial)
+{
+    return trial->record.id;
+}
+
 /* What every listing says of a trial. */
 static ys_json *describe(const struct ys_trial *trial)
 {
     ys_json *line = ys_json_object();
-    ys_json_set_string(line, "id", trial->record.id);
+    ys_json_set_string(line, "id", id_of(trial));
     ys_json_set_string(line, "framework", trial->framework->spec);
     ys_json_set_string(line, "title", trial->framework->title);
     ys_json_set_string(line, "version", trial->framework->version);
@@ -151,6 +157,30 @@ static ys_json *describe(const struct ys_trial *trial)
     ys_json_set(line, "steps", requests ? ys_json_null() : ys_json_int(trial->steps));
     ys_json_set(line, "requests", requests ? ys_json_int(requests) : ys_json_null());
     return line;
+}
+
+/* Blocks after the first step, or requests after the first. */
+static int64_t blocks_of(const struct ys_trial *trial)
+{
+    int64_t requests = requests_of(trial), block = trial->record.keys.block > 0 ? trial->record.keys.block : 1;
+    return requests ? requests - 1 : (trial->steps - 1 + block - 1) / block;
+}
+
+/* With few blocks no run can be called steady, which is better known before it is measured. */
+static void warn_of_few_blocks(const struct ys_trial_set *set)
+{
+    const struct ys_trial *least = NULL;
+    size_t few = 0;
+    for (const struct ys_trial *trial = set->items; trial < set->items + set->count; trial++) {
+        if (!ys_trial_can_run(trial) || blocks_of(trial) >= YS_STEADY_MIN_BLOCKS)
+            continue;
+        few++;
+        least = !least || blocks_of(trial) < blocks_of(least) ? trial : least;
+    }
+    if (least)
+        ys_log_warn("%zu of %zu trials have too few blocks to tell where warm-up ends: %s has %lld after the first "
+                    "step, %d are needed; lower `block` or raise `steps` (`requests`)",
+                    few, set->count, id_of(least), (long long)blocks_of(least), YS_STEADY_MIN_BLOCKS);
 }
 
 ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
@@ -174,6 +204,7 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
         ys_status added = ys_json_append(lines, line);
         status = status == YS_OK ? added : status;
     }
+    warn_of_few_blocks(&study.set);
     ys_json_set(made, "study", ys_json_copy(job->study));
     ys_json_set(made, "trials", lines);
     ys_json_set_int(made, "runs", study.runs_total);

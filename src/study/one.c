@@ -13,8 +13,11 @@
 #include "run/run.h"
 #include "study/agreement.h"
 #include "study/disk.h"
+#include "study/disturbed.h"
 #include "study/inputs.h"
+#include "study/losses.h"
 #include "study/past.h"
+#include "study/plausible.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,7 +126,8 @@ struct one {
     int64_t round;
     const char *folder;
     ys_json *plan;
-    bool agrees; /* of same weights: `agreement` is open */
+    const struct ys_run_audit *audit; /* NULL: a run that counts */
+    bool agrees;                      /* of same weights: `agreement` is open */
     struct ys_agreement agreement;
 };
 
@@ -160,6 +164,15 @@ static ys_status check_run(const struct one *one, struct ys_facts *facts)
     return evaluate_into(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
 }
 
+/* What the oracle takes for it is no part of the run. */
+static ys_status check_losses(const struct one *one, struct ys_run_record *record)
+{
+    uint64_t start_ns = ys_time_ns();
+    ys_status status = ys_losses_check(one->study, one->trial, one->work, one->plan, record);
+    one->study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
+    return status;
+}
+
 static ys_status execute(const struct one *one, struct ys_run_record *record)
 {
     struct ys_study *study = one->study;
@@ -177,6 +190,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
             .trial = stored,
             .plan = one->plan,
             .round = one->round,
+            .audit = one->audit,
             .on_progress = on_progress,
             .context = &progress,
             .launch = {.argv = (const char *const *)trial->framework->argv,
@@ -187,6 +201,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
                        .stall_limit_s = ys_trial_limit_s(keys->stall_limit),
                        .run_time_limit_s = ys_study_run_limit_s(study, keys),
                        .memory_limit_bytes = keys->memory_limit == YS_FIELD_NONE ? 0 : (uint64_t)keys->memory_limit,
+                       .cpu_time_limit_s = ys_trial_limit_s(keys->cpu_time_limit),
                        .sample_hz = keys->sample_hz},
         };
         status = ys_run_execute(&spec, record);
@@ -365,7 +380,12 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
     struct ys_facts *facts = &record->facts;
     uint64_t check_ns = ys_time_ns();
     YS_TRY(note_work(one->trial, facts));
-    ys_status checked = ran == YS_OK ? check_run(one, facts) : YS_OK;
+    if (strcmp(ys_json_get_text(study->settings, "on_disturbance", "mark"), "ignore") != 0)
+        study->round_disturbed |= ys_disturbed(one->trial->threads, facts);
+    ys_plausible(&one->trial->record.keys, facts);
+    ys_status checked = ran == YS_OK ? check_losses(one, record) : YS_OK;
+    if (ran == YS_OK && checked == YS_OK)
+        checked = check_run(one, facts);
     ys_status unchanged = check_inputs(one, facts);
     if (one->agrees) /* no part of the run, as evaluating a training is */
         study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;
@@ -419,5 +439,18 @@ ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64
     end_one(&one);
     ys_free(folder);
     ys_work_fini(&work);
+    return status;
+}
+
+ys_status ys_study_run_again(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work, int64_t round,
+                             const char *folder, const struct ys_run_audit *audit, ys_json **plan,
+                             struct ys_run_record *record)
+{
+    struct one one = {.study = study, .trial = trial, .work = work, .round = round, .folder = folder, .audit = audit};
+    ys_status status = plan_and_execute(&one, record);
+    if (status == YS_OK)
+        status = check_losses(&one, record);
+    *plan = one.plan ? ys_json_ref(one.plan) : NULL;
+    end_one(&one);
     return status;
 }

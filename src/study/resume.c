@@ -183,7 +183,8 @@ static ys_status go_on(struct ys_study *study, const struct ys_past *past, const
     YS_TRY(ys_store_study_resume(study->store, study->id));
     YS_TRY(keep_job(study, document, trials));
     YS_TRY(ys_study_prove_all(study));
-    return ys_study_run_rounds(study, past);
+    YS_TRY(ys_study_run_rounds(study, past));
+    return ys_study_audit_all(study);
 }
 
 static bool wants_any(const struct ys_study *study, const struct ys_past *past)

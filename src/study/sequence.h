@@ -9,6 +9,10 @@
 ys_status ys_study_prove_all(struct ys_study *study) YS_MUST_CHECK;
 /** Runs every round that `past` lacks, until the study's time limit or a signal. */
 ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past) YS_MUST_CHECK;
+/** Audits the trials that ran (study/audit.h), as the job's key `audit` says, and stores what is found with their
+ * proofs.
+ */
+ys_status ys_study_audit_all(struct ys_study *study) YS_MUST_CHECK;
 /** Stores how the study ended, `status` being what ended it; gives that back, or why it could not be stored. */
 ys_status ys_study_end(struct ys_study *study, ys_status status, int *exit_code) YS_MUST_CHECK;
 /** Once a job is resolved, whatever ends a study but the user's wish is results that could not be kept. */

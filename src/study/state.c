@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Not before something is to be proven: without a trial that can run nothing is. */
-static ys_status find_oracle(struct ys_study *study)
+ys_status ys_study_find_oracle(struct ys_study *study)
 {
     if (study->verifier)
         return YS_OK;
@@ -107,6 +106,7 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
         ys_json_set_int(line, "parameters", trial->parameters);
         ys_json_set_int(line, "multiply_adds", trial->multiply_adds);
         ys_json_set_string(line, "data", trial->data->name);
+        ys_json_set_string(line, "unit", trial->data->rows.unit);
         ys_json_set_string(line, "train_hash", trial->data->train_hash);
         ys_json_set_string(line, "test_hash", trial->data->test_hash);
         ys_json_set_int(line, "train_count", trial->data->train_count);
@@ -224,7 +224,7 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
 {
     struct ys_work work;
     if (!trial->framework->no_work)
-        YS_TRY(find_oracle(study));
+        YS_TRY(ys_study_find_oracle(study));
     YS_TRY(ys_study_prepare(study, trial, 0, YS_VERIFY_STEPS, &work));
     struct proving proving = {.id = trial->record.id, .inputs = {.trial = trial, .work = &work}};
     ys_json *plan = ys_work_plan(&work, trial, study->seed, "");

@@ -23,6 +23,7 @@ struct ys_study {
     int64_t runs_before;                   /* of earlier sessions */
     double spent_s;                        /* by the runs done: what is left is told from it */
     uint64_t deadline_ns;                  /* of the study's time limit; 0 for none */
+    bool round_disturbed;                  /* a run of the round under way was */
     bool run_failed, proof_failed, out_of_time;
     bool lacking;                   /* runs of a trial that could run when the study began, and cannot now */
     int stopped_by;                 /* the signal; 0 */
@@ -55,6 +56,9 @@ ys_status ys_study_write_job(const struct ys_study *study, const struct ys_job *
 /** Writes the work of `trial` in round `round` (ys_work_prepare), counting the time as preparation. */
 ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial, int64_t round, int64_t least_steps,
                            struct ys_work *work) YS_MUST_CHECK;
+/** Sets `oracle` and `verifier`, where they are not yet: not before something is to be proven, for without a trial that
+ * can run nothing is. */
+ys_status ys_study_find_oracle(struct ys_study *study) YS_MUST_CHECK;
 /** The proof of one trial, from the cache or made now. */
 ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof) YS_MUST_CHECK;
 /** Seconds that a run with these keys may take: its own limit, and what the study's leaves. 0: no limit. */

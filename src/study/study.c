@@ -66,13 +66,15 @@ ys_status ys_study_prove_all(struct ys_study *study)
         if (has_broken_off(proof))
             ys_log_warn("%s is not proven: %s", trial->record.id, ys_json_get_text(proof, "reason", "see the proof"));
         status = ys_store_proof_put(study->store, trial->record.trial_id, proof);
-        ys_json_free(proof);
+        ys_json_free(trial->record.proof);
+        trial->record.proof = proof;
     }
     study->prove_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;
 }
 
-/* The order of trials in round `round`. */
+/* The order of trials in round `round`. Every second round is the one before it backwards: of any two trials each is as
+ * often the earlier one, and each trial is as often first as last. */
 static void order_round(const struct ys_study *study, int64_t round, uint32_t *order)
 {
     char name[40];
@@ -81,9 +83,14 @@ static void order_round(const struct ys_study *study, int64_t round, uint32_t *o
         order[i] = i;
     if (strcmp(ys_json_get_text(study->settings, "order", "random"), "fixed") == 0)
         return;
-    snprintf(name, sizeof name, "round/%lld", (long long)round);
+    snprintf(name, sizeof name, "round/%lld", (long long)(round - round % 2));
     ys_rng_init(&rng, study->seed, name);
     ys_rng_shuffle(&rng, order, study->set.count);
+    for (uint32_t i = 0, last = (uint32_t)study->set.count; round % 2 && i + 1 < last; i++) {
+        uint32_t kept = order[i];
+        order[i] = order[--last];
+        order[last] = kept;
+    }
 }
 
 static bool must_end(struct ys_study *study)
@@ -130,6 +137,20 @@ static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
     return status;
 }
 
+/* A round that was disturbed is run once more as a whole, so that pairs stay pairs, where the job asks for it. */
+static ys_status run_round_quietly(struct ys_study *study, int64_t round, int attempt)
+{
+    bool repeats = strcmp(ys_json_get_text(study->settings, "on_disturbance", "mark"), "repeat") == 0;
+    study->round_disturbed = false;
+    YS_TRY(run_round(study, round, attempt));
+    if (!repeats || !study->round_disturbed || must_end(study))
+        return YS_OK;
+    ys_log_info("round %lld was disturbed: it is run once more", (long long)round + 1);
+    for (size_t i = 0; i < study->set.count; i++)
+        study->runs_total += ys_trial_can_run(&study->set.items[i]) && !study->set.items[i].given_up;
+    return run_round(study, round, attempt + 1);
+}
+
 ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past)
 {
     uint64_t start_ns = ys_time_ns();
@@ -140,7 +161,7 @@ ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past
     ys_status status = YS_OK;
     for (int64_t round = 0; status == YS_OK && round < study->rounds && !must_end(study); round++)
         if (ys_past_wants(past, study, round))
-            status = run_round(study, round, past->attempts[round]);
+            status = run_round_quietly(study, round, past->attempts[round]);
     ys_progress_clear();
     study->measure_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;
@@ -242,6 +263,8 @@ static ys_status measure(struct ys_study *study, const struct ys_job *job)
     YS_TRY(ys_study_prove_all(study));
     YS_TRY(ys_past_load(study, &past));
     ys_status status = ys_study_run_rounds(study, &past);
+    if (status == YS_OK)
+        status = ys_study_audit_all(study);
     ys_past_free(&past);
     return status;
 }

@@ -34,11 +34,6 @@ void ys_trials_fini(struct ys_trial_set *set)
     *set = (struct ys_trial_set){0};
 }
 
-static bool is_of_form(const struct ys_dataset *data, const struct ys_data_form *form)
-{
-    return memcmp(data->shape, form->shape, sizeof form->shape) == 0 && data->classes == form->classes;
-}
-
 /* What the study had before of that data set and model; NULL where it does not say. */
 static const ys_json *find_before(const ys_json *measured_with, const char *data, const char *model)
 {
@@ -64,21 +59,20 @@ static bool find_wanted(const ys_json *measured_with, const char *data, const ch
 /* The data set of that name, in the form of the model's usual input where the set follows the model; prepared at its
  * first mention. Room for one a trial was made beforehand, so pointers stay. */
 static ys_status find_data(struct ys_trial_set *set, const char *name, const char *model_name,
-                           const struct ys_model_input *usual, const struct ys_dataset **data)
+                           const struct ys_rows *form, const struct ys_dataset **data)
 {
     const struct ys_data_source *source = ys_data_find(name);
-    bool follows_model = source && source->shape[0] == 0;
-    struct ys_data_form form = {.classes = usual->classes};
-    memcpy(form.shape, usual->shape, sizeof form.shape);
+    bool follows_model = source && source->rows.input_count == 0;
     for (size_t i = 0; i < set->dataset_count; i++) {
-        if (strcmp(set->datasets[i].name, name) == 0 && (!follows_model || is_of_form(&set->datasets[i], &form))) {
+        if (strcmp(set->datasets[i].name, name) == 0 &&
+            (!follows_model || ys_rows_equal(&set->datasets[i].rows, form))) {
             *data = &set->datasets[i];
             return YS_OK;
         }
     }
     struct ys_data_wanted wanted;
     bool has_wanted = find_wanted(set->measured_with, name, model_name, &wanted);
-    YS_TRY(ys_data_prepare(name, &form, has_wanted ? &wanted : NULL, &set->datasets[set->dataset_count]));
+    YS_TRY(ys_data_prepare(name, form, has_wanted ? &wanted : NULL, &set->datasets[set->dataset_count]));
     *data = &set->datasets[set->dataset_count++];
     return YS_OK;
 }
@@ -240,7 +234,7 @@ static ys_status resolve_model_and_data(struct ys_trial_set *set, struct ys_tria
     memcpy(trial->model_hash, model.hash, sizeof trial->model_hash);
     ys_status status = check_model_file(set, keys, &model);
     if (status == YS_OK)
-        status = find_data(set, keys->data, keys->model, &model.usual, &trial->data);
+        status = find_data(set, keys->data, keys->model, &model.rows, &trial->data);
     ys_model_choice_fini(&model);
     return status;
 }

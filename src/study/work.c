@@ -37,6 +37,8 @@ static ys_status set_loss(const struct ys_trial_settings *keys, struct ys_graph 
         graph->loss = loss.loss;
         graph->label_smoothing = loss.label_smoothing;
     }
+    if (graph->target == YS_TARGET_VECTOR && graph->loss != YS_LOSS_MEAN_SQUARED_ERROR)
+        return ys_fail(YS_EINVAL, "loss = %s: the targets of %s are numbers: write mse", text, graph->name);
     int last = graph->values[graph->output].producer;
     if (graph->loss == YS_LOSS_NLL && (last < 0 || graph->nodes[last].op != YS_OP_LOG_SOFTMAX))
         return ys_fail(YS_EINVAL,
@@ -46,18 +48,31 @@ static ys_status set_loss(const struct ys_trial_settings *keys, struct ys_graph 
     return YS_OK;
 }
 
+static ys_status check_rows(const struct ys_dataset *data, const struct ys_graph *graph)
+{
+    struct ys_rows wanted = ys_graph_rows(graph);
+    return ys_rows_equal(&wanted, &data->rows)
+               ? YS_OK
+               : ys_fail(YS_EINVAL,
+                         "the data set %s has not the rows that the model %s takes: data = synthetic follows the model",
+                         data->name, graph->name);
+}
+
 static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **graph)
 {
     const struct ys_dataset *data = trial->data;
     struct ys_model_choice model;
     struct ys_graph *built = NULL;
     YS_TRY(ys_model_choose(trial->record.keys.model, &model));
-    struct ys_model_input input = {.dtype = data->dtype, .scale = data->scale, .classes = data->classes};
-    memcpy(input.shape, data->shape, sizeof input.shape);
+    struct ys_model_input input = {
+        .dtype = data->rows.inputs[0].dtype, .scale = data->scale, .classes = data->rows.classes};
+    memcpy(input.shape, data->rows.inputs[0].shape, sizeof input.shape);
     ys_status status = strcmp(model.hash, trial->model_hash) == 0
                            ? ys_model_choice_build(&model, &input, &built)
                            : ys_fail(YS_EIO, "%s was changed while the study was under way", model.path);
     ys_model_choice_fini(&model);
+    if (status == YS_OK)
+        status = check_rows(data, built);
     if (status == YS_OK)
         status = set_loss(&trial->record.keys, built);
     if (status == YS_OK)
@@ -214,68 +229,98 @@ ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t l
     return status;
 }
 
-static ys_json *plan_input(const struct ys_work *work, const struct ys_trial *trial)
-{
-    ys_json *input = ys_json_object();
-    ys_json_set_string(input, "kind", "file");
-    ys_json_set_string(input, "path", trial->data->train_path);
-    ys_json_set_string(input, "order", work->order_path);
-    return input;
-}
-
-/* NULL for what is no optimizer. Where nothing is trained it is the plainest, whatever the keys say. */
-static ys_json *plan_optimizer(const struct ys_trial_settings *keys)
+/* Where nothing is trained it is the plainest, whatever the keys say. */
+static ys_status plan_optimizer(const struct ys_trial_settings *keys, struct ys_plan_optimizer *plan)
 {
     const bool trains = keys->mode == YS_MODE_TRAIN;
     struct ys_job_optimizer optimizer;
-    if (ys_job_optimizer_parse(trains && keys->optimizer ? keys->optimizer : "sgd", &optimizer) != YS_OK)
-        return NULL;
-    ys_json *plan = ys_json_object();
-    ys_json_set_string(plan, "name", optimizer.name);
-    ys_json_set_real(plan, "momentum", trains && !isnan(keys->momentum) ? keys->momentum : 0);
-    ys_json_set_bool(plan, "nesterov", optimizer.nesterov);
-    ys_json_set_real(plan, "weight_decay", trains && !isnan(keys->weight_decay) ? keys->weight_decay : 0);
-    ys_json_set_real(plan, "beta1", optimizer.beta1);
-    ys_json_set_real(plan, "beta2", optimizer.beta2);
-    ys_json_set_real(plan, "alpha", optimizer.alpha);
-    ys_json_set_real(plan, "epsilon", optimizer.epsilon);
-    ys_json_set_real(plan, "clip_norm", trains ? keys->clip_norm : NAN);
-    return plan;
+    YS_TRY(ys_job_optimizer_parse(trains && keys->optimizer ? keys->optimizer : "sgd", &optimizer));
+    *plan = (struct ys_plan_optimizer){
+        .name = ys_strdup(optimizer.name),
+        .momentum = trains && !isnan(keys->momentum) ? keys->momentum : 0,
+        .nesterov = optimizer.nesterov,
+        .weight_decay = trains && !isnan(keys->weight_decay) ? keys->weight_decay : 0,
+        .beta1 = optimizer.beta1,
+        .beta2 = optimizer.beta2,
+        .alpha = optimizer.alpha,
+        .epsilon = optimizer.epsilon,
+        .clip_norm = trains ? keys->clip_norm : NAN,
+    };
+    return plan->name ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status plan_cpus(const struct ys_trial *trial, struct ys_list *cpus)
+{
+    int64_t *items = ys_alloc(trial->cpu_count, sizeof *items);
+    if (!items)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < trial->cpu_count; i++)
+        items[i] = trial->cpus[i];
+    *cpus = (struct ys_list){items, trial->cpu_count};
+    return YS_OK;
+}
+
+static ys_status plan_texts(const struct ys_work *work, const struct ys_trial *trial, const char *folder,
+                            struct ys_plan *plan)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    const struct {
+        char **place;
+        const char *text;
+    } texts[] = {
+        {&plan->model, keys->model},
+        {&plan->graph, work->graph_path},
+        {&plan->weights, work->weights_path},
+        {&plan->input.kind, "file"},
+        {&plan->input.path, trial->data->train_path},
+        {&plan->input.order, work->order_path},
+        {&plan->loss, ys_loss_name(work->loss)},
+        {&plan->device, keys->device ? keys->device : "cpu"},
+        {&plan->folder, folder},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].text && !(*texts[i].place = ys_strdup(texts[i].text)))
+            return ys_out_of_memory();
+    return YS_OK;
+}
+
+static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
+                           struct ys_plan *plan)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    const ys_json *options = trial->record.options;
+    YS_TRY(ys_plan_init(plan));
+    YS_TRY(plan_texts(work, trial, folder, plan));
+    plan->mode = keys->mode;
+    plan->precision = keys->precision;
+    plan->batch = keys->batch;
+    plan->steps = trial->steps;
+    plan->block = keys->block > 0 ? keys->block : 1;
+    plan->eval_every = keys->eval_every == YS_FIELD_NONE ? 0 : keys->eval_every;
+    plan->seed = (int64_t)seed;
+    plan->label_smoothing = work->label_smoothing;
+    plan->threads = trial->threads;
+    plan->options = options ? ys_json_copy(options) : ys_json_object();
+    YS_TRY(plan_optimizer(keys, &plan->optimizer));
+    YS_TRY(plan_cpus(trial, &plan->cpus));
+    return plan->options ? YS_OK : ys_out_of_memory();
+}
+
+ys_status ys_work_plan_make(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
+                            struct ys_plan *plan)
+{
+    ys_status status = fill_plan(work, trial, seed, folder, plan);
+    if (status != YS_OK)
+        ys_plan_fini(plan);
+    return status;
 }
 
 ys_json *ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder)
 {
-    const struct ys_trial_settings *keys = &trial->record.keys;
-    ys_json *plan = ys_json_object(), *cpus = ys_json_array(), *dist = ys_json_object();
-    const ys_json *options = trial->record.options;
-    for (size_t i = 0; i < trial->cpu_count; i++)
-        ys_json_append(cpus, ys_json_int(trial->cpus[i]));
-    ys_json_set_int(dist, "rank", 0);
-    ys_json_set_int(dist, "world", 1);
-    ys_json_set(dist, "rendezvous", ys_json_null());
-    ys_json_set_string(plan, "format", "yardstick-plan");
-    ys_json_set_int(plan, "version", 1);
-    ys_json_set_string(plan, "mode", ys_name_of(&ys_modes, keys->mode));
-    ys_json_set_string(plan, "model", keys->model);
-    ys_json_set_string(plan, "graph", work->graph_path);
-    ys_json_set_string(plan, "weights", work->weights_path);
-    ys_json_set(plan, "input", plan_input(work, trial));
-    ys_json_set_int(plan, "batch", keys->batch);
-    ys_json_set_int(plan, "steps", trial->steps);
-    ys_json_set_int(plan, "block", keys->block > 0 ? keys->block : 1);
-    ys_json_set_int(plan, "eval_every", keys->eval_every == YS_FIELD_NONE ? 0 : keys->eval_every);
-    ys_json_set_int(plan, "seed", (int64_t)seed);
-    ys_json_set_string(plan, "precision", ys_name_of(&ys_precisions, keys->precision));
-    ys_json_set_string(plan, "loss", ys_loss_name(work->loss));
-    ys_json_set_real(plan, "label_smoothing", work->label_smoothing);
-    ys_json_set(plan, "optimizer", plan_optimizer(keys));
-    ys_json_set_int(plan, "threads", trial->threads);
-    ys_json_set(plan, "cpus", cpus);
-    ys_json_set_string(plan, "device", keys->device ? keys->device : "cpu");
-    ys_json_set(plan, "options", options ? ys_json_copy(options) : ys_json_object());
-    ys_json_set(plan, "dist", dist);
-    if (ys_json_set_string(plan, "folder", folder) == YS_OK)
-        return plan;
-    ys_json_free(plan);
-    return NULL;
+    struct ys_plan plan;
+    if (ys_work_plan_make(work, trial, seed, folder, &plan) != YS_OK)
+        return NULL;
+    ys_json *json = ys_plan_json(&plan);
+    ys_plan_fini(&plan);
+    return json;
 }

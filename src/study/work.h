@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "graph/graph.h"
+#include "protocol/plan.h"
 #include "study/shelf.h"
 #include "study/trial.h"
 
@@ -32,7 +33,10 @@ void ys_work_fini(struct ys_work *work);
 /** Holds the folder `key` on the shelf of works; see ys_shelf_take(). */
 ys_status ys_work_shelve(const char *key, ys_shelf_fill fill, void *context, struct ys_shelf_item *item) YS_MUST_CHECK;
 
-/** The plan of one run (docs/protocol.md). New value, NULL without memory. */
+/** The plan of one run. `plan` owns nothing after a failure. */
+ys_status ys_work_plan_make(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
+                            struct ys_plan *plan) YS_MUST_CHECK;
+/** The same as it is sent (docs/protocol.md). New value, NULL without memory. */
 ys_json *ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder);
 
 #endif

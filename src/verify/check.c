@@ -85,6 +85,7 @@ static void check_meaning(struct sheet *sheet, const struct ys_reference *refere
     note_meaning(sheet, name, &found->last, twins ? &twins->last : NULL);
     if (has_buffers(reference->graph))
         note_meaning(sheet, "buffers", &found->buffers, twins ? &twins->buffers : NULL);
+    note(sheet, "meaning", YS_CHECK_TRAIN_LOSS, &found->train_loss, YS_VERIFY_TRAIN_LOSS);
 }
 
 /* Twins of a network whose last weights start at zero agree on its loss to the last digit; others may round it. */
@@ -101,13 +102,53 @@ static void check_numerics(struct sheet *sheet, const struct ys_reference *refer
         note(sheet, "numerics", "gradients", &found->gradients, numerics_bound(&twins->gradients));
 }
 
+static void check_whole(struct sheet *sheet, const struct ys_check_whole *whole)
+{
+    const struct ys_findings *found = whole->found, *twins = whole->in_double;
+    const bool evaluation = whole->reference->evaluation;
+    note(sheet, "work", "rows" YS_CHECK_WHOLE, &found->batches, 0);
+    if (whole->twins) {
+        note(sheet, "numerics", "logits and loss" YS_CHECK_WHOLE, ys_findings_forward(found),
+             numerics_bound(ys_findings_forward(whole->twins)));
+        if (!evaluation)
+            note(sheet, "numerics", YS_CHECK_WHOLE_GRADIENTS, &found->gradients,
+                 numerics_bound(&whole->twins->gradients));
+        return;
+    }
+    note_meaning(sheet, "logits" YS_CHECK_WHOLE, &found->logits, twins ? &twins->logits : NULL);
+    note_meaning(sheet, "loss" YS_CHECK_WHOLE, &found->loss, twins ? &twins->loss : NULL);
+    if (evaluation)
+        return;
+    note_meaning(sheet, YS_CHECK_WHOLE_GRADIENTS, &found->gradients, twins ? &twins->gradients : NULL);
+    note_meaning(sheet, "weights after 1 step" YS_CHECK_WHOLE, &found->first, twins ? &twins->first : NULL);
+    if (has_buffers(whole->reference->graph))
+        note_meaning(sheet, "buffers" YS_CHECK_WHOLE, &found->buffers, twins ? &twins->buffers : NULL);
+    note(sheet, "meaning", YS_CHECK_TRAIN_LOSS YS_CHECK_WHOLE, &found->train_loss, YS_VERIFY_TRAIN_LOSS);
+}
+
 static const char *diagnose_work(const char *name)
 {
+    if (strcmp(name, "rows" YS_CHECK_WHOLE) == 0)
+        return "the rows of a whole batch are not the ones of the plan";
     if (strcmp(name, "initial weights") == 0)
         return "the initial weights are not the ones of the plan";
     if (strcmp(name, "batches") == 0)
         return "the batches are not the ones of the plan";
     return "another network was built than the graph says";
+}
+
+/* Where a few rows hold and the whole batch does not. */
+static const char *diagnose_whole(const char *name)
+{
+    if (strncmp(name, "logits", strlen("logits")) == 0)
+        return "the forward pass of a whole batch means something else than that of a few rows: look at what depends "
+               "on "
+               "the number of rows";
+    if (strncmp(name, "weights", strlen("weights")) == 0)
+        return "a step with a whole batch, through train and save, means something else than with a few rows: look at "
+               "what depends on the number of rows";
+    return "the loss or the gradients of a whole batch mean something else than those of a few rows: look at what they "
+           "are divided by";
 }
 
 static const char *diagnose_meaning(const char *name)
@@ -120,12 +161,15 @@ static const char *diagnose_meaning(const char *name)
         {"gradients", "the gradients mean something else: look at the loss's scale and the backward pass"},
         {"weights after 1 step", "the optimizer means something else from its first step: look at weight decay and "
                                  "which parameters it reaches"},
+        {YS_CHECK_TRAIN_LOSS, "the loss that training says of a step is not the loss of its batch"},
         {"buffers", "the running statistics mean something else: look at n or n - 1 in the variance, and at whether "
                     "momentum is the share of the old or of the new"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(name, known[i].name) == 0)
             return known[i].diagnosis;
+    if (strstr(name, YS_CHECK_WHOLE))
+        return diagnose_whole(name);
     return "the optimizer means something else after its first step: look at momentum, the change of learning rate, "
            "the order of batches";
 }
@@ -142,6 +186,8 @@ static const char *diagnose(const ys_json *checks)
             return diagnose_work(name);
         if (strcmp(half, "meaning") == 0)
             return diagnose_meaning(name);
+        if (strstr(name, YS_CHECK_WHOLE))
+            return diagnose_whole(name);
         return "the trial's own format computes with less precision than it says";
     }
     return NULL;
@@ -174,18 +220,26 @@ bool ys_check_may_be_rounding(const ys_json *proof)
     return failed > 0;
 }
 
-bool ys_check_may_be_a_flip(const ys_json *proof)
+enum ys_check_flip ys_check_flip(const ys_json *proof)
 {
     const ys_json *checks = ys_json_get(proof, "checks");
-    int flips = 0, others = 0;
+    int few = 0, whole = 0, others = 0;
     for (size_t i = 0; i < ys_json_size(checks); i++) {
         const ys_json *check = ys_json_at(checks, i);
+        const char *name = ys_json_get_text(check, "name", "");
         bool numerics = strcmp(ys_json_get_text(check, "half", ""), "numerics") == 0;
-        bool gradients = strcmp(ys_json_get_text(check, "name", ""), "gradients") == 0;
-        if (!ys_json_get_bool(check, "pass", true))
-            *(numerics && gradients ? &flips : &others) += 1;
+        if (ys_json_get_bool(check, "pass", true))
+            continue;
+        if (numerics && strcmp(name, "gradients") == 0)
+            few++;
+        else if (numerics && strcmp(name, YS_CHECK_WHOLE_GRADIENTS) == 0)
+            whole++;
+        else
+            others++;
     }
-    return flips == 1 && others == 0;
+    if (others > 0)
+        return YS_CHECK_FLIP_NONE;
+    return few > 0 ? YS_CHECK_FLIP_FEW : whole > 0 ? YS_CHECK_FLIP_WHOLE : YS_CHECK_FLIP_NONE;
 }
 
 static bool lacks(const struct ys_findings *findings)
@@ -207,19 +261,23 @@ static ys_status broken(ys_json *proof, const struct ys_findings *findings)
 
 ys_status ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,
                        const struct ys_findings *numerics, const struct ys_findings *twins,
-                       const struct ys_findings *in_double, ys_json *proof)
+                       const struct ys_findings *in_double, const struct ys_check_whole *whole, ys_json *proof)
 {
     ys_json_set(proof, "checks", ys_json_array());
     struct sheet sheet = {.checks = ys_json_get(proof, "checks")};
     const struct ys_findings *last = numerics ? numerics : meaning;
     if (last->said.status)
         return broken(proof, last);
+    if (whole && whole->found->said.status)
+        return broken(proof, whole->found);
     const struct ys_findings *shown = meaning && !lacks(meaning) ? meaning : NULL;
     check_work(&sheet, reference->graph, last, numerics ? shown : NULL);
     if (shown)
         check_meaning(&sheet, reference, shown, in_double);
     if (numerics)
         check_numerics(&sheet, reference, numerics, twins);
+    if (whole)
+        check_whole(&sheet, whole);
     const char *reason = diagnose(sheet.checks);
     if (!sheet.failed && !shown)
         reason = meaning ? "the adapter could not do this work in double, so its meaning is not proven"

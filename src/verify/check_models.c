@@ -291,8 +291,75 @@ NETWORK(small_nll, add_images, true)
 NETWORK(dense, add_dense, false)
 NETWORK(dense_nll, add_dense, true)
 
-static const struct ys_model networks[] = {ENTER_MODEL(small, 0) ENTER_MODEL(small_nll, 0) ENTER_MODEL(dense, 0)
-                                               ENTER_MODEL(dense_nll, 0){NULL}};
+/* Rows that are no images: a sequence of 6 positions of 5 numbers, and 5 numbers that belong to all of them. One dense
+ * layer, as a convolution of a pixel, brings both to 8 numbers a position; what belongs to all positions is added to
+ * each of them, and scales each. */
+static int add_positions(struct ys_build *b, int sequence, int context)
+{
+    int v = ys_build_node(b, &(struct ys_node){.op = YS_OP_RESHAPE, .shape_rank = 4, .shape = {YS_BATCH, 5, 6, 1}},
+                          &sequence, 1, "positions");
+    int all = ys_build_node(b, &(struct ys_node){.op = YS_OP_RESHAPE, .shape_rank = 4, .shape = {YS_BATCH, 5, 1, 1}},
+                            &context, 1, "all");
+    v = ys_build_conv(b, v, 8, 1, 1, 0, "dense");
+    all = ys_build_shared(b, v, all, "dense_all");
+    v = ys_build_plain(b, YS_OP_TANH, ys_build_add(b, all, v, "add_all"), "tanh");
+    return ys_build_mul(b, v, ys_build_plain(b, YS_OP_SIGMOID, all, "share"), "scale_all");
+}
+
+static ys_status build_rows(const struct ys_model_input *input, struct ys_graph **graph)
+{
+    (void)input;
+    struct ys_build *b;
+    YS_TRY(ys_build_new(YS_CHECK_PREFIX "rows", (const int64_t[]){5, 6}, 2, YS_F32, &b));
+    int context = ys_build_more_input(b, "context", (const int64_t[]){5}, 1, YS_F32);
+    ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.2));
+    int v = ys_build_conv(b, add_positions(b, ys_build_input(b), context), 3, 1, 1, 0, "logits");
+    v = ys_build_node(b, &(struct ys_node){.op = YS_OP_RESHAPE, .shape_rank = 3, .shape = {YS_BATCH, 3, 6}}, &v, 1,
+                      "by_class");
+    v = ys_build_node(b, &(struct ys_node){.op = YS_OP_TRANSPOSE, .permutation = {0, 2, 1}}, &v, 1, "by_position");
+    ys_build_target(b, YS_TARGET_CLASSES);
+    return ys_build_finish(b, v, graph);
+}
+
+static const struct ys_rows rows_of_rows = {
+    .unit = "sequences",
+    .input_count = 2,
+    .inputs = {{.name = "x", .dtype = YS_F32, .rank = 2, .shape = {5, 6}},
+               {.name = "context", .dtype = YS_F32, .rank = 1, .shape = {5}}},
+    .kind = YS_TARGET_CLASSES,
+    .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {6}},
+    .classes = 3,
+};
+
+/* Integers in, numbers out: dense layers, the second of which comes twice, and the distance from a vector. */
+static ys_status build_numbers(const struct ys_model_input *input, struct ys_graph **graph)
+{
+    (void)input;
+    struct ys_build *b;
+    YS_TRY(ys_build_new(YS_CHECK_PREFIX "numbers", (const int64_t[]){7}, 1, YS_I32, &b));
+    ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.2));
+    int v = ys_build_normalize(b, ys_build_input(b), 1.0 / 255, 0.5, 0.25, "normalize");
+    v = ys_build_plain(b, YS_OP_TANH, ys_build_gemm(b, v, 4, "fc1"), "tanh1");
+    v = ys_build_gemm(b, v, 4, "fc2");
+    v = ys_build_shared(b, v, ys_build_plain(b, YS_OP_TANH, v, "tanh2"), "fc2_again");
+    ys_build_target(b, YS_TARGET_VECTOR);
+    ys_build_loss(b, YS_LOSS_MEAN_SQUARED_ERROR);
+    return ys_build_finish(b, v, graph);
+}
+
+static const struct ys_rows rows_of_numbers = {
+    .unit = "rows",
+    .input_count = 1,
+    .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {7}}},
+    .kind = YS_TARGET_VECTOR,
+    .target = {.name = YS_TARGET_NAME, .dtype = YS_F32, .rank = 1, .shape = {4}},
+};
+
+static const struct ys_model networks[] = {
+    ENTER_MODEL(small, 0) ENTER_MODEL(small_nll, 0) ENTER_MODEL(dense, 0) ENTER_MODEL(dense_nll, 0){
+        .name = YS_CHECK_PREFIX "rows", .title = TITLE, .build = build_rows, .rows = &rows_of_rows},
+    {.name = YS_CHECK_PREFIX "numbers", .title = TITLE, .build = build_numbers, .rows = &rows_of_numbers},
+    {NULL}};
 
 const struct ys_model *ys_check_networks(void)
 {

@@ -25,7 +25,9 @@ struct ys_check_group {
 const struct ys_check_group *ys_check_groups(void);
 /** Models for optimizers, losses and sessions, ended by a NULL name: "check_small", a convolution, batch normalisation,
  * pool and dense layer with factors of their own on rate and decay; "check_small_nll", the same ending in LogSoftmax;
- * "check_dense" and "check_dense_nll", of dense layers alone. */
+ * "check_dense" and "check_dense_nll", of dense layers alone; "check_rows", of two inputs, a shared layer, a broadcast
+ * sum and product, and a class for each position; "check_numbers", of int32 inputs, a shared layer and a vector as
+ * target. */
 const struct ys_model *ys_check_networks(void);
 /** Any of the above; NULL when there is none of that name. */
 const struct ys_model *ys_check_find(const char *name);

@@ -141,9 +141,27 @@ static double judge(struct distance distance, double largest)
     return against > 0 ? distance.difference / against : distance.difference;
 }
 
-ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const char *prefix,
-                        const struct ys_safetensors *a, const struct ys_safetensors *ref,
-                        const struct ys_safetensors *start, double *errors)
+/* Rounding to float32 moves a value by 2^-24 of it at most, and one too small for a normal number by 2^-150. */
+static double without_rounding(double difference, const struct ys_tensor *a)
+{
+    double squares = 0;
+    if (a->dtype != YS_F32)
+        return difference;
+    for (size_t i = 0; i < ys_tensor_count(a); i++) {
+        double moved = fabs(ys_tensor_value(a, i)) * 0x1.00001p-24 + 0x1p-150;
+        squares += moved * moved;
+    }
+    return fmax(difference - sqrt(squares), 0);
+}
+
+/* What a comparison is of. */
+struct sides {
+    const char *prefix;
+    const struct ys_safetensors *a, *ref, *start;
+    bool saved; /* `a` may be rounded to float32 */
+};
+
+static ys_status each(const struct ys_graph *graph, enum ys_role role, const struct sides *sides, double *errors)
 {
     struct distance *distances = ys_alloc(graph->param_count, sizeof *distances);
     double largest = 0;
@@ -153,10 +171,12 @@ ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const c
         const char *name = graph->params[p].name;
         if (graph->params[p].role != role)
             continue;
-        const struct ys_tensor *ta = find(a, prefix, name), *tr = find(ref, prefix, name);
-        const struct ys_tensor *ts = start ? find(start, prefix, name) : NULL;
-        bool comparable = same_shape(ta, tr) && (!start || same_shape(ts, tr));
+        const struct ys_tensor *ta = find(sides->a, sides->prefix, name), *tr = find(sides->ref, sides->prefix, name);
+        const struct ys_tensor *ts = sides->start ? find(sides->start, sides->prefix, name) : NULL;
+        bool comparable = same_shape(ta, tr) && (!sides->start || same_shape(ts, tr));
         distances[p] = comparable ? measure(ta, tr, ts) : (struct distance){.difference = INFINITY};
+        if (comparable && sides->saved)
+            distances[p].difference = without_rounding(distances[p].difference, ta);
         largest = fmax(largest, distances[p].scale);
     }
     for (size_t p = 0; p < graph->param_count; p++)
@@ -165,19 +185,41 @@ ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const c
     return YS_OK;
 }
 
-ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, const char *prefix,
-                              const struct ys_safetensors *a, const struct ys_safetensors *ref,
-                              const struct ys_safetensors *start, struct ys_worst *worst)
+ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const char *prefix,
+                        const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                        const struct ys_safetensors *start, double *errors)
+{
+    const struct sides sides = {.prefix = prefix, .a = a, .ref = ref, .start = start};
+    return each(graph, role, &sides, errors);
+}
+
+static ys_status worst_of(const struct ys_graph *graph, enum ys_role role, const struct sides *sides,
+                          struct ys_worst *worst)
 {
     double *errors = ys_alloc(graph->param_count, sizeof *errors);
     if (!errors)
         return ys_out_of_memory();
     *worst = (struct ys_worst){0};
-    ys_status status = ys_error_each(graph, role, prefix, a, ref, start, errors);
+    ys_status status = each(graph, role, sides, errors);
     for (size_t p = 0; status == YS_OK && p < graph->param_count; p++)
         ys_worst_raise(worst, errors[p], graph->params[p].name);
     ys_free(errors);
     return status;
+}
+
+ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, const char *prefix,
+                              const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                              const struct ys_safetensors *start, struct ys_worst *worst)
+{
+    const struct sides sides = {.prefix = prefix, .a = a, .ref = ref, .start = start};
+    return worst_of(graph, role, &sides, worst);
+}
+
+ys_status ys_error_saved(const struct ys_graph *graph, enum ys_role role, const struct ys_safetensors *a,
+                         const struct ys_safetensors *ref, const struct ys_safetensors *start, struct ys_worst *worst)
+{
+    const struct sides sides = {.prefix = "", .a = a, .ref = ref, .start = start, .saved = true};
+    return worst_of(graph, role, &sides, worst);
 }
 
 bool ys_tensors_equal(const struct ys_tensor *a, const struct ys_tensor *b)

@@ -27,6 +27,12 @@ ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, c
                               const struct ys_safetensors *a, const struct ys_safetensors *ref,
                               const struct ys_safetensors *start, struct ys_worst *worst) YS_MUST_CHECK;
 
+/** The same of weights that were to be saved in double, and that may have been saved as float32: what that rounding
+ * explains is no difference. */
+ys_status ys_error_saved(const struct ys_graph *graph, enum ys_role role, const struct ys_safetensors *a,
+                         const struct ys_safetensors *ref, const struct ys_safetensors *start,
+                         struct ys_worst *worst) YS_MUST_CHECK;
+
 /** The same of each parameter: errors[p] for graph->params[p], 0 for those of the other role. */
 ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const char *prefix,
                         const struct ys_safetensors *a, const struct ys_safetensors *ref,

@@ -5,6 +5,7 @@
 #include "framework/model_file.h"
 #include "framework/start_env.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -115,6 +116,47 @@ static ys_status ask_steps(struct asker *asker, int64_t steps, enum ys_answer an
     return ask_tensors(asker, request, answer, 0);
 }
 
+static ys_status take_block(void *context, const ys_json *block)
+{
+    struct ys_evidence *evidence = context;
+    evidence->train_loss = ys_json_number(ys_json_at(ys_json_get(block, "loss"), 0), NAN);
+    return YS_OK;
+}
+
+/* The first step on the way that a run is timed on. */
+static ys_status ask_trained(struct asker *asker, const ys_json *plan)
+{
+    ys_json *train = message("train"), *save = message("save"), *reply = NULL;
+    struct ys_safetensors *file = NULL;
+    char *path = ys_path_join(asker->folder, "trained.safetensors");
+    ys_json_set_int(train, "from", 0);
+    ys_json_set_int(train, "to", 1);
+    ys_json_set_int(train, "block", 1);
+    ys_json_set_string(save, "format", "safetensors");
+    ys_json_set_string(save, "dtype", strcmp(ys_json_get_text(plan, "precision", ""), "f64") == 0 ? "f64" : "f32");
+    ys_status status = path ? ys_json_set_string(save, "path", path) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_session_request(asker->session, train, take_block, asker->evidence, &reply);
+    else
+        ys_json_free(train);
+    ys_json_free(reply);
+    reply = NULL;
+    if (status == YS_OK)
+        status = ask(asker, save, "saved", &reply);
+    else
+        ys_json_free(save);
+    ys_json_free(reply);
+    if (status == YS_OK)
+        status = open_answer(asker, path, &file);
+    ys_free(path);
+    if (status == YS_OK) {
+        status = asker->on_answer(asker->context, YS_ANSWER_FIRST_STEP, 0, &file);
+        asker->failed = status != YS_OK;
+    }
+    ys_safetensors_close(file);
+    return status;
+}
+
 static ys_status ask_all(struct asker *asker, ys_json *plan, const struct ys_questions *questions)
 {
     ys_json *open = message("open"), *reply = NULL;
@@ -130,8 +172,8 @@ static ys_status ask_all(struct asker *asker, ys_json *plan, const struct ys_que
         YS_TRY(ask_steps(asker, 0, YS_ANSWER_START));
     if (questions->steps == 0)
         return YS_OK;
-    YS_TRY(ask_steps(asker, 1, YS_ANSWER_FIRST_STEP));
-    return ask_steps(asker, questions->steps - 1, YS_ANSWER_LAST_STEP);
+    YS_TRY(questions->trained ? ask_trained(asker, plan) : ask_steps(asker, 1, YS_ANSWER_FIRST_STEP));
+    return questions->steps > 1 ? ask_steps(asker, questions->steps - 1, YS_ANSWER_LAST_STEP) : YS_OK;
 }
 
 /* The CPUs of the plan, as numbers; `count` receives how many. */
@@ -195,7 +237,7 @@ ys_status ys_evidence_collect(const struct ys_framework *framework, const ys_jso
                               double patience_s, const struct ys_questions *questions, ys_on_answer on_answer,
                               void *context, struct ys_evidence *evidence)
 {
-    *evidence = (struct ys_evidence){.parameters = -1, .multiply_adds = -1};
+    *evidence = (struct ys_evidence){.parameters = -1, .multiply_adds = -1, .train_loss = NAN};
     struct asker asker = {.evidence = evidence, .on_answer = on_answer, .context = context};
     ys_json *own = ys_json_copy(plan);
     ys_status status = own ? ys_framework_model_file(framework, own) : ys_out_of_memory();

@@ -12,7 +12,7 @@ enum ys_answer {
     YS_ANSWER_BACKWARD,   /* loss and gradients of a batch */
     YS_ANSWER_FORWARD,    /* x, y, logits, loss of a batch */
     YS_ANSWER_START,      /* weights and buffers as loaded */
-    YS_ANSWER_FIRST_STEP, /* the same after one step */
+    YS_ANSWER_FIRST_STEP, /* the same after one step; of `trained` as they were saved */
     YS_ANSWER_LAST_STEP,  /* and after all */
 };
 
@@ -22,8 +22,9 @@ struct ys_questions {
     int64_t first;     /* the batch whose gradients are asked for */
     int64_t batches;   /* so many forward, from `first` on */
     bool start;
-    int64_t steps; /* 0: none, else at least 2 */
-    bool mapped; /* of yardstick's own engine, which leaves its answers alone: they are mapped, not read into memory */
+    int64_t steps;
+    bool trained; /* the first of the steps goes through `train` and `save`, as those of a run do, not through `step` */
+    bool mapped;  /* of yardstick's own engine, which leaves its answers alone: they are mapped, not read into memory */
 };
 
 /** Called for each answer as it comes. `*file` is closed on return unless it was taken (and set to NULL); it has no
@@ -33,6 +34,7 @@ typedef ys_status (*ys_on_answer)(void *context, enum ys_answer answer, int64_t 
 struct ys_evidence {
     int64_t parameters;    /* from `opened`; -1 when the adapter does not say */
     int64_t multiply_adds; /* of one row, from `forward`; -1 when the adapter does not say */
+    double train_loss;     /* of the first step, from `train`; NAN where none was said */
     /* When the session failed: */
     char *status; /* a run's status word, NULL when all went well */
     char *message;

@@ -52,7 +52,11 @@ static void add_forward(const struct ys_reference *reference, int64_t batch, con
 {
     char name[32];
     snprintf(name, sizeof name, "batch %lld", (long long)batch);
-    if (!rows_equal(reference, "x", batch, file) || !rows_equal(reference, "y", batch, file))
+    const struct ys_rows form = ys_graph_rows(reference->graph);
+    bool equal = true;
+    for (size_t a = 0; equal && a <= form.input_count; a++)
+        equal = rows_equal(reference, ys_rows_array(&form, a)->name, batch, file);
+    if (!equal)
         count(&findings->batches, name);
     if (batch != findings->batch)
         return;
@@ -87,8 +91,8 @@ static ys_status add_step(const struct ys_reference *reference, const struct ys_
                           const struct ys_safetensors *file, struct ys_worst *weights, struct ys_worst *buffers)
 {
     struct ys_worst worst;
-    YS_TRY(ys_error_parameters(reference->graph, YS_ROLE_WEIGHT, "", file, ref, reference->weights, weights));
-    YS_TRY(ys_error_parameters(reference->graph, YS_ROLE_BUFFER, "", file, ref, NULL, &worst));
+    YS_TRY(ys_error_saved(reference->graph, YS_ROLE_WEIGHT, file, ref, reference->weights, weights));
+    YS_TRY(ys_error_saved(reference->graph, YS_ROLE_BUFFER, file, ref, NULL, &worst));
     ys_worst_raise(buffers, worst.error, worst.name);
     return YS_OK;
 }
@@ -124,11 +128,23 @@ static ys_status take(void *context, enum ys_answer answer, int64_t batch, struc
     return ys_findings_add(taker->reference, answer, batch, *file, taker->findings);
 }
 
+/* The step begins with the first batch's loss. */
+static void compare_train_loss(const struct ys_reference *reference, struct ys_findings *findings)
+{
+    struct ys_tensor said = {
+        .dtype = YS_F64, .data = &findings->said.train_loss, .size_bytes = sizeof findings->said.train_loss};
+    const struct ys_tensor *ref = ys_safetensors_find(reference->batch[0].forward, "loss");
+    ys_worst_raise(&findings->train_loss, ys_error_scalar(&said, ref), "loss");
+}
+
 ys_status ys_findings_collect(const struct ys_reference *reference, const struct ys_framework *framework,
                               const ys_json *plan, const ys_json *env, double patience_s,
                               const struct ys_questions *questions, struct ys_findings *findings)
 {
     struct taker taker = {.reference = reference, .findings = findings};
     *findings = (struct ys_findings){.batch = questions->first};
-    return ys_evidence_collect(framework, plan, env, patience_s, questions, take, &taker, &findings->said);
+    YS_TRY(ys_evidence_collect(framework, plan, env, patience_s, questions, take, &taker, &findings->said));
+    if (questions->trained && !findings->said.status)
+        compare_train_loss(reference, findings);
+    return YS_OK;
 }

@@ -13,6 +13,7 @@ struct ys_findings {
     struct ys_worst logits, loss, gradients;
     struct ys_worst first, last; /* weights after one step and after all */
     struct ys_worst buffers;     /* at both times */
+    struct ys_worst train_loss;  /* of the first step, as `train` said it; infinite where it said none */
 };
 
 /** Runs a session of `plan` and measures its answers. `reference` was asked for batch `questions->first`. What was not

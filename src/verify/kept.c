@@ -39,12 +39,14 @@ ys_status ys_kept_write(const char *path, const ys_json *proof)
 static double bound_of(const ys_json *proof, const ys_json *check)
 {
     const char *half = ys_json_get_text(check, "half", "");
-    bool is_gradients = strcmp(ys_json_get_text(check, "name", ""), "gradients") == 0;
+    const char *name = ys_json_get_text(check, "name", "");
+    bool is_gradients = strncmp(name, "gradients", strlen("gradients")) == 0;
     if (strcmp(half, "work") == 0)
         return 0;
     if (strcmp(half, "meaning") == 0)
         return YS_VERIFY_MEANING_LIMIT;
-    const ys_json *twins = ys_json_get(proof, "twins");
+    const ys_json *of = strstr(name, YS_CHECK_WHOLE) ? ys_json_get(proof, "whole") : proof;
+    const ys_json *twins = ys_json_get(of, "twins");
     double apart = ys_json_get_number(twins, is_gradients ? "gradients" : "forward", INFINITY);
     return YS_VERIFY_TWIN_FACTOR * fmax(apart, YS_VERIFY_TWIN_LEAST);
 }

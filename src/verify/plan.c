@@ -1,5 +1,6 @@
 #include "verify/plan.h"
 
+#include "base/mem.h"
 #include "base/safetensors.h"
 #include "data/order.h"
 #include "verify/verify.h"
@@ -14,7 +15,36 @@ struct ys_proof_extent ys_proof_extent(const struct ys_graph *graph, int64_t bat
             (struct ys_proof_extent){.rows = YS_VERIFY_LARGE_ROWS, .steps = YS_VERIFY_LARGE_STEPS, .rate_change = 1};
     if (batch < extent.rows)
         extent.rows = batch;
+    extent.trained = extent.steps;
     return extent;
+}
+
+struct ys_proof_extent ys_proof_extent_whole(const struct ys_graph *graph, int64_t batch)
+{
+    struct ys_proof_extent extent = {
+        .rows = batch, .steps = YS_VERIFY_WHOLE_STEPS, .rate_change = YS_VERIFY_WHOLE_STEPS};
+    if (ys_graph_multiply_adds(graph) <= YS_VERIFY_WHOLE_LIMIT / batch)
+        extent.trained = 1;
+    return extent;
+}
+
+/* The first rows of the first batches, and their rates. */
+static ys_status write_part(const struct ys_tensor *order, const struct ys_tensor *lr, struct ys_proof_extent extent,
+                            const char *path)
+{
+    uint32_t *rows = ys_alloc((size_t)(extent.steps * extent.rows), sizeof *rows);
+    double *rates = ys_alloc((size_t)extent.steps, sizeof *rates);
+    ys_status status = rows && rates ? YS_OK : ys_out_of_memory();
+    for (int64_t s = 0; status == YS_OK && s < extent.steps; s++) {
+        const uint32_t *from = (const uint32_t *)order->data + s * order->shape[1];
+        memcpy(rows + s * extent.rows, from, (size_t)extent.rows * sizeof *rows);
+        rates[s] = ((const double *)lr->data)[s] * (s < extent.rate_change ? 1.0 : 0.1);
+    }
+    if (status == YS_OK)
+        status = ys_order_save(path, rows, extent.rows, extent.steps, rates);
+    ys_free(rows);
+    ys_free(rates);
+    return status;
 }
 
 ys_status ys_proof_order_write(const ys_json *plan, struct ys_proof_extent extent, const char *path)
@@ -30,16 +60,8 @@ ys_status ys_proof_order_write(const ys_json *plan, struct ys_proof_extent exten
                             ys_tensor_count(lr) < (size_t)extent.steps))
         status = ys_fail(YS_EINTERNAL, "%s holds fewer than %lld batches of %lld rows: a proof needs that many", source,
                          (long long)extent.steps, (long long)extent.rows);
-    if (status == YS_OK) {
-        uint32_t rows[YS_VERIFY_STEPS * YS_VERIFY_ROWS];
-        double rates[YS_VERIFY_STEPS];
-        for (int64_t s = 0; s < extent.steps; s++) {
-            const uint32_t *from = (const uint32_t *)order->data + s * order->shape[1];
-            memcpy(rows + s * extent.rows, from, (size_t)extent.rows * sizeof *rows);
-            rates[s] = ((const double *)lr->data)[s] * (s < extent.rate_change ? 1.0 : 0.1);
-        }
-        status = ys_order_save(path, rows, extent.rows, extent.steps, rates);
-    }
+    if (status == YS_OK)
+        status = write_part(order, lr, extent, path);
     ys_safetensors_close(file);
     return status;
 }

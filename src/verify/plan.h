@@ -11,10 +11,15 @@ struct ys_proof_extent {
     int64_t rows;        /* of a batch, the first of the trial's */
     int64_t steps;       /* and batches: the first of the trial's */
     int64_t rate_change; /* the step, counted from 0, from which the learning rate is a tenth */
+    int64_t trained;     /* so many of the steps are trained in double; 0: none */
 };
 
 /** At most 8 rows and ten steps; for a graph of more than YS_VERIFY_LARGE multiply-adds a row, 2 rows and three. */
 struct ys_proof_extent ys_proof_extent(const struct ys_graph *graph, int64_t batch);
+
+/** The trial's whole batches: one step in double where a batch has at most YS_VERIFY_WHOLE_LIMIT multiply-adds, and
+ * more batches for a network that rounding flips a ReLU of. */
+struct ys_proof_extent ys_proof_extent_whole(const struct ys_graph *graph, int64_t batch);
 
 /** Writes the proof's own order file to `path`. */
 ys_status ys_proof_order_write(const ys_json *plan, struct ys_proof_extent extent, const char *path) YS_MUST_CHECK;

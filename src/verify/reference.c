@@ -83,21 +83,27 @@ static ys_status chain_graph(const struct ys_graph *graph, uint8_t digest[32])
     return YS_OK;
 }
 
-/* Pixels and labels of every batch. */
+/* Inputs and targets of every batch. */
 static ys_status chain_rows(const struct ys_reference *reference, uint8_t digest[32])
 {
-    const struct ys_tensor *order, *x = ys_safetensors_find(reference->data, "x"), *y;
+    const struct ys_tensor *order, *y = ys_safetensors_find(reference->data, YS_TARGET_NAME);
+    const struct ys_rows form = ys_graph_rows(reference->graph);
     YS_TRY(ys_safetensors_need(reference->order, "order", YS_U32, SIZE_MAX, NULL, &order));
-    YS_TRY(ys_safetensors_need(reference->data, "y", YS_I64, 1, NULL, &y));
-    if (!x || x->rank < 1 || x->shape[0] != y->shape[0])
-        return ys_fail(YS_EFORMAT, "the data set of the plan has no x with as many rows as y");
+    for (size_t a = 0; a <= form.input_count; a++) {
+        const struct ys_tensor *array = ys_safetensors_find(reference->data, ys_rows_array(&form, a)->name);
+        if (!array || array->rank < 1 || !y || y->rank < 1 || array->shape[0] != y->shape[0])
+            return ys_fail(YS_EFORMAT, "the data set of the plan has no %s with as many rows as y",
+                           ys_rows_array(&form, a)->name);
+    }
     for (size_t i = 0; i < ys_tensor_count(order); i++) {
         uint32_t row = ((const uint32_t *)order->data)[i];
         if (row >= y->shape[0])
             return ys_fail(YS_EFORMAT, "the plan's order names row %u of %lld", row, (long long)y->shape[0]);
-        size_t size = x->size_bytes / (size_t)x->shape[0];
-        chain(digest, (const char *)x->data + row * size, size);
-        chain(digest, (const int64_t *)y->data + row, sizeof(int64_t));
+        for (size_t a = 0; a <= form.input_count; a++) {
+            const struct ys_tensor *array = ys_safetensors_find(reference->data, ys_rows_array(&form, a)->name);
+            size_t size = array->size_bytes / (size_t)array->shape[0];
+            chain(digest, (const char *)array->data + row * size, size);
+        }
     }
     return YS_OK;
 }
@@ -116,25 +122,38 @@ static ys_status identify(const ys_json *plan, struct ys_reference *reference)
     return YS_OK;
 }
 
-static ys_status open_all(const ys_json *plan, const char *folder, struct ys_reference *reference)
+static ys_status open_all(const ys_json *plan, const char *folder, bool whole, struct ys_reference *reference)
 {
     const ys_json *input = ys_json_get(plan, "input");
+    const int64_t batch = ys_json_get_int(plan, "batch", 1);
     YS_TRY(open_graph(plan, folder, reference));
     reference->evaluation = strcmp(ys_json_get_text(plan, "mode", "train"), "infer") == 0;
-    reference->extent = ys_proof_extent(reference->graph, ys_json_get_int(plan, "batch", 1));
+    reference->extent =
+        whole ? ys_proof_extent_whole(reference->graph, batch) : ys_proof_extent(reference->graph, batch);
+    reference->in_single = reference->extent.trained == 0;
     YS_TRY(open_order(plan, folder, reference));
     YS_TRY(ys_safetensors_open(ys_json_get_text(plan, "weights", ""), &reference->weights));
     YS_TRY(ys_safetensors_open(ys_json_get_text(input, "path", ""), &reference->data));
     return identify(plan, reference);
 }
 
-ys_status ys_reference_open(const ys_json *plan, const char *folder, struct ys_reference *reference)
+static ys_status open_reference(const ys_json *plan, const char *folder, bool whole, struct ys_reference *reference)
 {
     *reference = (struct ys_reference){0};
-    ys_status status = open_all(plan, folder, reference);
+    ys_status status = open_all(plan, folder, whole, reference);
     if (status != YS_OK)
         ys_reference_close(reference);
     return status;
+}
+
+ys_status ys_reference_open(const ys_json *plan, const char *folder, struct ys_reference *reference)
+{
+    return open_reference(plan, folder, false, reference);
+}
+
+ys_status ys_reference_open_whole(const ys_json *plan, const char *folder, struct ys_reference *reference)
+{
+    return open_reference(plan, folder, true, reference);
 }
 
 ys_json *ys_reference_plan(const struct ys_reference *reference, const ys_json *plan, const char *precision,
@@ -194,31 +213,42 @@ static ys_status look_for_divergence(struct ys_reference *reference)
     return YS_OK;
 }
 
+static ys_status ask_engine(struct ys_reference *reference, const struct ys_framework *oracle, const ys_json *plan,
+                            const char *backend, const struct ys_questions *questions, const char *folder)
+{
+    struct ys_evidence said = {0};
+    ys_json *asked = ys_proof_plan_builtin(plan, backend, folder);
+    ys_status status =
+        ys_evidence_collect(oracle, asked, NULL, YS_EVIDENCE_PATIENCE_S, questions, keep, reference, &said);
+    if (status == YS_OK && said.status)
+        status = ys_fail(strcmp(said.status, "unsupported") == 0 ? YS_EUNSUPPORTED : YS_EPROTOCOL,
+                         "the oracle ended as %s: %s", said.status, said.message ? said.message : "no message");
+    ys_evidence_fini(&said);
+    ys_json_free(asked);
+    return status;
+}
+
 ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_framework *oracle, const ys_json *plan,
                            int64_t batch, const char *folder)
 {
     if (reference->batch[batch].asked)
         return YS_OK;
     YS_TRY(need_room(reference, batch, folder));
-    const bool trains = batch == 0 && !reference->evaluation;
-    struct ys_questions questions = {.evaluation = reference->evaluation,
-                                     .first = batch,
-                                     .batches = 1,
-                                     .mapped = true,
-                                     .steps = trains ? reference->extent.steps : 0};
-    struct ys_evidence said = {0};
-    ys_json *base = ys_reference_plan(reference, plan, "f64", folder);
-    ys_json *asked = ys_proof_plan_builtin(base, "ref", folder);
-    ys_status status =
-        ys_evidence_collect(oracle, asked, NULL, YS_EVIDENCE_PATIENCE_S, &questions, keep, reference, &said);
-    if (status == YS_OK && said.status)
-        status = ys_fail(YS_EPROTOCOL, "the oracle ended as %s: %s", said.status,
-                         said.message ? said.message : "no message");
+    const bool trains = batch == 0 && !reference->evaluation, in_single = reference->in_single;
+    const struct ys_questions questions = {.evaluation = reference->evaluation,
+                                           .first = batch,
+                                           .batches = 1,
+                                           .mapped = true,
+                                           .steps = trains ? reference->extent.trained : 0};
+    ys_json *base = ys_reference_plan(reference, plan, in_single ? "f32" : "f64", folder);
+    ys_status status = ask_engine(reference, oracle, base, in_single ? NULL : "ref", &questions, folder);
+    if (status == YS_EUNSUPPORTED && in_single) /* what the default back end lacks plain C has */
+        status = ask_engine(reference, oracle, base, "ref", &questions, folder);
+    if (status == YS_EUNSUPPORTED)
+        status = YS_EPROTOCOL;
     if (status == YS_OK && batch == 0)
         status = look_for_divergence(reference);
     reference->batch[batch].asked = status == YS_OK;
-    ys_evidence_fini(&said);
-    ys_json_free(asked);
     ys_json_free(base);
     return status;
 }

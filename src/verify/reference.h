@@ -12,12 +12,13 @@ struct ys_reference {
     struct ys_graph *graph; /* without dropout */
     char *graph_path, *order_path;
     struct ys_proof_extent extent;
+    bool in_single;                 /* too much for double: single precision, by the engine's own back end */
     bool evaluation;                /* inference: nothing is trained */
     char identity[YS_SHA256_TEXT];  /* over all that the oracle's answers depend on */
     struct ys_safetensors *weights; /* initial ones */
     struct ys_safetensors *data;    /* x, y */
     struct ys_safetensors *order;   /* of the proof */
-    /* The oracle's answers in double, from ys_reference_ask(). */
+    /* The oracle's answers, from ys_reference_ask(). */
     struct ys_reference_batch {
         bool asked;
         struct ys_safetensors *forward, *backward; /* backward is NULL of inference */
@@ -28,6 +29,9 @@ struct ys_reference {
 
 /** Reads what `plan` names and writes the proof's own graph (where it differs) and order into `folder`. */
 ys_status ys_reference_open(const ys_json *plan, const char *folder, struct ys_reference *reference) YS_MUST_CHECK;
+/** The same with the trial's whole batches (ys_proof_extent_whole()). */
+ys_status ys_reference_open_whole(const ys_json *plan, const char *folder,
+                                  struct ys_reference *reference) YS_MUST_CHECK;
 /** Asks the oracle for a batch, once; with the first also for the steps. YS_EIO: among others when `folder` has no room
  * for the files of a proof. YS_EPROTOCOL: the oracle broke off (it was killed, say), which proves nothing of anybody.
  */

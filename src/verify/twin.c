@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/rows.h"
 #include "base/safetensors.h"
 #include "data/order.h"
 #include "verify/verify.h"
@@ -80,35 +81,53 @@ static ys_status move_weights(struct mover *mover, const char *from, const char 
     return status;
 }
 
-/* The rows of a batch, pixels as F32 moved, labels as they are. */
+/* Tokens and targets stay what they are; pixels and numbers are moved, as F32. */
+static bool is_moved(const struct ys_tensor *array)
+{
+    return strcmp(array->name, YS_TARGET_NAME) != 0 && (array->dtype == YS_U8 || array->dtype == YS_F32);
+}
+
+/* The rows of a batch of one array of the data; the caller frees *values. */
+static ys_status move_array(struct mover *mover, const struct ys_tensor *array, const uint32_t *rows, int64_t count,
+                            void **values, struct ys_tensor *copy)
+{
+    size_t row = array->shape[0] > 0 ? ys_tensor_count(array) / (size_t)array->shape[0] : 0;
+    *copy = *array;
+    copy->shape[0] = count;
+    copy->dtype = is_moved(array) ? YS_F32 : array->dtype;
+    size_t row_bytes = row * ys_dtype_size(copy->dtype);
+    copy->size_bytes = (size_t)count * row_bytes;
+    copy->data = *values = ys_alloc((size_t)count, row_bytes);
+    if (!*values)
+        return ys_out_of_memory();
+    for (int64_t r = 0; r < count; r++)
+        if (is_moved(array))
+            for (size_t k = 0; k < row; k++)
+                ((float *)*values)[(size_t)r * row + k] =
+                    moved(mover, (float)ys_tensor_value(array, rows[r] * row + k));
+        else
+            memcpy((char *)*values + (size_t)r * row_bytes, (const char *)array->data + rows[r] * row_bytes, row_bytes);
+    return YS_OK;
+}
+
+/* The rows of a batch: every array of the data. */
 static ys_status move_batch(struct mover *mover, const char *data, const uint32_t *rows, int64_t count, const char *to)
 {
     struct ys_safetensors *file = NULL;
-    const struct ys_tensor *y;
+    struct ys_tensor tensors[YS_ROWS_MAX_INPUTS + 1];
+    void *values[YS_ROWS_MAX_INPUTS + 1] = {NULL};
     YS_TRY(ys_safetensors_open(data, &file));
-    const struct ys_tensor *x = ys_safetensors_find(file, "x");
-    ys_status status = ys_safetensors_need(file, "y", YS_I64, 1, (int64_t[]){x ? x->shape[0] : 0}, &y);
-    size_t row = x && x->shape[0] > 0 ? ys_tensor_count(x) / (size_t)x->shape[0] : 0;
-    float *pixels = ys_alloc((size_t)count * row, sizeof *pixels);
-    int64_t labels[YS_VERIFY_ROWS];
-    if (status == YS_OK && !pixels)
-        status = ys_out_of_memory();
-    for (int64_t r = 0; status == YS_OK && r < count; r++) {
-        for (size_t k = 0; k < row; k++)
-            pixels[(size_t)r * row + k] = moved(mover, (float)ys_tensor_value(x, rows[r] * row + k));
-        labels[r] = ((const int64_t *)y->data)[rows[r]];
-    }
-    if (status == YS_OK) {
-        struct ys_tensor tensors[2] = {*x, *y};
-        tensors[0].dtype = YS_F32;
-        tensors[0].data = pixels;
-        tensors[0].size_bytes = (size_t)count * row * sizeof *pixels;
-        tensors[1].data = labels;
-        tensors[1].size_bytes = (size_t)count * sizeof *labels;
-        tensors[0].shape[0] = tensors[1].shape[0] = count;
-        status = ys_safetensors_pass(to, tensors, 2);
-    }
-    ys_free(pixels);
+    size_t arrays = ys_safetensors_count(file);
+    ys_status status =
+        arrays <= YS_ROWS_MAX_INPUTS + 1
+            ? YS_OK
+            : ys_fail(YS_EFORMAT, "%s holds %zu arrays: a row has at most %d", data, arrays, YS_ROWS_MAX_INPUTS + 1);
+    for (size_t i = 0; status == YS_OK && i < arrays; i++)
+        status = move_array(mover, ys_safetensors_at(file, i), rows, count, &values[i], &tensors[i]);
+    if (status == YS_OK)
+        status = ys_safetensors_pass(to, tensors, arrays);
+    for (size_t i = 0; i < YS_ROWS_MAX_INPUTS + 1; i++)
+        ys_free(values[i]);
     ys_safetensors_close(file);
     return status;
 }
@@ -119,7 +138,7 @@ static ys_status read_rows(const char *path, int64_t batch, int64_t count, uint3
     const struct ys_tensor *order;
     YS_TRY(ys_safetensors_open(path, &file));
     ys_status status = ys_safetensors_need(file, "order", YS_U32, 2, NULL, &order);
-    if (status == YS_OK && (order->shape[0] <= batch || order->shape[1] != count || count > YS_VERIFY_ROWS))
+    if (status == YS_OK && (order->shape[0] <= batch || order->shape[1] != count))
         status = ys_fail(YS_EINTERNAL, "%s has no batch %lld of %lld rows", path, (long long)batch, (long long)count);
     if (status == YS_OK)
         memcpy(rows, (const uint32_t *)order->data + batch * count, (size_t)count * sizeof *rows);
@@ -129,33 +148,53 @@ static ys_status read_rows(const char *path, int64_t batch, int64_t count, uint3
 
 static ys_status write_order(int64_t batch, int64_t count, const char *path)
 {
-    uint32_t turn[YS_VERIFY_STEPS * YS_VERIFY_ROWS];
-    double rates[YS_VERIFY_STEPS] = {0};
-    for (int64_t i = 0; i < (batch + 1) * count; i++)
+    uint32_t *turn = ys_alloc((size_t)((batch + 1) * count), sizeof *turn);
+    double *rates = ys_alloc((size_t)batch + 1, sizeof *rates);
+    ys_status status = turn && rates ? YS_OK : ys_out_of_memory();
+    for (int64_t i = 0; status == YS_OK && i < (batch + 1) * count; i++)
         turn[i] = (uint32_t)(i % count);
-    return ys_order_save(path, turn, count, batch + 1, rates);
+    if (status == YS_OK)
+        status = ys_order_save(path, turn, count, batch + 1, rates);
+    ys_free(turn);
+    ys_free(rates);
+    return status;
 }
 
 static ys_status write_all(struct mover *mover, const ys_json *plan, int64_t batch, const char *weights,
                            const char *data, const char *order)
 {
     const ys_json *input = ys_json_get(plan, "input");
-    uint32_t rows[YS_VERIFY_ROWS];
     int64_t count = ys_json_get_int(plan, "batch", 0);
-    YS_TRY(read_rows(ys_json_get_text(input, "order", ""), batch, count, rows));
-    YS_TRY(move_weights(mover, ys_json_get_text(plan, "weights", ""), weights));
-    YS_TRY(move_batch(mover, ys_json_get_text(input, "path", ""), rows, count, data));
-    return write_order(batch, count, order);
+    uint32_t *rows = ys_alloc((size_t)count, sizeof *rows);
+    ys_status status = rows ? read_rows(ys_json_get_text(input, "order", ""), batch, count, rows) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = move_weights(mover, ys_json_get_text(plan, "weights", ""), weights);
+    if (status == YS_OK)
+        status = move_batch(mover, ys_json_get_text(input, "path", ""), rows, count, data);
+    ys_free(rows);
+    return status == YS_OK ? write_order(batch, count, order) : status;
+}
+
+static struct mover mover_of(int64_t seed, const char *precision, int twin)
+{
+    char name[32];
+    struct mover mover = {.dtype = YS_F32, .unit = strcmp(precision, "bf16") == 0 ? 1u << 16 : 1};
+    snprintf(name, sizeof name, "twin/%d", twin);
+    ys_rng_init(&mover.rng, (uint64_t)seed, name);
+    return mover;
 }
 
 static struct mover make_mover(const ys_json *plan, int twin)
 {
-    char name[32];
-    const char *precision = ys_json_get_text(plan, "precision", "");
-    struct mover mover = {.dtype = YS_F32, .unit = strcmp(precision, "bf16") == 0 ? 1u << 16 : 1};
-    snprintf(name, sizeof name, "twin/%d", twin);
-    ys_rng_init(&mover.rng, (uint64_t)ys_json_get_int(plan, "seed", 0), name);
-    return mover;
+    return mover_of(ys_json_get_int(plan, "seed", 0), ys_json_get_text(plan, "precision", ""), twin);
+}
+
+ys_status ys_twin_write_weights(int64_t seed, int twin, const char *precision, const char *from, const char *to)
+{
+    struct mover mover = mover_of(seed, precision, twin);
+    if (strcmp(precision, "f64") == 0)
+        mover.dtype = YS_F64;
+    return move_weights(&mover, from, to);
 }
 
 ys_status ys_twin_write(ys_json *twin_plan, int twin, int64_t batch, const char *folder)

@@ -11,6 +11,10 @@
  * points `twin_plan` at them; its batches, up to that one, become these rows in turn. Zero stays zero. */
 ys_status ys_twin_write(ys_json *twin_plan, int twin, int64_t batch, const char *folder) YS_MUST_CHECK;
 
+/** Writes the weights of file `from` to `to`, moved as those of `twin` are, in `precision`. */
+ys_status ys_twin_write_weights(int64_t seed, int twin, const char *precision, const char *from,
+                                const char *to) YS_MUST_CHECK;
+
 /** The same for the oracle: only the weights, each moved by one unit in the last place of a double, in a file of F64.
  */
 ys_status ys_twin_write_double(ys_json *twin_plan, int twin, const char *folder) YS_MUST_CHECK;

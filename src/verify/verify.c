@@ -19,11 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ys_verifier {
-    const struct ys_framework *oracle;
-    char *machine;                 /* CPU model and instruction sets: another machine proves anew */
-    struct ys_working work;        /* everything this verifier wrote; removed at the end */
-    struct ys_reference reference; /* of the work last proven */
+/* What oracle and twins have said of one extent of the work. */
+struct asked {
+    struct ys_reference reference;
     struct {
         bool asked;
         struct ys_findings worst; /* their worst figures */
@@ -31,6 +29,13 @@ struct ys_verifier {
     char twins_precision[8];      /* in this precision */
     bool doubles_asked;
     struct ys_findings doubles; /* the worst figures of the oracle's twins */
+};
+
+struct ys_verifier {
+    const struct ys_framework *oracle;
+    char *machine;           /* CPU model and instruction sets: another machine proves anew */
+    struct ys_working work;  /* everything this verifier wrote; removed at the end */
+    struct asked few, whole; /* of the work last proven: some rows of many batches, and whole batches */
 };
 
 static ys_status describe_machine(char **machine)
@@ -61,20 +66,26 @@ ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier
     return status;
 }
 
-static void forget_twins(struct ys_verifier *v)
+static void forget_twins(struct asked *of)
 {
     for (size_t b = 0; b < YS_VERIFY_STEPS; b++) {
-        ys_findings_fini(&v->twins[b].worst);
-        v->twins[b].asked = false;
+        ys_findings_fini(&of->twins[b].worst);
+        of->twins[b].asked = false;
     }
+}
+
+static void forget(struct asked *of)
+{
+    ys_reference_close(&of->reference);
+    ys_findings_fini(&of->doubles);
+    of->doubles_asked = false;
+    forget_twins(of);
 }
 
 static void forget_work(struct ys_verifier *v)
 {
-    ys_reference_close(&v->reference);
-    ys_findings_fini(&v->doubles);
-    v->doubles_asked = false;
-    forget_twins(v);
+    forget(&v->few);
+    forget(&v->whole);
 }
 
 void ys_verifier_close(struct ys_verifier *verifier)
@@ -109,14 +120,15 @@ static ys_status make_folder(const struct ys_verifier *v, const char *name, char
     return status;
 }
 
-static ys_status ask_oracle(struct ys_verifier *v, const struct ys_verify_request *request, int64_t batch)
+static ys_status ask_oracle(struct ys_verifier *v, struct asked *of, const struct ys_verify_request *request,
+                            int64_t batch)
 {
     char *folder = NULL;
-    if (v->reference.batch[batch].asked)
+    if (of->reference.batch[batch].asked)
         return YS_OK;
-    say(request, "asking the oracle");
+    say(request, of == &v->whole ? "asking the oracle for a whole batch" : "asking the oracle");
     YS_TRY(make_folder(v, "oracle", &folder));
-    ys_status status = ys_reference_ask(&v->reference, v->oracle, request->plan, batch, folder);
+    ys_status status = ys_reference_ask(&of->reference, v->oracle, request->plan, batch, folder);
     ys_free(folder);
     return status;
 }
@@ -132,12 +144,12 @@ static void raise_all(struct ys_findings *worst, const struct ys_findings *found
 }
 
 /* Runs a twin and raises `worst` to what it is found to say. YS_EPROTOCOL: it broke off. */
-static ys_status ask_moved(struct ys_verifier *v, const ys_json *plan, int twin, const struct ys_questions *questions,
-                           struct ys_findings *worst)
+static ys_status ask_moved(const struct ys_verifier *v, const struct asked *of, const ys_json *plan, int twin,
+                           const struct ys_questions *questions, struct ys_findings *worst)
 {
     struct ys_findings found = {0};
     ys_status status =
-        ys_findings_collect(&v->reference, v->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, questions, &found);
+        ys_findings_collect(&of->reference, v->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, questions, &found);
     if (status == YS_OK && found.said.status) {
         bool lacks = strcmp(found.said.status, "unsupported") == 0;
         status = ys_fail(lacks ? YS_EUNSUPPORTED : YS_EPROTOCOL, "twin %d of the oracle ended as %s: %s", twin,
@@ -150,67 +162,68 @@ static ys_status ask_moved(struct ys_verifier *v, const ys_json *plan, int twin,
 
 /* One twin: how far the built-in engine in the trial's format gets from the oracle when everything is moved by one
  * unit. */
-static ys_status ask_twin(struct ys_verifier *v, const ys_json *plan, int twin, int64_t batch, const char *folder,
-                          struct ys_findings *worst)
+static ys_status ask_twin(const struct ys_verifier *v, const struct asked *of, const ys_json *plan, int twin,
+                          int64_t batch, const char *folder, struct ys_findings *worst)
 {
-    const struct ys_questions questions = {.evaluation = v->reference.evaluation, .first = batch, .batches = 1};
+    const struct ys_questions questions = {.evaluation = of->reference.evaluation, .first = batch, .batches = 1};
     ys_json *moved = ys_proof_plan_builtin(plan, NULL, folder);
     ys_status status = ys_twin_write(moved, twin, batch, folder);
     if (status == YS_OK)
-        status = ask_moved(v, moved, twin, &questions, worst);
+        status = ask_moved(v, of, moved, twin, &questions, worst);
     if (status == YS_EUNSUPPORTED) { /* what the default back end lacks plain C has, and rounds alike */
         ys_json_set_string(ys_json_get(moved, "options"), "backend", "ref");
-        status = ask_moved(v, moved, twin, &questions, worst);
+        status = ask_moved(v, of, moved, twin, &questions, worst);
     }
     ys_json_free(moved);
     return status;
 }
 
 /* What rounding alone does to this work in double. */
-static ys_status ask_doubles(struct ys_verifier *v, const struct ys_verify_request *request)
+static ys_status ask_doubles(const struct ys_verifier *v, struct asked *of, const struct ys_verify_request *request)
 {
-    const bool evaluation = v->reference.evaluation;
+    const bool evaluation = of->reference.evaluation;
     const struct ys_questions questions = {
-        .evaluation = evaluation, .batches = 1, .steps = evaluation ? 0 : v->reference.extent.steps};
+        .evaluation = evaluation, .batches = 1, .steps = evaluation ? 0 : of->reference.extent.trained};
     char *folder = NULL;
-    if (v->doubles_asked)
+    if (of->doubles_asked)
         return YS_OK;
     say(request, "asking two twins of the oracle");
     YS_TRY(make_folder(v, "twin", &folder));
-    ys_json *plan = ys_reference_plan(&v->reference, request->plan, "f64", folder);
+    ys_json *plan = ys_reference_plan(&of->reference, request->plan, "f64", folder);
     ys_status status = YS_OK;
     for (int twin = 0; status == YS_OK && twin < YS_VERIFY_DOUBLE_TWINS; twin++) {
         ys_json *moved = ys_proof_plan_builtin(plan, "ref", folder);
         status = ys_twin_write_double(moved, twin, folder);
         if (status == YS_OK)
-            status = ask_moved(v, moved, twin, &questions, &v->doubles);
+            status = ask_moved(v, of, moved, twin, &questions, &of->doubles);
         ys_json_free(moved);
     }
-    v->doubles_asked = status == YS_OK;
+    of->doubles_asked = status == YS_OK;
     ys_json_free(plan);
     ys_free(folder);
     return status;
 }
 
-static ys_status ask_twins(struct ys_verifier *v, const struct ys_verify_request *request, int64_t batch)
+static ys_status ask_twins(const struct ys_verifier *v, struct asked *of, const struct ys_verify_request *request,
+                           int64_t batch)
 {
     const char *precision = ys_json_get_text(request->plan, "precision", "f32");
-    if (strcmp(v->twins_precision, precision) != 0)
-        forget_twins(v);
-    snprintf(v->twins_precision, sizeof v->twins_precision, "%s", precision);
-    if (v->twins[batch].asked)
+    if (strcmp(of->twins_precision, precision) != 0)
+        forget_twins(of);
+    snprintf(of->twins_precision, sizeof of->twins_precision, "%s", precision);
+    if (of->twins[batch].asked)
         return YS_OK;
     say(request, "asking eight twins");
     char *folder = NULL;
     YS_TRY(make_folder(v, "twin", &folder));
-    ys_json *plan = ys_reference_plan(&v->reference, request->plan, precision, folder);
+    ys_json *plan = ys_reference_plan(&of->reference, request->plan, precision, folder);
     struct ys_findings worst = {.batch = batch};
     ys_status status = YS_OK;
     for (int twin = 0; status == YS_OK && twin < YS_VERIFY_TWINS; twin++)
-        status = ask_twin(v, plan, twin, batch, folder, &worst);
+        status = ask_twin(v, of, plan, twin, batch, folder, &worst);
     if (status == YS_OK) {
-        v->twins[batch].worst = worst;
-        v->twins[batch].asked = true;
+        of->twins[batch].worst = worst;
+        of->twins[batch].asked = true;
         status = ys_fs_remove_tree(folder);
     }
     ys_json_free(plan);
@@ -224,14 +237,14 @@ static double patience(const struct ys_verify_request *request)
     return request->stall_limit_s > 0 ? 10 * request->stall_limit_s : YS_EVIDENCE_PATIENCE_S;
 }
 
-/* One half of one framework's proof. */
-static ys_status ask_half(struct ys_verifier *v, const struct ys_verify_request *request, const char *precision,
-                          const struct ys_questions *questions, struct ys_findings *findings)
+/* One session of one framework's proof. */
+static ys_status ask_half(const struct ys_verifier *v, const struct asked *of, const struct ys_verify_request *request,
+                          const char *precision, const struct ys_questions *questions, struct ys_findings *findings)
 {
     char *folder = NULL;
     YS_TRY(make_folder(v, "framework", &folder));
-    ys_json *plan = ys_reference_plan(&v->reference, request->plan, precision, folder);
-    ys_status status = ys_findings_collect(&v->reference, request->framework, plan, request->env, patience(request),
+    ys_json *plan = ys_reference_plan(&of->reference, request->plan, precision, folder);
+    ys_status status = ys_findings_collect(&of->reference, request->framework, plan, request->env, patience(request),
                                            questions, findings);
     ys_json_free(plan);
     ys_free(folder);
@@ -239,22 +252,23 @@ static ys_status ask_half(struct ys_verifier *v, const struct ys_verify_request 
 }
 
 /* The session in the trial's own format. */
-static ys_status ask_numerics(struct ys_verifier *v, const struct ys_verify_request *request,
-                              const struct ys_questions *questions, struct ys_findings *findings)
+static ys_status ask_numerics(const struct ys_verifier *v, const struct asked *of,
+                              const struct ys_verify_request *request, const struct ys_questions *questions,
+                              struct ys_findings *findings)
 {
     say(request, "proving the numerics");
-    return ask_half(v, request, ys_json_get_text(request->plan, "precision", "f32"), questions, findings);
+    return ask_half(v, of, request, ys_json_get_text(request->plan, "precision", "f32"), questions, findings);
 }
 
 /* Logits, loss and gradients of another batch in place of those that `numerics` has. */
-static ys_status ask_again(struct ys_verifier *v, const struct ys_verify_request *request, int64_t batch,
-                           struct ys_findings *numerics)
+static ys_status ask_again(struct ys_verifier *v, struct asked *of, const struct ys_verify_request *request,
+                           int64_t batch, struct ys_findings *numerics)
 {
     const struct ys_questions questions = {.first = batch, .batches = 1};
     struct ys_findings again = {0};
-    YS_TRY(ask_oracle(v, request, batch));
-    YS_TRY(ask_twins(v, request, batch));
-    ys_status status = ask_numerics(v, request, &questions, &again);
+    YS_TRY(ask_oracle(v, of, request, batch));
+    YS_TRY(ask_twins(v, of, request, batch));
+    ys_status status = ask_numerics(v, of, request, &questions, &again);
     if (status == YS_OK && again.said.status) {
         ys_evidence_fini(&numerics->said);
         numerics->said = again.said;
@@ -268,79 +282,150 @@ static ys_status ask_again(struct ys_verifier *v, const struct ys_verify_request
     return status;
 }
 
-static ys_status describe_twins(const struct ys_verifier *v, const struct ys_findings *twins, ys_json *proof)
+static ys_json *describe_twins(const struct asked *of, int64_t batch)
 {
+    const struct ys_findings *twins = &of->twins[batch].worst;
     ys_json *said = ys_json_object();
     ys_json_set_int(said, "count", YS_VERIFY_TWINS);
-    ys_json_set_int(said, "batch", twins->batch);
+    ys_json_set_int(said, "batch", batch);
     ys_json_set_real(said, "forward", ys_findings_forward(twins)->error);
-    if (!v->reference.evaluation)
+    if (!of->reference.evaluation)
         ys_json_set_real(said, "gradients", twins->gradients.error);
-    return ys_json_set(proof, "twins", said);
+    return said;
+}
+
+/* What the framework said, session by session. */
+struct sessions {
+    bool has_double, has_numerics, has_whole;
+    bool whole_in_double;
+    struct ys_findings meaning, numerics, whole;
+};
+
+static ys_status check_once(const struct ys_verifier *v, const struct sessions *said, bool doubles, ys_json *proof)
+{
+    const struct ys_check_whole whole = {
+        .reference = &v->whole.reference,
+        .found = &said->whole,
+        .twins = said->whole_in_double ? NULL : &v->whole.twins[said->whole.batch].worst,
+        .in_double = doubles && said->whole_in_double ? &v->whole.doubles : NULL,
+    };
+    YS_TRY(ys_check_all(&v->few.reference, said->has_double ? &said->meaning : NULL,
+                        said->has_numerics ? &said->numerics : NULL, &v->few.twins[said->numerics.batch].worst,
+                        doubles ? &v->few.doubles : NULL, said->has_whole ? &whole : NULL, proof));
+    if (said->has_numerics)
+        YS_TRY(ys_json_set(proof, "twins", describe_twins(&v->few, said->numerics.batch)));
+    if (!said->has_whole)
+        return YS_OK;
+    ys_json *described = ys_json_object();
+    ys_json_set_int(described, "rows", v->whole.reference.extent.rows);
+    ys_json_set_bool(described, "in_double", said->whole_in_double);
+    ys_json_set(described, "twins", whole.twins ? describe_twins(&v->whole, said->whole.batch) : ys_json_null());
+    return ys_json_set(proof, "whole", described);
 }
 
 /* The checks; again with what rounding alone does, where that may be what failed, and with the next batch, where it may
- * be a flipped ReLU. `numerics` NULL: the session in double broke off. */
-static ys_status check(struct ys_verifier *v, const struct ys_verify_request *request,
-                       const struct ys_findings *meaning, struct ys_findings *numerics, ys_json *proof)
+ * be a flipped ReLU. */
+static ys_status check(struct ys_verifier *v, const struct ys_verify_request *request, struct sessions *said,
+                       ys_json *proof)
 {
-    const struct ys_findings *doubles = NULL;
-    for (int64_t batch = 0;;) {
-        const struct ys_findings *twins = &v->twins[batch].worst;
-        YS_TRY(ys_check_all(&v->reference, meaning, numerics, twins, doubles, proof));
-        if (numerics)
-            YS_TRY(describe_twins(v, twins, proof));
+    bool doubles = false;
+    for (;;) {
+        YS_TRY(check_once(v, said, doubles, proof));
+        enum ys_check_flip flip = ys_check_flip(proof);
         if (!doubles && ys_check_may_be_rounding(proof)) {
-            YS_TRY(ask_doubles(v, request));
-            doubles = &v->doubles;
-        } else if (batch + 1 < v->reference.extent.steps && ys_check_may_be_a_flip(proof)) {
-            YS_TRY(ask_again(v, request, ++batch, numerics));
+            YS_TRY(ask_doubles(v, &v->few, request));
+            if (said->whole_in_double)
+                YS_TRY(ask_doubles(v, &v->whole, request));
+            doubles = true;
+        } else if (flip == YS_CHECK_FLIP_FEW && said->numerics.batch + 1 < v->few.reference.extent.steps) {
+            YS_TRY(ask_again(v, &v->few, request, said->numerics.batch + 1, &said->numerics));
+        } else if (flip == YS_CHECK_FLIP_WHOLE && said->whole.batch + 1 < v->whole.reference.extent.steps) {
+            YS_TRY(ask_again(v, &v->whole, request, said->whole.batch + 1, &said->whole));
         } else {
             return YS_OK;
         }
     }
 }
 
-/* Both halves of one framework's proof, into `proof`. The batches that the steps take need no look of their own in
- * double: weights at 1e-9 show them. */
+/* A whole batch, as the trial's runs will have it: in double with one step of training where that is affordable, else
+ * loss and gradients in the trial's own format. One that the proof has looked at whole already needs no more. */
+static ys_status ask_whole(struct ys_verifier *v, const struct ys_verify_request *request, bool in_double,
+                           struct sessions *said)
+{
+    const struct ys_reference *whole = &v->whole.reference;
+    const struct ys_questions questions = {.evaluation = whole->evaluation,
+                                           .batches = 1,
+                                           .steps = in_double ? whole->extent.trained : 0,
+                                           .trained = in_double};
+    if (whole->extent.rows <= v->few.reference.extent.rows)
+        return YS_OK;
+    if (request->meaning_only && whole->in_single)
+        return YS_OK;
+    YS_TRY(ask_oracle(v, &v->whole, request, 0));
+    said->has_whole = true;
+    said->whole_in_double = in_double && !whole->in_single;
+    if (said->whole_in_double && whole->evaluation)
+        return ask_half(v, &v->whole, request, "f64", &(struct ys_questions){.evaluation = true, .batches = 1},
+                        &said->whole);
+    if (said->whole_in_double)
+        return ask_half(v, &v->whole, request, "f64", &questions, &said->whole);
+    const struct ys_questions in_format = {.evaluation = whole->evaluation, .batches = 1};
+    YS_TRY(ask_twins(v, &v->whole, request, 0));
+    return ask_numerics(v, &v->whole, request, &in_format, &said->whole);
+}
+
+/* The batches that the steps take need no look of their own in double: weights at 1e-9 show them. */
+static ys_status ask_sessions(struct ys_verifier *v, const struct ys_verify_request *request, struct sessions *said)
+{
+    const bool evaluation = v->few.reference.evaluation;
+    const int64_t steps = v->few.reference.extent.steps;
+    const struct ys_questions in_double = {
+        .evaluation = evaluation, .start = true, .batches = 1, .steps = evaluation ? 0 : steps, .trained = true};
+    const struct ys_questions in_format = {.evaluation = evaluation, .start = true, .batches = steps};
+    if (said->has_double) {
+        say(request, "proving the meaning in double");
+        YS_TRY(ask_half(v, &v->few, request, "f64", &in_double, &said->meaning));
+    }
+    const bool answered = said->has_double && !said->meaning.said.status;
+    if (said->meaning.said.status && strcmp(said->meaning.said.status, "unsupported") != 0)
+        return YS_OK;
+    if (!(request->meaning_only && answered)) {
+        said->has_numerics = true;
+        YS_TRY(ask_twins(v, &v->few, request, 0));
+        YS_TRY(ask_numerics(v, &v->few, request, &in_format, &said->numerics));
+        if (said->numerics.said.status)
+            return YS_OK;
+    }
+    return ask_whole(v, request, answered, said);
+}
+
+/* All of one framework's proof, into `proof`. */
 static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_request *request, ys_json *proof)
 {
-    const bool has_double = request->framework->has_double, evaluation = v->reference.evaluation;
-    const int64_t steps = v->reference.extent.steps;
-    const struct ys_questions in_double = {
-        .evaluation = evaluation, .start = true, .batches = 1, .steps = evaluation ? 0 : steps};
-    const struct ys_questions in_format = {.evaluation = evaluation, .start = true, .batches = steps};
-    struct ys_findings meaning = {0}, numerics = {0};
-    ys_status status = YS_OK;
-    if (has_double) {
-        say(request, "proving the meaning in double");
-        status = ask_half(v, request, "f64", &in_double, &meaning);
-    }
-    bool lost = meaning.said.status && strcmp(meaning.said.status, "unsupported") != 0;
-    bool enough = lost || (request->meaning_only && has_double && !meaning.said.status);
-    if (status == YS_OK && !enough)
-        status = ask_twins(v, request, 0);
-    if (status == YS_OK && !enough)
-        status = ask_numerics(v, request, &in_format, &numerics);
+    struct sessions said = {.has_double = request->framework->has_double};
+    ys_status status = ask_sessions(v, request, &said);
     if (status == YS_OK)
-        status = check(v, request, has_double ? &meaning : NULL, enough ? NULL : &numerics, proof);
-    ys_findings_fini(&meaning);
-    ys_findings_fini(&numerics);
+        status = check(v, request, &said, proof);
+    ys_findings_fini(&said.meaning);
+    ys_findings_fini(&said.numerics);
+    ys_findings_fini(&said.whole);
     return status;
 }
 
 /* Everything that a proof depends on: the work, the framework, the oracle, options, threads, instruction set. */
-static char *proof_key(const struct ys_verifier *v, const struct ys_verify_request *request, const char *identity)
+static char *proof_key(const struct ys_verifier *v, const struct ys_verify_request *request,
+                       const struct ys_reference *few, const struct ys_reference *whole)
 {
     char hash[YS_SHA256_TEXT], *key = NULL;
     const ys_json *plan = request->plan;
     char *options = ys_json_dump(ys_json_get(plan, "options"), YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
-    char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s", YS_VERIFY_VERSION, identity,
-                           request->framework->closure, request->framework->fingerprint, v->oracle->closure,
-                           v->oracle->fingerprint, options ? options : "", ys_json_get_text(plan, "precision", "f32"),
-                           ys_json_get_text(plan, "device", "cpu"), (long long)ys_json_get_int(plan, "threads", 0),
-                           v->machine, env ? env : "", request->meaning_only ? "|meaning" : "");
+    char *text =
+        ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s", YS_VERIFY_VERSION, few->identity, whole->identity,
+                  request->framework->closure, request->framework->fingerprint, v->oracle->closure,
+                  v->oracle->fingerprint, options ? options : "", ys_json_get_text(plan, "precision", "f32"),
+                  ys_json_get_text(plan, "device", "cpu"), (long long)ys_json_get_int(plan, "threads", 0), v->machine,
+                  env ? env : "", request->meaning_only ? "|meaning" : "");
     if (text) {
         ys_sha256_text(text, strlen(text), hash);
         key = ys_strdup(hash);
@@ -370,8 +455,8 @@ static void describe(const struct ys_verifier *v, const struct ys_verify_request
     ys_json_set_string(proof, "framework", request->framework->spec);
     ys_json_set_string(proof, "version", request->framework->version);
     ys_json_set_int(proof, "seed", ys_json_get_int(request->plan, "seed", 0));
-    ys_json_set_int(proof, "rows", v->reference.extent.rows);
-    ys_json_set_int(proof, "batches", v->reference.extent.steps);
+    ys_json_set_int(proof, "rows", v->few.reference.extent.rows);
+    ys_json_set_int(proof, "batches", v->few.reference.extent.steps);
     ys_json_set_string(proof, "date", date);
 }
 
@@ -384,8 +469,8 @@ static ys_status set_verdict(ys_json *proof, const char *verdict, const char *re
 
 static ys_status ask_everybody(struct ys_verifier *v, const struct ys_verify_request *request, ys_json *proof)
 {
-    YS_TRY(ask_oracle(v, request, 0));
-    if (v->reference.finite)
+    YS_TRY(ask_oracle(v, &v->few, request, 0));
+    if (v->few.reference.finite)
         return ask_framework(v, request, proof);
     return set_verdict(proof, "none",
                        "the work diverges within the steps of a proof, in the oracle too, so nothing can be compared: "
@@ -415,19 +500,33 @@ static ys_status prove(struct ys_verifier *v, const struct ys_verify_request *re
     return ys_json_set_real(proof, "seconds", (double)(ys_time_ns() - start_ns) * 1e-9);
 }
 
-/* Proves `next`, or goes on with what the oracle and the twins said already where it is the work of last time. `next`
- * becomes the verifier's, or is closed. */
-static ys_status prove_work(struct ys_verifier *v, const struct ys_verify_request *request, struct ys_reference *next,
-                            const char *key, ys_json *proof)
+/* Goes on with what oracle and twins have said already where `next` is the work of last time. `next` becomes the
+ * verifier's, or is closed. */
+static void take_work(struct asked *of, struct ys_reference *next)
 {
-    if (strcmp(v->reference.identity, next->identity) == 0) {
+    if (strcmp(of->reference.identity, next->identity) == 0) {
         ys_reference_close(next);
     } else {
-        forget_work(v);
-        v->reference = *next;
+        forget(of);
+        of->reference = *next;
         *next = (struct ys_reference){0};
     }
-    return prove(v, request, key, proof);
+}
+
+static ys_status open_work(const struct ys_verifier *v, const ys_json *plan, struct ys_reference *few,
+                           struct ys_reference *whole)
+{
+    char *folder = ys_path_join(v->work.path, "whole");
+    *few = *whole = (struct ys_reference){0};
+    ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_reference_open(plan, v->work.path, few);
+    if (status == YS_OK)
+        status = ys_reference_open_whole(plan, folder, whole);
+    if (status != YS_OK)
+        ys_reference_close(few);
+    ys_free(folder);
+    return status;
 }
 
 ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request, ys_json **proof)
@@ -439,9 +538,9 @@ ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_r
         *proof = made;
         return YS_OK;
     }
-    struct ys_reference next;
-    YS_TRY(ys_reference_open(request->plan, verifier->work.path, &next));
-    char *key = proof_key(verifier, request, next.identity), *path = NULL;
+    struct ys_reference few, whole;
+    YS_TRY(open_work(verifier, request->plan, &few, &whole));
+    char *key = proof_key(verifier, request, &few, &whole), *path = NULL;
     ys_status status = key ? cache_file(key, &path) : ys_out_of_memory();
     if (status == YS_OK)
         status = request->fresh ? YS_ENOTFOUND : ys_kept_read(path, key, &made);
@@ -449,14 +548,17 @@ ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_r
         ys_log_warn("%s: proven anew", ys_error());
     if (status == YS_ENOTFOUND || status == YS_EFORMAT) {
         made = ys_json_object();
-        status = prove_work(verifier, request, &next, key, made);
+        take_work(&verifier->few, &few);
+        take_work(&verifier->whole, &whole);
+        status = prove(verifier, request, key, made);
         if (status == YS_OK && request->check_inputs)
             status = request->check_inputs(request->context);
         /* A session that broke says nothing lasting about the work: it is tried again next time. */
         if (status == YS_OK && ys_json_get_bool(made, "lasting", false))
             status = ys_kept_write(path, made);
     }
-    ys_reference_close(&next);
+    ys_reference_close(&few);
+    ys_reference_close(&whole);
     if (status == YS_OK)
         *proof = made;
     else

@@ -18,6 +18,12 @@
  * figure of the twins below YS_VERIFY_TWIN_LEAST counts as that. Where nothing fails but these gradients, the other
  * batches are tried in turn: a ReLU that rounding flips in one fails no other.
  *
+ * The whole batch: where a trial's batch has more rows, one whole batch is looked at as well, forward, backward and one
+ * step, in double as above; where the framework has no double, or the batch more than YS_VERIFY_WHOLE_LIMIT
+ * multiply-adds, its loss and gradients in the trial's own format against eight twins (beyond the limit the reference
+ * is the built-in engine in single precision). The first step of either session in double goes through `train` and
+ * `save`, as those of a run do.
+ *
  * A trial of inference is asked in mode eval, and nothing of gradients and steps.
  *
  * Errors are max|d| / max|ref| for logits, |d| / |ref| for the loss, norm(d) / norm(ref) for gradients and buffers and
@@ -29,12 +35,15 @@
 #include "base/json.h"
 #include "framework/framework.h"
 
-#define YS_VERIFY_VERSION       3 /* part of the cache key: raise it when the meaning of a proof changes */
+#define YS_VERIFY_VERSION       4 /* part of the cache key: raise it when the meaning of a proof changes */
 #define YS_VERIFY_ROWS          8
 #define YS_VERIFY_STEPS         10
 #define YS_VERIFY_LARGE         200000000 /* multiply-adds of one row: a network above is large */
 #define YS_VERIFY_LARGE_ROWS    2
 #define YS_VERIFY_LARGE_STEPS   3
+#define YS_VERIFY_WHOLE_STEPS   3          /* whole batches that may be looked at; one is trained */
+#define YS_VERIFY_WHOLE_LIMIT   8000000000 /* multiply-adds of a whole batch that the oracle goes through in double */
+#define YS_VERIFY_TRAIN_LOSS    1e-6       /* bound of the loss that `train` says: some give it in single precision */
 #define YS_VERIFY_TWINS         8
 #define YS_VERIFY_MEANING_BOUND 1e-9
 #define YS_VERIFY_MEANING_LIMIT 1e-5 /* of the bound, where the work itself amplifies rounding */

@@ -4,6 +4,11 @@ environment variable PLAIN_WRONG names the mistakes to make, separated by commas
   relu_backward   the gradient of Relu passes where its input was negative
   side            pools pad on the other side: left for right
   save            saved weights are rounded to two decimals
+  single          weights are saved as float32, whatever type is asked for
+  eighth          gradients are sums over the batch, divided by 8
+  train           train leaves out the weight decay, step does not
+  no_double       it has single precision alone
+  train_loss      train says the loss of a step times 1.001
   option          options that there are not are passed over
   bye             ends with exit code 3
 """
@@ -25,6 +30,10 @@ TYPES = {"f64": np.float64, "f32": np.float32}
 
 class Network(Oracle):
     """What the oracle lacks."""
+
+    def loss(self, logits, y):
+        loss, d = super().loss(logits, y)
+        return (loss, d * len(y) / 8) if "eighth" in WRONG else (loss, d)
 
     def relu_backward(self, d, x, attrs, names):
         return [d] if "relu_backward" in WRONG else super().relu_backward(d, x, attrs, names)
@@ -69,7 +78,7 @@ class Network(Oracle):
 class Plain(common.Adapter):
     name = framework = "plain"
     version = "1.0"
-    precisions = ("f32", "f64")
+    precisions = ("f32",) if "no_double" in WRONG else ("f32", "f64")
     ops = ("normalize", "Relu", "MaxPool", "Flatten", "Gemm", "Add", "Reshape", "Concat")
     losses_known = ("softmax_cross_entropy", "mean_squared_error")
     extras = ("clip_norm", "label_smoothing")
@@ -116,6 +125,26 @@ def rounding(save):
     return on_save
 
 
+def single(save):
+    return lambda server, message: save(server, dict(message, dtype="f32"))
+
+
+def without_decay(train):
+    def on_train(server, message):
+        kept, server.plan.optimizer = server.plan.optimizer, dict(server.plan.optimizer, weight_decay=0.0)
+        reply = train(server, message)
+        server.plan.optimizer = kept
+        return reply
+    return on_train
+
+
+def louder(train_block):
+    def on_block(server, first, last):
+        block = train_block(server, first, last)
+        return dict(block, loss=[loss * 1.001 for loss in block["loss"]])
+    return on_block
+
+
 def without_options(check):
     def check_the_rest(adapter, plan):
         plan.options = {}
@@ -126,6 +155,12 @@ def without_options(check):
 if __name__ == "__main__":
     if "save" in WRONG:
         common._Server.on_save = rounding(common._Server.on_save)
+    if "single" in WRONG:
+        common._Server.on_save = single(common._Server.on_save)
+    if "train" in WRONG:
+        common._Server.on_train = without_decay(common._Server.on_train)
+    if "train_loss" in WRONG:
+        common._Server._train_block = louder(common._Server._train_block)
     if "option" in WRONG:
         common._check_supported = without_options(common._check_supported)
     if "bye" in WRONG:

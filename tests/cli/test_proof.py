@@ -2,7 +2,10 @@
 import json
 import os
 
-from harness import CACHE, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+import subprocess
+import unittest
+
+from harness import CACHE, RECIPES, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
 
 MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--lr=0.01"]
 WORK = ["parameters", "multiply-adds", "initial weights", "batches"]
@@ -20,7 +23,9 @@ class Proof(Case):
     def test_of_training(self):
         proof, = self.verify(*MLP, "--steps=20")
         self.assertEqual(self.names(proof), WORK + [
-            "logits", "loss", "gradients", "weights after 1 step", "weights after 10 steps", "logits and loss", "gradients"])
+            "logits", "loss", "gradients", "weights after 1 step", "weights after 10 steps", "loss of training",
+            "logits and loss", "gradients"])
+        self.assertNotIn("whole", proof)  # its 8 rows are the batch
         self.assertEqual((proof["rows"], proof["batches"], proof["twins"]["count"]), (8, 10, 8))
 
     def test_of_inference(self):
@@ -53,3 +58,48 @@ class Proof(Case):
         self.verify(*MLP, "--steps=20")
         self.assertFalse(os.path.exists(left))
         self.assertFalse([name for name in os.listdir(os.path.dirname(left)) if name.startswith("working-")])
+
+
+def needs_numpy(case):
+    there = subprocess.run(["python3", "-c", "import numpy"], capture_output=True).returncode == 0
+    return case if there else unittest.skip("NumPy is not installed")(case)
+
+
+@needs_numpy
+class WholeBatch(Case):
+    """tests/adapters/plain.py, wrong in ways that eight rows, or `step`, do not show."""
+
+    def verify(self, wrong, *flags, code=5):
+        out, _ = self.yardstick("verify", "--framework=plain", "--recipes=" + RECIPES, "--model=mlp", "--data=digits",
+                                "--batch=16", "--threads=1", "--lr=0.01", "--momentum=0.9", "--weight-decay=0.01",
+                                "--env.PLAIN_WRONG=" + wrong, *flags, "--format=json", code=code)
+        proof = json.loads(out)[0]["proof"]
+        return proof, [check["name"] for check in proof["checks"] if not check["pass"]]
+
+    def test_of_a_right_one_and_of_one_that_saves_single_precision(self):
+        for wrong in ("nothing", "single"):
+            proof, failed = self.verify(wrong, code=0)
+            self.assertEqual((proof["verdict"], failed), ("pass", []))
+            self.assertEqual(proof["whole"], {"rows": 16, "in_double": True, "twins": None})
+            self.assertIn("weights after 1 step, whole batch", [check["name"] for check in proof["checks"]])
+
+    def test_finds_gradients_that_are_divided_by_eight(self):
+        proof, failed = self.verify("eighth")
+        self.assertEqual(failed, ["gradients, whole batch", "weights after 1 step, whole batch"])
+        self.assertIn("divided by", proof["reason"])
+
+    def test_finds_them_in_single_precision_alone(self):
+        proof, failed = self.verify("eighth+no_double")
+        self.assertEqual(failed, ["gradients, whole batch"])
+        self.assertEqual((proof["whole"]["in_double"], proof["whole"]["twins"]["count"]), (False, 8))
+        proof, failed = self.verify("no_double", code=0)
+        self.assertEqual((proof["verdict"], failed), ("weak", []))
+
+    def test_finds_a_training_that_is_not_the_step(self):
+        _, failed = self.verify("train")
+        self.assertIn("weights after 1 step", failed)
+        self.assertIn("weights after 1 step, whole batch", failed)
+
+    def test_finds_losses_that_are_not_those_of_the_batch(self):
+        _, failed = self.verify("train_loss")
+        self.assertEqual(failed, ["loss of training", "loss of training, whole batch"])

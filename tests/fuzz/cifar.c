@@ -23,9 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (status == YS_OK && (train.count != YS_CIFAR_TRAIN_BATCHES || test.count != 1))
         abort();
     for (int64_t i = 0; status == YS_OK && i < train.count; i++)
-        if (train.y[i] < 0 || train.y[i] > 9)
+        if (ys_data_labels(&train)[i] < 0 || ys_data_labels(&train)[i] > 9)
             abort();
-    if (status != YS_OK && (train.x || test.x))
+    if (status != YS_OK && (train.array[0] || test.array[0]))
         abort();
     ys_data_rows_fini(&train);
     ys_data_rows_fini(&test);

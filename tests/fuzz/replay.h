@@ -54,14 +54,14 @@ static void replay_copy(const char *bytes, size_t size)
     ys_free(copy);
 }
 
-static void replay_cut(const char *name, const struct ys_buf *input)
+__attribute__((unused)) static void replay_cut(const char *name, const struct ys_buf *input)
 {
     (void)name;
     for (size_t size = 0; size < input->size; size++)
         replay_copy(input->data, size);
 }
 
-static void replay_changed(const char *name, const struct ys_buf *input)
+__attribute__((unused)) static void replay_changed(const char *name, const struct ys_buf *input)
 {
     static const char interesting[] = "{}[]\",:.-0123456789eN \x01\x08\x1f\x8b\xff";
     struct ys_rng rng;

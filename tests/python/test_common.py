@@ -147,6 +147,23 @@ class Toy(unittest.TestCase):
         reply = self.refused("unsupported", "open", plan=self.work.plan())
         self.assertEqual((reply["op"], reply["stage"]), ("Softsign", "open"))
 
+    def test_rows_that_are_no_images_are_refused_by_who_does_not_declare_them(self):
+        with open(self.work.path("graph", "json")) as file:
+            graph = json.load(file)
+        x = graph["inputs"][0]
+        names = [entry["name"] for entry in graph["params"]]
+        for part, change in (
+            ("int32 inputs", {"inputs": [dict(x, dtype="I32")]}),
+            ("targets other than a class", {"target": {"kind": "vector", "shape": ["N", 3]}}),
+            ("several nodes share", {"nodes": graph["nodes"] + [dict(graph["nodes"][-1], params={"weight": names[0]}),
+                                                               dict(graph["nodes"][-1], params={"weight": names[0]})]}),
+            ("different shapes", {"nodes": graph["nodes"] + [dict(graph["nodes"][-1], params={}, attrs={"broadcast": 1})]}),
+        ):
+            with self.subTest(part), open(self.work.path("graph", "json"), "w") as file:
+                json.dump(dict(graph, **change), file)
+                file.flush()
+                self.assertIn(part, self.refused("unsupported", "open", plan=self.work.plan())["message"])
+
     def test_files_that_do_not_fit_the_plan_are_refused(self):
         self.refused("load_failed", "open", plan=self.work.plan(weights="/nowhere/w"))
         self.refused("load_failed", "open", plan=self.work.plan(steps=7))
@@ -236,6 +253,9 @@ class Toy(unittest.TestCase):
             self.assertEqual(saved[name].dtype, np.float32)
             self.assertTrue(np.array_equal(saved[name], value))
         self.refused("unsupported", "save", format="onnx", path=path)
+        self.refused("unsupported", "save", format="safetensors", path=path, dtype="bf16")
+        self.adapter.need("saved", "save", format="safetensors", path=path, dtype="f64")  # the plan is in double
+        self.assertEqual({value.dtype for value in common.read_safetensors(path).values()}, {np.dtype(np.float64)})
         self.refused("protocol_error", "save", format="safetensors", path="here")
 
     def infer(self, requests):

@@ -44,8 +44,8 @@ static const struct ys_field tree_fields[] = {
     YS_FIELD_OF(struct tree, lowest, YS_FIELD_OBJECT_OWNED, &leaf_record, YS_FIELD_NULL, ""),
     YS_FIELD_OF(struct tree, leaves, YS_FIELD_LIST, &leaf_record, 0, ""),
     YS_FIELD(struct tree, names, YS_FIELD_TEXTS, NULL, YS_FIELD_MAY_LACK, ""),
-    YS_FIELD(struct tree, rings, YS_FIELD_INTS, "mm", 0, ""),
-    YS_FIELD(struct tree, widths, YS_FIELD_REALS, "mm", 0, ""),
+    YS_FIELD(struct tree, rings, YS_FIELD_INTS, "mm", YS_FIELD_NULL, ""),
+    YS_FIELD(struct tree, widths, YS_FIELD_REALS, "mm", YS_FIELD_NULL | YS_FIELD_EMPTY, ""),
 };
 static const struct ys_record tree_record = YS_RECORD("tree", struct tree, tree_fields);
 
@@ -56,7 +56,7 @@ static const char full[] =
     "\"rings\":[1,-2],\"widths\":[0.5,null]}";
 static const char empty[] = "{\"evergreen\":false,\"age\":null,\"felled_ns\":null,\"height\":null,\"name\":null,"
                             "\"colour\":null,\"word\":null,\"top\":{\"size\":0},\"lowest\":null,\"leaves\":[],"
-                            "\"rings\":[],\"widths\":[]}";
+                            "\"rings\":[],\"widths\":null}";
 
 static ys_json *parsed(const char *text)
 {

@@ -16,7 +16,7 @@ static ys_status open_rows(enum ys_dtype dtype)
     char input[] = "x", output[] = "logits";
     struct ys_value values[2] = {{.name = input, .rank = 4, .shape = {-1, 1, 2, 2}, .dtype = YS_U8},
                                  {.name = output, .rank = 2, .shape = {-1, 5}}};
-    struct ys_graph graph = {.values = values, .value_count = 2, .input = 0, .output = 1};
+    struct ys_graph graph = {.values = values, .value_count = 2, .input_count = 1, .inputs = {0}, .output = 1};
     struct ys_builtin_rows rows = {0};
     const struct ys_tensor tensors[] = {
         {"x",

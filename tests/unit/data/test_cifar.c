@@ -27,8 +27,8 @@ static void check_rows(void)
         const struct ys_data_rows *half = i < 5 * FAKE_ROWS ? &train : &test;
         size_t row = i % (5 * FAKE_ROWS);
         int64_t label = (int64_t)(3 * (i / FAKE_ROWS) + i % FAKE_ROWS) % 10;
-        const uint8_t *x = half->x + row * YS_CIFAR_IMAGE_BYTES;
-        CHECK_INT(half->y[row], label);
+        const uint8_t *x = ys_data_pixels(half) + row * YS_CIFAR_IMAGE_BYTES;
+        CHECK_INT(ys_data_labels(half)[row], label);
         CHECK(x[0] == label && x[3071] == (uint8_t)(label + 3071));
     }
 }
@@ -57,7 +57,7 @@ static void a_missing_batch_is_named(void)
         CHECK(parse(&tar) == YS_EFORMAT);
         CHECK_HAS(ys_error(), "a.tar.gz holds no ");
         CHECK_HAS(ys_error(), fake_batches[batch]);
-        CHECK(!train.x && !test.x);
+        CHECK(!train.array[0] && !test.array[0]);
         ys_buf_free(&tar);
     }
 }

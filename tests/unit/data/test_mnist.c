@@ -31,8 +31,9 @@ static void the_published_files_are_verified(void)
     ys_free(folder);
     REQUIRE(status == YS_OK);
     CHECK(verified && train.count == 60000 && test.count == 10000);
-    CHECK(train.y[0] == 5 && train.y[59999] == 8 && test.y[0] == 7); /* as printed in every tutorial */
-    CHECK(train.x[5 * 28 + 12] == 3); /* the first pixel of the first image that is not black */
+    CHECK(ys_data_labels(&train)[0] == 5 && ys_data_labels(&train)[59999] == 8 &&
+          ys_data_labels(&test)[0] == 7);            /* as printed in every tutorial */
+    CHECK(ys_data_pixels(&train)[5 * 28 + 12] == 3); /* the first pixel of the first image that is not black */
     done();
 }
 
@@ -42,7 +43,7 @@ static void other_files_are_refused_with_both_sums(void)
     CHECK(read_folder("other", false) == YS_EFORMAT);
     CHECK_HAS(ys_error(), "train-images-idx3-ubyte.gz is not MNIST as published: its MD5 is ");
     CHECK_HAS(ys_error(), "not 6bbc9ace898e44ae57da46a324031adb (--unverified");
-    CHECK(!train.x && !test.x);
+    CHECK(!train.array[0] && !test.array[0]);
 }
 
 static void other_files_are_taken_unverified_and_marked(void)
@@ -53,7 +54,8 @@ static void other_files_are_taken_unverified_and_marked(void)
         REQUIRE(read_folder(folder, true) == YS_OK);
         CHECK(!verified);
         CHECK(train.count == FAKE_TRAIN && test.count == FAKE_TEST);
-        CHECK(train.x[250] == 250 && train.x[251] == 0 && train.y[19] == 9 && test.y[3] == 3);
+        CHECK(ys_data_pixels(&train)[250] == 250 && ys_data_pixels(&train)[251] == 0 &&
+              ys_data_labels(&train)[19] == 9 && ys_data_labels(&test)[3] == 3);
         done();
     }
 }

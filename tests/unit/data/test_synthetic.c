@@ -16,7 +16,8 @@ static void draw(const char *half, int64_t image_bytes, int64_t classes, int64_t
     ys_free(y);
     x = ys_alloc((size_t)count, (size_t)image_bytes);
     y = ys_alloc((size_t)count, sizeof *y);
-    ys_synthetic_draw(half, image_bytes, classes, count, x, y);
+    const struct ys_rows form = YS_ROWS_OF_IMAGES(1, 1, image_bytes, classes);
+    ys_synthetic_draw(half, &form, count, (void *const[]){x, y});
 }
 
 static void there_are_as_many_rows_as_fit(void)
@@ -90,6 +91,37 @@ static void pixels_and_labels_are_uniform(void)
     y = NULL;
 }
 
+/** Rows that are no images: floats, tokens, a class for each position, each array with a stream of its own. */
+static void other_rows_are_drawn_too(void)
+{
+    struct ys_rows form = {.input_count = 2,
+                           .inputs = {{.name = "a", .dtype = YS_F32, .rank = 2, .shape = {3, 2}},
+                                      {.name = "t", .dtype = YS_I32, .rank = 1, .shape = {5}}},
+                           .kind = YS_TARGET_CLASSES,
+                           .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {4}},
+                           .classes = 3};
+    enum { COUNT = 100 };
+    static float a[COUNT * 6], low = 1, high = -1;
+    static int32_t t[COUNT * 5], top;
+    static int64_t labels[COUNT * 4], seen[3];
+    ys_synthetic_draw("train", &form, COUNT, (void *const[]){a, t, labels});
+    for (int i = 0; i < COUNT * 6; i++) {
+        low = a[i] < low ? a[i] : low;
+        high = a[i] > high ? a[i] : high;
+    }
+    CHECK(low >= -1 && low < -0.9f && high <= 1 && high > 0.9f);
+    for (int i = 0; i < COUNT * 5; i++) {
+        REQUIRE(t[i] >= 0 && t[i] < 256);
+        top = t[i] > top ? t[i] : top;
+    }
+    CHECK(top > 200);
+    for (int i = 0; i < COUNT * 4; i++) {
+        REQUIRE(labels[i] >= 0 && labels[i] < 3);
+        seen[labels[i]]++;
+    }
+    CHECK(seen[0] > 0 && seen[1] > 0 && seen[2] > 0);
+}
+
 TAP_MAIN(TAP_CASE(there_are_as_many_rows_as_fit), TAP_CASE(the_bytes_are_the_same_on_every_machine),
          TAP_CASE(fewer_rows_are_the_beginning_of_more), TAP_CASE(the_halves_differ),
-         TAP_CASE(pixels_and_labels_are_uniform))
+         TAP_CASE(pixels_and_labels_are_uniform), TAP_CASE(other_rows_are_drawn_too))

@@ -32,6 +32,7 @@ static int net_value(struct net *n, int producer, enum ys_dtype dtype, size_t ra
     n->values[v].shape[0] = YS_BATCH;
     memcpy(n->values[v].shape + 1, row, (rank - 1) * sizeof *row);
     n->last = n->graph.output = v;
+    n->graph.input_count = 1; /* the first value */
     return v;
 }
 

@@ -185,7 +185,7 @@ static void build_for(const char *name, int64_t channels, int64_t height, int64_
         tap_check(ys_graph_parameter_count(graph) == parameters, __LINE__, "%s on %lldx%lldx%lld has %lld parameters",
                   name, (long long)channels, (long long)height, (long long)width,
                   (long long)ys_graph_parameter_count(graph));
-        CHECK_INT(graph->values[graph->input].dtype, YS_F32);
+        CHECK_INT(graph->values[graph->inputs[0]].dtype, YS_F32);
         CHECK_INT(graph->values[graph->output].shape[1], classes);
     }
     ys_graph_free(graph);

@@ -243,7 +243,7 @@ static void batch_normalisation_has_two_weights_and_two_buffers(void)
          "must start at the constant 1"},
         {"{'op':'BatchNormalization','name':'n','in':['x'],'out':['y'],'attrs':{" NORM "},'params':{'weight':'w',"
          "'bias':'w','running_mean':'m','running_var':'v'}}",
-         "parameter w is used twice, by nodes n and n"},
+         "reads parameter w in two places"},
         {"{'op':'GlobalMaxPool','name':'g','in':['x'],'out':['z']},{'op':'Reshape','name':'r','in':['z'],'out':['t'],"
          "'attrs':{'shape':['N',6,1]}},{'op':'BatchNormalization','name':'n','in':['t'],'out':['y'],'attrs':{" NORM
          "},'params':{'weight':'w','bias':'b','running_mean':'m','running_var':'v'}}",

@@ -26,7 +26,7 @@ static void keys_are_typed_and_defaults_filled_in(void)
         "norm\":"
         "null,\"loss\":\"auto\",\"precision\":\"f32\",\"eval_every\":null,"
         "\"compare\":\"controlled\",\"rows\":null,\"own_of\":null,\"own_data\":null,\"threads\":null,\"cpus\":[0,1,2],"
-        "\"memory_limit\":null,\"run_time_limit\":90.0,"
+        "\"cpu_time_limit\":null,\"memory_limit\":null,\"run_time_limit\":90.0,"
         "\"stall_limit\":120.0,\"sample_hz\":10.0,"
         "\"keep_log\":false,\"beta1\":null,\"beta2\":null,\"alpha\":null,\"epsilon\":null}");
     ys_free(keys);

@@ -27,7 +27,7 @@ static void every_key_of_the_design_is_in_the_table_once(void)
         "data",        "input",      "batch",     "block",        "epochs",    "steps",        "requests",
         "optimizer",   "lr",         "momentum",  "weight_decay", "schedule",  "clip_norm",    "loss",
         "precision",   "eval_every", "compare",   "threads",      "cpus",      "memory_limit", "run_time_limit",
-        "stall_limit", "env.NAME",   "sample_hz", "keep_log"};
+        "stall_limit", "env.NAME",   "sample_hz", "keep_log",     "audit"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         int count = 0;
         for (const struct ys_option *option = ys_options(); option->name; option++)

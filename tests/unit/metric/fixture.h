@@ -26,6 +26,10 @@ struct fake_trial {
     int slow_blocks; /* of warm-up after the first step, twice as slow */
 };
 
+/* Runs of this framework in this round are marked as disturbed; NULL: none, "": those of all. */
+__attribute__((unused)) static const char *fake_disturbed;
+__attribute__((unused)) static int64_t fake_disturbed_round;
+
 struct fake_run {
     int64_t round;
     int attempt;
@@ -253,6 +257,9 @@ static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run
         trial->threads + (builtin ? 0 : 1), (long long)rss_bytes, (long long)(lived * 0.0007),
         ys_series_find(series, "sample_t_ns")->count, 180000);
     ys_json_set(facts, "times", times);
+    if (fake_disturbed && fake_disturbed_round == run->round &&
+        (!*fake_disturbed || strcmp(fake_disturbed, trial->framework) == 0))
+        ys_json_set(facts, "disturbed", fake_json("[\"other programs used 0.51 of a CPU\"]"));
     if (ok) {
         int64_t correct = 9632 + 7 * (run->round % 5) + (builtin ? 0 : 2);
         ys_json_set_string(facts, "weights", "weights.safetensors");

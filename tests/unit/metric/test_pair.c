@@ -388,7 +388,30 @@ static void a_cancelled_run_is_no_failure_of_its_trial(void)
     end(&study, result);
 }
 
-TAP_MAIN(TAP_CASE(pairs_differ_in_exactly_one_factor_of_one_section),
+static void unequal_marks_have_no_verdict_and_equal_ones_have(void)
+{
+    struct study study;
+    fake_disturbed = "builtin";
+    fake_disturbed_round = 3;
+    ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 6, -1);
+    const ys_json *rate = find(result, "rate_per_s", "framework");
+    CHECK_TEXT(ys_json_get_text(rate, "verdict", ""), "invalid");
+    CHECK_HAS(ys_json_get_text(rate, "reason", ""), "in 1 of 6 rounds one of the two was disturbed");
+    CHECK(strcmp(ys_json_get_text(find(result, "accuracy", "framework"), "verdict", ""), "invalid") != 0);
+    const ys_json *trial = ys_json_at(ys_json_get(result, "trials"), 0);
+    CHECK_INT(ys_json_get_int(trial, "disturbed", 9), 1);
+    CHECK_HAS(ys_json_text(ys_json_at(ys_json_get(trial, "warnings"), 0), ""),
+              "1 of 6 runs were disturbed; in round 4");
+    end(&study, result);
+    fake_disturbed = "";
+    result = compare(&study, fake_trials, FAKE_TRIALS, 6, -1);
+    CHECK_TEXT(ys_json_get_text(find(result, "rate_per_s", "framework"), "verdict", ""), "worse");
+    end(&study, result);
+    fake_disturbed = NULL;
+}
+
+TAP_MAIN(TAP_CASE(unequal_marks_have_no_verdict_and_equal_ones_have),
+         TAP_CASE(pairs_differ_in_exactly_one_factor_of_one_section),
          TAP_CASE(options_of_one_framework_do_not_part_it_from_others),
          TAP_CASE(frameworks_come_first_and_the_earlier_trial_is_the_base),
          TAP_CASE(each_trial_is_compared_with_the_first_along_each_axis),

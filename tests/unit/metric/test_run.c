@@ -36,7 +36,11 @@ static struct plain_run plain(int blocks)
         "ns\":%lld,\"train_ns\":%lld,"
         "\"trained_ns\":%lld,\"save_ns\":%lld,\"saved_ns\":%lld,\"bye_ns\":%lld,\"end_ns\":%lld,\"pauses\":[]},"
         "\"hello\":{\"no_work\":false},\"opened\":{\"parameters\":77,\"threads\":2},"
-        "\"usage\":{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,\"involuntary_switches\":4},"
+        "\"usage\":{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,\"involuntary_switches\":4,"
+        "\"minor_faults\":70,\"major_faults\":2},"
+        "\"observation\":{\"grouped\":true,\"memory_peak_bytes\":900000,\"memory_own_peak_bytes\":800000,"
+        "\"swap_peak_bytes\":0,\"cpu_wait_ns\":30000000,\"read_bytes\":11,\"written_bytes\":12,\"disk_read_bytes\":13,"
+        "\"disk_written_bytes\":14},"
         "\"observed\":{\"threads_peak\":3,\"rss_peak_bytes\":1048576},\"weights_bytes\":308,"
         "\"harness\":{\"cpu_ns\":1000000,\"samples\":7,\"lateness_max_ns\":100000},"
         "\"evaluation\":{\"accuracy\":0.75,\"correct\":75,\"count\":100,\"loss\":0.5,\"seconds\":0.25}}",
@@ -95,21 +99,21 @@ static void every_metric_is_there_with_its_unit_or_a_reason(void)
 
 static void the_parts_are_what_the_stamps_say(void)
 {
-    struct plain_run run = plain(20);
+    struct plain_run run = plain(40);
     ys_json *metrics = metrics_of(&run);
     CHECK(value(metrics, "start_s") == 0.010);
     CHECK(value(metrics, "build_s") == 0.020);
     CHECK(value(metrics, "first_step_s") == 0.010);
     CHECK(value(metrics, "warmup_s") == 0);
-    CHECK(value(metrics, "train_s") == 1.0);
-    CHECK(value(metrics, "input_s") == 0.040);
-    CHECK(value(metrics, "compute_s") == 0.960);
+    CHECK(value(metrics, "train_s") == 2.0);
+    CHECK(value(metrics, "input_s") == 0.080);
+    CHECK(value(metrics, "compute_s") == 1.920);
     CHECK(value(metrics, "eval_s") == 0.25);
     CHECK(value(metrics, "save_s") == 0.005);
     CHECK(value(metrics, "stop_s") == 0.002);
-    /* Two messages of 1 ms before training, 21 gaps of 1 ms after blocks. */
-    CHECK(value(metrics, "rest_s") == 0.023);
-    CHECK(value(metrics, "wall_s") == 1.320);
+    /* Two messages of 1 ms before training, 41 gaps of 1 ms after blocks. */
+    CHECK(value(metrics, "rest_s") == 0.043);
+    CHECK(value(metrics, "wall_s") == 2.340);
     plain_free(&run, metrics);
 }
 
@@ -162,9 +166,9 @@ static void pauses_and_evaluations_of_checkpoints_are_evaluation(void)
 
 static void the_rate_is_samples_over_seconds(void)
 {
-    struct plain_run run = plain(20);
+    struct plain_run run = plain(40);
     ys_json *metrics = metrics_of(&run);
-    CHECK_NEAR(value(metrics, "rate_per_s"), 100 * 64 / 1.0, 1e-9); /* one division of exact numbers */
+    CHECK_NEAR(value(metrics, "rate_per_s"), 200 * 64 / 2.0, 1e-9); /* one division of exact numbers */
     CHECK_NEAR(value(metrics, "step_s"), 0.010, 1e-17);
     CHECK_NEAR(value(metrics, "flops_per_s"), 6400.0 * 1000 * 2 * 3,
                1e-3); /* three products of numbers near 4e7: below 1e-8 */
@@ -175,7 +179,7 @@ static void the_rate_is_samples_over_seconds(void)
 
 static void warm_up_blocks_are_not_in_the_rate(void)
 {
-    struct plain_run run = plain(20);
+    struct plain_run run = plain(40);
     struct ys_series *end = ys_series_get(&run.series, "block_end_ns", 0),
                      *start = ys_series_get(&run.series, "block_start_ns", 0);
     /* Blocks 1 and 2 take 100 ms; what follows begins 100 ms later. */
@@ -190,8 +194,8 @@ static void warm_up_blocks_are_not_in_the_rate(void)
     ys_json *metrics = metrics_of(&run);
     CHECK_INT(ys_json_get_int(ys_json_get(metrics, "rate_per_s"), "steady_from", 0), 3);
     CHECK(value(metrics, "warmup_s") == 0.2);
-    CHECK(value(metrics, "train_s") == 0.9);
-    CHECK_NEAR(value(metrics, "rate_per_s"), 90 * 64 / 0.9, 1e-9);
+    CHECK(value(metrics, "train_s") == 1.9);
+    CHECK_NEAR(value(metrics, "rate_per_s"), 190 * 64 / 1.9, 1e-9);
     CHECK(parts_sum_to_wall(metrics));
     plain_free(&run, metrics);
 }
@@ -217,9 +221,10 @@ static void a_run_that_never_gets_steady_says_so_and_uses_its_last_half(void)
 
 static void few_blocks_say_that_they_are_few(void)
 {
-    struct plain_run run = plain(6);
+    struct plain_run run = plain(29);
     ys_json *metrics = metrics_of(&run);
     CHECK_HAS(ys_json_get_text(ys_json_get(metrics, "rate_per_s"), "note", ""), "too few");
+    CHECK(ys_json_type_of(ys_json_get(ys_json_get(metrics, "rate_per_s"), "left")) == YS_JSON_NULL);
     CHECK_NEAR(value(metrics, "rate_per_s"), 6400, 1e-9);
     plain_free(&run, metrics);
 }
@@ -371,7 +376,111 @@ static void every_shortage_of_memory_is_reported(void)
     plain_free(&run, NULL);
 }
 
-TAP_MAIN(TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the_parts_are_what_the_stamps_say),
+static void what_the_kernel_counted_beside_time_is_shown(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *metrics = metrics_of(&run);
+    CHECK(value(metrics, "memory_peak_bytes") == 900000 && value(metrics, "memory_own_peak_bytes") == 800000);
+    CHECK(value(metrics, "page_faults_minor") == 70 && value(metrics, "page_faults_major") == 2);
+    CHECK(value(metrics, "read_bytes") == 11 && value(metrics, "written_bytes") == 12);
+    CHECK(value(metrics, "disk_read_bytes") == 13 && value(metrics, "disk_written_bytes") == 14);
+    CHECK(value(metrics, "cpu_wait_s") == 0.03 && value(metrics, "swap_peak_bytes") == 0);
+    plain_free(&run, metrics);
+}
+
+/* 200 MB that four share are resident 800 MB: neither is said to be the peak. */
+static void the_peak_of_processes_that_share_pages_is_null_with_both_bounds(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *observed = ys_json_get(run.facts, "observed"), *more = ys_json_get(run.facts, "observation");
+    ys_json_set_int(observed, "rss_peak_bytes", 842000000);
+    ys_json_set_int(observed, "process_peak_bytes", 210000000);
+    ys_json_set_int(more, "shared_rss_bytes", 840000000);
+    ys_json_set_int(more, "shared_pss_bytes", 240000000);
+    ys_json_set_int(more, "pss_peak_bytes", 245000000);
+    ys_json *metrics = metrics_of(&run);
+    const ys_json *resident = ys_json_get(metrics, "rss_peak_bytes");
+    CHECK(ys_json_type_of(ys_json_get(resident, "value")) == YS_JSON_NULL);
+    CHECK_HAS(ys_json_get_text(resident, "reason", ""), "between 245 MB and 842 MB");
+    CHECK_HAS(ys_json_get_text(resident, "reason", ""), "memory_own_peak_bytes");
+    ys_json_free(metrics);
+    ys_json_set_int(more, "shared_pss_bytes", 838000000); /* as much as anybody shares with his neighbours */
+    metrics = metrics_of(&run);
+    CHECK(value(metrics, "rss_peak_bytes") == 842000000);
+    plain_free(&run, metrics);
+}
+
+/* Blocks of 5 ms that an adapter says it did, one every 10 ms: it works between them, or hides that it does. */
+static void what_passes_between_blocks_belongs_to_the_block_after_it(void)
+{
+    struct plain_run run = plain(0);
+    static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns"};
+    for (int i = 0; i < 4; i++)
+        ys_series_get(&run.series, names[i], 0)->count = 0;
+    for (long long i = 0; i < 30; i++) { /* block i ends at 10 (i + 1) ms and says that it began 5 ms before */
+        ys_series_add_int(&run.series, names[0], i);
+        ys_series_add_int(&run.series, names[1], 1);
+        ys_series_add_int(&run.series, names[2], (10 * i + 5) * MS);
+        ys_series_add_int(&run.series, names[3], (10 * i + 10) * MS);
+    }
+    ys_json *metrics = metrics_of(&run);
+    CHECK(fabs(value(metrics, "rate_per_s") - 64 / 0.005) < 1e-6); /* stored before requests were */
+    ys_json_free(metrics);
+    const long long questions[][3] = {{0, 0, 10}, {1, 10, 300}}; /* first step, sent, done: ms */
+    for (int i = 0; i < 2; i++) {
+        ys_series_add_int(&run.series, "request_first", questions[i][0]);
+        ys_series_add_int(&run.series, "request_sent_ns", questions[i][1] * MS);
+        ys_series_add_int(&run.series, "request_done_ns", questions[i][2] * MS);
+    }
+    metrics = metrics_of(&run);
+    CHECK(fabs(value(metrics, "rate_per_s") - 64 / 0.010) < 1e-6);
+    CHECK(fabs(value(metrics, "step_s") - 0.010) < 1e-12);
+    CHECK(fabs(value(metrics, "first_step_s") - 0.010) < 1e-12);
+    ys_json_free(metrics);
+    ys_series_get(&run.series, "request_done_ns", 0)->ints[1] += 300 * MS; /* and it is long in saying `done` */
+    metrics = metrics_of(&run);
+    CHECK(value(metrics, "rate_per_s") < 64 / 0.015);
+    plain_free(&run, metrics);
+}
+
+/* A save lies between two questions, and is no part of the speed. */
+static void what_passes_between_questions_is_no_block_s(void)
+{
+    struct plain_run run = plain(0);
+    static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns"};
+    for (int i = 0; i < 4; i++)
+        ys_series_get(&run.series, names[i], 0)->count = 0;
+    for (long long i = 0; i < 30; i++) {
+        long long sent = 1000 * i;
+        ys_series_add_int(&run.series, names[0], i);
+        ys_series_add_int(&run.series, names[1], 1);
+        ys_series_add_int(&run.series, names[2], (sent + 2) * MS);
+        ys_series_add_int(&run.series, names[3], (sent + 9) * MS);
+        ys_series_add_int(&run.series, "request_first", i);
+        ys_series_add_int(&run.series, "request_sent_ns", sent * MS);
+        ys_series_add_int(&run.series, "request_done_ns", (sent + 10) * MS);
+    }
+    ys_json *metrics = metrics_of(&run);
+    CHECK(fabs(value(metrics, "rate_per_s") - 64 / 0.010) < 1e-6);
+    plain_free(&run, metrics);
+}
+
+static void processor_time_that_is_not_known_in_full_is_null(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set_int(ys_json_get(run.facts, "usage"), "unwaited_ns", 2000000000);
+    ys_json *metrics = metrics_of(&run);
+    CHECK(ys_json_type_of(ys_json_get(ys_json_get(metrics, "cpu_s"), "value")) == YS_JSON_NULL);
+    CHECK_HAS(ys_json_get_text(ys_json_get(metrics, "cpu_s"), "reason", ""), "nobody waited for used 2 s more");
+    CHECK(value(metrics, "context_switches") == 7);
+    plain_free(&run, metrics);
+}
+
+TAP_MAIN(TAP_CASE(processor_time_that_is_not_known_in_full_is_null),
+         TAP_CASE(what_passes_between_blocks_belongs_to_the_block_after_it),
+         TAP_CASE(what_passes_between_questions_is_no_block_s), TAP_CASE(what_the_kernel_counted_beside_time_is_shown),
+         TAP_CASE(the_peak_of_processes_that_share_pages_is_null_with_both_bounds),
+         TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the_parts_are_what_the_stamps_say),
          TAP_CASE(parts_and_rest_sum_to_wall_to_the_nanosecond), TAP_CASE(input_and_compute_sum_to_train),
          TAP_CASE(pauses_and_evaluations_of_checkpoints_are_evaluation), TAP_CASE(the_rate_is_samples_over_seconds),
          TAP_CASE(warm_up_blocks_are_not_in_the_rate),

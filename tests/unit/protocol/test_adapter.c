@@ -76,10 +76,10 @@ static ys_status op_infer(void *self, int64_t batch)
     return record(self, text);
 }
 
-static ys_status op_save(void *self, const char *path)
+static ys_status op_save(void *self, const char *path, bool in_double)
 {
     YS_TRY(ys_fs_write(path, "12345", 5));
-    return record(self, "save");
+    return record(self, in_double ? "save64" : "save");
 }
 
 static void op_close(void *self)
@@ -391,6 +391,8 @@ static void what_an_adapter_lacks_is_unsupported(void)
     expect(&fixture, "{\"type\":\"infer\",\"requests\":1,\"batch\":1}", "unsupported");
     expect(&fixture, "{\"type\":\"input_gradient\",\"path\":\"/x\",\"target\":0}", "unsupported");
     expect(&fixture, "{\"type\":\"save\",\"format\":\"onnx\",\"path\":\"/x\"}", "unsupported");
+    expect(&fixture, "{\"type\":\"save\",\"format\":\"safetensors\",\"path\":\"/x\",\"dtype\":\"f64\"}",
+           "unsupported"); /* of a plan that is not in double */
     CHECK_INT(finish(&fixture), 0);
 }
 

@@ -28,12 +28,13 @@ static long long said(const char *file, const char *word)
 
 static void every_language_has_the_same_limits(void)
 {
-    static const char *const files[] = {"adapters/common.py", "adapters/common.lua"};
+    static const char *const files[] = {"adapters/common_limits.py", "adapters/common_limits.lua"};
     if (!getenv("YS_SOURCE_ROOT")) {
         tap_skip("YS_SOURCE_ROOT is not set");
         return;
     }
     for (size_t i = 0; i < 2; i++) {
+        CHECK_INT(said(files[i], "VERSION = "), YS_PROTOCOL_VERSION);
         CHECK_INT(said(files[i], "BLOCK_LIMIT = "), YS_PROTOCOL_BLOCK_LIMIT);
         CHECK_INT(said(files[i], "LINE_LIMIT = "), YS_PROTOCOL_LINE_LIMIT);
         CHECK_INT(said(files[i], "LATENCIES_LIMIT = "), YS_PROTOCOL_LATENCIES_LIMIT);

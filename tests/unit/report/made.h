@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "metric/metric.h"
 #include "report/report.h"
 #include "tap.h"
 #include <stdlib.h>
@@ -38,14 +39,16 @@ __attribute__((unused)) static ys_json *made_result(const char *const *framework
                                                     const char *verdict)
 {
     ys_json *result = made_json("{'study':{'name':'made','status':'done','margin':0.02},'trials':[],'comparisons':[]}");
-    ys_json *study = ys_json_get(result, "study"), *trials = ys_json_get(result, "trials");
+    ys_json *study = ys_json_get(result, "study"), *trials = ys_json_get(result, "trials"), *metrics = NULL;
+    CHECK(ys_metric_texts(&metrics) == YS_OK && ys_json_set(result, "metrics", metrics) == YS_OK);
     (void)!ys_json_set_int(study, "rounds", n);
     (void)!ys_json_set_int(study, "repeat", n);
     for (size_t i = 0; i < count; i++) {
         char *text = ys_format(
             "{'id':'t%zu','section':'s','factors':{'framework':'%s'},'framework':{'name':'%s','version':'1'},"
             "'status':'ok','runs':%d,'failed':0,'proof':{'verdict':'pass'},'keys':{'model':'lenet','threads':2},"
-            "'metrics':{'rate_per_s':{'value':100,'unit':'1/s','n':%d%s},'accuracy':{'value':0.97,'unit':'1'}}}",
+            "'metrics':{'rate_per_s':{'value':100,'unit':'1/"
+            "s','kind':'rate','n':%d%s},'accuracy':{'value':0.97,'unit':'1','kind':'share'}}}",
             i, frameworks[i], frameworks[i], n, n, n >= 6 ? ",'ci':[98,103],'level':0.969" : "");
         (void)!ys_json_append(trials, made_json(text));
         ys_free(text);

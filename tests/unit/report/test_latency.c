@@ -20,7 +20,7 @@ static ys_json *made_requests(bool training)
             {"latency_p50_s", 100e-6}, {"latency_p90_s", 120e-6}, {"latency_p99_s", 300e-6}, {"latency_max_s", 900e-6},
             {"first_step_s", 5e-3},    {"infer_s", 0.25},         {"start_s", 0.5},          {"wall_s", 1}};
         for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
-            ys_json *metric = made_json("{'unit':'s','n':6,'level':0.969}"), *ci = ys_json_array();
+            ys_json *metric = made_json("{'unit':'s','kind':'span','n':6,'level':0.969}"), *ci = ys_json_array();
             double value_s = parts[k].value_s * (double)(1 + i);
             (void)!ys_json_append(ci, ys_json_real(0.95 * value_s));
             (void)!ys_json_append(ci, ys_json_real(1.08 * value_s));
@@ -67,8 +67,8 @@ static void the_table_has_percentiles_and_no_column_of_training(void)
 {
     ys_json *result = made_requests(false);
     CHECK_HAS(table(result), "\nResults (median of the runs)\n"
-                             "            rate             cores    peak  start-\n"
-                             "framework  img/s   interval   used  memory      up\n"
+                             "            rows             cores    peak  start-\n"
+                             "framework  per s   interval   used  memory      up\n"
                              "builtin      100  [98, 103]      -       -  500 ms\n");
     CHECK_HAS(ys_buf_text(&out), "\nLatency of a request (medians of the runs)\n"
                                  "                                                             first\n"
@@ -133,7 +133,7 @@ static void a_trial_alone_is_told_by_its_percentiles(void)
     (void)!ys_json_set(result, "comparisons", ys_json_array());
     REQUIRE(ys_report_words(result, &sentences) == YS_OK);
     CHECK_TEXT(ys_json_text(ys_json_at(sentences, 0), ""),
-               "builtin runs lenet at 100 images per second on 2 threads ([98, 103], 6 runs); half of its requests are "
+               "builtin runs lenet at 100 rows per second on 2 threads ([98, 103], 6 runs); half of its requests are "
                "answered within 100 us, 99 % within 300 us.");
     ys_json_free(sentences);
     ys_json_free(result);

@@ -50,8 +50,8 @@ static void two_trials_fit_one_table(void)
 {
     ys_json *result = made_result((const char *[]){"alpha", "beta"}, 2, 6, "better");
     CHECK_HAS(table(result, 80, false), "Results (median of the runs)\n"
-                                        "            rate             step  verified  cores    peak  start-\n"
-                                        "framework  img/s   interval  time  accuracy   used  memory      up\n"
+                                        "            rows             step  verified  cores    peak  start-\n"
+                                        "framework  per s   interval  time  accuracy   used  memory      up\n"
                                         "alpha        100  [98, 103]     -   97.00 %      -       -       -\n"
                                         "beta         100  [98, 103]     -   97.00 %      -       -       -\n");
     CHECK_HAS(ys_buf_text(&out), "  * alpha vs beta: 1.93x as fast (1.85 to 2.01, 6 rounds): better\n"

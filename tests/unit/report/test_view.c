@@ -113,6 +113,23 @@ static void common_keys_exclude_what_varies_and_what_is_unset(void)
     ys_json_free(result);
 }
 
-TAP_MAIN(TAP_CASE(names_hold_what_varies_and_nothing_else), TAP_CASE(equal_names_are_numbered_and_jobs_named),
-         TAP_CASE(only_runs_that_were_ok_count_as_measured), TAP_CASE(documents_of_the_wrong_shape_are_survived),
-         TAP_CASE(pairs_name_what_differs_first), TAP_CASE(common_keys_exclude_what_varies_and_what_is_unset))
+static void a_metric_is_called_what_the_document_says(void)
+{
+    struct ys_view view;
+    ys_json *result = made_result((const char *const[]){"a"}, 1, 6, NULL);
+    CHECK(ys_json_set(ys_json_get(result, "metrics"), "heat",
+                      made_json("{'title':'heat given off','ratio':'the heat','kind':'count'}")) == YS_OK);
+    REQUIRE(ys_view_init(&view, result) == YS_OK);
+    CHECK_TEXT(ys_view_metric_title(&view, "heat"), "heat given off");
+    CHECK_TEXT(ys_view_ratio_words(&view, "heat"), "the heat");
+    CHECK_INT(ys_view_kind(&view, "heat"), YS_KIND_COUNT);
+    CHECK_TEXT(ys_view_metric_title(&view, "cold"), "cold");
+    CHECK_TEXT(ys_view_ratio_words(&view, "cold"), "its value");
+    ys_view_fini(&view);
+    ys_json_free(result);
+}
+
+TAP_MAIN(TAP_CASE(a_metric_is_called_what_the_document_says), TAP_CASE(names_hold_what_varies_and_nothing_else),
+         TAP_CASE(equal_names_are_numbered_and_jobs_named), TAP_CASE(only_runs_that_were_ok_count_as_measured),
+         TAP_CASE(documents_of_the_wrong_shape_are_survived), TAP_CASE(pairs_name_what_differs_first),
+         TAP_CASE(common_keys_exclude_what_varies_and_what_is_unset))

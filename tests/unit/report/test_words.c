@@ -101,7 +101,7 @@ static void invalid_gives_the_reason_and_no_number(void)
 
 static void a_single_trial_has_its_rate_and_nothing_to_compare(void)
 {
-    CHECK_TEXT(words(made_result(two, 1, 6, NULL)), "alpha trains lenet at 100 images per second on 2 threads ([98, "
+    CHECK_TEXT(words(made_result(two, 1, 6, NULL)), "alpha trains lenet at 100 rows per second on 2 threads ([98, "
                                                     "103], 6 runs); its verified accuracy is 97.00 %.\n"
                                                     "There is nothing to compare it with.\n");
 }
@@ -203,6 +203,28 @@ static void every_allocation_may_fail(void)
     ys_json_free(result);
 }
 
+/** What is counted is what the data sets say, where they agree. */
+static void a_rate_counts_what_the_document_says(void)
+{
+    static const struct {
+        const char *first, *second, *said;
+    } cases[] = {{"tokens", "tokens", "100 tokens per second"},
+                 {"tokens", "images", "100 rows per second"},
+                 {"tokens", NULL, "100 rows per second"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ys_json *result = made_result((const char *[]){"alpha"}, 1, 6, NULL), *works = ys_json_array();
+        const char *const units[] = {cases[i].first, cases[i].second};
+        for (size_t k = 0; k < 2; k++) {
+            ys_json *work = ys_json_object();
+            if (units[k])
+                CHECK(ys_json_set_string(work, "unit", units[k]) == YS_OK);
+            CHECK(ys_json_append(works, work) == YS_OK);
+        }
+        CHECK(ys_json_set(result, "work", works) == YS_OK);
+        CHECK_HAS(words(result), cases[i].said);
+    }
+}
+
 TAP_MAIN(TAP_CASE(better_names_the_ratio_its_interval_and_the_accuracy),
          TAP_CASE(the_same_accuracy_is_said_only_when_it_was_found),
          TAP_CASE(a_slower_first_trial_is_told_with_the_faster_one_first),
@@ -210,7 +232,7 @@ TAP_MAIN(TAP_CASE(better_names_the_ratio_its_interval_and_the_accuracy),
          TAP_CASE(a_wide_interval_over_an_even_number_is_not_turned_round), TAP_CASE(same_names_the_margin),
          TAP_CASE(unclear_names_what_could_have_been_shown),
          TAP_CASE(fewer_than_six_rounds_have_no_interval_and_say_so), TAP_CASE(invalid_gives_the_reason_and_no_number),
-         TAP_CASE(a_single_trial_has_its_rate_and_nothing_to_compare),
+         TAP_CASE(a_single_trial_has_its_rate_and_nothing_to_compare), TAP_CASE(a_rate_counts_what_the_document_says),
          TAP_CASE(settings_are_compared_within_a_framework), TAP_CASE(missing_frameworks_come_with_their_command),
          TAP_CASE(weak_and_absent_proofs_are_named), TAP_CASE(a_framework_that_does_no_work_is_never_called_fast),
          TAP_CASE(interrupted_studies_say_how_far_they_came), TAP_CASE(two_versions_of_a_framework_are_told_apart),

@@ -27,6 +27,8 @@ static ys_status open_python(const char *own, struct ys_launch *launch, struct y
     launch->stop_grace_s = limits.stop_grace_s;
     launch->sample_hz = limits.sample_hz;
     launch->samples = limits.samples;
+    launch->memory_limit_bytes = limits.memory_limit_bytes;
+    launch->cpu_time_limit_s = limits.cpu_time_limit_s;
     launch->log_limit_bytes = limits.log_limit_bytes;
     return ys_session_open(launch, session);
 }
@@ -410,25 +412,112 @@ static void processor_time_and_memory_of_the_whole_tree_are_summed(void)
     ys_series_set_free(&series);
 }
 
+/* 0.6 s in a child whose parent ignores its end. */
+#define UNWAITED                                                                                                       \
+    "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"                                                                  \
+    "def on(k, m):\n"                                                                                                  \
+    "    if k != 'open': return False\n"                                                                               \
+    "    if os.fork() == 0:\n"                                                                                         \
+    "        t = time.process_time() + 0.6\n"                                                                          \
+    "        while time.process_time() < t: pass\n"                                                                    \
+    "        os._exit(0)\n"                                                                                            \
+    "    try: os.wait()\n"                                                                                             \
+    "    except ChildProcessError: pass\n"                                                                             \
+    "    return False\n"                                                                                               \
+    "serve(on)"
+
 static void processor_time_that_nobody_waited_for_is_told(void)
 {
     struct ys_session_end end;
-    if (!opened("signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-                "def on(k, m):\n"
-                "    if k != 'open': return False\n"
-                "    if os.fork() == 0:\n"
-                "        t = time.process_time() + 0.6\n"
-                "        while time.process_time() < t: pass\n"
-                "        os._exit(0)\n"
-                "    try: os.wait()\n"
-                "    except ChildProcessError: pass\n"
-                "    return False\n"
-                "serve(on)",
-                (struct ys_launch){.sample_hz = 50}, YS_OK, &end))
+    setenv("YARDSTICK_CGROUP", "off", 1);
+    const bool has_run = opened(UNWAITED, (struct ys_launch){.sample_hz = 50}, YS_OK, &end);
+    unsetenv("YARDSTICK_CGROUP");
+    if (!has_run)
         return;
+    CHECK(!end.observed.is_grouped);
+    CHECK_HAS(end.observed.group, "YARDSTICK_CGROUP");
     CHECK_TEXT(ys_run_status_name(end.status), "ok");
     CHECK(end.unwaited_ns > 300000000); /* of 0.6 s; what came after the last sample of the child is lost */
     CHECK_HAS(ys_json_text(ys_json_at(end.warnings, 0), NULL), "nobody waited for");
+    ys_session_end_fini(&end);
+}
+
+/** False, and a skipped case, where yardstick may not make control groups. */
+static bool has_groups(const struct ys_session_end *end)
+{
+    if (!end->observed.is_grouped || !end->observed.usage.has_memory)
+        tap_skip("no control group with memory can be made here: %s", end->observed.group);
+    return end->observed.is_grouped && end->observed.usage.has_memory;
+}
+
+static void a_control_group_counts_what_nobody_waited_for(void)
+{
+    struct ys_session_end end;
+    if (!opened(UNWAITED, (struct ys_launch){0}, YS_OK, &end))
+        return;
+    CHECK_TEXT(ys_run_status_name(end.status), "ok");
+    if (has_groups(&end)) {
+        CHECK(end.user_ns + end.system_ns > 600000000 && end.user_ns + end.system_ns < 3000000000);
+        CHECK_INT(end.unwaited_ns, 0);
+        CHECK_INT(ys_json_size(end.warnings), 0);
+    }
+    ys_session_end_fini(&end);
+}
+
+static void a_control_group_keeps_the_limit_on_memory(void)
+{
+    struct ys_session_end end;
+    if (!opened("def on(k, m):\n"
+                "    if k != 'open': return False\n"
+                "    hold = []\n"
+                "    while len(hold) < 4096: hold.append(bytearray(1 << 20))\n"
+                "    return False\n"
+                "serve(on)",
+                (struct ys_launch){.memory_limit_bytes = 200000000}, YS_EIO, &end))
+        return;
+    CHECK_TEXT(ys_run_status_name(end.status), "oom_host");
+    if (has_groups(&end)) {
+        CHECK_HAS(end.message, "200 MB of memory_limit");
+        CHECK(end.observed.usage.peak_bytes <= 200000000);
+    }
+    ys_session_end_fini(&end);
+}
+
+static void processor_time_has_a_limit(void)
+{
+    struct ys_session_end end;
+    if (!opened("def on(k, m):\n"
+                "    while k == 'open': pass\n"
+                "    return False\n"
+                "serve(on)",
+                (struct ys_launch){.cpu_time_limit_s = 0.3}, YS_ETIMEOUT, &end))
+        return;
+    CHECK_TEXT(ys_run_status_name(end.status), "timeout_cpu");
+    CHECK_HAS(end.message, "cpu_time_limit");
+    ys_session_end_fini(&end);
+}
+
+static void bytes_that_were_written_and_read_are_counted(void)
+{
+    struct ys_session_end end;
+    if (!opened("def on(k, m):\n"
+                "    if k != 'open': return False\n"
+                "    if os.fork() == 0:\n"
+                "        with open('bytes', 'wb') as f: f.write(bytes(5000000))\n"
+                "        os._exit(0)\n"
+                "    os.wait()\n"
+                "    with open('bytes', 'rb') as f: f.read()\n"
+                "    return False\n"
+                "serve(on)",
+                (struct ys_launch){0}, YS_OK, &end))
+        return;
+    if (!end.observed.has_io) {
+        tap_skip("the kernel counts no bytes");
+    } else {
+        CHECK(end.observed.io.asked_written >= 5000000 && end.observed.io.asked_written < 5100000);
+        CHECK(end.observed.io.asked_read >= 5000000);
+        CHECK(end.minor_faults > 100);
+    }
     ys_session_end_fini(&end);
 }
 
@@ -688,6 +777,8 @@ TAP_MAIN(TAP_CASE(hello_is_exchanged_and_bye_ends_it), TAP_CASE(a_session_starts
          TAP_CASE(a_signal_of_its_own_is_crashed), TAP_CASE(what_was_said_before_the_end_still_counts),
          TAP_CASE(the_end_of_the_log_is_kept), TAP_CASE(processor_time_and_memory_of_the_whole_tree_are_summed),
          TAP_CASE(processor_time_that_nobody_waited_for_is_told),
+         TAP_CASE(a_control_group_counts_what_nobody_waited_for), TAP_CASE(a_control_group_keeps_the_limit_on_memory),
+         TAP_CASE(processor_time_has_a_limit), TAP_CASE(bytes_that_were_written_and_read_are_counted),
          TAP_CASE(temporary_files_have_a_folder_that_ends_with_the_session),
          TAP_CASE(no_place_for_temporary_files_is_our_failure_and_is_named),
          TAP_CASE(what_the_session_did_not_start_is_neither_counted_nor_killed),

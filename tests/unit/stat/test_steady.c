@@ -21,7 +21,7 @@ static void constant_times_are_steady_from_the_start(void)
     struct ys_steady steady = find(x, 40);
     CHECK_INT(steady.answer, YS_STEADY_FOUND);
     CHECK_INT(steady.from, 0);
-    CHECK(steady.drift == 0);
+    CHECK_NEAR(steady.left, 0, 1e-12); /* sums of forty equal numbers */
 }
 
 static void a_warm_up_step_is_cut_off_where_it_ends(void)
@@ -56,9 +56,11 @@ static void a_warm_up_that_fades_ends_where_little_of_it_is_left(void)
         x[i] = 0.01 * (1 + exp(-i / 5.0)) + 1e-6 * (i % 7);
     struct ys_steady steady = find(x, 80);
     CHECK_INT(steady.answer, YS_STEADY_FOUND);
-    /* What is left of the doubling at `from` is below 3 % of a step: exp(-i / 5) < 0.03 from i = 18 on, and no sooner
-     * than 10 %. */
-    CHECK(steady.from >= 12 && steady.from <= 19);
+    /* Looked for until the medians of two parts differ by less than 1 %: exp(-i / 5) < 0.1 from i = 12 on, 0.01
+     * from 23. */
+    CHECK(steady.from >= 12 && steady.from <= 24);
+    /* What is left is a mean of less than 5.52 exp(-from / 5) / (80 - from), twice. */
+    CHECK(steady.left > 0 && steady.left < 2 * exp(-(double)steady.from / 5) * 5.6 / (80 - (double)steady.from));
 }
 
 static void a_drift_that_goes_on_is_never_steady(void)
@@ -72,7 +74,9 @@ static void a_drift_that_goes_on_is_never_steady(void)
     struct ys_steady steady = find(x, 60);
     CHECK_INT(steady.answer, YS_STEADY_NEVER);
     CHECK_INT(steady.from, 30);
-    CHECK(steady.drift > 0.03);
+    /* Between its middle and its end a last half at a slope of 0.4 in 60 blocks differs by 0.4 * 10 / 60 of about 1.3,
+     * a third of its length apart: -0.05, four times. */
+    CHECK_NEAR(steady.left, -0.2, 0.05);
 }
 
 static void a_tiny_drift_is_steady_though_significant(void)
@@ -113,8 +117,9 @@ static void a_heavy_tail_is_steady(void)
         found += steady.answer == YS_STEADY_FOUND;
         early += steady.answer == YS_STEADY_FOUND && steady.from <= 3;
     }
-    CHECK_INT(found, 200);
-    CHECK(early >= 190);
+    /* Wandering ranks are an error of 1 of 100 at each place looked at. */
+    CHECK(found >= 194);
+    CHECK(early >= 186);
 }
 
 /* False alarms under plain noise: a trend at k = 0 needs |z| > 2.576, 1 of 100, and a drift of 3 %: fewer than 10 of
@@ -136,12 +141,16 @@ static void plain_noise_is_steady_from_the_start(void)
     CHECK(late < 10);
 }
 
-static void nine_blocks_are_too_few_to_tell(void)
+static void fewer_than_thirty_blocks_are_too_few_to_tell(void)
 {
-    double x[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
-    struct ys_steady steady = find(x, 9);
+    double x[30];
+    for (int i = 0; i < 30; i++)
+        x[i] = 1;
+    struct ys_steady steady = find(x, 29);
     CHECK_INT(steady.answer, YS_STEADY_TOO_SHORT);
-    CHECK_INT(steady.from, 4);
+    CHECK_INT(steady.from, 14);
+    CHECK(isnan(steady.left));
+    CHECK_INT(find(x, 30).answer, YS_STEADY_FOUND);
 }
 
 static void no_block_and_one_block_are_too_few(void)
@@ -151,17 +160,17 @@ static void no_block_and_one_block_are_too_few(void)
     struct ys_steady one = find(x, 1);
     CHECK_INT(one.answer, YS_STEADY_TOO_SHORT);
     CHECK_INT(one.from, 0);
-    CHECK(isnan(one.drift));
+    CHECK(isnan(one.left));
 }
 
 static void a_nan_is_never_steady(void)
 {
-    double x[20];
-    for (int i = 0; i < 20; i++)
+    double x[40];
+    for (int i = 0; i < 40; i++)
         x[i] = i == 3 ? NAN : 1;
-    struct ys_steady steady = find(x, 20);
+    struct ys_steady steady = find(x, 40);
     CHECK_INT(steady.answer, YS_STEADY_NEVER);
-    CHECK(isnan(steady.drift));
+    CHECK(isnan(steady.left));
 }
 
 static void thousands_of_blocks_are_joined_and_still_cut_near_the_place(void)
@@ -184,6 +193,48 @@ static void one_slow_block_later_on_drops_nothing(void)
     CHECK_INT(find(x, 40).from, 0);
 }
 
+/* What was steady to a test of trend: slower by half from a quarter to three quarters, and slower from half way on. */
+static void a_change_in_the_middle_is_never_steady(void)
+{
+    struct ys_rng rng;
+    int never = 0;
+    printf("# seed 10\n");
+    ys_rng_init(&rng, 10, "middle");
+    for (int trial = 0; trial < 200; trial++) {
+        double x[60];
+        for (int i = 0; i < 60; i++) {
+            double slow = trial % 2 ? (i >= 15 && i < 45 ? 1.5 : 1) : (i >= 30 ? 1.1 : 1);
+            x[i] = 0.01 * slow * (1 + 0.02 * ys_rng_normal(&rng));
+        }
+        never += find(x, 60).answer == YS_STEADY_NEVER;
+    }
+    CHECK(never >= 198);
+}
+
+/* A speed that goes on approaching its plateau passes for steady in noise, so the estimate of what is left must hold:
+ * on the average over runs it is at least what is really left, for time constants up to a quarter of the run. */
+static void what_is_left_of_a_slow_approach_is_not_underestimated(void)
+{
+    struct ys_rng rng;
+    printf("# seed 11\n");
+    ys_rng_init(&rng, 11, "approach");
+    for (int tau = 5; tau <= 15; tau += 5) {
+        double estimated = 0, real = 0;
+        for (int trial = 0; trial < 400; trial++) {
+            double x[60], sum = 0;
+            for (int i = 0; i < 60; i++)
+                x[i] = 0.01 * (1 + 0.1 * exp(-(double)i / tau)) * (1 + 0.05 * ys_rng_normal(&rng));
+            struct ys_steady steady = find(x, 60);
+            for (size_t i = steady.from; i < 60; i++)
+                sum += 0.1 * exp(-(double)i / tau);
+            estimated += steady.left / 400;
+            real += sum / (double)(60 - steady.from) / 400;
+        }
+        printf("# time constant %d blocks: left %.4f, estimated %.4f\n", tau, real, estimated);
+        CHECK(estimated > 0.9 * real); /* a mean of 400 with a deviation of 0.02: within 0.001 */
+    }
+}
+
 static void without_memory_there_is_no_answer(void)
 {
     double x[20] = {0};
@@ -197,7 +248,8 @@ TAP_MAIN(TAP_CASE(constant_times_are_steady_from_the_start), TAP_CASE(a_warm_up_
          TAP_CASE(a_fast_start_is_cut_off_too), TAP_CASE(a_warm_up_that_fades_ends_where_little_of_it_is_left),
          TAP_CASE(a_drift_that_goes_on_is_never_steady), TAP_CASE(a_tiny_drift_is_steady_though_significant),
          TAP_CASE(two_modes_at_random_are_steady), TAP_CASE(a_heavy_tail_is_steady),
-         TAP_CASE(plain_noise_is_steady_from_the_start), TAP_CASE(nine_blocks_are_too_few_to_tell),
+         TAP_CASE(plain_noise_is_steady_from_the_start), TAP_CASE(fewer_than_thirty_blocks_are_too_few_to_tell),
          TAP_CASE(no_block_and_one_block_are_too_few), TAP_CASE(a_nan_is_never_steady),
          TAP_CASE(thousands_of_blocks_are_joined_and_still_cut_near_the_place),
-         TAP_CASE(one_slow_block_later_on_drops_nothing), TAP_CASE(without_memory_there_is_no_answer))
+         TAP_CASE(one_slow_block_later_on_drops_nothing), TAP_CASE(a_change_in_the_middle_is_never_steady),
+         TAP_CASE(what_is_left_of_a_slow_approach_is_not_underestimated), TAP_CASE(without_memory_there_is_no_answer))

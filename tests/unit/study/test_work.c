@@ -17,9 +17,7 @@ static struct ys_dataset data = {.train_path = train_path,
                                  .train_hash = "0123",
                                  .train_count = 100,
                                  .test_count = 10,
-                                 .shape = {1, 28, 28},
-                                 .classes = 10,
-                                 .dtype = YS_U8,
+                                 .rows = YS_ROWS_OF_IMAGES(1, 28, 28, 10),
                                  .scale = 1.0 / 255};
 
 static void begin(void)

@@ -127,7 +127,14 @@ static void the_networks_have_what_optimizers_treat_differently(void)
         CHECK_INT(graph->nodes[graph->node_count - 1].op == YS_OP_LOG_SOFTMAX, nll[i]);
         ys_graph_free(graph);
     }
-    CHECK(networks[4].name == NULL);
+    for (int i = 4; i < 6; i++) { /* rows of their own, which they are what the model says */
+        struct ys_graph *graph = build(&networks[i]);
+        REQUIRE(graph && networks[i].rows);
+        struct ys_rows rows = ys_graph_rows(graph);
+        CHECK(ys_rows_equal(&rows, networks[i].rows) && rows.kind != YS_TARGET_CLASS);
+        ys_graph_free(graph);
+    }
+    CHECK(networks[6].name == NULL);
 }
 
 /* Whatever its descriptor says of it, or the writer has for it. */

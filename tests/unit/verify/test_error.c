@@ -164,10 +164,55 @@ static void equality_is_by_value_over_formats(void)
     CHECK(!ys_tensors_equal(&a, NULL));
 }
 
+static const char ONE_WEIGHT[] =
+    "{\"format\":\"yardstick-graph\",\"version\":1,\"name\":\"tiny\",\"inputs\":[{\"name\":\"x\",\"shape\":[\"N\",2],"
+    "\"dtype\":\"F32\"}],\"nodes\":[{\"op\":\"Gemm\",\"name\":\"d\",\"in\":[\"x\"],\"out\":[\"logits\"],\"params\":{"
+    "\"weight\":"
+    "\"w\"}}],\"params\":[{\"name\":\"w\",\"shape\":[1,2],\"role\":\"weight\",\"init\":{\"dist\":\"constant\","
+    "\"value\":1}}],"
+    "\"output\":\"logits\",\"loss\":\"mean_squared_error\"}";
+
+static struct ys_safetensors *saved_as(const char *name, enum ys_dtype dtype, const void *values)
+{
+    struct ys_tensor w = {.name = "w",
+                          .dtype = dtype,
+                          .rank = 2,
+                          .shape = {1, 2},
+                          .data = values,
+                          .size_bytes = 2 * ys_dtype_size(dtype)};
+    return files_make(name, &w, 1);
+}
+
+static void what_saving_single_precision_rounds_is_no_difference_and_more_is(void)
+{
+    const double start[2] = {1, 2}, ref[2] = {1 + 0x1p-10 + 0x1p-30, 2 - 0x1p-10};
+    float same[2] = {(float)ref[0], (float)ref[1]}, other[2] = {same[0], nextafterf(nextafterf(same[1], 3), 3)};
+    ys_json *json = NULL;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_json_parse(ONE_WEIGHT, sizeof ONE_WEIGHT - 1, "graph", &json) == YS_OK);
+    REQUIRE(ys_graph_from_json(json, "graph", &graph) == YS_OK);
+    struct ys_safetensors *s = saved_as("s", YS_F64, start), *r = saved_as("r", YS_F64, ref);
+    struct ys_safetensors *a = saved_as("a", YS_F32, same), *b = saved_as("b", YS_F32, other);
+    struct ys_worst worst;
+    CHECK(ys_error_saved(graph, YS_ROLE_WEIGHT, a, r, s, &worst) == YS_OK);
+    CHECK_NEAR(worst.error, 0, 0);
+    CHECK(ys_error_parameters(graph, YS_ROLE_WEIGHT, "", a, r, s, &worst) == YS_OK);
+    CHECK(worst.error > 1e-7);
+    CHECK(ys_error_saved(graph, YS_ROLE_WEIGHT, b, r, s, &worst) == YS_OK);
+    CHECK(worst.error > 1e-7); /* two units, of which the rounding of both values explains less */
+    ys_safetensors_close(s);
+    ys_safetensors_close(r);
+    ys_safetensors_close(a);
+    ys_safetensors_close(b);
+    ys_graph_free(graph);
+    ys_json_free(json);
+}
+
 TAP_MAIN(TAP_CASE(the_error_of_logits_is_relative_to_the_largest),
          TAP_CASE(a_tensor_that_is_missing_or_of_another_shape_is_infinitely_wrong), TAP_CASE(nan_is_infinitely_wrong),
          TAP_CASE(gradients_are_judged_by_the_worst_tensor), TAP_CASE(weights_and_buffers_are_judged_apart),
          TAP_CASE(a_tensor_that_is_noise_is_judged_against_the_largest),
          TAP_CASE(weights_are_judged_relative_to_the_way_gone),
          TAP_CASE(long_tensors_of_two_formats_are_compared_to_their_end), TAP_CASE(columns_are_judged_apart),
-         TAP_CASE(equality_is_by_value_over_formats))
+         TAP_CASE(equality_is_by_value_over_formats),
+         TAP_CASE(what_saving_single_precision_rounds_is_no_difference_and_more_is))

@@ -6,7 +6,8 @@
 #include <float.h>
 
 /* One dense layer of as many multiply-adds. */
-static struct ys_proof_extent extent_of(int64_t multiply_adds, int64_t batch)
+static struct ys_proof_extent extent_with(struct ys_proof_extent (*of)(const struct ys_graph *, int64_t),
+                                          int64_t multiply_adds, int64_t batch)
 {
     char x[] = "x", y[] = "y", w[] = "w", d[] = "d";
     struct ys_value values[] = {{.name = x, .rank = 2, .shape = {YS_BATCH, 1}},
@@ -21,7 +22,12 @@ static struct ys_proof_extent extent_of(int64_t multiply_adds, int64_t batch)
                              .node_count = 1,
                              .param_count = 1,
                              .output = 1};
-    return ys_proof_extent(&graph, batch);
+    return of(&graph, batch);
+}
+
+static struct ys_proof_extent extent_of(int64_t multiply_adds, int64_t batch)
+{
+    return extent_with(ys_proof_extent, multiply_adds, batch);
 }
 
 static void a_large_network_is_proven_on_fewer_rows_and_steps(void)
@@ -33,6 +39,21 @@ static void a_large_network_is_proven_on_fewer_rows_and_steps(void)
     CHECK_INT(large.steps, 3);
     CHECK(small.rate_change > 0 && small.rate_change < small.steps);
     CHECK(large.rate_change > 0 && large.rate_change < large.steps);
+}
+
+static struct ys_proof_extent whole_extent_of(int64_t multiply_adds, int64_t batch)
+{
+    return extent_with(ys_proof_extent_whole, multiply_adds, batch);
+}
+
+static void a_whole_batch_is_trained_where_double_is_affordable(void)
+{
+    struct ys_proof_extent affordable = whole_extent_of(YS_VERIFY_WHOLE_LIMIT / 64, 64);
+    CHECK_INT(affordable.rows, 64);
+    CHECK_INT(affordable.trained, 1);
+    CHECK(affordable.steps > 1 && affordable.rate_change >= affordable.steps);
+    CHECK_INT(whole_extent_of(YS_VERIFY_WHOLE_LIMIT / 64 + 1, 64).trained, 0);
+    CHECK_INT(extent_of(10, 64).trained, 10);
 }
 
 static void a_batch_below_eight_is_taken_whole(void)
@@ -104,6 +125,7 @@ static void a_plan_for_the_oracle_keeps_the_work_and_drops_the_options(void)
 }
 
 TAP_MAIN(TAP_CASE(a_large_network_is_proven_on_fewer_rows_and_steps), TAP_CASE(a_batch_below_eight_is_taken_whole),
+         TAP_CASE(a_whole_batch_is_trained_where_double_is_affordable),
          TAP_CASE(a_proof_takes_the_first_rows_of_the_first_batches_and_cuts_the_rate),
          TAP_CASE(an_order_that_is_too_short_is_refused), TAP_CASE(dropout_is_turned_off),
          TAP_CASE(a_plan_for_the_oracle_keeps_the_work_and_drops_the_options))

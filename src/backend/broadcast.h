@@ -1,0 +1,37 @@
+/* Sums and products of two values of one rank, whose extents are equal or 1 (docs/graph.md, Add and Mul): where the
+ * elements of the result come from. */
+#ifndef YS_BACKEND_BROADCAST_H
+#define YS_BACKEND_BROADCAST_H
+
+#include "engine/backend.h"
+
+struct ys_broadcast {
+    size_t rank;
+    int64_t count;                /* elements of the result */
+    int64_t extent[YS_MAX_RANK];  /* of the result, the batch first */
+    int64_t step[2][YS_MAX_RANK]; /* of either value, in C order: 0 along an axis that it is stretched on */
+    int64_t from[2];              /* elements of either value */
+};
+
+/** Of a node, an Add or Mul, whose `broadcast` is set. */
+struct ys_broadcast ys_broadcast_of(const struct ys_lowering *low, const struct ys_node *node);
+
+/** A walk over the result in C order: the places of both values that go with it. Zeroed at the first element. */
+struct ys_broadcast_walk {
+    int64_t index[YS_MAX_RANK], at[2];
+};
+
+static inline void ys_broadcast_next(const struct ys_broadcast *b, struct ys_broadcast_walk *walk)
+{
+    for (size_t axis = b->rank; axis-- > 0;) {
+        walk->at[0] += b->step[0][axis];
+        walk->at[1] += b->step[1][axis];
+        if (++walk->index[axis] < b->extent[axis])
+            return;
+        walk->index[axis] = 0;
+        walk->at[0] -= b->step[0][axis] * b->extent[axis];
+        walk->at[1] -= b->step[1][axis] * b->extent[axis];
+    }
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* Words that jobs, plans and results share, each with the only list of them. */
+#ifndef YS_BASE_WORDS_H
+#define YS_BASE_WORDS_H
+
+#include "base/record.h"
+
+enum ys_mode { YS_MODE_TRAIN, YS_MODE_INFER };
+extern const struct ys_names ys_modes; /* "train", "infer" */
+
+enum ys_precision { YS_PRECISION_F32, YS_PRECISION_F64, YS_PRECISION_BF16 };
+extern const struct ys_names ys_precisions; /* "f32", "f64", "bf16" */
+
+#endif

@@ -1,0 +1,20 @@
+/* How long the work took by yardstick's own clock: the time of the requests, no part of which is left out. Internal to
+ * this room. */
+#ifndef YS_METRIC_SPAN_H
+#define YS_METRIC_SPAN_H
+
+#include "base/status.h"
+#include "stat/series.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/** The blocks of a training: what each takes, in ns, into spans[count]. From the end of the block before it, or from
+ * when its request was sent, to its own end, or to the answer `done` of its request: what an adapter does between two
+ * blocks belongs to the later one. Runs that were stored without their requests: from its start to its end. */
+void ys_span_of_blocks(const struct ys_series_set *series, size_t count, int64_t *spans);
+
+/** The requests of a run that infers, likewise: the latency of each, and its share of what its message took beside the
+ * latencies. */
+void ys_span_of_latencies(const struct ys_series_set *series, size_t count, int64_t *spans);
+
+#endif

@@ -1,0 +1,230 @@
+#include "onnx/constant.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+enum { TENSOR_FLOAT_DATA = 4, TENSOR_INT32_DATA = 5, TENSOR_INT64_DATA = 7, TENSOR_DOUBLE_DATA = 10 };
+
+static size_t type_size(int type)
+{
+    switch (type) {
+    case YS_ONNX_DOUBLE:
+    case YS_ONNX_INT64:
+        return 8;
+    case YS_ONNX_FLOAT:
+    case YS_ONNX_INT32:
+        return 4;
+    case YS_ONNX_FLOAT16:
+    case YS_ONNX_BFLOAT16:
+        return 2;
+    case YS_ONNX_BOOL:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static bool is_real_type(int type)
+{
+    return type == YS_ONNX_FLOAT || type == YS_ONNX_DOUBLE || type == YS_ONNX_FLOAT16 || type == YS_ONNX_BFLOAT16;
+}
+
+static ys_status make_room(struct ys_onnx_folding *f, struct ys_onnx_constant *c)
+{
+    size_t count = c->filled ? 1 : (size_t)c->count;
+    c->reals = c->is_real ? ys_onnx_file_keep(f->file, count, sizeof *c->reals) : NULL;
+    c->wholes = c->is_real ? NULL : ys_onnx_file_keep(f->file, count, sizeof *c->wholes);
+    return c->reals || c->wholes ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status spend(struct ys_onnx_folding *f, int64_t count)
+{
+    f->computed += count;
+    if (f->computed > YS_ONNX_MAX_COMPUTED)
+        return ys_fail(YS_EUNSUPPORTED,
+                       "more than 2^26 elements of constants would have to be computed: fold them before "
+                       "the export");
+    return YS_OK;
+}
+
+ys_status ys_onnx_constant_new(struct ys_onnx_folding *f, const struct ys_onnx_constant *like, const int64_t *shape,
+                               size_t rank, struct ys_onnx_constant **constant)
+{
+    struct ys_onnx_constant *fresh = ys_onnx_file_keep(f->file, 1, sizeof *fresh);
+    if (!fresh)
+        return ys_out_of_memory();
+    *fresh = (struct ys_onnx_constant){.is_real = like->is_real,
+                                       .type = like->type,
+                                       .rank = shape ? rank : like->rank,
+                                       .count = 1,
+                                       .filled = like->filled};
+    memcpy(fresh->shape, shape ? shape : like->shape, fresh->rank * sizeof *fresh->shape);
+    for (size_t i = 0; i < fresh->rank; i++)
+        if (fresh->shape[i] < 0 || __builtin_mul_overflow(fresh->count, fresh->shape[i], &fresh->count) ||
+            fresh->count > (int64_t)1 << 40)
+            return ys_fail(YS_EFORMAT, "a computed constant has a negative dimension, or more than 2^40 elements");
+    YS_TRY(spend(f, fresh->filled ? 1 : fresh->count));
+    YS_TRY(make_room(f, fresh));
+    *constant = fresh;
+    return YS_OK;
+}
+
+ys_status ys_onnx_constant_of(struct ys_onnx_folding *f, const struct ys_onnx_tensor_in *tensor,
+                              struct ys_onnx_constant **constant)
+{
+    if (type_size(tensor->type) == 0)
+        return ys_fail(YS_EUNSUPPORTED,
+                       "tensor %.100s is of %s: yardstick reads FLOAT, FLOAT16, BFLOAT16 and DOUBLE, and INT32, INT64 "
+                       "and BOOL for shapes; quantised models are not yet available",
+                       tensor->name, ys_onnx_type_name(tensor->type));
+    struct ys_onnx_constant *fresh = ys_onnx_file_keep(f->file, 1, sizeof *fresh);
+    if (!fresh)
+        return ys_out_of_memory();
+    *fresh = (struct ys_onnx_constant){.is_real = is_real_type(tensor->type),
+                                       .type = tensor->type,
+                                       .rank = tensor->rank,
+                                       .count = tensor->count,
+                                       .tensor = tensor};
+    memcpy(fresh->shape, tensor->shape, sizeof fresh->shape);
+    *constant = fresh;
+    return YS_OK;
+}
+
+static double half_value(uint16_t bits)
+{
+    uint32_t sign = (uint32_t)(bits >> 15) << 31, exponent = (bits >> 10) & 31, mantissa = bits & 1023;
+    float value;
+    if (exponent == 0) { /* below the normal numbers: units of 2^-24 */
+        value = (float)mantissa * 0x1p-24F;
+        return sign ? -value : value;
+    }
+    uint32_t wide = sign | (exponent == 31 ? 255 : exponent + 112) << 23 | mantissa << 13;
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
+/* One element of `size` bytes at `data`, little-endian. */
+static void put_element(struct ys_onnx_constant *c, int64_t index, const unsigned char *data)
+{
+    uint64_t bits = 0;
+    float single;
+    memcpy(&bits, data, type_size(c->type));
+    uint32_t low = c->type == YS_ONNX_BFLOAT16 ? (uint32_t)bits << 16 : (uint32_t)bits;
+    switch (c->type) {
+    case YS_ONNX_DOUBLE:
+        memcpy(&c->reals[index], &bits, sizeof bits);
+        return;
+    case YS_ONNX_FLOAT:
+    case YS_ONNX_BFLOAT16:
+        memcpy(&single, &low, sizeof single);
+        c->reals[index] = single;
+        return;
+    case YS_ONNX_FLOAT16:
+        c->reals[index] = half_value((uint16_t)bits);
+        return;
+    case YS_ONNX_INT32:
+        c->wholes[index].fixed = (int32_t)low;
+        return;
+    case YS_ONNX_BOOL:
+        c->wholes[index].fixed = bits != 0;
+        return;
+    default:
+        c->wholes[index].fixed = (int64_t)bits;
+    }
+}
+
+static ys_status wrong_count(const struct ys_onnx_constant *c, const char *what)
+{
+    return ys_fail(YS_EFORMAT, "tensor %.100s has %s values than its shape asks for", c->tensor->name, what);
+}
+
+static ys_status load_raw(struct ys_onnx_folding *f, struct ys_onnx_constant *c)
+{
+    size_t size = type_size(c->type);
+    struct ys_span raw = c->tensor->raw;
+    if (c->tensor->is_external)
+        YS_TRY(ys_onnx_file_external(f->file, c->tensor, (uint64_t)c->count * size, &raw));
+    if (raw.size != (uint64_t)c->count * size)
+        return wrong_count(c, raw.size < (uint64_t)c->count * size ? "fewer" : "more");
+    YS_TRY(make_room(f, c));
+    for (int64_t i = 0; i < c->count; i++)
+        put_element(c, i, raw.data + (size_t)i * size);
+    return YS_OK;
+}
+
+/* Numbers of the field of the tensor's type, packed or one by one. */
+static ys_status load_typed(struct ys_onnx_folding *f, struct ys_onnx_constant *c)
+{
+    const bool is_float = c->type == YS_ONNX_FLOAT, is_double = c->type == YS_ONNX_DOUBLE;
+    const size_t size = is_float ? 4 : is_double ? 8 : 0;
+    const int number = is_float                   ? TENSOR_FLOAT_DATA
+                       : is_double                ? TENSOR_DOUBLE_DATA
+                       : c->type == YS_ONNX_INT64 ? TENSOR_INT64_DATA
+                                                  : TENSOR_INT32_DATA;
+    struct ys_wire_field field;
+    int64_t filled = 0;
+    if ((uint64_t)c->count > c->tensor->message.size) /* each has a byte at least */
+        return wrong_count(c, "fewer");
+    YS_TRY(make_room(f, c));
+    for (struct ys_span message = c->tensor->message; ys_wire_next(&message, &field) > 0;) {
+        if (field.number != number)
+            continue;
+        for (struct ys_span values = field.span; values.size > 0; filled++) {
+            uint64_t bits = 0;
+            if (filled == c->count)
+                return wrong_count(c, "more");
+            if (size == 0) {
+                if (!ys_wire_varint(&values, &bits))
+                    return wrong_count(c, "other");
+            } else {
+                if (values.size < size)
+                    return wrong_count(c, "other");
+                memcpy(&bits, values.data, size);
+                values = (struct ys_span){values.data + size, values.size - size};
+            }
+            put_element(c, filled, (const unsigned char *)&bits);
+        }
+    }
+    return filled == c->count ? YS_OK : wrong_count(c, "fewer");
+}
+
+ys_status ys_onnx_constant_load(struct ys_onnx_folding *f, struct ys_onnx_constant *c)
+{
+    if (c->reals || c->wholes)
+        return YS_OK;
+    return c->tensor->raw.data || c->tensor->is_external ? load_raw(f, c) : load_typed(f, c);
+}
+
+double ys_onnx_constant_real(const struct ys_onnx_constant *c, int64_t index)
+{
+    return c->is_real ? c->reals[c->filled ? 0 : index] : (double)c->wholes[c->filled ? 0 : index].fixed;
+}
+
+struct ys_onnx_whole ys_onnx_constant_whole(const struct ys_onnx_constant *c, int64_t index)
+{
+    if (!c->is_real)
+        return c->wholes[c->filled ? 0 : index];
+    double real = c->reals[c->filled ? 0 : index];
+    if (!(real > -9e18 && real < 9e18))
+        real = real > 0 ? 9e18 : real < 0 ? -9e18 : 0;
+    return (struct ys_onnx_whole){(int64_t)real, 0};
+}
+
+ys_status ys_onnx_numbers(struct ys_onnx_folding *f, const struct ys_onnx_node_in *node, struct ys_onnx_constant *in,
+                          const char *name, int64_t *values, size_t room, size_t *count)
+{
+    if (!in)
+        return ys_onnx_integers(node, name, values, room, count);
+    YS_TRY(ys_onnx_constant_load(f, in));
+    if (in->is_real || in->rank > 1 || in->count > (int64_t)room)
+        return YS_FAIL_NODE(node, YS_EFORMAT, "%s must be a list of at most %zu integers", name, room);
+    for (int64_t i = 0; i < in->count; i++) {
+        struct ys_onnx_whole whole = ys_onnx_constant_whole(in, i);
+        if (whole.each)
+            return YS_FAIL_NODE(node, YS_EUNSUPPORTED, "%s depend on the batch", name);
+        values[i] = whole.fixed;
+    }
+    *count = (size_t)in->count;
+    return YS_OK;
+}

@@ -1,0 +1,57 @@
+/* Constants of an ONNX file: initializers, and what is computed from them and from shapes before there are any data.
+ *
+ * Integers may depend on the batch: `each` a row of it more, as the number of rows itself is 0 + 1 for each. Reals are
+ * computed in double. A constant that was only read is decoded when its elements are first asked for. */
+#ifndef YS_ONNX_CONSTANT_H
+#define YS_ONNX_CONSTANT_H
+
+#include "onnx/attr.h"
+
+#define YS_ONNX_MAX_COMPUTED ((int64_t)1 << 26) /* elements, of all constants of a file that are computed together */
+
+struct ys_onnx_whole {
+    int64_t fixed, each;
+};
+
+struct ys_onnx_constant {
+    bool is_real;
+    int type; /* enum ys_onnx_dtype: reals are FLOAT, FLOAT16, BFLOAT16 or DOUBLE; truths and integers whole */
+    size_t rank;
+    int64_t shape[YS_MAX_RANK], count;
+    bool filled; /* one element, which stands for all */
+    double *reals;
+    struct ys_onnx_whole *wholes;
+    const struct ys_onnx_tensor_in *tensor; /* what it was read from, unchanged; NULL for what was computed */
+    int readers;                            /* nodes of the graph that it has become a parameter of */
+};
+
+struct ys_onnx_folding { /* the constants of one file */
+    struct ys_onnx_file *file;
+    int64_t computed; /* elements so far */
+};
+
+/** A constant of that type and shape with room for its elements, zeroed; NULL `shape` is that of `like`. */
+ys_status ys_onnx_constant_new(struct ys_onnx_folding *folding, const struct ys_onnx_constant *like,
+                               const int64_t *shape, size_t rank, struct ys_onnx_constant **constant) YS_MUST_CHECK;
+/** A tensor of the file, decoded later. Refused by its name: types that hold neither reals nor integers. */
+ys_status ys_onnx_constant_of(struct ys_onnx_folding *folding, const struct ys_onnx_tensor_in *tensor,
+                              struct ys_onnx_constant **constant) YS_MUST_CHECK;
+/** Decodes what was only read. */
+ys_status ys_onnx_constant_load(struct ys_onnx_folding *folding, struct ys_onnx_constant *constant) YS_MUST_CHECK;
+
+/* Of a loaded constant. */
+double ys_onnx_constant_real(const struct ys_onnx_constant *constant, int64_t index);
+struct ys_onnx_whole ys_onnx_constant_whole(const struct ys_onnx_constant *constant, int64_t index);
+
+/** Whether an operator can be computed beforehand when all that it reads are constants. */
+bool ys_onnx_folds(const char *op);
+/** Computes a node. `in`: its inputs, NULL for those that are left out. One output. */
+ys_status ys_onnx_fold(struct ys_onnx_folding *folding, const struct ys_onnx_node_in *node,
+                       struct ys_onnx_constant *const *in, struct ys_onnx_constant **out) YS_MUST_CHECK;
+/** A list of numbers that a node reads as its input `in`, or where that is NULL as the attribute: axes, pads, starts.
+ * At most `room`; numbers that depend on the batch are refused. *count stays where there is neither. */
+ys_status ys_onnx_numbers(struct ys_onnx_folding *folding, const struct ys_onnx_node_in *node,
+                          struct ys_onnx_constant *in, const char *name, int64_t *values, size_t room,
+                          size_t *count) YS_MUST_CHECK;
+
+#endif

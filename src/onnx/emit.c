@@ -1,0 +1,273 @@
+#include "base/hash.h"
+#include "base/mem.h"
+#include "onnx/reading.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+ys_status ys_onnx_name(struct ys_onnx_reading *r, int sort, const char *wanted, char name[YS_GRAPH_MAX_NAME + 1])
+{
+    char cut[YS_GRAPH_MAX_NAME - 12], digest[YS_SHA256_TEXT];
+    size_t length = strlen(wanted);
+    snprintf(cut, sizeof cut, "%s", length ? wanted : "_");
+    if (length >= sizeof cut) { /* the end of its name is gone: a sum keeps it apart from others */
+        ys_sha256_text(wanted, length, digest);
+        memcpy(cut + sizeof cut - 10, digest, 9);
+    }
+    snprintf(name, YS_GRAPH_MAX_NAME + 1, "%s", cut);
+    for (int k = 2; ys_json_get(r->taken[sort], name) || strcmp(name, "__metadata__") == 0; k++)
+        snprintf(name, YS_GRAPH_MAX_NAME + 1, "%s_%d", cut, k);
+    return ys_json_set_bool(r->taken[sort], name, true);
+}
+
+static ys_status add_outputs(struct ys_onnx_step *step, int node, size_t count, const char *name)
+{
+    struct ys_graph *graph = step->r->graph;
+    char own[YS_GRAPH_MAX_NAME + 1];
+    for (size_t k = 0; k < count; k++) {
+        int value;
+        YS_TRY(ys_onnx_name(step->r, YS_ONNX_VALUE_NAME, name ? name : step->node->out[k], own));
+        YS_TRY(ys_compose_value(graph, own, &value));
+        graph->values[value].producer = node;
+        graph->nodes[node].out[graph->nodes[node].out_count++] = value;
+    }
+    return YS_OK;
+}
+
+static ys_status add_node(struct ys_onnx_step *step, enum ys_op op, const char *name, const int *in, size_t in_count,
+                          int *node)
+{
+    struct ys_graph *graph = step->r->graph;
+    char own[YS_GRAPH_MAX_NAME + 1];
+    if (graph->node_count == YS_GRAPH_MAX_NODES)
+        return ys_fail(YS_EUNSUPPORTED, "more than %d nodes", YS_GRAPH_MAX_NODES);
+    YS_TRY(ys_onnx_name(step->r, YS_ONNX_NODE_NAME, name, own));
+    YS_TRY(ys_compose_node(graph, op, own, node));
+    graph->nodes[*node].in_count = in_count;
+    memcpy(graph->nodes[*node].in, in, in_count * sizeof *in);
+    return YS_OK;
+}
+
+ys_status ys_onnx_begin(struct ys_onnx_step *step, enum ys_op op, const int *in, size_t in_count, size_t out_count,
+                        int *node)
+{
+    YS_TRY(add_node(step, op, step->node->name, in, in_count, node));
+    return add_outputs(step, *node, out_count, NULL);
+}
+
+ys_status ys_onnx_begin_extra(struct ys_onnx_step *step, enum ys_op op, int in, const char *suffix, int *node)
+{
+    char *name = suffix[0] == '/' ? ys_format("%s%s", step->node->name, suffix) : ys_strdup(suffix);
+    if (!name)
+        return ys_out_of_memory();
+    ys_status status = add_node(step, op, name, &in, 1, node);
+    if (status == YS_OK)
+        status = add_outputs(step, *node, 1, name);
+    ys_free(name);
+    return status;
+}
+
+static ys_status report_node(struct ys_onnx_reading *r, const struct ys_node *node)
+{
+    char shape[YS_SHAPE_TEXT];
+    const struct ys_value *out = &r->graph->values[node->out[0]];
+    ys_json *line = ys_json_object();
+    ys_json_set_string(line, "name", node->name);
+    ys_json_set_string(line, "op", ys_op_name(node->op));
+    ys_json_set_string(line, "shape", ys_shape_text(out->shape, out->rank, shape));
+    return ys_json_append(r->nodes, line);
+}
+
+ys_status ys_onnx_end(struct ys_onnx_reading *r, int node, int *value)
+{
+    YS_TRY(ys_compose_infer(r->graph, node, r->graph->name));
+    *value = r->graph->nodes[node].out[0];
+    return report_node(r, &r->graph->nodes[node]);
+}
+
+void ys_onnx_set(struct ys_onnx_step *step, int value, const struct ys_onnx_slot *like)
+{
+    step->out->kind = YS_ONNX_LIVE;
+    step->out->value = value;
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        step->out->perm[i] = like ? like->perm[i] : i;
+}
+
+ys_status ys_onnx_emit(struct ys_onnx_step *step, enum ys_op op, const int *in, size_t in_count,
+                       const struct ys_onnx_slot *like)
+{
+    int node, value;
+    YS_TRY(ys_onnx_begin(step, op, in, in_count, 1, &node));
+    YS_TRY(ys_onnx_end(step->r, node, &value));
+    ys_onnx_set(step, value, like);
+    return YS_OK;
+}
+
+ys_status ys_onnx_floats(const struct ys_onnx_constant *constant, float **values)
+{
+    *values = ys_alloc((size_t)constant->count, sizeof **values);
+    if (!*values)
+        return ys_out_of_memory();
+    for (int64_t i = 0; i < constant->count; i++)
+        (*values)[i] = (float)ys_onnx_constant_real(constant, i);
+    return YS_OK;
+}
+
+/* How values are drawn where the job does not take them from the file: as yardstick's own networks draw them. */
+static struct ys_initializer draw_of(enum ys_node_param which, const int64_t *shape, size_t rank, bool is_norm)
+{
+    double fan_in = 1;
+    if (is_norm)
+        return (struct ys_initializer){YS_INIT_CONSTANT, which == YS_NODE_WEIGHT || which == YS_NODE_RUNNING_VAR, 0};
+    if (which != YS_NODE_WEIGHT)
+        return (struct ys_initializer){YS_INIT_CONSTANT, 0, 0};
+    for (size_t i = 1; i < rank; i++)
+        fan_in *= (double)shape[i];
+    return (struct ys_initializer){YS_INIT_UNIFORM, -sqrt(6 / fan_in), sqrt(6 / fan_in)};
+}
+
+static ys_status report_param(struct ys_onnx_reading *r, const struct ys_param *param, const char *from)
+{
+    char shape[YS_SHAPE_TEXT];
+    ys_json *line = ys_json_object();
+    ys_json_set_string(line, "name", param->name);
+    ys_json_set_string(line, "shape", ys_shape_text(param->shape, param->rank, shape));
+    ys_json_set_string(line, "role", ys_role_name(param->role));
+    ys_json_set_string(line, "from", from);
+    return ys_json_append(r->parameters, line);
+}
+
+static ys_status keep_values(struct ys_onnx_reading *r, float *values)
+{
+    float **larger = ys_realloc(r->import->values, r->graph->param_count, sizeof *larger);
+    if (!larger) {
+        ys_free(values);
+        return ys_out_of_memory();
+    }
+    r->import->values = larger;
+    larger[r->graph->param_count - 1] = values;
+    return YS_OK;
+}
+
+static ys_status add_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                           const struct ys_onnx_constant *constant, const int64_t *shape, size_t rank)
+{
+    struct ys_onnx_reading *r = step->r;
+    const bool is_norm = r->graph->nodes[node].op == YS_OP_BATCHNORM;
+    char name[YS_GRAPH_MAX_NAME + 1], wanted[YS_GRAPH_MAX_NAME + 32];
+    struct ys_param param = {.name = name,
+                             .rank = rank,
+                             .role = which < YS_NODE_RUNNING_MEAN ? YS_ROLE_WEIGHT : YS_ROLE_BUFFER,
+                             .init = draw_of(which, shape, rank, is_norm),
+                             .lr_mult = 1,
+                             .decay_mult = 1};
+    int index;
+    memcpy(param.shape, shape, rank * sizeof *shape);
+    snprintf(wanted, sizeof wanted, "%s.%s", r->graph->nodes[node].name, ys_node_param_key(which));
+    const char *from = constant->tensor ? constant->tensor->name : "(computed)";
+    YS_TRY(ys_compose_check_shape(r->graph->name, from, shape, rank, 0));
+    YS_TRY(ys_onnx_name(r, YS_ONNX_PARAM_NAME, constant->tensor && from[0] ? from : wanted, name));
+    YS_TRY(ys_compose_param(r->graph, &param, &index));
+    *ys_node_param_place(&r->graph->nodes[node], which) = index;
+    return report_param(r, &param, from);
+}
+
+ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                        struct ys_onnx_constant *constant, float *values, const int64_t *shape, size_t rank)
+{
+    struct ys_onnx_reading *r = step->r;
+    const size_t before = r->graph->param_count;
+    const char *name = constant->tensor ? constant->tensor->name : "";
+    ys_status status = YS_OK;
+    if (constant->readers++ && constant->rank > 1)
+        status = YS_FAIL_STEP(step, "shares its weight %.100s with another node: shared matrices are not yet available",
+                              name);
+    else if (constant->readers > 1)
+        status = ys_onnx_note(r, "%.100s is read by several nodes: node %.100s gets a copy that is trained by itself",
+                              name, step->node->name);
+    for (int64_t i = 0; status == YS_OK && i < constant->count; i++)
+        if (!isfinite(ys_onnx_constant_real(constant, i)))
+            status = YS_FAIL_STEP(step, "%.100s has a value that is no finite number", name);
+    if (status == YS_OK)
+        status = add_param(step, node, which, constant, shape, rank);
+    if (status == YS_OK)
+        return keep_values(r, values);
+    ys_free(values);
+    if (r->graph->param_count > before) /* so that there are as many values as parameters */
+        (void)keep_values(r, NULL);
+    return status;
+}
+
+static ys_status normalize(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
+{
+    struct ys_onnx_reading *r = step->r;
+    const struct ys_onnx_pixels *pixels = slot->pixels;
+    bool is_nothing = pixels->scale == 1 && r->graph->values[slot->value].dtype == YS_F32;
+    for (size_t c = 0; c < pixels->channels; c++)
+        is_nothing = is_nothing && pixels->mean[c] == 0 && pixels->std[c] == 1;
+    slot->pixels = NULL;
+    if (is_nothing)
+        return YS_OK;
+    int node;
+    YS_TRY(ys_onnx_begin_extra(step, YS_OP_NORMALIZE, slot->value, "normalize", &node));
+    struct ys_normalize *n = &r->graph->nodes[node].normalize;
+    *n = (struct ys_normalize){.scale = pixels->scale, .channels = pixels->channels};
+    n->mean = ys_alloc(pixels->channels, sizeof(double));
+    n->std = ys_alloc(pixels->channels, sizeof(double));
+    if (!n->mean || !n->std)
+        return ys_out_of_memory();
+    for (size_t c = 0; c < pixels->channels; c++) {
+        n->mean[c] = pixels->mean[c];
+        n->std[c] = pixels->std[c];
+        if (!(fabs(n->mean[c]) < 1e30 && n->std[c] > 0 && n->std[c] < 1e30 && n->scale > 0 && n->scale < 1e30))
+            return YS_FAIL_STEP(step, "reads pixels normalised with the mean %g and the deviation %g", n->mean[c],
+                                n->std[c]);
+    }
+    r->import->normalizes = true;
+    return ys_onnx_end(r, node, &slot->value);
+}
+
+static ys_status transpose(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
+{
+    int node;
+    YS_TRY(ys_onnx_begin_extra(step, YS_OP_TRANSPOSE, slot->value, "/transposed", &node));
+    for (size_t i = 0; i < step->r->graph->values[slot->value].rank; i++)
+        step->r->graph->nodes[node].permutation[i] = slot->perm[i];
+    if (slot->perm[0] != 0)
+        return YS_FAIL_STEP(step, "%s", "reads a value in which the batch is not the first axis");
+    YS_TRY(ys_onnx_end(step->r, node, &slot->value));
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        slot->perm[i] = i;
+    return YS_OK;
+}
+
+ys_status ys_onnx_take(struct ys_onnx_step *step, struct ys_onnx_slot *slot, bool seen, int *value)
+{
+    if (slot->gate)
+        return YS_FAIL_STEP(step, "%s",
+                            "reads a HardSigmoid, which graphs have in HardSwish only: x * HardSigmoid(x) with "
+                            "alpha 1/6 and beta 0.5");
+    if (ys_onnx_is_padded(slot))
+        return YS_FAIL_STEP(step, "%s", "reads the result of a Pad: only Conv and AveragePool do");
+    if (slot->pixels)
+        YS_TRY(normalize(step, slot));
+    if (!seen && !ys_onnx_is_plain(slot))
+        YS_TRY(transpose(step, slot));
+    *value = slot->value;
+    return YS_OK;
+}
+
+ys_status ys_onnx_take_flat(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int *value)
+{
+    const struct ys_value *v = &step->r->graph->values[slot->value];
+    int last = -1;
+    bool in_order = true;
+    for (size_t i = 0; i < v->rank; i++) {
+        if (v->shape[slot->perm[i]] == 1)
+            continue;
+        in_order = in_order && slot->perm[i] > last;
+        last = slot->perm[i];
+    }
+    return ys_onnx_take(step, slot, in_order, value);
+}

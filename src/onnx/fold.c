@@ -1,0 +1,570 @@
+/* Operators whose inputs are all constants. */
+#include "onnx/constant.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+struct folding { /* one node's */
+    struct ys_onnx_folding *f;
+    const struct ys_onnx_node_in *node;
+    struct ys_onnx_constant *const *in;
+    struct ys_onnx_constant *out;
+};
+
+#define FAIL(fold, ...) YS_FAIL_NODE((fold)->node, YS_EUNSUPPORTED, __VA_ARGS__)
+
+/* Input `i`, NULL where the node has none. */
+static struct ys_onnx_constant *input(const struct folding *fold, size_t i)
+{
+    return i < fold->node->in_count ? fold->in[i] : NULL;
+}
+
+static ys_status make(struct folding *fold, const struct ys_onnx_constant *like, const int64_t *shape, size_t rank)
+{
+    return ys_onnx_constant_new(fold->f, like, shape, rank, &fold->out);
+}
+
+static void copy(struct ys_onnx_constant *to, int64_t at, const struct ys_onnx_constant *from, int64_t index)
+{
+    if (to->filled)
+        at = 0;
+    if (from->filled)
+        index = 0;
+    if (to->is_real)
+        to->reals[at] = from->is_real ? from->reals[index] : (double)from->wholes[index].fixed;
+    else
+        to->wholes[at] = ys_onnx_constant_whole(from, index);
+}
+
+static ys_status copy_all(struct folding *fold, const int64_t *shape, size_t rank)
+{
+    const struct ys_onnx_constant *in = fold->in[0];
+    YS_TRY(make(fold, in, shape, rank));
+    if (fold->out->count != in->count)
+        return FAIL(fold, "%lld elements do not fit into a shape of %lld", (long long)in->count,
+                    (long long)fold->out->count);
+    for (int64_t i = 0; i < (in->filled ? 1 : in->count); i++)
+        copy(fold->out, i, in, i);
+    return YS_OK;
+}
+
+static bool wrap(int64_t *axis, size_t rank)
+{
+    if (*axis < 0)
+        *axis += (int64_t)rank;
+    return *axis >= 0 && *axis < (int64_t)rank;
+}
+
+static ys_status bad_axis(const struct folding *fold, int64_t axis)
+{
+    return FAIL(fold, "axis %lld is beyond the rank of its input", (long long)axis);
+}
+
+static ys_status fold_identity(struct folding *fold)
+{
+    return copy_all(fold, NULL, 0);
+}
+
+static ys_status fold_cast(struct folding *fold)
+{
+    const struct ys_onnx_constant *in = fold->in[0], *like = input(fold, 1);
+    int64_t to = YS_ONNX_FLOAT;
+    YS_TRY(ys_onnx_integer(fold->node, "to", &to));
+    struct ys_onnx_constant wanted = {.filled = in->filled, .type = like ? like->type : (int)to};
+    wanted.is_real = wanted.type == YS_ONNX_FLOAT || wanted.type == YS_ONNX_DOUBLE || wanted.type == YS_ONNX_FLOAT16 ||
+                     wanted.type == YS_ONNX_BFLOAT16;
+    if (!wanted.is_real && wanted.type != YS_ONNX_INT32 && wanted.type != YS_ONNX_INT64 && wanted.type != YS_ONNX_BOOL)
+        return FAIL(fold, "cannot compute a constant of %s", ys_onnx_type_name(wanted.type));
+    YS_TRY(make(fold, &wanted, in->shape, in->rank));
+    for (int64_t i = 0; i < (in->filled ? 1 : in->count); i++) {
+        if (wanted.is_real && !in->is_real && in->wholes[i].each)
+            return FAIL(fold, "the number of rows becomes %s: only integers may depend on the batch",
+                        ys_onnx_type_name(wanted.type));
+        copy(fold->out, i, in, i);
+        if (wanted.type == YS_ONNX_BOOL)
+            fold->out->wholes[i].fixed = ys_onnx_constant_real(in, i) != 0;
+    }
+    return YS_OK;
+}
+
+static ys_status fold_shape(struct folding *fold)
+{
+    const struct ys_onnx_constant integers = {.type = YS_ONNX_INT64}, *in = fold->in[0];
+    const int64_t rank = (int64_t)in->rank;
+    int64_t start = 0, end = rank;
+    YS_TRY(ys_onnx_integer(fold->node, "start", &start));
+    YS_TRY(ys_onnx_integer(fold->node, "end", &end));
+    start = start < 0 ? start + rank : start;
+    end = end < 0 ? end + rank : end > rank ? rank : end;
+    if (start < 0 || start > rank || end < start)
+        return FAIL(fold, "start %lld and end %lld of a shape of %zu", (long long)start, (long long)end, in->rank);
+    const int64_t count = end - start;
+    YS_TRY(make(fold, &integers, &count, 1));
+    for (int64_t i = 0; i < count; i++)
+        fold->out->wholes[i].fixed = in->shape[start + i];
+    return YS_OK;
+}
+
+static ys_status fold_reshape(struct folding *fold)
+{
+    int64_t shape[YS_MAX_RANK], known = 1, allowzero = 0;
+    size_t rank = 0, open = YS_MAX_RANK;
+    const struct ys_onnx_constant *in = fold->in[0];
+    YS_TRY(ys_onnx_integer(fold->node, "allowzero", &allowzero));
+    YS_TRY(ys_onnx_numbers(fold->f, fold->node, input(fold, 1), "shape", shape, YS_MAX_RANK, &rank));
+    for (size_t i = 0; i < rank; i++) {
+        if (shape[i] == 0 && !allowzero && i < in->rank)
+            shape[i] = in->shape[i];
+        if (shape[i] == -1 && open == YS_MAX_RANK)
+            open = i;
+        else if (shape[i] < 0 || __builtin_mul_overflow(known, shape[i], &known))
+            return FAIL(fold, "dimension %lld of its shape", (long long)shape[i]);
+    }
+    if (open < YS_MAX_RANK)
+        shape[open] = known ? in->count / known : 0;
+    return copy_all(fold, shape, rank);
+}
+
+static ys_status read_axes(struct folding *fold, size_t rank, bool marked[2 * YS_MAX_RANK], size_t *count)
+{
+    int64_t axes[YS_MAX_RANK];
+    YS_TRY(ys_onnx_numbers(fold->f, fold->node, input(fold, 1), "axes", axes, YS_MAX_RANK, count));
+    for (size_t i = 0; i < *count; i++) {
+        if (!wrap(&axes[i], rank + (fold->node->op[0] == 'U' ? *count : 0)))
+            return bad_axis(fold, axes[i]);
+        marked[axes[i]] = true;
+    }
+    return YS_OK;
+}
+
+static ys_status fold_unsqueeze(struct folding *fold)
+{
+    const struct ys_onnx_constant *in = fold->in[0];
+    bool marked[2 * YS_MAX_RANK] = {false};
+    int64_t shape[YS_MAX_RANK];
+    size_t count = 0, next = 0;
+    YS_TRY(read_axes(fold, in->rank, marked, &count));
+    if (in->rank + count > YS_MAX_RANK)
+        return FAIL(fold, "more than %d dimensions", YS_MAX_RANK);
+    for (size_t i = 0; i < in->rank + count; i++)
+        shape[i] = marked[i] || next == in->rank ? 1 : in->shape[next++];
+    return copy_all(fold, shape, in->rank + count);
+}
+
+static ys_status fold_squeeze(struct folding *fold)
+{
+    const struct ys_onnx_constant *in = fold->in[0];
+    bool marked[2 * YS_MAX_RANK] = {false};
+    int64_t shape[YS_MAX_RANK];
+    size_t count = 0, rank = 0;
+    YS_TRY(read_axes(fold, in->rank, marked, &count));
+    for (size_t i = 0; i < in->rank; i++)
+        if (!(count ? marked[i] : in->shape[i] == 1))
+            shape[rank++] = in->shape[i];
+    return copy_all(fold, shape, rank);
+}
+
+/* out[i] = in[j], where j is found by strides: a view that is copied. */
+static void copy_view(struct ys_onnx_constant *out, const struct ys_onnx_constant *in, int64_t first,
+                      const int64_t *strides)
+{
+    int64_t index[YS_MAX_RANK] = {0}, from = first;
+    for (int64_t i = 0; i < (out->filled ? (out->count > 0) : out->count); i++) {
+        copy(out, i, in, from);
+        for (size_t d = out->rank; d-- > 0;) {
+            from += strides[d];
+            if (++index[d] < out->shape[d])
+                break;
+            from -= strides[d] * out->shape[d];
+            index[d] = 0;
+        }
+    }
+}
+
+static void row_strides(const struct ys_onnx_constant *c, int64_t *strides)
+{
+    int64_t stride = 1;
+    for (size_t d = c->rank; d-- > 0; stride *= c->shape[d])
+        strides[d] = stride;
+}
+
+static ys_status fold_transpose(struct folding *fold)
+{
+    const struct ys_onnx_constant *in = fold->in[0];
+    int64_t perm[YS_MAX_RANK], shape[YS_MAX_RANK], own[YS_MAX_RANK], strides[YS_MAX_RANK];
+    size_t count = in->rank;
+    unsigned seen = 0;
+    for (size_t i = 0; i < in->rank; i++)
+        perm[i] = (int64_t)(in->rank - 1 - i);
+    YS_TRY(ys_onnx_integers(fold->node, "perm", perm, YS_MAX_RANK, &count));
+    row_strides(in, own);
+    for (size_t i = 0; i < count; i++) {
+        if (count != in->rank || perm[i] < 0 || perm[i] >= (int64_t)count || seen & 1U << perm[i])
+            return FAIL(fold, "perm does not name each of %zu axes once", in->rank);
+        seen |= 1U << perm[i];
+        shape[i] = in->shape[perm[i]];
+        strides[i] = own[perm[i]];
+    }
+    YS_TRY(make(fold, in, shape, in->rank));
+    copy_view(fold->out, in, 0, strides);
+    return YS_OK;
+}
+
+static ys_status fold_expand(struct folding *fold)
+{
+    const struct ys_onnx_constant *in = fold->in[0];
+    int64_t wanted[YS_MAX_RANK], shape[YS_MAX_RANK], own[YS_MAX_RANK], strides[YS_MAX_RANK];
+    size_t count = 0;
+    YS_TRY(ys_onnx_numbers(fold->f, fold->node, input(fold, 1), "shape", wanted, YS_MAX_RANK, &count));
+    row_strides(in, own);
+    size_t rank = count > in->rank ? count : in->rank;
+    for (size_t i = 0; i < rank; i++) {
+        int64_t here = i + in->rank < rank ? 1 : in->shape[i + in->rank - rank];
+        int64_t there = i + count < rank ? 1 : wanted[i + count - rank];
+        if (here != there && here != 1 && there != 1)
+            return FAIL(fold, "an extent of %lld does not spread to %lld", (long long)here, (long long)there);
+        shape[i] = here == 1 ? there : here;
+        strides[i] = here == 1 ? 0 : own[i + in->rank - rank];
+    }
+    YS_TRY(make(fold, in, shape, rank));
+    if (in->count > 0)
+        copy_view(fold->out, in, 0, strides);
+    return YS_OK;
+}
+
+static ys_status fold_gather(struct folding *fold)
+{
+    struct ys_onnx_constant *in = fold->in[0], *which = input(fold, 1);
+    int64_t axis = 0, shape[YS_MAX_RANK], before = 1, behind = 1;
+    YS_TRY(ys_onnx_integer(fold->node, "axis", &axis));
+    if (!which || !wrap(&axis, in->rank))
+        return bad_axis(fold, axis);
+    if (in->rank - 1 + which->rank > YS_MAX_RANK)
+        return FAIL(fold, "more than %d dimensions", YS_MAX_RANK);
+    for (size_t i = 0; i < in->rank; i++)
+        *((int64_t)i < axis ? &before : &behind) *= (int64_t)i == axis ? 1 : in->shape[i];
+    memcpy(shape, in->shape, (size_t)axis * sizeof *shape);
+    memcpy(shape + axis, which->shape, which->rank * sizeof *shape);
+    memcpy(shape + (size_t)axis + which->rank, in->shape + axis + 1, (in->rank - 1 - (size_t)axis) * sizeof *shape);
+    struct ys_onnx_constant like = *in;
+    like.filled = false;
+    YS_TRY(make(fold, &like, shape, in->rank - 1 + which->rank));
+    for (int64_t b = 0, at = 0; b < before && fold->out->count > 0; b++)
+        for (int64_t w = 0; w < which->count; w++) {
+            int64_t index = ys_onnx_constant_whole(which, w).fixed;
+            if (!wrap(&index, (size_t)in->shape[axis]))
+                return FAIL(fold, "index %lld is beyond the extent %lld", (long long)index, (long long)in->shape[axis]);
+            for (int64_t k = 0; k < behind; k++)
+                copy(fold->out, at++, in, (b * in->shape[axis] + index) * behind + k);
+        }
+    return YS_OK;
+}
+
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static ys_status fold_slice(struct folding *fold)
+{
+    const struct ys_onnx_constant *in = fold->in[0];
+    int64_t starts[YS_MAX_RANK], ends[YS_MAX_RANK], axes[YS_MAX_RANK], steps[YS_MAX_RANK], shape[YS_MAX_RANK],
+        strides[YS_MAX_RANK], first = 0;
+    size_t count = 0, end_count = 0, axis_count, step_count;
+    YS_TRY(ys_onnx_numbers(fold->f, fold->node, input(fold, 1), "starts", starts, YS_MAX_RANK, &count));
+    YS_TRY(ys_onnx_numbers(fold->f, fold->node, input(fold, 2), "ends", ends, YS_MAX_RANK, &end_count));
+    for (size_t i = 0; i < YS_MAX_RANK; i++) {
+        axes[i] = (int64_t)i;
+        steps[i] = 1;
+    }
+    axis_count = step_count = count;
+    YS_TRY(ys_onnx_numbers(fold->f, fold->node, input(fold, 3), "axes", axes, YS_MAX_RANK, &axis_count));
+    YS_TRY(ys_onnx_numbers(fold->f, fold->node, input(fold, 4), "steps", steps, YS_MAX_RANK, &step_count));
+    if (count != end_count || count != axis_count || count != step_count)
+        return FAIL(fold, "%zu starts, but another number of ends, axes or steps", count);
+    row_strides(in, strides);
+    memcpy(shape, in->shape, sizeof shape);
+    for (size_t i = 0; i < count; i++) {
+        if (!wrap(&axes[i], in->rank) || steps[i] == 0 || steps[i] == INT64_MIN)
+            return bad_axis(fold, axes[i]);
+        int64_t extent = in->shape[axes[i]], step = steps[i];
+        int64_t start = starts[i] < 0 ? starts[i] + extent : starts[i], end = ends[i] < 0 ? ends[i] + extent : ends[i];
+        start = step > 0 ? clamp(start, 0, extent) : clamp(start, 0, extent - 1);
+        end = step > 0 ? clamp(end, 0, extent) : clamp(end, -1, extent - 1);
+        int64_t span = step > 0 ? end - start : start - end, size = step > 0 ? step : -step;
+        shape[axes[i]] = span > 0 && extent > 0 ? (span - 1) / size + 1 : 0;
+        first += start * strides[axes[i]];
+        if (shape[axes[i]] > 1)
+            strides[axes[i]] *= step;
+    }
+    YS_TRY(make(fold, in, shape, in->rank));
+    if (fold->out->count > 0)
+        copy_view(fold->out, in, first, strides);
+    return YS_OK;
+}
+
+static ys_status fold_concat(struct folding *fold)
+{
+    struct ys_onnx_constant like = *fold->in[0];
+    int64_t axis = 0, before = 1;
+    YS_TRY(ys_onnx_integer(fold->node, "axis", &axis));
+    if (!wrap(&axis, like.rank))
+        return bad_axis(fold, axis);
+    int64_t shape[YS_MAX_RANK], rest = 1;
+    memcpy(shape, like.shape, sizeof shape);
+    shape[axis] = 0;
+    for (size_t i = 0; i < fold->node->in_count; i++) {
+        const struct ys_onnx_constant *in = fold->in[i];
+        bool fits = in && in->rank == like.rank && in->is_real == like.is_real;
+        for (size_t d = 0; fits && d < in->rank; d++)
+            fits = (int64_t)d == axis || in->shape[d] == shape[d];
+        if (!fits)
+            return FAIL(fold, "its input %zu does not fit the first", i);
+        shape[axis] += in->shape[axis];
+    }
+    for (size_t d = 0; d < like.rank; d++)
+        *((int64_t)d < axis ? &before : &rest) *= (int64_t)d == axis ? 1 : shape[d];
+    like.filled = false;
+    YS_TRY(make(fold, &like, shape, like.rank));
+    for (int64_t b = 0, at = 0; b < before && fold->out->count > 0; b++)
+        for (size_t i = 0; i < fold->node->in_count; i++)
+            for (int64_t k = 0, part = fold->in[i]->shape[axis] * rest; k < part; k++)
+                copy(fold->out, at++, fold->in[i], b * part + k);
+    return YS_OK;
+}
+
+static ys_status fold_constant_of_shape(struct folding *fold)
+{
+    struct ys_onnx_tensor_in *tensor = ys_onnx_file_keep(fold->f->file, 1, sizeof *tensor);
+    struct ys_onnx_constant zero = {.is_real = true, .type = YS_ONNX_FLOAT, .count = 1}, *value = &zero;
+    int64_t shape[YS_MAX_RANK];
+    size_t rank = 0;
+    struct ys_span message;
+    double nothing = 0;
+    zero.reals = &nothing;
+    if (!tensor)
+        return ys_out_of_memory();
+    YS_TRY(ys_onnx_message(fold->node, "value", &message));
+    if (message.data) {
+        YS_TRY(ys_onnx_tensor_parse(fold->f->file, message, tensor));
+        YS_TRY(ys_onnx_constant_of(fold->f, tensor, &value));
+        if (value->count != 1)
+            return FAIL(fold, "its value has %lld elements, not 1", (long long)value->count);
+        YS_TRY(ys_onnx_constant_load(fold->f, value));
+    }
+    YS_TRY(ys_onnx_numbers(fold->f, fold->node, fold->in[0], "shape", shape, YS_MAX_RANK, &rank));
+    struct ys_onnx_constant like = *value;
+    like.filled = true;
+    YS_TRY(make(fold, &like, shape, rank));
+    copy(fold->out, 0, value, 0);
+    return YS_OK;
+}
+
+static ys_status fold_constant(struct folding *fold)
+{
+    struct ys_onnx_tensor_in *tensor = ys_onnx_file_keep(fold->f->file, 1, sizeof *tensor);
+    struct ys_span message;
+    if (!tensor)
+        return ys_out_of_memory();
+    YS_TRY(ys_onnx_message(fold->node, "value", &message));
+    if (message.data) {
+        YS_TRY(ys_onnx_tensor_parse(fold->f->file, message, tensor));
+        tensor->name = fold->node->name;
+        return ys_onnx_constant_of(fold->f, tensor, &fold->out);
+    }
+    bool list = ys_onnx_has(fold->node, "value_ints") || ys_onnx_has(fold->node, "value_floats");
+    bool real = ys_onnx_has(fold->node, "value_float") || ys_onnx_has(fold->node, "value_floats");
+    const struct ys_onnx_constant like = {.is_real = real, .type = real ? YS_ONNX_FLOAT : YS_ONNX_INT64};
+    int64_t wholes[64] = {0}, count = list ? 0 : 1;
+    double value;
+    size_t whole_count = 0;
+    if (!list && !real && !ys_onnx_has(fold->node, "value_int"))
+        return FAIL(fold, "%s", "its value is neither a tensor nor numbers");
+    YS_TRY(ys_onnx_integers(fold->node, "value_ints", wholes, 64, &whole_count));
+    YS_TRY(ys_onnx_integer(fold->node, "value_int", wholes));
+    while (list && real && ys_onnx_listed_real(fold->node, "value_floats", (size_t)count, &value))
+        count++;
+    if (list && !real)
+        count = (int64_t)whole_count;
+    YS_TRY(make(fold, &like, &count, list ? 1 : 0));
+    for (int64_t i = 0; i < count; i++) {
+        if (!real)
+            fold->out->wholes[i].fixed = wholes[i];
+        else if (list)
+            ys_onnx_listed_real(fold->node, "value_floats", (size_t)i, &fold->out->reals[i]);
+        else
+            YS_TRY(ys_onnx_real(fold->node, "value_float", fold->out->reals));
+    }
+    return YS_OK;
+}
+
+static ys_status compute_whole(const struct folding *fold, struct ys_onnx_whole a, struct ys_onnx_whole b,
+                               struct ys_onnx_whole *y)
+{
+    const char *op = fold->node->op;
+    bool over = false;
+    *y = (struct ys_onnx_whole){0, 0};
+    if (op[0] == 'A')
+        over = __builtin_add_overflow(a.fixed, b.fixed, &y->fixed) || __builtin_add_overflow(a.each, b.each, &y->each);
+    else if (op[0] == 'S')
+        over = __builtin_sub_overflow(a.fixed, b.fixed, &y->fixed) || __builtin_sub_overflow(a.each, b.each, &y->each);
+    else if (op[0] == 'E')
+        y->fixed = a.fixed == b.fixed && a.each == b.each;
+    else if (op[0] == 'M' && (!a.each || !b.each)) {
+        int64_t left, right;
+        over = __builtin_mul_overflow(a.fixed, b.fixed, &y->fixed) || __builtin_mul_overflow(a.each, b.fixed, &left) ||
+               __builtin_mul_overflow(a.fixed, b.each, &right) || __builtin_add_overflow(left, right, &y->each);
+    } else if (op[0] == 'D' && !b.each && b.fixed > 0 && (!a.each || (a.each % b.fixed == 0 && a.fixed % b.fixed == 0)))
+        *y = (struct ys_onnx_whole){a.fixed / b.fixed, a.each / b.fixed};
+    else
+        return FAIL(fold, "cannot compute %s of what depends on the batch, or of 0", op);
+    return over ? FAIL(fold, "%s goes beyond 63 bits", "an integer") : YS_OK;
+}
+
+static double compute_real(const char *op, double a, double b)
+{
+    switch (op[0]) {
+    case 'A':
+        return a + b;
+    case 'S':
+        return a - b;
+    case 'M':
+        return a * b;
+    case 'D':
+        return a / b;
+    case 'P':
+        return pow(a, b);
+    default:
+        return a == b;
+    }
+}
+
+static ys_status spread(const struct folding *fold, const struct ys_onnx_constant *c, const int64_t *shape, size_t rank,
+                        int64_t *strides)
+{
+    int64_t own[YS_MAX_RANK];
+    row_strides(c, own);
+    for (size_t i = 0; i < rank; i++) {
+        int64_t extent = i + c->rank < rank ? 1 : c->shape[i + c->rank - rank];
+        if (extent != 1 && extent != shape[i])
+            return FAIL(fold, "extents %lld and %lld do not fit together", (long long)extent, (long long)shape[i]);
+        strides[i] = extent == 1 ? 0 : own[i + c->rank - rank];
+    }
+    return YS_OK;
+}
+
+static ys_status fold_pair(struct folding *fold)
+{
+    struct ys_onnx_constant *a = fold->in[0], *b = input(fold, 1);
+    if (!b || a->is_real != b->is_real)
+        return FAIL(fold, "%s", "needs two inputs of one type");
+    int64_t shape[YS_MAX_RANK], left[YS_MAX_RANK], right[YS_MAX_RANK], from = 0, with = 0, index[YS_MAX_RANK] = {0};
+    size_t rank = a->rank > b->rank ? a->rank : b->rank;
+    for (size_t i = 0; i < rank; i++) {
+        int64_t x = i + a->rank < rank ? 1 : a->shape[i + a->rank - rank];
+        shape[i] = x != 1 ? x : i + b->rank < rank ? 1 : b->shape[i + b->rank - rank];
+    }
+    YS_TRY(spread(fold, a, shape, rank, left));
+    YS_TRY(spread(fold, b, shape, rank, right));
+    struct ys_onnx_constant like = {.is_real = a->is_real, .type = a->type, .filled = a->filled && b->filled};
+    const bool equal = fold->node->op[0] == 'E';
+    if (equal)
+        like = (struct ys_onnx_constant){.type = YS_ONNX_BOOL};
+    YS_TRY(make(fold, &like, shape, rank));
+    for (int64_t i = 0; i < (like.filled ? 1 : fold->out->count); i++) {
+        if (a->is_real && equal)
+            fold->out->wholes[i].fixed = ys_onnx_constant_real(a, from) == ys_onnx_constant_real(b, with);
+        else if (a->is_real)
+            fold->out->reals[i] =
+                compute_real(fold->node->op, ys_onnx_constant_real(a, from), ys_onnx_constant_real(b, with));
+        else
+            YS_TRY(compute_whole(fold, ys_onnx_constant_whole(a, from), ys_onnx_constant_whole(b, with),
+                                 &fold->out->wholes[i]));
+        for (size_t d = rank; d-- > 0;) {
+            from += left[d];
+            with += right[d];
+            if (++index[d] < shape[d])
+                break;
+            from -= left[d] * shape[d];
+            with -= right[d] * shape[d];
+            index[d] = 0;
+        }
+    }
+    return YS_OK;
+}
+
+static ys_status fold_function(struct folding *fold)
+{
+    const struct ys_onnx_constant *in = fold->in[0];
+    const char *op = fold->node->op;
+    if (!in->is_real)
+        return FAIL(fold, "%s", "computes reals only");
+    YS_TRY(make(fold, in, NULL, 0));
+    for (int64_t i = 0; i < (in->filled ? 1 : in->count); i++) {
+        double x = in->reals[i];
+        fold->out->reals[i] = op[0] == 'N' ? -x : op[0] == 'S' ? sqrt(x) : op[0] == 'R' ? 1 / x : fabs(x);
+    }
+    return YS_OK;
+}
+
+static const struct {
+    const char *op;
+    ys_status (*run)(struct folding *fold);
+} folds[] = {
+    {"Constant", fold_constant},
+    {"ConstantOfShape", fold_constant_of_shape},
+    {"Identity", fold_identity},
+    {"Cast", fold_cast},
+    {"CastLike", fold_cast},
+    {"Shape", fold_shape},
+    {"Reshape", fold_reshape},
+    {"Unsqueeze", fold_unsqueeze},
+    {"Squeeze", fold_squeeze},
+    {"Transpose", fold_transpose},
+    {"Expand", fold_expand},
+    {"Gather", fold_gather},
+    {"Slice", fold_slice},
+    {"Concat", fold_concat},
+    {"Add", fold_pair},
+    {"Sub", fold_pair},
+    {"Mul", fold_pair},
+    {"Div", fold_pair},
+    {"Pow", fold_pair},
+    {"Equal", fold_pair},
+    {"Neg", fold_function},
+    {"Sqrt", fold_function},
+    {"Reciprocal", fold_function},
+    {"Abs", fold_function},
+};
+
+static size_t find(const char *op)
+{
+    size_t i = 0;
+    while (i < sizeof folds / sizeof folds[0] && strcmp(folds[i].op, op) != 0)
+        i++;
+    return i;
+}
+
+bool ys_onnx_folds(const char *op)
+{
+    return find(op) < sizeof folds / sizeof folds[0];
+}
+
+ys_status ys_onnx_fold(struct ys_onnx_folding *f, const struct ys_onnx_node_in *node,
+                       struct ys_onnx_constant *const *in, struct ys_onnx_constant **out)
+{
+    struct folding fold = {.f = f, .node = node, .in = in};
+    size_t which = find(node->op);
+    if (which == sizeof folds / sizeof folds[0] || node->out_count != 1)
+        return FAIL(&fold, "%s", "cannot be computed from constants before the run");
+    if (folds[which].run != fold_constant && (node->in_count == 0 || !in[0]))
+        return FAIL(&fold, "%s", "has no input");
+    for (size_t i = 0; i < node->in_count; i++)
+        if (in[i] && strcmp(node->op, "Shape") != 0)
+            YS_TRY(ys_onnx_constant_load(f, in[i]));
+    YS_TRY(folds[which].run(&fold));
+    *out = fold.out;
+    return YS_OK;
+}

@@ -1,0 +1,361 @@
+#include "onnx/proto.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "onnx/inside.h"
+
+#include <string.h>
+
+enum { MODEL_PRODUCER_NAME = 2, MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_FUNCTION = 25 };
+enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2 };
+enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_SPARSE = 15 };
+enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OP_TYPE = 4, NODE_ATTRIBUTE = 5, NODE_DOMAIN = 7 };
+enum { ATTRIBUTE_NAME = 1 };
+enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_SEGMENT = 3, TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_LOCATION = 14 };
+enum {
+    VALUE_NAME = 1,
+    VALUE_TYPE = 2,
+    TYPE_TENSOR = 1,
+    TENSOR_ELEM = 1,
+    TENSOR_SHAPE = 2,
+    SHAPE_DIM = 1,
+    DIM_VALUE = 1
+};
+
+#define MAX_ELEMENTS ((int64_t)1 << 40)
+#define FIRST_OPSET  6
+
+bool ys_wire_varint(struct ys_span *from, uint64_t *value)
+{
+    *value = 0;
+    for (int shift = 0; from->size > 0 && shift < 64; shift += 7) {
+        unsigned char byte = *from->data++;
+        from->size--;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return true;
+    }
+    return false;
+}
+
+static int take_bytes(struct ys_span *from, uint64_t size, struct ys_wire_field *field)
+{
+    if (size > from->size)
+        return -1;
+    field->span = (struct ys_span){from->data, (size_t)size};
+    from->data += size;
+    from->size -= (size_t)size;
+    return 1;
+}
+
+int ys_wire_next(struct ys_span *from, struct ys_wire_field *field)
+{
+    uint64_t tag, size = 0;
+    if (from->size == 0)
+        return 0;
+    if (!ys_wire_varint(from, &tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
+        return -1;
+    *field = (struct ys_wire_field){.number = (int)(tag >> 3), .type = (enum ys_wire_type)(tag & 7)};
+    switch (field->type) {
+    case YS_WIRE_VARINT:
+        field->span.data = from->data;
+        if (!ys_wire_varint(from, &field->bits))
+            return -1;
+        field->span.size = (size_t)(from->data - field->span.data);
+        return 1;
+    case YS_WIRE_LENGTH:
+        return ys_wire_varint(from, &size) ? take_bytes(from, size, field) : -1;
+    case YS_WIRE_64_BITS:
+    case YS_WIRE_32_BITS:
+        size = field->type == YS_WIRE_64_BITS ? 8 : 4;
+        if (take_bytes(from, size, field) < 0)
+            return -1;
+        memcpy(&field->bits, field->span.data, (size_t)size);
+        return 1;
+    }
+    return -1;
+}
+
+const char *ys_onnx_type_name(int type)
+{
+    static const char *const names[] = {"no type", "FLOAT",  "UINT8",     "INT8",       "UINT16",  "INT16",
+                                        "INT32",   "INT64",  "STRING",    "BOOL",       "FLOAT16", "DOUBLE",
+                                        "UINT32",  "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16"};
+    return type >= 0 && type < (int)(sizeof names / sizeof names[0]) ? names[type] : "another type";
+}
+
+void *ys_onnx_file_keep(struct ys_onnx_file *file, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total) ||
+        __builtin_add_overflow(total, sizeof(struct ys_onnx_kept), &total))
+        return NULL;
+    struct ys_onnx_kept *kept = ys_alloc(total, 1);
+    if (!kept)
+        return NULL;
+    kept->next = file->inside->kept;
+    file->inside->kept = kept;
+    return kept + 1;
+}
+
+const char *ys_onnx_file_text(struct ys_onnx_file *file, struct ys_span bytes)
+{
+    size_t size = bytes.size < YS_ONNX_MAX_TEXT ? bytes.size : YS_ONNX_MAX_TEXT;
+    char *text = ys_onnx_file_keep(file, size + 1, 1);
+    for (size_t i = 0; text && i < size; i++)
+        text[i] = bytes.data[i] > ' ' && bytes.data[i] < 0x7f ? (char)bytes.data[i] : '?';
+    return text;
+}
+
+static ys_status damaged(const struct ys_onnx_file *file, const char *what)
+{
+    return ys_fail(YS_EFORMAT, "%s: %s is damaged: a field reaches beyond its end, or is none of ONNX", file->path,
+                   what);
+}
+
+static ys_status read_text(struct ys_onnx_file *file, struct ys_wire_field field, const char **text)
+{
+    if (field.type != YS_WIRE_LENGTH)
+        return damaged(file, "a name");
+    *text = ys_onnx_file_text(file, field.span);
+    return *text ? YS_OK : ys_out_of_memory();
+}
+
+/* How many fields of each number below `limit` there are: those of higher ones are not looked at. */
+static ys_status count_fields(const struct ys_onnx_file *file, struct ys_span message, const char *what, size_t *counts,
+                              int limit)
+{
+    struct ys_wire_field field;
+    int got;
+    memset(counts, 0, (size_t)limit * sizeof *counts);
+    while ((got = ys_wire_next(&message, &field)) > 0)
+        if (field.number < limit && ++counts[field.number] > YS_ONNX_MAX_PARTS && field.number != MODEL_GRAPH)
+            return ys_fail(YS_EFORMAT, "%s: %s has more than %zu parts of one kind", file->path, what,
+                           YS_ONNX_MAX_PARTS);
+    return got < 0 ? damaged(file, what) : YS_OK;
+}
+
+static ys_status read_dim(struct ys_onnx_file *file, struct ys_onnx_tensor_in *tensor, uint64_t dim)
+{
+    if (tensor->rank == YS_MAX_RANK)
+        return ys_fail(YS_EUNSUPPORTED, "%s: tensor %s has more than %d dimensions", file->path, tensor->name,
+                       YS_MAX_RANK);
+    if (dim > (uint64_t)MAX_ELEMENTS)
+        return ys_fail(YS_EFORMAT, "%s: tensor %s has a dimension of %llu: must be 0 to 2^40", file->path, tensor->name,
+                       (unsigned long long)dim);
+    tensor->shape[tensor->rank++] = (int64_t)dim;
+    return YS_OK;
+}
+
+static ys_status read_tensor_field(struct ys_onnx_file *file, struct ys_wire_field field,
+                                   struct ys_onnx_tensor_in *tensor)
+{
+    uint64_t dim;
+    switch (field.number) {
+    case TENSOR_DIMS:
+        if (field.type == YS_WIRE_VARINT)
+            return read_dim(file, tensor, field.bits);
+        for (struct ys_span packed = field.span; packed.size > 0;) {
+            if (field.type != YS_WIRE_LENGTH || !ys_wire_varint(&packed, &dim))
+                return damaged(file, "a tensor's shape");
+            YS_TRY(read_dim(file, tensor, dim));
+        }
+        return YS_OK;
+    case TENSOR_TYPE:
+        tensor->type = field.bits <= INT32_MAX ? (int)field.bits : -1;
+        return YS_OK;
+    case TENSOR_SEGMENT:
+        return ys_fail(YS_EUNSUPPORTED, "%s: tensor %s comes in segments, which nobody writes", file->path,
+                       tensor->name);
+    case TENSOR_NAME:
+        return read_text(file, field, &tensor->name);
+    case TENSOR_RAW:
+        if (field.type != YS_WIRE_LENGTH)
+            return damaged(file, "a tensor");
+        tensor->raw = field.span;
+        return YS_OK;
+    case TENSOR_LOCATION:
+        tensor->is_external = field.bits == 1;
+        return YS_OK;
+    default:
+        return YS_OK;
+    }
+}
+
+ys_status ys_onnx_tensor_parse(struct ys_onnx_file *file, struct ys_span message, struct ys_onnx_tensor_in *tensor)
+{
+    struct ys_wire_field field;
+    int got;
+    *tensor = (struct ys_onnx_tensor_in){.name = "", .message = message, .count = 1};
+    while ((got = ys_wire_next(&message, &field)) > 0)
+        YS_TRY(read_tensor_field(file, field, tensor));
+    if (got < 0)
+        return damaged(file, "a tensor");
+    for (size_t i = 0; i < tensor->rank; i++)
+        if (__builtin_mul_overflow(tensor->count, tensor->shape[i], &tensor->count) || tensor->count > MAX_ELEMENTS)
+            return ys_fail(YS_EFORMAT, "%s: tensor %s has more than 2^40 elements", file->path, tensor->name);
+    return YS_OK;
+}
+
+static ys_status read_attr(struct ys_onnx_file *file, struct ys_span message, struct ys_onnx_attr *attr)
+{
+    struct ys_wire_field field;
+    int got;
+    *attr = (struct ys_onnx_attr){.name = "", .message = message};
+    while ((got = ys_wire_next(&message, &field)) > 0)
+        if (field.number == ATTRIBUTE_NAME)
+            YS_TRY(read_text(file, field, &attr->name));
+    return got < 0 ? damaged(file, "an attribute") : YS_OK;
+}
+
+static ys_status read_node(struct ys_onnx_file *file, struct ys_span message, struct ys_onnx_node_in *node)
+{
+    size_t counts[NODE_DOMAIN + 1];
+    struct ys_wire_field field;
+    *node = (struct ys_onnx_node_in){.name = "", .op = "", .domain = ""};
+    YS_TRY(count_fields(file, message, "a node", counts, NODE_DOMAIN + 1));
+    node->in = ys_onnx_file_keep(file, counts[NODE_INPUT], sizeof *node->in);
+    node->out = ys_onnx_file_keep(file, counts[NODE_OUTPUT], sizeof *node->out);
+    node->attrs = ys_onnx_file_keep(file, counts[NODE_ATTRIBUTE], sizeof *node->attrs);
+    if (!node->in || !node->out || !node->attrs)
+        return ys_out_of_memory();
+    while (ys_wire_next(&message, &field) > 0) {
+        const char **text = NULL;
+        if (field.number == NODE_INPUT)
+            text = &node->in[node->in_count++];
+        else if (field.number == NODE_OUTPUT)
+            text = &node->out[node->out_count++];
+        else if (field.number == NODE_NAME)
+            text = &node->name;
+        else if (field.number == NODE_OP_TYPE)
+            text = &node->op;
+        else if (field.number == NODE_DOMAIN)
+            text = &node->domain;
+        else if (field.number == NODE_ATTRIBUTE)
+            YS_TRY(read_attr(file, field.span, &node->attrs[node->attr_count++]));
+        if (text)
+            YS_TRY(read_text(file, field, text));
+    }
+    if (!node->name[0])
+        node->name = node->out_count ? node->out[0] : "(no name)";
+    return YS_OK;
+}
+
+/* The first field of that number in a message; false without. */
+static bool find_field(struct ys_span message, int number, struct ys_wire_field *field)
+{
+    while (ys_wire_next(&message, field) > 0)
+        if (field->number == number)
+            return true;
+    return false;
+}
+
+static ys_status read_value(struct ys_onnx_file *file, struct ys_span message, struct ys_onnx_value_in *value)
+{
+    struct ys_wire_field field, dim;
+    *value = (struct ys_onnx_value_in){.name = ""};
+    if (find_field(message, VALUE_NAME, &field))
+        YS_TRY(read_text(file, field, &value->name));
+    if (!find_field(message, VALUE_TYPE, &field) || !find_field(field.span, TYPE_TENSOR, &field))
+        return YS_OK;
+    struct ys_span tensor = field.span;
+    if (find_field(tensor, TENSOR_ELEM, &field))
+        value->type = field.bits <= INT32_MAX ? (int)field.bits : -1;
+    if (!find_field(tensor, TENSOR_SHAPE, &field))
+        return YS_OK;
+    value->has_shape = true;
+    for (struct ys_span shape = field.span; ys_wire_next(&shape, &field) > 0;) {
+        if (field.number != SHAPE_DIM)
+            continue;
+        if (value->rank == YS_MAX_RANK)
+            return ys_fail(YS_EUNSUPPORTED, "%s: %s has more than %d dimensions", file->path, value->name, YS_MAX_RANK);
+        bool known = find_field(field.span, DIM_VALUE, &dim) && dim.bits >= 1 && dim.bits <= (uint64_t)MAX_ELEMENTS;
+        value->shape[value->rank++] = known ? (int64_t)dim.bits : -1;
+    }
+    return YS_OK;
+}
+
+static ys_status read_graph(struct ys_onnx_file *file, struct ys_span message)
+{
+    size_t counts[GRAPH_SPARSE + 1];
+    struct ys_wire_field field;
+    YS_TRY(count_fields(file, message, "the graph", counts, GRAPH_SPARSE + 1));
+    if (counts[GRAPH_SPARSE])
+        return ys_fail(YS_EUNSUPPORTED, "%s has sparse tensors: store them dense", file->path);
+    file->nodes = ys_onnx_file_keep(file, counts[GRAPH_NODE], sizeof *file->nodes);
+    file->tensors = ys_onnx_file_keep(file, counts[GRAPH_INITIALIZER], sizeof *file->tensors);
+    file->inputs = ys_onnx_file_keep(file, counts[GRAPH_INPUT], sizeof *file->inputs);
+    file->outputs = ys_onnx_file_keep(file, counts[GRAPH_OUTPUT], sizeof *file->outputs);
+    if (!file->nodes || !file->tensors || !file->inputs || !file->outputs)
+        return ys_out_of_memory();
+    while (ys_wire_next(&message, &field) > 0) {
+        if (field.number == GRAPH_NODE)
+            YS_TRY(read_node(file, field.span, &file->nodes[file->node_count++]));
+        else if (field.number == GRAPH_NAME)
+            YS_TRY(read_text(file, field, &file->graph_name));
+        else if (field.number == GRAPH_INITIALIZER)
+            YS_TRY(ys_onnx_tensor_parse(file, field.span, &file->tensors[file->tensor_count++]));
+        else if (field.number == GRAPH_INPUT)
+            YS_TRY(read_value(file, field.span, &file->inputs[file->input_count++]));
+        else if (field.number == GRAPH_OUTPUT)
+            YS_TRY(read_value(file, field.span, &file->outputs[file->output_count++]));
+    }
+    return YS_OK;
+}
+
+static void read_opset(struct ys_onnx_file *file, struct ys_span message)
+{
+    struct ys_wire_field field;
+    bool foreign = find_field(message, OPSET_DOMAIN, &field) && field.span.size > 0 &&
+                   !(field.span.size == 7 && memcmp(field.span.data, "ai.onnx", 7) == 0);
+    if (!foreign && find_field(message, OPSET_VERSION, &field) && field.bits <= INT32_MAX)
+        file->opset = (int64_t)field.bits;
+}
+
+static ys_status read_model(struct ys_onnx_file *file, struct ys_span message)
+{
+    size_t counts[MODEL_FUNCTION + 1];
+    struct ys_wire_field field, graph = {0};
+    file->producer = file->graph_name = "";
+    if (message.size == 0 || count_fields(file, message, "the file", counts, MODEL_FUNCTION + 1) != YS_OK ||
+        counts[MODEL_GRAPH] != 1 || counts[MODEL_OPSET] == 0)
+        return ys_fail(YS_EFORMAT, "%s is no ONNX file, or is damaged: it must hold one graph and its operator set",
+                       file->path);
+    if (counts[MODEL_FUNCTION])
+        return ys_fail(YS_EUNSUPPORTED, "%s has local functions: inline them (onnx.inliner.inline_local_functions)",
+                       file->path);
+    while (ys_wire_next(&message, &field) > 0) {
+        if (field.number == MODEL_GRAPH)
+            graph = field;
+        else if (field.number == MODEL_OPSET)
+            read_opset(file, field.span);
+        else if (field.number == MODEL_PRODUCER_NAME)
+            YS_TRY(read_text(file, field, &file->producer));
+    }
+    if (file->opset < FIRST_OPSET)
+        return ys_fail(YS_EUNSUPPORTED, "%s is of operator set %lld: yardstick reads %d and later", file->path,
+                       (long long)file->opset, FIRST_OPSET);
+    return read_graph(file, graph.span);
+}
+
+ys_status ys_onnx_file_parse(const char *path, const void *data, size_t size, struct ys_onnx_file **file)
+{
+    struct ys_onnx_file *fresh = ys_alloc(1, sizeof *fresh);
+    if (fresh)
+        fresh->inside = ys_alloc(1, sizeof *fresh->inside);
+    if (!fresh || !fresh->inside) {
+        ys_free(fresh);
+        return ys_out_of_memory();
+    }
+    const size_t length = strlen(path) + 1;
+    char *copy = ys_onnx_file_keep(fresh, length, 1);
+    if (copy)
+        memcpy(copy, path, length);
+    fresh->path = copy;
+    ys_status status = copy ? read_model(fresh, (struct ys_span){data, size}) : ys_out_of_memory();
+    if (status == YS_OK)
+        *file = fresh;
+    else
+        ys_onnx_file_close(fresh);
+    return status;
+}

@@ -1,0 +1,117 @@
+/* An ONNX file as it lies in memory. The file is mapped: names are copied, values of tensors and attributes are not,
+ * they are decoded where they are asked for (onnx/attr.h, onnx/constant.h).
+ *
+ * Every length is held against what encloses it; counts, ranks and products have limits, so that no file makes more
+ * work than it has bytes. Names come out as text of at most YS_ONNX_MAX_TEXT bytes in which whatever is no visible
+ * character of ASCII is a '?'. Source: onnx.proto at onnx.ai, protobuf.dev/programming-guides/encoding. */
+#ifndef YS_ONNX_PROTO_H
+#define YS_ONNX_PROTO_H
+
+#include "base/safetensors.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define YS_ONNX_MAX_PARTS ((size_t)1 << 18) /* nodes, initializers, inputs of one file */
+#define YS_ONNX_MAX_TEXT  ((size_t)1 << 12)
+
+struct ys_span {
+    const unsigned char *data;
+    size_t size;
+};
+
+enum ys_wire_type { YS_WIRE_VARINT = 0, YS_WIRE_64_BITS = 1, YS_WIRE_LENGTH = 2, YS_WIRE_32_BITS = 5 };
+
+struct ys_wire_field {
+    int number;
+    enum ys_wire_type type;
+    uint64_t bits;       /* of a varint, or of 4 or 8 bytes */
+    struct ys_span span; /* of text, bytes, packed numbers or a message; the bytes of the others */
+};
+
+/** The next field of a message, which `from` then lies behind. Returns 1; 0 at the end; -1 for what is no message:
+ * what reaches beyond the end, has the number 0 or is a group. */
+int ys_wire_next(struct ys_span *from, struct ys_wire_field *field);
+/** A varint at the beginning of `from`, which then lies behind it; false for one that does not end. */
+bool ys_wire_varint(struct ys_span *from, uint64_t *value);
+
+enum ys_onnx_dtype {
+    YS_ONNX_FLOAT = 1,
+    YS_ONNX_UINT8 = 2,
+    YS_ONNX_INT8 = 3,
+    YS_ONNX_INT32 = 6,
+    YS_ONNX_INT64 = 7,
+    YS_ONNX_BOOL = 9,
+    YS_ONNX_FLOAT16 = 10,
+    YS_ONNX_DOUBLE = 11,
+    YS_ONNX_BFLOAT16 = 16
+};
+/** "FLOAT"; "type 99" is "another type". */
+const char *ys_onnx_type_name(int type);
+
+struct ys_onnx_tensor_in {
+    const char *name; /* "" for the value of an attribute */
+    int type;         /* enum ys_onnx_dtype, or another */
+    size_t rank;
+    int64_t shape[YS_MAX_RANK]; /* each at least 0 */
+    int64_t count;              /* their product, at most 2^40 */
+    bool is_external;           /* the values lie in another file: see ys_onnx_file_external() */
+    struct ys_span message;     /* the whole TensorProto */
+    struct ys_span raw;         /* its raw_data, or with no bytes */
+};
+
+struct ys_onnx_attr {
+    const char *name;
+    struct ys_span message;
+};
+
+struct ys_onnx_node_in {
+    const char *name; /* that in the file; without one that of its first output */
+    const char *op, *domain;
+    size_t in_count, out_count, attr_count;
+    const char **in, **out; /* "" stands for an optional one that is not there */
+    struct ys_onnx_attr *attrs;
+};
+
+struct ys_onnx_value_in {
+    const char *name;
+    int type;       /* 0 where it is no tensor */
+    bool has_shape; /* false: the rank is not known */
+    size_t rank;
+    int64_t shape[YS_MAX_RANK]; /* -1 for a dimension that has a name or nothing */
+};
+
+struct ys_onnx_file {
+    const char *path;
+    int64_t opset;                     /* of the domain "" */
+    const char *producer, *graph_name; /* "" where the file says none */
+    size_t node_count, tensor_count, input_count, output_count;
+    struct ys_onnx_node_in *nodes;
+    struct ys_onnx_tensor_in *tensors;
+    struct ys_onnx_value_in *inputs, *outputs; /* inputs: those that are initializers too are among them */
+    struct ys_onnx_inside *inside;
+};
+
+/** Reads the file's structure. YS_EFORMAT: damaged, or not ONNX; YS_EUNSUPPORTED: functions, sparse tensors, or no
+ * operator set 6 or later; YS_EIO. Close it with ys_onnx_file_close(). */
+ys_status ys_onnx_file_open(const char *path, struct ys_onnx_file **file) YS_MUST_CHECK;
+/** The same from memory, which must live as long; `path` begins messages and says where external data lie. */
+ys_status ys_onnx_file_parse(const char *path, const void *data, size_t size, struct ys_onnx_file **file) YS_MUST_CHECK;
+void ys_onnx_file_close(struct ys_onnx_file *file); /* NULL is fine */
+
+/** A TensorProto by itself, the value of an attribute; lives as long as the file. */
+ys_status ys_onnx_tensor_parse(struct ys_onnx_file *file, struct ys_span message,
+                               struct ys_onnx_tensor_in *tensor) YS_MUST_CHECK;
+/** Where the values of a tensor that is_external lie, `wanted` bytes: the named file is mapped until the close.
+ * Refused: a place outside the folder of the .onnx file, what is no regular file, what ends before offset + length,
+ * another length than `wanted`. */
+ys_status ys_onnx_file_external(struct ys_onnx_file *file, const struct ys_onnx_tensor_in *tensor, uint64_t wanted,
+                                struct ys_span *bytes) YS_MUST_CHECK;
+/** Memory that lives as long as the file; NULL without. */
+void *ys_onnx_file_keep(struct ys_onnx_file *file, size_t count, size_t size);
+/** Text for a name, as above, kept likewise; NULL without memory. */
+const char *ys_onnx_file_text(struct ys_onnx_file *file, struct ys_span bytes);
+
+#endif

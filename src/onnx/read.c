@@ -1,0 +1,642 @@
+#include "onnx/read.h"
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "onnx/reading.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_REFUSALS_TEXT 1500 /* bytes: a message of ys_fail() has room for them */
+
+ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return ys_json_append(r->notes, ys_json_string(text));
+}
+
+ys_status ys_onnx_constant_in(struct ys_onnx_step *step, size_t i, struct ys_onnx_constant **constant)
+{
+    *constant = NULL;
+    if (i >= step->node->in_count || !step->in[i] || step->in[i]->kind != YS_ONNX_CONSTANT)
+        return i < step->node->in_count && step->in[i] && i > 0 && step->node->in_count > 2
+                   ? YS_FAIL_STEP(step, "reads %.100s, which is computed from data, where a constant belongs",
+                                  step->node->in[i])
+                   : YS_OK;
+    *constant = step->in[i]->constant;
+    return ys_onnx_constant_load(&step->r->folding, *constant);
+}
+
+ys_status ys_onnx_need_constant(struct ys_onnx_step *step, size_t i, const char *what,
+                                struct ys_onnx_constant **constant)
+{
+    YS_TRY(ys_onnx_constant_in(step, i, constant));
+    if (!*constant)
+        return YS_FAIL_STEP(step, "its %s is no constant: graphs have parameters there", what);
+    return YS_OK;
+}
+
+ys_status ys_onnx_need_live(struct ys_onnx_step *step, size_t i)
+{
+    if (i >= step->node->in_count || !step->in[i] || step->in[i]->kind != YS_ONNX_LIVE)
+        return YS_FAIL_STEP(step, "its input %zu is a constant, where a value that depends on the data belongs", i);
+    return YS_OK;
+}
+
+size_t ys_onnx_rank(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot)
+{
+    return r->graph->values[slot->value].rank;
+}
+
+int64_t ys_onnx_extent(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, size_t axis)
+{
+    return r->graph->values[slot->value].shape[slot->perm[axis]];
+}
+
+bool ys_onnx_is_plain(const struct ys_onnx_slot *slot)
+{
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        if (slot->perm[i] != i)
+            return false;
+    return true;
+}
+
+bool ys_onnx_is_padded(const struct ys_onnx_slot *slot)
+{
+    return slot->pads[0] || slot->pads[1] || slot->pads[2] || slot->pads[3];
+}
+
+/* The slot of a name, made when it is new; NULL for the empty name. There is room for every name of the file. */
+static ys_status slot_of(struct ys_onnx_reading *r, const char *name, struct ys_onnx_slot **slot)
+{
+    *slot = NULL;
+    if (!name[0])
+        return YS_OK;
+    int64_t index = ys_json_get_int(r->names, name, -1);
+    if (index < 0) {
+        index = (int64_t)r->slot_count++;
+        YS_TRY(ys_json_set_int(r->names, name, index));
+    }
+    *slot = &r->slots[index];
+    return YS_OK;
+}
+
+static ys_status make_slots(struct ys_onnx_reading *r)
+{
+    const struct ys_onnx_file *file = r->file;
+    size_t count = 1 + file->tensor_count + file->input_count + file->output_count;
+    for (size_t i = 0; i < file->node_count; i++)
+        count += file->nodes[i].in_count + file->nodes[i].out_count;
+    r->slots = ys_alloc(count, sizeof *r->slots);
+    r->names = ys_json_object();
+    for (size_t i = 0; i < 3; i++)
+        r->taken[i] = ys_json_object();
+    r->nodes = ys_json_array();
+    r->parameters = ys_json_array();
+    r->notes = ys_json_array();
+    if (!r->slots || !r->names || !r->nodes || !r->parameters || !r->notes || !r->taken[0] || !r->taken[1] ||
+        !r->taken[2])
+        return ys_out_of_memory();
+    struct ys_onnx_slot *slot;
+    for (size_t i = 0; i < file->tensor_count; i++) {
+        YS_TRY(slot_of(r, file->tensors[i].name, &slot));
+        if (!slot || slot->constant)
+            return ys_fail(YS_EFORMAT, "initializer \"%.100s\" has no name, or that of another", file->tensors[i].name);
+        slot->kind = YS_ONNX_CONSTANT;
+        slot->constant = ys_onnx_file_keep(r->file, 1, sizeof *slot->constant); /* until it is needed, a mark */
+        if (!slot->constant)
+            return ys_out_of_memory();
+    }
+    return YS_OK;
+}
+
+/* Which nodes the output needs, from its end; how often each name is read. */
+static ys_status find_needed(struct ys_onnx_reading *r, bool *needed)
+{
+    struct ys_onnx_slot *slot;
+    YS_TRY(slot_of(r, r->file->outputs[0].name, &slot));
+    if (!slot)
+        return ys_fail(YS_EFORMAT, "%s", "its output has no name");
+    slot->needed = true;
+    slot->uses++;
+    for (size_t i = r->file->node_count; i-- > 0;) {
+        const struct ys_onnx_node_in *node = &r->file->nodes[i];
+        for (size_t k = 0; k < node->out_count; k++) {
+            YS_TRY(slot_of(r, node->out[k], &slot));
+            needed[i] = needed[i] || (slot && slot->needed);
+        }
+        for (size_t k = 0; k < node->in_count && needed[i]; k++) {
+            YS_TRY(slot_of(r, node->in[k], &slot));
+            if (slot) {
+                slot->needed = true;
+                slot->uses++;
+            }
+        }
+    }
+    return YS_OK;
+}
+
+static ys_status load_initializers(struct ys_onnx_reading *r)
+{
+    struct ys_onnx_slot *slot;
+    size_t unused = 0;
+    for (size_t i = 0; i < r->file->tensor_count; i++) {
+        YS_TRY(slot_of(r, r->file->tensors[i].name, &slot));
+        if (slot->needed)
+            YS_TRY(ys_onnx_constant_of(&r->folding, &r->file->tensors[i], &slot->constant));
+        else
+            unused++;
+    }
+    return unused ? ys_onnx_note(r, "%zu initializers that nothing reads are left out", unused) : YS_OK;
+}
+
+/* The one input that the output depends on. */
+static ys_status find_input(struct ys_onnx_reading *r, const struct ys_onnx_value_in **input)
+{
+    struct ys_onnx_slot *slot;
+    *input = NULL;
+    for (size_t i = 0; i < r->file->input_count; i++) {
+        YS_TRY(slot_of(r, r->file->inputs[i].name, &slot));
+        if (!slot || slot->constant || !slot->needed)
+            continue;
+        if (*input)
+            return ys_fail(YS_EUNSUPPORTED,
+                           "inputs %.100s and %.100s: networks of several inputs are not yet available", (*input)->name,
+                           r->file->inputs[i].name);
+        *input = &r->file->inputs[i];
+    }
+    return *input ? YS_OK : ys_fail(YS_EFORMAT, "%s", "its output depends on no input");
+}
+
+/* Whether all that is done with the input is a transposition of (N, height, width, channels) to NCHW. */
+static bool is_transposed(const struct ys_onnx_reading *r, const char *name)
+{
+    static const int64_t wanted[4] = {0, 3, 1, 2};
+    int64_t perm[4];
+    size_t readers = 0, transposing = 0;
+    for (size_t i = 0; i < r->file->node_count; i++)
+        for (size_t k = 0; k < r->file->nodes[i].in_count; k++) {
+            size_t count = 0;
+            if (strcmp(r->file->nodes[i].in[k], name) != 0)
+                continue;
+            readers++;
+            if (strcmp(r->file->nodes[i].op, "Transpose") == 0 &&
+                ys_onnx_integers(&r->file->nodes[i], "perm", perm, 4, &count) == YS_OK && count == 4)
+                transposing += memcmp(perm, wanted, sizeof perm) == 0;
+        }
+    return readers > 0 && readers == transposing;
+}
+
+/* Whether extents fit the data's, or unknown ones; `first` is where the channels are: 1, or 3 for NHWC. */
+static bool fits(const struct ys_onnx_value_in *input, const int64_t shape[3], bool channels_last)
+{
+    for (size_t i = 0; i < 3; i++) {
+        int64_t extent = input->shape[1 + (channels_last ? (i + 2) % 3 : i)];
+        if (shape[i] && extent != -1 && extent != shape[i])
+            return false;
+    }
+    return true;
+}
+
+/* Channels, height and width of an image input, as far as file and data say them. */
+static ys_status find_image(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, int64_t image[3],
+                            bool *channels_last)
+{
+    static const int64_t unknown[3] = {0};
+    const int64_t *data = r->data ? r->data->shape : unknown;
+    const bool first = fits(input, data, false), last = fits(input, data, true);
+    if (!first && !last)
+        return ys_fail(
+            YS_EUNSUPPORTED,
+            "its input %.100s is [%lld,%lld,%lld,%lld] (-1: any), the data are %lld x %lld x %lld: take data of "
+            "that shape, or export it for these",
+            input->name, (long long)input->shape[0], (long long)input->shape[1], (long long)input->shape[2],
+            (long long)input->shape[3], (long long)data[0], (long long)data[1], (long long)data[2]);
+    const bool few = input->shape[3] >= 1 && input->shape[3] <= 4 && !(input->shape[1] >= 1 && input->shape[1] <= 4);
+    *channels_last = last && (!first || is_transposed(r, input->name) || few);
+    for (size_t i = 0; i < 3; i++) {
+        image[i] = data[i] ? data[i] : input->shape[1 + (*channels_last ? (i + 2) % 3 : i)];
+        if (image[i] < 1)
+            return ys_fail(YS_EUNSUPPORTED,
+                           "its input %.100s has an open height, width or number of channels: say which data "
+                           "(--data=NAME)",
+                           input->name);
+    }
+    return YS_OK;
+}
+
+/* What of the network's pixels is done before it: nothing for those of yardstick's own files, and bytes are read as
+ * they are; floats are taken to be in [0, 1]. */
+static ys_status begin_pixels(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input,
+                              struct ys_onnx_slot *slot)
+{
+    struct ys_value *x = &r->graph->values[r->graph->inputs[0]];
+    const bool as_stored = r->own || input->type == YS_ONNX_UINT8;
+    double scale = r->data ? r->data->scale : 1.0 / 255;
+    x->dtype = r->data ? r->data->dtype : as_stored && input->type != YS_ONNX_UINT8 ? YS_F32 : YS_U8;
+    slot->pixels = ys_onnx_file_keep(r->file, 1, sizeof *slot->pixels);
+    if (!slot->pixels)
+        return ys_out_of_memory();
+    *slot->pixels = (struct ys_onnx_pixels){.scale = as_stored ? 1 : scale, .std = {1}, .channels = 1};
+    if (as_stored || scale == 1)
+        return YS_OK;
+    return ys_onnx_note(r, "input %.100s is taken to be pixels in [0, 1]: they are multiplied by %g first", input->name,
+                        scale);
+}
+
+static ys_status begin_image(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, struct ys_onnx_slot *slot)
+{
+    static const int seen[4] = {0, 2, 3, 1};
+    struct ys_value *x = &r->graph->values[r->graph->inputs[0]];
+    bool channels_last;
+    x->rank = 4;
+    YS_TRY(find_image(r, input, x->shape + 1, &channels_last));
+    if (channels_last) {
+        memcpy(slot->perm, seen, sizeof seen);
+        YS_TRY(ys_onnx_note(r, "input %.100s is (N, height, width, channels): the data are NCHW, and seen that way",
+                            input->name));
+    }
+    return begin_pixels(r, input, slot);
+}
+
+/* Rows that are no images: a list of features, or images of data of which they are the elements. */
+static ys_status begin_rows(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, struct ys_onnx_slot *slot)
+{
+    struct ys_value *x = &r->graph->values[r->graph->inputs[0]];
+    const bool has_data = r->data && r->data->shape[0];
+    int64_t elements = 1;
+    for (size_t i = 1; i < input->rank; i++)
+        elements = input->shape[i] < 1 ? 0 : elements * input->shape[i];
+    if (input->rank < 2 || elements < 1)
+        return ys_fail(YS_EUNSUPPORTED, "its input %.100s has %zu dimensions, or an open one besides the batch",
+                       input->name, input->rank);
+    x->rank = has_data ? 4 : input->rank;
+    memcpy(x->shape + 1, has_data ? r->data->shape : input->shape + 1, (x->rank - 1) * sizeof *x->shape);
+    if (has_data && r->data->shape[0] * r->data->shape[1] * r->data->shape[2] != elements)
+        return ys_fail(YS_EUNSUPPORTED, "its input %.100s has %lld elements a row, the data have %lld x %lld x %lld",
+                       input->name, (long long)elements, (long long)r->data->shape[0], (long long)r->data->shape[1],
+                       (long long)r->data->shape[2]);
+    if (!has_data)
+        return YS_OK;
+    const struct ys_onnx_node_in node = {.name = "rows", .op = "input"};
+    struct ys_onnx_step step = {.r = r, .node = &node};
+    int made;
+    YS_TRY(begin_pixels(r, input, slot));
+    YS_TRY(ys_onnx_take(&step, slot, false, &slot->value));
+    YS_TRY(ys_onnx_begin_extra(&step, input->rank == 2 ? YS_OP_FLATTEN : YS_OP_RESHAPE, slot->value, "rows", &made));
+    if (input->rank > 2) {
+        r->graph->nodes[made].shape_rank = input->rank;
+        memcpy(r->graph->nodes[made].shape, input->shape, sizeof input->shape);
+        r->graph->nodes[made].shape[0] = YS_BATCH;
+    }
+    return ys_onnx_end(r, made, &slot->value);
+}
+
+static ys_status begin_graph(struct ys_onnx_reading *r)
+{
+    const struct ys_onnx_value_in *input;
+    struct ys_onnx_slot *slot;
+    YS_TRY(find_input(r, &input));
+    YS_TRY(slot_of(r, input->name, &slot));
+    if (input->type != YS_ONNX_FLOAT && input->type != YS_ONNX_DOUBLE && input->type != YS_ONNX_FLOAT16 &&
+        input->type != YS_ONNX_BFLOAT16 && input->type != YS_ONNX_UINT8)
+        return ys_fail(YS_EUNSUPPORTED, "its input %.100s is of %s: pixels (FLOAT or UINT8) are read", input->name,
+                       ys_onnx_type_name(input->type));
+    if (!input->has_shape || input->rank < 2)
+        return ys_fail(YS_EUNSUPPORTED, "its input %.100s has no shape, or no dimension besides the batch",
+                       input->name);
+    r->fixed_batch = input->shape[0] == -1 ? 0 : input->shape[0];
+    YS_TRY(ys_json_set_bool(r->taken[YS_ONNX_VALUE_NAME], "x", true));
+    YS_TRY(ys_compose_value(r->graph, "x", &r->graph->inputs[0]));
+    r->graph->input_count = 1;
+    r->graph->values[r->graph->inputs[0]].shape[0] = YS_BATCH;
+    slot->kind = YS_ONNX_LIVE;
+    slot->value = r->graph->inputs[0];
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        slot->perm[i] = i;
+    if (r->fixed_batch)
+        YS_TRY(ys_onnx_note(r, "input %.100s is fixed at %lld rows: read as any number of them", input->name,
+                            (long long)r->fixed_batch));
+    return input->rank == 4 ? begin_image(r, input, slot) : begin_rows(r, input, slot);
+}
+
+/* What a node reads and makes, as slots; *refused when something before it was. */
+static ys_status find_slots(struct ys_onnx_reading *r, const struct ys_onnx_node_in *node, struct ys_onnx_slot **in,
+                            struct ys_onnx_slot **out, bool *refused, bool *all_constant)
+{
+    *all_constant = true;
+    *refused = false;
+    for (size_t i = 0; i < node->in_count; i++) {
+        YS_TRY(slot_of(r, node->in[i], &in[i]));
+        if (!in[i])
+            continue;
+        if (in[i]->kind == YS_ONNX_NONE)
+            return YS_FAIL_NODE(
+                node, YS_EFORMAT,
+                "reads %.100s, which nothing before it makes: the file has a cycle, or its nodes are out of "
+                "order",
+                node->in[i]);
+        *refused = *refused || in[i]->kind == YS_ONNX_REFUSED;
+        *all_constant = *all_constant && in[i]->kind == YS_ONNX_CONSTANT;
+    }
+    for (size_t k = node->out_count; k-- > 0;) {
+        YS_TRY(slot_of(r, node->out[k], out));
+        if (*out && (*out)->kind != YS_ONNX_NONE)
+            return YS_FAIL_NODE(node, YS_EFORMAT, "makes %.100s, which is there already", node->out[k]);
+    }
+    return *out ? YS_OK : YS_FAIL_NODE(node, YS_EUNSUPPORTED, "%s", "its first output is not there");
+}
+
+static ys_status fold(struct ys_onnx_step *step)
+{
+    struct ys_onnx_constant **in = ys_alloc(step->node->in_count, sizeof *in);
+    if (!in)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < step->node->in_count; i++)
+        in[i] = step->in[i] ? step->in[i]->constant : NULL;
+    ys_status status = ys_onnx_fold(&step->r->folding, step->node, in, &step->out->constant);
+    if (status == YS_OK)
+        step->out->kind = YS_ONNX_CONSTANT;
+    ys_free(in);
+    return status;
+}
+
+static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_constant)
+{
+    const struct ys_onnx_node_in *node = step->node;
+    const bool is_own = !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0;
+    ys_onnx_map *map = is_own ? ys_onnx_find_map(node->op) : NULL;
+    if (!is_own)
+        return YS_FAIL_STEP(step, "is of the domain %.60s: only ONNX's own operators are read", node->domain);
+    if (!map && !ys_onnx_folds(node->op))
+        return YS_FAIL_STEP(step, "there is no such operator in yardstick's graphs; at operator set %lld",
+                            (long long)step->r->file->opset);
+    if (refused)
+        return YS_OK; /* said already, of a node before it */
+    if (all_constant)
+        return fold(step);
+    if (!map)
+        return YS_FAIL_STEP(step, "%s", "is read of constants and shapes only, and this one depends on the data");
+    for (size_t k = 1; k < node->out_count && strcmp(node->op, "Split") != 0; k++) {
+        struct ys_onnx_slot *other;
+        YS_TRY(slot_of(step->r, node->out[k], &other));
+        if (other && other->needed)
+            return YS_FAIL_STEP(step, "something reads its output %.100s: only the first is there", node->out[k]);
+    }
+    return map(step);
+}
+
+static ys_status refuse(struct ys_onnx_reading *r)
+{
+    r->refusal_count++;
+    if (r->refusals.size + strlen(ys_error()) < MAX_REFUSALS_TEXT)
+        ys_buf_printf(&r->refusals, "%s%s", r->refusals.size ? "; " : "", ys_error());
+    return r->refusals.failed ? ys_out_of_memory() : YS_OK;
+}
+
+/* One node. What it is refused for is kept, and the nodes behind it are looked at all the same. */
+static ys_status read_node(struct ys_onnx_reading *r, const struct ys_onnx_node_in *node)
+{
+    bool refused = false, all_constant = false;
+    struct ys_onnx_slot **in = ys_alloc(node->in_count, sizeof *in), *out = NULL;
+    if (!in)
+        return ys_out_of_memory();
+    struct ys_onnx_step step = {.r = r, .node = node, .in = in};
+    ys_status status = find_slots(r, node, in, &out, &refused, &all_constant);
+    step.out = out;
+    if (status == YS_OK)
+        status = map_node(&step, refused, all_constant);
+    ys_free(in);
+    if (status == YS_OK && !refused)
+        return YS_OK;
+    if (status == YS_ENOMEM || status == YS_EIO || status == YS_ENOTFOUND)
+        return status;
+    if (status != YS_OK)
+        YS_TRY(refuse(r));
+    for (size_t k = 0; k < node->out_count; k++) {
+        YS_TRY(slot_of(r, node->out[k], &out));
+        if (out)
+            out->kind = YS_ONNX_REFUSED;
+    }
+    return YS_OK;
+}
+
+static ys_status refuse_all(const struct ys_onnx_reading *r)
+{
+    if (r->refusal_count == 0)
+        return YS_OK;
+    return ys_fail(YS_EUNSUPPORTED, "%s%s", ys_buf_text(&r->refusals),
+                   r->refusals.size + 200 > MAX_REFUSALS_TEXT ? "; and perhaps more" : "");
+}
+
+/* The logits: the file's output, of images of one pixel their channels. */
+static ys_status end_graph(struct ys_onnx_reading *r)
+{
+    struct ys_onnx_slot *slot;
+    const struct ys_onnx_node_in node = {.name = "logits", .op = "output"};
+    struct ys_onnx_step step = {.r = r, .node = &node};
+    int made;
+    YS_TRY(slot_of(r, r->file->outputs[0].name, &slot));
+    if (slot->kind != YS_ONNX_LIVE)
+        return ys_fail(YS_EUNSUPPORTED, "its output %.100s does not depend on the data", r->file->outputs[0].name);
+    struct ys_graph *graph = r->graph;
+    if (graph->values[slot->value].rank > 2) {
+        YS_TRY(ys_onnx_take_flat(&step, slot, &slot->value));
+        YS_TRY(ys_onnx_begin_extra(&step, YS_OP_FLATTEN, slot->value, "logits", &made));
+        YS_TRY(ys_onnx_end(r, made, &slot->value));
+        YS_TRY(
+            ys_onnx_note(r, "output %.100s has more than two dimensions: it is flattened", r->file->outputs[0].name));
+    }
+    YS_TRY(ys_onnx_take(&step, slot, false, &graph->output));
+    const int producer = graph->values[graph->output].producer;
+    if (producer >= 0 && graph->nodes[producer].op == YS_OP_LOG_SOFTMAX) {
+        graph->loss = YS_LOSS_NLL;
+        YS_TRY(ys_onnx_note(r, "it ends in LogSoftmax: the loss is %s", ys_loss_name(YS_LOSS_NLL)));
+    }
+    YS_TRY(ys_compose_finish(graph, graph->name));
+    if (ys_graph_parameter_count(graph) == 0)
+        return ys_fail(YS_EUNSUPPORTED, "%s", "it has no weight that could be trained");
+    return YS_OK;
+}
+
+static ys_status note_norms(struct ys_onnx_reading *r)
+{
+    size_t norms = 0, biased = 0;
+    for (size_t i = 0; i < r->graph->node_count; i++) {
+        norms += r->graph->nodes[i].op == YS_OP_BATCHNORM;
+        biased += r->graph->nodes[i].op == YS_OP_CONV && r->graph->nodes[i].bias >= 0;
+    }
+    if (norms > 0)
+        return ys_onnx_note(r,
+                            "%zu batch normalisations train with the statistics of the batch, whatever the file was "
+                            "exported for",
+                            norms);
+    if (biased < 2 || strncmp(r->file->producer, "pytorch", 7) != 0)
+        return YS_OK;
+    return ys_onnx_note(r,
+                        "no batch normalisation: if the network has any, the export folded it into the convolutions; "
+                        "torch.onnx.export keeps it with dynamo=True, optimize=False, or with training=TRAINING, "
+                        "do_constant_folding=False");
+}
+
+static ys_status read_all(struct ys_onnx_reading *r)
+{
+    if (r->file->output_count != 1)
+        return ys_fail(YS_EUNSUPPORTED, "has %zu outputs: graphs have one, the logits", r->file->output_count);
+    YS_TRY(make_slots(r));
+    bool *needed = ys_alloc(r->file->node_count, sizeof *needed);
+    ys_status status = needed ? find_needed(r, needed) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = load_initializers(r);
+    if (status == YS_OK)
+        status = begin_graph(r);
+    for (size_t i = 0; status == YS_OK && i < r->file->node_count; i++)
+        if (needed[i])
+            status = read_node(r, &r->file->nodes[i]);
+    ys_free(needed);
+    if (status == YS_OK)
+        status = refuse_all(r);
+    if (status == YS_OK)
+        status = end_graph(r);
+    return status == YS_OK ? note_norms(r) : status;
+}
+
+static ys_status report(struct ys_onnx_reading *r)
+{
+    ys_json *all = r->import->report = ys_json_object();
+    if (!all)
+        return ys_out_of_memory();
+    YS_TRY(ys_json_set_string(all, "file", ys_path_base(r->file->path)));
+    YS_TRY(ys_json_set_string(all, "producer", r->file->producer));
+    YS_TRY(ys_json_set_int(all, "opset", r->file->opset));
+    YS_TRY(ys_json_set_int(all, "parameter_count", ys_graph_parameter_count(r->graph)));
+    YS_TRY(ys_json_set_int(all, "multiply_adds", ys_graph_multiply_adds(r->graph)));
+    YS_TRY(ys_json_set(all, "nodes", ys_json_ref(r->nodes)));
+    YS_TRY(ys_json_set(all, "parameters", ys_json_ref(r->parameters)));
+    r->import->notes = r->notes;
+    r->import->opset = r->file->opset;
+    r->import->producer = ys_strdup(r->file->producer);
+    YS_TRY(ys_json_set(all, "notes", ys_json_ref(r->notes)));
+    return r->import->producer ? YS_OK : ys_out_of_memory();
+}
+
+/* The graph's name: that in a file of yardstick's own, else the file's without its ending. */
+static char *graph_name(const struct ys_onnx_file *file, bool own)
+{
+    const char *base = ys_path_base(file->path), *dot = strrchr(base, '.');
+    const size_t length = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+    if (own && file->graph_name[0])
+        return ys_strndup(file->graph_name, YS_GRAPH_MAX_NAME);
+    return ys_strndup(base, length < YS_GRAPH_MAX_NAME ? length : YS_GRAPH_MAX_NAME);
+}
+
+static ys_status read_file(struct ys_onnx_file *file, const struct ys_onnx_data *data, struct ys_onnx_import **import)
+{
+    const char *own = "yardstick";
+    struct ys_onnx_reading r = {.file = file, .data = data, .folding = {.file = file}};
+    r.own = strcmp(file->producer, own) == 0;
+    r.import = ys_alloc(1, sizeof *r.import);
+    char *name = graph_name(file, r.own);
+    ys_status status = r.import && name ? ys_compose_new(name, &r.graph) : ys_out_of_memory();
+    if (status == YS_OK) {
+        r.import->graph = r.graph;
+        status = read_all(&r);
+        if (status == YS_OK)
+            status = report(&r);
+        else if (status != YS_ENOMEM)
+            status = ys_fail_in(status, "%s", file->path);
+    }
+    for (size_t i = 0; i < 3; i++)
+        ys_json_free(r.taken[i]);
+    ys_json_free(r.names);
+    ys_json_free(r.nodes);
+    ys_json_free(r.parameters);
+    ys_json_free(r.notes);
+    ys_buf_free(&r.refusals);
+    ys_free(r.slots);
+    ys_free(name);
+    if (status == YS_OK)
+        *import = r.import;
+    else
+        ys_onnx_import_free(r.import);
+    return status;
+}
+
+ys_status ys_onnx_read(const char *path, const struct ys_onnx_data *data, struct ys_onnx_import **import)
+{
+    struct ys_onnx_file *file;
+    YS_TRY(ys_onnx_file_open(path, &file));
+    ys_status status = read_file(file, data, import);
+    ys_onnx_file_close(file);
+    return status;
+}
+
+ys_status ys_onnx_read_bytes(const char *path, const void *bytes, size_t size, const struct ys_onnx_data *data,
+                             struct ys_onnx_import **import)
+{
+    struct ys_onnx_file *file;
+    YS_TRY(ys_onnx_file_parse(path, bytes, size, &file));
+    ys_status status = read_file(file, data, import);
+    ys_onnx_file_close(file);
+    return status;
+}
+
+ys_status ys_onnx_read_graph(const char *path, ys_json **graph)
+{
+    struct ys_onnx_import *import;
+    YS_TRY(ys_onnx_read(path, NULL, &import));
+    *graph = ys_graph_to_json(import->graph);
+    ys_onnx_import_free(import);
+    return *graph ? YS_OK : ys_out_of_memory();
+}
+
+void ys_onnx_import_free(struct ys_onnx_import *import)
+{
+    if (!import)
+        return;
+    for (size_t i = 0; import->values && i < import->graph->param_count; i++)
+        ys_free(import->values[i]);
+    ys_free(import->values);
+    ys_graph_free(import->graph);
+    ys_json_free(import->report);
+    ys_free(import->producer);
+    ys_free(import);
+}
+
+ys_status ys_onnx_write_values(const struct ys_onnx_import *import, const char *path, char hash[65])
+{
+    const struct ys_graph *graph = import->graph;
+    size_t total = 0;
+    struct ys_tensor *tensors = ys_alloc(graph->param_count, sizeof *tensors);
+    for (size_t i = 0; tensors && i < graph->param_count; i++) {
+        const struct ys_param *param = &graph->params[i];
+        const size_t count = (size_t)ys_param_elements(param);
+        tensors[i] = (struct ys_tensor){.name = param->name,
+                                        .dtype = YS_F32,
+                                        .rank = param->rank,
+                                        .data = import->values[i],
+                                        .size_bytes = count * sizeof(float)};
+        memcpy(tensors[i].shape, param->shape, sizeof tensors[i].shape);
+        total += count;
+    }
+    ys_status status = tensors ? ys_safetensors_write(path, tensors, graph->param_count, NULL) : ys_out_of_memory();
+    float *values = status == YS_OK && hash ? ys_alloc(total, sizeof *values) : NULL;
+    if (values) {
+        float *next = values;
+        for (size_t i = 0; i < graph->param_count; i++) {
+            memcpy(next, tensors[i].data, tensors[i].size_bytes);
+            next += tensors[i].size_bytes / sizeof *next;
+        }
+        ys_sha256_text(values, total * sizeof *values, hash);
+    } else if (status == YS_OK && hash)
+        status = ys_out_of_memory();
+    ys_free(values);
+    ys_free(tensors);
+    return status;
+}

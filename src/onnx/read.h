@@ -1,0 +1,42 @@
+/* An ONNX file as a graph with initial values: docs/onnx.md says which operators are read as what, what is trained and
+ * what is refused. */
+#ifndef YS_ONNX_READ_H
+#define YS_ONNX_READ_H
+
+#include "base/json.h"
+#include "graph/graph.h"
+
+/* What the network is fed. Zeroed: as the file says it, images of which every extent must then be known. */
+struct ys_onnx_data {
+    int64_t shape[3];    /* channels, height, width of the data; 0: not known */
+    enum ys_dtype dtype; /* YS_U8 or YS_F32, of the data as they are stored */
+    double scale;        /* pixel * scale is in [0, 1] */
+};
+
+struct ys_onnx_import {
+    struct ys_graph *graph;
+    float **values; /* of each parameter of the graph, what the file holds, in C order */
+    /* {"file", "producer", "opset", "nodes": [{"name", "op", "shape"}], "parameters": [{"name", "shape", "role",
+     * "from"}], "notes": [text]}: what was read as what, and what was changed and why. */
+    ys_json *report;
+    const ys_json *notes; /* those texts, borrowed */
+    char *producer;       /* "" where the file names none */
+    int64_t opset;
+    bool normalizes; /* it begins with a normalize node */
+};
+
+/** YS_ENOTFOUND, YS_EIO: the file or its external data; YS_EFORMAT: damaged; YS_EUNSUPPORTED: read, but not understood:
+ * the message names every node that is not, as far as it has room. `data` may be NULL. */
+ys_status ys_onnx_read(const char *path, const struct ys_onnx_data *data, struct ys_onnx_import **import) YS_MUST_CHECK;
+/** The same of a file in memory; external data are looked for beside `path`. */
+ys_status ys_onnx_read_bytes(const char *path, const void *bytes, size_t size, const struct ys_onnx_data *data,
+                             struct ys_onnx_import **import) YS_MUST_CHECK;
+/** The JSON form of its graph, for images as the file says them; for ys_model_read_onnx(). */
+ys_status ys_onnx_read_graph(const char *path, ys_json **graph) YS_MUST_CHECK;
+void ys_onnx_import_free(struct ys_onnx_import *import); /* NULL is fine */
+
+/** Writes the values as safetensors, named as in the graph, in its order. `hash`, which may be NULL, receives the
+ * SHA-256 of the values alone. */
+ys_status ys_onnx_write_values(const struct ys_onnx_import *import, const char *path, char hash[65]) YS_MUST_CHECK;
+
+#endif

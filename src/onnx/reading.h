@@ -1,0 +1,121 @@
+/* What the parts of the reader share; other rooms use onnx/read.h. */
+#ifndef YS_ONNX_READING_H
+#define YS_ONNX_READING_H
+
+#include "base/buf.h"
+#include "graph/compose.h"
+#include "onnx/constant.h"
+#include "onnx/read.h"
+
+enum ys_onnx_kind { YS_ONNX_NONE, YS_ONNX_CONSTANT, YS_ONNX_LIVE, YS_ONNX_REFUSED };
+
+/* y = (x * scale - mean) / std of the graph's input: what the file or yardstick does with pixels before all else.
+ * Merged into one node where the first real operator reads it. */
+struct ys_onnx_pixels {
+    double scale, mean[16], std[16];
+    size_t channels; /* 1: the same for all */
+};
+
+/* What a name of the file stands for. A live value is a value of the graph, perhaps not as it lies there: seen through
+ * a transposition, with zeros around the image, as pixels before their normalisation. Whoever reads one that way does
+ * so, all others get it made by ys_onnx_take(). */
+struct ys_onnx_slot {
+    enum ys_onnx_kind kind;
+    bool needed;
+    int uses; /* nodes that are needed and read it; the output of the file counts too */
+    struct ys_onnx_constant *constant;
+    int value;
+    int perm[YS_MAX_RANK]; /* axis i of the name is axis perm[i] of the value */
+    int64_t pads[4];       /* zeros: top, left, bottom, right of the value */
+    struct ys_onnx_pixels *pixels;
+    bool gate; /* HardSigmoid with the numbers of HardSwish, of `value`; a Mul with that value makes one of both */
+};
+
+struct ys_onnx_reading {
+    struct ys_onnx_folding folding;
+    struct ys_onnx_file *file;
+    const struct ys_onnx_data *data;
+    struct ys_onnx_import *import;
+    struct ys_graph *graph;
+    bool own;            /* written by yardstick: pixels are as they are stored */
+    int64_t fixed_batch; /* the rows that the file is made for; 0: any */
+    ys_json *names;      /* name to slot */
+    struct ys_onnx_slot *slots;
+    size_t slot_count;
+    ys_json *taken[3]; /* names given in the graph: values, nodes, parameters */
+    ys_json *nodes, *parameters, *notes;
+    const char *head; /* "Softmax" that was left to the loss; NULL */
+    size_t refusal_count;
+    struct ys_buf refusals;
+};
+
+/* One node of the file. */
+struct ys_onnx_step {
+    struct ys_onnx_reading *r;
+    const struct ys_onnx_node_in *node;
+    struct ys_onnx_slot **in; /* NULL for those left out */
+    struct ys_onnx_slot *out; /* the first */
+};
+
+#define YS_FAIL_STEP(step, ...) YS_FAIL_NODE((step)->node, YS_EUNSUPPORTED, __VA_ARGS__)
+
+enum { YS_ONNX_VALUE_NAME, YS_ONNX_NODE_NAME, YS_ONNX_PARAM_NAME };
+
+/* read.c */
+
+ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...) YS_PRINTF(2, 3) YS_MUST_CHECK;
+/** Input `i` as a constant, loaded; NULL where the node has none or it is no constant. */
+ys_status ys_onnx_constant_in(struct ys_onnx_step *step, size_t i, struct ys_onnx_constant **constant) YS_MUST_CHECK;
+/** The same, of which there must be one: `what` it is. */
+ys_status ys_onnx_need_constant(struct ys_onnx_step *step, size_t i, const char *what,
+                                struct ys_onnx_constant **constant) YS_MUST_CHECK;
+/** Fails unless input `i` is a live value. */
+ys_status ys_onnx_need_live(struct ys_onnx_step *step, size_t i) YS_MUST_CHECK;
+/** Extent of axis `axis` as the file sees it, YS_BATCH for the batch. */
+int64_t ys_onnx_extent(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, size_t axis);
+size_t ys_onnx_rank(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot);
+bool ys_onnx_is_plain(const struct ys_onnx_slot *slot);  /* no transposition */
+bool ys_onnx_is_padded(const struct ys_onnx_slot *slot); /* zeros around it */
+
+/* emit.c: putting the graph together. */
+
+/** A name that nothing of that sort has yet: `wanted`, cut and numbered where it must be. */
+ys_status ys_onnx_name(struct ys_onnx_reading *r, int sort, const char *wanted,
+                       char name[YS_GRAPH_MAX_NAME + 1]) YS_MUST_CHECK;
+/** A node that reads `in`, with outputs named after those of the file's node. Its attributes and parameters come next,
+ * then ys_onnx_end(). */
+ys_status ys_onnx_begin(struct ys_onnx_step *step, enum ys_op op, const int *in, size_t in_count, size_t out_count,
+                        int *node) YS_MUST_CHECK;
+/** A node that the file has not: `suffix` is put behind the name of the file's node. */
+ys_status ys_onnx_begin_extra(struct ys_onnx_step *step, enum ys_op op, int in, const char *suffix,
+                              int *node) YS_MUST_CHECK;
+/** Shapes; `*value` is its first output. */
+ys_status ys_onnx_end(struct ys_onnx_reading *r, int node, int *value) YS_MUST_CHECK;
+/** A node of one output without attributes or parameters; the step's output is its value, seen as `like` is. */
+ys_status ys_onnx_emit(struct ys_onnx_step *step, enum ys_op op, const int *in, size_t in_count,
+                       const struct ys_onnx_slot *like) YS_MUST_CHECK;
+/** Lets the step's output be `value`, seen as `like` is, or as it lies with NULL. */
+void ys_onnx_set(struct ys_onnx_step *step, int value, const struct ys_onnx_slot *like);
+
+/** A parameter of a node with initial `values` (taken, freed also when it fails). `constant` is where they come from:
+ * its name is the parameter's if nothing else has it, and a matrix that is one already is refused. */
+ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                        struct ys_onnx_constant *constant, float *values, const int64_t *shape,
+                        size_t rank) YS_MUST_CHECK;
+/** Elements of a constant as floats; new memory. */
+ys_status ys_onnx_floats(const struct ys_onnx_constant *constant, float **values) YS_MUST_CHECK;
+
+/** The value with pixels normalised and, unless `seen`, as the name sees it; zeros around it are refused. */
+ys_status ys_onnx_take(struct ys_onnx_step *step, struct ys_onnx_slot *slot, bool seen, int *value) YS_MUST_CHECK;
+/** The same for who reads the elements in C order only: what moves extents of 1 need not be moved. */
+ys_status ys_onnx_take_flat(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int *value) YS_MUST_CHECK;
+
+/* ops.c, window.c, affine.c, layout.c: what becomes of a node that reads live values. NULL: nothing, it is refused. */
+typedef ys_status ys_onnx_map(struct ys_onnx_step *step);
+ys_onnx_map *ys_onnx_find_map(const char *op);
+ys_onnx_map ys_onnx_conv, ys_onnx_pool, ys_onnx_pad, ys_onnx_lrn;
+ys_onnx_map ys_onnx_add, ys_onnx_sub, ys_onnx_mul, ys_onnx_div;
+ys_onnx_map ys_onnx_reshape, ys_onnx_flatten, ys_onnx_squeeze, ys_onnx_unsqueeze, ys_onnx_transpose, ys_onnx_concat,
+    ys_onnx_split, ys_onnx_mean, ys_onnx_shape;
+
+#endif

@@ -1,0 +1,481 @@
+#include "probe/group.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "probe/cgroup_place.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PREFIX "yardstick-"
+
+enum { MOST_FOLDERS = YS_GROUP_MOST_JOINS, PATH_BYTES = 2 * YS_PROCFS_PATH + 64, TEXT_BYTES = 8192 };
+
+static const uint64_t FREEZE_PATIENCE_NS = 1000000000;
+
+/* What is wanted, in version 2 and in version 1; NULL: nothing by that name. */
+enum part { PART_CPU, PART_MEMORY, PART_TASKS, PART_FREEZER, PARTS };
+static const struct {
+    const char *name, *controller_1, *file_1, *controller_2, *file_2;
+} PARTS_OF[PARTS] = {
+    {"processor time", "cpuacct", "cpuacct.usage", NULL, "cpu.stat"},
+    {"memory", "memory", "memory.usage_in_bytes", "memory", "memory.current"},
+    {"tasks", "pids", "pids.current", "pids", "pids.current"},
+    {"freezing", "freezer", "freezer.state", NULL, "cgroup.kill"},
+};
+
+struct folder {
+    char path[PATH_BYTES]; /* below the root */
+    int join_fd;
+    bool is_version_2;
+};
+
+struct ys_group {
+    char *root;
+    struct folder folders[MOST_FOLDERS];
+    size_t count;
+    const struct folder *has[PARTS]; /* NULL: nobody does */
+    int kill_fd;
+    bool limits_memory;
+    char text[160];
+};
+
+static bool exists(const char *root, const char *folder, const char *file)
+{
+    char path[PATH_BYTES + YS_PROCFS_PATH];
+    snprintf(path, sizeof path, "%s%s/%s", root, folder, file);
+    return access(path, F_OK) == 0;
+}
+
+static int open_file(const struct ys_group *group, const char *folder, const char *file)
+{
+    char path[PATH_BYTES + YS_PROCFS_PATH];
+    snprintf(path, sizeof path, "%s%s/%s", group->root, folder, file);
+    return open(path, O_WRONLY | O_CLOEXEC);
+}
+
+static bool write_file(const struct ys_group *group, const char *folder, const char *file, const char *text)
+{
+    int fd = open_file(group, folder, file);
+    bool is_written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
+        close(fd);
+    return is_written;
+}
+
+static bool read_file(const struct ys_group *group, const struct folder *folder, const char *file, char *text,
+                      size_t size)
+{
+    char path[PATH_BYTES + 64];
+    snprintf(path, sizeof path, "%s/%s", folder->path, file);
+    return ys_procfs_read(group->root, path, text, size) > 0;
+}
+
+static uint64_t read_number(const struct ys_group *group, const struct folder *folder, const char *file)
+{
+    char text[64];
+    return read_file(group, folder, file, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
+}
+
+/** The name of a group of this process that no other has. */
+static void next_name(const char *root, char name[64])
+{
+    static unsigned long made;
+    if (root[0])
+        snprintf(name, 64, PREFIX "run");
+    else
+        snprintf(name, 64, PREFIX "%ld-%lu", (long)getpid(), ++made);
+}
+
+static bool make_folder(const struct ys_group *group, const char *path)
+{
+    char whole[PATH_BYTES + YS_PROCFS_PATH];
+    snprintf(whole, sizeof whole, "%s%s", group->root, path);
+    return mkdir(whole, 0755) == 0 || (errno == EEXIST && group->root[0]);
+}
+
+static void remove_folder(const struct ys_group *group, const char *path)
+{
+    char whole[PATH_BYTES + YS_PROCFS_PATH];
+    snprintf(whole, sizeof whole, "%s%s", group->root, path);
+    if (!group->root[0])
+        rmdir(whole);
+}
+
+/** Whether the group at `place` sets a limit of its own, which what is made above it would escape. */
+static bool has_limit(const char *root, const struct ys_cgroup_place *place, bool is_version_2)
+{
+    static const char *const files_2[] = {"memory.max", "cpu.max", NULL}, *const files_1[] = {"memory.limit_in_bytes",
+                                                                                              "cpu.cfs_quota_us", NULL};
+    for (const char *const *file = is_version_2 ? files_2 : files_1; *file; file++) {
+        char path[PATH_BYTES], text[64];
+        snprintf(path, sizeof path, "%s%s/%s", place->mount, place->group, *file);
+        if (ys_procfs_read(root, path, text, sizeof text) <= 0 || strncmp(text, "max", 3) == 0 || text[0] == '-')
+            continue;
+        if (strtoull(text, NULL, 10) < INT64_MAX / 2)
+            return true;
+    }
+    return false;
+}
+
+static struct folder *add_folder(struct ys_group *group, const char *path, bool is_version_2)
+{
+    struct folder *folder = &group->folders[group->count];
+    snprintf(folder->path, sizeof folder->path, "%s", path);
+    folder->is_version_2 = is_version_2;
+    folder->join_fd = open_file(group, path, "cgroup.procs");
+    if (folder->join_fd < 0) {
+        remove_folder(group, path);
+        return NULL;
+    }
+    group->count++;
+    return folder;
+}
+
+/** Makes the folder below `place` or the nearest of its ancestors in which `file` then exists; "" where there is none.
+ */
+static bool make_below(struct ys_group *group, struct ys_cgroup_place place, bool is_version_2, const char *name,
+                       const char *file, char path[PATH_BYTES])
+{
+    do {
+        snprintf(path, PATH_BYTES, "%s%s/%s", place.mount, place.group, name);
+        if (make_folder(group, path)) {
+            if (exists(group->root, path, file))
+                return true;
+            remove_folder(group, path);
+        }
+    } while (!has_limit(group->root, &place, is_version_2) && ys_cgroup_go_up(&place));
+    return false;
+}
+
+/** Version 2 gives children of a group its controllers only when told to, and only where no process is in it: when
+ * yardstick is alone in a group that was delegated to it, it moves into a child of that. */
+static void pass_on_controllers(const struct ys_group *group, const struct ys_cgroup_place *place)
+{
+    char own[PATH_BYTES], path[PATH_BYTES + 64], text[TEXT_BYTES];
+    snprintf(own, sizeof own, "%s%s", place->mount, place->group);
+    snprintf(path, sizeof path, "%s/cgroup.controllers", own);
+    if (group->root[0] || ys_procfs_read("", path, text, sizeof text) <= 0 || !strstr(text, "memory"))
+        return;
+    snprintf(path, sizeof path, "%s/cgroup.subtree_control", own);
+    if (ys_procfs_read("", path, text, sizeof text) > 0 && strstr(text, "memory"))
+        return;
+    snprintf(path, sizeof path, "%s/cgroup.procs", own);
+    char *end;
+    if (!place->group[0] || ys_procfs_read("", path, text, sizeof text) <= 0 ||
+        strtol(text, &end, 10) != (long)getpid() || strcmp(end, "\n") != 0)
+        return;
+    snprintf(path, sizeof path, "%s/" PREFIX "%ld-self", own, (long)getpid());
+    if (mkdir(path, 0755) != 0 || !write_file(group, path, "cgroup.procs", "0"))
+        return;
+    (void)!write_file(group, own, "cgroup.subtree_control", "+memory");
+    (void)!write_file(group, own, "cgroup.subtree_control", "+pids");
+}
+
+/** This process's place in version 2, before it moved into a child of it. */
+static bool find_version_2(const char *root, struct ys_cgroup_place *place)
+{
+    char self[64];
+    if (!ys_cgroup_find(root, "", place))
+        return false;
+    snprintf(self, sizeof self, "/" PREFIX "%ld-self", (long)getpid());
+    const char *last = strrchr(place->group, '/');
+    if (last && strcmp(last, self) == 0)
+        ys_cgroup_go_up(place);
+    return true;
+}
+
+static void take_parts(struct ys_group *group, const struct folder *folder)
+{
+    for (size_t i = 0; i < PARTS; i++) {
+        const char *file = folder->is_version_2 ? PARTS_OF[i].file_2 : PARTS_OF[i].file_1;
+        if (!group->has[i] && exists(group->root, folder->path, file))
+            group->has[i] = folder;
+    }
+}
+
+static void make_version_2(struct ys_group *group, const char *name)
+{
+    struct ys_cgroup_place place;
+    char path[PATH_BYTES];
+    if (!find_version_2(group->root, &place))
+        return;
+    pass_on_controllers(group, &place);
+    if (!make_below(group, place, true, name, "memory.current", path) &&
+        !make_below(group, place, true, name, "cgroup.procs", path))
+        return;
+    const struct folder *folder = add_folder(group, path, true);
+    if (folder)
+        take_parts(group, folder);
+}
+
+static void make_version_1(struct ys_group *group, const char *name)
+{
+    for (size_t i = 0; i < PARTS; i++) {
+        struct ys_cgroup_place place;
+        char path[PATH_BYTES];
+        if (group->has[i] && !(i == PART_CPU && group->has[i]->is_version_2))
+            continue;
+        if (!ys_cgroup_find(group->root, PARTS_OF[i].controller_1, &place) || group->count == MOST_FOLDERS ||
+            !make_below(group, place, false, name, PARTS_OF[i].file_1, path))
+            continue;
+        const struct folder *folder = add_folder(group, path, false);
+        if (folder && i == PART_CPU)
+            group->has[PART_CPU] = folder; /* nanoseconds, where version 2 has microseconds */
+        if (folder)
+            take_parts(group, folder); /* hierarchies may have several controllers */
+    }
+}
+
+static void describe(struct ys_group *group)
+{
+    size_t used = 0;
+    for (int version = 1; version <= 2; version++) {
+        bool is_first = true;
+        for (size_t i = 0; i < PARTS; i++) {
+            if (!group->has[i] || group->has[i]->is_version_2 != (version == 2))
+                continue;
+            used += (size_t)snprintf(group->text + used, sizeof group->text - used, "%s%s%s",
+                                     !is_first ? ", "
+                                     : used    ? "; "
+                                               : "",
+                                     is_first ? (version == 2 ? "version 2: " : "version 1: ") : "", PARTS_OF[i].name);
+            is_first = false;
+        }
+    }
+}
+
+/** The limit on memory with swap as well, so that what does not fit is not moved out in silence. */
+static bool limit_memory(const struct ys_group *group, uint64_t limit_bytes)
+{
+    const struct folder *folder = group->has[PART_MEMORY];
+    char text[32];
+    if (!folder || !limit_bytes)
+        return false;
+    snprintf(text, sizeof text, "%" PRIu64, limit_bytes);
+    if (!write_file(group, folder->path, folder->is_version_2 ? "memory.max" : "memory.limit_in_bytes", text))
+        return false;
+    if (folder->is_version_2) {
+        (void)!write_file(group, folder->path, "memory.swap.max", "0");
+        (void)!write_file(group, folder->path, "memory.oom.group", "1");
+    } else {
+        (void)!write_file(group, folder->path, "memory.memsw.limit_in_bytes", text);
+    }
+    return true;
+}
+
+ys_status ys_group_open(const char *root, uint64_t memory_limit_bytes, struct ys_group **group)
+{
+    char name[64];
+    *group = NULL;
+    struct ys_group *made = ys_alloc(1, sizeof *made);
+    if (!made)
+        return ys_out_of_memory();
+    *made = (struct ys_group){.root = ys_strdup(root), .kill_fd = -1};
+    if (!made->root) {
+        ys_group_close(made);
+        return ys_out_of_memory();
+    }
+    next_name(root, name);
+    make_version_2(made, name);
+    make_version_1(made, name);
+    if (!made->has[PART_CPU]) {
+        int error = errno;
+        bool is_there = exists(root, "/proc/self", "cgroup") && exists(root, "/sys/fs/cgroup", ".");
+        ys_group_close(made);
+        if (!is_there)
+            return ys_fail(YS_ENOTFOUND, "the kernel's control groups are not mounted");
+        return ys_fail(YS_ENOTFOUND,
+                       "yardstick may not make one here (%s); start it as root, or with `systemd-run --user --scope -p "
+                       "Delegate=yes yardstick ...`",
+                       strerror(error));
+    }
+    made->limits_memory = limit_memory(made, memory_limit_bytes);
+    const struct folder *freezer = made->has[PART_FREEZER];
+    if (freezer && freezer->is_version_2)
+        made->kill_fd = open_file(made, freezer->path, "cgroup.kill");
+    describe(made);
+    *group = made;
+    return YS_OK;
+}
+
+size_t ys_group_joins(const struct ys_group *group, int *fds)
+{
+    for (size_t i = 0; i < group->count; i++)
+        fds[i] = group->folders[i].join_fd;
+    return group->count;
+}
+
+void ys_group_joined(struct ys_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->folders[i].join_fd >= 0)
+            close(group->folders[i].join_fd);
+        group->folders[i].join_fd = -1;
+    }
+}
+
+int ys_group_kill_fd(const struct ys_group *group)
+{
+    return group->kill_fd;
+}
+
+bool ys_group_limits_memory(const struct ys_group *group)
+{
+    return group->limits_memory;
+}
+
+bool ys_group_can_kill(const struct ys_group *group)
+{
+    return group->has[PART_FREEZER] != NULL;
+}
+
+const char *ys_group_text(const struct ys_group *group)
+{
+    return group->text;
+}
+
+static void read_cpu(const struct ys_group *group, struct ys_group_usage *usage)
+{
+    const struct folder *folder = group->has[PART_CPU];
+    char text[TEXT_BYTES];
+    int64_t total_us, user_us = 0, system_us = 0;
+    if (!folder->is_version_2) {
+        usage->has_cpu = read_file(group, folder, "cpuacct.usage", text, sizeof text);
+        usage->cpu_ns = usage->has_cpu ? strtoull(text, NULL, 10) : 0;
+        usage->user_ns = read_number(group, folder, "cpuacct.usage_user");
+        usage->system_ns = read_number(group, folder, "cpuacct.usage_sys");
+        return;
+    }
+    if (!read_file(group, folder, "cpu.stat", text, sizeof text) || !ys_procfs_field(text, "usage_usec", &total_us))
+        return;
+    ys_procfs_field(text, "user_usec", &user_us);
+    ys_procfs_field(text, "system_usec", &system_us);
+    usage->has_cpu = true;
+    usage->cpu_ns = (uint64_t)total_us * 1000;
+    usage->user_ns = (uint64_t)user_us * 1000;
+    usage->system_ns = (uint64_t)system_us * 1000;
+}
+
+static void read_memory(const struct ys_group *group, struct ys_group_usage *usage)
+{
+    const struct folder *folder = group->has[PART_MEMORY];
+    char text[TEXT_BYTES];
+    int64_t held = 0, shared = 0, file = 0, kills;
+    if (!folder || !read_file(group, folder, "memory.stat", text, sizeof text))
+        return;
+    bool is_2 = folder->is_version_2;
+    usage->has_memory = ys_procfs_field(text, is_2 ? "anon" : "total_rss", &held) &&
+                        ys_procfs_field(text, is_2 ? "file" : "total_cache", &file);
+    ys_procfs_field(text, is_2 ? "shmem" : "total_shmem", &shared);
+    usage->held_bytes = (uint64_t)(held + shared);
+    usage->cache_bytes = (uint64_t)(file > shared ? file - shared : 0);
+    usage->peak_bytes = read_number(group, folder, is_2 ? "memory.peak" : "memory.max_usage_in_bytes");
+    int64_t swap = 0;
+    if (is_2)
+        usage->swap_bytes = read_number(group, folder, "memory.swap.current");
+    else if (ys_procfs_field(text, "total_swap", &swap))
+        usage->swap_bytes = (uint64_t)swap;
+    if (read_file(group, folder, is_2 ? "memory.events" : "memory.oom_control", text, sizeof text) &&
+        ys_procfs_field(text, "oom_kill", &kills))
+        usage->oom_kills = kills;
+}
+
+void ys_group_read(const struct ys_group *group, struct ys_group_usage *usage)
+{
+    *usage = (struct ys_group_usage){.oom_kills = -1};
+    read_cpu(group, usage);
+    read_memory(group, usage);
+    if (!group->has[PART_TASKS])
+        return;
+    usage->has_tasks = true;
+    usage->tasks_peak = read_number(group, group->has[PART_TASKS], "pids.peak");
+}
+
+static void kill_members(const struct ys_group *group, const struct folder *folder)
+{
+    struct ys_buf text = {0};
+    char path[PATH_BYTES + 64];
+    snprintf(path, sizeof path, "%s/cgroup.procs", folder->path);
+    if (ys_procfs_read_all(group->root, path, &text) == YS_OK) {
+        for (const char *at = ys_buf_text(&text);;) {
+            char *end;
+            long pid = strtol(at, &end, 10);
+            if (end == at)
+                break;
+            if (pid > 1 && !group->root[0])
+                kill((pid_t)pid, SIGKILL);
+            at = end;
+        }
+    }
+    ys_buf_free(&text);
+}
+
+void ys_group_kill(const struct ys_group *group)
+{
+    const struct folder *folder = group->has[PART_FREEZER];
+    char state[32];
+    if (group->kill_fd >= 0 && write(group->kill_fd, "1", 1) == 1)
+        return;
+    if (!folder || folder->is_version_2 || !write_file(group, folder->path, "freezer.state", "FROZEN"))
+        return;
+    /* Only once all of them are frozen can none be born any more. */
+    for (uint64_t until_ns = ys_time_ns() + FREEZE_PATIENCE_NS; ys_time_ns() < until_ns;) {
+        struct timespec pause = {.tv_nsec = 1000000};
+        if (!read_file(group, folder, "freezer.state", state, sizeof state) || strncmp(state, "FROZEN", 6) == 0)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    kill_members(group, folder);
+    (void)!write_file(group, folder->path, "freezer.state", "THAWED");
+}
+
+void ys_group_close(struct ys_group *group)
+{
+    if (!group)
+        return;
+    ys_group_joined(group);
+    if (group->kill_fd >= 0)
+        close(group->kill_fd);
+    for (size_t i = 0; i < group->count; i++)
+        remove_folder(group, group->folders[i].path);
+    ys_free(group->root);
+    ys_free(group);
+}
+
+static void sweep_place(struct ys_cgroup_place place)
+{
+    do {
+        char path[PATH_BYTES], name[PATH_BYTES + 300];
+        snprintf(path, sizeof path, "%s%s", place.mount, place.group);
+        DIR *folder = opendir(path);
+        for (struct dirent *entry; folder && (entry = readdir(folder));) {
+            long pid = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 ? atol(entry->d_name + strlen(PREFIX)) : 0;
+            if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+                continue;
+            snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+            rmdir(name); /* refused while there is a process in it */
+        }
+        if (folder)
+            closedir(folder);
+    } while (ys_cgroup_go_up(&place));
+}
+
+void ys_group_sweep(const char *root)
+{
+    struct ys_cgroup_place place;
+    if (root[0])
+        return;
+    if (find_version_2(root, &place))
+        sweep_place(place);
+    for (size_t i = 0; i < PARTS; i++)
+        if (ys_cgroup_find(root, PARTS_OF[i].controller_1, &place))
+            sweep_place(place);
+}

@@ -1,0 +1,164 @@
+#include "run/observe.h"
+#include "base/mem.h"
+#include "probe/procfs.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+ys_status ys_observe_open(struct ys_observe *observe, uint64_t memory_limit_bytes)
+{
+    static bool has_swept;
+    const char *wish = getenv("YARDSTICK_CGROUP");
+    *observe = (struct ys_observe){.seen.usage.oom_kills = -1};
+    if (wish && strcmp(wish, "off") == 0) {
+        snprintf(observe->seen.group, sizeof observe->seen.group, "YARDSTICK_CGROUP is off");
+        return YS_OK;
+    }
+    if (!has_swept)
+        ys_group_sweep("");
+    has_swept = true;
+    ys_status status = ys_group_open("", memory_limit_bytes, &observe->group);
+    if (status == YS_ENOTFOUND) {
+        snprintf(observe->seen.group, sizeof observe->seen.group, "%s", ys_error());
+        return YS_OK;
+    }
+    YS_TRY(status);
+    observe->seen.is_grouped = true;
+    observe->seen.can_kill = ys_group_can_kill(observe->group);
+    snprintf(observe->seen.group, sizeof observe->seen.group, "%s", ys_group_text(observe->group));
+    return YS_OK;
+}
+
+static bool read_io(pid_t pid, struct ys_observe_io *io)
+{
+    char path[64], text[512];
+    int64_t asked_read, asked_written, disk_read, disk_written;
+    snprintf(path, sizeof path, "/proc/%d/io", pid);
+    if (pid <= 0 || ys_procfs_read("", path, text, sizeof text) <= 0 || !ys_procfs_field(text, "rchar", &asked_read) ||
+        !ys_procfs_field(text, "wchar", &asked_written) || !ys_procfs_field(text, "read_bytes", &disk_read) ||
+        !ys_procfs_field(text, "write_bytes", &disk_written))
+        return false;
+    *io = (struct ys_observe_io){(uint64_t)asked_read, (uint64_t)asked_written, (uint64_t)disk_read,
+                                 (uint64_t)disk_written};
+    return true;
+}
+
+void ys_observe_begun(struct ys_observe *observe, const struct ys_started *process)
+{
+    observe->seen.has_io = read_io(process->keeper, &observe->before);
+    if (!observe->group)
+        return;
+    ys_group_joined(observe->group);
+    if (!process->group_errno)
+        return;
+    ys_group_close(observe->group);
+    observe->group = NULL;
+    observe->seen.is_grouped = observe->seen.can_kill = false;
+    snprintf(observe->seen.group, sizeof observe->seen.group, "one was made, but could not be joined: %s",
+             strerror(process->group_errno));
+}
+
+static void raise_to(uint64_t *peak, uint64_t value)
+{
+    *peak = value > *peak ? value : *peak;
+}
+
+void ys_observe_look(struct ys_observe *observe)
+{
+    struct ys_observed *seen = &observe->seen;
+    if (!observe->group)
+        return;
+    ys_group_read(observe->group, &seen->usage);
+    raise_to(&seen->held_peak_bytes, seen->usage.held_bytes);
+    raise_to(&seen->cache_peak_bytes, seen->usage.cache_bytes);
+    raise_to(&seen->swap_peak_bytes, seen->usage.swap_bytes);
+}
+
+void ys_observe_phase(struct ys_observe *observe, const struct ys_tree_member *members, size_t count)
+{
+    uint64_t rss_bytes = 0, pss_bytes = 0;
+    size_t living = 0;
+    ys_observe_look(observe);
+    for (size_t i = 0; i < count; i++)
+        living += members[i].state != 'Z';
+    if (living < 2) /* reading it holds a lock of the process: of one alone it would say nothing */
+        return;
+    for (size_t i = 0; i < count; i++) {
+        char path[64], text[4096];
+        int64_t rss_kb, pss_kb;
+        snprintf(path, sizeof path, "/proc/%d/smaps_rollup", members[i].pid);
+        if (members[i].state == 'Z' || ys_procfs_read("", path, text, sizeof text) <= 0 ||
+            !ys_procfs_field(text, "Rss", &rss_kb) || !ys_procfs_field(text, "Pss", &pss_kb))
+            continue;
+        rss_bytes += (uint64_t)rss_kb * 1024;
+        pss_bytes += (uint64_t)pss_kb * 1024;
+    }
+    struct ys_observed *seen = &observe->seen;
+    raise_to(&seen->pss_peak_bytes, pss_bytes);
+    if (rss_bytes - pss_bytes > seen->shared_rss_bytes - seen->shared_pss_bytes) {
+        seen->shared_rss_bytes = rss_bytes;
+        seen->shared_pss_bytes = pss_bytes;
+    }
+}
+
+void ys_observe_ended(struct ys_observe *observe, const struct ys_started *process)
+{
+    struct ys_observe_io after;
+    struct ys_observed *seen = &observe->seen;
+    ys_observe_look(observe);
+    seen->has_io = seen->has_io && !process->is_lost && read_io(process->keeper, &after);
+    if (!seen->has_io)
+        return;
+    seen->io = (struct ys_observe_io){
+        after.asked_read - observe->before.asked_read, after.asked_written - observe->before.asked_written,
+        after.disk_read - observe->before.disk_read, after.disk_written - observe->before.disk_written};
+}
+
+void ys_observe_close(struct ys_observe *observe)
+{
+    ys_group_close(observe->group);
+    observe->group = NULL;
+}
+
+static int64_t known(uint64_t value, bool is_known)
+{
+    return is_known ? (int64_t)value : YS_FIELD_NONE;
+}
+
+/** The peak without page cache: the largest sample, and at least what the kernel's peak leaves when all of the cache
+ * that was ever there is taken off, which no spike between two samples escapes. */
+static uint64_t own_peak(const struct ys_observed *seen)
+{
+    uint64_t peak = seen->usage.peak_bytes, cache = seen->cache_peak_bytes, least = peak > cache ? peak - cache : 0;
+    return least > seen->held_peak_bytes ? least : seen->held_peak_bytes;
+}
+
+ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
+                          struct ys_facts_observation *facts)
+{
+    const struct ys_group_usage *usage = &seen->usage;
+    const bool has_peak = usage->has_memory && usage->peak_bytes > 0, has_pss = seen->pss_peak_bytes > 0;
+    *facts = (struct ys_facts_observation){
+        .grouped = seen->is_grouped,
+        .killed_as_a_whole = seen->can_kill,
+        .group = ys_strdup(seen->group),
+        .cpu_ns = known(usage->cpu_ns, usage->has_cpu),
+        .memory_peak_bytes = known(usage->peak_bytes, has_peak),
+        .memory_own_peak_bytes = known(own_peak(seen), has_peak),
+        .cache_peak_bytes = known(seen->cache_peak_bytes, usage->has_memory),
+        .swap_peak_bytes =
+            usage->has_memory ? (int64_t)seen->swap_peak_bytes : known(peak->swap_bytes, peak->samples > 0),
+        .tasks_peak = known(usage->tasks_peak, usage->has_tasks && usage->tasks_peak),
+        .cpu_wait_ns = known(peak->wait_ns, peak->samples > 0 && peak->has_wait),
+        .read_bytes = known(seen->io.asked_read, seen->has_io),
+        .written_bytes = known(seen->io.asked_written, seen->has_io),
+        .disk_read_bytes = known(seen->io.disk_read, seen->has_io),
+        .disk_written_bytes = known(seen->io.disk_written, seen->has_io),
+        .sampled_shared_bytes = known(peak->shared_bytes, peak->samples > 0),
+        .shared_rss_bytes = known(seen->shared_rss_bytes, has_pss),
+        .shared_pss_bytes = known(seen->shared_pss_bytes, has_pss),
+        .pss_peak_bytes = known(seen->pss_peak_bytes, has_pss),
+    };
+    return facts->group ? YS_OK : ys_out_of_memory();
+}

@@ -1,0 +1,40 @@
+/* Many comparisons at once: by how much their intervals must be stretched so that all of them hold together.
+ *
+ * Of k equal trials the two that differ most by chance differ more than any two chosen before. The comparisons of one
+ * metric in one section are a family; their intervals are to hold at YS_STAT_LEVEL all together. Each comparison's own
+ * interval (stat/signed_rank.h) is stretched about its centre by one factor, the same for the family: the quantile at
+ * that level of the largest
+ *
+ *     T = |centre| / (centre - lo or hi - centre, whichever lies towards 0)
+ *
+ * over the family, when within each round the trials' values, each freed of its trial's mean and divided by its trial's
+ * scatter, change places at random. T is 1 where an interval just touches 0. The means take with them one part in k of
+ * the variance of what is left, which is given back: T is multiplied by sqrt(k / (k - 1)).
+ *
+ * Assumes rounds independent of each other, and trials whose scatter has one shape, if not one size. Source: Westfall
+ * and Young, Resampling-Based Multiple Testing, 1993, ch. 2 (single step, largest statistic); permutation within
+ * blocks: Hollander and Wolfe, section 7.3. */
+#ifndef YS_STAT_FAMILY_H
+#define YS_STAT_FAMILY_H
+
+#include "stat/summary.h"
+
+struct ys_family_pair {
+    size_t a, b; /* trials */
+};
+
+struct ys_family {
+    size_t trials, rounds;
+    const double *values; /* [trial * rounds + round]: the logarithm of a ratio's term, or a term of a difference; NaN
+                             where the trial has none */
+    const struct ys_family_pair *pairs;
+    size_t pair_count;
+};
+
+/** The factor, at least 1, INFINITY where the values are too few and too equal to tell; 1 for a family in which fewer
+ * than two pairs have YS_STAT_INTERVAL_MIN rounds in common. The same values give the same factor: the permutations
+ * have a seed of their own. Takes time as pairs times rounds times the permutations, of which there are 199 to 999.
+ * YS_ENOMEM. */
+ys_status ys_family_stretch(const struct ys_family *family, double *stretch) YS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,117 @@
+#include "stat/signed_rank.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SORTED_MAX 16 /* so few values have so few averages that sorting them is the quickest */
+
+/* The signed-rank statistic is the sum of a random part of 1..n: P(V = v) by adding one number after the other. */
+static size_t exact_rank(size_t n, double *level)
+{
+    double chance[YS_SIGNED_RANK_EXACT * (YS_SIGNED_RANK_EXACT + 1) / 2 + 1] = {1};
+    size_t top = 0, rank = 0;
+    for (size_t i = 1; i <= n; i++) {
+        top += i;
+        for (size_t v = top + 1; v-- > 0;)
+            chance[v] = (chance[v] + (v >= i ? chance[v - i] : 0)) / 2;
+    }
+    double tail = 0;
+    while (1 - 2 * (tail + chance[rank]) >= YS_STAT_LEVEL)
+        tail += chance[rank++];
+    *level = 1 - 2 * tail;
+    return rank;
+}
+
+size_t ys_signed_rank(size_t n, double *level)
+{
+    *level = NAN;
+    if (n < YS_STAT_INTERVAL_MIN)
+        return 0;
+    if (n <= YS_SIGNED_RANK_EXACT)
+        return exact_rank(n, level);
+    double count = (double)n, mean = count * (count + 1) / 4, sd = sqrt(count * (count + 1) * (2 * count + 1) / 24);
+    double rank = floor(mean - 0.5 - 1.959964 * sd) + 1;
+    *level = 1 - erfc((mean - (rank - 0.5)) / sd / sqrt(2));
+    return (size_t)rank;
+}
+
+/* How many Walsh averages are at most t. As i grows, the last j with (x[i] + x[j]) / 2 <= t falls. */
+static size_t count_upto(const double *sorted, size_t n, double t)
+{
+    size_t count = 0, end = n;
+    for (size_t i = 0; i < n; i++) {
+        while (end > i && (sorted[i] + sorted[end - 1]) / 2 > t)
+            end--;
+        if (end <= i)
+            break;
+        count += end - i;
+    }
+    return count;
+}
+
+/* The rank-th smallest Walsh average: bisection down to neighbouring numbers, so it is one of them, to the bit. */
+static double walsh_bisect(const double *sorted, size_t n, size_t rank)
+{
+    double below = sorted[0], at = sorted[n - 1];
+    if (count_upto(sorted, n, below) >= rank)
+        return below;
+    for (;;) {
+        double middle = below + (at - below) / 2;
+        if (middle <= below || middle >= at)
+            return at;
+        if (count_upto(sorted, n, middle) >= rank)
+            at = middle;
+        else
+            below = middle;
+    }
+}
+
+/* All Walsh averages, ascending. */
+static void walsh_sort(const double *sorted, size_t n, double *averages)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = i; j < n; j++) {
+            double average = (sorted[i] + sorted[j]) / 2;
+            size_t place = count++;
+            for (; place > 0 && averages[place - 1] > average; place--)
+                averages[place] = averages[place - 1];
+            averages[place] = average;
+        }
+    }
+}
+
+void ys_signed_rank_of_sorted(const double *sorted, size_t n, size_t rank, double level, struct ys_centre *centre)
+{
+    double averages[SORTED_MAX * (SORTED_MAX + 1) / 2];
+    size_t count = n * (n + 1) / 2;
+    *centre = (struct ys_centre){NAN, {false, NAN, NAN, NAN}};
+    if (n == 0)
+        return;
+    if (n <= SORTED_MAX) {
+        walsh_sort(sorted, n, averages);
+        centre->value = ys_stat_quantile(averages, count, 0.5);
+        if (rank)
+            centre->interval = (struct ys_interval){true, averages[rank - 1], averages[count - rank], level};
+        return;
+    }
+    centre->value = (walsh_bisect(sorted, n, (count + 1) / 2) + walsh_bisect(sorted, n, count / 2 + 1)) / 2;
+    centre->interval =
+        (struct ys_interval){true, walsh_bisect(sorted, n, rank), walsh_bisect(sorted, n, count + 1 - rank), level};
+}
+
+ys_status ys_signed_rank_centre(const double *values, size_t n, struct ys_centre *centre)
+{
+    double level, *sorted = ys_alloc(n, sizeof *sorted);
+    if (!sorted)
+        return ys_out_of_memory();
+    if (n)
+        memcpy(sorted, values, n * sizeof *sorted);
+    ys_stat_sort(sorted, n);
+    size_t rank = ys_signed_rank(n, &level);
+    ys_signed_rank_of_sorted(sorted, n, rank, level, centre);
+    ys_free(sorted);
+    return YS_OK;
+}

@@ -1,0 +1,32 @@
+/* The centre of a handful of numbers and how sure it is, by signed ranks.
+ *
+ * The centre of n values is the median of their n (n + 1) / 2 Walsh averages (x[i] + x[j]) / 2, i <= j (Hodges and
+ * Lehmann 1963). Its interval is made of two of them, the r-th smallest and the r-th largest: those centres that
+ * Wilcoxon's signed-rank test does not reject. Assumes independent values of a distribution that is symmetric about its
+ * centre; the difference of two values of one distribution always is. Sources: Hollander and Wolfe, Nonparametric
+ * Statistical Methods, sections 3.1 to 3.3. */
+#ifndef YS_STAT_SIGNED_RANK_H
+#define YS_STAT_SIGNED_RANK_H
+
+#include "stat/summary.h"
+
+/* With up to so many values the distribution of the signed-rank statistic is counted exactly; with more it is taken as
+ * normal, with one half of continuity. */
+#define YS_SIGNED_RANK_EXACT 60
+
+struct ys_centre {
+    double value;                /* NaN when there are no values */
+    struct ys_interval interval; /* unknown with fewer than YS_STAT_INTERVAL_MIN values */
+};
+
+/** The rank r (from 1) among the Walsh averages of `n` values, and the level of the interval that it gives:
+ * 1 - 2 P(V < r), at least YS_STAT_LEVEL, V the signed-rank statistic. 0 when there is none (n < 6): *level is NaN. */
+size_t ys_signed_rank(size_t n, double *level);
+
+/** `sorted`: n ascending finite values; rank and level as of ys_signed_rank(n). Allocates nothing; takes time as n. */
+void ys_signed_rank_of_sorted(const double *sorted, size_t n, size_t rank, double level, struct ys_centre *centre);
+
+/** `values`: n finite values in any order, left as they are. YS_ENOMEM. */
+ys_status ys_signed_rank_centre(const double *values, size_t n, struct ys_centre *centre) YS_MUST_CHECK;
+
+#endif

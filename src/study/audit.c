@@ -1,0 +1,162 @@
+/* After the last round: each trial that trained runs once more, and a stretch of that run is gone through again. */
+#include "verify/audit.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "study/inputs.h"
+#include "study/one.h"
+#include "study/sequence.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+/* One audit of one trial under way. */
+struct auditing {
+    struct ys_study *study;
+    struct ys_trial *trial;
+    struct ys_work work;
+    int64_t round;
+    char *folder;
+    ys_json *plan;
+    struct ys_run_record record;
+    struct ys_audit *audit;
+};
+
+static ys_status settle_none(struct auditing *a)
+{
+    return ys_audit_settle(a->audit, YS_AUDIT_NONE, ys_error());
+}
+
+static ys_status judge_run(struct auditing *a, const struct ys_audit_manner *manner)
+{
+    const struct ys_series *losses = ys_series_find(&a->record.series, "step_loss");
+    const struct ys_facts *facts = &a->record.facts;
+    const char *message = facts->message ? facts->message : "no message";
+    if (facts->status == YS_RUN_WRONG_OUTPUT)
+        return ys_audit_settle(a->audit, YS_AUDIT_FAIL, message);
+    if (facts->status != YS_RUN_OK || !losses) {
+        ys_fail(YS_EPROTOCOL, "the run to be audited ended as %s: %s", ys_run_status_name(facts->status), message);
+        return settle_none(a);
+    }
+    const struct ys_audit_evidence evidence = {.engine = a->study->oracle,
+                                               .plan = a->plan,
+                                               .folder = a->folder,
+                                               .losses = losses->reals,
+                                               .loss_count = losses->count,
+                                               .is_builtin = strcmp(a->trial->framework->name, "builtin") == 0};
+    ys_progress("%s: auditing", a->trial->record.id);
+    ys_status judged = ys_audit_judge(manner, &evidence, a->audit);
+    if (judged == YS_EFORMAT)
+        return ys_audit_settle(a->audit, YS_AUDIT_FAIL, ys_error());
+    return judged == YS_EPROTOCOL || judged == YS_EUNSUPPORTED || judged == YS_EIO ? settle_none(a) : judged;
+}
+
+static ys_status audit_prepared(struct auditing *a)
+{
+    struct ys_audit_manner manner;
+    ys_json *plan = ys_work_plan(&a->work, a->trial, a->study->seed + (uint64_t)a->round, a->folder);
+    ys_status status = plan ? ys_audit_plan(plan, &manner) : ys_out_of_memory();
+    ys_json_free(plan);
+    if (status == YS_ENOTFOUND)
+        return settle_none(a);
+    YS_TRY(status);
+    YS_TRY(ys_study_find_oracle(a->study));
+    YS_TRY(ys_study_run_again(a->study, a->trial, &a->work, a->round, a->folder, &manner.run, &a->plan, &a->record));
+    return judge_run(a, &manner);
+}
+
+static ys_status audit_round(struct ys_study *study, struct ys_trial *trial, int64_t round, struct ys_audit *audit)
+{
+    struct auditing a = {.study = study, .trial = trial, .round = round, .audit = audit};
+    ys_record_init(&ys_audit_record, audit);
+    audit->round = round;
+    YS_TRY(ys_study_prepare(study, trial, round, 0, &a.work));
+    a.folder = ys_format("%s/runs/audit-t%lld", study->folder, (long long)trial->record.index);
+    ys_status status = a.folder ? ys_fs_make_dirs(a.folder) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = audit_prepared(&a);
+    if (a.folder && ys_fs_remove_tree(a.folder) != YS_OK)
+        ys_log_warn("what an audit left stays in %s: %s", a.folder, ys_error());
+    ys_run_record_fini(&a.record);
+    ys_json_free(a.plan);
+    ys_free(a.folder);
+    ys_work_fini(&a.work);
+    return status;
+}
+
+/* The worst of the rounds that are audited. */
+static ys_status audit_rounds(struct ys_study *study, struct ys_trial *trial, struct ys_audit *worst)
+{
+    const bool all = strcmp(ys_json_get_text(study->settings, "audit", "one"), "all") == 0;
+    uint64_t drawn = 0;
+    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
+        return ys_fail(YS_EIO, "the kernel gives no random numbers");
+    const int64_t rounds = all ? study->rounds : 1, first = all ? 0 : (int64_t)(drawn % (uint64_t)study->rounds);
+    for (int64_t i = 0; i < rounds; i++) {
+        struct ys_audit audit;
+        ys_status status = audit_round(study, trial, first + i, &audit);
+        bool worse = status == YS_OK && (i == 0 || audit.verdict > worst->verdict);
+        if (worse && i > 0)
+            ys_record_fini(&ys_audit_record, worst);
+        if (worse)
+            *worst = audit;
+        else
+            ys_record_fini(&ys_audit_record, &audit);
+        if (status != YS_OK) {
+            if (i > 0)
+                ys_record_fini(&ys_audit_record, worst);
+            return status;
+        }
+    }
+    return YS_OK;
+}
+
+/* A proof that covers other work than the runs do is none of theirs. */
+static ys_status note_audit(struct ys_study *study, struct ys_trial *trial, const struct ys_audit *audit)
+{
+    ys_json *said = ys_record_json(&ys_audit_record, audit);
+    ys_status status = said ? ys_json_set(trial->record.proof, "audit", said) : ys_out_of_memory();
+    if (status != YS_OK)
+        return status;
+    if (audit->verdict == YS_AUDIT_FAIL) {
+        study->proof_failed = true;
+        ys_json_set_string(trial->record.proof, "verdict", "fail");
+        status = ys_json_set_string(trial->record.proof, "reason", audit->reason);
+        ys_log_warn("%s fails its audit: %s%s%s", trial->record.id, audit->reason, audit->place ? "; " : "",
+                    audit->place ? audit->place : "");
+    }
+    return status == YS_OK ? ys_store_proof_put(study->store, trial->record.trial_id, trial->record.proof) : status;
+}
+
+static bool is_due(const struct ys_trial *trial)
+{
+    enum ys_proof_verdict verdict = ys_trial_record_verdict(&trial->record);
+    return ys_trial_can_run(trial) && !trial->given_up && trial->successes > 0 && !trial->framework->no_work &&
+           verdict != YS_PROOF_NONE && verdict != YS_PROOF_FAIL && trial->record.keys.mode == YS_MODE_TRAIN;
+}
+
+ys_status ys_study_audit_all(struct ys_study *study)
+{
+    uint64_t start_ns = ys_time_ns();
+    double prepared_s = study->prepare_s;
+    ys_status status = YS_OK;
+    if (strcmp(ys_json_get_text(study->settings, "audit", "off"), "off") == 0)
+        return YS_OK;
+    for (size_t i = 0; status == YS_OK && i < study->set.count; i++) {
+        struct ys_trial *trial = &study->set.items[i];
+        struct ys_audit audit;
+        if (!is_due(trial) || ys_stop_signal() || (study->deadline_ns && ys_time_ns() >= study->deadline_ns))
+            continue;
+        status = audit_rounds(study, trial, &audit);
+        if (status == YS_OK) {
+            status = note_audit(study, trial, &audit);
+            ys_record_fini(&ys_audit_record, &audit);
+        }
+    }
+    ys_progress_clear();
+    study->prove_s += (double)(ys_time_ns() - start_ns) * 1e-9 - (study->prepare_s - prepared_s);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* What else the machine did while a run was measured. */
+#ifndef YS_STUDY_DISTURBED_H
+#define YS_STUDY_DISTURBED_H
+
+#include "run/facts.h"
+#include <stdbool.h>
+
+/** Fills `facts->disturbed` of a run with `threads` threads: sentences, none where nothing passed its share or the run
+ * was too short to tell. True when it was disturbed. */
+bool ys_disturbed(int64_t threads, struct ys_facts *facts);
+
+#endif

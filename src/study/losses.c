@@ -1,0 +1,109 @@
+#include "study/losses.h"
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "verify/first_loss.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NAME "first-loss.json"
+
+/* What the oracle is asked for. */
+struct asking {
+    const struct ys_study *study;
+    const struct ys_work *work;
+    const ys_json *plan;
+};
+
+static ys_status fill(void *context, const char *folder)
+{
+    const struct asking *asking = context;
+    struct ys_first_loss first;
+    YS_TRY(ys_first_loss_ask(asking->study->oracle, asking->plan, &first));
+    ys_json *json = ys_json_object();
+    char *path = ys_path_join(folder, NAME);
+    ys_json_set_real(json, "bound", first.bound);
+    ys_status status = path ? ys_json_set_real(json, "loss", first.loss) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_json_write(path, json);
+    ys_json_free(json);
+    ys_free(path);
+    return status;
+}
+
+static ys_status key_of(const struct asking *asking, char key[YS_SHA256_TEXT])
+{
+    char *all = ys_format("first loss %d|%s|%s|%s|%s|%s", YS_FIRST_LOSS_VERSION, asking->work->key,
+                          asking->work->values_key, ys_json_get_text(asking->plan, "precision", ""),
+                          asking->study->oracle->closure, asking->study->oracle->fingerprint);
+    if (!all)
+        return ys_out_of_memory();
+    ys_sha256_text(all, strlen(all), key);
+    ys_free(all);
+    return YS_OK;
+}
+
+static ys_status read_first(const char *folder, struct ys_first_loss *first)
+{
+    ys_json *json = NULL;
+    char *path = ys_path_join(folder, NAME);
+    ys_status status = path ? ys_json_read(path, &json) : ys_out_of_memory();
+    first->loss = ys_json_get_number(json, "loss", NAN);
+    first->bound = ys_json_get_number(json, "bound", NAN);
+    ys_json_free(json);
+    ys_free(path);
+    return status;
+}
+
+static ys_status first_loss_of(const struct asking *asking, struct ys_first_loss *first)
+{
+    struct ys_shelf_item item = {0};
+    char key[YS_SHA256_TEXT];
+    YS_TRY(key_of(asking, key));
+    YS_TRY(ys_work_shelve(key, fill, (void *)(uintptr_t)asking, &item));
+    ys_status status = read_first(item.folder, first);
+    ys_shelf_release(&item);
+    return status;
+}
+
+static ys_status judge(const struct ys_first_loss *first, double loss, struct ys_facts *facts)
+{
+    double apart = fabs(loss - first->loss);
+    if (apart <= first->bound * (first->loss != 0 ? fabs(first->loss) : 1))
+        return YS_OK;
+    char *message =
+        ys_format("the loss of its first step is %.9g; with the plan's weights and rows it is %.9g, give or "
+                  "take %.1e of it: it trains something else than the plan says",
+                  loss, first->loss, first->bound);
+    if (!message)
+        return ys_out_of_memory();
+    facts->status = YS_RUN_WRONG_OUTPUT;
+    ys_facts_set_text(&facts->stage, ys_stage_name(YS_STAGE_TRAIN));
+    ys_facts_set_text(&facts->message, message);
+    ys_free(message);
+    return YS_OK;
+}
+
+ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+                          const ys_json *plan, struct ys_run_record *record)
+{
+    const struct asking asking = {.study = study, .work = work, .plan = plan};
+    const struct ys_series *losses = ys_series_find(&record->series, "step_loss");
+    struct ys_first_loss first;
+    bool is_random = false;
+    if (!record->has_facts || record->facts.status != YS_RUN_OK || trial->framework->no_work || !losses ||
+        losses->count == 0)
+        return YS_OK;
+    YS_TRY(ys_first_loss_is_random(plan, &is_random));
+    if (is_random)
+        return YS_OK;
+    YS_TRY(ys_study_find_oracle(study));
+    ys_status status = first_loss_of(&asking, &first);
+    if (status == YS_EPROTOCOL || status == YS_EUNSUPPORTED) {
+        ys_log_warn("the first loss of %s is not compared: %s", trial->record.id, ys_error());
+        return YS_OK;
+    }
+    return status == YS_OK ? judge(&first, losses->reals[0], &record->facts) : status;
+}

@@ -1,0 +1,15 @@
+/* Whether the first loss of a run is that of the batch it was to begin with. */
+#ifndef YS_STUDY_LOSSES_H
+#define YS_STUDY_LOSSES_H
+
+#include "run/run.h"
+#include "study/state.h"
+
+/** Where a run that is ok has another loss at its first step than the oracle says of `plan`'s first batch, its facts
+ * get the status wrong_output. What the oracle says is kept with the works in the cache. Nothing is judged of
+ * inference, of an adapter that does no work, of a network with dropout, and where the oracle broke off. YS_EINTR,
+ * YS_ENOMEM, YS_EIO. */
+ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+                          const ys_json *plan, struct ys_run_record *record) YS_MUST_CHECK;
+
+#endif

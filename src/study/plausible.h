@@ -1,0 +1,13 @@
+/* Whether the processor time of a run can have paid for its work. */
+#ifndef YS_STUDY_PLAUSIBLE_H
+#define YS_STUDY_PLAUSIBLE_H
+
+#include "job/settings.h"
+#include "run/facts.h"
+
+/** Looks at the facts of a run that is "ok", of a trial with these keys, whose `work` is noted. A run whose steps used
+ * less processor time than any CPU needs for them becomes "wrong_output", with a message; one that used much elsewhere
+ * gets a warning. */
+void ys_plausible(const struct ys_trial_settings *keys, struct ys_facts *facts);
+
+#endif

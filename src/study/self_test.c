@@ -1,0 +1,312 @@
+#include "study/self_test.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/working.h"
+#include "run/observe.h"
+#include "run/session.h"
+#include "stat/series.h"
+#include "stat/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+enum { PAGE_BYTES = 4096, MOST_TIMES = 1000, MOST_SHARED_BYTES = 4000000 };
+
+/* Which of what is observed a thing is judged by. */
+enum kind { CPU, MEMORY, MAPPED, PHASE, WRITTEN, READ, AROUND, SWITCHES };
+
+static const struct act {
+    const char *act, *what;
+    enum kind kind;
+} ACTS[] = {
+    {"cpu-thread", "CPU time of a thread", CPU},
+    {"cpu-eight-threads", "CPU time of eight threads", CPU},
+    {"cpu-child", "CPU time of a child", CPU},
+    {"cpu-500-children", "CPU time of 500 short-lived children", CPU},
+    {"cpu-unwaited", "CPU time of children that nobody waits for", CPU},
+    {"cpu-double-fork", "CPU time of a process forked twice", CPU},
+    {"cpu-ignored", "CPU time with SIGCHLD ignored", CPU},
+    {"memory-80-ms", "memory held for 80 ms", MEMORY},
+    {"memory-child", "memory held by a child for 80 ms", MEMORY},
+    {"memory-shared", "memory shared between five", MEMORY},
+    {"memory-file", "memory beside a mapped file", MAPPED},
+    {"memory-memfd", "memory in a memfd", MEMORY},
+    {"bytes-written", "bytes written", WRITTEN},
+    {"bytes-around-cache", "bytes written around the page cache", AROUND},
+    {"bytes-read", "bytes read", READ},
+    {"sleep", "length of a phase", PHASE},
+    {"switches", "context switches", SWITCHES},
+};
+
+/* What one performance showed. NAN: unknown. */
+struct look {
+    double truth, observed;
+    char reason[200];
+};
+
+/* What a process that does nothing known uses anyway. */
+struct base {
+    double held_bytes, read_bytes, written_bytes;
+};
+
+static double number(const ys_json *object, const char *key)
+{
+    return ys_json_get_number(object, key, NAN);
+}
+
+static double value_of(int64_t fact)
+{
+    return fact == YS_FIELD_NONE ? NAN : (double)fact;
+}
+
+static void judge_cpu(const struct ys_session_end *end, const ys_json *said, struct look *look)
+{
+    look->truth = number(said, "cpu_ns") * 1e-9;
+    look->observed = (double)(end->user_ns + end->system_ns) * 1e-9;
+    if (end->observed.is_grouped || end->unwaited_ns == 0)
+        return;
+    look->observed = NAN;
+    snprintf(look->reason, sizeof look->reason, "without a control group what nobody waited for is only estimated");
+}
+
+static void judge_memory(const struct act *act, const struct ys_session_end *end, const struct ys_facts_observation *facts,
+                         const ys_json *said, const struct base *base, struct look *look)
+{
+    look->truth = number(said, "held_bytes") + base->held_bytes;
+    look->observed = value_of(facts->memory_own_peak_bytes);
+    if (!isnan(look->observed))
+        return;
+    look->observed =
+        act->kind == MAPPED || end->peak.shared_bytes > MOST_SHARED_BYTES ? NAN : (double)end->peak.rss_bytes;
+    if (isnan(look->observed))
+        snprintf(look->reason, sizeof look->reason,
+                 "without a control group shared and mapped pages cannot be told apart");
+}
+
+static void judge(const struct act *act, const struct ys_session_end *end, const ys_json *said, double phase_s,
+                  const struct base *base, struct look *look)
+{
+    struct ys_facts_observation made = {0}, *facts = &made;
+    (void)!ys_observe_fill(&end->observed, &end->peak, facts);
+    *look = (struct look){.truth = number(said, "written_bytes"), .observed = NAN};
+    snprintf(look->reason, sizeof look->reason, "the kernel keeps no count of it");
+    switch (act->kind) {
+    case CPU:
+        judge_cpu(end, said, look);
+        break;
+    case MEMORY:
+    case MAPPED:
+        judge_memory(act, end, facts, said, base, look);
+        break;
+    case PHASE:
+        look->truth = number(said, "phase_ns") * 1e-9;
+        look->observed = phase_s;
+        break;
+    case WRITTEN:
+        look->observed = value_of(facts->written_bytes) - base->written_bytes;
+        break;
+    case READ:
+        look->observed = value_of(facts->read_bytes) - base->read_bytes;
+        break;
+    case AROUND:
+        look->observed = value_of(facts->disk_written_bytes);
+        break;
+    case SWITCHES:
+        look->truth = number(said, "switches");
+        look->observed = (double)(end->voluntary_switches + end->involuntary_switches);
+        break;
+    }
+    ys_record_fini(&ys_facts_observation_record, facts);
+}
+
+static ys_json *open_message(const char *act, const char *folder)
+{
+    ys_json *message = ys_json_object(), *plan = ys_json_object(), *options = ys_json_object();
+    ys_json_set_string(options, "act", act);
+    ys_json_set_string(plan, "format", "yardstick-plan");
+    ys_json_set_int(plan, "version", 1);
+    ys_json_set_string(plan, "mode", "train");
+    ys_json_set_int(plan, "batch", 1);
+    ys_json_set_int(plan, "steps", 1);
+    ys_json_set_int(plan, "block", 1);
+    ys_json_set_string(plan, "folder", folder);
+    ys_json_set(plan, "options", options);
+    ys_json_set_string(message, "type", "open");
+    if (ys_json_set(message, "plan", plan) == YS_OK)
+        return message;
+    ys_json_free(message);
+    return NULL;
+}
+
+/* One session in which `act` is done. */
+static ys_status perform(const char *program, const char *folder, const struct act *act, const struct base *base,
+                         struct look *look)
+{
+    const char *argv[] = {program, NULL};
+    struct ys_launch launch = {
+        .argv = argv, .folder = folder, .stall_limit_s = 30, .run_time_limit_s = 60, .sample_hz = 10};
+    struct ys_session *session = NULL;
+    struct ys_session_end end;
+    ys_json *opened = NULL, *message = open_message(act->act, folder);
+    if (!message)
+        return ys_out_of_memory();
+    ys_status status = ys_session_open(&launch, &session);
+    uint64_t asked_ns = ys_time_ns();
+    if (status == YS_OK)
+        status = ys_session_request(session, message, NULL, NULL, &opened);
+    else
+        ys_json_free(message);
+    double phase_s = (double)(ys_time_ns() - asked_ns) * 1e-9;
+    ys_session_close(session, &end);
+    if (status == YS_OK) {
+        judge(act, &end, ys_json_get(opened, "known"), phase_s, base, look);
+    } else if (status != YS_EINTR && status != YS_ENOMEM && end.message) {
+        *look = (struct look){.truth = NAN, .observed = NAN}; /* this machine has no such thing */
+        snprintf(look->reason, sizeof look->reason, "%s", end.message);
+        status = YS_OK;
+    }
+    ys_json_free(opened);
+    ys_session_end_fini(&end);
+    return status;
+}
+
+static double bound_of(enum kind kind, double truth)
+{
+    switch (kind) {
+    case CPU:
+        return fmax(0.01 * truth, 0.01);
+    case MEMORY:
+    case MAPPED:
+        return fmax(0.02 * truth, 4e6);
+    case PHASE:
+        return 0.002;
+    case SWITCHES:
+        return fmax(0.01 * truth, 10);
+    default:
+        return PAGE_BYTES;
+    }
+}
+
+static const char *unit_of(enum kind kind)
+{
+    return kind == CPU || kind == PHASE ? "s" : kind == SWITCHES ? "1" : "B";
+}
+
+static double median(double *values, size_t count)
+{
+    ys_stat_sort(values, count);
+    return ys_stat_quantile(values, count, 0.5);
+}
+
+static ys_json *real_or_null(double value)
+{
+    return isnan(value) ? ys_json_null() : ys_json_real(value);
+}
+
+static ys_json *row_of(const struct act *act, const struct look *looks, size_t times)
+{
+    static double truth[MOST_TIMES], observed[MOST_TIMES], error[MOST_TIMES];
+    ys_json *row = ys_json_object();
+    const char *reason = NULL;
+    for (size_t i = 0; i < times; i++) {
+        truth[i] = looks[i].truth;
+        observed[i] = looks[i].observed;
+        error[i] = fabs(looks[i].observed - looks[i].truth);
+        if (isnan(looks[i].observed) || isnan(looks[i].truth))
+            reason = looks[i].reason;
+    }
+    double truth_median = reason ? NAN : median(truth, times), bound = bound_of(act->kind, truth_median);
+    double error_median = reason ? NAN : median(error, times);
+    ys_json_set_string(row, "what", act->what);
+    ys_json_set_string(row, "unit", unit_of(act->kind));
+    ys_json_set(row, "truth", real_or_null(truth_median));
+    ys_json_set(row, "observed", real_or_null(reason ? NAN : median(observed, times)));
+    ys_json_set(row, "error", real_or_null(error_median));
+    ys_json_set(row, "bound", real_or_null(reason ? NAN : bound));
+    ys_json_set_string(row, "verdict", reason ? "unknown" : error_median <= bound ? "true" : "wrong");
+    if (ys_json_set_string(row, "reason", reason) == YS_OK)
+        return row;
+    ys_json_free(row);
+    return NULL;
+}
+
+static ys_status measure_base(const char *program, const char *folder, struct base *base)
+{
+    static const struct act nothing = {"sleep", "", MEMORY}, reads = {"sleep", "", READ},
+                            writes = {"sleep", "", WRITTEN};
+    struct look look;
+    *base = (struct base){0};
+    YS_TRY(perform(program, folder, &nothing, base, &look));
+    double held_bytes = look.observed;
+    YS_TRY(perform(program, folder, &reads, base, &look));
+    double read_bytes = look.observed;
+    YS_TRY(perform(program, folder, &writes, base, &look));
+    *base = (struct base){.held_bytes = held_bytes, .read_bytes = read_bytes, .written_bytes = look.observed};
+    return YS_OK;
+}
+
+static ys_status test_all(const char *program, const char *folder, int times, ys_json *rows)
+{
+    struct base base;
+    struct look *looks = ys_alloc((size_t)times, sizeof *looks);
+    ys_status status = looks ? measure_base(program, folder, &base) : ys_out_of_memory();
+    for (size_t a = 0; status == YS_OK && a < sizeof ACTS / sizeof ACTS[0]; a++) {
+        ys_progress("%s", ACTS[a].what);
+        for (int i = 0; status == YS_OK && i < times; i++)
+            status = perform(program, folder, &ACTS[a], &base, &looks[i]);
+        if (status == YS_OK && ys_json_append(rows, row_of(&ACTS[a], looks, (size_t)times)) != YS_OK)
+            status = ys_out_of_memory();
+    }
+    ys_progress_clear();
+    ys_free(looks);
+    return status;
+}
+
+static void put_place(ys_json *table, int times)
+{
+    char date[40];
+    struct tm parts;
+    struct utsname names;
+    time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+    ys_json_set_string(table, "date", date);
+    ys_json_set_string(table, "host", uname(&names) == 0 ? names.nodename : "?");
+    ys_json_set_string(table, "kernel", uname(&names) == 0 ? names.release : "?");
+    ys_json_set_int(table, "times", times);
+}
+
+ys_status ys_self_test(int times, ys_json **table)
+{
+    char *program = ys_find_support("yardstick-known");
+    struct ys_working working;
+    ys_json *made = ys_json_object(), *rows = ys_json_array();
+    times = times < 1 ? 1 : times < MOST_TIMES ? times : MOST_TIMES;
+    put_place(made, times);
+    if (!program || !made || !rows) {
+        ys_json_free(made);
+        ys_json_free(rows);
+        ys_free(program);
+        return ys_fail(YS_ENOTFOUND,
+                       "the program yardstick-known is not found beside yardstick; build or install it again");
+    }
+    ys_status status = ys_working_in_cache("doctor", &working);
+    if (status == YS_OK) {
+        status = test_all(program, working.path, times, rows);
+        ys_working_remove(&working);
+    }
+    ys_free(program);
+    if (ys_json_set(made, "rows", rows) != YS_OK && status == YS_OK)
+        status = ys_out_of_memory();
+    if (status != YS_OK) {
+        ys_json_free(made);
+        return status;
+    }
+    *table = made;
+    return YS_OK;
+}

@@ -1,0 +1,422 @@
+#include "verify/audit.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/safetensors.h"
+#include "graph/graph.h"
+#include "verify/first_loss.h"
+#include "verify/replay.h"
+#include "verify/twin.h"
+#include "verify/verify.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+static const char *const verdict_names[] = {
+    [YS_AUDIT_PASS] = "pass", [YS_AUDIT_WEAK] = "weak", [YS_AUDIT_NONE] = "none", [YS_AUDIT_FAIL] = "fail"};
+const struct ys_names ys_audit_verdicts = YS_NAMES("verdict", verdict_names);
+
+static const struct ys_field fields[] = {
+    YS_FIELD_NAMED(struct ys_audit, verdict, &ys_audit_verdicts, 0, "what the audit comes to"),
+    YS_FIELD(struct ys_audit, reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why it is not pass"),
+    YS_FIELD(struct ys_audit, place, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "loss or tensor closest to its bound"),
+    YS_FIELD(struct ys_audit, error, YS_FIELD_REAL, "1", YS_FIELD_NULL, "there; null is infinite"),
+    YS_FIELD(struct ys_audit, bound, YS_FIELD_REAL, "1", YS_FIELD_NULL, "there"),
+    YS_FIELD(struct ys_audit, round, YS_FIELD_INT, NULL, YS_FIELD_NULL, "whose work it was"),
+    YS_FIELD(struct ys_audit, step, YS_FIELD_INT, NULL, YS_FIELD_NULL, "the first that was gone through again"),
+    YS_FIELD(struct ys_audit, steps, YS_FIELD_INT, NULL, YS_FIELD_NULL, "how many were"),
+    YS_FIELD(struct ys_audit, tensors, YS_FIELD_INT, NULL, YS_FIELD_NULL,
+             "weights and buffers whose ways were looked at"),
+    YS_FIELD(struct ys_audit, small, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of these, ways too small to be judged"),
+    YS_FIELD(struct ys_audit, loose, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of these, bounds above 0.2"),
+};
+const struct ys_record ys_audit_record = YS_RECORD("audit", struct ys_audit, fields);
+
+ys_status ys_audit_settle(struct ys_audit *audit, enum ys_audit_verdict verdict, const char *reason)
+{
+    char *kept = reason ? ys_strdup(reason) : NULL;
+    if (reason && !kept)
+        return ys_out_of_memory();
+    ys_free(audit->reason);
+    audit->verdict = verdict;
+    audit->reason = kept;
+    return YS_OK;
+}
+
+/* 0 to `count` - 1, from the kernel: nobody can know it before. */
+static ys_status draw(int64_t count, int64_t *drawn)
+{
+    uint64_t bits;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        return ys_fail(YS_EIO, "the kernel gives no random numbers");
+    *drawn = (int64_t)(bits % (uint64_t)count); /* of 2^64: no remainder that could matter */
+    return YS_OK;
+}
+
+ys_status ys_audit_plan(const ys_json *plan, struct ys_audit_manner *manner)
+{
+    const ys_json *optimizer = ys_json_get(plan, "optimizer");
+    const int64_t steps = ys_json_get_int(plan, "steps", 0), block = ys_json_get_int(plan, "block", 1);
+    const bool sgd = strcmp(ys_json_get_text(optimizer, "name", ""), "sgd") == 0;
+    const bool momentum = ys_json_get_number(optimizer, "momentum", 0) != 0;
+    *manner = (struct ys_audit_manner){0};
+    if (strcmp(ys_json_get_text(plan, "mode", "train"), "train") != 0)
+        return ys_fail(YS_ENOTFOUND, "inference is not audited");
+    if (steps < YS_AUDIT_LEAST_STEPS)
+        return ys_fail(YS_ENOTFOUND, "runs of fewer than %d steps are not audited", YS_AUDIT_LEAST_STEPS);
+    YS_TRY(ys_first_loss_is_random(plan, &manner->random));
+    manner->ways = sgd && !(momentum && ys_json_get_bool(optimizer, "nesterov", false));
+    manner->run.steps = block < YS_AUDIT_STEPS ? block : YS_AUDIT_STEPS;
+    manner->run.lead = manner->ways && momentum;
+    manner->run.follow = !manner->ways;
+    YS_TRY(draw(steps - 1 - manner->run.steps - 1, &manner->run.at));
+    manner->run.at++;
+    return YS_OK;
+}
+
+/* One stretch of steps that is gone through again. */
+struct stretch {
+    char *start, *lead; /* files: the weights it begins with; those of one step before, NULL without velocity */
+    int64_t first, steps;
+};
+
+struct judge {
+    const struct ys_audit_manner *manner;
+    const struct ys_audit_evidence *evidence;
+    struct ys_audit *audit;
+    struct ys_graph *graph;
+    double closest;        /* error / bound of the place that is noted */
+    int64_t values, shown; /* of all tensors; of those judged within a bound that shows something */
+    bool failed;
+};
+
+static void note(struct judge *j, double error, double bound, const char *place)
+{
+    double share = bound > 0 ? error / bound : error > 0 ? INFINITY : 0;
+    j->failed |= !(error <= bound);
+    if (j->audit->place && !(share > j->closest) && !isnan(share))
+        return;
+    ys_free(j->audit->place);
+    j->audit->place = ys_strdup(place);
+    j->audit->error = isfinite(error) ? error : NAN;
+    j->audit->bound = bound;
+    j->closest = isnan(share) ? INFINITY : share;
+}
+
+/* The velocity that took `from` to `to` in step `step`, as a file: SGD goes r v in a step. */
+static ys_status write_velocity(const struct judge *j, const char *from, const char *to, double rate, const char *path)
+{
+    const struct ys_graph *graph = j->graph;
+    struct ys_safetensors *before = NULL, *after = NULL;
+    struct ys_tensor *tensors = ys_alloc(graph->param_count, sizeof *tensors);
+    size_t count = 0;
+    ys_status status = tensors ? ys_safetensors_open(from, &before) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_safetensors_open(to, &after);
+    for (size_t p = 0; status == YS_OK && p < graph->param_count; p++) {
+        const struct ys_param *param = &graph->params[p];
+        const struct ys_tensor *a = ys_safetensors_find(before, param->name),
+                               *b = ys_safetensors_find(after, param->name);
+        size_t n = (size_t)ys_param_elements(param);
+        double r = rate * param->lr_mult;
+        if (param->role != YS_ROLE_WEIGHT)
+            continue;
+        double *values = ys_alloc(n, sizeof *values);
+        struct ys_tensor made = {.name = param->name,
+                                 .dtype = YS_F64,
+                                 .rank = param->rank,
+                                 .data = values,
+                                 .size_bytes = n * sizeof *values};
+        memcpy(made.shape, param->shape, sizeof made.shape);
+        tensors[count++] = made;
+        if (!values)
+            status = ys_out_of_memory();
+        else if (!a || !b || ys_tensor_count(a) != n || ys_tensor_count(b) != n)
+            status = ys_fail(YS_EFORMAT, "what it saved has no %s of %zu values", param->name, n);
+        for (size_t i = 0; status == YS_OK && r != 0 && i < n; i++)
+            values[i] = (ys_tensor_value(a, i) - ys_tensor_value(b, i)) / r;
+    }
+    if (status == YS_OK)
+        status = ys_safetensors_pass(path, tensors, count);
+    for (size_t i = 0; i < count; i++)
+        ys_free((void *)(uintptr_t)tensors[i].data);
+    ys_free(tensors);
+    ys_safetensors_close(before);
+    ys_safetensors_close(after);
+    return status;
+}
+
+static ys_status rate_of(const ys_json *plan, int64_t step, double *rate)
+{
+    struct ys_safetensors *order = NULL;
+    const struct ys_tensor *lr;
+    YS_TRY(ys_safetensors_open(ys_json_get_text(ys_json_get(plan, "input"), "order", ""), &order));
+    ys_status status = ys_safetensors_need(order, "lr", YS_F64, 1, NULL, &lr);
+    if (status == YS_OK)
+        *rate = ys_tensor_value(lr, (size_t)step);
+    ys_safetensors_close(order);
+    return status;
+}
+
+/* Files of a twin's start, in the run's folder. */
+struct files {
+    char *start, *from, *to, *velocity;
+};
+
+static void free_files(struct files *f)
+{
+    ys_free(f->start);
+    ys_free(f->from);
+    ys_free(f->to);
+    ys_free(f->velocity);
+}
+
+/* The velocity is inferred from weights that are saved as float32: it moves by a unit of that in any format. */
+static ys_status move_start(const struct judge *j, const struct stretch *s, int twin, const struct files *f)
+{
+    const ys_json *plan = j->evidence->plan;
+    const char *precision = ys_json_get_text(plan, "precision", "f32");
+    const char *saved = strcmp(precision, "f64") == 0 ? "f64" : "f32";
+    const int64_t seed = ys_json_get_int(plan, "seed", 0);
+    double rate = 0;
+    YS_TRY(ys_twin_write_weights(seed, twin, precision, s->start, f->start));
+    if (!s->lead)
+        return YS_OK;
+    YS_TRY(rate_of(plan, s->first - 1, &rate));
+    YS_TRY(ys_twin_write_weights(seed, twin + YS_VERIFY_TWINS, saved, s->lead, f->from));
+    YS_TRY(ys_twin_write_weights(seed, twin + 2 * YS_VERIFY_TWINS, saved, s->start, f->to));
+    return write_velocity(j, f->from, f->to, rate, f->velocity);
+}
+
+/* Goes through the stretch: `twin` -1 from where the run was, else from there moved. *start is then the file that it
+ * began with, borrowed from `f`. */
+static ys_status go_through(const struct judge *j, const struct stretch *s, int twin, const struct files *f,
+                            double *losses, struct ys_safetensors **after)
+{
+    struct ys_replay replay = {.engine = j->evidence->engine,
+                               .plan = j->evidence->plan,
+                               .backend = j->evidence->is_builtin && twin < 0 ? "ref" : NULL,
+                               .weights = twin < 0 ? s->start : f->start,
+                               .velocity = s->lead ? f->velocity : NULL,
+                               .first = s->first,
+                               .steps = s->steps,
+                               .seed = j->manner->random ? twin + 1 : 0,
+                               .folder = j->evidence->folder};
+    double rate = 0;
+    if (replay.backend && strcmp(ys_json_get_text(j->evidence->plan, "precision", ""), "bf16") == 0)
+        replay.precision = "f32"; /* the plain back end has no bf16; what that rounds the twins show */
+    if (twin >= 0) {
+        YS_TRY(move_start(j, s, twin, f));
+    } else if (s->lead) {
+        YS_TRY(rate_of(j->evidence->plan, s->first - 1, &rate));
+        YS_TRY(write_velocity(j, s->lead, s->start, rate, f->velocity));
+    }
+    return ys_replay_run(&replay, losses, after);
+}
+
+/* norm(way of a - way of b), way and size of b; false where a tensor is missing or not finite. */
+static bool compare_ways(const char *name, const struct ys_safetensors *files[4], double *apart, double *way,
+                         double *size)
+{
+    const struct ys_tensor *t[4];
+    double differences = 0, ways = 0, squares = 0;
+    for (int i = 0; i < 4; i++)
+        t[i] = ys_safetensors_find(files[i], name);
+    for (int i = 0; i < 4; i++)
+        if (!t[i] || ys_tensor_count(t[i]) != ys_tensor_count(t[3]))
+            return false;
+    for (size_t i = 0; i < ys_tensor_count(t[3]); i++) {
+        double start = ys_tensor_value(t[2], i), b = ys_tensor_value(t[3], i) - start;
+        double a = ys_tensor_value(t[1], i) - ys_tensor_value(t[0], i);
+        differences += (a - b) * (a - b);
+        ways += b * b;
+        squares += start * start;
+    }
+    *apart = sqrt(differences);
+    *way = sqrt(ways);
+    *size = sqrt(squares);
+    return isfinite(differences);
+}
+
+/* What twins have shown of one stretch. */
+struct shown {
+    double *ref, *losses, *loss_bound; /* [steps]: the engine's; of the twin under way; how far twins were from it */
+    double *bound;                     /* [parameters] */
+    struct ys_safetensors *start, *after;
+};
+
+static ys_status add_ways(struct judge *j, const struct files *f, const struct ys_safetensors *after,
+                          struct shown *shown)
+{
+    struct ys_safetensors *start = NULL;
+    YS_TRY(ys_safetensors_open(f->start, &start));
+    for (size_t p = 0; p < j->graph->param_count; p++) {
+        const struct ys_safetensors *files[4] = {start, after, shown->start, shown->after};
+        double apart = INFINITY, way = 0, size = 0;
+        bool whole = compare_ways(j->graph->params[p].name, files, &apart, &way, &size);
+        shown->bound[p] = fmax(shown->bound[p], whole && way > 0 ? apart / way : INFINITY);
+    }
+    ys_safetensors_close(start);
+    return YS_OK;
+}
+
+static ys_status ask_twins(struct judge *j, const struct stretch *s, const struct files *f, struct shown *shown)
+{
+    const int twins = j->manner->random ? YS_AUDIT_TWINS_RANDOM : YS_VERIFY_TWINS;
+    const bool ways = j->manner->ways && !j->manner->random;
+    for (int twin = 0; twin < twins; twin++) {
+        struct ys_safetensors *after = NULL;
+        YS_TRY(go_through(j, s, twin, f, shown->losses, ways ? &after : NULL));
+        for (int64_t i = 0; i < s->steps; i++)
+            shown->loss_bound[i] = fmax(shown->loss_bound[i], fabs(shown->losses[i] - shown->ref[i]));
+        ys_status status = ways ? add_ways(j, f, after, shown) : YS_OK;
+        ys_safetensors_close(after);
+        YS_TRY(status);
+    }
+    return YS_OK;
+}
+
+static void judge_losses(struct judge *j, const struct stretch *s, const struct shown *shown)
+{
+    for (int64_t i = 0; i < s->steps; i++) {
+        char place[48];
+        size_t step = (size_t)(s->first + i);
+        double scale = shown->ref[i] != 0 ? fabs(shown->ref[i]) : 1;
+        double said = step < j->evidence->loss_count ? j->evidence->losses[step] : NAN;
+        double bound = fmax(YS_VERIFY_TWIN_FACTOR * shown->loss_bound[i] / scale, YS_AUDIT_LOSS_LEAST);
+        snprintf(place, sizeof place, "loss of step %zu", step);
+        note(j, fabs(said - shown->ref[i]) / scale, bound, place);
+    }
+}
+
+/* Norm of what rounding alone may add to a tensor of that norm: each side rounds a weight once a step, and saving
+ * twice. Twins do not show it: moved by a whole unit, they are rounded alike. */
+static double roundings(const struct judge *j, const struct ys_safetensors *saved, double size)
+{
+    const struct ys_tensor *any = ys_safetensors_count(saved) > 0 ? ys_safetensors_at(saved, 0) : NULL;
+    double unit = any && any->dtype == YS_F64 ? 0x1p-53 : 0x1p-24;
+    return (double)(2 * j->manner->run.steps + 2) * unit * size;
+}
+
+static ys_status judge_ways(struct judge *j, const struct shown *shown)
+{
+    char *path = ys_path_join(j->evidence->folder, YS_RUN_AUDIT_AFTER);
+    struct ys_safetensors *said = NULL;
+    const double rows = (double)ys_json_get_int(j->evidence->plan, "batch", 1);
+    const double least = fmax(YS_AUDIT_FLIP / rows, YS_AUDIT_WAY_LEAST);
+    ys_status status = path ? ys_safetensors_open(path, &said) : ys_out_of_memory();
+    j->audit->tensors = (int64_t)j->graph->param_count;
+    j->audit->small = j->audit->loose = 0;
+    for (size_t p = 0; status == YS_OK && p < j->graph->param_count; p++) {
+        const struct ys_safetensors *files[4] = {shown->start, said, shown->start, shown->after};
+        const int64_t values = ys_param_elements(&j->graph->params[p]);
+        double apart = INFINITY, way = 0, size = 0, bound = fmax(YS_VERIFY_TWIN_FACTOR * shown->bound[p], least);
+        bool whole = compare_ways(j->graph->params[p].name, files, &apart, &way, &size);
+        j->values += values;
+        if (whole && way < YS_AUDIT_ROUNDINGS * 0x1p-24 * size) {
+            j->audit->small++;
+            continue;
+        }
+        if (whole && way > 0)
+            bound = fmax(bound, roundings(j, said, size) / way);
+        j->audit->loose += !(bound <= YS_AUDIT_LOOSE);
+        j->shown += bound <= YS_AUDIT_LOOSE ? values : 0;
+        if (whole && way == 0)
+            j->audit->small++;
+        else
+            note(j, whole ? apart / way : INFINITY, bound, j->graph->params[p].name);
+    }
+    ys_safetensors_close(said);
+    ys_free(path);
+    return status;
+}
+
+static ys_status judge_with(struct judge *j, const struct stretch *s, const struct files *f, struct shown *shown)
+{
+    const bool ways = j->manner->ways && !j->manner->random;
+    YS_TRY(ys_safetensors_open(s->start, &shown->start));
+    YS_TRY(go_through(j, s, -1, f, shown->ref, ways ? &shown->after : NULL));
+    YS_TRY(ask_twins(j, s, f, shown));
+    judge_losses(j, s, shown);
+    return ways ? judge_ways(j, shown) : YS_OK;
+}
+
+static ys_status judge_stretch(struct judge *j, const struct stretch *s)
+{
+    const char *folder = j->evidence->folder;
+    struct files f = {.start = ys_path_join(folder, "twin-start.safetensors"),
+                      .from = ys_path_join(folder, "twin-from.safetensors"),
+                      .to = ys_path_join(folder, "twin-to.safetensors"),
+                      .velocity = ys_path_join(folder, "twin-velocity.safetensors")};
+    struct shown shown = {.ref = ys_alloc((size_t)s->steps, sizeof(double)),
+                          .losses = ys_alloc((size_t)s->steps, sizeof(double)),
+                          .loss_bound = ys_alloc((size_t)s->steps, sizeof(double)),
+                          .bound = ys_alloc(j->graph->param_count, sizeof(double))};
+    bool made = f.start && f.from && f.to && f.velocity && shown.ref && shown.losses && shown.loss_bound && shown.bound;
+    ys_status status = made ? judge_with(j, s, &f, &shown) : ys_out_of_memory();
+    ys_safetensors_close(shown.start);
+    ys_safetensors_close(shown.after);
+    ys_free(shown.ref);
+    ys_free(shown.losses);
+    ys_free(shown.loss_bound);
+    ys_free(shown.bound);
+    free_files(&f);
+    return status;
+}
+
+static ys_status judge_all(struct judge *j)
+{
+    const struct ys_run_audit *run = &j->manner->run;
+    const char *folder = j->evidence->folder;
+    char *before = ys_path_join(folder, YS_RUN_AUDIT_BEFORE), *lead = ys_path_join(folder, YS_RUN_AUDIT_LEAD);
+    char *after = ys_path_join(folder, YS_RUN_AUDIT_AFTER);
+    const struct stretch whole = {.start = run->lead ? lead : before,
+                                  .lead = run->lead ? before : NULL,
+                                  .first = run->at + run->lead,
+                                  .steps = run->steps};
+    const struct stretch one = {.start = before, .first = run->at, .steps = 1};
+    const struct stretch next = {.start = after, .first = run->at + run->steps, .steps = 1};
+    ys_status status = before && lead && after ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK)
+        status = judge_stretch(j, j->manner->ways ? &whole : &one);
+    if (status == YS_OK && run->follow)
+        status = judge_stretch(j, &next);
+    ys_free(before);
+    ys_free(lead);
+    ys_free(after);
+    return status;
+}
+
+static ys_status conclude(const struct judge *j)
+{
+    if (j->failed)
+        return ys_audit_settle(
+            j->audit, YS_AUDIT_FAIL,
+            "steps in the middle of a run are not those of its plan: something else is trained there "
+            "than at its beginning");
+    if (j->manner->random)
+        return ys_audit_settle(j->audit, YS_AUDIT_WEAK,
+                               "with dropout, whose masks nobody shares, losses alone are judged");
+    if (!j->manner->ways)
+        return ys_audit_settle(j->audit, YS_AUDIT_WEAK,
+                               "of this optimizer, whose state is not known, losses alone are judged");
+    if (2 * j->shown < j->values)
+        return ys_audit_settle(j->audit, YS_AUDIT_WEAK, "rounding alone hides what most of the weights did");
+    return ys_audit_settle(j->audit, YS_AUDIT_PASS, NULL);
+}
+
+ys_status ys_audit_judge(const struct ys_audit_manner *manner, const struct ys_audit_evidence *evidence,
+                         struct ys_audit *audit)
+{
+    struct judge j = {.manner = manner, .evidence = evidence, .audit = audit, .closest = -1};
+    audit->step = manner->run.at + manner->run.lead;
+    audit->steps = manner->run.steps;
+    YS_TRY(ys_graph_read(ys_json_get_text(evidence->plan, "graph", ""), &j.graph));
+    ys_status status = judge_all(&j);
+    if (status == YS_OK)
+        status = conclude(&j);
+    ys_graph_free(j.graph);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* Whether some steps in the middle of a run are those that its plan says: the built-in engine goes through them again
+ * from the weights that the run had there. See docs/proof.md, "The audit". */
+#ifndef YS_VERIFY_AUDIT_H
+#define YS_VERIFY_AUDIT_H
+
+#include "base/record.h"
+#include "framework/framework.h"
+#include "run/run.h"
+
+#define YS_AUDIT_LEAST_STEPS  30   /* of a run: three times what a proof has */
+#define YS_AUDIT_STEPS        4    /* that are gone through again, at most */
+#define YS_AUDIT_TWINS_RANDOM 32   /* with dropout, each with masks of its own */
+#define YS_AUDIT_ROUNDINGS    16   /* a way of fewer roundings to float32 is not judged */
+#define YS_AUDIT_LOOSE        0.2  /* a bound above this shows little */
+#define YS_AUDIT_FLIP         0.08 /* over the rows of a batch: what a ReLU that rounding flips may move a way by */
+#define YS_AUDIT_WAY_LEAST    1e-3 /* a way's bound at least */
+#define YS_AUDIT_LOSS_LEAST   1e-5 /* a loss' bound at least, as of the first loss */
+
+enum ys_audit_verdict { YS_AUDIT_PASS, YS_AUDIT_WEAK, YS_AUDIT_NONE, YS_AUDIT_FAIL }; /* from good to bad */
+
+struct ys_audit {
+    int verdict;         /* enum ys_audit_verdict */
+    char *reason;        /* why it is not pass; NULL */
+    char *place;         /* "loss of step 31", or a tensor: the one closest to its bound or furthest beyond; NULL */
+    double error, bound; /* there; an infinite error is NaN */
+    int64_t round, step, steps;    /* what was gone through; YS_FIELD_NONE where nothing was */
+    int64_t tensors, small, loose; /* of weights and buffers: all; ways too small to be judged; bounds above 0.2 */
+};
+extern const struct ys_names ys_audit_verdicts;
+extern const struct ys_record ys_audit_record;
+
+/** How a plan is audited. */
+struct ys_audit_manner {
+    bool ways;               /* the optimizer's state can be had: the ways of tensors are judged, not losses alone */
+    bool random;             /* dropout */
+    struct ys_run_audit run; /* what the run is asked for, at a place drawn by getrandom */
+};
+
+/** YS_ENOTFOUND with a reason: a run of `plan` cannot be audited. */
+ys_status ys_audit_plan(const ys_json *plan, struct ys_audit_manner *manner) YS_MUST_CHECK;
+
+/** What a run under audit left behind. Everything is borrowed. */
+struct ys_audit_evidence {
+    const struct ys_framework *engine; /* the built-in one */
+    const ys_json *plan;
+    const char *folder;   /* of the run, with the files of struct ys_run_audit; files to work with go there too */
+    const double *losses; /* of each step of the run */
+    size_t loss_count;
+    bool is_builtin; /* the engine itself is repeated by its plain back end */
+};
+
+/** Judges. `audit` was set up by ys_record_init(). YS_EPROTOCOL: the engine broke off. */
+ys_status ys_audit_judge(const struct ys_audit_manner *manner, const struct ys_audit_evidence *evidence,
+                         struct ys_audit *audit) YS_MUST_CHECK;
+/** Ends an audit without judgement. */
+ys_status ys_audit_settle(struct ys_audit *audit, enum ys_audit_verdict verdict, const char *reason) YS_MUST_CHECK;
+
+#endif

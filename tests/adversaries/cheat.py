@@ -1,0 +1,70 @@
+"""An adapter that does its work in the proof, and in its runs one thing wrong, which the variable CHEAT names. All but
+that is tests/adapters/plain.py. It knows a run by the number of its steps, as a real one could.
+
+  other_rows   trains each step with the rows of the next
+  half_batch   trains with the first half of each batch
+  made_up      says losses that it did not have
+  same_batch   trains the first batch again and again
+  no_decay     leaves the weight decay out
+  rate         trains at twice the learning rate
+  skip         leaves out every step but the first and says the loss of the batch
+  last_layer   trains the last layer alone
+  elsewhere    saves other weights than it has
+"""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "adapters"))
+
+import plain  # noqa: E402  (sets the path of common)
+import common  # noqa: E402
+import numpy as np  # noqa: E402
+
+CHEAT = os.environ.get("CHEAT", "")
+PROOF_STEPS = 10
+
+
+class Cheat(plain.Plain):
+    name = framework = "cheat"
+
+    def build(self, plan):
+        self.cheats = CHEAT if plan.steps > PROOF_STEPS else ""
+        self.first = plan.batch(0)
+        self.shift = 0
+        if self.cheats == "other_rows":
+            rows, count = plan.batch, plan.steps
+            plan.batch = lambda step: rows((step + 1) % count)
+        return super().build(plan)
+
+    def train_step(self, x, y, lr):
+        settings, network = dict(self.plan.optimizer), self.network
+        x = x.astype(np.float64)
+        if self.cheats == "half_batch":
+            x, y = x[:len(x) // 2], y[:len(y) // 2]
+        if self.cheats == "same_batch" and network.steps > 0:
+            x, y = self.first[0].astype(np.float64), self.first[1]
+        if self.cheats == "no_decay":
+            settings["weight_decay"] = 0.0
+        if self.cheats == "rate":
+            lr = 2 * lr
+        if self.cheats == "skip" and network.steps > 0:
+            return network.loss(network.forward(x, True), y)[0]
+        kept = dict(network.weights)
+        loss = network.step(x, y, lr, settings)
+        if self.cheats == "last_layer":
+            last = {param["name"] for param in self.plan.params[-2:]}
+            network.weights.update({name: value for name, value in kept.items() if name not in last})
+        return loss + 0.01 if self.cheats == "made_up" else loss
+
+    def weights(self):
+        weights = super().weights()
+        if self.cheats == "elsewhere":
+            self.shift += 1
+            weights = {name: value * (1 + 1e-3 * self.shift) for name, value in weights.items()}
+        return weights
+
+
+if __name__ == "__main__":
+    common.serve(Cheat())

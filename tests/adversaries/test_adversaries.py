@@ -1,0 +1,83 @@
+"""Each adversary of cheat.py ends as docs/proof.md says."""
+import os
+import subprocess
+import unittest
+
+from harness import ROOT, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+
+RECIPES = os.path.join(ROOT, "tests", "adversaries")
+NUMPY = subprocess.run(["python3", "-c", "import numpy"], capture_output=True).returncode == 0
+
+
+@unittest.skipUnless(NUMPY, "NumPy is not installed")
+class Adversaries(Case):
+    def run_cheat(self, cheat, *flags, code=0):
+        """The trial in the result document; its proof is that of an honest adapter."""
+        usual = {"--lr": "0.01", "--momentum": "0.9", "--weight-decay": "0.05", "--steps": "40", "--block": "4",
+                 "--repeat": "1"}
+        usual.update(flag.split("=") for flag in flags)
+        document, err = self.result(
+            "run", "--framework=cheat", "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--batch=16", "--threads=1",
+            "--env.CHEAT=" + cheat, *map("=".join, usual.items()), code=code, timeout=300)
+        return document["trials"][0], err
+
+
+class FirstLoss(Adversaries):
+    """The loss of a run's first step is that of the batch that it was to begin with."""
+
+    def test_of_one_that_does_its_work(self):
+        trial, _ = self.run_cheat("nothing")
+        self.assertEqual(trial["status"], "ok")
+        self.assertEqual(trial["proof"]["verdict"], "pass")
+
+    def test_of_one_that_does_other_work(self):
+        for cheat in ("other_rows", "half_batch", "made_up"):
+            with self.subTest(cheat):
+                trial, err = self.run_cheat(cheat, code=1)
+                self.assertEqual(trial["status"], "wrong_output")
+                self.assertIn("it trains something else than the plan says", err)
+
+
+class Audit(Adversaries):
+    """A stretch of one more run is gone through again by the built-in engine."""
+
+    def audit(self, cheat, *flags, code=0):
+        trial, err = self.run_cheat(cheat, *flags, code=code)
+        self.assertEqual(trial["status"], "ok")
+        return trial["proof"], err
+
+    def test_of_one_that_does_its_work(self):
+        for flags in ((), ("--momentum=0",), ("--precision=f64",)):
+            with self.subTest(flags):
+                proof, _ = self.audit("nothing", *flags)
+                audit = proof["audit"]
+                self.assertEqual((proof["verdict"], audit["verdict"]), ("pass", "pass"))
+                self.assertEqual((audit["tensors"], audit["steps"], audit["round"]), (6, 4, 0))
+                self.assertLess(audit["error"], audit["bound"])
+                self.assertTrue(1 <= audit["step"] <= 36)
+        self.assertEqual([path for path, _, _ in os.walk(self.folder) if "audit" in path], [])
+
+    def test_of_the_built_in_engine_in_each_format(self):
+        for flags, verdict in ((("--framework=builtin",), "pass"), (("--framework=builtin", "--optimizer=adam"), "weak")):
+            document, _ = self.result("run", "--model=mlp", "--data=digits", "--batch=16", "--threads=1", "--lr=0.01",
+                                      "--steps=40", "--repeat=1", *flags)
+            self.assertEqual(document["trials"][0]["proof"]["audit"]["verdict"], verdict)
+
+    def test_of_those_that_train_something_else_in_the_run(self):
+        for cheat in ("same_batch", "no_decay", "rate", "skip", "last_layer", "elsewhere"):
+            with self.subTest(cheat):
+                proof, err = self.audit(cheat, code=5)
+                self.assertEqual((proof["verdict"], proof["audit"]["verdict"]), ("fail", "fail"))
+                self.assertIn("in the middle of a run", proof["reason"])
+                self.assertIn("fails its audit", err)
+
+    def test_that_is_not_made(self):
+        proof, _ = self.audit("same_batch", "--audit=off")
+        self.assertEqual((proof["verdict"], "audit" in proof), ("pass", False))
+        proof, _ = self.audit("nothing", "--steps=20")
+        self.assertEqual(proof["audit"]["verdict"], "none")
+        self.assertIn("fewer than 30 steps", proof["audit"]["reason"])
+
+    def test_of_all_rounds_finds_one(self):
+        proof, _ = self.audit("skip", "--audit=all", "--repeat=2", code=5)
+        self.assertEqual(proof["audit"]["verdict"], "fail")

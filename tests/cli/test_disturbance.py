@@ -1,0 +1,45 @@
+"""What else the machine does while a run is measured: marked, shown, and repeated where the job asks for it."""
+
+import subprocess
+import sys
+import unittest
+
+from harness import Case, tearDownModule  # noqa: F401
+
+# Runs of 1.2 s that use no processor time themselves.
+SLOW = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=120", "--block=5",
+        "--opt.null.rate=800", "--repeat=1"]
+
+
+class Disturbance(Case):
+    def burn(self):
+        """Another program, which uses a CPU until the case ends."""
+        burner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        self.addCleanup(burner.wait)
+        self.addCleanup(burner.kill)
+
+    def runs(self, result):
+        return result["trials"][0]["disturbed"], result["trials"][0]["warnings"]
+
+    def test_a_burner_beside_a_run_marks_it_in_the_first_line(self):
+        self.burn()
+        out, _ = self.yardstick("run", *SLOW)
+        self.assertIn("1 of 1 runs disturbed", " ".join(out.split()))
+        self.assertIn("other programs used", " ".join(out.split()))
+
+    def test_a_disturbed_round_is_run_once_more_where_the_job_says_so(self):
+        self.burn()
+        result, _ = self.result("run", *SLOW, "--on-disturbance=repeat")
+        self.assertEqual(result["trials"][0]["runs"], 1)
+        lines = self.yardstick("export")[0].splitlines()
+        self.assertEqual(sum('"attempt":1' in line for line in lines), 1)
+
+    def test_it_is_not_looked_at_where_the_job_says_so(self):
+        self.burn()
+        disturbed, warnings = self.runs(self.result("run", *SLOW, "--on-disturbance=ignore")[0])
+        self.assertEqual(disturbed, 0)
+        self.assertFalse([text for text in warnings if "disturbed" in text])
+
+
+if __name__ == "__main__":
+    unittest.main()

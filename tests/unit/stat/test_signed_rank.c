@@ -1,0 +1,89 @@
+#include "stat/signed_rank.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+/* By the definition: all Walsh averages, sorted. */
+static struct ys_centre naive(const double *x, size_t n)
+{
+    static double averages[100 * 101 / 2];
+    size_t count = 0;
+    double level;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = i; j < n; j++)
+            averages[count++] = (x[i] + x[j]) / 2;
+    }
+    ys_stat_sort(averages, count);
+    size_t rank = ys_signed_rank(n, &level);
+    return (struct ys_centre){ys_stat_quantile(averages, count, 0.5),
+                              {rank > 0, averages[rank - 1], averages[count - rank], level}};
+}
+
+/* Hollander and Wolfe, table A.4: P(V <= 0) = 1/64 for n = 6, P(V <= 2) = 3/128 for 7, P(V <= 3) = 5/256 for 8, P(V <=
+ * 5) = 10/512 for 9, P(V <= 8) = 25/1024 for 10, P(V <= 52) = 0.0242 for 20. */
+static void ranks_and_levels_are_those_of_the_tables(void)
+{
+    static const struct {
+        size_t n, rank;
+        double level;
+    } cases[] = {{6, 1, 1 - 2 / 64.0},   {7, 3, 1 - 6 / 128.0},    {8, 4, 1 - 10 / 256.0},
+                 {9, 6, 1 - 20 / 512.0}, {10, 9, 1 - 50 / 1024.0}, {20, 53, 1 - 2 * 0.0242}};
+    double level;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK_INT(ys_signed_rank(cases[i].n, &level), cases[i].rank);
+        CHECK_NEAR(level, cases[i].level, cases[i].n < 20 ? 1e-15 : 1e-4);
+    }
+    CHECK_INT(ys_signed_rank(5, &level), 0);
+    CHECK(isnan(level));
+}
+
+static void beyond_the_exact_ones_levels_go_on(void)
+{
+    for (size_t n = YS_SIGNED_RANK_EXACT - 1; n < 2000; n++) {
+        double level;
+        size_t rank = ys_signed_rank(n, &level);
+        CHECK(rank > 0 && level >= 0.95 && level < 0.953);
+    }
+}
+
+static void interval_and_centre_are_walsh_averages(void)
+{
+    struct ys_rng rng;
+    printf("# seed 1\n");
+    ys_rng_init(&rng, 1, "walsh");
+    for (size_t n = 6; n <= 100; n += n < 20 ? 1 : 7) {
+        double x[100];
+        struct ys_centre found;
+        for (size_t i = 0; i < n; i++) /* with ties */
+            x[i] = n % 2 ? ys_rng_normal(&rng) : (double)ys_rng_below(&rng, 9) - 4;
+        struct ys_centre expected = naive(x, n);
+        REQUIRE(ys_signed_rank_centre(x, n, &found) == YS_OK);
+        CHECK(found.value == expected.value);
+        CHECK(found.interval.known && found.interval.lo == expected.interval.lo &&
+              found.interval.hi == expected.interval.hi);
+    }
+}
+
+static void few_values_have_a_centre_and_no_interval(void)
+{
+    struct ys_centre centre;
+    CHECK(ys_signed_rank_centre((double[]){1, 2, 9}, 3, &centre) == YS_OK);
+    CHECK(centre.value == 3.5 && !centre.interval.known); /* 1, 1.5, 2, 5, 5.5, 9: halfway between 2 and 5 */
+    CHECK(ys_signed_rank_centre(NULL, 0, &centre) == YS_OK);
+    CHECK(isnan(centre.value) && !centre.interval.known);
+}
+
+static void without_memory_there_is_no_centre(void)
+{
+    struct ys_centre centre;
+    ys_mem_fail_at(1);
+    CHECK(ys_signed_rank_centre((double[]){1}, 1, &centre) == YS_ENOMEM);
+    ys_mem_fail_at(0);
+}
+
+TAP_MAIN(TAP_CASE(ranks_and_levels_are_those_of_the_tables), TAP_CASE(beyond_the_exact_ones_levels_go_on),
+         TAP_CASE(interval_and_centre_are_walsh_averages), TAP_CASE(few_values_have_a_centre_and_no_interval),
+         TAP_CASE(without_memory_there_is_no_centre))

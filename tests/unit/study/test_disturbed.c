@@ -1,0 +1,66 @@
+/* What else the machine did: a run of 10 s of two threads, that used 18 s of processor time. */
+#include "study/disturbed.h"
+#include "tap.h"
+
+#include <string.h>
+
+static bool is_disturbed(const char *disturbance, double wait_s, double threads_busy, const char *word)
+{
+    struct ys_facts facts;
+    struct ys_facts_usage usage = {.user_ns = 17000000000, .system_ns = 1000000000};
+    struct ys_facts_observation observation = {.cpu_wait_ns = (int64_t)(wait_s * 1e9)};
+    ys_json *beside = NULL;
+    ys_facts_init(&facts);
+    CHECK(ys_json_parse(disturbance, strlen(disturbance), "a test", &beside) == YS_OK);
+    facts.usage = &usage;
+    facts.observation = &observation;
+    facts.disturbance = beside;
+    facts.harness.cpu_ns = 20000000;
+    facts.observed.threads_busy = threads_busy;
+    bool found = ys_disturbed(2, &facts);
+    CHECK_INT(facts.disturbed.count > 0, found);
+    if (found)
+        CHECK_HAS(((char **)facts.disturbed.items)[0], word);
+    facts.usage = NULL;
+    facts.observation = NULL;
+    ys_facts_fini(&facts);
+    return found;
+}
+
+#define QUIET "{\"seconds\":10,\"busy_s\":19,\"steal_s\":0,\"steal_share\":0.001,\"swapped_bytes\":0}"
+
+static void a_quiet_machine_disturbs_nothing(void)
+{
+    CHECK(!is_disturbed(QUIET, 0.5, 2, ""));
+}
+
+static void a_burner_of_half_a_core_is_seen(void)
+{
+    CHECK(
+        is_disturbed("{\"seconds\":10,\"busy_s\":23,\"steal_share\":0}", 0.5, 2, "other programs used 0.50 of a CPU"));
+}
+
+static void each_other_cause_has_its_share(void)
+{
+    CHECK(is_disturbed("{\"seconds\":10,\"busy_s\":20,\"steal_share\":0}", 5, 2, "waited for a CPU"));
+    CHECK(is_disturbed("{\"seconds\":10,\"busy_s\":19,\"steal_share\":0.02}", 0, 2, "hypervisor"));
+    CHECK(is_disturbed("{\"seconds\":10,\"busy_s\":19,\"throttled_s\":0.5}", 0, 2, "quota"));
+    CHECK(is_disturbed("{\"seconds\":10,\"busy_s\":19,\"memory_stalled_s\":0.5}", 0, 2, "memory"));
+    CHECK(is_disturbed("{\"seconds\":10,\"busy_s\":19,\"swapped_bytes\":5000000}", 0, 2, "swapped"));
+}
+
+/* Eight threads on two CPUs wait for each other, not for anybody else. */
+static void load_that_the_trial_made_does_not_count(void)
+{
+    CHECK(!is_disturbed("{\"seconds\":10,\"busy_s\":18.3,\"steal_share\":0}", 50, 2, ""));
+    CHECK(!is_disturbed("{\"seconds\":10,\"busy_s\":20,\"steal_share\":0}", 50, 8, ""));
+}
+
+static void a_run_that_is_too_short_is_not_marked(void)
+{
+    CHECK(!is_disturbed("{\"seconds\":0.5,\"busy_s\":40,\"steal_share\":0.5}", 5, 2, ""));
+}
+
+TAP_MAIN(TAP_CASE(a_quiet_machine_disturbs_nothing), TAP_CASE(a_burner_of_half_a_core_is_seen),
+         TAP_CASE(each_other_cause_has_its_share), TAP_CASE(load_that_the_trial_made_does_not_count),
+         TAP_CASE(a_run_that_is_too_short_is_not_marked))

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""The table of metrics for the programs, made from metrics/*.metric when they are built.
+
+    tools/metric_infos.py FOLDER OUT.c OUT.d
+
+A file NAME.metric has lines `key: text`; a line that begins with a space goes on with the text before it. What each key
+means is in CONTRIBUTING.md. A file that is not as it should be fails the build, with its name. OUT.d says what OUT.c was made from.
+"""
+import json
+import os
+import sys
+
+NEEDED = ["name", "place", "title", "ratio", "unit", "kind", "better", "method", "scope", "formula", "source", "limits"]
+WORDS = {  # keys whose text is one of some words
+    "unit": ["s", "1/s", "B", "1"],
+    "kind": ["span", "rate", "bytes", "share", "count", "number"],
+    "better": ["lower", "higher", "neither"],
+    "method": ["exact", "counter", "sampled", "estimated", "derived"],
+    "mode": ["train", "infer"],
+    "work": ["needed"],
+}
+MADE_FOR = {"span": "s", "rate": "1/s", "bytes": "B"}  # kinds that go with one unit
+
+
+class Wrong(Exception):
+    pass
+
+
+def read(path):
+    """{key: text} of one file; Wrong says what is not as it should be."""
+    found, key = {}, None
+    with open(path, encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            if line.startswith(" ") and key:
+                found[key] += " " + line.strip()
+                continue
+            key, colon, text = line.partition(":")
+            if not colon or key not in NEEDED + list(WORDS) or key in found:
+                raise Wrong("`%s` is not `key: text`, or its key is unknown or comes twice" % line)
+            found[key] = text.strip()
+    for key in NEEDED:
+        if not found.get(key):
+            raise Wrong("it lacks `%s`" % key)
+    for key, words in WORDS.items():
+        if key in found and found[key] not in words:
+            raise Wrong("%s is %s: it must be one of %s" % (key, found[key], ", ".join(words)))
+    if found["name"] + ".metric" != os.path.basename(path):
+        raise Wrong("its name is %s" % found["name"])
+    if not found["place"].isdigit():
+        raise Wrong("place is %s: it must be a number" % found["place"])
+    if found["unit"] != MADE_FOR.get(found["kind"], "1"):
+        raise Wrong("what is of kind %s has not the unit %s" % (found["kind"], found["unit"]))
+    return found
+
+
+def text_of(text):
+    """As a string of C."""
+    return json.dumps(text, ensure_ascii=False) if text else "NULL"
+
+
+def entry(metric):
+    members = ["." + key + " = " + text_of(metric[key])
+               for key in ("name", "title", "ratio", "unit", "kind", "method", "scope", "source", "formula", "limits")]
+    members += [".better = YS_BETTER_" + metric["better"].upper(), ".mode = " + text_of(metric.get("mode")),
+                ".learning = " + ("true" if "work" in metric else "false"),
+                ".whole = " + ("true" if metric["kind"] in ("count", "bytes") else "false")]
+    return "    {" + ",\n     ".join(members) + "},\n"
+
+
+def table(folder):
+    """The C source, and the files it is made from."""
+    paths = sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".metric"))
+    metrics = []
+    for path in paths:
+        try:
+            metrics.append(read(path))
+        except Wrong as wrong:
+            raise Wrong("%s: %s" % (path, wrong)) from None
+    metrics.sort(key=lambda metric: (int(metric["place"]), metric["name"]))
+    source = ('/* Made by tools/metric_infos.py from metrics/. */\n#include "metric/metric.h"\n\n'
+              "const struct ys_metric_info ys_metric_table[] = {\n" + "".join(map(entry, metrics)) + "};\n"
+              "const size_t ys_metric_table_size = sizeof ys_metric_table / sizeof ys_metric_table[0];\n")
+    return source, paths
+
+
+def main(arguments):
+    if len(arguments) != 3:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    folder, out, depends = arguments
+    try:
+        source, paths = table(folder)
+    except Wrong as wrong:
+        print(wrong, file=sys.stderr)
+        return 1
+    with open(out, "w", encoding="utf-8") as file:
+        file.write(source)
+    with open(depends, "w", encoding="utf-8") as file:
+        file.write("%s: %s\n" % (out, " ".join([folder] + paths)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
