@@ -16,6 +16,7 @@ import itertools
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -168,6 +169,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background jobs, and so in what they start
     tests = list_tests(arguments.build)
     checks = prepare_checks(arguments.build, arguments.frameworks) if arguments.frameworks is not None else []
     wanted = set(arguments.suite) | ({FRAMEWORK_SUITE} if arguments.frameworks is not None else set())

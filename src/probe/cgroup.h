@@ -12,7 +12,7 @@ struct ys_cgroup {
     double quota_cores;         /* CPU time per wall time that the tightest group above us grants */
     int64_t memory_limit_bytes; /* the tightest likewise */
     double throttled_s; /* our own group was stopped by its quota for so long; -1 when the kernel does not count */
-    int64_t oom_kills;          /* processes killed for memory in our own group; -1 when the kernel does not count */
+    int64_t oom_kills;  /* processes killed for memory in our own group; -1 when the kernel does not count */
 };
 
 /** Reads all of it; what cannot be read counts as absent. `root` as in probe/procfs.h. */

@@ -15,8 +15,6 @@
 
 extern char **environ;
 
-static const double BUSY_LOAD_SHARE = 0.25; /* of the CPUs, above which the machine does not count as idle */
-
 /* Variables that steer numerical libraries; a '=' at the end marks a whole name, anything else is a beginning. */
 static const char *const STEERING[] = {
     "OMP_",
@@ -275,12 +273,6 @@ static ys_status put_warnings(ys_json *host)
             warnings,
             ys_format("the CPU frequency governor is \"%s\", so clocks follow the load; \"performance\" is steadier",
                       governor)));
-    double load = ys_json_get_number(ys_json_get(host, "load"), "average_1min", 0);
-    if (load > BUSY_LOAD_SHARE * allowed)
-        YS_TRY(warn(
-            warnings,
-            ys_format("the load average was %.2f at the start: other work ran on this machine within the last minutes",
-                      load)));
     return YS_OK;
 }
 

@@ -39,7 +39,8 @@ struct ys_host_counters {
 };
 void ys_host_count(struct ys_host_counters *counters);
 /** What happened between the two: {"seconds", "steal_s", "steal_share" (of all CPU time that could be had), "busy_s",
- * "load_before", "load_after", "memory_stalled_s", "throttled_s", "swapped_bytes"}, unknown ones null. New object; NULL without memory. */
+ * "load_before", "load_after", "memory_stalled_s", "throttled_s", "swapped_bytes"}, unknown ones null. New object; NULL
+ * without memory. */
 ys_json *ys_host_disturbance(const struct ys_host_counters *before, const struct ys_host_counters *after);
 
 #endif

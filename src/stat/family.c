@@ -11,7 +11,7 @@
 #define PERMUTATIONS     999
 #define PERMUTATIONS_MIN 199
 #define WORK_MAX         50000 /* intervals in all permutations, beyond which fewer permutations are made */
-#define RANKED_MAX       16     /* with more rounds means and standard errors stand in for centres and ranks */
+#define RANKED_MAX       16    /* with more rounds means and standard errors stand in for centres and ranks */
 
 struct work {
     const struct ys_family *family;

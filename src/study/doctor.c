@@ -73,7 +73,9 @@ static void look_at_group(struct doctor *doctor)
         say(doctor, "processor time", "poor", reason,
             "processor time of processes that nobody waits for is missed or only estimated", remedy);
         say(doctor, "memory of a run", "poor", "no control group",
-            "peaks are sampled, with mapped files; where processes share pages they are null; memory_limit is watched, not kept", remedy);
+            "peaks are sampled, with mapped files; where processes share pages they are null; memory_limit is watched, "
+            "not kept",
+            remedy);
         say(doctor, "killing a run", "poor", "no control group: by descent from its keeper",
             "a process that leaves while yardstick and its keeper are both killed would live on", remedy);
         return;

@@ -75,8 +75,9 @@ static void judge_cpu(const struct ys_session_end *end, const ys_json *said, str
     snprintf(look->reason, sizeof look->reason, "without a control group what nobody waited for is only estimated");
 }
 
-static void judge_memory(const struct act *act, const struct ys_session_end *end, const struct ys_facts_observation *facts,
-                         const ys_json *said, const struct base *base, struct look *look)
+static void judge_memory(const struct act *act, const struct ys_session_end *end,
+                         const struct ys_facts_observation *facts, const ys_json *said, const struct base *base,
+                         struct look *look)
 {
     look->truth = number(said, "held_bytes") + base->held_bytes;
     look->observed = value_of(facts->memory_own_peak_bytes);

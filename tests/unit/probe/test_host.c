@@ -94,10 +94,10 @@ static void what_makes_it_a_poor_one_is_warned_of(void)
     make_laptop();
     ys_json *host = describe_made();
     char *warnings = ys_json_dump(ys_json_get(host, "warnings"), YS_JSON_COMPACT);
-    CHECK_INT(ys_json_size(ys_json_get(host, "warnings")), 3);
+    CHECK_INT(ys_json_size(ys_json_get(host, "warnings")),
+              2); /* a load average is none: runs are marked by what went on during them */
     CHECK_HAS(warnings, "1.5 cores");
     CHECK_HAS(warnings, "powersave");
-    CHECK_HAS(warnings, "1.50");
     ys_free(warnings);
     ys_json_free(host);
 }
