@@ -153,7 +153,8 @@ class Builder:
     def command(self, target):
         text = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "-s", target], check=True, capture_output=True,
                               text=True).stdout
-        return shlex.split(text.strip().split("\n")[-1])
+        words = shlex.split(text.strip().split("\n")[-1])
+        return words[1:] if os.path.basename(words[0]) == "ccache" else words
 
     def prepare(self):
         """How to compile each file, and to link each program."""
@@ -288,6 +289,9 @@ def main():
         for key in sorted(unused):
             print("FAIL: tools/mutants_allowed.txt allows what nobody makes: %s" % " @@ ".join(key))
             counts[True] += 1
+    if not counts[False] and mutants:
+        print("FAIL: no mutant was noticed: were they compiled?")
+        counts[True] += 1
     print("%d passed, %d failed, 0 skipped" % (counts[False], counts[True]))
     return 1 if counts[True] else 0
 
