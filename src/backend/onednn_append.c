@@ -196,9 +196,9 @@ static ys_status append_add(struct ys_lowering *low, const char *name, const ys_
 ys_status ys_onednn_add_param(struct ys_lowering *low, const struct ys_node *node, int param, struct ys_operand share,
                               bool is_more)
 {
-    struct ys_elements c = {low->config.threads, low->param_size[param]};
-    if (!is_more)
+    if (!is_more) /* nor is there a parameter, where a node has no bias */
         return YS_OK;
+    struct ys_elements c = {low->config.threads, low->param_size[param]};
     YS_TRY(ys_onednn_append_own(low, node->name, ys_kernels(false)->add, &c, sizeof c,
                                 (struct ys_operand[]){ys_onednn_param(low, low->gradients, param), share}, 2));
     ys_lower_mark(low, YS_CALL_POINTWISE);
