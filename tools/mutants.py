@@ -48,6 +48,7 @@ CASES = {
 # Of what only a step of training shows.
 PROGRAMS = {"running_run": ("tests/test_engine_mode", ["*"])}
 OPERATORS = "tests/test_backend_operator"
+ROWS = "tests/test_backend_rows"  # what operators do with shared parameters, broadcasts and targets of other forms
 
 COMPARISONS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",)}
 SWAPS = {" + ": " - ", " - ": " + ", " * ": " / ", " / ": " * ", " += ": " -= ", " -= ": " += ", " && ": " || ", " || ": " && "}
@@ -161,7 +162,7 @@ class Builder:
         self.compiles = {}
         for compiled, _ in set(SOURCES.values()):
             self.compiles[compiled] = self.command("src/libys_backend.a.p/backend_%s.o" % compiled)
-        self.links = {program: self.command(program) for program in [OPERATORS] + [p for p, _ in PROGRAMS.values()]}
+        self.links = {program: self.command(program) for program in [OPERATORS, ROWS] + [p for p, _ in PROGRAMS.values()]}
 
     def make(self, folder, compiled, program):
         """The program with the mutant that lies in `folder`; None where it does not compile."""
@@ -193,7 +194,9 @@ def survives(builder, source, number, text, program, patterns):
         exe = builder.make(folder, SOURCES[source.name][0], program)
         if not exe:
             return None
-        return passes([exe] + patterns, builder.build)
+        if not passes([exe] + patterns, builder.build):
+            return False
+        return program != OPERATORS or passes([builder.make(folder, SOURCES[source.name][0], ROWS)], builder.build)
 
 
 LIBC = ctypes.CDLL(None)
