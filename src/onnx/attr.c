@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ATTRIBUTE_F = 2, ATTRIBUTE_I = 3, ATTRIBUTE_S = 4, ATTRIBUTE_T = 5, ATTRIBUTE_FLOATS = 7, ATTRIBUTE_INTS = 8 };
-
 static const struct ys_onnx_attr *find(const struct ys_onnx_node_in *node, const char *name)
 {
     for (size_t i = 0; i < node->attr_count; i++)
@@ -29,7 +27,7 @@ static ys_status find_value(const struct ys_onnx_node_in *node, const char *name
     *there = attr != NULL;
     *field = (struct ys_wire_field){.number = number, .type = type};
     for (struct ys_span message = attr ? attr->message : (struct ys_span){0}; ys_wire_next(&message, &other) > 0;) {
-        if (other.number >= ATTRIBUTE_F && other.number <= ATTRIBUTE_INTS && other.number != number)
+        if (other.number >= YS_PROTO_ATTRIBUTE_F && other.number <= YS_PROTO_ATTRIBUTE_INTS && other.number != number)
             return YS_FAIL_NODE(node, YS_EFORMAT, "attribute %s is of another type than ONNX gives it", name);
         if (other.number == number && other.type == type)
             *field = other;
@@ -41,7 +39,7 @@ ys_status ys_onnx_integer(const struct ys_onnx_node_in *node, const char *name, 
 {
     struct ys_wire_field field;
     bool there;
-    YS_TRY(find_value(node, name, ATTRIBUTE_I, YS_WIRE_VARINT, &field, &there));
+    YS_TRY(find_value(node, name, YS_PROTO_ATTRIBUTE_I, YS_WIRE_VARINT, &field, &there));
     if (there)
         *value = (int64_t)field.bits;
     return YS_OK;
@@ -70,7 +68,7 @@ ys_status ys_onnx_real(const struct ys_onnx_node_in *node, const char *name, dou
 {
     struct ys_wire_field field;
     bool there;
-    YS_TRY(find_value(node, name, ATTRIBUTE_F, YS_WIRE_32_BITS, &field, &there));
+    YS_TRY(find_value(node, name, YS_PROTO_ATTRIBUTE_F, YS_WIRE_32_BITS, &field, &there));
     if (there)
         *value = ys_onnx_short_real(float_of(field.bits));
     return YS_OK;
@@ -85,7 +83,7 @@ ys_status ys_onnx_integers(const struct ys_onnx_node_in *node, const char *name,
         return YS_OK;
     *count = 0;
     for (struct ys_span message = attr->message; ys_wire_next(&message, &field) > 0;) {
-        if (field.number != ATTRIBUTE_INTS)
+        if (field.number != YS_PROTO_ATTRIBUTE_INTS)
             continue;
         struct ys_span packed = field.span;
         do {
@@ -104,7 +102,7 @@ ys_status ys_onnx_word(const struct ys_onnx_node_in *node, const char *name, cha
 {
     struct ys_wire_field field;
     bool there;
-    YS_TRY(find_value(node, name, ATTRIBUTE_S, YS_WIRE_LENGTH, &field, &there));
+    YS_TRY(find_value(node, name, YS_PROTO_ATTRIBUTE_S, YS_WIRE_LENGTH, &field, &there));
     if (there)
         snprintf(value, 32, "%.*s", (int)(field.span.size < 31 ? field.span.size : 31), (const char *)field.span.data);
     return YS_OK;
@@ -114,7 +112,7 @@ ys_status ys_onnx_message(const struct ys_onnx_node_in *node, const char *name, 
 {
     struct ys_wire_field field;
     bool there;
-    YS_TRY(find_value(node, name, ATTRIBUTE_T, YS_WIRE_LENGTH, &field, &there));
+    YS_TRY(find_value(node, name, YS_PROTO_ATTRIBUTE_T, YS_WIRE_LENGTH, &field, &there));
     *message = field.span;
     return YS_OK;
 }
@@ -124,7 +122,7 @@ bool ys_onnx_listed_real(const struct ys_onnx_node_in *node, const char *name, s
     const struct ys_onnx_attr *attr = find(node, name);
     struct ys_wire_field field;
     for (struct ys_span message = attr ? attr->message : (struct ys_span){0}; ys_wire_next(&message, &field) > 0;) {
-        if (field.number != ATTRIBUTE_FLOATS)
+        if (field.number != YS_PROTO_ATTRIBUTE_FLOATS)
             continue;
         for (size_t at = 0; at + 4 <= field.span.size; at += 4)
             if (skip-- == 0) {

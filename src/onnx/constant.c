@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { TENSOR_FLOAT_DATA = 4, TENSOR_INT32_DATA = 5, TENSOR_INT64_DATA = 7, TENSOR_DOUBLE_DATA = 10 };
-
 static size_t type_size(int type)
 {
     switch (type) {
@@ -158,10 +156,10 @@ static ys_status load_typed(struct ys_onnx_folding *f, struct ys_onnx_constant *
 {
     const bool is_float = c->type == YS_ONNX_FLOAT, is_double = c->type == YS_ONNX_DOUBLE;
     const size_t size = is_float ? 4 : is_double ? 8 : 0;
-    const int number = is_float                   ? TENSOR_FLOAT_DATA
-                       : is_double                ? TENSOR_DOUBLE_DATA
-                       : c->type == YS_ONNX_INT64 ? TENSOR_INT64_DATA
-                                                  : TENSOR_INT32_DATA;
+    const int number = is_float                   ? YS_PROTO_TENSOR_FLOAT_DATA
+                       : is_double                ? YS_PROTO_TENSOR_DOUBLE_DATA
+                       : c->type == YS_ONNX_INT64 ? YS_PROTO_TENSOR_INT64_DATA
+                                                  : YS_PROTO_TENSOR_INT32_DATA;
     struct ys_wire_field field;
     int64_t filled = 0;
     if ((uint64_t)c->count > c->tensor->message.size) /* each has a byte at least */

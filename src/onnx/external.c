@@ -13,8 +13,6 @@
 
 #define LIMIT_BYTES ((int64_t)1 << 31) /* no message of protocol buffers may have as many */
 
-enum { TENSOR_EXTERNAL = 13, ENTRY_KEY = 1, ENTRY_VALUE = 2 };
-
 /* Maps a regular file. The descriptor is opened without waiting, in case the path is a pipe. */
 static ys_status map_file(const char *path, int64_t limit_bytes, struct ys_span *bytes)
 {
@@ -105,7 +103,7 @@ static ys_status read_entry(struct ys_onnx_file *file, const struct ys_onnx_tens
     struct ys_wire_field field;
     const char *key = "", *value = "";
     while (ys_wire_next(&entry, &field) > 0) {
-        if (field.type != YS_WIRE_LENGTH || field.number > ENTRY_VALUE)
+        if (field.type != YS_WIRE_LENGTH || field.number > YS_PROTO_ENTRY_VALUE)
             continue;
         char *text = ys_onnx_file_keep(file, field.span.size + 1, 1); /* as it is: a path may have any byte but 0 */
         if (!text)
@@ -114,7 +112,7 @@ static ys_status read_entry(struct ys_onnx_file *file, const struct ys_onnx_tens
         if (strlen(text) != field.span.size || field.span.size > YS_ONNX_MAX_TEXT)
             return ys_fail(YS_EFORMAT, "%s: tensor %s: its external_data have a text with a 0 byte, or too long",
                            file->path, tensor->name);
-        *(field.number == ENTRY_KEY ? &key : &value) = text;
+        *(field.number == YS_PROTO_ENTRY_KEY ? &key : &value) = text;
     }
     bool right = true;
     if (strcmp(key, "location") == 0)
@@ -198,7 +196,7 @@ ys_status ys_onnx_file_external(struct ys_onnx_file *file, const struct ys_onnx_
     struct place place = {.location = "", .length = UINT64_MAX};
     struct ys_wire_field field;
     for (struct ys_span message = tensor->message; ys_wire_next(&message, &field) > 0;)
-        if (field.number == TENSOR_EXTERNAL && field.type == YS_WIRE_LENGTH)
+        if (field.number == YS_PROTO_TENSOR_EXTERNAL && field.type == YS_WIRE_LENGTH)
             YS_TRY(read_entry(file, tensor, field.span, &place));
     struct ys_span whole;
     YS_TRY(map_external(file, place.location, &whole));

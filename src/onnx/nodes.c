@@ -1,5 +1,6 @@
 /* Nodes: each operator of docs/graph.md as the ONNX operators that mean the same. */
 #include "base/mem.h"
+#include "onnx/numbers.h"
 #include "onnx/parts.h"
 #include "onnx/wire.h"
 #include "graph/op.h"
@@ -7,10 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OP_TYPE = 4, NODE_ATTRIBUTE = 5 };
-enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_F = 2, ATTRIBUTE_I = 3, ATTRIBUTE_INTS = 8, ATTRIBUTE_TYPE = 20 };
-enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_INTS = 7 };
 
 struct name {
     char text[YS_ONNX_NAME];
@@ -29,8 +26,8 @@ static void put_constant(struct ys_onnx *o, const char *name, enum ys_dtype dtyp
                          const void *data, size_t size_bytes)
 {
     ys_onnx_tensor(&o->part, name, dtype, shape, rank);
-    ys_wire_bytes(&o->part, YS_ONNX_TENSOR_RAW_DATA, data, size_bytes);
-    ys_wire_message(&o->body, YS_ONNX_GRAPH_INITIALIZER, &o->part);
+    ys_wire_bytes(&o->part, YS_PROTO_TENSOR_RAW, data, size_bytes);
+    ys_wire_message(&o->body, YS_PROTO_GRAPH_INITIALIZER, &o->part);
 }
 
 /* Numbers in the format of the file. */
@@ -69,12 +66,12 @@ static struct name put_integers(struct ys_onnx *o, const char *whole, const char
 
 static void reads(struct ys_onnx *o, const char *value)
 {
-    ys_wire_text(&o->node, NODE_INPUT, value);
+    ys_wire_text(&o->node, YS_PROTO_NODE_INPUT, value);
 }
 
 static void makes(struct ys_onnx *o, const char *value)
 {
-    ys_wire_text(&o->node, NODE_OUTPUT, value);
+    ys_wire_text(&o->node, YS_PROTO_NODE_OUTPUT, value);
 }
 
 static const char *value_name(const struct ys_onnx *o, int value)
@@ -107,38 +104,38 @@ static void reads_params(struct ys_onnx *o, const struct ys_node *node)
 
 static void put_attribute(struct ys_onnx *o, int type)
 {
-    ys_wire_integer(&o->part, ATTRIBUTE_TYPE, type);
-    ys_wire_message(&o->node, NODE_ATTRIBUTE, &o->part);
+    ys_wire_integer(&o->part, YS_PROTO_ATTRIBUTE_TYPE, type);
+    ys_wire_message(&o->node, YS_PROTO_NODE_ATTRIBUTE, &o->part);
 }
 
 static void set_integer(struct ys_onnx *o, const char *name, int64_t value)
 {
-    ys_wire_text(&o->part, ATTRIBUTE_NAME, name);
-    ys_wire_integer(&o->part, ATTRIBUTE_I, value);
-    put_attribute(o, TYPE_INT);
+    ys_wire_text(&o->part, YS_PROTO_ATTRIBUTE_NAME, name);
+    ys_wire_integer(&o->part, YS_PROTO_ATTRIBUTE_I, value);
+    put_attribute(o, YS_PROTO_IS_INT);
 }
 
 static void set_integers(struct ys_onnx *o, const char *name, const int64_t *values, size_t count)
 {
-    ys_wire_text(&o->part, ATTRIBUTE_NAME, name);
+    ys_wire_text(&o->part, YS_PROTO_ATTRIBUTE_NAME, name);
     for (size_t i = 0; i < count; i++)
-        ys_wire_integer(&o->part, ATTRIBUTE_INTS, values[i]);
-    put_attribute(o, TYPE_INTS);
+        ys_wire_integer(&o->part, YS_PROTO_ATTRIBUTE_INTS, values[i]);
+    put_attribute(o, YS_PROTO_IS_INTS);
 }
 
 /* Attributes of ONNX have 32 bits, whatever the format of the values. */
 static void set_real(struct ys_onnx *o, const char *name, double value)
 {
-    ys_wire_text(&o->part, ATTRIBUTE_NAME, name);
-    ys_wire_float(&o->part, ATTRIBUTE_F, (float)value);
-    put_attribute(o, TYPE_FLOAT);
+    ys_wire_text(&o->part, YS_PROTO_ATTRIBUTE_NAME, name);
+    ys_wire_float(&o->part, YS_PROTO_ATTRIBUTE_F, (float)value);
+    put_attribute(o, YS_PROTO_IS_FLOAT);
 }
 
 static void end(struct ys_onnx *o, const char *op, const char *name)
 {
-    ys_wire_text(&o->node, NODE_NAME, name);
-    ys_wire_text(&o->node, NODE_OP_TYPE, op);
-    ys_wire_message(&o->body, YS_ONNX_GRAPH_NODE, &o->node);
+    ys_wire_text(&o->node, YS_PROTO_NODE_NAME, name);
+    ys_wire_text(&o->node, YS_PROTO_NODE_OP_TYPE, op);
+    ys_wire_message(&o->body, YS_PROTO_GRAPH_NODE, &o->node);
 }
 
 /* y = op(x, constant), a step of a node that ONNX has no operator for. */

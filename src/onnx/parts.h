@@ -5,16 +5,6 @@
 #include "base/buf.h"
 #include "graph/op.h"
 
-enum { /* field numbers of GraphProto */
-       YS_ONNX_GRAPH_NODE = 1,
-       YS_ONNX_GRAPH_NAME = 2,
-       YS_ONNX_GRAPH_INITIALIZER = 5,
-       YS_ONNX_GRAPH_INPUT = 11,
-       YS_ONNX_GRAPH_OUTPUT = 12
-};
-
-enum { YS_ONNX_TENSOR_RAW_DATA = 9 }; /* of TensorProto */
-
 #define YS_ONNX_NAME (YS_GRAPH_MAX_NAME + 16)
 
 struct ys_onnx {

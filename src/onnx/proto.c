@@ -6,75 +6,8 @@
 
 #include <string.h>
 
-enum { MODEL_PRODUCER_NAME = 2, MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_FUNCTION = 25 };
-enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2 };
-enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12, GRAPH_SPARSE = 15 };
-enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OP_TYPE = 4, NODE_ATTRIBUTE = 5, NODE_DOMAIN = 7 };
-enum { ATTRIBUTE_NAME = 1 };
-enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_SEGMENT = 3, TENSOR_NAME = 8, TENSOR_RAW = 9, TENSOR_LOCATION = 14 };
-enum {
-    VALUE_NAME = 1,
-    VALUE_TYPE = 2,
-    TYPE_TENSOR = 1,
-    TENSOR_ELEM = 1,
-    TENSOR_SHAPE = 2,
-    SHAPE_DIM = 1,
-    DIM_VALUE = 1
-};
-
 #define MAX_ELEMENTS ((int64_t)1 << 40)
 #define FIRST_OPSET  6
-
-bool ys_wire_varint(struct ys_span *from, uint64_t *value)
-{
-    *value = 0;
-    for (int shift = 0; from->size > 0 && shift < 64; shift += 7) {
-        unsigned char byte = *from->data++;
-        from->size--;
-        *value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return true;
-    }
-    return false;
-}
-
-static int take_bytes(struct ys_span *from, uint64_t size, struct ys_wire_field *field)
-{
-    if (size > from->size)
-        return -1;
-    field->span = (struct ys_span){from->data, (size_t)size};
-    from->data += size;
-    from->size -= (size_t)size;
-    return 1;
-}
-
-int ys_wire_next(struct ys_span *from, struct ys_wire_field *field)
-{
-    uint64_t tag, size = 0;
-    if (from->size == 0)
-        return 0;
-    if (!ys_wire_varint(from, &tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
-        return -1;
-    *field = (struct ys_wire_field){.number = (int)(tag >> 3), .type = (enum ys_wire_type)(tag & 7)};
-    switch (field->type) {
-    case YS_WIRE_VARINT:
-        field->span.data = from->data;
-        if (!ys_wire_varint(from, &field->bits))
-            return -1;
-        field->span.size = (size_t)(from->data - field->span.data);
-        return 1;
-    case YS_WIRE_LENGTH:
-        return ys_wire_varint(from, &size) ? take_bytes(from, size, field) : -1;
-    case YS_WIRE_64_BITS:
-    case YS_WIRE_32_BITS:
-        size = field->type == YS_WIRE_64_BITS ? 8 : 4;
-        if (take_bytes(from, size, field) < 0)
-            return -1;
-        memcpy(&field->bits, field->span.data, (size_t)size);
-        return 1;
-    }
-    return -1;
-}
 
 const char *ys_onnx_type_name(int type)
 {
@@ -129,7 +62,7 @@ static ys_status count_fields(const struct ys_onnx_file *file, struct ys_span me
     int got;
     memset(counts, 0, (size_t)limit * sizeof *counts);
     while ((got = ys_wire_next(&message, &field)) > 0)
-        if (field.number < limit && ++counts[field.number] > YS_ONNX_MAX_PARTS && field.number != MODEL_GRAPH)
+        if (field.number < limit && ++counts[field.number] > YS_ONNX_MAX_PARTS && field.number != YS_PROTO_MODEL_GRAPH)
             return ys_fail(YS_EFORMAT, "%s: %s has more than %zu parts of one kind", file->path, what,
                            YS_ONNX_MAX_PARTS);
     return got < 0 ? damaged(file, what) : YS_OK;
@@ -152,7 +85,7 @@ static ys_status read_tensor_field(struct ys_onnx_file *file, struct ys_wire_fie
 {
     uint64_t dim;
     switch (field.number) {
-    case TENSOR_DIMS:
+    case YS_PROTO_TENSOR_DIMS:
         if (field.type == YS_WIRE_VARINT)
             return read_dim(file, tensor, field.bits);
         for (struct ys_span packed = field.span; packed.size > 0;) {
@@ -161,20 +94,20 @@ static ys_status read_tensor_field(struct ys_onnx_file *file, struct ys_wire_fie
             YS_TRY(read_dim(file, tensor, dim));
         }
         return YS_OK;
-    case TENSOR_TYPE:
+    case YS_PROTO_TENSOR_TYPE:
         tensor->type = field.bits <= INT32_MAX ? (int)field.bits : -1;
         return YS_OK;
-    case TENSOR_SEGMENT:
+    case YS_PROTO_TENSOR_SEGMENT:
         return ys_fail(YS_EUNSUPPORTED, "%s: tensor %s comes in segments, which nobody writes", file->path,
                        tensor->name);
-    case TENSOR_NAME:
+    case YS_PROTO_TENSOR_NAME:
         return read_text(file, field, &tensor->name);
-    case TENSOR_RAW:
+    case YS_PROTO_TENSOR_RAW:
         if (field.type != YS_WIRE_LENGTH)
             return damaged(file, "a tensor");
         tensor->raw = field.span;
         return YS_OK;
-    case TENSOR_LOCATION:
+    case YS_PROTO_TENSOR_LOCATION:
         tensor->is_external = field.bits == 1;
         return YS_OK;
     default:
@@ -203,35 +136,35 @@ static ys_status read_attr(struct ys_onnx_file *file, struct ys_span message, st
     int got;
     *attr = (struct ys_onnx_attr){.name = "", .message = message};
     while ((got = ys_wire_next(&message, &field)) > 0)
-        if (field.number == ATTRIBUTE_NAME)
+        if (field.number == YS_PROTO_ATTRIBUTE_NAME)
             YS_TRY(read_text(file, field, &attr->name));
     return got < 0 ? damaged(file, "an attribute") : YS_OK;
 }
 
 static ys_status read_node(struct ys_onnx_file *file, struct ys_span message, struct ys_onnx_node_in *node)
 {
-    size_t counts[NODE_DOMAIN + 1];
+    size_t counts[YS_PROTO_NODE_DOMAIN + 1];
     struct ys_wire_field field;
     *node = (struct ys_onnx_node_in){.name = "", .op = "", .domain = ""};
-    YS_TRY(count_fields(file, message, "a node", counts, NODE_DOMAIN + 1));
-    node->in = ys_onnx_file_keep(file, counts[NODE_INPUT], sizeof *node->in);
-    node->out = ys_onnx_file_keep(file, counts[NODE_OUTPUT], sizeof *node->out);
-    node->attrs = ys_onnx_file_keep(file, counts[NODE_ATTRIBUTE], sizeof *node->attrs);
+    YS_TRY(count_fields(file, message, "a node", counts, YS_PROTO_NODE_DOMAIN + 1));
+    node->in = ys_onnx_file_keep(file, counts[YS_PROTO_NODE_INPUT], sizeof *node->in);
+    node->out = ys_onnx_file_keep(file, counts[YS_PROTO_NODE_OUTPUT], sizeof *node->out);
+    node->attrs = ys_onnx_file_keep(file, counts[YS_PROTO_NODE_ATTRIBUTE], sizeof *node->attrs);
     if (!node->in || !node->out || !node->attrs)
         return ys_out_of_memory();
     while (ys_wire_next(&message, &field) > 0) {
         const char **text = NULL;
-        if (field.number == NODE_INPUT)
+        if (field.number == YS_PROTO_NODE_INPUT)
             text = &node->in[node->in_count++];
-        else if (field.number == NODE_OUTPUT)
+        else if (field.number == YS_PROTO_NODE_OUTPUT)
             text = &node->out[node->out_count++];
-        else if (field.number == NODE_NAME)
+        else if (field.number == YS_PROTO_NODE_NAME)
             text = &node->name;
-        else if (field.number == NODE_OP_TYPE)
+        else if (field.number == YS_PROTO_NODE_OP_TYPE)
             text = &node->op;
-        else if (field.number == NODE_DOMAIN)
+        else if (field.number == YS_PROTO_NODE_DOMAIN)
             text = &node->domain;
-        else if (field.number == NODE_ATTRIBUTE)
+        else if (field.number == YS_PROTO_NODE_ATTRIBUTE)
             YS_TRY(read_attr(file, field.span, &node->attrs[node->attr_count++]));
         if (text)
             YS_TRY(read_text(file, field, text));
@@ -254,22 +187,23 @@ static ys_status read_value(struct ys_onnx_file *file, struct ys_span message, s
 {
     struct ys_wire_field field, dim;
     *value = (struct ys_onnx_value_in){.name = ""};
-    if (find_field(message, VALUE_NAME, &field))
+    if (find_field(message, YS_PROTO_VALUE_NAME, &field))
         YS_TRY(read_text(file, field, &value->name));
-    if (!find_field(message, VALUE_TYPE, &field) || !find_field(field.span, TYPE_TENSOR, &field))
+    if (!find_field(message, YS_PROTO_VALUE_TYPE, &field) || !find_field(field.span, YS_PROTO_TYPE_TENSOR, &field))
         return YS_OK;
     struct ys_span tensor = field.span;
-    if (find_field(tensor, TENSOR_ELEM, &field))
+    if (find_field(tensor, YS_PROTO_TENSOR_ELEM, &field))
         value->type = field.bits <= INT32_MAX ? (int)field.bits : -1;
-    if (!find_field(tensor, TENSOR_SHAPE, &field))
+    if (!find_field(tensor, YS_PROTO_TENSOR_SHAPE, &field))
         return YS_OK;
     value->has_shape = true;
     for (struct ys_span shape = field.span; ys_wire_next(&shape, &field) > 0;) {
-        if (field.number != SHAPE_DIM)
+        if (field.number != YS_PROTO_SHAPE_DIM)
             continue;
         if (value->rank == YS_MAX_RANK)
             return ys_fail(YS_EUNSUPPORTED, "%s: %s has more than %d dimensions", file->path, value->name, YS_MAX_RANK);
-        bool known = find_field(field.span, DIM_VALUE, &dim) && dim.bits >= 1 && dim.bits <= (uint64_t)MAX_ELEMENTS;
+        bool known =
+            find_field(field.span, YS_PROTO_DIM_VALUE, &dim) && dim.bits >= 1 && dim.bits <= (uint64_t)MAX_ELEMENTS;
         value->shape[value->rank++] = known ? (int64_t)dim.bits : -1;
     }
     return YS_OK;
@@ -277,27 +211,27 @@ static ys_status read_value(struct ys_onnx_file *file, struct ys_span message, s
 
 static ys_status read_graph(struct ys_onnx_file *file, struct ys_span message)
 {
-    size_t counts[GRAPH_SPARSE + 1];
+    size_t counts[YS_PROTO_GRAPH_SPARSE + 1];
     struct ys_wire_field field;
-    YS_TRY(count_fields(file, message, "the graph", counts, GRAPH_SPARSE + 1));
-    if (counts[GRAPH_SPARSE])
+    YS_TRY(count_fields(file, message, "the graph", counts, YS_PROTO_GRAPH_SPARSE + 1));
+    if (counts[YS_PROTO_GRAPH_SPARSE])
         return ys_fail(YS_EUNSUPPORTED, "%s has sparse tensors: store them dense", file->path);
-    file->nodes = ys_onnx_file_keep(file, counts[GRAPH_NODE], sizeof *file->nodes);
-    file->tensors = ys_onnx_file_keep(file, counts[GRAPH_INITIALIZER], sizeof *file->tensors);
-    file->inputs = ys_onnx_file_keep(file, counts[GRAPH_INPUT], sizeof *file->inputs);
-    file->outputs = ys_onnx_file_keep(file, counts[GRAPH_OUTPUT], sizeof *file->outputs);
+    file->nodes = ys_onnx_file_keep(file, counts[YS_PROTO_GRAPH_NODE], sizeof *file->nodes);
+    file->tensors = ys_onnx_file_keep(file, counts[YS_PROTO_GRAPH_INITIALIZER], sizeof *file->tensors);
+    file->inputs = ys_onnx_file_keep(file, counts[YS_PROTO_GRAPH_INPUT], sizeof *file->inputs);
+    file->outputs = ys_onnx_file_keep(file, counts[YS_PROTO_GRAPH_OUTPUT], sizeof *file->outputs);
     if (!file->nodes || !file->tensors || !file->inputs || !file->outputs)
         return ys_out_of_memory();
     while (ys_wire_next(&message, &field) > 0) {
-        if (field.number == GRAPH_NODE)
+        if (field.number == YS_PROTO_GRAPH_NODE)
             YS_TRY(read_node(file, field.span, &file->nodes[file->node_count++]));
-        else if (field.number == GRAPH_NAME)
+        else if (field.number == YS_PROTO_GRAPH_NAME)
             YS_TRY(read_text(file, field, &file->graph_name));
-        else if (field.number == GRAPH_INITIALIZER)
+        else if (field.number == YS_PROTO_GRAPH_INITIALIZER)
             YS_TRY(ys_onnx_tensor_parse(file, field.span, &file->tensors[file->tensor_count++]));
-        else if (field.number == GRAPH_INPUT)
+        else if (field.number == YS_PROTO_GRAPH_INPUT)
             YS_TRY(read_value(file, field.span, &file->inputs[file->input_count++]));
-        else if (field.number == GRAPH_OUTPUT)
+        else if (field.number == YS_PROTO_GRAPH_OUTPUT)
             YS_TRY(read_value(file, field.span, &file->outputs[file->output_count++]));
     }
     return YS_OK;
@@ -306,30 +240,30 @@ static ys_status read_graph(struct ys_onnx_file *file, struct ys_span message)
 static void read_opset(struct ys_onnx_file *file, struct ys_span message)
 {
     struct ys_wire_field field;
-    bool foreign = find_field(message, OPSET_DOMAIN, &field) && field.span.size > 0 &&
+    bool foreign = find_field(message, YS_PROTO_OPSET_DOMAIN, &field) && field.span.size > 0 &&
                    !(field.span.size == 7 && memcmp(field.span.data, "ai.onnx", 7) == 0);
-    if (!foreign && find_field(message, OPSET_VERSION, &field) && field.bits <= INT32_MAX)
+    if (!foreign && find_field(message, YS_PROTO_OPSET_VERSION, &field) && field.bits <= INT32_MAX)
         file->opset = (int64_t)field.bits;
 }
 
 static ys_status read_model(struct ys_onnx_file *file, struct ys_span message)
 {
-    size_t counts[MODEL_FUNCTION + 1];
+    size_t counts[YS_PROTO_MODEL_FUNCTION + 1];
     struct ys_wire_field field, graph = {0};
     file->producer = file->graph_name = "";
-    if (message.size == 0 || count_fields(file, message, "the file", counts, MODEL_FUNCTION + 1) != YS_OK ||
-        counts[MODEL_GRAPH] != 1 || counts[MODEL_OPSET] == 0)
+    if (message.size == 0 || count_fields(file, message, "the file", counts, YS_PROTO_MODEL_FUNCTION + 1) != YS_OK ||
+        counts[YS_PROTO_MODEL_GRAPH] != 1 || counts[YS_PROTO_MODEL_OPSET] == 0)
         return ys_fail(YS_EFORMAT, "%s is no ONNX file, or is damaged: it must hold one graph and its operator set",
                        file->path);
-    if (counts[MODEL_FUNCTION])
+    if (counts[YS_PROTO_MODEL_FUNCTION])
         return ys_fail(YS_EUNSUPPORTED, "%s has local functions: inline them (onnx.inliner.inline_local_functions)",
                        file->path);
     while (ys_wire_next(&message, &field) > 0) {
-        if (field.number == MODEL_GRAPH)
+        if (field.number == YS_PROTO_MODEL_GRAPH)
             graph = field;
-        else if (field.number == MODEL_OPSET)
+        else if (field.number == YS_PROTO_MODEL_OPSET)
             read_opset(file, field.span);
-        else if (field.number == MODEL_PRODUCER_NAME)
+        else if (field.number == YS_PROTO_MODEL_PRODUCER_NAME)
             YS_TRY(read_text(file, field, &file->producer));
     }
     if (file->opset < FIRST_OPSET)

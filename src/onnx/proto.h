@@ -9,6 +9,8 @@
 
 #include "base/safetensors.h"
 #include "base/status.h"
+#include "onnx/numbers.h"
+#include "onnx/wire.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,37 +19,6 @@
 #define YS_ONNX_MAX_PARTS ((size_t)1 << 18) /* nodes, initializers, inputs of one file */
 #define YS_ONNX_MAX_TEXT  ((size_t)1 << 12)
 
-struct ys_span {
-    const unsigned char *data;
-    size_t size;
-};
-
-enum ys_wire_type { YS_WIRE_VARINT = 0, YS_WIRE_64_BITS = 1, YS_WIRE_LENGTH = 2, YS_WIRE_32_BITS = 5 };
-
-struct ys_wire_field {
-    int number;
-    enum ys_wire_type type;
-    uint64_t bits;       /* of a varint, or of 4 or 8 bytes */
-    struct ys_span span; /* of text, bytes, packed numbers or a message; the bytes of the others */
-};
-
-/** The next field of a message, which `from` then lies behind. Returns 1; 0 at the end; -1 for what is no message:
- * what reaches beyond the end, has the number 0 or is a group. */
-int ys_wire_next(struct ys_span *from, struct ys_wire_field *field);
-/** A varint at the beginning of `from`, which then lies behind it; false for one that does not end. */
-bool ys_wire_varint(struct ys_span *from, uint64_t *value);
-
-enum ys_onnx_dtype {
-    YS_ONNX_FLOAT = 1,
-    YS_ONNX_UINT8 = 2,
-    YS_ONNX_INT8 = 3,
-    YS_ONNX_INT32 = 6,
-    YS_ONNX_INT64 = 7,
-    YS_ONNX_BOOL = 9,
-    YS_ONNX_FLOAT16 = 10,
-    YS_ONNX_DOUBLE = 11,
-    YS_ONNX_BFLOAT16 = 16
-};
 /** "FLOAT"; "type 99" is "another type". */
 const char *ys_onnx_type_name(int type);
 

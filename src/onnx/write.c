@@ -2,6 +2,7 @@
 
 #include "base/atomic_file.h"
 #include "base/mem.h"
+#include "onnx/numbers.h"
 #include "onnx/parts.h"
 #include "onnx/wire.h"
 
@@ -11,12 +12,6 @@
 #define IR_VERSION 9
 #define OPSET      19                 /* the first whose AveragePool has dilations */
 #define LIMIT      ((int64_t)1 << 31) /* bytes; no message of protocol buffers may have as many */
-
-enum { MODEL_IR_VERSION = 1, MODEL_PRODUCER_NAME = 2, MODEL_PRODUCER_VERSION = 3, MODEL_GRAPH = 7, MODEL_OPSET = 8 };
-enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2 };
-enum { VALUE_NAME = 1, VALUE_TYPE = 2, TYPE_TENSOR = 1, TENSOR_TYPE_ELEM = 1, TENSOR_TYPE_SHAPE = 2, SHAPE_DIM = 1 };
-enum { DIM_VALUE = 1, DIM_PARAM = 2 };
-enum { TENSOR_DIMS = 1, TENSOR_DATA_TYPE = 2, TENSOR_NAME = 8 };
 
 void ys_onnx_claim(struct ys_onnx *onnx, const char *name)
 {
@@ -29,16 +24,17 @@ void ys_onnx_claim(struct ys_onnx *onnx, const char *name)
 int ys_onnx_type(enum ys_dtype dtype)
 {
     static const int types[YS_DTYPE_COUNT] = {
-        [YS_F64] = 11, [YS_F32] = 1, [YS_BF16] = 16, [YS_I64] = 7, [YS_I32] = 6, [YS_U32] = 12, [YS_U8] = 2};
+        [YS_F64] = YS_ONNX_DOUBLE, [YS_F32] = YS_ONNX_FLOAT,  [YS_BF16] = YS_ONNX_BFLOAT16, [YS_I64] = YS_ONNX_INT64,
+        [YS_I32] = YS_ONNX_INT32,  [YS_U32] = YS_ONNX_UINT32, [YS_U8] = YS_ONNX_UINT8};
     return types[dtype];
 }
 
 void ys_onnx_tensor(struct ys_buf *out, const char *name, enum ys_dtype dtype, const int64_t *shape, size_t rank)
 {
     for (size_t i = 0; i < rank; i++)
-        ys_wire_integer(out, TENSOR_DIMS, shape[i]);
-    ys_wire_integer(out, TENSOR_DATA_TYPE, ys_onnx_type(dtype));
-    ys_wire_text(out, TENSOR_NAME, name);
+        ys_wire_integer(out, YS_PROTO_TENSOR_DIMS, shape[i]);
+    ys_wire_integer(out, YS_PROTO_TENSOR_TYPE, ys_onnx_type(dtype));
+    ys_wire_text(out, YS_PROTO_TENSOR_NAME, name);
 }
 
 /* A ValueInfoProto: the graph's input or output. */
@@ -47,16 +43,16 @@ static void put_value(struct ys_onnx *o, int field, const struct ys_value *value
     struct ys_buf dim = {0}, shape = {0}, tensor = {0}, type = {0};
     for (size_t i = 0; i < value->rank; i++) {
         if (value->shape[i] == YS_BATCH)
-            ys_wire_text(&dim, DIM_PARAM, "N");
+            ys_wire_text(&dim, YS_PROTO_DIM_PARAM, "N");
         else
-            ys_wire_integer(&dim, DIM_VALUE, value->shape[i]);
-        ys_wire_message(&shape, SHAPE_DIM, &dim);
+            ys_wire_integer(&dim, YS_PROTO_DIM_VALUE, value->shape[i]);
+        ys_wire_message(&shape, YS_PROTO_SHAPE_DIM, &dim);
     }
-    ys_wire_integer(&tensor, TENSOR_TYPE_ELEM, ys_onnx_type(dtype));
-    ys_wire_message(&tensor, TENSOR_TYPE_SHAPE, &shape);
-    ys_wire_message(&type, TYPE_TENSOR, &tensor);
-    ys_wire_text(&o->part, VALUE_NAME, value->name);
-    ys_wire_message(&o->part, VALUE_TYPE, &type);
+    ys_wire_integer(&tensor, YS_PROTO_TENSOR_ELEM, ys_onnx_type(dtype));
+    ys_wire_message(&tensor, YS_PROTO_TENSOR_SHAPE, &shape);
+    ys_wire_message(&type, YS_PROTO_TYPE_TENSOR, &tensor);
+    ys_wire_text(&o->part, YS_PROTO_VALUE_NAME, value->name);
+    ys_wire_message(&o->part, YS_PROTO_VALUE_TYPE, &type);
     ys_wire_message(&o->body, field, &o->part);
     struct ys_buf *all[] = {&dim, &shape, &tensor, &type};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -72,12 +68,12 @@ static ys_status make_body(struct ys_onnx *o)
         ys_onnx_claim(o, graph->values[i].name);
     for (size_t i = 0; i < graph->param_count; i++)
         ys_onnx_claim(o, graph->params[i].name);
-    ys_wire_text(&o->body, YS_ONNX_GRAPH_NAME, graph->name);
+    ys_wire_text(&o->body, YS_PROTO_GRAPH_NAME, graph->name);
     for (size_t i = 0; i < graph->input_count; i++) {
         const struct ys_value *input = &graph->values[graph->inputs[i]];
-        put_value(o, YS_ONNX_GRAPH_INPUT, input, input->dtype);
+        put_value(o, YS_PROTO_GRAPH_INPUT, input, input->dtype);
     }
-    put_value(o, YS_ONNX_GRAPH_OUTPUT, output, o->dtype);
+    put_value(o, YS_PROTO_GRAPH_OUTPUT, output, o->dtype);
     ys_onnx_nodes(o);
     if (o->twice[0])
         return ys_fail(YS_EUNSUPPORTED,
@@ -90,12 +86,12 @@ static ys_status make_body(struct ys_onnx *o)
 static void put_head(struct ys_buf *out)
 {
     struct ys_buf opset = {0};
-    ys_wire_integer(out, MODEL_IR_VERSION, IR_VERSION);
-    ys_wire_text(out, MODEL_PRODUCER_NAME, "yardstick");
-    ys_wire_text(out, MODEL_PRODUCER_VERSION, YS_VERSION);
-    ys_wire_text(&opset, OPSET_DOMAIN, "");
-    ys_wire_integer(&opset, OPSET_VERSION, OPSET);
-    ys_wire_message(out, MODEL_OPSET, &opset);
+    ys_wire_integer(out, YS_PROTO_MODEL_IR_VERSION, IR_VERSION);
+    ys_wire_text(out, YS_PROTO_MODEL_PRODUCER_NAME, "yardstick");
+    ys_wire_text(out, YS_PROTO_MODEL_PRODUCER_VERSION, YS_VERSION);
+    ys_wire_text(&opset, YS_PROTO_OPSET_DOMAIN, "");
+    ys_wire_integer(&opset, YS_PROTO_OPSET_VERSION, OPSET);
+    ys_wire_message(out, YS_PROTO_MODEL_OPSET, &opset);
     ys_buf_free(&opset);
 }
 
@@ -111,8 +107,8 @@ static void put_param_head(struct ys_onnx *o, size_t param, struct ys_buf *out)
     uint64_t bytes = (uint64_t)param_bytes(o, param);
     ys_buf_clear(&o->part);
     ys_onnx_tensor(&o->part, p->name, o->dtype, p->shape, p->rank);
-    ys_wire_length(&o->part, YS_ONNX_TENSOR_RAW_DATA, bytes);
-    ys_wire_length(out, YS_ONNX_GRAPH_INITIALIZER, o->part.size + bytes);
+    ys_wire_length(&o->part, YS_PROTO_TENSOR_RAW, bytes);
+    ys_wire_length(out, YS_PROTO_GRAPH_INITIALIZER, o->part.size + bytes);
     ys_buf_append(out, ys_buf_text(&o->part), o->part.size);
     out->failed |= o->part.failed;
     ys_buf_clear(&o->part);
@@ -186,7 +182,7 @@ static ys_status write_all(struct ys_onnx *o, const struct ys_safetensors *weigh
     YS_TRY(make_body(o));
     YS_TRY(measure(o, &size));
     put_head(&head);
-    ys_wire_length(&head, MODEL_GRAPH, size);
+    ys_wire_length(&head, YS_PROTO_MODEL_GRAPH, size);
     ys_status status = head.failed ? ys_out_of_memory() : ys_atomic_file_open(&file, path);
     if (status == YS_OK) {
         status = ys_atomic_file_write(&file, head.data, head.size);
