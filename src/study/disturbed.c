@@ -32,7 +32,7 @@ static const struct ys_field fields[] = {
 };
 static const struct ys_record record = YS_RECORD("disturbance", struct beside, fields);
 
-__attribute__((format(printf, 2, 3))) static void add(struct ys_facts *facts, const char *format, ...)
+static void YS_PRINTF(2, 3) add(struct ys_facts *facts, const char *format, ...)
 {
     char text[160];
     va_list arguments;

@@ -3,12 +3,19 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "verify/first_loss.h"
 
 #include <math.h>
 #include <string.h>
 
 #define NAME "first-loss.json"
+
+static const struct ys_field fields[] = {
+    YS_FIELD(struct ys_first_loss, bound, YS_FIELD_REAL, "1", 0, "how far another's loss may lie from it"),
+    YS_FIELD(struct ys_first_loss, loss, YS_FIELD_REAL, "1", 0, "of the first batch, by the oracle"),
+};
+static const struct ys_record first_loss_record = YS_RECORD("first loss", struct ys_first_loss, fields);
 
 /* What the oracle is asked for. */
 struct asking {
@@ -22,12 +29,9 @@ static ys_status fill(void *context, const char *folder)
     const struct asking *asking = context;
     struct ys_first_loss first;
     YS_TRY(ys_first_loss_ask(asking->study->oracle, asking->plan, &first));
-    ys_json *json = ys_json_object();
+    ys_json *json = ys_record_json(&first_loss_record, &first);
     char *path = ys_path_join(folder, NAME);
-    ys_json_set_real(json, "bound", first.bound);
-    ys_status status = path ? ys_json_set_real(json, "loss", first.loss) : ys_out_of_memory();
-    if (status == YS_OK)
-        status = ys_json_write(path, json);
+    ys_status status = path && json ? ys_json_write(path, json) : ys_out_of_memory();
     ys_json_free(json);
     ys_free(path);
     return status;
@@ -50,8 +54,8 @@ static ys_status read_first(const char *folder, struct ys_first_loss *first)
     ys_json *json = NULL;
     char *path = ys_path_join(folder, NAME);
     ys_status status = path ? ys_json_read(path, &json) : ys_out_of_memory();
-    first->loss = ys_json_get_number(json, "loss", NAN);
-    first->bound = ys_json_get_number(json, "bound", NAN);
+    if (status == YS_OK)
+        status = ys_record_read(&first_loss_record, json, path, first);
     ys_json_free(json);
     ys_free(path);
     return status;

@@ -205,11 +205,6 @@ static double median(double *values, size_t count)
     return ys_stat_quantile(values, count, 0.5);
 }
 
-static ys_json *real_or_null(double value)
-{
-    return isnan(value) ? ys_json_null() : ys_json_real(value);
-}
-
 static ys_json *row_of(const struct act *act, const struct look *looks, size_t times)
 {
     static double truth[MOST_TIMES], observed[MOST_TIMES], error[MOST_TIMES];
@@ -226,10 +221,10 @@ static ys_json *row_of(const struct act *act, const struct look *looks, size_t t
     double error_median = reason ? NAN : median(error, times);
     ys_json_set_string(row, "what", act->what);
     ys_json_set_string(row, "unit", unit_of(act->kind));
-    ys_json_set(row, "truth", real_or_null(truth_median));
-    ys_json_set(row, "observed", real_or_null(reason ? NAN : median(observed, times)));
-    ys_json_set(row, "error", real_or_null(error_median));
-    ys_json_set(row, "bound", real_or_null(reason ? NAN : bound));
+    ys_json_set_real(row, "truth", truth_median);
+    ys_json_set_real(row, "observed", reason ? NAN : median(observed, times));
+    ys_json_set_real(row, "error", error_median);
+    ys_json_set_real(row, "bound", reason ? NAN : bound);
     ys_json_set_string(row, "verdict", reason ? "unknown" : error_median <= bound ? "true" : "wrong");
     if (ys_json_set_string(row, "reason", reason) == YS_OK)
         return row;
