@@ -2,12 +2,10 @@
  *
  * A module declares its struct, one table, and a pair of functions that name the table:
  *
- *     struct usage { int64_t user_ns; double busy; char *note; };
+ *     struct usage { int64_t user_ns; double busy; };
  *     static const struct ys_field fields[] = {
  *         YS_FIELD(struct usage, user_ns, YS_FIELD_INT, "ns", 0, "CPU time in user mode"),
- *         YS_FIELD(struct usage, busy, YS_FIELD_REAL, "1", YS_FIELD_NULL, "threads that shared the work; null when
- * unknown"), YS_FIELD(struct usage, note, YS_FIELD_TEXT, NULL, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "what a reader should
- * know"),
+ *         YS_FIELD(struct usage, busy, YS_FIELD_REAL, "1", YS_FIELD_NULL, "threads that shared the work"),
  *     };
  *     const struct ys_record usage_record = YS_RECORD("usage", struct usage, fields);
  *
