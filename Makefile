@@ -3,7 +3,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-launch
 
-.PHONY: all packages run test test-mutants test-statistics test-adversaries test-frameworks install format clean help
+.PHONY: all packages run test test-mutants test-statistics test-adversaries test-handicap test-frameworks install format clean help
 
 all: packages
 	@tools/protocol_limits.py
@@ -34,6 +34,9 @@ test-adversaries: all
 	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@tools/run_tests.py $(BUILD) --suite adversaries
 
+test-handicap: all
+	@tests/handicap/handicap.py $(FRAMEWORKS)
+
 test-frameworks: all
 	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@tools/run_tests.py $(BUILD) --frameworks $(FRAMEWORKS)
@@ -56,6 +59,7 @@ help:
 	@echo "make test-mutants        spoils the operators' kernels, one place at a time: a test must notice (a quarter of an hour)"
 	@echo "make test-statistics     intervals and verdicts in thousands of made-up studies, as tables (ten minutes)"
 	@echo "make test-adversaries    adapters that cheat in their runs: each must be found"
+	@echo "make test-handicap       frameworks under yardstick against loops of their own, in turn; on a quiet machine"
 	@echo "make test-frameworks     the tests that need a framework, and the check of every one that is installed"
 	@echo "                         (yardstick install all); FRAMEWORKS='pytorch jax' names those to check"
 	@echo "make install PREFIX=...  install programs, adapters, recipes, studies, metrics, and the"

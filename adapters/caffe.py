@@ -65,7 +65,7 @@ class Caffe(common.Adapter):
         self.writer = Writer(plan)
         self.make_nets()
         own = self.rule in RULES and plan.mode == "train"
-        return {"parameters": sum(blob.count for _, blob in self.trained()), "threads": threads,
+        return {"parameters": sum(blob.count for _, blob in self.trained()) - plan.untrained(), "threads": threads,
                 "libraries": libraries(), "deviations": ["%s in NumPy: Caffe's own differs" % self.rule] if own else []}
 
     def make_nets(self):

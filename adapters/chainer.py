@@ -243,7 +243,7 @@ class Chainer(common.Adapter):
         self.net = Network(plan, self.dtype)
         self.reset()
         return {
-            "parameters": self.net.count_params() - plan.absent(),
+            "parameters": self.net.count_params() - plan.untrained(),
             "threads": int(os.environ.get("OPENBLAS_NUM_THREADS") or os.cpu_count()),
             "libraries": ["NumPy %s, OpenBLAS" % np.__version__],
             "deviations": [],

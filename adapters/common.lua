@@ -12,7 +12,7 @@ An adapter is a table that common.serve() is given:
                              can count them; changes no state
    backward(self, train)     loss, {parameter: gradient}; arrays; changes no state
    train_step(self, lr)      one step; gives its loss, a number
-   infer_step(self)          the logits of what was read, in memory
+   infer_step(self)          the logits of what was read, an array in memory
    weights(self, single)     {name: array} of every parameter and buffer; `single`: as float32
 
 An array is {dtype = "F32", shape = {2, 3}, data = pointer, keep = whatever must live as long}. ]]
@@ -21,6 +21,7 @@ local ffi = require 'ffi'
 
 ffi.cdef [[
    typedef struct { long tv_sec; long tv_nsec; } ys_timespec;
+   typedef struct { uint64_t sequence, request; uint32_t batch, count; } ys_ring_slot;
    int clock_gettime(int clock, ys_timespec *time);
    int open(const char *path, int flags, ...);
    int close(int fd);
@@ -471,6 +472,8 @@ local function check_supported(adapter, plan)
          common.unsupported(('this adapter has no operator %s (node %s)'):format(node.op, node.name), node.op)
       elseif node.attrs and node.attrs.broadcast then
          common.unsupported('this adapter has no Add and Mul of values of different shapes')
+      elseif (node.op == 'Add' or node.op == 'Mul') and next(node.params or {}) then
+         common.unsupported('this adapter has no Add and Mul of a value and a parameter')
       elseif node.attrs and node.attrs.connections and not adapter.extras.connections then
          common.unsupported('this adapter has no connections')
       end
@@ -534,7 +537,10 @@ function answers.hello(server, message)
       common.unsupported(('protocol %s is unknown; this adapter speaks protocol %d'):format(
          tostring(message.protocol), PROTOCOL))
    end
-   local features = common.array({'forward', 'backward', 'step', 'train', 'save', adapter.modes.infer and 'infer'})
+   local features = common.array({'forward', 'backward', 'step', 'train', 'save'})
+   for _, feature in ipairs(adapter.modes.infer and {'infer', 'answers'} or {}) do
+      features[#features + 1] = feature
+   end
    return {type = 'hello', protocol = PROTOCOL, adapter = adapter.name, framework = adapter.framework,
            version = adapter.version, runtime = jit.version, devices = common.array({'cpu'}),
            precisions = names_of(adapter.precisions), ops = names_of(adapter.ops),
@@ -642,15 +648,50 @@ function answers.train(server, message)
    return {type = 'done'}
 end
 
+-- Maps the ring in which answers are shown (docs/protocol.md, "The ring of answers").
+local function open_ring(path)
+   local fd = C.open(path, 2) -- O_RDWR
+   local size = fd >= 0 and tonumber(C.lseek(fd, 0, 2)) or 0
+   local address = size >= 64 and C.mmap(nil, size, 3, 1, fd, 0) -- PROT_READ | PROT_WRITE, MAP_SHARED
+   if fd >= 0 then
+      C.close(fd)
+   end
+   local bytes = address and ffi.cast('intptr_t', address) ~= -1 and ffi.cast('uint8_t *', address)
+   local head = bytes and ffi.cast('const uint32_t *', bytes)
+   if not head or ffi.string(bytes, 8) ~= 'YSRING1\0' or 64 + 4 * head[4] + 8 > head[3] or
+      head[2] < 1 or 64 + head[2] * head[3] > size then
+      common.fail('load_failed', 'cannot map the ring of answers ' .. path)
+   end
+   return {bytes = bytes, slots = head[2], size = head[3], room = head[4]}
+end
+
+-- The sequence is written before all else and behind all else, so that a reader knows what is not whole.
+local function show(ring, request, batch, logits)
+   local start = ring.bytes + 64 + request % ring.slots * ring.size
+   local slot, values = ffi.cast('ys_ring_slot *', start), ffi.cast('float *', start + 64)
+   local from = ffi.cast(logits.dtype == 'F64' and 'const double *' or 'const float *', logits.data)
+   local shown = math.min(count(logits.shape), ring.room)
+   slot.sequence = request + 1
+   slot.request, slot.batch, slot.count = request, batch, shown
+   for index = 0, shown - 1 do
+      values[index] = from[index]
+   end
+   ffi.cast('uint64_t *', start + ring.size - 8)[0] = request + 1
+end
+
 -- Requests from `first` on, until `stop` or until it is time for a report, one after the other.
-local function answer_requests(server, first, stop)
+local function answer_requests(server, first, stop, ring)
    local adapter, steps, latencies = server.adapter, server.plan.steps, common.array()
    local start = now()
    local last = start
    while #latencies < stop - first and last - start < REPORT_NS do
+      local request = first + #latencies
       local asked = now()
-      adapter:read((first + #latencies) % steps)
-      adapter:infer_step()
+      adapter:read(request % steps)
+      local logits = adapter:infer_step()
+      if ring then
+         show(ring, request, request % steps, logits)
+      end
       last = now()
       latencies[#latencies + 1] = last - asked
    end
@@ -662,9 +703,10 @@ function answers.infer(server, message)
    need_mode(server, 'infer', message)
    local requests = integer(message, 'requests', 1, 2^40)
    integer(message, 'batch', server.plan.batch, server.plan.batch)
+   local ring = message.answers and open_ring(message.answers)
    local first = 0
    while first < requests do
-      local report = answer_requests(server, first, math.min(first + LATENCIES_LIMIT, requests))
+      local report = answer_requests(server, first, math.min(first + LATENCIES_LIMIT, requests), ring)
       server.channel:send(report)
       first = first + report.count
    end

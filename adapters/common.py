@@ -6,9 +6,11 @@ the messages mean. Needs Python 3.7 or later and NumPy.
 
 import contextlib
 import json
+import mmap
 import os
 import platform
 import socket
+import struct
 import sys
 import time
 import traceback
@@ -157,7 +159,7 @@ def write_safetensors(path, tensors, dtype=None):
         end = offsets[1]
     text = json.dumps(header, separators=(",", ":")).encode("utf-8")
     text += b" " * (-len(text) % 8)
-    temporary = "%s.%d.part" % (path, os.getpid())
+    temporary = path + ".part"  # nobody else writes where one adapter was told to save
     try:
         with open(temporary, "wb") as file:
             file.write(len(text).to_bytes(8, "little") + text)
@@ -246,12 +248,14 @@ class Plan:
         """lr_mult or decay_mult of an entry of `params`."""
         return float(param.get(key, 1.0))
 
-    def absent(self):
-        """The elements of weights that tables of connections leave out: they are no parameters."""
-        count = 0
+    def untrained(self):
+        """The elements of weights that are no parameters: frozen ones, and those that tables of connections leave out."""
+        frozen = {param["name"] for param in self.params if param["role"] == "weight" and
+                  not self.multiplier(param, "lr_mult") and not self.multiplier(param, "decay_mult")}
+        count = sum(self.weights[name].size for name in frozen)
         for node in self.graph["nodes"]:
             table = node.get("attrs", {}).get("connections")
-            if table is not None:
+            if table is not None and node["params"]["weight"] not in frozen:
                 filters, channels, rows, columns = self.weights[node["params"]["weight"]].shape
                 count += (filters * channels - sum(map(len, table))) * rows * columns
         return count
@@ -298,6 +302,35 @@ class Window:
         return [sum(low <= start + tap < high for tap in self.taps) for start in starts]
 
 
+class Ring:
+    """Where the answers to requests are shown while they are given: a file that yardstick made (docs/protocol.md, "The
+    ring of answers")."""
+
+    _HEAD, _SLOT, _SEQUENCE = struct.Struct("<8sIII"), struct.Struct("<QQII"), struct.Struct("<Q")
+    _VALUES = 64  # where they lie in a slot
+
+    def __init__(self, path):
+        try:
+            with open(path, "r+b") as file:
+                self._map = mmap.mmap(file.fileno(), 0)
+            magic, self._slots, self._size, self._room = self._HEAD.unpack_from(self._map)
+            if magic != b"YSRING1\0":
+                raise ValueError("it does not begin as a ring")
+            self._values = [np.frombuffer(self._map, "<f4", self._room, 64 + slot * self._size + self._VALUES)
+                            for slot in range(self._slots)]
+        except (OSError, ValueError, struct.error) as error:
+            raise LoadFailed("cannot map the ring of answers %s: %s" % (path, error))
+
+    def show(self, request, batch, logits):
+        """The sequence is written before all else and behind all else, so that a reader knows what is not whole."""
+        logits = np.asarray(logits).ravel()[:self._room]
+        slot, count = request % self._slots, logits.size
+        start = 64 + slot * self._size
+        self._SLOT.pack_into(self._map, start, request + 1, request, batch, count)
+        self._values[slot][:count] = logits
+        self._SEQUENCE.pack_into(self._map, start + self._size - 8, request + 1)
+
+
 class Adapter:
     """What a framework has to be able to do. Arrays are NumPy's; floats come back in the run's precision (bfloat16
     widened to float32); names, shapes and layouts of parameters are those of the graph (OIHW, (out, in))."""
@@ -313,7 +346,8 @@ class Adapter:
     optimizers = ("sgd",)
     # Of "clip_norm", "label_smoothing", "connections" (of a convolution), "inputs" (several, or
     # one that is not called "x"), "tokens" (int32 inputs),
-    # "targets" (other than a class a row), "shared" (parameters that several nodes read), "broadcast" (in Add and Mul).
+    # "targets" (other than a class a row), "shared" (parameters that several nodes read), "broadcast" (in Add, Sub, Mul, Div),
+    # "operands" (parameters there).
     extras = ()
     options = {}        # name -> value without it
 
@@ -321,7 +355,7 @@ class Adapter:
 
     def build(self, plan):
         """Makes network and optimizer, with the plan's initial weights; in mode "infer" the network alone, for
-        evaluation. Returns {"parameters": trainable elements as the framework counts them, absent connections left out,
+        evaluation. Returns {"parameters": trainable elements as the framework counts them, without Plan.untrained(),
         "threads": as it says, "libraries": [text], "deviations": [text]}."""
         raise NotImplementedError
 
@@ -354,6 +388,12 @@ class Adapter:
         """{name: array} of every parameter and buffer."""
         raise NotImplementedError
 
+    def optimizer_state(self):
+        """What the optimizer keeps of each trained parameter, as the plan's formulas mean it: {"velocity": {name: array},
+        "exp_avg": ..., "exp_avg_sq": ...}, as far as its rule has them (docs/protocol.md, `save`). Only where the
+        framework gives it out: an adapter that does not define this has no such feature."""
+        raise NotImplementedError
+
     def is_out_of_memory(self, error):
         """Whether an exception says that memory ran out."""
         return isinstance(error, MemoryError)
@@ -368,12 +408,13 @@ class InferenceAdapter(Adapter):
     the framework's; the loss, which none of them has, is NumPy's."""
 
     modes = ("infer",)
-    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LRN", "MaxPool", "AveragePool", "GlobalAveragePool",
-           "GlobalMaxPool", "Relu", "LeakyRelu", "Clip", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Dropout", "Add", "Mul",
-           "Concat", "Split", "Flatten", "Reshape", "Transpose", "ReduceMean", "HardSwish")  # the file has them all
+    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LayerNormalization", "LRN", "MaxPool", "AveragePool",
+           "GlobalAveragePool", "GlobalMaxPool", "Relu", "LeakyRelu", "Clip", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Dropout", "Add", "Mul",
+           "Concat", "Split", "Flatten", "Reshape", "Transpose", "ReduceMean", "HardSwish",
+           "HardSigmoid", "Swish", "Gelu", "Sqrt", "Pow", "Sub", "Div", "Pad", "ConvTranspose")  # the file has them all
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ()
-    extras = ("label_smoothing", "connections")
+    extras = ("label_smoothing", "connections", "broadcast", "operands")
 
     def model_file(self):
         """The path of the ONNX file."""
@@ -391,7 +432,18 @@ class InferenceAdapter(Adapter):
     def parameters(self, weights):
         """The trainable elements among the arrays that the framework has, by their names in the graph."""
         sizes = [weights[param["name"]].size for param in self.plan.params if param["role"] == "weight"]
-        return sum(sizes) - self.plan.absent()
+        return sum(sizes) - self.plan.untrained()
+
+
+def sides_of(attrs):
+    """Of a Pad: (elements before, behind) for each axis."""
+    rank = len(attrs["pads"]) // 2
+    return list(zip(attrs["pads"][:rank], attrs["pads"][rank:]))
+
+
+def padded_indices(mode, sides, extent):
+    """Of a Pad of mode "reflect" or "edge": where each index of the padded axis is read."""
+    return np.pad(np.arange(extent), sides, mode)
 
 
 def shares(graph):
@@ -422,7 +474,8 @@ EXTRAS = {
     "tokens": "int32 inputs",
     "targets": "targets other than a class for each row",
     "shared": "parameters that several nodes share",
-    "broadcast": "Add and Mul of values of different shapes",
+    "broadcast": "Add, Sub, Mul and Div of values of different shapes",
+    "operands": "Add, Sub, Mul and Div of a value and a parameter",
 }
 
 
@@ -440,6 +493,7 @@ def _check_supported(adapter, plan):
         "targets": plan.target != "class",
         "shared": shares(plan.graph),
         "broadcast": any(node.get("attrs", {}).get("broadcast") for node in plan.graph["nodes"]),
+        "operands": any(node["op"] in ("Add", "Sub", "Mul", "Div") and node.get("params") for node in plan.graph["nodes"]),
     }
     for what, wanted in asked.items():
         if wanted and what not in adapter.extras:
@@ -508,6 +562,8 @@ class _Server:
         of_mode = {"backward": "train", "train": "train", "infer": "infer"}
         features = [feature for feature in ("forward", "backward", "step", "train", "save", "infer")
                     if of_mode.get(feature) in (None, *adapter.modes)]
+        features += ["answers"] * ("infer" in adapter.modes)
+        features += ["state"] * (type(adapter).optimizer_state is not Adapter.optimizer_state)
         return {
             "type": "hello", "protocol": PROTOCOL, "adapter": adapter.name, "framework": adapter.framework,
             "version": adapter.version, "runtime": runtime,
@@ -603,22 +659,27 @@ class _Server:
         self._need_mode("infer", message)
         requests = self._integer(message, "requests", 1, 1 << 40)
         self._integer(message, "batch", self.plan.batch_size, self.plan.batch_size)
+        ring = Ring(message["answers"]) if message.get("answers") else None
         first = 0
         while first < requests:
-            report = self._answer_requests(first, min(first + LATENCIES_LIMIT, requests))
+            report = self._answer_requests(first, min(first + LATENCIES_LIMIT, requests), ring)
             self.channel.send(report)
             first += report["count"]
         return {"type": "done"}
 
-    def _answer_requests(self, first, end):
+    def _answer_requests(self, first, end, ring):
         """Requests from `first` on, to `end` or until it is time for a report, one after the other: each from its rows in
-        memory to its logits in memory."""
+        memory to its logits in memory, and where there is a ring in that."""
         adapter, plan, now = self.adapter, self.plan, time.monotonic_ns
         latencies = []
         start = last = now()
         while len(latencies) < end - first and last - start < REPORT_NS:
+            request = first + len(latencies)
+            batch = request % plan.steps
             asked = now()
-            adapter.infer_step(plan.rows((first + len(latencies)) % plan.steps))
+            logits = adapter.infer_step(plan.rows(batch))
+            if ring is not None:
+                ring.show(request, batch, logits)
             last = now()
             latencies.append(last - asked)
         return {"type": "latencies", "first": first, "count": len(latencies), "t_start_ns": start, "t_end_ns": last,
@@ -633,7 +694,12 @@ class _Server:
         dtype = message.get("dtype", "f32")
         if dtype != "f32" and not dtype == self.plan.precision == "f64":
             raise Unsupported('this adapter saves f32, and f64 in a plan of that precision, not "%s"' % dtype)
-        write_safetensors(path, self.adapter.weights(), np.float64 if dtype == "f64" else np.float32)
+        tensors = dict(self.adapter.weights())
+        if message.get("state"):
+            tensors.update(("state.%s.%s" % (kind, name), value)
+                           for kind, values in self.adapter.optimizer_state().items() for name, value in values.items())
+            tensors["state.steps"] = np.float64(self._counter())
+        write_safetensors(path, tensors, np.float64 if dtype == "f64" else np.float32)
         return {"type": "saved", "path": path, "bytes": os.path.getsize(path)}
 
     def _counter(self):

@@ -5,6 +5,7 @@ ones (in, out), as jax.nn and Flax have them.
 """
 
 import math
+import operator
 import os
 
 import common
@@ -84,6 +85,33 @@ def conv(run, node, x):
     return run.product(node, x, multiply)
 
 
+def conv_transpose(run, node, x):
+    """As a convolution of the image with zeros between its pixels, the kernel flipped."""
+    attrs, group = node["attrs"], node["attrs"]["group"]
+    (top, left, bottom, right), extra = attrs["pads"], attrs["output_padding"]
+    reach = [(size - 1) * dilation for size, dilation in zip(attrs["kernel_shape"], attrs["dilations"])]
+
+    def multiply(x, weight):
+        height, width, filters, channels = weight.shape
+        weight = weight[::-1, ::-1].reshape(height, width, filters, group, channels // group)
+        weight = weight.transpose(0, 1, 4, 3, 2).reshape(height, width, channels // group, group * filters)
+        return lax.conv_general_dilated(
+            x, weight.astype(run.compute), (1, 1),
+            ((reach[0] - top, reach[0] - bottom + extra[0]), (reach[1] - left, reach[1] - right + extra[1])),
+            lhs_dilation=attrs["strides"], rhs_dilation=attrs["dilations"], feature_group_count=group,
+            dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    return run.product(node, x, multiply)
+
+
+def pad(_run, node, x):
+    attrs = node["attrs"]
+    sides = common.sides_of(attrs)
+    sides = [sides[axis] for axis in (0, 2, 3, 1)] if x.ndim == 4 else sides
+    values = {"constant_values": attrs["value"]} if attrs["mode"] == "constant" else {}
+    return jnp.pad(x, sides, attrs["mode"], **values)
+
+
 def gemm(run, node, x):
     return run.product(node, x, lambda x, weight: x @ weight.astype(run.compute))
 
@@ -98,6 +126,13 @@ def batch_norm(run, node, x):
         for role, old, new in zip(("running_mean", "running_var"), running, (mean, unbiased)):
             run.statistics[node["params"][role]] = (1 - share) * old + share * new
     return ((wide - mean) * (weight / jnp.sqrt(var + attrs["epsilon"])) + bias).astype(x.dtype)
+
+
+def layer_norm(run, node, x):
+    wide = to_graph(x).astype(run.dtype)
+    wide = (wide - wide.mean(-1, keepdims=True)) / jnp.sqrt(wide.var(-1, keepdims=True) + node["attrs"]["epsilon"])
+    wide = wide * run.param(node, "weight")
+    return to_own((wide + run.param(node, "bias") if "bias" in node["params"] else wide).astype(x.dtype))
 
 
 def lrn(run, node, x):
@@ -150,6 +185,11 @@ def clip(_run, node, x):
     return lax.clamp(x.dtype.type(node["attrs"]["min"]), x, x.dtype.type(node["attrs"]["max"]))
 
 
+def hard_sigmoid(_run, node, x):
+    """jax.nn.hard_sigmoid has 1/6 and 0.5."""
+    return lax.clamp(x.dtype.type(0), x * node["attrs"]["alpha"] + node["attrs"]["beta"], x.dtype.type(1))
+
+
 def dropout(run, node, x):
     ratio = node["attrs"]["ratio"]
     if not run.train or ratio == 0:
@@ -162,8 +202,21 @@ def split(_run, node, x):
     return jnp.split(x, np.cumsum(node["attrs"]["split"])[:-1].tolist(), own_axis(node["attrs"]["axis"], x))
 
 
+def pair(combine):
+    """Of two values, or of a value and a parameter, which lies along the last axes of the graph's."""
+
+    def run_pair(run, node, a, b=None):
+        if b is None:
+            weight = graph_weight(run.param(node, "weight")).astype(a.dtype)
+            b = to_own(weight.reshape((1,) * (a.ndim - weight.ndim) + weight.shape))
+        return combine(a, b)
+
+    return run_pair
+
+
 OPS = {
-    "normalize": normalize, "Conv": conv, "Gemm": gemm, "BatchNormalization": batch_norm, "LRN": lrn,
+    "normalize": normalize, "Conv": conv, "ConvTranspose": conv_transpose, "Gemm": gemm, "Pad": pad, "BatchNormalization": batch_norm,
+    "LayerNormalization": layer_norm, "LRN": lrn,
     "MaxPool": max_pool, "AveragePool": average_pool, "GlobalMaxPool": global_max_pool, "Clip": clip, "Dropout": dropout,
     "GlobalAveragePool": lambda run, node, x: x.mean((1, 2), keepdims=True),
     "Softmax": softmax(jax.nn.softmax), "LogSoftmax": softmax(jax.nn.log_softmax),
@@ -172,7 +225,10 @@ OPS = {
     "LeakyRelu": lambda run, node, x: jnp.where(x > 0, x, node["attrs"]["alpha"] * x),
     "Tanh": lambda run, node, x: jnp.tanh(x), "Sigmoid": lambda run, node, x: jax.nn.sigmoid(x),
     "HardSwish": lambda run, node, x: x * jax.nn.relu6(x + 3) / 6,
-    "Add": lambda run, node, a, b: a + b, "Mul": lambda run, node, a, b: a * b,
+    "HardSigmoid": hard_sigmoid, "Swish": lambda run, node, x: jax.nn.silu(x),
+    "Gelu": lambda run, node, x: jax.nn.gelu(x, approximate=node["attrs"]["approximate"] == "tanh"),
+    "Sqrt": lambda run, node, x: jnp.sqrt(x), "Pow": lambda run, node, x: x ** node["attrs"]["exponent"],
+    "Add": pair(operator.add), "Sub": pair(operator.sub), "Mul": pair(operator.mul), "Div": pair(operator.truediv),
     "Concat": lambda run, node, *parts: jnp.concatenate(parts, own_axis(node["attrs"]["axis"], parts[0])), "Split": split,
     "Flatten": lambda run, node, x: to_graph(x).reshape(len(x), -1),
     "Reshape": lambda run, node, x: to_own(to_graph(x).reshape(len(x), *node["attrs"]["shape"][1:])),
@@ -219,7 +275,7 @@ class JAX(common.Adapter):
     ops = tuple(OPS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(RULES)
-    extras = ("clip_norm", "label_smoothing", "connections")
+    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
 
     def build(self, plan):
         os.environ["PJRT_NPROC"] = str(plan.threads)  # what XLA makes its pool of threads by, in the first computation
@@ -233,7 +289,7 @@ class JAX(common.Adapter):
         self.infer_program = jax.jit(self.predict)
         self.reset()
         return {
-            "parameters": sum(value.size for value in self.state["params"].values()) - plan.absent(),
+            "parameters": sum(value.size for value in self.state["params"].values()) - plan.untrained(),
             "threads": plan.threads,
             "libraries": ["jaxlib " + jaxlib.__version__, "XLA " + jax.devices()[0].client.platform_version],
             "deviations": [],
@@ -339,6 +395,13 @@ class JAX(common.Adapter):
     def weights(self):
         return {name: graph_weight(np.asarray(value))
                 for part in ("params", "buffers") for name, value in self.state[part].items()}
+
+    def optimizer_state(self):
+        kinds = {"sgd": ("velocity",), "rmsprop": ("exp_avg_sq", "velocity")}.get(
+            self.plan.optimizer["name"], ("exp_avg", "exp_avg_sq"))
+        slots = self.state["slots"].items()
+        return {kind: {name: graph_weight(np.asarray(values[place])) for name, values in slots if place < len(values)}
+                for place, kind in enumerate(kinds)}
 
     def is_out_of_memory(self, error):
         return super().is_out_of_memory(error) or "RESOURCE_EXHAUSTED" in str(error) or "Out of memory" in str(error)

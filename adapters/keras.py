@@ -138,7 +138,7 @@ class Keras(common.Adapter):
     ops = (*keras_network.LAYERS, *keras_network.CALLS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections")
+    extras = ("clip_norm", "label_smoothing", "connections", "broadcast")
     options = {"backend": BACKEND, "jit": "auto"}
 
     def build(self, plan):
@@ -158,7 +158,7 @@ class Keras(common.Adapter):
             self.optimizer.build(self.model.trainable_variables)
         self.reset()
         return {
-            "parameters": sum(math.prod(variable.shape) for variable in self.model.trainable_variables) - plan.absent(),
+            "parameters": sum(math.prod(variable.shape) for variable in self.model.trainable_variables) - plan.untrained(),
             "threads": plan.threads,
             "libraries": ["%s %s" % (ENGINE.title, importlib.import_module(ENGINE.module).__version__)],
             "deviations": [] if jit == "auto" else ["jit_compile=%s" % (jit == "on")],

@@ -180,8 +180,17 @@ class Network:
         low, high = node["attrs"]["min"], node["attrs"]["max"]
         if (low, high) == (0, 6) and self.keras.config.backend() != "jax":
             return self.layers.ReLU(6.0)(x)
+        return self.bound(x, low, high)
+
+    def bound(self, x, low, high):
         flat = self.ops.where(x < low + (high - low) / 2, low, high)
         return self.ops.where(self.ops.logical_and(x > low, x < high), x, self.ops.cast(flat, x.dtype))
+
+    def gelu(self, attrs, x):
+        """Keras's own leaves the constants to its engine, which may have them in single precision."""
+        if attrs["approximate"] == "tanh":
+            return x * (1 + self.ops.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))) / 2
+        return x * (1 + self.ops.erf(x / math.sqrt(2))) / 2
 
     def leaky_relu(self, node, x):
         """Keras's own has the slope 1 at 0 on JAX, and a factor of single precision on TensorFlow."""
@@ -227,13 +236,20 @@ CALLS = {
     "Tanh": lambda net, attrs, x: net.ops.tanh(x),
     "Sigmoid": lambda net, attrs, x: net.ops.sigmoid(x),
     "HardSwish": lambda net, attrs, x: x * net.ops.relu6(x + 3) / 6,
+    "HardSigmoid": lambda net, attrs, x: net.bound(x * attrs["alpha"] + attrs["beta"], 0.0, 1.0),
+    "Swish": lambda net, attrs, x: x * net.ops.sigmoid(x),
+    "Gelu": lambda net, attrs, x: net.gelu(attrs, x),
+    "Sqrt": lambda net, attrs, x: net.ops.sqrt(x),
+    "Pow": lambda net, attrs, x: net.ops.power(x, net.ops.convert_to_tensor(np.float64(attrs["exponent"]), dtype=x.dtype)),
     "Softmax": lambda net, attrs, x: net.ops.softmax(net.wide(x), axis=own_axis(attrs, x)),
     "LogSoftmax": lambda net, attrs, x: net.ops.log_softmax(net.wide(x), axis=own_axis(attrs, x)),
     "GlobalAveragePool": lambda net, attrs, x: net.layers.GlobalAveragePooling2D(keepdims=True)(x),
     # Not GlobalMaxPooling2D, whose gradient is shared among equals.
     "GlobalMaxPool": lambda net, attrs, x: net.layers.MaxPooling2D(tuple(x.shape[1:3]))(x),
     "Add": lambda net, attrs, a, b: net.ops.add(a, b),
+    "Sub": lambda net, attrs, a, b: net.ops.subtract(a, b),
     "Mul": lambda net, attrs, a, b: net.ops.multiply(a, b),
+    "Div": lambda net, attrs, a, b: net.ops.divide(a, b),
     "Concat": lambda net, attrs, *parts: net.ops.concatenate(parts, axis=own_axis(attrs, parts[0])),
     "Split": lambda net, attrs, x: net.ops.split(x, np.cumsum(attrs["split"])[:-1].tolist(), axis=own_axis(attrs, x)),
     "Flatten": lambda net, attrs, x: net.layers.Flatten()(net.to_graph(x)),

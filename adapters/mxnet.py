@@ -14,6 +14,7 @@ import numpy as np
 with common.importing("MXNet"):
     import mxnet as mx
     from mxnet import autograd
+    from mxnet.base import _LIB, check_call
 
 from mxnet_network import CALLS, JOINS, Loss, Network, single
 
@@ -95,14 +96,15 @@ class MXNet(common.Adapter):
     version = mx.__version__
     precisions = ("f32", "f64")
     modes = ("train", "infer")
-    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LRN", "MaxPool", "AveragePool", "GlobalAveragePool",
-           "GlobalMaxPool", "Dropout", *CALLS, *JOINS)
+    ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization", "LRN", "MaxPool", "AveragePool",
+           "GlobalAveragePool", "GlobalMaxPool", "Dropout", *CALLS, *JOINS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections")
+    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
     options = {"executor": "gluon"}
 
     def build(self, plan):
+        copy_alone()
         self.dtype = DTYPES[plan.precision]
         self.net = Network(plan, self.dtype)
         self.loss = Loss(plan, self.net.classes, self.dtype)
@@ -124,7 +126,7 @@ class MXNet(common.Adapter):
             self.loss.hybridize(static_alloc=True, static_shape=True)
         self.reset()
         return {
-            "parameters": sum(value.size for value in self.values) - plan.absent(),
+            "parameters": sum(value.size for value in self.values) - plan.untrained(),
             "threads": threads(),
             "libraries": libraries(),
             "deviations": ["symbolic executor"] if self.bound else [],
@@ -275,9 +277,30 @@ class MXNet(common.Adapter):
         return {name: self.running(name) if name in self.net.statistics else param.data().asnumpy()
                 for name, param in self.net.owned.items()}
 
+    def optimizer_state(self):
+        names = [entry["name"] for entry in self.plan.params if entry["role"] == "weight"]
+        first = "velocity" if self.plan.optimizer["name"] in ("sgd", "rmsprop") else "exp_avg"
+        found = {}
+        for place, state in self.updater.states.items():
+            if self.rate_inside:  # and subtracted: the momentum is the way itself
+                rate = self.rate * self.trained[place].lr_mult
+                parts = [-state.asnumpy() / rate if rate else state.asnumpy()]
+            else:
+                parts = [part.asnumpy() for part in (state if isinstance(state, tuple) else (state,)) if part is not None]
+            for kind, values in zip((first, "exp_avg_sq"), parts):
+                found.setdefault(kind, {})[names[place]] = values
+        return found
+
     def is_out_of_memory(self, error):
         return super().is_out_of_memory(error) or any(
             text in str(error) for text in ("bad_alloc", "Failed to allocate", "out of memory"))
+
+
+def copy_alone():
+    """Large arrays go to NumPy and back in the calling thread, with an OpenMP team of its own. Beside the team of the
+    engine's worker that is more threads than processors, and libgomp from then on lets threads sleep at every barrier
+    where they would spin. The calling thread alone is told to be a team of one."""
+    check_call(_LIB.MXSetNumOMPThreads(1))
 
 
 def threads():

@@ -4,6 +4,8 @@ MXNet keeps the numbers that its operators are given (a slope, the alpha of an L
 network, so there such numbers go to operators that take theirs in double.
 """
 
+import math
+
 import common
 import numpy as np
 
@@ -42,6 +44,35 @@ class ConnectedConv2D(nn.Conv2D):
 
     def hybrid_forward(self, F, x, weight, mask, bias=None):
         return super().hybrid_forward(F, x, F.broadcast_mul(weight, mask), bias)
+
+
+class LayerNorm(gluon.HybridBlock):
+    """Of elementary operators: MXNet's own has its epsilon in single precision."""
+
+    def __init__(self, attrs, names, shape):
+        super().__init__()
+        self.epsilon = attrs["epsilon"]
+        self.weight = self.params.get("weight", shape=shape[-1:])
+        if "bias" in names:
+            self.bias = self.params.get("bias", shape=shape[-1:], init="zeros")
+
+    def hybrid_forward(self, F, x, weight, bias=None):
+        x = F.broadcast_sub(x, F.mean(x, axis=-1, keepdims=True))
+        x = F.broadcast_div(x, F.sqrt(F.mean(F.square(x), axis=-1, keepdims=True) + self.epsilon))
+        x = F.broadcast_mul(x, weight)
+        return x if bias is None else F.broadcast_add(x, bias)
+
+
+class Operand(gluon.HybridBlock):
+    """A value of `rank` dimensions and a parameter that lies along the last of them."""
+
+    def __init__(self, op, shape, rank):
+        super().__init__()
+        self.op, self.shape = op, (1,) * (rank - len(shape)) + shape
+        self.weight = self.params.get("weight", shape=shape)
+
+    def hybrid_forward(self, F, x, weight):
+        return JOINS[self.op](F, (x, F.reshape(weight, shape=self.shape)), {"broadcast": 1})
 
 
 class PaddedPool(gluon.HybridBlock):
@@ -107,19 +138,42 @@ def leaky_relu(F, x, attrs, holds):
     return F.LeakyReLU(x, act_type="leaky", slope=slope) if holds(slope) else F.where(x > 0, x, x * slope)
 
 
+def gelu(F, x, attrs, holds):
+    if attrs["approximate"] == "tanh":
+        return x * (1 + F.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))) / 2
+    curve = F.erf(x / math.sqrt(2))
+    root = math.sqrt(math.pi)
+    if not holds(root):  # the gradient of MXNet's erf divides by the root in single precision
+        more = single(root) / root - 1
+        curve = curve + (curve * more - F.BlockGrad(curve * more))
+    return x * (1 + curve) / 2
+
+
 def split(F, x, attrs, _holds):
     ends = np.cumsum(attrs["split"]).tolist()
     return [F.slice_axis(x, axis=attrs["axis"], begin=end - size, end=end) for end, size in zip(ends, attrs["split"])]
 
 
+def pad(F, x, attrs, _holds):
+    """MXNet pads rows and columns of images alone; the checks of make() see to it."""
+    width = [size for side in common.sides_of(attrs) for size in side]
+    return F.pad(x, mode=attrs["mode"], pad_width=width, constant_value=attrs["value"])
+
+
 # Operators without parameters. holds(number): whether MXNet keeps the number as it is.
 CALLS = {
-    "Relu": lambda F, x, attrs, holds: F.relu(x),
+    "Relu": lambda F, x, attrs, holds: F.Activation(x, act_type="relu"),  # as nn.Activation: oneDNN's, which F.relu is not
     "LeakyRelu": leaky_relu,
     "Clip": clip,
     "Tanh": lambda F, x, attrs, holds: F.tanh(x),
     "Sigmoid": lambda F, x, attrs, holds: F.sigmoid(x),
     "HardSwish": lambda F, x, attrs, holds: x * F.clip(x + 3, 0, 6) / 6,
+    "HardSigmoid": lambda F, x, attrs, holds: clip(F, x * attrs["alpha"] + attrs["beta"], {"min": 0.0, "max": 1.0}, holds),
+    "Swish": lambda F, x, attrs, holds: x * F.sigmoid(x),
+    "Gelu": gelu,
+    "Pad": pad,
+    "Sqrt": lambda F, x, attrs, holds: F.sqrt(x),
+    "Pow": lambda F, x, attrs, holds: x ** attrs["exponent"],
     "Softmax": lambda F, x, attrs, holds: F.softmax(x, axis=attrs["axis"]),
     "LogSoftmax": lambda F, x, attrs, holds: F.log_softmax(x, axis=attrs["axis"]),
     "Flatten": lambda F, x, attrs, holds: F.Flatten(x),
@@ -130,8 +184,10 @@ CALLS = {
 }
 # Of several values.
 JOINS = {
-    "Add": lambda F, x, attrs: F.elemwise_add(*x),
-    "Mul": lambda F, x, attrs: F.elemwise_mul(*x),
+    "Add": lambda F, x, attrs: (F.broadcast_add if attrs.get("broadcast") else F.elemwise_add)(*x),
+    "Sub": lambda F, x, attrs: (F.broadcast_sub if attrs.get("broadcast") else F.elemwise_sub)(*x),
+    "Mul": lambda F, x, attrs: (F.broadcast_mul if attrs.get("broadcast") else F.elemwise_mul)(*x),
+    "Div": lambda F, x, attrs: (F.broadcast_div if attrs.get("broadcast") else F.elemwise_div)(*x),
     "Concat": lambda F, x, attrs: F.concat(*x, dim=attrs["axis"]),
 }
 
@@ -181,13 +237,17 @@ class Network(gluon.HybridBlock):
     def make(self, node, inputs):
         """A function of F and the node's inputs."""
         op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
+        if op == "Pad" and (len(attrs["pads"]) != 8 or any(common.sides_of(attrs)[1])):
+            raise common.Unsupported("Pad of other axes than the rows and columns of images: MXNet has none", op)
         if op in CALLS:
             return lambda F, x: CALLS[op](F, x, attrs, self.holds)
-        if op in JOINS:
+        if op in JOINS and not names:
             return lambda F, *x: JOINS[op](F, x, attrs)
         shape = self.shape(inputs[0])
         if op == "Conv":
             return self.conv(attrs, names)
+        if op == "ConvTranspose":
+            return self.conv_transpose(attrs, names)
         layer = self.layer(op, attrs, names, shape)
         self.register_child(layer)
         return lambda F, x: layer(x)
@@ -204,6 +264,10 @@ class Network(gluon.HybridBlock):
             self.statistics[names["running_mean"]] = attrs["momentum"], 1.0
             self.statistics[names["running_var"]] = attrs["momentum"], rows / (rows - 1) if rows > 1 else 0.0
             return self.own(layer, names, BATCH_NORM)
+        if op == "LayerNormalization":
+            return self.own(LayerNorm(attrs, names, shape), names)
+        if op in JOINS:
+            return self.own(Operand(op, self.plan.weights[names["weight"]].shape, len(shape)), names)
         if op in ("MaxPool", "AveragePool"):
             return self.pool(op, attrs, shape)
         if op == "LRN":
@@ -229,6 +293,24 @@ class Network(gluon.HybridBlock):
         if even:
             return lambda F, x: layer(x)
         return lambda F, x: layer(F.pad(x, mode="constant", pad_width=(0, 0, 0, 0, top, bottom, left, right)))
+
+    def conv_transpose(self, attrs, names):
+        channels, filters, *kernel = self.plan.weights[names["weight"]].shape
+        group, (top, left, bottom, right) = attrs["group"], attrs["pads"]
+        even = (top, left) == (bottom, right)
+        layer = self.own(nn.Conv2DTranspose(
+            filters * group, kernel, attrs["strides"], (top, left) if even else (0, 0), attrs["output_padding"],
+            attrs["dilations"], group, use_bias="bias" in names, in_channels=channels), names)
+        self.register_child(layer)
+        if even:
+            return lambda F, x: layer(x)
+
+        def crop(F, x):
+            for axis, before, behind in ((2, top, bottom), (3, left, right)):
+                x = F.slice_axis(x, axis=axis, begin=before, end=-behind or None)
+            return x
+
+        return lambda F, x: crop(F, layer(x))
 
     def pool(self, op, attrs, shape):
         """MXNet's own where it pads and counts alike."""

@@ -69,7 +69,7 @@ class Paddle(common.Adapter):
     ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "MaxPool", "AveragePool", *LAYERS, *CALLS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections")
+    extras = ("clip_norm", "label_smoothing", "connections", "broadcast")
     options = {"to_static": False}
 
     def build(self, plan):
@@ -86,7 +86,7 @@ class Paddle(common.Adapter):
         if plan.mode == "infer":
             self.run.eval()
         return {
-            "parameters": sum(param.size for param in self.trained.values()) - plan.absent(),
+            "parameters": sum(param.size for param in self.trained.values()) - plan.untrained(),
             "threads": plan.threads,
             "libraries": libraries(),
             "deviations": ["paddle.jit.to_static"] if self.option("to_static") else [],

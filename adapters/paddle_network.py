@@ -5,6 +5,8 @@ an average divides by in its gradient. In double that would be another network, 
 operators that take their numbers in double.
 """
 
+import math
+
 import common
 import numpy as np
 
@@ -24,6 +26,19 @@ def single(value):
 def number(value, x):
     """As a tensor like x: to_static would make a float32 of it."""
     return paddle.full([], value, x.dtype)
+
+
+def hard_sigmoid(x, alpha, beta):
+    """With the gradient 0 at both bounds: a ReLU's from below, and from above as well."""
+    return 1 - F.relu(1 - F.relu(x * alpha + beta))
+
+
+def gelu(x, attrs):
+    if attrs["approximate"] == "tanh":
+        curve = paddle.tanh((x + x * x * x * number(0.044715, x)) * number(math.sqrt(2 / math.pi), x))
+    else:
+        curve = paddle.erf(x * number(math.sqrt(0.5), x))
+    return x * (1 + curve) / 2
 
 
 class Normalize(nn.Layer):
@@ -159,7 +174,14 @@ LAYERS = {
 }
 CALLS = {
     "Add": lambda x, attrs: x[0] + x[1],
+    "Sub": lambda x, attrs: x[0] - x[1],
     "Mul": lambda x, attrs: x[0] * x[1],
+    "Div": lambda x, attrs: x[0] / x[1],
+    "HardSigmoid": lambda x, attrs: hard_sigmoid(x[0], number(attrs["alpha"], x[0]), number(attrs["beta"], x[0])),
+    "Swish": lambda x, attrs: x[0] * F.sigmoid(x[0]),
+    "Gelu": lambda x, attrs: gelu(x[0], attrs),
+    "Sqrt": lambda x, attrs: x[0].sqrt(),
+    "Pow": lambda x, attrs: x[0] ** number(attrs["exponent"], x[0]),
     "LeakyRelu": lambda x, attrs: paddle.where(x[0] > 0, x[0], x[0] * number(attrs["alpha"], x[0])),  # Paddle's has slope 1 at 0
     "Concat": lambda x, attrs: paddle.concat(x, attrs["axis"]),
     "Split": lambda x, attrs: paddle.split(x[0], attrs["split"], attrs["axis"]),

@@ -67,6 +67,55 @@ class ForwardLocalResponseNorm(nn.LocalResponseNorm):
         return super().forward(x.flip(1)).flip(1)
 
 
+class HardSigmoid(nn.Module):
+    """nn.Hardsigmoid has 1/6 and 0.5, the 1/6 of its gradient in single precision."""
+
+    def __init__(self, alpha, beta):
+        super().__init__()
+        self.alpha, self.beta = alpha, beta
+
+    def forward(self, x):
+        if (self.alpha, self.beta) == (1 / 6, 0.5) and x.dtype != torch.float64:
+            return F.hardsigmoid(x)
+        return F.hardtanh(x * self.alpha + self.beta, 0.0, 1.0)
+
+
+class Operand(nn.Module):
+    """A value and a parameter, combined."""
+
+    def __init__(self, combine, shape, dtype):
+        super().__init__()
+        self.combine = combine
+        self.weight = nn.Parameter(torch.empty(*shape, dtype=dtype))
+
+    def forward(self, x):
+        return self.combine(x, self.weight)
+
+
+class Crop(nn.Module):
+    """Takes rows and columns away from images."""
+
+    def __init__(self, pads):
+        super().__init__()
+        self.pads = pads
+
+    def forward(self, x):
+        top, left, bottom, right = self.pads
+        return x[:, :, top:x.shape[2] - bottom, left:x.shape[3] - right]
+
+
+def pad_axes(x, mode, sides, value):
+    """Of any axes, which F.pad has for constants alone."""
+    if mode == "constant":
+        return F.pad(x, [size for side in reversed(sides) for size in side], value=value)
+    if x.dim() == 4 and sides[1] == (0, 0):
+        return F.pad(x, (*sides[3], *sides[2]), {"edge": "replicate"}.get(mode, mode))
+    for axis, side in enumerate(sides):
+        if side != (0, 0):
+            x = x.index_select(axis, torch.from_numpy(common.padded_indices(mode, side, x.shape[axis])))
+    return x
+
+
 class Pad(nn.Module):
     """Pads images by `value` so that the windows of a pool without padding are exactly those of the node. (What ceil_mode
     needs beyond the node's own padding is added, rows that no window sees are cut off.)"""
@@ -111,6 +160,9 @@ LAYERS = {
     "Tanh": lambda attrs: nn.Tanh(),
     "Sigmoid": lambda attrs: nn.Sigmoid(),
     "HardSwish": lambda attrs: nn.Hardswish(),
+    "HardSigmoid": lambda attrs: HardSigmoid(attrs["alpha"], attrs["beta"]),
+    "Swish": lambda attrs: nn.SiLU(),
+    "Gelu": lambda attrs: nn.GELU(attrs["approximate"]),
     "Softmax": lambda attrs: nn.Softmax(attrs["axis"]),
     "LogSoftmax": lambda attrs: nn.LogSoftmax(attrs["axis"]),
     "GlobalAveragePool": lambda attrs: nn.AdaptiveAvgPool2d(1),
@@ -118,8 +170,12 @@ LAYERS = {
     "Flatten": lambda attrs: nn.Flatten(),
     "Dropout": lambda attrs: nn.Dropout(attrs["ratio"]),
 }
+PAIRS = {"Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "Div": operator.truediv}
 CALLS = {
-    "Mul": lambda code, x, attrs: code.call_function(operator.mul, tuple(x)),
+    "Pad": lambda code, x, attrs: code.call_function(
+        pad_axes, (x[0], attrs["mode"], common.sides_of(attrs), attrs["value"])),
+    "Sqrt": lambda code, x, attrs: code.call_function(torch.sqrt, tuple(x)),
+    "Pow": lambda code, x, attrs: code.call_function(torch.pow, (x[0], attrs["exponent"])),
     "Concat": lambda code, x, attrs: code.call_function(torch.cat, (x, attrs["axis"])),
     "Split": lambda code, x, attrs: code.call_function(torch.split, (x[0], attrs["split"], attrs["axis"])),
     "Reshape": lambda code, x, attrs: code.call_method("reshape", (x[0], -1, *attrs["shape"][1:])),
@@ -145,11 +201,12 @@ class PyTorch(common.Adapter):
     version = torch.__version__
     precisions = ("f32", "f64", "bf16")
     modes = ("train", "infer")
-    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LRN", "MaxPool", "AveragePool", "Relu", "Clip", "Add",
-           *LAYERS, *CALLS)
+    ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization", "LRN", "MaxPool", "AveragePool", "Relu", "Clip",
+           *LAYERS, *CALLS, *PAIRS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
-    extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast")
+    extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
+              "operands")
     options = {"channels_last": False, "compile": "off"}
 
     def build(self, plan):
@@ -170,9 +227,8 @@ class PyTorch(common.Adapter):
             self.contexts = contextlib.ExitStack()
             self.contexts.enter_context(torch.no_grad() if plan.precision == "bf16" else torch.inference_mode())
             self.contexts.enter_context(self.casting())
-        absent = sum(getattr(layer, "absent", 0) for layer in self.model.modules())
         return {
-            "parameters": sum(param.numel() for param in self.model.parameters()) - absent,
+            "parameters": sum(param.numel() for param in self.model.parameters()) - plan.untrained(),
             "threads": torch.get_num_threads(),
             "libraries": libraries(),
             "deviations": deviations,
@@ -196,11 +252,11 @@ class PyTorch(common.Adapter):
         for node in graph["nodes"]:
             op, attrs, inputs = node["op"], node.get("attrs", {}), [values[name] for name in node["in"]]
             spare = [readers[name] == 1 and makers.get(name) in FORGETFUL for name in node["in"]]
-            if op == "Add" and attrs.get("broadcast"):
-                result = code.call_function(operator.add, tuple(inputs))
-            elif op == "Add":
+            if op == "Add" and len(inputs) == 2 and not attrs.get("broadcast"):
                 own, other = inputs if spare[0] else reversed(inputs)
                 result = code.call_function(operator.iadd if any(spare) else operator.add, (own, other))
+            elif op in PAIRS and len(inputs) == 2:
+                result = code.call_function(PAIRS[op], tuple(inputs))
             elif op in CALLS:
                 result = CALLS[op](code, inputs, attrs)
             else:
@@ -222,12 +278,20 @@ class PyTorch(common.Adapter):
             return Normalize(attrs["scale"], attrs["mean"], attrs["std"], self.ranks[node["in"][0]], self.dtype)
         if op == "Conv":
             return self.conv(attrs, names)
+        if op == "ConvTranspose":
+            return self.conv_transpose(attrs, names)
         if op == "Gemm":
             out_features, in_features = self.plan.weights[names["weight"]].shape
             layer = skip_init(nn.Linear, in_features, out_features, bias="bias" in names, dtype=self.dtype)
             return self.own(layer, names)
         if op == "BatchNormalization":
             return self.batch_norm(attrs, names)
+        if op == "LayerNormalization":
+            layer = nn.LayerNorm(self.plan.weights[names["weight"]].shape, attrs["epsilon"], bias="bias" in names,
+                                 dtype=self.dtype)
+            return self.own(layer, names)
+        if op in PAIRS:
+            return self.own(Operand(PAIRS[op], self.plan.weights[names["weight"]].shape, self.dtype), names)
         if op == "LRN":
             kind = nn.LocalResponseNorm if attrs["size"] % 2 else ForwardLocalResponseNorm
             return kind(attrs["size"], attrs["alpha"], attrs["beta"], attrs["bias"])
@@ -252,6 +316,16 @@ class PyTorch(common.Adapter):
         if "connections" in attrs:
             layer.connect(attrs)
         return layer if even else nn.Sequential(nn.ZeroPad2d((left, right, top, bottom)), layer)
+
+    def conv_transpose(self, attrs, names):
+        channels, filters, *kernel = self.plan.weights[names["weight"]].shape
+        pads = attrs["pads"]
+        even = pads[:2] == pads[2:]
+        layer = self.own(skip_init(
+            nn.ConvTranspose2d, channels, filters * attrs["group"], kernel, stride=attrs["strides"],
+            padding=pads[:2] if even else 0, output_padding=attrs["output_padding"], dilation=attrs["dilations"],
+            groups=attrs["group"], bias="bias" in names, dtype=self.dtype), names)
+        return layer if even else nn.Sequential(layer, Crop(pads))
 
     def batch_norm(self, attrs, names):
         channels, = self.plan.weights[names["weight"]].shape
@@ -391,6 +465,15 @@ class PyTorch(common.Adapter):
 
     def weights(self):
         return {name: param.detach().numpy() for name, param in self.params.items()}
+
+    def optimizer_state(self):
+        kept = {"momentum_buffer": "velocity", "exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq", "square_avg": "exp_avg_sq"}
+        found = {}
+        for name, param in self.params.items():
+            for key, value in self.optimizer.state.get(param, {}).items():
+                if key in kept and value is not None:
+                    found.setdefault(kept[key], {})[name] = value.numpy()
+        return found
 
     def is_out_of_memory(self, error):
         return super().is_out_of_memory(error) or "allocate memory" in str(error) or "not enough memory" in str(error)

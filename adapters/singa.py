@@ -51,7 +51,7 @@ class Singa(common.Adapter):
             self.make_optimizers()
         self.reset()
         numbers = [self.params[entry["name"]].size() for entry in plan.params if entry["role"] == "weight"]
-        return {"parameters": int(sum(numbers)), "threads": int(os.environ.get("OMP_NUM_THREADS", plan.threads)),
+        return {"parameters": int(sum(numbers)) - plan.untrained(), "threads": int(os.environ.get("OMP_NUM_THREADS", plan.threads)),
                 "libraries": libraries(), "deviations": []}
 
     def make_optimizers(self):

@@ -99,6 +99,10 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     def weights(self):
         return self.leave((name, variable.numpy()) for name, variable in self.network.variables.items())
 
+    def optimizer_state(self):
+        return {kind: self.leave((name, variables[place].numpy()) for name, variables in self.optimizer.state.items())
+                for place, kind in enumerate(self.optimizer.kinds())}
+
 
 if __name__ == "__main__":
     common.serve(TensorFlow2())

@@ -10,7 +10,8 @@ import common
 import numpy as np
 
 from tensorflow_operators import (JOINTS, OPERATORS, batch_norm_double, batch_norm_fused, find_axis, find_sides,
-                                  list_paddings, name_padding, pad, rank, spread, tf, to_nhwc)
+                                  list_paddings, name_padding, pad, rank, spread, tf, to_nchw,
+                                  to_nhwc)
 
 DTYPES = {"f32": tf.float32, "f64": tf.float64, "bf16": tf.float32}  # of parameters
 
@@ -65,6 +66,8 @@ class Network:
             if self.is_depthwise(attrs, shape):
                 return Layout(shape, (2, 3, 0, 1), (attrs["group"], shape[0] // attrs["group"]) + shape[2:])
             return Layout(shape, (2, 3, 1, 0))
+        if role == "weight" and node["op"] == "ConvTranspose":
+            return Layout(shape, (2, 3, 1, 0))
         return Layout(shape)
 
     @staticmethod
@@ -75,12 +78,12 @@ class Network:
 
     def count_parameters(self):
         sizes = [int(np.prod(self.variables[name].shape.as_list())) for name in self.trained]
-        return sum(sizes) - self.plan.absent()
+        return sum(sizes) - self.plan.untrained()
 
     def run(self, x, train, step):
         """The logits in the dtype of the parameters, and {running statistic: what a training step sets it to}. x:
         pixels as in the graph; step: the number of the training step, from which dropout draws."""
-        others = {"normalize": self.normalize, "Conv": self.conv, "Gemm": self.gemm}
+        others = {"normalize": self.normalize, "Conv": self.conv, "ConvTranspose": self.conv_transpose, "Gemm": self.gemm}
         values, statistics = {self.plan.graph["inputs"][0]["name"]: to_nhwc(x)}, {}
         for node in self.plan.graph["nodes"]:
             op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
@@ -88,6 +91,8 @@ class Network:
             if op in OPERATORS:
                 results = [OPERATORS[op](inputs[0], attrs)]
             elif op in JOINTS:
+                if "weight" in names:
+                    inputs.append(self.operand(inputs[0], names))
                 if len({value.dtype for value in inputs}) > 1:
                     inputs = [tf.cast(value, self.compute) for value in inputs]
                 results = [JOINTS[op](inputs, attrs)]
@@ -95,6 +100,8 @@ class Network:
                 results = tf.split(inputs[0], attrs["split"], find_axis(inputs[0], attrs["axis"]))
             elif op == "BatchNormalization":
                 results = [self.batch_norm(inputs[0], attrs, names, train, statistics)]
+            elif op == "LayerNormalization":
+                results = [self.layer_norm(inputs[0], attrs, names)]
             elif op == "Dropout":
                 results = [self.dropout(inputs[0], node, train, step)]
             else:
@@ -139,6 +146,21 @@ class Network:
                                 dilations=dilations if self.dilated else [1, 1, 1, 1]) for part, kernel in parts]
         return self.add_bias(tf.concat(results, 3) if len(results) > 1 else results[0], names)
 
+    def conv_transpose(self, x, attrs, names):
+        """Without padding, the edges taken away behind it."""
+        weight, group, (rows, *size, _) = self.param(names["weight"]), attrs["group"], x.shape.as_list()
+        (top, left, bottom, right), strides = attrs["pads"], attrs["strides"]
+        for axis, dilation in enumerate(attrs["dilations"]):
+            weight = spread(weight, axis, dilation)
+        kernel, filters = weight.shape.as_list()[:2], weight.shape.as_list()[2]
+        height, width = [(extent - 1) * stride + taps + extra for extent, stride, taps, extra in
+                         zip(size, strides, kernel, attrs["output_padding"])]
+        parts = zip(tf.split(tf.cast(x, self.compute), group, 3), tf.split(weight, group, 3))
+        results = [tf.nn.conv2d_transpose(part, own, [rows, height, width, filters], [1] + strides + [1], "VALID")
+                   for part, own in parts]
+        result = tf.concat(results, 3) if group > 1 else results[0]
+        return self.add_bias(result[:, top:height - bottom, left:width - right], names)
+
     def batch_norm(self, x, attrs, names, train, statistics):
         scale, offset, *running = [self.variables[names[role]]
                                    for role in ("weight", "bias", "running_mean", "running_var")]
@@ -148,6 +170,17 @@ class Network:
         for role, old, new in zip(("running_mean", "running_var"), running, batch if train else []):
             statistics[names[role]] = (1 - attrs["momentum"]) * old + attrs["momentum"] * new
         return result if rank(x) == 4 else result[:, 0, 0, :]
+
+    def layer_norm(self, x, attrs, names):
+        wide = tf.cast(to_nchw(x), self.dtype)
+        average, variance = tf.nn.moments(wide, [rank(x) - 1], keepdims=True)
+        wide = (wide - average) * tf.math.rsqrt(variance + attrs["epsilon"]) * self.variables[names["weight"]]
+        return to_nhwc(tf.cast(wide + self.variables[names["bias"]] if "bias" in names else wide, x.dtype))
+
+    def operand(self, x, names):
+        """A parameter as the second value: as many axes, in the same order."""
+        weight = self.param(names["weight"])
+        return to_nhwc(tf.reshape(weight, [1] * (rank(x) - rank(weight)) + weight.shape.as_list()))
 
     def dropout(self, x, node, train, step):
         ratio = node["attrs"]["ratio"]
@@ -182,6 +215,11 @@ class Optimizer:
                         for entry in network.plan.params}
         count = int(self.STATE[self.settings["name"]](self.settings))
         self.state = {name: [network.make_variable(name) for _ in range(count)] for name in network.trained}
+
+    def kinds(self):
+        """What docs/protocol.md calls the variables that `state` has of each parameter, in turn."""
+        kinds = {"sgd": ["velocity"], "rmsprop": ["exp_avg_sq", "velocity"]}
+        return kinds.get(self.settings["name"], ["exp_avg", "exp_avg_sq"])[:len(self.state[self.network.trained[0]])]
 
     def find_rates(self, lr, step):
         """What a step (counted from 1) is told: the learning rate; then, of Adam, rate and epsilon with the corrections
@@ -259,10 +297,10 @@ class TensorFlowAdapter(common.Adapter):
     framework = "TensorFlow"
     version = tf.__version__
     modes = ("train", "infer")
-    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "Dropout", "Split", *OPERATORS, *JOINTS)
+    ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization", "Dropout", "Split", *OPERATORS, *JOINTS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(Optimizer.STATE)
-    extras = ("clip_norm", "label_smoothing", "connections")
+    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
 
     def leave(self, pairs):
         """{name: array} in the graph's layout, of pairs (name, array) in TensorFlow's."""

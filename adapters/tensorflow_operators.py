@@ -131,6 +131,28 @@ def clip(x, attrs):
     return tf.where(tf.logical_and(x > low, x < high), x, tf.stop_gradient(tf.clip_by_value(x, low, high)))
 
 
+def pad_axes(x, attrs):
+    sides = common.sides_of(attrs)
+    if attrs["mode"] == "edge":  # which TensorFlow has not
+        for axis, side in enumerate(sides):
+            own = find_axis(x, axis)
+            if side != (0, 0):
+                x = tf.gather(x, common.padded_indices("edge", side, x.shape.as_list()[own]), axis=own)
+        return x
+    sides = [sides[axis] for axis in NHWC] if rank(x) == 4 else sides
+    return tf.pad(x, sides, attrs["mode"].upper(), constant_values=attrs["value"])
+
+
+def gelu(x, attrs):
+    """tf.nn.gelu has its constants in single precision."""
+    dtype, x = x.dtype, widen(x)
+    if attrs["approximate"] == "tanh":
+        curve = tf.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))
+    else:
+        curve = tf.math.erf(x / math.sqrt(2))
+    return tf.cast(x * (1 + curve) / 2, dtype)
+
+
 def local_response_normalization(x, attrs):
     size, beta, bias, dtype = attrs["size"], attrs["beta"], attrs["bias"], x.dtype
     x = widen(x)
@@ -156,6 +178,12 @@ OPERATORS = {
     "Tanh": lambda x, attrs: tf.tanh(x),
     "Sigmoid": lambda x, attrs: tf.sigmoid(x),
     "HardSwish": lambda x, attrs: x * tf.nn.relu6(x + 3) / 6,
+    "HardSigmoid": lambda x, attrs: clip(x * attrs["alpha"] + attrs["beta"], {"min": 0.0, "max": 1.0}),
+    "Swish": lambda x, attrs: x * tf.sigmoid(x),
+    "Gelu": gelu,
+    "Pad": pad_axes,
+    "Sqrt": lambda x, attrs: tf.sqrt(x),
+    "Pow": lambda x, attrs: tf.pow(x, tf.constant(attrs["exponent"], x.dtype)),
     "Softmax": lambda x, attrs: tf.nn.softmax(widen(x), axis=find_axis(x, attrs["axis"])),
     "LogSoftmax": lambda x, attrs: tf.nn.log_softmax(widen(x), axis=find_axis(x, attrs["axis"])),
     "MaxPool": max_pool,
@@ -171,7 +199,9 @@ OPERATORS = {
 # Those of several values.
 JOINTS = {
     "Add": lambda x, attrs: x[0] + x[1],
+    "Sub": lambda x, attrs: x[0] - x[1],
     "Mul": lambda x, attrs: x[0] * x[1],
+    "Div": lambda x, attrs: x[0] / x[1],
     "Concat": lambda x, attrs: tf.concat(x, find_axis(x[0], attrs["axis"])),
 }
 

@@ -251,7 +251,7 @@ class Symbolic(common.Adapter):
         self.seed(plan.seed)
         self.function("step" if plan.mode == "train" else "predict")
         return {
-            "parameters": sum(self.params[entry["name"]].get_value().size for entry in self.trained) - plan.absent(),
+            "parameters": sum(self.params[entry["name"]].get_value().size for entry in self.trained) - plan.untrained(),
             "threads": plan.threads, "libraries": self.libraries(), "deviations": [],
         }
 

@@ -101,7 +101,7 @@ class TinyGrad(common.Adapter):
         self.reset()
         self.step, self.answer = TinyJit(self.step), TinyJit(lambda x: self.network(x).realize())
         return {
-            "parameters": sum(tensor.numel() for tensor in self.trained) - plan.absent(),
+            "parameters": sum(tensor.numel() for tensor in self.trained) - plan.untrained(),
             "threads": 1,
             "libraries": ["clang, device %s" % Device.DEFAULT],
             "deviations": [],

@@ -553,6 +553,18 @@ function Torch7:make_runs()
    self.runs = runs
 end
 
+-- Elements of frozen weights: they are no parameters.
+function Torch7:count_frozen()
+   local count = 0
+   for _, param in ipairs(self.plan.network.params) do
+      local frozen = param.role == 'weight' and param.lr_mult == 0 and param.decay_mult == 0
+      for _, part in ipairs(frozen and self.owned[param.name] or {}) do
+         count = count + tensor_of(part, part.role):nElement()
+      end
+   end
+   return count
+end
+
 ------------------------------------------------------------------------------------------------------------ the adapter
 
 -- The libraries that Torch has loaded to compute with.
@@ -584,7 +596,7 @@ function Torch7:build(plan)
    self.x = torch[plan.dtype == 'U8' and 'ByteTensor' or 'FloatTensor'](plan.batch, unpack(plan.row_shape))
    self.y, self.input = torch.LongTensor(plan.batch), torch.Tensor(plan.batch, unpack(plan.row_shape))
    self:reset()
-   return {parameters = self.flat:nElement(), threads = torch.getnumthreads(), libraries = libraries(),
+   return {parameters = self.flat:nElement() - self:count_frozen(), threads = torch.getnumthreads(), libraries = libraries(),
            deviations = common.array()}
 end
 
@@ -649,7 +661,7 @@ function Torch7:train_step(lr)
 end
 
 function Torch7:infer_step()
-   return self:pass_forward()
+   return array(self:pass_forward())
 end
 
 function Torch7:weights(single)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that every source file includes only what its floor allows, that files and functions stay short, and that
-members of JSON objects are got by name where JSON comes in or goes out, and nowhere else more often than before.
+"""Checks that every source file includes only what its floor allows, that files and functions stay short, that members
+of JSON objects are got by name where JSON comes in or goes out, and nowhere else more often than before, and that
+adapters import in one direction.
 
-usage: check_floors.py [ROOT]      check ROOT/src by ROOT/tools/floors.txt and getters.txt; ROOT is this repository
-                                   by default
+usage: check_floors.py [ROOT]      check ROOT/src by ROOT/tools/floors.txt and getters.txt, and ROOT/adapters; ROOT is
+                                   this repository by default
        check_floors.py --getters   print the lines of getters.txt as they would be now
        check_floors.py --self-test prove in a temporary tree that violations are caught
 
@@ -204,6 +205,33 @@ def check_rules(rules, source):
                 yield f'tools/floors.txt: {header} may be included in {place}, which does not exist'
 
 
+SHARED = re.compile(r'(common|common_limits|\w+_network|\w+_operators)$')
+IMPORT = re.compile(r'(?:from (\w+) import|import ((?:\w+(?: as \w+)?(?:, )?)+)$)')
+
+
+def imported(text, here):
+    """The modules of the folder `here` that a module's text imports, with their lines. A name that only a framework's
+    adapter has, as in `import jax`, is the framework: common.py sees to that."""
+    for number, line in enumerate(text.split('\n'), 1):
+        match = IMPORT.match(line.split('#')[0].strip())
+        if match:
+            names = [match.group(1)] if match.group(1) else [n.split()[0] for n in match.group(2).split(',')]
+            yield from ((name, number) for name in names if name in here and SHARED.match(name))
+
+
+def check_adapters(folder):
+    """Yields what in the folder imports against the direction: adapter, network, operators, common, limits."""
+    def level(name):
+        ends = ('_operators', 2), ('_network', 1)
+        return {'common_limits': 4, 'common': 3}.get(name) or next((n for end, n in ends if name.endswith(end)), 0)
+    names = sorted(name[:-3] for name in os.listdir(folder) if name.endswith('.py')) if os.path.isdir(folder) else []
+    for name in names:
+        with open(os.path.join(folder, name + '.py'), encoding='utf-8') as file:
+            for other, number in imported(file.read(), names):
+                if level(other) <= level(name):
+                    yield f'adapters/{name}.py:{number}: must not import {other}: what is shared imports no user of it'
+
+
 def sources(source):
     """(path, path below `source`) of every source file."""
     for folder, folders, names in os.walk(source):
@@ -225,7 +253,7 @@ def check_tree(root):
               if not os.path.exists(os.path.join(source, place))]
     for path, place in sources(source):
         found += [f'src/{place}:{line}: {wrong}' for line, wrong in check_file(rules, getters, path, place)]
-    return found
+    return found + list(check_adapters(os.path.join(root, 'adapters')))
 
 
 SELF_TEST_FLOORS = '# floors\nbase\nleft right\ntop empty\n# headers\nspecial.h left/one.c left/none.c\n'
@@ -258,6 +286,13 @@ SELF_TEST_FILES = {  # path below src/: (text, what must be found in it, in orde
 }
 
 
+SELF_TEST_ADAPTERS = {
+    'common': 'import json\n', 'jax': 'import common\nimport jax  # the framework\n',
+    'one_network': 'import common, os\nimport jax\nfrom two_network import Net\n', 'two_network': 'import common\n',
+    'common_limits': 'import common\n',
+}
+
+
 def self_test():
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(os.path.join(root, 'tools'))
@@ -270,8 +305,16 @@ def self_test():
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, 'w', encoding='utf-8') as file:
                 file.write(text)
+        os.mkdir(os.path.join(root, 'adapters'))
+        for name, text in SELF_TEST_ADAPTERS.items():
+            with open(os.path.join(root, 'adapters', name + '.py'), 'w', encoding='utf-8') as file:
+                file.write(text)
         found = check_tree(root)
     failures = 0
+    adapters = [line.split(': ')[0] for line in found if line.startswith('adapters/')]
+    if adapters != ['adapters/common_limits.py:1', 'adapters/one_network.py:3']:
+        failures += 1
+        print(f'adapters: found {adapters}')
     rules = [line for line in found if line.startswith('tools/')]
     if rules != ['tools/floors.txt: there is no room empty',
                  'tools/floors.txt: special.h may be included in left/none.c, which does not exist',
@@ -283,7 +326,7 @@ def self_test():
         if len(here) != len(expected) or not all(h.startswith(e) for h, e in zip(here, expected)):
             failures += 1
             print(f'{place}: found {here}, expected {expected}')
-    total = len(SELF_TEST_FILES) + 1
+    total = len(SELF_TEST_FILES) + 2
     print(f'self-test: {total - failures} of {total} files judged as expected')
     return 1 if failures else 0
 

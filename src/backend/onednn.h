@@ -87,11 +87,14 @@ ys_status ys_onednn_lrn_forward(dnnl_engine_t engine, const ys_layout *data, con
                                 dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 ys_status ys_onednn_lrn_backward(dnnl_engine_t engine, const ys_layout *data, const struct ys_lrn *lrn,
                                  const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd) YS_MUST_CHECK; /* x */
-/** `slope`: of dnnl_eltwise_relu, 0 for the others. */
-ys_status ys_onednn_eltwise_forward(dnnl_engine_t engine, const ys_layout *data, dnnl_alg_kind_t kind, double slope,
-                                    dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
-ys_status ys_onednn_eltwise_backward(dnnl_engine_t engine, const ys_layout *data, dnnl_alg_kind_t kind, double slope,
-                                     const_dnnl_primitive_desc_t forward,
+struct ys_onednn_eltwise { /* a function of one element, with the numbers that the library documents for its kind */
+    dnnl_alg_kind_t kind;
+    float alpha, beta;
+};
+ys_status ys_onednn_eltwise_forward(dnnl_engine_t engine, const ys_layout *data,
+                                    const struct ys_onednn_eltwise *eltwise, dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
+ys_status ys_onednn_eltwise_backward(dnnl_engine_t engine, const ys_layout *data,
+                                     const struct ys_onednn_eltwise *eltwise, const_dnnl_primitive_desc_t forward,
                                      dnnl_primitive_desc_t *pd) YS_MUST_CHECK; /* x or y, as the kind says */
 ys_status ys_onednn_softmax_forward(dnnl_engine_t engine, const ys_layout *data, bool logarithm, int axis,
                                     dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
@@ -126,6 +129,13 @@ struct ys_onednn_scale { /* the gradient of normalisation, in C order */
     const struct ys_normalize *normalize;
 };
 ys_status ys_onednn_scale_run(void *context, void *const *operand); /* dy, dx */
+
+struct ys_onednn_hardsigmoid {
+    size_t count;
+    float alpha, beta;
+};
+ys_status ys_onednn_hardsigmoid_run(void *context, void *const *operand);          /* x, y */
+ys_status ys_onednn_hardsigmoid_backward_run(void *context, void *const *operand); /* x, dy, dx */
 
 struct ys_onednn_mean { /* element [i, j, ...] of x belongs to result i stride[0] + j stride[1] ... */
     size_t rank;

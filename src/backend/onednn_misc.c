@@ -65,18 +65,27 @@ ys_status ys_onednn_describe_softmax_backward(const struct ys_lowering *low, con
     return ys_onednn_softmax_backward(engine_of(low), layout_of(low, node), logarithm, node->axis, forward, pd);
 }
 
+static struct ys_onednn_eltwise eltwise_of(const struct ys_node *node, dnnl_alg_kind_t kind)
+{
+    struct ys_onednn_eltwise e = {.kind = node->by_tanh ? dnnl_eltwise_gelu_tanh : kind, .alpha = (float)node->slope};
+    if (node->op == YS_OP_SWISH || node->op == YS_OP_POW) /* a factor of x inside, and of the power */
+        e.alpha = 1;
+    e.beta = (float)node->exponent;
+    return e;
+}
+
 ys_status ys_onednn_describe_eltwise(const struct ys_lowering *low, const struct ys_node *node,
                                      dnnl_primitive_desc_t *pd)
 {
-    dnnl_alg_kind_t kind = ys_onednn_operator(node->op)->eltwise;
-    return ys_onednn_eltwise_forward(engine_of(low), layout_of(low, node), kind, node->slope, pd);
+    const struct ys_onednn_eltwise eltwise = eltwise_of(node, ys_onednn_operator(node->op)->eltwise);
+    return ys_onednn_eltwise_forward(engine_of(low), layout_of(low, node), &eltwise, pd);
 }
 
 ys_status ys_onednn_describe_eltwise_backward(const struct ys_lowering *low, const struct ys_node *node,
                                               const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
 {
-    dnnl_alg_kind_t kind = ys_onednn_operator(node->op)->eltwise_backward;
-    return ys_onednn_eltwise_backward(engine_of(low), layout_of(low, node), kind, node->slope, forward, pd);
+    const struct ys_onednn_eltwise eltwise = eltwise_of(node, ys_onednn_operator(node->op)->eltwise_backward);
+    return ys_onednn_eltwise_backward(engine_of(low), layout_of(low, node), &eltwise, forward, pd);
 }
 
 ys_status ys_onednn_forward_unary(struct ys_lowering *low, const struct ys_node *node)
@@ -157,6 +166,40 @@ ys_status ys_onednn_backward_multiply(struct ys_lowering *low, const struct ys_n
         YS_TRY(ys_onednn_give(low, node->name, node->in[k], layout, dx));
     }
     return YS_OK;
+}
+
+/* ---- HardSigmoid, which the library has not: in C order, because it makes of 0 something else */
+
+static ys_status append_hardsigmoid(struct ys_lowering *low, const struct ys_node *node, ys_call_run run,
+                                    const struct ys_operand *operands, size_t count)
+{
+    ys_layout plain;
+    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
+    struct ys_onednn_hardsigmoid c = {ys_layout_elements(&plain), (float)node->slope, (float)node->shift};
+    return ys_onednn_append_own(low, node->name, run, &c, sizeof c, operands, count);
+}
+
+ys_status ys_onednn_forward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node)
+{
+    ys_layout plain;
+    struct ys_operand x;
+    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
+    YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &x));
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    return append_hardsigmoid(low, node, ys_onednn_hardsigmoid_run,
+                              (struct ys_operand[]){x, ys_at(low->value[node->out[0]])}, 2);
+}
+
+ys_status ys_onednn_backward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node)
+{
+    ys_layout plain;
+    struct ys_operand x, dy, dx = {0};
+    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
+    YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &x));
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &dy));
+    YS_TRY(ys_onednn_buffer(low, &plain, &dx.buffer));
+    YS_TRY(append_hardsigmoid(low, node, ys_onednn_hardsigmoid_backward_run, (struct ys_operand[]){x, dy, dx}, 3));
+    return ys_onednn_give(low, node->name, node->in[0], &plain, dx);
 }
 
 /* ---- mean */

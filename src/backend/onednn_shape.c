@@ -168,6 +168,10 @@ ys_status ys_onednn_backward_transpose(struct ys_lowering *low, const struct ys_
 
 /* ---- concat, split: a whole and its parts along one axis, all laid out alike */
 
+/** As many as the library joins in one call; beyond that each part is moved by a call of its own, none of which would
+ * write what a blocked layout pads with. */
+enum { JOIN_MAX = 8 };
+
 /** Whether the pattern's blocks, if it has any, divide the part. */
 static bool fits(const ys_layout *pattern, const int64_t *dims, int axis)
 {
@@ -188,7 +192,7 @@ ys_status ys_onednn_decide_parts(struct ys_lowering *low, const struct ys_node *
     ys_layout pattern = o->values[node->in[0]].layout, layout;
     for (size_t k = 0; k < (joins ? node->in_count : node->out_count); k++) {
         ys_onednn_dims(low, joins ? node->in[k] : node->out[k], dims);
-        all_fit &= fits(&pattern, dims, node->axis);
+        all_fit &= fits(&pattern, dims, node->in_count > JOIN_MAX ? 1 : node->axis);
     }
     for (size_t k = 0; k < node->out_count; k++) {
         ys_onednn_dims(low, node->out[k], dims);
@@ -224,8 +228,9 @@ static ys_status join(struct ys_lowering *low, const struct ys_node *node, const
                       const struct ys_operand *sources, size_t count, const ys_layout *whole, struct ys_operand target)
 {
     const struct onednn *o = low->state;
-    struct onednn_argument arguments[YS_NODE_MAX_IN + 1] = {{DNNL_ARG_DST, target}};
+    struct onednn_argument arguments[JOIN_MAX + 1] = {{DNNL_ARG_DST, target}};
     dnnl_primitive_desc_t pd = NULL;
+    YS_ASSERT(count <= JOIN_MAX);
     for (size_t k = 0; k < count; k++)
         arguments[1 + k] = (struct onednn_argument){DNNL_ARG_MULTIPLE_SRC + (int)k, sources[k]};
     YS_TRY(ys_onednn_concat(o->engine, whole, parts, count, node->axis, &pd));
@@ -234,16 +239,35 @@ static ys_status join(struct ys_lowering *low, const struct ys_node *node, const
     return status;
 }
 
+static ys_status join_one_by_one(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct onednn *o = low->state;
+    const ys_layout *whole = &o->values[node->out[0]].layout;
+    int64_t from = 0;
+    for (size_t k = 0; k < node->in_count; k++) {
+        ys_layout part, here;
+        struct ys_operand source;
+        YS_TRY(alike(low, node, node->in[k], &part));
+        YS_TRY(ys_onednn_value(low, node->name, node->in[k], &part, &source));
+        YS_TRY(part_of(low, node, whole, node->in[k], from, &here));
+        YS_TRY(ys_onednn_append_reorder(low, node->name, &part, source, &here, ys_at(low->value[node->out[0]])));
+        from += low->graph->values[node->in[k]].shape[node->axis];
+    }
+    return YS_OK;
+}
+
 ys_status ys_onednn_forward_concat(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct onednn *o = low->state;
-    ys_layout parts[YS_NODE_MAX_IN];
-    struct ys_operand sources[YS_NODE_MAX_IN];
+    ys_layout parts[JOIN_MAX];
+    struct ys_operand sources[JOIN_MAX];
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    if (node->in_count > JOIN_MAX)
+        return join_one_by_one(low, node);
     for (size_t k = 0; k < node->in_count; k++) {
         YS_TRY(alike(low, node, node->in[k], &parts[k]));
         YS_TRY(ys_onednn_value(low, node->name, node->in[k], &parts[k], &sources[k]));
     }
-    YS_TRY(ys_onednn_output(low, node->out[0]));
     return join(low, node, parts, sources, node->in_count, &o->values[node->out[0]].layout,
                 ys_at(low->value[node->out[0]]));
 }

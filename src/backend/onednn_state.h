@@ -5,7 +5,9 @@
  *   onednn_append.c  calls, changes of layout, gradients that several nodes share
  *   onednn_dense.c   convolution, matrix product
  *   onednn_tail.c    batch normalisation, sum and activation, as one pass where they follow each other
- *   onednn_pair.c    sums and products of values of different shapes
+ *   onednn_pair.c    differences and quotients; sums and products of values of different shapes, or with a parameter
+ *   onednn_line.c    layer normalisation
+ *   onednn_padding.c, onednn_transposed.c   Pad; transposed convolution
  *   onednn_pool.c    pools
  *   onednn_shape.c   input, flatten, reshape, transpose, concat, split
  *   onednn_misc.c    what no network spends its time on: LRN, softmax, tanh, mean, dropout, loss, update ...
@@ -84,6 +86,7 @@ const struct onednn_operator *ys_onednn_operator(enum ys_op op);
 /* Deciding: the layouts of the node's results, from those of its inputs. */
 ys_status ys_onednn_decide_conv(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_gemm(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_decide_transposed(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_pool(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_tail(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_normalize(struct ys_lowering *low, const struct ys_node *node);
@@ -99,6 +102,10 @@ void ys_onednn_set_layout(struct ys_lowering *low, int value, const ys_layout *l
 
 /* Lowering. */
 ys_status ys_onednn_forward_dense(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_transposed(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_transposed(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_padding(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_padding(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_pool(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_tail(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_normalize(struct ys_lowering *low, const struct ys_node *node);
@@ -108,6 +115,8 @@ ys_status ys_onednn_forward_concat(struct ys_lowering *low, const struct ys_node
 ys_status ys_onednn_forward_split(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_unary(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_multiply(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_layernorm(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_mean(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_dropout(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node *node);
@@ -121,9 +130,14 @@ ys_status ys_onednn_backward_concat(struct ys_lowering *low, const struct ys_nod
 ys_status ys_onednn_backward_split(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_unary(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_multiply(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_layernorm(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_mean(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_dropout(struct ys_lowering *low, const struct ys_node *node);
-/* Sums and products, of values of one shape or not (onednn_pair.c). */
+/* Sums and products, of values of one shape or not; differences and quotients (onednn_pair.c). */
+bool ys_onednn_is_even(const struct ys_node *node); /* two values of one shape */
+ys_status ys_onednn_forward_pair(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_pair(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_sum(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_sum(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_sum(struct ys_lowering *low, const struct ys_node *node);

@@ -9,10 +9,10 @@ static bool is_activation(const struct ys_node *node)
     return node->op == YS_OP_RELU || (node->op == YS_OP_CLIP && node->low <= 0 && node->high >= 0);
 }
 
-/** A sum of values of different shapes is of no tail. */
+/** A sum of values of different shapes, or with a parameter, is of no tail. */
 static bool is_sum(const struct ys_node *node)
 {
-    return node->op == YS_OP_ADD && !node->broadcast;
+    return node->op == YS_OP_ADD && ys_onednn_is_even(node);
 }
 
 /** The one node that reads the value, if it is of no tail yet. */

@@ -361,21 +361,24 @@ ys_status ys_onednn_lrn_backward(dnnl_engine_t engine, const ys_layout *data, co
     return create(engine, &op, false, forward, "local response normalisation backward", pd);
 }
 
-ys_status ys_onednn_eltwise_forward(dnnl_engine_t engine, const ys_layout *data, dnnl_alg_kind_t kind, double slope,
-                                    dnnl_primitive_desc_t *pd)
+ys_status ys_onednn_eltwise_forward(dnnl_engine_t engine, const ys_layout *data,
+                                    const struct ys_onednn_eltwise *eltwise, dnnl_primitive_desc_t *pd)
 {
     dnnl_eltwise_desc_t op;
-    YS_TRY(ys_onednn_status(
-        dnnl_eltwise_forward_desc_init(&op, dnnl_forward_training, kind, &data->md, (float)slope, 0), "activation"));
+    YS_TRY(ys_onednn_status(dnnl_eltwise_forward_desc_init(&op, dnnl_forward_training, eltwise->kind, &data->md,
+                                                           eltwise->alpha, eltwise->beta),
+                            "activation"));
     return create(engine, &op, false, NULL, "activation", pd);
 }
 
-ys_status ys_onednn_eltwise_backward(dnnl_engine_t engine, const ys_layout *data, dnnl_alg_kind_t kind, double slope,
-                                     const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd)
+ys_status ys_onednn_eltwise_backward(dnnl_engine_t engine, const ys_layout *data,
+                                     const struct ys_onednn_eltwise *eltwise, const_dnnl_primitive_desc_t forward,
+                                     dnnl_primitive_desc_t *pd)
 {
     dnnl_eltwise_desc_t op;
-    YS_TRY(ys_onednn_status(dnnl_eltwise_backward_desc_init(&op, kind, &data->md, &data->md, (float)slope, 0),
-                            "activation backward"));
+    YS_TRY(ys_onednn_status(
+        dnnl_eltwise_backward_desc_init(&op, eltwise->kind, &data->md, &data->md, eltwise->alpha, eltwise->beta),
+        "activation backward"));
     return create(engine, &op, false, forward, "activation backward", pd);
 }
 
@@ -412,8 +415,9 @@ static ys_status scratchpad_of_ours(dnnl_primitive_attr_t *attributes)
 ys_status ys_onednn_concat(dnnl_engine_t engine, const ys_layout *dst, const ys_layout *sources, size_t count, int axis,
                            dnnl_primitive_desc_t *pd)
 {
-    dnnl_memory_desc_t md[YS_NODE_MAX_IN];
+    dnnl_memory_desc_t md[YS_CALL_MAX_OPERANDS];
     dnnl_primitive_attr_t attributes = NULL;
+    YS_ASSERT(count <= YS_CALL_MAX_OPERANDS);
     for (size_t i = 0; i < count; i++)
         md[i] = sources[i].md;
     ys_status status = scratchpad_of_ours(&attributes);

@@ -7,6 +7,7 @@
 #define YS_BACKEND_REF_H
 
 #include "backend/broadcast.h"
+#include "backend/padding.h"
 #include "engine/backend.h"
 
 /* The workspace of a matrix product: a block of the left matrix, then a panel of the right one. */
@@ -53,11 +54,12 @@ struct ys_ref_context {
     enum ys_dtype dtype;               /* of in[0] */
     struct ys_window window;
     bool has_bias, has_saved, has_input_gradient; /* whether the operand of that name is there */
-    struct ys_ref_line line;                      /* SOFTMAX, LOG_SOFTMAX */
+    struct ys_ref_line line;                      /* LAYERNORM, SOFTMAX, LOG_SOFTMAX */
     struct ys_ref_piece piece;                    /* CONCAT, SPLIT */
     struct ys_ref_walk walk;                      /* TRANSPOSE, MEAN */
-    struct ys_broadcast broadcast;                /* ADD, MUL; rank 0 where both values have one shape */
-    int stretched;                                /* backward then: 0 or 1, the value whose gradient it is */
+    struct ys_broadcast broadcast;                /* ADD, SUB, MUL, DIV */
+    struct ys_padding padding;                    /* PAD */
+    int stretched;                                /* backward: 0 or 1, the value whose gradient it is */
 };
 
 /** An operator in one format: how its nodes are lowered (ref_lower.c), and the kernels that do the work. */

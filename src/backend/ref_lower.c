@@ -154,25 +154,39 @@ static ys_status end_param(struct ys_lowering *low, const struct ys_node *node, 
     return YS_OK;
 }
 
-static ys_status backward_by_weights(struct ys_lowering *low, const struct ys_node *node)
+/** `context`: see call(). first, second: what the weights' gradient is made of. */
+static ys_status backward_by_weights(struct ys_lowering *low, const struct ys_node *node,
+                                     struct ys_ref_context *context, int first, int second)
 {
     const struct ys_ref *ref = low->state;
-    struct ys_operand operands[5] = {at(low->value[node->in[0]]), at(low->gradient[node->out[0]]), at(ref->workspace)};
-    bool more_weight, more_bias = false;
-    YS_TRY(ys_lower_param_share(low, node->weight, &operands[3], &more_weight));
-    if (node->bias >= 0)
-        YS_TRY(ys_lower_param_share(low, node->bias, &operands[4], &more_bias));
-    YS_TRY(call(low, node, ys_ref_op(low, node)->weights, ys_ref_context(low, node), operands, 4 + (node->bias >= 0)));
+    struct ys_operand operands[5] = {at(first), at(second), at(ref->workspace)};
+    bool more_weight = false, more_bias = false;
+    ys_status status = ys_lower_param_share(low, node->weight, &operands[3], &more_weight);
+    if (status == YS_OK && node->bias >= 0)
+        status = ys_lower_param_share(low, node->bias, &operands[4], &more_bias);
+    if (status != YS_OK) {
+        ys_free(context);
+        return status;
+    }
+    YS_TRY(call(low, node, ys_ref_op(low, node)->weights, context, operands, 4 + (node->bias >= 0)));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
     if (more_weight)
         YS_TRY(end_param(low, node, node->weight, operands[3]));
     return more_bias ? end_param(low, node, node->bias, operands[4]) : YS_OK;
 }
 
+static ys_status make_piece(struct ys_lowering *low, const struct ys_node *node, struct ys_operand *piece)
+{
+    int64_t kernel = node->window.kernel[0] * node->window.kernel[1];
+    int64_t elements = ys_ref_piece_channels(kernel) * kernel * YS_REF_PIECE_POSITIONS;
+    return ys_program_buffer(low->program, (size_t)elements * low->real_size, false, &piece->buffer);
+}
+
 ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
-    YS_TRY(backward_by_weights(low, node));
+    YS_TRY(backward_by_weights(low, node, ys_ref_context(low, node), low->value[node->in[0]],
+                               low->gradient[node->out[0]]));
     if (!low->value_gradient[node->in[0]])
         return YS_OK;
     int share;
@@ -180,13 +194,63 @@ ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node 
     struct ys_operand operands[5] = {ys_lower_param_at(low, low->weights, node->weight),
                                      at(low->gradient[node->out[0]]), at(ref->workspace)};
     size_t count = 3;
-    if (node->op == YS_OP_CONV) {
-        int64_t kernel = node->window.kernel[0] * node->window.kernel[1];
-        int64_t elements = ys_ref_piece_channels(kernel) * kernel * YS_REF_PIECE_POSITIONS;
-        YS_TRY(ys_program_buffer(low->program, (size_t)elements * low->real_size, false, &operands[count++].buffer));
-    }
+    if (node->op == YS_OP_CONV)
+        YS_TRY(make_piece(low, node, &operands[count++]));
     operands[count++] = at(share);
     YS_TRY(call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, count));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
+    return end_share(low, node, node->in[0], share);
+}
+
+/* ---- transposed convolutions */
+
+/** Of the convolution that would make the node's input of its output. */
+static struct ys_ref_context *turned_context(const struct ys_lowering *low, const struct ys_node *node, bool has_bias)
+{
+    struct ys_ref_context *c = ys_ref_context(low, node);
+    if (!c)
+        return NULL;
+    const struct ys_ref_context as = *c;
+    memcpy(c->in, as.out, sizeof c->in);
+    memcpy(c->out, as.in, sizeof c->out);
+    c->in_features = as.out_features;
+    c->out_features = as.in_features;
+    c->has_bias = has_bias;
+    return c;
+}
+
+ys_status ys_ref_forward_transposed(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    YS_TRY(need_inputs(low, node));
+    YS_TRY(make_output(low, node->out[0]));
+    struct ys_operand operands[6] = {ys_lower_param_at(low, low->weights, node->weight),
+                                     at(low->value[node->in[0]]),
+                                     at(ref->workspace),
+                                     {0},
+                                     at(low->value[node->out[0]])};
+    YS_TRY(make_piece(low, node, &operands[3]));
+    if (node->bias >= 0)
+        operands[5] = ys_lower_param_at(low, low->weights, node->bias);
+    YS_TRY(call(low, node, ys_ref_op(low, node)->forward, turned_context(low, node, node->bias >= 0), operands,
+                5 + (node->bias >= 0)));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
+    return YS_OK;
+}
+
+ys_status ys_ref_backward_transposed(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    int share;
+    YS_TRY(backward_by_weights(low, node, turned_context(low, node, node->bias >= 0), low->gradient[node->out[0]],
+                               low->value[node->in[0]]));
+    if (!low->value_gradient[node->in[0]])
+        return YS_OK;
+    YS_TRY(begin_share(low, node->in[0], &share));
+    const struct ys_operand operands[] = {at(low->gradient[node->out[0]]),
+                                          ys_lower_param_at(low, low->weights, node->weight), at(ref->workspace),
+                                          at(share)};
+    YS_TRY(call(low, node, ys_ref_op(low, node)->backward, turned_context(low, node, false), operands, 4));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return end_share(low, node, node->in[0], share);
 }
@@ -264,11 +328,16 @@ void ys_ref_describe_walk(const struct ys_lowering *low, const struct ys_node *n
     }
 }
 
+void ys_ref_describe_padding(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *c)
+{
+    c->padding = ys_padding_of(low, node);
+}
+
 void ys_ref_describe_whole(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *c)
 {
     (void)low;
     (void)node;
-    c->window = (struct ys_window){{c->in[1], c->in[2]}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1, false, false};
+    c->window = (struct ys_window){{c->in[1], c->in[2]}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1, false, false, {0, 0}};
 }
 
 /** The context of an operator with one input and one output. */
@@ -376,45 +445,113 @@ ys_status ys_ref_running(struct ys_lowering *low, const struct ys_node *node)
     return call(low, node, ys_ref_op(low, node)->update, ys_ref_context(low, node), operands, 3);
 }
 
-/* ---- sums and products of two values */
+/* ---- layer normalisation */
+
+static struct ys_ref_context *line_context(const struct ys_lowering *low, const struct ys_node *node, bool wants_dx)
+{
+    struct ys_ref_context *c = ys_ref_context(low, node);
+    if (c) {
+        ys_ref_describe_line(low, node, c);
+        c->has_input_gradient = wants_dx;
+    }
+    return c;
+}
+
+ys_status ys_ref_forward_layernorm(struct ys_lowering *low, const struct ys_node *node)
+{
+    YS_TRY(need_inputs(low, node));
+    YS_TRY(make_output(low, node->out[0]));
+    struct ys_operand operands[4] = {at(low->value[node->in[0]]), at(low->value[node->out[0]]),
+                                     ys_lower_param_at(low, low->weights, node->weight)};
+    if (node->bias >= 0)
+        operands[3] = ys_lower_param_at(low, low->weights, node->bias);
+    return call(low, node, ys_ref_op(low, node)->forward, line_context(low, node, false), operands,
+                3 + (node->bias >= 0));
+}
+
+ys_status ys_ref_backward_layernorm(struct ys_lowering *low, const struct ys_node *node)
+{
+    int in = node->in[0], share = -1;
+    bool more_weight, more_bias = false;
+    struct ys_operand bias;
+    if (low->value_gradient[in])
+        YS_TRY(begin_share(low, in, &share));
+    struct ys_operand operands[6] = {at(low->value[in]), ys_lower_param_at(low, low->weights, node->weight),
+                                     at(low->gradient[node->out[0]])};
+    size_t count = 4;
+    YS_TRY(ys_lower_param_share(low, node->weight, &operands[3], &more_weight));
+    if (share >= 0)
+        operands[count++] = at(share);
+    if (node->bias >= 0) {
+        YS_TRY(ys_lower_param_share(low, node->bias, &bias, &more_bias));
+        operands[count++] = bias;
+    }
+    YS_TRY(call(low, node, ys_ref_op(low, node)->backward, line_context(low, node, share >= 0), operands, count));
+    if (more_weight)
+        YS_TRY(end_param(low, node, node->weight, operands[3]));
+    if (more_bias)
+        YS_TRY(end_param(low, node, node->bias, bias));
+    return share < 0 ? YS_OK : end_share(low, node, in, share);
+}
+
+/* ---- sums, differences, products and quotients */
 
 static struct ys_ref_context *pair_context(const struct ys_lowering *low, const struct ys_node *node, int stretched)
 {
     struct ys_ref_context *c = ys_ref_context(low, node);
-    if (c && node->broadcast) {
+    if (c) {
         c->broadcast = ys_broadcast_of(low, node);
         c->stretched = stretched;
     }
     return c;
 }
 
+/** The second operand: a value, or a parameter. */
+static struct ys_operand second_of(const struct ys_lowering *low, const struct ys_node *node)
+{
+    return node->in_count == 2 ? at(low->value[node->in[1]]) : ys_lower_param_at(low, low->weights, node->weight);
+}
+
 ys_status ys_ref_forward_pair(struct ys_lowering *low, const struct ys_node *node)
 {
     YS_TRY(need_inputs(low, node));
     YS_TRY(make_output(low, node->out[0]));
-    const struct ys_operand operands[] = {at(low->value[node->in[0]]), at(low->value[node->in[1]]),
+    const struct ys_operand operands[] = {at(low->value[node->in[0]]), second_of(low, node),
                                           at(low->value[node->out[0]])};
     return call(low, node, ys_ref_op(low, node)->forward, pair_context(low, node, 0), operands, 3);
 }
 
-/** Sum: dy, dx. Product: the other factor, dy, dx. */
+/** The gradient of operand k into `share`. Where it is made of the operands: a, b, dy, dx; else dy, dx. */
+static ys_status backward_of(struct ys_lowering *low, const struct ys_node *node, int k, struct ys_operand share)
+{
+    struct ys_operand operands[4];
+    size_t count = 0;
+    if (ys_op_rule(node->op)->reads_x) {
+        operands[count++] = at(low->value[node->in[0]]);
+        operands[count++] = second_of(low, node);
+    }
+    operands[count++] = at(low->gradient[node->out[0]]);
+    operands[count++] = share;
+    return call(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k), operands, count);
+}
+
 ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *node)
 {
-    for (int k = 0; k < 2; k++) {
+    for (size_t k = 0; k < node->in_count; k++) {
         int in = node->in[k], share;
         if (!low->value_gradient[in])
             continue;
         YS_TRY(begin_share(low, in, &share));
-        struct ys_operand operands[3];
-        size_t count = 0;
-        if (ys_op_rule(node->op)->reads_x)
-            operands[count++] = at(low->value[node->in[1 - k]]);
-        operands[count++] = at(low->gradient[node->out[0]]);
-        operands[count++] = at(share);
-        YS_TRY(call(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k), operands, count));
+        YS_TRY(backward_of(low, node, (int)k, at(share)));
         YS_TRY(end_share(low, node, in, share));
     }
-    return YS_OK;
+    if (node->weight < 0)
+        return YS_OK;
+    struct ys_operand share;
+    bool is_more;
+    YS_TRY(ys_lower_param_share(low, node->weight, &share, &is_more));
+    YS_TRY(backward_of(low, node, 1, share));
+    return is_more ? end_param(low, node, node->weight, share) : YS_OK;
 }
 
 /* ---- Flatten and Reshape: the same elements in the same order */

@@ -23,10 +23,14 @@ ys_status ys_ref_gradient(struct ys_lowering *low, int value) YS_MUST_CHECK;
 /* How nodes are lowered. Forward sets value[out], backward adds its share to gradient[in] (engine/backend.h). */
 ys_status ys_ref_forward_product(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_transposed(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_transposed(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_forward_unary(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_backward_unary(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_forward_batchnorm(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_backward_batchnorm(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_layernorm(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_layernorm(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_forward_pair(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_forward_view(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
@@ -41,9 +45,10 @@ size_t ys_ref_save_winners(const struct ys_lowering *low, const struct ys_node *
 size_t ys_ref_save_outputs(const struct ys_lowering *low, const struct ys_node *node); /* one number for each */
 size_t ys_ref_save_statistics(const struct ys_lowering *low, const struct ys_node *node);
 
-/* Parts of the context: the lines along an axis; where elements go; a window as large as the image. */
+/* Parts of the context: the lines along an axis; where elements go, or come from; a window as large as the image. */
 void ys_ref_describe_line(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *context);
 void ys_ref_describe_walk(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *context);
+void ys_ref_describe_padding(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *context);
 void ys_ref_describe_whole(const struct ys_lowering *low, const struct ys_node *node, struct ys_ref_context *context);
 
 #endif

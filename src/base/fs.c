@@ -260,14 +260,10 @@ static int count_entry(const char *path, const struct stat *info, int type, stru
         walk->size_bytes += (uint64_t)info->st_size;
         return 0;
     }
-    if (walk->count == walk->capacity) {
-        size_t capacity = walk->capacity ? 2 * walk->capacity : 64;
-        struct linked_file *grown = ys_realloc(walk->linked, capacity, sizeof *grown);
-        if (!grown)
-            return ys_out_of_memory();
-        walk->linked = grown;
-        walk->capacity = capacity;
-    }
+    struct linked_file *grown = ys_grown(walk->linked, walk->count, &walk->capacity, sizeof *grown);
+    if (!grown)
+        return ys_out_of_memory();
+    walk->linked = grown;
     walk->linked[walk->count++] = (struct linked_file){info->st_dev, info->st_ino, (uint64_t)info->st_size};
     return 0;
 }

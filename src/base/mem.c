@@ -38,6 +38,17 @@ void *ys_realloc(void *block, size_t count, size_t size)
     return realloc(block, total ? total : 1);
 }
 
+void *ys_grown(void *array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return array;
+    size_t wanted = *capacity ? 2 * *capacity : 16;
+    void *grown = ys_realloc(array, wanted, size);
+    if (grown)
+        *capacity = wanted;
+    return grown;
+}
+
 void ys_free(void *block)
 {
     free(block);

@@ -10,6 +10,9 @@
 void *ys_alloc(size_t count, size_t size);
 /** As realloc over `count * size`; the old block stays valid when NULL is returned. New bytes are not zeroed. */
 void *ys_realloc(void *block, size_t count, size_t size);
+/** Room for one more in `array`, which has `count` entries of `size` bytes and room for `*capacity`: the array itself,
+ * or one of twice the room in its place. NULL: no memory, and array and capacity are what they were. */
+void *ys_grown(void *array, size_t count, size_t *capacity, size_t size);
 void ys_free(void *block); /* NULL is fine */
 
 char *ys_strdup(const char *text); /* NULL text gives NULL */

@@ -57,6 +57,7 @@ static void init_field(const struct ys_field *field, void *place)
     case YS_FIELD_OBJECT_OWNED:
         *(void **)place = NULL;
         break;
+    case YS_FIELD_TRUTH:
     case YS_FIELD_ENUM:
         *(int *)place = field->flags & YS_FIELD_NULL ? YS_NAME_NONE : 0;
         break;
@@ -94,6 +95,7 @@ static void fini_field(const struct ys_field *field, void *place)
 {
     switch (field->kind) {
     case YS_FIELD_FLAG:
+    case YS_FIELD_TRUTH:
     case YS_FIELD_INT:
     case YS_FIELD_TIME:
     case YS_FIELD_REAL:
@@ -129,6 +131,43 @@ void ys_record_fini(const struct ys_record *record, void *item)
     ys_record_init(record, item);
 }
 
+static void *make_room(struct ys_list *list, size_t size)
+{
+    char *items = ys_realloc(list->items, list->count + 1, size);
+    if (!items)
+        return NULL;
+    list->items = items;
+    return items + list->count * size;
+}
+
+void *ys_list_add(const struct ys_record *record, struct ys_list *list)
+{
+    void *item = make_room(list, record->size);
+    if (!item)
+        return NULL;
+    ys_record_init(record, item);
+    list->count++;
+    return item;
+}
+
+ys_status ys_list_add_text(struct ys_list *list, const char *text)
+{
+    char **place = make_room(list, sizeof *place), *copy = ys_strdup(text);
+    if (!place || !copy) {
+        ys_free(copy);
+        return ys_out_of_memory();
+    }
+    *place = copy;
+    list->count++;
+    return YS_OK;
+}
+
+void ys_list_fini(const struct ys_record *record, struct ys_list *list)
+{
+    fini_list(&(const struct ys_field){.kind = YS_FIELD_LIST, .record = record}, list);
+    *list = (struct ys_list){0};
+}
+
 /* C to JSON. NULL: no memory. */
 
 static ys_json *json_of_list(const struct ys_field *field, const struct ys_list *list)
@@ -152,11 +191,18 @@ static ys_json *json_of_list(const struct ys_field *field, const struct ys_list 
     return array;
 }
 
+ys_json *ys_list_json(const struct ys_record *record, const struct ys_list *list)
+{
+    return json_of_list(&(const struct ys_field){.kind = YS_FIELD_LIST, .record = record}, list);
+}
+
 static ys_json *json_of_field(const struct ys_field *field, const void *place)
 {
     switch (field->kind) {
     case YS_FIELD_FLAG:
         return ys_json_bool(*(const bool *)place);
+    case YS_FIELD_TRUTH:
+        return *(const int *)place == YS_NAME_NONE ? ys_json_null() : ys_json_bool(*(const int *)place != 0);
     case YS_FIELD_INT:
         return *(const int64_t *)place == YS_FIELD_NONE ? ys_json_null() : ys_json_int(*(const int64_t *)place);
     case YS_FIELD_TIME:
@@ -185,10 +231,11 @@ static ys_json *json_of_field(const struct ys_field *field, const void *place)
 }
 
 /* What a field that may lack is when it lacks. */
-static bool is_nothing(const ys_json *value)
+static bool is_nothing(const struct ys_field *field, const ys_json *value)
 {
     enum ys_json_type type = ys_json_type_of(value);
-    return type == YS_JSON_NULL || (type == YS_JSON_BOOL && !ys_json_truth(value, true)) ||
+    return type == YS_JSON_NULL ||
+           (type == YS_JSON_BOOL && field->kind != YS_FIELD_TRUTH && !ys_json_truth(value, true)) ||
            (type == YS_JSON_ARRAY && ys_json_size(value) == 0);
 }
 
@@ -198,7 +245,7 @@ ys_json *ys_record_json(const struct ys_record *record, const void *item)
     for (size_t i = 0; object && i < record->count; i++) {
         const struct ys_field *field = &record->fields[i];
         ys_json *value = json_of_field(field, (const char *)item + field->offset);
-        if (value && (field->flags & YS_FIELD_MAY_LACK) && is_nothing(value)) {
+        if (value && (field->flags & YS_FIELD_MAY_LACK) && is_nothing(field, value)) {
             ys_json_free(value);
             continue;
         }
@@ -327,9 +374,13 @@ static ys_status read_field(const struct reading *at, ys_json *value, void *plac
 {
     switch (at->field->kind) {
     case YS_FIELD_FLAG:
+    case YS_FIELD_TRUTH:
         if (ys_json_type_of(value) != YS_JSON_BOOL)
             return refuse(at, value, "true or false");
-        *(bool *)place = ys_json_truth(value, false);
+        if (at->field->kind == YS_FIELD_FLAG)
+            *(bool *)place = ys_json_truth(value, false);
+        else
+            *(int *)place = ys_json_truth(value, false);
         return YS_OK;
     case YS_FIELD_INT:
     case YS_FIELD_TIME:
@@ -380,6 +431,59 @@ ys_status ys_record_read(const struct ys_record *record, const ys_json *object, 
         }
     }
     return YS_OK;
+}
+
+ys_status ys_record_read_field(const struct ys_field *field, ys_json *value, void *place)
+{
+    static const struct ys_record nameless = {.name = "value"};
+    struct reading at = {"a value", &nameless, field};
+    if (ys_json_type_of(value) == YS_JSON_NULL && may_be_null(field))
+        return YS_OK;
+    return read_field(&at, value, place);
+}
+
+static void glance_at(const struct ys_field *field, ys_json *value, void *place)
+{
+    switch (field->kind) {
+    case YS_FIELD_FLAG:
+        *(bool *)place = ys_json_truth(value, false);
+        break;
+    case YS_FIELD_TRUTH:
+        if (ys_json_type_of(value) == YS_JSON_BOOL)
+            *(int *)place = ys_json_truth(value, false);
+        break;
+    case YS_FIELD_ENUM:
+        *(int *)place = ys_name_find(field->names, ys_json_text(value, NULL));
+        break;
+    case YS_FIELD_INT:
+        *(int64_t *)place = ys_json_integer(value, *(int64_t *)place);
+        break;
+    case YS_FIELD_REAL:
+        *(double *)place = ys_json_number(value, *(double *)place);
+        break;
+    case YS_FIELD_TEXT:
+        *(const char **)place = ys_json_text(value, NULL);
+        break;
+    case YS_FIELD_JSON:
+        *(ys_json **)place = value;
+        break;
+    case YS_FIELD_OBJECT:
+        ys_record_glance(field->record, value, place);
+        break;
+    default:
+        YS_ASSERT(false);
+    }
+}
+
+void ys_record_glance(const struct ys_record *record, const ys_json *object, void *item)
+{
+    ys_record_init(record, item);
+    for (size_t i = 0; i < record->count; i++) {
+        const struct ys_field *field = &record->fields[i];
+        ys_json *value = ys_json_get(object, field->name);
+        if (value)
+            glance_at(field, value, place_of(field, item));
+    }
 }
 
 ys_status ys_record_copy(const struct ys_record *record, const void *item, void *copy)

@@ -10,7 +10,8 @@
  *     const struct ys_record usage_record = YS_RECORD("usage", struct usage, fields);
  *
  * What a C value cannot say is null in JSON: NaN of a real, NULL of a text or value, YS_FIELD_NONE of an integer, 0 of
- * a time, YS_NAME_NONE of a name. A table is also the list that documents and schemas are checked against. */
+ * a time, YS_NAME_NONE of a name or a truth. A table is also the list that documents and schemas are checked against.
+ */
 #ifndef YS_BASE_RECORD_H
 #define YS_BASE_RECORD_H
 
@@ -21,6 +22,7 @@
 
 enum ys_field_kind {                        /* C type of the member */
                      YS_FIELD_FLAG,         /* bool */
+                     YS_FIELD_TRUTH,        /* int, 0 or 1; YS_NAME_NONE is null */
                      YS_FIELD_INT,          /* int64_t; YS_FIELD_NONE is null */
                      YS_FIELD_TIME,         /* uint64_t, nanoseconds or bytes; 0, which means never reached, is null */
                      YS_FIELD_REAL,         /* double; NaN is null */
@@ -106,11 +108,29 @@ void ys_record_init(const struct ys_record *record, void *item);
 void ys_record_fini(const struct ys_record *record, void *item);
 /** A new object with the fields in the order of the table; JSON values are shared, not copied. NULL: no memory. */
 ys_json *ys_record_json(const struct ys_record *record, const void *item);
+/** Lists of structs of `record`: one more, at the end and as after ys_record_init(), NULL without memory; and as for
+ * one of them. */
+void *ys_list_add(const struct ys_record *record, struct ys_list *list);
+ys_json *ys_list_json(const struct ys_record *record, const struct ys_list *list);
+void ys_list_fini(const struct ys_record *record, struct ys_list *list);
+/** One more text, copied, of a list of texts. YS_ENOMEM. */
+ys_status ys_list_add_text(struct ys_list *list, const char *text) YS_MUST_CHECK;
 /** Reads `object` into `item`, which is overwritten. Members that the table does not know are passed over: a newer
  * yardstick wrote them. On failure `item` is as after ys_record_init().
  *   YS_EFORMAT  a member is missing, of another type, or no word of its names: "`label`: usage.user_ns is ..." */
 ys_status ys_record_read(const struct ys_record *record, const ys_json *object, const char *label,
                          void *item) YS_MUST_CHECK;
+/** The same from the text of an object, where it stands in thousands of rows: no values are made in between. Of members
+ * that the table does not know only where they end is looked at: names in them may come twice.
+ *   YS_EFORMAT  also what is no JSON: "`label`: line 1, column 5: ..." */
+ys_status ys_record_parse(const struct ys_record *record, const char *text, size_t size, const char *label,
+                          void *item) YS_MUST_CHECK;
+/** What of `object`, which may be anything, is there and of its kind; the rest is nothing. Texts and JSON values are
+ * borrowed from it, so that such an item is never passed to ys_record_fini(). Of the kinds FLAG, TRUTH, INT, REAL,
+ * TEXT, ENUM, JSON and OBJECT. */
+void ys_record_glance(const struct ys_record *record, const ys_json *object, void *item);
+/** One member, into its place in an item that ys_record_init() was called for; as for ys_record_read(). */
+ys_status ys_record_read_field(const struct ys_field *field, ys_json *value, void *place) YS_MUST_CHECK;
 /** A copy with owners of its own; `copy` is overwritten. */
 ys_status ys_record_copy(const struct ys_record *record, const void *item, void *copy) YS_MUST_CHECK;
 

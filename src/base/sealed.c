@@ -248,6 +248,36 @@ bool ys_sealed_is_used(const char *folder)
     return sealed && sealed->used;
 }
 
+static bool may_be_written(const char *folder, const char *name)
+{
+    struct stat file;
+    char *path = ys_path_join(folder, name);
+    bool may = !path || stat(path, &file) != 0 || file.st_uid == geteuid() || access(path, W_OK) == 0;
+    ys_free(path);
+    return may;
+}
+
+void ys_sealed_doubt(const char *folder)
+{
+    struct sealed *sealed = *find(folder);
+    for (size_t i = 0; sealed && i < sealed->count; i++)
+        if (may_be_written(folder, sealed->files[i].name))
+            sealed->files[i].settled = false;
+}
+
+ys_status ys_sealed_discard(const char *folder)
+{
+    char *path = ys_path_join(folder, YS_SEALED_MANIFEST);
+    if (!path)
+        return ys_out_of_memory();
+    ys_status status = unlink(path) == 0 || errno == ENOENT
+                           ? YS_OK
+                           : ys_fail(YS_EIO, "cannot remove the damaged %s: %s", path, strerror(errno));
+    ys_free(path);
+    forget(folder);
+    return status;
+}
+
 /* `name` of the folder that is being sealed; what is no regular file is left out. */
 static ys_status seal_file(struct sealed *sealed, const char *name)
 {

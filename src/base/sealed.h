@@ -31,4 +31,12 @@ ys_status ys_sealed_check(const char *folder) YS_MUST_CHECK;
 void ys_sealed_use(const char *folder);
 bool ys_sealed_is_used(const char *folder);
 
+/** Somebody may have written files of `folder` in a way that leaves size, inode and times, through a mapping: the next
+ * check compares every byte of those that this user could have written. */
+void ys_sealed_doubt(const char *folder);
+
+/** Gives up a damaged `folder`, so that it can be made again although it was used: forgets what was known of it, and
+ * removes its manifest, which whoever damaged the files may have written anew. YS_EIO. */
+ys_status ys_sealed_discard(const char *folder) YS_MUST_CHECK;
+
 #endif

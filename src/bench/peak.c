@@ -1,9 +1,11 @@
 #include "backend/peak.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "bench/bench.h"
 #include "bench/machine.h"
 #include "builtin/command.h"
 #include "probe/host.h"
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -48,18 +50,12 @@ static ys_status choose_buffer(size_t *buffer_bytes)
 {
     ys_json *host;
     YS_TRY(ys_host_describe(&host));
-    const ys_json *caches = ys_json_get(ys_json_get(host, "cpu"), "caches");
-    int64_t bytes = INT64_C(256) << 20;
-    for (size_t i = 0; i < ys_json_size(caches); i++) {
-        int64_t cache = 4 * ys_json_get_int(ys_json_at(caches, i), "size_bytes", 0);
-        bytes = cache > bytes ? cache : bytes;
-    }
-    const ys_json *memory = ys_json_get(host, "memory");
-    int64_t available = ys_json_get_int(memory, "available_bytes", INT64_MAX);
-    int64_t effective = ys_json_get_int(memory, "effective_bytes", INT64_MAX);
-    int64_t most = (available < effective ? available : effective) / 6;
+    struct ys_host_known known;
+    ys_host_read(host, &known);
+    double bytes = fmax(256 << 20, 4 * known.largest_cache_bytes);
+    double free_bytes = fmin(known.memory.available_bytes, known.memory.effective_bytes);
     ys_json_free(host);
-    *buffer_bytes = (size_t)(bytes < most ? bytes : most) / 4096 * 4096;
+    *buffer_bytes = (size_t)fmin(bytes, free_bytes / 6) / 4096 * 4096; /* what is unknown limits nothing */
     return *buffer_bytes ? YS_OK : ys_fail(YS_ENOMEM, "the machine has no free memory to measure with");
 }
 
@@ -160,14 +156,26 @@ static void write_handover(const struct ys_peak_handover *h, struct ys_buf *out)
                       "fastest, median, slowest", h->fastest_ns, h->median_ns, h->slowest_ns);
 }
 
-static ys_status print_table(const struct peak *p, const ys_json *cpu)
+struct processor {
+    const char *model, *instructions;
+    const ys_json *isa;
+};
+static const struct ys_field processor_fields[] = {
+    YS_FIELD(struct processor, model, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "its name"),
+    YS_FIELD(struct processor, instructions, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "that oneDNN computes with"),
+    YS_FIELD(struct processor, isa, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "what it has"),
+};
+static const struct ys_record processor_record = YS_RECORD("cpu", struct processor, processor_fields);
+
+static ys_status print_table(const struct peak *p, const ys_json *json)
 {
     struct ys_buf out = {0};
-    const ys_json *isa = ys_json_get(cpu, "isa");
-    ys_buf_printf(&out, "%s\n", ys_json_get_text(cpu, "model", "a CPU without a name"));
-    for (size_t i = 0; i < ys_json_size(isa); i++)
-        ys_buf_printf(&out, "%s%s", i % 10 ? " " : i ? "\n" : "", ys_json_text(ys_json_at(isa, i), ""));
-    ys_buf_printf(&out, "\noneDNN computes with %s\n\n%-26s", ys_json_get_text(cpu, "instructions", ""), "threads");
+    struct processor cpu;
+    ys_record_glance(&processor_record, json, &cpu);
+    ys_buf_printf(&out, "%s\n", cpu.model ? cpu.model : "a CPU without a name");
+    for (size_t i = 0; i < ys_json_size(cpu.isa); i++)
+        ys_buf_printf(&out, "%s%s", i % 10 ? " " : i ? "\n" : "", ys_json_text(ys_json_at(cpu.isa, i), ""));
+    ys_buf_printf(&out, "\noneDNN computes with %s\n\n%-26s", cpu.instructions ? cpu.instructions : "", "threads");
     for (size_t column = 0; column < p->threads_count; column++)
         ys_buf_printf(&out, " %8d", p->threads[column]);
     ys_buf_puts(&out, "\nmatrix products, GFLOP/s, rows x columns x depth\n");

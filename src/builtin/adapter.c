@@ -8,6 +8,7 @@
 #include "engine/backend.h"
 #include "engine/engine.h"
 #include "protocol/adapter.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,11 +19,15 @@ struct adapter {
     struct ys_safetensors *order_file;
     const uint32_t *order; /* [steps, batch] */
     const double *lr;      /* [steps] */
-    char *weights;         /* path */
-    char *velocity;        /* path; NULL: it begins at 0 */
+    const char *weights;   /* path, of the plan */
+    const char *state;     /* path, of the plan; NULL: the optimizer's begins at 0 */
+    struct ys_engine_optimizer optimizer;
     int64_t batch, steps;
     enum ys_engine_precision format; /* of what the engine gives out: double in f64, else float */
 };
+
+#define OPTION_BACKEND "backend"
+#define STATE_STEPS    "state.steps"
 
 enum { PRECISIONS = YS_ENGINE_BF16 + 1 };
 
@@ -62,95 +67,83 @@ static struct abilities find_abilities(void)
     return found;
 }
 
-static ys_status need_text(const ys_json *object, const char *key, const char **text)
+/** A member of the plan that has one value that this engine knows; NULL is that. */
+static ys_status need_word(const char *text, const char *key, const char *known)
 {
-    *text = ys_json_get_text(object, key, NULL);
-    return *text ? YS_OK : ys_fail(YS_EINVAL, "the plan has no text \"%s\"", key);
-}
-
-/** A member of the plan that has one value that this engine knows. */
-static ys_status need_word(const ys_json *object, const char *key, const char *known)
-{
-    const char *text = ys_json_get_text(object, key, known);
-    return strcmp(text, known) == 0
+    return !text || strcmp(text, known) == 0
                ? YS_OK
                : ys_fail(YS_EUNSUPPORTED, "%s \"%s\" is not yet available in the built-in engine", key, text);
 }
 
-static ys_status read_rule(const ys_json *optimizer, struct ys_engine_optimizer *read)
+static ys_status read_rule(const char *name, struct ys_engine_optimizer *read)
 {
-    const char *name = ys_json_get_text(optimizer, "name", "sgd");
     for (size_t i = 0; i < RULES; i++) {
         read->rule = rules[i].rule;
-        if (strcmp(name, rules[i].name) == 0)
+        if (!name || strcmp(name, rules[i].name) == 0)
             return YS_OK;
     }
     return ys_fail(YS_EUNSUPPORTED, "optimizer %s is not one of the built-in engine: take sgd, adam, adamw or rmsprop",
                    name);
 }
 
-static ys_status read_optimizer(const ys_json *optimizer, struct ys_engine_optimizer *read)
+static ys_status read_optimizer(const struct ys_plan_optimizer *optimizer, struct ys_engine_optimizer *read)
 {
-    YS_TRY(read_rule(optimizer, read));
-    read->momentum = ys_json_get_number(optimizer, "momentum", 0);
-    read->nesterov = ys_json_get_bool(optimizer, "nesterov", false);
-    read->beta1 = ys_json_get_number(optimizer, "beta1", 0.9);
-    read->beta2 = ys_json_get_number(optimizer, "beta2", 0.999);
-    read->alpha = ys_json_get_number(optimizer, "alpha", 0.99);
-    read->epsilon = ys_json_get_number(optimizer, "epsilon", 1e-8);
-    read->weight_decay = ys_json_get_number(optimizer, "weight_decay", 0);
-    read->clip_norm = ys_json_get_number(optimizer, "clip_norm", 0); /* null: none */
+    YS_TRY(read_rule(optimizer->name, read));
+    read->momentum = optimizer->momentum;
+    read->nesterov = optimizer->nesterov;
+    read->beta1 = optimizer->beta1;
+    read->beta2 = optimizer->beta2;
+    read->alpha = optimizer->alpha;
+    read->epsilon = optimizer->epsilon;
+    read->weight_decay = optimizer->weight_decay;
+    read->clip_norm = isnan(optimizer->clip_norm) ? 0 : optimizer->clip_norm;
     return YS_OK;
 }
 
-static ys_status read_options(const ys_json *plan, struct ys_engine_config *config)
+static ys_status read_options(const struct ys_plan *plan, struct ys_engine_config *config)
 {
-    const ys_json *options = ys_json_get(plan, "options");
-    for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it))
-        if (strcmp(ys_json_iter_key(it), "backend") != 0)
-            return ys_fail(YS_EUNSUPPORTED, "the built-in engine has no option \"%s\"; it has backend",
+    for (void *it = ys_json_iter(plan->options); it; it = ys_json_next(plan->options, it))
+        if (strcmp(ys_json_iter_key(it), OPTION_BACKEND) != 0)
+            return ys_fail(YS_EUNSUPPORTED, "the built-in engine has no option \"%s\"; it has " OPTION_BACKEND,
                            ys_json_iter_key(it));
-    config->backend = ys_json_get_text(options, "backend", NULL);
+    config->backend = ys_json_get_text(plan->options, OPTION_BACKEND, NULL);
     return YS_OK;
 }
 
-static ys_status read_config(const ys_json *plan, struct ys_engine_config *config)
+static ys_status read_config(const struct ys_plan *plan, struct ys_engine_config *config)
 {
-    YS_TRY(need_word(plan, "device", "cpu"));
-    YS_TRY(need_word(ys_json_get(plan, "input"), "kind", "file"));
-    if (ys_json_get_int(ys_json_get(plan, "dist"), "world", 1) != 1)
+    YS_TRY(need_word(plan->device, "device", "cpu"));
+    YS_TRY(need_word(plan->input.kind, "kind", "file"));
+    if (plan->dist.world != 1)
         return ys_fail(YS_EUNSUPPORTED, "several processes are not yet available in the built-in engine");
-    config->batch = ys_json_get_int(plan, "batch", 0);
-    config->threads = (int)ys_json_get_int(plan, "threads", 1);
-    config->training = strcmp(ys_json_get_text(plan, "mode", "train"), "train") == 0;
-    config->seed = (uint64_t)ys_json_get_int(plan, "seed", 0);
-    YS_TRY(ys_builtin_precision(ys_json_get_text(plan, "precision", "f32"), &config->precision));
-    YS_TRY(read_optimizer(ys_json_get(plan, "optimizer"), &config->optimizer));
+    config->batch = plan->batch;
+    config->threads = (int)plan->threads;
+    config->training = plan->mode == YS_MODE_TRAIN;
+    config->seed = (uint64_t)plan->seed;
+    YS_TRY(ys_builtin_precision(ys_name_of(&ys_precisions, plan->precision), &config->precision));
+    YS_TRY(read_optimizer(&plan->optimizer, &config->optimizer));
     return read_options(plan, config);
 }
 
 /** The loss is the graph's; a plan that says otherwise contradicts itself. */
-static ys_status check_loss(const ys_json *plan, const struct ys_graph *graph)
+static ys_status check_loss(const struct ys_plan *plan, const struct ys_graph *graph)
 {
-    const char *own = ys_loss_name(graph->loss), *loss = ys_json_get_text(plan, "loss", own);
-    double smoothing = ys_json_get_number(plan, "label_smoothing", graph->label_smoothing);
-    if (strcmp(loss, own) != 0)
-        return ys_fail(YS_EINVAL, "the plan's loss is %s, its graph's is %s", loss, own);
-    if (smoothing != graph->label_smoothing)
-        return ys_fail(YS_EINVAL, "the plan's label_smoothing is %g, its graph's is %g", smoothing,
+    const char *own = ys_loss_name(graph->loss);
+    if (plan->loss && strcmp(plan->loss, own) != 0)
+        return ys_fail(YS_EINVAL, "the plan's loss is %s, its graph's is %s", plan->loss, own);
+    if (!isnan(plan->label_smoothing) && plan->label_smoothing != graph->label_smoothing)
+        return ys_fail(YS_EINVAL, "the plan's label_smoothing is %g, its graph's is %g", plan->label_smoothing,
                        graph->label_smoothing);
     return YS_OK;
 }
 
-static ys_status open_input(struct adapter *a, const ys_json *plan)
+static ys_status open_input(struct adapter *a, const struct ys_plan_input *input)
 {
-    const ys_json *input = ys_json_get(plan, "input");
-    const char *path, *order;
     const struct ys_tensor *tensor;
-    YS_TRY(need_text(input, "path", &path));
-    YS_TRY(need_text(input, "order", &order));
-    YS_TRY(ys_builtin_rows_open(path, a->graph, &a->rows));
-    YS_TRY(ys_safetensors_open(order, &a->order_file));
+    YS_TRY(ys_plan_need(input->path, "input.path"));
+    YS_TRY(ys_plan_need(input->order, "input.order"));
+    YS_TRY(ys_builtin_rows_open(input->path, a->graph, &a->rows));
+    YS_TRY(ys_safetensors_open(input->order, &a->order_file));
     YS_TRY(ys_safetensors_need(a->order_file, "order", YS_U32, 2, (int64_t[]){a->steps, a->batch}, &tensor));
     a->order = tensor->data;
     YS_TRY(ys_safetensors_need(a->order_file, "lr", YS_F64, 1, &a->steps, &tensor));
@@ -165,20 +158,17 @@ static void close_plan(void *self)
     ys_builtin_rows_close(&a->rows);
     ys_safetensors_close(a->order_file);
     ys_graph_free(a->graph);
-    ys_free(a->weights);
-    ys_free(a->velocity);
     *a = (struct adapter){0};
 }
 
-static ys_status describe(const struct adapter *a, const ys_json *plan, ys_json *reply)
+static ys_status describe(const struct adapter *a, bool backend_was_named, ys_json *reply)
 {
     const char *libraries[] = {NULL, NULL}, *deviations[] = {NULL, NULL};
     char deviation[64];
-    const char *backend = ys_json_get_text(ys_json_get(plan, "options"), "backend", NULL);
     if (ys_engine_library(a->engine)[0])
         libraries[0] = ys_engine_library(a->engine);
     snprintf(deviation, sizeof deviation, "back end %s", ys_engine_backend(a->engine));
-    if (backend)
+    if (backend_was_named)
         deviations[0] = deviation;
     YS_TRY(ys_json_set_int(reply, "parameters", ys_graph_parameter_count(a->graph)));
     YS_TRY(ys_json_set_int(reply, "threads", ys_engine_threads(a->engine)));
@@ -207,20 +197,42 @@ static ys_status check_ops(const char *path, ys_json *reply)
     return status;
 }
 
-static ys_status load_velocity(struct adapter *a)
+/** The arrays that the optimizer keeps of one parameter, as the protocol names them. */
+static ys_status load_state_of(struct adapter *a, const struct ys_safetensors *file, size_t param)
+{
+    const struct ys_param *p = &a->graph->params[param];
+    ys_status status = YS_OK;
+    for (int which = YS_ENGINE_STATE_MEAN; status == YS_OK && which <= YS_ENGINE_STATE_SQUARE; which++) {
+        const char *kept = ys_engine_state_name(&a->optimizer, (enum ys_engine_state)which);
+        if (!kept)
+            continue;
+        char *name = ys_format("state.%s.%s", kept, p->name);
+        const struct ys_tensor *tensor = name ? ys_safetensors_find(file, name) : NULL;
+        if (!name)
+            status = ys_out_of_memory();
+        else if (!tensor || (tensor->dtype != YS_F64 && tensor->dtype != YS_F32) ||
+                 ys_tensor_count(tensor) != (size_t)ys_param_elements(p))
+            status =
+                ys_fail(YS_EFORMAT, "%s holds no %s of %lld floats", a->state, name, (long long)ys_param_elements(p));
+        else
+            status = ys_engine_state_set(a->engine, (enum ys_engine_state)which, param,
+                                         tensor->dtype == YS_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32, tensor->data);
+        ys_free(name);
+    }
+    return status;
+}
+
+static ys_status load_state(struct adapter *a)
 {
     struct ys_safetensors *file = NULL;
-    YS_TRY(ys_safetensors_open(a->velocity, &file));
+    YS_TRY(ys_safetensors_open(a->state, &file));
     ys_status status = YS_OK;
-    for (size_t p = 0; status == YS_OK && p < a->graph->param_count; p++) {
-        const struct ys_param *param = &a->graph->params[p];
-        const struct ys_tensor *tensor;
-        if (param->role != YS_ROLE_WEIGHT)
-            continue;
-        status = ys_safetensors_need(file, param->name, YS_F64, param->rank, param->shape, &tensor);
-        if (status == YS_OK)
-            status = ys_engine_velocity_set(a->engine, p, YS_ENGINE_F64, tensor->data);
-    }
+    for (size_t p = 0; status == YS_OK && p < a->graph->param_count; p++)
+        if (a->graph->params[p].role == YS_ROLE_WEIGHT)
+            status = load_state_of(a, file, p);
+    const struct ys_tensor *steps = ys_safetensors_find(file, STATE_STEPS);
+    if (steps && ys_tensor_count(steps) == 1)
+        ys_engine_steps_set(a->engine, (uint64_t)ys_tensor_value(steps, 0));
     ys_safetensors_close(file);
     return status;
 }
@@ -229,34 +241,31 @@ static ys_status load_velocity(struct adapter *a)
 static ys_status load(struct adapter *a)
 {
     YS_TRY(ys_engine_load(a->engine, a->weights));
-    return a->velocity ? load_velocity(a) : YS_OK;
+    return a->state ? load_state(a) : YS_OK;
 }
 
-static ys_status open_parts(struct adapter *a, const ys_json *plan, ys_json *reply)
+static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_json *reply)
 {
     struct ys_engine_config config = {0};
-    const char *graph, *weights;
     YS_TRY(read_config(plan, &config));
-    YS_TRY(need_text(plan, "graph", &graph));
-    YS_TRY(need_text(plan, "weights", &weights));
+    YS_TRY(ys_plan_need(plan->graph, "graph"));
+    YS_TRY(ys_plan_need(plan->weights, "weights"));
     a->batch = config.batch;
-    a->steps = ys_json_get_int(plan, "steps", 0);
+    a->steps = plan->steps;
     a->format = config.precision == YS_ENGINE_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32;
-    const char *velocity = ys_json_get_text(plan, "velocity", NULL);
-    a->weights = ys_strdup(weights);
-    a->velocity = velocity ? ys_strdup(velocity) : NULL;
-    if (!a->weights || (velocity && !a->velocity))
-        return ys_out_of_memory();
-    YS_TRY(check_ops(graph, reply));
-    YS_TRY(ys_graph_read(graph, &a->graph));
+    a->weights = plan->weights;
+    a->state = plan->state;
+    a->optimizer = config.optimizer;
+    YS_TRY(check_ops(plan->graph, reply));
+    YS_TRY(ys_graph_read(plan->graph, &a->graph));
     YS_TRY(check_loss(plan, a->graph));
-    YS_TRY(open_input(a, plan));
+    YS_TRY(open_input(a, &plan->input));
     YS_TRY(ys_engine_open_graph(a->graph, &config, &a->engine));
     YS_TRY(load(a));
-    return describe(a, plan, reply);
+    return describe(a, config.backend, reply);
 }
 
-static ys_status open_plan(void *self, const ys_json *plan, ys_json *reply)
+static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *reply)
 {
     ys_status status = open_parts(self, plan, reply);
     if (status != YS_OK)
@@ -338,23 +347,30 @@ struct collection {
 static void free_collection(struct collection *c)
 {
     for (size_t i = 0; i < c->count; i++) {
-        ys_free((void *)(uintptr_t)c->tensors[i].name); /* both made in collect() */
+        ys_free((void *)(uintptr_t)c->tensors[i].name); /* both made in add_tensor() */
         ys_free((void *)(uintptr_t)c->tensors[i].data);
     }
     ys_free(c->tensors);
 }
 
-static ys_status collect_one(struct adapter *a, bool gradients, size_t param, struct ys_tensor *tensor)
+/** Adds an array of the shape of parameter `param`; its values are to be filled in. NULL: no memory. */
+static void *add_tensor(struct adapter *a, size_t param, char *name_taken, struct collection *c)
 {
     const struct ys_param *p = &a->graph->params[param];
     size_t count = (size_t)ys_param_elements(p);
-    char *name = ys_format("%s%s", gradients ? "grad." : "", p->name);
     void *data = ys_alloc(count, ys_engine_real_size(a->engine));
-    *tensor = real_tensor(a, name, p->rank);
+    struct ys_tensor *tensor = &c->tensors[c->count++];
+    *tensor = real_tensor(a, name_taken, p->rank);
     memcpy(tensor->shape, p->shape, sizeof tensor->shape);
     tensor->data = data;
     tensor->size_bytes = count * ys_engine_real_size(a->engine);
-    if (!name || !data)
+    return name_taken ? data : NULL;
+}
+
+static ys_status collect_one(struct adapter *a, bool gradients, size_t param, struct collection *c)
+{
+    void *data = add_tensor(a, param, ys_format("%s%s", gradients ? "grad." : "", a->graph->params[param].name), c);
+    if (!data)
         return ys_out_of_memory();
     return gradients ? ys_engine_gradient_get(a->engine, param, a->format, data)
                      : ys_engine_param_get(a->engine, param, a->format, data);
@@ -362,12 +378,34 @@ static ys_status collect_one(struct adapter *a, bool gradients, size_t param, st
 
 static ys_status collect(struct adapter *a, bool gradients, struct collection *c)
 {
-    *c = (struct collection){.tensors = ys_alloc(a->graph->param_count + 1, sizeof *c->tensors)};
+    *c = (struct collection){.tensors = ys_alloc(3 * a->graph->param_count + 1, sizeof *c->tensors)};
     ys_status status = c->tensors ? YS_OK : ys_out_of_memory();
     for (size_t p = 0; status == YS_OK && p < a->graph->param_count; p++)
         if (!gradients || a->graph->params[p].role == YS_ROLE_WEIGHT)
-            status = collect_one(a, gradients, p, &c->tensors[c->count++]);
+            status = collect_one(a, gradients, p, c);
     return status;
+}
+
+/** What the optimizer keeps, beside the weights: at most two arrays for each, and the number of steps. */
+static ys_status collect_state(struct adapter *a, struct collection *c)
+{
+    for (size_t p = 0; p < a->graph->param_count; p++)
+        for (int which = YS_ENGINE_STATE_MEAN; which <= YS_ENGINE_STATE_SQUARE; which++) {
+            const char *kept = ys_engine_state_name(&a->optimizer, (enum ys_engine_state)which);
+            if (!kept || a->graph->params[p].role != YS_ROLE_WEIGHT)
+                continue;
+            void *data = add_tensor(a, p, ys_format("state.%s.%s", kept, a->graph->params[p].name), c);
+            if (!data)
+                return ys_out_of_memory();
+            YS_TRY(ys_engine_state_get(a->engine, (enum ys_engine_state)which, p, a->format, data));
+        }
+    double *steps = ys_alloc(1, sizeof *steps);
+    c->tensors[c->count] =
+        (struct ys_tensor){.name = ys_strdup(STATE_STEPS), .dtype = YS_F64, .data = steps, .size_bytes = sizeof *steps};
+    if (!steps || !c->tensors[c->count++].name)
+        return ys_out_of_memory();
+    *steps = (double)ys_engine_steps(a->engine);
+    return YS_OK;
 }
 
 static ys_status backward(void *self, int64_t batch, bool train_mode, const char *path)
@@ -387,10 +425,12 @@ static ys_status backward(void *self, int64_t batch, bool train_mode, const char
 }
 
 /* As the engine holds them. */
-static ys_status write_weights(struct adapter *a, const char *path)
+static ys_status write_weights(struct adapter *a, bool with_state, const char *path)
 {
     struct collection c;
     ys_status status = collect(a, false, &c);
+    if (status == YS_OK && with_state)
+        status = collect_state(a, &c);
     if (status == YS_OK)
         status = ys_safetensors_pass(path, c.tensors, c.count);
     free_collection(&c);
@@ -404,7 +444,7 @@ static ys_status step(void *self, int64_t first, int64_t count, const char *path
         YS_TRY(gather(a, s));
         YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], NULL));
     }
-    return write_weights(a, path);
+    return write_weights(a, false, path);
 }
 
 static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
@@ -422,17 +462,27 @@ static ys_status train(void *self, int64_t first, int64_t count, struct ys_block
     return YS_OK;
 }
 
-static ys_status infer(void *self, int64_t batch)
+static ys_status infer(void *self, int64_t batch, struct ys_adapter_logits *logits)
 {
     struct adapter *a = self;
+    const struct ys_value *output = &a->graph->values[a->graph->output];
     YS_TRY(gather(a, batch));
-    return ys_engine_forward(a->engine, NULL, NULL, YS_ENGINE_EVAL, NULL);
+    YS_TRY(ys_engine_forward(a->engine, NULL, NULL, YS_ENGINE_EVAL, NULL));
+    *logits = (struct ys_adapter_logits){.values = ys_engine_logits(a->engine),
+                                         .count = (size_t)(a->batch * ys_value_row_elements(output)),
+                                         .in_double = a->format == YS_ENGINE_F64};
+    return YS_OK;
 }
 
 static ys_status save(void *self, const char *path, bool in_double)
 {
     struct adapter *a = self;
-    return in_double ? write_weights(a, path) : ys_engine_save(a->engine, path);
+    return in_double ? write_weights(a, false, path) : ys_engine_save(a->engine, path);
+}
+
+static ys_status save_state(void *self, const char *path)
+{
+    return write_weights(self, true, path);
 }
 
 int ys_builtin_serve(void)
@@ -451,6 +501,7 @@ int ys_builtin_serve(void)
                                        .train = train,
                                        .infer = infer,
                                        .save = save,
+                                       .save_state = save_state,
                                        .close = close_plan};
     struct adapter adapter = {0};
     return ys_adapter_serve_environment(&ops, &adapter);

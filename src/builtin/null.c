@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "protocol/adapter.h"
-#include "protocol/plan.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -38,18 +37,14 @@ static ys_status read_rate(const ys_json *options, double *rate_per_s)
     return YS_OK;
 }
 
-static ys_status open_plan(void *self, const ys_json *plan, ys_json *reply)
+static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *reply)
 {
     struct null_adapter *null = self;
-    struct ys_plan read;
     double rate_per_s = 0;
-    YS_TRY(ys_plan_read(plan, &read));
-    ys_status status = read_rate(read.options, &rate_per_s);
+    YS_TRY(read_rate(plan->options, &rate_per_s));
     *null = (struct null_adapter){0};
     if (rate_per_s > 0)
-        null->step_ns = 1e9 * (double)read.batch / rate_per_s;
-    ys_plan_fini(&read);
-    YS_TRY(status);
+        null->step_ns = 1e9 * (double)plan->batch / rate_per_s;
     static const char *const none[] = {NULL};
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));
@@ -90,9 +85,10 @@ static ys_status train(void *self, int64_t first, int64_t count, struct ys_block
     return YS_OK;
 }
 
-static ys_status infer(void *self, int64_t batch)
+static ys_status infer(void *self, int64_t batch, struct ys_adapter_logits *logits)
 {
     (void)batch;
+    (void)logits;
     pass_time(self, 1);
     return YS_OK;
 }

@@ -22,9 +22,11 @@ struct ys_args {
     /* export --model NAME --out FILE */
     const char *model, *data, *seed, *precision, *weights, *out;
     const char *comparisons; /* show, report: "axes" or "all"; NULL: as the study says */
-    const char *times;       /* doctor --self-test: how often; NULL: as it sees fit */
+    const char *times;       /* doctor --self-test, --perturbation: how often; NULL: as it sees fit */
+    const char *noise;       /* doctor: for how long; NULL: not asked for */
     enum ys_format format;
     bool format_given, quiet, debug, help, version, unverified, fresh, trace, dry_run, repair, verify, self_test;
+    bool perturbation, peak;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 

@@ -5,6 +5,7 @@
 #include "framework/framework.h"
 #include "report/label.h"
 #include "report/text.h"
+#include "run/message.h"
 #include "study/conformance.h"
 #include "study/study.h"
 
@@ -29,57 +30,62 @@ static void put_note(struct ys_buf *out, const char *label, const char *text)
 }
 
 /* "Conv, 20 cases together                 pass         3.1e-15   1.0e-09  logits: conv_1x1_3.weight" */
-static void put_case(struct ys_buf *out, const ys_json *line)
+static void put_case(struct ys_buf *out, const struct ys_conformance_case *told)
 {
-    const char *verdict = ys_json_get_text(line, "verdict", ""), *check = ys_json_get_text(line, "check", NULL);
-    const char *worst = ys_json_get_text(line, "worst", NULL), *message = ys_json_get_text(line, "message", NULL);
-    bool failed = strcmp(verdict, "fail") == 0;
-    double bound = ys_json_get_number(line, "bound", NAN), error = ys_json_get_number(line, "error", INFINITY);
+    const char *check = told->check, *worst = told->worst;
+    const bool failed = told->verdict == YS_CASE_FAIL;
     struct ys_buf name = {0};
-    ys_text_clean(&name, ys_json_get_text(line, "name", ""), false);
-    ys_buf_printf(out, "  %-*s %-11s ", NAME_WIDTH, ys_buf_text(&name), failed ? "FAIL" : verdict);
+    ys_text_clean(&name, told->name, false);
+    ys_buf_printf(out, "  %-*s %-11s ", NAME_WIDTH, ys_buf_text(&name),
+                  failed ? "FAIL" : ys_name_of(&ys_conformance_verdicts, told->verdict));
     ys_buf_free(&name);
-    if (!isnan(bound)) {
-        ys_buf_printf(out, "%8s", isinf(error) ? "infinite" : ys_label_error(error).text);
-        ys_buf_printf(out, " %8s", bound == 0 ? "equal" : ys_label_error(bound).text);
+    if (isfinite(told->bound)) {
+        ys_buf_printf(out, "%8s", isfinite(told->error) ? ys_label_error(told->error).text : "infinite");
+        ys_buf_printf(out, " %8s", told->bound == 0 ? "equal" : ys_label_error(told->bound).text);
     }
     if (check || worst)
         ys_buf_printf(out, "  %s%s", check ? check : "", check && worst ? ": " : "");
     if (worst)
         ys_text_clean(out, worst, false);
-    if (strcmp(verdict, "unsupported") == 0 && message)
-        ys_text_wrap(out, message, NAME_WIDTH + 15, 8, WIDTH);
+    if (told->verdict == YS_CASE_UNSUPPORTED && told->message)
+        ys_text_wrap(out, told->message, NAME_WIDTH + 15, 8, WIDTH);
     else
         ys_buf_puts(out, "\n");
     if (failed)
-        put_note(out, "", message);
-    put_note(out, "run: ", ys_json_get_text(line, "run", NULL));
+        put_note(out, "", told->message);
+    put_note(out, "run: ", told->run);
 }
 
-static void put_list(struct ys_buf *out, const ys_json *hello, const char *key)
+static void put_list(struct ys_buf *out, const char *title, const ys_json *list)
 {
-    const ys_json *list = ys_json_get(hello, key);
     struct ys_buf words = {0};
     for (size_t i = 0; i < ys_json_size(list); i++)
         ys_buf_printf(&words, "%s%s", i ? ", " : "", ys_json_text(ys_json_at(list, i), ""));
-    ys_buf_printf(out, "  %-11s ", key);
+    ys_buf_printf(out, "  %-11s ", title);
     ys_text_wrap(out, words.size ? ys_buf_text(&words) : "none", 14, 14, WIDTH);
     ys_buf_free(&words);
+}
+
+static void put_said(struct ys_buf *out, const char *text, const char *after)
+{
+    ys_text_clean(out, text ? text : "?", false);
+    ys_buf_puts(out, after);
 }
 
 /* What the adapter says of itself. */
 static void put_hello(struct ys_buf *out, const ys_json *hello)
 {
-    static const char *const lists[] = {"features", "precisions", "optimizers", "devices", "ops"};
+    struct ys_message said;
+    ys_message_read(hello, &said);
     ys_buf_puts(out, "declares\n  framework   ");
-    ys_text_clean(out, ys_json_get_text(hello, "framework", "?"), false);
-    ys_buf_puts(out, " ");
-    ys_text_clean(out, ys_json_get_text(hello, "version", "?"), false);
-    ys_buf_puts(out, ", ");
-    ys_text_clean(out, ys_json_get_text(hello, "runtime", "?"), false);
-    ys_buf_puts(out, ys_json_get_bool(hello, "no_work", false) ? "; does no work\n" : "\n");
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        put_list(out, hello, lists[i]);
+    put_said(out, said.hello.framework, " ");
+    put_said(out, said.hello.version, ", ");
+    put_said(out, said.hello.runtime, said.hello.no_work ? "; does no work\n" : "\n");
+    put_list(out, "features", said.hello.features);
+    put_list(out, "precisions", said.hello.precisions);
+    put_list(out, "optimizers", said.hello.optimizers);
+    put_list(out, "devices", said.hello.devices);
+    put_list(out, "ops", said.hello.ops);
 }
 
 /* What the first line says before the adapter does. */
@@ -100,41 +106,31 @@ static void flush(struct printer *printer)
         printer->broken = ys_command_print(&printer->out) != 0;
 }
 
-static void on_case(void *context, const ys_json *line)
+static void on_case(void *context, const struct ys_conformance_case *told)
 {
     struct printer *printer = context;
-    const char *part = ys_json_get_text(line, "part", "");
-    const ys_json *hello = ys_json_get(line, "hello");
-    if (ys_json_type_of(hello) == YS_JSON_OBJECT)
-        put_hello(&printer->out, hello);
-    if (strcmp(part, printer->part) != 0) {
-        snprintf(printer->part, sizeof printer->part, "%s", part);
-        ys_buf_printf(&printer->out, "%s\n", part);
+    if (told->hello)
+        put_hello(&printer->out, told->hello);
+    if (strcmp(told->part, printer->part) != 0) {
+        snprintf(printer->part, sizeof printer->part, "%s", told->part);
+        ys_buf_printf(&printer->out, "%s\n", told->part);
     }
-    put_case(&printer->out, line);
+    put_case(&printer->out, told);
     flush(printer);
 }
 
-/* The last line, as the tests of this house end. */
-static void put_counts(struct ys_buf *out, const ys_json *report)
+static int say_missing(const struct ys_conformance *report)
 {
-    ys_buf_printf(out, "%lld passed, %lld failed, %lld unsupported\n", (long long)ys_json_get_int(report, "passed", 0),
-                  (long long)ys_json_get_int(report, "failed", 0),
-                  (long long)ys_json_get_int(report, "unsupported", 0));
-}
-
-static int say_missing(const ys_json *report)
-{
-    const char *command = ys_json_get_text(report, "command", NULL);
-    ys_log_error("%s cannot be checked: %s%s%s", ys_json_get_text(report, "framework", ""),
-                 ys_json_get_text(report, "reason", "it is not ready"), command ? "; run: " : "",
-                 command ? command : "");
+    ys_log_error("%s cannot be checked: %s%s%s", report->framework, report->reason ? report->reason : "it is not ready",
+                 report->command ? "; run: " : "", report->command ? report->command : "");
     return YS_EXIT_NOTHING_RAN;
 }
 
-static int print_end(struct printer *printer, const ys_json *report, int exit_code)
+/* The last line is as the tests of this house end. */
+static int print_end(struct printer *printer, const struct ys_conformance *report, int exit_code)
 {
-    put_counts(&printer->out, report);
+    ys_buf_printf(&printer->out, "%lld passed, %lld failed, %lld unsupported\n", (long long)report->passed,
+                  (long long)report->failed, (long long)report->unsupported);
     flush(printer);
     return printer->broken ? YS_EXIT_INTERNAL : exit_code;
 }
@@ -151,16 +147,18 @@ int ys_command_check_framework(const struct ys_args *args)
                                                    .key_count = args->flags.count,
                                                    .on_case = as_json ? NULL : on_case,
                                                    .context = &printer};
-    ys_json *report = NULL;
+    struct ys_conformance report;
     int exit_code = 0;
     ys_status status = ys_conformance_check(args->check, &options, &report, &exit_code);
     if (status != YS_OK)
         return ys_command_fail(status);
+    int code;
     if (as_json) {
-        int printed = ys_command_print_json(report);
-        return printed ? printed : exit_code;
+        code = ys_command_print_json(ys_record_json(&ys_conformance_record, &report));
+        code = code ? code : exit_code;
+    } else {
+        code = exit_code == YS_EXIT_NOTHING_RAN ? say_missing(&report) : print_end(&printer, &report, exit_code);
     }
-    int code = exit_code == YS_EXIT_NOTHING_RAN ? say_missing(report) : print_end(&printer, report, exit_code);
-    ys_json_free(report);
+    ys_record_fini(&ys_conformance_record, &report);
     return code;
 }

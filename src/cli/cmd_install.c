@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "framework/framework.h"
 #include "framework/start_env.h"
+#include "run/message.h"
 #include "run/session.h"
 
 #include <string.h>
@@ -78,10 +79,13 @@ static ys_status hear_hello(const struct ys_framework *framework, const char *fo
     ys_status status = ys_session_open(&launch, &session);
     bool began = session != NULL;
     char *said = ys_strdup(status == YS_OK ? "" : ys_error());
-    if (status == YS_OK)
+    if (status == YS_OK) {
+        struct ys_message hello;
+        ys_message_read(ys_session_hello(session), &hello);
         ys_log_info("%s runs %s %s", framework->argv[0],
-                    ys_json_get_text(ys_session_hello(session), "framework", framework->title),
-                    ys_json_get_text(ys_session_hello(session), "version", ""));
+                    hello.hello.framework ? hello.hello.framework : framework->title,
+                    hello.hello.version ? hello.hello.version : "");
+    }
     ys_session_close(session, &end);
     if (status != YS_OK && status != YS_EINTR && began)
         status = no_hello(framework->argv[0], &end, said ? said : "");

@@ -7,7 +7,7 @@
 #include "base/stop.h"
 #include "cli/command.h"
 #include "data/dataset.h"
-#include "framework/framework.h"
+#include "framework/list.h"
 #include "graph/model.h"
 #include "job/option.h"
 #include "metric/metric.h"
@@ -15,25 +15,53 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef void print_entry(const ys_json *entry, bool full, struct ys_buf *out);
+/* One of the lists: what its entries are, and how they are shown. */
+struct listing {
+    const char *heading;
+    const struct ys_record *record;
+    void (*print)(const void *entry, bool full, struct ys_buf *out);
+    const struct ys_record *(*record_of)(const void *entry); /* of those that are told otherwise; NULL: none is */
+};
 
-/* Prints `list_taken`, whose entries have names, under `heading`, or the one that the command line names, in full. */
-static int print_list(const struct ys_args *args, ys_json *list_taken, const char *heading, print_entry *print)
+static bool is(const char *text, const char *name)
+{
+    return text && strcmp(text, name) == 0;
+}
+
+/* Whether that is its name, or how a job writes it. */
+static bool is_called(const struct ys_record *record, const void *entry, const char *name)
+{
+    for (size_t i = 0; i < record->count; i++) {
+        const struct ys_field *field = &record->fields[i];
+        if ((is(field->name, "name") || is(field->name, "spec")) &&
+            is(*(char *const *)((const char *)entry + field->offset), name))
+            return true;
+    }
+    return false;
+}
+
+/* All entries under the heading, or those that the command line names, in full. */
+static void print_entries(const struct listing *listing, const struct ys_list *list, const char *wanted,
+                          struct ys_buf *out, ys_json *kept)
+{
+    ys_buf_puts(out, listing->heading);
+    for (size_t i = 0; i < list->count; i++) {
+        const void *entry = (const char *)list->items + i * listing->record->size;
+        if (wanted && !is_called(listing->record, entry, wanted))
+            continue;
+        listing->print(entry, wanted != NULL, out);
+        const struct ys_record *told = listing->record_of ? listing->record_of(entry) : listing->record;
+        ys_json_append(kept, ys_record_json(told, entry));
+    }
+}
+
+static int print_list(const struct ys_args *args, const struct listing *listing, const struct ys_list *list)
 {
     const char *kind = args->words[0], *wanted = args->word_count > 1 ? args->words[1] : NULL;
     ys_json *all = ys_json_object(), *kept = ys_json_array();
     struct ys_buf out = {0};
-    ys_buf_puts(&out, heading);
-    for (size_t i = 0; i < ys_json_size(list_taken); i++) {
-        ys_json *entry = ys_json_at(list_taken, i);
-        if (wanted && strcmp(wanted, ys_json_get_text(entry, "name", "")) != 0 &&
-            strcmp(wanted, ys_json_get_text(entry, "spec", "")) != 0)
-            continue;
-        print(entry, wanted != NULL, &out);
-        ys_json_append(kept, ys_json_ref(entry));
-    }
+    print_entries(listing, list, wanted, &out, kept);
     bool found = !wanted || ys_json_size(kept) > 0;
-    ys_json_free(list_taken);
     ys_json_set(all, kind, kept);
     if (found && args->format != YS_FORMAT_JSON) {
         ys_json_free(all);
@@ -47,57 +75,129 @@ static int print_list(const struct ys_args *args, ys_json *list_taken, const cha
         ys_fail(YS_EINVAL, "there is no \"%s\" among the %s: `yardstick list %s` shows them", wanted, kind, kind));
 }
 
-static void print_model(const ys_json *entry, bool full, struct ys_buf *out)
+static const char *text_or(const char *text, const char *fallback)
 {
-    const ys_json *input = ys_json_get(entry, "input");
-    char shape[32];
-    (void)full;
-    snprintf(shape, sizeof shape, "%lldx%lldx%lld", (long long)ys_json_integer(ys_json_at(input, 0), 0),
-             (long long)ys_json_integer(ys_json_at(input, 1), 0), (long long)ys_json_integer(ys_json_at(input, 2), 0));
-    ys_buf_printf(out, "%-14s %11lld %13lld  %-10s %s\n", ys_json_get_text(entry, "name", ""),
-                  (long long)ys_json_get_int(entry, "parameters", 0),
-                  (long long)ys_json_get_int(entry, "multiply_adds", 0), shape, ys_json_get_text(entry, "title", ""));
+    return text ? text : fallback;
 }
 
-static ys_status describe_model(const struct ys_model *model, ys_json *entry)
+/* "1x28x28" */
+static void put_shape(struct ys_buf *out, const struct ys_list *shape)
+{
+    const int64_t *sizes = shape->items;
+    for (size_t i = 0; i < shape->count; i++)
+        ys_buf_printf(out, "%s%lld", i ? "x" : "", (long long)sizes[i]);
+}
+
+struct key_entry {
+    char *name, *meaning, *values;
+    double standard;
+};
+static const struct ys_field key_fields[] = {
+    YS_FIELD(struct key_entry, name, YS_FIELD_TEXT, NULL, 0, "as a job writes it"),
+    {"default", YS_FIELD_REAL, offsetof(struct key_entry, standard), NULL, 0, "as it was published", NULL, NULL},
+    YS_FIELD(struct key_entry, meaning, YS_FIELD_TEXT, NULL, 0, "what it changes"),
+    YS_FIELD(struct key_entry, values, YS_FIELD_TEXT, NULL, 0, "what it may be"),
+};
+static const struct ys_record key_record = YS_RECORD("key", struct key_entry, key_fields);
+
+struct model_entry {
+    const char *name, *title;
+    struct ys_list input; /* int64_t */
+    int64_t classes, parameters, multiply_adds;
+    struct ys_list keys; /* struct key_entry, owned: what a job may choose besides the classes */
+    bool takes_classes;
+};
+static const struct ys_field model_fields[] = {
+    YS_FIELD(struct model_entry, name, YS_FIELD_TEXT, NULL, 0, "as a job writes it"),
+    YS_FIELD(struct model_entry, title, YS_FIELD_TEXT, NULL, 0, "for people"),
+    YS_FIELD(struct model_entry, input, YS_FIELD_INTS, "1", 0, "shape of a row"),
+    YS_FIELD(struct model_entry, classes, YS_FIELD_INT, "1", 0, "that it tells apart"),
+    YS_FIELD_OF(struct model_entry, keys, YS_FIELD_LIST, &key_record, 0, "what a job may choose besides the classes"),
+    YS_FIELD(struct model_entry, parameters, YS_FIELD_INT, "1", 0, "that are trained"),
+    YS_FIELD(struct model_entry, multiply_adds, YS_FIELD_INT, "1", 0, "forward, of a row"),
+};
+static const struct ys_record model_record = YS_RECORD("model", struct model_entry, model_fields);
+
+static void print_keys(const struct model_entry *model, struct ys_buf *out)
+{
+    const struct key_entry *keys = model->keys.items;
+    for (size_t i = 0; i < model->keys.count; i++)
+        ys_buf_printf(out, "    %s = %g: %s; %s\n", keys[i].name, keys[i].standard, keys[i].meaning, keys[i].values);
+    if (model->takes_classes)
+        ys_buf_puts(out, "    model.classes: those of the data, or more\n");
+}
+
+static void print_model(const void *entry, bool full, struct ys_buf *out)
+{
+    const struct model_entry *model = entry;
+    struct ys_buf shape = {0};
+    put_shape(&shape, &model->input);
+    ys_buf_printf(out, "%-14s %11lld %13lld  %-10s %s\n", model->name, (long long)model->parameters,
+                  (long long)model->multiply_adds, ys_buf_text(&shape), model->title);
+    ys_buf_free(&shape);
+    if (full)
+        print_keys(model, out);
+}
+
+static ys_status describe_keys(const struct ys_model *model, struct ys_list *keys)
+{
+    for (int size = 0; model->keys && size < YS_MODEL_SIZE_COUNT; size++) {
+        const struct ys_model_key *key = &model->keys[size];
+        struct ys_buf values = {0};
+        if (!key->meaning)
+            continue;
+        struct key_entry *entry = ys_list_add(&key_record, keys);
+        if (!entry)
+            return ys_out_of_memory();
+        ys_model_key_range(key, &values);
+        *entry = (struct key_entry){ys_format("model.%s", ys_model_size_name((enum ys_model_size)size)),
+                                    ys_strdup(key->meaning), ys_buf_take(&values), key->standard};
+        if (!entry->name || !entry->meaning || !entry->values)
+            return ys_out_of_memory();
+    }
+    return YS_OK;
+}
+
+/* Borrows from the model, all but the keys. */
+static ys_status describe_model(const struct ys_model *model, struct model_entry *entry)
 {
     struct ys_graph *graph = NULL;
-    ys_json *input = ys_json_array();
-    for (size_t i = 0; i < 3; i++)
-        ys_json_append(input, ys_json_int(model->usual.shape[i]));
-    ys_json_set_string(entry, "name", model->name);
-    ys_json_set_string(entry, "title", model->title);
-    ys_json_set(entry, "input", input);
-    ys_json_set_int(entry, "classes", model->usual.classes);
+    *entry = (struct model_entry){.name = model->name,
+                                  .title = model->title,
+                                  .input = {(void *)(uintptr_t)model->usual.shape, 3},
+                                  .classes = model->usual.classes,
+                                  .takes_classes = model->build != NULL};
+    YS_TRY(describe_keys(model, &entry->keys));
     YS_TRY(ys_model_build(model, &model->usual, &graph));
-    ys_json_set_int(entry, "parameters", ys_graph_parameter_count(graph));
-    ys_json_set_int(entry, "multiply_adds", ys_graph_multiply_adds(graph));
+    entry->parameters = ys_graph_parameter_count(graph);
+    entry->multiply_adds = ys_graph_multiply_adds(graph);
     ys_graph_free(graph);
     return YS_OK;
 }
 
-static ys_status describe_models(const struct ys_model *model, ys_json *models)
+static ys_status describe_models(const struct ys_model *model, struct ys_list *models)
 {
     for (; model->name; model++) {
-        ys_json *entry = ys_json_object();
-        ys_status status = describe_model(model, entry);
-        ys_json_append(models, entry);
-        YS_TRY(status);
+        struct model_entry *entry = ys_list_add(&model_record, models);
+        YS_TRY(entry ? describe_model(model, entry) : ys_out_of_memory());
     }
     return YS_OK;
 }
 
 static int list_models(const struct ys_args *args)
 {
-    ys_json *models = ys_json_array();
-    ys_status status = describe_models(ys_models(), models);
+    static const struct listing listing = {"model           parameters multiply-adds  input\n", &model_record,
+                                           print_model};
+    struct ys_list models = {0};
+    ys_status status = describe_models(ys_models(), &models);
     if (status == YS_OK)
-        status = describe_models(ys_models_more(), models);
-    if (status != YS_OK) {
-        ys_json_free(models);
-        return ys_command_fail(status);
-    }
-    return print_list(args, models, "model           parameters multiply-adds  input\n", print_model);
+        status = describe_models(ys_models_more(), &models);
+    int code = status == YS_OK ? print_list(args, &listing, &models) : ys_command_fail(status);
+    struct model_entry *entries = models.items;
+    for (size_t i = 0; i < models.count; i++)
+        ys_list_fini(&key_record, &entries[i].keys);
+    ys_free(models.items);
+    return code;
 }
 
 static int list_keys(const struct ys_args *args)
@@ -122,140 +222,159 @@ static int list_keys(const struct ys_args *args)
     return ys_command_print(&out);
 }
 
-#define FRAMEWORK_HEADING "framework         version     state          disk  python    can\n"
-
 /* "train, infer, double; options: a, b" */
-static void print_abilities(const ys_json *entry, struct ys_buf *out)
+static void print_abilities(const struct ys_framework_entry *entry, struct ys_buf *out)
 {
-    const ys_json *modes = ys_json_get(entry, "modes"), *options = ys_json_get(entry, "options");
-    for (size_t i = 0; i < ys_json_size(modes); i++)
-        ys_buf_printf(out, "%s%s", i ? ", " : "", ys_json_text(ys_json_at(modes, i), ""));
-    if (ys_json_get_bool(entry, "double", false))
+    char *const *modes = entry->modes.items;
+    for (size_t i = 0; i < entry->modes.count; i++)
+        ys_buf_printf(out, "%s%s", i ? ", " : "", modes[i]);
+    if (entry->has_double)
         ys_buf_puts(out, ", double");
-    if (ys_json_get_bool(entry, "no_work", false))
+    if (entry->no_work)
         ys_buf_puts(out, ", does no work");
     const char *before = "; options: ";
-    for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it), before = ", ")
+    for (void *it = ys_json_iter(entry->options); it; it = ys_json_next(entry->options, it), before = ", ")
         ys_buf_printf(out, "%s%s", before, ys_json_iter_key(it));
 }
 
 /* Why it is not ready, what it would take, and the command. */
-static void print_remedy(const ys_json *entry, struct ys_buf *out)
+static void print_remedy(const struct ys_framework_entry *entry, struct ys_buf *out)
 {
-    int64_t download_bytes = ys_json_get_int(entry, "download_bytes", 0);
-    int64_t disk_bytes = ys_json_get_int(entry, "disk_bytes", 0);
     char download[YS_SIZE_TEXT], disk[YS_SIZE_TEXT];
-    const char *reason = ys_json_get_text(entry, "reason", NULL), *command = ys_json_get_text(entry, "command", NULL);
-    if (reason)
-        ys_buf_printf(out, "    %s\n", reason);
-    if (command)
-        ys_buf_printf(out, "    run: %s", command);
-    if (command && download_bytes > 0 && disk_bytes > 0)
-        ys_buf_printf(out, "   (about %s to download, %s on disk)", ys_size_text((uint64_t)download_bytes, download),
-                      ys_size_text((uint64_t)disk_bytes, disk));
-    if (command)
-        ys_buf_puts(out, "\n");
+    if (entry->reason)
+        ys_buf_printf(out, "    %s\n", entry->reason);
+    if (!entry->command)
+        return;
+    ys_buf_printf(out, "    run: %s", entry->command);
+    if (entry->download_bytes > 0 && entry->disk_bytes > 0)
+        ys_buf_printf(out, "   (about %s to download, %s on disk)", ys_size_text(entry->download_bytes, download),
+                      ys_size_text(entry->disk_bytes, disk));
+    ys_buf_puts(out, "\n");
 }
 
-static void print_option(const char *framework, const char *name, const ys_json *option, struct ys_buf *out)
+struct option {
+    const char *type, *help;
+    const ys_json *choices;
+};
+static const struct ys_field option_fields[] = {
+    YS_FIELD(struct option, type, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "bool, number, text or choice"),
+    YS_FIELD(struct option, choices, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "of a choice"),
+    YS_FIELD(struct option, help, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what it does"),
+};
+static const struct ys_record option_record = YS_RECORD("option", struct option, option_fields);
+
+static void print_option(const char *framework, const char *name, const ys_json *json, struct ys_buf *out)
 {
-    const ys_json *choices = ys_json_get(option, "choices");
-    const char *type = ys_json_get_text(option, "type", "");
+    struct option option;
+    ys_record_glance(&option_record, json, &option);
     ys_buf_printf(out, "    opt.%s.%s = ", framework, name);
-    for (size_t i = 0; i < ys_json_size(choices); i++)
-        ys_buf_printf(out, "%s%s", i ? "|" : "", ys_json_text(ys_json_at(choices, i), ""));
-    if (!ys_json_size(choices))
-        ys_buf_puts(out, strcmp(type, "bool") == 0 ? "on|off" : strcmp(type, "number") == 0 ? "NUMBER" : "TEXT");
-    ys_buf_printf(out, "\n        %s\n", ys_json_get_text(option, "help", ""));
+    for (size_t i = 0; i < ys_json_size(option.choices); i++)
+        ys_buf_printf(out, "%s%s", i ? "|" : "", ys_json_text(ys_json_at(option.choices, i), ""));
+    if (!ys_json_size(option.choices))
+        ys_buf_puts(out, is(option.type, "bool") ? "on|off" : is(option.type, "number") ? "NUMBER" : "TEXT");
+    ys_buf_printf(out, "\n        %s\n", text_or(option.help, ""));
 }
 
-static void print_framework(const ys_json *entry, bool full, struct ys_buf *out)
+static void print_framework(const void *item, bool full, struct ys_buf *out)
 {
-    const ys_json *options = ys_json_get(entry, "options");
-    int64_t size = ys_json_get_int(entry, "size_bytes", 0);
+    const struct ys_framework_entry *entry = item;
     char disk[YS_SIZE_TEXT] = "-";
-    if (size > 0)
-        ys_size_text((uint64_t)size, disk);
-    ys_buf_printf(out, "%-17s %-11s %-11s %7s  %-8s  ", ys_json_get_text(entry, "spec", ""),
-                  ys_json_get_text(entry, "version", ""), ys_json_get_text(entry, "state", ""), disk,
-                  ys_json_get_text(entry, "python", "-"));
+    if (entry->size_bytes > 0)
+        ys_size_text(entry->size_bytes, disk);
+    ys_buf_printf(out, "%-17s %-11s %-11s %7s  %-8s  ", entry->spec, text_or(entry->version, ""),
+                  ys_name_of(&ys_entry_states, entry->state), disk, text_or(entry->python, "-"));
     print_abilities(entry, out);
     ys_buf_puts(out, "\n");
     print_remedy(entry, out);
     if (!full)
         return;
-    for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it))
-        print_option(ys_json_get_text(entry, "name", ""), ys_json_iter_key(it), ys_json_iter_value(it), out);
-    if (ys_json_get_text(entry, "limits", NULL))
-        ys_buf_printf(out, "    limits: %s\n", ys_json_get_text(entry, "limits", ""));
-    ys_buf_printf(out, "    recipe: %s\n", ys_json_get_text(entry, "recipe", ""));
+    for (void *it = ys_json_iter(entry->options); it; it = ys_json_next(entry->options, it))
+        print_option(entry->name, ys_json_iter_key(it), ys_json_iter_value(it), out);
+    if (entry->limits)
+        ys_buf_printf(out, "    limits: %s\n", entry->limits);
+    ys_buf_printf(out, "    recipe: %s\n", text_or(entry->recipe, ""));
+}
+
+static const struct ys_record *record_of_framework(const void *entry)
+{
+    return ys_framework_entry_told(entry);
 }
 
 static int list_frameworks(const struct ys_args *args)
 {
-    ys_json *list = NULL;
+    static const struct listing listing = {"framework         version     state          disk  python    can\n",
+                                           &ys_framework_entry_record, print_framework, record_of_framework};
+    struct ys_list list;
     if (args->check)
         return ys_command_check_framework(args);
     ys_status status = ys_framework_list(args->recipe_dirs, &list);
-    return status == YS_OK ? print_list(args, list, FRAMEWORK_HEADING, print_framework) : ys_command_fail(status);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    int code = print_list(args, &listing, &list);
+    ys_list_fini(&ys_framework_entry_record, &list);
+    return code;
 }
 
 /* "1x28x28   10 classes   60000 + 10000 rows" */
-static void print_form(const ys_json *entry, struct ys_buf *out)
+static void print_form(const struct ys_data_entry *entry, struct ys_buf *out)
 {
-    const ys_json *shape = ys_json_get(entry, "shape");
-    char text[64];
-    if (ys_json_size(shape) != 3) {
+    struct ys_buf shape = {0};
+    if (entry->shape.count != 3) {
         ys_buf_printf(out, "%-43s", "of the model's usual shape and classes");
         return;
     }
-    snprintf(text, sizeof text, "%lldx%lldx%lld", (long long)ys_json_integer(ys_json_at(shape, 0), 0),
-             (long long)ys_json_integer(ys_json_at(shape, 1), 0), (long long)ys_json_integer(ys_json_at(shape, 2), 0));
-    ys_buf_printf(out, "%-9s %3lld classes  %6lld + %5lld rows  ", text,
-                  (long long)ys_json_get_int(entry, "classes", 0), (long long)ys_json_get_int(entry, "train", 0),
-                  (long long)ys_json_get_int(entry, "test", 0));
+    put_shape(&shape, &entry->shape);
+    ys_buf_printf(out, "%-9s %3lld classes  %6lld + %5lld rows  ", ys_buf_text(&shape), (long long)entry->classes,
+                  (long long)entry->train, (long long)entry->test);
+    ys_buf_free(&shape);
 }
 
-static void print_dataset(const ys_json *entry, bool full, struct ys_buf *out)
+static void print_dataset(const void *item, bool full, struct ys_buf *out)
 {
-    const char *state = ys_json_get_text(entry, "state", ""), *command = ys_json_get_text(entry, "command", NULL);
-    bool is_ready = strcmp(state, "ready") == 0;
-    ys_buf_printf(out, "%-13s ", ys_json_get_text(entry, "name", ""));
+    const struct ys_data_entry *entry = item;
+    bool is_ready = entry->state == YS_DATA_READY;
+    ys_buf_printf(out, "%-13s ", entry->name);
     print_form(entry, out);
-    ys_buf_puts(out, strcmp(state, "generated") == 0 ? "made when used" : state);
+    ys_buf_puts(out, entry->state == YS_DATA_GENERATED ? "made when used" : ys_name_of(&ys_data_states, entry->state));
     if (is_ready)
-        ys_buf_puts(out, ys_json_get_bool(entry, "verified", false) ? ", verified" : ", NOT verified");
+        ys_buf_puts(out, entry->verified == 1 ? ", verified" : ", NOT verified");
     ys_buf_puts(out, "\n");
-    if (command)
-        ys_buf_printf(out, "    run: %s\n", command);
+    if (entry->command)
+        ys_buf_printf(out, "    run: %s\n", entry->command);
     if (full)
-        ys_buf_printf(out, "    %s\n", ys_json_get_text(entry, "title", ""));
+        ys_buf_printf(out, "    %s\n", entry->title);
     if (full && is_ready)
-        ys_buf_printf(out, "    from: %s\n    SHA-256 of the rows to train on: %s\n",
-                      ys_json_get_text(entry, "source", ""), ys_json_get_text(entry, "train_hash", ""));
+        ys_buf_printf(out, "    from: %s\n    SHA-256 of the rows to train on: %s\n", text_or(entry->source, ""),
+                      text_or(entry->train_hash, ""));
 }
 
 static int list_datasets(const struct ys_args *args)
 {
-    ys_json *list = NULL;
+    static const struct listing listing = {"", &ys_data_entry_record, print_dataset};
+    struct ys_list list;
     ys_status status = ys_data_list(&list);
-    return status == YS_OK ? print_list(args, list, "", print_dataset) : ys_command_fail(status);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    int code = print_list(args, &listing, &list);
+    ys_list_fini(&ys_data_entry_record, &list);
+    return code;
 }
 
-static void print_metric(const ys_json *entry, bool full, struct ys_buf *out)
+static void print_metric(const void *entry, bool full, struct ys_buf *out)
 {
-    static const char *const texts[] = {"formula", "source", "limits"};
-    ys_buf_printf(out, "%-18s %-5s %s\n", ys_json_get_text(entry, "name", ""), ys_json_get_text(entry, "unit", ""),
-                  ys_json_get_text(entry, "better", ""));
-    for (size_t i = 0; full && i < sizeof texts / sizeof texts[0]; i++)
-        ys_buf_printf(out, "    %s: %s\n", texts[i], ys_json_get_text(entry, texts[i], ""));
+    const struct ys_metric_info *info = entry;
+    ys_buf_printf(out, "%-18s %-5s %s\n", info->name, info->unit, ys_better_name(info->better));
+    if (full)
+        ys_buf_printf(out, "    formula: %s\n    source: %s\n    limits: %s\n", info->formula, info->source,
+                      info->limits);
 }
 
 static int list_metrics(const struct ys_args *args)
 {
-    ys_json *list = NULL;
-    ys_status status = ys_metric_list(&list);
-    return status == YS_OK ? print_list(args, list, "", print_metric) : ys_command_fail(status);
+    static const struct listing listing = {"", &ys_metric_listed_record, print_metric};
+    struct ys_list list = {0};
+    list.items = (void *)(uintptr_t)ys_metric_infos(&list.count);
+    return print_list(args, &listing, &list);
 }
 
 int ys_command_list(const struct ys_args *args)

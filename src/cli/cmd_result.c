@@ -2,9 +2,11 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "base/stop.h"
 #include "cli/command.h"
 #include "cli/result.h"
+#include "metric/document.h"
 #include "metric/metric.h"
 #include "report/report.h"
 
@@ -14,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The study's document, its comparisons as --comparisons says. */
-static ys_status make_result(const struct ys_args *args, struct ys_store *store, int64_t study_id, unsigned flags,
-                             ys_json **result)
+/* The study's result, its comparisons as --comparisons says. */
+static ys_status load_result(const struct ys_args *args, struct ys_store *store, int64_t study_id, unsigned flags,
+                             struct ys_result *result)
 {
     if (args->comparisons && strcmp(args->comparisons, "axes") != 0 && strcmp(args->comparisons, "all") != 0)
         return ys_fail(YS_EINVAL, "--comparisons=%s: write axes or all", args->comparisons);
@@ -27,23 +29,44 @@ static ys_status make_result(const struct ys_args *args, struct ys_store *store,
      * free blocks again at nearly each of them. */
     mallopt(M_MXFAST, 0);
 #endif
-    return ys_metric_result(store, study_id, flags, result);
+    return ys_metric_result_load(store, study_id, flags, result);
+}
+
+/* The same as its document. */
+static ys_status make_result(const struct ys_args *args, struct ys_store *store, int64_t study_id, unsigned flags,
+                             ys_json **document)
+{
+    struct ys_result result;
+    YS_TRY(load_result(args, store, study_id, flags, &result));
+    ys_status status = ys_result_json(&result, document);
+    ys_result_fini(&result);
+    return status;
+}
+
+/* A table is made without the document, which is large and takes its time. */
+static ys_status print_table(const struct ys_args *args, struct ys_store *store, int64_t study_id, struct ys_buf *out)
+{
+    struct ys_result result;
+    YS_TRY(load_result(args, store, study_id, 0, &result));
+    ys_status status = ys_report_table_of(&result, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), out);
+    ys_result_fini(&result);
+    return status;
 }
 
 int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t study_id)
 {
-    ys_json *result = NULL;
+    ys_json *document = NULL;
     struct ys_buf out = {0};
-    ys_status status = make_result(args, store, study_id, 0, &result);
+    bool table = args->format != YS_FORMAT_JSON && args->format != YS_FORMAT_CSV && args->format != YS_FORMAT_MD;
+    ys_status status =
+        table ? print_table(args, store, study_id, &out) : make_result(args, store, study_id, 0, &document);
     if (status == YS_OK && args->format == YS_FORMAT_JSON)
-        return ys_command_print_json(result);
+        return ys_command_print_json(document);
     if (status == YS_OK && args->format == YS_FORMAT_CSV)
-        status = ys_report_csv(result, &out);
+        status = ys_report_csv(document, &out);
     else if (status == YS_OK && args->format == YS_FORMAT_MD)
-        status = ys_report_markdown(result, &out);
-    else if (status == YS_OK)
-        status = ys_report_table(result, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), &out);
-    ys_json_free(result);
+        status = ys_report_markdown(document, &out);
+    ys_json_free(document);
     if (status == YS_OK)
         return ys_command_print(&out);
     ys_buf_free(&out);
@@ -64,6 +87,19 @@ static ys_status write_page(const char *path, const struct ys_buf *page)
     return status;
 }
 
+/* Where the study's files are. */
+struct placed {
+    struct place {
+        const char *folder;
+    } study;
+};
+static const struct ys_field place_fields[] = {
+    YS_FIELD(struct place, folder, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the study, below the results folder")};
+static const struct ys_record place_record = YS_RECORD("study", struct place, place_fields);
+static const struct ys_field placed_fields[] = {
+    YS_FIELD_OF(struct placed, study, YS_FIELD_OBJECT, &place_record, 0, "")};
+static const struct ys_record placed_record = YS_RECORD("result", struct placed, placed_fields);
+
 ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *store, int64_t study_id, char **path)
 {
     ys_json *result = NULL;
@@ -74,7 +110,9 @@ ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *st
     if (status == YS_OK)
         status = ys_report_html(result, &page);
     if (status == YS_OK) {
-        folder = ys_path_join(ys_store_folder(store), ys_json_get_text(ys_json_get(result, "study"), "folder", ""));
+        struct placed placed;
+        ys_record_glance(&placed_record, result, &placed);
+        folder = ys_path_join(ys_store_folder(store), placed.study.folder ? placed.study.folder : "");
         *path = folder ? ys_path_join(folder, "report.html") : NULL;
         status = *path ? ys_fs_make_dirs(folder) : ys_out_of_memory();
     }
@@ -105,38 +143,94 @@ static int code_of(const struct ys_store *store, int code)
 }
 
 /* "780 rows, all as they were stored", or what is not. */
-static void print_verified(const ys_json *found, struct ys_buf *out)
+struct of_study {
+    int64_t link;
+    char *hash;
+};
+static const struct ys_field of_study_fields[] = {
+    YS_FIELD(struct of_study, link, YS_FIELD_INT, "1", 0, "its number"),
+    YS_FIELD(struct of_study, hash, YS_FIELD_TEXT, NULL, 0, "the chain's up to it"),
+};
+static const struct ys_record of_study_record = YS_RECORD("study", struct of_study, of_study_fields);
+
+struct chain {
+    int64_t links, unlinked;
+    char *head;
+    struct of_study *study;
+};
+static const struct ys_field chain_fields[] = {
+    YS_FIELD(struct chain, links, YS_FIELD_INT, "1", 0, "of the whole database"),
+    YS_FIELD(struct chain, head, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "the last one's hash"),
+    YS_FIELD(struct chain, unlinked, YS_FIELD_INT, "1", 0, "runs of the study that are no part of it"),
+    YS_FIELD_OF(struct chain, study, YS_FIELD_OBJECT_OWNED, &of_study_record, YS_FIELD_NULL, "the study's last link"),
+};
+static const struct ys_record chain_record = YS_RECORD("chain", struct chain, chain_fields);
+
+struct verified {
+    int64_t rows, unverified;
+    struct ys_list damaged; /* char * */
+    struct chain chain;
+};
+static const struct ys_field verified_fields[] = {
+    YS_FIELD(struct verified, rows, YS_FIELD_INT, "1", 0, "of the study"),
+    YS_FIELD(struct verified, unverified, YS_FIELD_INT, "1", 0, "those without a checksum"),
+    YS_FIELD(struct verified, damaged, YS_FIELD_TEXTS, NULL, 0, "what is not as it was"),
+    YS_FIELD_OF(struct verified, chain, YS_FIELD_OBJECT, &chain_record, YS_FIELD_NULL, "null where it cannot be read"),
+};
+static const struct ys_record verified_record = YS_RECORD("verified", struct verified, verified_fields);
+
+static void print_chain(const struct chain *chain, struct ys_buf *out)
 {
-    const ys_json *damaged = ys_json_get(found, "damaged");
-    long long rows = (long long)ys_json_get_int(found, "rows", 0), bad = (long long)ys_json_size(damaged);
-    long long unverified = (long long)ys_json_get_int(found, "unverified", 0);
-    if (bad)
-        ys_buf_printf(out, "%lld rows, %lld of which something is damaged or lost:\n", rows, bad);
+    long long unlinked = (long long)chain->unlinked;
+    if (chain->head)
+        ys_buf_printf(out, "chain of %lld links, head %s\n", (long long)chain->links, chain->head);
+    if (chain->study)
+        ys_buf_printf(out, "last link of this study: %lld, %s\n", (long long)chain->study->link, chain->study->hash);
+    if (unlinked > 0)
+        ys_buf_printf(out,
+                      "%lld run%s of the study %s no part of %s chain: stored by an earlier yardstick, or put there by "
+                      "something else\n",
+                      unlinked, unlinked == 1 ? "" : "s", unlinked == 1 ? "is" : "are", chain->head ? "the" : "a");
+}
+
+static void print_verified(const struct verified *found, struct ys_buf *out)
+{
+    long long rows = (long long)found->rows, unverified = (long long)found->unverified;
+    char *const *damaged = found->damaged.items;
+    if (found->damaged.count)
+        ys_buf_printf(out, "%lld rows, %zu of which something is damaged or lost:\n", rows, found->damaged.count);
     else if (unverified)
         ys_buf_printf(out,
                       "%lld rows, %lld of them without a checksum: the file is sound, they may be what was stored\n",
                       rows, unverified);
     else
         ys_buf_printf(out, "%lld rows, all as they were stored\n", rows);
-    for (size_t i = 0; i < ys_json_size(damaged); i++)
-        ys_buf_printf(out, "  %s\n", ys_json_text(ys_json_at(damaged, i), ""));
+    for (size_t i = 0; i < found->damaged.count; i++)
+        ys_buf_printf(out, "  %s\n", damaged[i]);
+    print_chain(&found->chain, out);
 }
 
 static int show_verified(const struct ys_args *args, struct ys_store *store, int64_t study_id)
 {
-    ys_json *found = NULL;
+    ys_json *json = NULL;
+    struct verified found;
     struct ys_buf out = {0};
-    if (ys_store_verify(store, study_id, &found) != YS_OK)
+    if (ys_store_verify(store, study_id, &json) != YS_OK)
         return ys_command_fail(YS_EIO);
-    bool damaged = ys_json_size(ys_json_get(found, "damaged")) > 0 || ys_store_damaged(store) > 0;
-    int code = 0;
-    if (args->format == YS_FORMAT_JSON) {
-        code = ys_command_print_json(ys_json_ref(found));
+    ys_status status = ys_record_read(&verified_record, json, "what was verified", &found);
+    bool damaged = status == YS_OK && (found.damaged.count > 0 || ys_store_damaged(store) > 0);
+    int code;
+    if (status != YS_OK) {
+        code = ys_command_fail(status);
+    } else if (args->format == YS_FORMAT_JSON) {
+        code = ys_command_print_json(ys_json_ref(json));
     } else {
-        print_verified(found, &out);
+        print_verified(&found, &out);
         code = ys_command_print(&out);
     }
-    ys_json_free(found);
+    if (status == YS_OK)
+        ys_record_fini(&verified_record, &found);
+    ys_json_free(json);
     return code ? code : damaged ? 7 : 0;
 }
 
@@ -207,19 +301,38 @@ static ys_status add_line(struct ys_buf *out, const char *type, const ys_json *v
     return status;
 }
 
+/* What the rows of trials and runs are called by. */
+struct called {
+    const char *id;
+    int64_t trial_id, run_id;
+};
+static const struct ys_field called_fields[] = {
+    YS_FIELD(struct called, id, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "name of a trial"),
+    YS_FIELD(struct called, trial_id, YS_FIELD_INT, NULL, 0, "in the store"),
+    YS_FIELD(struct called, run_id, YS_FIELD_INT, NULL, 0, "likewise; of a run"),
+};
+static const struct ys_record called_record = YS_RECORD("row", struct called, called_fields);
+
+static struct called called(const ys_json *row)
+{
+    struct called found;
+    ys_record_glance(&called_record, row, &found);
+    return found;
+}
+
 /* Runs go out one after the other: the series of all of them may be more than memory holds. *left: nobody reads on. */
-static ys_status export_runs(struct ys_store *store, const ys_json *trial, struct ys_buf *out, bool *left)
+static ys_status export_runs(struct ys_store *store, const struct called *trial, struct ys_buf *out, bool *left)
 {
     ys_json *runs = NULL;
-    YS_TRY(ys_store_runs_get(store, ys_json_get_int(trial, "trial_id", 0), &runs));
+    YS_TRY(ys_store_runs_get(store, trial->trial_id, &runs));
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && !*left && i < ys_json_size(runs); i++) {
         ys_json *run = ys_json_at(runs, i);
         struct ys_series_set series = {0};
-        status = ys_store_series_get(store, ys_json_get_int(run, "run_id", 0), &series);
+        status = ys_store_series_get(store, called(run).run_id, &series);
         bool damaged = status == YS_EFORMAT; /* said by the store */
         if (status == YS_OK || damaged) {
-            ys_json_set_string(run, "trial", ys_json_get_text(trial, "id", ""));
+            ys_json_set_string(run, "trial", trial->id ? trial->id : "");
             ys_json_set(run, "series", damaged ? ys_json_null() : export_series(&series));
             status = add_line(out, "run", run);
             ys_json_remove(run, "series");
@@ -247,11 +360,12 @@ static ys_status export_study(struct ys_store *store, int64_t study_id, int64_t 
         status = ys_store_trials_get(store, study_id, &trials);
     for (size_t i = 0; status == YS_OK && !left && i < ys_json_size(trials); i++) {
         const ys_json *trial = ys_json_at(trials, i);
-        if (trial_id && ys_json_get_int(trial, "trial_id", 0) != trial_id)
+        const struct called names = called(trial);
+        if (trial_id && names.trial_id != trial_id)
             continue;
         status = add_line(out, "trial", trial);
         if (status == YS_OK)
-            status = export_runs(store, trial, out, &left);
+            status = export_runs(store, &names, out, &left);
     }
     ys_json_free(study);
     ys_json_free(host);

@@ -7,8 +7,10 @@
 #include "cli/command.h"
 #include "cli/result.h"
 #include "report/report.h"
+#include "study/noise.h"
 #include "study/study.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,6 +77,17 @@ static int finish(const struct ys_args *args, struct ys_store **store, int64_t s
     return status == YS_OK ? show_end(args, *store, study_id, exit_code) : ys_command_fail(YS_EIO);
 }
 
+/* What the noise of this machine lets a study show, where doctor measured it lately. */
+static ys_status say_noise(const struct ys_job *job)
+{
+    char *text = NULL;
+    YS_TRY(ys_noise_say(job->study, &text));
+    if (text)
+        ys_log_info("%s", text);
+    ys_free(text);
+    return YS_OK;
+}
+
 int ys_command_run(const struct ys_args *args)
 {
     struct ys_study_options options = study_options(args);
@@ -85,6 +98,8 @@ int ys_command_run(const struct ys_args *args)
     ys_status status = load_job(args, &job);
     if (status == YS_OK)
         status = open_for_writing(job_results(args, &job), &store);
+    if (status == YS_OK)
+        status = say_noise(&job);
     if (status == YS_OK)
         status = ys_study_run(&job, &options, store, &study_id, &exit_code);
     int code = status == YS_OK ? finish(args, &store, study_id, exit_code) : ys_command_fail(status);
@@ -120,35 +135,59 @@ int ys_command_resume(const struct ys_args *args)
     return code;
 }
 
-static void print_check(const ys_json *plan, struct ys_buf *out)
+/* Name, and of one that cannot run why; false then. */
+static bool print_trial(const struct ys_listing_trial *trial, struct ys_buf *out)
 {
-    const ys_json *trials = ys_json_get(plan, "trials");
+    ys_buf_printf(out, "%s\n", trial->id);
+    if (trial->status == YS_RUN_OK)
+        return true;
+    ys_buf_printf(out, "    %s: %s\n", ys_run_status_name((enum ys_run_status)trial->status),
+                  trial->reason ? trial->reason : "");
+    if (trial->command)
+        ys_buf_printf(out, "    run: %s\n", trial->command);
+    return false;
+}
+
+/* "    PyTorch 2.13.0, 2 threads" */
+static void print_framework(const struct ys_listing_trial *trial, struct ys_buf *out)
+{
+    const char *version = trial->version ? trial->version : "";
+    ys_buf_printf(out, "    %s%s%s, %lld thread%s", trial->title ? trial->title : "", version[0] ? " " : "", version,
+                  (long long)trial->threads, trial->threads == 1 ? "" : "s");
+}
+
+/* What was made of the ONNX files that are models. */
+static void print_files(const struct ys_listing *listing, struct ys_buf *out)
+{
+    const struct ys_listing_file *files = listing->files.items;
+    for (size_t i = 0; i < listing->files.count; i++) {
+        ys_buf_printf(out, "\n%s: changed, left out, assumed\n", files[i].model);
+        for (size_t k = 0; k < ys_json_size(files[i].notes); k++)
+            ys_buf_printf(out, "    %s\n", ys_json_text(ys_json_at(files[i].notes, k), ""));
+    }
+}
+
+static void print_check(const struct ys_listing *listing, struct ys_buf *out)
+{
+    const struct ys_listing_trial *trials = listing->trials.items;
     bool guessed = false;
     char span[32];
-    for (size_t i = 0; i < ys_json_size(trials); i++) {
-        const ys_json *trial = ys_json_at(trials, i);
-        const char *status = ys_json_get_text(trial, "status", "");
-        ys_buf_printf(out, "%s\n", ys_json_get_text(trial, "id", ""));
-        if (strcmp(status, "ok") != 0) {
-            ys_buf_printf(out, "    %s: %s\n", status, ys_json_get_text(trial, "reason", ""));
-            if (ys_json_get_text(trial, "command", NULL))
-                ys_buf_printf(out, "    run: %s\n", ys_json_get_text(trial, "command", ""));
+    for (const struct ys_listing_trial *trial = trials; trial < trials + listing->trials.count; trial++) {
+        const bool infers = trial->requests != YS_FIELD_NONE;
+        if (!print_trial(trial, out))
             continue;
-        }
-        bool known = ys_json_get_bool(trial, "known", false);
-        int64_t requests = ys_json_get_int(trial, "requests", 0);
-        guessed |= !known;
-        ys_buf_printf(
-            out, "    %s%s%s, %lld thread%s, %lld %s, %s %s a run\n", ys_json_get_text(trial, "title", ""),
-            ys_json_get_text(trial, "version", "")[0] ? " " : "", ys_json_get_text(trial, "version", ""),
-            (long long)ys_json_get_int(trial, "threads", 0), ys_json_get_int(trial, "threads", 0) == 1 ? "" : "s",
-            (long long)(requests ? requests : ys_json_get_int(trial, "steps", 0)), requests ? "requests" : "steps",
-            known ? "about" : "perhaps", ys_span_text(ys_json_get_number(trial, "run_s", 0), span, sizeof span));
+        guessed |= !trial->known;
+        print_framework(trial, out);
+        ys_buf_printf(out, ", %lld %s, %s %s a run\n", (long long)(infers ? trial->requests : trial->steps),
+                      infers ? "requests" : "steps", trial->known ? "about" : "perhaps",
+                      ys_span_text(trial->run_s, span, sizeof span));
     }
-    ys_buf_printf(out, "\n%zu trials, %lld runs, %s %s%s\n", ys_json_size(trials),
-                  (long long)ys_json_get_int(plan, "runs", 0), guessed ? "perhaps" : "about",
-                  ys_span_text(ys_json_get_number(plan, "estimate_s", 0), span, sizeof span),
+    print_files(listing, out);
+    ys_buf_printf(out, "\n%zu trials, %lld runs, %s %s%s\n", listing->trials.count, (long long)listing->runs,
+                  guessed ? "perhaps" : "about", ys_span_text(listing->estimate_s, span, sizeof span),
                   guessed ? " (a guess: not all of it was measured here before)" : ", from earlier runs");
+    if (listing->noise)
+        ys_buf_printf(out, "%s\n", listing->noise);
 }
 
 int ys_command_check(const struct ys_args *args)
@@ -156,7 +195,7 @@ int ys_command_check(const struct ys_args *args)
     struct ys_study_options options = study_options(args);
     struct ys_store *store = NULL;
     struct ys_job job = {0};
-    ys_json *plan = NULL;
+    struct ys_listing listing = {0};
     ys_status status = load_job(args, &job);
     /* Without earlier results there is nothing to estimate from, which is no failure of a check. */
     if (status == YS_OK) {
@@ -165,79 +204,84 @@ int ys_command_check(const struct ys_args *args)
             ys_log_warn("%s", ys_error());
     }
     if (status == YS_OK)
-        status = ys_study_check(&job, &options, store, &plan);
+        status = ys_study_check(&job, &options, store, &listing);
     int code = 0;
     if (status != YS_OK) {
         code = ys_command_fail(status);
     } else if (args->format == YS_FORMAT_JSON) {
-        code = ys_command_print_json(ys_json_ref(plan));
+        code = ys_command_print_json(ys_record_json(&ys_listing_record, &listing));
     } else {
         struct ys_buf out = {0};
-        print_check(plan, &out);
+        print_check(&listing, &out);
         code = ys_command_print(&out);
     }
-    ys_json_free(plan);
+    ys_listing_fini(&listing);
     ys_store_close(store);
     ys_job_fini(&job);
     return code;
 }
 
 /* "    PyTorch 2.13.0, 2 threads; 8 rows of each of 10 batches; 12 s" */
-static void print_prover(const ys_json *line, const ys_json *proof, struct ys_buf *out)
+static void print_prover(const struct ys_listing_trial *line, struct ys_buf *out)
 {
-    int64_t threads = ys_json_get_int(line, "threads", 0);
+    const struct ys_proof *proof = line->proof;
     char span[32];
-    ys_buf_printf(out, "    %s%s%s, %lld thread%s", ys_json_get_text(line, "title", ""),
-                  ys_json_get_text(line, "version", "")[0] ? " " : "", ys_json_get_text(line, "version", ""),
-                  (long long)threads, threads == 1 ? "" : "s");
-    if (ys_json_get(proof, "rows"))
-        ys_buf_printf(out, "; %lld rows of each of %lld batches; ", (long long)ys_json_get_int(proof, "rows", 0),
-                      (long long)ys_json_get_int(proof, "batches", 0));
-    if (ys_json_get_bool(proof, "cached", false))
-        ys_buf_printf(out, "kept from %s", ys_json_get_text(proof, "date", "before"));
-    else if (ys_json_get(proof, "seconds"))
-        ys_buf_puts(out, ys_span_text(ys_json_get_number(proof, "seconds", 0), span, sizeof span));
+    print_framework(line, out);
+    if (proof->rows != YS_FIELD_NONE)
+        ys_buf_printf(out, "; %lld rows of each of %lld batches; ", (long long)proof->rows, (long long)proof->batches);
+    if (proof->cached == 1)
+        ys_buf_printf(out, "kept from %s", proof->date ? proof->date : "before");
+    else if (!isnan(proof->seconds))
+        ys_buf_puts(out, ys_span_text(proof->seconds, span, sizeof span));
     ys_buf_puts(out, "\n");
 }
 
-static ys_status print_proofs(const ys_json *proofs, struct ys_buf *out)
+static ys_status print_proofs(const struct ys_listing *listing, struct ys_buf *out)
 {
-    for (size_t i = 0; i < ys_json_size(proofs); i++) {
-        const ys_json *line = ys_json_at(proofs, i), *proof = ys_json_get(line, "proof");
-        ys_buf_printf(out, "%s%s\n", i ? "\n" : "", ys_json_get_text(line, "id", ""));
-        if (ys_json_type_of(proof) == YS_JSON_OBJECT) {
-            print_prover(line, proof, out);
-            YS_TRY(ys_report_proof_table(proof, out));
+    const struct ys_listing_trial *lines = listing->trials.items;
+    for (size_t i = 0; i < listing->trials.count; i++) {
+        ys_buf_puts(out, i ? "\n" : "");
+        if (!print_trial(&lines[i], out))
             continue;
-        }
-        ys_buf_printf(out, "    %s: %s\n", ys_json_get_text(line, "status", ""), ys_json_get_text(line, "reason", ""));
-        if (ys_json_get_text(line, "command", NULL))
-            ys_buf_printf(out, "    run: %s\n", ys_json_get_text(line, "command", ""));
+        print_prover(&lines[i], out);
+        YS_TRY(ys_report_proof_table(lines[i].proof, out));
     }
     return YS_OK;
+}
+
+static ys_json *proofs_json(const struct ys_listing *listing)
+{
+    const struct ys_listing_trial *lines = listing->trials.items;
+    ys_json *proofs = ys_json_array();
+    for (size_t i = 0; i < listing->trials.count; i++)
+        if (ys_json_append(proofs, ys_record_json(&ys_listing_verify_record, &lines[i])) != YS_OK) {
+            ys_json_free(proofs);
+            return NULL;
+        }
+    return proofs;
 }
 
 int ys_command_verify(const struct ys_args *args)
 {
     struct ys_study_options options = study_options(args);
     struct ys_job job = {0};
-    ys_json *proofs = NULL;
+    struct ys_listing listing = {0};
     struct ys_buf out = {0};
     int exit_code = 0;
     ys_status status = load_job(args, &job);
     if (status == YS_OK)
-        status = ys_study_verify(&job, &options, &proofs, &exit_code);
+        status = ys_study_verify(&job, &options, &listing, &exit_code);
     if (status == YS_OK && args->format != YS_FORMAT_JSON)
-        status = print_proofs(proofs, &out);
+        status = print_proofs(&listing, &out);
     int code;
     if (status != YS_OK) {
         ys_buf_free(&out);
         code = ys_command_fail(status);
     } else {
-        code = args->format == YS_FORMAT_JSON ? ys_command_print_json(ys_json_ref(proofs)) : ys_command_print(&out);
+        code = args->format == YS_FORMAT_JSON ? ys_command_print_json(proofs_json(&listing)) : ys_command_print(&out);
         code = code ? code : exit_code;
     }
-    ys_json_free(proofs);
+    ys_listing_fini(&listing);
     ys_job_fini(&job);
     return code;
 }

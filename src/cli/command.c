@@ -67,9 +67,8 @@ int ys_command_help(const struct ys_args *args)
 {
     struct ys_buf out = {0};
     const struct ys_verb *verb = args->word_count ? ys_verb_find(args->words[0]) : NULL;
-    if (args->word_count && (!verb || !verb->run))
-        return ys_command_fail(verb ? ys_fail(YS_EINVAL, "%s is not yet available", verb->name)
-                                    : ys_verb_unknown(args->words[0]));
+    if (args->word_count && !verb)
+        return ys_command_fail(ys_verb_unknown(args->words[0]));
     ys_verb_help(verb, &out);
     return ys_command_print(&out);
 }

@@ -318,7 +318,7 @@ static ys_status tell(const struct known *known, ys_json *reply)
     return ys_json_set(reply, "known", made);
 }
 
-static ys_status open_plan(void *self, const ys_json *plan, ys_json *reply)
+static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *reply)
 {
     static const char *const none[] = {NULL};
     struct known known = {0};
@@ -326,7 +326,7 @@ static ys_status open_plan(void *self, const ys_json *plan, ys_json *reply)
     told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (told == MAP_FAILED)
         return ys_out_of_memory();
-    YS_TRY(act_on(ys_json_get_text(ys_json_get(plan, "options"), "act", ""), &known));
+    YS_TRY(act_on(ys_json_get_text(plan->options, "act", ""), &known));
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));
     YS_TRY(ys_adapter_set_names(reply, "libraries", none));

@@ -398,65 +398,92 @@ ys_status ys_data_fetch(const char *name, const char *from, bool unverified)
     return import(source, from, "local files", unverified);
 }
 
-static ys_json *shape_of(const struct ys_data_source *source)
+static const char *const state_words[] = {"ready", "missing", "generated"};
+const struct ys_names ys_data_states = YS_NAMES("state", state_words);
+
+#define ENTRY              struct ys_data_entry
+#define TEXT(member, what) YS_FIELD(ENTRY, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, what)
+#define COUNT(member, what)                                                                                            \
+    YS_FIELD(ENTRY, member, YS_FIELD_INT, "1", YS_FIELD_NULL, what "; null where it follows the model")
+static const struct ys_field entry_fields[] = {
+    TEXT(name, "as a job writes it"),
+    TEXT(title, "for people"),
+    YS_FIELD_NAMED(ENTRY, state, &ys_data_states, 0, "whether it is here"),
+    TEXT(unit, "of a row; null where it follows the model"),
+    YS_FIELD(ENTRY, shape, YS_FIELD_INTS, "1", YS_FIELD_NULL | YS_FIELD_EMPTY, "of the first input; null likewise"),
+    COUNT(classes, "of a target"),
+    COUNT(train, "rows"),
+    COUNT(test, "rows"),
+    TEXT(command, "what would get it; null unless missing"),
+    YS_FIELD(ENTRY, verified, YS_FIELD_TRUTH, NULL, YS_FIELD_NULL, "the published one; null unless ready"),
+    TEXT(source, "where it came from; null unless ready"),
+    TEXT(train_hash, "SHA-256 of the rows to train on; null unless ready"),
+};
+const struct ys_record ys_data_entry_record = YS_RECORD("dataset", ENTRY, entry_fields);
+
+static ys_status keep(char **place, const char *text)
 {
-    const struct ys_row_array *first = &source->rows.inputs[0];
-    ys_json *shape = source->rows.input_count ? ys_json_array() : ys_json_null();
-    for (size_t i = 0; source->rows.input_count && i < first->rank; i++)
-        (void)!ys_json_append(shape, ys_json_int(first->shape[i]));
-    return shape;
+    *place = ys_strdup(text);
+    return text && !*place ? ys_out_of_memory() : YS_OK;
 }
 
-/** A number, null when it is 0. */
-static ys_status set_count(ys_json *entry, const char *key, int64_t count)
+static ys_status keep_shape(struct ys_list *shape, const struct ys_rows *rows)
 {
-    return ys_json_set(entry, key, count ? ys_json_int(count) : ys_json_null());
+    if (rows->input_count == 0)
+        return YS_OK;
+    int64_t *sizes = ys_alloc(rows->inputs[0].rank, sizeof *sizes);
+    if (!sizes)
+        return ys_out_of_memory();
+    shape->items = sizes;
+    for (; shape->count < rows->inputs[0].rank; shape->count++)
+        sizes[shape->count] = rows->inputs[0].shape[shape->count];
+    return YS_OK;
 }
 
-static ys_status describe(const struct ys_data_source *source, const struct ys_dataset *ready, ys_json *entry)
+static int64_t known(int64_t count)
 {
-    YS_TRY(ys_json_set_string(entry, "name", source->name));
-    YS_TRY(ys_json_set_string(entry, "title", source->title));
-    YS_TRY(ys_json_set_string(entry, "state", ready ? "ready" : source->published ? "missing" : "generated"));
-    YS_TRY(ys_json_set_string(entry, "unit", source->rows.unit));
-    YS_TRY(ys_json_set(entry, "shape", shape_of(source)));
-    YS_TRY(set_count(entry, "classes", source->rows.classes));
-    YS_TRY(set_count(entry, "train", ready ? ready->train_count : source->train_count));
-    YS_TRY(set_count(entry, "test", ready ? ready->test_count : source->test_count));
-    char *command = ready || !source->published ? NULL : ys_format("yardstick data fetch %s", source->name);
-    ys_status status = ys_json_set_string(entry, "command", command);
-    ys_free(command);
-    YS_TRY(status);
-    YS_TRY(ys_json_set(entry, "verified", ready ? ys_json_bool(ready->verified) : ys_json_null()));
-    YS_TRY(ys_json_set_string(entry, "source", ready ? ready->source : NULL));
-    return ys_json_set_string(entry, "train_hash", ready ? ready->train_hash : NULL);
+    return count ? count : YS_FIELD_NONE;
 }
 
-static ys_status append_source(ys_json *list, const struct ys_data_source *source)
+static ys_status describe(const struct ys_data_source *source, const struct ys_dataset *ready,
+                          struct ys_data_entry *entry)
+{
+    bool is_missing = !ready && source->published;
+    entry->state = ready ? YS_DATA_READY : is_missing ? YS_DATA_MISSING : YS_DATA_GENERATED;
+    entry->classes = known(source->rows.classes);
+    entry->train = known(ready ? ready->train_count : source->train_count);
+    entry->test = known(ready ? ready->test_count : source->test_count);
+    entry->verified = ready ? ready->verified : YS_NAME_NONE;
+    entry->command = is_missing ? ys_format("yardstick data fetch %s", source->name) : NULL;
+    YS_TRY(is_missing && !entry->command ? ys_out_of_memory() : YS_OK);
+    YS_TRY(keep(&entry->name, source->name));
+    YS_TRY(keep(&entry->title, source->title));
+    YS_TRY(keep(&entry->unit, source->rows.unit));
+    YS_TRY(keep(&entry->source, ready ? ready->source : NULL));
+    YS_TRY(keep(&entry->train_hash, ready ? ready->train_hash : NULL));
+    return keep_shape(&entry->shape, &source->rows);
+}
+
+static ys_status add_source(struct ys_list *list, const struct ys_data_source *source)
 {
     struct ys_dataset dataset = {0};
     ys_status status = ys_prepared_load(source, NULL, &dataset);
     bool is_ready = status == YS_OK;
     if (!is_ready && status != YS_ENOTFOUND && status != YS_EFORMAT)
         return status;
-    ys_json *entry = ys_json_object();
+    struct ys_data_entry *entry = ys_list_add(&ys_data_entry_record, list);
     status = entry ? describe(source, is_ready ? &dataset : NULL, entry) : ys_out_of_memory();
     ys_dataset_fini(&dataset);
-    if (status == YS_OK)
-        return ys_json_append(list, entry);
-    ys_json_free(entry);
     return status;
 }
 
-ys_status ys_data_list(ys_json **list)
+ys_status ys_data_list(struct ys_list *list)
 {
-    ys_json *fresh = ys_json_array();
-    ys_status status = fresh ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
+    *list = (struct ys_list){0};
     for (const struct ys_data_source *source = sources; source->name && status == YS_OK; source++)
-        status = append_source(fresh, source);
-    if (status == YS_OK)
-        *list = fresh;
-    else
-        ys_json_free(fresh);
+        status = add_source(list, source);
+    if (status != YS_OK)
+        ys_list_fini(&ys_data_entry_record, list);
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/lock.h"
+#include "base/record.h"
 #include "base/rows.h"
 #include "base/safetensors.h"
 #include "base/status.h"
@@ -84,10 +85,28 @@ void ys_dataset_fini(struct ys_dataset *dataset); /* a zeroed one is fine */
  */
 ys_status ys_data_fetch(const char *name, const char *from, bool unverified) YS_MUST_CHECK;
 
-/** An array of {name, title, state, unit, shape (of the first input), classes, train, test, command, verified, source,
- * train_hash}. state: "ready", "generated" (made when first used) or "missing" (command says how to get it); the last
- * three are null unless ready; unit, shape, classes, train and test are null where they follow the model. */
-ys_status ys_data_list(ys_json **list) YS_MUST_CHECK;
+enum ys_data_state {
+    YS_DATA_READY,
+    YS_DATA_MISSING,   /* `command` says how to get it */
+    YS_DATA_GENERATED, /* made when first used */
+};
+extern const struct ys_names ys_data_states; /* "ready", "missing", "generated" */
+
+/** A set as `list datasets` shows it; texts are owned. */
+struct ys_data_entry {
+    char *name, *title;
+    int state;                    /* enum ys_data_state */
+    char *unit;                   /* of a row; NULL where it follows the model */
+    struct ys_list shape;         /* int64_t: of the first input, none where it follows the model */
+    int64_t classes, train, test; /* YS_FIELD_NONE likewise */
+    char *command;                /* NULL unless missing */
+    int verified;                 /* whether it is the published one; it and the next are unknown unless ready */
+    char *source, *train_hash;
+};
+extern const struct ys_record ys_data_entry_record;
+
+/** All sets: a list of struct ys_data_entry, which is overwritten; ys_list_fini() frees it. YS_ENOMEM, YS_EIO. */
+ys_status ys_data_list(struct ys_list *list) YS_MUST_CHECK;
 
 /** Removes what killed processes left, and every version that is not current and that nobody holds. */
 void ys_data_sweep(const struct ys_sweep *sweep);

@@ -288,16 +288,6 @@ int ys_engine_param_set(struct ys_engine *e, size_t param, enum ys_engine_precis
     return set_flat(e, e->low.weights, param, format, values);
 }
 
-int ys_engine_velocity_set(struct ys_engine *e, size_t param, enum ys_engine_precision format, const void *values)
-{
-    YS_TRY(check_param(e, param));
-    if (e->low.config.optimizer.rule != YS_ENGINE_SGD || e->low.state1 < 0)
-        return ys_fail(YS_EINVAL, "this engine's optimizer has no velocity");
-    if (e->low.graph->params[param].role != YS_ROLE_WEIGHT)
-        return ys_fail(YS_EINVAL, "%s is a buffer: it has no velocity", e->low.graph->params[param].name);
-    return set_flat(e, e->low.state1, param, format, values);
-}
-
 static ys_status get_flat(struct ys_engine *e, int buffer, size_t param, enum ys_engine_precision format, void *values)
 {
     size_t size;
@@ -314,6 +304,49 @@ static ys_status get_flat(struct ys_engine *e, int buffer, size_t param, enum ys
         convert(values, size, own, e->low.real_size, count);
     ys_free(own);
     return status;
+}
+
+const char *ys_engine_state_name(const struct ys_engine_optimizer *optimizer, enum ys_engine_state which)
+{
+    const bool adam = optimizer->rule == YS_ENGINE_ADAM || optimizer->rule == YS_ENGINE_ADAMW;
+    if (which == YS_ENGINE_STATE_SQUARE)
+        return ys_optimizer_has_state2(optimizer) ? "exp_avg_sq" : NULL;
+    return !ys_optimizer_has_state1(optimizer) ? NULL : adam ? "exp_avg" : "velocity";
+}
+
+static ys_status check_state(struct ys_engine *e, enum ys_engine_state which, size_t param)
+{
+    YS_TRY(check_param(e, param));
+    if (!e->low.config.training || !ys_engine_state_name(&e->low.config.optimizer, which))
+        return ys_fail(YS_EINVAL, "this engine's optimizer keeps no such array");
+    if (e->low.graph->params[param].role != YS_ROLE_WEIGHT)
+        return ys_fail(YS_EINVAL, "%s is a buffer: no optimizer keeps anything of it",
+                       e->low.graph->params[param].name);
+    return YS_OK;
+}
+
+int ys_engine_state_set(struct ys_engine *e, enum ys_engine_state which, size_t param, enum ys_engine_precision format,
+                        const void *values)
+{
+    YS_TRY(check_state(e, which, param));
+    return set_flat(e, which == YS_ENGINE_STATE_MEAN ? e->low.state1 : e->low.state2, param, format, values);
+}
+
+int ys_engine_state_get(struct ys_engine *e, enum ys_engine_state which, size_t param, enum ys_engine_precision format,
+                        void *values)
+{
+    YS_TRY(check_state(e, which, param));
+    return get_flat(e, which == YS_ENGINE_STATE_MEAN ? e->low.state1 : e->low.state2, param, format, values);
+}
+
+uint64_t ys_engine_steps(const struct ys_engine *e)
+{
+    return e->steps;
+}
+
+void ys_engine_steps_set(struct ys_engine *e, uint64_t steps)
+{
+    e->steps = steps;
 }
 
 int ys_engine_param_get(struct ys_engine *e, size_t param, enum ys_engine_precision format, void *values)
@@ -363,7 +396,8 @@ int ys_engine_load(struct ys_engine *e, const char *path)
     for (size_t p = 0; status == YS_OK && p < e->low.graph->param_count; p++)
         status = load_param(e, file, p);
     for (size_t i = 0; status == YS_OK && i < ys_safetensors_count(file); i++)
-        if (ys_engine_param_find(e, ys_safetensors_at(file, i)->name) < 0)
+        if (ys_engine_param_find(e, ys_safetensors_at(file, i)->name) < 0 &&
+            strncmp(ys_safetensors_at(file, i)->name, "state.", 6) != 0) /* an optimizer's: docs/protocol.md */
             status = ys_fail(YS_EFORMAT, "%s: tensor \"%s\" is no parameter of the graph %s", path,
                              ys_safetensors_at(file, i)->name, e->low.graph->name);
     ys_safetensors_close(file);

@@ -17,9 +17,21 @@ const struct ys_program *ys_engine_program(const struct ys_engine *engine);
  * last ys_engine_step(), on the rows in ys_engine_input(), that is not counted; a convolution or product that is run
  * again at its turn gives the same once more. */
 int ys_engine_run_call(struct ys_engine *engine, size_t call);
-/** Sets the velocity of SGD (0 after open and reset) of trained parameter `param`, like its values (float or double, in
- * the graph's layout). YS_EINVAL: this engine's optimizer has none, or it is a buffer. */
-int ys_engine_velocity_set(struct ys_engine *engine, size_t param, enum ys_engine_precision format, const void *values);
+/** The arrays that the optimizer keeps for each trained parameter. MEAN: the velocity of SGD with momentum and of
+ * RMSprop, the mean of gradients of Adam; SQUARE: the mean of their squares, of Adam and RMSprop. */
+enum ys_engine_state { YS_ENGINE_STATE_MEAN, YS_ENGINE_STATE_SQUARE };
+/** What the protocol calls that array of this optimizer ("velocity", "exp_avg", "exp_avg_sq"); NULL where the optimizer
+ * keeps none. */
+const char *ys_engine_state_name(const struct ys_engine_optimizer *optimizer, enum ys_engine_state which);
+/** Sets such an array (0 after open and reset) of trained parameter `param`, or reads it, like its values (float or
+ * double, in the graph's layout). YS_EINVAL: this engine's optimizer has none, or it is a buffer. */
+int ys_engine_state_set(struct ys_engine *engine, enum ys_engine_state which, size_t param,
+                        enum ys_engine_precision format, const void *values);
+int ys_engine_state_get(struct ys_engine *engine, enum ys_engine_state which, size_t param,
+                        enum ys_engine_precision format, void *values);
+/** The steps done since open or reset, which Adam counts by. */
+uint64_t ys_engine_steps(const struct ys_engine *engine);
+void ys_engine_steps_set(struct ys_engine *engine, uint64_t steps);
 /** Of a guarded engine: fails when something was written outside a buffer. */
 int ys_engine_check(const struct ys_engine *engine);
 

@@ -28,14 +28,11 @@ void ys_program_fini(struct ys_program *program)
 
 ys_status ys_program_buffer(struct ys_program *program, size_t size_bytes, bool persistent, int *buffer)
 {
-    if (program->buffer_count == program->buffer_capacity) {
-        size_t capacity = program->buffer_capacity ? 2 * program->buffer_capacity : 64;
-        struct ys_buffer *grown = ys_realloc(program->buffers, capacity, sizeof *grown);
-        if (!grown)
-            return ys_out_of_memory();
-        program->buffers = grown;
-        program->buffer_capacity = capacity;
-    }
+    struct ys_buffer *grown =
+        ys_grown(program->buffers, program->buffer_count, &program->buffer_capacity, sizeof *grown);
+    if (!grown)
+        return ys_out_of_memory();
+    program->buffers = grown;
     *buffer = (int)program->buffer_count++;
     program->buffers[*buffer] = (struct ys_buffer){
         .size_bytes = size_bytes ? size_bytes : 1, .persistent = persistent, .first = -1, .last = -1};
@@ -44,14 +41,10 @@ ys_status ys_program_buffer(struct ys_program *program, size_t size_bytes, bool 
 
 static ys_status append_call(struct ys_program *program, const struct ys_call *call)
 {
-    if (program->call_count == program->call_capacity) {
-        size_t capacity = program->call_capacity ? 2 * program->call_capacity : 64;
-        struct ys_call *grown = ys_realloc(program->calls, capacity, sizeof *grown);
-        if (!grown)
-            return ys_out_of_memory();
-        program->calls = grown;
-        program->call_capacity = capacity;
-    }
+    struct ys_call *grown = ys_grown(program->calls, program->call_count, &program->call_capacity, sizeof *grown);
+    if (!grown)
+        return ys_out_of_memory();
+    program->calls = grown;
     int index = (int)program->call_count++;
     program->calls[index] = *call;
     for (size_t i = 0; i < call->operand_count; i++) {

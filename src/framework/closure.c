@@ -33,18 +33,12 @@ static ys_status add_path(struct search *search, char *path_taken)
             return YS_OK;
         }
     }
-    if (path_taken && search->count == search->capacity) {
-        size_t capacity = search->capacity ? 2 * search->capacity : 16;
-        char **grown = ys_realloc(search->paths, capacity, sizeof *grown);
-        if (!grown) {
-            ys_free(path_taken);
-            return ys_out_of_memory();
-        }
-        search->paths = grown;
-        search->capacity = capacity;
-    }
-    if (!path_taken)
+    char **grown = path_taken ? ys_grown(search->paths, search->count, &search->capacity, sizeof *grown) : NULL;
+    if (!grown) {
+        ys_free(path_taken);
         return ys_out_of_memory();
+    }
+    search->paths = grown;
     search->paths[search->count++] = path_taken;
     return YS_OK;
 }

@@ -35,16 +35,12 @@ static ys_status take_line(struct walk *walk, char *line_taken)
     for (char *c = line_taken; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = '?'; /* a line each */
-    if (walk->count == walk->capacity) {
-        size_t capacity = walk->capacity ? 2 * walk->capacity : 1024;
-        char **grown = ys_realloc(walk->lines, capacity, sizeof *grown);
-        if (!grown) {
-            ys_free(line_taken);
-            return ys_out_of_memory();
-        }
-        walk->lines = grown;
-        walk->capacity = capacity;
+    char **grown = ys_grown(walk->lines, walk->count, &walk->capacity, sizeof *grown);
+    if (!grown) {
+        ys_free(line_taken);
+        return ys_out_of_memory();
     }
+    walk->lines = grown;
     walk->lines[walk->count++] = line_taken;
     return YS_OK;
 }

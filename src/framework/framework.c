@@ -27,9 +27,9 @@ void ys_framework_free(struct ys_framework *framework)
     if (!framework)
         return;
     ys_held_release(framework->held);
-    char *texts[] = {framework->spec,        framework->name,   framework->version, framework->title,
-                     framework->recipe_path, framework->reason, framework->command, framework->environment,
-                     framework->foreign,     framework->changes};
+    char *texts[] = {framework->spec,        framework->name,    framework->version, framework->title,
+                     framework->recipe_path, framework->reason,  framework->command, framework->environment,
+                     framework->foreign,     framework->changes, framework->cache};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_list(framework->argv);
@@ -142,7 +142,8 @@ static ys_status start_with(struct ys_framework *framework, const char *interpre
 
 /* Where a framework keeps what it compiled and downloaded, unless its recipe or the job says otherwise: not among what
  * the user's own copy of it keeps, and gone with the environment. */
-static const char CACHE_VARIABLE[] = "XDG_CACHE_HOME={environment}/cache";
+#define CACHE_FOLDER "{environment}/cache"
+static const char CACHE_VARIABLE[] = "XDG_CACHE_HOME=" CACHE_FOLDER;
 
 /* The variables of every adapter, then the recipe's own; `environment` is NULL for a program, which has none. */
 static ys_status copy_env(struct ys_framework *framework, const struct ys_recipe *recipe,
@@ -178,7 +179,9 @@ static ys_status use_adapter(struct ys_framework *framework, const struct ys_rec
     YS_TRY(ys_environment_read(home, version, &environment));
     char *adapter = find_adapter(recipe);
     framework->environment = ys_strdup(environment.folder);
-    ys_status status = adapter && framework->environment ? ys_closure_mix_code(closure, adapter) : ys_out_of_memory();
+    framework->cache = ys_environment_fill_in(&environment, CACHE_FOLDER);
+    ys_status status = adapter && framework->environment && framework->cache ? ys_closure_mix_code(closure, adapter)
+                                                                             : ys_out_of_memory();
     if (status == YS_OK)
         status = copy_env(framework, recipe, &environment, !home->get);
     if (status == YS_OK) {

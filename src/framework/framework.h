@@ -33,6 +33,7 @@ struct ys_framework {
     char *reason;                     /* one sentence; NULL when ready */
     char *command;                    /* the command that would make it ready; NULL when there is none */
     char *environment;                /* the folder envs/NAME@VERSION it runs in, there or not; NULL: it needs none */
+    char *cache;                      /* what of that folder its adapter may write, there or not; NULL likewise */
     char *foreign;                    /* its recipe, or the one whose environment it uses, where that is none of
                                          yardstick's own frameworks/: the path; else NULL */
     char *changes;                    /* "3 files of toy@1.0 are not as they were installed (...)", set by
@@ -72,16 +73,6 @@ ys_status ys_framework_option(const struct ys_framework *framework, const char *
  * kind. */
 ys_status ys_framework_try(const char *spec, const char *const *recipe_dirs, const char *interpreter,
                            struct ys_framework **framework) YS_MUST_CHECK;
-
-/** Every recipe that can be found, sorted: array of {name, spec (how a job writes it: NAME, or NAME@VERSION of a recipe
- * of one version), title, versions, version, state, reason, command, kind ("program", "packages": an environment of its
- * own, "build": in no package index, "shared": uses another's), uses, download_bytes, disk_bytes (as the recipe says),
- * size_bytes (on disk, null unless installed), changed (null, or {count, missing, first}: files that are not as they
- * were installed; the state is then "missing" where some are missing, else "ready" with reason and command), python
- * (the environment's, else those it may be made with), modes
- * ["train", "infer"], double, no_work, options, limits, recipe}. A damaged recipe is an entry of state "damaged" with
- * name, spec and reason. */
-ys_status ys_framework_list(const char *const *recipe_dirs, ys_json **list) YS_MUST_CHECK;
 
 /** Makes the framework's own environment from its pinned requirements: exit at once when it is there. Safe to interrupt
  * and to repeat. The reason of a failure is kept beside the environment, so that the framework's row can say it later.

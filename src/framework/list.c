@@ -1,138 +1,185 @@
-/* Every recipe with the state of what it describes, as JSON. */
-#include "framework/framework.h"
+#include "framework/list.h"
 
 #include "base/fs.h"
 #include "base/mem.h"
 #include "framework/environment.h"
+#include "framework/framework.h"
 #include "framework/hold.h"
 
 #include <string.h>
 
-static void put_versions(ys_json *entry, const struct ys_recipe *recipe)
+static const char *const state_words[] = {"ready", "missing", "unsupported", "damaged"};
+const struct ys_names ys_entry_states = YS_NAMES("state", state_words);
+static const char *const kind_words[] = {"program", "shared", "build", "packages"};
+const struct ys_names ys_entry_kinds = YS_NAMES("kind", kind_words);
+
+#define CHANGED struct ys_entry_changed
+static const struct ys_field changed_fields[] = {
+    YS_FIELD(CHANGED, count, YS_FIELD_INT, "1", 0, "files that are not as they were installed"),
+    YS_FIELD(CHANGED, missing, YS_FIELD_INT, "1", 0, "those of them that are gone"),
+    YS_FIELD(CHANGED, first, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "one of them"),
+};
+static const struct ys_record changed_record = YS_RECORD("changed", CHANGED, changed_fields);
+
+#define ENTRY               struct ys_framework_entry
+#define TEXT(member, what)  YS_FIELD(ENTRY, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, what)
+#define BYTES(member, what) YS_FIELD(ENTRY, member, YS_FIELD_TIME, "B", YS_FIELD_NULL, what)
+#define STATE               YS_FIELD_NAMED(ENTRY, state, &ys_entry_states, 0, "whether it can be used here")
+static const struct ys_field fields[] = {
+    TEXT(name, "of the framework"),
+    TEXT(spec, "as a job writes it"),
+    TEXT(title, "for people"),
+    YS_FIELD(ENTRY, versions, YS_FIELD_TEXTS, NULL, 0, "that the recipe has, newest first"),
+    TEXT(version, "that the spec means"),
+    STATE,
+    TEXT(reason, "of that state"),
+    TEXT(command, "what would help"),
+    YS_FIELD_OF(ENTRY, changed, YS_FIELD_OBJECT_OWNED, &changed_record, YS_FIELD_NULL, "null where no file is"),
+    YS_FIELD(ENTRY, modes, YS_FIELD_TEXTS, NULL, 0, "of its adapter"),
+    {"double", YS_FIELD_FLAG, offsetof(ENTRY, has_double), NULL, 0, "its adapter runs in f64", NULL, NULL},
+    YS_FIELD(ENTRY, no_work, YS_FIELD_FLAG, NULL, 0, "its adapter does none"),
+    YS_FIELD(ENTRY, options, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "that a job can set"),
+    TEXT(limits, "what it is known not to do"),
+    YS_FIELD_NAMED(ENTRY, kind, &ys_entry_kinds, 0, "how it is come by"),
+    TEXT(uses, "the recipe whose environment it runs in"),
+    BYTES(download_bytes, "as the recipe says"),
+    BYTES(disk_bytes, "as the recipe says"),
+    TEXT(python, "version of its interpreter"),
+    BYTES(size_bytes, "on disk; null unless installed"),
+    TEXT(recipe, "path"),
+};
+const struct ys_record ys_framework_entry_record = YS_RECORD("framework", ENTRY, fields);
+
+static const struct ys_field damaged_fields[] = {TEXT(name, "of the framework"), TEXT(spec, "as a job writes it"),
+                                                 STATE, TEXT(reason, "what is wrong with its recipe")};
+static const struct ys_record damaged_record = YS_RECORD("framework", ENTRY, damaged_fields);
+
+const struct ys_record *ys_framework_entry_told(const struct ys_framework_entry *entry)
 {
-    ys_json *versions = ys_json_array();
+    return entry->state == YS_ENTRY_DAMAGED ? &damaged_record : &ys_framework_entry_record;
+}
+
+static ys_status keep(char **place, const char *text)
+{
+    *place = ys_strdup(text);
+    return text && !*place ? ys_out_of_memory() : YS_OK;
+}
+
+static ys_status fill_recipe(struct ys_framework_entry *entry, const struct ys_recipe *recipe)
+{
+    YS_TRY(keep(&entry->title, recipe->title));
     for (size_t i = 0; recipe->versions[i]; i++)
         if (recipe->versions[i][0])
-            ys_json_append(versions, ys_json_string(recipe->versions[i]));
-    ys_json_set(entry, "versions", versions);
-}
-
-static void put_abilities(ys_json *entry, const struct ys_recipe *recipe)
-{
-    ys_json *modes = ys_json_array();
+            YS_TRY(ys_list_add_text(&entry->versions, recipe->versions[i]));
     if (recipe->trains)
-        ys_json_append(modes, ys_json_string("train"));
+        YS_TRY(ys_list_add_text(&entry->modes, "train"));
     if (recipe->infers)
-        ys_json_append(modes, ys_json_string("infer"));
-    ys_json_set(entry, "modes", modes);
-    ys_json_set_bool(entry, "double", recipe->has_double);
-    ys_json_set_bool(entry, "no_work", recipe->no_work);
-    ys_json_set(entry, "options", ys_json_copy(recipe->options));
-    ys_json_set_string(entry, "limits", recipe->limits);
+        YS_TRY(ys_list_add_text(&entry->modes, "infer"));
+    entry->has_double = recipe->has_double;
+    entry->no_work = recipe->no_work;
+    entry->options = ys_json_copy(recipe->options);
+    YS_TRY(keep(&entry->limits, recipe->limits));
+    entry->kind = recipe->program ? YS_ENTRY_PROGRAM
+                  : recipe->uses  ? YS_ENTRY_SHARED
+                  : recipe->get   ? YS_ENTRY_BUILD
+                                  : YS_ENTRY_PACKAGES;
+    YS_TRY(keep(&entry->uses, recipe->uses));
+    entry->download_bytes = recipe->download_bytes;
+    entry->disk_bytes = recipe->disk_bytes;
+    return entry->options ? keep(&entry->recipe, recipe->path) : ys_out_of_memory();
 }
 
-static void put_size(ys_json *entry, const char *key, uint64_t size_bytes)
-{
-    ys_json_set(entry, key, size_bytes ? ys_json_int((int64_t)size_bytes) : ys_json_null());
-}
-
-/* What it takes to install it, and what is there. */
-static ys_status put_environment(ys_json *entry, const struct ys_recipe *recipe, const char *version)
+/* What there is of its environment. */
+static ys_status fill_environment(struct ys_framework_entry *entry, const struct ys_recipe *recipe)
 {
     struct ys_environment environment = {0};
-    const char *python = recipe->python;
-    bool own = recipe->adapter && !recipe->uses;
-    ys_json_set_string(entry, "kind",
-                       recipe->program ? "program"
-                       : recipe->uses  ? "shared"
-                       : recipe->get   ? "build"
-                                       : "packages");
-    ys_json_set_string(entry, "uses", recipe->uses);
-    put_size(entry, "download_bytes", recipe->download_bytes);
-    put_size(entry, "disk_bytes", recipe->disk_bytes);
-    if (own)
-        YS_TRY(ys_environment_read(recipe, version, &environment));
-    if (environment.complete && *environment.python)
-        python = environment.python;
-    ys_json_set_string(entry, "python", python);
-    put_size(entry, "size_bytes", environment.complete ? environment.size_bytes : 0);
+    if (recipe->adapter && !recipe->uses)
+        YS_TRY(ys_environment_read(recipe, entry->version, &environment));
+    if (environment.complete)
+        entry->size_bytes = environment.size_bytes;
+    ys_status status =
+        keep(&entry->python, environment.complete && *environment.python ? environment.python : recipe->python);
     ys_environment_fini(&environment);
-    return YS_OK;
+    return status;
+}
+
+static ys_status fill_changed(struct ys_framework_entry *entry, const struct ys_env_files *files)
+{
+    if (ys_env_files_count(files) == 0)
+        return YS_OK;
+    entry->changed = ys_alloc(1, sizeof *entry->changed);
+    if (!entry->changed)
+        return ys_out_of_memory();
+    entry->changed->count = (int64_t)ys_env_files_count(files);
+    entry->changed->missing = (int64_t)files->missing;
+    return keep(&entry->changed->first, files->first);
 }
 
 /* One whose files changed is ready still; why it might better not be used, and what to do, stand where others have it.
  */
-static ys_status put_state(ys_json *entry, struct ys_framework *framework)
+static ys_status fill_state(struct ys_framework_entry *entry, struct ys_framework *framework)
 {
-    static const char *const states[] = {"ready", "missing", "unsupported"};
+    static const enum ys_entry_state states[] = {[YS_FRAMEWORK_READY] = YS_ENTRY_READY,
+                                                 [YS_FRAMEWORK_MISSING] = YS_ENTRY_MISSING,
+                                                 [YS_FRAMEWORK_UNSUPPORTED] = YS_ENTRY_UNSUPPORTED};
     struct ys_env_files files;
     YS_TRY(ys_framework_look(framework, &files));
-    ys_json *changed = ys_env_files_count(&files) ? ys_json_object() : ys_json_null();
-    if (ys_env_files_count(&files)) {
-        ys_json_set_int(changed, "count", (int64_t)ys_env_files_count(&files));
-        ys_json_set_int(changed, "missing", (int64_t)files.missing);
-        ys_json_set_string(changed, "first", files.first);
-    }
+    ys_status status = fill_changed(entry, &files);
     ys_env_files_fini(&files);
-    char *command =
-        framework->changes ? ys_format("yardstick install --repair %s", ys_path_base(framework->environment)) : NULL;
-    ys_json_set_string(entry, "state", states[framework->state]);
-    ys_json_set_string(entry, "reason", framework->changes ? framework->changes : framework->reason);
-    ys_json_set_string(entry, "command", command ? command : framework->command);
-    ys_free(command);
-    return ys_json_set(entry, "changed", changed);
+    YS_TRY(status);
+    entry->state = states[framework->state];
+    YS_TRY(keep(&entry->version, framework->version));
+    YS_TRY(keep(&entry->reason, framework->changes ? framework->changes : framework->reason));
+    if (!framework->changes)
+        return keep(&entry->command, framework->command);
+    entry->command = ys_format("yardstick install --repair %s", ys_path_base(framework->environment));
+    return entry->command ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status put_found(ys_json *entry, const struct ys_recipe *recipe, struct ys_framework *framework)
-{
-    ys_json_set_string(entry, "title", recipe->title);
-    put_versions(entry, recipe);
-    ys_json_set_string(entry, "version", framework->version);
-    YS_TRY(put_state(entry, framework));
-    put_abilities(entry, recipe);
-    YS_TRY(put_environment(entry, recipe, framework->version));
-    return ys_json_set_string(entry, "recipe", recipe->path);
-}
-
-static ys_status describe(const char *spec, const char *const *recipe_dirs, ys_json *entry)
+static ys_status fill(struct ys_framework_entry *entry, const char *spec, const char *const *recipe_dirs)
 {
     struct ys_recipe *recipe = NULL;
     struct ys_framework *framework = NULL;
-    char *name = ys_strndup(spec, strcspn(spec, "@"));
-    ys_json_set_string(entry, "name", name);
-    ys_json_set_string(entry, "spec", spec);
-    ys_free(name);
     ys_status status = ys_recipe_find(spec, recipe_dirs, &recipe);
     if (status == YS_OK)
         status = ys_framework_find(spec, recipe_dirs, &framework);
     if (status == YS_OK)
-        status = put_found(entry, recipe, framework);
-    if (status != YS_OK && status != YS_ENOMEM) {
-        ys_json_set_string(entry, "state", "damaged");
-        ys_json_set_string(entry, "reason", ys_error());
-        status = YS_OK;
-    }
+        status = fill_recipe(entry, recipe);
+    if (status == YS_OK)
+        status = fill_state(entry, framework);
+    if (status == YS_OK)
+        status = fill_environment(entry, recipe);
     ys_recipe_free(recipe);
     ys_framework_free(framework);
     return status;
 }
 
-ys_status ys_framework_list(const char *const *recipe_dirs, ys_json **list)
+static ys_status add_entry(const char *spec, const char *const *recipe_dirs, struct ys_list *list)
 {
-    ys_json *specs = NULL, *entries = ys_json_array();
-    ys_status status = ys_recipe_specs(recipe_dirs, &specs);
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(specs); i++) {
-        ys_json *entry = ys_json_object();
-        status = describe(ys_json_text(ys_json_at(specs, i), ""), recipe_dirs, entry);
-        ys_status added = ys_json_append(entries, entry);
-        if (status == YS_OK)
-            status = added;
-    }
-    ys_json_free(specs);
-    if (status != YS_OK) {
-        ys_json_free(entries);
+    struct ys_framework_entry *entry = ys_list_add(&ys_framework_entry_record, list);
+    if (!entry)
+        return ys_out_of_memory();
+    ys_status status = fill(entry, spec, recipe_dirs);
+    if (status == YS_ENOMEM)
         return status;
+    if (status != YS_OK) {
+        ys_record_fini(&ys_framework_entry_record, entry);
+        entry->state = YS_ENTRY_DAMAGED;
+        YS_TRY(keep(&entry->reason, ys_error()));
     }
-    *list = entries;
-    return YS_OK;
+    entry->name = ys_strndup(spec, strcspn(spec, "@"));
+    return entry->name ? keep(&entry->spec, spec) : ys_out_of_memory();
+}
+
+ys_status ys_framework_list(const char *const *recipe_dirs, struct ys_list *list)
+{
+    ys_json *specs = NULL;
+    *list = (struct ys_list){0};
+    ys_status status = ys_recipe_specs(recipe_dirs, &specs);
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(specs); i++)
+        status = add_entry(ys_json_text(ys_json_at(specs, i), ""), recipe_dirs, list);
+    ys_json_free(specs);
+    if (status != YS_OK)
+        ys_list_fini(&ys_framework_entry_record, list);
+    return status;
 }

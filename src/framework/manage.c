@@ -8,6 +8,7 @@
 #include "base/stop.h"
 #include "framework/env_files.h"
 #include "framework/environment.h"
+#include "framework/list.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -127,11 +128,10 @@ ys_status ys_framework_register(const char *spec, const char *const *recipe_dirs
 }
 
 /* Whether the disk that holds `folder` has room for the framework of a list's entry; says so where it has not. */
-static bool has_room(const char *folder, const char *spec, const ys_json *entry)
+static bool has_room(const char *folder, const struct ys_framework_entry *entry)
 {
     struct statvfs disk;
-    uint64_t need = ys_environment_need_bytes((uint64_t)ys_json_get_int(entry, "download_bytes", 0),
-                                              (uint64_t)ys_json_get_int(entry, "disk_bytes", 0));
+    uint64_t need = ys_environment_need_bytes(entry->download_bytes, entry->disk_bytes);
     if (statvfs(folder, &disk) != 0)
         return true; /* a file system that does not say fails when it is full */
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
@@ -139,8 +139,9 @@ static bool has_room(const char *folder, const char *spec, const ys_json *entry)
         return true;
     char needed[YS_SIZE_TEXT], free_now[YS_SIZE_TEXT], reserve[YS_SIZE_TEXT];
     ys_log_info(
-        "skipped %s: installing it takes %s, and of the %s that are free in %s %s are kept for data and results", spec,
-        ys_size_text(need, needed), ys_size_text(room, free_now), folder, ys_size_text(RESERVE_BYTES, reserve));
+        "skipped %s: installing it takes %s, and of the %s that are free in %s %s are kept for data and results",
+        entry->spec, ys_size_text(need, needed), ys_size_text(room, free_now), folder,
+        ys_size_text(RESERVE_BYTES, reserve));
     return false;
 }
 
@@ -148,28 +149,27 @@ struct tally {
     int installed, present, skipped, failed;
 };
 
-static ys_status install_entry(const ys_json *entry, const char *const *recipe_dirs, const char *folder,
-                               struct tally *tally)
+static ys_status install_entry(const struct ys_framework_entry *entry, const char *const *recipe_dirs,
+                               const char *folder, struct tally *tally)
 {
-    const char *spec = ys_json_get_text(entry, "spec", ""), *kind = ys_json_get_text(entry, "kind", "damaged");
-    bool ready = strcmp(ys_json_get_text(entry, "state", ""), "ready") == 0;
-    if (strcmp(kind, "program") == 0 || strcmp(kind, "shared") == 0)
+    bool ready = entry->state == YS_ENTRY_READY, damaged = entry->state == YS_ENTRY_DAMAGED;
+    if (!damaged && (entry->kind == YS_ENTRY_PROGRAM || entry->kind == YS_ENTRY_SHARED))
         return YS_OK;
-    if (!ready && strcmp(kind, "packages") == 0 && !has_room(folder, spec, entry)) {
+    if (!ready && !damaged && entry->kind == YS_ENTRY_PACKAGES && !has_room(folder, entry)) {
         tally->skipped++;
         return YS_OK;
     }
-    ys_status status = strcmp(kind, "damaged") == 0 ? ys_fail(YS_EFORMAT, "%s", ys_json_get_text(entry, "reason", ""))
-                                                    : ys_framework_install(spec, recipe_dirs);
+    ys_status status =
+        damaged ? ys_fail(YS_EFORMAT, "%s", entry->reason) : ys_framework_install(entry->spec, recipe_dirs);
     if (status == YS_EINTR || status == YS_ENOMEM)
         return status;
     if (status == YS_OK) {
         *(ready ? &tally->present : &tally->installed) += 1;
     } else if (status == YS_EUNSUPPORTED) {
-        ys_log_info("skipped %s: %s", spec, ys_error());
+        ys_log_info("skipped %s: %s", entry->spec, ys_error());
         tally->skipped++;
     } else {
-        ys_log_warn("%s could not be installed: %s", spec, ys_error());
+        ys_log_warn("%s could not be installed: %s", entry->spec, ys_error());
         tally->failed++;
     }
     return YS_OK;
@@ -177,35 +177,30 @@ static ys_status install_entry(const ys_json *entry, const char *const *recipe_d
 
 static int by_size(const void *a, const void *b)
 {
-    const ys_json *x = *(const ys_json *const *)a, *y = *(const ys_json *const *)b;
-    int64_t difference = ys_json_get_int(x, "disk_bytes", 0) - ys_json_get_int(y, "disk_bytes", 0);
-    if (difference)
-        return difference < 0 ? -1 : 1;
-    return strcmp(ys_json_get_text(x, "spec", ""), ys_json_get_text(y, "spec", ""));
+    const struct ys_framework_entry *x = a, *y = b;
+    if (x->disk_bytes != y->disk_bytes)
+        return x->disk_bytes < y->disk_bytes ? -1 : 1;
+    return strcmp(x->spec, y->spec);
 }
 
 ys_status ys_framework_install_all(const char *const *recipe_dirs, bool *failed)
 {
-    ys_json *list = NULL;
+    struct ys_list list;
     struct tally tally = {0};
     YS_TRY(ys_framework_list(recipe_dirs, &list));
-    size_t count = ys_json_size(list);
-    const ys_json **entries = ys_alloc(count, sizeof *entries);
+    struct ys_framework_entry *entries = list.items;
     char *folder = ys_environments_dir();
-    ys_status status = entries && folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
-    for (size_t i = 0; entries && i < count; i++)
-        entries[i] = ys_json_at(list, i);
-    if (entries)
-        qsort(entries, count, sizeof *entries, by_size); /* the smallest first: most of them fit then */
-    for (size_t i = 0; status == YS_OK && i < count; i++)
-        status = install_entry(entries[i], recipe_dirs, folder, &tally);
+    ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    if (list.count)
+        qsort(entries, list.count, sizeof *entries, by_size); /* the smallest first: most of them fit then */
+    for (size_t i = 0; status == YS_OK && i < list.count; i++)
+        status = install_entry(&entries[i], recipe_dirs, folder, &tally);
     if (status == YS_OK)
         ys_log_info("%d installed, %d were there, %d skipped, %d failed", tally.installed, tally.present, tally.skipped,
                     tally.failed);
     *failed = tally.failed > 0;
-    ys_free(entries);
     ys_free(folder);
-    ys_json_free(list);
+    ys_list_fini(&ys_framework_entry_record, &list);
     return status;
 }
 

@@ -283,6 +283,31 @@ int ys_build_conv_window(struct ys_build *build, int in, int64_t out_channels, c
     return add_conv(build, in, out_channels, *window, connected, with_bias, name);
 }
 
+int ys_build_conv_transpose(struct ys_build *build, int in, int64_t out_channels, const struct ys_window *window,
+                            const char *name)
+{
+    struct ys_node *node;
+    if (!begin(build, YS_OP_CONV_TRANSPOSE, in, name, &node))
+        return -1;
+    node->window = *window;
+    const double taps = (double)(window->kernel[0] * window->kernel[1]) / (double)window->group;
+    const double fan_in = (double)build->graph->values[in].shape[1] * taps, fan_out = (double)out_channels * taps;
+    struct ys_param weight = {.rank = 4,
+                              .shape = {build->graph->values[in].shape[1], out_channels / window->group,
+                                        window->kernel[0], window->kernel[1]},
+                              .init = initializer(build->weights, fan_in, fan_out),
+                              .lr_mult = build->weight_lr,
+                              .decay_mult = build->weight_decay};
+    struct ys_param bias = {.rank = 1,
+                            .shape = {out_channels},
+                            .init = initializer(build->biases, fan_in, fan_out),
+                            .lr_mult = build->bias_lr,
+                            .decay_mult = build->bias_decay};
+    add_param(build, node, YS_NODE_WEIGHT, weight);
+    add_param(build, node, YS_NODE_BIAS, bias);
+    return end(build);
+}
+
 static int add_gemm(struct ys_build *build, int in, int64_t out_features, bool with_bias, const char *name)
 {
     struct ys_node *node;
@@ -324,6 +349,37 @@ int ys_build_batchnorm_of(struct ys_build *build, int in, struct ys_batchnorm ba
                                  .decay_mult = 1};
         add_param(build, node, (enum ys_node_param)which, param);
     }
+    return end(build);
+}
+
+int ys_build_layernorm(struct ys_build *build, int in, double epsilon, const char *name)
+{
+    struct ys_node *node;
+    if (!begin(build, YS_OP_LAYERNORM, in, name, &node))
+        return -1;
+    node->axis = (int)build->graph->values[in].rank - 1;
+    node->epsilon = epsilon;
+    for (int which = YS_NODE_WEIGHT; which <= YS_NODE_BIAS; which++) {
+        struct ys_param param = {.rank = 1,
+                                 .shape = {build->graph->values[in].shape[node->axis]},
+                                 .init = {YS_INIT_CONSTANT, which == YS_NODE_WEIGHT, 0},
+                                 .lr_mult = 1,
+                                 .decay_mult = 1};
+        add_param(build, node, (enum ys_node_param)which, param);
+    }
+    return end(build);
+}
+
+int ys_build_operand(struct ys_build *build, enum ys_op op, int in, const int64_t *shape, size_t rank,
+                     struct ys_initializer init, const char *name)
+{
+    struct ys_node *node;
+    struct ys_param param = {
+        .rank = rank, .init = init, .lr_mult = build->weight_lr, .decay_mult = build->weight_decay};
+    memcpy(param.shape, shape, rank * sizeof *shape); /* before begin(): it may be a value's, and those move */
+    if (!begin(build, op, in, name, &node))
+        return -1;
+    add_param(build, node, YS_NODE_WEIGHT, param);
     return end(build);
 }
 
@@ -370,6 +426,8 @@ int ys_build_shared(struct ys_build *build, int like, int in, const char *name)
     YS_ASSERT(ys_op_rule(first->op)->params != YS_PARAMS_NONE && !first->connected);
     node->window = first->window;
     node->batchnorm = first->batchnorm;
+    node->axis = first->axis;
+    node->epsilon = first->epsilon;
     for (int which = 0; which < YS_NODE_PARAM_COUNT; which++)
         *ys_node_param_place(node, (enum ys_node_param)which) = ys_node_param(first, (enum ys_node_param)which);
     return end(build);

@@ -70,11 +70,23 @@ int ys_build_conv_table(struct ys_build *build, int in, int64_t out_channels, in
 /** Any convolution; `connected` as in struct ys_node (copied), NULL for all. */
 int ys_build_conv_window(struct ys_build *build, int in, int64_t out_channels, const struct ys_window *window,
                          const unsigned char *connected, bool with_bias, const char *name);
+/** A transposed convolution, with a bias. */
+int ys_build_conv_transpose(struct ys_build *build, int in, int64_t out_channels, const struct ys_window *window,
+                            const char *name);
 int ys_build_gemm(struct ys_build *build, int in, int64_t out_features, const char *name);
 int ys_build_gemm_plain(struct ys_build *build, int in, int64_t out_features, const char *name); /* without a bias */
 /** Epsilon 1e-5, momentum 0.1; scale 1 and shift 0 at first. */
 int ys_build_batchnorm(struct ys_build *build, int in, const char *name);
 int ys_build_batchnorm_of(struct ys_build *build, int in, struct ys_batchnorm batchnorm, const char *name);
+
+/** Over the last axis; scale 1 and shift 0 at first. */
+int ys_build_layernorm(struct ys_build *build, int in, double epsilon, const char *name);
+
+/** Add, Sub, Mul or Div of a value and a parameter, which is its weight: extents are those of the value's last axes,
+ * or 1.
+ */
+int ys_build_operand(struct ys_build *build, enum ys_op op, int in, const int64_t *shape, size_t rank,
+                     struct ys_initializer init, const char *name);
 
 /** A node of any operator without parameters but normalize: `as` has its op, its attributes and, of Split, its
  * out_count (elsewhere 0 counts as 1). Further outputs are the values behind the first, named `name`_1 and so on. */

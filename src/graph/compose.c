@@ -13,6 +13,13 @@ const char *ys_loss_name(enum ys_loss loss)
     return loss_names[loss];
 }
 
+const char *ys_pad_mode_name(enum ys_pad_mode mode)
+{
+    static const char *const names[] = {"constant", "reflect", "edge"};
+    _Static_assert(sizeof names / sizeof names[0] == YS_PAD_MODE_COUNT, "one name a mode");
+    return names[mode];
+}
+
 const char *ys_role_name(enum ys_role role)
 {
     return role == YS_ROLE_WEIGHT ? "weight" : "buffer";
@@ -244,15 +251,20 @@ static int64_t connected_pairs(const struct ys_node *node, const struct ys_param
     return connected;
 }
 
+static bool is_trained(const struct ys_param *param)
+{
+    return param->role == YS_ROLE_WEIGHT && (param->lr_mult != 0 || param->decay_mult != 0);
+}
+
 int64_t ys_graph_parameter_count(const struct ys_graph *graph)
 {
     int64_t count = 0;
     for (size_t i = 0; i < graph->param_count; i++)
-        if (graph->params[i].role == YS_ROLE_WEIGHT)
+        if (is_trained(&graph->params[i]))
             count += ys_param_elements(&graph->params[i]);
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct ys_node *node = &graph->nodes[i];
-        if (!node->connected)
+        if (!node->connected || !is_trained(&graph->params[node->weight]))
             continue;
         const struct ys_param *weight = &graph->params[node->weight];
         int64_t absent = weight->shape[0] * weight->shape[1] - connected_pairs(node, weight);
@@ -269,10 +281,25 @@ int64_t ys_compose_count_product(const struct ys_graph *graph, const struct ys_n
     return product(out->shape, 2, out->rank) * connected_pairs(node, weight) * product(weight->shape, 2, weight->rank);
 }
 
+/* Every element of the input meets all weights of its channel. */
+int64_t ys_compose_count_transposed(const struct ys_graph *graph, const struct ys_node *node)
+{
+    const struct ys_param *weight = &graph->params[node->weight];
+    return ys_value_row_elements(&graph->values[node->in[0]]) * product(weight->shape, 1, weight->rank);
+}
+
 int64_t ys_node_multiply_adds(const struct ys_graph *graph, const struct ys_node *node)
 {
     const struct ys_op_rule *rule = ys_op_rule(node->op);
     return rule->multiply_adds ? rule->multiply_adds(graph, node) : 0;
+}
+
+bool ys_graph_has(const struct ys_graph *graph, enum ys_op op)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].op == op)
+            return true;
+    return false;
 }
 
 int64_t ys_graph_multiply_adds(const struct ys_graph *graph)

@@ -31,8 +31,9 @@ ys_status ys_compose_infer(struct ys_graph *graph, int node, const char *label) 
 /** Checks the whole: every value and parameter used, the output fit for the loss, the counts within 63 bits. Counts
  * uses. */
 ys_status ys_compose_finish(struct ys_graph *graph, const char *label) YS_MUST_CHECK;
-/** Multiply-adds of one row of a convolution or matrix product. */
+/** Multiply-adds of one row of a convolution or matrix product, and of a transposed convolution. */
 int64_t ys_compose_count_product(const struct ys_graph *graph, const struct ys_node *node);
+int64_t ys_compose_count_transposed(const struct ys_graph *graph, const struct ys_node *node);
 
 #define YS_SHAPE_TEXT 192
 /** "[N,1,28,28]" into `text`; returns it. */

@@ -22,8 +22,9 @@
  * counted with the batch as axis 0, which none may touch. Whoever needs something of every operator expands this list
  * (a table, a switch's cases), so that an operator that was forgotten there does not compile. */
 #define YS_OPS(OP)                                                                                                     \
-    OP(NORMALIZE) /* y = (x * scale - mean[c]) / std[c]; x integers or float, y float */                               \
-    OP(CONV)      /* cross-correlation, OIHW weight, optional bias, optional table of connections */                   \
+    OP(NORMALIZE)      /* y = (x * scale - mean[c]) / std[c]; x integers or float, y float */                          \
+    OP(CONV)           /* cross-correlation, OIHW weight, optional bias, optional table of connections */              \
+    OP(CONV_TRANSPOSE) /* the gradient of such a convolution by its input: weight (channels, out / group, ...) */      \
     OP(RELU)                                                                                                           \
     OP(MAXPOOL) /* padding never wins */                                                                               \
     OP(FLATTEN) /* (N, ...) to (N, product), C order */                                                                \
@@ -32,19 +33,28 @@
     OP(GLOBAL_AVERAGEPOOL) /* (N, C, H, W) to (N, C, 1, 1) */                                                          \
     OP(GLOBAL_MAXPOOL)                                                                                                 \
     OP(BATCHNORM) /* rank 2 or 4, over all axes but 1; see struct ys_batchnorm */                                      \
+    OP(LAYERNORM) /* over the last axis, with the variance of n; a bias if it likes */                                 \
     OP(LRN)       /* across channels */                                                                                \
     OP(CLIP)      /* to [low, high]; ReLU6 is low 0, high 6 */                                                         \
     OP(LEAKY_RELU)                                                                                                     \
     OP(TANH)                                                                                                           \
     OP(SIGMOID)                                                                                                        \
     OP(HARDSWISH)                                                                                                      \
+    OP(HARDSIGMOID) /* alpha x + beta, between 0 and 1 */                                                              \
+    OP(SWISH)       /* x times its sigmoid, also called SiLU */                                                        \
+    OP(GELU)        /* by erf, or approximated by tanh */                                                              \
+    OP(SQRT)                                                                                                           \
+    OP(POW)     /* the exponent is an attribute */                                                                     \
     OP(SOFTMAX) /* along one axis */                                                                                   \
     OP(LOG_SOFTMAX)                                                                                                    \
-    OP(ADD)       /* two values of one rank; an extent of 1 is stretched to the other's (broadcasting) */              \
+    OP(ADD)       /* two values of one rank, or a value and a parameter; extents of 1 are stretched (broadcasting) */  \
+    OP(SUB)       /* as ADD */                                                                                         \
     OP(MUL)       /* as ADD */                                                                                         \
+    OP(DIV)       /* as ADD */                                                                                         \
     OP(CONCAT)    /* 2 to YS_NODE_MAX_IN values along one axis */                                                      \
     OP(SPLIT)     /* 2 to YS_NODE_MAX_OUT values along one axis; every one must be read */                             \
     OP(RESHAPE)   /* C order; the batch stays */                                                                       \
+    OP(PAD)       /* any axes but the batch; a constant, the border repeated, or the inside reflected */               \
     OP(TRANSPOSE) /* the batch stays */                                                                                \
     OP(MEAN)      /* ONNX ReduceMean over any axes but the batch */                                                    \
     OP(DROPOUT)   /* training: y = x / (1 - ratio) where kept, else 0; evaluation: y = x */
@@ -63,6 +73,16 @@ struct ys_window {     /* of convolutions and pools */
      * padding is left out (as PyTorch and Caffe do). include_pad, of average pools: divide by the part of the window
      * that lies in image and padding, not in the image alone; what ceil adds beyond the padding never counts. */
     bool ceil, include_pad;
+    int64_t extra[2]; /* CONV_TRANSPOSE: rows and columns more at the end (output_padding), below the stride */
+};
+
+enum ys_pad_mode { YS_PAD_CONSTANT, YS_PAD_REFLECT, YS_PAD_EDGE, YS_PAD_MODE_COUNT };
+
+struct ys_pad { /* PAD */
+    enum ys_pad_mode mode;
+    double value;                                    /* of YS_PAD_CONSTANT */
+    size_t rank;                                     /* of the input */
+    int64_t before[YS_MAX_RANK], after[YS_MAX_RANK]; /* by axis; 0 for the batch */
 };
 
 /* Batch normalisation: y = scale * (x - mean) / sqrt(variance + epsilon) + bias. Training uses mean and variance of the
@@ -117,7 +137,7 @@ struct ys_value {
     int uses;            /* how many node inputs read it; the graph output counts as one more */
 };
 
-#define YS_NODE_MAX_IN  8
+#define YS_NODE_MAX_IN  128
 #define YS_NODE_MAX_OUT 4
 
 struct ys_node {
@@ -125,21 +145,27 @@ struct ys_node {
     char *name;
     size_t in_count, out_count;
     int in[YS_NODE_MAX_IN], out[YS_NODE_MAX_OUT]; /* value indices */
-    int weight, bias;                             /* parameter indices, -1 where the op has none; nodes may share one */
+    int weight, bias;                             /* parameter indices, -1 where the op has none; nodes may share one.
+                                                     ADD, SUB, MUL, DIV of one value: the weight is the other */
     int running_mean, running_var;                /* of BATCHNORM; -1 elsewhere */
-    struct ys_window window;                      /* CONV, MAXPOOL, AVERAGEPOOL */
+    struct ys_window window;                      /* CONV, CONV_TRANSPOSE, MAXPOOL, AVERAGEPOOL */
+    struct ys_pad pad;                            /* PAD */
     /* CONV, NULL for all: [out channels][in channels / group], 1 where the output channel sees the input channel.
      * Weights of absent connections are no parameters: they are 0 in every file, stay 0, have gradient 0, and count
      * neither as parameters nor as multiply-adds. */
     unsigned char *connected;
-    struct ys_normalize normalize;       /* NORMALIZE */
-    struct ys_batchnorm batchnorm;       /* BATCHNORM */
-    struct ys_lrn lrn;                   /* LRN */
-    double low, high;                    /* CLIP */
-    double slope;                        /* LEAKY_RELU: of its negative side */
-    bool broadcast;                      /* ADD, MUL: its inputs have different shapes; set by their shape rule */
-    double ratio;                        /* DROPOUT: share of elements dropped, 0 <= ratio < 1 */
-    int axis;                            /* SOFTMAX, LOG_SOFTMAX, CONCAT, SPLIT; at least 1 */
+    struct ys_normalize normalize; /* NORMALIZE */
+    struct ys_batchnorm batchnorm; /* BATCHNORM */
+    struct ys_lrn lrn;             /* LRN */
+    double epsilon;                /* LAYERNORM */
+    double low, high;              /* CLIP */
+    double slope;                  /* LEAKY_RELU: of its negative side; HARDSIGMOID: its alpha */
+    double shift;                  /* HARDSIGMOID: its beta */
+    double exponent;               /* POW; not 0 */
+    bool by_tanh;                  /* GELU: approximated */
+    bool broadcast; /* ADD, SUB, MUL, DIV: its two values have different shapes; set by their shape rule */
+    double ratio;   /* DROPOUT: share of elements dropped, 0 <= ratio < 1 */
+    int axis;       /* LAYERNORM, SOFTMAX, LOG_SOFTMAX, CONCAT, SPLIT; at least 1 */
     int64_t split[YS_NODE_MAX_OUT];      /* SPLIT: extent of each output along the axis */
     size_t shape_rank;                   /* RESHAPE */
     int64_t shape[YS_MAX_RANK];          /* RESHAPE: shape[0] is YS_BATCH, the others are numbers */
@@ -180,8 +206,9 @@ int64_t ys_graph_positions(const struct ys_graph *graph);
 /** Nodes that read the parameter. */
 int ys_param_readers(const struct ys_graph *graph, int param);
 
-const char *ys_op_name(enum ys_op op);       /* "Conv", "normalize": as in the JSON form */
-const char *ys_loss_name(enum ys_loss loss); /* "softmax_cross_entropy", "nll", "mean_squared_error" */
+const char *ys_op_name(enum ys_op op);               /* "Conv", "normalize": as in the JSON form */
+const char *ys_pad_mode_name(enum ys_pad_mode mode); /* "constant", "reflect", "edge" */
+const char *ys_loss_name(enum ys_loss loss);         /* "softmax_cross_entropy", "nll", "mean_squared_error" */
 
 /** Parses, checks and infers every shape. Errors name node and value. `name` begins the messages. */
 ys_status ys_graph_from_json(const ys_json *json, const char *name, struct ys_graph **graph) YS_MUST_CHECK;
@@ -198,11 +225,13 @@ const unsigned char *ys_param_connections(const struct ys_graph *graph, size_t p
 void ys_param_clear_absent(const struct ys_graph *graph, size_t param, size_t element_bytes, void *values);
 /** Elements of value `v` for one row of the batch. */
 int64_t ys_value_row_elements(const struct ys_value *v);
-/** Trainable elements (role weight), absent connections left out. */
+/** Trainable elements (role weight, and not both factors 0), absent connections left out. */
 int64_t ys_graph_parameter_count(const struct ys_graph *graph);
 /** Multiply-adds of one row, forward, of convolutions and matrix products; positions over padding count, as everyone
  * counts. */
 int64_t ys_graph_multiply_adds(const struct ys_graph *graph);
+/** Whether any node is of this operator. */
+bool ys_graph_has(const struct ys_graph *graph, enum ys_op op);
 /** Of one node, 0 for ops without. */
 int64_t ys_node_multiply_adds(const struct ys_graph *graph, const struct ys_node *node);
 

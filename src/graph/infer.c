@@ -107,6 +107,17 @@ ys_status ys_infer_global_pool(struct ys_site *site)
     return YS_OK;
 }
 
+ys_status ys_infer_layernorm(struct ys_site *site)
+{
+    const size_t last = site->in->rank - 1;
+    if (site->node->axis < 1 || (size_t)site->node->axis != last)
+        return FAIL(site, "axis %d of input %s of shape %s: must be the last, %zu; a Transpose brings others there",
+                    site->node->axis, site->in->name, YS_SITE_SHAPE(site, site->in), last);
+    for (int which = YS_NODE_WEIGHT; which <= YS_NODE_BIAS; which++)
+        YS_TRY(ys_infer_check_vector(site, (enum ys_node_param)which, site->in->shape[last]));
+    return ys_infer_same(site);
+}
+
 ys_status ys_infer_lrn(struct ys_site *site)
 {
     YS_TRY(ys_infer_need_image(site));
@@ -117,6 +128,13 @@ ys_status ys_infer_clip(struct ys_site *site)
 {
     if (!(site->node->low < site->node->high))
         return FAIL(site, "min %g must be below max %g", site->node->low, site->node->high);
+    return ys_infer_same(site);
+}
+
+ys_status ys_infer_pow(struct ys_site *site)
+{
+    if (site->node->exponent == 0)
+        return FAIL(site, "exponent %g: the result would be 1 whatever the input", site->node->exponent);
     return ys_infer_same(site);
 }
 
@@ -153,24 +171,54 @@ ys_status ys_infer_concat(struct ys_site *site)
     return YS_OK;
 }
 
-/* Broadcasting as ONNX has it, where the batch is axis 0 of both: values of one rank, whose extents are equal or 1. */
+/* The rank and extents of the second operand as the value sees them: a parameter lies along the last axes of a row. */
+static bool operand_shape(const struct ys_site *site, int64_t shape[YS_MAX_RANK])
+{
+    const struct ys_node *node = site->node;
+    const size_t rank = site->in->rank;
+    if (node->in_count == 2) {
+        const struct ys_value *other = &site->graph->values[node->in[1]];
+        memcpy(shape, other->shape, sizeof other->shape);
+        return other->rank == rank;
+    }
+    const struct ys_param *weight = &site->graph->params[node->weight];
+    for (size_t d = 0; d < rank; d++)
+        shape[d] = d == 0 || d + weight->rank < rank ? 1 : weight->shape[d + weight->rank - rank];
+    return weight->rank < rank;
+}
+
+static ys_status fail_pair(struct ys_site *site)
+{
+    const struct ys_node *node = site->node;
+    if (node->in_count == 1) {
+        const struct ys_param *weight = &site->graph->params[node->weight];
+        return FAIL(site, "input %s of shape %s and weight %s of shape %s do not fit together", site->in->name,
+                    YS_SITE_SHAPE(site, site->in), weight->name,
+                    ys_shape_text(weight->shape, weight->rank, site->other));
+    }
+    const struct ys_value *other = &site->graph->values[node->in[1]];
+    return FAIL(site, "inputs %s of shape %s and %s of shape %s do not fit together", site->in->name,
+                YS_SITE_SHAPE(site, site->in), other->name, ys_shape_text(other->shape, other->rank, site->other));
+}
+
+/* Broadcasting as ONNX has it, where the batch is axis 0 of both: operands of one rank, whose extents are equal or 1.
+ */
 ys_status ys_infer_pair(struct ys_site *site)
 {
-    const struct ys_value *other = &site->graph->values[site->node->in[1]];
-    bool fits = other->rank == site->in->rank;
+    int64_t other[YS_MAX_RANK];
+    if ((site->node->in_count == 1) != (site->node->weight >= 0))
+        return FAIL(site, "has %zu inputs and %s weight: must be two inputs, or one and a weight", site->node->in_count,
+                    site->node->weight < 0 ? "no" : "a");
+    bool fits = operand_shape(site, other), alike = true;
     YS_TRY(ys_infer_same(site));
-    for (size_t d = 1; fits && d < other->rank; d++) {
-        fits = other->shape[d] == site->in->shape[d] || other->shape[d] == 1 || site->in->shape[d] == 1;
+    for (size_t d = 1; fits && d < site->in->rank; d++) {
+        fits = other[d] == site->in->shape[d] || other[d] == 1 || site->in->shape[d] == 1;
+        alike = alike && other[d] == site->in->shape[d];
         if (site->in->shape[d] == 1)
-            site->out->shape[d] = other->shape[d];
+            site->out->shape[d] = other[d];
     }
-    if (fits)
-        site->graph->nodes[site->node - site->graph->nodes].broadcast =
-            memcmp(other->shape, site->in->shape, other->rank * sizeof *other->shape) != 0;
-    return fits ? YS_OK
-                : FAIL(site, "inputs %s of shape %s and %s of shape %s do not fit together", site->in->name,
-                       YS_SITE_SHAPE(site, site->in), other->name,
-                       ys_shape_text(other->shape, other->rank, site->other));
+    site->graph->nodes[site->node - site->graph->nodes].broadcast = !alike && site->node->in_count == 2;
+    return fits ? YS_OK : fail_pair(site);
 }
 
 ys_status ys_infer_split(struct ys_site *site)
@@ -198,6 +246,28 @@ ys_status ys_infer_reshape(struct ys_site *site)
     if (ys_value_row_elements(site->out) != ys_value_row_elements(site->in))
         return FAIL(site, "input %s of shape %s has another number of elements than shape %s", site->in->name,
                     YS_SITE_SHAPE(site, site->in), ys_shape_text(site->out->shape, site->out->rank, site->other));
+    return YS_OK;
+}
+
+ys_status ys_infer_padded(struct ys_site *site)
+{
+    const struct ys_pad *pad = &site->node->pad;
+    const struct ys_value *in = site->in;
+    YS_TRY(ys_infer_same(site));
+    if (pad->rank != in->rank)
+        return FAIL(site, "has %zu pads; with input %s of shape %s it must have %zu", 2 * pad->rank, in->name,
+                    YS_SITE_SHAPE(site, in), 2 * in->rank);
+    if (pad->before[0] || pad->after[0])
+        return FAIL(site, "pads the batch by %lld and %lld: rows stay apart", (long long)pad->before[0],
+                    (long long)pad->after[0]);
+    for (size_t axis = 1; axis < in->rank; axis++) {
+        if (pad->mode == YS_PAD_REFLECT &&
+            (pad->before[axis] >= in->shape[axis] || pad->after[axis] >= in->shape[axis]))
+            return FAIL(site, "reflects %lld and %lld of axis %zu of input %s of shape %s, which has fewer",
+                        (long long)pad->before[axis], (long long)pad->after[axis], axis, in->name,
+                        YS_SITE_SHAPE(site, in));
+        site->out->shape[axis] += pad->before[axis] + pad->after[axis];
+    }
     return YS_OK;
 }
 
@@ -303,7 +373,8 @@ static ys_status check_totals(const struct ys_graph *graph, const char *label)
         if (!ys_op_rule(node->op)->multiply_adds)
             continue;
         const struct ys_param *weight = &graph->params[node->weight];
-        int64_t outputs = ys_value_row_elements(&graph->values[node->out[0]]), multiply_adds;
+        const int value = node->op == YS_OP_CONV_TRANSPOSE ? node->in[0] : node->out[0];
+        int64_t outputs = ys_value_row_elements(&graph->values[value]), multiply_adds;
         if (__builtin_mul_overflow(outputs, ys_param_elements(weight) / weight->shape[0], &multiply_adds) ||
             __builtin_add_overflow(sum, multiply_adds, &sum))
             return ys_fail(YS_EFORMAT, "%s: node %s (%s): more than 2^63 multiply-adds", label, node->name,

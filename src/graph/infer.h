@@ -32,13 +32,17 @@ ys_status ys_infer_same(struct ys_site *site) YS_MUST_CHECK; /* the shape of the
 ys_status ys_infer_pair(struct ys_site *site) YS_MUST_CHECK; /* that of both inputs */
 ys_status ys_infer_normalize(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_conv(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_conv_transpose(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_pool(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_padded(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_global_pool(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_flatten(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_gemm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_batchnorm(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_layernorm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_lrn(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_clip(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_pow(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_softmax(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_concat(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_split(struct ys_site *site) YS_MUST_CHECK;

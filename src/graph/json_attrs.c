@@ -30,6 +30,40 @@ static ys_status read_real(const struct ys_place *at, const ys_json *value, cons
     return right ? YS_OK : YS_FAIL_AT(at, "%s is %g: must be a number %s", what, x, texts[range]);
 }
 
+static ys_status read_by_tanh(const struct ys_place *at, const ys_json *value, const char *what, bool *by_tanh)
+{
+    const char *text = ys_json_text(value, "");
+    *by_tanh = strcmp(text, "tanh") == 0;
+    if (!*by_tanh && strcmp(text, "none") != 0)
+        return YS_FAIL_AT(at, "%s must be none or tanh, is \"%.40s\"", what, text);
+    return YS_OK;
+}
+
+static ys_status read_pad_mode(const struct ys_place *at, const ys_json *value, const char *what,
+                               enum ys_pad_mode *mode)
+{
+    const char *text = ys_json_text(value, "");
+    for (int m = 0; m < YS_PAD_MODE_COUNT; m++)
+        if (strcmp(text, ys_pad_mode_name((enum ys_pad_mode)m)) == 0) {
+            *mode = (enum ys_pad_mode)m;
+            return YS_OK;
+        }
+    return YS_FAIL_AT(at, "%s must be constant, reflect or edge, is \"%.40s\"", what, text);
+}
+
+static ys_status read_axis_pads(const struct ys_place *at, const ys_json *value, const char *what, struct ys_pad *pad)
+{
+    int64_t pads[2 * YS_MAX_RANK];
+    size_t count;
+    YS_TRY(ys_parts_integers(at, value, what, 4, 2 * YS_MAX_RANK, 0, YS_GRAPH_MAX_WINDOW, pads, &count));
+    if (count % 2)
+        return YS_FAIL_AT(at, "%s has %zu entries: must have two for each axis", what, count);
+    pad->rank = count / 2;
+    memcpy(pad->before, pads, pad->rank * sizeof *pads);
+    memcpy(pad->after, pads + pad->rank, pad->rank * sizeof *pads);
+    return YS_OK;
+}
+
 static ys_status read_channel_reals(const struct ys_place *at, const ys_json *value, const char *what,
                                     enum ys_attr_range range, size_t *channels, double **numbers)
 {
@@ -155,8 +189,16 @@ static ys_status read_attr(const struct ys_place *at, const struct ys_attr *attr
         return ys_parts_integers(at, value, what, 2, 2, 1, YS_GRAPH_MAX_WINDOW, place, &count);
     case YS_ATTR_PADS:
         return ys_parts_integers(at, value, what, 4, 4, 0, YS_GRAPH_MAX_WINDOW, place, &count);
+    case YS_ATTR_EXTRA:
+        return ys_parts_integers(at, value, what, 2, 2, 0, YS_GRAPH_MAX_WINDOW, place, &count);
+    case YS_ATTR_PAD_MODE:
+        return read_pad_mode(at, value, what, place);
+    case YS_ATTR_AXIS_PADS:
+        return read_axis_pads(at, value, what, place);
     case YS_ATTR_REAL:
         return read_real(at, value, what, attr->range, place);
+    case YS_ATTR_BY_TANH:
+        return read_by_tanh(at, value, what, place);
     case YS_ATTR_CHANNEL_REALS:
         return read_channel_reals(at, value, what, attr->range, &node->normalize.channels, place);
     case YS_ATTR_SPLIT:
@@ -229,6 +271,14 @@ static ys_status set_connections(ys_json *object, const char *key, const struct 
     return status;
 }
 
+static ys_status set_axis_pads(ys_json *object, const char *key, const struct ys_pad *pad)
+{
+    int64_t pads[2 * YS_MAX_RANK];
+    memcpy(pads, pad->before, pad->rank * sizeof *pads);
+    memcpy(pads + pad->rank, pad->after, pad->rank * sizeof *pads);
+    return ys_parts_set_integers(object, key, pads, 2 * pad->rank);
+}
+
 static ys_status write_attr(ys_json *object, const struct ys_attr *attr, const struct ys_graph *graph,
                             const struct ys_node *node)
 {
@@ -252,8 +302,16 @@ static ys_status write_attr(ys_json *object, const struct ys_attr *attr, const s
         return ys_parts_set_integers(object, attr->name, place, 2);
     case YS_ATTR_PADS:
         return ys_parts_set_integers(object, attr->name, place, 4);
+    case YS_ATTR_EXTRA:
+        return ys_parts_set_integers(object, attr->name, place, 2);
+    case YS_ATTR_PAD_MODE:
+        return ys_json_set_string(object, attr->name, ys_pad_mode_name(*(const enum ys_pad_mode *)place));
+    case YS_ATTR_AXIS_PADS:
+        return set_axis_pads(object, attr->name, place);
     case YS_ATTR_REAL:
         return ys_json_set_real(object, attr->name, *(const double *)place);
+    case YS_ATTR_BY_TANH:
+        return ys_json_set_string(object, attr->name, *(const bool *)place ? "tanh" : "none");
     case YS_ATTR_CHANNEL_REALS:
         return set_reals(object, attr->name, *(double *const *)place, node->normalize.channels);
     case YS_ATTR_SPLIT:

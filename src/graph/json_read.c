@@ -186,7 +186,7 @@ static ys_status read_param_use(const struct reader *r, const ys_json *params, c
 static ys_status read_param_uses(const struct reader *r, const ys_json *params, struct ys_node *node)
 {
     static const size_t counts[] = {
-        [YS_PARAMS_NONE] = 0, [YS_PARAMS_WEIGHT] = 2, [YS_PARAMS_ALL] = YS_NODE_PARAM_COUNT};
+        [YS_PARAMS_NONE] = 0, [YS_PARAMS_WEIGHT] = 2, [YS_PARAMS_OPERAND] = 1, [YS_PARAMS_ALL] = YS_NODE_PARAM_COUNT};
     enum ys_op_params takes = ys_op_rule(node->op)->params;
     const char *keys[YS_NODE_PARAM_COUNT + 1] = {NULL};
     for (size_t i = 0; i < counts[takes]; i++)
@@ -196,7 +196,7 @@ static ys_status read_param_uses(const struct reader *r, const ys_json *params, 
     for (size_t i = 0; i < counts[takes]; i++) {
         int *place = ys_node_param_place(node, (enum ys_node_param)i);
         YS_TRY(read_param_use(r, params, keys[i], place));
-        if (*place < 0 && (i == YS_NODE_WEIGHT || takes == YS_PARAMS_ALL))
+        if (*place < 0 && (takes == YS_PARAMS_ALL || (takes == YS_PARAMS_WEIGHT && i == YS_NODE_WEIGHT)))
             return FAIL(r, "params.%s is missing", keys[i]);
     }
     return YS_OK;

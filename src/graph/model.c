@@ -40,6 +40,35 @@ void ys_model_draw_as_torch(struct ys_build *build)
     ys_build_draw(build, YS_DRAW_UNIFORM_FAN_IN(1), YS_DRAW_UNIFORM_FAN_IN(1));
 }
 
+int ys_model_conv_bn(struct ys_build *build, int in, int64_t channels, int64_t kernel, int64_t stride, int64_t group,
+                     const char *prefix, const char *suffix)
+{
+    char conv[48], bn[48];
+    snprintf(conv, sizeof conv, "%sconv%s", prefix, suffix);
+    snprintf(bn, sizeof bn, "%sbn%s", prefix, suffix);
+    int v = ys_build_conv_plain(build, in, channels, kernel, stride, kernel / 2, group, conv);
+    return ys_build_batchnorm(build, v, bn);
+}
+
+int ys_model_plain(struct ys_build *build, enum ys_op op, int in, const char *prefix, const char *what)
+{
+    char name[48];
+    snprintf(name, sizeof name, "%s%s", prefix, what);
+    return ys_build_plain(build, op, in, name);
+}
+
+int64_t ys_model_round_to_8(double channels)
+{
+    int64_t rounded = (int64_t)(channels + 4) / 8 * 8;
+    rounded = rounded < 8 ? 8 : rounded;
+    return (double)rounded < 0.9 * channels ? rounded + 8 : rounded;
+}
+
+int ys_model_pooled(struct ys_build *build, int in)
+{
+    return ys_build_flatten(build, ys_build_plain(build, YS_OP_GLOBAL_AVERAGEPOOL, in, "avgpool"), "flatten");
+}
+
 /** The last layer, which no ReLU follows: weights that keep the variance. */
 static int add_logits(struct ys_build *b, int v, int64_t classes, const char *name)
 {
@@ -91,11 +120,17 @@ static const struct ys_model models[] = {
     {"alexnet-cifar", "three 5x5 convolutions", CIFAR10, ys_model_alexnet_cifar},
     {"vgg16", "configuration D", IMAGENET, ys_model_vgg16},
     {"squeezenet", "version 1.1", IMAGENET, ys_model_squeezenet},
-    {"resnet20", "1x1 projections", CIFAR10, ys_model_resnet20},
-    {"resnet56", "1x1 projections", CIFAR10, ys_model_resnet56},
-    {"resnet50", "v1.5: stride on the 3x3", IMAGENET, ys_model_resnet50},
-    {"resnet50-v1", "stride on the first 1x1", IMAGENET, ys_model_resnet50_v1},
-    {"mobilenet-v2", "width 1.0", IMAGENET, ys_model_mobilenet_v2},
+    {"resnet20", "1x1 projections", CIFAR10, ys_model_resnet20, .keys = ys_model_keys_cifar_resnet20},
+    {"resnet56", "1x1 projections", CIFAR10, ys_model_resnet56, .keys = ys_model_keys_cifar_resnet56},
+    {"resnet50", "v1.5: stride on the 3x3", IMAGENET, ys_model_resnet50, .keys = ys_model_keys_resnet50},
+    {"resnet50-v1", "stride on the first 1x1", IMAGENET, ys_model_resnet50_v1, .keys = ys_model_keys_resnet50},
+    {"mobilenet-v2", "width 1.0", IMAGENET, ys_model_mobilenet_v2, .keys = ys_model_keys_mobilenet},
+    {"resnet18", "basic blocks", IMAGENET, ys_model_resnet18, .keys = ys_model_keys_resnet18},
+    {"densenet121", "growth 32", IMAGENET, ys_model_densenet121, .keys = ys_model_keys_densenet},
+    {"shufflenet-v2", "width 1.0", IMAGENET, ys_model_shufflenet_v2, .keys = ys_model_keys_shufflenet},
+    {"mobilenet-v3", "large, width 1.0", IMAGENET, ys_model_mobilenet_v3, .keys = ys_model_keys_mobilenet},
+    {"efficientnet-b0", "no stochastic depth", IMAGENET, ys_model_efficientnet_b0, .keys = ys_model_keys_efficientnet},
+    {"convnext-tiny", "no stochastic depth", IMAGENET, ys_model_convnext_tiny},
     {NULL},
 };
 

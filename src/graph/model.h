@@ -2,8 +2,23 @@
 #ifndef YS_GRAPH_MODEL_H
 #define YS_GRAPH_MODEL_H
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "graph/graph.h"
+
+/* What of a model can be chosen: keys "model.width" and so on of a job. Each model says which it has. */
+enum ys_model_size { YS_MODEL_WIDTH, YS_MODEL_DEPTH, YS_MODEL_SIZE_COUNT };
+const char *ys_model_size_name(enum ys_model_size size); /* "width" */
+
+#define YS_MODEL_MAX_ALLOWED 6
+
+struct ys_model_key {
+    const char *meaning;                  /* one phrase; NULL: the model has not this key */
+    double standard;                      /* as it was published */
+    double low, high;                     /* what it may be: from low to high, */
+    double step;                          /* in steps from low; 0: any number */
+    double allowed[YS_MODEL_MAX_ALLOWED]; /* or one of these, ended by a 0 */
+};
 
 /** What a network of images is built for. */
 struct ys_model_input {
@@ -11,6 +26,7 @@ struct ys_model_input {
     enum ys_dtype dtype; /* of the pixels as stored: YS_U8 or YS_F32 */
     double scale;        /* pixel * scale is in [0, 1] */
     int64_t classes;
+    double sizes[YS_MODEL_SIZE_COUNT]; /* 0: as the model was published */
 };
 
 struct ys_model {
@@ -21,8 +37,16 @@ struct ys_model {
     /* Where `build` is NULL: the file of the graph for the usual input, NAME.json. Beside it may lie others of the same
      * model for other rows, NAME.CHANNELSxHEIGHTxWIDTH.json. */
     const char *path;
-    const struct ys_rows *rows; /* NULL: images; else the one form of rows that it takes, unit included */
+    const struct ys_rows *rows;      /* NULL: images; else the one form of rows that it takes, unit included */
+    const struct ys_model_key *keys; /* [YS_MODEL_SIZE_COUNT], by enum ys_model_size; NULL: none */
 };
+
+/** The size that the input asks for, or else the published one; of a model that has that key. */
+double ys_model_size(const struct ys_model_key *keys, const struct ys_model_input *input, enum ys_model_size size);
+/** YS_EINVAL: the input asks for a size that the model has not, or that it cannot have. */
+ys_status ys_model_check_sizes(const struct ys_model *model, const struct ys_model_input *input) YS_MUST_CHECK;
+/** "0.1 to 4", "8, 14, 20 ... 1202", "18 or 34": what the key may be. Appended. */
+void ys_model_key_range(const struct ys_model_key *key, struct ys_buf *out);
 
 /** The rows that the model is known by. */
 struct ys_rows ys_model_rows(const struct ys_model *model);
@@ -54,9 +78,9 @@ struct ys_model_choice {
 
 /** Whether `text` means a file: with a '/' in it, or ending in ".json" or, once it can be read, ".onnx". */
 bool ys_model_is_file(const char *text);
-/** Lets ys_model_choose() take ONNX files too, which `read` on a higher floor makes the JSON form of a graph of
- * (onnx/read.h). Before there are threads. */
-void ys_model_read_onnx(ys_status (*read)(const char *path, ys_json **graph));
+/** Lets ys_model_choose() take ONNX files too, which `read` on a higher floor makes the JSON form of a graph of, and a
+ * SHA-256 of all that was read (onnx/read.h). Before there are threads. */
+void ys_model_read_onnx(ys_status (*read)(const char *path, ys_json **graph, char hash[65]));
 bool ys_model_is_onnx(const char *text);
 /** YS_EINVAL: no such model; a file that is not there, is not regular, is larger than 16 MiB or holds no
  * graph. `choice` is empty on failure. */

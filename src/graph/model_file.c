@@ -10,9 +10,9 @@
 
 enum { FORM_TEXT = 96 };
 
-static ys_status (*read_onnx)(const char *path, ys_json **graph);
+static ys_status (*read_onnx)(const char *path, ys_json **graph, char hash[65]);
 
-void ys_model_read_onnx(ys_status (*read)(const char *path, ys_json **graph))
+void ys_model_read_onnx(ys_status (*read)(const char *path, ys_json **graph, char hash[65]))
 {
     read_onnx = read;
 }
@@ -80,11 +80,9 @@ static ys_status read_file(struct ys_model_choice *choice)
 {
     struct ys_graph *graph = NULL;
     ys_status status;
-    if (ys_model_is_onnx(choice->path)) {
-        status = read_onnx(choice->path, &choice->json);
-        if (status == YS_OK)
-            status = ys_sha256_file(choice->path, choice->hash);
-    } else
+    if (ys_model_is_onnx(choice->path))
+        status = read_onnx(choice->path, &choice->json, choice->hash);
+    else
         status = read_json(choice);
     if (status == YS_OK)
         status = ys_graph_from_json(choice->json, choice->path, &graph);
@@ -146,6 +144,7 @@ static ys_status build_from_files(const struct ys_model *model, const struct ys_
 
 ys_status ys_model_build(const struct ys_model *model, const struct ys_model_input *input, struct ys_graph **graph)
 {
+    YS_TRY(ys_model_check_sizes(model, input));
     return model->build ? model->build(input, graph) : build_from_files(model, input, graph);
 }
 
@@ -154,7 +153,9 @@ ys_status ys_model_choice_build(const struct ys_model_choice *choice, const stru
 {
     if (choice->named)
         return ys_model_build(choice->named, input, graph);
+    const struct ys_model file = {.name = choice->path};
     char has[FORM_TEXT], wanted[FORM_TEXT];
+    YS_TRY(ys_model_check_sizes(&file, input));
     put_form(&choice->usual, has);
     put_form(input, wanted);
     if (are_images(&choice->rows) && !is_same_form(&choice->usual, input))

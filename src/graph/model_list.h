@@ -27,6 +27,23 @@ int ys_model_conv_relu(struct ys_build *build, int in, int64_t out_channels, int
 /** As ys_build_draw() for layers as PyTorch and Torch make them: weights and biases uniform, sqrt(1 / fan_in). */
 void ys_model_draw_as_torch(struct ys_build *build);
 
+/** Convolution without a bias and with padding that keeps the extent, batch normalisation: `prefix`conv`suffix`,
+ * `prefix`bn`suffix`. */
+int ys_model_conv_bn(struct ys_build *build, int in, int64_t channels, int64_t kernel, int64_t stride, int64_t group,
+                     const char *prefix, const char *suffix);
+/** What follows from `prefix` and `what`: an operator of one input without attributes of that name. */
+int ys_model_plain(struct ys_build *build, enum ys_op op, int in, const char *prefix, const char *what);
+/** A whole multiple of 8 near `channels`, and not less than nine tenths of it: how widths of MobileNet are rounded. */
+int64_t ys_model_round_to_8(double channels);
+/** The mean of each channel, flattened. */
+int ys_model_pooled(struct ys_build *build, int in);
+
+/* What of them can be chosen. */
+extern const struct ys_model_key ys_model_keys_cifar_resnet20[], ys_model_keys_cifar_resnet56[];
+extern const struct ys_model_key ys_model_keys_resnet18[], ys_model_keys_resnet50[];
+extern const struct ys_model_key ys_model_keys_mobilenet[], ys_model_keys_efficientnet[];
+extern const struct ys_model_key ys_model_keys_densenet[], ys_model_keys_shufflenet[];
+
 ys_status ys_model_alexnet(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_alexnet_cifar(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_vgg16(const struct ys_model_input *input, struct ys_graph **graph);
@@ -38,5 +55,12 @@ ys_status ys_model_resnet56(const struct ys_model_input *input, struct ys_graph 
 ys_status ys_model_resnet50(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_resnet50_v1(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_mobilenet_v2(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_resnet18(const struct ys_model_input *input, struct ys_graph **graph);
+
+ys_status ys_model_densenet121(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_shufflenet_v2(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_mobilenet_v3(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_efficientnet_b0(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_convnext_tiny(const struct ys_model_input *input, struct ys_graph **graph);
 
 #endif

@@ -2,15 +2,10 @@
 #include "graph/model_list.h"
 #include <stdio.h>
 
-/** Convolution without a bias, batch normalisation; `prefix`conv`suffix` and `prefix`bn`suffix`. */
 static int conv_bn(struct ys_build *b, int v, int64_t channels, int64_t kernel, int64_t stride, const char *prefix,
                    const char *suffix)
 {
-    char conv[48], bn[48];
-    snprintf(conv, sizeof conv, "%sconv%s", prefix, suffix);
-    snprintf(bn, sizeof bn, "%sbn%s", prefix, suffix);
-    v = ys_build_conv_plain(b, v, channels, kernel, stride, kernel / 2, 1, conv);
-    return ys_build_batchnorm(b, v, bn);
+    return ys_model_conv_bn(b, v, channels, kernel, stride, 1, prefix, suffix);
 }
 
 static int conv_bn_relu(struct ys_build *b, int v, int64_t channels, int64_t kernel, int64_t stride, const char *prefix,
@@ -49,7 +44,7 @@ static int bottleneck(struct ys_build *b, int in, int64_t channels, int64_t stri
 
 static ys_status finish_resnet(struct ys_build *b, int v, int64_t classes, struct ys_graph **graph)
 {
-    v = ys_build_flatten(b, ys_build_plain(b, YS_OP_GLOBAL_AVERAGEPOOL, v, "avgpool"), "flatten");
+    v = ys_model_pooled(b, v);
     ys_model_draw_as_torch(b);
     return ys_build_finish(b, ys_build_gemm(b, v, classes, "fc"), graph);
 }
@@ -73,27 +68,68 @@ static ys_status build_cifar_resnet(const char *name, int blocks, const struct y
     return finish_resnet(b, v, input->classes, graph);
 }
 
+#define CIFAR_DEPTH(published)                                                                                         \
+    [YS_MODEL_DEPTH] = {"layers with weights, 6 n + 2", .standard = published, .low = 8, .high = 1202, .step = 6}
+const struct ys_model_key ys_model_keys_cifar_resnet20[YS_MODEL_SIZE_COUNT] = {CIFAR_DEPTH(20)};
+const struct ys_model_key ys_model_keys_cifar_resnet56[YS_MODEL_SIZE_COUNT] = {CIFAR_DEPTH(56)};
+
+static int cifar_blocks(const struct ys_model_key *keys, const struct ys_model_input *input)
+{
+    return ((int)ys_model_size(keys, input, YS_MODEL_DEPTH) - 2) / 6;
+}
+
 ys_status ys_model_resnet20(const struct ys_model_input *input, struct ys_graph **graph)
 {
-    return build_cifar_resnet("resnet20", 3, input, graph);
+    return build_cifar_resnet("resnet20", cifar_blocks(ys_model_keys_cifar_resnet20, input), input, graph);
 }
 
 ys_status ys_model_resnet56(const struct ys_model_input *input, struct ys_graph **graph)
 {
-    return build_cifar_resnet("resnet56", 9, input, graph);
+    return build_cifar_resnet("resnet56", cifar_blocks(ys_model_keys_cifar_resnet56, input), input, graph);
 }
 
-/** The same paper, section 4.1. `stride_first`: as printed there, on the first 1x1 convolution of a block; else on its
- * 3x3 convolution, which later implementations call v1.5. */
+/** How the networks of the same paper's section 4.1 begin. */
+static int stem(struct ys_build *b, int v)
+{
+    ys_build_draw(b, YS_DRAW_NORMAL_FAN_OUT(2), YS_DRAW_CONSTANT(0));
+    return ys_build_maxpool(b, conv_bn_relu(b, v, 64, 7, 2, "", "1"), 3, 2, 1, "maxpool");
+}
+
+/* Table 1 of the paper. */
+const struct ys_model_key ys_model_keys_resnet18[YS_MODEL_SIZE_COUNT] = {
+    [YS_MODEL_DEPTH] = {"layers with weights", .standard = 18, .allowed = {18, 34}}};
+const struct ys_model_key ys_model_keys_resnet50[YS_MODEL_SIZE_COUNT] = {
+    [YS_MODEL_DEPTH] = {"layers with weights", .standard = 50, .allowed = {50, 101, 152}}};
+
+ys_status ys_model_resnet18(const struct ys_model_input *input, struct ys_graph **graph)
+{
+    static const int of_18[] = {2, 2, 2, 2}, of_34[] = {3, 4, 6, 3};
+    const int *blocks = ys_model_size(ys_model_keys_resnet18, input, YS_MODEL_DEPTH) == 34 ? of_34 : of_18;
+    struct ys_build *b;
+    int v;
+    YS_TRY(ys_model_begin("resnet18", input, YS_PIXELS_IMAGENET, &b, &v));
+    v = stem(b, v);
+    for (int stage = 0; stage < 4; stage++)
+        for (int block = 0; block < blocks[stage]; block++) {
+            char prefix[32];
+            snprintf(prefix, sizeof prefix, "layer%d.%d.", stage + 1, block);
+            v = basic_block(b, v, 64 << stage, stage && !block ? 2 : 1, prefix);
+        }
+    return finish_resnet(b, v, input->classes, graph);
+}
+
+/** `stride_first`: as printed there, on the first 1x1 convolution of a block; else on its 3x3 convolution, which later
+ * implementations call v1.5. */
 static ys_status build_resnet50(const char *name, bool stride_first, const struct ys_model_input *input,
                                 struct ys_graph **graph)
 {
-    static const int blocks[] = {3, 4, 6, 3};
+    static const int of_50[] = {3, 4, 6, 3}, of_101[] = {3, 4, 23, 3}, of_152[] = {3, 8, 36, 3};
+    const double depth = ys_model_size(ys_model_keys_resnet50, input, YS_MODEL_DEPTH);
+    const int *blocks = depth == 152 ? of_152 : depth == 101 ? of_101 : of_50;
     struct ys_build *b;
     int v;
     YS_TRY(ys_model_begin(name, input, YS_PIXELS_IMAGENET, &b, &v));
-    ys_build_draw(b, YS_DRAW_NORMAL_FAN_OUT(2), YS_DRAW_CONSTANT(0));
-    v = ys_build_maxpool(b, conv_bn_relu(b, v, 64, 7, 2, "", "1"), 3, 2, 1, "maxpool");
+    v = stem(b, v);
     for (int stage = 0; stage < 4; stage++)
         for (int block = 0; block < blocks[stage]; block++) {
             char prefix[32];
@@ -124,20 +160,23 @@ static int relu6(struct ys_build *b, int v, const char *prefix, const char *suff
 static int inverted_residual(struct ys_build *b, int in, int64_t channels, int64_t stride, int64_t expansion,
                              const char *prefix)
 {
-    char conv[48], bn[48], add[48];
+    char add[48];
     int64_t in_channels = ys_build_shape(b, in)[1], wide = expansion * in_channels;
-    snprintf(conv, sizeof conv, "%sconv_depthwise", prefix);
-    snprintf(bn, sizeof bn, "%sbn_depthwise", prefix);
     snprintf(add, sizeof add, "%sadd", prefix);
     int v = in;
     if (expansion != 1)
         v = relu6(b, conv_bn(b, v, wide, 1, 1, prefix, "_expand"), prefix, "_expand");
-    v = ys_build_batchnorm(b, ys_build_conv_plain(b, v, wide, 3, stride, 1, wide, conv), bn);
+    v = ys_model_conv_bn(b, v, wide, 3, stride, wide, prefix, "_depthwise");
     v = conv_bn(b, relu6(b, v, prefix, "_depthwise"), channels, 1, 1, prefix, "_project");
     return stride == 1 && in_channels == channels ? ys_build_add(b, in, v, add) : v;
 }
 
-/** Sandler et al., "MobileNetV2: inverted residuals and linear bottlenecks", CVPR 2018, table 2, width 1. */
+/* Sandler et al. have widths from 0.35 to 1.4, as torchvision rounds them. */
+const struct ys_model_key ys_model_keys_mobilenet[YS_MODEL_SIZE_COUNT] = {
+    [YS_MODEL_WIDTH] = {"factor on the channels", .standard = 1, .low = 0.1, .high = 4}};
+
+/** Sandler et al., "MobileNetV2: inverted residuals and linear bottlenecks", CVPR 2018, table 2; the last layer is
+ * never narrower than with width 1. */
 ys_status ys_model_mobilenet_v2(const struct ys_model_input *input, struct ys_graph **graph)
 {
     static const struct {
@@ -145,20 +184,21 @@ ys_status ys_model_mobilenet_v2(const struct ys_model_input *input, struct ys_gr
         int blocks;
     } stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 2, 3}, {6, 64, 2, 4},
                   {6, 96, 1, 3}, {6, 160, 2, 3}, {6, 320, 1, 1}};
+    const double width = ys_model_size(ys_model_keys_mobilenet, input, YS_MODEL_WIDTH);
     struct ys_build *b;
     int v, number = 1;
     YS_TRY(ys_model_begin("mobilenet-v2", input, YS_PIXELS_IMAGENET, &b, &v));
     ys_build_draw(b, YS_DRAW_NORMAL_FAN_OUT(2), YS_DRAW_CONSTANT(0));
-    v = relu6(b, conv_bn(b, v, 32, 3, 2, "", "_first"), "", "_first");
+    v = relu6(b, conv_bn(b, v, ys_model_round_to_8(32 * width), 3, 2, "", "_first"), "", "_first");
     for (size_t stage = 0; stage < sizeof stages / sizeof stages[0]; stage++)
         for (int block = 0; block < stages[stage].blocks; block++) {
             char prefix[32];
             snprintf(prefix, sizeof prefix, "block%d.", number++);
-            v = inverted_residual(b, v, stages[stage].channels, block ? 1 : stages[stage].stride,
-                                  stages[stage].expansion, prefix);
+            const int64_t channels = ys_model_round_to_8((double)stages[stage].channels * width);
+            v = inverted_residual(b, v, channels, block ? 1 : stages[stage].stride, stages[stage].expansion, prefix);
         }
-    v = relu6(b, conv_bn(b, v, 1280, 1, 1, "", "_last"), "", "_last");
-    v = ys_build_flatten(b, ys_build_plain(b, YS_OP_GLOBAL_AVERAGEPOOL, v, "avgpool"), "flatten");
+    v = relu6(b, conv_bn(b, v, ys_model_round_to_8(1280 * (width > 1 ? width : 1)), 1, 1, "", "_last"), "", "_last");
+    v = ys_model_pooled(b, v);
     ys_build_draw(b, YS_DRAW_NORMAL(0.01), YS_DRAW_CONSTANT(0));
     v = ys_build_gemm(b, ys_build_dropout(b, v, 0.2, "dropout"), input->classes, "fc");
     return ys_build_finish(b, v, graph);

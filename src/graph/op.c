@@ -43,8 +43,9 @@
 #define NO_ATTRS ((const struct ys_attr[]){END})
 
 /* How many values are read and made. */
-#define UNARY  .in_low = 1, .in_high = 1, .out_low = 1, .out_high = 1
-#define BINARY .in_low = 2, .in_high = 2, .out_low = 1, .out_high = 1
+#define UNARY .in_low = 1, .in_high = 1, .out_low = 1, .out_high = 1
+/* Two values, or one and a parameter. */
+#define PAIR .in_low = 1, .in_high = 2, .out_low = 1, .out_high = 1, .params = YS_PARAMS_OPERAND
 
 static size_t at_zero(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
 {
@@ -79,6 +80,18 @@ static const struct ys_op_rule rule_CONV = {
     .infer = ys_infer_conv,
     .multiply_adds = ys_compose_count_product,
     .reads_x = true,
+};
+
+static const struct ys_op_rule rule_CONV_TRANSPOSE = {
+    .name = "ConvTranspose",
+    UNARY,
+    .params = YS_PARAMS_WEIGHT,
+    .kind = YS_KIND_PRODUCT,
+    .attrs = ATTRS(WINDOW, MAYBE("group", SIZE, window.group), MAYBE("output_padding", EXTRA, window.extra)),
+    .infer = ys_infer_conv_transpose,
+    .multiply_adds = ys_compose_count_transposed,
+    .reads_x = true,
+    .onnx = "ConvTranspose",
 };
 
 static const struct ys_op_rule rule_RELU = {
@@ -153,6 +166,17 @@ static const struct ys_op_rule rule_BATCHNORM = {
     .reads_x = true,
 };
 
+static const struct ys_op_rule rule_LAYERNORM = {
+    .name = "LayerNormalization",
+    UNARY,
+    .params = YS_PARAMS_WEIGHT,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(AXIS, REAL("epsilon", epsilon, POSITIVE)),
+    .infer = ys_infer_layernorm,
+    .reads_x = true,
+    .onnx = "LayerNormalization",
+};
+
 static const struct ys_op_rule rule_LRN = {
     .name = "LRN",
     UNARY,
@@ -224,6 +248,62 @@ static const struct ys_op_rule rule_HARDSWISH = {
     .kinks = at_three,
 };
 
+/* Where alpha x + beta is 0 and 1. */
+static size_t at_ends(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
+{
+    at[0] = -node->shift / node->slope;
+    at[1] = (1 - node->shift) / node->slope;
+    return 2;
+}
+
+static const struct ys_op_rule rule_HARDSIGMOID = {
+    .name = "HardSigmoid",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(REAL("alpha", slope, POSITIVE), REAL("beta", shift, ANY)),
+    .infer = ys_infer_same,
+    .reads_x = true,
+    .onnx = "HardSigmoid",
+    .kinks = at_ends,
+};
+
+static const struct ys_op_rule rule_SWISH = {
+    .name = "Swish",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_same,
+    .reads_x = true,
+};
+
+static const struct ys_op_rule rule_GELU = {
+    .name = "Gelu",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(MAYBE("approximate", BY_TANH, by_tanh)),
+    .infer = ys_infer_same,
+    .reads_x = true,
+};
+
+static const struct ys_op_rule rule_SQRT = {
+    .name = "Sqrt",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_same,
+    .reads_y = true,
+    .onnx = "Sqrt",
+};
+
+static const struct ys_op_rule rule_POW = {
+    .name = "Pow",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(REAL("exponent", exponent, ANY)),
+    .infer = ys_infer_pow,
+    .reads_x = true,
+};
+
 static const struct ys_op_rule rule_SOFTMAX = {
     .name = "Softmax",
     UNARY,
@@ -245,16 +325,29 @@ static const struct ys_op_rule rule_LOG_SOFTMAX = {
 };
 
 static const struct ys_op_rule rule_ADD = {
-    .name = "Add", BINARY, .kind = YS_KIND_POINTWISE, .attrs = BROADCAST, .infer = ys_infer_pair, .onnx = "Add"};
+    .name = "Add", PAIR, .kind = YS_KIND_POINTWISE, .attrs = BROADCAST, .infer = ys_infer_pair, .onnx = "Add"};
+
+static const struct ys_op_rule rule_SUB = {
+    .name = "Sub", PAIR, .kind = YS_KIND_POINTWISE, .attrs = BROADCAST, .infer = ys_infer_pair, .onnx = "Sub"};
 
 static const struct ys_op_rule rule_MUL = {
     .name = "Mul",
-    BINARY,
+    PAIR,
     .kind = YS_KIND_POINTWISE,
     .attrs = BROADCAST,
     .infer = ys_infer_pair,
     .reads_x = true,
     .onnx = "Mul",
+};
+
+static const struct ys_op_rule rule_DIV = {
+    .name = "Div",
+    PAIR,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = BROADCAST,
+    .infer = ys_infer_pair,
+    .reads_x = true,
+    .onnx = "Div",
 };
 
 static const struct ys_op_rule rule_CONCAT = {
@@ -286,6 +379,15 @@ static const struct ys_op_rule rule_RESHAPE = {
     .kind = YS_KIND_LAYOUT,
     .attrs = ATTRS(GIVEN("shape", SHAPE, shape)),
     .infer = ys_infer_reshape,
+};
+
+static const struct ys_op_rule rule_PAD = {
+    .name = "Pad",
+    UNARY,
+    .kind = YS_KIND_LAYOUT,
+    .attrs = ATTRS(MAYBE("mode", PAD_MODE, pad.mode), GIVEN("pads", AXIS_PADS, pad),
+                   {"value", YS_ATTR_REAL, AT(pad.value), true, YS_RANGE_ANY, 0}),
+    .infer = ys_infer_padded,
 };
 
 static const struct ys_op_rule rule_TRANSPOSE = {

@@ -8,8 +8,9 @@
 
 enum ys_op_params { /* which parameters a node of an operator has */
                     YS_PARAMS_NONE,
-                    YS_PARAMS_WEIGHT, /* a weight, always, and a bias, if it likes */
-                    YS_PARAMS_ALL     /* every one of enum ys_node_param */
+                    YS_PARAMS_WEIGHT,  /* a weight, always, and a bias, if it likes */
+                    YS_PARAMS_OPERAND, /* a weight where its second value would be, if it has none */
+                    YS_PARAMS_ALL      /* every one of enum ys_node_param */
 };
 
 enum ys_op_kind {                    /* what it spends its time on */
@@ -28,7 +29,11 @@ enum ys_attr_kind {                        /* what the JSON holds, and what lies
                     YS_ATTR_AXIS,          /* from 1; int */
                     YS_ATTR_PAIR,          /* two integers from 1; int64_t[2] */
                     YS_ATTR_PADS,          /* four integers from 0; int64_t[4] */
+                    YS_ATTR_EXTRA,         /* two integers from 0; int64_t[2] */
+                    YS_ATTR_PAD_MODE,      /* "constant", "reflect" or "edge"; enum ys_pad_mode */
+                    YS_ATTR_AXIS_PADS,     /* from 0, before each axis, then behind each; struct ys_pad */
                     YS_ATTR_REAL,          /* in `range`; double */
+                    YS_ATTR_BY_TANH,       /* "none" or "tanh", the latter where it is true; bool */
                     YS_ATTR_CHANNEL_REALS, /* 1 to 65536 numbers, as many as mean has; double * with
                                               normalize.channels entries */
                     YS_ATTR_SPLIT,         /* from 1, one for each output; int64_t[] */

@@ -76,19 +76,6 @@ static char *keep(struct ys_ini *ini, const char *text, size_t length)
     return memory->text;
 }
 
-static ys_status grow(void **items, size_t count, size_t *capacity, size_t item_size)
-{
-    if (count < *capacity)
-        return YS_OK;
-    size_t wanted = *capacity ? 2 * *capacity : 16;
-    void *grown = ys_realloc(*items, wanted, item_size);
-    if (!grown)
-        return ys_out_of_memory();
-    *items = grown;
-    *capacity = wanted;
-    return YS_OK;
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -223,8 +210,22 @@ ys_status ys_ini_unquote(const char *text, size_t length, char **value)
 static ys_status add_section(struct reader *reader, struct ys_ini_section section)
 {
     struct ys_ini *ini = reader->ini;
-    YS_TRY(grow((void **)&ini->sections, ini->section_count, &reader->section_capacity, sizeof section));
+    void *grown = ys_grown(ini->sections, ini->section_count, &reader->section_capacity, sizeof section);
+    if (!grown)
+        return ys_out_of_memory();
+    ini->sections = grown;
     ini->sections[ini->section_count++] = section;
+    return YS_OK;
+}
+
+static ys_status add_entry(struct reader *reader, struct ys_ini_entry entry)
+{
+    struct ys_ini *ini = reader->ini;
+    void *grown = ys_grown(ini->entries, ini->entry_count, &reader->entry_capacity, sizeof entry);
+    if (!grown)
+        return ys_out_of_memory();
+    ini->entries = grown;
+    ini->entries[ini->entry_count++] = entry;
     return YS_OK;
 }
 
@@ -388,9 +389,7 @@ static ys_status read_entry(struct reader *reader, struct frame *frame, const st
             reader->ini->sections[entry.section].name, frame->opened_by);
     ys_buf_append(&reader->ini->text, line->text, line->length);
     ys_buf_puts(&reader->ini->text, "\n");
-    YS_TRY(grow((void **)&reader->ini->entries, reader->ini->entry_count, &reader->entry_capacity, sizeof entry));
-    reader->ini->entries[reader->ini->entry_count++] = entry;
-    return YS_OK;
+    return add_entry(reader, entry);
 }
 
 static ys_status read_line(struct reader *reader, struct frame *frame, const struct line *line)

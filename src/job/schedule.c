@@ -149,7 +149,7 @@ ys_status ys_job_steps(const struct ys_trial_settings *keys, int64_t train_count
         return ys_fail(YS_EINVAL, "batch = %lld: the data set has %lld training rows: use a batch of 1 to %lld",
                        (long long)batch, (long long)train_count, (long long)train_count);
     if (keys->mode == YS_MODE_INFER)
-        wanted = requests < YS_JOB_REQUEST_BATCHES ? requests : YS_JOB_REQUEST_BATCHES;
+        wanted = requests < train_count / batch ? requests : train_count / batch;
     if (wanted == 0) {
         int64_t epochs = number_of(keys->epochs), each = train_count / batch;
         if (epochs > STEPS_LIMIT / each)

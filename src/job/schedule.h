@@ -46,11 +46,10 @@ ys_status ys_schedule_fill(const struct ys_trial_settings *keys, int64_t total, 
 ys_status ys_schedule_check(const struct ys_trial_settings *keys, int64_t total) YS_MUST_CHECK;
 
 /** The number of batches that a trial's order needs. Training: its steps, keys.steps or keys.epochs times
- * floor(train_count / keys.batch). mode = infer: keys.requests, but at most YS_JOB_REQUEST_BATCHES, since requests go
- * round the order. `train_count` is the number of training rows. YS_EINVAL: the batch is larger than the data, or more
- * than 1e9 steps or YS_ORDER_MAX_ROWS rows come out. */
+ * floor(train_count / keys.batch). mode = infer: keys.requests, or as many as one pass over the data has where that is
+ * less: requests go round the order, so no row comes again before all others have come. `train_count` is the number of
+ * training rows. YS_EINVAL: the batch is larger than the data, or more than 1e9 steps or YS_ORDER_MAX_ROWS rows come
+ * out. */
 ys_status ys_job_steps(const struct ys_trial_settings *keys, int64_t train_count, int64_t *steps) YS_MUST_CHECK;
-
-#define YS_JOB_REQUEST_BATCHES 1000
 
 #endif

@@ -4,10 +4,26 @@ static const char *const compare_words[] = {
     [YS_COMPARE_CONTROLLED] = "controlled", [YS_COMPARE_SAME_WEIGHTS] = "same-weights", [YS_COMPARE_OWN] = "own"};
 const struct ys_names ys_compares = YS_NAMES("way to compare", compare_words);
 
+static const char *const init_words[] = {[YS_INIT_FROM_SEED] = "seed", [YS_INIT_FROM_FILE] = "file"};
+const struct ys_names ys_init_froms = YS_NAMES("source of initial values", init_words);
+
 /* Every key may be absent: studies were stored before there was one of them. */
 #define KEY(member, kind, unit, flags, what)                                                                           \
     YS_FIELD(struct ys_trial_settings, member, kind, unit, YS_FIELD_LATER | (flags), what)
 #define WORD(member, names, what) YS_FIELD_NAMED(struct ys_trial_settings, member, names, YS_FIELD_LATER, what)
+
+/* A key "model.freeze" of the network. */
+#define MODEL_KEY(member, says)                                                                                        \
+    {                                                                                                                  \
+        .name = "model." #member, .kind = YS_FIELD_TEXT, .offset = offsetof(struct ys_trial_settings, model_##member), \
+        .flags = YS_FIELD_LATER | YS_FIELD_NULL, .what = (says)                                                        \
+    }
+
+#define MODEL_SIZE(member, form, says)                                                                                 \
+    {                                                                                                                  \
+        .name = "model." #member, .kind = form, .offset = offsetof(struct ys_trial_settings, model_##member),          \
+        .unit = "1", .flags = YS_FIELD_LATER | YS_FIELD_NULL, .what = (says)                                           \
+    }
 
 static const struct ys_field fields[] = {
     WORD(mode, &ys_modes, "what is measured"),
@@ -34,6 +50,16 @@ static const struct ys_field fields[] = {
     KEY(rows, YS_FIELD_INT, "rows", YS_FIELD_NULL, "test rows that same weights predict; null: all"),
     KEY(own_of, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "framework whose defaults are taken; null: nobody's"),
     KEY(own_data, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "data set that these are for"),
+    MODEL_KEY(freeze, "parameters that keep their initial values; null: as the model says"),
+    MODEL_KEY(train, "parameters that are trained although the model says otherwise"),
+    MODEL_KEY(tie, "parameters that are one"),
+    MODEL_KEY(untie, "shared parameters of which each node has its own"),
+    MODEL_KEY(mean, "of the pixels that the network is fed; null: as the model says"),
+    MODEL_KEY(std, "deviation of these pixels; null: as the model says"),
+    MODEL_SIZE(width, YS_FIELD_REAL, "of a named model; null: as it was published"),
+    MODEL_SIZE(depth, YS_FIELD_REAL, "of a named model; null: as it was published"),
+    MODEL_SIZE(classes, YS_FIELD_INT, "of a named model; null: those of the data"),
+    WORD(init, &ys_init_froms, "where initial values come from"),
     KEY(threads, YS_FIELD_INT, "1", YS_FIELD_NULL, "threads of the framework; null, until resolved: all"),
     KEY(cpus, YS_FIELD_INTS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY, "CPUs to bind to; null: as many as threads"),
     KEY(cpu_time_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "processor time of a run's processes together; null: any"),
@@ -41,6 +67,7 @@ static const struct ys_field fields[] = {
     KEY(run_time_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "of a run; null: none"),
     KEY(stall_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "that a run may say nothing; null: any"),
     KEY(sample_hz, YS_FIELD_REAL, "1/s", 0, "how often the processes are looked at; 0: never"),
+    KEY(perf, YS_FIELD_FLAG, NULL, 0, "whether processor time is sampled by where its code lies"),
     KEY(keep_log, YS_FIELD_FLAG, NULL, 0, "whether what the framework prints is kept"),
     KEY(beta1, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of the optimizer; null where its rule has no such number"),
     KEY(beta2, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of the optimizer; null where its rule has no such number"),
@@ -49,3 +76,27 @@ static const struct ys_field fields[] = {
 };
 
 const struct ys_record ys_trial_settings_record = YS_RECORD("keys", struct ys_trial_settings, fields);
+
+static const char *const order_words[] = {[YS_TRIALS_RANDOM] = "random", [YS_TRIALS_FIXED] = "fixed"};
+static const struct ys_names orders = YS_NAMES("order", order_words);
+
+static const char *const disturbance_words[] = {
+    [YS_DISTURBANCE_MARK] = "mark", [YS_DISTURBANCE_REPEAT] = "repeat", [YS_DISTURBANCE_IGNORE] = "ignore"};
+static const struct ys_names disturbances = YS_NAMES("way to take a disturbance", disturbance_words);
+
+#define OF_STUDY struct ys_study_settings
+static const struct ys_field study_fields[] = {
+    YS_FIELD(OF_STUDY, name, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the study"),
+    YS_FIELD(OF_STUDY, repeat, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds"),
+    YS_FIELD(OF_STUDY, seed, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of round 0"),
+    YS_FIELD_NAMED(OF_STUDY, order, &orders, 0, "of the trials of a round"),
+    YS_FIELD_NAMED(OF_STUDY, on_disturbance, &disturbances, 0, "what becomes of a run that was disturbed"),
+    YS_FIELD(OF_STUDY, time_limit_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "of all of it; null: none"),
+    YS_FIELD(OF_STUDY, cooldown_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "before each run but the first"),
+};
+static const struct ys_record study_settings_record = YS_RECORD("job", OF_STUDY, study_fields);
+
+void ys_study_settings_read(const ys_json *study, struct ys_study_settings *settings)
+{
+    ys_record_glance(&study_settings_record, study, settings);
+}

@@ -1,12 +1,29 @@
-/* The settings of a trial, resolved: every key of the job file that a trial has, at its value. What the job writes, the
- * store keeps and the result document shows as `keys`. */
+/* The settings of a study and of a trial, resolved: every key of the job file that a trial has, at its value. What the
+ * job writes, the store keeps and the result document shows as `keys`. */
 #ifndef YS_JOB_SETTINGS_H
 #define YS_JOB_SETTINGS_H
 
 #include "base/words.h"
 
 enum ys_compare { YS_COMPARE_CONTROLLED, YS_COMPARE_SAME_WEIGHTS, YS_COMPARE_OWN };
-extern const struct ys_names ys_compares; /* "controlled", "same-weights", "own" */
+enum ys_init_from { YS_INIT_FROM_SEED, YS_INIT_FROM_FILE };
+extern const struct ys_names ys_init_froms; /* "seed", "file" */
+extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "own" */
+
+enum ys_order_of_trials { YS_TRIALS_RANDOM, YS_TRIALS_FIXED };
+enum ys_on_disturbance { YS_DISTURBANCE_MARK, YS_DISTURBANCE_REPEAT, YS_DISTURBANCE_IGNORE };
+
+/** What a study itself is told, beside its trials: those keys of it that running it asks for. Texts are borrowed; what
+ * a study that was stored before there was the key does not say is the first word, NaN or YS_FIELD_NONE. */
+struct ys_study_settings {
+    const char *name;
+    int64_t repeat, seed;
+    int order;          /* enum ys_order_of_trials */
+    int on_disturbance; /* enum ys_on_disturbance */
+    double time_limit_s, cooldown_s;
+};
+/** From the job's study, as ys_record_glance() does. */
+void ys_study_settings_read(const ys_json *study, struct ys_study_settings *settings);
 
 /* Members are named as the keys are, whose meaning is in docs/job-file.md; units stand in the table. What does not
  * apply, or is not limited, is YS_FIELD_NONE, NaN, NULL or an empty list. */
@@ -26,11 +43,15 @@ struct ys_trial_settings {
     int compare; /* enum ys_compare */
     int64_t rows;
     char *own_of, *own_data;
-    int64_t threads;     /* none until it is resolved: all */
-    struct ys_list cpus; /* int64_t; empty: chosen by `threads` */
+    char *model_freeze, *model_train, *model_tie, *model_untie, *model_mean, *model_std; /* keys "model.freeze" ... */
+    double model_width, model_depth; /* of a named model; none: as it was published */
+    int64_t model_classes;           /* none: those of the data */
+    int init;                        /* enum ys_init_from */
+    int64_t threads;                 /* none until it is resolved: all */
+    struct ys_list cpus;             /* int64_t; empty: chosen by `threads` */
     int64_t memory_limit;
     double cpu_time_limit, run_time_limit, stall_limit, sample_hz;
-    bool keep_log;
+    bool perf, keep_log;
     double beta1, beta2, alpha, epsilon; /* numbers of the optimizer, where its rule has them */
 };
 

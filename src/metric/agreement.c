@@ -1,8 +1,42 @@
 #include "metric/agreement.h"
 
+#include "base/mem.h"
 #include "metric/build.h"
 
 #include <math.h>
+
+#define TEXT(type, member, what)  YS_FIELD(type, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, what)
+#define VALUE(type, member, what) YS_FIELD(type, member, YS_FIELD_JSON, NULL, YS_FIELD_NULL, what)
+#define REAL(type, member, what)  YS_FIELD(type, member, YS_FIELD_REAL, "1", YS_FIELD_NULL, what)
+#define COUNT(type, member, what) YS_FIELD(type, member, YS_FIELD_INT, "1", YS_FIELD_NULL, what)
+#define ERRORS(type)                                                                                                   \
+    COUNT(type, disagreements, "answers that differ from the reference's; null: there are none"),                      \
+        REAL(type, accuracy, "of the framework"), REAL(type, reference_accuracy, "of the reference"),                  \
+        REAL(type, logits_error, "largest difference over largest value; null: not finite")
+
+#define LAYER struct ys_agreement_layer
+static const struct ys_field layer_fields[] = {TEXT(LAYER, value, "of the graph"), TEXT(LAYER, op, "that makes it"),
+                                               REAL(LAYER, error, "largest difference over largest value")};
+const struct ys_record ys_agreement_layer_record = YS_RECORD("layer", LAYER, layer_fields);
+
+#define ROUND struct ys_agreement_round
+static const struct ys_field round_fields[] = {COUNT(ROUND, round, "from 0"), ERRORS(ROUND),
+                                               TEXT(ROUND, reason, "why there are no predictions")};
+const struct ys_record ys_agreement_round_record = YS_RECORD("round", ROUND, round_fields);
+
+#define BLOCK struct ys_agreement_block
+static const struct ys_field block_fields[] = {
+    TEXT(BLOCK, reference, "who is right"),
+    COUNT(BLOCK, weights_steps, "that the weights were trained"),
+    COUNT(BLOCK, rows, "that were predicted"),
+    COUNT(BLOCK, predictions, "rows of all rounds"),
+    ERRORS(BLOCK),
+    COUNT(BLOCK, layers_rows, "that values inside the network were compared on"),
+    TEXT(BLOCK, layers_reason, "why they were not"),
+    VALUE(BLOCK, layers, "the largest error of each over the rounds"),
+    VALUE(BLOCK, rounds, "each of them"),
+};
+const struct ys_record ys_agreement_block_record = YS_RECORD("agreement", BLOCK, block_fields);
 
 /* What the rounds come to: sums over those that have numbers. */
 struct total {
@@ -11,88 +45,87 @@ struct total {
     bool unknown_error; /* of some round it is not a finite number */
 };
 
-static const ys_json *of_run(const struct ys_metric_view_run *run)
+/* What a run that counts found; it has the members of a block, of its one round. */
+static bool find(const struct ys_metric_view_run *run, struct ys_agreement_block *found,
+                 struct ys_agreement_round *round)
 {
-    return run->counted && run->ok ? run->facts.agreement : NULL;
+    if (!run->counted || !run->ok || !run->facts.agreement)
+        return false;
+    ys_record_glance(&ys_agreement_block_record, run->facts.agreement, found);
+    ys_record_glance(&ys_agreement_round_record, run->facts.agreement, round);
+    round->round = run->round;
+    return true;
 }
 
-static ys_json *put_round(ys_status *status, const struct ys_metric_view_run *run, struct total *total)
+static void add_round(const struct ys_agreement_round *round, struct total *total)
 {
-    static const char *const copied[] = {"disagreements", "accuracy", "reference_accuracy", "logits_error", "reason"};
-    const ys_json *found = of_run(run);
-    ys_json *round = ys_json_object();
-    ys_put_int(status, round, "round", run->round);
-    for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
-        ys_put_ref(status, round, copied[i], ys_json_get(found, copied[i]));
-    if (ys_json_type_of(ys_json_get(found, "disagreements")) != YS_JSON_INT)
-        return round;
-    double error = ys_json_get_number(found, "logits_error", NAN);
+    if (round->disagreements == YS_FIELD_NONE)
+        return;
     total->rounds++;
-    total->disagreements += ys_json_get_int(found, "disagreements", 0);
-    total->accuracy += ys_json_get_number(found, "accuracy", NAN);
-    total->reference_accuracy += ys_json_get_number(found, "reference_accuracy", NAN);
-    total->logits_error = fmax(total->logits_error, error);
-    total->unknown_error |= isnan(error);
-    return round;
+    total->disagreements += round->disagreements;
+    total->accuracy += round->accuracy;
+    total->reference_accuracy += round->reference_accuracy;
+    total->logits_error = fmax(total->logits_error, round->logits_error);
+    total->unknown_error |= isnan(round->logits_error);
 }
 
 /* Raises the errors in `layers` to those of one more run; an error that is not finite stays so. */
-static void raise_layers(ys_status *status, ys_json *layers, const ys_json *more)
+static ys_status raise_layers(const ys_json *more, struct ys_list *layers)
 {
-    for (size_t i = 0; i < ys_json_size(more); i++) {
-        ys_json *layer = ys_json_at(layers, i);
-        double known = ys_json_get_number(layer, "error", NAN),
-               error = ys_json_get_number(ys_json_at(more, i), "error", NAN);
-        ys_put_real(status, layer, "error", isnan(known) || isnan(error) ? NAN : fmax(known, error));
+    size_t count = ys_json_size(more);
+    bool is_first = !layers->items;
+    if (count == 0)
+        return YS_OK;
+    if (is_first) {
+        *layers = (struct ys_list){ys_alloc(count, sizeof(struct ys_agreement_layer)), count};
+        if (!layers->items)
+            return ys_out_of_memory();
     }
-}
-
-/* The largest error of each value over the rounds; null, with the reason of the last round, where no round has any. */
-static void put_layers(ys_status *status, const struct ys_metric_view_trial *trial, ys_json *block)
-{
-    ys_json *layers = NULL;
-    const ys_json *last = NULL;
-    for (size_t r = 0; r < trial->run_count; r++) {
-        const ys_json *found = of_run(&trial->runs[r]), *here = ys_json_get(found, "layers");
-        last = found ? found : last;
-        if (ys_json_size(here) == 0)
-            continue;
-        if (!layers)
-            layers = ys_json_copy(here);
+    struct ys_agreement_layer *items = layers->items;
+    for (size_t i = 0; i < count && i < layers->count; i++) {
+        struct ys_agreement_layer layer;
+        ys_record_glance(&ys_agreement_layer_record, ys_json_at(more, i), &layer);
+        if (is_first)
+            items[i] = layer;
         else
-            raise_layers(status, layers, here);
+            items[i].error =
+                isnan(items[i].error) || isnan(layer.error) ? (double)NAN : fmax(items[i].error, layer.error);
     }
-    ys_put_ref(status, block, "layers_rows", ys_json_get(last, "layers_rows"));
-    ys_put_ref(status, block, "layers_reason", layers ? NULL : ys_json_get(last, "layers_reason"));
-    ys_put(status, block, "layers", layers ? layers : ys_json_null());
+    return YS_OK;
 }
 
 ys_json *ys_agreement_block(ys_status *status, const struct ys_metric_view_trial *trial)
 {
-    static const char *const copied[] = {"reference", "weights_steps", "rows"};
     struct total total = {0};
-    const ys_json *found = NULL;
+    struct ys_agreement_block block = {.reference = NULL};
+    struct ys_list layers = {0};
     ys_json *rounds = ys_json_array();
-    for (size_t r = 0; r < trial->run_count; r++) {
-        if (!of_run(&trial->runs[r]))
+    bool any = false;
+    for (size_t r = 0; r < trial->run_count && *status == YS_OK; r++) {
+        struct ys_agreement_round round;
+        if (!find(&trial->runs[r], &block, &round))
             continue;
-        found = of_run(&trial->runs[r]);
-        ys_add(status, rounds, put_round(status, &trial->runs[r], &total));
+        any = true;
+        add_round(&round, &total);
+        ys_add(status, rounds, ys_record_json(&ys_agreement_round_record, &round));
+        if (*status == YS_OK)
+            *status = raise_layers(block.layers, &layers);
     }
-    if (!found) {
-        ys_json_free(rounds);
-        return ys_json_null();
-    }
-    ys_json *block = ys_json_object();
     const double n = (double)total.rounds;
-    for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
-        ys_put_ref(status, block, copied[i], ys_json_get(found, copied[i]));
-    ys_put_int(status, block, "predictions", total.rounds * ys_json_get_int(found, "rows", 0));
-    ys_put(status, block, "disagreements", n > 0 ? ys_json_int(total.disagreements) : ys_json_null());
-    ys_put_real(status, block, "accuracy", total.accuracy / n);
-    ys_put_real(status, block, "reference_accuracy", total.reference_accuracy / n);
-    ys_put_real(status, block, "logits_error", n > 0 && !total.unknown_error ? total.logits_error : NAN);
-    put_layers(status, trial, block);
-    ys_put(status, block, "rounds", rounds);
-    return block;
+    ys_json *made = layers.items ? ys_list_json(&ys_agreement_layer_record, &layers) : NULL;
+    block.predictions = total.rounds * (block.rows == YS_FIELD_NONE ? 0 : block.rows);
+    block.disagreements = total.rounds > 0 ? total.disagreements : YS_FIELD_NONE;
+    block.accuracy = total.accuracy / n;
+    block.reference_accuracy = total.reference_accuracy / n;
+    block.logits_error = n > 0 && !total.unknown_error ? total.logits_error : (double)NAN;
+    block.layers_reason = layers.items ? NULL : block.layers_reason;
+    block.layers = made;
+    block.rounds = rounds;
+    ys_json *told = any ? ys_record_json(&ys_agreement_block_record, &block) : ys_json_null();
+    if (*status == YS_OK && (!told || (layers.items && !made)))
+        *status = ys_out_of_memory();
+    ys_json_free(made);
+    ys_json_free(rounds);
+    ys_free(layers.items);
+    return told;
 }

@@ -41,7 +41,7 @@ static void put_latency(ys_status *status, ys_json *object, const struct ys_metr
                         const struct ys_series_set *series)
 {
     const struct ys_series *latency = ys_series_find(series, "latency_ns");
-    int64_t from = ys_json_get_int(ys_json_get(run->metrics, "rate_per_s"), "steady_from", -1);
+    int64_t from = ys_metric_view_metric(run, "rate_per_s")->steady_from;
     if (*status != YS_OK || !latency || from < 0 || (size_t)from >= latency->count)
         return;
     size_t count = latency->count - (size_t)from;
@@ -77,16 +77,17 @@ static void put_blocks(ys_status *status, ys_json *object, const struct ys_metri
         double steps = (double)(count->ints[i] > 0 ? count->ints[i] : 1);
         ys_add(status, step_s, ys_json_real((double)(end->ints[i] - start->ints[i]) / NS_PER_S / steps));
     }
-    const ys_json *rate = ys_json_get(run->metrics, "rate_per_s"), *from = ys_json_get(rate, "steady_from");
+    const struct ys_run_metric *rate = ys_metric_view_metric(run, "rate_per_s");
+    bool counted = rate->steady_from != YS_FIELD_NONE;
     if (ys_series_find(series, "latency_ns")) /* it counts requests, and a block here is a message */
-        from = NULL;
+        counted = false;
     ys_put(status, blocks, "end_s", ints(status, n ? end : NULL, stride, origin_ns, NS_PER_S));
     ys_put(status, blocks, "step_s", step_s);
     ys_put_int(status, blocks, "every", (int64_t)stride);
     /* In places of these arrays. */
     ys_put(status, blocks, "steady_from",
-           from ? ys_json_int((ys_json_integer(from, 0) + (int64_t)stride - 1) / (int64_t)stride) : ys_json_null());
-    ys_put_ref(status, blocks, "steady", ys_json_get(rate, "steady"));
+           counted ? ys_json_int((rate->steady_from + (int64_t)stride - 1) / (int64_t)stride) : ys_json_null());
+    ys_put_ref(status, blocks, "steady", rate->steady);
     ys_put(status, object, "blocks", blocks);
 }
 
@@ -122,9 +123,12 @@ static void put_samples(ys_status *status, ys_json *object, const struct ys_seri
 
 static ys_json *plain_metrics(ys_status *status, const struct ys_metric_view_run *run)
 {
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
     ys_json *object = ys_json_object();
-    for (void *it = ys_json_iter(run->metrics); it; it = ys_json_next(run->metrics, it))
-        ys_put_ref(status, object, ys_json_iter_key(it), ys_json_get(ys_json_iter_value(it), "value"));
+    for (size_t i = 0; i < count; i++)
+        if (run->metrics[i].known)
+            ys_put(status, object, infos[i].name, ys_number(run->metrics[i].value, infos[i].whole));
     return object;
 }
 

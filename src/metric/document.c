@@ -5,6 +5,16 @@
 static const char *const scale_words[] = {[YS_SCALE_RATIO] = "ratio", [YS_SCALE_DIFFERENCE] = "difference"};
 const struct ys_names ys_scales = YS_NAMES("scale", scale_words);
 
+#define OF_QUIET(member, unit, what) YS_FIELD(struct ys_result_quiet, member, YS_FIELD_REAL, unit, YS_FIELD_NULL, what)
+static const struct ys_field quiet_fields[] = {
+    YS_FIELD(struct ys_result_quiet, runs, YS_FIELD_INT, "1", 0, "that count, are ok and were not disturbed"),
+    OF_QUIET(rate_per_s, "1/s", "median of those"),
+    OF_QUIET(latency_p50_s, "s", "median of those"),
+    OF_QUIET(wall_s, "s", "median of those"),
+    OF_QUIET(cpu_s, "s", "median of those"),
+};
+const struct ys_record ys_result_quiet_record = YS_RECORD("quiet", struct ys_result_quiet, quiet_fields);
+
 #define OF_TRIAL(member, kind, flags, what)     YS_FIELD(struct ys_result_trial, member, kind, NULL, flags, what)
 #define PART(member, kind, record, flags, what) YS_FIELD_OF(struct ys_result_trial, member, kind, record, flags, what)
 static const struct ys_field trial_fields[] = {
@@ -28,9 +38,16 @@ static const struct ys_field trial_fields[] = {
     OF_TRIAL(proof, YS_FIELD_JSON, 0, "object"),
     OF_TRIAL(metrics, YS_FIELD_JSON, 0, "name to metric object"),
     OF_TRIAL(agreement, YS_FIELD_JSON, YS_FIELD_NULL, "what was predicted with the same weights"),
+    PART(quiet, YS_FIELD_OBJECT_OWNED, &ys_result_quiet_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+         "without its disturbed runs"),
+    PART(perf, YS_FIELD_OBJECT_OWNED, &ys_facts_perf_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+         "where processor time went, mean of its runs"),
     PART(keys, YS_FIELD_OBJECT, &ys_trial_settings_record, YS_FIELD_LATER, "the settings, resolved"),
     OF_TRIAL(options, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "of the framework's recipe, by name"),
     OF_TRIAL(env, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "environment variables that the job set"),
+    OF_TRIAL(observed, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "how its runs were"),
+    PART(said, YS_FIELD_LIST, &ys_said_record, YS_FIELD_LATER,
+         "what its adapter says of itself, beside what was observed"),
     OF_TRIAL(runs_detail, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "where single runs were asked for"),
 };
 const struct ys_record ys_result_trial_record = YS_RECORD("trial", struct ys_result_trial, trial_fields);
@@ -66,10 +83,12 @@ static const struct ys_field comparison_fields[] = {
     WORD(rounds, &ys_rounds_say, "whether a round's ratio tells the next one's"),
     OF_PAIR(round_correlation, YS_FIELD_REAL, YS_FIELD_NULL, "of a round's ratio with the next one's, by ranks"),
     OF_PAIR(bias_bound, YS_FIELD_REAL, YS_FIELD_NULL, "what is left of warm-up may make of it"),
+    OF_PAIR(window_from, YS_FIELD_REAL, YS_FIELD_NULL | YS_FIELD_LATER, "where the window that both share begins"),
     OF_PAIR(n, YS_FIELD_INT, 0, "matched rounds"),
     OF_PAIR(margin, YS_FIELD_REAL, 0, "what counted as the same, on that scale"),
     WORD(verdict, &ys_verdicts, "what a is against b"),
-    OF_PAIR(resolution, YS_FIELD_REAL, YS_FIELD_NULL, "the smallest difference that this could have shown"),
+    OF_PAIR(resolution, YS_FIELD_REAL, YS_FIELD_NULL,
+            "the smallest true difference that a study like this finds nine times of ten"),
     OF_PAIR(reason, YS_FIELD_TEXT, YS_FIELD_NULL, "why it is unclear or invalid"),
     OF_PAIR(a_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial a"),
     OF_PAIR(b_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial b"),

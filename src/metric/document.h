@@ -1,13 +1,35 @@
-/* Parts of the result document as structs: what docs/results.md and docs/result.schema.json list is what these tables
- * list. */
+/* A result as structs, and the document that is made of it: what docs/results.md and docs/result.schema.json list of
+ * trials and comparisons is what these tables list. */
 #ifndef YS_METRIC_DOCUMENT_H
 #define YS_METRIC_DOCUMENT_H
 
 #include "base/record.h"
+#include "run/facts.h"
+#include "run/said.h"
+#include "stat/summary.h"
 #include "store/trial.h"
 
-/** A trial: members as docs/results.md has them. */
+/** A trial without its disturbed runs: medians of the others. */
+struct ys_result_quiet {
+    int64_t runs;
+    double rate_per_s, latency_p50_s, wall_s, cpu_s;
+};
+extern const struct ys_record ys_result_quiet_record;
+
+/** A metric of a trial, beside what its `.metric` file says. */
+struct ys_trial_metric {
+    size_t n;                  /* runs that have a value; 0: none, and `reason` says why */
+    struct ys_summary summary; /* of them */
+    size_t judged, steady;     /* of them those of which it is known whether they are of a steady part, and which are */
+    double *by_round;          /* owned; entry r is that of round r, NaN where there is none */
+    size_t rounds;
+    char *reason; /* owned; NULL */
+};
+void ys_trial_metrics_free(struct ys_trial_metric *metrics); /* of all metrics; NULL is fine */
+
+/** A trial: members as docs/results.md has them, but for `metrics`, which come into the document from `values`. */
 struct ys_result_trial {
+    struct ys_trial_metric *values; /* owned; one for each of ys_metric_infos() */
     char *id;
     int64_t index, trial_id;
     char *section;
@@ -17,8 +39,12 @@ struct ys_result_trial {
     char *stage, *reason, *command;
     int64_t runs, failed, disturbed, runs_planned, runs_lacking;
     ys_json *deviations, *warnings, *proof, *metrics, *agreement;
+    struct ys_result_quiet *quiet; /* NULL where none of its runs was disturbed */
+    struct ys_facts_perf *perf;    /* the mean of its ok runs; NULL where it was not asked for */
     struct ys_trial_settings keys;
     ys_json *options, *env;
+    ys_json *observed;    /* how its first ok run was observed; NULL where there is none */
+    struct ys_list said;  /* struct ys_said, of its first ok run; empty where there is none */
     ys_json *runs_detail; /* NULL where it was not asked for */
 };
 extern const struct ys_record ys_result_trial_record;
@@ -41,7 +67,7 @@ struct ys_comparison_record {
     double level;
     struct ys_comparison_single single;
     int rounds; /* enum ys_rounds_say */
-    double round_correlation, bias_bound;
+    double round_correlation, bias_bound, window_from;
     int64_t n;
     double margin;
     int verdict; /* enum ys_verdict */
@@ -52,6 +78,27 @@ struct ys_comparison_record {
     int better; /* enum ys_better */
 };
 extern const struct ys_record ys_comparison_record;
+
+/** One comparison of a result, which keeps the ends of its intervals; what `told` says of them counts for nothing. */
+struct ys_result_comparison {
+    struct ys_comparison_record told; /* borrows all texts but its reason */
+    struct ys_interval interval, single;
+};
+
+struct ys_metric_view;
+/** What is found in a study. Trials borrow from `source` what does not come from their runs. */
+struct ys_result {
+    ys_json *rest; /* the document without trials and comparisons, which are null in it */
+    struct ys_result_trial *trials;
+    size_t trial_count;
+    struct ys_result_comparison *comparisons;
+    size_t comparison_count, comparison_capacity;
+    struct ys_metric_view *source;
+};
+/** A zeroed one is fine. */
+void ys_result_fini(struct ys_result *result);
+/** The result document, yardstick/result/1. YS_ENOMEM. */
+ys_status ys_result_json(const struct ys_result *result, ys_json **document) YS_MUST_CHECK;
 
 /** Whether a round's ratio tells the next one's. */
 enum ys_rounds_say { YS_ROUNDS_INDEPENDENT, YS_ROUNDS_CORRELATED, YS_ROUNDS_UNKNOWN };

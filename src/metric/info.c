@@ -23,27 +23,18 @@ const struct ys_metric_info *ys_metric_find(const char *name)
     return NULL;
 }
 
-ys_status ys_metric_list(ys_json **list)
-{
-    ys_json *all = ys_json_array();
-    ys_status status = all ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < ys_metric_table_size; i++) {
-        const struct ys_metric_info *info = &ys_metric_table[i];
-        ys_json *object = ys_json_object();
-        ys_put_text(&status, object, "name", info->name);
-        ys_put_text(&status, object, "title", info->title);
-        ys_put_text(&status, object, "unit", info->unit);
-        ys_put_text(&status, object, "better", ys_better_name(info->better));
-        ys_put_text(&status, object, "formula", info->formula);
-        ys_put_text(&status, object, "source", info->source);
-        ys_put_text(&status, object, "limits", info->limits);
-        if (status == YS_OK)
-            status = ys_json_append(all, object);
-        else
-            ys_json_free(object);
-    }
-    return ys_built(status, all, list);
-}
+#define INFO               struct ys_metric_info
+#define TEXT(member, what) YS_FIELD(INFO, member, YS_FIELD_TEXT, NULL, 0, what)
+static const struct ys_field listed[] = {
+    TEXT(name, "of the metric"),
+    TEXT(title, "for people"),
+    TEXT(unit, "SI"),
+    YS_FIELD_NAMED(INFO, better, &ys_betters, 0, "which direction is"),
+    TEXT(formula, "how it is computed"),
+    TEXT(source, "where the numbers come from"),
+    TEXT(limits, "what it cannot tell"),
+};
+const struct ys_record ys_metric_listed_record = YS_RECORD("metric", INFO, listed);
 
 ys_status ys_metric_texts(ys_json **texts)
 {

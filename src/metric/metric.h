@@ -10,8 +10,9 @@
 #include "stat/series.h"
 #include "store/store.h"
 
-/* The version of the algorithms, as a whole: raise it when a metric of the same facts can come out differently. */
-#define YS_METRIC_VERSION 2
+/* The version of the algorithms, as a whole: raise it with a new metric, and when one of the
+ * same facts can come out differently. */
+#define YS_METRIC_VERSION 3
 /* That of stored metrics that do not say theirs: programs that did not write it knew no other. */
 #define YS_METRIC_VERSION_UNSAID 1
 
@@ -38,8 +39,8 @@ struct ys_metric_info {
 const struct ys_metric_info *ys_metric_infos(size_t *count);
 const struct ys_metric_info *ys_metric_find(const char *name); /* NULL when there is none */
 
-/** All of them for `list metrics`: array of {name, title, unit, better, formula, source, limits}. */
-ys_status ys_metric_list(ys_json **list) YS_MUST_CHECK;
+/** What `list metrics` says of each. */
+extern const struct ys_record ys_metric_listed_record;
 /** What reports say of them: {NAME: {title, ratio, unit, kind, better}}. */
 ys_status ys_metric_texts(ys_json **texts) YS_MUST_CHECK;
 
@@ -68,9 +69,13 @@ enum ys_result_flags {
     YS_RESULT_AXES = 4, /* along the axes, each with the first */
     YS_RESULT_ALL = 8,  /* all pairs that differ in one factor */
 };
-/** The result document of a study, yardstick/result/1. Needs only to read: metrics that are not stored, or were
- * computed by another version of the algorithms, are computed. Takes time and memory about as trials and runs, beside
- * YS_RESULT_ALL. */
+struct ys_result;
+/** The result of a study (metric/document.h), into a zeroed struct. Needs only to read: metrics that are not stored, or
+ * were computed by another version of the algorithms, are computed. Takes time and memory about as trials and runs,
+ * beside YS_RESULT_ALL. */
+ys_status ys_metric_result_load(struct ys_store *store, int64_t study_id, unsigned flags,
+                                struct ys_result *result) YS_MUST_CHECK;
+/** The same as the result document, yardstick/result/1. */
 ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **result) YS_MUST_CHECK;
 
 #endif

@@ -67,23 +67,31 @@ static bool next_pair(const struct ys_metric_view_trial *a, const struct ys_metr
 
 struct matched {
     double *a, *b;
-    double *left; /* what is left of warm-up in a less that in b */
-    size_t n, left_known;
+    double *bias; /* of a / b, from what is left of warm-up in both */
+    double *from; /* where the common window begins, as a share of the run; NaN where it is not known */
+    size_t n, bias_known;
     int64_t last_round;
     size_t unequal; /* rounds in which one of the two was disturbed and the other was not */
     bool was_unequal;
 };
 
-/* Values of metric `m` round by round; of several matched attempts of one round the last. */
+static ys_status alloc_rounds(size_t most, struct matched *rounds)
+{
+    *rounds = (struct matched){.last_round = -1};
+    rounds->a = ys_alloc(4 * most, sizeof(double));
+    if (!rounds->a)
+        return ys_out_of_memory();
+    rounds->b = rounds->a + most;
+    rounds->bias = rounds->b + most;
+    rounds->from = rounds->bias + most;
+    return YS_OK;
+}
+
+/* Values of metric `m` round by round, each pair over one window; of several matched attempts of one round the last. */
 static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
                        struct matched *rounds)
 {
-    *rounds = (struct matched){.a = ys_alloc(a->run_count, sizeof(double)),
-                               .b = ys_alloc(a->run_count, sizeof(double)),
-                               .left = ys_alloc(a->run_count, sizeof(double)),
-                               .last_round = -1};
-    if (!rounds->a || !rounds->b || !rounds->left)
-        return ys_out_of_memory();
+    YS_TRY(alloc_rounds(a->run_count, rounds));
     for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
         const struct ys_metric_view_run *run = &a->runs[i], *other = &b->runs[k];
         if (!run->ok || !other->ok || isnan(run->compared[m]) || isnan(other->compared[m]))
@@ -94,13 +102,15 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
         }
         rounds->was_unequal = run->disturbed != other->disturbed;
         rounds->unequal += rounds->was_unequal;
-        rounds->a[rounds->n] = run->compared[m];
-        rounds->left[rounds->n] = run->left - other->left;
-        rounds->b[rounds->n++] = other->compared[m];
+        const struct ys_window window = ys_window_common(&run->windows, &other->windows);
+        rounds->a[rounds->n] = ys_window_value(&run->windows, &window, m, run->compared[m]);
+        rounds->b[rounds->n] = ys_window_value(&other->windows, &window, m, other->compared[m]);
+        rounds->bias[rounds->n] = window.bias;
+        rounds->from[rounds->n++] = window.from;
         rounds->last_round = run->round;
     }
     for (size_t i = 0; i < rounds->n; i++)
-        rounds->left_known += isfinite(rounds->left[i]);
+        rounds->bias_known += isfinite(rounds->bias[i]);
     return YS_OK;
 }
 
@@ -135,9 +145,13 @@ static bool is_other_work(const struct ys_metric_view_trial *a, const struct ys_
     return true;
 }
 
-static double median_of(const ys_json *metrics, const char *name)
+/* Of metric `m` of ys_compared. */
+static double median_of(const struct ys_metric_view_trial *trial, int m)
 {
-    return ys_json_get_number(ys_json_get(metrics, name), "value", NAN);
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    const struct ys_trial_metric *metric = &trial->metrics[ys_metric_find(ys_compared[m]) - infos];
+    return metric->n ? metric->summary.median : NAN;
 }
 
 static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, bool fraction,
@@ -154,30 +168,37 @@ struct pair {
     const double *stretch; /* of the families that it is in, by metric */
 };
 
-/* Whether a metric is of the steady part alone. */
-static bool is_steady_metric(const char *name)
+/* What is found of one metric of a pair, beside the comparison itself. */
+struct judged {
+    size_t unequal;
+    double window_from; /* the latest of all rounds; NaN where it is not known or no question */
+};
+
+static double latest(const double *from, size_t n)
 {
-    return strcmp(name, "rate_per_s") == 0 || strcmp(name, "step_s") == 0 || strncmp(name, "latency", 7) == 0;
+    double most = NAN;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, from[i]); /* which passes over NaN */
+    return most;
 }
 
-static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found, size_t *unequal)
+static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found,
+                       struct judged *beside)
 {
     struct matched rounds;
     const struct ys_metric_info *info = ys_metric_find(ys_compared[m]);
     bool fraction = strcmp(info->name, "accuracy") == 0;
     ys_status status = match(pair->a, pair->b, m, &rounds);
-    bool has_bias = is_steady_metric(info->name) && rounds.left_known == rounds.n;
+    bool is_of_steady = m < YS_WINDOW_METRICS, has_bias = is_of_steady && rounds.bias_known == rounds.n;
     const struct ys_compare_rule rule = {.better = info->better,
                                          .difference = fraction,
                                          .margin = margin,
                                          .stretch = pair->stretch[m],
-                                         .bias = has_bias ? rounds.left : NULL};
+                                         .bias = has_bias ? rounds.bias : NULL};
     if (status == YS_OK)
         status = ys_compare(rounds.a, rounds.b, rounds.n, &rule, found);
-    *unequal = rounds.unequal;
+    *beside = (struct judged){rounds.unequal, is_of_steady ? latest(rounds.from, rounds.n) : (double)NAN};
     ys_free(rounds.a);
-    ys_free(rounds.b);
-    ys_free(rounds.left);
     return status;
 }
 
@@ -185,14 +206,6 @@ static ys_status judge(const struct pair *pair, int m, double margin, struct ys_
 static char *borrowed(const char *text)
 {
     return (char *)(uintptr_t)text;
-}
-
-/* Both ends of an interval, kept in `ends`. */
-static struct ys_list list_ends(const struct ys_interval *interval, double ends[2])
-{
-    ends[0] = interval->lo;
-    ends[1] = interval->hi;
-    return (struct ys_list){ends, interval->known ? 2 : 0};
 }
 
 static double level_of(const struct ys_interval *interval)
@@ -207,7 +220,18 @@ static enum ys_rounds_say rounds_of(const struct ys_comparison *found)
     return found->correlated ? YS_ROUNDS_CORRELATED : YS_ROUNDS_INDEPENDENT;
 }
 
-static ys_status compare_one(const struct pair *pair, int m, ys_json *comparisons)
+/* A place for one more; NULL without memory. */
+static struct ys_result_comparison *add_comparison(struct ys_result *result)
+{
+    struct ys_result_comparison *grown =
+        ys_grown(result->comparisons, result->comparison_count, &result->comparison_capacity, sizeof *grown);
+    if (!grown)
+        return NULL;
+    result->comparisons = grown;
+    return &result->comparisons[result->comparison_count];
+}
+
+static ys_status compare_one(const struct pair *pair, int m, struct ys_result *result)
 {
     const char *name = ys_compared[m];
     bool fraction = strcmp(name, "accuracy") == 0;
@@ -215,59 +239,67 @@ static ys_status compare_one(const struct pair *pair, int m, ys_json *comparison
     char reason[400];
     bool invalid = !may_conclude(pair->a, pair->b, fraction, reason, sizeof reason);
     struct ys_comparison found;
-    size_t unequal;
-    YS_TRY(judge(pair, m, margin, &found, &unequal));
-    if (!invalid && !fraction && unequal > 0) {
+    struct judged beside;
+    YS_TRY(judge(pair, m, margin, &found, &beside));
+    if (!invalid && !fraction && beside.unequal > 0) {
         snprintf(reason, sizeof reason,
                  "in %zu of %zu rounds one of the two was disturbed and the other was not: run them again on a quieter "
                  "machine, or with on_disturbance = repeat",
-                 unequal, found.n);
+                 beside.unequal, found.n);
         invalid = true;
     }
-    if (invalid)
+    if (invalid) {
         found = ys_compare_invalid(found.n, reason);
+        beside.window_from = NAN;
+    }
     const struct ys_metric_info *info = ys_metric_find(name);
     const struct ys_trial_record *a = pair->a->record, *b = pair->b->record;
-    double ends[2], single_ends[2];
-    const struct ys_comparison_record told = {
-        .metric = borrowed(name),
-        .a = a->id,
-        .b = b->id,
-        .a_index = a->index,
-        .b_index = b->index,
-        .varies = borrowed(pair->varies),
-        .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
-        .ratio = fraction ? NAN : found.value,
-        .difference = fraction ? found.value : NAN,
-        .ci = list_ends(&found.interval, ends),
-        .level = level_of(&found.interval),
-        .single = {list_ends(&found.single, single_ends), level_of(&found.single)},
-        .rounds = rounds_of(&found),
-        .round_correlation = found.correlation,
-        .bias_bound = found.bias_bound,
-        .n = (int64_t)found.n,
-        .margin = margin,
-        .verdict = (int)found.verdict,
-        .resolution = found.resolution,
-        .reason = borrowed(found.reason),
-        .a_value = median_of(pair->a->metrics, name),
-        .b_value = median_of(pair->b->metrics, name),
-        .unit = borrowed(info->unit),
-        .better = (int)info->better};
-    return ys_json_append(comparisons, ys_record_json(&ys_comparison_record, &told));
+    struct ys_result_comparison *comparison = add_comparison(result);
+    char *kept = ys_strdup(found.reason);
+    if (!comparison || (found.reason && !kept)) {
+        ys_free(kept);
+        return ys_out_of_memory();
+    }
+    comparison->interval = found.interval;
+    comparison->single = found.single;
+    comparison->told = (struct ys_comparison_record){.metric = borrowed(name),
+                                                     .a = a->id,
+                                                     .b = b->id,
+                                                     .a_index = a->index,
+                                                     .b_index = b->index,
+                                                     .varies = borrowed(pair->varies),
+                                                     .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
+                                                     .ratio = fraction ? NAN : found.value,
+                                                     .difference = fraction ? found.value : NAN,
+                                                     .level = level_of(&found.interval),
+                                                     .single = {.level = level_of(&found.single)},
+                                                     .rounds = rounds_of(&found),
+                                                     .round_correlation = found.correlation,
+                                                     .bias_bound = found.bias_bound,
+                                                     .window_from = beside.window_from,
+                                                     .n = (int64_t)found.n,
+                                                     .margin = margin,
+                                                     .verdict = (int)found.verdict,
+                                                     .resolution = found.resolution,
+                                                     .reason = kept,
+                                                     .a_value = median_of(pair->a, m),
+                                                     .b_value = median_of(pair->b, m),
+                                                     .unit = borrowed(info->unit),
+                                                     .better = (int)info->better};
+    result->comparison_count++;
+    return YS_OK;
 }
 
 /* Trials that never ran are rows of their own; there is nothing to compare. A metric that neither has neither. */
-static ys_status compare_pair(const struct pair *pair, ys_json *comparisons)
+static ys_status compare_pair(const struct pair *pair, struct ys_result *result)
 {
     if (pair->a->counted == 0 || pair->b->counted == 0)
         return YS_OK;
     bool failed = pair->a->failed == pair->a->counted || pair->b->failed == pair->b->counted;
     for (int m = 0; m < YS_COMPARED; m++) {
-        bool known =
-            !isnan(median_of(pair->a->metrics, ys_compared[m])) && !isnan(median_of(pair->b->metrics, ys_compared[m]));
+        bool known = !isnan(median_of(pair->a, m)) && !isnan(median_of(pair->b, m));
         if (known || (failed && m == 0))
-            YS_TRY(compare_one(pair, m, comparisons));
+            YS_TRY(compare_one(pair, m, result));
     }
     return YS_OK;
 }
@@ -279,7 +311,7 @@ struct chosen {
 };
 
 struct choice {
-    const struct ys_view *view;
+    const struct ys_metric_view *view;
     bool all;
     struct chosen *pairs;
     size_t count, capacity;
@@ -291,13 +323,10 @@ static ys_status choose(struct choice *choice, const char *axis, size_t one, siz
     const char *varies = ys_pair_varies(choice->view->trials[a].record, choice->view->trials[b].record);
     if (!varies || strcmp(varies, axis) != 0)
         return YS_OK;
-    if (choice->count == choice->capacity) {
-        choice->capacity = choice->capacity ? 2 * choice->capacity : 64;
-        struct chosen *pairs = ys_realloc(choice->pairs, choice->capacity, sizeof *pairs);
-        if (!pairs)
-            return ys_out_of_memory();
-        choice->pairs = pairs;
-    }
+    struct chosen *pairs = ys_grown(choice->pairs, choice->count, &choice->capacity, sizeof *pairs);
+    if (!pairs)
+        return ys_out_of_memory();
+    choice->pairs = pairs;
     choice->pairs[choice->count++] = (struct chosen){a, b, varies};
     return YS_OK;
 }
@@ -339,11 +368,11 @@ static int worth_of(const struct ys_metric_view_trial *trial)
     char reason[400];
     if (trial->counted == 0)
         return 0;
-    return 1 + 2 * !has_fault(trial, reason, sizeof reason) + !isnan(median_of(trial->metrics, ys_compared[0]));
+    return 1 + 2 * !has_fault(trial, reason, sizeof reason) + !isnan(median_of(trial, 0));
 }
 
 /* The first of those that say most. */
-static const struct member *base_of(const struct ys_view *view, const struct member *group, size_t size)
+static const struct member *base_of(const struct ys_metric_view *view, const struct member *group, size_t size)
 {
     const struct member *base = &group[0];
     int most = worth_of(&view->trials[base->trial]);
@@ -369,7 +398,7 @@ static ys_status choose_in_group(struct choice *choice, const char *axis, const 
 
 static ys_status choose_along(struct choice *choice, const char *axis)
 {
-    const struct ys_view *view = choice->view;
+    const struct ys_metric_view *view = choice->view;
     struct member *members = ys_alloc(view->trial_count, sizeof *members);
     size_t count = 0;
     ys_status status = members ? YS_OK : ys_out_of_memory();
@@ -423,7 +452,7 @@ static ys_status choose_pairs(struct choice *choice)
 /* Of each chosen pair and metric by how much its interval is stretched: [pair * YS_COMPARED + metric]. */
 static ys_status stretch_all(const struct choice *choice, double *stretch)
 {
-    const struct ys_view *view = choice->view;
+    const struct ys_metric_view *view = choice->view;
     struct ys_family_pair *pairs = ys_alloc(choice->count, sizeof *pairs);
     double **places = ys_alloc(choice->count, sizeof *places);
     ys_status status = pairs && places ? YS_OK : ys_out_of_memory();
@@ -446,12 +475,11 @@ static ys_status stretch_all(const struct choice *choice, double *stretch)
     return status;
 }
 
-ys_status ys_pair_comparisons(const struct ys_view *view, bool all, ys_json **comparisons)
+ys_status ys_pair_comparisons(const struct ys_metric_view *view, bool all, struct ys_result *result)
 {
     struct choice choice = {.view = view, .all = all};
-    double margin = ys_json_get_number(ys_json_get(view->study, "job"), "margin", 0.02), *stretch = NULL;
-    ys_json *array = ys_json_array();
-    ys_status status = array ? choose_pairs(&choice) : ys_out_of_memory();
+    double *stretch = NULL;
+    ys_status status = choose_pairs(&choice);
     if (status == YS_OK && !(stretch = ys_alloc(choice.count * YS_COMPARED, sizeof *stretch)))
         status = ys_out_of_memory();
     if (status == YS_OK)
@@ -461,11 +489,11 @@ ys_status ys_pair_comparisons(const struct ys_view *view, bool all, ys_json **co
         struct pair pair = {.a = &view->trials[chosen->a],
                             .b = &view->trials[chosen->b],
                             .varies = chosen->varies,
-                            .margin = margin,
+                            .margin = view->told.job.margin,
                             .stretch = &stretch[i * YS_COMPARED]};
-        status = compare_pair(&pair, array);
+        status = compare_pair(&pair, result);
     }
     ys_free(stretch);
     ys_free(choice.pairs);
-    return ys_built(status, array, comparisons);
+    return status;
 }

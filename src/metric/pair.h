@@ -8,11 +8,11 @@
  * sections. An option of one framework alone ("opt.pytorch.compile") does not count where the frameworks differ. */
 const char *ys_pair_varies(const struct ys_trial_record *a, const struct ys_trial_record *b);
 
-/** The comparisons of a study whose trials were all loaded and have their metrics: pairs that differ in `framework`
- * first, then the other factors; a is the later trial of the job, b the earlier. Trials that differ in one factor alone
- * form a group. With `all` each is compared with each. Without, each with the first of its group, so that there are
- * about as many comparisons as trials times factors: the first in the order of the job with which comparing can say
- * something, that is one that has a successful run and a speed, does work, and whose proof did not fail. */
-ys_status ys_pair_comparisons(const struct ys_view *view, bool all, ys_json **comparisons) YS_MUST_CHECK;
+/** Adds the comparisons of a study whose trials were all loaded and have their metrics: pairs that differ in
+ * `framework` first, then the other factors; a is the later trial of the job, b the earlier. Trials that differ in one
+ * factor alone form a group. With `all` each is compared with each. Without, each with the first of its group, so that
+ * there are about as many comparisons as trials times factors: the first in the order of the job with which comparing
+ * can say something, that is one that has a successful run and a speed, does work, and whose proof did not fail. */
+ys_status ys_pair_comparisons(const struct ys_metric_view *view, bool all, struct ys_result *result) YS_MUST_CHECK;
 
 #endif

@@ -10,6 +10,8 @@
 #include "metric/document.h"
 #include "metric/environment.h"
 #include "metric/pair.h"
+#include "metric/perf.h"
+#include "metric/quiet.h"
 #include "metric/trial.h"
 #include "stat/steady.h"
 
@@ -26,42 +28,43 @@ static void put_date(ys_status *status, ys_json *object, const char *key, const 
     ys_put_text(status, object, key, known ? text : NULL);
 }
 
-static void put_job_hash(ys_status *status, ys_json *object, const ys_json *study)
+static void put_job_hash(ys_status *status, ys_json *object, const struct ys_metric_study *study)
 {
     char hash[YS_SHA256_TEXT];
-    const char *text = ys_json_get_text(study, "job_text", "");
-    if (ys_json_get(study, "job_hash")) {
-        ys_put_ref(status, object, "job_hash", ys_json_get(study, "job_hash"));
+    const char *text = ys_json_text(study->job_text, "");
+    if (study->job_hash) {
+        ys_put_ref(status, object, "job_hash", study->job_hash);
         return;
     }
     ys_sha256_text(text, strlen(text), hash);
     ys_put_text(status, object, "job_hash", hash);
 }
 
-static ys_json *study_block(ys_status *status, const struct ys_view *view, bool all_pairs)
+static ys_json *study_block(ys_status *status, const struct ys_metric_view *view, bool all_pairs)
 {
-    const ys_json *study = view->study, *job = ys_json_get(study, "job");
+    const struct ys_metric_study *study = &view->told;
     ys_json *object = ys_json_object();
     int64_t complete = 0;
     for (size_t i = 0; i < ys_json_size(view->rounds); i++)
         complete += ys_json_get_bool(ys_json_at(view->rounds, i), "complete", false);
-    ys_put_ref(status, object, "id", ys_json_get(study, "id"));
-    ys_put_ref(status, object, "name", ys_json_get(study, "name"));
-    ys_put_ref(status, object, "folder", ys_json_get(study, "folder"));
-    put_date(status, object, "started", ys_json_get(study, "started_s"));
-    put_date(status, object, "ended", ys_json_get(study, "ended_s"));
-    ys_put_ref(status, object, "status", ys_json_get(study, "status"));
-    ys_put_ref(status, object, "exit_code", ys_json_get(study, "exit_code"));
-    ys_put_ref(status, object, "seed", ys_json_get(study, "seed"));
-    ys_put_int(status, object, "repeat", ys_json_get_int(job, "repeat", 0));
+    ys_put_ref(status, object, "id", study->id);
+    ys_put_ref(status, object, "name", study->name);
+    ys_put_ref(status, object, "folder", study->folder);
+    put_date(status, object, "started", study->started_s);
+    put_date(status, object, "ended", study->ended_s);
+    ys_put_ref(status, object, "status", study->status);
+    ys_put_ref(status, object, "exit_code", study->exit_code);
+    ys_put_ref(status, object, "seed", study->seed);
+    ys_put_int(status, object, "repeat", study->job.repeat);
     ys_put_int(status, object, "rounds", complete);
-    ys_put_real(status, object, "margin", ys_json_get_number(job, "margin", 0.02));
+    ys_put_real(status, object, "margin", study->job.margin);
     ys_put_text(status, object, "comparisons", all_pairs ? "all" : "axes");
-    ys_put_ref(status, object, "command", ys_json_get(study, "command"));
+    ys_put_ref(status, object, "command", study->command);
     put_job_hash(status, object, study);
-    ys_put_ref(status, object, "job_text", ys_json_get(study, "job_text"));
-    ys_put_ref(status, object, "version", ys_json_get(study, "version"));
-    ys_put_ref(status, object, "timing", ys_json_get(study, "timing"));
+    ys_put_ref(status, object, "job_text", study->job_text);
+    ys_put_ref(status, object, "version", study->version);
+    ys_put_ref(status, object, "timing", study->timing);
+    ys_put_ref(status, object, "chain", view->chain);
     return object;
 }
 
@@ -111,16 +114,16 @@ static void sum_harness(const struct ys_metric_view_trial *trial, struct harness
 
 /* Seconds between the first run and the last in which no run was under way: what measuring itself took, preparing and
  * proving aside. NAN while the study runs, and when a session of it was killed before it could say. */
-static double overhead_s(const ys_json *study, double runs_s)
+static double overhead_s(const struct ys_metric_study *study, double runs_s)
 {
-    return ys_json_get_number(ys_json_get(study, "timing"), "measure_s", NAN) - runs_s;
+    return study->took.measure_s - runs_s;
 }
 
-static ys_json *harness_block(ys_status *status, const ys_json *study, const struct harness_sums *sums)
+static ys_json *harness_block(ys_status *status, const struct ys_metric_study *study, const struct harness_sums *sums)
 {
     ys_json *object = ys_json_object();
     double share = sums->lived_s > 0 ? sums->cpu_s / sums->lived_s : NAN;
-    ys_put_ref(status, object, "version", ys_json_get(study, "version"));
+    ys_put_ref(status, object, "version", study->version);
     ys_put_int(status, object, "metrics_version", YS_METRIC_VERSION);
     ys_put(status, object, "cpu_share",
            harness_metric(status, share, "1", sums->runs, "counter",
@@ -164,19 +167,19 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial 
 }
 
 /* Rounds in which a trial that takes part has to run: none for one that could not when the study began. */
-static int64_t planned(const struct ys_view *view, const struct ys_metric_view_trial *trial)
+static int64_t planned(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)
 {
-    return ys_trial_record_can_run(trial->record) ? ys_json_get_int(ys_json_get(view->study, "job"), "repeat", 0) : 0;
+    return ys_trial_record_can_run(trial->record) ? view->told.job.repeat : 0;
 }
 
-static int64_t lacking(const struct ys_view *view, const struct ys_metric_view_trial *trial)
+static int64_t lacking(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)
 {
     int64_t missing = planned(view, trial) - (int64_t)trial->counted;
     return missing > 0 ? missing : 0;
 }
 
 /* Rounds that others have and this trial has not. */
-static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_view *view,
+static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_metric_view *view,
                             const struct ys_metric_view_trial *trial)
 {
     const struct ys_trial_given_up *given_up = trial->record->given_up;
@@ -207,20 +210,20 @@ static void warn_of_disturbed(ys_status *status, ys_json *array, const struct ys
     }
 }
 
-static ys_json *warnings(ys_status *status, const struct ys_view *view, const struct ys_metric_view_trial *trial)
+static ys_json *warnings(ys_status *status, const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
     size_t unsteady = 0, few = 0, ok = 0;
     for (size_t r = 0; r < trial->run_count; r++) {
         const struct ys_metric_view_run *run = &trial->runs[r];
-        const ys_json *rate = ys_json_get(run->metrics, "rate_per_s");
         char *const *said = run->facts.warnings.items;
         for (size_t i = 0; i < run->facts.warnings.count; i++)
             ys_add_text_once(status, array, said[i]);
         ok += run->counted && run->ok;
-        bool steady = !run->counted || !run->ok || ys_json_get_bool(rate, "steady", true);
-        unsteady += !steady && isfinite(run->left);
-        few += !steady && !isfinite(run->left);
+        bool steady =
+            !run->counted || !run->ok || ys_json_truth(ys_metric_view_metric(run, "rate_per_s")->steady, true);
+        unsteady += !steady && isfinite(run->windows.drift);
+        few += !steady && !isfinite(run->windows.drift);
     }
     if (few) {
         char text[200];
@@ -258,80 +261,121 @@ static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial
     return object;
 }
 
-/* A text that a record borrows: nobody frees it there. */
-static char *borrowed(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
-
-static void tell_ending(const struct ys_metric_view_trial *trial, struct ys_result_trial *told)
+/* Copies stage and reason: the facts of a run go before the result does. */
+static ys_status tell_ending(const struct ys_metric_view_trial *trial, struct ys_result_trial *told)
 {
     const struct ys_facts *failure = trial->failure ? &trial->failure->facts : NULL;
-    const char *reason = failure ? failure->message : trial->record->reason;
+    const char *reason = failure ? failure->message : trial->record->reason, *stage = failure ? failure->stage : NULL;
     if (!reason && trial->counted == 0)
         reason = "no run of it was finished";
     told->status = (int)trial->status;
-    told->stage = failure ? failure->stage : NULL;
-    told->reason = borrowed(reason);
+    told->stage = ys_strdup(stage);
+    told->reason = ys_strdup(reason);
     told->command = trial->record->command;
     told->runs = (int64_t)trial->counted;
     told->failed = (int64_t)trial->failed;
+    return (stage && !told->stage) || (reason && !told->reason) ? ys_out_of_memory() : YS_OK;
 }
 
-/* A document under way: trials are read, told and let go one after the other. */
+/* A result under way: trials are read, told and let go one after the other. */
 struct building {
     struct ys_store *store;
-    struct ys_view view;
+    struct ys_metric_view *view; /* of the result */
     struct ys_detail_choice choice;
     bool with_runs;
-    ys_json *trials; /* of the document */
+    struct ys_result *result;
     struct harness_sums sums;
     struct ys_environments environment;
 };
 
-/* Borrows all but the parts that tell_parts() makes. */
+/* What comes from the record, which is borrowed from. */
 static struct ys_result_trial tell_plainly(const struct building *building, const struct ys_metric_view_trial *trial)
 {
     const struct ys_trial_record *record = trial->record;
-    struct ys_result_trial told = {.id = record->id,
-                                   .index = record->index,
-                                   .trial_id = record->trial_id,
-                                   .section = record->section,
-                                   .factors = record->factors,
-                                   .framework = record->framework,
-                                   .disturbed = (int64_t)trial->disturbed,
-                                   .runs_planned = planned(&building->view, trial),
-                                   .runs_lacking = lacking(&building->view, trial),
-                                   .metrics = trial->metrics,
-                                   .keys = record->keys,
-                                   .options = record->options,
-                                   .env = record->env};
-    tell_ending(trial, &told);
-    return told;
+    return (struct ys_result_trial){.id = record->id,
+                                    .index = record->index,
+                                    .trial_id = record->trial_id,
+                                    .section = record->section,
+                                    .factors = record->factors,
+                                    .framework = record->framework,
+                                    .disturbed = (int64_t)trial->disturbed,
+                                    .runs_planned = planned(building->view, trial),
+                                    .runs_lacking = lacking(building->view, trial),
+                                    .keys = record->keys,
+                                    .options = record->options,
+                                    .env = record->env};
 }
 
+/* Of the first run that is ok, as all of a trial's are by one program. */
+static const struct ys_facts *facts_of_one(const struct ys_metric_view_trial *trial)
+{
+    for (size_t r = 0; r < trial->run_count; r++)
+        if (trial->runs[r].counted && trial->runs[r].ok)
+            return &trial->runs[r].facts;
+    return NULL;
+}
+
+static ys_status tell_said(const struct ys_metric_view_trial *trial, struct ys_list *said)
+{
+    const struct ys_trial_framework *framework = trial->record->framework;
+    const struct ys_facts *facts = facts_of_one(trial);
+    return facts ? ys_said_list(facts, framework ? framework->version : NULL, trial->record->keys.threads, said)
+                 : YS_OK;
+}
+
+static void put_texts(ys_status *status, ys_json *object, const char *key, const struct ys_list *texts)
+{
+    ys_json *array = ys_json_array();
+    for (size_t i = 0; i < texts->count; i++)
+        ys_add(status, array, ys_json_string(((char *const *)texts->items)[i]));
+    ys_put(status, object, key, array);
+}
+
+static ys_json *observed_block(ys_status *status, const struct ys_metric_view_trial *trial)
+{
+    const struct ys_facts *facts = facts_of_one(trial);
+    if (!facts || !facts->observation)
+        return NULL;
+    ys_json *object = ys_json_object();
+    ys_put_bool(status, object, "grouped", facts->observation->grouped);
+    ys_put_text(status, object, "group", facts->observation->group);
+    ys_put_bool(status, object, "guarded", facts->observation->guarded);
+    ys_put_text(status, object, "guard", facts->observation->guard);
+    put_texts(status, object, "libraries", &facts->observed.libraries);
+    put_texts(status, object, "notes", &facts->observed.notes);
+    return object;
+}
+
+/* What was made stays with the result, also where more could not be. */
 static ys_status tell_trial(struct building *building, struct ys_metric_view_trial *trial)
 {
-    YS_TRY(ys_trial_metrics(&building->view, trial, &trial->metrics));
-    struct ys_result_trial told = tell_plainly(building, trial);
+    struct ys_result *result = building->result;
+    struct ys_result_trial *told = &result->trials[result->trial_count];
+    *told = tell_plainly(building, trial);
+    result->trial_count++;
+    YS_TRY(tell_ending(trial, told));
+    YS_TRY(ys_trial_metrics(trial, &told->values));
+    trial->metrics = told->values;
     ys_status status = YS_OK;
-    told.deviations = deviations(&status, trial);
-    told.warnings = warnings(&status, &building->view, trial);
-    told.proof = proof_block(&status, trial);
-    told.agreement = ys_agreement_block(&status, trial);
-    if (status == YS_OK && building->with_runs)
-        status = ys_detail_runs(building->store, trial, &building->choice, &told.runs_detail);
+    told->deviations = deviations(&status, trial);
+    told->warnings = warnings(&status, building->view, trial);
+    told->proof = proof_block(&status, trial);
+    told->agreement = ys_agreement_block(&status, trial);
+    told->observed = observed_block(&status, trial);
     if (status == YS_OK)
-        ys_add(&status, building->trials, ys_record_json(&ys_result_trial_record, &told));
-    ys_json *const made[] = {told.deviations, told.warnings, told.proof, told.agreement, told.runs_detail};
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        ys_json_free(made[i]);
+        status = ys_perf_mean(trial, &told->perf);
+    if (status == YS_OK)
+        status = ys_quiet_find(trial, &told->quiet);
+    if (status == YS_OK)
+        status = tell_said(trial, &told->said);
+    if (status == YS_OK && building->with_runs)
+        status = ys_detail_runs(building->store, trial, &building->choice, &told->runs_detail);
     return status;
 }
 
 static ys_status add_trial(struct building *building, struct ys_metric_view_trial *trial)
 {
-    ys_status status = ys_metric_view_trial_load(building->store, &building->view, trial);
+    ys_status status = ys_metric_view_trial_load(building->store, building->view, trial);
     if (status == YS_OK)
         status = tell_trial(building, trial);
     if (status == YS_OK)
@@ -344,17 +388,17 @@ static ys_status add_trial(struct building *building, struct ys_metric_view_tria
 
 static ys_status add_trials(struct building *building)
 {
-    struct ys_view *view = &building->view;
+    struct ys_metric_view *view = building->view;
     for (size_t i = 0; i < view->trial_count; i++)
         YS_TRY(add_trial(building, &view->trials[i]));
     YS_TRY(ys_metric_view_match(view));
     for (size_t i = 0; building->with_runs && i < view->trial_count; i++)
-        YS_TRY(ys_detail_match(&view->trials[i], ys_json_get(ys_json_at(building->trials, i), "runs_detail")));
+        YS_TRY(ys_detail_match(&view->trials[i], building->result->trials[i].runs_detail));
     return YS_OK;
 }
 
 /* For a page the first trials share the curves that it draws. */
-static struct ys_detail_choice choose_runs(const struct ys_view *view, unsigned flags)
+static struct ys_detail_choice choose_runs(const struct ys_metric_view *view, unsigned flags)
 {
     size_t running = 0;
     for (size_t i = 0; i < view->trial_count; i++)
@@ -366,50 +410,74 @@ static struct ys_detail_choice choose_runs(const struct ys_view *view, unsigned 
                                      .failed = YS_RESULT_DRAWN_RUNS};
 }
 
-static bool wants_all_pairs(const ys_json *study, unsigned flags)
+static bool wants_all_pairs(const struct ys_metric_study *study, unsigned flags)
 {
     if (flags & (YS_RESULT_AXES | YS_RESULT_ALL))
         return flags & YS_RESULT_ALL;
-    return strcmp(ys_json_get_text(ys_json_get(study, "job"), "comparisons", ""), "all") == 0;
+    return study->job.comparisons && strcmp(study->job.comparisons, "all") == 0;
 }
 
-static ys_status build(struct building *building, unsigned flags, ys_json **result)
+/* All of the document but trials and comparisons. */
+static ys_status tell_rest(struct building *building, bool all)
 {
-    const struct ys_view *view = &building->view;
-    ys_json *object = ys_json_object(), *comparisons = NULL, *differences = NULL;
-    bool all = wants_all_pairs(view->study, flags);
-    ys_status status = add_trials(building);
+    const struct ys_metric_view *view = building->view;
+    ys_json *object = ys_json_object(), *metrics = NULL, *differences = NULL;
+    const ys_json *work = view->told.model_info;
+    ys_status status = YS_OK;
     ys_put_text(&status, object, "schema", "yardstick/result/1");
     ys_put(&status, object, "study", study_block(&status, view, all));
-    const ys_json *work = ys_json_get(view->study, "model_info");
     ys_put(&status, object, "work", work ? ys_json_copy(work) : ys_json_array());
     ys_put_ref(&status, object, "host", view->host);
-    ys_put(&status, object, "harness", harness_block(&status, view->study, &building->sums));
-    ys_json *metrics = NULL;
-    if (status == YS_OK && (status = ys_metric_texts(&metrics)) == YS_OK)
+    ys_put(&status, object, "harness", harness_block(&status, &view->told, &building->sums));
+    if (status == YS_OK)
+        status = ys_metric_texts(&metrics);
+    if (status == YS_OK)
         ys_put(&status, object, "metrics", metrics);
-    ys_put_ref(&status, object, "trials", building->trials);
-    if (status == YS_OK)
-        status = ys_pair_comparisons(view, all, &comparisons);
-    if (status == YS_OK)
-        ys_put(&status, object, "comparisons", comparisons);
+    ys_put(&status, object, "trials", ys_json_null());
+    ys_put(&status, object, "comparisons", ys_json_null());
     if (status == YS_OK)
         status = ys_environment_differences(&building->environment, &differences);
     if (status == YS_OK)
         ys_put(&status, object, "environment_differences", differences);
-    return ys_built(status, object, result);
+    return ys_built(status, object, &building->result->rest);
 }
 
-ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **result)
+static ys_status build(struct building *building, unsigned flags)
 {
-    struct building building = {
-        .store = store, .with_runs = flags & (YS_RESULT_RUNS | YS_RESULT_PAGE), .sums.lateness_s = NAN};
-    YS_TRY(ys_metric_view_load(store, study_id, &building.view));
-    building.choice = choose_runs(&building.view, flags);
-    building.trials = ys_json_array();
-    ys_status status = building.trials ? build(&building, flags, result) : ys_out_of_memory();
-    ys_json_free(building.trials);
+    struct ys_result *result = building->result;
+    const struct ys_metric_view *view = building->view;
+    bool all = wants_all_pairs(&view->told, flags);
+    result->trials = ys_alloc(view->trial_count, sizeof *result->trials);
+    if (!result->trials)
+        return ys_out_of_memory();
+    building->choice = choose_runs(view, flags);
+    YS_TRY(add_trials(building));
+    YS_TRY(tell_rest(building, all));
+    return ys_pair_comparisons(view, all, result);
+}
+
+ys_status ys_metric_result_load(struct ys_store *store, int64_t study_id, unsigned flags, struct ys_result *result)
+{
+    struct building building = {.store = store,
+                                .result = result,
+                                .with_runs = flags & (YS_RESULT_RUNS | YS_RESULT_PAGE),
+                                .sums.lateness_s = NAN};
+    *result = (struct ys_result){.source = ys_alloc(1, sizeof *result->source)};
+    building.view = result->source;
+    ys_status status = result->source ? ys_metric_view_load(store, study_id, result->source) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = build(&building, flags);
     ys_environments_fini(&building.environment);
-    ys_metric_view_fini(&building.view);
+    if (status != YS_OK)
+        ys_result_fini(result);
+    return status;
+}
+
+ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **document)
+{
+    struct ys_result result;
+    YS_TRY(ys_metric_result_load(store, study_id, flags, &result));
+    ys_status status = ys_result_json(&result, document);
+    ys_result_fini(&result);
     return status;
 }

@@ -6,7 +6,7 @@
 #include "base/size.h"
 #include "metric/build.h"
 #include "metric/span.h"
-#include "stat/steady.h"
+#include "metric/window.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,8 +20,29 @@
 #define MOST_SHARED       0.02
 #define MOST_SHARED_BYTES 4000000
 
+/* What metrics need of the trial. */
+struct told {
+    struct told_keys {
+        int mode; /* enum ys_mode */
+        int64_t batch;
+    } keys;
+    struct told_work {
+        int64_t multiply_adds;
+    } work;
+};
+static const struct ys_field keys_fields[] = {
+    YS_FIELD_NAMED(struct told_keys, mode, &ys_modes, 0, "what is measured"),
+    YS_FIELD(struct told_keys, batch, YS_FIELD_INT, "rows", 0, "rows of a batch")};
+static const struct ys_record keys_record = YS_RECORD("keys", struct told_keys, keys_fields);
+static const struct ys_field work_fields[] = {
+    YS_FIELD(struct told_work, multiply_adds, YS_FIELD_INT, "1", 0, "of a row, forward; 0: not known")};
+static const struct ys_record work_record = YS_RECORD("work", struct told_work, work_fields);
+static const struct ys_field told_fields[] = {YS_FIELD_OF(struct told, keys, YS_FIELD_OBJECT, &keys_record, 0, ""),
+                                              YS_FIELD_OF(struct told, work, YS_FIELD_OBJECT, &work_record, 0, "")};
+static const struct ys_record told_record = YS_RECORD("trial", struct told, told_fields);
+
 struct run_view {
-    const ys_json *trial;
+    struct told told;
     const struct ys_facts *facts;
     const struct ys_facts_times *times;
     const struct ys_series *first, *count, *start, *end, *input, *loss; /* NULL when absent */
@@ -328,7 +349,7 @@ static int64_t multiply_adds(const struct run_view *run)
 {
     int64_t count = run->facts->work ? run->facts->work->multiply_adds : 0;
     if (count <= 0)
-        count = ys_json_get_int(ys_json_get(run->trial, "work"), "multiply_adds", 0);
+        count = run->told.work.multiply_adds;
     return count;
 }
 
@@ -351,12 +372,28 @@ static void put_no_speed(struct run_view *run, const char *reason)
         put_missing(run, names[i], reason);
 }
 
+/* Beside the speed, what it is in the parts of the run that another run may share. */
+static void put_windows(struct run_view *run, ys_json *rate)
+{
+    const struct ys_window_blocks after_first = {.count = run->blocks - 1,
+                                                 .span_ns = run->spans + 1,
+                                                 .steps = run->infers ? NULL : run->count->ints + 1,
+                                                 .latency_ns = run->infers ? run->latency->ints + 1 : NULL};
+    struct ys_steady steady = run->steady;
+    ys_json *windows = NULL;
+    steady.from--;
+    if (rate && run->status == YS_OK)
+        run->status = ys_window_measure(&after_first, &steady, &windows);
+    if (windows)
+        ys_put(&run->status, rate, "windows", windows);
+}
+
 static void put_speed(struct run_view *run)
 {
     const char *reason = run->blocks_wrong ? run->blocks_wrong
                          : run->infers     ? "no request after the first was timed"
                                            : "no step after the first was timed";
-    int64_t steps = 0, batch = ys_json_get_int(ys_json_get(run->trial, "keys"), "batch", 0);
+    int64_t steps = 0, batch = run->told.keys.batch;
     int64_t work_ns = run->has_steady ? sum_blocks(run, run->steady.from, run->blocks) : 0;
     for (size_t i = run->steady.from; run->has_steady && i < run->blocks; i++)
         steps += block_steps(run, i);
@@ -378,7 +415,9 @@ static void put_speed(struct run_view *run)
     }
     mark_steady(run, put_value(run, "step_s", ys_stat_quantile(step_s, count, 0.5)));
     put_latencies(run, step_s, count);
-    mark_steady(run, put_value(run, "rate_per_s", rate_per_s));
+    ys_json *rate = put_value(run, "rate_per_s", rate_per_s);
+    mark_steady(run, rate);
+    put_windows(run, rate);
     put_flops(run, rate_per_s);
     ys_free(step_s);
 }
@@ -545,17 +584,17 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
                            ys_json **metrics)
 {
     struct run_view run = {
-        .trial = trial,
         .facts = facts,
         .times = &facts->times,
         .ok = facts->status == YS_RUN_OK,
         .no_work = facts->said.no_work,
-        .infers = strcmp(ys_json_get_text(ys_json_get(trial, "keys"), "mode", "train"), "infer") == 0,
         .metrics = ys_json_object(),
         .status = YS_OK,
     };
     if (!run.metrics)
         return ys_out_of_memory();
+    ys_record_glance(&told_record, trial, &run.told);
+    run.infers = run.told.keys.mode == YS_MODE_INFER;
     view_blocks(&run, series);
     run.status = find_spans(&run, series);
     if (run.status == YS_OK)

@@ -22,7 +22,7 @@ static int by_slot(const void *a, const void *b)
 
 /* A section's trials that are compared, and the attempts at rounds that they have. */
 struct gathering {
-    const struct ys_view *view;
+    const struct ys_metric_view *view;
     const char *section;
     size_t *place; /* of each trial of the view: 1 + its place in the family, 0 when it is not in it */
     struct slot *slots;
@@ -31,7 +31,7 @@ struct gathering {
     size_t pair_count;
 };
 
-static const char *section_of(const struct ys_view *view, const struct ys_family_pair *pair)
+static const char *section_of(const struct ys_metric_view *view, const struct ys_family_pair *pair)
 {
     const char *section = view->trials[pair->a].record->section;
     return section ? section : "";
@@ -114,8 +114,8 @@ static ys_status stretch_section(struct gathering *all, const struct ys_family_p
     return status;
 }
 
-ys_status ys_together_stretch(const struct ys_view *view, const struct ys_family_pair *pairs, size_t count, int metric,
-                              bool by_ratio, double *const *stretch)
+ys_status ys_together_stretch(const struct ys_metric_view *view, const struct ys_family_pair *pairs, size_t count,
+                              int metric, bool by_ratio, double *const *stretch)
 {
     ys_status status = YS_OK;
     for (size_t i = 0; i < count; i++)

@@ -2,51 +2,49 @@
 #include "metric/trial.h"
 
 #include "base/mem.h"
-#include "metric/build.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-struct gathered {
-    double *values; /* of the runs that are ok and have one */
-    size_t n, steady, judged;
-    ys_json *by_round;  /* entry r is that of round r, null where there is none */
-    const char *reason; /* why the last run without a value had none */
-};
-
-static ys_status gather(const struct ys_metric_view_trial *trial, const struct ys_metric_info *info,
-                        struct gathered *all)
+/* Room for an entry for each round that a run of the trial is of. */
+static double *new_rounds(const struct ys_metric_view_trial *trial)
 {
-    *all = (struct gathered){0};
-    all->values = ys_alloc(trial->run_count, sizeof *all->values);
-    all->by_round = ys_json_array();
-    ys_status status = all->values && all->by_round ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < trial->run_count; i++) {
+    int64_t last = trial->run_count ? trial->runs[trial->run_count - 1].round : 0;
+    return ys_alloc((size_t)last + trial->run_count + 1, sizeof(double));
+}
+
+/* The values of the runs that are ok and have one, of metric number `place`; why there is none. */
+static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, double *values,
+                        struct ys_trial_metric *metric, const char **reason)
+{
+    metric->by_round = new_rounds(trial);
+    if (!metric->by_round)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < trial->run_count; i++) {
         const struct ys_metric_view_run *run = &trial->runs[i];
         if (!run->counted)
             continue;
-        const ys_json *metric = ys_json_get(run->metrics, info->name);
-        double value = run->ok ? ys_metric_view_value(run, info->name) : NAN;
-        while (status == YS_OK && (int64_t)ys_json_size(all->by_round) < run->round)
-            ys_add(&status, all->by_round, ys_json_null());
-        ys_add(&status, all->by_round, ys_number(value, info->whole));
+        const struct ys_run_metric *found = &run->metrics[place];
+        double value = run->ok ? found->value : NAN;
+        while ((int64_t)metric->rounds < run->round)
+            metric->by_round[metric->rounds++] = NAN;
+        metric->by_round[metric->rounds++] = value;
         if (isnan(value)) {
-            if (run->ok || !all->reason)
-                all->reason = ys_json_get_text(metric, "reason", all->reason);
+            if (found->reason && (run->ok || !*reason))
+                *reason = found->reason;
             continue;
         }
-        all->values[all->n++] = value;
-        all->judged += ys_json_get(metric, "steady") != NULL;
-        all->steady += ys_json_get_bool(metric, "steady", false);
+        values[metric->n++] = value;
+        metric->judged += found->steady != NULL;
+        metric->steady += ys_json_truth(found->steady, false);
     }
-    return status;
+    return YS_OK;
 }
 
-static ys_json *unknown(ys_status *status, const struct ys_metric_view_trial *trial, const struct gathered *all)
+static ys_status say_why(const struct ys_metric_view_trial *trial, const char *reason, struct ys_trial_metric *metric)
 {
     char text[200];
-    const char *reason = all->reason;
     if (trial->counted == 0) {
         snprintf(text, sizeof text, "no run: %s", ys_run_status_name(trial->status));
         reason = text;
@@ -54,55 +52,42 @@ static ys_json *unknown(ys_status *status, const struct ys_metric_view_trial *tr
         snprintf(text, sizeof text, "no run succeeded: %s", ys_run_status_name(trial->status));
         reason = text;
     }
-    ys_json *object = ys_json_object();
-    ys_put(status, object, "value", ys_json_null());
-    ys_put_text(status, object, "reason", reason ? reason : "no run has it");
-    return object;
+    metric->reason = ys_strdup(reason ? reason : "no run has it");
+    return metric->reason ? YS_OK : ys_out_of_memory();
 }
 
-static ys_json *known(ys_status *status, const struct ys_metric_info *info, const ys_json *texts,
-                      const struct gathered *all)
+static ys_status make_metric(const struct ys_metric_view_trial *trial, size_t place, double *values,
+                             struct ys_trial_metric *metric)
 {
-    static const char *const shared[] = {"method", "scope", "source", "better", "kind"};
-    struct ys_summary summary;
-    ys_status summed = ys_stat_summarize(all->values, all->n, &summary);
-    if (summed != YS_OK) {
-        *status = summed;
-        return NULL;
-    }
-    ys_json *object = ys_json_object();
-    ys_put(status, object, "value", ys_number(summary.median, info->whole));
-    ys_put_ref(status, object, "unit", ys_json_get(texts, "unit"));
-    ys_put_int(status, object, "n", (int64_t)all->n);
-    ys_put_interval(status, object, &summary.interval, info->whole);
-    ys_put(status, object, "min", ys_number(summary.min, info->whole));
-    ys_put(status, object, "max", ys_number(summary.max, info->whole));
-    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
-        ys_put_ref(status, object, shared[i], ys_json_get(texts, shared[i]));
-    if (all->judged) {
-        ys_put_bool(status, object, "steady", all->steady == all->judged);
-        ys_put_int(status, object, "steady_runs", (int64_t)all->steady);
-    }
-    ys_put_ref(status, object, "values", all->by_round);
-    return object;
+    const char *reason = NULL; /* why the last run without a value had none */
+    YS_TRY(gather(trial, place, values, metric, &reason));
+    return metric->n ? ys_stat_summarize(values, metric->n, &metric->summary) : say_why(trial, reason, metric);
 }
 
-ys_status ys_trial_metrics(const struct ys_view *view, const struct ys_metric_view_trial *trial, ys_json **metrics)
+void ys_trial_metrics_free(struct ys_trial_metric *metrics)
 {
     size_t count;
-    const struct ys_metric_info *infos = ys_metric_infos(&count);
-    ys_json *object = ys_json_object();
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < count; i++) {
-        struct gathered all;
-        status = gather(trial, &infos[i], &all);
-        if (status == YS_OK) {
-            ys_json *metric = all.n ? known(&status, &infos[i], ys_json_get(view->texts, infos[i].name), &all)
-                                    : unknown(&status, trial, &all);
-            ys_put(&status, object, infos[i].name, metric);
-        }
-        ys_free(all.values);
-        ys_json_free(all.by_round);
+    ys_metric_infos(&count);
+    for (size_t i = 0; metrics && i < count; i++) {
+        ys_free(metrics[i].by_round);
+        ys_free(metrics[i].reason);
     }
-    return ys_built(status, object, metrics);
+    ys_free(metrics);
+}
+
+ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, struct ys_trial_metric **metrics)
+{
+    size_t count;
+    ys_metric_infos(&count);
+    struct ys_trial_metric *made = ys_alloc(count, sizeof *made);
+    double *values = ys_alloc(trial->run_count, sizeof *values);
+    ys_status status = made && values ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < count; i++)
+        status = make_metric(trial, i, values, &made[i]);
+    ys_free(values);
+    if (status == YS_OK)
+        *metrics = made;
+    else
+        ys_trial_metrics_free(made);
+    return status;
 }

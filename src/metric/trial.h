@@ -2,16 +2,29 @@
 #ifndef YS_METRIC_TRIAL_H
 #define YS_METRIC_TRIAL_H
 
+#include "metric/document.h"
 #include "metric/metric.h"
+#include "metric/window.h"
 
-/* The metrics that are compared (metric/pair.c has their names). */
+/* The metrics that are compared (metric/pair.c has their names); the first YS_WINDOW_METRICS are of the steady part
+ * alone. */
 enum { YS_COMPARED = 9 };
 extern const char *const ys_compared[YS_COMPARED];
 
+/** What is stored of a metric of a run, beside what its `.metric` file says. */
+struct ys_run_metric {
+    bool known;                     /* the run has this metric, as a value or as a reason */
+    double value;                   /* NaN: none */
+    char *reason;                   /* owned; why not; NULL */
+    ys_json *steady;                /* owned; whether it is of a steady part; NULL where that was not judged */
+    double left;                    /* of warm-up in it (stat/steady.h); NaN */
+    int64_t steady_from;            /* block or request; YS_FIELD_NONE */
+    struct ys_run_windows *windows; /* owned; of rate_per_s alone; NULL */
+};
+
 struct ys_metric_view_run {
-    const ys_json *json;    /* as ys_store_runs_get gives it; NULL while the trial is not loaded, as the next two */
-    const ys_json *metrics; /* borrowed from the trial's `runs_json` */
-    struct ys_facts facts;  /* owned; all unknown while the trial is not loaded */
+    struct ys_run_metric *metrics; /* owned, by ys_metric_infos(); NULL while the trial is not loaded */
+    struct ys_facts facts;         /* owned; all unknown while the trial is not loaded */
     int64_t id, round;
     int attempt;
     enum ys_run_status status;
@@ -22,53 +35,67 @@ struct ys_metric_view_run {
     bool matched; /* ok, as is a run of another trial of the same round and attempt: what comparisons are made of. Known
                      once ys_metric_view_match() was called */
     double compared[YS_COMPARED]; /* values of ys_compared; NaN where it has none */
-    double left;                  /* of warm-up in the steady part (stat/steady.h); NaN where that cannot be told */
+    struct ys_windows windows;    /* what of them they are in parts of the run that another run shares */
 };
 
 struct ys_metric_view_trial {
     const struct ys_trial_record *record; /* borrowed from the view's `records` */
     const char *id;
     enum ys_proof_verdict verdict;
-    ys_json *runs_json;                       /* NULL while the trial is not loaded */
     struct ys_metric_view_run *runs;          /* by round, then attempt */
     size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */
     size_t disturbed;                         /* likewise, and that were disturbed */
     enum ys_run_status status;                /* of the trial */
     const struct ys_metric_view_run *failure; /* an example of it; NULL */
     bool no_work;
-    ys_json *metrics; /* of ys_trial_metrics(); NULL before it was computed */
+    const struct ys_trial_metric *metrics; /* of ys_trial_metrics(), borrowed; NULL before they were made */
 };
 
-struct ys_view {
-    ys_json *study, *host, *rounds;
+/** What is stored of a study; borrowed from the view's `study`. NULL and "nothing" where it has no such member. */
+struct ys_metric_study {
+    const ys_json *id, *name, *folder, *started_s, *ended_s, *status, *exit_code, *seed, *command, *job_hash, *job_text,
+        *version, *timing, *model_info;
+    int64_t trials_planned; /* YS_FIELD_NONE */
+    struct ys_metric_job {
+        int64_t repeat;
+        double margin;           /* what counts as the same; 0.02 where it does not say */
+        const char *comparisons; /* "axes" or "all"; NULL */
+    } job;
+    struct ys_metric_timing {
+        double measure_s; /* from the first run to the last; NaN */
+    } took;
+};
+
+struct ys_metric_view {
+    ys_json *study, *chain, *host, *rounds;
+    struct ys_metric_study told;
     struct ys_trial_records records;
-    ys_json *texts; /* of ys_metric_infos(): {name: {name, unit, method, scope, source, better}}, to be shared by the
-                       thousands of objects that have them */
     struct ys_metric_view_trial *trials;
     size_t trial_count;
 };
 
 /** The study and its trials, without runs. */
-ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct ys_view *view) YS_MUST_CHECK;
-void ys_metric_view_fini(struct ys_view *view);
+ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct ys_metric_view *view) YS_MUST_CHECK;
+void ys_metric_view_fini(struct ys_metric_view *view);
 
 /** Reads all runs of one trial. Facts and metrics of a thousand runs take tens of megabytes, so only one trial is
  * loaded at a time: ys_metric_view_trial_unload() keeps what comparisons need and lets go of the rest. */
-ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_view *view,
+ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_metric_view *view,
                                     struct ys_metric_view_trial *trial) YS_MUST_CHECK;
 void ys_metric_view_trial_unload(struct ys_metric_view_trial *trial);
 /** Fills `matched` of all runs, once every trial was loaded. */
-ys_status ys_metric_view_match(struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_metric_view_match(struct ys_metric_view *view) YS_MUST_CHECK;
 
 /** `trial` with what the study knows of its model added as `work`, so that a run's metrics can be computed. */
 ys_status ys_metric_view_with_work(const ys_json *study, const struct ys_trial_record *trial,
                                    ys_json **with_work) YS_MUST_CHECK;
 
+/** What a run has of metric `name`, which must be one of ys_metric_infos(); NULL while its trial is not loaded. */
+const struct ys_run_metric *ys_metric_view_metric(const struct ys_metric_view_run *run, const char *name);
 /** The value of metric `name` in a run; NaN when it has none. */
 double ys_metric_view_value(const struct ys_metric_view_run *run, const char *name);
 
-/** {rate_per_s: {value, unit, n, ci, level, …, values: [one a round, or null]} | {value: null, reason}, …} */
-ys_status ys_trial_metrics(const struct ys_view *view, const struct ys_metric_view_trial *trial,
-                           ys_json **metrics) YS_MUST_CHECK;
+/** The metrics of a trial whose runs are loaded: new, one for each of ys_metric_infos(). */
+ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, struct ys_trial_metric **metrics) YS_MUST_CHECK;
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "metric/build.h"
+#include "store/study.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,50 +17,95 @@ ys_status ys_metric_view_with_work(const ys_json *study, const struct ys_trial_r
     ys_json *copy = ys_trial_record_json(trial);
     ys_status status = copy ? YS_OK : ys_out_of_memory();
     const struct ys_trial_settings *keys = &trial->keys;
-    const ys_json *works = ys_json_get(study, "model_info");
-    for (size_t i = 0; status == YS_OK && keys->model && keys->data && i < ys_json_size(works); i++) {
-        const ys_json *work = ys_json_at(works, i);
-        if (strcmp(ys_json_get_text(work, "model", ""), keys->model) == 0 &&
-            strcmp(ys_json_get_text(work, "data", ""), keys->data) == 0)
-            ys_put_ref(&status, copy, "work", work);
-    }
+    struct ys_study_record told;
+    struct ys_study_timing timing;
+    struct ys_study_work work;
+    ys_study_record_read(study, &told, &timing);
+    if (status == YS_OK && ys_study_work_find(told.model_info, keys->model, keys->data, &work))
+        ys_put(&status, copy, "work", ys_record_json(&ys_study_work_record, &work));
     return ys_built(status, copy, with_work);
 }
 
-static double member_of(const struct ys_metric_view_run *run, const char *metric, const char *member)
+#define OF_METRIC(member, kind, unit, what)                                                                            \
+    YS_FIELD(struct ys_run_metric, member, kind, unit, YS_FIELD_NULL | YS_FIELD_LATER, what)
+static const struct ys_field metric_fields[] = {
+    OF_METRIC(value, YS_FIELD_REAL, NULL, "null where there is none"),
+    OF_METRIC(reason, YS_FIELD_TEXT, NULL, "why not"),
+    OF_METRIC(steady, YS_FIELD_JSON, NULL, "whether it is of a steady part"),
+    OF_METRIC(left, YS_FIELD_REAL, "1", "of warm-up in it"),
+    OF_METRIC(steady_from, YS_FIELD_INT, "1", "the first block or request of it"),
+    YS_FIELD_OF(struct ys_run_metric, windows, YS_FIELD_OBJECT_OWNED, &ys_run_windows_record,
+                YS_FIELD_NULL | YS_FIELD_LATER, "it in parts of the run that another run shares"),
+};
+static const struct ys_record metric_record = YS_RECORD("metric", struct ys_run_metric, metric_fields);
+
+const struct ys_run_metric *ys_metric_view_metric(const struct ys_metric_view_run *run, const char *name)
 {
-    return ys_json_get_number(ys_json_get(run->metrics, metric), member, NAN);
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count), *info = ys_metric_find(name);
+    YS_ASSERT(info);
+    return run->metrics ? &run->metrics[info - infos] : NULL;
 }
 
 double ys_metric_view_value(const struct ys_metric_view_run *run, const char *name)
 {
-    return member_of(run, name, "value");
+    const struct ys_run_metric *metric = ys_metric_view_metric(run, name);
+    return metric ? metric->value : NAN;
 }
 
-static bool is_current(const ys_json *metrics)
+static struct ys_run_metric *new_metrics(void)
 {
-    return ys_json_size(metrics) > 0 && ys_json_get_int(ys_json_get(metrics, VERSION_MEMBER), "value",
-                                                        YS_METRIC_VERSION_UNSAID) == YS_METRIC_VERSION;
+    size_t count;
+    ys_metric_infos(&count);
+    struct ys_run_metric *metrics = ys_alloc(count, sizeof *metrics);
+    for (size_t i = 0; metrics && i < count; i++)
+        ys_record_init(&metric_record, &metrics[i]);
+    return metrics;
 }
 
-/* Metrics that were stored, unless they are of another version, or else computed now. */
-static ys_status fill_metrics(struct ys_store *store, const ys_json *study, const struct ys_trial_record *trial,
-                              const struct ys_facts *facts, ys_json *run)
+static void forget_metrics(struct ys_run_metric *metrics)
 {
-    if (is_current(ys_json_get(run, "metrics"))) {
-        ys_json_remove(ys_json_get(run, "metrics"), VERSION_MEMBER);
-        return YS_OK;
-    }
+    size_t count;
+    ys_metric_infos(&count);
+    for (size_t i = 0; metrics && i < count; i++)
+        ys_record_fini(&metric_record, &metrics[i]);
+}
+
+static void free_metrics(struct ys_metric_view_run *run)
+{
+    forget_metrics(run->metrics);
+    ys_free(run->metrics);
+    run->metrics = NULL;
+}
+
+static ys_status compute(struct ys_store *store, const ys_json *study, const struct ys_trial_record *trial,
+                         const struct ys_metric_view_run *run, ys_json **metrics)
+{
     struct ys_series_set series = {0};
-    ys_json *with_work = NULL, *metrics = NULL;
-    YS_TRY(ys_store_series_get(store, ys_json_get_int(run, "run_id", 0), &series));
+    ys_json *with_work = NULL;
+    YS_TRY(ys_store_series_get(store, run->id, &series));
     ys_status status = ys_metric_view_with_work(study, trial, &with_work);
     if (status == YS_OK)
-        status = ys_metric_of_run(with_work, facts, &series, &metrics);
-    if (status == YS_OK)
-        status = ys_json_set(run, "metrics", metrics);
+        status = ys_metric_of_run(with_work, &run->facts, &series, metrics);
     ys_json_free(with_work);
     ys_series_set_free(&series);
+    return status;
+}
+
+/* In place of metrics that are not stored, or are of another version. */
+static ys_status compute_metrics(struct ys_store *store, const ys_json *study, const struct ys_trial_record *trial,
+                                 struct ys_metric_view_run *run)
+{
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    ys_json *computed = NULL;
+    forget_metrics(run->metrics);
+    ys_status status = compute(store, study, trial, run, &computed);
+    for (size_t i = 0; status == YS_OK && i < count; i++) {
+        status = ys_record_read(&metric_record, ys_json_get(computed, infos[i].name), infos[i].name, &run->metrics[i]);
+        run->metrics[i].known = true;
+    }
+    ys_json_free(computed);
     return status;
 }
 
@@ -114,56 +160,124 @@ static void count_runs(struct ys_metric_view_trial *trial)
     }
 }
 
-/* Takes the facts out of `json`. Those that cannot be read are warned of. */
-static ys_status take_facts(ys_json *json, struct ys_facts *facts)
-{
-    char label[40];
-    snprintf(label, sizeof label, "run %lld", (long long)ys_json_get_int(json, "run_id", 0));
-    ys_status status = ys_facts_read(ys_json_get(json, "facts"), label, facts);
-    if (status == YS_EFORMAT)
-        ys_log_warn("a run is left out: %s", ys_error());
-    ys_json_remove(json, "facts");
-    return status;
-}
+/* A trial that is being read; its last run is the one that the store tells of. */
+struct loading {
+    struct ys_store *store;
+    const struct ys_metric_view *view;
+    struct ys_metric_view_trial *trial;
+    size_t capacity;
+    struct ys_metric_view_run *run; /* that is told of; NULL: none, or its facts cannot be read */
+    double version;                 /* of the algorithms that its metrics were computed by; NaN: it has none */
+    bool spoiled;                   /* one of them cannot be used: all are computed again */
+};
 
-static void read_run(ys_json *json, struct ys_metric_view_run *run)
+/* Takes from the metrics what comparisons need. */
+static void note_values(struct ys_metric_view_run *run)
 {
-    run->json = json;
-    run->metrics = ys_json_get(json, "metrics");
-    run->id = ys_json_get_int(json, "run_id", 0);
-    run->round = ys_json_get_int(json, "round", 0);
-    run->attempt = (int)ys_json_get_int(json, "attempt", 0);
-    run->status = (enum ys_run_status)run->facts.status;
-    run->ok = run->status == YS_RUN_OK;
-    run->disturbed = run->facts.disturbed.count > 0;
-    run->left = member_of(run, "rate_per_s", "left");
+    const struct ys_run_metric *rate = ys_metric_view_metric(run, "rate_per_s");
+    ys_window_take(rate->windows, ys_json_truth(rate->steady, false), rate->steady_from, rate->left, &run->windows);
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
 }
 
-ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_view *view,
+static ys_status end_run(struct loading *loading)
+{
+    struct ys_metric_view_run *run = loading->run;
+    if (!run)
+        return YS_OK;
+    loading->run = NULL;
+    ys_status status = YS_OK;
+    if (loading->version != YS_METRIC_VERSION || loading->spoiled)
+        status = compute_metrics(loading->store, loading->view->study, loading->trial->record, run);
+    if (status == YS_OK) {
+        note_values(run);
+        loading->trial->no_work |= run->facts.said.no_work;
+        return YS_OK;
+    }
+    ys_facts_fini(&run->facts);
+    free_metrics(run);
+    loading->trial->run_count--;
+    return status == YS_EFORMAT ? YS_OK : status; /* of which no numbers can be had; a warning has said so */
+}
+
+static ys_status grow(struct loading *loading)
+{
+    struct ys_metric_view_trial *trial = loading->trial;
+    struct ys_metric_view_run *runs = ys_grown(trial->runs, trial->run_count, &loading->capacity, sizeof *runs);
+    if (!runs)
+        return ys_out_of_memory();
+    trial->runs = runs;
+    return YS_OK;
+}
+
+/* Facts that cannot be read are warned of, and the run left out. */
+static ys_status begin_run(void *context, const struct ys_run_row *row)
+{
+    struct loading *loading = context;
+    char label[40];
+    YS_TRY(end_run(loading));
+    YS_TRY(grow(loading));
+    struct ys_metric_view_run *run = &loading->trial->runs[loading->trial->run_count];
+    *run = (struct ys_metric_view_run){.id = row->run_id, .round = row->round, .attempt = (int)row->attempt};
+    snprintf(label, sizeof label, "run %lld", (long long)row->run_id);
+    ys_status status = ys_facts_parse(row->facts, row->facts_size, label, &run->facts);
+    if (status == YS_EFORMAT) {
+        ys_log_warn("a run is left out: %s", ys_error());
+        return YS_OK;
+    }
+    YS_TRY(status);
+    run->metrics = new_metrics();
+    if (!run->metrics) {
+        ys_facts_fini(&run->facts);
+        return ys_out_of_memory();
+    }
+    run->status = (enum ys_run_status)run->facts.status;
+    run->ok = run->status == YS_RUN_OK;
+    run->disturbed = run->facts.disturbed.count > 0;
+    loading->trial->run_count++;
+    loading->run = run;
+    loading->version = NAN;
+    loading->spoiled = false;
+    return YS_OK;
+}
+
+static ys_status add_version(struct loading *loading, const struct ys_metric_row *row)
+{
+    struct ys_run_metric version;
+    YS_TRY(ys_record_parse(&metric_record, row->doc, row->doc_size, row->name, &version));
+    loading->version = version.value;
+    ys_record_fini(&metric_record, &version);
+    return YS_OK;
+}
+
+static ys_status add_metric(void *context, const struct ys_metric_row *row)
+{
+    struct loading *loading = context;
+    if (!row)
+        loading->spoiled = true;
+    if (!loading->run || loading->spoiled)
+        return YS_OK;
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count), *info = ys_metric_find(row->name);
+    ys_status status = YS_OK;
+    if (info) {
+        struct ys_run_metric *metric = &loading->run->metrics[info - infos];
+        status = ys_record_parse(&metric_record, row->doc, row->doc_size, row->name, metric);
+        metric->known = true;
+    } else if (strcmp(row->name, VERSION_MEMBER) == 0) {
+        status = add_version(loading, row);
+    }
+    loading->spoiled |= status == YS_EFORMAT;
+    return loading->spoiled ? YS_OK : status;
+}
+
+ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_metric_view *view,
                                     struct ys_metric_view_trial *trial)
 {
-    YS_TRY(ys_store_runs_get(store, trial->record->trial_id, &trial->runs_json));
-    size_t count = ys_json_size(trial->runs_json);
-    trial->runs = ys_alloc(count, sizeof *trial->runs);
-    if (!trial->runs)
-        return ys_out_of_memory();
-    for (size_t i = 0; i < count; i++) {
-        ys_json *json = ys_json_at(trial->runs_json, i);
-        struct ys_metric_view_run *run = &trial->runs[trial->run_count];
-        ys_status filled = take_facts(json, &run->facts);
-        if (filled == YS_OK)
-            filled = fill_metrics(store, view->study, trial->record, &run->facts, json);
-        if (filled != YS_OK)
-            ys_facts_fini(&run->facts);
-        if (filled == YS_EFORMAT) /* of which no numbers can be had; a warning has said so */
-            continue;
-        YS_TRY(filled);
-        trial->run_count++;
-        read_run(json, run);
-        trial->no_work = trial->no_work || run->facts.said.no_work;
-    }
+    struct loading loading = {.store = store, .view = view, .trial = trial};
+    const struct ys_run_reader reader = {&loading, begin_run, add_metric};
+    YS_TRY(ys_store_runs_each(store, trial->record->trial_id, &reader));
+    YS_TRY(end_run(&loading));
     count_runs(trial);
     find_status(trial);
     return YS_OK;
@@ -172,12 +286,10 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_view
 void ys_metric_view_trial_unload(struct ys_metric_view_trial *trial)
 {
     for (size_t i = 0; i < trial->run_count; i++) {
-        trial->runs[i].json = trial->runs[i].metrics = NULL;
+        free_metrics(&trial->runs[i]);
         ys_facts_fini(&trial->runs[i].facts);
     }
     trial->failure = NULL;
-    ys_json_free(trial->runs_json);
-    trial->runs_json = NULL;
 }
 
 static int by_round(const void *a, const void *b)
@@ -201,7 +313,7 @@ static void match_runs(struct ys_metric_view_trial *trial)
     }
 }
 
-ys_status ys_metric_view_match(struct ys_view *view)
+ys_status ys_metric_view_match(struct ys_metric_view *view)
 {
     size_t total = 0, count = 0;
     for (size_t t = 0; t < view->trial_count; t++)
@@ -225,40 +337,62 @@ ys_status ys_metric_view_match(struct ys_view *view)
     return YS_OK;
 }
 
-static ys_status share_texts(ys_json **texts)
+#define DEFAULT_MARGIN 0.02
+
+#define OF_STUDY(member) YS_FIELD(struct ys_metric_study, member, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "")
+static const struct ys_field job_fields[] = {
+    YS_FIELD(struct ys_metric_job, repeat, YS_FIELD_INT, "1", 0, "rounds that were asked for"),
+    YS_FIELD(struct ys_metric_job, margin, YS_FIELD_REAL, "1", YS_FIELD_NULL, "what counts as the same"),
+    YS_FIELD(struct ys_metric_job, comparisons, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "axes or all"),
+};
+static const struct ys_record job_record = YS_RECORD("job", struct ys_metric_job, job_fields);
+static const struct ys_field timing_fields[] = {
+    YS_FIELD(struct ys_metric_timing, measure_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "from the first run to the last"),
+};
+static const struct ys_record timing_record = YS_RECORD("timing", struct ys_metric_timing, timing_fields);
+static const struct ys_field study_fields[] = {
+    OF_STUDY(id),
+    OF_STUDY(name),
+    OF_STUDY(folder),
+    OF_STUDY(started_s),
+    OF_STUDY(ended_s),
+    OF_STUDY(status),
+    OF_STUDY(exit_code),
+    OF_STUDY(seed),
+    OF_STUDY(command),
+    OF_STUDY(job_hash),
+    OF_STUDY(job_text),
+    OF_STUDY(version),
+    OF_STUDY(timing),
+    OF_STUDY(model_info),
+    YS_FIELD(struct ys_metric_study, trials_planned, YS_FIELD_INT, "1", YS_FIELD_NULL, "trials of the job"),
+    YS_FIELD_OF(struct ys_metric_study, job, YS_FIELD_OBJECT, &job_record, 0, "as it was resolved"),
+};
+static const struct ys_record study_record = YS_RECORD("study", struct ys_metric_study, study_fields);
+
+static void tell_study(const ys_json *study, struct ys_metric_study *told)
 {
-    size_t count;
-    const struct ys_metric_info *infos = ys_metric_infos(&count);
-    ys_json *all = ys_json_object();
-    ys_status status = YS_OK;
-    for (size_t i = 0; i < count; i++) {
-        ys_json *object = ys_json_object();
-        ys_put_text(&status, object, "name", infos[i].name);
-        ys_put_text(&status, object, "unit", infos[i].unit);
-        ys_put_text(&status, object, "method", infos[i].method);
-        ys_put_text(&status, object, "scope", infos[i].scope);
-        ys_put_text(&status, object, "source", infos[i].source);
-        ys_put_text(&status, object, "better", ys_better_name(infos[i].better));
-        ys_put_text(&status, object, "kind", infos[i].kind);
-        ys_put(&status, all, infos[i].name, object);
-    }
-    return ys_built(status, all, texts);
+    ys_record_glance(&study_record, study, told);
+    ys_record_glance(&timing_record, told->timing, &told->took);
+    if (isnan(told->job.margin))
+        told->job.margin = DEFAULT_MARGIN;
 }
 
-ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct ys_view *view)
+ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct ys_metric_view *view)
 {
-    struct ys_view loaded = {0};
+    struct ys_metric_view loaded = {0};
     ys_status status = ys_store_study_get(store, study_id, &loaded.study);
+    if (status == YS_OK)
+        status = ys_store_chain_get(store, study_id, &loaded.chain);
     if (status == YS_OK)
         status = ys_store_host_get(store, study_id, &loaded.host);
     if (status == YS_OK)
         status = ys_store_trials_load(store, study_id, &loaded.records);
     if (status == YS_OK)
         status = ys_store_rounds(store, study_id, &loaded.rounds);
-    if (status == YS_OK)
-        status = share_texts(&loaded.texts);
+    tell_study(loaded.study, &loaded.told);
     size_t count = loaded.records.count;
-    int64_t planned = ys_json_get_int(loaded.study, "trials_planned", (int64_t)count);
+    int64_t planned = loaded.told.trials_planned == YS_FIELD_NONE ? (int64_t)count : loaded.told.trials_planned;
     if (status == YS_OK && planned != (int64_t)count)
         ys_log_warn("study %lld holds %zu of its %lld trials: it was stopped while they were stored; run it again",
                     (long long)study_id, count, (long long)planned);
@@ -277,21 +411,18 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
     return status;
 }
 
-void ys_metric_view_fini(struct ys_view *view)
+void ys_metric_view_fini(struct ys_metric_view *view)
 {
     for (size_t i = 0; i < view->trial_count; i++) {
-        for (size_t r = 0; r < view->trials[i].run_count; r++)
-            ys_facts_fini(&view->trials[i].runs[r].facts);
-        ys_json_free(view->trials[i].runs_json);
-        ys_json_free(view->trials[i].metrics);
+        ys_metric_view_trial_unload(&view->trials[i]);
         ys_free(view->trials[i].runs);
     }
     ys_free(view->trials);
     ys_json_free(view->study);
+    ys_json_free(view->chain);
     ys_json_free(view->host);
     ys_trial_records_fini(&view->records);
     ys_json_free(view->rounds);
-    ys_json_free(view->texts);
     memset(view, 0, sizeof *view);
 }
 
@@ -302,6 +433,18 @@ ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics
     ys_put_int(&status, version, "value", YS_METRIC_VERSION);
     ys_put(&status, metrics, VERSION_MEMBER, version);
     return status == YS_OK ? ys_store_metric_put(store, run_id, metrics) : status;
+}
+
+/* Takes the facts out of `json`. Those that cannot be read are warned of. */
+static ys_status take_facts(ys_json *json, struct ys_facts *facts)
+{
+    char label[40];
+    snprintf(label, sizeof label, "run %lld", (long long)ys_json_get_int(json, "run_id", 0));
+    ys_status status = ys_facts_read(ys_json_get(json, "facts"), label, facts);
+    if (status == YS_EFORMAT)
+        ys_log_warn("a run is left out: %s", ys_error());
+    ys_json_remove(json, "facts");
+    return status;
 }
 
 static ys_status recompute_run(struct ys_store *store, const ys_json *trial, ys_json *run)

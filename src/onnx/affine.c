@@ -5,49 +5,65 @@
 #include <math.h>
 #include <string.h>
 
-/* A constant beside a value: one number, or one for each channel of the value. */
+/* A constant beside a value: one number, or one for each place of some axes of the value. */
 struct beside {
     struct ys_onnx_constant *constant;
     int64_t count;
+    bool is_left;                           /* constant - x */
+    bool stretches;                         /* the value, along an axis where it has the extent 1 */
+    size_t front[YS_MAX_RANK], front_count; /* axes of the value along which it has an extent */
 };
 
-/* Axis of the file's value that axis `d` of the constant lies along. Before operator set 7 an attribute said so. */
-static ys_status find_offset(struct ys_onnx_step *step, const struct ys_onnx_constant *c, size_t rank, int64_t *offset)
+/* Axis of the left operand, of `rank` dimensions, that axis 0 of the right one lies along. Before operator set 7 an
+ * attribute said so. */
+static ys_status find_offset(struct ys_onnx_step *step, size_t right, size_t rank, int64_t *offset)
 {
-    int64_t broadcast = 0, axis = (int64_t)rank - (int64_t)c->rank;
-    YS_TRY(ys_onnx_integer(step->node, "broadcast", &broadcast));
+    int64_t axis = (int64_t)rank - (int64_t)right;
     YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
     if (axis < 0 && axis >= -(int64_t)rank && ys_onnx_has(step->node, "axis"))
         axis += (int64_t)rank;
     *offset = axis;
-    if (axis < 0 || axis > (int64_t)rank || axis + (int64_t)c->rank > (int64_t)rank)
-        return YS_FAIL_STEP(step, "a constant of %zu dimensions does not fit beside a value of %zu", c->rank, rank);
+    if (axis > (int64_t)rank || (axis >= 0 && axis + (int64_t)right > (int64_t)rank))
+        return YS_FAIL_STEP(step, "a constant of %zu dimensions does not fit beside a value of %zu", right, rank);
     return YS_OK;
 }
 
 static ys_status find_beside(struct ys_onnx_step *step, struct ys_onnx_slot *slot, struct ys_onnx_constant *c,
                              struct beside *beside)
 {
-    const struct ys_onnx_reading *r = step->r;
-    const struct ys_value *value = &r->graph->values[slot->value];
-    const int64_t channels = value->rank > 1 ? value->shape[1] : 1;
+    const struct ys_value *value = &step->r->graph->values[slot->value];
     int64_t offset;
-    *beside = (struct beside){c, 1};
-    if (c->count == 1)
+    beside->constant = c;
+    beside->count = c->count;
+    beside->front_count = 0;
+    const size_t hidden = slot->folded > 0; /* axes of the value that are none of the file's */
+    if (c->count == 1 && c->rank + hidden <= value->rank)
         return YS_OK;
-    YS_TRY(find_offset(step, c, value->rank, &offset));
+    YS_TRY(find_offset(step, c->rank, value->rank, &offset));
+    /* What lies along rows of the batch is right for the one row of the batch that the file is made for. */
+    const bool is_along = offset == 1 && c->shape[0] != 1 && step->r->fixed_batch != 1;
+    if (hidden && (offset < 1 || is_along || ys_onnx_has(step->node, "axis")))
+        return YS_FAIL_STEP(step, "reads a constant that lies along an axis of %lld rows for each of the batch",
+                            (long long)slot->folded);
     for (size_t d = 0; d < c->rank; d++) {
-        if (c->shape[d] == 1)
+        const int64_t axis = offset + (int64_t)d;
+        if (c->shape[d] == 1 && axis >= 0)
             continue;
-        if (slot->perm[(size_t)offset + d] != 1 || c->shape[d] != channels)
-            return YS_FAIL_STEP(
-                step,
-                "reads a constant of %lld elements that are not one for each channel: graphs do not repeat "
-                "values to make shapes equal",
-                (long long)c->count);
-        beside->count = channels;
+        const int at = axis < 0 ? 0 : slot->perm[axis];
+        if (at == 0 || (value->shape[at] != c->shape[d] && value->shape[at] != 1))
+            return YS_FAIL_STEP(step,
+                                "reads a constant whose axis %zu has the extent %lld: it must lie along an axis of the "
+                                "value, of the same extent or 1, that is not the batch",
+                                d, (long long)c->shape[d]);
+        beside->stretches = beside->stretches || value->shape[at] != c->shape[d];
+        beside->front[beside->front_count++] = (size_t)at;
     }
     return YS_OK;
+}
+
+static bool is_by_channel(const struct beside *beside)
+{
+    return !beside->stretches && (beside->front_count == 0 || (beside->front_count == 1 && beside->front[0] == 1));
 }
 
 /* What a number of 32 bits was before it was rounded: 1 / n for a whole n, or a short decimal. */
@@ -130,46 +146,116 @@ static bool takes_bias(const struct ys_onnx_reading *r, const struct ys_onnx_slo
            beside->constant->count == value->shape[1];
 }
 
-/* A factor for each channel that is trained: a convolution of 1x1 with a group for each channel. */
-static ys_status scale_channels(struct ys_onnx_step *step, struct ys_onnx_slot *slot, const struct beside *beside)
+/* number / x */
+static ys_status one_over(struct ys_onnx_step *step, struct ys_onnx_slot *slot, const struct beside *beside)
 {
-    struct ys_onnx_reading *r = step->r;
-    int value, node;
-    float *values;
-    YS_TRY(ys_onnx_take(step, slot, true, &value));
-    const int64_t shape[4] = {r->graph->values[value].shape[1], 1, 1, 1};
-    YS_TRY(ys_onnx_begin(step, YS_OP_CONV, &value, 1, 1, &node));
-    r->graph->nodes[node].window.group = shape[0];
-    YS_TRY(ys_onnx_floats(beside->constant, &values));
-    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, beside->constant, values, shape, 4));
-    YS_TRY(ys_onnx_end(r, node, &value));
-    ys_onnx_set(step, value, slot);
-    return ys_onnx_note(r, "node %.100s (Mul by one number for each channel) is a Conv of 1x1 in %lld groups",
-                        step->node->name, (long long)shape[0]);
+    const struct ys_onnx_affine times = {.factor = plain(beside->constant, 0)};
+    int in, node;
+    struct ys_onnx_slot made = *slot;
+    YS_TRY(ys_onnx_take(step, &made, true, &in));
+    if (times.factor == 1)
+        YS_TRY(ys_onnx_begin(step, YS_OP_POW, &in, 1, 1, &node));
+    else
+        YS_TRY(ys_onnx_begin_extra(step, YS_OP_POW, in, "/reciprocal", &node));
+    step->r->graph->nodes[node].exponent = -1;
+    YS_TRY(ys_onnx_end(step->r, node, &made.value));
+    if (times.factor != 1)
+        return ys_onnx_affine(step, &made, &times);
+    ys_onnx_set(step, made.value, &made);
+    return YS_OK;
 }
 
-static ys_status with_constant(struct ys_onnx_step *step, struct ys_onnx_slot *slot, struct ys_onnx_constant *constant)
+/* The slot negated, or one over it. */
+static ys_status turn(struct ys_onnx_step *step, struct ys_onnx_slot *slot, enum ys_op op, struct ys_onnx_slot *turned)
 {
-    struct beside beside;
-    const char op = step->node->op[0];
-    if (ys_onnx_is_padded(slot) || slot->gate)
-        return YS_FAIL_STEP(step, "%s", "reads the result of a Pad or HardSigmoid beside a constant");
-    YS_TRY(find_beside(step, slot, constant, &beside));
-    if (slot->pixels)
-        return step_pixels(step, slot, &beside);
-    if (op == 'A' && takes_bias(step->r, slot, &beside))
-        return join_bias(step, slot, &beside);
-    if (op == 'M' && step->r->graph->values[slot->value].rank == 4 && constant->rank > 0 &&
-        beside.count == step->r->graph->values[slot->value].shape[1])
-        return scale_channels(step, slot, &beside);
-    if (constant->count == 1 && (op == 'M' || op == 'D') && ys_onnx_constant_real(constant, 0) == 1) {
-        ys_onnx_set(step, slot->value, slot);
+    const struct ys_onnx_affine minus = {.factor = -1};
+    struct ys_onnx_step part = *step;
+    int in, node;
+    *turned = (struct ys_onnx_slot){0};
+    part.out = turned;
+    if (op == YS_OP_SUB)
+        return ys_onnx_affine(&part, slot, &minus);
+    YS_TRY(ys_onnx_take(step, slot, true, &in));
+    YS_TRY(ys_onnx_begin_extra(step, YS_OP_POW, in, "/reciprocal", &node));
+    step->r->graph->nodes[node].exponent = -1;
+    YS_TRY(ys_onnx_end(step->r, node, &in));
+    ys_onnx_set(&part, in, slot);
+    return YS_OK;
+}
+
+/* x + c, x * c and their like of a constant of several numbers, which is trained; a divisor is not. */
+static ys_status with_operand(struct ys_onnx_step *step, struct ys_onnx_slot *slot, const struct beside *beside)
+{
+    static const enum ys_op ops[] = {['A'] = YS_OP_ADD, ['S'] = YS_OP_SUB, ['M'] = YS_OP_MUL, ['D'] = YS_OP_DIV};
+    const bool is_sum = strcmp(step->node->op, "Sum") == 0;
+    enum ys_op op = is_sum ? YS_OP_ADD : ops[(unsigned char)step->node->op[0]];
+    const struct ys_onnx_operand operand = {beside->constant, beside->front, beside->front_count};
+    struct ys_onnx_slot turned = *slot;
+    const size_t before = step->r->graph->param_count;
+    if (beside->is_left && (op == YS_OP_SUB || op == YS_OP_DIV)) {
+        YS_TRY(turn(step, slot, op, &turned));
+        op = op == YS_OP_SUB ? YS_OP_ADD : YS_OP_MUL;
+    }
+    YS_TRY(ys_onnx_operand(step, &turned, op, &operand));
+    if (op != YS_OP_DIV || step->r->graph->param_count == before)
+        return YS_OK;
+    struct ys_param *divisor = &step->r->graph->params[before];
+    divisor->lr_mult = divisor->decay_mult = 0;
+    return ys_onnx_note(step->r, "node %.100s (Div) divides by %.100s, which is not trained", step->node->name,
+                        divisor->name);
+}
+
+/* The same of one number, as it enters. */
+static ys_status scale(struct ys_onnx_step *step, struct ys_onnx_slot *slot, const struct beside *beside)
+{
+    const char op = step->node->op[0] == 'S' && step->node->op[2] == 'm' ? 'A' : step->node->op[0];
+    const bool is_sum = op == 'A' || op == 'S';
+    struct ys_onnx_affine affine = {.factor = is_sum && beside->is_left && op == 'S' ? -1 : 1};
+    if (beside->front_count > 0 || (beside->constant->rank > 2 && (op != 'D' || beside->is_left)))
+        return with_operand(step, slot, beside);
+    if (op == 'D' && beside->is_left)
+        return one_over(step, slot, beside);
+    const double number = plain(beside->constant, 0);
+    if (is_sum)
+        affine.shift = op == 'S' && !beside->is_left ? -number : number;
+    else
+        affine.factor = op == 'D' ? 1 / number : number;
+    if (affine.factor == 1 && affine.shift == 0) {
+        ys_onnx_alias(step, slot);
         return YS_OK;
     }
-    return YS_FAIL_STEP(step,
-                        "has a constant beside a value: that is read where it normalises the input, is the bias of a "
-                        "Conv or Gemm of its own, or is a factor for each channel of an image, not with %lld elements",
-                        (long long)constant->count);
+    bool done = false;
+    if (affine.shift == 0)
+        YS_TRY(ys_onnx_put_off(step, slot, affine.factor, &done));
+    if (done)
+        return YS_OK;
+    YS_TRY(ys_onnx_note(step->r, "node %.100s (%s with the number %g) is a Conv of 1x1 that is not trained",
+                        step->node->name, step->node->op, number));
+    return ys_onnx_affine(step, slot, &affine);
+}
+
+static ys_status with_constant(struct ys_onnx_step *step, struct ys_onnx_slot *slot, struct ys_onnx_constant *constant,
+                               bool is_left)
+{
+    struct beside beside = {.is_left = is_left};
+    const char *op = step->node->op;
+    if (!constant->is_real)
+        return YS_FAIL_STEP(step, "%s", "has integers beside a value");
+    if (slot->curve == YS_ONNX_ERF && op[0] == 'A' && constant->count == 1 && ys_onnx_constant_real(constant, 0) == 1) {
+        ys_onnx_alias(step, slot);
+        step->out->curve = YS_ONNX_ERF1;
+        return YS_OK;
+    }
+    YS_TRY(ys_onnx_make_padded(step, slot));
+    if (slot->curve != YS_ONNX_ERF1 && (slot->curve != YS_ONNX_PLAIN || (op[0] != 'M' && op[0] != 'D')))
+        YS_TRY(ys_onnx_settle(step, slot));
+    YS_TRY(find_beside(step, slot, constant, &beside));
+    const bool turned = is_left && (strcmp(op, "Sub") == 0 || strcmp(op, "Div") == 0);
+    if (slot->pixels && is_by_channel(&beside) && !turned && strcmp(op, "Sum") != 0)
+        return step_pixels(step, slot, &beside);
+    if (op[0] == 'A' && is_by_channel(&beside) && takes_bias(step->r, slot, &beside))
+        return join_bias(step, slot, &beside);
+    return scale(step, slot, &beside);
 }
 
 static bool seen_alike(const struct ys_onnx_slot *a, const struct ys_onnx_slot *b)
@@ -177,20 +263,46 @@ static bool seen_alike(const struct ys_onnx_slot *a, const struct ys_onnx_slot *
     return memcmp(a->perm, b->perm, sizeof a->perm) == 0;
 }
 
+/* A value of fewer dimensions whose axes are the first of `rank`: that is how operator sets before 7 may say it. Later
+ * ones let the last axes be the same, where the batch of one would be another axis of the other. */
+static ys_status widen(struct ys_onnx_step *step, struct ys_onnx_slot *slot, size_t rank)
+{
+    const struct ys_value *value = &step->r->graph->values[slot->value];
+    const size_t before = value->rank;
+    int64_t shape[YS_MAX_RANK], offset;
+    if (before == rank)
+        return YS_OK;
+    YS_TRY(find_offset(step, before, rank, &offset));
+    if (offset != 0)
+        return YS_FAIL_STEP(step,
+                            "reads values of %zu and %zu dimensions: axis 0, the batch, would lie along axis %lld of "
+                            "the other",
+                            rank, before, (long long)offset);
+    YS_TRY(ys_onnx_take(step, slot, false, &slot->value));
+    value = &step->r->graph->values[slot->value];
+    for (size_t i = 0; i < rank; i++)
+        shape[i] = i < before ? value->shape[i] : 1;
+    return ys_onnx_reshape_extra(step, "/widened", shape, rank, &slot->value);
+}
+
 static ys_status of_values(struct ys_onnx_step *step, enum ys_op op)
 {
     int in[2];
     struct ys_onnx_slot *a = step->in[0], *b = step->in[1];
-    if (op == YS_OP_MUL && (a->gate || b->gate) && a->value == b->value && a->gate != b->gate && seen_alike(a, b)) {
-        struct ys_onnx_slot *x = a->gate ? b : a;
-        YS_TRY(ys_onnx_take(step, x, true, in));
-        YS_TRY(ys_onnx_note(step->r, "node %.100s (Mul by a HardSigmoid) is a HardSwish", step->node->name));
-        return ys_onnx_emit(step, YS_OP_HARDSWISH, in, 1, x);
-    }
-    const bool alike = seen_alike(a, b);
-    YS_TRY(ys_onnx_take(step, a, alike, &in[0]));
-    YS_TRY(ys_onnx_take(step, b, alike, &in[1]));
-    return ys_onnx_emit(step, op, in, 2, alike ? a : NULL);
+    bool done = false;
+    if (op == YS_OP_MUL)
+        YS_TRY(ys_onnx_join(step, a, b, &done));
+    if (done)
+        return YS_OK;
+    YS_TRY(ys_onnx_settle(step, a));
+    YS_TRY(ys_onnx_settle(step, b));
+    const size_t left = ys_onnx_rank(step->r, a), right = ys_onnx_rank(step->r, b);
+    struct ys_onnx_slot narrow = left < right ? *a : *b, *wide = left < right ? b : a;
+    YS_TRY(widen(step, &narrow, left < right ? right : left));
+    const bool alike = seen_alike(wide, &narrow);
+    YS_TRY(ys_onnx_take(step, wide, alike, &in[left < right]));
+    YS_TRY(ys_onnx_take(step, &narrow, alike, &in[left >= right]));
+    return ys_onnx_emit(step, op, in, 2, alike ? wide : NULL);
 }
 
 static ys_status map_pair(struct ys_onnx_step *step, enum ys_op op)
@@ -200,14 +312,8 @@ static ys_status map_pair(struct ys_onnx_step *step, enum ys_op op)
         return YS_FAIL_STEP(step, "has %zu inputs, not 2", step->node->in_count);
     YS_TRY(ys_onnx_constant_in(step, 0, &left));
     YS_TRY(ys_onnx_constant_in(step, 1, &right));
-    if (right)
-        return with_constant(step, step->in[0], right);
-    if (left && (op == YS_OP_ADD || op == YS_OP_MUL) && step->node->op[0] != 'S' && step->node->op[0] != 'D')
-        return with_constant(step, step->in[1], left);
-    if (left || step->node->op[0] == 'S' || step->node->op[0] == 'D')
-        return YS_FAIL_STEP(step, "%s",
-                            "is no operator of yardstick's graphs, unless it takes a constant from pixels or "
-                            "divides them by one");
+    if (right || left)
+        return with_constant(step, step->in[right ? 0 : 1], right ? right : left, !right);
     return of_values(step, op);
 }
 
@@ -218,7 +324,7 @@ ys_status ys_onnx_add(struct ys_onnx_step *step)
     int sum, value, node;
     for (size_t i = 0; i < step->node->in_count; i++)
         YS_TRY(ys_onnx_need_live(step, i));
-    YS_TRY(ys_onnx_take(step, step->in[0], false, &sum));
+    YS_TRY(ys_onnx_take(step, step->in[0], false, &sum)); /* a value that is alone too */
     for (size_t i = 1; i < step->node->in_count; i++) {
         const bool last = i + 1 == step->node->in_count;
         YS_TRY(ys_onnx_take(step, step->in[i], false, &value));
@@ -234,7 +340,7 @@ ys_status ys_onnx_add(struct ys_onnx_step *step)
 
 ys_status ys_onnx_sub(struct ys_onnx_step *step)
 {
-    return map_pair(step, YS_OP_ADD);
+    return map_pair(step, YS_OP_SUB);
 }
 
 ys_status ys_onnx_mul(struct ys_onnx_step *step)
@@ -244,5 +350,5 @@ ys_status ys_onnx_mul(struct ys_onnx_step *step)
 
 ys_status ys_onnx_div(struct ys_onnx_step *step)
 {
-    return map_pair(step, YS_OP_MUL);
+    return map_pair(step, YS_OP_DIV);
 }

@@ -19,10 +19,13 @@ struct ys_onnx_constant {
     size_t rank;
     int64_t shape[YS_MAX_RANK], count;
     bool filled; /* one element, which stands for all */
+    /* Integers of each row: axis 0, of extent 1 here, is the batch, and row n has `fixed` + n times `each`. */
+    bool per_row;
     double *reals;
     struct ys_onnx_whole *wholes;
     const struct ys_onnx_tensor_in *tensor; /* what it was read from, unchanged; NULL for what was computed */
     int readers;                            /* nodes of the graph that it has become a parameter of */
+    int param;                              /* where it has readers: the last parameter of the graph that it became */
 };
 
 struct ys_onnx_folding { /* the constants of one file */

@@ -94,6 +94,16 @@ void ys_onnx_set(struct ys_onnx_step *step, int value, const struct ys_onnx_slot
         step->out->perm[i] = like ? like->perm[i] : i;
 }
 
+void ys_onnx_alias(struct ys_onnx_step *step, const struct ys_onnx_slot *slot)
+{
+    const struct ys_onnx_slot old = *step->out;
+    *step->out = *slot;
+    step->out->needed = old.needed;
+    step->out->uses = old.uses;
+    step->out->feeds_mul = old.feeds_mul;
+    step->out->feeds_erf = old.feeds_erf;
+}
+
 ys_status ys_onnx_emit(struct ys_onnx_step *step, enum ys_op op, const int *in, size_t in_count,
                        const struct ys_onnx_slot *like)
 {
@@ -114,16 +124,39 @@ ys_status ys_onnx_floats(const struct ys_onnx_constant *constant, float **values
     return YS_OK;
 }
 
+static int64_t count_elements(const int64_t *shape, size_t rank)
+{
+    int64_t count = 1;
+    for (size_t i = 0; i < rank; i++)
+        count *= shape[i];
+    return count;
+}
+
+static bool is_uniform(const float *values, int64_t count)
+{
+    for (int64_t i = 1; i < count; i++)
+        if (values[i] != values[0])
+            return false;
+    return true;
+}
+
 /* How values are drawn where the job does not take them from the file: as yardstick's own networks draw them. */
-static struct ys_initializer draw_of(enum ys_node_param which, const int64_t *shape, size_t rank, bool is_norm)
+static struct ys_initializer draw_of(enum ys_op op, enum ys_node_param which, const int64_t *shape, size_t rank,
+                                     double start)
 {
     double fan_in = 1;
-    if (is_norm)
+    if (op == YS_OP_ADD || op == YS_OP_SUB)
+        return (struct ys_initializer){YS_INIT_CONSTANT, 0, 0};
+    if (op == YS_OP_MUL || op == YS_OP_DIV)
+        return (struct ys_initializer){YS_INIT_CONSTANT, start, 0};
+    if (op == YS_OP_BATCHNORM || op == YS_OP_LAYERNORM)
         return (struct ys_initializer){YS_INIT_CONSTANT, which == YS_NODE_WEIGHT || which == YS_NODE_RUNNING_VAR, 0};
     if (which != YS_NODE_WEIGHT)
         return (struct ys_initializer){YS_INIT_CONSTANT, 0, 0};
     for (size_t i = 1; i < rank; i++)
         fan_in *= (double)shape[i];
+    if (rank == 4 && fan_in == 1) /* factors of channels */
+        return (struct ys_initializer){YS_INIT_CONSTANT, start, 0};
     return (struct ys_initializer){YS_INIT_UNIFORM, -sqrt(6 / fan_in), sqrt(6 / fan_in)};
 }
 
@@ -151,15 +184,16 @@ static ys_status keep_values(struct ys_onnx_reading *r, float *values)
 }
 
 static ys_status add_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
-                           const struct ys_onnx_constant *constant, const int64_t *shape, size_t rank)
+                           const struct ys_onnx_constant *constant, const float *values, const int64_t *shape,
+                           size_t rank)
 {
     struct ys_onnx_reading *r = step->r;
-    const bool is_norm = r->graph->nodes[node].op == YS_OP_BATCHNORM;
+    const double start = is_uniform(values, count_elements(shape, rank)) ? values[0] : 1;
     char name[YS_GRAPH_MAX_NAME + 1], wanted[YS_GRAPH_MAX_NAME + 32];
     struct ys_param param = {.name = name,
                              .rank = rank,
                              .role = which < YS_NODE_RUNNING_MEAN ? YS_ROLE_WEIGHT : YS_ROLE_BUFFER,
-                             .init = draw_of(which, shape, rank, is_norm),
+                             .init = draw_of(r->graph->nodes[node].op, which, shape, rank, start),
                              .lr_mult = 1,
                              .decay_mult = 1};
     int index;
@@ -173,30 +207,141 @@ static ys_status add_param(struct ys_onnx_step *step, int node, enum ys_node_par
     return report_param(r, &param, from);
 }
 
+/* Whether the parameter has these values already. Of values that are all the same it is no sign of anything. */
+static bool holds(const struct ys_onnx_reading *r, int index, const float *values, const int64_t *shape, size_t rank)
+{
+    const struct ys_param *param = &r->graph->params[index];
+    const size_t count = (size_t)count_elements(shape, rank);
+    return param->rank == rank && memcmp(param->shape, shape, rank * sizeof *shape) == 0 &&
+           memcmp(r->import->values[index], values, count * sizeof *values) == 0;
+}
+
+static bool is_transposed_shape(const struct ys_onnx_constant *a, const struct ys_onnx_constant *b)
+{
+    return a != b && a->rank == 2 && b->rank == 2 && a->shape[0] == b->shape[1] && a->shape[1] == b->shape[0];
+}
+
+/* The parameter that a matrix is already: -1 for none. */
+static ys_status find_tie(struct ys_onnx_step *step, int node, const struct ys_onnx_constant *constant,
+                          const float *values, const int64_t *shape, size_t rank, int *tie)
+{
+    struct ys_onnx_reading *r = step->r;
+    const char *name = constant->tensor ? constant->tensor->name : "(computed)";
+    *tie = -1;
+    const bool uniform = is_uniform(values, count_elements(shape, rank));
+    if (constant->readers > 0 && !(uniform && values[0] == 0)) {
+        if (!holds(r, constant->param, values, shape, rank))
+            return YS_FAIL_STEP(step, "shares its weight %.100s with another node, which has it in another form", name);
+        *tie = constant->param;
+    }
+    for (size_t i = 0; i < r->matrix_count && *tie < 0 && !uniform; i++)
+        if (is_transposed_shape(constant, r->matrices[i]) && holds(r, r->matrices[i]->param, values, shape, rank))
+            *tie = r->matrices[i]->param;
+    if (*tie < 0)
+        return YS_OK;
+    return ys_onnx_note(r, "node %.100s shares parameter %.100s%s: they are one, trained by both",
+                        r->graph->nodes[node].name, r->graph->params[*tie].name,
+                        constant->readers ? "" : ", of which its weight is the transposed copy");
+}
+
+/* The parameter that a shared vector is already: of a bias, where another node has both it and this node's weight. Else
+ * -1: exporters merge vectors that happen to be equal. */
+static int find_shared_bias(const struct ys_onnx_reading *r, int node, const struct ys_onnx_constant *constant,
+                            const float *values, const int64_t *shape, size_t rank)
+{
+    const struct ys_node *nodes = r->graph->nodes;
+    if (constant->readers == 0 || !holds(r, constant->param, values, shape, rank) || nodes[node].weight < 0)
+        return -1;
+    for (int i = 0; i < (int)r->graph->node_count; i++)
+        if (i != node && nodes[i].weight == nodes[node].weight && nodes[i].bias == constant->param)
+            return constant->param;
+    return -1;
+}
+
+static ys_status keep_matrix(struct ys_onnx_reading *r, struct ys_onnx_constant *constant)
+{
+    struct ys_onnx_constant **larger = ys_realloc(r->matrices, r->matrix_count + 1, sizeof *larger);
+    if (!larger)
+        return ys_out_of_memory();
+    r->matrices = larger;
+    larger[r->matrix_count++] = constant;
+    return YS_OK;
+}
+
+static ys_status check_values(struct ys_onnx_step *step, const struct ys_onnx_constant *constant, const float *values,
+                              int64_t count)
+{
+    const char *name = constant->tensor ? constant->tensor->name : "a computed constant";
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i])) /* DOUBLE may be beyond what floats hold */
+            return YS_FAIL_STEP(step, "%.100s has a value that is no finite number of 32 bits", name);
+    return YS_OK;
+}
+
+/* Of operands extents of 1 do not count: numbers for each channel are a vector, whatever their shape. */
+static bool counts_as_matrix(enum ys_op op, const struct ys_onnx_constant *constant)
+{
+    size_t axes = 0;
+    for (size_t i = 0; i < constant->rank; i++)
+        axes += constant->shape[i] != 1;
+    return ys_op_rule(op)->params == YS_PARAMS_OPERAND ? axes > 1 : constant->rank > 1;
+}
+
 ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
                         struct ys_onnx_constant *constant, float *values, const int64_t *shape, size_t rank)
 {
     struct ys_onnx_reading *r = step->r;
     const size_t before = r->graph->param_count;
-    const char *name = constant->tensor ? constant->tensor->name : "";
-    ys_status status = YS_OK;
-    if (constant->readers++ && constant->rank > 1)
-        status = YS_FAIL_STEP(step, "shares its weight %.100s with another node: shared matrices are not yet available",
-                              name);
-    else if (constant->readers > 1)
+    const bool is_matrix = which == YS_NODE_WEIGHT && counts_as_matrix(r->graph->nodes[node].op, constant);
+    int tie = -1;
+    ys_status status = check_values(step, constant, values, count_elements(shape, rank));
+    if (status == YS_OK && is_matrix)
+        status = find_tie(step, node, constant, values, shape, rank, &tie);
+    else if (status == YS_OK && which == YS_NODE_BIAS)
+        tie = find_shared_bias(r, node, constant, values, shape, rank);
+    if (status == YS_OK && constant->readers > 0 && tie < 0)
         status = ys_onnx_note(r, "%.100s is read by several nodes: node %.100s gets a copy that is trained by itself",
-                              name, step->node->name);
-    for (int64_t i = 0; status == YS_OK && i < constant->count; i++)
-        if (!isfinite(ys_onnx_constant_real(constant, i)))
-            status = YS_FAIL_STEP(step, "%.100s has a value that is no finite number", name);
+                              constant->tensor ? constant->tensor->name : "(computed)", step->node->name);
+    constant->readers++;
+    if (status == YS_OK && tie >= 0) {
+        *ys_node_param_place(&r->graph->nodes[node], which) = tie;
+        ys_free(values);
+        return YS_OK;
+    }
     if (status == YS_OK)
-        status = add_param(step, node, which, constant, shape, rank);
-    if (status == YS_OK)
-        return keep_values(r, values);
+        status = add_param(step, node, which, constant, values, shape, rank);
+    if (status == YS_OK) {
+        YS_TRY(keep_values(r, values));
+        constant->param = (int)r->graph->param_count - 1;
+        return is_matrix ? keep_matrix(r, constant) : YS_OK;
+    }
     ys_free(values);
     if (r->graph->param_count > before) /* so that there are as many values as parameters */
         (void)keep_values(r, NULL);
     return status;
+}
+
+ys_status ys_onnx_fixed(struct ys_onnx_step *step, int node, enum ys_node_param which, double value,
+                        const int64_t *shape, size_t rank)
+{
+    struct ys_onnx_reading *r = step->r;
+    char name[YS_GRAPH_MAX_NAME + 1], wanted[YS_GRAPH_MAX_NAME + 32];
+    int index;
+    if (!isfinite((float)value))
+        return YS_FAIL_STEP(step, "reads the number %g", value);
+    snprintf(wanted, sizeof wanted, "%s.%s", r->graph->nodes[node].name, ys_node_param_key(which));
+    YS_TRY(ys_compose_check_shape(r->graph->name, wanted, shape, rank, 0));
+    YS_TRY(ys_onnx_name(r, YS_ONNX_PARAM_NAME, wanted, name));
+    struct ys_param param = {.name = name, .rank = rank, .role = YS_ROLE_WEIGHT, .init = {YS_INIT_CONSTANT, value, 0}};
+    memcpy(param.shape, shape, rank * sizeof *shape);
+    const int64_t count = ys_param_elements(&param);
+    YS_TRY(ys_compose_param(r->graph, &param, &index));
+    *ys_node_param_place(&r->graph->nodes[node], which) = index;
+    float *values = ys_alloc((size_t)count, sizeof *values);
+    for (int64_t i = 0; values && i < count; i++)
+        values[i] = (float)value;
+    YS_TRY(keep_values(r, values));
+    return values ? report_param(r, &param, "(a number)") : ys_out_of_memory();
 }
 
 static ys_status normalize(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
@@ -242,14 +387,26 @@ static ys_status transpose(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
     return YS_OK;
 }
 
+ys_status ys_onnx_make_padded(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
+{
+    int node;
+    if (!ys_onnx_is_padded(slot))
+        return YS_OK;
+    if (slot->pixels)
+        YS_TRY(normalize(step, slot));
+    YS_TRY(ys_onnx_begin_extra(step, YS_OP_PAD, slot->value, "/padded", &node));
+    struct ys_pad *pad = &step->r->graph->nodes[node].pad;
+    pad->rank = 4;
+    memcpy(pad->before + 2, slot->pads, 2 * sizeof *slot->pads);
+    memcpy(pad->after + 2, slot->pads + 2, 2 * sizeof *slot->pads);
+    memset(slot->pads, 0, sizeof slot->pads);
+    return ys_onnx_end(step->r, node, &slot->value);
+}
+
 ys_status ys_onnx_take(struct ys_onnx_step *step, struct ys_onnx_slot *slot, bool seen, int *value)
 {
-    if (slot->gate)
-        return YS_FAIL_STEP(step, "%s",
-                            "reads a HardSigmoid, which graphs have in HardSwish only: x * HardSigmoid(x) with "
-                            "alpha 1/6 and beta 0.5");
-    if (ys_onnx_is_padded(slot))
-        return YS_FAIL_STEP(step, "%s", "reads the result of a Pad: only Conv and AveragePool do");
+    YS_TRY(ys_onnx_settle(step, slot));
+    YS_TRY(ys_onnx_make_padded(step, slot));
     if (slot->pixels)
         YS_TRY(normalize(step, slot));
     if (!seen && !ys_onnx_is_plain(slot))

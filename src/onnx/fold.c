@@ -495,6 +495,61 @@ static ys_status fold_pair(struct folding *fold)
     return YS_OK;
 }
 
+static ys_status fold_range(struct folding *fold)
+{
+    struct ys_onnx_whole start, end, delta, *const ends[3] = {&start, &end, &delta};
+    const struct ys_onnx_constant integers = {.type = YS_ONNX_INT64};
+    for (size_t i = 0; i < 3; i++) {
+        const struct ys_onnx_constant *in = input(fold, i);
+        if (!in || in->is_real || in->count != 1)
+            return FAIL(fold, "%s", "needs three integers");
+        *ends[i] = ys_onnx_constant_whole(in, 0);
+    }
+    const bool of_rows = start.fixed == 0 && end.fixed == 0 && end.each == 1 && delta.fixed == 1;
+    const int64_t limit = YS_ONNX_MAX_COMPUTED;
+    if (start.each || delta.each || (end.each && !of_rows))
+        return FAIL(fold, "%s", "depends on the batch in another way than 0, 1, ... to the number of rows");
+    if (delta.fixed < 1 || delta.fixed > limit || start.fixed < -limit || start.fixed > limit || end.fixed < -limit ||
+        end.fixed > limit)
+        return FAIL(fold, "start %lld, limit %lld and delta %lld: these go upwards, to 2^26 at most",
+                    (long long)start.fixed, (long long)end.fixed, (long long)delta.fixed);
+    const int64_t way = end.fixed - start.fixed;
+    const int64_t count = of_rows ? 1 : way <= 0 ? 0 : (way + delta.fixed - 1) / delta.fixed;
+    YS_TRY(make(fold, &integers, &count, 1));
+    fold->out->per_row = of_rows;
+    for (int64_t i = 0; i < count; i++)
+        fold->out->wholes[i] = (struct ys_onnx_whole){start.fixed + i * delta.fixed, of_rows};
+    return YS_OK;
+}
+
+/* What is computed of integers of each row is of each row too, where axis 0 stays what it was. */
+static ys_status carry_rows(struct folding *fold)
+{
+    const struct ys_onnx_constant *of_row = NULL;
+    bool marked[2 * YS_MAX_RANK] = {false}, beside = false;
+    size_t count;
+    for (size_t i = 0; i < fold->node->in_count; i++) {
+        const struct ys_onnx_constant *in = fold->in[i];
+        if (in && in->per_row)
+            of_row = in;
+        else
+            for (int64_t k = 0; in && !in->is_real && in->wholes && k < (in->filled ? 1 : in->count); k++)
+                beside = beside || in->wholes[k].each;
+    }
+    if (!of_row)
+        return YS_OK;
+    const char *op = fold->node->op;
+    const bool is_pair = strcmp(op, "Add") == 0 || strcmp(op, "Sub") == 0 || strcmp(op, "Mul") == 0;
+    if (strcmp(op, "Unsqueeze") == 0)
+        YS_TRY(read_axes(fold, of_row->rank, marked, &count));
+    else if (!is_pair || fold->out->rank != of_row->rank)
+        return FAIL(fold, "%s", "cannot be computed of the numbers of the rows");
+    if (beside || marked[0] || fold->out->shape[0] != 1)
+        return FAIL(fold, "%s", "mixes the numbers of the rows with another axis, or with how many there are");
+    fold->out->per_row = true;
+    return YS_OK;
+}
+
 static ys_status fold_function(struct folding *fold)
 {
     const struct ys_onnx_constant *in = fold->in[0];
@@ -537,6 +592,7 @@ static const struct {
     {"Sqrt", fold_function},
     {"Reciprocal", fold_function},
     {"Abs", fold_function},
+    {"Range", fold_range},
 };
 
 static size_t find(const char *op)
@@ -565,6 +621,7 @@ ys_status ys_onnx_fold(struct ys_onnx_folding *f, const struct ys_onnx_node_in *
         if (in[i] && strcmp(node->op, "Shape") != 0)
             YS_TRY(ys_onnx_constant_load(f, in[i]));
     YS_TRY(folds[which].run(&fold));
+    YS_TRY(carry_rows(&fold));
     *out = fold.out;
     return YS_OK;
 }

@@ -42,7 +42,22 @@ struct target { /* of a Reshape */
     int64_t shape[YS_MAX_RANK];
     size_t rank, open; /* which one is -1; YS_MAX_RANK: none */
     int64_t known;     /* product of those behind the first */
+    int64_t folded;    /* rows of axis 0 for each of the batch, where the shape is computed from it; else 0 */
 };
+
+/* Rank and extents as the file has them, also where its axis 0 is two of the value's. */
+static size_t rank_in_file(const struct ys_onnx_step *step)
+{
+    return ys_onnx_rank(step->r, step->in[0]) - (step->in[0]->folded > 0);
+}
+
+static struct ys_onnx_whole extent_in_file(const struct ys_onnx_step *step, size_t axis)
+{
+    const int64_t folded = step->in[0]->folded;
+    if (axis == 0)
+        return (struct ys_onnx_whole){0, folded > 0 ? folded : 1};
+    return (struct ys_onnx_whole){ys_onnx_extent(step->r, step->in[0], axis + (folded > 0)), 0};
+}
 
 /* The shape that a Reshape asks for, the batch as YS_BATCH where it stands as such. */
 static ys_status read_target(struct ys_onnx_step *step, struct target *t)
@@ -60,13 +75,16 @@ static ys_status read_target(struct ys_onnx_step *step, struct target *t)
         t->rank = (size_t)shape->count;
     for (size_t i = 0; i < t->rank; i++) {
         struct ys_onnx_whole n = shape ? ys_onnx_constant_whole(shape, (int64_t)i) : (struct ys_onnx_whole){old[i], 0};
-        const bool is_copy = n.fixed == 0 && n.each == 0 && !allowzero && i < ys_onnx_rank(step->r, step->in[0]);
-        int64_t extent = is_copy ? ys_onnx_extent(step->r, step->in[0], i) : n.fixed;
-        if (n.each == 1 && n.fixed == 0)
-            extent = YS_BATCH;
-        else if (n.each)
-            return YS_FAIL_STEP(step, "makes an axis of %lld times the batch", (long long)n.each);
-        const bool open = extent == -1 && !n.each && !is_copy;
+        if (n.fixed == 0 && n.each == 0 && !allowzero && i < rank_in_file(step))
+            n = extent_in_file(step, i);
+        const bool open = n.fixed == -1 && n.each == 0;
+        const int64_t extent = n.each ? YS_BATCH : n.fixed;
+        if (n.each && (n.fixed || n.each < 0 || (i > 0 && n.each > 1)))
+            return YS_FAIL_STEP(step,
+                                "makes axis %zu of %lld times the batch and %lld: only axis 0 may be, and no more", i,
+                                (long long)n.each, (long long)n.fixed);
+        if (i == 0)
+            t->folded = n.each;
         if ((i > 0 && extent == YS_BATCH && !open) || (open && t->open < YS_MAX_RANK) || (extent < 1 && extent != -1))
             return YS_FAIL_STEP(step,
                                 "asks for dimension %lld as axis %zu: the batch must be axis 0, and one may be open",
@@ -80,26 +98,99 @@ static ys_status read_target(struct ys_onnx_step *step, struct target *t)
     return YS_OK;
 }
 
+/* All elements in a row: a value that waits for its Gather. */
+static ys_status lay_flat(struct ys_onnx_step *step)
+{
+    int value;
+    YS_TRY(ys_onnx_take_flat(step, step->in[0], &value));
+    ys_onnx_set(step, value, NULL);
+    step->out->curve = YS_ONNX_FLAT;
+    step->out->maker = step->node;
+    return YS_OK;
+}
+
+/* PyTorch's exporter writes as_strided() as a Gather of all elements, by their numbers: where these are those of each
+ * row in turn, it is a Reshape. */
+ys_status ys_onnx_gather(struct ys_onnx_step *step)
+{
+    struct ys_onnx_constant *index = NULL;
+    int64_t axis = 0, shape[YS_MAX_RANK];
+    YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
+    if (step->in[0] && step->in[0]->kind == YS_ONNX_LIVE)
+        YS_TRY(ys_onnx_constant_in(step, 1, &index));
+    if (!index || step->in[0]->curve != YS_ONNX_FLAT || !index->per_row || axis != 0)
+        return YS_FAIL_STEP(step, "%s", "is read of constants and shapes only, and this one depends on the data");
+    const int64_t row = ys_value_row_elements(&step->r->graph->values[step->in[0]->value]);
+    bool in_turn = index->count == row;
+    for (int64_t i = 0; in_turn && i < row; i++) {
+        const struct ys_onnx_whole at = ys_onnx_constant_whole(index, i);
+        in_turn = at.each == row && at.fixed == i;
+    }
+    if (!in_turn)
+        return YS_FAIL_STEP(step, "takes the elements of a row in another order, or not all %lld", (long long)row);
+    memcpy(shape, index->shape, sizeof shape);
+    shape[0] = YS_BATCH;
+    struct ys_onnx_slot whole = *step->in[0];
+    whole.curve = YS_ONNX_PLAIN;
+    step->in[0] = &whole;
+    return reshape_to(step, shape, index->rank);
+}
+
+/* How many rows axis 0 gets for each of the batch, and what an open axis is. A batch that the file fixes stands in the
+ * shape as a number, or as a factor of it. */
+static ys_status find_folded(struct ys_onnx_step *step, struct target *t)
+{
+    const int64_t row = ys_value_row_elements(&step->r->graph->values[step->in[0]->value]);
+    const int64_t fixed = step->r->fixed_batch;
+    int64_t made = 0;
+    if (t->open == 0)
+        t->folded = t->known > 0 ? row / t->known : 0;
+    else if (t->folded == 0 && fixed > 0 && t->shape[0] % fixed == 0)
+        t->folded = t->shape[0] / fixed;
+    if (t->folded > 0 && t->open > 0 && t->open < YS_MAX_RANK && !__builtin_mul_overflow(t->known, t->folded, &made) &&
+        made > 0) {
+        t->shape[t->open] = row / made;
+        t->known *= t->shape[t->open];
+    }
+    if (t->folded < 1 || __builtin_mul_overflow(t->known, t->folded, &made) || made != row)
+        return YS_FAIL_STEP(step,
+                            "mixes the batch with other axes: each row has %lld elements, and its shape keeps %lld of "
+                            "them apart",
+                            (long long)row, (long long)t->known);
+    t->shape[0] = YS_BATCH;
+    return YS_OK;
+}
+
+/* Several rows for each of the batch are an axis of their own behind it. */
+static ys_status fold_rows(struct ys_onnx_step *step, struct target *t)
+{
+    if (t->folded == 1)
+        return reshape_to(step, t->shape, t->rank);
+    if (t->rank == YS_MAX_RANK)
+        return YS_FAIL_STEP(step, "makes %zu dimensions, the first of %lld rows for each of the batch: at most %d",
+                            t->rank, (long long)t->folded, YS_MAX_RANK - 1);
+    memmove(t->shape + 2, t->shape + 1, (t->rank - 1) * sizeof *t->shape);
+    t->shape[1] = t->folded;
+    YS_TRY(reshape_to(step, t->shape, t->rank + 1));
+    step->out->folded = t->folded;
+    step->out->folder = step->in[0]->folded == t->folded ? step->in[0]->folder : step->node;
+    if (step->out->folder != step->node)
+        return YS_OK;
+    return ys_onnx_note(step->r, "node %.100s (%s) makes %lld rows of each: they are an axis behind the batch",
+                        step->node->name, step->node->op, (long long)t->folded);
+}
+
 ys_status ys_onnx_reshape(struct ys_onnx_step *step)
 {
     struct target t;
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(read_target(step, &t));
-    const int64_t row = ys_value_row_elements(&step->r->graph->values[step->in[0]->value]);
+    if (t.rank == 1 && t.open == 0)
+        return lay_flat(step);
     if (t.rank < 2)
         return YS_FAIL_STEP(step, "makes a value of %zu dimensions: the batch and another must stay", t.rank);
-    if (t.open > 0 && t.open < YS_MAX_RANK) {
-        t.shape[t.open] = row / t.known;
-        t.known *= t.shape[t.open];
-    }
-    const bool is_batch = t.shape[0] == YS_BATCH || (step->r->fixed_batch && t.shape[0] == step->r->fixed_batch);
-    if (!is_batch || t.known != row)
-        return YS_FAIL_STEP(step,
-                            "mixes the batch with other axes: each row has %lld elements, and its shape keeps %lld of "
-                            "them apart",
-                            (long long)row, (long long)t.known);
-    t.shape[0] = YS_BATCH;
-    return reshape_to(step, t.shape, t.rank);
+    YS_TRY(find_folded(step, &t));
+    return fold_rows(step, &t);
 }
 
 ys_status ys_onnx_flatten(struct ys_onnx_step *step)
@@ -109,9 +200,14 @@ ys_status ys_onnx_flatten(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
     if (axis < 0)
-        axis += (int64_t)ys_onnx_rank(step->r, step->in[0]);
+        axis += (int64_t)rank_in_file(step);
     if (axis != 1)
         return YS_FAIL_STEP(step, "attribute axis is %lld: only 1 keeps the rows apart", (long long)axis);
+    if (step->in[0]->folded) {
+        const int64_t row = ys_value_row_elements(&step->r->graph->values[step->in[0]->value]);
+        struct target t = {{YS_BATCH, row / step->in[0]->folded}, .rank = 2, .folded = step->in[0]->folded};
+        return fold_rows(step, &t);
+    }
     YS_TRY(ys_onnx_take_flat(step, step->in[0], &in));
     return ys_onnx_emit(step, YS_OP_FLATTEN, &in, 1, NULL);
 }
@@ -194,9 +290,8 @@ ys_status ys_onnx_transpose(struct ys_onnx_step *step)
     }
     if (perm[0] != 0)
         return YS_FAIL_STEP(step, "%s", "attribute perm moves the batch from axis 0");
+    YS_TRY(ys_onnx_settle(step, step->in[0]));
     const struct ys_onnx_slot in = *step->in[0];
-    if (in.gate)
-        return YS_FAIL_STEP(step, "%s", "reads a HardSigmoid, which graphs have in HardSwish only");
     ys_onnx_set(step, in.value, &in);
     for (size_t i = 0; i < rank; i++)
         step->out->perm[i] = in.perm[perm[i]];
@@ -299,7 +394,7 @@ ys_status ys_onnx_split(struct ys_onnx_step *step)
 }
 
 /* Without its axes a mean is over all of them, the batch too, unless the node says otherwise. */
-ys_status ys_onnx_mean(struct ys_onnx_step *step)
+static ys_status mean(struct ys_onnx_step *step, int64_t *joined)
 {
     bool marked[2 * YS_MAX_RANK] = {false}, in_order = true;
     int64_t keepdims = 1;
@@ -321,19 +416,42 @@ ys_status ys_onnx_mean(struct ys_onnx_step *step)
     const struct ys_onnx_slot like = *step->in[0];
     YS_TRY(ys_onnx_begin(step, YS_OP_MEAN, &in, 1, 1, &node));
     for (size_t i = 0; i < rank; i++)
-        if (marked[i])
+        if (marked[i]) {
             step->r->graph->nodes[node].reduced[like.perm[i]] = true;
+            *joined *= step->r->graph->values[like.value].shape[like.perm[i]];
+        }
     step->r->graph->nodes[node].keepdims = keepdims != 0;
     YS_TRY(ys_onnx_end(step->r, node, &value));
     ys_onnx_set(step, value, keepdims ? &like : NULL);
     return YS_OK;
 }
 
+ys_status ys_onnx_mean(struct ys_onnx_step *step)
+{
+    int64_t joined = 1;
+    return mean(step, &joined);
+}
+
+/* The sum is the mean times how many there are. */
+ys_status ys_onnx_sum(struct ys_onnx_step *step)
+{
+    struct ys_onnx_slot made = {0};
+    struct ys_onnx_step part = *step;
+    int64_t joined = 1;
+    part.out = &made;
+    YS_TRY(mean(&part, &joined));
+    const struct ys_onnx_affine times = {.factor = (double)joined};
+    return ys_onnx_affine(step, &made, &times);
+}
+
 ys_status ys_onnx_shape(struct ys_onnx_step *step)
 {
     const struct ys_onnx_constant like = {.type = YS_ONNX_INT64};
     YS_TRY(ys_onnx_need_live(step, 0));
-    const int64_t rank = (int64_t)ys_onnx_rank(step->r, step->in[0]);
+    if (step->in[0]->curve == YS_ONNX_SLICE || step->in[0]->curve == YS_ONNX_FLAT)
+        YS_TRY(ys_onnx_settle(step, step->in[0]));
+    YS_TRY(ys_onnx_make_padded(step, step->in[0]));
+    const int64_t rank = (int64_t)rank_in_file(step);
     int64_t start = 0, end = rank;
     YS_TRY(ys_onnx_integer(step->node, "start", &start));
     YS_TRY(ys_onnx_integer(step->node, "end", &end));
@@ -344,14 +462,8 @@ ys_status ys_onnx_shape(struct ys_onnx_step *step)
                             (long long)rank);
     const int64_t count = end - start;
     YS_TRY(ys_onnx_constant_new(&step->r->folding, &like, &count, 1, &step->out->constant));
-    for (int64_t i = 0; i < count; i++) {
-        int64_t extent = ys_onnx_extent(step->r, step->in[0], (size_t)(start + i));
-        if (extent != YS_BATCH &&
-            step->in[0]->pads[0] + step->in[0]->pads[1] + step->in[0]->pads[2] + step->in[0]->pads[3])
-            return YS_FAIL_STEP(step, "%s", "asks for the shape of a Pad");
-        step->out->constant->wholes[i] =
-            extent == YS_BATCH ? (struct ys_onnx_whole){0, 1} : (struct ys_onnx_whole){extent, 0};
-    }
+    for (int64_t i = 0; i < count; i++)
+        step->out->constant->wholes[i] = extent_in_file(step, (size_t)(start + i));
     step->out->kind = YS_ONNX_CONSTANT;
     return YS_OK;
 }

@@ -131,6 +131,13 @@ static void set_real(struct ys_onnx *o, const char *name, double value)
     put_attribute(o, YS_PROTO_IS_FLOAT);
 }
 
+static void set_text(struct ys_onnx *o, const char *name, const char *value)
+{
+    ys_wire_text(&o->part, YS_PROTO_ATTRIBUTE_NAME, name);
+    ys_wire_text(&o->part, YS_PROTO_ATTRIBUTE_S, value);
+    put_attribute(o, YS_PROTO_IS_STRING);
+}
+
 static void end(struct ys_onnx *o, const char *op, const char *name)
 {
     ys_wire_text(&o->node, YS_PROTO_NODE_NAME, name);
@@ -273,6 +280,64 @@ static void put_clip(struct ys_onnx *o, const struct ys_node *node)
     end(o, "Clip", node->name);
 }
 
+/* y = op(x), a step too. */
+static void put_function(struct ys_onnx *o, const char *op, const char *x, const char *y)
+{
+    reads(o, x);
+    makes(o, y);
+    end(o, op, y);
+}
+
+/* The operator set of the file has no Swish yet. */
+static void put_swish(struct ys_onnx *o, const struct ys_node *node)
+{
+    const char *in = value_name(o, node->in[0]), *out = o->graph->values[node->out[0]].name;
+    struct name share = name_part(o, node->name, "sigmoid");
+    put_function(o, "Sigmoid", in, share.text);
+    put_step(o, "Mul", in, share.text, out, node->name);
+}
+
+/* sqrt(2 / pi) (x + 0.044715 x^3) */
+static struct name put_gelu_inner(struct ys_onnx *o, const struct ys_node *node, const char *in)
+{
+    struct name cube = name_part(o, node->name, "cube"), part = name_part(o, node->name, "part");
+    struct name sum = name_part(o, node->name, "sum"), inner = name_part(o, node->name, "inner");
+    struct name three = put_real(o, node->name, "three", 3);
+    struct name share = put_real(o, node->name, "share", 0.044715);
+    struct name root = put_real(o, node->name, "root", sqrt(2 / acos(-1)));
+    put_step(o, "Pow", in, three.text, cube.text, cube.text);
+    put_step(o, "Mul", cube.text, share.text, part.text, part.text);
+    put_step(o, "Add", in, part.text, sum.text, sum.text);
+    put_step(o, "Mul", sum.text, root.text, inner.text, inner.text);
+    return inner;
+}
+
+/* Nor has it Gelu: x / 2 (1 + erf(x / sqrt 2)), or with the approximation. */
+static void put_gelu(struct ys_onnx *o, const struct ys_node *node)
+{
+    const char *in = value_name(o, node->in[0]), *out = o->graph->values[node->out[0]].name;
+    struct name half = put_real(o, node->name, "half", 0.5), one = put_real(o, node->name, "one", 1);
+    struct name inner, curve = name_part(o, node->name, "curve"), lifted = name_part(o, node->name, "lifted");
+    struct name product = name_part(o, node->name, "product");
+    if (node->by_tanh) {
+        inner = put_gelu_inner(o, node, in);
+    } else {
+        struct name root = put_real(o, node->name, "root", sqrt(2));
+        inner = name_part(o, node->name, "inner");
+        put_step(o, "Div", in, root.text, inner.text, inner.text);
+    }
+    put_function(o, node->by_tanh ? "Tanh" : "Erf", inner.text, curve.text);
+    put_step(o, "Add", curve.text, one.text, lifted.text, lifted.text);
+    put_step(o, "Mul", in, lifted.text, product.text, product.text);
+    put_step(o, "Mul", product.text, half.text, out, node->name);
+}
+
+static void put_pow(struct ys_onnx *o, const struct ys_node *node)
+{
+    struct name exponent = put_real(o, node->name, "exponent", node->exponent);
+    put_step(o, "Pow", value_name(o, node->in[0]), exponent.text, o->graph->values[node->out[0]].name, node->name);
+}
+
 /* Reshape, Split and ReduceMean read what would be their attribute. */
 static void put_directed(struct ys_onnx *o, const struct ys_node *node, const char *what, const int64_t *values,
                          size_t count)
@@ -293,6 +358,24 @@ static void put_reshape(struct ys_onnx *o, const struct ys_node *node)
     int64_t shape[YS_MAX_RANK] = {0}; /* a 0 takes the extent of the input: the batch */
     memcpy(shape + 1, node->shape + 1, (node->shape_rank - 1) * sizeof *shape);
     put_directed(o, node, "shape", shape, node->shape_rank);
+}
+
+static void put_pad(struct ys_onnx *o, const struct ys_node *node)
+{
+    const struct ys_pad *pad = &node->pad;
+    int64_t pads[2 * YS_MAX_RANK];
+    memcpy(pads, pad->before, pad->rank * sizeof *pads);
+    memcpy(pads + pad->rank, pad->after, pad->rank * sizeof *pads);
+    struct name amounts = put_integers(o, node->name, "pads", pads, 2 * pad->rank);
+    reads_values(o, node);
+    reads(o, amounts.text);
+    if (pad->mode == YS_PAD_CONSTANT) {
+        struct name filling = put_real(o, node->name, "value", pad->value);
+        reads(o, filling.text);
+    }
+    makes_values(o, node);
+    set_text(o, "mode", ys_pad_mode_name(pad->mode));
+    end(o, "Pad", node->name);
 }
 
 static void put_mean(struct ys_onnx *o, const struct ys_node *node)
@@ -340,6 +423,7 @@ static void set_attr(struct ys_onnx *o, const struct ys_attr *attr, const struct
         set_integer(o, attr->name, *(const int *)place);
         return;
     case YS_ATTR_PAIR:
+    case YS_ATTR_EXTRA:
         set_integers(o, attr->name, place, 2);
         return;
     case YS_ATTR_PADS:
@@ -354,6 +438,9 @@ static void set_attr(struct ys_onnx *o, const struct ys_attr *attr, const struct
         return;
     case YS_ATTR_SPLIT:
     case YS_ATTR_SHAPE:
+    case YS_ATTR_BY_TANH:
+    case YS_ATTR_PAD_MODE:
+    case YS_ATTR_AXIS_PADS:
     case YS_ATTR_CHANNEL_REALS:
     case YS_ATTR_CONNECTIONS:
         break;
@@ -377,10 +464,21 @@ static void put_node(struct ys_onnx *o, const struct ys_node *node)
 {
     /* Of those whose descriptor names no operator of ONNX. */
     static void (*const forms[YS_OP_COUNT])(struct ys_onnx * o, const struct ys_node *node) = {
-        [YS_OP_NORMALIZE] = put_normalize, [YS_OP_CONV] = put_conv,           [YS_OP_MAXPOOL] = put_pool,
-        [YS_OP_AVERAGEPOOL] = put_pool,    [YS_OP_BATCHNORM] = put_batchnorm, [YS_OP_LRN] = put_lrn,
-        [YS_OP_CLIP] = put_clip,           [YS_OP_SPLIT] = put_split,         [YS_OP_RESHAPE] = put_reshape,
-        [YS_OP_MEAN] = put_mean,           [YS_OP_DROPOUT] = put_dropout,
+        [YS_OP_NORMALIZE] = put_normalize,
+        [YS_OP_CONV] = put_conv,
+        [YS_OP_MAXPOOL] = put_pool,
+        [YS_OP_AVERAGEPOOL] = put_pool,
+        [YS_OP_BATCHNORM] = put_batchnorm,
+        [YS_OP_LRN] = put_lrn,
+        [YS_OP_CLIP] = put_clip,
+        [YS_OP_SPLIT] = put_split,
+        [YS_OP_RESHAPE] = put_reshape,
+        [YS_OP_MEAN] = put_mean,
+        [YS_OP_DROPOUT] = put_dropout,
+        [YS_OP_SWISH] = put_swish,
+        [YS_OP_GELU] = put_gelu,
+        [YS_OP_POW] = put_pow,
+        [YS_OP_PAD] = put_pad,
     };
     YS_ASSERT(!ys_op_rule(node->op)->onnx == !!forms[node->op]);
     (forms[node->op] ? forms[node->op] : put_plain)(o, node);

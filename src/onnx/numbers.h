@@ -38,8 +38,13 @@ enum { /* AttributeProto */
        YS_PROTO_ATTRIBUTE_INTS = 8,
        YS_PROTO_ATTRIBUTE_TYPE = 20
 };
-enum { YS_PROTO_IS_FLOAT = 1, YS_PROTO_IS_INT = 2, YS_PROTO_IS_INTS = 7 }; /* AttributeProto.AttributeType */
-enum {                                                                     /* TensorProto */
+enum {
+    YS_PROTO_IS_FLOAT = 1,
+    YS_PROTO_IS_INT = 2,
+    YS_PROTO_IS_STRING = 3,
+    YS_PROTO_IS_INTS = 7
+};     /* AttributeProto.AttributeType */
+enum { /* TensorProto */
        YS_PROTO_TENSOR_DIMS = 1,
        YS_PROTO_TENSOR_TYPE = 2,
        YS_PROTO_TENSOR_SEGMENT = 3,

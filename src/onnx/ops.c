@@ -26,29 +26,21 @@ static ys_status map_tanh(struct ys_onnx_step *step)
     return pointwise(step, YS_OP_TANH);
 }
 
-static ys_status map_sigmoid(struct ys_onnx_step *step)
+static ys_status map_sqrt(struct ys_onnx_step *step)
 {
-    return pointwise(step, YS_OP_SIGMOID);
+    return pointwise(step, YS_OP_SQRT);
+}
+
+static ys_status map_swish(struct ys_onnx_step *step)
+{
+    double alpha = 1;
+    YS_TRY(ys_onnx_real(step->node, "alpha", &alpha));
+    return alpha == 1 ? pointwise(step, YS_OP_SWISH) : YS_FAIL_STEP(step, "alpha is %g: graphs have 1", alpha);
 }
 
 static ys_status map_hardswish(struct ys_onnx_step *step)
 {
     return pointwise(step, YS_OP_HARDSWISH);
-}
-
-static ys_status map_hardsigmoid(struct ys_onnx_step *step)
-{
-    double alpha = 0.2, beta = 0.5;
-    YS_TRY(ys_onnx_need_live(step, 0));
-    YS_TRY(ys_onnx_real(step->node, "alpha", &alpha));
-    YS_TRY(ys_onnx_real(step->node, "beta", &beta));
-    struct ys_onnx_slot *in = step->in[0];
-    if ((float)alpha != (float)(1.0 / 6) || beta != 0.5 || in->gate || in->pixels || ys_onnx_is_padded(in))
-        return YS_FAIL_STEP(step, "alpha %g and beta %g: graphs have it in HardSwish only, with 1/6 and 0.5", alpha,
-                            beta);
-    ys_onnx_set(step, in->value, in);
-    step->out->gate = true;
-    return YS_OK;
 }
 
 /* A node with numbers of its own, else as pointwise(). */
@@ -112,9 +104,7 @@ static ys_status map_clip(struct ys_onnx_step *step)
 static ys_status map_same(struct ys_onnx_step *step)
 {
     YS_TRY(ys_onnx_need_live(step, 0));
-    const int uses = step->out->uses;
-    *step->out = *step->in[0];
-    step->out->uses = uses;
+    ys_onnx_alias(step, step->in[0]);
     return YS_OK;
 }
 
@@ -151,6 +141,32 @@ static ys_status map_dropout(struct ys_onnx_step *step)
     return numbers.ratio == 0 ? map_same(step) : with_numbers(step, YS_OP_DROPOUT, &numbers);
 }
 
+/* Whether the step makes the output of the file, out of one number for each class: (N, classes), or images of a pixel.
+ */
+static bool ends_in_classes(const struct ys_onnx_step *step, size_t axis, size_t rank)
+{
+    const struct ys_onnx_reading *r = step->r;
+    bool ends = &r->slots[ys_json_get_int(r->names, r->file->outputs[0].name, 0)] == step->out && !r->own && axis == 1;
+    for (size_t i = 2; i < rank; i++)
+        ends = ends && ys_onnx_extent(r, step->in[0], i) == 1;
+    return ends;
+}
+
+/* A LogSoftmax that the loss can see: of two dimensions. */
+static ys_status end_in_log(struct ys_onnx_step *step)
+{
+    const struct ys_node numbers = {.axis = 1};
+    struct ys_onnx_slot flat = {.kind = YS_ONNX_LIVE};
+    int node;
+    YS_TRY(ys_onnx_take_flat(step, step->in[0], &flat.value));
+    YS_TRY(ys_onnx_begin_extra(step, YS_OP_FLATTEN, flat.value, "/flat", &node));
+    YS_TRY(ys_onnx_end(step->r, node, &flat.value));
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        flat.perm[i] = i;
+    step->in[0] = &flat;
+    return with_numbers(step, YS_OP_LOG_SOFTMAX, &numbers);
+}
+
 static ys_status map_softmax(struct ys_onnx_step *step)
 {
     const bool is_log = step->node->op[0] == 'L';
@@ -166,8 +182,10 @@ static ys_status map_softmax(struct ys_onnx_step *step)
             if (ys_onnx_extent(step->r, step->in[0], i) != 1)
                 return YS_FAIL_STEP(step, "axis %lld: before operator set 13 it joins all axes from there on",
                                     (long long)axis);
-    struct ys_onnx_slot *last = &step->r->slots[ys_json_get_int(step->r->names, step->r->file->outputs[0].name, 0)];
-    if (!is_log && last == step->out && rank == 2 && !step->r->own) {
+    const bool ends = ends_in_classes(step, (size_t)given, rank);
+    if (ends && is_log && rank > 2)
+        return end_in_log(step);
+    if (ends && !is_log) {
         step->r->head = "Softmax";
         YS_TRY(ys_onnx_note(
             step->r,
@@ -182,11 +200,26 @@ static ys_status map_softmax(struct ys_onnx_step *step)
 
 static ys_status map_global_pool(struct ys_onnx_step *step)
 {
-    int in;
+    struct ys_onnx_image image;
+    int node;
     YS_TRY(ys_onnx_need_live(step, 0));
-    YS_TRY(ys_onnx_take(step, step->in[0], false, &in));
-    return ys_onnx_emit(step, step->node->op[6] == 'A' ? YS_OP_GLOBAL_AVERAGEPOOL : YS_OP_GLOBAL_MAXPOOL, &in, 1, NULL);
+    const size_t axis = 1, rank = ys_onnx_rank(step->r, step->in[0]);
+    if (rank < 3)
+        return YS_FAIL_STEP(step, "reads a value of %zu dimensions, which has nothing but channels", rank);
+    YS_TRY(ys_onnx_take(step, step->in[0], false, &image.value));
+    YS_TRY(ys_onnx_image(step, step->in[0], &axis, 1, &image));
+    const enum ys_op op = step->node->op[6] == 'A' ? YS_OP_GLOBAL_AVERAGEPOOL : YS_OP_GLOBAL_MAXPOOL;
+    YS_TRY(ys_onnx_begin_image(step, op, &image, "/pool", &node));
+    for (size_t i = 2; i < rank; i++)
+        image.shape[i] = 1;
+    return ys_onnx_end_image(step, &image, node);
 }
+
+struct product {     /* alpha * x * weight + beta * bias */
+    bool transposed; /* the weight is stored (out, in) */
+    double alpha, beta;
+    bool with_bias;
+};
 
 /* A weight (out, in) from a constant that is stored so or the other way round, times `factor`. */
 static ys_status dense_weight(const struct ys_onnx_constant *c, bool transposed, double factor, float **values,
@@ -221,7 +254,28 @@ static ys_status dense_bias(struct ys_onnx_step *step, int node, double factor, 
     return ys_onnx_param(step, node, YS_NODE_BIAS, bias, values, &out, 1);
 }
 
-static ys_status dense(struct ys_onnx_step *step, bool transposed, double alpha, double beta, bool with_bias)
+/* A product with the last axis of a value of more dimensions: a convolution of 1x1 with that axis as its channels. */
+static ys_status dense_along_last(struct ys_onnx_step *step, struct ys_onnx_constant *weight,
+                                  const struct product *product)
+{
+    struct ys_onnx_image image;
+    int64_t shape[4] = {0, 0, 1, 1};
+    int node;
+    float *values;
+    const size_t last = (size_t)step->in[0]->perm[ys_onnx_rank(step->r, step->in[0]) - 1];
+    YS_TRY(ys_onnx_image(step, step->in[0], &last, 1, &image));
+    YS_TRY(ys_onnx_begin_image(step, YS_OP_CONV, &image, "/matmul", &node));
+    YS_TRY(dense_weight(weight, product->transposed, product->alpha, &values, shape));
+    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, shape, 4));
+    if (product->with_bias)
+        YS_TRY(dense_bias(step, node, product->beta, shape[0]));
+    image.shape[1] = shape[0];
+    YS_TRY(ys_onnx_note(step->r, "node %.100s (%s along the last axis) is a Conv of 1x1, its weight stored (out, in)",
+                        step->node->name, step->node->op));
+    return ys_onnx_end_image(step, &image, node);
+}
+
+static ys_status dense(struct ys_onnx_step *step, const struct product *product)
 {
     struct ys_onnx_constant *weight;
     int64_t shape[2];
@@ -229,25 +283,41 @@ static ys_status dense(struct ys_onnx_step *step, bool transposed, double alpha,
     float *values;
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_need_constant(step, 1, "weight", &weight));
+    const bool takes_more = strcmp(step->node->op, "MatMul") == 0 || step->in[0]->folded;
+    if (weight->rank == 2 && weight->is_real && ys_onnx_rank(step->r, step->in[0]) > 2 && takes_more)
+        return dense_along_last(step, weight, product);
     if (weight->rank != 2 || !weight->is_real || ys_onnx_rank(step->r, step->in[0]) != 2)
         return YS_FAIL_STEP(
             step, "a value of %zu dimensions times a weight of %zu: only (N, features) times a matrix is read",
             ys_onnx_rank(step->r, step->in[0]), weight->rank);
     YS_TRY(ys_onnx_take(step, step->in[0], false, &in));
     YS_TRY(ys_onnx_begin(step, YS_OP_GEMM, &in, 1, 1, &node));
-    YS_TRY(dense_weight(weight, transposed, alpha, &values, shape));
+    YS_TRY(dense_weight(weight, product->transposed, product->alpha, &values, shape));
     YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, shape, 2));
-    if (with_bias)
-        YS_TRY(dense_bias(step, node, beta, shape[0]));
-    if (!transposed)
+    if (product->with_bias)
+        YS_TRY(dense_bias(step, node, product->beta, shape[0]));
+    if (!product->transposed)
         YS_TRY(ys_onnx_note(step->r, "node %.100s (%s): its weight is stored transposed, as (out, in)",
                             step->node->name, step->node->op));
-    if (alpha != 1 || (with_bias && beta != 1))
-        YS_TRY(ys_onnx_note(step->r, "node %.100s (Gemm): alpha %g and beta %g are part of the initial values",
-                            step->node->name, alpha, beta));
     YS_TRY(ys_onnx_end(step->r, node, &value));
     ys_onnx_set(step, value, NULL);
     return YS_OK;
+}
+
+/* A C that is computed from data is added behind it. */
+static ys_status dense_and_value(struct ys_onnx_step *step, bool transposed, double alpha, double beta)
+{
+    struct ys_onnx_slot made = {0};
+    struct ys_onnx_step part = *step;
+    int in[2];
+    part.out = &made;
+    if (beta != 1 || ys_onnx_rank(step->r, step->in[2]) != 2)
+        return YS_FAIL_STEP(step, "adds a value of %zu dimensions, %g times: only one of 2, once, is read",
+                            ys_onnx_rank(step->r, step->in[2]), beta);
+    YS_TRY(dense(&part, &(struct product){transposed, alpha, 1, false}));
+    in[0] = made.value;
+    YS_TRY(ys_onnx_take(step, step->in[2], false, &in[1]));
+    return ys_onnx_emit(step, YS_OP_ADD, in, 2, NULL);
 }
 
 static ys_status map_gemm(struct ys_onnx_step *step)
@@ -260,12 +330,19 @@ static ys_status map_gemm(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_integer(step->node, "transB", &trans_b));
     if (trans_a)
         return YS_FAIL_STEP(step, "attribute transA is %lld: the batch would be axis 1", (long long)trans_a);
-    return dense(step, trans_b != 0, alpha, beta, step->node->in_count > 2 && step->in[2] && beta != 0);
+    const bool has_third = step->node->in_count > 2 && step->in[2];
+    const struct product product = {trans_b != 0, alpha, beta, has_third && beta != 0};
+    if (alpha != 1 || (product.with_bias && beta != 1))
+        YS_TRY(ys_onnx_note(step->r, "node %.100s (Gemm): alpha %g and beta %g are part of the initial values",
+                            step->node->name, alpha, beta));
+    if (has_third && step->in[2]->kind == YS_ONNX_LIVE)
+        return dense_and_value(step, trans_b != 0, alpha, beta);
+    return dense(step, &product);
 }
 
 static ys_status map_matmul(struct ys_onnx_step *step)
 {
-    return dense(step, false, 1, 1, false);
+    return dense(step, &(struct product){.alpha = 1, .beta = 1});
 }
 
 /* 1 minus what ONNX calls momentum, without the digits that the subtraction makes up. */
@@ -280,7 +357,8 @@ static ys_status map_batchnorm(struct ys_onnx_step *step)
 {
     struct ys_batchnorm norm = {.epsilon = 1e-5, .momentum = 0.9};
     int64_t spatial = 1;
-    int in, node, value;
+    struct ys_onnx_image image = {0};
+    int node;
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_real(step->node, "epsilon", &norm.epsilon));
     YS_TRY(ys_onnx_real(step->node, "momentum", &norm.momentum));
@@ -289,10 +367,18 @@ static ys_status map_batchnorm(struct ys_onnx_step *step)
     if (spatial == 0 || !(norm.epsilon > 0 && norm.epsilon < 1e30) || !(norm.momentum >= 0 && norm.momentum <= 1))
         return YS_FAIL_STEP(step, "spatial %lld, epsilon %g, momentum %g: graphs have 1, above 0, 0 to 1",
                             (long long)spatial, norm.epsilon, 1 - norm.momentum);
-    YS_TRY(ys_onnx_take(step, step->in[0], false, &in));
-    YS_TRY(ys_onnx_begin(step, YS_OP_BATCHNORM, &in, 1, 1, &node));
-    const struct ys_value *v = &step->r->graph->values[in];
-    const int64_t channels = v->rank > 1 ? v->shape[1] : 0;
+    const size_t rank = ys_onnx_rank(step->r, step->in[0]), at = step->in[0]->folded ? 2 : 1;
+    const size_t axis = rank > at ? (size_t)step->in[0]->perm[at] : 1;
+    if (at == 1 && (rank == 2 || rank == 4)) {
+        YS_TRY(ys_onnx_take(step, step->in[0], false, &image.value));
+        image.as_it_is = true;
+        for (int i = 0; i < YS_MAX_RANK; i++)
+            image.order[i] = image.seen[i] = i;
+        image.rank = rank;
+    } else
+        YS_TRY(ys_onnx_image(step, step->in[0], &axis, 1, &image));
+    YS_TRY(ys_onnx_begin_image(step, YS_OP_BATCHNORM, &image, "/norm", &node));
+    const int64_t channels = step->r->graph->values[image.value].shape[1];
     for (int which = 0; which < YS_NODE_PARAM_COUNT; which++) {
         struct ys_onnx_constant *c;
         float *values;
@@ -304,57 +390,136 @@ static ys_status map_batchnorm(struct ys_onnx_step *step)
         YS_TRY(ys_onnx_param(step, node, (enum ys_node_param)which, c, values, &channels, 1));
     }
     step->r->graph->nodes[node].batchnorm = norm;
-    YS_TRY(ys_onnx_end(step->r, node, &value));
-    ys_onnx_set(step, value, NULL);
+    return ys_onnx_end_image(step, &image, node);
+}
+
+/* Weight and bias of a layer normalisation over `extent` elements. */
+static ys_status layernorm_params(struct ys_onnx_step *step, int node, int64_t extent)
+{
+    for (int which = YS_NODE_WEIGHT; which <= YS_NODE_BIAS; which++) {
+        struct ys_onnx_constant *c;
+        float *values;
+        if (which == YS_NODE_BIAS && (step->node->in_count < 3 || !step->in[2]))
+            break;
+        YS_TRY(ys_onnx_need_constant(step, (size_t)which + 1, ys_node_param_key((enum ys_node_param)which), &c));
+        if (c->count != extent || !c->is_real)
+            return YS_FAIL_STEP(step, "its %s has %lld elements, not %lld",
+                                ys_node_param_key((enum ys_node_param)which), (long long)c->count, (long long)extent);
+        YS_TRY(ys_onnx_floats(c, &values));
+        YS_TRY(ys_onnx_param(step, node, (enum ys_node_param)which, c, values, &extent, 1));
+    }
     return YS_OK;
 }
 
+/* Graphs normalise over the last axis: several at the end become one, and are apart again behind it. */
+static ys_status map_layernorm(struct ys_onnx_step *step)
+{
+    double epsilon = 1e-5;
+    int64_t axis = -1, joined[YS_MAX_RANK], apart[YS_MAX_RANK];
+    int in, node;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    const size_t rank = ys_onnx_rank(step->r, step->in[0]);
+    YS_TRY(ys_onnx_real(step->node, "epsilon", &epsilon));
+    YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
+    if (step->node->joined) {
+        epsilon = step->node->joined->epsilon;
+        axis = step->node->joined->axis;
+    }
+    const bool is_folded = step->in[0]->folded > 0;
+    const int64_t first = axis < 0 ? axis + (int64_t)rank : axis + is_folded;
+    if (first < 1 + is_folded || first >= (int64_t)rank || !(epsilon > 0 && epsilon < 1e30))
+        return YS_FAIL_STEP(step, "axis %lld of %zu dimensions, epsilon %g: graphs have axes behind the batch, above 0",
+                            (long long)axis, rank, epsilon);
+    YS_TRY(ys_onnx_take(step, step->in[0], false, &in));
+    const size_t last = (size_t)first;
+    memcpy(apart, step->r->graph->values[in].shape, sizeof apart);
+    memcpy(joined, apart, sizeof joined);
+    for (size_t i = last + 1; i < rank; i++)
+        joined[last] *= apart[i];
+    const bool several = last + 1 < rank;
+    if (several)
+        YS_TRY(ys_onnx_reshape_extra(step, "/joined", joined, last + 1, &in));
+    YS_TRY(several ? ys_onnx_begin_extra(step, YS_OP_LAYERNORM, in, "/norm", &node)
+                   : ys_onnx_begin(step, YS_OP_LAYERNORM, &in, 1, 1, &node));
+    YS_TRY(layernorm_params(step, node, joined[last]));
+    step->r->graph->nodes[node].axis = (int)last;
+    step->r->graph->nodes[node].epsilon = epsilon;
+    YS_TRY(ys_onnx_end(step->r, node, &in));
+    if (several)
+        YS_TRY(ys_onnx_reshape_extra(step, "/apart", apart, rank, &in));
+    ys_onnx_set(step, in, NULL);
+    return YS_OK;
+}
+
+static const struct {
+    const char *op;
+    ys_onnx_map *map;
+    bool reads_folded;
+} maps[] = {
+    {"Abs", ys_onnx_negate, true},
+    {"Add", ys_onnx_add, true},
+    {"AveragePool", ys_onnx_pool, false},
+    {"BatchNormalization", map_batchnorm, true},
+    {"Cast", map_cast, true},
+    {"CastLike", map_cast, false},
+    {"Clip", map_clip, true},
+    {"Concat", ys_onnx_concat, false},
+    {"Conv", ys_onnx_conv, false},
+    {"ConvTranspose", ys_onnx_conv_transpose, false},
+    {"Div", ys_onnx_div, true},
+    {"Dropout", map_dropout, true},
+    {"Flatten", ys_onnx_flatten, true},
+    {"Gather", ys_onnx_gather, false},
+    {"Gelu", ys_onnx_gelu, true},
+    {"Gemm", map_gemm, true},
+    {"GlobalAveragePool", map_global_pool, false},
+    {"GlobalMaxPool", map_global_pool, false},
+    {"Erf", ys_onnx_erf, true},
+    {"HardSigmoid", ys_onnx_hardsigmoid, true},
+    {"HardSwish", map_hardswish, true},
+    {"Identity", map_same, true},
+    {"LRN", ys_onnx_lrn, false},
+    {"LayerNormalization", map_layernorm, true},
+    {"LeakyRelu", map_leaky, true},
+    {"LogSoftmax", map_softmax, false},
+    {"MatMul", map_matmul, true},
+    {"MaxPool", ys_onnx_pool, false},
+    {"Mul", ys_onnx_mul, true},
+    {"Neg", ys_onnx_negate, true},
+    {"Pow", ys_onnx_pow, true},
+    {"PRelu", ys_onnx_prelu, false},
+    {"Pad", ys_onnx_pad, false},
+    {"ReduceMean", ys_onnx_mean, false},
+    {"ReduceSum", ys_onnx_sum, false},
+    {"Relu", map_relu, true},
+    {"Reshape", ys_onnx_reshape, true},
+    {"Shape", ys_onnx_shape, true},
+    {"Sigmoid", ys_onnx_sigmoid, true},
+    {"Slice", ys_onnx_slice, false},
+    {"Softmax", map_softmax, false},
+    {"Split", ys_onnx_split, false},
+    {"Sqrt", map_sqrt, true},
+    {"Squeeze", ys_onnx_squeeze, false},
+    {"Sub", ys_onnx_sub, true},
+    {"Sum", ys_onnx_add, true},
+    {"Swish", map_swish, true},
+    {"Tanh", map_tanh, true},
+    {"Transpose", ys_onnx_transpose, false},
+    {"Unsqueeze", ys_onnx_unsqueeze, false},
+};
+
 ys_onnx_map *ys_onnx_find_map(const char *op)
 {
-    static const struct {
-        const char *op;
-        ys_onnx_map *map;
-    } maps[] = {
-        {"Add", ys_onnx_add},
-        {"AveragePool", ys_onnx_pool},
-        {"BatchNormalization", map_batchnorm},
-        {"Cast", map_cast},
-        {"CastLike", map_cast},
-        {"Clip", map_clip},
-        {"Concat", ys_onnx_concat},
-        {"Conv", ys_onnx_conv},
-        {"Div", ys_onnx_div},
-        {"Dropout", map_dropout},
-        {"Flatten", ys_onnx_flatten},
-        {"Gemm", map_gemm},
-        {"GlobalAveragePool", map_global_pool},
-        {"GlobalMaxPool", map_global_pool},
-        {"HardSigmoid", map_hardsigmoid},
-        {"HardSwish", map_hardswish},
-        {"Identity", map_same},
-        {"LRN", ys_onnx_lrn},
-        {"LeakyRelu", map_leaky},
-        {"LogSoftmax", map_softmax},
-        {"MatMul", map_matmul},
-        {"MaxPool", ys_onnx_pool},
-        {"Mul", ys_onnx_mul},
-        {"Pad", ys_onnx_pad},
-        {"ReduceMean", ys_onnx_mean},
-        {"Relu", map_relu},
-        {"Reshape", ys_onnx_reshape},
-        {"Shape", ys_onnx_shape},
-        {"Sigmoid", map_sigmoid},
-        {"Softmax", map_softmax},
-        {"Split", ys_onnx_split},
-        {"Squeeze", ys_onnx_squeeze},
-        {"Sub", ys_onnx_sub},
-        {"Sum", ys_onnx_add},
-        {"Tanh", map_tanh},
-        {"Transpose", ys_onnx_transpose},
-        {"Unsqueeze", ys_onnx_unsqueeze},
-    };
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         if (strcmp(maps[i].op, op) == 0)
             return maps[i].map;
     return NULL;
+}
+
+bool ys_onnx_reads_folded(const char *op)
+{
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+        if (strcmp(maps[i].op, op) == 0)
+            return maps[i].reads_folded;
+    return false;
 }

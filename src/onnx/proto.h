@@ -38,9 +38,18 @@ struct ys_onnx_attr {
     struct ys_span message;
 };
 
+/* Of an operator that took the place of several nodes, what it would have as attributes (onnx/spelled.c). */
+struct ys_onnx_joined {
+    const char *approximate; /* of Gelu */
+    double alpha;            /* of HardSigmoid; its beta is 0.5 */
+    double epsilon;          /* of LayerNormalization */
+    int64_t axis;            /* below 0 */
+};
+
 struct ys_onnx_node_in {
     const char *name; /* that in the file; without one that of its first output */
     const char *op, *domain;
+    const struct ys_onnx_joined *joined; /* NULL: it is as the file has it */
     size_t in_count, out_count, attr_count;
     const char **in, **out; /* "" stands for an optional one that is not there */
     struct ys_onnx_attr *attrs;

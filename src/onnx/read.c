@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "onnx/inside.h"
 #include "onnx/reading.h"
 
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 #define MAX_REFUSALS_TEXT 1500 /* bytes: a message of ys_fail() has room for them */
+#define MOST_COLOURS      4    /* channels of an image that are known for such by their number */
 
 ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...)
 {
@@ -136,6 +138,8 @@ static ys_status find_needed(struct ys_onnx_reading *r, bool *needed)
             if (slot) {
                 slot->needed = true;
                 slot->uses++;
+                slot->feeds_mul = slot->feeds_mul || strcmp(node->op, "Mul") == 0;
+                slot->feeds_erf = slot->feeds_erf || strcmp(node->op, "Erf") == 0;
             }
         }
     }
@@ -156,22 +160,21 @@ static ys_status load_initializers(struct ys_onnx_reading *r)
     return unused ? ys_onnx_note(r, "%zu initializers that nothing reads are left out", unused) : YS_OK;
 }
 
-/* The one input that the output depends on. */
-static ys_status find_input(struct ys_onnx_reading *r, const struct ys_onnx_value_in **input)
+/* The inputs that the output depends on. */
+static ys_status find_inputs(struct ys_onnx_reading *r, const struct ys_onnx_value_in *inputs[YS_ROWS_MAX_INPUTS],
+                             size_t *count)
 {
     struct ys_onnx_slot *slot;
-    *input = NULL;
+    *count = 0;
     for (size_t i = 0; i < r->file->input_count; i++) {
         YS_TRY(slot_of(r, r->file->inputs[i].name, &slot));
         if (!slot || slot->constant || !slot->needed)
             continue;
-        if (*input)
-            return ys_fail(YS_EUNSUPPORTED,
-                           "inputs %.100s and %.100s: networks of several inputs are not yet available", (*input)->name,
-                           r->file->inputs[i].name);
-        *input = &r->file->inputs[i];
+        if (*count == YS_ROWS_MAX_INPUTS)
+            return ys_fail(YS_EUNSUPPORTED, "has more than %d inputs that its output depends on", YS_ROWS_MAX_INPUTS);
+        inputs[(*count)++] = &r->file->inputs[i];
     }
-    return *input ? YS_OK : ys_fail(YS_EFORMAT, "%s", "its output depends on no input");
+    return *count ? YS_OK : ys_fail(YS_EFORMAT, "%s", "its output depends on no input");
 }
 
 /* Whether all that is done with the input is a transposition of (N, height, width, channels) to NCHW. */
@@ -218,7 +221,8 @@ static ys_status find_image(struct ys_onnx_reading *r, const struct ys_onnx_valu
             "that shape, or export it for these",
             input->name, (long long)input->shape[0], (long long)input->shape[1], (long long)input->shape[2],
             (long long)input->shape[3], (long long)data[0], (long long)data[1], (long long)data[2]);
-    const bool few = input->shape[3] >= 1 && input->shape[3] <= 4 && !(input->shape[1] >= 1 && input->shape[1] <= 4);
+    const bool few = input->shape[3] >= 1 && input->shape[3] <= MOST_COLOURS &&
+                     !(input->shape[1] >= 1 && input->shape[1] <= MOST_COLOURS);
     *channels_last = last && (!first || is_transposed(r, input->name) || few);
     for (size_t i = 0; i < 3; i++) {
         image[i] = data[i] ? data[i] : input->shape[1 + (*channels_last ? (i + 2) % 3 : i)];
@@ -261,6 +265,8 @@ static ys_status begin_image(struct ys_onnx_reading *r, const struct ys_onnx_val
         memcpy(slot->perm, seen, sizeof seen);
         YS_TRY(ys_onnx_note(r, "input %.100s is (N, height, width, channels): the data are NCHW, and seen that way",
                             input->name));
+    } else if (!r->own && x->shape[1] > MOST_COLOURS) {
+        YS_TRY(ys_onnx_note(r, "input %.100s is taken to be (N, channels, height, width)", input->name));
     }
     return begin_pixels(r, input, slot);
 }
@@ -298,12 +304,13 @@ static ys_status begin_rows(struct ys_onnx_reading *r, const struct ys_onnx_valu
     return ys_onnx_end(r, made, &slot->value);
 }
 
-static ys_status begin_graph(struct ys_onnx_reading *r)
+/* Checks an input and gives it a value of the graph, without its shape. */
+static ys_status add_input(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, const char *name,
+                           struct ys_onnx_slot **slot)
 {
-    const struct ys_onnx_value_in *input;
-    struct ys_onnx_slot *slot;
-    YS_TRY(find_input(r, &input));
-    YS_TRY(slot_of(r, input->name, &slot));
+    struct ys_graph *graph = r->graph;
+    int *value = &graph->inputs[graph->input_count];
+    YS_TRY(slot_of(r, input->name, slot));
     if (input->type != YS_ONNX_FLOAT && input->type != YS_ONNX_DOUBLE && input->type != YS_ONNX_FLOAT16 &&
         input->type != YS_ONNX_BFLOAT16 && input->type != YS_ONNX_UINT8)
         return ys_fail(YS_EUNSUPPORTED, "its input %.100s is of %s: pixels (FLOAT or UINT8) are read", input->name,
@@ -311,19 +318,64 @@ static ys_status begin_graph(struct ys_onnx_reading *r)
     if (!input->has_shape || input->rank < 2)
         return ys_fail(YS_EUNSUPPORTED, "its input %.100s has no shape, or no dimension besides the batch",
                        input->name);
-    r->fixed_batch = input->shape[0] == -1 ? 0 : input->shape[0];
-    YS_TRY(ys_json_set_bool(r->taken[YS_ONNX_VALUE_NAME], "x", true));
-    YS_TRY(ys_compose_value(r->graph, "x", &r->graph->inputs[0]));
-    r->graph->input_count = 1;
-    r->graph->values[r->graph->inputs[0]].shape[0] = YS_BATCH;
-    slot->kind = YS_ONNX_LIVE;
-    slot->value = r->graph->inputs[0];
+    if (input->shape[0] != -1 && r->fixed_batch && input->shape[0] != r->fixed_batch)
+        return ys_fail(YS_EUNSUPPORTED, "its inputs are fixed at %lld and %lld rows", (long long)r->fixed_batch,
+                       (long long)input->shape[0]);
+    r->fixed_batch = input->shape[0] == -1 ? r->fixed_batch : input->shape[0];
+    YS_TRY(ys_json_set_bool(r->taken[YS_ONNX_VALUE_NAME], name, true));
+    YS_TRY(ys_compose_value(graph, name, value));
+    graph->input_count++;
+    graph->values[*value].shape[0] = YS_BATCH;
+    (*slot)->kind = YS_ONNX_LIVE;
+    (*slot)->value = *value;
     for (int i = 0; i < YS_MAX_RANK; i++)
-        slot->perm[i] = i;
-    if (r->fixed_batch)
-        YS_TRY(ys_onnx_note(r, "input %.100s is fixed at %lld rows: read as any number of them", input->name,
-                            (long long)r->fixed_batch));
-    return input->rank == 4 ? begin_image(r, input, slot) : begin_rows(r, input, slot);
+        (*slot)->perm[i] = i;
+    if (input->shape[0] == -1)
+        return YS_OK;
+    return ys_onnx_note(r, "input %.100s is fixed at %lld rows: read as any number of them", input->name,
+                        (long long)input->shape[0]);
+}
+
+/* One of several inputs: the data have arrays of their names, shapes and types. */
+static ys_status begin_one_of(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input)
+{
+    struct ys_onnx_slot *slot;
+    if (strlen(input->name) > 63 || strcmp(input->name, "y") == 0 || strcmp(input->name, "logits") == 0 ||
+        strcmp(input->name, "loss") == 0)
+        return ys_fail(YS_EUNSUPPORTED,
+                       "its input %.100s: of several inputs none may be called y, logits or loss, or by more than 63 "
+                       "bytes, because the data have an array of that name",
+                       input->name);
+    YS_TRY(add_input(r, input, input->name, &slot));
+    struct ys_value *value = &r->graph->values[slot->value];
+    for (size_t i = 1; i < input->rank; i++)
+        if (input->shape[i] < 1)
+            return ys_fail(YS_EUNSUPPORTED, "its input %.100s has an open dimension besides the batch", input->name);
+    value->rank = input->rank;
+    memcpy(value->shape + 1, input->shape + 1, (input->rank - 1) * sizeof *value->shape);
+    value->dtype = input->type == YS_ONNX_UINT8 ? YS_U8 : YS_F32;
+    if (value->dtype == YS_U8) {
+        slot->pixels = ys_onnx_file_keep(r->file, 1, sizeof *slot->pixels);
+        if (!slot->pixels)
+            return ys_out_of_memory();
+        *slot->pixels = (struct ys_onnx_pixels){.scale = 1, .std = {1}, .channels = 1};
+    }
+    return YS_OK;
+}
+
+static ys_status begin_graph(struct ys_onnx_reading *r)
+{
+    const struct ys_onnx_value_in *inputs[YS_ROWS_MAX_INPUTS];
+    struct ys_onnx_slot *slot;
+    size_t count;
+    YS_TRY(find_inputs(r, inputs, &count));
+    if (count == 1) {
+        YS_TRY(add_input(r, inputs[0], "x", &slot));
+        return inputs[0]->rank == 4 ? begin_image(r, inputs[0], slot) : begin_rows(r, inputs[0], slot);
+    }
+    for (size_t i = 0; i < count; i++)
+        YS_TRY(begin_one_of(r, inputs[i]));
+    return ys_onnx_note(r, "it has %zu inputs: the data must have arrays of their names, read as they are", count);
 }
 
 /* What a node reads and makes, as slots; *refused when something before it was. */
@@ -355,6 +407,11 @@ static ys_status find_slots(struct ys_onnx_reading *r, const struct ys_onnx_node
 
 static ys_status fold(struct ys_onnx_step *step)
 {
+    if (strcmp(step->node->op, "Identity") == 0 && step->node->in_count > 0 && step->in[0]) { /* the same, shared */
+        step->out->kind = YS_ONNX_CONSTANT;
+        step->out->constant = step->in[0]->constant;
+        return YS_OK;
+    }
     struct ys_onnx_constant **in = ys_alloc(step->node->in_count, sizeof *in);
     if (!in)
         return ys_out_of_memory();
@@ -365,6 +422,46 @@ static ys_status fold(struct ys_onnx_step *step)
         step->out->kind = YS_ONNX_CONSTANT;
     ys_free(in);
     return status;
+}
+
+/* The value with several rows for each of the batch that a node reads, all of whose values then have as many; NULL:
+ * there is none. */
+static ys_status find_folded(struct ys_onnx_step *step, const struct ys_onnx_slot **found)
+{
+    const struct ys_onnx_slot *first = NULL;
+    *found = NULL;
+    for (size_t i = 0; i < step->node->in_count; i++) {
+        const struct ys_onnx_slot *in = step->in[i];
+        if (!in || in->kind != YS_ONNX_LIVE)
+            continue;
+        first = first ? first : in;
+        *found = in->folded ? in : *found;
+        if (in->folded != first->folded)
+            return YS_FAIL_STEP(step,
+                                "reads values of several numbers of rows for each of the batch, %lld since node %.100s "
+                                "(%s): rows must stay apart",
+                                (long long)(*found)->folded, (*found)->folder->name, (*found)->folder->op);
+    }
+    if (*found && !ys_onnx_reads_folded(step->node->op))
+        return YS_FAIL_STEP(step,
+                            "reads a value of %lld rows for each of the batch, since node %.100s (%s): of such only "
+                            "what does the same to each row is read",
+                            (long long)(*found)->folded, (*found)->folder->name, (*found)->folder->op);
+    return YS_OK;
+}
+
+/* What has several rows for each of the batch stays so, but for what makes a shape of its own. */
+static ys_status map_rows(struct ys_onnx_step *step, ys_onnx_map *map)
+{
+    const struct ys_onnx_slot *in;
+    const char *op = step->node->op;
+    YS_TRY(find_folded(step, &in));
+    YS_TRY(map(step));
+    if (in && strcmp(op, "Reshape") != 0 && strcmp(op, "Flatten") != 0) {
+        step->out->folded = in->folded;
+        step->out->folder = in->folder;
+    }
+    return YS_OK;
 }
 
 static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_constant)
@@ -383,13 +480,19 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
         return fold(step);
     if (!map)
         return YS_FAIL_STEP(step, "%s", "is read of constants and shapes only, and this one depends on the data");
+    for (size_t i = 0; i < node->in_count && strcmp(node->op, "Gather") != 0; i++) {
+        if (step->in[i] && step->in[i]->kind == YS_ONNX_CONSTANT && step->in[i]->constant->per_row)
+            return YS_FAIL_STEP(step, "reads %.100s, the numbers of the rows: rows must stay apart", node->in[i]);
+        if (step->in[i] && step->in[i]->kind == YS_ONNX_LIVE && step->in[i]->curve == YS_ONNX_FLAT)
+            YS_TRY(ys_onnx_settle(step, step->in[i]));
+    }
     for (size_t k = 1; k < node->out_count && strcmp(node->op, "Split") != 0; k++) {
         struct ys_onnx_slot *other;
         YS_TRY(slot_of(step->r, node->out[k], &other));
         if (other && other->needed)
             return YS_FAIL_STEP(step, "something reads its output %.100s: only the first is there", node->out[k]);
     }
-    return map(step);
+    return map_rows(step, map);
 }
 
 static ys_status refuse(struct ys_onnx_reading *r)
@@ -446,6 +549,11 @@ static ys_status end_graph(struct ys_onnx_reading *r)
     if (slot->kind != YS_ONNX_LIVE)
         return ys_fail(YS_EUNSUPPORTED, "its output %.100s does not depend on the data", r->file->outputs[0].name);
     struct ys_graph *graph = r->graph;
+    if (slot->folded)
+        return ys_fail(YS_EUNSUPPORTED,
+                       "its output %.100s has %lld rows for each of the batch, where one belongs, since node %.100s "
+                       "(%s)",
+                       r->file->outputs[0].name, (long long)slot->folded, slot->folder->name, slot->folder->op);
     if (graph->values[slot->value].rank > 2) {
         YS_TRY(ys_onnx_take_flat(&step, slot, &slot->value));
         YS_TRY(ys_onnx_begin_extra(&step, YS_OP_FLATTEN, slot->value, "logits", &made));
@@ -467,17 +575,17 @@ static ys_status end_graph(struct ys_onnx_reading *r)
 
 static ys_status note_norms(struct ys_onnx_reading *r)
 {
-    size_t norms = 0, biased = 0;
+    size_t norms = 0, convolutions = 0; /* with a bias or without: one that is still 0 is left out by exporters */
     for (size_t i = 0; i < r->graph->node_count; i++) {
         norms += r->graph->nodes[i].op == YS_OP_BATCHNORM;
-        biased += r->graph->nodes[i].op == YS_OP_CONV && r->graph->nodes[i].bias >= 0;
+        convolutions += r->graph->nodes[i].op == YS_OP_CONV;
     }
     if (norms > 0)
         return ys_onnx_note(r,
                             "%zu batch normalisations train with the statistics of the batch, whatever the file was "
                             "exported for",
                             norms);
-    if (biased < 2 || strncmp(r->file->producer, "pytorch", 7) != 0)
+    if (convolutions < 2 || strncmp(r->file->producer, "pytorch", 7) != 0)
         return YS_OK;
     return ys_onnx_note(r,
                         "no batch normalisation: if the network has any, the export folded it into the convolutions; "
@@ -490,6 +598,7 @@ static ys_status read_all(struct ys_onnx_reading *r)
     if (r->file->output_count != 1)
         return ys_fail(YS_EUNSUPPORTED, "has %zu outputs: graphs have one, the logits", r->file->output_count);
     YS_TRY(make_slots(r));
+    YS_TRY(ys_onnx_join_spelled(r));
     bool *needed = ys_alloc(r->file->node_count, sizeof *needed);
     ys_status status = needed ? find_needed(r, needed) : ys_out_of_memory();
     if (status == YS_OK)
@@ -560,6 +669,8 @@ static ys_status read_file(struct ys_onnx_file *file, const struct ys_onnx_data 
     ys_json_free(r.notes);
     ys_buf_free(&r.refusals);
     ys_free(r.slots);
+    ys_free((void *)r.matrices);
+    ys_free(r.slices);
     ys_free(name);
     if (status == YS_OK)
         *import = r.import;
@@ -587,13 +698,36 @@ ys_status ys_onnx_read_bytes(const char *path, const void *bytes, size_t size, c
     return status;
 }
 
-ys_status ys_onnx_read_graph(const char *path, ys_json **graph)
+/* SHA-256 of the file, or, with external data, of the sums of all the files that were read. */
+static ys_status hash_files(const struct ys_onnx_file *file, char hash[65])
 {
-    struct ys_onnx_import *import;
-    YS_TRY(ys_onnx_read(path, NULL, &import));
-    *graph = ys_graph_to_json(import->graph);
+    struct ys_buf sums = {0};
+    for (size_t i = 0; i < file->inside->map_count; i++) {
+        ys_sha256_text(file->inside->maps[i].bytes.data, file->inside->maps[i].bytes.size, hash);
+        ys_buf_puts(&sums, hash);
+    }
+    const bool failed = sums.failed;
+    if (!failed && file->inside->map_count > 1)
+        ys_sha256_text(ys_buf_text(&sums), sums.size, hash);
+    ys_buf_free(&sums);
+    return failed ? ys_out_of_memory() : YS_OK;
+}
+
+ys_status ys_onnx_read_graph(const char *path, ys_json **graph, char hash[65])
+{
+    struct ys_onnx_file *file;
+    struct ys_onnx_import *import = NULL;
+    YS_TRY(ys_onnx_file_open(path, &file));
+    ys_status status = read_file(file, NULL, &import);
+    if (status == YS_OK)
+        status = hash_files(file, hash);
+    ys_onnx_file_close(file);
+    if (status == YS_OK) {
+        *graph = ys_graph_to_json(import->graph);
+        status = *graph ? YS_OK : ys_out_of_memory();
+    }
     ys_onnx_import_free(import);
-    return *graph ? YS_OK : ys_out_of_memory();
+    return status;
 }
 
 void ys_onnx_import_free(struct ys_onnx_import *import)
@@ -607,36 +741,4 @@ void ys_onnx_import_free(struct ys_onnx_import *import)
     ys_json_free(import->report);
     ys_free(import->producer);
     ys_free(import);
-}
-
-ys_status ys_onnx_write_values(const struct ys_onnx_import *import, const char *path, char hash[65])
-{
-    const struct ys_graph *graph = import->graph;
-    size_t total = 0;
-    struct ys_tensor *tensors = ys_alloc(graph->param_count, sizeof *tensors);
-    for (size_t i = 0; tensors && i < graph->param_count; i++) {
-        const struct ys_param *param = &graph->params[i];
-        const size_t count = (size_t)ys_param_elements(param);
-        tensors[i] = (struct ys_tensor){.name = param->name,
-                                        .dtype = YS_F32,
-                                        .rank = param->rank,
-                                        .data = import->values[i],
-                                        .size_bytes = count * sizeof(float)};
-        memcpy(tensors[i].shape, param->shape, sizeof tensors[i].shape);
-        total += count;
-    }
-    ys_status status = tensors ? ys_safetensors_write(path, tensors, graph->param_count, NULL) : ys_out_of_memory();
-    float *values = status == YS_OK && hash ? ys_alloc(total, sizeof *values) : NULL;
-    if (values) {
-        float *next = values;
-        for (size_t i = 0; i < graph->param_count; i++) {
-            memcpy(next, tensors[i].data, tensors[i].size_bytes);
-            next += tensors[i].size_bytes / sizeof *next;
-        }
-        ys_sha256_text(values, total * sizeof *values, hash);
-    } else if (status == YS_OK && hash)
-        status = ys_out_of_memory();
-    ys_free(values);
-    ys_free(tensors);
-    return status;
 }

@@ -31,12 +31,17 @@ ys_status ys_onnx_read(const char *path, const struct ys_onnx_data *data, struct
 /** The same of a file in memory; external data are looked for beside `path`. */
 ys_status ys_onnx_read_bytes(const char *path, const void *bytes, size_t size, const struct ys_onnx_data *data,
                              struct ys_onnx_import **import) YS_MUST_CHECK;
-/** The JSON form of its graph, for images as the file says them; for ys_model_read_onnx(). */
-ys_status ys_onnx_read_graph(const char *path, ys_json **graph) YS_MUST_CHECK;
+/** The JSON form of its graph, for images as the file says them; for ys_model_read_onnx(). `hash`: SHA-256 of the file,
+ * with external data that of the text of the sums of all its files, itself first. */
+ys_status ys_onnx_read_graph(const char *path, ys_json **graph, char hash[65]) YS_MUST_CHECK;
 void ys_onnx_import_free(struct ys_onnx_import *import); /* NULL is fine */
 
 /** Writes the values as safetensors, named as in the graph, in its order. `hash`, which may be NULL, receives the
  * SHA-256 of the values alone. */
 ys_status ys_onnx_write_values(const struct ys_onnx_import *import, const char *path, char hash[65]) YS_MUST_CHECK;
+
+/** Writes the values that the file `onnx` holds as those of `graph`, which was made of it and may since have other
+ * parameters tied or untied (graph/change.h). */
+ys_status ys_onnx_write_initial(const char *onnx, const struct ys_graph *graph, const char *path) YS_MUST_CHECK;
 
 #endif

@@ -16,6 +16,19 @@ struct ys_onnx_pixels {
     size_t channels; /* 1: the same for all */
 };
 
+/* Of a value v. SLICE is a part of it that waits for the others. FLAT is all its elements in a row, those of the first
+ * row first, which a Gather alone may read. ERF is erf(v / sqrt 2), which is read as a part of
+ * Gelu alone; ERF1 is 1 more. */
+enum ys_onnx_curve {
+    YS_ONNX_PLAIN,
+    YS_ONNX_SLICE,
+    YS_ONNX_FLAT,
+    YS_ONNX_SIGMOID,
+    YS_ONNX_HARD,
+    YS_ONNX_ERF,
+    YS_ONNX_ERF1
+};
+
 /* What a name of the file stands for. A live value is a value of the graph, perhaps not as it lies there: seen through
  * a transposition, with zeros around the image, as pixels before their normalisation. Whoever reads one that way does
  * so, all others get it made by ys_onnx_take(). */
@@ -26,9 +39,16 @@ struct ys_onnx_slot {
     struct ys_onnx_constant *constant;
     int value;
     int perm[YS_MAX_RANK]; /* axis i of the name is axis perm[i] of the value */
-    int64_t pads[4];       /* zeros: top, left, bottom, right of the value */
+    int64_t folded;        /* axis 0 of the name is axes 0 and 1 of the value, which has this extent; 0: it is not */
+    const struct ys_onnx_node_in *folder; /* the node of the file that made it so */
+    int64_t pads[4];                      /* zeros: top, left, bottom, right of the value */
     struct ys_onnx_pixels *pixels;
-    bool gate; /* HardSigmoid with the numbers of HardSwish, of `value`; a Mul with that value makes one of both */
+    bool feeds_mul, feeds_erf; /* some node that is needed and reads it is one */
+    /* What is not made yet, because with a node behind it it may be another operator: curve(value) * factor. */
+    enum ys_onnx_curve curve;
+    double factor;                       /* 0: none */
+    double alpha, beta;                  /* of YS_ONNX_HARD */
+    const struct ys_onnx_node_in *maker; /* the node of the file that says so */
 };
 
 struct ys_onnx_reading {
@@ -44,9 +64,21 @@ struct ys_onnx_reading {
     size_t slot_count;
     ys_json *taken[3]; /* names given in the graph: values, nodes, parameters */
     ys_json *nodes, *parameters, *notes;
+    struct ys_onnx_slice *slices; /* that wait for others of their value */
+    size_t slice_count;
+    struct ys_onnx_constant **matrices; /* those that became parameters */
+    size_t matrix_count;
     const char *head; /* "Softmax" that was left to the loss; NULL */
     size_t refusal_count;
     struct ys_buf refusals;
+};
+
+/* A Slice of a value that depends on the data. Those that together are the whole of it are one Split. */
+struct ys_onnx_slice {
+    int value, axis; /* of the graph's value */
+    int64_t start, end;
+    struct ys_onnx_slot *out;
+    const struct ys_onnx_node_in *node;
 };
 
 /* One node of the file. */
@@ -97,25 +129,94 @@ ys_status ys_onnx_emit(struct ys_onnx_step *step, enum ys_op op, const int *in, 
 /** Lets the step's output be `value`, seen as `like` is, or as it lies with NULL. */
 void ys_onnx_set(struct ys_onnx_step *step, int value, const struct ys_onnx_slot *like);
 
+/** Lets the step's output be the same as a slot, with all that is put off. */
+void ys_onnx_alias(struct ys_onnx_step *step, const struct ys_onnx_slot *slot);
+
 /** A parameter of a node with initial `values` (taken, freed also when it fails). `constant` is where they come from:
- * its name is the parameter's if nothing else has it, and a matrix that is one already is refused. */
+ * its name is the parameter's if nothing else has it. A matrix that is one already, or that is another's transposed
+ * copy as the file has them, is that parameter; one that is shared in two forms is refused. */
 ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
                         struct ys_onnx_constant *constant, float *values, const int64_t *shape,
                         size_t rank) YS_MUST_CHECK;
+/** One all of whose elements are `value`, and stay so: it is no parameter of the file's, and never trained. */
+ys_status ys_onnx_fixed(struct ys_onnx_step *step, int node, enum ys_node_param which, double value,
+                        const int64_t *shape, size_t rank) YS_MUST_CHECK;
 /** Elements of a constant as floats; new memory. */
 ys_status ys_onnx_floats(const struct ys_onnx_constant *constant, float **values) YS_MUST_CHECK;
 
-/** The value with pixels normalised and, unless `seen`, as the name sees it; zeros around it are refused. */
+/** Makes the zeros around an image that the slot has put off. */
+ys_status ys_onnx_make_padded(struct ys_onnx_step *step, struct ys_onnx_slot *slot) YS_MUST_CHECK;
+/** The value with pixels normalised, zeros around it and, unless `seen`, as the name sees it. */
 ys_status ys_onnx_take(struct ys_onnx_step *step, struct ys_onnx_slot *slot, bool seen, int *value) YS_MUST_CHECK;
 /** The same for who reads the elements in C order only: what moves extents of 1 need not be moved. */
 ys_status ys_onnx_take_flat(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int *value) YS_MUST_CHECK;
 
-/* ops.c, window.c, affine.c, layout.c: what becomes of a node that reads live values. NULL: nothing, it is refused. */
+/* spread.c: values of any rank as images (N, channels, 1, rest). */
+
+struct ys_onnx_image {
+    int value;
+    bool as_it_is;    /* the value is an image already */
+    int64_t channels; /* product of the axes in front */
+    size_t rank;
+    int order[YS_MAX_RANK];     /* axis i of the value behind the move is axis order[i] of the one before it */
+    int seen[YS_MAX_RANK];      /* `perm` of the slot that was taken */
+    int64_t shape[YS_MAX_RANK]; /* behind the move; a caller that changes an extent says so here */
+};
+
+/** Takes a slot as an image whose channels are the axes `front` of its value, none of them the batch. */
+ys_status ys_onnx_image(struct ys_onnx_step *step, struct ys_onnx_slot *slot, const size_t *front, size_t front_count,
+                        struct ys_onnx_image *image) YS_MUST_CHECK;
+/** The node that reads it: the step's own where the value is an image, else with a suffix. */
+ys_status ys_onnx_begin_image(struct ys_onnx_step *step, enum ys_op op, const struct ys_onnx_image *image,
+                              const char *suffix, int *node) YS_MUST_CHECK;
+/** Ends that node; the step's output is its result with the axes that the file sees. */
+ys_status ys_onnx_end_image(struct ys_onnx_step *step, const struct ys_onnx_image *image, int node) YS_MUST_CHECK;
+/** A Reshape that the file has not; `*value` is what it reads, then what it makes. */
+ys_status ys_onnx_reshape_extra(struct ys_onnx_step *step, const char *suffix, const int64_t *shape, size_t rank,
+                                int *value) YS_MUST_CHECK;
+
+/* A constant beside a value. */
+struct ys_onnx_operand {
+    struct ys_onnx_constant *constant;
+    const size_t *front; /* axes of the value that those axes of the constant go along whose extent is not 1 */
+    size_t front_count;
+};
+/** Add, Sub, Mul or Div of the slot and a parameter. */
+ys_status ys_onnx_operand(struct ys_onnx_step *step, struct ys_onnx_slot *slot, enum ys_op op,
+                          const struct ys_onnx_operand *operand) YS_MUST_CHECK;
+
+/* y = factor * x + shift, of numbers that are not trained. */
+struct ys_onnx_affine {
+    double factor, shift;
+};
+ys_status ys_onnx_affine(struct ys_onnx_step *step, struct ys_onnx_slot *slot,
+                         const struct ys_onnx_affine *affine) YS_MUST_CHECK;
+
+/* curve.c: operators that files spell in several nodes. */
+
+/** Makes what a slot has put off. */
+ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot) YS_MUST_CHECK;
+/** Joins what is spelled in several nodes and known by them alone; before anything of them is looked at (spelled.c). */
+ys_status ys_onnx_join_spelled(struct ys_onnx_reading *r) YS_MUST_CHECK;
+/** Puts off a factor of one number, where a Mul or Erf may need it; *done says whether. */
+ys_status ys_onnx_put_off(struct ys_onnx_step *step, struct ys_onnx_slot *slot, double factor,
+                          bool *done) YS_MUST_CHECK;
+/** The product of two values as Swish, HardSwish or Gelu, where it is one; *done says whether. */
+ys_status ys_onnx_join(struct ys_onnx_step *step, struct ys_onnx_slot *a, struct ys_onnx_slot *b,
+                       bool *done) YS_MUST_CHECK;
+
+/* ops.c, window.c, affine.c, layout.c, spread.c, curve.c: what becomes of a node that reads live values. NULL: nothing,
+ * it is refused. */
 typedef ys_status ys_onnx_map(struct ys_onnx_step *step);
 ys_onnx_map *ys_onnx_find_map(const char *op);
-ys_onnx_map ys_onnx_conv, ys_onnx_pool, ys_onnx_pad, ys_onnx_lrn;
+/** Whether it reads values whose axis 0 has several rows for each of the batch, because it does the same to each. */
+bool ys_onnx_reads_folded(const char *op);
+ys_onnx_map ys_onnx_conv, ys_onnx_conv_transpose, ys_onnx_pool, ys_onnx_pad, ys_onnx_lrn;
+ys_onnx_map ys_onnx_sigmoid, ys_onnx_hardsigmoid, ys_onnx_erf, ys_onnx_gelu, ys_onnx_pow;
+ys_onnx_map ys_onnx_prelu, ys_onnx_negate;
 ys_onnx_map ys_onnx_add, ys_onnx_sub, ys_onnx_mul, ys_onnx_div;
-ys_onnx_map ys_onnx_reshape, ys_onnx_flatten, ys_onnx_squeeze, ys_onnx_unsqueeze, ys_onnx_transpose, ys_onnx_concat,
-    ys_onnx_split, ys_onnx_mean, ys_onnx_shape;
+ys_onnx_map ys_onnx_slice;
+ys_onnx_map ys_onnx_gather, ys_onnx_reshape, ys_onnx_flatten, ys_onnx_squeeze, ys_onnx_unsqueeze, ys_onnx_transpose,
+    ys_onnx_concat, ys_onnx_split, ys_onnx_mean, ys_onnx_sum, ys_onnx_shape;
 
 #endif

@@ -1,5 +1,6 @@
 #include "probe/group.h"
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include "probe/cgroup_place.h"
 #include <dirent.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,10 +33,24 @@ static const struct {
     {"freezing", "freezer", "freezer.state", NULL, "cgroup.kill"},
 };
 
+/* What is read at each sample, by descriptors that are kept open; of version 1, of version 2. NULL: nothing, it is in
+ * the memory file. */
+enum kept { KEPT_CPU, KEPT_MEMORY, KEPT_KILLS, KEPT_SWAP, KEPT };
+static const struct {
+    enum part part;
+    const char *files[2];
+} KEPT_OF[KEPT] = {
+    {PART_CPU, {"cpuacct.usage", "cpu.stat"}},
+    {PART_MEMORY, {"memory.stat", "memory.stat"}},
+    {PART_MEMORY, {"memory.oom_control", "memory.events"}},
+    {PART_MEMORY, {NULL, "memory.swap.current"}},
+};
+
 struct folder {
     char path[PATH_BYTES]; /* below the root */
     int join_fd;
     bool is_version_2;
+    struct ys_lock lock; /* while nobody may sweep it */
 };
 
 struct ys_group {
@@ -43,6 +59,7 @@ struct ys_group {
     size_t count;
     const struct folder *has[PARTS]; /* NULL: nobody does */
     int kill_fd;
+    int kept[KEPT]; /* of what is read at each sample; -1 */
     bool limits_memory;
     char text[160];
 };
@@ -78,10 +95,40 @@ static bool read_file(const struct ys_group *group, const struct folder *folder,
     return ys_procfs_read(group->root, path, text, size) > 0;
 }
 
+static int open_kept(const struct ys_group *group, enum kept kept)
+{
+    char path[PATH_BYTES + YS_PROCFS_PATH];
+    const struct folder *folder = group->has[KEPT_OF[kept].part];
+    const char *file = folder ? KEPT_OF[kept].files[folder->is_version_2] : NULL;
+    if (!file)
+        return -1;
+    snprintf(path, sizeof path, "%s%s/%s", group->root, folder->path, file);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool read_kept(const struct ys_group *group, enum kept kept, char *text, size_t size)
+{
+    return group->kept[kept] >= 0 && ys_procfs_reread(group->kept[kept], text, size) > 0;
+}
+
 static uint64_t read_number(const struct ys_group *group, const struct folder *folder, const char *file)
 {
     char text[64];
     return read_file(group, folder, file, text, sizeof text) ? strtoull(text, NULL, 10) : 0;
+}
+
+/** What this process's groups have in their names and no other's: no number of a process, which another container may
+ * have as well. */
+static const char *own_mark(void)
+{
+    static char mark[20];
+    uint64_t drawn;
+    if (mark[0])
+        return mark;
+    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
+        drawn = ys_time_ns();
+    snprintf(mark, sizeof mark, "%016" PRIx64, drawn);
+    return mark;
 }
 
 /** The name of a group of this process that no other has. */
@@ -91,7 +138,7 @@ static void next_name(const char *root, char name[64])
     if (root[0])
         snprintf(name, 64, PREFIX "run");
     else
-        snprintf(name, 64, PREFIX "%ld-%lu", (long)getpid(), ++made);
+        snprintf(name, 64, PREFIX "%s-%lu", own_mark(), ++made);
 }
 
 static bool make_folder(const struct ys_group *group, const char *path)
@@ -125,13 +172,24 @@ static bool has_limit(const char *root, const struct ys_cgroup_place *place, boo
     return false;
 }
 
+/** Holds a group for as long as somebody may still put a process into it: nobody sweeps it away then. False: somebody
+ * was at it. Where there are no locks nobody sweeps. */
+static bool hold(const struct ys_group *group, const char *path, struct ys_lock *lock)
+{
+    *lock = YS_LOCK_NONE;
+    ys_status status = group->root[0] ? YS_OK : ys_lock_take_folder(path, YS_LOCK_SHARED, 0, lock);
+    return status == YS_OK || status == YS_EIO;
+}
+
 static struct folder *add_folder(struct ys_group *group, const char *path, bool is_version_2)
 {
     struct folder *folder = &group->folders[group->count];
     snprintf(folder->path, sizeof folder->path, "%s", path);
     folder->is_version_2 = is_version_2;
     folder->join_fd = open_file(group, path, "cgroup.procs");
-    if (folder->join_fd < 0) {
+    if (folder->join_fd < 0 || !hold(group, path, &folder->lock)) {
+        if (folder->join_fd >= 0)
+            close(folder->join_fd);
         remove_folder(group, path);
         return NULL;
     }
@@ -172,8 +230,8 @@ static void pass_on_controllers(const struct ys_group *group, const struct ys_cg
     if (!place->group[0] || ys_procfs_read("", path, text, sizeof text) <= 0 ||
         strtol(text, &end, 10) != (long)getpid() || strcmp(end, "\n") != 0)
         return;
-    snprintf(path, sizeof path, "%s/" PREFIX "%ld-self", own, (long)getpid());
-    if (mkdir(path, 0755) != 0 || !write_file(group, path, "cgroup.procs", "0"))
+    snprintf(path, sizeof path, "%s/" PREFIX "%s-self", own, own_mark());
+    if (mkdir(path, 0755) != 0 || !write_file(group, path, "cgroup.procs", "0")) /* a process in it keeps it there */
         return;
     (void)!write_file(group, own, "cgroup.subtree_control", "+memory");
     (void)!write_file(group, own, "cgroup.subtree_control", "+pids");
@@ -185,7 +243,7 @@ static bool find_version_2(const char *root, struct ys_cgroup_place *place)
     char self[64];
     if (!ys_cgroup_find(root, "", place))
         return false;
-    snprintf(self, sizeof self, "/" PREFIX "%ld-self", (long)getpid());
+    snprintf(self, sizeof self, "/" PREFIX "%s-self", own_mark());
     const char *last = strrchr(place->group, '/');
     if (last && strcmp(last, self) == 0)
         ys_cgroup_go_up(place);
@@ -278,7 +336,7 @@ ys_status ys_group_open(const char *root, uint64_t memory_limit_bytes, struct ys
     struct ys_group *made = ys_alloc(1, sizeof *made);
     if (!made)
         return ys_out_of_memory();
-    *made = (struct ys_group){.root = ys_strdup(root), .kill_fd = -1};
+    *made = (struct ys_group){.root = ys_strdup(root), .kill_fd = -1, .kept = {-1, -1, -1, -1}};
     if (!made->root) {
         ys_group_close(made);
         return ys_out_of_memory();
@@ -301,6 +359,8 @@ ys_status ys_group_open(const char *root, uint64_t memory_limit_bytes, struct ys
     const struct folder *freezer = made->has[PART_FREEZER];
     if (freezer && freezer->is_version_2)
         made->kill_fd = open_file(made, freezer->path, "cgroup.kill");
+    for (size_t i = 0; i < KEPT; i++)
+        made->kept[i] = open_kept(made, i);
     describe(made);
     *group = made;
     return YS_OK;
@@ -342,19 +402,18 @@ const char *ys_group_text(const struct ys_group *group)
     return group->text;
 }
 
-static void read_cpu(const struct ys_group *group, struct ys_group_usage *usage)
+static void sample_cpu(const struct ys_group *group, struct ys_group_usage *usage)
 {
-    const struct folder *folder = group->has[PART_CPU];
     char text[TEXT_BYTES];
     int64_t total_us, user_us = 0, system_us = 0;
-    if (!folder->is_version_2) {
-        usage->has_cpu = read_file(group, folder, "cpuacct.usage", text, sizeof text);
-        usage->cpu_ns = usage->has_cpu ? strtoull(text, NULL, 10) : 0;
-        usage->user_ns = read_number(group, folder, "cpuacct.usage_user");
-        usage->system_ns = read_number(group, folder, "cpuacct.usage_sys");
+    if (!read_kept(group, KEPT_CPU, text, sizeof text))
+        return;
+    if (!group->has[PART_CPU]->is_version_2) {
+        usage->has_cpu = true;
+        usage->cpu_ns = strtoull(text, NULL, 10);
         return;
     }
-    if (!read_file(group, folder, "cpu.stat", text, sizeof text) || !ys_procfs_field(text, "usage_usec", &total_us))
+    if (!ys_procfs_field(text, "usage_usec", &total_us))
         return;
     ys_procfs_field(text, "user_usec", &user_us);
     ys_procfs_field(text, "system_usec", &system_us);
@@ -364,35 +423,44 @@ static void read_cpu(const struct ys_group *group, struct ys_group_usage *usage)
     usage->system_ns = (uint64_t)system_us * 1000;
 }
 
-static void read_memory(const struct ys_group *group, struct ys_group_usage *usage)
+static void sample_memory(const struct ys_group *group, struct ys_group_usage *usage)
 {
-    const struct folder *folder = group->has[PART_MEMORY];
     char text[TEXT_BYTES];
-    int64_t held = 0, shared = 0, file = 0, kills;
-    if (!folder || !read_file(group, folder, "memory.stat", text, sizeof text))
+    int64_t held = 0, shared = 0, file = 0, swap = 0, kills;
+    if (!read_kept(group, KEPT_MEMORY, text, sizeof text))
         return;
-    bool is_2 = folder->is_version_2;
+    bool is_2 = group->has[PART_MEMORY]->is_version_2;
     usage->has_memory = ys_procfs_field(text, is_2 ? "anon" : "total_rss", &held) &&
                         ys_procfs_field(text, is_2 ? "file" : "total_cache", &file);
     ys_procfs_field(text, is_2 ? "shmem" : "total_shmem", &shared);
     usage->held_bytes = (uint64_t)(held + shared);
     usage->cache_bytes = (uint64_t)(file > shared ? file - shared : 0);
-    usage->peak_bytes = read_number(group, folder, is_2 ? "memory.peak" : "memory.max_usage_in_bytes");
-    int64_t swap = 0;
-    if (is_2)
-        usage->swap_bytes = read_number(group, folder, "memory.swap.current");
-    else if (ys_procfs_field(text, "total_swap", &swap))
+    if (!is_2 && ys_procfs_field(text, "total_swap", &swap))
         usage->swap_bytes = (uint64_t)swap;
-    if (read_file(group, folder, is_2 ? "memory.events" : "memory.oom_control", text, sizeof text) &&
-        ys_procfs_field(text, "oom_kill", &kills))
+    if (read_kept(group, KEPT_SWAP, text, sizeof text))
+        usage->swap_bytes = strtoull(text, NULL, 10);
+    if (read_kept(group, KEPT_KILLS, text, sizeof text) && ys_procfs_field(text, "oom_kill", &kills))
         usage->oom_kills = kills;
+}
+
+void ys_group_sample(const struct ys_group *group, struct ys_group_usage *usage)
+{
+    sample_cpu(group, usage);
+    sample_memory(group, usage);
 }
 
 void ys_group_read(const struct ys_group *group, struct ys_group_usage *usage)
 {
+    const struct folder *cpu = group->has[PART_CPU], *memory = group->has[PART_MEMORY];
     *usage = (struct ys_group_usage){.oom_kills = -1};
-    read_cpu(group, usage);
-    read_memory(group, usage);
+    ys_group_sample(group, usage);
+    if (!cpu->is_version_2) {
+        usage->user_ns = read_number(group, cpu, "cpuacct.usage_user");
+        usage->system_ns = read_number(group, cpu, "cpuacct.usage_sys");
+    }
+    if (memory)
+        usage->peak_bytes =
+            read_number(group, memory, memory->is_version_2 ? "memory.peak" : "memory.max_usage_in_bytes");
     if (!group->has[PART_TASKS])
         return;
     usage->has_tasks = true;
@@ -444,8 +512,13 @@ void ys_group_close(struct ys_group *group)
     ys_group_joined(group);
     if (group->kill_fd >= 0)
         close(group->kill_fd);
-    for (size_t i = 0; i < group->count; i++)
+    for (size_t i = 0; i < KEPT; i++)
+        if (group->kept[i] >= 0)
+            close(group->kept[i]);
+    for (size_t i = 0; i < group->count; i++) {
         remove_folder(group, group->folders[i].path);
+        ys_lock_release(&group->folders[i].lock);
+    }
     ys_free(group->root);
     ys_free(group);
 }
@@ -457,11 +530,13 @@ static void sweep_place(struct ys_cgroup_place place)
         snprintf(path, sizeof path, "%s%s", place.mount, place.group);
         DIR *folder = opendir(path);
         for (struct dirent *entry; folder && (entry = readdir(folder));) {
-            long pid = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 ? atol(entry->d_name + strlen(PREFIX)) : 0;
-            if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
-                continue;
+            struct ys_lock lock;
             snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+            if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 ||
+                ys_lock_take_folder(name, YS_LOCK_ALONE, 0, &lock) != YS_OK)
+                continue;
             rmdir(name); /* refused while there is a process in it */
+            ys_lock_release(&lock);
         }
         if (folder)
             closedir(folder);

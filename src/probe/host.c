@@ -1,12 +1,14 @@
 #include "probe/host.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "probe/cgroup.h"
 #include "probe/cpus.h"
 #include "probe/guest.h"
 #include "probe/host_block.h"
 #include "probe/procfs.h"
 #include <gnu/libc-version.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,14 +254,54 @@ static ys_status warn_of_kinds(ys_json *warnings)
                                     fast, cores));
 }
 
+#define REAL(type, member, unit) YS_FIELD(type, member, YS_FIELD_REAL, unit, YS_FIELD_NULL, "")
+#define CPU                      struct ys_host_known_cpu
+static const struct ys_field cpu_fields[] = {
+    YS_FIELD(CPU, governor, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, ""),
+    YS_FIELD(CPU, turbo, YS_FIELD_TRUTH, NULL, YS_FIELD_NULL, ""),
+    REAL(CPU, allowed, "1"),
+    REAL(CPU, threads_per_core, "1"),
+    REAL(CPU, quota_cores, "1"),
+    YS_FIELD(CPU, caches, YS_FIELD_JSON, NULL, YS_FIELD_NULL, ""),
+};
+static const struct ys_record cpu_record = YS_RECORD("cpu", CPU, cpu_fields);
+#define MEMORY struct ys_host_known_memory
+static const struct ys_field memory_fields[] = {REAL(MEMORY, available_bytes, "B"), REAL(MEMORY, effective_bytes, "B"),
+                                                REAL(MEMORY, swap_bytes, "B")};
+static const struct ys_record memory_record = YS_RECORD("memory", MEMORY, memory_fields);
+#define KNOWN struct ys_host_known
+static const struct ys_field known_fields[] = {
+    YS_FIELD_OF(KNOWN, cpu, YS_FIELD_OBJECT, &cpu_record, 0, ""),
+    YS_FIELD_OF(KNOWN, memory, YS_FIELD_OBJECT, &memory_record, 0, ""),
+    YS_FIELD(KNOWN, reasons, YS_FIELD_JSON, NULL, YS_FIELD_NULL, ""),
+};
+static const struct ys_record known_record = YS_RECORD("host", KNOWN, known_fields);
+struct cache {
+    double size_bytes;
+};
+static const struct ys_field cache_fields[] = {REAL(struct cache, size_bytes, "B")};
+static const struct ys_record cache_record = YS_RECORD("cache", struct cache, cache_fields);
+
+void ys_host_read(const ys_json *host, struct ys_host_known *known)
+{
+    ys_record_glance(&known_record, host, known);
+    known->largest_cache_bytes = NAN;
+    for (size_t i = 0; i < ys_json_size(known->cpu.caches); i++) {
+        struct cache cache;
+        ys_record_glance(&cache_record, ys_json_at(known->cpu.caches, i), &cache);
+        known->largest_cache_bytes = fmax(known->largest_cache_bytes, cache.size_bytes);
+    }
+}
+
 /** What of all this makes measurements on this machine less sure: sentences. */
 static ys_status put_warnings(ys_json *host)
 {
     ys_json *warnings = ys_json_array();
     if (!warnings || ys_json_set(host, "warnings", warnings) != YS_OK)
         return ys_out_of_memory();
-    const ys_json *cpu = ys_json_get(host, "cpu");
-    double quota = ys_json_get_number(cpu, "quota_cores", 0), allowed = ys_json_get_number(cpu, "allowed", 0);
+    struct ys_host_known known;
+    ys_host_read(host, &known);
+    const double quota = known.cpu.quota_cores, allowed = known.cpu.allowed;
     if (quota > 0 && quota < allowed)
         YS_TRY(
             warn(warnings,
@@ -267,8 +309,8 @@ static ys_status put_warnings(ys_json *host)
                            "threads than that are stopped again and again",
                            quota, allowed)));
     YS_TRY(warn_of_kinds(warnings));
-    const char *governor = ys_json_get_text(cpu, "governor", "performance");
-    if (strcmp(governor, "performance") != 0)
+    const char *governor = known.cpu.governor;
+    if (governor && strcmp(governor, "performance") != 0)
         YS_TRY(warn(
             warnings,
             ys_format("the CPU frequency governor is \"%s\", so clocks follow the load; \"performance\" is steadier",

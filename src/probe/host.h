@@ -26,6 +26,23 @@ ys_status ys_host_cpu_pick(int threads, int *cpus) YS_MUST_CHECK;
  * there; what is unknown is null and has its reason. A limit that is not set is null likewise. */
 ys_status ys_host_describe(ys_json **host) YS_MUST_CHECK;
 
+/** What yardstick itself acts on of such a description, borrowed from it. Unknown numbers are NaN, texts and values
+ * NULL. */
+struct ys_host_known {
+    struct ys_host_known_cpu {
+        const char *governor;
+        int turbo; /* 1 or 0; YS_NAME_NONE: unknown */
+        double allowed, threads_per_core, quota_cores;
+        const ys_json *caches;
+    } cpu;
+    struct ys_host_known_memory {
+        double available_bytes, effective_bytes, swap_bytes;
+    } memory;
+    const ys_json *reasons;
+    double largest_cache_bytes;
+};
+void ys_host_read(const ys_json *host, struct ys_host_known *known);
+
 /** Counters of the whole machine, to be read before and after something. Negative: unknown. */
 struct ys_host_counters {
     uint64_t t_ns;

@@ -2,6 +2,7 @@
 #ifndef YS_PROBE_THREADS_H
 #define YS_PROBE_THREADS_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /** Sums over threads; begin with zeros. */
@@ -16,5 +17,9 @@ void ys_threads_add(const char *root, pid_t pid, struct ys_thread_share *share);
 /** The square of the sum over the sum of the squares: n threads that used the same CPU time give n, and one that used
  * little adds little. 0 when nothing is known. */
 double ys_threads_count(const struct ys_thread_share *share);
+
+/** How many threads of process `pid` may run on other CPUs than the `count` of `cpus`, as /proc/PID/task/TID/status
+ * tells; 0 where it has gone. `root` likewise. */
+size_t ys_threads_astray(const char *root, pid_t pid, const int *cpus, size_t count);
 
 #endif

@@ -16,6 +16,7 @@
 enum {
     MOST_MEMBERS = 16384,     /* a tree that grows past this is no longer followed in full */
     STATUS_BYTES = 8192,      /* /proc/PID/status has some 1500, more where many CPUs are listed */
+    STATUS_PERIOD = 5,        /* samples between two readings of /proc/PID/status, which costs more than all else */
     SEARCH_COST_FACTOR = 200, /* a search of length t is not repeated within this many t: at most 0.5 % of a CPU */
 };
 static const uint64_t LONGEST_BELIEF_NS = 1000000000; /* a search is due after this time even if no process seems new */
@@ -34,6 +35,7 @@ struct process {
     clockid_t clock;
     uint64_t own_ns, waited_ns, rss_bytes, swap_bytes, shared_bytes;
     uint32_t thread_total;
+    int status_in; /* so many samples until its status file is read */
     struct thread *threads;
     size_t thread_count, thread_capacity;
 };
@@ -196,14 +198,10 @@ static ys_status add_process(struct ys_tree *tree, pid_t pid)
         retire(tree, i); /* the number has been given to another process */
         break;
     }
-    if (tree->count == tree->capacity) {
-        size_t capacity = tree->capacity ? 2 * tree->capacity : 16;
-        struct process *items = ys_realloc(tree->items, capacity, sizeof *items);
-        if (!items)
-            return ys_out_of_memory();
-        tree->items = items;
-        tree->capacity = capacity;
-    }
+    struct process *items = ys_grown(tree->items, tree->count, &tree->capacity, sizeof *items);
+    if (!items)
+        return ys_out_of_memory();
+    tree->items = items;
     char path[4096];
     snprintf(path, sizeof path, "%s/proc/%d/stat", tree->root, pid);
     struct process process = {.member.pid = pid, .fd = open(path, O_RDONLY | O_CLOEXEC)};
@@ -240,14 +238,11 @@ static ys_status add_thread(struct ys_tree *tree, struct process *process, pid_t
             return YS_OK;
         }
     }
-    if (process->thread_count == process->thread_capacity) {
-        size_t capacity = process->thread_capacity ? 2 * process->thread_capacity : 32;
-        struct thread *threads = ys_realloc(process->threads, capacity, sizeof *threads);
-        if (!threads)
-            return ys_out_of_memory();
-        process->threads = threads;
-        process->thread_capacity = capacity;
-    }
+    struct thread *threads =
+        ys_grown(process->threads, process->thread_count, &process->thread_capacity, sizeof *threads);
+    if (!threads)
+        return ys_out_of_memory();
+    process->threads = threads;
     struct thread thread = {.id = id, .found = true, .children_fd = -1};
     char path[YS_PROCFS_PATH];
     switches_path(tree, process->member.pid, id, path);
@@ -370,15 +365,12 @@ static ys_status list_all(const struct ys_tree *tree, struct relation **all, siz
         snprintf(path, sizeof path, "/proc/%d/stat", pid);
         if (!pid || ys_procfs_read(tree->root, path, text, sizeof text) <= 0 || !ys_procfs_stat(text, &stat))
             continue;
-        if (*count == capacity) {
-            capacity = capacity ? 2 * capacity : 256;
-            struct relation *larger = ys_realloc(*all, capacity, sizeof *larger);
-            if (!larger) {
-                closedir(folder);
-                return ys_out_of_memory();
-            }
-            *all = larger;
+        struct relation *larger = ys_grown(*all, *count, &capacity, sizeof *larger);
+        if (!larger) {
+            closedir(folder);
+            return ys_out_of_memory();
         }
+        *all = larger;
         (*all)[(*count)++] = (struct relation){.pid = pid, .parent = stat.parent};
     }
     closedir(folder);
@@ -521,7 +513,10 @@ ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
             continue;
         }
         read_threads(tree, process);
-        read_peak(tree, process);
+        if (process->status_in-- <= 0) {
+            read_peak(tree, process);
+            process->status_in = STATUS_PERIOD - 1;
+        }
         own_ns += process->own_ns;
         waited_ns += process->waited_ns;
         sample->rss_bytes += process->rss_bytes;

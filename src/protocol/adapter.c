@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "protocol/channel.h"
 #include "protocol/latency.h"
+#include "protocol/ring.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@ struct server {
     const struct ys_adapter_ops *ops;
     void *self;
     struct ys_channel *channel;
-    ys_json *plan;        /* NULL while nothing is open */
+    struct ys_plan plan;
+    bool is_open;         /* the plan */
     bool infers;          /* the plan's mode is "infer" */
     int64_t batch, steps; /* of the plan */
     bool in_double;       /* its precision */
@@ -43,8 +45,6 @@ const char *ys_adapter_error_code(ys_status status, const char *stage)
         return "protocol_error";
     case YS_EINVAL:
         return strcmp(stage, "open") == 0 ? "build_failed" : "protocol_error";
-    case YS_EINTR:
-        return "cancelled";
     default:
         return strcmp(stage, "open") == 0 ? "load_failed" : "crashed";
     }
@@ -98,8 +98,10 @@ static ys_status describe(const struct ys_adapter_ops *ops, ys_json *reply)
     const struct {
         const char *name;
         bool is_there;
-    } known[] = {{"forward", ops->forward}, {"backward", ops->backward}, {"step", ops->step},
-                 {"train", ops->train},     {"infer", ops->infer},       {"save", ops->save}};
+    } known[] = {{"forward", ops->forward},  {"backward", ops->backward},
+                 {"step", ops->step},        {"train", ops->train},
+                 {"infer", ops->infer},      {"save", ops->save},
+                 {"state", ops->save_state}, {"answers", ops->infer && !about->no_work}};
     const char *features[sizeof known / sizeof known[0] + 1] = {NULL};
     for (size_t i = 0, count = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].is_there)
@@ -128,42 +130,31 @@ static ys_status on_hello(struct server *server, const struct request *request)
     return describe(server->ops, request->reply);
 }
 
-/* What the message loop itself needs of a plan, into `server`. */
-static ys_status check_plan(struct server *server, const ys_json *plan)
+/* The plan in `server` is read; the message loop takes what it needs of it. */
+static ys_status open_plan(struct server *server, const struct request *request)
 {
-    if (strcmp(ys_json_get_text(plan, "format", ""), "yardstick-plan") != 0)
-        return ys_fail(YS_EPROTOCOL, "member \"plan\" must be an object with format \"yardstick-plan\"");
-    int64_t version, checked;
-    YS_TRY(need_int(plan, "version", 1, INT64_MAX, &version));
-    if (version != 1)
-        return ys_fail(YS_EUNSUPPORTED, "plan version %lld is unknown; this adapter reads version 1",
-                       (long long)version);
-    const char *mode = ys_json_get_text(plan, "mode", "");
-    server->infers = strcmp(mode, "infer") == 0;
-    if (server->infers ? !server->ops->infer : strcmp(mode, "train") != 0)
-        return ys_fail(YS_EUNSUPPORTED, "mode \"%s\" is not among those of this adapter, which has \"train\"%s", mode,
-                       server->ops->infer ? " and \"infer\"" : "");
-    YS_TRY(need_int(plan, "batch", 1, INT32_MAX, &server->batch));
-    server->in_double = strcmp(ys_json_get_text(plan, "precision", ""), "f64") == 0;
-    YS_TRY(need_int(plan, "steps", 1, INT64_MAX, &server->steps));
-    if (!server->infers)
-        YS_TRY(need_int(plan, "block", 1, YS_PROTOCOL_BLOCK_LIMIT, &checked));
-    if (!ys_json_get_text(plan, "folder", NULL))
-        return ys_fail(YS_EPROTOCOL, "the plan lacks \"folder\", the folder that answers are written to");
-    return YS_OK;
+    const struct ys_plan *plan = &server->plan;
+    server->infers = plan->mode == YS_MODE_INFER;
+    if (server->infers && !server->ops->infer)
+        return ys_fail(YS_EUNSUPPORTED, "mode \"infer\" is not among those of this adapter, which has \"train\"");
+    server->batch = plan->batch;
+    server->steps = plan->steps;
+    server->in_double = plan->precision == YS_PRECISION_F64;
+    YS_TRY(ys_json_set_string(request->reply, "type", "opened"));
+    return server->ops->open(server->self, plan, request->reply);
 }
 
 static ys_status on_open(struct server *server, const struct request *request)
 {
-    if (server->plan)
+    if (server->is_open)
         return ys_fail(YS_EPROTOCOL, "a plan is already open; one adapter process runs one plan");
-    ys_json *plan = ys_json_get(request->message, "plan");
-    YS_TRY(check_plan(server, plan));
-    YS_TRY(ys_json_set_string(request->reply, "type", "opened"));
-    YS_TRY(server->ops->open(server->self, plan, request->reply));
-    server->plan = ys_json_ref(plan);
+    YS_TRY(ys_plan_read(ys_json_get(request->message, "plan"), &server->plan));
+    ys_status status = open_plan(server, request);
+    server->is_open = status == YS_OK;
     server->next = 0;
-    return YS_OK;
+    if (status != YS_OK)
+        ys_plan_fini(&server->plan);
+    return status;
 }
 
 static ys_status on_reset(struct server *server, const struct request *request)
@@ -180,8 +171,7 @@ static ys_status on_reset(struct server *server, const struct request *request)
 static ys_status name_tensors(struct server *server, ys_json *reply, const char *what, int64_t number,
                               const char *suffix, const char **path)
 {
-    char *text = ys_format("%s/%s-%lld%s.safetensors", ys_json_get_text(server->plan, "folder", ""), what,
-                           (long long)number, suffix);
+    char *text = ys_format("%s/%s-%lld%s.safetensors", server->plan.folder, what, (long long)number, suffix);
     if (!text)
         return ys_out_of_memory();
     ys_status status = ys_json_set_string(reply, "path", text);
@@ -285,15 +275,21 @@ static ys_status on_train(struct server *server, const struct request *request)
     return status;
 }
 
-/* Requests from latencies->first on, until the message is full, or due, or no request is left. */
-static ys_status answer_requests(const struct server *server, int64_t requests, struct ys_latencies *l)
+/* Requests from latencies->first on, until the message is full, or due, or no request is left. To show an answer is
+ * part of it: what is shown later could be made later. */
+static ys_status answer_requests(const struct server *server, int64_t requests, struct ys_ring *ring,
+                                 struct ys_latencies *l)
 {
     l->count = 0;
     l->t_start_ns = l->t_end_ns = ys_time_ns();
     while (l->count < YS_LATENCIES_LIMIT && l->first + (int64_t)l->count < requests &&
            l->t_end_ns - l->t_start_ns < LATENCIES_SPAN_NS) {
+        const int64_t request = l->first + (int64_t)l->count, batch = request % server->steps;
+        struct ys_adapter_logits logits = {0};
         uint64_t asked_ns = ys_time_ns();
-        YS_TRY(server->ops->infer(server->self, (l->first + (int64_t)l->count) % server->steps));
+        YS_TRY(server->ops->infer(server->self, batch, &logits));
+        if (ring && logits.values)
+            ys_ring_write(ring, request, batch, logits.values, logits.count, logits.in_double);
         l->t_end_ns = ys_time_ns();
         l->latency_ns[l->count++] = l->t_end_ns - asked_ns;
     }
@@ -309,14 +305,19 @@ static ys_status on_infer(struct server *server, const struct request *request)
     YS_TRY(need_int(request->message, "requests", 1, INT64_MAX, &requests));
     YS_TRY(need_int(request->message, "batch", server->batch, server->batch, &batch));
     YS_TRY(ys_json_set_string(request->reply, "type", "done"));
+    const char *answers = ys_json_get_text(request->message, "answers", NULL);
+    struct ys_ring *ring = NULL;
     struct ys_latencies *latencies = ys_alloc(1, sizeof *latencies);
     ys_status status = latencies ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && answers && !server->ops->about.no_work)
+        status = ys_ring_open(answers, &ring);
     while (status == YS_OK && latencies->first < requests) {
-        status = answer_requests(server, requests, latencies);
+        status = answer_requests(server, requests, ring, latencies);
         if (status == YS_OK)
             status = ys_channel_send_line(server->channel, latencies->text, ys_latencies_format(latencies));
         latencies->first += (int64_t)latencies->count;
     }
+    ys_ring_close(ring);
     ys_free(latencies);
     return status;
 }
@@ -336,7 +337,10 @@ static ys_status on_save(struct server *server, const struct request *request)
     if ((!in_double && strcmp(dtype, "f32") != 0) || (in_double && !server->in_double))
         return ys_fail(YS_EUNSUPPORTED, "this adapter saves f32, and f64 in a plan of that precision, not \"%s\"",
                        dtype);
-    YS_TRY(server->ops->save(server->self, path, in_double));
+    const bool with_state = ys_json_get_bool(request->message, "state", false);
+    if (with_state && !server->ops->save_state)
+        return ys_fail(YS_EUNSUPPORTED, "this adapter does not save the optimizer's state");
+    YS_TRY(with_state ? server->ops->save_state(server->self, path) : server->ops->save(server->self, path, in_double));
     struct stat saved;
     if (stat(path, &saved) != 0)
         return ys_fail(YS_EIO, "cannot find what was saved as %s: %s", path, strerror(errno));
@@ -367,7 +371,7 @@ static ys_status dispatch(struct server *server, const char *type, const struct 
     for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {
         if (strcmp(type, handlers[i].type) != 0)
             continue;
-        if (handlers[i].needs_plan && !server->plan)
+        if (handlers[i].needs_plan && !server->is_open)
             return ys_fail(YS_EPROTOCOL, "no plan is open; send \"open\" before \"%s\"", type);
         return handlers[i].answer(server, request);
     }
@@ -434,9 +438,9 @@ int ys_adapter_serve(const struct ys_adapter_ops *ops, void *self, int fd)
         status = serve(&server);
     if (status != YS_OK)
         ys_log_error("%s", ys_error());
-    if (server.plan && ops->close)
+    if (server.is_open && ops->close)
         ops->close(self);
-    ys_json_free(server.plan);
+    ys_plan_fini(&server.plan);
     ys_channel_close(server.channel);
     return status == YS_OK ? 0 : 1;
 }

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "protocol/block.h"
+#include "protocol/plan.h"
 #include "yardstick/protocol.h"
 
 #include <stdbool.h>
@@ -22,6 +23,13 @@ struct ys_adapter_about {
     bool no_work;
 };
 
+/** The logits of a request, where they lie: valid until the adapter is called again. */
+struct ys_adapter_logits {
+    const void *values; /* double where in_double, else float; NULL: it computes none */
+    size_t count;
+    bool in_double;
+};
+
 /** What an adapter can do. `self` is what was given to ys_adapter_serve(). A function that is NULL is answered by
  * `unsupported`. Those after `open` are called only between a successful `open` and `close`, and only as the plan's
  * mode allows: `backward`, `train` and `step` with a count above 0 in "train", `infer` in "infer". A function that
@@ -29,10 +37,10 @@ struct ys_adapter_about {
  * ys_adapter_error_code()). */
 struct ys_adapter_ops {
     struct ys_adapter_about about;
-    /** Gets ready for `plan` (borrowed until close; format, version, mode, batch, steps, block and folder were checked)
-     * and adds parameters, threads, libraries and deviations to `reply`. When an operator is lacking: YS_EUNSUPPORTED,
-     * with its name put into `reply` as `op`. */
-    ys_status (*open)(void *self, const ys_json *plan, ys_json *reply);
+    /** Gets ready for `plan` (borrowed until close; what ys_plan_read() says was checked) and adds parameters, threads,
+     * libraries and deviations to `reply`. When an operator is lacking: YS_EUNSUPPORTED, with its name put into `reply`
+     * as `op`. */
+    ys_status (*open)(void *self, const struct ys_plan *plan, ys_json *reply);
     /** Weights, buffers and optimizer as they were after open. */
     ys_status (*reset)(void *self);
     /** Runs batch `batch` (0 to steps - 1) forward and writes x, y, logits and loss to the file `path`. May add
@@ -46,11 +54,14 @@ struct ys_adapter_ops {
     /** Trains steps first to first + count - 1, count at least 1, as one measured block. */
     ys_status (*train)(void *self, int64_t first, int64_t count, struct ys_block *block);
     /** Answers one request: the rows of batch `batch`, from where they lie in memory to logits that the caller could
-     * read. It is timed from outside. */
-    ys_status (*infer)(void *self, int64_t batch);
+     * read, which it points to. It is timed from outside. */
+    ys_status (*infer)(void *self, int64_t batch, struct ys_adapter_logits *logits);
     /** Writes every weight and buffer to the safetensors file `path`: as float32, or in_double, which is asked only in
      * a plan of precision f64. */
     ys_status (*save)(void *self, const char *path, bool in_double);
+    /** The same with the optimizer's state beside them, under the names of docs/protocol.md ("save"); floats as the
+     * plan's precision has them. */
+    ys_status (*save_state)(void *self, const char *path);
     /** Called once for every successful open. */
     void (*close)(void *self);
 };

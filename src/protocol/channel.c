@@ -74,24 +74,20 @@ static ys_status wait_ready(int fd, short events, uint64_t deadline_ns, bool *ti
     }
 }
 
-ys_status ys_channel_send_line(struct ys_channel *channel, const char *line, size_t size)
+ys_status ys_channel_push(struct ys_channel *channel, const char **line, size_t *size)
 {
-    YS_ASSERT(size > 0 && line[size - 1] == '\n');
-    if (size - 1 > YS_CHANNEL_LINE_LIMIT)
+    if (*size > YS_CHANNEL_LINE_LIMIT + 1)
         return ys_fail(YS_EPROTOCOL,
                        "a message of %zu bytes is longer than the %zu that the protocol allows; large arrays "
                        "travel as files",
-                       size - 1, YS_CHANNEL_LINE_LIMIT);
-    while (size > 0) {
-        ssize_t sent = send(channel->fd, line, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+                       *size - 1, YS_CHANNEL_LINE_LIMIT);
+    while (*size > 0) {
+        ssize_t sent = send(channel->fd, *line, *size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent >= 0) {
-            line += sent;
-            size -= (size_t)sent;
+            *line += sent;
+            *size -= (size_t)sent;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            bool timed_out;
-            YS_TRY(wait_ready(channel->fd, POLLOUT, ys_time_ns() + SEND_LIMIT_NS, &timed_out));
-            if (timed_out)
-                return ys_fail(YS_ETIMEOUT, "the other side of the protocol took no data for a minute");
+            return YS_OK;
         } else if (errno == EPIPE || errno == ECONNRESET) {
             return ys_fail(YS_EIO, "the other side of the protocol has closed the connection");
         } else if (errno != EINTR) {
@@ -99,6 +95,20 @@ ys_status ys_channel_send_line(struct ys_channel *channel, const char *line, siz
         }
     }
     return YS_OK;
+}
+
+ys_status ys_channel_send_line(struct ys_channel *channel, const char *line, size_t size)
+{
+    YS_ASSERT(size > 0 && line[size - 1] == '\n');
+    for (;;) {
+        bool timed_out;
+        YS_TRY(ys_channel_push(channel, &line, &size));
+        if (size == 0)
+            return YS_OK;
+        YS_TRY(wait_ready(channel->fd, POLLOUT, ys_time_ns() + SEND_LIMIT_NS, &timed_out));
+        if (timed_out)
+            return ys_fail(YS_ETIMEOUT, "the other side of the protocol took no data for a minute");
+    }
 }
 
 ys_status ys_channel_send(struct ys_channel *channel, const ys_json *message)

@@ -33,6 +33,9 @@ bool ys_channel_eof(const struct ys_channel *channel);
 ys_status ys_channel_send(struct ys_channel *channel, const ys_json *message) YS_MUST_CHECK;
 /** The same for a line already made: `size` bytes, the last of which is the newline. Allocates nothing. */
 ys_status ys_channel_send_line(struct ys_channel *channel, const char *line, size_t size) YS_MUST_CHECK;
+/** Sends of the `*size` bytes at `*line` what the other side takes without waiting, and moves both on; *size is 0 when
+ * all has gone. YS_EPROTOCOL, YS_EIO as for ys_channel_send(). */
+ys_status ys_channel_push(struct ys_channel *channel, const char **line, size_t *size) YS_MUST_CHECK;
 
 /** Waits for the next message.
  * @param deadline_ns  a time of ys_time_ns(); UINT64_MAX waits without end; a time already past takes only what has

@@ -1,8 +1,10 @@
 #include "protocol/plan.h"
 
 #include "base/mem.h"
+#include "yardstick/protocol.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { OPTIONAL = YS_FIELD_NULL | YS_FIELD_LATER, LACKS = YS_FIELD_NULL | YS_FIELD_MAY_LACK };
 
@@ -26,7 +28,7 @@ static const struct ys_field optimizer_fields[] = {
     NUMBER(epsilon, "of adam, adamw and rmsprop"),
     NUMBER(clip_norm, "the norm that all gradients together are scaled down to; null for none"),
 };
-static const struct ys_record optimizer_record = YS_RECORD("optimizer", struct ys_plan_optimizer, optimizer_fields);
+const struct ys_record ys_plan_optimizer_record = YS_RECORD("optimizer", struct ys_plan_optimizer, optimizer_fields);
 
 static const struct ys_field dist_fields[] = {
     YS_FIELD(struct ys_plan_dist, rank, YS_FIELD_INT, NULL, YS_FIELD_LATER, "of this process"),
@@ -46,7 +48,7 @@ static const struct ys_field plan_fields[] = {
     SAYS(weights, YS_FIELD_TEXT, OPTIONAL, "path of the initial values"),
     HAS(input, &input_record, "the data"),
     SAYS(batch, YS_FIELD_INT, OPTIONAL, "rows of a batch"),
-    SAYS(steps, YS_FIELD_INT, YS_FIELD_LATER, "of the run"),
+    SAYS(steps, YS_FIELD_INT, OPTIONAL, "of the run"),
     SAYS(block, YS_FIELD_INT, OPTIONAL, "that train will be asked for"),
     SAYS(eval_every, YS_FIELD_INT, OPTIONAL, "steps between two saves; 0 for none"),
     SAYS(requests, YS_FIELD_INT, LACKS, "of a run that infers"),
@@ -54,13 +56,15 @@ static const struct ys_field plan_fields[] = {
     YS_FIELD_NAMED(struct ys_plan, precision, &ys_precisions, OPTIONAL, "f64, f32 or bf16"),
     SAYS(loss, YS_FIELD_TEXT, OPTIONAL, "the graph's"),
     SAYS(label_smoothing, YS_FIELD_REAL, OPTIONAL, "the graph's; 0 without"),
-    HAS(optimizer, &optimizer_record, "the rule and all its numbers"),
+    HAS(optimizer, &ys_plan_optimizer_record, "the rule and all its numbers"),
     SAYS(threads, YS_FIELD_INT, OPTIONAL, "threads to compute with"),
     SAYS(cpus, YS_FIELD_INTS, OPTIONAL, "processors that the process is bound to"),
     SAYS(device, YS_FIELD_TEXT, OPTIONAL, "cpu"),
     SAYS(options, YS_FIELD_JSON, OPTIONAL, "the trial's own for this framework"),
     HAS(dist, &dist_record, "this process among those of the run"),
     SAYS(folder, YS_FIELD_TEXT, OPTIONAL, "where the adapter may write"),
+    SAYS(onnx, YS_FIELD_TEXT, LACKS, "path of graph and weights in one, for frameworks that read ONNX"),
+    SAYS(state, YS_FIELD_TEXT, LACKS, "path of what the optimizer begins with, of the built-in engine alone"),
 };
 const struct ys_record ys_plan_record = YS_RECORD("plan", struct ys_plan, plan_fields);
 
@@ -76,6 +80,22 @@ ys_status ys_plan_init(struct ys_plan *plan)
 void ys_plan_fini(struct ys_plan *plan)
 {
     ys_record_fini(&ys_plan_record, plan);
+}
+
+ys_status ys_plan_copy(const struct ys_plan *plan, struct ys_plan *copy)
+{
+    ys_record_init(&ys_plan_record, copy);
+    return ys_record_copy(&ys_plan_record, plan, copy);
+}
+
+ys_status ys_plan_put(char **place, const char *text)
+{
+    char *copy = ys_strdup(text);
+    if (!copy)
+        return ys_out_of_memory();
+    ys_free(*place);
+    *place = copy;
+    return YS_OK;
 }
 
 ys_json *ys_plan_json(const struct ys_plan *plan)
@@ -97,8 +117,7 @@ static void set_usual(struct ys_plan *plan)
     struct ys_plan_optimizer *optimizer = &plan->optimizer;
     const struct {
         int64_t *place, usual;
-    } counts[] = {
-        {&plan->batch, 1}, {&plan->block, 1}, {&plan->eval_every, 0}, {&plan->threads, 1}, {&plan->dist.world, 1}};
+    } counts[] = {{&plan->eval_every, 0}, {&plan->threads, 1}, {&plan->dist.world, 1}};
     const struct {
         double *place, usual;
     } numbers[] = {{&optimizer->momentum, 0},  {&optimizer->weight_decay, 0}, {&optimizer->beta1, 0.9},
@@ -109,18 +128,67 @@ static void set_usual(struct ys_plan *plan)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (isnan(*numbers[i].place))
             *numbers[i].place = numbers[i].usual;
-    if (plan->mode == YS_NAME_NONE)
-        plan->mode = YS_MODE_TRAIN;
     if (plan->precision == YS_NAME_NONE)
         plan->precision = YS_PRECISION_F32;
+}
+
+static ys_status check_range(const char *key, int64_t value, int64_t high)
+{
+    if (value == YS_FIELD_NONE)
+        return ys_fail(YS_EPROTOCOL, "the plan lacks \"%s\", which must be an integer", key);
+    if (value < 1 || value > high)
+        return ys_fail(YS_EPROTOCOL, "the plan's \"%s\" is %lld; it must lie between 1 and %lld", key, (long long)value,
+                       (long long)high);
+    return YS_OK;
+}
+
+ys_status ys_plan_check(const struct ys_plan *plan)
+{
+    if (plan->mode == YS_NAME_NONE)
+        return ys_fail(YS_EPROTOCOL, "the plan lacks \"mode\", which must be \"train\" or \"infer\"");
+    YS_TRY(check_range("batch", plan->batch, INT32_MAX));
+    YS_TRY(check_range("steps", plan->steps, INT64_MAX));
+    if (plan->mode == YS_MODE_TRAIN)
+        YS_TRY(check_range("block", plan->block, YS_PROTOCOL_BLOCK_LIMIT));
+    if (!plan->folder)
+        return ys_fail(YS_EPROTOCOL, "the plan lacks \"folder\", the folder that answers are written to");
+    return YS_OK;
+}
+
+static ys_status check_format(const ys_json *json)
+{
+    const ys_json *version = ys_json_get(json, "version");
+    if (strcmp(ys_json_get_text(json, "format", ""), YS_PLAN_FORMAT) != 0)
+        return ys_fail(YS_EPROTOCOL, "the plan must be an object with format \"%s\"", YS_PLAN_FORMAT);
+    if (ys_json_type_of(version) != YS_JSON_INT)
+        return ys_fail(YS_EPROTOCOL, "the plan's \"version\" must be an integer");
+    if (ys_json_integer(version, 0) != YS_PLAN_VERSION)
+        return ys_fail(YS_EUNSUPPORTED, "plan version %lld is unknown; this adapter reads version %d",
+                       (long long)ys_json_integer(version, 0), YS_PLAN_VERSION);
+    return YS_OK;
 }
 
 ys_status ys_plan_read(const ys_json *json, struct ys_plan *plan)
 {
     ys_record_init(&ys_plan_record, plan);
+    YS_TRY(check_format(json));
     YS_TRY(check_word(json, "mode", &ys_modes));
     YS_TRY(check_word(json, "precision", &ys_precisions));
     ys_status status = ys_record_read(&ys_plan_record, json, "the plan", plan);
+    if (status == YS_EFORMAT) { /* as the answer to a message it is the message that is wrong */
+        char *said = ys_strdup(ys_error());
+        status = said ? ys_fail(YS_EPROTOCOL, "%s", said) : ys_out_of_memory();
+        ys_free(said);
+    }
+    YS_TRY(status);
     set_usual(plan);
+    status = ys_plan_check(plan);
+    if (status != YS_OK)
+        ys_plan_fini(plan);
     return status;
+}
+
+ys_status ys_plan_need(const char *text, const char *key)
+{
+    return text ? YS_OK : ys_fail(YS_EINVAL, "the plan has no text \"%s\"", key);
 }

@@ -1,5 +1,5 @@
-/* The plan of docs/protocol.md: what an adapter is to do. Made in one place (study/work.h), sent as JSON, and read from
- * it by the adapters written in C. */
+/* The plan of docs/protocol.md: what an adapter is to do. Made in one place (study/work.h), changed by those who ask
+ * for something else than a run, sent as JSON (protocol/request.h), and read from it by the adapters written in C. */
 #ifndef YS_PROTOCOL_PLAN_H
 #define YS_PROTOCOL_PLAN_H
 
@@ -36,6 +36,9 @@ struct ys_plan {
     int mode;              /* enum ys_mode */
     char *model;           /* a name, for messages only */
     char *graph, *weights; /* paths */
+    char *onnx;            /* path of both as one file, for frameworks that read ONNX; NULL */
+    char *state;           /* path of what the optimizer begins with, named as `save` does, for the built-in engine
+                              alone; NULL: zero */
     struct ys_plan_input input;
     int64_t batch, steps, block; /* in mode infer steps are the batches that requests take in turn */
     int64_t eval_every;          /* steps between two saves; 0: none */
@@ -54,16 +57,27 @@ struct ys_plan {
 };
 
 /** The fields with unit and meaning, in the order of JSON. */
-extern const struct ys_record ys_plan_record;
+extern const struct ys_record ys_plan_record, ys_plan_optimizer_record;
 
 /** The format, the version and one process; all else unsaid. YS_ENOMEM. */
 ys_status ys_plan_init(struct ys_plan *plan) YS_MUST_CHECK;
 void ys_plan_fini(struct ys_plan *plan);
+/** A copy with owners of its own; `copy` is overwritten. Its options are shared with `plan`: others take their place,
+ * they are not changed. YS_ENOMEM: `copy` owns nothing. */
+ys_status ys_plan_copy(const struct ys_plan *plan, struct ys_plan *copy) YS_MUST_CHECK;
+/** Puts a copy of `text` in the place of one of a plan's texts. YS_ENOMEM: that one stays. */
+ys_status ys_plan_put(char **place, const char *text) YS_MUST_CHECK;
+/** What every plan has, and within its limits. YS_EPROTOCOL names what is wrong. */
+ys_status ys_plan_check(const struct ys_plan *plan) YS_MUST_CHECK;
 /** NULL: no memory. */
 ys_json *ys_plan_json(const struct ys_plan *plan);
-/** Members that the plan has not are what is usual: mode train, precision f32, one thread, batch and block 1, the
- * optimizer's usual numbers. YS_EUNSUPPORTED: a mode or a precision that there is not · YS_EFORMAT: a member of another
- * type. `plan` then owns nothing. */
+/** Reads what docs/protocol.md says that every plan has; other members that it has not are what is usual: precision
+ * f32, one thread, no saves between steps, the optimizer's usual numbers. A text that is not there is NULL.
+ *   YS_EUNSUPPORTED  a version, a mode or a precision that there is not
+ *   YS_EPROTOCOL     a member is missing, of another type or beyond its limits; the message names it
+ * `plan` then owns nothing. */
 ys_status ys_plan_read(const ys_json *json, struct ys_plan *plan) YS_MUST_CHECK;
+/** A text that an adapter cannot do without; `key` is its name for the message. YS_EINVAL: it is NULL. */
+ys_status ys_plan_need(const char *text, const char *key) YS_MUST_CHECK;
 
 #endif

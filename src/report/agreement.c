@@ -1,6 +1,7 @@
 #include "report/agreement.h"
 
 #include "base/mem.h"
+#include "metric/agreement.h"
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/text.h"
@@ -18,16 +19,15 @@ const char ys_agreement_remark[] =
     "error is the largest difference over the largest value: of the logits against the built-in engine on all rows, of "
     "a layer against the oracle in double on the first few.";
 
-/** The largest error of a layer and its name; NULL where there is none. */
-static const ys_json *worst_layer(const ys_json *layers)
+/** The largest error of a layer and its name, which is NULL where there is none. */
+static struct ys_agreement_layer worst_layer(const ys_json *layers)
 {
-    const ys_json *worst = NULL;
+    struct ys_agreement_layer worst = {.error = NAN}, layer;
     for (size_t i = 0; i < ys_json_size(layers); i++) {
-        const ys_json *layer = ys_json_at(layers, i);
-        double error = ys_json_get_number(layer, "error", NAN);
-        if (isnan(error))
+        ys_record_glance(&ys_agreement_layer_record, ys_json_at(layers, i), &layer);
+        if (isnan(layer.error))
             return layer; /* not finite: nothing is worse */
-        if (!worst || error > ys_json_get_number(worst, "error", NAN))
+        if (i == 0 || layer.error > worst.error)
             worst = layer;
     }
     return worst;
@@ -35,24 +35,26 @@ static const ys_json *worst_layer(const ys_json *layers)
 
 bool ys_agreement_row(const struct ys_view_trial *trial, struct ys_agreement_row *row)
 {
-    const ys_json *found = ys_json_get(trial->json, "agreement");
-    if (ys_json_size(found) == 0)
+    struct ys_agreement_block found;
+    if (ys_json_size(trial->told.agreement) == 0)
         return false;
     *row = (struct ys_agreement_row){.reason = NULL};
-    if (ys_json_type_of(ys_json_get(found, "disagreements")) != YS_JSON_INT) {
-        const ys_json *rounds = ys_json_get(found, "rounds");
-        row->reason = ys_json_get_text(ys_json_at(rounds, 0), "reason", "no round has predictions");
+    ys_record_glance(&ys_agreement_block_record, trial->told.agreement, &found);
+    if (found.disagreements == YS_FIELD_NONE) {
+        struct ys_agreement_round round;
+        ys_record_glance(&ys_agreement_round_record, ys_json_at(found.rounds, 0), &round);
+        row->reason = ys_view_or(round.reason, "no round has predictions");
         return true;
     }
-    const ys_json *worst = worst_layer(ys_json_get(found, "layers"));
-    snprintf(row->cells[0].text, sizeof row->cells[0].text, "%lld of %lld",
-             (long long)ys_json_get_int(found, "disagreements", 0),
-             (long long)ys_json_get_int(found, "predictions", 0));
-    row->cells[1] = ys_label_value(YS_KIND_PERCENT, ys_json_get_number(found, "accuracy", NAN));
-    row->cells[2] = ys_label_value(YS_KIND_PERCENT, ys_json_get_number(found, "reference_accuracy", NAN));
-    row->cells[3] = ys_label_error(ys_json_get_number(found, "logits_error", NAN));
-    row->cells[4] = ys_label_error(ys_json_get_number(worst, "error", NAN));
-    snprintf(row->cells[5].text, sizeof row->cells[5].text, "%.40s", ys_json_get_text(worst, "value", "-"));
+    row->disagreements = found.disagreements;
+    const struct ys_agreement_layer worst = worst_layer(found.layers);
+    snprintf(row->cells[0].text, sizeof row->cells[0].text, "%lld of %lld", (long long)found.disagreements,
+             found.predictions == YS_FIELD_NONE ? 0 : (long long)found.predictions);
+    row->cells[1] = ys_label_value(YS_KIND_PERCENT, found.accuracy);
+    row->cells[2] = ys_label_value(YS_KIND_PERCENT, found.reference_accuracy);
+    row->cells[3] = ys_label_error(found.logits_error);
+    row->cells[4] = ys_label_error(worst.error);
+    snprintf(row->cells[5].text, sizeof row->cells[5].text, "%.40s", ys_view_or(worst.value, "-"));
     return true;
 }
 
@@ -70,10 +72,17 @@ static void put_row(struct ys_buf *out, const struct ys_view_trial *trial, const
     ys_buf_puts(out, "</tr>\n");
 }
 
+static const ys_json *layers_of(const struct ys_view_trial *trial)
+{
+    struct ys_agreement_block found;
+    ys_record_glance(&ys_agreement_block_record, trial->told.agreement, &found);
+    return found.layers;
+}
+
 /** Errors along the network; where a layer is exact, or not finite, the line breaks. */
 static ys_status read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
 {
-    const ys_json *layers = ys_json_get(ys_json_get(trial->json, "agreement"), "layers");
+    const ys_json *layers = layers_of(trial);
     size_t count = ys_json_size(layers);
     *curve = (struct ys_chart_curve){.name = trial->name,
                                      .x = ys_alloc(count, sizeof *curve->x),
@@ -85,9 +94,10 @@ static ys_status read_curve(const struct ys_view_trial *trial, struct ys_chart_c
     if (!curve->x || !curve->y)
         return ys_out_of_memory();
     for (size_t i = 0; i < count; i++) {
-        double error = ys_json_get_number(ys_json_at(layers, i), "error", NAN);
+        struct ys_agreement_layer layer;
+        ys_record_glance(&ys_agreement_layer_record, ys_json_at(layers, i), &layer);
         curve->x[i] = (double)(i + 1);
-        curve->y[i] = error > 0 ? error : NAN;
+        curve->y[i] = layer.error > 0 ? layer.error : NAN;
     }
     return YS_OK;
 }
@@ -108,7 +118,7 @@ static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
     if (!chart.curves)
         return ys_out_of_memory();
     for (size_t t = 0; status == YS_OK && t < view->count && chart.count < YS_HTML_DRAWN; t++)
-        if (ys_json_size(ys_json_get(ys_json_get(view->trials[t].json, "agreement"), "layers")) > 0)
+        if (ys_json_size(layers_of(&view->trials[t])) > 0)
             status = read_curve(&view->trials[t], &chart.curves[chart.count++]);
     if (status == YS_OK)
         status = ys_chart_lines(&drawn, &chart);

@@ -13,6 +13,7 @@ extern const char ys_agreement_heading[], ys_agreement_remark[];
 
 struct ys_agreement_row {
     struct ys_label cells[YS_AGREEMENT_COLUMNS];
+    int64_t disagreements;
     const char *reason; /* why there are no predictions; NULL. Not cleaned */
 };
 

@@ -82,35 +82,43 @@ static void put_joined(struct ys_buf *out, const ys_json *texts)
     ys_buf_free(&all);
 }
 
+/* What of a metric is written: as it stands, with all its digits. */
+struct figure {
+    const ys_json *value, *ci, *n;
+};
+#define FIGURE(member, what) YS_FIELD(struct figure, member, YS_FIELD_JSON, NULL, YS_FIELD_NULL, what)
+static const struct ys_field figure_fields[] = {FIGURE(value, "median"), FIGURE(ci, "both ends of its interval"),
+                                                FIGURE(n, "values")};
+static const struct ys_record figure_record = YS_RECORD("metric", struct figure, figure_fields);
+
 static void put_trial(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,
                       const ys_json *metrics)
 {
-    const ys_json *json = trial->json, *framework = ys_json_get(json, "framework");
-    const char *const texts[] = {trial->id, ys_json_get_text(json, "section", ""),
-                                 ys_json_get_text(framework, "name", trial->framework),
-                                 ys_json_get_text(framework, "version", "")};
+    const struct ys_view_told *told = &trial->told;
+    const char *const texts[] = {trial->id, ys_view_or(told->section, ""),
+                                 ys_view_or(told->framework.name, trial->framework),
+                                 ys_view_or(told->framework.version, "")};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         ys_buf_puts(out, i ? "," : "");
         put_text(out, texts[i]);
     }
     for (size_t i = 0; i < ys_view_axes(view); i++) {
         ys_buf_puts(out, ",");
-        put_factor(out, ys_json_get(ys_json_get(json, "factors"), ys_view_axis(view, i)));
+        put_factor(out, ys_json_get(told->factors, ys_view_axis(view, i)));
     }
-    const char *const states[] = {trial->status, ys_json_get_text(json, "stage", ""),
-                                  ys_json_get_text(json, "reason", ""), ys_view_verdict(trial)};
+    const char *const states[] = {trial->status, ys_view_or(told->stage, ""), ys_view_or(told->reason, ""),
+                                  ys_view_verdict(trial)};
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
         ys_buf_puts(out, ",");
         put_text(out, states[i]);
     }
     ys_buf_printf(out, ",%lld,%lld,", (long long)trial->runs, (long long)trial->failed);
-    put_joined(out, ys_json_get(json, "deviations"));
+    put_joined(out, told->deviations);
     for (size_t i = 0; i < ys_json_size(metrics); i++) {
-        const ys_json *metric =
-            trial->measured ? ys_view_metric(trial, ys_json_text(ys_json_at(metrics, i), "")) : NULL;
-        const ys_json *ci = ys_json_get(metric, "ci");
-        const ys_json *const values[] = {ys_json_get(metric, "value"), ys_json_at(ci, 0), ys_json_at(ci, 1),
-                                         ys_json_get(metric, "n")};
+        const char *name = ys_json_text(ys_json_at(metrics, i), "");
+        struct figure figure;
+        ys_record_glance(&figure_record, trial->measured ? ys_view_metric(trial, name).json : NULL, &figure);
+        const ys_json *const values[] = {figure.value, ys_json_at(figure.ci, 0), ys_json_at(figure.ci, 1), figure.n};
         for (size_t k = 0; k < sizeof values / sizeof values[0]; k++) {
             ys_buf_puts(out, ",");
             put_number(out, values[k]);

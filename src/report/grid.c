@@ -38,16 +38,12 @@ void ys_grid_column(struct ys_grid *grid, const char *head, bool right)
 
 void ys_grid_row(struct ys_grid *grid)
 {
-    if (grid->count == grid->capacity) {
-        size_t capacity = grid->capacity ? 2 * grid->capacity : 16;
-        struct ys_grid_row *rows = ys_realloc(grid->rows, capacity, sizeof *rows);
-        if (!rows) {
-            grid->failed = true;
-            return;
-        }
-        grid->rows = rows;
-        grid->capacity = capacity;
+    struct ys_grid_row *rows = ys_grown(grid->rows, grid->count, &grid->capacity, sizeof *rows);
+    if (!rows) {
+        grid->failed = true;
+        return;
     }
+    grid->rows = rows;
     grid->rows[grid->count++] = (struct ys_grid_row){0};
 }
 

@@ -26,6 +26,10 @@ void ys_html_end_figure(struct ys_buf *out);
 void ys_html_results(struct ys_buf *out, const struct ys_view *view);
 ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 void ys_html_proofs(struct ys_buf *out, const struct ys_view *view);
+/** How runs were observed, and what adapters say of themselves beside it. */
+ys_status ys_html_said(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+/** The commands by which a reader can check the page. */
+void ys_html_checks(struct ys_buf *out, const struct ys_view *view);
 void ys_html_warnings(struct ys_buf *out, const struct ys_view *view);
 void ys_html_failures(struct ys_buf *out, const struct ys_view *view);
 ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;

@@ -77,7 +77,8 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
     YS_TRY(rows_init(rows, view->count));
     for (size_t t = 0; t < view->count && rows->count < YS_HTML_MOST; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
-        const ys_json *metric = ys_view_metric(trial, name), *values = ys_json_get(metric, "values");
+        struct ys_view_metric metric = ys_view_metric(trial, name);
+        const ys_json *values = ys_json_get(metric.json, "values");
         struct ys_buf value = {0}, note = {0};
         if (!has[trial->infers] || (trial->measured && trial->no_work && !isfinite(ys_view_number(trial, name))))
             continue;
@@ -90,7 +91,7 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
             if (rate)
                 ys_buf_printf(&note, " %s per second through", view->unit);
         } else if (!isfinite(ys_view_number(trial, name))) {
-            ys_text_clean(&note, ys_json_get_text(metric, "reason", "unknown"), false);
+            ys_text_clean(&note, ys_view_or(metric.reason, "unknown"), false);
         }
         struct ys_measure measure = ys_view_measure(metric);
         ys_buf_printf(&value, "%s%s%s %s", measure.value.text, measure.unit.text[0] ? " " : "", measure.unit.text,
@@ -99,7 +100,8 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
         row->group = trial->group;
         row->quiet = trial->no_work;
         row->mid = ys_view_number(trial, name);
-        ys_view_interval(metric, &row->lo, &row->hi);
+        row->lo = metric.lo;
+        row->hi = metric.hi;
         double *dots = rows->dots[rows->count - 1] = ys_alloc(YS_HTML_DOTS, sizeof *dots);
         if (!dots) {
             rows->failed = true;
@@ -148,18 +150,17 @@ static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view
 /** Valid comparisons of speed, each its ratio with interval, beside the line of "as fast". */
 static ys_status put_ratio_chart(struct ys_buf *out, const struct ys_view *view)
 {
-    const ys_json *all = ys_json_get(view->result, "comparisons");
     struct rows rows;
     struct ys_buf labels = {0};
-    size_t *offsets = ys_alloc(ys_json_size(all), sizeof *offsets);
-    ys_status status = rows_init(&rows, ys_json_size(all));
+    size_t *offsets = ys_alloc(view->comparison_count, sizeof *offsets);
+    ys_status status = rows_init(&rows, view->comparison_count);
     if (!offsets && status == YS_OK)
         status = ys_out_of_memory();
-    for (size_t i = 0; i < ys_json_size(all) && status == YS_OK && rows.count < MAX_RATIOS; i++) {
-        const ys_json *comparison = ys_json_at(all, i);
-        const char *verdict = ys_json_get_text(comparison, "verdict", "");
-        double ratio = ys_json_get_number(comparison, "ratio", NAN);
-        if (strcmp(ys_json_get_text(comparison, "metric", ""), "rate_per_s") != 0 || !(ratio > 0) ||
+    for (size_t i = 0; i < view->comparison_count && status == YS_OK && rows.count < MAX_RATIOS; i++) {
+        const struct ys_view_comparison *comparison = &view->comparisons[i];
+        const char *verdict = ys_view_or(comparison->verdict, "");
+        double ratio = comparison->ratio;
+        if (strcmp(ys_view_or(comparison->metric, ""), "rate_per_s") != 0 || !(ratio > 0) ||
             strcmp(verdict, "invalid") == 0)
             continue;
         struct ys_buf value = {0}, note = {0};
@@ -169,10 +170,11 @@ static ys_status put_ratio_chart(struct ys_buf *out, const struct ys_view *view)
         ys_buf_printf(&value, "%sx ", ys_label_ratio(ratio).text);
         ys_text_clean(&value, verdict, false);
         struct ys_chart_row *row = rows_add(&rows, "", &value, &note);
-        const struct ys_view_trial *a = ys_view_find(view, ys_json_get_text(comparison, "a", ""));
+        const struct ys_view_trial *a = ys_view_find(view, ys_view_or(comparison->a, ""));
         row->group = a ? a->group : 0;
         row->mid = ratio;
-        ys_view_interval(comparison, &row->lo, &row->hi);
+        row->lo = comparison->lo;
+        row->hi = comparison->hi;
     }
     rows.failed |= labels.failed;
     for (size_t i = 0; i < rows.count && !rows.failed; i++)
@@ -190,7 +192,7 @@ static ys_status put_ratio_chart(struct ys_buf *out, const struct ys_view *view)
                                       .reference = 1,
                                       .rows = rows.rows,
                                       .count = rows.count,
-                                      .band = ys_json_get_number(ys_json_get(view->result, "study"), "margin", NAN)};
+                                      .band = view->study.margin};
         ys_html_begin_figure(out, chart.title,
                              rows.count < MAX_RATIOS
                                  ? "First against second, with intervals; the dashed line is \"as fast\", the band "
@@ -334,7 +336,7 @@ static size_t runs_drawn(const struct ys_view *view)
 {
     size_t trials = 0;
     for (size_t t = 0; t < view->count && trials < YS_HTML_DRAWN; t++)
-        trials += ys_json_size(ys_json_get(view->trials[t].json, "runs_detail")) > 0;
+        trials += ys_json_size(view->trials[t].told.runs_detail) > 0;
     return trials ? YS_HTML_CURVES / trials : 0;
 }
 
@@ -349,7 +351,7 @@ static ys_status read_curves(const struct ys_view *view, const struct source *so
         return ys_out_of_memory();
     for (size_t t = 0; t < view->count && trials < YS_HTML_DRAWN; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
-        const ys_json *runs = ys_json_get(trial->json, "runs_detail");
+        const ys_json *runs = trial->told.runs_detail;
         bool strong = true;
         trials += ys_json_size(runs) > 0;
         for (size_t i = 0; i < ys_json_size(runs) && i < each; i++) {
@@ -380,8 +382,7 @@ static void put_curves_cut(struct ys_buf *out, const struct ys_view *view)
                       "<p class=\"soft\">Drawn are the first %zu of %zu trials, and of each the first %s: "
                       "<code>yardstick export %lld</code> has all.</p>\n",
                       trials < YS_HTML_DRAWN ? trials : YS_HTML_DRAWN, trials,
-                      ys_label_plural((long long)each, "run").text,
-                      (long long)ys_json_get_int(ys_json_get(view->result, "study"), "id", 1));
+                      ys_label_plural((long long)each, "run").text, (long long)view->study.id);
 }
 
 static ys_status put_curves(struct ys_buf *out, const struct ys_view *view, const struct source *source,

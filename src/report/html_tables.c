@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/record.h"
 #include "report/html.h"
 #include "report/section.h"
 #include "report/text.h"
@@ -24,7 +25,7 @@ static void end_table(struct ys_buf *out)
     ys_buf_puts(out, "</table>\n</div>\n");
 }
 
-static void put_measure(struct ys_buf *out, const ys_json *metric, bool interval)
+static void put_measure(struct ys_buf *out, struct ys_view_metric metric, bool interval)
 {
     struct ys_measure measure = ys_view_measure(metric);
     struct ys_buf text = {0};
@@ -39,6 +40,11 @@ static void put_measure(struct ys_buf *out, const ys_json *metric, bool interval
     ys_buf_free(&text);
 }
 
+static long long count_of(struct ys_view_metric metric)
+{
+    return metric.n == YS_FIELD_NONE ? 0 : metric.n;
+}
+
 static const char *verdict_css(const char *verdict)
 {
     if (strcmp(verdict, "pass") == 0 || strcmp(verdict, "better") == 0)
@@ -46,6 +52,43 @@ static const char *verdict_css(const char *verdict)
     return strcmp(verdict, "fail") == 0 || strcmp(verdict, "worse") == 0 || strcmp(verdict, "invalid") == 0 ? "v bad"
                                                                                                             : "v";
 }
+
+#define TEXT(type, member) YS_FIELD(type, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "")
+#define REAL(type, member) YS_FIELD(type, member, YS_FIELD_REAL, NULL, YS_FIELD_NULL, "")
+
+/** A check of a proof, in a document. */
+struct check {
+    const char *half, *name, *worst;
+    double error, bound;
+    int pass; /* YS_NAME_NONE: it was not judged */
+};
+static const struct ys_field check_fields[] = {
+    TEXT(struct check, half),
+    TEXT(struct check, name),
+    REAL(struct check, error),
+    REAL(struct check, bound),
+    YS_FIELD(struct check, pass, YS_FIELD_TRUTH, NULL, YS_FIELD_NULL, ""),
+    TEXT(struct check, worst),
+};
+static const struct ys_record check_record = YS_RECORD("check", struct check, check_fields);
+
+/** How a run ended, in a document. */
+struct ended {
+    int64_t round;
+    const char *status, *stage, *message, *log_tail;
+};
+static const struct ys_field ended_fields[] = {YS_FIELD(struct ended, round, YS_FIELD_INT, NULL, 0, ""),
+                                               TEXT(struct ended, status), TEXT(struct ended, stage),
+                                               TEXT(struct ended, message), TEXT(struct ended, log_tail)};
+static const struct ys_record ended_record = YS_RECORD("run", struct ended, ended_fields);
+
+/** What a metric of a document says of itself. */
+struct origin {
+    const char *method, *scope, *source, *reason;
+};
+static const struct ys_field origin_fields[] = {TEXT(struct origin, method), TEXT(struct origin, scope),
+                                                TEXT(struct origin, source), TEXT(struct origin, reason)};
+static const struct ys_record origin_record = YS_RECORD("metric", struct origin, origin_fields);
 
 /** What stands behind the rate and its interval. */
 static const struct {
@@ -75,12 +118,12 @@ static void put_interval(struct ys_buf *out, const struct ys_measure *measure, c
 
 static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial, bool trains)
 {
-    const ys_json *rate = ys_view_metric(trial, "rate_per_s");
+    struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
     struct ys_measure measure = ys_view_measure(rate);
     struct ys_buf text = {0};
     ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
     ys_html_put(out, "td", "n", ys_buf_text(&text));
-    put_interval(out, &measure, "", ys_json_get_int(rate, "n", trial->runs - trial->failed));
+    put_interval(out, &measure, "", rate.n == YS_FIELD_NONE ? trial->runs - trial->failed : rate.n);
     for (size_t i = 0; i < RESULT_COLUMNS; i++)
         if (trains || !result_columns[i].of_training)
             put_measure(out, ys_view_metric(trial, result_columns[i].metric), false);
@@ -93,12 +136,24 @@ static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial
     ys_buf_free(&text);
 }
 
-static void put_remarks(struct ys_buf *out, const struct ys_view *view, const char *member)
+typedef const ys_json *(*remarks_of)(const struct ys_view_trial *trial);
+
+static const ys_json *deviations_of(const struct ys_view_trial *trial)
+{
+    return trial->told.deviations;
+}
+
+static const ys_json *warnings_of(const struct ys_view_trial *trial)
+{
+    return trial->told.warnings;
+}
+
+static void put_remarks(struct ys_buf *out, const struct ys_view *view, remarks_of of)
 {
     size_t total = 0;
     ys_buf_puts(out, "<ul>\n");
     for (size_t i = 0; i < view->count; i++) {
-        const ys_json *remarks = ys_json_get(view->trials[i].json, member);
+        const ys_json *remarks = of(&view->trials[i]);
         for (size_t k = 0; k < ys_json_size(remarks); k++) {
             struct ys_buf text = {0};
             if (total++ >= YS_HTML_MOST)
@@ -125,10 +180,10 @@ static void say_rows(struct ys_buf *out, const struct ys_view *view)
     ys_html_say_cut(out, view, YS_HTML_MOST, view->count, "trials");
 }
 
-static bool has_remarks(const struct ys_view *view, const char *member)
+static bool has_remarks(const struct ys_view *view, remarks_of of)
 {
     for (size_t i = 0; i < view->count; i++)
-        if (ys_json_size(ys_json_get(view->trials[i].json, member)) > 0)
+        if (ys_json_size(of(&view->trials[i])) > 0)
             return true;
     return false;
 }
@@ -185,9 +240,9 @@ void ys_html_results(struct ys_buf *out, const struct ys_view *view)
         put_trial_rows(out, &view->trials[i], trains, count - 1);
     end_table(out);
     say_rows(out, view);
-    if (has_remarks(view, "deviations")) {
+    if (has_remarks(view, deviations_of)) {
         ys_html_put(out, "h3", NULL, "Deviations from the common work");
-        put_remarks(out, view, "deviations");
+        put_remarks(out, view, deviations_of);
     }
 }
 
@@ -205,7 +260,7 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
     put_heads(out, "Medians of the runs of each trial.", heads, count);
     for (size_t i = 0; i < rows_of(view); i++) {
         const struct ys_view_trial *trial = &view->trials[i];
-        const ys_json *median = ys_view_metric(trial, ys_latency_parts[0].metric);
+        struct ys_view_metric median = ys_view_metric(trial, ys_latency_parts[0].metric);
         struct ys_measure measure = ys_view_measure(median);
         if (!trial->infers || !isfinite(ys_view_number(trial, ys_latency_parts[0].metric)))
             continue;
@@ -214,7 +269,7 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
         for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
             put_measure(out, ys_view_metric(trial, ys_latency_parts[k].metric), false);
             if (k == 0)
-                put_interval(out, &measure, " ", ys_json_get_int(median, "n", 0));
+                put_interval(out, &measure, " ", count_of(median));
         }
         ys_buf_puts(out, "</tr>\n");
     }
@@ -222,9 +277,9 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
     say_rows(out, view);
 }
 
-static void put_comparison(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison)
+static void put_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
 {
-    const char *verdict = ys_json_get_text(comparison, "verdict", "unclear");
+    const char *verdict = ys_view_or(comparison->verdict, "unclear");
     struct ys_effect effect = ys_section_effect(comparison);
     struct ys_label smallest = ys_section_smallest(comparison);
     struct ys_buf text = {0};
@@ -234,7 +289,7 @@ static void put_comparison(struct ys_buf *out, const struct ys_view *view, const
     ys_html_put(out, "td", "n", effect.value.text[0] ? effect.value.text : "-");
     ys_html_put(out, "td", "n", effect.range.text[0] ? effect.range.text : "-");
     ys_buf_clear(&text);
-    ys_buf_printf(&text, "%lld", (long long)ys_json_get_int(comparison, "n", 0));
+    ys_buf_printf(&text, "%lld", (long long)comparison->n);
     ys_html_put(out, "td", "n", ys_buf_text(&text));
     ys_buf_clear(&text);
     if (effect.value.text[0])
@@ -242,7 +297,7 @@ static void put_comparison(struct ys_buf *out, const struct ys_view *view, const
     ys_html_put(out, "td", "n", text.size ? ys_buf_text(&text) : "-");
     ys_html_put(out, "td", verdict_css(verdict), verdict);
     ys_html_put(out, "td", "n", smallest.text[0] ? smallest.text : "-");
-    ys_html_put(out, "td", "wide soft", ys_json_get_text(comparison, "reason", ""));
+    ys_html_put(out, "td", "wide soft", ys_view_or(comparison->reason, ""));
     ys_buf_puts(out, "</tr>\n");
     out->failed |= text.failed;
     ys_buf_free(&text);
@@ -258,10 +313,9 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
                                         "Verdict",
                                         "#Smallest difference that could have been shown",
                                         "Remark"};
-    const ys_json *all = ys_json_get(view->result, "comparisons");
-    double margin = ys_json_get_number(ys_json_get(view->result, "study"), "margin", NAN);
+    double margin = view->study.margin;
     ys_json *metrics;
-    YS_TRY(ys_section_compared(view->result, &metrics));
+    YS_TRY(ys_section_compared(view, &metrics));
     if (ys_json_size(metrics) > 0) {
         ys_html_put(out, "h2", NULL, "Comparisons");
         ys_buf_puts(
@@ -278,9 +332,9 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
         ys_html_put(out, "summary", NULL, ys_view_metric_title(view, metric));
         put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
         size_t total = 0;
-        for (size_t i = 0; i < ys_json_size(all); i++)
-            if (strcmp(ys_json_get_text(ys_json_at(all, i), "metric", ""), metric) == 0 && total++ < YS_HTML_MOST)
-                put_comparison(out, view, ys_json_at(all, i));
+        for (size_t i = 0; i < view->comparison_count; i++)
+            if (strcmp(ys_view_or(view->comparisons[i].metric, ""), metric) == 0 && total++ < YS_HTML_MOST)
+                put_comparison(out, view, &view->comparisons[i]);
         end_table(out);
         ys_html_say_cut(out, view, YS_HTML_MOST, total, "comparisons");
         ys_buf_puts(out, "</details>\n");
@@ -299,11 +353,21 @@ static void put_audit(struct ys_buf *out, const ys_json *said)
     ys_buf_printf(&text, "Audit of its runs: %s", ys_name_of(&ys_audit_verdicts, audit.verdict));
     if (audit.reason)
         ys_buf_printf(&text, " (%s)", audit.reason);
-    if (audit.place)
+    if (audit.place && audit.answers != YS_FIELD_NONE)
+        ys_buf_printf(&text, "; %lld answers of its runs; closest to its bound: %s of round %lld, error %s, bound %s",
+                      (long long)audit.answers, audit.place, (long long)audit.round + 1,
+                      ys_label_error(isnan(audit.error) ? INFINITY : audit.error).text,
+                      ys_label_error(audit.bound).text);
+    else if (audit.place)
         ys_buf_printf(
             &text, "; %lld steps from step %lld of a run like round %lld; closest to its bound: %s, error %s, bound %s",
             (long long)audit.steps, (long long)audit.step, (long long)audit.round + 1, audit.place,
             ys_label_error(isnan(audit.error) ? INFINITY : audit.error).text, ys_label_error(audit.bound).text);
+    if (audit.compared > 0)
+        ys_buf_printf(
+            &text,
+            "; of %lld losses that the timed run of that round has as well, the first %lld are the same to the bit",
+            (long long)audit.compared, (long long)audit.same);
     ys_html_put(out, "p", NULL, ys_buf_text(&text));
     out->failed |= text.failed;
     ys_buf_free(&text);
@@ -313,9 +377,8 @@ static void put_audit(struct ys_buf *out, const ys_json *said)
 static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     static const char *const heads[] = {"Part", "What was compared", "#Error", "#Bound", "Verdict", "Worst tensor"};
-    const ys_json *proof = ys_json_get(trial->json, "proof"), *checks = ys_json_get(proof, "checks");
-    const ys_json *diagnosis = ys_json_get(proof, "diagnosis");
-    const char *verdict = ys_view_verdict(trial), *reason = ys_json_get_text(proof, "reason", "");
+    const ys_json *checks = trial->told.proof.checks, *diagnosis = trial->told.proof.diagnosis;
+    const char *verdict = ys_view_verdict(trial), *reason = ys_view_or(trial->told.proof.reason, "");
     ys_buf_puts(out, strcmp(verdict, "fail") == 0 ? "<details open>\n<summary>" : "<details>\n<summary>");
     ys_text_html(out, trial->name);
     ys_buf_puts(out, ": ");
@@ -327,25 +390,28 @@ static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
     if (ys_json_size(checks) > 0)
         put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
     for (size_t i = 0; i < ys_json_size(checks); i++) {
-        const ys_json *check = ys_json_at(checks, i);
-        bool judged = ys_json_type_of(ys_json_get(check, "pass")) == YS_JSON_BOOL;
-        bool passed = ys_json_get_bool(check, "pass", false);
-        double bound = ys_json_get_number(check, "bound", NAN);
+        struct check check;
+        ys_record_glance(&check_record, ys_json_at(checks, i), &check);
         ys_buf_puts(out, "<tr>\n");
-        ys_html_put(out, "td", NULL, ys_json_get_text(check, "half", ""));
-        ys_html_put(out, "td", "name", ys_json_get_text(check, "name", ""));
-        ys_html_put(out, "td", "n", ys_label_error(ys_json_get_number(check, "error", NAN)).text);
-        ys_html_put(out, "td", "n", bound == 0 ? "equal" : ys_label_error(bound).text);
-        ys_html_put(out, "td", judged ? passed ? "v good" : "v bad" : "v",
-                    judged ? passed ? "pass" : "FAIL" : "not judged");
-        ys_html_put(out, "td", "wide", ys_json_get_text(check, "worst", ""));
+        ys_html_put(out, "td", NULL, ys_view_or(check.half, ""));
+        ys_html_put(out, "td", "name", ys_view_or(check.name, ""));
+        ys_html_put(out, "td", "n", ys_label_error(check.error).text);
+        ys_html_put(out, "td", "n", check.bound == 0 ? "equal" : ys_label_error(check.bound).text);
+        ys_html_put(out, "td",
+                    check.pass == YS_NAME_NONE ? "v"
+                    : check.pass               ? "v good"
+                                               : "v bad",
+                    check.pass == YS_NAME_NONE ? "not judged"
+                    : check.pass               ? "pass"
+                                               : "FAIL");
+        ys_html_put(out, "td", "wide", ys_view_or(check.worst, ""));
         ys_buf_puts(out, "</tr>\n");
     }
     if (ys_json_size(checks) > 0)
         end_table(out);
     for (size_t i = 0; i < ys_json_size(diagnosis); i++)
         ys_html_put(out, "p", NULL, ys_json_text(ys_json_at(diagnosis, i), ""));
-    put_audit(out, ys_json_get(proof, "audit"));
+    put_audit(out, trial->told.proof.audit);
     ys_buf_puts(out, "</details>\n");
 }
 
@@ -364,8 +430,8 @@ void ys_html_proofs(struct ys_buf *out, const struct ys_view *view)
 
 void ys_html_warnings(struct ys_buf *out, const struct ys_view *view)
 {
-    const ys_json *host = ys_json_get(ys_json_get(view->result, "host"), "warnings");
-    if (!has_remarks(view, "warnings") && ys_json_size(host) == 0)
+    const ys_json *host = view->host_warnings;
+    if (!has_remarks(view, warnings_of) && ys_json_size(host) == 0)
         return;
     ys_html_put(out, "h2", NULL, "Warnings");
     ys_buf_puts(out, ys_json_size(host) ? "<ul>\n" : "");
@@ -377,17 +443,17 @@ void ys_html_warnings(struct ys_buf *out, const struct ys_view *view)
         ys_buf_free(&text);
     }
     ys_buf_puts(out, ys_json_size(host) ? "</ul>\n" : "");
-    if (has_remarks(view, "warnings"))
-        put_remarks(out, view, "warnings");
+    if (has_remarks(view, warnings_of))
+        put_remarks(out, view, warnings_of);
 }
 
-static void put_failed_run(struct ys_buf *out, const struct ys_view_trial *trial, const ys_json *run)
+static void put_failed_run(struct ys_buf *out, const struct ys_view_trial *trial, const struct ended *run)
 {
-    const char *log = ys_json_get_text(run, "log_tail", ""), *message = ys_json_get_text(run, "message", "");
-    const char *stage = ys_json_get_text(run, "stage", "");
+    const char *log = ys_view_or(run->log_tail, ""), *message = ys_view_or(run->message, "");
+    const char *stage = ys_view_or(run->stage, "");
     struct ys_buf text = {0};
-    ys_buf_printf(&text, "%s, round %lld: ", trial->name, (long long)ys_json_get_int(run, "round", 0) + 1);
-    ys_text_clean(&text, ys_json_get_text(run, "status", "failed"), false);
+    ys_buf_printf(&text, "%s, round %lld: ", trial->name, (long long)run->round + 1);
+    ys_text_clean(&text, run->status, false);
     if (stage[0]) {
         ys_buf_puts(&text, " in stage ");
         ys_text_clean(&text, stage, false);
@@ -407,7 +473,7 @@ void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
     size_t trials = 0, logs = 0;
     for (size_t i = 0; i < view->count; i++) {
         const struct ys_view_trial *trial = &view->trials[i];
-        const ys_json *runs = ys_json_get(trial->json, "runs_detail");
+        const ys_json *runs = trial->told.runs_detail;
         struct ys_buf text = {0};
         ys_view_put_failure(&text, trial);
         if (text.size > 0 && trials++ < YS_HTML_MOST) {
@@ -415,9 +481,12 @@ void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
                 ys_html_put(out, "h2", NULL, "What did not run");
             ys_html_put(out, "h3", NULL, trial->name);
             ys_html_put(out, "p", "bad", ys_buf_text(&text));
-            for (size_t k = 0; k < ys_json_size(runs); k++)
-                if (strcmp(ys_json_get_text(ys_json_at(runs, k), "status", "ok"), "ok") != 0 && logs++ < YS_HTML_MOST)
-                    put_failed_run(out, trial, ys_json_at(runs, k));
+            for (size_t k = 0; k < ys_json_size(runs); k++) {
+                struct ended run;
+                ys_record_glance(&ended_record, ys_json_at(runs, k), &run);
+                if (run.status && strcmp(run.status, "ok") != 0 && logs++ < YS_HTML_MOST)
+                    put_failed_run(out, trial, &run);
+            }
         }
         out->failed |= text.failed;
         ys_buf_free(&text);
@@ -431,20 +500,23 @@ void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
 static void put_metric_rows(struct ys_buf *out, const struct ys_view *view, const char *name)
 {
     for (size_t i = 0; i < rows_of(view); i++) {
-        const ys_json *metric = ys_view_metric(&view->trials[i], name);
-        if (!metric)
+        struct ys_view_metric metric = ys_view_metric(&view->trials[i], name);
+        if (!metric.known)
             continue;
         ys_buf_puts(out, "<tr>\n");
         ys_html_put(out, "td", "name", view->trials[i].name);
         put_measure(out, metric, true);
         struct ys_buf text = {0};
-        ys_buf_printf(&text, "%lld", (long long)ys_json_get_int(metric, "n", 0));
+        ys_buf_printf(&text, "%lld", (long long)count_of(metric));
         ys_html_put(out, "td", "n", ys_buf_text(&text));
         out->failed |= text.failed;
         ys_buf_free(&text);
-        static const char *const members[] = {"method", "scope", "source", "reason"};
-        for (size_t k = 0; k < sizeof members / sizeof members[0]; k++)
-            ys_html_put(out, "td", k == 3 ? "wide" : NULL, ys_json_get_text(metric, members[k], ""));
+        struct origin origin;
+        ys_record_glance(&origin_record, metric.json, &origin);
+        ys_html_put(out, "td", NULL, ys_view_or(origin.method, ""));
+        ys_html_put(out, "td", NULL, ys_view_or(origin.scope, ""));
+        ys_html_put(out, "td", NULL, ys_view_or(origin.source, ""));
+        ys_html_put(out, "td", "wide", ys_view_or(origin.reason, ""));
         ys_buf_puts(out, "</tr>\n");
     }
 }

@@ -1,5 +1,6 @@
 #include "base/mem.h"
 #include "report/agreement.h"
+#include "report/observed.h"
 #include "report/report.h"
 #include "report/section.h"
 #include "report/text.h"
@@ -133,7 +134,7 @@ static void put_deviations(struct ys_buf *out, const struct ys_view *view)
 {
     bool begun = false;
     for (size_t i = 0; i < view->count; i++) {
-        const ys_json *deviations = ys_json_get(view->trials[i].json, "deviations");
+        const ys_json *deviations = view->trials[i].told.deviations;
         for (size_t k = 0; k < ys_json_size(deviations); k++) {
             struct ys_buf text = {0};
             ys_buf_printf(&text, "%s: ", view->trials[i].name);
@@ -150,19 +151,17 @@ static void put_deviations(struct ys_buf *out, const struct ys_view *view)
 
 static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view)
 {
-    const ys_json *all = ys_json_get(view->result, "comparisons");
     ys_json *metrics;
-    put_list(out, "Differences of environment, to be read before the verdicts:",
-             ys_json_get(view->result, "environment_differences"));
-    YS_TRY(ys_section_compared(view->result, &metrics));
+    put_list(out, "Differences of environment, to be read before the verdicts:", view->environment_differences);
+    YS_TRY(ys_section_compared(view, &metrics));
     for (size_t m = 0; m < ys_json_size(metrics); m++) {
         const char *metric = ys_json_text(ys_json_at(metrics, m), "");
         ys_buf_puts(out, "\nComparisons, ");
         put_text(out, ys_view_metric_title(view, metric));
         ys_buf_puts(out, ":\n\n");
-        for (size_t i = 0; i < ys_json_size(all); i++) {
-            const ys_json *comparison = ys_json_at(all, i);
-            if (strcmp(ys_json_get_text(comparison, "metric", ""), metric) != 0)
+        for (size_t i = 0; i < view->comparison_count; i++) {
+            const struct ys_view_comparison *comparison = &view->comparisons[i];
+            if (strcmp(ys_view_or(comparison->metric, ""), metric) != 0)
                 continue;
             struct ys_buf text = {0};
             ys_view_put_pair(&text, view, comparison);
@@ -175,7 +174,7 @@ static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view)
             ys_buf_free(&text);
         }
         struct ys_buf text = {0};
-        ys_section_resolution(&text, view->result, metric);
+        ys_section_resolution(&text, view, metric);
         ys_buf_printf(out, text.size ? "\n%s\n" : "%s", ys_buf_text(&text));
         out->failed |= text.failed;
         ys_buf_free(&text);
@@ -189,7 +188,7 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
     struct ys_view view;
     ys_json *sentences;
     YS_TRY(ys_view_init(&view, result));
-    ys_status status = ys_report_words(result, &sentences);
+    ys_status status = ys_words(&view, &sentences);
     if (status == YS_OK) {
         struct ys_buf title = {0};
         ys_section_study(&title, &view);
@@ -207,7 +206,11 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
         put_latencies(out, &view);
         put_deviations(out, &view);
         status = put_comparisons(out, &view);
+        if (status == YS_OK)
+            status = ys_observed_perf_markdown(out, &view);
         put_list(out, "In words:", sentences);
+        if (status == YS_OK)
+            status = ys_observed_self_test_markdown(out, &view);
         ys_json_free(sentences);
     }
     ys_view_fini(&view);

@@ -1,7 +1,8 @@
-/* What a study found, for people and for other programs. Everything here reads one result document (the object that
- * `--format=json` prints, docs/report.md) and nothing else: no store, no files, no clock, so the same document always
- * gives the same bytes. Members that a document lacks are shown as unknown, unknown members are ignored, and all of its
- * texts (names, messages, logs) are taken for hostile: control characters and escape sequences never reach the output.
+/* What a study found, for people and for other programs. Everything here reads one result, most of it as its document
+ * (the object that `--format=json` prints, docs/report.md), or one proof, and nothing else: no store, no files, no
+ * clock, so the same document always gives the same bytes. Members that a document lacks are shown as unknown, unknown
+ * members are ignored, and all of its texts (names, messages, logs) are taken for hostile: control characters and
+ * escape sequences never reach the output.
  *
  * Every function appends to `out`, or fills `sentences`, and can fail only with YS_ENOMEM; `out` then holds a part. */
 #ifndef YS_REPORT_REPORT_H
@@ -9,12 +10,17 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "verify/proof.h"
 #include <stdbool.h>
 
 /** The result as plain text: trials, where the time goes, comparisons with verdicts, what the measuring cost, a
  * summary. No line is wider than `width` columns, which is at least 60 (smaller counts as 60). `colour`: ANSI colours.
  */
 ys_status ys_report_table(const ys_json *result, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
+
+struct ys_result;
+/** The same of a result that no document was made of (metric/document.h), as thousands of trials are shown. */
+ys_status ys_report_table_of(const struct ys_result *result, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
 
 /** The result in plain sentences: a new array of strings, each a whole sentence, the most important first. */
 ys_status ys_report_words(const ys_json *result, ys_json **sentences) YS_MUST_CHECK;
@@ -31,6 +37,6 @@ ys_status ys_report_csv(const ys_json *result, struct ys_buf *out) YS_MUST_CHECK
 ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out) YS_MUST_CHECK;
 
 /** One proof as a table of at most 80 columns: a row for each check, with its error, its bound and its worst tensor. */
-ys_status ys_report_proof_table(const ys_json *proof, struct ys_buf *out) YS_MUST_CHECK;
+ys_status ys_report_proof_table(const struct ys_proof *proof, struct ys_buf *out) YS_MUST_CHECK;
 
 #endif

@@ -39,11 +39,10 @@ const struct ys_latency_part ys_latency_parts[YS_LATENCY_PARTS] = {
 
 void ys_section_study(struct ys_buf *out, const struct ys_view *view)
 {
-    const ys_json *study = ys_json_get(view->result, "study");
-    const char *status = ys_json_get_text(study, "status", "");
-    const char *started = ys_json_get_text(study, "started", "");
+    const char *status = ys_view_or(view->study.status, "");
+    const char *started = ys_view_or(view->study.started, "");
     ys_buf_puts(out, "Study ");
-    ys_text_clean(out, ys_json_get_text(study, "name", "without a name"), false);
+    ys_text_clean(out, ys_view_or(view->study.name, "without a name"), false);
     ys_buf_puts(out, ": ");
     if (strcmp(status, "time_limit") == 0)
         status = "stopped at its time limit";
@@ -56,10 +55,9 @@ void ys_section_study(struct ys_buf *out, const struct ys_view *view)
         ys_text_clean(out, started, false);
     }
     int64_t runs = 0, disturbed = 0;
-    const ys_json *trials = ys_json_get(view->result, "trials");
-    for (size_t i = 0; i < ys_json_size(trials); i++) {
-        runs += ys_json_get_int(ys_json_at(trials, i), "runs", 0);
-        disturbed += ys_json_get_int(ys_json_at(trials, i), "disturbed", 0);
+    for (size_t i = 0; i < view->count; i++) {
+        runs += view->trials[i].told.runs;
+        disturbed += view->trials[i].told.disturbed;
     }
     if (disturbed)
         ys_buf_printf(out, ", %lld of %lld runs disturbed", (long long)disturbed, (long long)runs);
@@ -67,23 +65,20 @@ void ys_section_study(struct ys_buf *out, const struct ys_view *view)
 
 void ys_section_work(struct ys_buf *out, const struct ys_view *view)
 {
-    const ys_json *work = ys_json_get(view->result, "work");
-    for (size_t i = 0; i < ys_json_size(work); i++) {
-        const ys_json *one = ys_json_at(work, i);
-        double parameters = ys_json_get_number(one, "parameters", NAN),
-               adds = ys_json_get_number(one, "multiply_adds", NAN);
+    for (size_t i = 0; i < view->work_count; i++) {
+        const struct ys_view_work *work = &view->works[i];
         ys_buf_puts(out, i ? "; " : "Work: ");
-        ys_text_clean(out, ys_json_get_text(one, "model", "unknown model"), false);
+        ys_text_clean(out, ys_view_or(work->model, "unknown model"), false);
         ys_buf_puts(out, " on ");
-        ys_text_clean(out, ys_json_get_text(one, "data", "unknown data"), false);
-        if (isfinite(parameters))
-            ys_buf_printf(out, ", %s parameters", ys_label_value(YS_KIND_COUNT, parameters).text);
-        if (isfinite(adds))
-            ys_buf_printf(out, ", %s multiply-adds a row", ys_label_value(YS_KIND_COUNT, adds).text);
-        if (strcmp(ys_json_get_text(one, "data", ""), "synthetic") == 0)
+        ys_text_clean(out, ys_view_or(work->data, "unknown data"), false);
+        if (isfinite(work->parameters))
+            ys_buf_printf(out, ", %s parameters", ys_label_value(YS_KIND_COUNT, work->parameters).text);
+        if (isfinite(work->multiply_adds))
+            ys_buf_printf(out, ", %s multiply-adds a row", ys_label_value(YS_KIND_COUNT, work->multiply_adds).text);
+        if (strcmp(ys_view_or(work->data, ""), "synthetic") == 0)
             ys_buf_puts(out, ", random data: accuracy means nothing");
-        else if (ys_json_type_of(ys_json_get(one, "verified")) == YS_JSON_BOOL)
-            ys_buf_puts(out, ys_json_get_bool(one, "verified", false) ? ", data verified" : ", data NOT verified");
+        else if (ys_json_type_of(work->verified) == YS_JSON_BOOL)
+            ys_buf_puts(out, ys_json_truth(work->verified, false) ? ", data verified" : ", data NOT verified");
     }
 }
 
@@ -137,7 +132,7 @@ void ys_section_host(struct ys_buf *out, const struct ys_view *view)
                                        "cpu_count",   "cpu.count", NULL};
     static const char *const memory[] = {"memory_bytes", "memory.total_bytes", "memory_total_bytes", NULL};
     static const char *const system[] = {"system.kernel", "kernel", "os", "system", NULL};
-    const ys_json *host = ys_json_get(view->result, "host"), *value;
+    const ys_json *host = view->host, *value;
     if (ys_json_size(host) == 0)
         return;
     const char *before = "Host: ";
@@ -160,19 +155,10 @@ void ys_section_host(struct ys_buf *out, const struct ys_view *view)
     }
 }
 
-/** A member that is a number or a metric object. */
-static double number_of(const ys_json *object, const char *name)
-{
-    const ys_json *value = ys_json_get(object, name);
-    return ys_json_type_of(value) == YS_JSON_OBJECT ? ys_json_get_number(value, "value", NAN)
-                                                    : ys_json_number(value, NAN);
-}
-
 void ys_section_harness(struct ys_buf *out, const struct ys_view *view)
 {
-    const ys_json *harness = ys_json_get(view->result, "harness");
-    double share = number_of(harness, "cpu_share"), late_s = number_of(harness, "lateness_max_s");
-    double overhead_s = number_of(harness, "overhead_s");
+    double share = view->harness.cpu_share, late_s = view->harness.lateness_max_s;
+    double overhead_s = view->harness.overhead_s;
     const char *before = "Measuring ";
     if (isfinite(share)) {
         ys_buf_printf(out, "%stook %s of a CPU", before, ys_label_share(share).text);
@@ -190,17 +176,12 @@ void ys_section_harness(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, ".");
 }
 
-void ys_section_base(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison)
+void ys_section_base(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
 {
-    enum ys_kind kind = ys_view_kind(view, ys_json_get_text(comparison, "metric", ""));
-    double a = ys_json_get_number(comparison, "a_value", NAN), b = ys_json_get_number(comparison, "b_value", NAN);
+    enum ys_kind kind = ys_view_kind(view, ys_view_or(comparison->metric, ""));
+    double a = comparison->a_value, b = comparison->b_value;
     if (isfinite(a) && isfinite(b))
         ys_buf_printf(out, "%s against %s", ys_label_value(kind, a).text, ys_label_value(kind, b).text);
-}
-
-static bool is_difference(const ys_json *comparison)
-{
-    return strcmp(ys_json_get_text(comparison, "scale", "ratio"), "difference") == 0;
 }
 
 /** A difference of shares in percentage points. */
@@ -212,20 +193,19 @@ static struct ys_label points_of(double share, const char *sign)
     return label;
 }
 
-struct ys_effect ys_section_effect(const ys_json *comparison)
+struct ys_effect ys_section_effect(const struct ys_view_comparison *comparison)
 {
     struct ys_effect effect = {{""}, {""}};
-    double lo, hi, ratio = ys_json_get_number(comparison, "ratio", NAN);
-    ys_view_interval(comparison, &lo, &hi);
-    if (strcmp(ys_json_get_text(comparison, "verdict", ""), "invalid") == 0)
+    double lo = comparison->lo, hi = comparison->hi, ratio = comparison->ratio;
+    if (strcmp(ys_view_or(comparison->verdict, ""), "invalid") == 0)
         return effect;
-    if (!is_difference(comparison)) {
+    if (!comparison->is_difference) {
         if (isfinite(ratio))
             snprintf(effect.value.text, sizeof effect.value.text, "%.40sx", ys_label_ratio(ratio).text);
         effect.range = ys_label_ratio_range(ratio, lo, hi);
         return effect;
     }
-    struct ys_label value = points_of(ys_json_get_number(comparison, "difference", NAN), "+");
+    struct ys_label value = points_of(comparison->difference, "+");
     struct ys_label from = points_of(lo, ""), to = points_of(hi, "");
     if (value.text[0])
         snprintf(effect.value.text, sizeof effect.value.text, "%.30s points", value.text);
@@ -234,21 +214,20 @@ struct ys_effect ys_section_effect(const ys_json *comparison)
     return effect;
 }
 
-void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison)
+void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
 {
-    const char *metric = ys_json_get_text(comparison, "metric", ""),
-               *reason = ys_json_get_text(comparison, "reason", "");
+    const char *metric = ys_view_or(comparison->metric, ""), *reason = ys_view_or(comparison->reason, "");
     struct ys_effect effect = ys_section_effect(comparison);
-    int64_t rounds = ys_json_get_int(comparison, "n", 0);
+    int64_t rounds = comparison->n;
     bool few = effect.value.text[0] && rounds < YS_STAT_INTERVAL_MIN; /* which its brackets say, as the reason does */
     if (effect.value.text[0]) {
         ys_buf_printf(out, "%s", effect.value.text);
-        if (!is_difference(comparison))
+        if (!comparison->is_difference)
             ys_buf_printf(out, " %s", ys_view_ratio_words(view, metric));
         ys_buf_printf(out, " (%s, %s): ", effect.range.text[0] ? effect.range.text : "no interval",
                       ys_label_plural(rounds, "round").text);
     }
-    ys_text_clean(out, ys_json_get_text(comparison, "verdict", "unclear"), false);
+    ys_text_clean(out, ys_view_or(comparison->verdict, "unclear"), false);
     if (reason[0] && !few) {
         ys_buf_puts(out, ", ");
         ys_text_clean(out, reason, false);
@@ -265,27 +244,26 @@ static struct ys_label share_label(double share, bool difference)
     return label;
 }
 
-struct ys_label ys_section_smallest(const ys_json *comparison)
+struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison)
 {
-    double smallest = ys_json_get_number(comparison, "resolution", NAN);
-    bool valid = strcmp(ys_json_get_text(comparison, "verdict", ""), "invalid") != 0 && smallest > 0;
-    return share_label(valid ? smallest : NAN, is_difference(comparison));
+    double smallest = comparison->resolution;
+    bool valid = strcmp(ys_view_or(comparison->verdict, ""), "invalid") != 0 && smallest > 0;
+    return share_label(valid ? smallest : NAN, comparison->is_difference);
 }
 
-void ys_section_resolution(struct ys_buf *out, const ys_json *result, const char *metric)
+void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const char *metric)
 {
-    const ys_json *all = ys_json_get(result, "comparisons");
-    double lo = INFINITY, hi = 0, margin = ys_json_get_number(ys_json_get(result, "study"), "margin", NAN);
+    double lo = INFINITY, hi = 0, margin = view->study.margin;
     bool difference = false;
-    for (size_t i = 0; i < ys_json_size(all); i++) {
-        const ys_json *comparison = ys_json_at(all, i);
-        double resolution = ys_json_get_number(comparison, "resolution", NAN);
-        if (strcmp(ys_json_get_text(comparison, "metric", ""), metric) != 0 || !ys_section_smallest(comparison).text[0])
+    for (size_t i = 0; i < view->comparison_count; i++) {
+        const struct ys_view_comparison *comparison = &view->comparisons[i];
+        double resolution = comparison->resolution;
+        if (strcmp(ys_view_or(comparison->metric, ""), metric) != 0 || !ys_section_smallest(comparison).text[0])
             continue;
         lo = fmin(lo, resolution);
         hi = fmax(hi, resolution);
-        difference = is_difference(comparison);
-        margin = ys_json_get_number(comparison, "margin", margin);
+        difference = comparison->is_difference;
+        margin = isnan(comparison->margin) ? margin : comparison->margin;
     }
     if (hi <= 0)
         return;
@@ -302,9 +280,9 @@ void ys_section_level(struct ys_buf *out, const struct ys_view *view)
 {
     double lo = INFINITY, hi = -INFINITY;
     for (size_t i = 0; i < view->count; i++) {
-        const ys_json *rate = ys_view_metric(&view->trials[i], "rate_per_s");
-        double level = ys_json_get_number(rate, "level", NAN);
-        if (ys_json_size(ys_json_get(rate, "ci")) == 2 && level > 0 && level < 1) {
+        struct ys_view_metric rate = ys_view_metric(&view->trials[i], "rate_per_s");
+        double level = rate.level;
+        if (rate.interval && level > 0 && level < 1) {
             lo = fmin(lo, level);
             hi = fmax(hi, level);
         }
@@ -325,14 +303,13 @@ static bool has(const ys_json *array, const char *text)
     return false;
 }
 
-ys_status ys_section_compared(const ys_json *result, ys_json **metrics)
+ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics)
 {
-    const ys_json *all = ys_json_get(result, "comparisons");
     ys_json *found = ys_json_array();
     ys_status status = found ? YS_OK : ys_out_of_memory();
     for (int speed = 1; speed >= 0; speed--)
-        for (size_t i = 0; i < ys_json_size(all) && status == YS_OK; i++) {
-            const char *metric = ys_json_get_text(ys_json_at(all, i), "metric", "");
+        for (size_t i = 0; i < view->comparison_count && status == YS_OK; i++) {
+            const char *metric = ys_view_or(view->comparisons[i].metric, "");
             if ((strcmp(metric, "rate_per_s") == 0) == (speed == 1) && metric[0] && !has(found, metric))
                 status = ys_json_append(found, ys_json_string(metric));
         }

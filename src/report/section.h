@@ -41,19 +41,22 @@ void ys_section_harness(struct ys_buf *out, const struct ys_view *view);
 struct ys_effect {
     struct ys_label value, range;
 };
-struct ys_effect ys_section_effect(const ys_json *comparison);
+struct ys_effect ys_section_effect(const struct ys_view_comparison *comparison);
 /** The smallest difference that a comparison could have shown: "3.1 %", "0.50 points", "" when unknown. */
-struct ys_label ys_section_smallest(const ys_json *comparison);
+struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison);
 /** "Brackets hold the rank interval of the median, at a level of 98.4 %." Nothing without an interval. */
 void ys_section_level(struct ys_buf *out, const struct ys_view *view);
 
 /** "1.93x as fast (1.85 to 2.01, 6 rounds): better". */
-void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison);
+void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
 /** "12300 against 6370"; nothing when a value is unknown. */
-void ys_section_base(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison);
+void ys_section_base(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
 /** "Smallest difference that could have been shown: 3.1 % to 5.0 %; same means within 2.0 %." Nothing when unknown. */
-void ys_section_resolution(struct ys_buf *out, const ys_json *result, const char *metric);
+void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const char *metric);
 /** The metrics that are compared, speed first: a new array of strings. */
-ys_status ys_section_compared(const ys_json *result, ys_json **metrics) YS_MUST_CHECK;
+ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics) YS_MUST_CHECK;
+
+/** The result in plain sentences, as ys_report_words(). */
+ys_status ys_words(const struct ys_view *view, ys_json **sentences) YS_MUST_CHECK;
 
 #endif

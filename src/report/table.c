@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "base/record.h"
 #include "report/agreement.h"
 #include "report/grid.h"
 #include "report/report.h"
@@ -93,11 +94,11 @@ static void name_row(const struct page *page, struct ys_grid *grid, size_t index
         return;
     }
     if (view->many_sections)
-        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_json_get_text(trial->json, "section", ""));
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_or(trial->told.section, ""));
     ys_buf_printf(&text, "%s%s", trial->framework, without_lead(ys_view_proof_mark(trial)));
     ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_buf_text(&text));
     for (size_t i = 0; i < ys_view_axes(view); i++) {
-        const ys_json *value = ys_json_get(ys_json_get(trial->json, "factors"), ys_view_axis(view, i));
+        const ys_json *value = ys_json_get(trial->told.factors, ys_view_axis(view, i));
         ys_buf_clear(&text);
         if (value)
             ys_view_put_value(&text, value);
@@ -121,10 +122,12 @@ static bool needs_numbers(const struct page *page)
         const char *axis = section ? "job" : ys_view_axis(view, i);
         int widest = ys_text_width(axis_head(axis));
         for (size_t k = 0; k < view->count; k++) {
-            const ys_json *json = view->trials[k].json;
+            const struct ys_view_told *told = &view->trials[k].told;
             struct ys_buf text = {0};
-            ys_view_put_value(&text,
-                              ys_json_get(section ? json : ys_json_get(json, "factors"), section ? "section" : axis));
+            if (section)
+                ys_text_clean(&text, ys_view_or(told->section, "none"), false);
+            else
+                ys_view_put_value(&text, ys_json_get(told->factors, axis));
             widest = (int)fmax(widest, ys_text_width(ys_buf_text(&text)));
             ys_buf_free(&text);
         }
@@ -147,12 +150,12 @@ static const struct {
 static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *trial, bool trains, bool *few)
 {
     size_t column = grid->naming;
-    const ys_json *rate = ys_view_metric(trial, "rate_per_s");
+    struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
     struct ys_measure measure = ys_view_measure(rate);
     struct ys_buf text = {0};
     ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
     ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_buf_text(&text));
-    long long n = ys_json_get_int(rate, "n", trial->runs - trial->failed);
+    long long n = rate.n == YS_FIELD_NONE ? trial->runs - trial->failed : rate.n;
     ys_buf_clear(&text);
     ys_buf_printf(&text, "n = %lld", n);
     bool interval = measure.interval.text[0] != 0;
@@ -165,8 +168,7 @@ static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *tr
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (others[i].of_training && !trains)
             continue;
-        const ys_json *metric = ys_view_metric(trial, others[i].metric);
-        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(metric).text);
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(ys_view_metric(trial, others[i].metric)).text);
     }
     grid->failed |= text.failed;
     ys_buf_free(&text);
@@ -193,8 +195,19 @@ static void put_marks(struct page *page, bool few)
     put_lines(page, ys_section_level);
 }
 
-/** The strings of `member` of every trial, and before them `general` ones (may be NULL), under `heading`. */
-static void put_remarks(struct page *page, const ys_json *general, const char *member, const char *heading)
+static const ys_json *deviations_of(const struct ys_view_trial *trial)
+{
+    return trial->told.deviations;
+}
+
+static const ys_json *warnings_of(const struct ys_view_trial *trial)
+{
+    return trial->told.warnings;
+}
+
+/** The remarks of every trial, and before them `general` ones (may be NULL), under `heading`. */
+static void put_remarks(struct page *page, const ys_json *general,
+                        const ys_json *(*remarks_of)(const struct ys_view_trial *trial), const char *heading)
 {
     bool begun = ys_json_size(general) > 0;
     if (begun)
@@ -203,7 +216,7 @@ static void put_remarks(struct page *page, const ys_json *general, const char *m
         put_item(page, ys_json_text(ys_json_at(general, i), ""));
     for (size_t i = 0; i < page->view.count; i++) {
         const struct ys_view_trial *trial = &page->view.trials[i];
-        const ys_json *remarks = ys_json_get(trial->json, member);
+        const ys_json *remarks = remarks_of(trial);
         for (size_t k = 0; k < ys_json_size(remarks); k++) {
             struct ys_buf text = {0};
             ys_buf_printf(&text, "%s: ", trial->name);
@@ -265,7 +278,7 @@ static ys_status put_results(struct page *page)
     ys_free(rate);
     YS_TRY(status);
     put_marks(page, few);
-    put_remarks(page, NULL, "deviations", "Deviations from the common work");
+    put_remarks(page, NULL, deviations_of, "Deviations from the common work");
     return YS_OK;
 }
 
@@ -364,10 +377,10 @@ static ys_status put_times(struct page *page)
 }
 
 /** One comparison, with its verdict painted. */
-static void put_comparison(struct page *page, const ys_json *comparison)
+static void put_comparison(struct page *page, const struct ys_view_comparison *comparison)
 {
     struct ys_buf text = {0};
-    const char *verdict = ys_json_get_text(comparison, "verdict", "unclear");
+    const char *verdict = ys_view_or(comparison->verdict, "unclear");
     ys_view_put_pair(&text, &page->view, comparison);
     ys_buf_puts(&text, ": ");
     ys_section_comparison(&text, &page->view, comparison);
@@ -387,7 +400,7 @@ static void put_comparison(struct page *page, const ys_json *comparison)
  * are gathered in groups; the others have a line of their own. */
 struct sorted {
     struct entry {
-        const ys_json *comparison;
+        const struct ys_view_comparison *comparison;
         const ys_json *group; /* NULL: a line of its own */
     } * entries;              /* in the order of the document */
     size_t count;
@@ -395,11 +408,11 @@ struct sorted {
 };
 
 /** The group of comparisons like this one, made when there is none; NULL without memory. */
-static ys_json *group_of(ys_json *groups, const ys_json *comparison)
+static ys_json *group_of(ys_json *groups, const struct ys_view_comparison *comparison)
 {
-    const char *reason = ys_json_get_text(comparison, "reason", "");
+    const char *reason = ys_view_or(comparison->reason, "");
     struct ys_buf name = {0};
-    ys_buf_printf(&name, "%s%s", ys_json_get_text(comparison, "verdict", ""), reason[0] ? ", " : "");
+    ys_buf_printf(&name, "%s%s", ys_view_or(comparison->verdict, ""), reason[0] ? ", " : "");
     ys_buf_puts(&name, reason);
     bool made = !name.failed && (ys_json_get(groups, ys_buf_text(&name)) ||
                                  ys_json_set(groups, ys_buf_text(&name), ys_json_array()) == YS_OK);
@@ -408,18 +421,18 @@ static ys_json *group_of(ys_json *groups, const ys_json *comparison)
     return group;
 }
 
-static ys_status sort_comparisons(const ys_json *all, const char *metric, struct sorted *sorted)
+static ys_status sort_comparisons(const struct ys_view *view, const char *metric, struct sorted *sorted)
 {
     bool speed = strcmp(metric, "rate_per_s") == 0;
-    *sorted =
-        (struct sorted){.entries = ys_alloc(ys_json_size(all), sizeof *sorted->entries), .groups = ys_json_object()};
+    *sorted = (struct sorted){.entries = ys_alloc(view->comparison_count, sizeof *sorted->entries),
+                              .groups = ys_json_object()};
     if (!sorted->entries || !sorted->groups)
         return ys_out_of_memory();
-    for (size_t i = 0; i < ys_json_size(all); i++) {
-        const ys_json *comparison = ys_json_at(all, i);
-        const char *verdict = ys_json_get_text(comparison, "verdict", "");
+    for (size_t i = 0; i < view->comparison_count; i++) {
+        const struct ys_view_comparison *comparison = &view->comparisons[i];
+        const char *verdict = ys_view_or(comparison->verdict, "");
         ys_json *group = NULL;
-        if (strcmp(ys_json_get_text(comparison, "metric", ""), metric) != 0)
+        if (strcmp(ys_view_or(comparison->metric, ""), metric) != 0)
             continue;
         if (strcmp(verdict, "invalid") == 0 || (!speed && strcmp(verdict, "same") == 0)) {
             group = group_of(sorted->groups, comparison);
@@ -435,20 +448,20 @@ static ys_status sort_comparisons(const ys_json *all, const char *metric, struct
 /** What is invalid for a reason of its own needs no group. */
 static bool has_own_line(const struct entry *entry)
 {
-    return !entry->group || (ys_json_size(entry->group) == 1 &&
-                             strcmp(ys_json_get_text(entry->comparison, "verdict", ""), "invalid") == 0);
+    return !entry->group ||
+           (ys_json_size(entry->group) == 1 && strcmp(ys_view_or(entry->comparison->verdict, ""), "invalid") == 0);
 }
 
 /** One item for all of a group, called `name`. */
 static void put_gathered(struct page *page, const struct sorted *sorted, const char *name, const ys_json *group)
 {
     const struct entry *first = &sorted->entries[ys_json_integer(ys_json_at(group, 0), 0)];
-    const char *metric = ys_json_get_text(first->comparison, "metric", "");
+    const char *metric = ys_view_or(first->comparison->metric, "");
     struct ys_buf text = {0};
     if (has_own_line(first))
         return;
     ys_buf_puts(&text, name);
-    if (strcmp(ys_json_get_text(first->comparison, "verdict", ""), "invalid") == 0 &&
+    if (strcmp(ys_view_or(first->comparison->verdict, ""), "invalid") == 0 &&
         strcmp(metric, "rate_per_s") != 0) { /* the pairs are named under speed */
         ys_buf_printf(&text, ": %s", ys_label_plural((long long)ys_json_size(group), "comparison").text);
     } else {
@@ -480,12 +493,12 @@ static ys_status put_comparisons_of(struct page *page, const char *metric)
 {
     struct sorted sorted;
     struct ys_buf text = {0};
-    ys_status status = sort_comparisons(ys_json_get(page->view.result, "comparisons"), metric, &sorted);
+    ys_status status = sort_comparisons(&page->view, metric, &sorted);
     ys_buf_puts(page->out, "  ");
     ys_text_wrap(page->out, ys_view_metric_title(&page->view, metric), 2, 2, page->width);
     if (status == YS_OK)
         put_sorted(page, &sorted);
-    ys_section_resolution(&text, page->view.result, metric);
+    ys_section_resolution(&text, &page->view, metric);
     if (text.size > 0) {
         ys_buf_puts(page->out, "    ");
         ys_text_wrap(page->out, ys_buf_text(&text), 4, 4, page->width);
@@ -509,7 +522,7 @@ static bool is_shown(const char *metric)
 
 static ys_status put_comparisons(struct page *page)
 {
-    const ys_json *differences = ys_json_get(page->view.result, "environment_differences");
+    const ys_json *differences = page->view.environment_differences;
     for (size_t i = 0; i < ys_json_size(differences); i++) {
         struct ys_buf text = {0};
         if (i == 0)
@@ -520,7 +533,7 @@ static ys_status put_comparisons(struct page *page)
         ys_buf_free(&text);
     }
     ys_json *metrics;
-    YS_TRY(ys_section_compared(page->view.result, &metrics));
+    YS_TRY(ys_section_compared(&page->view, &metrics));
     if (ys_json_size(metrics) > 0)
         put_heading(page, "Comparisons (first against second, over matched rounds)");
     bool more = false;
@@ -540,7 +553,7 @@ static ys_status put_comparisons(struct page *page)
 static ys_status put_summary(struct page *page)
 {
     ys_json *sentences;
-    YS_TRY(ys_report_words(page->view.result, &sentences));
+    YS_TRY(ys_words(&page->view, &sentences));
     if (ys_json_size(sentences) > 0)
         put_heading(page, "In words");
     for (size_t i = 0; i < ys_json_size(sentences); i++)
@@ -549,35 +562,47 @@ static ys_status put_summary(struct page *page)
     return YS_OK;
 }
 
+static ys_status put_sections(struct page *page)
+{
+    page->numbered = needs_numbers(page);
+    put_lines(page, ys_section_study);
+    put_lines(page, ys_section_work);
+    put_lines(page, ys_section_same);
+    put_lines(page, ys_section_host);
+    if (page->view.count == 0)
+        return YS_OK;
+    put_names(page);
+    YS_TRY(put_results(page));
+    YS_TRY(put_agreements(page));
+    YS_TRY(put_latencies(page));
+    YS_TRY(put_times(page));
+    put_remarks(page, page->view.host_warnings, warnings_of, "Warnings");
+    YS_TRY(put_comparisons(page));
+    ys_buf_puts(page->out, "\n");
+    put_lines(page, ys_section_harness);
+    return YS_OK;
+}
+
+/** Ends the view of the page. */
+static ys_status put_page(struct page *page)
+{
+    ys_status status = put_sections(page);
+    if (status == YS_OK)
+        status = put_summary(page);
+    ys_view_fini(&page->view);
+    return status == YS_OK && page->out->failed ? ys_out_of_memory() : status;
+}
+
 ys_status ys_report_table(const ys_json *result, int width, bool colour, struct ys_buf *out)
 {
     struct page page = {.width = width < 60 ? 60 : width, .colour = colour, .out = out};
     YS_TRY(ys_view_init(&page.view, result));
-    page.numbered = needs_numbers(&page);
-    put_lines(&page, ys_section_study);
-    put_lines(&page, ys_section_work);
-    put_lines(&page, ys_section_same);
-    put_lines(&page, ys_section_host);
-    ys_status status = YS_OK;
-    if (page.view.count > 0) {
-        put_names(&page);
-        status = put_results(&page);
-        if (status == YS_OK)
-            status = put_agreements(&page);
-        if (status == YS_OK)
-            status = put_latencies(&page);
-        if (status == YS_OK)
-            status = put_times(&page);
-        put_remarks(&page, ys_json_get(ys_json_get(result, "host"), "warnings"), "warnings", "Warnings");
-        if (status == YS_OK)
-            status = put_comparisons(&page);
-        ys_buf_puts(out, "\n");
-        put_lines(&page, ys_section_harness);
-    }
-    if (status == YS_OK)
-        status = put_summary(&page);
-    ys_view_fini(&page.view);
-    if (status == YS_OK && out->failed)
-        status = ys_out_of_memory();
-    return status;
+    return put_page(&page);
+}
+
+ys_status ys_report_table_of(const struct ys_result *result, int width, bool colour, struct ys_buf *out)
+{
+    struct page page = {.width = width < 60 ? 60 : width, .colour = colour, .out = out};
+    YS_TRY(ys_view_init_of(&page.view, result));
+    return put_page(&page);
 }

@@ -14,10 +14,10 @@ static bool contains(const ys_json *array, const char *text)
 
 const ys_json *ys_view_value(const struct ys_view_trial *trial, const char *name)
 {
-    const ys_json *value = ys_json_get(ys_json_get(trial->json, "factors"), name);
+    const ys_json *value = ys_json_get(trial->told.factors, name);
     if (!value)
-        value = ys_json_get(ys_json_get(trial->json, "keys"), name);
-    return value ? value : ys_json_get(ys_json_get(trial->json, "options"), name);
+        value = ys_json_get(trial->told.keys, name);
+    return value ? value : ys_json_get(trial->told.options, name);
 }
 
 void ys_view_put_value(struct ys_buf *out, const ys_json *value)
@@ -66,26 +66,26 @@ static bool take(struct ys_buf *buf, char **text)
     return *text != NULL;
 }
 
-static const char *framework_name(const ys_json *trial)
+static const char *framework_name(const struct ys_view_trial *trial)
 {
-    const char *name = ys_json_get_text(ys_json_get(trial, "framework"), "name", NULL);
+    const char *name = trial->told.framework.name;
     if (!name)
-        name = ys_json_get_text(ys_json_get(trial, "factors"), "framework", NULL);
+        name = ys_json_get_text(trial->told.factors, "framework", NULL);
     return name && name[0] ? name : "unknown";
 }
 
-static const char *framework_version(const ys_json *trial)
+static const char *framework_version(const struct ys_view_trial *trial)
 {
-    return ys_json_get_text(ys_json_get(trial, "framework"), "version", "");
+    return ys_view_or(trial->told.framework.version, "");
 }
 
 /** {framework: its version, or null when trials have several}. */
-static ys_status find_versions(const ys_json *trials, ys_json **versions)
+static ys_status find_versions(const struct ys_view *view, ys_json **versions)
 {
     ys_json *found = ys_json_object();
     ys_status status = found ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; i < ys_json_size(trials) && status == YS_OK; i++) {
-        const char *name = framework_name(ys_json_at(trials, i)), *version = framework_version(ys_json_at(trials, i));
+    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
+        const char *name = framework_name(&view->trials[i]), *version = framework_version(&view->trials[i]);
         const ys_json *known = ys_json_get(found, name);
         if (!known)
             status = ys_json_set_string(found, name, version);
@@ -96,44 +96,49 @@ static ys_status find_versions(const ys_json *trials, ys_json **versions)
     return status;
 }
 
-/** The document has no word for it; the proof and the metrics say why they have nothing. */
-static bool does_no_work(const ys_json *trial)
+static bool says_no_work(const char *reason)
 {
-    const ys_json *framework = ys_json_get(trial, "framework");
-    if (ys_json_get_bool(framework, "no_work", ys_json_get_bool(trial, "no_work", false)))
-        return true;
-    const ys_json *metrics = ys_json_get(trial, "metrics");
-    return strstr(ys_json_get_text(ys_json_get(metrics, "final_loss"), "reason", ""), "does no work") ||
-           strstr(ys_json_get_text(ys_json_get(metrics, "accuracy"), "reason", ""), "does no work") ||
-           strstr(ys_json_get_text(ys_json_get(trial, "proof"), "reason", ""), "does no work");
+    return reason && strstr(reason, "does no work");
 }
 
-static bool varies_in(const ys_json *trials, const char *name, const ys_json *value)
+/** The document has no word for it; the proof and the metrics say why they have nothing. */
+static bool does_no_work(const struct ys_view_trial *trial)
 {
-    for (size_t k = 0; k < ys_json_size(trials); k++) {
-        const ys_json *other = ys_json_get(ys_json_get(ys_json_at(trials, k), "factors"), name);
+    return trial->told.framework.no_work || trial->told.no_work ||
+           says_no_work(ys_view_metric(trial, "final_loss").reason) ||
+           says_no_work(ys_view_metric(trial, "accuracy").reason) || says_no_work(trial->told.proof.reason);
+}
+
+static bool varies_in(const struct ys_view *view, const char *name, const ys_json *value)
+{
+    for (size_t k = 0; k < view->count; k++) {
+        const ys_json *other = ys_json_get(view->trials[k].told.factors, name);
         if (!other || !ys_json_equal(other, value))
             return true;
     }
     return false;
 }
 
+static const char *section_of(const struct ys_view_trial *trial)
+{
+    return ys_view_or(trial->told.section, "");
+}
+
 /** `seen` is {factor: true} of those that were looked at. */
-static ys_status find_axes(struct ys_view *view, const ys_json *trials, ys_json *seen)
+static ys_status find_axes(struct ys_view *view, ys_json *seen)
 {
     view->axes = ys_json_array();
     if (!view->axes || !seen)
         return ys_out_of_memory();
-    const char *section = ys_json_get_text(ys_json_at(trials, 0), "section", "");
-    for (size_t i = 0; i < ys_json_size(trials); i++) {
-        const ys_json *trial = ys_json_at(trials, i), *factors = ys_json_get(trial, "factors");
-        view->many_sections |= strcmp(section, ys_json_get_text(trial, "section", "")) != 0;
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *factors = view->trials[i].told.factors;
+        view->many_sections |= strcmp(section_of(&view->trials[0]), section_of(&view->trials[i])) != 0;
         for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it)) {
             const char *name = ys_json_iter_key(it);
             if (strcmp(name, "framework") == 0 || ys_json_get(seen, name))
                 continue;
             YS_TRY(ys_json_set_bool(seen, name, true));
-            if (varies_in(trials, name, ys_json_iter_value(it)))
+            if (varies_in(view, name, ys_json_iter_value(it)))
                 YS_TRY(ys_json_append(view->axes, ys_json_string(name)));
         }
     }
@@ -143,17 +148,17 @@ static ys_status find_axes(struct ys_view *view, const ys_json *trials, ys_json 
 static ys_status name_trial(const struct ys_view *view, const ys_json *all_versions, struct ys_view_trial *trial)
 {
     struct ys_buf name = {0};
-    const char *version = framework_version(trial->json);
-    bool versions = ys_json_type_of(ys_json_get(all_versions, framework_name(trial->json))) == YS_JSON_NULL;
-    ys_text_clean(&name, framework_name(trial->json), false);
+    const char *version = framework_version(trial);
+    bool versions = ys_json_type_of(ys_json_get(all_versions, framework_name(trial))) == YS_JSON_NULL;
+    ys_text_clean(&name, framework_name(trial), false);
     if (versions) {
         ys_buf_puts(&name, "@");
         ys_text_clean(&name, version[0] ? version : "unknown", false);
     }
     if (!take(&name, &trial->framework))
         return ys_out_of_memory();
-    const char *title = ys_json_get_text(ys_json_get(trial->json, "framework"), "title", "");
-    ys_text_clean(&name, title[0] ? title : framework_name(trial->json), false);
+    const char *title = ys_view_or(trial->told.framework.title, "");
+    ys_text_clean(&name, title[0] ? title : framework_name(trial), false);
     if (versions && version[0]) {
         ys_buf_puts(&name, " ");
         ys_text_clean(&name, version, false);
@@ -162,7 +167,7 @@ static ys_status name_trial(const struct ys_view *view, const ys_json *all_versi
         return ys_out_of_memory();
     ys_buf_puts(&name, trial->framework);
     for (size_t i = 0; i < ys_view_axes(view); i++) {
-        const ys_json *value = ys_json_get(ys_json_get(trial->json, "factors"), ys_view_axis(view, i));
+        const ys_json *value = ys_json_get(trial->told.factors, ys_view_axis(view, i));
         if (value) {
             ys_buf_puts(&name, ", ");
             ys_view_put_factor(&name, ys_view_axis(view, i), value);
@@ -170,25 +175,25 @@ static ys_status name_trial(const struct ys_view *view, const ys_json *all_versi
     }
     if (view->many_sections) {
         ys_buf_puts(&name, " (");
-        ys_text_clean(&name, ys_json_get_text(trial->json, "section", ""), false);
+        ys_text_clean(&name, section_of(trial), false);
         ys_buf_puts(&name, ")");
     }
     return take(&name, &trial->name) ? YS_OK : ys_out_of_memory();
 }
 
-static void read_trial(struct ys_view_trial *trial, const ys_json *json)
+static void judge_trial(struct ys_view_trial *trial)
 {
-    trial->json = json;
-    trial->id = ys_json_get_text(json, "id", "");
-    trial->status = ys_json_get_text(json, "status", "skipped");
-    trial->runs = ys_json_get_int(json, "runs", 0);
-    trial->failed = ys_json_get_int(json, "failed", 0);
+    const struct ys_view_told *told = &trial->told;
+    trial->id = ys_view_or(told->id, "");
+    trial->status = ys_view_or(told->status, "skipped");
+    trial->runs = told->runs;
+    trial->failed = told->failed;
     bool tried = strcmp(trial->status, "missing") != 0 && strcmp(trial->status, "unsupported") != 0 &&
                  strcmp(trial->status, "skipped") != 0;
     bool all_failed = strcmp(trial->status, "ok") != 0 && trial->failed >= trial->runs;
     trial->measured = tried && !all_failed && trial->runs > trial->failed;
-    trial->no_work = does_no_work(json);
-    trial->infers = strcmp(ys_json_get_text(ys_json_get(json, "keys"), "mode", ""), "infer") == 0;
+    trial->no_work = does_no_work(trial);
+    trial->infers = strcmp(ys_json_get_text(told->keys, "mode", ""), "infer") == 0;
 }
 
 /** Gives equal names their number; `names` is {name: true} of the trials before. */
@@ -232,14 +237,14 @@ static ys_status number_trials(struct ys_view *view)
     return status;
 }
 
-static ys_status read_trials(struct ys_view *view, const ys_json *trials)
+static ys_status name_trials(struct ys_view *view)
 {
     ys_json *seen = ys_json_object(), *versions = NULL;
-    ys_status status = find_axes(view, trials, seen);
+    ys_status status = find_axes(view, seen);
     if (status == YS_OK)
-        status = find_versions(trials, &versions);
+        status = find_versions(view, &versions);
     for (size_t i = 0; i < view->count && status == YS_OK; i++) {
-        read_trial(&view->trials[i], ys_json_at(trials, i));
+        judge_trial(&view->trials[i]);
         status = name_trial(view, versions, &view->trials[i]);
     }
     ys_json_free(seen);
@@ -250,10 +255,9 @@ static ys_status read_trials(struct ys_view *view, const ys_json *trials)
 /* Of all works, where they have one; documents that were stored by earlier versions say none. */
 static ys_status read_unit(struct ys_view *view)
 {
-    const ys_json *works = ys_json_get(view->result, "work");
     const char *unit = NULL;
-    for (size_t i = 0; i < ys_json_size(works); i++) {
-        const char *own = ys_json_get_text(ys_json_at(works, i), "unit", "rows");
+    for (size_t i = 0; i < view->work_count; i++) {
+        const char *own = ys_view_or(view->works[i].unit, "rows");
         unit = !unit || strcmp(unit, own) == 0 ? own : "rows";
     }
     struct ys_buf clean = {0};
@@ -263,22 +267,27 @@ static ys_status read_unit(struct ys_view *view)
     return view->unit ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_view_init(struct ys_view *view, const ys_json *result)
+static ys_status fill(struct ys_view *view, ys_status status)
 {
-    *view = (struct ys_view){.result = result};
-    const ys_json *trials = ys_json_get(result, "trials"), *study = ys_json_get(result, "study");
-    view->rounds = ys_json_get_int(study, "rounds", 0);
-    view->repeat = ys_json_get_int(study, "repeat", view->rounds);
-    view->trials = ys_alloc(ys_json_size(trials), sizeof *view->trials);
-    if (!view->trials)
-        return ys_out_of_memory();
-    view->count = ys_json_type_of(trials) == YS_JSON_ARRAY ? ys_json_size(trials) : 0;
-    ys_status status = read_unit(view);
     if (status == YS_OK)
-        status = read_trials(view, trials);
+        status = read_unit(view);
+    if (status == YS_OK)
+        status = name_trials(view);
     if (status != YS_OK)
         ys_view_fini(view);
     return status;
+}
+
+ys_status ys_view_init(struct ys_view *view, const ys_json *result)
+{
+    *view = (struct ys_view){0};
+    return fill(view, ys_view_read(view, result));
+}
+
+ys_status ys_view_init_of(struct ys_view *view, const struct ys_result *result)
+{
+    *view = (struct ys_view){0};
+    return fill(view, ys_view_read_result(view, result));
 }
 
 void ys_view_fini(struct ys_view *view)
@@ -287,8 +296,11 @@ void ys_view_fini(struct ys_view *view)
         ys_free(view->trials[i].framework);
         ys_free(view->trials[i].title);
         ys_free(view->trials[i].name);
+        ys_json_free(view->trials[i].made_keys);
     }
     ys_free(view->trials);
+    ys_free(view->comparisons);
+    ys_free(view->works);
     ys_free(view->unit);
     ys_json_free(view->axes);
     ys_json_free(view->places);
@@ -319,39 +331,24 @@ const char *ys_view_axis(const struct ys_view *view, size_t index)
     return ys_json_text(ys_json_at(view->axes, index), "");
 }
 
-const ys_json *ys_view_metric(const struct ys_view_trial *trial, const char *name)
-{
-    return ys_json_get(ys_json_get(trial->json, "metrics"), name);
-}
-
 double ys_view_number(const struct ys_view_trial *trial, const char *name)
 {
-    return trial->measured ? ys_json_get_number(ys_view_metric(trial, name), "value", NAN) : NAN;
+    return trial->measured ? ys_view_metric(trial, name).value : NAN;
 }
 
-void ys_view_interval(const ys_json *object, double *lo, double *hi)
+struct ys_measure ys_view_measure(struct ys_view_metric metric)
 {
-    const ys_json *ci = ys_json_get(object, "ci");
-    *lo = ys_json_number(ys_json_at(ci, 0), NAN);
-    *hi = ys_json_number(ys_json_at(ci, 1), NAN);
+    return ys_measure(metric.kind, metric.value, metric.lo, metric.hi);
 }
 
-struct ys_measure ys_view_measure(const ys_json *metric)
+struct ys_label ys_view_label(struct ys_view_metric metric)
 {
-    double lo, hi;
-    ys_view_interval(metric, &lo, &hi);
-    return ys_measure(ys_kind_of(ys_json_get_text(metric, "kind", NULL)), ys_json_get_number(metric, "value", NAN), lo,
-                      hi);
-}
-
-struct ys_label ys_view_label(const ys_json *metric)
-{
-    return ys_label_value(ys_kind_of(ys_json_get_text(metric, "kind", NULL)), ys_json_get_number(metric, "value", NAN));
+    return ys_label_value(metric.kind, metric.value);
 }
 
 const char *ys_view_verdict(const struct ys_view_trial *trial)
 {
-    return ys_json_get_text(ys_json_get(trial->json, "proof"), "verdict", "none");
+    return ys_view_or(trial->told.proof.verdict, "none");
 }
 
 const char *ys_view_proof_mark(const struct ys_view_trial *trial)
@@ -368,7 +365,7 @@ ys_status ys_view_metric_names(const struct ys_view *view, ys_json **names)
     if (!found)
         return ys_out_of_memory();
     for (size_t i = 0; i < view->count; i++) {
-        const ys_json *metrics = ys_json_get(view->trials[i].json, "metrics");
+        const ys_json *metrics = view->trials[i].told.metrics;
         for (void *it = ys_json_iter(metrics); it; it = ys_json_next(metrics, it)) {
             if (contains(found, ys_json_iter_key(it)))
                 continue;

@@ -1,22 +1,50 @@
-/* The result document as the reports see it: trials with names for people, the factors in which they differ, metrics.
- */
+/* A result as the reports see it: trials with names for people, the factors in which they differ, metrics, comparisons.
+ * Texts that are not said to be clean are as others wrote them; what the result lacks is NULL, NaN or YS_FIELD_NONE. */
 #ifndef YS_REPORT_VIEW_H
 #define YS_REPORT_VIEW_H
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "metric/document.h"
 #include "report/label.h"
 #include <stdbool.h>
 #include <stddef.h>
 
+struct ys_view_framework {
+    const char *name, *version, *title;
+    bool no_work;
+};
+
+struct ys_view_proof {
+    const char *verdict, *reason;
+    const ys_json *checks, *diagnosis, *audit;
+};
+
+/** What a result says of a trial, borrowed from it. */
+struct ys_view_told {
+    const char *id, *section;
+    struct ys_view_framework framework;
+    const char *status, *stage, *reason, *command;
+    int64_t runs, failed, disturbed; /* 0 when unknown */
+    bool no_work;
+    struct ys_view_proof proof;
+    struct ys_result_quiet quiet; /* unknown where no run was disturbed */
+    struct ys_facts_perf perf;    /* `runs` is YS_FIELD_NONE where it was not asked for */
+    const ys_json *metrics;       /* of a document; else NULL */
+    const ys_json *factors, *keys, *options, *deviations, *warnings, *agreement, *runs_detail, *observed,
+        *said; /* the last two of a document; else NULL */
+};
+
 struct ys_view_trial {
-    const ys_json *json; /* borrowed from the result */
-    const char *id;      /* "" when the document has none */
-    char *framework;     /* "pytorch"; "pytorch@2.13.0" when the study has two versions of it. Clean text, as all that
-                            follow */
-    char *title;         /* "PyTorch", with the version when the study has two; the name when it has no title */
-    char *name;          /* "pytorch, 2 threads": unique in the study */
-    const char *status;  /* a run status word */
+    struct ys_view_told told;
+    const struct ys_trial_metric *values; /* of a result that is no document yet; else NULL */
+    ys_json *made_keys;                   /* owned; of the latter */
+    const char *id;                       /* "" when the document has none */
+    char *framework;    /* "pytorch"; "pytorch@2.13.0" when the study has two versions of it. Clean text, as all that
+                           follow */
+    char *title;        /* "PyTorch", with the version when the study has two; the name when it has no title */
+    char *name;         /* "pytorch, 2 threads": unique in the study */
+    const char *status; /* a run status word */
     int64_t runs, failed;
     bool measured; /* at least one run was ok, so its metrics say something */
     bool no_work;  /* the framework does no work by declaration */
@@ -25,10 +53,64 @@ struct ys_view_trial {
     int member;    /* which trial of that framework: its dashes */
 };
 
+/** A metric of a trial. */
+struct ys_view_metric {
+    bool known; /* there is such a metric, as a value or as a reason */
+    double value;
+    bool interval;        /* lo and hi are told */
+    double lo, hi, level; /* of that interval */
+    int64_t n;
+    enum ys_kind kind;
+    const char *reason;     /* why it has no value */
+    const ys_json *json;    /* of a document; else NULL */
+    const double *by_round; /* of a result that is no document yet; else NULL */
+    size_t rounds;
+};
+
+/** One comparison, or what else has a ratio with an interval. */
+struct ys_view_comparison {
+    const char *metric, *a, *b, *varies, *verdict, *reason;
+    bool is_difference; /* of shares, where others are ratios */
+    double ratio, difference, lo, hi;
+    double a_value, b_value, margin, resolution;
+    int64_t n; /* matched rounds */
+};
+
+/** What a result says of its study, borrowed from it. */
+struct ys_view_study {
+    int64_t id; /* 1 when unknown */
+    const char *name, *status, *started, *command, *job_text, *version;
+    double margin;
+    int64_t rounds, repeat;
+    struct ys_view_chain {
+        int64_t link;
+        const char *hash;
+    } chain; /* its last link */
+};
+
+/** A network on a data set. */
+struct ys_view_work {
+    const char *model, *data, *title, *unit;
+    double parameters, multiply_adds;
+    const ys_json *verified; /* whether its data are */
+};
+
+/** Measuring itself: values of numbers, or of metrics. */
+struct ys_view_harness {
+    double cpu_share, lateness_max_s, overhead_s;
+};
+
 struct ys_view {
-    const ys_json *result;
+    const ys_json *result; /* the document, of which trials and comparisons may be null */
+    struct ys_view_study study;
+    struct ys_view_work *works;
+    size_t work_count;
+    struct ys_view_harness harness;
+    const ys_json *host, *host_warnings, *metrics, *environment_differences;
     struct ys_view_trial *trials;
     size_t count;
+    struct ys_view_comparison *comparisons;
+    size_t comparison_count;
     ys_json *places; /* {id: place in trials} */
     ys_json *axes;   /* array: names of the factors (not framework) with more than one value or absent in some trial */
     bool many_sections; /* trials come from more than one section */
@@ -37,9 +119,24 @@ struct ys_view {
         *unit; /* what a rate counts: "images", as the data sets say; "rows" where they do not, or differ. Clean text */
 };
 
+struct ys_result;
 /** `view` borrows from `result`. */
 ys_status ys_view_init(struct ys_view *view, const ys_json *result) YS_MUST_CHECK;
+/** The same of a result that no document was made of. It lacks what single runs and metrics have in JSON alone, which
+ * the page and the CSV file need. */
+ys_status ys_view_init_of(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
 void ys_view_fini(struct ys_view *view);
+
+/* Of view_read.c: */
+
+/** Fills all that is told: `trials` as far as they are, and the rest but `places`, `axes` and what is made of them. */
+ys_status ys_view_read(struct ys_view *view, const ys_json *result) YS_MUST_CHECK;
+ys_status ys_view_read_result(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
+/** One comparison of a document. */
+struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison);
+
+/** `text`, or `fallback` for NULL. */
+const char *ys_view_or(const char *text, const char *fallback);
 
 /** Whether some trial answers requests (`infers`), or some trains. */
 bool ys_view_has_mode(const struct ys_view *view, bool infers);
@@ -57,16 +154,16 @@ void ys_view_put_value(struct ys_buf *out, const ys_json *value);
 /** Appends "2 threads", "batch 64", "compile on": the factor's last dotted part and the value. */
 void ys_view_put_factor(struct ys_buf *out, const char *name, const ys_json *value);
 
-/** The metric object of a trial; NULL when there is none. */
-const ys_json *ys_view_metric(const struct ys_view_trial *trial, const char *name);
+/** A metric of a trial. */
+struct ys_view_metric ys_view_metric(const struct ys_view_trial *trial, const char *name);
 /** Its value; NAN when unknown. */
 double ys_view_number(const struct ys_view_trial *trial, const char *name);
-/** Value and interval of a metric object, for people. */
-struct ys_measure ys_view_measure(const ys_json *metric);
+/** Value and interval, for people. */
+struct ys_measure ys_view_measure(struct ys_view_metric metric);
 /** Its value alone, to three digits: "5.18 ms". */
-struct ys_label ys_view_label(const ys_json *metric);
-/** Both ends of `object.ci`; NAN when it has none. */
-void ys_view_interval(const ys_json *object, double *lo, double *hi);
+struct ys_label ys_view_label(struct ys_view_metric metric);
+/** Whether the two have the same values round by round, and some. */
+bool ys_view_same_values(struct ys_view_metric a, struct ys_view_metric b);
 
 /** What the document calls a metric: "peak memory" for "rss_peak_bytes"; the name itself when unknown. */
 const char *ys_view_metric_title(const struct ys_view *view, const char *name);
@@ -85,7 +182,7 @@ const char *ys_view_proof_mark(const struct ys_view_trial *trial);
 void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial);
 
 /** Appends "builtin vs pytorch, 2 threads", or the two ids when a trial is not in the document. */
-void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison);
+void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
 
 /** Appends one environment difference, a string or an object, as a sentence part. Clean text. */
 void ys_view_put_difference(struct ys_buf *out, const ys_json *difference);

@@ -8,7 +8,7 @@
 /* What the document says of the metric. */
 static const char *metric_text(const struct ys_view *view, const char *name, const char *key, const char *fallback)
 {
-    return ys_json_get_text(ys_json_get(ys_json_get(view->result, "metrics"), name), key, fallback);
+    return ys_json_get_text(ys_json_get(view->metrics, name), key, fallback);
 }
 
 const char *ys_view_metric_title(const struct ys_view *view, const char *name)
@@ -45,9 +45,9 @@ void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     if (strcmp(trial->status, "ok") == 0 && trial->failed == 0)
         return;
-    const char *reason = ys_json_get_text(trial->json, "reason", "");
-    const char *command = ys_json_get_text(trial->json, "command", "");
-    const char *stage = ys_json_get_text(trial->json, "stage", "");
+    const char *reason = ys_view_or(trial->told.reason, "");
+    const char *command = ys_view_or(trial->told.command, "");
+    const char *stage = ys_view_or(trial->told.stage, "");
     const char *word = strcmp(trial->status, "ok") == 0 ? "failed" : trial->status;
     if (trial->failed > 0 && trial->runs > 0)
         ys_buf_printf(out, "%lld of %lld runs ", (long long)trial->failed, (long long)trial->runs);
@@ -71,11 +71,11 @@ static void put_side(struct ys_buf *out, const struct ys_view_trial *trial, cons
         ys_view_put_factor(out, varies, ys_view_value(trial, varies));
 }
 
-void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const ys_json *comparison)
+void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
 {
-    const char *a_id = ys_json_get_text(comparison, "a", "?"), *b_id = ys_json_get_text(comparison, "b", "?");
+    const char *a_id = ys_view_or(comparison->a, "?"), *b_id = ys_view_or(comparison->b, "?");
     const struct ys_view_trial *a = ys_view_find(view, a_id), *b = ys_view_find(view, b_id);
-    const char *varies = ys_json_get_text(comparison, "varies", "");
+    const char *varies = ys_view_or(comparison->varies, "");
     bool known = a && b && (strcmp(varies, "framework") == 0 || (ys_view_value(a, varies) && ys_view_value(b, varies)));
     if (!known) {
         ys_text_clean(out, a ? a->name : a_id, false);
@@ -90,7 +90,7 @@ void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const ys_j
         ys_buf_printf(out, ", %s", a->framework);
     for (size_t i = 0; i < ys_view_axes(view); i++) {
         const char *axis = ys_view_axis(view, i);
-        const ys_json *value = ys_json_get(ys_json_get(a->json, "factors"), axis);
+        const ys_json *value = ys_json_get(a->told.factors, axis);
         if (value && strcmp(axis, varies) != 0) {
             ys_buf_puts(out, ", ");
             ys_view_put_factor(out, axis, value);
@@ -98,7 +98,7 @@ void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const ys_j
     }
     if (view->many_sections) {
         ys_buf_puts(out, " (");
-        ys_text_clean(out, ys_json_get_text(a->json, "section", ""), false);
+        ys_text_clean(out, ys_view_or(a->told.section, ""), false);
         ys_buf_puts(out, ")");
     }
 }
@@ -119,8 +119,7 @@ void ys_view_put_difference(struct ys_buf *out, const ys_json *difference)
 static bool is_common(const struct ys_view *view, const char *key, const ys_json *value)
 {
     for (size_t i = 0; i < view->count; i++) {
-        const ys_json *keys = ys_json_get(view->trials[i].json, "keys");
-        const ys_json *other = ys_json_get(keys, key);
+        const ys_json *other = ys_json_get(view->trials[i].told.keys, key);
         if (!other || !ys_json_equal(other, value))
             return false;
     }
@@ -135,7 +134,7 @@ ys_status ys_view_common(const struct ys_view *view, ys_json **common)
     ys_json *found = ys_json_object();
     if (!found)
         return ys_out_of_memory();
-    const ys_json *keys = view->count ? ys_json_get(view->trials[0].json, "keys") : NULL;
+    const ys_json *keys = view->count ? view->trials[0].told.keys : NULL;
     ys_status status = YS_OK;
     for (size_t i = 0; i < sizeof first / sizeof first[0] && status == YS_OK; i++) {
         const ys_json *value = ys_json_get(keys, first[i]);

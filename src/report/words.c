@@ -1,7 +1,10 @@
 /* The result in plain sentences. */
 #include "base/mem.h"
+#include "base/record.h"
 #include "report/agreement.h"
+#include "report/observed.h"
 #include "report/report.h"
+#include "report/section.h"
 #include "report/text.h"
 #include "report/view.h"
 #include <math.h>
@@ -12,7 +15,7 @@
 #define MAX_NAMES       40 /* of trials in one sentence, and sentences about failures; the rest is counted */
 
 struct words {
-    struct ys_view view;
+    const struct ys_view *view;
     ys_json *sentences;
     struct ys_buf text; /* the sentence in work */
     ys_status status;
@@ -37,14 +40,14 @@ static bool is(const char *text, const char *word)
 /** What the work is called: the model of the trial, by its title where the document has one. */
 static void put_model(struct words *w, const struct ys_view_trial *trial)
 {
-    const char *model = ys_json_get_text(ys_json_get(trial->json, "keys"), "model", NULL);
-    const ys_json *work = ys_json_get(w->view.result, "work");
+    const char *model = ys_json_get_text(trial->told.keys, "model", NULL);
+    const struct ys_view_work *works = w->view->works;
     if (!model)
-        model = ys_json_get_text(ys_json_at(work, 0), "model", "the model");
+        model = w->view->work_count ? ys_view_or(works[0].model, "the model") : "the model";
     const char *title = model;
-    for (size_t i = 0; i < ys_json_size(work); i++)
-        if (is(ys_json_get_text(ys_json_at(work, i), "model", ""), model))
-            title = ys_json_get_text(ys_json_at(work, i), "title", model);
+    for (size_t i = 0; i < w->view->work_count; i++)
+        if (is(ys_view_or(works[i].model, ""), model))
+            title = ys_view_or(works[i].title, model);
     ys_text_clean(&w->text, title, false);
 }
 
@@ -70,19 +73,19 @@ static void put_settings(struct words *w, const struct ys_view_trial *trial, con
         ys_buf_puts(&w->text, " ");
         put_setting(w, "threads", threads);
     }
-    for (size_t i = 0; i < ys_view_axes(&w->view); i++) {
-        const char *axis = ys_view_axis(&w->view, i);
-        const ys_json *value = ys_json_get(ys_json_get(trial->json, "factors"), axis);
+    for (size_t i = 0; i < ys_view_axes(w->view); i++) {
+        const char *axis = ys_view_axis(w->view, i);
+        const ys_json *value = ys_json_get(trial->told.factors, axis);
         if (!value && other)
-            value = ys_json_get(ys_json_get(other->json, "factors"), axis);
+            value = ys_json_get(other->told.factors, axis);
         if (value && !is(axis, varies) && !is(axis, "threads")) {
             ys_buf_puts(&w->text, " ");
             put_setting(w, axis, value);
         }
     }
-    if (w->view.many_sections) {
+    if (w->view->many_sections) {
         ys_buf_puts(&w->text, " in ");
-        ys_text_clean(&w->text, ys_json_get_text(trial->json, "section", "its section"), false);
+        ys_text_clean(&w->text, ys_view_or(trial->told.section, "its section"), false);
     }
 }
 
@@ -96,11 +99,10 @@ struct ratios {
  * median of the inverse ratios for an odd number of them; for an even number the two differ by at most ((h - l) / (h +
  * l))^2 of it, where l and h are the middle two: below half a percent, less than what is shown, for the intervals that
  * are let through here. */
-static bool turn_round(const ys_json *comparison, struct ratios *r)
+static bool turn_round(const struct ys_view_comparison *comparison, struct ratios *r)
 {
     bool tight = isfinite(r->lo) && isfinite(r->hi) && r->lo > 0 && r->hi < 1.15 * r->lo;
-    if (r->ratio <= 0 || r->ratio >= 1 || !isfinite(r->lo) || r->lo <= 0 ||
-        (!tight && ys_json_get_int(comparison, "n", 0) % 2 == 0))
+    if (r->ratio <= 0 || r->ratio >= 1 || !isfinite(r->lo) || r->lo <= 0 || (!tight && comparison->n % 2 == 0))
         return false;
     *r = (struct ratios){1 / r->ratio, 1 / r->hi, 1 / r->lo, 0};
     return true;
@@ -119,18 +121,17 @@ static void choose_decimals(struct ratios *r)
         r->decimals = 2;
 }
 
-static struct ratios read_ratios(const ys_json *comparison)
+static struct ratios read_ratios(const struct ys_view_comparison *comparison)
 {
-    struct ratios r = {.ratio = ys_json_get_number(comparison, "ratio", NAN)};
-    ys_view_interval(comparison, &r.lo, &r.hi);
+    struct ratios r = {.ratio = comparison->ratio, .lo = comparison->lo, .hi = comparison->hi};
     choose_decimals(&r);
     return r;
 }
 
 /** "(1.8 to 2.0, 6 rounds)", or "(3 rounds: too few for an interval)". */
-static void put_evidence(struct words *w, const ys_json *comparison, const struct ratios *r)
+static void put_evidence(struct words *w, const struct ys_view_comparison *comparison, const struct ratios *r)
 {
-    long long rounds = ys_json_get_int(comparison, "n", 0);
+    long long rounds = comparison->n;
     struct ys_label count = ys_label_plural(rounds, "round");
     if (isfinite(r->lo) && isfinite(r->hi))
         ys_buf_printf(&w->text, "(%.*f to %.*f, %s)", r->decimals, r->lo, r->decimals, r->hi, count.text);
@@ -139,14 +140,13 @@ static void put_evidence(struct words *w, const ys_json *comparison, const struc
 }
 
 /** The comparison of another metric between the same two trials, NULL when there is none. */
-static const ys_json *sibling(const struct words *w, const ys_json *comparison, const char *metric)
+static const struct ys_view_comparison *sibling(const struct words *w, const struct ys_view_comparison *comparison,
+                                                const char *metric)
 {
-    const ys_json *all = ys_json_get(w->view.result, "comparisons");
-    for (size_t i = 0; i < ys_json_size(all); i++) {
-        const ys_json *other = ys_json_at(all, i);
-        if (is(ys_json_get_text(other, "metric", ""), metric) &&
-            is(ys_json_get_text(other, "a", ""), ys_json_get_text(comparison, "a", "?")) &&
-            is(ys_json_get_text(other, "b", ""), ys_json_get_text(comparison, "b", "?")))
+    for (size_t i = 0; i < w->view->comparison_count; i++) {
+        const struct ys_view_comparison *other = &w->view->comparisons[i];
+        if (is(ys_view_or(other->metric, ""), metric) && is(ys_view_or(other->a, ""), ys_view_or(comparison->a, "?")) &&
+            is(ys_view_or(other->b, ""), ys_view_or(comparison->b, "?")))
             return other;
     }
     return NULL;
@@ -164,19 +164,17 @@ static void put_latency(struct words *w, const struct ys_view_trial *a, const st
 
 /** ", at the same verified accuracy." and its kin, of requests their latency. "The same" is said only when the verdict,
  * or every round, says so. */
-static void put_accuracy(struct words *w, const ys_json *comparison, const struct ys_view_trial *a,
+static void put_accuracy(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
                          const struct ys_view_trial *b)
 {
-    const ys_json *other = sibling(w, comparison, "accuracy");
+    const struct ys_view_comparison *other = sibling(w, comparison, "accuracy");
     double of_a = ys_view_number(a, "accuracy"), of_b = ys_view_number(b, "accuracy");
     if (!isfinite(of_a) || !isfinite(of_b)) {
         put_latency(w, a, b);
         return;
     }
-    const char *verdict = ys_json_get_text(other, "verdict", "");
-    const ys_json *values = ys_json_get(ys_view_metric(a, "accuracy"), "values");
-    bool equal =
-        ys_json_size(values) > 0 && ys_json_equal(values, ys_json_get(ys_view_metric(b, "accuracy"), "values"));
+    const char *verdict = other ? ys_view_or(other->verdict, "") : "";
+    bool equal = ys_view_same_values(ys_view_metric(a, "accuracy"), ys_view_metric(b, "accuracy"));
     struct ys_label label_a = ys_label_value(YS_KIND_PERCENT, of_a), label_b = ys_label_value(YS_KIND_PERCENT, of_b);
     if (is(verdict, "same") || equal)
         ys_buf_printf(&w->text, ", at the same verified accuracy (%s, %s).", label_a.text, label_b.text);
@@ -195,7 +193,7 @@ static void put_side(struct words *w, const struct ys_view_trial *trial, const c
         put_setting(w, varies, ys_view_value(trial, varies));
 }
 
-static void say_faster(struct words *w, const ys_json *comparison, const struct ys_view_trial *a,
+static void say_faster(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
                        const struct ys_view_trial *b, const char *varies)
 {
     struct ratios r = read_ratios(comparison);
@@ -225,11 +223,11 @@ static void say_faster(struct words *w, const ys_json *comparison, const struct 
     put_accuracy(w, comparison, a, b);
 }
 
-static void say_same(struct words *w, const ys_json *comparison, const struct ys_view_trial *a,
+static void say_same(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
                      const struct ys_view_trial *b, const char *varies)
 {
     struct ratios r = read_ratios(comparison);
-    double margin = ys_json_get_number(ys_json_get(w->view.result, "study"), "margin", NAN);
+    double margin = w->view->study.margin;
     r.decimals = 2;
     if (is(varies, "framework"))
         ys_buf_printf(&w->text, "%s and %s %s ", a->title, b->title, verb_of(a, true));
@@ -250,7 +248,7 @@ static void say_same(struct words *w, const ys_json *comparison, const struct ys
     put_accuracy(w, comparison, a, b);
 }
 
-static void say_unclear(struct words *w, const ys_json *comparison, const struct ys_view_trial *a,
+static void say_unclear(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
                         const struct ys_view_trial *b, const char *varies)
 {
     struct ratios r = read_ratios(comparison);
@@ -270,22 +268,22 @@ static void say_unclear(struct words *w, const ys_json *comparison, const struct
         ys_buf_printf(&w->text, ": %.2f times as fast ", r.ratio);
         put_evidence(w, comparison, &r);
     }
-    double resolution = ys_json_get_number(comparison, "resolution", NAN);
-    const char *reason = ys_json_get_text(comparison, "reason", "");
+    double resolution = comparison->resolution;
+    const char *reason = ys_view_or(comparison->reason, "");
     if (isfinite(resolution) && resolution > 0)
         ys_buf_printf(&w->text, "; only a difference of %s or more could have been shown",
                       ys_label_share(resolution).text);
-    else if (reason[0] && !(isfinite(r.ratio) && ys_json_get_int(comparison, "n", 0) < 6)) {
+    else if (reason[0] && !(isfinite(r.ratio) && comparison->n < 6)) {
         ys_buf_puts(&w->text, "; ");
         ys_text_clean(&w->text, reason, false);
     }
     put_accuracy(w, comparison, a, b);
 }
 
-static void say_invalid(struct words *w, const ys_json *comparison, const struct ys_view_trial *a,
+static void say_invalid(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
                         const struct ys_view_trial *b, const char *varies)
 {
-    const char *reason = ys_json_get_text(comparison, "reason", "");
+    const char *reason = ys_view_or(comparison->reason, "");
     if (is(varies, "framework"))
         ys_buf_printf(&w->text, "%s and %s", a->title, b->title);
     else {
@@ -304,15 +302,15 @@ static void say_invalid(struct words *w, const ys_json *comparison, const struct
         ys_buf_puts(&w->text, ".");
 }
 
-static bool say_comparison(struct words *w, const ys_json *comparison)
+static bool say_comparison(struct words *w, const struct ys_view_comparison *comparison)
 {
-    const struct ys_view_trial *a = ys_view_find(&w->view, ys_json_get_text(comparison, "a", ""));
-    const struct ys_view_trial *b = ys_view_find(&w->view, ys_json_get_text(comparison, "b", ""));
-    const char *varies = ys_json_get_text(comparison, "varies", "");
-    const char *verdict = ys_json_get_text(comparison, "verdict", "");
+    const struct ys_view_trial *a = ys_view_find(w->view, ys_view_or(comparison->a, ""));
+    const struct ys_view_trial *b = ys_view_find(w->view, ys_view_or(comparison->b, ""));
+    const char *varies = ys_view_or(comparison->varies, "");
+    const char *verdict = ys_view_or(comparison->verdict, "");
     if (!a || !b || (!is(varies, "framework") && (!ys_view_value(a, varies) || !ys_view_value(b, varies))))
         return false;
-    bool ratio = isfinite(ys_json_get_number(comparison, "ratio", NAN));
+    bool ratio = isfinite(comparison->ratio);
     if ((is(verdict, "better") || is(verdict, "worse")) && ratio)
         say_faster(w, comparison, a, b, varies);
     else if (is(verdict, "same") && ratio)
@@ -328,25 +326,24 @@ static bool say_comparison(struct words *w, const ys_json *comparison)
 }
 
 /** A trial that was not measured is told of by its failure; its comparisons would only repeat that. */
-static bool is_worth_saying(const struct words *w, const ys_json *comparison)
+static bool is_worth_saying(const struct words *w, const struct ys_view_comparison *comparison)
 {
-    if (!is(ys_json_get_text(comparison, "metric", ""), "rate_per_s"))
+    if (!is(ys_view_or(comparison->metric, ""), "rate_per_s"))
         return false;
-    const struct ys_view_trial *a = ys_view_find(&w->view, ys_json_get_text(comparison, "a", ""));
-    const struct ys_view_trial *b = ys_view_find(&w->view, ys_json_get_text(comparison, "b", ""));
+    const struct ys_view_trial *a = ys_view_find(w->view, ys_view_or(comparison->a, ""));
+    const struct ys_view_trial *b = ys_view_find(w->view, ys_view_or(comparison->b, ""));
     return a && b && a->measured && b->measured && !a->no_work && !b->no_work;
 }
 
 /** Frameworks against each other first, then settings. */
 static int say_comparisons(struct words *w)
 {
-    const ys_json *all = ys_json_get(w->view.result, "comparisons");
     int said = 0, unsaid = 0;
     for (int frameworks = 1; frameworks >= 0; frameworks--)
-        for (size_t i = 0; i < ys_json_size(all); i++) {
-            const ys_json *comparison = ys_json_at(all, i);
+        for (size_t i = 0; i < w->view->comparison_count; i++) {
+            const struct ys_view_comparison *comparison = &w->view->comparisons[i];
             if (!is_worth_saying(w, comparison) ||
-                is(ys_json_get_text(comparison, "varies", ""), "framework") != (frameworks == 1))
+                is(ys_view_or(comparison->varies, ""), "framework") != (frameworks == 1))
                 continue;
             if (said == MAX_COMPARISONS)
                 unsaid++;
@@ -375,14 +372,14 @@ static void put_percentiles(struct words *w, const struct ys_view_trial *trial)
 
 static void say_single(struct words *w, const struct ys_view_trial *trial)
 {
-    struct ys_measure rate = ys_view_measure(ys_view_metric(trial, "rate_per_s"));
-    double lo, hi, accuracy = ys_view_number(trial, "accuracy");
-    ys_view_interval(ys_view_metric(trial, "rate_per_s"), &lo, &hi);
-    long long n = ys_json_get_int(ys_view_metric(trial, "rate_per_s"), "n", trial->runs - trial->failed);
+    struct ys_view_metric metric = ys_view_metric(trial, "rate_per_s");
+    struct ys_measure rate = ys_view_measure(metric);
+    double accuracy = ys_view_number(trial, "accuracy");
+    long long n = metric.n == YS_FIELD_NONE ? trial->runs - trial->failed : metric.n;
     ys_buf_printf(&w->text, "%s %s ", trial->title, verb_of(trial, false));
     put_model(w, trial);
     ys_buf_printf(&w->text, " at %s%s%s %s per second", rate.value.text, rate.unit.text[0] ? " " : "", rate.unit.text,
-                  w->view.unit);
+                  w->view->unit);
     put_settings(w, trial, NULL, "");
     struct ys_label runs = ys_label_plural(n, "run");
     if (rate.interval.text[0])
@@ -399,8 +396,8 @@ static void say_single(struct words *w, const struct ys_view_trial *trial)
 static void say_singles(struct words *w)
 {
     int said = 0, unsaid = 0;
-    for (size_t i = 0; i < w->view.count; i++) {
-        const struct ys_view_trial *trial = &w->view.trials[i];
+    for (size_t i = 0; i < w->view->count; i++) {
+        const struct ys_view_trial *trial = &w->view->trials[i];
         if (trial->no_work || !isfinite(ys_view_number(trial, "rate_per_s")))
             continue;
         if (said == MAX_SINGLE) {
@@ -419,10 +416,9 @@ static void say_singles(struct words *w)
 
 static void say_state(struct words *w)
 {
-    const ys_json *study = ys_json_get(w->view.result, "study");
-    const char *status = ys_json_get_text(study, "status", "done");
-    long long rounds = w->view.rounds, repeat = w->view.repeat;
-    if (w->view.count == 0) {
+    const char *status = ys_view_or(w->view->study.status, "done");
+    long long rounds = w->view->rounds, repeat = w->view->repeat;
+    if (w->view->count == 0) {
         ys_buf_puts(&w->text, "The study has no trials.");
         finish(w);
         return;
@@ -440,16 +436,16 @@ static void say_state(struct words *w)
 static void put_way(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     ys_buf_printf(out, "%s\n%s\n%lld\n%lld\n%s\n", trial->framework, trial->status, (long long)trial->runs,
-                  (long long)trial->failed, ys_json_get_text(trial->json, "stage", ""));
-    ys_buf_puts(out, ys_json_get_text(trial->json, "reason", ""));
+                  (long long)trial->failed, ys_view_or(trial->told.stage, ""));
+    ys_buf_puts(out, ys_view_or(trial->told.reason, ""));
 }
 
 /** {way: [place of its first trial, how many there are]}, in the order of the trials. */
 static ys_json *find_ways(struct words *w)
 {
     ys_json *ways = ys_json_object();
-    for (size_t i = 0; i < w->view.count && w->status == YS_OK; i++) {
-        const struct ys_view_trial *trial = &w->view.trials[i];
+    for (size_t i = 0; i < w->view->count && w->status == YS_OK; i++) {
+        const struct ys_view_trial *trial = &w->view->trials[i];
         struct ys_buf way = {0};
         if (is(trial->status, "ok") && trial->failed == 0)
             continue;
@@ -490,7 +486,7 @@ static void say_failures(struct words *w)
         const ys_json *way = ys_json_iter_value(it);
         int64_t first = ys_json_integer(ys_json_at(way, 0), 0), times = ys_json_integer(ys_json_at(way, 1), 0);
         if (said++ < MAX_NAMES)
-            say_failure(w, &w->view.trials[first], times);
+            say_failure(w, &w->view->trials[first], times);
         else
             unsaid += times;
     }
@@ -517,8 +513,8 @@ static void put_unsaid(struct words *w, int said)
 static void say_proofs(struct words *w, const char *verdict, const char *before, const char *after)
 {
     int said = 0;
-    for (size_t i = 0; i < w->view.count; i++) {
-        const struct ys_view_trial *trial = &w->view.trials[i];
+    for (size_t i = 0; i < w->view->count; i++) {
+        const struct ys_view_trial *trial = &w->view->trials[i];
         if (!is(ys_view_verdict(trial), verdict) || (is(verdict, "none") && (trial->no_work || !trial->measured)))
             continue;
         put_name(w, trial, said++, before);
@@ -533,13 +529,13 @@ static void say_proofs(struct words *w, const char *verdict, const char *before,
 static void say_agreements(struct words *w)
 {
     int asked = 0, apart = 0;
-    for (size_t i = 0; i < w->view.count; i++) {
-        const struct ys_view_trial *trial = &w->view.trials[i];
+    for (size_t i = 0; i < w->view->count; i++) {
+        const struct ys_view_trial *trial = &w->view->trials[i];
         struct ys_agreement_row row;
         if (!ys_agreement_row(trial, &row) || row.reason)
             continue;
         asked++;
-        if (ys_json_get_int(ys_json_get(trial->json, "agreement"), "disagreements", 0) == 0)
+        if (row.disagreements == 0)
             continue;
         put_name(w, trial, apart, "With the same weights another class than builtin's is answered by ");
         if (apart++ < MAX_NAMES)
@@ -556,8 +552,8 @@ static void say_agreements(struct words *w)
 static void say_no_work(struct words *w)
 {
     int last = -1;
-    for (size_t i = 0; i < w->view.count; i++) {
-        const struct ys_view_trial *trial = &w->view.trials[i];
+    for (size_t i = 0; i < w->view->count; i++) {
+        const struct ys_view_trial *trial = &w->view->trials[i];
         if (!trial->no_work || trial->group == last || trial->member > 0)
             continue;
         last = trial->group;
@@ -570,22 +566,22 @@ static void say_no_work(struct words *w)
 static void say_rounds(struct words *w)
 {
     bool measured = false;
-    for (size_t i = 0; i < w->view.count; i++)
-        measured |= w->view.trials[i].measured;
-    if (measured && w->view.rounds < 6)
+    for (size_t i = 0; i < w->view->count; i++)
+        measured |= w->view->trials[i].measured;
+    if (measured && w->view->rounds < 6)
         ys_buf_printf(&w->text, "With %s there are no intervals and no firm verdicts: 6 are needed.",
-                      ys_label_plural(w->view.rounds, "complete round").text);
+                      ys_label_plural(w->view->rounds, "complete round").text);
     finish(w);
 }
 
-ys_status ys_report_words(const ys_json *result, ys_json **sentences)
+ys_status ys_words(const struct ys_view *view, ys_json **sentences)
 {
-    struct words w = {.status = YS_OK};
-    YS_TRY(ys_view_init(&w.view, result));
-    w.sentences = ys_json_array();
+    struct words w = {.view = view, .sentences = ys_json_array(), .status = YS_OK};
     if (!w.sentences)
         w.status = ys_out_of_memory();
     say_state(&w);
+    if (w.status == YS_OK)
+        w.status = ys_observed_disturbed(w.view, w.sentences);
     if (say_comparisons(&w) == 0)
         say_singles(&w);
     say_agreements(&w);
@@ -597,11 +593,19 @@ ys_status ys_report_words(const ys_json *result, ys_json **sentences)
     say_proofs(&w, "none", "It is not proven that the same work is done by ", ".");
     say_no_work(&w);
     ys_buf_free(&w.text);
-    ys_view_fini(&w.view);
     if (w.status != YS_OK) {
         ys_json_free(w.sentences);
         return w.status;
     }
     *sentences = w.sentences;
     return YS_OK;
+}
+
+ys_status ys_report_words(const ys_json *result, ys_json **sentences)
+{
+    struct ys_view view;
+    YS_TRY(ys_view_init(&view, result));
+    ys_status status = ys_words(&view, sentences);
+    ys_view_fini(&view);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* The messages of training and of requests: checked, then kept. */
 #include "base/clock.h"
 #include "protocol/latency.h"
+#include "run/message.h"
 #include "run/run_internal.h"
 #include <inttypes.h>
 #include <math.h>
@@ -27,17 +28,15 @@ static bool loss_value(const ys_json *value, double *loss)
     return false;
 }
 
-static ys_status check_counts(const struct ys_run *run, const ys_json *message, int64_t *count)
+static ys_status check_counts(const struct ys_run *run, int64_t first, int64_t count)
 {
-    int64_t first = ys_json_get_int(message, "first", -1);
-    *count = ys_json_get_int(message, "count", -1);
     int64_t left = run->to - run->next_step, due = left < run->request_block ? left : run->request_block;
     if (first != run->next_step)
         return ys_fail(YS_EPROTOCOL, "a block begins at step %" PRId64 " where step %" PRId64 " was due", first,
                        run->next_step);
-    if (*count != due)
+    if (count != due)
         return ys_fail(YS_EPROTOCOL, "the block from step %" PRId64 " has %" PRId64 " steps where %" PRId64 " were due",
-                       first, *count, due);
+                       first, count, due);
     return YS_OK;
 }
 
@@ -122,37 +121,35 @@ static void go_on(struct ys_run *run, int64_t count, int64_t end_ns)
     tell(run);
 }
 
-ys_status ys_run_take_block(void *context, const ys_json *message)
+ys_status ys_run_take_block(void *context, const ys_json *json)
 {
     struct ys_run *run = context;
-    int64_t count, start_ns = ys_json_get_int(message, "t_start_ns", -1),
-                   end_ns = ys_json_get_int(message, "t_end_ns", -1);
-    int64_t input_ns = ys_json_get_int(message, "input_ns", -1);
-    YS_TRY(check_counts(run, message, &count));
+    struct ys_message message;
+    ys_message_read(json, &message);
+    const int64_t count = message.block.count, start_ns = message.block.t_start_ns, end_ns = message.block.t_end_ns;
+    YS_TRY(check_counts(run, message.block.first, count));
     YS_TRY(check_times(run, start_ns, end_ns));
-    YS_TRY(check_input(run, input_ns, end_ns - start_ns));
+    YS_TRY(check_input(run, message.block.input_ns, end_ns - start_ns));
     YS_TRY(keep_span(run, count, start_ns, end_ns));
-    YS_TRY(ys_series_add_int(run->series, "block_input_ns", input_ns));
-    YS_TRY(take_losses(run, ys_json_get(message, "loss"), count));
+    YS_TRY(ys_series_add_int(run->series, "block_input_ns", message.block.input_ns));
+    YS_TRY(take_losses(run, message.block.loss, count));
     go_on(run, count, end_ns);
     return YS_OK;
 }
 
-static ys_status check_requests(const struct ys_run *run, const ys_json *message, int64_t *count)
+static ys_status check_requests(const struct ys_run *run, int64_t first, int64_t count, const ys_json *latencies)
 {
-    int64_t first = ys_json_get_int(message, "first", -1), left = run->to - run->next_step;
-    const ys_json *latencies = ys_json_get(message, "latency_ns");
-    *count = ys_json_get_int(message, "count", -1);
+    int64_t left = run->to - run->next_step;
     if (first != run->next_step)
         return ys_fail(YS_EPROTOCOL, "latencies begin at request %" PRId64 " where request %" PRId64 " was due", first,
                        run->next_step);
-    if (*count < 1 || *count > left || *count > YS_LATENCIES_LIMIT)
+    if (count < 1 || count > left || count > YS_LATENCIES_LIMIT)
         return ys_fail(YS_EPROTOCOL,
                        "the message from request %" PRId64 " tells of %" PRId64 " requests; 1 to %" PRId64 " were due",
-                       first, *count, left < YS_LATENCIES_LIMIT ? left : YS_LATENCIES_LIMIT);
-    if (ys_json_type_of(latencies) != YS_JSON_ARRAY || ys_json_size(latencies) != (size_t)*count)
+                       first, count, left < YS_LATENCIES_LIMIT ? left : YS_LATENCIES_LIMIT);
+    if (ys_json_type_of(latencies) != YS_JSON_ARRAY || ys_json_size(latencies) != (size_t)count)
         return ys_fail(YS_EPROTOCOL, "the message from request %" PRId64 " has %zu latencies for %" PRId64 " requests",
-                       first, ys_json_size(latencies), *count);
+                       first, ys_json_size(latencies), count);
     return YS_OK;
 }
 
@@ -176,13 +173,15 @@ static ys_status check_latencies(const struct ys_run *run, const ys_json *latenc
     return YS_OK;
 }
 
-ys_status ys_run_take_latencies(void *context, const ys_json *message)
+ys_status ys_run_take_latencies(void *context, const ys_json *json)
 {
     struct ys_run *run = context;
-    const ys_json *latencies = ys_json_get(message, "latency_ns");
-    int64_t count, start_ns = ys_json_get_int(message, "t_start_ns", -1),
-                   end_ns = ys_json_get_int(message, "t_end_ns", -1);
-    YS_TRY(check_requests(run, message, &count));
+    struct ys_message message;
+    ys_message_read(json, &message);
+    const ys_json *latencies = message.latencies.latency_ns;
+    const int64_t count = message.latencies.count, start_ns = message.latencies.t_start_ns,
+                  end_ns = message.latencies.t_end_ns;
+    YS_TRY(check_requests(run, message.latencies.first, count, latencies));
     YS_TRY(check_times(run, start_ns, end_ns));
     YS_TRY(check_latencies(run, latencies, end_ns - start_ns));
     YS_TRY(keep_span(run, count, start_ns, end_ns));

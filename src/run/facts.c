@@ -19,7 +19,7 @@ static ys_json *shared(ys_json *value)
 static ys_status add_texts(struct ys_list *list, const ys_json *texts)
 {
     for (size_t i = 0; i < ys_json_size(texts); i++)
-        YS_TRY(ys_facts_add_text(list, ys_json_text(ys_json_at(texts, i), "")));
+        YS_TRY(ys_list_add_text(list, ys_json_text(ys_json_at(texts, i), "")));
     return YS_OK;
 }
 
@@ -73,7 +73,7 @@ static ys_status fill_observed(const struct ys_run *run, const struct ys_tree_pe
     for (size_t i = 0; i < ys_json_size(run->libraries); i++) {
         const char *note = ys_maps_note(ys_json_text(ys_json_at(run->libraries, i), ""));
         if (note && note != last)
-            YS_TRY(ys_facts_add_text(&observed->notes, note));
+            YS_TRY(ys_list_add_text(&observed->notes, note));
         last = note ? note : last;
     }
     return add_texts(&observed->libraries, run->libraries);
@@ -109,6 +109,49 @@ static ys_status fill_observation(const struct ys_run *run, const struct ys_sess
     return facts->observation ? ys_observe_fill(&end->observed, &end->peak, facts->observation) : ys_out_of_memory();
 }
 
+/* A sample is one period of processor time. */
+static struct ys_facts_code code_of(const uint64_t samples[YS_CODE_COUNT], bool in_kernel)
+{
+    const double each_s = YS_PERF_PERIOD_NS * 1e-9;
+    return (struct ys_facts_code){
+        .kernel_s = in_kernel ? each_s * (double)samples[YS_CODE_KERNEL] : NAN,
+        .interpreter_s = each_s * (double)samples[YS_CODE_INTERPRETER],
+        .blas_s = each_s * (double)samples[YS_CODE_BLAS],
+        .openmp_s = each_s * (double)samples[YS_CODE_OPENMP],
+        .primitives_s = each_s * (double)samples[YS_CODE_PRIMITIVES],
+        .framework_s = each_s * (double)samples[YS_CODE_FRAMEWORK],
+        .generated_s = each_s * (double)samples[YS_CODE_GENERATED],
+        .system_s = each_s * (double)samples[YS_CODE_SYSTEM],
+        .unknown_s = each_s * (double)samples[YS_CODE_UNKNOWN],
+    };
+}
+
+static ys_status fill_perf(const struct ys_session_perf *seen, struct ys_facts *facts)
+{
+    const struct ys_profile_counts *counts = &seen->counts;
+    if (!seen->is_asked)
+        return YS_OK;
+    struct ys_facts_perf *perf = facts->perf = ys_alloc(1, sizeof *perf);
+    if (!perf)
+        return ys_out_of_memory();
+    ys_record_init(&ys_facts_perf_record, perf);
+    perf->runs = 1;
+    ys_facts_set_text(&perf->reason, seen->is_known ? NULL : seen->reason[0] ? seen->reason : "it did not begin");
+    if (!seen->is_known)
+        return YS_OK;
+    perf->in_kernel = seen->in_kernel;
+    perf->period_ns = YS_PERF_PERIOD_NS;
+    perf->lost = (int64_t)counts->lost;
+    perf->samples = 0;
+    for (int phase = 0; phase < YS_PROFILE_PHASES; phase++)
+        for (int code = 0; code < YS_CODE_COUNT; code++)
+            perf->samples += (int64_t)counts->samples[phase][code];
+    perf->startup = code_of(counts->samples[YS_PROFILE_STARTUP], seen->in_kernel);
+    perf->steady = code_of(counts->samples[YS_PROFILE_STEADY], seen->in_kernel);
+    perf->after = code_of(counts->samples[YS_PROFILE_AFTER], seen->in_kernel);
+    return YS_OK;
+}
+
 static ys_status fill(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
 {
     struct ys_host_counters after;
@@ -125,6 +168,7 @@ static ys_status fill(const struct ys_run *run, const struct ys_session_end *end
     YS_TRY(fill_usage(end, facts));
     YS_TRY(fill_observed(run, &end->peak, &facts->observed));
     YS_TRY(fill_observation(run, end, facts));
+    YS_TRY(fill_perf(&end->perf, facts));
     facts->disturbance = ys_host_disturbance(&run->before, &after);
     return facts->disturbance ? YS_OK : ys_out_of_memory();
 }

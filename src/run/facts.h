@@ -12,7 +12,7 @@
 
 /** When its phases began and ended. A run trains or infers; the times of the other are unknown. */
 struct ys_facts_times {
-    int64_t exec_ns;              /* starting the adapter began */
+    int64_t exec_ns;              /* the adapter's program was executed */
     int64_t hello_ns;             /* it had answered */
     int64_t open_ns, opened_ns;   /* asked, answered; so are the next ones */
     int64_t train_ns, trained_ns; /* `trained` only when all steps were done */
@@ -41,6 +41,8 @@ struct ys_facts_observed {
 
 /** What the control group and the like say (run/observe.h). */
 struct ys_facts_observation {
+    bool guarded; /* it could not write the cache, the results and other runs' folders */
+    char *guard;  /* by what, or why not */
     bool grouped, killed_as_a_whole;
     char *group; /* which controllers it had, or why there was none */
     int64_t cpu_ns, memory_peak_bytes, memory_own_peak_bytes, cache_peak_bytes, swap_peak_bytes, tasks_peak;
@@ -52,6 +54,20 @@ struct ys_facts_observation {
 /** Processor time of each phase, in seconds. */
 struct ys_facts_phase_cpu {
     double start_s, open_s, first_step_s, steps_s, requests_s, save_s;
+};
+
+/** Processor time by what its code is of (probe/profile.h), in seconds. */
+struct ys_facts_code {
+    double kernel_s, interpreter_s, blas_s, openmp_s, primitives_s, framework_s, generated_s, system_s, unknown_s;
+};
+
+/** Where processor time went, of a run with `perf`. */
+struct ys_facts_perf {
+    int64_t runs;   /* that it is the mean of: 1 */
+    char *reason;   /* why the rest is unknown; NULL */
+    bool in_kernel; /* whether time in the kernel was sampled: else kernel_s is unknown */
+    int64_t period_ns, samples, lost;
+    struct ys_facts_code startup, steady, after; /* until the first step's end; until the last step's; then */
 };
 
 /** What yardstick itself took, and how well it kept time. */
@@ -103,6 +119,7 @@ struct ys_facts {
     struct ys_facts_observed observed;
     struct ys_facts_observation *observation; /* owned; NULL: nothing was started */
     struct ys_facts_phase_cpu *phase_cpu;     /* likewise */
+    struct ys_facts_perf *perf;               /* owned; NULL: not asked for */
     int64_t steps_done;
     char *weights;              /* file in the run's folder */
     struct ys_list checkpoints; /* struct ys_facts_checkpoint */
@@ -120,6 +137,7 @@ struct ys_facts {
 extern const struct ys_record ys_facts_record;
 extern const struct ys_record ys_facts_evaluation_record;
 extern const struct ys_record ys_facts_observation_record;
+extern const struct ys_record ys_facts_perf_record;
 
 /** All unknown; YS_RUN_OK. */
 void ys_facts_init(struct ys_facts *facts);
@@ -129,6 +147,8 @@ void ys_facts_free(struct ys_facts *facts); /* of one that was allocated; NULL i
 ys_json *ys_facts_json(const struct ys_facts *facts);
 /** `label` begins the error's text, as for ys_record_read(). YS_EFORMAT; `facts` is then as after ys_facts_init(). */
 ys_status ys_facts_read(const ys_json *json, const char *label, struct ys_facts *facts) YS_MUST_CHECK;
+/** The same of the text of that JSON. */
+ys_status ys_facts_parse(const char *text, size_t size, const char *label, struct ys_facts *facts) YS_MUST_CHECK;
 /** Fills `said` and `times.paused_ns` from the JSON that they are taken from. */
 void ys_facts_derive(struct ys_facts *facts);
 /** A copy with owners of its own. */
@@ -138,7 +158,5 @@ ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy) YS_
 ys_status ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path);
 /** Replaces the text of a field; no memory leaves it NULL. */
 void ys_facts_set_text(char **field, const char *text);
-/** Adds a text to a list of texts. */
-ys_status ys_facts_add_text(struct ys_list *list, const char *text);
 
 #endif

@@ -6,7 +6,7 @@ enum { OPTIONAL = YS_FIELD_NULL | YS_FIELD_LATER, LACKS = YS_FIELD_NULL | YS_FIE
 
 #define TIME(member, flags, what) YS_FIELD(struct ys_facts_times, member, YS_FIELD_INT, "ns", flags, what)
 static const struct ys_field times_fields[] = {
-    TIME(exec_ns, OPTIONAL, "starting the adapter began"),
+    TIME(exec_ns, OPTIONAL, "the adapter's program was executed"),
     TIME(hello_ns, OPTIONAL, "hello was answered"),
     TIME(open_ns, OPTIONAL, "open was asked"),
     TIME(opened_ns, OPTIONAL, "open was answered"),
@@ -48,6 +48,8 @@ static const struct ys_record observed_record = YS_RECORD("observed", struct ys_
 
 #define OBSERVED(member, unit, what) YS_FIELD(struct ys_facts_observation, member, YS_FIELD_INT, unit, OPTIONAL, what)
 static const struct ys_field observation_fields[] = {
+    YS_FIELD(struct ys_facts_observation, guarded, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it could not write the cache"),
+    YS_FIELD(struct ys_facts_observation, guard, YS_FIELD_TEXT, NULL, OPTIONAL, "what kept it, or why nothing did"),
     YS_FIELD(struct ys_facts_observation, grouped, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it had a control group"),
     YS_FIELD(struct ys_facts_observation, group, YS_FIELD_TEXT, NULL, OPTIONAL, "which controllers, or why none"),
     YS_FIELD(struct ys_facts_observation, killed_as_a_whole, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it could be"),
@@ -80,6 +82,36 @@ static const struct ys_field phase_cpu_fields[] = {
     PHASE(save_s, "of the last save"),
 };
 static const struct ys_record phase_cpu_record = YS_RECORD("phase_cpu", struct ys_facts_phase_cpu, phase_cpu_fields);
+
+#define CODE(member, what) YS_FIELD(struct ys_facts_code, member, YS_FIELD_REAL, "s", OPTIONAL, what)
+static const struct ys_field code_fields[] = {
+    CODE(kernel_s, "null where it was not to be seen"),
+    CODE(interpreter_s, "Python, Lua and their own modules"),
+    CODE(blas_s, "linear algebra, where it has a file of its own"),
+    CODE(openmp_s, "runtimes of threads"),
+    CODE(primitives_s, "oneDNN and the like, likewise"),
+    CODE(framework_s, "its libraries, or an adapter that is a program"),
+    CODE(generated_s, "code without a file"),
+    CODE(system_s, "C library, mathematics, loader"),
+    CODE(unknown_s, "any other file, or none known"),
+};
+static const struct ys_record code_record = YS_RECORD("code", struct ys_facts_code, code_fields);
+
+#define PERF(member, kind, unit, what) YS_FIELD(struct ys_facts_perf, member, kind, unit, OPTIONAL, what)
+#define PERF_PHASE(member, what)                                                                                       \
+    YS_FIELD_OF(struct ys_facts_perf, member, YS_FIELD_OBJECT, &code_record, OPTIONAL, what)
+static const struct ys_field perf_fields[] = {
+    PERF(runs, YS_FIELD_INT, "1", "that it is the mean of"),
+    PERF(reason, YS_FIELD_TEXT, NULL, "why nothing is known"),
+    YS_FIELD(struct ys_facts_perf, in_kernel, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "time in the kernel was sampled"),
+    PERF(period_ns, YS_FIELD_INT, "ns", "of processor time between two samples"),
+    PERF(samples, YS_FIELD_INT, "1", "taken"),
+    PERF(lost, YS_FIELD_INT, "1", "for which the kernel had no room"),
+    PERF_PHASE(startup, "until the end of the first step; of inference, until requests begin"),
+    PERF_PHASE(steady, "from there to the end of the last step or request"),
+    PERF_PHASE(after, "from there to the end"),
+};
+const struct ys_record ys_facts_perf_record = YS_RECORD("perf", struct ys_facts_perf, perf_fields);
 
 static const struct ys_field harness_fields[] = {
     YS_FIELD(struct ys_facts_harness, cpu_ns, YS_FIELD_INT, "ns", OPTIONAL, "processor time of yardstick itself"),
@@ -138,6 +170,7 @@ static const struct ys_field facts_fields[] = {
     PART(observation, YS_FIELD_OBJECT_OWNED, &ys_facts_observation_record, LACKS,
          "what the control group and the like say"),
     PART(phase_cpu, YS_FIELD_OBJECT_OWNED, &phase_cpu_record, LACKS, "processor time of each phase"),
+    PART(perf, YS_FIELD_OBJECT_OWNED, &ys_facts_perf_record, LACKS, "processor time by what its code is of"),
     FACT(steps_done, YS_FIELD_INT, "1", OPTIONAL, "steps, or requests"),
     FACT(weights, YS_FIELD_TEXT, NULL, OPTIONAL, "file of the final weights; null when none were saved"),
     PART(checkpoints, YS_FIELD_LIST, &checkpoint_record, OPTIONAL, "weights saved between steps"),
@@ -200,6 +233,13 @@ ys_status ys_facts_read(const ys_json *json, const char *label, struct ys_facts 
     return status;
 }
 
+ys_status ys_facts_parse(const char *text, size_t size, const char *label, struct ys_facts *facts)
+{
+    ys_status status = ys_record_parse(&ys_facts_record, text, size, label, facts);
+    ys_facts_derive(facts);
+    return status;
+}
+
 ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy)
 {
     ys_status status = ys_record_copy(&ys_facts_record, facts, copy);
@@ -214,28 +254,11 @@ void ys_facts_set_text(char **field, const char *text)
     *field = copy;
 }
 
-ys_status ys_facts_add_text(struct ys_list *list, const char *text)
-{
-    char **grown = ys_realloc(list->items, list->count + 1, sizeof *grown), *copy = ys_strdup(text);
-    if (grown)
-        list->items = grown;
-    if (!grown || !copy) {
-        ys_free(copy);
-        return ys_out_of_memory();
-    }
-    grown[list->count++] = copy;
-    return YS_OK;
-}
-
 ys_status ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path)
 {
-    struct ys_list *list = &facts->checkpoints;
-    struct ys_facts_checkpoint *grown = ys_realloc(list->items, list->count + 1, sizeof *grown);
-    if (!grown)
+    struct ys_facts_checkpoint *made = ys_list_add(&checkpoint_record, &facts->checkpoints);
+    if (!made)
         return ys_out_of_memory();
-    list->items = grown;
-    struct ys_facts_checkpoint *made = &grown[list->count++];
-    ys_record_init(&checkpoint_record, made);
     made->step = step;
     made->path = ys_strdup(path);
     return made->path ? YS_OK : ys_out_of_memory();

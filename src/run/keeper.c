@@ -1,13 +1,9 @@
 #include "run/keeper.h"
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* It answers in microseconds. One that was stopped, or waits for a file system, is given up after this. */
-enum { ANSWER_PATIENCE_MS = 20000 };
 
 static void lose(struct ys_started *started)
 {
@@ -47,40 +43,17 @@ void ys_keeper_listen(struct ys_started *started)
         continue;
 }
 
-static void add(struct ys_launch_account *account, const struct ys_launch_account *more)
-{
-    account->user_ns += more->user_ns;
-    account->system_ns += more->system_ns;
-    account->voluntary_switches += more->voluntary_switches;
-    account->involuntary_switches += more->involuntary_switches;
-    account->minor_faults += more->minor_faults;
-    account->major_faults += more->major_faults;
-    if (more->peak_bytes > account->peak_bytes)
-        account->peak_bytes = more->peak_bytes;
-    account->keeper_ns = more->keeper_ns;
-}
-
-bool ys_keeper_reap(struct ys_started *started, bool is_deadly, struct ys_launch_account *account)
+void ys_keeper_order(struct ys_started *started, bool is_deadly)
 {
     struct ys_launch_order order = {.kind = is_deadly ? YS_LAUNCH_KILL : YS_LAUNCH_REAP};
-    if (started->is_lost || started->keeper <= 1) /* kill() takes numbers below that for "everybody" */
-        return true;
-    (void)!send(started->note_fd, &order, sizeof order, MSG_NOSIGNAL); /* a keeper that has gone shows below */
-    for (;;) {
-        struct ys_launch_note note;
-        struct pollfd source = {.fd = started->note_fd, .events = POLLIN};
-        int ready = poll(&source, 1, ANSWER_PATIENCE_MS);
-        if (ready == 0) {
-            kill(started->keeper, SIGKILL);
-            lose(started);
-        }
-        if (ready > 0 && ys_keeper_take(started, &note) && note.kind == YS_LAUNCH_REAPED) {
-            add(account, &note.account);
-            return note.value == 0;
-        }
-        if (started->is_lost)
-            return true;
-    }
+    (void)!send(started->note_fd, &order, sizeof order, MSG_NOSIGNAL); /* a keeper that has gone shows in its notes */
+}
+
+void ys_keeper_give_up(struct ys_started *started)
+{
+    if (started->keeper > 1) /* kill() takes numbers below that for "everybody" */
+        kill(started->keeper, SIGKILL);
+    lose(started);
 }
 
 static void close_if_open(int *fd)

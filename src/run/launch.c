@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "run/guard.h"
 #include "run/keeper.h"
 #include "run/launch_note.h"
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -27,6 +29,7 @@ struct ends {
     int groups[YS_GROUP_MOST_JOINS + 1]; /* copies likewise; the last one, where there is one, kills the whole */
     size_t group_count;
     bool has_kill;
+    int guard; /* the rules of what the adapter may write; -1: none */
 };
 
 static void close_if_open(int *fd)
@@ -48,6 +51,7 @@ static void close_ends(struct ends *ends, int from)
         close_if_open(&ends->locks[--ends->lock_count]);
     while (ends->group_count > 0)
         close_if_open(&ends->groups[--ends->group_count]);
+    close_if_open(&ends->guard);
 }
 
 /** Moves a descriptor up so that dup2 onto 0 to 5 in the child cannot hit one that is still needed. */
@@ -90,17 +94,33 @@ static bool copy_groups(const struct ys_group *group, struct ends *ends)
     return true;
 }
 
+static ys_status open_guard(const struct ys_launch *launch, struct ends *ends)
+{
+    const char *const writable[] = {launch->folder, launch->temporary, launch->kept};
+    int fd;
+    if (launch->kept)
+        (void)!mkdir(launch->kept, 0777); /* what is not there cannot be allowed; that it is, or cannot be, is fine */
+    YS_TRY(ys_guard_open(writable, sizeof writable / sizeof writable[0], &fd));
+    ends->guard = fd;
+    return fd < 0 || move_up(&ends->guard) ? YS_OK
+                                           : ys_fail(YS_EIO, "cannot pass on a descriptor: %s", strerror(errno));
+}
+
 static ys_status open_ends(const struct ys_launch *launch, struct ends *ends)
 {
-    *ends = (struct ends){.channel = {-1, -1}, .log = {-1, -1}, .note = {-1, -1}, .taken = {-1, -1}};
+    *ends = (struct ends){.channel = {-1, -1}, .log = {-1, -1}, .note = {-1, -1}, .taken = {-1, -1}, .guard = -1};
     bool is_open = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->channel) == 0 &&
                    pipe2(ends->log, O_CLOEXEC) == 0 && pipe2(ends->taken, O_CLOEXEC) == 0 &&
                    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->note) == 0;
     if (is_open)
         is_open = move_up(&ends->channel[1]) && move_up(&ends->log[1]) && move_up(&ends->note[1]) &&
                   move_up(&ends->taken[1]) && copy_locks(ends) && copy_groups(launch->group, ends);
-    if (is_open && fcntl(ends->log[0], F_SETFL, O_NONBLOCK) == 0)
-        return YS_OK;
+    if (is_open && fcntl(ends->log[0], F_SETFL, O_NONBLOCK) == 0) {
+        ys_status status = open_guard(launch, ends);
+        if (status != YS_OK)
+            close_ends(ends, 0);
+        return status;
+    }
     int error = errno;
     close_ends(ends, 0);
     return ys_fail(YS_EIO, "cannot make the channel to an adapter: %s", strerror(error));
@@ -158,12 +178,12 @@ static char *list_of(const int *numbers, size_t count)
 
 /** The launcher's command line: pointers borrowed from the arguments, array owned. */
 static const char **launcher_argv(const struct ys_launch *launch, const char *program, const char *cpus,
-                                  const char *locks, const char *groups)
+                                  const char *locks, const char *groups, const char *guard)
 {
     size_t count = 0;
     while (launch->argv[count])
         count++;
-    const char **argv = ys_alloc(count + 6, sizeof *argv);
+    const char **argv = ys_alloc(count + 7, sizeof *argv);
     if (!argv)
         return NULL;
     argv[0] = program;
@@ -171,7 +191,8 @@ static const char **launcher_argv(const struct ys_launch *launch, const char *pr
     argv[2] = cpus;
     argv[3] = locks;
     argv[4] = groups;
-    memcpy(argv + 5, launch->argv, count * sizeof *argv);
+    argv[5] = guard;
+    memcpy(argv + 6, launch->argv, count * sizeof *argv);
     return argv;
 }
 
@@ -193,6 +214,8 @@ static int spawn(const char *const *argv, const char *const *env, const struct e
         error = posix_spawn_file_actions_adddup2(&actions, ends->locks[i], ends->locks[i]);
     for (size_t i = 0; !error && i < ends->group_count; i++)
         error = posix_spawn_file_actions_adddup2(&actions, ends->groups[i], ends->groups[i]);
+    if (!error && ends->guard >= 0)
+        error = posix_spawn_file_actions_adddup2(&actions, ends->guard, ends->guard);
     if (!error) /* the C interface lacks the const that the function keeps */
         error =
             posix_spawn(pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
@@ -207,8 +230,9 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
     char *locks = list_of(ends->locks, ends->lock_count);
     char *joins = list_of(ends->groups, ends->group_count);
     char *groups = joins ? ys_format("%c%s", ends->has_kill ? 'k' : 'j', joins) : NULL;
-    bool is_ready = cpus && locks && groups && (temporary || !launch->temporary);
-    const char **argv = is_ready && program ? launcher_argv(launch, program, cpus, locks, groups) : NULL;
+    char *guard = ends->guard >= 0 ? ys_format("%d", ends->guard) : ys_strdup("-");
+    bool is_ready = cpus && locks && groups && guard && (temporary || !launch->temporary);
+    const char **argv = is_ready && program ? launcher_argv(launch, program, cpus, locks, groups, guard) : NULL;
     const char **env = argv ? merged_env(launch->env, temporary) : NULL;
     ys_status status = YS_OK;
     int error = env ? spawn(argv, env, ends, pid) : 0;
@@ -222,6 +246,7 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
         status = ys_fail(YS_EIO, "cannot start %s: %s", program, strerror(error));
     ys_free(env);
     ys_free(argv);
+    ys_free(guard);
     ys_free(groups);
     ys_free(joins);
     ys_free(locks);
@@ -262,18 +287,34 @@ static ys_status wait_for(int fd)
     }
 }
 
+/** Waits until the adapter's program has taken over, and takes the time at which it did. */
+static ys_status wait_until_taken(int taken, uint64_t *exec_ns)
+{
+    uint64_t stamp_ns;
+    ssize_t got;
+    do {
+        YS_TRY(wait_for(taken));
+        got = read(taken, &stamp_ns, sizeof stamp_ns);
+        if (got == sizeof stamp_ns)
+            *exec_ns = stamp_ns;
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    return YS_OK;
+}
+
 /** Waits until the adapter's program has taken over. `taken` tells us directly, so that the keeper's wakening is not
  * waited for. */
 static ys_status follow(const struct ys_launch *launch, int taken, struct ys_started *started)
 {
     struct ys_launch_note note;
-    YS_TRY(wait_for(taken));
+    YS_TRY(wait_until_taken(taken, &started->exec_ns));
     for (;;) { /* what went wrong was said before `taken` ended */
         while (ys_keeper_take(started, &note)) {
             if (note.kind == YS_LAUNCH_STARTED)
                 started->pid = note.value;
             else if (note.kind == YS_LAUNCH_NO_GROUP)
                 started->group_errno = note.value;
+            else if (note.kind == YS_LAUNCH_NO_GUARD)
+                started->guard_errno = note.value;
             else if (note.kind != YS_LAUNCH_ENDED)
                 return explain(launch, note);
         }
@@ -290,6 +331,7 @@ ys_status ys_launch_start(const struct ys_launch *launch, struct ys_started *sta
     struct ends ends;
     *started = YS_NOT_STARTED;
     YS_TRY(open_ends(launch, &ends));
+    started->guard_version = ends.guard >= 0 ? ys_guard_version(NULL) : 0;
     started->exec_ns = ys_time_ns();
     ys_status status = spawn_launcher(launch, &ends, &started->keeper);
     close_ends(&ends, 1);
@@ -298,6 +340,8 @@ ys_status ys_launch_start(const struct ys_launch *launch, struct ys_started *sta
     started->log_fd = ends.log[0];
     if (status == YS_OK)
         status = follow(launch, ends.taken[0], started);
+    if (started->guard_errno)
+        started->guard_version = 0;
     close_if_open(&ends.taken[0]);
     if (status != YS_OK) {
         ys_keeper_dismiss(started, true); /* it ends what it has started when the notes are closed */

@@ -16,13 +16,15 @@ struct ys_launch {
     const char *const *env;  /* "NAME=value" put over yardstick's own variables, ended by NULL; may be NULL */
     const char *folder;      /* exists; the adapter's working folder, where adapter.log goes */
     const char *temporary;   /* TMPDIR, unless `env` sets another; NULL: that of yardstick */
-    const int *cpus;         /* the CPUs it may use; none: those that yardstick may use */
+    const char *kept; /* a folder of the cache that it may write beside these (run/guard.h); may be NULL, or lack */
+    const int *cpus;  /* the CPUs it may use; none: those that yardstick may use */
     size_t cpu_count;
     double stall_limit_s;          /* longest silence while an answer is awaited */
     double run_time_limit_s;       /* from exec on */
     uint64_t memory_limit_bytes;   /* all processes: kept by the kernel where the run has a control group, else resident
                                       as sampled: ten times a second where sample_hz is 0 */
     double cpu_time_limit_s;       /* of all processes, as looked at likewise */
+    bool perf;                     /* sample where its processor time goes (probe/perf.h) */
     double sample_hz;              /* looks at the process tree a second; 0: none */
     double stop_grace_s;           /* patience after `bye`; 0: YS_STOP_GRACE_S */
     size_t log_limit_bytes;        /* of adapter.log; 0: YS_LOG_LIMIT_BYTES */
@@ -42,10 +44,13 @@ struct ys_started {
     int note_fd;      /* readable when the keeper has something to say */
     int channel_fd;   /* our end of the channel: a stream socket */
     int log_fd;       /* our end of its stdout and stderr: a pipe, non-blocking; -1 once it is another's to close */
-    uint64_t exec_ns; /* when starting it began */
+    uint64_t exec_ns; /* when its program was executed: joining the control groups, which may wait for
+                         the kernel for 15 ms, is not the adapter's time; when starting began if it was not */
     bool has_ended;   /* the adapter's own process; as last heard */
     int ended_code, ended_value; /* of waitid: CLD_EXITED and the exit code, or CLD_KILLED and the signal */
     int group_errno;             /* why the adapter could not join launch->group; 0: it did, or there was none */
+    int guard_version;           /* of Landlock, that keeps it from what is guarded (run/guard.h); 0: nothing does */
+    int guard_errno;             /* why not, where the kernel has it */
     bool is_lost;                /* the keeper has ended, and nothing is known of what was below it */
 };
 

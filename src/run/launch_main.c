@@ -1,12 +1,13 @@
 /* yardstick-launch: the tiny static program that keeps a session: it starts the adapter and stays its parent.
  *
- *     yardstick-launch FOLDER CPUS LOCKS GROUPS PROGRAM ARGUMENT...
+ *     yardstick-launch FOLDER CPUS LOCKS GROUPS GUARD PROGRAM ARGUMENT...
  *
  * CPUS is a list of numbers or "-"; LOCKS a list of descriptors that it is to hold open for as long as it lives, or
  * "-". GROUPS is "-" likewise after a letter: descriptors through which the adapter joins its control groups; after "k"
- * the last of them is one that kills the whole group, which this program does at its end. Other descriptors: 0 to 2 as
- * the adapter shall have them, 3 the channel, 4 the notes and 5 the pipe that says that the adapter's program has taken
- * over (run/launch_note.h). Every other one is closed.
+ * the last of them is one that kills the whole group, which this program does at its end. GUARD is the descriptor of
+ * the Landlock rules (run/guard.h) that the adapter is to be held to, or "-". Other descriptors: 0 to 2 as the adapter
+ * shall have them, 3 the channel, 4 the notes and 5 the pipe that says that the adapter's program has taken over
+ * (run/launch_note.h). Every other one is closed.
  *
  * The kernel hands a process's peak memory on to whatever it executes, and a process started from a large parent begins
  * with the parent's peak, with posix_spawn and vfork as with fork. The adapter is a child of this program, of some
@@ -23,20 +24,23 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MOST_CPUS = 8192, MOST_LOCKS = 4096, EXIT_NOT_EXECUTED = 127 };
+enum { MOST_CPUS = 8192, MOST_LOCKS = 4096, EXIT_NOT_EXECUTED = 127, LANDLOCK_RESTRICT_SELF = 446 };
 
 static pid_t adapter; /* 0 once it was waited for */
 static bool has_told; /* how the adapter ended */
 
 static int joins[16]; /* through which the adapter joins its control groups */
 static size_t join_count;
-static int kill_fd = -1; /* kills the whole group; -1: none */
+static int kill_fd = -1;  /* kills the whole group; -1: none */
+static int guard_fd = -1; /* rules of what the adapter may write; -1: none */
 
 static void say(const struct ys_launch_note *note)
 {
@@ -84,7 +88,21 @@ static bool read_groups(const char *text)
     return true;
 }
 
-/* Keeps the descriptors of `list`, for this process alone, `ends` and those of the groups; closes the others. */
+static bool read_guard(const char *text)
+{
+    char *end;
+    long fd = strtol(text, &end, 10);
+    if (strcmp(text, "-") == 0)
+        return true;
+    if (end == text || *end || fd <= YS_LAUNCH_TAKEN_FD || fd > INT32_MAX)
+        return false;
+    guard_fd = (int)fd;
+    fcntl(guard_fd, F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+/* Keeps the descriptors of `list`, for this process alone, `ends`, those of the groups and of the guard; closes the
+ * others. */
 static bool hold(const char *list, int ends)
 {
     static int kept[MOST_LOCKS];
@@ -94,6 +112,8 @@ static bool hold(const char *list, int ends)
         kept[count++] = joins[i];
     if (kill_fd >= 0)
         kept[count++] = kill_fd;
+    if (guard_fd >= 0)
+        kept[count++] = guard_fd;
     while (*list && strcmp(list, "-") != 0) {
         char *end;
         long fd = strtol(list, &end, 10);
@@ -109,6 +129,15 @@ static bool hold(const char *list, int ends)
     return true;
 }
 
+static void tell_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+    ssize_t written = write(YS_LAUNCH_TAKEN_FD, &now_ns, sizeof now_ns);
+    (void)written; /* as for say() */
+}
+
 static _Noreturn void become(pid_t keeper, const char *folder, const char *cpus, char **program)
 {
     static const struct rlimit no_core = {0, 0};
@@ -121,6 +150,10 @@ static _Noreturn void become(pid_t keeper, const char *folder, const char *cpus,
     bind_to(cpus);
     if (chdir(folder) != 0)
         give_up(YS_LAUNCH_NO_FOLDER, errno);
+    if (guard_fd >= 0 &&
+        (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || syscall(LANDLOCK_RESTRICT_SELF, guard_fd, 0) != 0))
+        say(&(struct ys_launch_note){.kind = YS_LAUNCH_NO_GUARD, .value = errno});
+    tell_time();
     execvp(program[0], program);
     give_up(YS_LAUNCH_NO_EXEC, errno);
 }
@@ -129,7 +162,7 @@ static void start(char **argv)
 {
     pid_t keeper = getpid(), made = fork();
     if (made == 0)
-        become(keeper, argv[1], argv[2], argv + 5);
+        become(keeper, argv[1], argv[2], argv + 6);
     if (made < 0)
         give_up(YS_LAUNCH_NO_PROCESS, errno);
     close(YS_LAUNCH_TAKEN_FD);
@@ -137,6 +170,8 @@ static void start(char **argv)
         close(joins[--join_count]);
     for (int fd = 0; fd < YS_LAUNCH_NOTE_FD; fd++) /* the adapter's: yardstick waits for their end */
         close(fd);
+    if (guard_fd >= 0)
+        close(guard_fd);
     adapter = made;
     say(&(struct ys_launch_note){.kind = YS_LAUNCH_STARTED, .value = made});
 }
@@ -221,7 +256,7 @@ int main(int argc, char **argv)
     int ends = ys_keep_begin();
     if (ends < 0)
         give_up(YS_LAUNCH_NO_PROCESS, errno);
-    if (argc < 6 || !read_groups(argv[4]) || !hold(argv[3], ends))
+    if (argc < 7 || !read_groups(argv[4]) || !read_guard(argv[5]) || !hold(argv[3], ends))
         give_up(YS_LAUNCH_BAD_USE, 0);
     start(argv);
     setsid();

@@ -17,6 +17,7 @@ enum ys_launch_note_kind {
     YS_LAUNCH_BAD_USE,     /* its own command line was not understood */
     YS_LAUNCH_ENDED,    /* the adapter's own process has; code, value: of waitid, CLD_EXITED and the exit code, ... */
     YS_LAUNCH_NO_GROUP, /* value: errno; the control group could not be joined, and the adapter begins without */
+    YS_LAUNCH_NO_GUARD, /* value: errno; the rules of what it may write were refused, and it begins without */
     YS_LAUNCH_REAPED,   /* the answer to an order. value: 1 while there are processes left, else 0 */
 };
 
@@ -43,7 +44,8 @@ struct ys_launch_note {
 };
 
 /* Descriptors of the keeper; locks come after them. The first four are the adapter's too. YS_LAUNCH_TAKEN_FD is a pipe
- * whose end of file says that the adapter's program has taken over, or could not: then there is a note as well. */
+ * that gets the time, 8 bytes of CLOCK_MONOTONIC in nanoseconds, at which the adapter's program is about to be
+ * executed; its end of file says that this has happened, or could not: then there is a note as well. */
 enum { YS_LAUNCH_CHANNEL_FD = 3, YS_LAUNCH_NOTE_FD = 4, YS_LAUNCH_TAKEN_FD = 5 };
 
 #endif

@@ -1,5 +1,6 @@
 #include "run/message.h"
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum kind { TEXT, WHOLE, TRUTH, ARRAY, TEXTS, PATH };
@@ -13,42 +14,57 @@ static const struct rule {
     const char *type, *member;
     enum kind kind;
     bool required;
+    size_t offset;
 } RULES[] = {
-    {"hello", "protocol", WHOLE, true},
-    {"hello", "adapter", TEXT, false},
-    {"hello", "framework", TEXT, false},
-    {"hello", "version", TEXT, false},
-    {"hello", "runtime", TEXT, false},
-    {"hello", "devices", TEXTS, false},
-    {"hello", "precisions", TEXTS, false},
-    {"hello", "ops", TEXTS, false},
-    {"hello", "optimizers", TEXTS, false},
-    {"hello", "features", TEXTS, false},
-    {"hello", "no_work", TRUTH, false},
-    {"opened", "parameters", WHOLE, false},
-    {"opened", "threads", WHOLE, false},
-    {"opened", "libraries", TEXTS, false},
-    {"opened", "deviations", TEXTS, false},
-    {"tensors", "path", PATH, true},
-    {"tensors", "multiply_adds", WHOLE, false},
-    {"block", "first", WHOLE, true},
-    {"block", "count", WHOLE, true},
-    {"block", "t_start_ns", WHOLE, true},
-    {"block", "t_end_ns", WHOLE, true},
-    {"block", "input_ns", WHOLE, true},
-    {"block", "loss", ARRAY, true},
-    {"latencies", "first", WHOLE, true},
-    {"latencies", "count", WHOLE, true},
-    {"latencies", "t_start_ns", WHOLE, true},
-    {"latencies", "t_end_ns", WHOLE, true},
-    {"latencies", "latency_ns", ARRAY, true},
-    {"saved", "path", PATH, true},
-    {"saved", "bytes", WHOLE, true},
-    {"error", "code", TEXT, true},
-    {"error", "stage", TEXT, false},
-    {"error", "op", TEXT, false},
-    {"error", "message", TEXT, false},
+#define RULE(type, member, kind, required)                                                                             \
+    {                                                                                                                  \
+#type, #member, (kind), (required), offsetof(struct ys_message, type.member)                                   \
+    }
+    RULE(hello, protocol, WHOLE, true),
+    RULE(hello, adapter, TEXT, false),
+    RULE(hello, framework, TEXT, false),
+    RULE(hello, version, TEXT, false),
+    RULE(hello, runtime, TEXT, false),
+    RULE(hello, devices, TEXTS, false),
+    RULE(hello, precisions, TEXTS, false),
+    RULE(hello, ops, TEXTS, false),
+    RULE(hello, optimizers, TEXTS, false),
+    RULE(hello, features, TEXTS, false),
+    RULE(hello, no_work, TRUTH, false),
+    RULE(opened, parameters, WHOLE, false),
+    RULE(opened, threads, WHOLE, false),
+    RULE(opened, libraries, TEXTS, false),
+    RULE(opened, deviations, TEXTS, false),
+    RULE(tensors, path, PATH, true),
+    RULE(tensors, multiply_adds, WHOLE, false),
+    RULE(block, first, WHOLE, true),
+    RULE(block, count, WHOLE, true),
+    RULE(block, t_start_ns, WHOLE, true),
+    RULE(block, t_end_ns, WHOLE, true),
+    RULE(block, input_ns, WHOLE, true),
+    RULE(block, loss, ARRAY, true),
+    RULE(latencies, first, WHOLE, true),
+    RULE(latencies, count, WHOLE, true),
+    RULE(latencies, t_start_ns, WHOLE, true),
+    RULE(latencies, t_end_ns, WHOLE, true),
+    RULE(latencies, latency_ns, ARRAY, true),
+    RULE(saved, path, PATH, true),
+    RULE(saved, bytes, WHOLE, true),
+    RULE(error, code, TEXT, true),
+    RULE(error, stage, TEXT, false),
+    RULE(error, op, TEXT, false),
+    RULE(error, message, TEXT, false),
+#undef RULE
 };
+
+bool ys_message_has_feature(const ys_json *hello, const char *feature)
+{
+    const ys_json *features = ys_json_get(hello, "features");
+    for (size_t i = 0; i < ys_json_size(features); i++)
+        if (strcmp(ys_json_text(ys_json_at(features, i), ""), feature) == 0)
+            return true;
+    return false;
+}
 
 static bool is_texts(const ys_json *value)
 {
@@ -87,7 +103,7 @@ static bool is_of_kind(const ys_json *value, enum kind kind)
 
 ys_status ys_message_check(const ys_json *message)
 {
-    const char *type = ys_json_get_text(message, "type", "");
+    const char *type = ys_message_type(message);
     for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++) {
         const struct rule *rule = &RULES[i];
         if (strcmp(rule->type, type) != 0)
@@ -98,4 +114,39 @@ ys_status ys_message_check(const ys_json *message)
                            value ? "is of another type" : "is missing", KIND_NAMES[rule->kind]);
     }
     return YS_OK;
+}
+
+const char *ys_message_type(const ys_json *message)
+{
+    return ys_json_get_text(message, "type", "");
+}
+
+static void read_member(enum kind kind, const ys_json *value, void *place)
+{
+    bool fits = value && is_of_kind(value, kind);
+    switch (kind) {
+    case TEXT:
+    case PATH:
+        *(const char **)place = fits ? ys_json_text(value, NULL) : NULL;
+        break;
+    case WHOLE:
+        *(int64_t *)place = fits ? ys_json_integer(value, -1) : -1;
+        break;
+    case TRUTH:
+        *(bool *)place = fits && ys_json_truth(value, false);
+        break;
+    case ARRAY:
+    case TEXTS:
+        *(const ys_json **)place = fits ? value : NULL;
+        break;
+    }
+}
+
+void ys_message_read(const ys_json *message, struct ys_message *read)
+{
+    *read = (struct ys_message){.type = ys_message_type(message)};
+    for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
+        read_member(RULES[i].kind,
+                    strcmp(RULES[i].type, read->type) == 0 ? ys_json_get(message, RULES[i].member) : NULL,
+                    (char *)read + RULES[i].offset);
 }

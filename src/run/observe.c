@@ -1,6 +1,7 @@
 #include "run/observe.h"
 #include "base/mem.h"
 #include "probe/procfs.h"
+#include "run/guard.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@ ys_status ys_observe_open(struct ys_observe *observe, uint64_t memory_limit_byte
     static bool has_swept;
     const char *wish = getenv("YARDSTICK_CGROUP");
     *observe = (struct ys_observe){.seen.usage.oom_kills = -1};
+    ys_leftover_begin(&observe->leftover, NULL);
     if (wish && strcmp(wish, "off") == 0) {
         snprintf(observe->seen.group, sizeof observe->seen.group, "YARDSTICK_CGROUP is off");
         return YS_OK;
@@ -44,9 +46,24 @@ static bool read_io(pid_t pid, struct ys_observe_io *io)
     return true;
 }
 
+static void note_guard(struct ys_observed *seen, const struct ys_started *process)
+{
+    const char *reason = "";
+    seen->is_guarded = process->guard_version > 0;
+    if (seen->is_guarded)
+        snprintf(seen->guard, sizeof seen->guard, "Landlock, version %d", process->guard_version);
+    else if (process->guard_errno)
+        snprintf(seen->guard, sizeof seen->guard, "Landlock refused: %s", strerror(process->guard_errno));
+    else if (ys_guard_version(&reason) == 0)
+        snprintf(seen->guard, sizeof seen->guard, "%s", reason);
+}
+
 void ys_observe_begun(struct ys_observe *observe, const struct ys_started *process)
 {
     observe->seen.has_io = read_io(process->keeper, &observe->before);
+    note_guard(&observe->seen, process);
+    const struct ys_tree_member adapter = {.pid = process->pid};
+    ys_leftover_look(&observe->leftover, &adapter, 1);
     if (!observe->group)
         return;
     ys_group_joined(observe->group);
@@ -64,15 +81,27 @@ static void raise_to(uint64_t *peak, uint64_t value)
     *peak = value > *peak ? value : *peak;
 }
 
-void ys_observe_look(struct ys_observe *observe)
+static void raise_peaks(struct ys_observed *seen)
 {
-    struct ys_observed *seen = &observe->seen;
-    if (!observe->group)
-        return;
-    ys_group_read(observe->group, &seen->usage);
     raise_to(&seen->held_peak_bytes, seen->usage.held_bytes);
     raise_to(&seen->cache_peak_bytes, seen->usage.cache_bytes);
     raise_to(&seen->swap_peak_bytes, seen->usage.swap_bytes);
+}
+
+void ys_observe_sample(struct ys_observe *observe)
+{
+    if (!observe->group)
+        return;
+    ys_group_sample(observe->group, &observe->seen.usage);
+    raise_peaks(&observe->seen);
+}
+
+void ys_observe_look(struct ys_observe *observe)
+{
+    if (!observe->group)
+        return;
+    ys_group_read(observe->group, &observe->seen.usage);
+    raise_peaks(&observe->seen);
 }
 
 void ys_observe_phase(struct ys_observe *observe, const struct ys_tree_member *members, size_t count)
@@ -80,6 +109,7 @@ void ys_observe_phase(struct ys_observe *observe, const struct ys_tree_member *m
     uint64_t rss_bytes = 0, pss_bytes = 0;
     size_t living = 0;
     ys_observe_look(observe);
+    ys_leftover_look(&observe->leftover, members, count);
     for (size_t i = 0; i < count; i++)
         living += members[i].state != 'Z';
     if (living < 2) /* reading it holds a lock of the process: of one alone it would say nothing */
@@ -102,11 +132,13 @@ void ys_observe_phase(struct ys_observe *observe, const struct ys_tree_member *m
     }
 }
 
-void ys_observe_ended(struct ys_observe *observe, const struct ys_started *process)
+void ys_observe_ended(struct ys_observe *observe, const struct ys_started *process, ys_json *warnings)
 {
     struct ys_observe_io after;
     struct ys_observed *seen = &observe->seen;
     ys_observe_look(observe);
+    if (warnings)
+        ys_leftover_end(&observe->leftover, warnings);
     seen->has_io = seen->has_io && !process->is_lost && read_io(process->keeper, &after);
     if (!seen->has_io)
         return;
@@ -119,6 +151,7 @@ void ys_observe_close(struct ys_observe *observe)
 {
     ys_group_close(observe->group);
     observe->group = NULL;
+    ys_leftover_fini(&observe->leftover);
 }
 
 static int64_t known(uint64_t value, bool is_known)
@@ -140,6 +173,8 @@ ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_p
     const struct ys_group_usage *usage = &seen->usage;
     const bool has_peak = usage->has_memory && usage->peak_bytes > 0, has_pss = seen->pss_peak_bytes > 0;
     *facts = (struct ys_facts_observation){
+        .guarded = seen->is_guarded,
+        .guard = ys_strdup(seen->guard),
         .grouped = seen->is_grouped,
         .killed_as_a_whole = seen->can_kill,
         .group = ys_strdup(seen->group),
@@ -160,5 +195,5 @@ ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_p
         .shared_pss_bytes = known(seen->shared_pss_bytes, has_pss),
         .pss_peak_bytes = known(seen->pss_peak_bytes, has_pss),
     };
-    return facts->group ? YS_OK : ys_out_of_memory();
+    return facts->group && facts->guard ? YS_OK : ys_out_of_memory();
 }

@@ -7,6 +7,7 @@
 #include "probe/tree.h"
 #include "run/facts.h"
 #include "run/launch.h"
+#include "run/leftover.h"
 
 /** Bytes by the kernel's count for processes that were waited for, /proc/PID/io. */
 struct ys_observe_io {
@@ -17,6 +18,8 @@ struct ys_observe_io {
 /** What is known at the end. Plain data. */
 struct ys_observed {
     bool is_grouped, has_io;
+    bool is_guarded; /* it could not write what is guarded (run/guard.h) */
+    char guard[160]; /* by what, or why not */
     char group[160]; /* which controllers it had, or why there was none */
     bool can_kill;
     struct ys_group_usage usage;                 /* as last read; of all its life once the session has ended */
@@ -32,6 +35,7 @@ struct ys_observed {
 struct ys_observe {
     struct ys_group *group; /* NULL: none */
     struct ys_observe_io before;
+    struct ys_leftover leftover;
     struct ys_observed seen;
 };
 
@@ -39,12 +43,15 @@ struct ys_observe {
 ys_status ys_observe_open(struct ys_observe *observe, uint64_t memory_limit_bytes) YS_MUST_CHECK;
 /** The adapter has begun, and has joined the group or not. */
 void ys_observe_begun(struct ys_observe *observe, const struct ys_started *process);
-/** One look at the group. */
+/** A sample of the group: processor time and memory. */
+void ys_observe_sample(struct ys_observe *observe);
+/** One look at all that the group tells. */
 void ys_observe_look(struct ys_observe *observe);
 /** At the end of a phase, never while timing: how much the `count` processes share. */
 void ys_observe_phase(struct ys_observe *observe, const struct ys_tree_member *members, size_t count);
-/** All processes have been waited for, and their keeper is still there. */
-void ys_observe_ended(struct ys_observe *observe, const struct ys_started *process);
+/** All processes have been waited for, and their keeper is still there. Sentences are added to `warnings`, NULL: to
+ * none. */
+void ys_observe_ended(struct ys_observe *observe, const struct ys_started *process, ys_json *warnings);
 void ys_observe_close(struct ys_observe *observe);
 
 /** What of it is a fact of the run; `facts->group` is new. YS_ENOMEM. */

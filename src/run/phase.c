@@ -2,7 +2,9 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "run/message.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -13,8 +15,7 @@
 
 static ys_status fill_open(struct ys_run *run, ys_json *message)
 {
-    /* Shared for reading: it may be large. */
-    return ys_json_set(message, "plan", ys_json_ref((ys_json *)(uintptr_t)run->spec->plan));
+    return ys_json_set(message, "plan", ys_plan_json(run->spec->plan));
 }
 
 static ys_status fill_steps(struct ys_run *run, ys_json *message, int64_t to, int64_t block)
@@ -59,11 +60,25 @@ static ys_status fill_audited_steps(struct ys_run *run, ys_json *message)
     return fill_steps(run, message, run->next_step + run->spec->audit->steps, run->block);
 }
 
+/** A ring that cannot be made (a full disk, a file system without mappings) is a run without one. */
+static ys_status fill_ring(struct ys_run *run, ys_json *message)
+{
+    char *path = ys_path_join(run->folder, YS_RUN_ANSWERS_NAME);
+    ys_status status = path ? ys_answers_begin(run->answers, path) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_json_set_string(message, "answers", path);
+    if (status == YS_EIO)
+        ys_log_warn("no answers are looked at: %s", ys_error());
+    ys_free(path);
+    return status == YS_EIO ? YS_OK : status;
+}
+
 static ys_status fill_infer(struct ys_run *run, ys_json *message)
 {
     run->to = run->steps;
     ys_json_set_int(message, "requests", run->steps);
-    return ys_json_set_int(message, "batch", run->batch);
+    YS_TRY(ys_json_set_int(message, "batch", run->batch));
+    return run->spec->looks_at_answers && run->shows_answers ? fill_ring(run, message) : YS_OK;
 }
 
 /** The file is `name_taken` in the run's folder. */
@@ -90,8 +105,10 @@ static ys_status fill_weights(struct ys_run *run, ys_json *message)
 
 static ys_status fill_audit_save(struct ys_run *run, ys_json *message, const char *name)
 {
-    if (strcmp(ys_json_get_text(run->spec->plan, "precision", ""), "f64") == 0)
+    if (run->spec->plan->precision == YS_PRECISION_F64)
         ys_json_set_string(message, "dtype", "f64");
+    if (run->spec->audit->state && run->saves_state)
+        ys_json_set_bool(message, "state", true);
     return fill_save(run, message, ys_strdup(name));
 }
 
@@ -131,18 +148,18 @@ static ys_status check_steps(struct ys_run *run, ys_json *reply)
 static ys_status check_saved(struct ys_run *run, ys_json *reply)
 {
     struct stat file;
-    int64_t size = ys_json_get_int(reply, "bytes", -1);
-    const char *said = ys_json_get_text(reply, "path", "");
-    if (strcmp(said, run->save_path) != 0)
+    struct ys_message said;
+    ys_message_read(reply, &said);
+    if (strcmp(said.saved.path, run->save_path) != 0)
         return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR, "it was asked to save %s and says that it saved %s",
-                               run->save_path, said);
+                               run->save_path, said.saved.path);
     if (lstat(run->save_path, &file) != 0 || !S_ISREG(file.st_mode))
         return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR, "it said \"saved\" and there is no file %s",
                                run->save_name);
-    if (size != (int64_t)file.st_size)
+    if (said.saved.bytes != (int64_t)file.st_size)
         return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR,
-                               "it said that %s has %" PRId64 " bytes; it has %" PRId64, run->save_name, size,
-                               (int64_t)file.st_size);
+                               "it said that %s has %" PRId64 " bytes; it has %" PRId64, run->save_name,
+                               said.saved.bytes, (int64_t)file.st_size);
     return YS_OK;
 }
 
@@ -151,21 +168,31 @@ static ys_status check_saved(struct ys_run *run, ys_json *reply)
 static ys_status look_at_opened(struct ys_run *run)
 {
     run->opened_cpu_s = ys_session_cpu_s(run->session);
+    if (run->infers)
+        ys_session_profile(run->session, YS_PROFILE_STEADY);
     ys_session_phase(run->session);
     return YS_OK;
+}
+
+static ys_status look_at_last_answer(struct ys_run *run)
+{
+    return ys_answers_end(run->answers);
 }
 
 static ys_status look_at_first_step(struct ys_run *run)
 {
     run->first_cpu_s = ys_session_cpu_s(run->session);
+    ys_session_profile(run->session, YS_PROFILE_STEADY);
     return YS_OK;
 }
 
 static ys_status look_at_threads(struct ys_run *run)
 {
     run->worked_cpu_s = ys_session_cpu_s(run->session);
+    ys_session_profile(run->session, YS_PROFILE_AFTER);
     ys_session_phase(run->session);
     run->busy_threads = ys_session_threads(run->session);
+    run->astray = ys_session_astray(run->session);
     return YS_OK;
 }
 
@@ -220,12 +247,12 @@ static bool is_before_audit(const struct ys_run *run)
 
 static bool is_audit_led(const struct ys_run *run)
 {
-    return run->spec->audit->lead;
+    return run->spec->audit->lead && !(run->spec->audit->state && run->saves_state);
 }
 
 static bool is_audit_followed(const struct ys_run *run)
 {
-    return run->spec->audit->follow;
+    return run->spec->audit->follow && !(run->spec->audit->state && run->saves_state);
 }
 
 #define AT(from, to)                                                                                                   \
@@ -272,6 +299,7 @@ static const struct ys_phase training[] = {
      .is_done = has_no_steps_left,
      .back = 1},
     LOOK_AT_THREADS,
+    LOOK_AT_LIBRARIES,
     {.stage = YS_STAGE_SAVE,
      .request = "save",
      .is_due = does_work,
@@ -281,7 +309,6 @@ static const struct ys_phase training[] = {
      .times = AT(save_ns, saved_ns),
      .tells = true,
      .progress = 1},
-    LOOK_AT_LIBRARIES,
 };
 
 static const struct ys_phase inference[] = {
@@ -291,6 +318,7 @@ static const struct ys_phase inference[] = {
      .fill = fill_infer,
      .take = ys_run_take_latencies,
      .check = check_steps,
+     .after = look_at_last_answer,
      .times = AT(infer_ns, inferred_ns),
      .tells = true},
     LOOK_AT_THREADS,
@@ -342,7 +370,7 @@ static ys_status note_question(struct ys_run *run)
 
 static ys_status ask(struct ys_run *run, const struct ys_phase *phase)
 {
-    ys_json *message = ys_json_object(), *reply = NULL;
+    ys_json *message = ys_json_object();
     ys_json_set_string(message, "type", phase->request);
     if (phase->fill(run, message) != YS_OK) {
         ys_json_free(message);
@@ -356,29 +384,48 @@ static ys_status ask(struct ys_run *run, const struct ys_phase *phase)
     }
     if (phase->times.asked && *asked_ns == YS_FIELD_NONE)
         *asked_ns = (int64_t)run->asked_ns;
-    YS_TRY(ys_session_request(run->session, message, phase->take, run, &reply));
-    uint64_t answered_ns = ys_time_ns();
+    run->is_asking = true;
+    return ys_session_send(run->session, message, phase->take, run);
+}
+
+static ys_status take_answer(struct ys_run *run, const struct ys_phase *phase)
+{
+    ys_json *reply;
+    uint64_t answered_ns;
+    run->is_asking = false;
+    YS_TRY(ys_session_answer(run->session, &reply, &answered_ns));
     ys_status status = phase->check ? phase->check(run, reply) : YS_OK;
     if (status == YS_OK && phase->take)
         status = ys_series_add_int(run->series, "request_done_ns", (int64_t)answered_ns);
     ys_json_free(reply);
     if (status == YS_OK && phase->times.answered && (!phase->is_done || phase->is_done(run)))
-        *time_at(run, phase->times.answered) = (int64_t)ys_time_ns();
+        *time_at(run, phase->times.answered) = (int64_t)answered_ns;
     return status;
 }
 
-ys_status ys_order_follow(struct ys_run *run, const struct ys_order *order)
+bool ys_order_is_done(const struct ys_run *run)
 {
-    for (size_t i = 0; i < order->count;) {
-        const struct ys_phase *phase = &order->phases[i];
-        bool is_due = !phase->is_due || phase->is_due(run);
-        if (is_due && phase->tells)
-            ys_run_tell(run, phase->stage, phase->progress);
-        if (is_due && phase->request)
-            YS_TRY(ask(run, phase));
-        if (is_due && phase->after)
+    return run->phase == run->order->count;
+}
+
+ys_status ys_order_go_on(struct ys_run *run)
+{
+    while (!ys_order_is_done(run)) {
+        const struct ys_phase *phase = &run->order->phases[run->phase];
+        if (run->is_asking) {
+            YS_TRY(take_answer(run, phase));
+        } else if (phase->is_due && !phase->is_due(run)) {
+            run->phase++;
+            continue;
+        } else {
+            if (phase->tells)
+                ys_run_tell(run, phase->stage, phase->progress);
+            if (phase->request)
+                return ask(run, phase);
+        }
+        if (phase->after)
             YS_TRY(phase->after(run));
-        i = is_due && phase->back ? i - phase->back : i + 1;
+        run->phase = phase->back ? run->phase - phase->back : run->phase + 1;
     }
     return YS_OK;
 }

@@ -1,4 +1,4 @@
-/* The order of a run as data: for each mode a table of phases, and one loop that goes through any of them. */
+/* The order of a run as data: for each mode a table of phases, and one place that goes through any of them. */
 #ifndef YS_RUN_PHASE_H
 #define YS_RUN_PHASE_H
 
@@ -43,7 +43,10 @@ const struct ys_order *ys_order_find(enum ys_mode mode);
 /** The order of a training under audit (struct ys_run_audit). */
 const struct ys_order *ys_order_audited(void);
 
-/** Goes through the order of the run. Failures are those of ys_session_request(). */
-ys_status ys_order_follow(struct ys_run *run, const struct ys_order *order) YS_MUST_CHECK;
+/** Goes on with run->order, at run->phase, as far as it can without waiting: until the session has been asked something
+ * (it is busy: call again when it no longer is), or the order is at its end. Failures are those of
+ * ys_session_request(). */
+ys_status ys_order_go_on(struct ys_run *run) YS_MUST_CHECK;
+bool ys_order_is_done(const struct ys_run *run);
 
 #endif

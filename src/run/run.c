@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "run/message.h"
 #include "run/phase.h"
 #include <inttypes.h>
 #include <sys/resource.h>
@@ -22,6 +23,7 @@ void ys_run_record_fini(struct ys_run_record *record)
     if (record->has_facts)
         ys_facts_fini(&record->facts);
     ys_series_set_free(&record->series);
+    ys_answers_free(&record->answers);
     *record = (struct ys_run_record){0};
 }
 
@@ -46,32 +48,39 @@ static ys_status reserve(struct ys_run *run)
     return ys_series_reserve(run->series, "step_loss", 1, (size_t)run->steps);
 }
 
-static ys_status go_through(struct ys_run *run, const struct ys_order *order)
+static ys_status go_through(struct ys_run *run)
 {
+    struct ys_message message;
     ys_run_tell(run, YS_STAGE_START, 0);
     ys_status status = ys_session_open(&run->spec->launch, &run->session);
     if (status != YS_OK)
         return status;
     run->hello_cpu_s = ys_session_cpu_s(run->session);
-    run->no_work = ys_json_get_bool(ys_session_hello(run->session), "no_work", false);
-    return ys_order_follow(run, order);
+    ys_message_read(ys_session_hello(run->session), &message);
+    run->no_work = message.hello.no_work;
+    run->saves_state = ys_message_has_feature(ys_session_hello(run->session), "state");
+    run->shows_answers = ys_message_has_feature(ys_session_hello(run->session), "answers");
+    while ((status = ys_order_go_on(run)) == YS_OK && !ys_order_is_done(run))
+        while (ys_session_is_busy(run->session)) {
+            ys_session_turn(&run->session, 1, ys_answers_due(run->answers));
+            YS_TRY(ys_answers_look(run->answers));
+        }
+    return status;
 }
 
 static int64_t requests_of(const struct ys_run *run)
 {
-    if (run->plan.requests != YS_FIELD_NONE)
-        return run->plan.requests;
-    return ys_json_get_int(ys_json_get(run->spec->trial, "keys"), "requests", 0);
+    const int64_t asked = run->spec->plan->requests;
+    return asked == YS_FIELD_NONE ? run->spec->requests : asked;
 }
 
-static ys_status prepare(struct ys_run *run, const struct ys_order **order)
+static ys_status prepare(struct ys_run *run)
 {
-    const struct ys_plan *plan = &run->plan;
-    ys_status status = ys_plan_read(run->spec->plan, &run->plan);
-    if (status != YS_OK) /* it is of yardstick's own making */
-        return status == YS_ENOMEM ? status : ys_fail_in(YS_EINTERNAL, "a run");
-    *order = run->spec->audit ? ys_order_audited() : ys_order_find((enum ys_mode)plan->mode);
-    run->infers = (*order)->infers;
+    const struct ys_plan *plan = run->spec->plan;
+    if (ys_plan_check(plan) != YS_OK) /* it is of yardstick's own making */
+        return ys_fail_in(YS_EINTERNAL, "a run");
+    run->order = run->spec->audit ? ys_order_audited() : ys_order_find((enum ys_mode)plan->mode);
+    run->infers = run->order->infers;
     run->steps = run->infers ? requests_of(run) : plan->steps;
     run->batch = plan->batch;
     run->block = plan->block;
@@ -98,6 +107,7 @@ static void begin(struct ys_run *run, struct ys_run_record *record)
     record->facts.times.pauses = ys_json_array();
     run->facts = &record->facts;
     run->series = &record->series;
+    run->answers = &record->answers;
     run->libraries = ys_json_array();
     run->own_cpu_ns = ys_run_own_cpu_ns();
     ys_host_count(&run->before);
@@ -115,11 +125,11 @@ static ys_status end_run(struct ys_run *run, const char *failed)
         end.message = ys_strdup(failed);
     }
     ys_run_check_threads(run, &end);
+    ys_run_check_cpus(run, &end);
     ys_status status = ys_run_facts(run, &end, run->facts);
     ys_session_end_fini(&end);
     ys_json_free(run->libraries);
     ys_json_free(run->opened);
-    ys_plan_fini(&run->plan);
     ys_free(run->folder);
     ys_free(run->save_name);
     ys_free(run->save_path);
@@ -130,13 +140,12 @@ ys_status ys_run_execute(const struct ys_run_spec *spec, struct ys_run_record *r
 {
     struct ys_run_spec own = *spec;
     struct ys_run run = {.spec = &own, .folder = ys_path_absolute(spec->launch.folder)};
-    const struct ys_order *order = NULL;
     begin(&run, record);
     own.launch.samples = run.series;
     own.launch.folder = run.folder;
-    ys_status status = prepare(&run, &order);
+    ys_status status = prepare(&run);
     if (status == YS_OK)
-        status = go_through(&run, order);
+        status = go_through(&run);
     const bool is_own_failure = is_ours(status, run.session);
     char *message = status != YS_OK ? ys_strdup(ys_error()) : NULL;
     const char *said = message ? message : "out of memory";

@@ -2,8 +2,9 @@
 #ifndef YS_RUN_RUN_H
 #define YS_RUN_RUN_H
 
-#include "base/json.h"
 #include "base/status.h"
+#include "protocol/plan.h"
+#include "run/answers.h"
 #include "run/facts.h"
 #include "run/launch.h"
 #include "stat/series.h"
@@ -16,17 +17,19 @@
 struct ys_run_audit {
     int64_t at, steps;
     bool lead, follow;
+    bool state; /* an adapter that saves its optimizer's state does so, and then there is neither lead nor follow */
 };
 #define YS_RUN_AUDIT_BEFORE "audit-before.safetensors"
 #define YS_RUN_AUDIT_LEAD   "audit-lead.safetensors"
 #define YS_RUN_AUDIT_AFTER  "audit-after.safetensors"
 
 struct ys_run_spec {
-    const ys_json *trial; /* may be NULL; of its keys `requests` is taken when the plan has none */
-    const ys_json *plan;  /* docs/protocol.md; in mode "infer" a step is a request, and plan.steps is not looked at */
-    struct ys_launch launch; /* `samples` is set by the run */
+    const struct ys_plan *plan; /* in mode infer a step is a request, and plan->steps is not looked at */
+    int64_t requests;           /* in mode infer, of a plan that does not say */
+    struct ys_launch launch;    /* `samples` is set by the run */
     int64_t round;
     const struct ys_run_audit *audit; /* NULL: an ordinary run */
+    bool looks_at_answers;            /* in mode "infer": an adapter with the feature `answers` shows them */
     /** For a progress line: `stage` as in the facts, `fraction` 0 to 1 of the run's steps. At most ten times a second;
      * may be NULL. */
     void (*on_progress)(void *context, const char *stage, double fraction);
@@ -34,6 +37,7 @@ struct ys_run_spec {
 };
 
 #define YS_RUN_WEIGHTS_NAME "weights.safetensors" /* the final weights, in the run's folder */
+#define YS_RUN_ANSWERS_NAME "answers.ring"        /* there too: where answers are shown */
 
 /** What a run leaves behind.
  *
@@ -46,6 +50,7 @@ struct ys_run_record {
     struct ys_facts facts;
     bool has_facts;
     struct ys_series_set series;
+    struct ys_answers answers; /* as they were shown; `is_shown` is false where none were */
 };
 void ys_run_record_fini(struct ys_run_record *record);
 

@@ -8,12 +8,19 @@
 #include "run/session.h"
 #include <stdbool.h>
 
+struct ys_order;
+
 struct ys_run {
     const struct ys_run_spec *spec;
     struct ys_series_set *series;
-    struct ys_plan plan; /* as spec->plan says */
+    struct ys_answers *answers; /* of the record */
     struct ys_session *session;
+    const struct ys_order *order; /* of phases (run/phase.h), and which of them it is at */
+    size_t phase;
+    bool is_asking;                   /* that phase has been sent, and not yet answered */
     char *folder;                     /* absolute */
+    bool saves_state;                 /* feature `state` */
+    bool shows_answers;               /* feature `answers` */
     bool no_work, infers;             /* infers: the plan's mode is "infer", and a step is a request */
     int64_t steps, block, eval_every; /* eval_every 0: never */
     int64_t batch;
@@ -27,6 +34,7 @@ struct ys_run {
     ys_json *libraries, *opened;
     /* Processor time of the tree when a phase ended, in seconds; 0 where it was not looked at. */
     double hello_cpu_s, opened_cpu_s, first_cpu_s, worked_cpu_s, saved_cpu_s;
+    size_t astray;       /* threads that may run on CPUs that the run was not given, after the work */
     double busy_threads; /* that shared the work; 0 when unknown */
     uint64_t own_cpu_ns; /* of yardstick, when the run began */
     struct ys_host_counters before;
@@ -44,6 +52,8 @@ ys_status ys_run_take_latencies(void *context, const ys_json *message);
 /** Adds a warning to `end` where the framework says that it uses another number of threads than the plan's, or worked
  * with many more. */
 void ys_run_check_threads(const struct ys_run *run, struct ys_session_end *end);
+/** The same where some of its threads may run on CPUs that it was not given. */
+void ys_run_check_cpus(const struct ys_run *run, struct ys_session_end *end);
 
 /** Tells of progress, where somebody wants to hear of it. */
 void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction);

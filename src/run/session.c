@@ -20,11 +20,14 @@ enum { PROTOCOL = 1, RESERVED_SECONDS = 3600, MOST_RESERVED = 1 << 20 };
 /* A process that closes the channel because it is ending gets this long to end. */
 static const uint64_t ENDING_NS = 2000000000;
 
+/* An adapter that takes nothing of a request for so long is stalled, whatever the other limits are. */
+static const uint64_t SEND_LIMIT_NS = 60000000000;
+
 /* How often memory and processor time are looked at where there is a limit and nothing else to sample. */
 static const uint64_t MEMORY_PERIOD_NS = 100000000;
 
 /* Which message ends the answer to which request, and which may come before it. */
-static const struct answer {
+static const struct ys_session_due {
     const char *request, *reply, *part;
 } ANSWERS[] = {
     {"hello", "hello", NULL},     {"open", "opened", NULL},       {"reset", "done", NULL},
@@ -91,6 +94,20 @@ static ys_status make_temporary(struct ys_session *session)
     return status;
 }
 
+/** What it samples is what is started from here on. That it may not is a fact of the run. */
+static ys_status open_perf(struct ys_session *session)
+{
+    struct ys_session_perf *perf = &session->end.perf;
+    perf->is_asked = session->launch.perf;
+    if (!perf->is_asked)
+        return YS_OK;
+    ys_status status = ys_perf_open(&session->perf);
+    if (status != YS_ENOTFOUND)
+        return status;
+    snprintf(perf->reason, sizeof perf->reason, "%s", ys_error());
+    return YS_OK;
+}
+
 /** Everything that needs memory, before the adapter begins. */
 static ys_status prepare(const struct ys_launch *launch, struct ys_session *session)
 {
@@ -110,13 +127,17 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     session->end.warnings = ys_json_array();
     session->program = ys_strdup(adapter_name(launch->argv));
     snprintf(session->end.stage, sizeof session->end.stage, "%s", ys_stage_name(YS_STAGE_START));
-    if (!session->end.warnings || !session->program)
+    session->cpus = launch->cpu_count ? ys_alloc(launch->cpu_count, sizeof *session->cpus) : NULL;
+    if (!session->end.warnings || !session->program || (launch->cpu_count && !session->cpus))
         return ys_out_of_memory();
+    for (size_t i = 0; i < launch->cpu_count; i++)
+        session->cpus[i] = launch->cpus[i];
     YS_TRY(ys_tree_open(&options, &session->tree));
     YS_TRY(reserve_samples(launch));
     YS_TRY(make_temporary(session));
     YS_TRY(ys_observe_open(&session->observe, launch->memory_limit_bytes));
     session->launch.group = session->observe.group;
+    YS_TRY(open_perf(session));
     ys_host_count(&session->before);
     return YS_OK;
 }
@@ -155,16 +176,22 @@ static ys_status say_hello(struct ys_session *session)
         ys_json_free(message);
         return ys_out_of_memory();
     }
-    YS_TRY(ys_session_request(session, message, NULL, NULL, &session->end.hello));
-    session->end.hello_ns = ys_time_ns();
-    int64_t protocol = ys_json_get_int(session->end.hello, "protocol", -1);
-    if (protocol != PROTOCOL)
-        return ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "%s speaks version %" PRId64 " of the protocol, not %d",
-                               session->program, protocol, PROTOCOL);
-    return YS_OK;
+    return ys_session_send(session, message, NULL, NULL);
 }
 
-ys_status ys_session_open(const struct ys_launch *launch, struct ys_session **session)
+/** The first answer belongs to the session. */
+static void take_hello(struct ys_session *session, ys_json *hello)
+{
+    session->end.hello = hello;
+    session->end.hello_ns = session->received_ns;
+    struct ys_message message;
+    ys_message_read(hello, &message);
+    if (message.hello.protocol != PROTOCOL)
+        ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "%s speaks version %" PRId64 " of the protocol, not %d",
+                        session->program, message.hello.protocol, PROTOCOL);
+}
+
+ys_status ys_session_begin(const struct ys_launch *launch, struct ys_session **session)
 {
     *session = NULL;
     if (ys_stop_signal())
@@ -195,66 +222,100 @@ ys_status ys_session_open(const struct ys_launch *launch, struct ys_session **se
     return say_hello(made);
 }
 
+static ys_status await(struct ys_session *session, ys_json **reply)
+{
+    while (ys_session_is_busy(session))
+        ys_session_turn(&session, 1, UINT64_MAX);
+    return ys_session_answer(session, reply, NULL);
+}
+
+ys_status ys_session_open(const struct ys_launch *launch, struct ys_session **session)
+{
+    ys_json *none;
+    YS_TRY(ys_session_begin(launch, session));
+    return await(*session, &none);
+}
+
 const ys_json *ys_session_hello(const struct ys_session *session)
 {
     return session->end.hello;
 }
 
-static bool is_due(const char *type, const struct answer *expected, bool takes_parts)
+static bool is_due(const char *type, const struct ys_session_due *due, bool takes_parts)
 {
-    return !expected || strcmp(type, "error") == 0 || strcmp(type, expected->reply) == 0 ||
-           (takes_parts && expected->part && strcmp(type, expected->part) == 0);
+    return !due || strcmp(type, "error") == 0 || strcmp(type, due->reply) == 0 ||
+           (takes_parts && due->part && strcmp(type, due->part) == 0);
 }
 
-/** One message has come; where it is the answer, *reply owns it. `expected` NULL: any is. */
-static ys_status handle(struct ys_session *session, ys_json *message, const struct answer *expected,
-                        ys_session_on_message on_message, void *context, ys_json **reply)
+/** Whether an adapter may say so of itself. That a run was cancelled is not its word to say: nobody asks it to stop,
+ * and slow runs could be dropped so. */
+static bool is_adapters_word(int code)
 {
-    const char *type = ys_json_get_text(message, "type", "");
-    session->heard_ns = ys_time_ns();
-    ys_status status = YS_OK;
-    if (is_due(type, expected, on_message != NULL) && ys_message_check(message) != YS_OK) {
-        ys_json_free(message);
-        return ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
-    }
-    if (!expected) {
-        *reply = message;
-        return YS_OK;
-    }
-    if (strcmp(type, "error") == 0) {
-        int code = ys_name_find(&ys_run_statuses, ys_json_get_text(message, "code", ""));
-        const char *text = ys_json_get_text(message, "message", "the adapter gave no reason");
-        const char *op = ys_json_get_text(message, "op", NULL);
-        const char *stage = ys_json_get_text(message, "stage", NULL);
-        if (stage && stage[0])
-            snprintf(session->end.stage, sizeof session->end.stage, "%s", stage);
-        session->is_obedient = code > YS_RUN_SKIPPED; /* no error ends as "ok" */
-        if (!session->is_obedient)
-            status = ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "an error of unknown code \"%s\": %s",
-                                     ys_json_get_text(message, "code", ""), text);
+    static const enum ys_run_status words[] = {YS_RUN_UNSUPPORTED, YS_RUN_LOAD_FAILED, YS_RUN_BUILD_FAILED,
+                                               YS_RUN_OOM_HOST,    YS_RUN_OOM_DEVICE,  YS_RUN_PROTOCOL_ERROR,
+                                               YS_RUN_CRASHED};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (code == (int)words[i])
+            return true;
+    return false;
+}
+
+/** An error ends the session. */
+static void take_error(struct ys_session *session, const ys_json *json)
+{
+    struct ys_message message;
+    ys_message_read(json, &message);
+    int code = ys_name_find(&ys_run_statuses, message.error.code);
+    const char *text = message.error.message ? message.error.message : "the adapter gave no reason";
+    const char *op = message.error.op;
+    if (message.error.stage && message.error.stage[0])
+        snprintf(session->end.stage, sizeof session->end.stage, "%s", message.error.stage);
+    session->is_obedient = is_adapters_word(code);
+    if (!session->is_obedient)
+        ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "an error of code \"%s\", which is not an adapter's to say: %s",
+                        message.error.code ? message.error.code : "", text);
+    else
+        ys_session_fail(session, (enum ys_run_status)code, "%s%s%s", op && op[0] ? op : "", op && op[0] ? ": " : "",
+                        text);
+}
+
+static void take_part(struct ys_session *session, const ys_json *message)
+{
+    ys_status status = session->on_message(session->context, message);
+    if (status == YS_ENOMEM || status == YS_EINTERNAL)
+        ys_session_set_failure(session, status, YS_RUN_CANCELLED, ys_strdup(ys_error()));
+    else if (status != YS_OK)
+        ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
+}
+
+/** One message has come. */
+static void handle(struct ys_session *session, ys_json *message_taken)
+{
+    const struct ys_session_due *due = session->due;
+    const char *type = ys_message_type(message_taken);
+    if (is_due(type, due, session->on_message != NULL) && ys_message_check(message_taken) != YS_OK) {
+        ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
+    } else if (!due || strcmp(type, due->reply) == 0) {
+        session->state = YS_SESSION_IDLE;
+        if (due && strcmp(due->request, "hello") == 0 && !session->end.hello)
+            take_hello(session, message_taken);
         else
-            status = ys_session_fail(session, (enum ys_run_status)code, "%s%s%s", op && op[0] ? op : "",
-                                     op && op[0] ? ": " : "", text);
-    } else if (strcmp(type, expected->reply) == 0) {
-        *reply = message;
-        return YS_OK;
-    } else if (!on_message || !expected->part || strcmp(type, expected->part) != 0) {
-        status = ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "a message \"%s\" where \"%s\" was due", type,
-                                 expected->reply);
+            session->reply = message_taken;
+        return;
+    } else if (strcmp(type, "error") == 0) {
+        take_error(session, message_taken);
+    } else if (!session->on_message || !due->part || strcmp(type, due->part) != 0) {
+        ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "a message \"%s\" where \"%s\" was due", type, due->reply);
     } else {
-        status = on_message(context, message);
-        if (status == YS_ENOMEM || status == YS_EINTERNAL)
-            ys_session_set_failure(session, status, YS_RUN_CANCELLED, ys_strdup(ys_error()));
-        else if (status != YS_OK)
-            status = ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
+        take_part(session, message_taken);
     }
-    ys_json_free(message);
-    return status;
+    ys_json_free(message_taken);
 }
 
 /** The failure that a limit which has passed means, YS_OK while none has. */
-static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
+static ys_status check_limits(struct ys_session *session)
 {
+    const bool is_asked = session->state == YS_SESSION_ASKED;
     uint64_t now_ns = ys_time_ns();
     ys_session_wake(session);
     if (ys_stop_signal()) {
@@ -279,24 +340,37 @@ static ys_status check_limits(struct ys_session *session, uint64_t silenced_ns)
         return ys_session_fail(session, YS_RUN_OOM_HOST, "its processes held %s, more than the %s of memory_limit",
                                held, limit);
     }
+    if (session->unsent_size > 0 && now_ns >= session->unsent_ns + SEND_LIMIT_NS)
+        return ys_session_fail(session, YS_RUN_STALLED, "%s took no data for %.0f s", session->program,
+                               (double)SEND_LIMIT_NS * 1e-9);
+    if (!is_asked)
+        return YS_OK;
     if (!session->is_silenced && session->stall_span_ns && now_ns >= session->heard_ns + session->stall_span_ns)
         return ys_session_fail(session, YS_RUN_STALLED, "nothing was heard of %s for %g s (stall_limit)",
                                session->program, session->launch.stall_limit_s);
-    if (session->is_silenced && now_ns >= silenced_ns + ENDING_NS)
+    if (session->is_silenced && now_ns >= session->silenced_ns + ENDING_NS)
         return ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "%s closed the channel and went on running",
                                session->program);
     return YS_OK;
 }
 
-/** Until when to sleep: the first of the limits. */
-static uint64_t next_limit(const struct ys_session *session, uint64_t silenced_ns)
+static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+uint64_t ys_session_next_limit(const struct ys_session *session)
 {
     uint64_t until_ns = session->wall_limit_ns;
-    if (!session->is_silenced && session->stall_span_ns && session->heard_ns + session->stall_span_ns < until_ns)
-        until_ns = session->heard_ns + session->stall_span_ns;
-    if (session->is_silenced && silenced_ns + ENDING_NS < until_ns)
-        until_ns = silenced_ns + ENDING_NS;
-    return until_ns;
+    if (session->unsent_size > 0)
+        until_ns = earlier(until_ns, session->unsent_ns + SEND_LIMIT_NS);
+    if (session->state != YS_SESSION_ASKED)
+        return until_ns;
+    if (session->has_come)
+        return 0;
+    if (session->is_silenced)
+        return earlier(until_ns, session->silenced_ns + ENDING_NS);
+    return session->stall_span_ns ? earlier(until_ns, session->heard_ns + session->stall_span_ns) : until_ns;
 }
 
 /** Takes a message if one has come: YS_OK with *message, or with NULL when there is none yet. */
@@ -306,6 +380,8 @@ static ys_status take_message(struct ys_session *session, ys_json **message)
     if (session->is_silenced)
         return YS_OK;
     ys_status status = ys_channel_receive(session->channel, 0, message);
+    if (status == YS_OK)
+        session->heard_ns = session->received_ns = ys_time_ns();
     if (status == YS_OK || status == YS_ETIMEOUT)
         return YS_OK;
     session->is_silenced = ys_channel_eof(session->channel);
@@ -319,74 +395,149 @@ static ys_status take_message(struct ys_session *session, ys_json **message)
 }
 
 /** Nothing is judged before what has come is read: yardstick itself may have been stopped. */
-static ys_status wait_answer(struct ys_session *session, const struct answer *expected,
-                             ys_session_on_message on_message, void *context, ys_json **reply)
+static void listen_for_answer(struct ys_session *session)
 {
-    uint64_t silenced_ns = ys_time_ns();
-    for (;;) {
-        bool was_silenced = session->is_silenced, had_ended = ys_session_check_ended(session);
-        ys_json *message;
-        YS_TRY(take_message(session, &message));
-        const bool has_come = message != NULL;
-        if (has_come) {
-            YS_TRY(handle(session, message, expected, on_message, context, reply));
-            if (*reply)
-                return YS_OK;
-        } else if (had_ended) { /* asked before the channel was: nothing more can come */
-            return ys_session_ended_early(session);
-        } else if (session->is_silenced && !was_silenced) {
-            silenced_ns = ys_time_ns();
-        }
-        YS_TRY(check_limits(session, silenced_ns));
-        /* Samples are kept up with however fast messages come. */
-        ys_session_wait(session, has_come ? 0 : next_limit(session, silenced_ns), true, true);
+    bool was_silenced = session->is_silenced, had_ended = ys_session_check_ended(session);
+    ys_json *message;
+    session->has_come = false;
+    if (ys_session_push(session) != YS_OK || take_message(session, &message) != YS_OK)
+        return;
+    if (message) {
+        session->has_come = true;
+        handle(session, message);
+        if (session->state != YS_SESSION_ASKED || session->has_failed)
+            return;
+    } else if (had_ended) { /* asked before the channel was: nothing more can come */
+        ys_session_ended_early(session);
+        return;
+    } else if (session->is_silenced && !was_silenced) {
+        session->silenced_ns = ys_time_ns();
     }
+    check_limits(session);
 }
 
-static ys_status ask(struct ys_session *session, ys_json *message_taken, const struct answer *expected,
-                     ys_session_on_message on_message, void *context, ys_json **reply)
+void ys_session_attend(struct ys_session *session)
 {
-    const char *type = ys_json_get_text(message_taken, "type", "");
+    if (session->has_failed || session->process.pid <= 0)
+        return;
+    if (session->state == YS_SESSION_ASKED)
+        listen_for_answer(session);
+    else if (ys_session_check_ended(session))
+        ys_session_ended_early(session);
+    else
+        check_limits(session);
+}
+
+ys_status ys_session_push(struct ys_session *session)
+{
+    const size_t before = session->unsent_size;
+    if (before == 0)
+        return YS_OK;
+    ys_status status = ys_channel_push(session->channel, &session->unsent, &session->unsent_size);
+    if (session->unsent_size < before)
+        session->unsent_ns = ys_time_ns();
+    if (session->unsent_size > 0 && status == YS_OK)
+        return YS_OK;
+    session->unsent_size = 0;
+    ys_free(session->line);
+    session->line = NULL;
+    if (status == YS_EPROTOCOL)
+        return ys_session_set_failure(session, status, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
+    return YS_OK; /* a closed channel shows again in reading, where what the adapter said last is still to be had */
+}
+
+ys_status ys_session_post(struct ys_session *session, ys_json *message_taken)
+{
+    ys_free(session->line); /* of a request that an error answered before all of it was taken */
+    session->line = ys_json_dump(message_taken, YS_JSON_COMPACT);
+    session->unsent_size = 0;
+    ys_json_free(message_taken);
+    if (!session->line)
+        return ys_session_set_failure(session, ys_out_of_memory(), YS_RUN_CANCELLED, NULL);
+    session->unsent = session->line;
+    session->unsent_size = strlen(session->line) + 1;
+    session->line[session->unsent_size - 1] = '\n'; /* it goes by the size from here on */
+    session->unsent_ns = ys_time_ns();
+    return ys_session_push(session);
+}
+
+/** What requests return after the first failure. */
+static ys_status failed_before(const struct ys_session *session)
+{
+    return ys_fail(session->failure, "%s", session->end.message ? session->end.message : "out of memory");
+}
+
+static ys_status ask(struct ys_session *session, ys_json *message_taken, const struct ys_session_due *due,
+                     ys_session_on_message on_message, void *context)
+{
+    const char *type = ys_message_type(message_taken);
+    YS_ASSERT(session->state == YS_SESSION_IDLE && !session->reply);
     if (strcmp(type, "hello") != 0)
         snprintf(session->end.stage, sizeof session->end.stage, "%s", type);
+    session->due = due;
+    session->on_message = on_message;
+    session->context = context;
+    session->state = YS_SESSION_ASKED;
+    session->has_come = true; /* what is there already is read before it is slept */
     ys_session_wake(session);
-    session->heard_ns = session->awake_ns;
-    ys_status status = ys_channel_send(session->channel, message_taken);
+    session->heard_ns = session->silenced_ns = session->awake_ns;
+    return ys_session_post(session, message_taken);
+}
+
+ys_status ys_session_send(struct ys_session *session, ys_json *message_taken, ys_session_on_message on_message,
+                          void *context)
+{
+    const char *type = ys_message_type(message_taken);
+    const struct ys_session_due *due = NULL;
+    if (!message_taken)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < sizeof ANSWERS / sizeof ANSWERS[0]; i++)
+        if (strcmp(ANSWERS[i].request, type) == 0)
+            due = &ANSWERS[i];
+    if (!session->has_failed && due)
+        return ask(session, message_taken, due, on_message, context);
+    ys_status status =
+        session->has_failed ? failed_before(session) : ys_fail(YS_EINTERNAL, "there is no request \"%s\"", type);
     ys_json_free(message_taken);
-    if (status == YS_ENOMEM)
-        return ys_session_set_failure(session, status, YS_RUN_CANCELLED, NULL);
-    if (status == YS_EINTR)
-        return ys_session_set_failure(session, status, YS_RUN_CANCELLED, ys_strdup(ys_error()));
-    if (status == YS_ETIMEOUT)
-        return ys_session_fail(session, YS_RUN_STALLED, "%s", ys_error());
-    /* A closed channel shows again in reading, where what the adapter said last is still to be had. */
-    return wait_answer(session, expected, on_message, context, reply);
+    return status;
+}
+
+bool ys_session_is_busy(const struct ys_session *session)
+{
+    if (session->state == YS_SESSION_ASKED)
+        return !session->has_failed;
+    return session->state != YS_SESSION_IDLE && session->state != YS_SESSION_ENDED;
+}
+
+ys_status ys_session_answer(struct ys_session *session, ys_json **reply, uint64_t *answered_ns)
+{
+    *reply = NULL;
+    if (session->has_failed)
+        return failed_before(session);
+    *reply = session->reply;
+    session->reply = NULL;
+    if (answered_ns)
+        *answered_ns = session->received_ns;
+    return YS_OK;
 }
 
 ys_status ys_session_request(struct ys_session *session, ys_json *message_taken, ys_session_on_message on_message,
                              void *context, ys_json **reply)
 {
     *reply = NULL;
-    const char *type = ys_json_get_text(message_taken, "type", "");
-    const struct answer *expected = NULL;
-    for (size_t i = 0; i < sizeof ANSWERS / sizeof ANSWERS[0]; i++)
-        if (strcmp(ANSWERS[i].request, type) == 0)
-            expected = &ANSWERS[i];
-    if (session->has_failed || !expected) {
-        ys_status status = session->has_failed
-                               ? ys_fail(session->failure, "%s", session->end.message ? session->end.message : "")
-                               : ys_fail(YS_EINTERNAL, "there is no request \"%s\"", type);
-        ys_json_free(message_taken);
-        return status;
-    }
-    return ask(session, message_taken, expected, on_message, context, reply);
+    YS_TRY(ys_session_send(session, message_taken, on_message, context));
+    return await(session, reply);
 }
 
 ys_status ys_session_provoke(struct ys_session *session, ys_json *message_taken, ys_json **reply)
 {
     *reply = NULL;
-    if (!session->has_failed)
-        return ask(session, message_taken, NULL, NULL, NULL, reply);
-    ys_json_free(message_taken);
-    return ys_fail(session->failure, "%s", session->end.message ? session->end.message : "");
+    if (!message_taken)
+        return ys_out_of_memory();
+    if (session->has_failed) {
+        ys_json_free(message_taken);
+        return failed_before(session);
+    }
+    YS_TRY(ask(session, message_taken, NULL, NULL, NULL));
+    return await(session, reply);
 }

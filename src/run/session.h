@@ -2,23 +2,50 @@
  * out, answers come in; meanwhile the log is drained, the tree sampled and every limit watched, all in one loop of one
  * thread.
  *
- * What belongs to it is what descends from its keeper (run/keeper.h): nothing else is counted, killed or waited for,
- * and several sessions can exist beside one another. The locks that yardstick holds when it begins (base/lock.h) stay
- * taken until the last of its processes is gone, also when yardstick is killed. */
+ * What belongs to it is what descends from its keeper (run/keeper.h): nothing else is counted, killed or waited for.
+ * The locks that yardstick holds when it begins (base/lock.h) stay taken until the last of its processes is gone, also
+ * when yardstick is killed.
+ *
+ * Several sessions live side by side, each with its own samples, log, limits and end, and one loop goes through all of
+ * them (ys_session_turn()). ys_session_begin(), _send() and _bye() then start what ys_session_open(), _request() and
+ * _close() do to the end, which are that loop with one session:
+ *
+ *     for each: ys_session_begin(&launch[i], &session[i])
+ *     while some ys_session_is_busy(session[i]):
+ *         ys_session_turn(session, count, UINT64_MAX)
+ *         for each that is busy no more:
+ *             ys_session_answer(session[i], &reply, &answered_ns), then ys_session_send() what is next, or
+ *             ys_session_bye()
+ *     for each: ys_session_close(session[i], &end[i])
+ *
+ * A session that hangs, dies or does not want to end delays no other: nothing here waits for one alone but the three
+ * that say so, and starting a program. */
 #ifndef YS_RUN_SESSION_H
 #define YS_RUN_SESSION_H
 
 #include "base/json.h"
 #include "base/working.h"
 #include "base/status.h"
+#include "probe/perf.h"
 #include "probe/tree.h"
 #include "protocol/status.h"
 #include "run/launch.h"
 #include "run/observe.h"
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct ys_session;
+
+/** Where processor time went, of a launch with `perf`. */
+struct ys_session_perf {
+    bool is_asked, is_known, in_kernel;
+    char reason[300]; /* why it is not known */
+    struct ys_profile_counts counts;
+};
+
+enum { YS_SESSIONS_MOST = 64 }; /* in one loop */
 
 /** How a session went. */
 struct ys_session_end {
@@ -40,6 +67,7 @@ struct ys_session_end {
     uint64_t lateness_max_ns; /* of a sample behind its time */
     uint64_t minor_faults, major_faults; /* page faults, of the processes that were waited for */
     struct ys_observed observed;         /* beside the tree */
+    struct ys_session_perf perf;
     uint64_t keeper_ns;  /* CPU time of the keeper, which is yardstick's own and not in the sums above */
     uint64_t stopped_ns; /* for so long yardstick itself did not run: it was stopped, or the machine was */
 };
@@ -49,16 +77,41 @@ void ys_session_end_fini(struct ys_session_end *end);
  * protocol_error with ys_error() as the message (YS_ENOMEM and YS_EINTERNAL are passed on). */
 typedef ys_status (*ys_session_on_message)(void *context, const ys_json *message);
 
-/** Starts the adapter and exchanges hello.
+/** Starts the adapter and asks for hello; the answer is taken as that of ys_session_send(), with a reply of NULL
+ * (ys_session_hello() has it).
  * On failure *session is set all the same whenever it can say more (ys_session_close() tells what happened); it is NULL
  * when yardstick itself failed (YS_EIO, YS_ENOMEM) or was stopped before anything began. Other results are those of
  * ys_session_request(). */
+ys_status ys_session_begin(const struct ys_launch *launch, struct ys_session **session) YS_MUST_CHECK;
+
+/** The same, and waits until hello is exchanged. */
 ys_status ys_session_open(const struct ys_launch *launch, struct ys_session **session) YS_MUST_CHECK;
 
 /** What the adapter said of itself; NULL before it did. Borrowed until close. */
 const ys_json *ys_session_hello(const struct ys_session *session);
 
-/** Sends `message_taken` and waits for its final answer (docs/protocol.md says which), which the caller owns.
+/** Sends `message_taken`, as fast as the adapter takes it, and does not wait for the final answer (docs/protocol.md
+ * says which). One at a time. `on_message` is called from ys_session_turn(); it closes no session. Failures are those
+ * of ys_session_request(), and YS_ENOMEM for a message of NULL, here and below. */
+ys_status ys_session_send(struct ys_session *session, ys_json *message_taken, ys_session_on_message on_message,
+                          void *context) YS_MUST_CHECK;
+
+/** Whether a turn goes on with it: an answer is awaited, or its end. No more so once it has failed, until
+ * ys_session_bye(). */
+bool ys_session_is_busy(const struct ys_session *session);
+
+/** One turn of the loop: takes at most one message of each session, judges the limits of each, and unless that made one
+ * of them busy no more, or fail, drains logs, samples what is due and sleeps until something happens to one, a
+ * quarter of a second has passed, or it is `until_ns`. Sessions that are not busy have their logs drained, their trees
+ * sampled and their limits watched as well (all but the stall limit), so that one may wait for the others.
+ * `count` is at most YS_SESSIONS_MOST; entries may be NULL. */
+void ys_session_turn(struct ys_session *const *sessions, size_t count, uint64_t until_ns);
+
+/** Once it is busy no more: the final answer, which the caller then owns, or why there is none. `answered_ns` (may be
+ * NULL): when it was received, by ys_time_ns(), whatever was done for other sessions since. */
+ys_status ys_session_answer(struct ys_session *session, ys_json **reply, uint64_t *answered_ns) YS_MUST_CHECK;
+
+/** Sends `message_taken` and waits for its final answer, which the caller owns.
  * Failures end the session; what happened is in ys_session_close()'s `end`:
  *  YS_EINTR cancelled · YS_ETIMEOUT stalled or timeout_wall · YS_EUNSUPPORTED the adapter said so · YS_EPROTOCOL
  * protocol_error, and any failure of an on_message · YS_EIO anything else: crashed, killed, the adapter's own error ·
@@ -88,12 +141,22 @@ void ys_session_phase(struct ys_session *session);
  * timing. */
 double ys_session_cpu_s(struct ys_session *session);
 
+/** Says that what its processes do from now on is of another phase, where `perf` was asked for. */
+void ys_session_profile(struct ys_session *session, enum ys_profile_phase phase);
+
 /** How many threads shared the tree's work so far (probe/threads.h); 0 when unknown. Never while timing. */
 double ys_session_threads(struct ys_session *session);
 
-/** Ends it: `bye` and patience when all was well or the adapter answered with an error; then, or at once after any
- * other failure, SIGKILL for everything that is left, and waits for all of it. NULL is fine. `end` (may be NULL) must
- * be freed with ys_session_end_fini(). */
+/** How many threads of the tree may run on other CPUs than those that it was started on; 0 where it was given none.
+ * Never while timing. */
+size_t ys_session_astray(struct ys_session *session);
+
+/** Begins to end it: `bye` and patience when all was well or the adapter answered with an error; then, or at once after
+ * any other failure, SIGKILL for everything that is left, and waits for all of it. It is busy until that is done. */
+void ys_session_bye(struct ys_session *session);
+
+/** Ends it, unless ys_session_bye() has begun that, waits for the end and frees it. NULL is fine. `end` (may be NULL)
+ * must be freed with ys_session_end_fini(). */
 void ys_session_close(struct ys_session *session, struct ys_session_end *end);
 
 /** Removes the temporary folders of adapters that killed sessions left. `sweep` as for ys_working_sweep(). */

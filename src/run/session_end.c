@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/size.h"
 #include "base/stop.h"
+#include "run/message.h"
 #include "run/session_internal.h"
 #include <inttypes.h>
 #include <signal.h>
@@ -11,12 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 /* What ends by itself once the adapter has (helpers that see their pipe close) gets this long, then it is killed. */
 static const uint64_t LEFTOVER_GRACE_NS = 250000000;
 /* A process in an uninterruptible wait cannot be killed; after this it is given up. */
 static const uint64_t KILL_PATIENCE_NS = 20000000000;
+/* The keeper answers an order in microseconds; after this it is given up. */
+static const uint64_t KEEPER_PATIENCE_NS = 20000000000;
+/* Between two orders to it, more and more; and between two looks at processes that lost theirs. */
+static const uint64_t FIRST_PAUSE_NS = 200000, LONGEST_PAUSE_NS = 10000000, LOST_PAUSE_NS = 1000000;
 /* CPU time that samples show and the kernel's account lacks is worth words from here on: above what ticks blur. */
 static const uint64_t UNWAITED_MIN_NS = 100000000;
 
@@ -119,35 +123,6 @@ static void book(struct ys_session *session, const struct ys_launch_account *acc
         end->peak.rss_bytes = account->peak_bytes;
 }
 
-/** Has the keeper wait for what has ended, and kill the rest when `is_deadly`. True when nothing is left. */
-static bool sweep(struct ys_session *session, bool is_deadly)
-{
-    struct ys_launch_account account = {0};
-    bool is_empty = ys_keeper_reap(&session->process, is_deadly, &account);
-    book(session, &account);
-    return is_empty;
-}
-
-static void pause_ns(uint64_t span_ns)
-{
-    struct timespec span = {.tv_nsec = (long)span_ns};
-    nanosleep(&span, NULL);
-}
-
-/** Sweeps until nothing is left or `until_ns` has passed; false in the latter case. */
-static bool sweep_until(struct ys_session *session, uint64_t until_ns, bool is_deadly)
-{
-    for (uint64_t span_ns = 200000;; span_ns = span_ns < 10000000 ? 2 * span_ns : span_ns) {
-        if (sweep(session, is_deadly))
-            return true;
-        if (session->has_log)
-            ys_log_file_drain(&session->log);
-        if (ys_time_ns() >= until_ns)
-            return false;
-        pause_ns(span_ns);
-    }
-}
-
 static size_t count_living(struct ys_session *session)
 {
     const struct ys_tree_member *members;
@@ -158,45 +133,116 @@ static size_t count_living(struct ys_session *session)
     return living;
 }
 
+/** The end is reached: nothing is waited for any more. */
+static void end_here(struct ys_session *session, bool is_empty)
+{
+    if (!is_empty)
+        ys_session_warn(session, "processes of %s are left that could not be killed", session->program);
+    ys_observe_ended(&session->observe, &session->process, is_empty ? session->end.warnings : NULL);
+    if (session->perf) {
+        ys_perf_read(session->perf, &session->end.perf.counts, &session->end.perf.in_kernel);
+        session->end.perf.is_known = true;
+    }
+    session->end.observed = session->observe.seen;
+    session->end.end_ns = ys_time_ns(); /* that the keeper goes too is no part of the run */
+    session->is_empty = is_empty;
+    session->state = YS_SESSION_ENDED;
+}
+
 /** The keeper has been killed, and others have inherited what was below it. The adapter went with it; what of the rest
  * was seen in samples is known by open descriptors, which never come to mean another process. */
 static void kill_known(struct ys_session *session)
 {
-    uint64_t until_ns = ys_time_ns() + LEFTOVER_GRACE_NS;
-    for (size_t living = 1; living > 0 && ys_time_ns() < until_ns;) {
-        const struct ys_tree_member *members;
-        size_t count = 0;
-        living = 0;
-        (void)!ys_tree_list(session->tree, &members, &count);
-        for (size_t i = 0; i < count; i++)
-            living += members[i].state != 'Z' && kill(members[i].pid, SIGKILL) == 0;
-        if (living > 0)
-            pause_ns(1000000);
-    }
+    const struct ys_tree_member *members;
+    size_t count = 0, living = 0;
+    (void)!ys_tree_list(session->tree, &members, &count);
+    for (size_t i = 0; i < count; i++)
+        living += members[i].state != 'Z' && members[i].pid > 1 && kill(members[i].pid, SIGKILL) == 0;
+    session->next_order_ns = ys_time_ns() + LOST_PAUSE_NS;
+    if (living > 0 && ys_time_ns() < session->until_ns)
+        return;
     ys_session_warn(session, "processor time and memory of %s are not known in full: its keeper was killed",
                     session->program);
+    end_here(session, true);
 }
 
-bool ys_session_reap(struct ys_session *session)
+static void lose_keeper(struct ys_session *session)
 {
-    const struct ys_started *process = &session->process;
-    bool is_gone = process->is_lost;
-    if (!is_gone && (!session->has_failed || session->is_obedient))
-        is_gone = sweep_until(session, ys_time_ns() + LEFTOVER_GRACE_NS, false);
-    if (!is_gone) {
-        size_t left = process->has_ended ? count_living(session) : 0;
-        if (left > 0)
-            ys_session_warn(session, "%zu process%s left behind by %s and killed", left, left == 1 ? " was" : "es were",
-                            session->program);
-        if (session->observe.group)
-            ys_group_kill(session->observe.group);
-        is_gone = sweep_until(session, ys_time_ns() + KILL_PATIENCE_NS, true);
+    session->state = YS_SESSION_LOST;
+    session->until_ns = ys_time_ns() + LEFTOVER_GRACE_NS;
+    kill_known(session);
+}
+
+/** Has the keeper wait for what has ended, and kill the rest where that is due. */
+static void order(struct ys_session *session)
+{
+    ys_keeper_order(&session->process, session->is_deadly);
+    session->has_ordered = true;
+    session->ordered_ns = ys_time_ns();
+}
+
+static void reap_by_force(struct ys_session *session)
+{
+    size_t left = session->process.has_ended ? count_living(session) : 0;
+    if (left > 0)
+        ys_session_warn(session, "%zu process%s left behind by %s and killed", left, left == 1 ? " was" : "es were",
+                        session->program);
+    if (session->observe.group)
+        ys_group_kill(session->observe.group);
+    session->is_deadly = true;
+    session->until_ns = ys_time_ns() + KILL_PATIENCE_NS;
+    session->pause_ns = FIRST_PAUSE_NS;
+    order(session);
+}
+
+/** Has what is left of the tree killed, and every process of it waited for. */
+static void reap(struct ys_session *session)
+{
+    session->state = YS_SESSION_REAPED;
+    session->until_ns = ys_time_ns() + LEFTOVER_GRACE_NS;
+    session->pause_ns = FIRST_PAUSE_NS;
+    if (session->process.is_lost)
+        lose_keeper(session);
+    else if (session->has_failed && !session->is_obedient)
+        reap_by_force(session);
+    else
+        order(session);
+}
+
+/** The keeper has said that there are processes left. */
+static void reap_again(struct ys_session *session)
+{
+    const uint64_t now_ns = ys_time_ns();
+    session->next_order_ns = now_ns + session->pause_ns;
+    session->pause_ns = session->pause_ns < LONGEST_PAUSE_NS ? 2 * session->pause_ns : session->pause_ns;
+    if (now_ns >= session->until_ns && session->is_deadly)
+        end_here(session, false);
+    else if (now_ns >= session->until_ns)
+        reap_by_force(session);
+}
+
+static void go_on_reaping(struct ys_session *session)
+{
+    struct ys_launch_note note;
+    if (!session->has_ordered) {
+        if (ys_time_ns() >= session->next_order_ns)
+            order(session);
+        return;
     }
-    if (!is_gone)
-        ys_session_warn(session, "processes of %s are left that could not be killed", session->program);
-    if (process->is_lost)
-        kill_known(session);
-    return is_gone;
+    while (session->has_ordered && ys_keeper_take(&session->process, &note)) {
+        if (note.kind != YS_LAUNCH_REAPED)
+            continue;
+        session->has_ordered = false;
+        book(session, &note.account);
+        if (note.value == 0)
+            end_here(session, true);
+        else
+            reap_again(session);
+    }
+    if (session->has_ordered && !session->process.is_lost && ys_time_ns() >= session->ordered_ns + KEEPER_PATIENCE_NS)
+        ys_keeper_give_up(&session->process);
+    if (session->process.is_lost)
+        lose_keeper(session);
 }
 
 /** Nothing may have been said that nobody asked for. */
@@ -206,14 +252,14 @@ static void check_silence(struct ys_session *session)
     ys_status status = session->is_silenced ? YS_ETIMEOUT : ys_channel_receive(session->channel, 0, &message);
     if (status == YS_OK)
         ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "a message \"%s\" where none was due",
-                        ys_json_get_text(message, "type", ""));
+                        ys_message_type(message));
     else if (status == YS_EPROTOCOL && !ys_channel_eof(session->channel))
         ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
     ys_json_free(message);
 }
 
-/** Says `bye` and waits for the adapter to end. */
-static void part(struct ys_session *session)
+/** Says `bye`; then the adapter has some time to end. */
+static void say_bye(struct ys_session *session)
 {
     double grace_s = session->launch.stop_grace_s > 0 ? session->launch.stop_grace_s : YS_STOP_GRACE_S;
     ys_json *bye = ys_json_object();
@@ -222,20 +268,71 @@ static void part(struct ys_session *session)
     if (!session->has_failed)
         snprintf(session->end.stage, sizeof session->end.stage, "%s", ys_stage_name(YS_STAGE_STOP));
     session->end.bye_ns = ys_time_ns();
-    (void)!ys_channel_send(session->channel, bye); /* an adapter that has gone already shows below */
-    ys_json_free(bye);
-    uint64_t until_ns = session->end.bye_ns + (uint64_t)(grace_s * 1e9);
-    while (!ys_session_check_ended(session) && ys_time_ns() < until_ns && !(session->has_failed && ys_stop_signal()))
-        ys_session_wait(session, until_ns, false, session->has_failed);
-    if (session->has_failed)
+    session->until_ns = session->end.bye_ns + (uint64_t)(grace_s * 1e9);
+    session->state = YS_SESSION_LEAVING;
+    (void)!ys_session_post(session, bye); /* an adapter that has gone already shows below */
+}
+
+static void go_on_leaving(struct ys_session *session)
+{
+    (void)!ys_session_push(session);
+    const bool has_ended = ys_session_check_ended(session);
+    if (!has_ended && ys_time_ns() < session->until_ns && !(session->has_failed && ys_stop_signal()))
         return;
-    if (!session->process.has_ended)
+    if (!session->has_failed && !has_ended)
         ys_session_fail(session, YS_RUN_STALLED, "%s had not ended %g s after bye and was killed", session->program,
-                        grace_s);
-    else if (session->process.ended_code != CLD_EXITED || session->process.ended_value != 0)
+                        (double)(session->until_ns - session->end.bye_ns) * 1e-9);
+    else if (!session->has_failed && (session->process.ended_code != CLD_EXITED || session->process.ended_value != 0))
+        ys_session_ended_early(session);
+    else if (!session->has_failed)
+        check_silence(session);
+    reap(session);
+}
+
+void ys_session_bye(struct ys_session *session)
+{
+    const bool is_welcome = !session->has_failed || session->is_obedient;
+    if (session->state > YS_SESSION_ASKED)
+        return;
+    if (session->process.pid <= 0) {
+        end_here(session, true);
+        return;
+    }
+    if (is_welcome && !ys_session_check_ended(session)) {
+        say_bye(session);
+        return;
+    }
+    if (!session->has_failed)
         ys_session_ended_early(session);
     else
-        check_silence(session);
+        ys_session_look(session);
+    reap(session);
+}
+
+void ys_session_go_on_ending(struct ys_session *session)
+{
+    switch (session->state) {
+    case YS_SESSION_LEAVING:
+        go_on_leaving(session);
+        break;
+    case YS_SESSION_REAPED:
+        go_on_reaping(session);
+        break;
+    case YS_SESSION_LOST:
+        kill_known(session);
+        break;
+    case YS_SESSION_IDLE:
+    case YS_SESSION_ASKED:
+    case YS_SESSION_ENDED:
+        break;
+    }
+}
+
+uint64_t ys_session_next_of_end(const struct ys_session *session)
+{
+    if (session->state == YS_SESSION_LEAVING)
+        return session->until_ns;
+    return session->has_ordered ? session->ordered_ns + KEEPER_PATIENCE_NS : session->next_order_ns;
 }
 
 static void note_log(struct ys_session *session)
@@ -305,11 +402,15 @@ static void note_end(struct ys_session *session)
 
 static void free_session(struct ys_session *session)
 {
+    ys_perf_close(session->perf);
     ys_observe_close(&session->observe);
     ys_channel_close(session->channel);
     ys_tree_close(session->tree);
     ys_working_remove(&session->temporary);
+    ys_json_free(session->reply);
+    ys_free(session->line);
     ys_free(session->program);
+    ys_free(session->cpus);
     ys_free(session);
 }
 
@@ -320,21 +421,10 @@ void ys_session_close(struct ys_session *session, struct ys_session_end *end)
             *end = (struct ys_session_end){.exit_code = -1};
         return;
     }
-    bool is_gone = true;
-    if (session->process.pid > 0) {
-        bool is_welcome = !session->has_failed || session->is_obedient;
-        if (is_welcome && !ys_session_check_ended(session))
-            part(session);
-        else if (!session->has_failed)
-            ys_session_ended_early(session);
-        else
-            ys_session_look(session);
-        is_gone = ys_session_reap(session);
-    }
-    ys_observe_ended(&session->observe, &session->process);
-    session->end.observed = session->observe.seen;
-    session->end.end_ns = ys_time_ns(); /* that the keeper goes too is no part of the run */
-    ys_keeper_dismiss(&session->process, is_gone);
+    ys_session_bye(session);
+    while (ys_session_is_busy(session))
+        ys_session_turn(&session, 1, UINT64_MAX);
+    ys_keeper_dismiss(&session->process, session->is_empty);
     if (session->has_log)
         note_log(session);
     if (session->end.warnings)

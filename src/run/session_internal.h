@@ -10,16 +10,29 @@
 #include "run/session.h"
 #include <stdbool.h>
 
+enum ys_session_state {
+    YS_SESSION_IDLE,    /* nothing is asked */
+    YS_SESSION_ASKED,   /* an answer is awaited; no longer once it has failed */
+    YS_SESSION_LEAVING, /* `bye` is said, and the adapter is expected to end */
+    YS_SESSION_REAPED,  /* its keeper waits for what has ended, and kills when `is_deadly` */
+    YS_SESSION_LOST,    /* its keeper was killed: what is known to have been below it is killed one by one */
+    YS_SESSION_ENDED,
+};
+
 struct ys_session {
+    enum ys_session_state state;
     struct ys_launch launch;     /* its pointers are the caller's and are used in open alone, `samples` excepted */
+    int *cpus;                   /* launch.cpu_count of them, a copy; NULL: none were given */
     char *program;               /* the adapter's file name, for messages */
     struct ys_working temporary; /* the adapter's TMPDIR, removed when all of its processes have gone */
     struct ys_started process;
     struct ys_channel *channel;
     struct ys_log_file log;
-    bool has_log;
+    bool has_log, has_printed; /* printed: it waits in the log's pipe */
     struct ys_tree *tree;
     struct ys_observe observe;
+    struct ys_perf *perf;   /* NULL: not asked for, or not to be had */
+    uint64_t next_drain_ns; /* of its rings */
     uint64_t wall_limit_ns; /* a time; UINT64_MAX for none */
     uint64_t stall_span_ns; /* 0 for none */
     uint64_t period_ns;     /* between samples; 0 for none */
@@ -33,7 +46,24 @@ struct ys_session {
     uint64_t sampled_rss_bytes;     /* likewise */
     bool is_silenced;               /* the channel has come to its end */
     struct ys_host_counters before; /* as it was before the adapter began */
-    bool has_failed, is_obedient;   /* obedient: it failed by saying so, and still listens */
+    /* What is asked. */
+    const struct ys_session_due *due; /* what may come; NULL: anything */
+    ys_session_on_message on_message;
+    void *context;
+    ys_json *reply;       /* that nobody has taken yet */
+    uint64_t received_ns; /* when the last message was */
+    uint64_t silenced_ns; /* when the channel came to its end, or the question was asked if later */
+    bool has_come;        /* there was a message at the last look, and may be another */
+    char *line;           /* being sent; NULL: none */
+    const char *unsent;   /* its rest */
+    size_t unsent_size;
+    uint64_t unsent_ns; /* when the adapter last took some of it */
+    /* How it ends. */
+    uint64_t until_ns; /* for so long the state is borne */
+    bool is_deadly, has_ordered;
+    uint64_t ordered_ns, next_order_ns, pause_ns;
+    bool is_empty;                /* no process is left */
+    bool has_failed, is_obedient; /* obedient: it failed by saying so, and still listens */
     ys_status failure;
     struct ys_session_end end;
 };
@@ -48,10 +78,6 @@ bool ys_session_check_ended(struct ys_session *session);
 /** Books the failure that the end of the adapter's process is, in the middle of `stage`. */
 ys_status ys_session_ended_early(struct ys_session *session);
 
-/** Sleeps until something happens or until `until_ns`, drains the log, takes the samples that are due. `watch_channel`:
- * whether a message wakes it; `watch_stop`: whether the user's wish to stop does. */
-void ys_session_wait(struct ys_session *session, uint64_t until_ns, bool watch_channel, bool watch_stop);
-
 /** Says that yardstick was busy with something else until now: that was no stop, unless a signal says so. */
 void ys_session_wake(struct ys_session *session);
 
@@ -60,8 +86,17 @@ double ys_session_seen_cpu_s(const struct ys_session *session);
 /** Books the failure that the kernel killed a process of the session's control group for want of memory. */
 ys_status ys_session_out_of_memory(struct ys_session *session);
 
-/** Has what is left of the tree killed, every process of it waited for and sums up what the kernel says of them. False
- * when some could not be killed. */
-bool ys_session_reap(struct ys_session *session);
+/** Sends on what is unsent, as far as the adapter takes it. */
+ys_status ys_session_push(struct ys_session *session);
+/** Begins to send `message_taken`. */
+ys_status ys_session_post(struct ys_session *session, ys_json *message_taken);
+/** Takes what has come and judges the limits, without waiting: of one that is asked, or idle. */
+void ys_session_attend(struct ys_session *session);
+/** When the next of its limits is reached. */
+uint64_t ys_session_next_limit(const struct ys_session *session);
+/** Goes on with its end, without waiting. */
+void ys_session_go_on_ending(struct ys_session *session);
+/** When its end goes on by itself. */
+uint64_t ys_session_next_of_end(const struct ys_session *session);
 
 #endif

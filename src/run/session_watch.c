@@ -1,4 +1,4 @@
-/* What a session does while it waits: sleep, drain, sample. */
+/* The one loop of all sessions: what they do while they wait, and that they sleep together. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/stop.h"
@@ -14,6 +14,9 @@ static const uint64_t LONGEST_SLEEP_NS = 250000000;
  * else (a frozen container, a machine that slept) after the longer one, which no busy machine reaches. */
 static const uint64_t CONTINUED_SLACK_NS = 20000000, STOPPED_SLACK_NS = 2000000000;
 
+/* Between two drainings of the rings of samples, which hold some hundred times as much. */
+static const uint64_t DRAIN_PERIOD_NS = 200000000;
+
 static void add(struct ys_session *session, const char *name, uint64_t value)
 {
     if (ys_series_add_int(session->launch.samples, name, (int64_t)value) != YS_OK)
@@ -25,7 +28,7 @@ static void take_sample(struct ys_session *session)
     struct ys_tree_sample sample;
     if (ys_tree_look(session->tree, &sample) != YS_OK)
         return;
-    ys_observe_look(&session->observe);
+    ys_observe_sample(&session->observe);
     session->sampled_cpu_ns = sample.cpu_ns;
     session->sampled_rss_bytes = sample.rss_bytes;
     const struct {
@@ -51,10 +54,23 @@ void ys_session_look(struct ys_session *session)
         take_sample(session);
 }
 
+static void drain_if_due(struct ys_session *session)
+{
+    if (!session->perf || ys_time_ns() < session->next_drain_ns)
+        return;
+    ys_perf_drain(session->perf);
+    session->next_drain_ns = ys_time_ns() + DRAIN_PERIOD_NS;
+}
+
+void ys_session_profile(struct ys_session *session, enum ys_profile_phase phase)
+{
+    ys_perf_begin(session->perf, phase);
+}
+
 static void sample_if_due(struct ys_session *session)
 {
     uint64_t now_ns = ys_time_ns();
-    if (!session->period_ns || session->process.has_ended || now_ns < session->next_sample_ns)
+    if (now_ns < session->next_sample_ns)
         return;
     uint64_t late_ns = now_ns - session->next_sample_ns;
     if (late_ns > session->end.lateness_max_ns)
@@ -93,31 +109,128 @@ void ys_session_wake(struct ys_session *session)
     session->awake_ns = session->wake_ns = ys_time_ns();
 }
 
-void ys_session_wait(struct ys_session *session, uint64_t until_ns, bool watch_channel, bool watch_stop)
+/** Until it is ended by force. */
+static bool is_sampled(const struct ys_session *session)
 {
-    bool is_watched = watch_channel && !session->is_silenced;
-    struct pollfd sources[] = {
-        {.fd = is_watched ? session->process.channel_fd : -1, .events = POLLIN},
-        {.fd = session->process.has_ended ? -1 : session->process.note_fd, .events = POLLIN},
-        {.fd = session->log.pipe_fd, .events = POLLIN},
-        {.fd = watch_stop ? ys_stop_fd() : -1, .events = POLLIN},
-    };
-    look_for_stop(session);
-    uint64_t now_ns = session->awake_ns;
-    if (session->period_ns && !session->process.has_ended && session->next_sample_ns < until_ns)
-        until_ns = session->next_sample_ns;
+    const bool is_alive = session->state == YS_SESSION_LEAVING ||
+                          (session->state <= YS_SESSION_ASKED && !session->has_failed && session->process.pid > 0);
+    return is_alive && session->period_ns && !session->process.has_ended;
+}
+
+/** When something of it is due without anything happening. */
+static uint64_t next_due(const struct ys_session *session)
+{
+    uint64_t until_ns = UINT64_MAX;
+    switch (session->state) {
+    case YS_SESSION_IDLE:
+    case YS_SESSION_ASKED:
+        if (session->has_failed || session->process.pid <= 0)
+            return UINT64_MAX;
+        until_ns = ys_session_next_limit(session);
+        break;
+    case YS_SESSION_LEAVING:
+    case YS_SESSION_REAPED:
+    case YS_SESSION_LOST:
+        until_ns = ys_session_next_of_end(session);
+        break;
+    case YS_SESSION_ENDED:
+        return UINT64_MAX;
+    }
+    return is_sampled(session) && session->next_sample_ns < until_ns ? session->next_sample_ns : until_ns;
+}
+
+/** Whether the user's wish to stop would change what it does. Once it has, nothing may wake for it again. */
+static bool heeds_stop(const struct ys_session *session)
+{
+    if (session->state == YS_SESSION_LEAVING)
+        return session->has_failed;
+    return session->state <= YS_SESSION_ASKED && !session->has_failed && session->process.pid > 0;
+}
+
+enum { CHANNEL, NOTES, LOG, SOURCES };
+
+static void watch(const struct ys_session *session, struct pollfd sources[SOURCES])
+{
+    const bool is_asked = session->state == YS_SESSION_ASKED && !session->has_failed;
+    const bool is_read = is_asked && !session->is_silenced;
+    const bool is_sent = session->unsent_size > 0 && (is_asked || session->state == YS_SESSION_LEAVING);
+    const short events = (short)((is_read ? POLLIN : 0) | (is_sent ? POLLOUT : 0));
+    for (int i = 0; i < SOURCES; i++)
+        sources[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+    if (session->state == YS_SESSION_ENDED)
+        return;
+    sources[CHANNEL] = (struct pollfd){.fd = events ? session->process.channel_fd : -1, .events = events};
+    if (!session->process.is_lost && (!session->process.has_ended || session->has_ordered))
+        sources[NOTES].fd = session->process.note_fd;
+    if (session->has_log)
+        sources[LOG].fd = session->log.pipe_fd;
+}
+
+static void sleep_all(struct ys_session *const *sessions, size_t count, uint64_t until_ns)
+{
+    struct pollfd sources[SOURCES * YS_SESSIONS_MOST + 1];
+    bool is_stop_heeded = false;
+    uint64_t now_ns = ys_time_ns();
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t due_ns = next_due(sessions[i]);
+        until_ns = due_ns < until_ns ? due_ns : until_ns;
+        is_stop_heeded = is_stop_heeded || heeds_stop(sessions[i]);
+        watch(sessions[i], &sources[SOURCES * i]);
+    }
+    sources[SOURCES * count] = (struct pollfd){.fd = is_stop_heeded ? ys_stop_fd() : -1, .events = POLLIN};
     if (until_ns > now_ns + LONGEST_SLEEP_NS)
         until_ns = now_ns + LONGEST_SLEEP_NS;
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000U), .tv_nsec = (long)(left_ns % 1000000000U)};
-    session->wake_ns = now_ns + left_ns;
-    ppoll(sources, sizeof sources / sizeof sources[0], &left, NULL);
-    look_for_stop(session);
-    if (sources[2].revents)
+    for (size_t i = 0; i < count; i++) {
+        ys_session_wake(sessions[i]);
+        sessions[i]->wake_ns = now_ns + left_ns;
+    }
+    ppoll(sources, SOURCES * count + 1, &left, NULL);
+    for (size_t i = 0; i < count; i++) {
+        look_for_stop(sessions[i]);
+        sessions[i]->has_printed = sources[SOURCES * i + LOG].revents != 0;
+    }
+}
+
+/** One step of it, without waiting. True when it is busy no more, or has failed, by this. */
+static bool go_on(struct ys_session *session)
+{
+    const bool was_busy = ys_session_is_busy(session), had_failed = session->has_failed;
+    if (session->state <= YS_SESSION_ASKED)
+        ys_session_attend(session);
+    else
+        ys_session_go_on_ending(session);
+    return was_busy != ys_session_is_busy(session) || (session->has_failed && !had_failed);
+}
+
+static void keep_up(struct ys_session *session)
+{
+    if (session->has_printed)
         ys_log_file_drain(&session->log);
-    if (sources[1].revents)
-        ys_session_check_ended(session);
-    sample_if_due(session);
+    session->has_printed = false;
+    if (is_sampled(session))
+        sample_if_due(session);
+    drain_if_due(session);
+}
+
+void ys_session_turn(struct ys_session *const *sessions, size_t count, uint64_t until_ns)
+{
+    struct ys_session *living[YS_SESSIONS_MOST];
+    size_t living_count = 0;
+    bool is_news = false;
+    YS_ASSERT(count <= YS_SESSIONS_MOST);
+    for (size_t i = 0; i < count; i++)
+        if (sessions[i] && sessions[i]->state != YS_SESSION_ENDED)
+            living[living_count++] = sessions[i];
+    /* All messages first: samples, which take longer, do not make the times at which the others are received late. */
+    for (size_t i = 0; i < living_count; i++)
+        is_news = go_on(living[i]) || is_news;
+    if (is_news)
+        return;
+    for (size_t i = 0; i < living_count; i++)
+        keep_up(living[i]);
+    sleep_all(living, living_count, until_ns);
 }
 
 void ys_session_phase(struct ys_session *session)
@@ -131,7 +244,7 @@ void ys_session_phase(struct ys_session *session)
 double ys_session_cpu_s(struct ys_session *session)
 {
     ys_session_look(session);
-    ys_observe_look(&session->observe);
+    ys_observe_sample(&session->observe);
     return ys_session_seen_cpu_s(session);
 }
 
@@ -165,4 +278,15 @@ double ys_session_threads(struct ys_session *session)
     for (size_t i = 0; i < count; i++)
         ys_threads_add(ys_procfs_root(), members[i].pid, &share);
     return ys_threads_count(&share);
+}
+
+size_t ys_session_astray(struct ys_session *session)
+{
+    const struct ys_tree_member *members;
+    size_t count = 0, astray = 0;
+    if (!session->cpus || ys_tree_list(session->tree, &members, &count) != YS_OK)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        astray += ys_threads_astray(ys_procfs_root(), members[i].pid, session->cpus, session->launch.cpu_count);
+    return astray;
 }

@@ -1,6 +1,7 @@
 /* Does a framework keep to the threads it was told to use? The CPUs that it is bound to hold it to them in any case. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "run/message.h"
 #include "run/run_internal.h"
 #include <inttypes.h>
 
@@ -13,7 +14,9 @@ static bool are_many(double busy, int64_t asked)
 
 void ys_run_check_threads(const struct ys_run *run, struct ys_session_end *end)
 {
-    int64_t asked = run->plan.threads, said = ys_json_get_int(run->opened, "threads", asked);
+    struct ys_message opened;
+    ys_message_read(run->opened, &opened);
+    int64_t asked = run->spec->plan->threads, said = opened.opened.threads < 0 ? asked : opened.opened.threads;
     size_t cpus = run->spec->launch.cpu_count;
     struct ys_buf text = {0};
     if (run->no_work || asked <= 0 || (said == asked && !are_many(run->busy_threads, asked)))
@@ -28,5 +31,20 @@ void ys_run_check_threads(const struct ys_run *run, struct ys_session_end *end)
         ys_buf_printf(&text, "; it was bound to %zu CPU%s", cpus, cpus == 1 ? "" : "s");
     if (end->warnings)
         ys_json_append(end->warnings, ys_json_string(ys_buf_text(&text)));
+    ys_buf_free(&text);
+}
+
+void ys_run_check_cpus(const struct ys_run *run, struct ys_session_end *end)
+{
+    size_t cpus = run->spec->launch.cpu_count;
+    if (run->astray == 0 || !end->warnings)
+        return;
+    struct ys_buf text = {0};
+    ys_buf_printf(
+        &text,
+        "it was bound to %zu CPU%s, and %zu of its threads had unbound themselves when its work was done: its "
+        "speed may be that of more CPUs",
+        cpus, cpus == 1 ? "" : "s", run->astray);
+    ys_json_append(end->warnings, ys_json_string(ys_buf_text(&text)));
     ys_buf_free(&text);
 }

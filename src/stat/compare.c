@@ -29,7 +29,7 @@ const char *ys_verdict_name(enum ys_verdict verdict)
  * times of ten: the 90 % quantile of (w' - e) / w, w and w' half widths and e a centre of independent studies of a true
  * difference of 0, normal. 1 + 1.282 / 1.960 for many rounds; for few the width is uncertain too. Fitted to simulation
  * for 6 to 100 rounds, from above and within 4 % (`make test-statistics`); a stretched interval needs less. */
-static double reach(size_t n)
+double ys_compare_reach(size_t n)
 {
     return 1.654 + 2.6 / (double)n;
 }
@@ -142,7 +142,7 @@ static ys_status conclude(const double *values, double *scratch, const struct ys
     struct ys_interval interval = stretched(&centre, rule->stretch);
     double margin = rule->difference ? rule->margin : log(1 + rule->margin);
     const struct judged on = {interval.lo, interval.hi, -margin, margin};
-    double smallest = margin + reach(comparison->n) * (interval.hi - interval.lo) / 2;
+    double smallest = margin + ys_compare_reach(comparison->n) * (interval.hi - interval.lo) / 2;
     comparison->value = rule->difference ? centre.value : exp(centre.value);
     comparison->interval = rule->difference ? interval : ratios_of(interval);
     comparison->single = rule->difference ? centre.interval : ratios_of(centre.interval);

@@ -72,6 +72,10 @@ ys_status ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_b
 ys_status ys_compare_difference(const double *a, const double *b, size_t n, enum ys_better better, double margin,
                                 struct ys_comparison *comparison) YS_MUST_CHECK;
 
+/** How many half widths of its interval a true difference must lie beyond the margin so that n rounds find it nine
+ * times of ten. */
+double ys_compare_reach(size_t n);
+
 /** A comparison of n rounds that cannot be made, for `reason`. */
 struct ys_comparison ys_compare_invalid(size_t n, const char *reason);
 

@@ -15,7 +15,9 @@
 
 struct work {
     const struct ys_family *family;
-    double *left;      /* values freed of their trial's mean and scatter; [trial * rounds + round] */
+    double *left;      /* values freed of the means of trial and round, and of their trial's scatter; [trial * rounds +
+                          round] */
+    double *scatter;   /* of each trial */
     double *moved;     /* a permutation of it */
     double *place;     /* the differences of one pair */
     uint32_t *present; /* the trials that one round has */
@@ -90,23 +92,49 @@ static double largest(struct work *work, const double *values)
     return most;
 }
 
-/* Takes from one trial's values their mean, and divides what is left by its root mean square where that is not 0. */
-static void standardize(const double *values, size_t rounds, double *left)
+/* Takes from `count` values, `stride` apart, their mean. */
+static void centre(double *values, size_t count, size_t stride)
 {
-    double sum = 0, squares = 0, count = 0;
-    for (size_t r = 0; r < rounds; r++) {
-        sum += isnan(values[r]) ? 0 : values[r];
-        count += !isnan(values[r]);
+    double sum = 0, known = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += isnan(values[i * stride]) ? 0 : values[i * stride];
+        known += !isnan(values[i * stride]);
     }
-    for (size_t r = 0; r < rounds; r++) {
-        left[r] = values[r] - sum / count;
-        squares += isnan(left[r]) ? 0 : left[r] * left[r];
-    }
-    for (size_t r = 0; squares > 0 && r < rounds; r++)
-        left[r] /= sqrt(squares / count);
+    for (size_t i = 0; i < count; i++)
+        values[i * stride] -= sum / known;
 }
 
-/* Within each round the trials' values change places. */
+/* Divides values whose mean is 0 by their root mean square, where that is not 0, and returns it. */
+static double standardize(double *values, size_t count)
+{
+    double squares = 0, known = 0;
+    for (size_t i = 0; i < count; i++) {
+        squares += isnan(values[i]) ? 0 : values[i] * values[i];
+        known += !isnan(values[i]);
+    }
+    for (size_t i = 0; squares > 0 && i < count; i++)
+        values[i] /= sqrt(squares / known);
+    return squares > 0 ? sqrt(squares / known) : 0;
+}
+
+/* What is left of the values when the means of trials and of rounds are taken off, divided by its trial's scatter. What
+ * a round does to all trials alike is in no difference, but would be in the scatter. */
+static void find_left(struct work *work)
+{
+    size_t trials = work->family->trials, rounds = work->family->rounds;
+    memcpy(work->left, work->family->values, trials * rounds * sizeof *work->left);
+    for (size_t t = 0; t < trials; t++)
+        centre(&work->left[t * rounds], rounds, 1);
+    for (size_t r = 0; r < rounds; r++)
+        centre(&work->left[r], trials, rounds);
+    for (size_t t = 0; t < trials; t++) {
+        centre(&work->left[t * rounds], rounds, 1);
+        work->scatter[t] = standardize(&work->left[t * rounds], rounds);
+    }
+}
+
+/* Within each round the trials' values change places, and take on the scatter of the trial that they come to: how much
+ * two comparisons with one trial have in common depends on how much of their scatter is that trial's. */
 static void permute(struct work *work)
 {
     size_t trials = work->family->trials, rounds = work->family->rounds;
@@ -126,6 +154,8 @@ static void permute(struct work *work)
             *other = kept;
         }
     }
+    for (size_t i = 0; i < trials * rounds; i++)
+        work->moved[i] *= work->scatter[i / rounds];
 }
 
 /* Trials that are in a pair with enough rounds, and the number of such pairs. */
@@ -158,9 +188,7 @@ static double stretch_of(struct work *work)
         double level;
         work->rank[n] = ys_signed_rank(n, &level);
     }
-    const struct ys_family *family = work->family;
-    for (size_t t = 0; t < family->trials; t++)
-        standardize(&family->values[t * family->rounds], family->rounds, &work->left[t * family->rounds]);
+    find_left(work);
     ys_rng_init(&work->rng, SEED, "family");
     for (size_t i = 0; i < count; i++) {
         permute(work);
@@ -177,7 +205,7 @@ ys_status ys_family_stretch(const struct ys_family *family, double *stretch)
 {
     size_t cells = family->trials * family->rounds, rank[RANKED_MAX + 1];
     struct work work = {.family = family, .rank = rank};
-    double *numbers = ys_alloc(2 * cells + family->rounds + PERMUTATIONS, sizeof *numbers);
+    double *numbers = ys_alloc(2 * cells + family->rounds + PERMUTATIONS + family->trials, sizeof *numbers);
     work.present = ys_alloc(family->trials, sizeof *work.present);
     ys_status status = numbers && work.present ? YS_OK : ys_out_of_memory();
     if (status == YS_OK) {
@@ -185,6 +213,7 @@ ys_status ys_family_stretch(const struct ys_family *family, double *stretch)
         work.moved = numbers + cells;
         work.place = work.moved + cells;
         work.largest = work.place + family->rounds;
+        work.scatter = work.largest + PERMUTATIONS;
         *stretch = stretch_of(&work);
     }
     ys_free(work.present);

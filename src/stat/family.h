@@ -7,9 +7,10 @@
  *
  *     T = |centre| / (centre - lo or hi - centre, whichever lies towards 0)
  *
- * over the family, when within each round the trials' values, each freed of its trial's mean and divided by its trial's
- * scatter, change places at random. T is 1 where an interval just touches 0. The means take with them one part in k of
- * the variance of what is left, which is given back: T is multiplied by sqrt(k / (k - 1)).
+ * over the family, when within each round the trials' values, each freed of the means of its trial and of its round and
+ * divided by its trial's scatter, change places at random and take on the scatter of the trial that they come to. T is
+ * 1 where an interval just touches 0. The means take with them one part in k of the variance of what is left, which is
+ * given back: T is multiplied by sqrt(k / (k - 1)).
  *
  * Assumes rounds independent of each other, and trials whose scatter has one shape, if not one size. Source: Westfall
  * and Young, Resampling-Based Multiple Testing, 1993, ch. 2 (single step, largest statistic); permutation within

@@ -27,14 +27,10 @@ struct ys_series *ys_series_get(struct ys_series_set *set, const char *name, int
         return series;
     }
     YS_ASSERT(strlen(name) < sizeof series->name);
-    if (set->count == set->capacity) {
-        size_t capacity = set->capacity ? 2 * set->capacity : 16;
-        struct ys_series *items = ys_realloc(set->items, capacity, sizeof *items);
-        if (!items)
-            return NULL;
-        set->items = items;
-        set->capacity = capacity;
-    }
+    struct ys_series *items = ys_grown(set->items, set->count, &set->capacity, sizeof *items);
+    if (!items)
+        return NULL;
+    set->items = items;
     series = &set->items[set->count++];
     memset(series, 0, sizeof *series);
     memcpy(series->name, name, strlen(name));

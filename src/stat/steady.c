@@ -11,8 +11,6 @@
 #define CHANGE     1.731 /* 0.5 % of Kolmogorov's distribution, which the largest cumulative sum of ranks has */
 #define BUMP       2.1   /* 0.5 % of Kuiper's, which the largest less the smallest has */
 #define FENCE      3.0
-#define LEFT       2.0
-#define LEFT_NEVER 4.0
 
 struct part {
     const double *x;
@@ -135,7 +133,7 @@ static double mean_within(const double *x, size_t n, double low, double high)
 }
 
 /* By how much a step is longer than in the last third. */
-static double left_of(const double *x, size_t n, double *scratch)
+static double drift_of(const double *x, size_t n, double *scratch)
 {
     struct part part = {x, n, scratch};
     double q1, q3;
@@ -160,28 +158,54 @@ static size_t join(const double *step_s, size_t n, size_t width, double *points)
     return count;
 }
 
-ys_status ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady)
+/* So many neighbours are joined into a point. */
+static size_t width_of(size_t n)
 {
-    struct ys_steady result = {YS_STEADY_NEVER, n / 2, NAN};
+    size_t width = n / MAX_POINTS + (n % MAX_POINTS != 0);
+    return width ? width : 1;
+}
+
+static bool all_finite(const double *step_s, size_t n)
+{
     bool finite = true;
     for (size_t i = 0; i < n; i++)
         finite = finite && isfinite(step_s[i]);
-    size_t width = n / MAX_POINTS + (n % MAX_POINTS != 0);
-    if (width == 0)
-        width = 1;
+    return finite;
+}
+
+ys_status ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift)
+{
+    *drift = NAN;
+    if (n < YS_STEADY_MIN_BLOCKS || !all_finite(step_s, n))
+        return YS_OK;
+    size_t width = width_of(n), first = from / width;
+    double *points = ys_alloc(2 * (n / width) + 1, sizeof *points);
+    if (!points)
+        return ys_out_of_memory();
+    size_t count = join(step_s, n, width, points);
+    *drift = drift_of(points + first, count - first, points + count);
+    ys_free(points);
+    return YS_OK;
+}
+
+ys_status ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady)
+{
+    *steady = (struct ys_steady){YS_STEADY_NEVER, n / 2, NAN};
+    if (n < YS_STEADY_MIN_BLOCKS) {
+        steady->answer = YS_STEADY_TOO_SHORT;
+        return YS_OK;
+    }
+    if (!all_finite(step_s, n))
+        return YS_OK;
+    size_t width = width_of(n);
     double *points = ys_alloc(3 * (n / width) + 1, sizeof *points);
     if (!points)
         return ys_out_of_memory();
-    size_t count = join(step_s, n, width, points), start;
-    if (n < YS_STEADY_MIN_BLOCKS)
-        result.answer = YS_STEADY_TOO_SHORT;
-    else if (finite && (start = find_start(points, count, points + count)) <= count / 2)
-        result = (struct ys_steady){YS_STEADY_FOUND, start * width, NAN};
-    size_t from = result.from / width;
-    if (finite && result.answer != YS_STEADY_TOO_SHORT)
-        result.left = (result.answer == YS_STEADY_FOUND ? LEFT : LEFT_NEVER) *
-                      left_of(points + from, count - from, points + count);
+    size_t count = join(step_s, n, width, points), start = find_start(points, count, points + count);
     ys_free(points);
-    *steady = result;
+    if (start <= count / 2)
+        *steady = (struct ys_steady){YS_STEADY_FOUND, start * width, NAN};
+    YS_TRY(ys_steady_drift(step_s, n, steady->from, &steady->left));
+    steady->left *= steady->answer == YS_STEADY_FOUND ? YS_STEADY_LEFT : YS_STEADY_LEFT_NEVER;
     return YS_OK;
 }

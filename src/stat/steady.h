@@ -30,7 +30,9 @@
 
 #define YS_STEADY_CHANGE     0.01 /* half of the default margin */
 #define YS_STEADY_STRANGER   0.03
-#define YS_STEADY_MIN_BLOCKS 30 /* with fewer it cannot be told whether a run is steady */
+#define YS_STEADY_MIN_BLOCKS 30  /* with fewer it cannot be told whether a run is steady */
+#define YS_STEADY_LEFT       2.0 /* so many times the drift of a steady part is taken for what is left of warm-up */
+#define YS_STEADY_LEFT_NEVER 4.0 /* and that of a run that is never steady */
 
 enum ys_steady_answer { YS_STEADY_FOUND, YS_STEADY_NEVER, YS_STEADY_TOO_SHORT };
 
@@ -44,5 +46,10 @@ struct ys_steady {
 /** `step_s`: n values, seconds a step, in order of execution. A value that is not finite makes the answer
  * YS_STEADY_NEVER. YS_ENOMEM. */
 ys_status ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady) YS_MUST_CHECK;
+
+/** The drift of x[from..n), wherever it begins: the logarithm of its mean over the mean of its last third, values
+ * beyond the fences taken as the fences. NaN with fewer than YS_STEADY_MIN_BLOCKS values in all, or one that is not
+ * finite. `from` at most n / 2. YS_ENOMEM. */
+ys_status ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift) YS_MUST_CHECK;
 
 #endif

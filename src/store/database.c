@@ -91,12 +91,13 @@ ys_status ys_db_prepare(struct ys_store *store, sqlite3_stmt **statement, const 
     return status;
 }
 
-ys_status ys_db_prepare_kept(struct ys_store *store, sqlite3_stmt **statement, const char *sql, int64_t id)
+ys_status ys_db_prepare_kept(struct ys_store *store, enum ys_kept which, const char *sql, int64_t id,
+                             sqlite3_stmt **statement)
 {
-    if (!store->kept)
-        YS_TRY(ys_db_prepare(store, &store->kept, sql, ""));
-    *statement = store->kept;
-    int code = sqlite3_bind_int64(store->kept, 1, id);
+    if (!store->kept[which])
+        YS_TRY(ys_db_prepare(store, &store->kept[which], sql, ""));
+    *statement = store->kept[which];
+    int code = sqlite3_bind_int64(*statement, 1, id);
     return code == SQLITE_OK ? YS_OK : ys_db_fail(store, code, "use results");
 }
 

@@ -10,19 +10,22 @@
 #include <stdarg.h>
 #include <stdint.h>
 
+/* Queries that are made for each of thousands of trials or runs. */
+enum ys_kept { YS_KEPT_RUNS, YS_KEPT_METRICS, YS_KEPT };
+
 struct ys_store {
     char *folder;
     char *path; /* of results.db */
     sqlite3 *db;
-    sqlite3_stmt *kept;     /* of ys_db_prepare_kept(); NULL */
-    struct ys_lock lock;    /* none for readers */
-    struct ys_working copy; /* what is read in place of a database that cannot be read where it lies; else none */
-    int64_t version;        /* of the tables as they lie in the file */
-    int depth;              /* of transactions begun one inside the other: SQLite sees the outermost alone */
-    bool spoiled;           /* one of them failed: the outermost cannot be committed */
-    char *made_folder;      /* of a study begun in this transaction; it goes when the study does */
-    size_t damaged;         /* rows met that are not as they were stored */
-    ys_json *told;          /* set of those that were warned of */
+    sqlite3_stmt *kept[YS_KEPT]; /* of ys_db_prepare_kept(); NULL */
+    struct ys_lock lock;         /* none for readers */
+    struct ys_working copy;      /* what is read in place of a database that cannot be read where it lies; else none */
+    int64_t version;             /* of the tables as they lie in the file */
+    int depth;                   /* of transactions begun one inside the other: SQLite sees the outermost alone */
+    bool spoiled;                /* one of them failed: the outermost cannot be committed */
+    char *made_folder;           /* of a study begun in this transaction; it goes when the study does */
+    size_t damaged;              /* rows met that are not as they were stored */
+    ys_json *told;               /* set of those that were warned of */
 };
 
 /** The failure of the last call on `store`, in words that name the folder and what to do. `doing` completes "cannot
@@ -38,9 +41,9 @@ ys_status ys_db_prepare(struct ys_store *store, sqlite3_stmt **statement, const 
 /** One row: *more tells whether there was one. */
 ys_status ys_db_step(struct ys_store *store, sqlite3_stmt *statement, bool *more);
 void ys_db_finish(sqlite3_stmt *statement); /* NULL is fine */
-/** As ys_db_prepare() for the one query that is made for each of thousands of runs: it is compiled once. ys_db_keep()
- * ends its use; ys_store_close() frees it. */
-ys_status ys_db_prepare_kept(struct ys_store *store, sqlite3_stmt **statement, const char *sql, int64_t id);
+/** As ys_db_prepare() for a query that is compiled once. ys_db_keep() ends its use; ys_store_close() frees it. */
+ys_status ys_db_prepare_kept(struct ys_store *store, enum ys_kept which, const char *sql, int64_t id,
+                             sqlite3_stmt **statement);
 void ys_db_keep(sqlite3_stmt *statement);
 /** Prepares, binds, runs to the end. */
 ys_status ys_db_run(struct ys_store *store, const char *sql, const char *kinds, ...);

@@ -1,8 +1,8 @@
 /* Getting things out. */
 #include "store/store.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
+#include "store/link.h"
 #include "store/rows.h"
 
 #include <string.h>
@@ -109,6 +109,15 @@ ys_status ys_store_study_get(struct ys_store *store, int64_t study_id, ys_json *
     return collect_one(store, statement, read_study, "study", study_id, study);
 }
 
+ys_status ys_store_chain_get(struct ys_store *store, int64_t study_id, ys_json **chain)
+{
+    ys_status status = ys_link_last(store, study_id, chain);
+    if (status != YS_EFORMAT)
+        return status;
+    *chain = ys_json_null(); /* ys_store_verify() says what is the matter */
+    return YS_OK;
+}
+
 static ys_status read_host(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
 {
     int64_t id = sqlite3_column_int64(row, 1);
@@ -171,92 +180,6 @@ ys_status ys_store_trials_load(struct ys_store *store, int64_t study_id, struct 
     ys_status status = ys_trial_records_read(stored, store->path, trials);
     ys_json_free(stored);
     return status;
-}
-
-/* Appends a member to the text of an object that begins with "{". */
-static void put_member(struct ys_buf *text, const char *name, const char *doc)
-{
-    ys_buf_puts(text, text->size > 1 ? ",\"" : "\"");
-    for (size_t plain; *name; name += plain + (name[plain] != 0)) {
-        plain = strcspn(name, "\"\\");
-        ys_buf_append(text, name, plain);
-        if (name[plain])
-            ys_buf_printf(text, "\\%c", name[plain]);
-    }
-    ys_buf_puts(text, "\":");
-    ys_buf_puts(text, doc);
-}
-
-/* As the text of one object, which is parsed once. *damaged: one of them is not as it was
- * stored; what is in `text` then is of no use. */
-static ys_status read_metrics(struct ys_store *store, sqlite3_stmt *statement, struct ys_buf *text, bool *damaged)
-{
-    ys_buf_puts(text, "{");
-    for (;;) {
-        bool more;
-        YS_TRY(ys_db_step(store, statement, &more));
-        if (!more)
-            break;
-        const char *name = text_at(statement, 0), *doc = text_at(statement, 1);
-        *damaged = !sqlite3_column_int(statement, 2) || !name || !doc;
-        if (*damaged)
-            return YS_OK;
-        put_member(text, name, doc);
-    }
-    ys_buf_puts(text, "}");
-    return text->failed ? ys_out_of_memory() : YS_OK;
-}
-
-/* Metrics are a cache of what facts and series say: where one is damaged there are none, and readers make them. */
-static ys_status read_metrics_of(struct ys_store *store, int64_t run_id, ys_json *run)
-{
-    sqlite3_stmt *statement;
-    struct ys_buf text = {0};
-    bool damaged = false;
-    ys_json *metrics = NULL;
-    YS_TRY(ys_db_prepare_kept(store, &statement,
-                              "SELECT name, doc, " YS_METRIC_INTACT " FROM metric WHERE run_id = ? ORDER BY position",
-                              run_id));
-    ys_status status = read_metrics(store, statement, &text, &damaged);
-    ys_db_keep(statement);
-    if (status == YS_OK && !damaged)
-        status = ys_json_parse(ys_buf_text(&text), text.size, store->path, &metrics);
-    ys_buf_free(&text);
-    YS_TRY(status);
-    if (!damaged)
-        return ys_json_set(run, "metrics", metrics);
-    ys_row_note(store, YS_ROW_METRIC, run_id, "a metric of run %lld is damaged: all of them are computed again",
-                (long long)run_id);
-    return ys_json_set(run, "metrics", ys_json_object());
-}
-
-static ys_status read_run(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
-{
-    int64_t id = sqlite3_column_int64(row, 0), round = sqlite3_column_int64(row, 1);
-    ys_json *facts = NULL;
-    ys_status status = sqlite3_column_int(row, 5) ? ys_db_json(store, row, 4, &facts) : YS_EFORMAT;
-    if (status == YS_EFORMAT) {
-        ys_row_note_run(store, id, round, text_at(row, 6));
-        return YS_OK;
-    }
-    YS_TRY(status);
-    ys_json_set_int(object, "run_id", id);
-    ys_json_set_int(object, "round", round);
-    ys_json_set_int(object, "attempt", sqlite3_column_int64(row, 2));
-    ys_json_set_string(object, "status", text_at(row, 3));
-    YS_TRY(ys_json_set(object, "facts", facts)); /* taken in any case */
-    return read_metrics_of(store, id, object);
-}
-
-ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **runs)
-{
-    sqlite3_stmt *statement;
-    YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT run.id, round, attempt, status, facts, " YS_RUN_INTACT
-                         ", (SELECT name FROM trial WHERE trial.id = run.trial_id)"
-                         " FROM run WHERE trial_id = ? ORDER BY round, attempt",
-                         "i", trial_id));
-    return ys_db_collect(store, statement, read_run, runs);
 }
 
 /* Losses are reals, times and counts are whole numbers: readers rely on it. */

@@ -69,6 +69,23 @@ ys_status ys_store_tries(struct ys_store *store, int64_t study_id, ys_json **tri
     return ys_db_collect(store, statement, read_try, tries);
 }
 
+ys_status ys_store_run_find(struct ys_store *store, int64_t trial_id, int64_t round, int64_t *run_id)
+{
+    sqlite3_stmt *statement;
+    bool more = false;
+    YS_TRY(ys_db_prepare(store, &statement,
+                         "SELECT id FROM run WHERE trial_id = ? AND round = ? AND status = 'ok' AND " YS_RUN_INTACT
+                         " ORDER BY attempt DESC LIMIT 1",
+                         "ii", trial_id, round));
+    ys_status status = ys_db_step(store, statement, &more);
+    if (status == YS_OK && more)
+        *run_id = sqlite3_column_int64(statement, 0);
+    ys_db_finish(statement);
+    if (status == YS_OK && !more)
+        status = ys_fail(YS_ENOTFOUND, "round %lld of this trial has no run that ended well", (long long)round + 1);
+    return status;
+}
+
 /* Marks the trials with a run in tries `from` to `to`, all of one round and attempt. One that was cancelled still has
  * to be made, and one that is damaged is none. */
 static void mark_present(struct study_trials *trials, const ys_json *tries, size_t from, size_t to)

@@ -32,8 +32,7 @@ static void put_number(struct ys_buf *bytes, char type, uint64_t number)
     ys_buf_append(bytes, encoded, sizeof encoded);
 }
 
-/* A value so that no two values, and no two rows of values, are the same bytes. */
-static void put_value(struct ys_buf *bytes, sqlite3_value *value)
+void ys_row_put_value(struct ys_buf *bytes, sqlite3_value *value)
 {
     uint64_t bits;
     double real;
@@ -67,7 +66,7 @@ static void row_sum(sqlite3_context *context, int count, sqlite3_value **values)
         return;
     }
     for (int i = 0; i < count; i++)
-        put_value(&bytes, values[i]);
+        ys_row_put_value(&bytes, values[i]);
     if (bytes.failed) {
         sqlite3_result_error_nomem(context);
     } else {

@@ -6,6 +6,7 @@
 #ifndef YS_STORE_ROWS_H
 #define YS_STORE_ROWS_H
 
+#include "base/buf.h"
 #include "store/database.h"
 
 enum ys_row_table {
@@ -62,6 +63,9 @@ struct ys_row_info {
     const char *of_study; /* the condition that it belongs to study ?1 */
 };
 extern const struct ys_row_info ys_row_infos[YS_ROW_TABLES];
+
+/** Appends a value so that no two values, and no two rows of values, are the same bytes. */
+void ys_row_put_value(struct ys_buf *bytes, sqlite3_value *value);
 
 /** Makes row_sum() known to the open database. Of tables without checksums (version 1) it is null, as theirs are. */
 ys_status ys_row_sum_register(struct ys_store *store) YS_MUST_CHECK;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "store/copy.h"
 #include "store/database.h"
+#include "store/link.h"
 #include "store/lock.h"
 #include "store/schema.h"
 #include "store/sweep.h"
@@ -61,6 +62,7 @@ static ys_status open_for_writing(struct ys_store *store)
     /* Says the version once more: a write that is one in earnest. */
     YS_TRY(ys_db_begin(store));
     YS_TRY(ys_db_end(store, ys_db_exec(store, "PRAGMA user_version = " YS_STORE_VERSION_TEXT)));
+    YS_TRY(ys_link_ensure(store));
     ys_sweep_unended(store);
     return YS_OK;
 }
@@ -143,7 +145,8 @@ void ys_store_close(struct ys_store *store)
 {
     if (!store)
         return;
-    sqlite3_finalize(store->kept);
+    for (int i = 0; i < YS_KEPT; i++)
+        sqlite3_finalize(store->kept[i]);
     if (store->lock.fd >= 0 && store->version > 0)
         leave_one_file(store);
     sqlite3_close(store->db);

@@ -78,6 +78,10 @@ ys_status ys_store_run_put(struct ys_store *store, int64_t trial_id, int64_t rou
 /** Replaces all metrics of the run by `metrics`, {name: {value, …}}. */
 ys_status ys_store_metric_put(struct ys_store *store, int64_t run_id, const ys_json *metrics) YS_MUST_CHECK;
 
+/** Adds the run, with all that was stored of it, to the chain of hashes that ys_store_verify() goes through. Once all
+ * of it is stored: what is stored of it later shows as a change. YS_ENOTFOUND. */
+ys_status ys_store_run_link(struct ys_store *store, int64_t run_id) YS_MUST_CHECK;
+
 /* Reading. YS_ENOTFOUND when the id does not exist. */
 
 /** Finds what `selector` names: `last`, the id, the name (its latest study) or the folder of a study; after a `/` the
@@ -90,6 +94,9 @@ ys_status ys_store_select(struct ys_store *store, const char *selector, int64_t 
 ys_status ys_store_studies(struct ys_store *store, ys_json **studies) YS_MUST_CHECK;
 /** The study_doc with id, folder, started_s, ended_s (null while running), status, exit_code, timing. */
 ys_status ys_store_study_get(struct ys_store *store, int64_t study_id, ys_json **study) YS_MUST_CHECK;
+/** The last link of the study in the chain of hashes, {link, hash}: what ys_store_verify() compares with its rows. null
+ * where there is none, or it cannot be read. */
+ys_status ys_store_chain_get(struct ys_store *store, int64_t study_id, ys_json **chain) YS_MUST_CHECK;
 /** null when none was stored. */
 ys_status ys_store_host_get(struct ys_store *store, int64_t study_id, ys_json **host) YS_MUST_CHECK;
 /** In job order, as they are stored, with `trial_id` and `proof` (null without one). */
@@ -98,6 +105,32 @@ ys_status ys_store_trials_get(struct ys_store *store, int64_t study_id, ys_json 
 ys_status ys_store_trials_load(struct ys_store *store, int64_t study_id, struct ys_trial_records *trials) YS_MUST_CHECK;
 /** By round, then attempt: [{run_id, round, attempt, status, facts, metrics}]; metrics is {} when none were stored. */
 ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **runs) YS_MUST_CHECK;
+/** The last run of the trial in that round that ended well. YS_ENOTFOUND: there is none. */
+ys_status ys_store_run_find(struct ys_store *store, int64_t trial_id, int64_t round, int64_t *run_id) YS_MUST_CHECK;
+/** A stored run; texts are borrowed until the reader returns. */
+struct ys_run_row {
+    int64_t run_id, round, attempt;
+    const char *status;
+    const char *facts; /* the text of an object */
+    size_t facts_size;
+};
+/** A metric of it, likewise. */
+struct ys_metric_row {
+    int64_t position; /* among those of the run, from 0 */
+    const char *name;
+    const char *doc; /* the text of {value, ...} */
+    size_t doc_size;
+};
+/** Who is told of stored runs. What a function answers other than YS_OK ends the reading and is its answer. */
+struct ys_run_reader {
+    void *context;
+    ys_status (*run)(void *context, const struct ys_run_row *row);
+    /* Of that run, in no order. NULL: those so far are to be forgotten, for one is damaged. */
+    ys_status (*metric)(void *context, const struct ys_metric_row *metric);
+};
+/** The runs of a trial by round, then attempt, as ys_store_runs_get() finds them and warns of them. */
+ys_status ys_store_runs_each(struct ys_store *store, int64_t trial_id,
+                             const struct ys_run_reader *reader) YS_MUST_CHECK;
 /** Adds the run's series to `series`, which is empty. On failure it is emptied again. */
 ys_status ys_store_series_get(struct ys_store *store, int64_t run_id, struct ys_series_set *series) YS_MUST_CHECK;
 
@@ -112,8 +145,10 @@ ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, ys_json **ro
 /** Sum of the metric wall_s of the study's runs. */
 ys_status ys_store_wall_s(struct ys_store *store, int64_t study_id, double *seconds) YS_MUST_CHECK;
 
-/** Compares every row of the study with its checksum, and has SQLite check the whole file: {rows, unverified: rows
- * without a checksum, damaged: [texts]}. */
+/** Compares every row of the study with its checksum and with the chain of hashes, goes through the whole chain, and
+ * has SQLite check the whole file: {rows, unverified: rows without a checksum, damaged: [texts], chain: {links, head:
+ * the last hash or null, unlinked: runs of the study that are no part of it, study: its last link, as of
+ * ys_store_chain_get()}}. */
 ys_status ys_store_verify(struct ys_store *store, int64_t study_id, ys_json **found) YS_MUST_CHECK;
 
 /* What runs leave in the results folder that ended badly: weights, checkpoints, files half written. */

@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include "base/mem.h"
+#include "store/link.h"
 #include "store/rows.h"
 
 #include <string.h>
@@ -88,9 +89,13 @@ ys_status ys_store_verify(struct ys_store *store, int64_t study_id, ys_json **fo
         status = keep_going(verify_table(store, study_id, &ys_row_infos[i], &verified), &verified);
     if (status == YS_OK)
         status = keep_going(verify_file(store, &verified), &verified);
+    ys_json *chain = NULL;
+    if (status == YS_OK)
+        status = keep_going(ys_link_verify(store, study_id, verified.damaged, &chain), &verified);
     ys_json *made = ys_json_object();
     ys_json_set_int(made, "rows", verified.rows);
     ys_json_set_int(made, "unverified", verified.unverified);
+    ys_json_set(made, "chain", chain ? chain : ys_json_null());
     ys_status set = ys_json_set(made, "damaged", verified.damaged);
     status = status == YS_OK ? set : status;
     if (status == YS_OK)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "store/link.h"
 #include "store/rows.h"
 
 #include <ctype.h>
@@ -158,7 +159,8 @@ static ys_status end_study(struct ys_store *store, int64_t study_id, const char 
     YS_TRY(ys_row_require(store, YS_ROW_STUDY, study_id));
     YS_TRY(ys_db_run(store, "UPDATE study SET status = ?, exit_code = ?, ended_s = ?, timing = ? WHERE id = ?", "tiiti",
                      status_word, (int64_t)exit_code, ys_date_s(), timing, study_id));
-    return ys_row_seal(store, YS_ROW_STUDY, study_id, 0);
+    YS_TRY(ys_row_seal(store, YS_ROW_STUDY, study_id, 0));
+    return ys_link_end(store, study_id);
 }
 
 ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, const char *status_word, int exit_code,

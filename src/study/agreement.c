@@ -64,64 +64,84 @@ static ys_status take(void *context, enum ys_answer answer, int64_t batch, struc
 
 /* A session of `framework` with `plan`: forward of all its batches. `answers` has rows and width. An adapter that fails
  * is YS_OK with a reason. */
-static ys_status ask(const struct ys_framework *framework, const ys_json *plan, const ys_json *env, double patience_s,
-                     struct answers *answers)
+static ys_status ask(const struct ys_framework *framework, const struct ys_plan *plan, const ys_json *env,
+                     double patience_s, struct answers *answers)
 {
-    const struct ys_questions questions = {.evaluation = true, .batches = ys_json_get_int(plan, "steps", 0)};
+    const struct ys_questions questions = {.evaluation = true, .batches = plan->steps};
     struct ys_evidence said = {0};
     answers->values = ys_alloc((size_t)(answers->rows * answers->width), sizeof *answers->values);
     if (!answers->values)
         return ys_out_of_memory();
     ys_status status = ys_evidence_collect(framework, plan, env, patience_s, &questions, take, answers, &said);
     if (status == YS_OK && said.status)
-        answers->reason = ys_format("%s: %s", said.status, said.message ? said.message : "no message");
+        answers->reason =
+            ys_format("%s: %s", ys_run_status_name(said.status), said.message ? said.message : "no message");
     else if (status == YS_OK && (answers->wrong_form || answers->got < answers->rows))
         answers->reason = ys_strdup("wrong_output: its logits have another shape than the graph says");
     ys_evidence_fini(&said);
     return status;
 }
 
-ys_status ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial, ys_json *plan)
+ys_status ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial, struct ys_plan *plan)
 {
-    ys_json *input = ys_json_get(plan, "input");
-    ys_json_set_string(input, "path", trial->data->test_path);
-    ys_json_set_string(input, "order", agreement->order_path);
-    ys_json_set_string(plan, "weights", agreement->taught.weights_path);
-    return ys_json_set_int(plan, "steps", agreement->batches);
+    plan->steps = agreement->batches;
+    YS_TRY(ys_plan_put(&plan->input.path, trial->data->test_path));
+    YS_TRY(ys_plan_put(&plan->input.order, agreement->order_path));
+    return ys_plan_put(&plan->weights, agreement->taught.weights_path);
 }
 
 /* `plan` of a prediction, made that of the layers. */
-static ys_status tap_plan(const struct ys_agreement *agreement, int64_t rows, ys_json *plan)
+static ys_status tap_plan(const struct ys_agreement *agreement, int64_t rows, struct ys_plan *plan)
 {
-    ys_json *input = ys_json_get(plan, "input");
-    ys_json_set_string(input, "order", agreement->tap_order_path);
-    ys_json_set_string(plan, "graph", agreement->tap_path);
-    ys_json_set_int(plan, "batch", rows);
-    return ys_json_set_int(plan, "steps", 1);
+    plan->batch = rows;
+    plan->steps = 1;
+    YS_TRY(ys_plan_put(&plan->input.order, agreement->tap_order_path));
+    return ys_plan_put(&plan->graph, agreement->tap_path);
 }
 
-/* The work as the references do it: by the built-in engine with all CPUs, whatever the trial has. */
-static ys_status reference_plan(const struct ys_agreement *agreement, const struct ys_trial *trial,
-                                const struct ys_work *work, const char *backend, const char *precision,
-                                const char *folder, ys_json **plan)
+/* All CPUs, whatever the trial has. */
+static ys_status take_cpus(struct ys_plan *plan)
 {
     int threads = ys_host_cpus_allowed();
     int *picked = ys_alloc((size_t)threads, sizeof *picked);
-    ys_json *cpus = ys_json_array(), *base = ys_work_plan(work, trial, 0, folder);
-    ys_status status = picked && cpus && base ? ys_host_cpu_pick(threads, picked) : ys_out_of_memory();
+    int64_t *cpus = ys_alloc((size_t)threads, sizeof *cpus);
+    ys_status status = picked && cpus ? ys_host_cpu_pick(threads, picked) : ys_out_of_memory();
     for (int i = 0; status == YS_OK && i < threads; i++)
-        status = ys_json_append(cpus, ys_json_int(picked[i]));
-    *plan = status == YS_OK ? ys_proof_plan_builtin(base, backend, folder) : NULL;
-    ys_json_free(base);
+        cpus[i] = picked[i];
     ys_free(picked);
-    if (!*plan) {
-        ys_json_free(cpus);
-        return status == YS_OK ? ys_out_of_memory() : status;
+    if (status != YS_OK) {
+        ys_free(cpus);
+        return status;
     }
-    ys_json_set(*plan, "cpus", cpus);
-    ys_json_set_int(*plan, "threads", threads);
-    ys_json_set_string(*plan, "precision", precision);
-    return ys_agreement_plan(agreement, trial, *plan);
+    ys_free(plan->cpus.items);
+    plan->cpus = (struct ys_list){cpus, (size_t)threads};
+    plan->threads = threads;
+    return YS_OK;
+}
+
+/* What a reference is made from. */
+struct asking {
+    const struct ys_study *study;
+    const struct ys_trial *trial;
+    const struct ys_work *work;
+    const struct ys_agreement *agreement; /* its paths lie in the folder that is being filled */
+    struct ys_facts **failure;            /* of a run, where the built-in engine broke off; the caller's */
+};
+
+/* The work as the references do it, by the built-in engine. `plan` owns nothing after a failure. */
+static ys_status reference_plan(const struct asking *asking, const char *backend, enum ys_precision precision,
+                                const char *folder, struct ys_plan *plan)
+{
+    YS_TRY(ys_work_plan(asking->work, asking->trial, 0, folder, plan));
+    plan->precision = precision;
+    ys_status status = ys_proof_plan_backend(plan, backend);
+    if (status == YS_OK)
+        status = take_cpus(plan);
+    if (status == YS_OK)
+        status = ys_agreement_plan(asking->agreement, asking->trial, plan);
+    if (status != YS_OK)
+        ys_plan_fini(plan);
+    return status;
 }
 
 /* Batches of the first rows in their order; the last is filled up from the beginning. */
@@ -159,18 +179,9 @@ static ys_status write_values(const char *path, const char *name, const struct a
     return ys_safetensors_write(path, &tensor, 1, NULL);
 }
 
-/* What a reference is made from. */
-struct asking {
-    const struct ys_study *study;
-    const struct ys_trial *trial;
-    const struct ys_work *work;
-    const struct ys_agreement *agreement; /* its paths lie in the folder that is being filled */
-    struct ys_facts **failure;            /* of a run, where the built-in engine broke off; the caller's */
-};
-
 /* A reference that breaks off (killed for want of memory, say) fails the run that needs it, and nothing else: YS_EIO
  * with facts of a run that never began. */
-static ys_status ask_reference(const struct asking *asking, const ys_json *plan, struct answers *answers)
+static ys_status ask_reference(const struct asking *asking, const struct ys_plan *plan, struct answers *answers)
 {
     YS_TRY(ask(asking->study->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, answers));
     if (!answers->reason)
@@ -205,35 +216,37 @@ static ys_status fill_logits(const struct asking *asking, const struct ys_graph 
 {
     const struct ys_agreement *agreement = asking->agreement;
     struct answers answers = {.rows = agreement->rows, .width = graph->values[graph->output].shape[1]};
-    ys_json *plan = NULL;
-    ys_status status = reference_plan(agreement, asking->trial, asking->work, NULL, "f32", folder, &plan);
-    if (status == YS_OK)
-        status = ask_reference(asking, plan, &answers);
+    struct ys_plan plan;
+    YS_TRY(reference_plan(asking, NULL, YS_PRECISION_F32, folder, &plan));
+    ys_status status = ask_reference(asking, &plan, &answers);
     if (status == YS_OK)
         status = write_values(agreement->logits_path, "logits", &answers);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     answers_fini(&answers);
     return status;
+}
+
+static ys_status write_tap(const struct ys_agreement *agreement, const struct ys_tap *tap, int64_t rows)
+{
+    ys_json *json = ys_graph_to_json(tap->graph);
+    ys_status status = json ? ys_json_write(agreement->tap_path, json) : ys_out_of_memory();
+    ys_json_free(json);
+    return status == YS_OK ? write_order(agreement->tap_order_path, rows, rows, 1) : status;
 }
 
 static ys_status fill_layers(const struct asking *asking, const struct ys_tap *tap, const char *folder)
 {
     const struct ys_agreement *agreement = asking->agreement;
     struct answers answers = {.rows = tap_rows(tap, agreement->rows), .width = tap_width(tap)};
-    ys_json *plan = NULL, *json = ys_graph_to_json(tap->graph);
-    ys_status status = json ? ys_json_write(agreement->tap_path, json) : ys_out_of_memory();
+    struct ys_plan plan;
+    YS_TRY(write_tap(agreement, tap, answers.rows));
+    YS_TRY(reference_plan(asking, "ref", YS_PRECISION_F64, folder, &plan));
+    ys_status status = tap_plan(agreement, answers.rows, &plan);
     if (status == YS_OK)
-        status = write_order(agreement->tap_order_path, answers.rows, answers.rows, 1);
-    if (status == YS_OK)
-        status = reference_plan(agreement, asking->trial, asking->work, "ref", "f64", folder, &plan);
-    if (status == YS_OK)
-        status = tap_plan(agreement, answers.rows, plan);
-    if (status == YS_OK)
-        status = ask_reference(asking, plan, &answers);
+        status = ask_reference(asking, &plan, &answers);
     if (status == YS_OK)
         status = write_values(agreement->layers_path, "layers", &answers);
-    ys_json_free(plan);
-    ys_json_free(json);
+    ys_plan_fini(&plan);
     answers_fini(&answers);
     return status;
 }
@@ -374,8 +387,8 @@ static ys_status open_reference(const char *path, const char *name, struct ys_sa
     return ys_safetensors_need(*file, name, YS_F64, 2, NULL, tensor);
 }
 
-static ys_status find_logits(const struct ys_agreement *agreement, const struct ys_trial *trial, const ys_json *plan,
-                             double patience_s, ys_json *found)
+static ys_status find_logits(const struct ys_agreement *agreement, const struct ys_trial *trial,
+                             const struct ys_plan *plan, double patience_s, ys_json *found)
 {
     struct ys_safetensors *file = NULL, *data = NULL;
     const struct ys_tensor *ref, *labels;
@@ -414,19 +427,21 @@ static ys_status compare_layers(const struct ys_graph *graph, const struct ys_ta
     return YS_OK;
 }
 
-static ys_status ask_layers(const struct ys_agreement *agreement, const struct ys_trial *trial, const ys_json *plan,
-                            double patience_s, struct answers *answers)
+static ys_status ask_layers(const struct ys_agreement *agreement, const struct ys_trial *trial,
+                            const struct ys_plan *plan, double patience_s, struct answers *answers)
 {
-    ys_json *tapped = ys_json_copy(plan);
-    ys_status status = tapped ? tap_plan(agreement, answers->rows, tapped) : ys_out_of_memory();
+    struct ys_plan tapped;
+    YS_TRY(ys_plan_copy(plan, &tapped));
+    ys_status status = tap_plan(agreement, answers->rows, &tapped);
     if (status == YS_OK)
-        status = ask(trial->framework, tapped, trial->record.env, patience_s, answers);
-    ys_json_free(tapped);
+        status = ask(trial->framework, &tapped, trial->record.env, patience_s, answers);
+    ys_plan_fini(&tapped);
     return status;
 }
 
 static ys_status find_layers(const struct ys_agreement *agreement, const struct ys_trial *trial,
-                             const struct ys_graph *graph, const ys_json *plan, double patience_s, ys_json *found)
+                             const struct ys_graph *graph, const struct ys_plan *plan, double patience_s,
+                             ys_json *found)
 {
     struct ys_safetensors *file = NULL;
     const struct ys_tensor *ref;
@@ -468,24 +483,26 @@ static ys_json *begin_found(const struct ys_agreement *agreement, const struct y
 }
 
 ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct ys_trial *trial,
-                            const struct ys_work *work, const ys_json *plan, const char *folder, ys_json **found)
+                            const struct ys_work *work, const struct ys_plan *plan, const char *folder, ys_json **found)
 {
     double stall_s = ys_trial_limit_s(trial->record.keys.stall_limit);
     /* Not a run: what a network that shows its insides takes says nothing of the one that does not. */
     double patience_s = stall_s > 0 ? 10 * stall_s : YS_EVIDENCE_PATIENCE_S;
-    ys_json *made = begin_found(agreement, trial), *here = ys_json_copy(plan);
     struct ys_graph *graph = NULL;
-    ys_status status = made && here ? ys_json_set_string(here, "folder", folder) : ys_out_of_memory();
+    struct ys_plan here;
+    YS_TRY(ys_plan_copy(plan, &here));
+    ys_json *made = begin_found(agreement, trial);
+    ys_status status = made ? ys_plan_put(&here.folder, folder) : ys_out_of_memory();
     if (status == YS_OK)
         status = ys_graph_read(work->graph_path, &graph);
     ys_progress("%s: predicting the test rows", trial->record.id);
     if (status == YS_OK)
-        status = find_logits(agreement, trial, here, patience_s, made);
+        status = find_logits(agreement, trial, &here, patience_s, made);
     if (status == YS_OK)
-        status = find_layers(agreement, trial, graph, here, patience_s, made);
+        status = find_layers(agreement, trial, graph, &here, patience_s, made);
     ys_progress_clear();
     ys_graph_free(graph);
-    ys_json_free(here);
+    ys_plan_fini(&here);
     if (status == YS_OK)
         *found = made;
     else

@@ -3,8 +3,13 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "framework/own.h"
+#include "graph/model.h"
+#include "onnx/read.h"
 #include "stat/steady.h"
 #include "stat/summary.h"
+#include "store/study.h"
+#include "study/listing.h"
+#include "study/noise.h"
 #include "study/state.h"
 
 #include <math.h>
@@ -47,6 +52,27 @@ static bool are_taught_alike(const struct ys_trial_settings *a, const struct ys_
            are_same(a->schedule, b->schedule) && are_equal(a->clip_norm, b->clip_norm) && are_same(a->loss, b->loss);
 }
 
+/* How a stored run ended, and how long it took. */
+struct measured {
+    int status; /* enum ys_run_status */
+    struct metrics {
+        struct wall {
+            double value;
+        } wall_s;
+    } metrics;
+};
+static const struct ys_field wall_fields[] = {
+    YS_FIELD(struct wall, value, YS_FIELD_REAL, "s", YS_FIELD_NULL, "from its start to its end")};
+static const struct ys_record wall_record = YS_RECORD("wall_s", struct wall, wall_fields);
+static const struct ys_field metrics_fields[] = {
+    YS_FIELD_OF(struct metrics, wall_s, YS_FIELD_OBJECT, &wall_record, 0, "of the whole run")};
+static const struct ys_record metrics_record = YS_RECORD("metrics", struct metrics, metrics_fields);
+static const struct ys_field measured_fields[] = {
+    YS_FIELD_NAMED(struct measured, status, &ys_run_statuses, YS_FIELD_NULL, "how it ended"),
+    YS_FIELD_OF(struct measured, metrics, YS_FIELD_OBJECT, &metrics_record, 0, "that are stored"),
+};
+static const struct ys_record measured_record = YS_RECORD("run", struct measured, measured_fields);
+
 /* Median wall time of the stored runs of `trial_id` that ended well; 0 without one. */
 static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *seconds)
 {
@@ -56,10 +82,10 @@ static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *s
     YS_TRY(ys_store_runs_get(store, trial_id, &runs));
     double *walls = ys_alloc(ys_json_size(runs), sizeof *walls);
     for (size_t i = 0; walls && i < ys_json_size(runs); i++) {
-        const ys_json *metrics = ys_json_get(ys_json_at(runs, i), "metrics");
-        double wall_s = ys_json_get_number(ys_json_get(metrics, "wall_s"), "value", 0);
-        if (strcmp(ys_json_get_text(ys_json_at(runs, i), "status", ""), "ok") == 0 && wall_s > 0)
-            walls[count++] = wall_s;
+        struct measured run;
+        ys_record_glance(&measured_record, ys_json_at(runs, i), &run);
+        if (run.status == YS_RUN_OK && run.metrics.wall_s.value > 0)
+            walls[count++] = run.metrics.wall_s.value;
     }
     ys_status status = walls ? YS_OK : ys_out_of_memory();
     if (status == YS_OK && count)
@@ -82,7 +108,10 @@ static ys_status measured_before(struct ys_store *store, const struct ys_trial_r
     ys_status status = YS_OK;
     for (size_t i = count; status == YS_OK && *seconds <= 0 && i-- > 0 && looked++ < STUDIES_LOOKED_AT;) {
         struct ys_trial_records trials = {0};
-        status = ys_store_trials_load(store, ys_json_get_int(ys_json_at(studies, i), "id", 0), &trials);
+        struct ys_study_record told;
+        struct ys_study_timing timing;
+        ys_study_record_read(ys_json_at(studies, i), &told, &timing);
+        status = ys_store_trials_load(store, told.id, &trials);
         for (size_t k = 0; status == YS_OK && *seconds <= 0 && k < trials.count; k++)
             if (alike(trial, &trials.items[k]))
                 status = measured_in(store, trials.items[k].trial_id, seconds);
@@ -108,61 +137,30 @@ static double guess_taught_s(const struct ys_trial_set *set, const struct ys_tri
     return trial->taught_steps ? guess_s((double)trial->multiply_adds, rows, ys_host_cpus_allowed()) : 0;
 }
 
-static int64_t requests_of(const struct ys_trial *trial)
+static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, struct ys_listing_trial *line)
 {
-    return trial->record.keys.requests == YS_FIELD_NONE ? 0 : trial->record.keys.requests;
-}
-
-static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, ys_json *line, double *run_s)
-{
-    ys_status status = measured_before(study->store, &trial->record, run_s);
+    ys_status status = measured_before(study->store, &trial->record, &line->run_s);
     if (status == YS_ENOMEM)
         return status;
     if (status != YS_OK) { /* what cannot be read was not measured */
         ys_log_warn("%s", ys_error());
         study->store = NULL;
-        *run_s = 0;
+        line->run_s = 0;
     }
-    bool known = *run_s > 0;
-    if (!known) {
-        double requests = (double)requests_of(trial);
+    line->known = line->run_s > 0;
+    if (!line->known) {
+        double requests = (double)ys_trial_requests(trial);
         double passes = requests > 0 ? requests : 3 * (double)trial->steps;
         double rows = passes * (double)trial->record.keys.batch;
-        *run_s = guess_s((double)trial->multiply_adds, rows, trial->threads);
+        line->run_s = guess_s((double)trial->multiply_adds, rows, trial->threads);
     }
-    ys_json_set_bool(line, "known", known);
-    return ys_json_set_real(line, "run_s", *run_s);
-}
-
-static const char *id_of(const struct ys_trial *trial)
-{
-    return trial->record.id;
-}
-
-/* What every listing says of a trial. */
-static ys_json *describe(const struct ys_trial *trial)
-{
-    ys_json *line = ys_json_object();
-    ys_json_set_string(line, "id", id_of(trial));
-    ys_json_set_string(line, "framework", trial->framework->spec);
-    ys_json_set_string(line, "title", trial->framework->title);
-    ys_json_set_string(line, "version", trial->framework->version);
-    ys_json_set_int(line, "threads", trial->threads);
-    ys_json_set_string(
-        line, "status",
-        ys_run_status_name(ys_trial_can_run(trial) ? YS_RUN_OK : (enum ys_run_status)trial->record.status));
-    ys_json_set_string(line, "reason", trial->record.reason);
-    ys_json_set_string(line, "command", trial->record.command);
-    int64_t requests = requests_of(trial);
-    ys_json_set(line, "steps", requests ? ys_json_null() : ys_json_int(trial->steps));
-    ys_json_set(line, "requests", requests ? ys_json_int(requests) : ys_json_null());
-    return line;
+    return YS_OK;
 }
 
 /* Blocks after the first step, or requests after the first. */
 static int64_t blocks_of(const struct ys_trial *trial)
 {
-    int64_t requests = requests_of(trial), block = trial->record.keys.block > 0 ? trial->record.keys.block : 1;
+    int64_t requests = ys_trial_requests(trial), block = trial->record.keys.block > 0 ? trial->record.keys.block : 1;
     return requests ? requests - 1 : (trial->steps - 1 + block - 1) / block;
 }
 
@@ -180,70 +178,103 @@ static void warn_of_few_blocks(const struct ys_trial_set *set)
     if (least)
         ys_log_warn("%zu of %zu trials have too few blocks to tell where warm-up ends: %s has %lld after the first "
                     "step, %d are needed; lower `block` or raise `steps` (`requests`)",
-                    few, set->count, id_of(least), (long long)blocks_of(least), YS_STEADY_MIN_BLOCKS);
+                    few, set->count, least->record.id, (long long)blocks_of(least), YS_STEADY_MIN_BLOCKS);
+}
+
+static ys_status list(struct ys_study *study, const struct ys_trial *trial, struct ys_listing *listing)
+{
+    struct ys_listing_trial *line;
+    YS_TRY(ys_listing_add(listing, trial, &line));
+    if (!ys_trial_can_run(trial))
+        return YS_OK;
+    if (ys_stop_signal())
+        return ys_stopped();
+    YS_TRY(estimate(study, trial, line));
+    listing->estimate_s += (line->run_s + guess_taught_s(&study->set, trial)) * (double)study->rounds;
+    return YS_OK;
+}
+
+/* Whether a trial before number `count` has the same model. */
+static bool was_there(const struct ys_trial_set *set, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (are_same(set->items[i].record.keys.model, path))
+            return true;
+    return false;
+}
+
+/* What reading the trials' ONNX files changed, left out and assumed, each file once. */
+static ys_status add_files(const struct ys_trial_set *set, struct ys_listing *listing)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const char *path = set->items[i].record.keys.model;
+        struct ys_onnx_import *import;
+        if (!path || !ys_model_is_onnx(path) || was_there(set, i, path))
+            continue;
+        YS_TRY(ys_onnx_read(path, NULL, &import));
+        ys_status status = ys_listing_add_file(listing, path, import->notes);
+        ys_onnx_import_free(import);
+        YS_TRY(status);
+    }
+    return YS_OK;
 }
 
 ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
-                         ys_json **plan)
+                         struct ys_listing *listing)
 {
     struct ys_study study;
+    *listing = (struct ys_listing){0};
     YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
-    ys_json *made = ys_json_object(), *lines = ys_json_array();
-    ys_status status = made && lines ? YS_OK : ys_out_of_memory();
-    double total_s = 0;
-    for (size_t i = 0; status == YS_OK && i < study.set.count; i++) {
-        ys_json *line = describe(&study.set.items[i]);
-        double run_s = 0;
-        if (ys_stop_signal())
-            status = ys_stopped();
-        else if (ys_trial_can_run(&study.set.items[i]))
-            status = estimate(&study, &study.set.items[i], line, &run_s);
-        if (ys_trial_can_run(&study.set.items[i]))
-            run_s += guess_taught_s(&study.set, &study.set.items[i]);
-        total_s += run_s * (double)study.rounds;
-        ys_status added = ys_json_append(lines, line);
-        status = status == YS_OK ? added : status;
-    }
-    warn_of_few_blocks(&study.set);
-    ys_json_set(made, "study", ys_json_copy(job->study));
-    ys_json_set(made, "trials", lines);
-    ys_json_set_int(made, "runs", study.runs_total);
-    ys_json_set_real(made, "estimate_s", total_s);
-    ys_study_close(&study);
+    listing->study = ys_json_copy(job->study);
+    listing->runs = study.runs_total;
+    ys_status status = listing->study ? add_files(&study.set, listing) : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < study.set.count; i++)
+        status = list(&study, &study.set.items[i], listing);
     if (status == YS_OK)
-        *plan = made;
-    else
-        ys_json_free(made);
+        status = ys_noise_say(job->study, &listing->noise);
+    warn_of_few_blocks(&study.set);
+    ys_study_close(&study);
+    if (status != YS_OK)
+        ys_listing_fini(listing);
     return status;
 }
 
-ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_options *options, ys_json **proofs,
+static ys_status add_proof(struct ys_study *study, const struct ys_trial *trial, struct ys_listing *listing)
+{
+    struct ys_listing_trial *line;
+    YS_TRY(ys_listing_add(listing, trial, &line));
+    if (!ys_trial_can_run(trial))
+        return YS_OK;
+    struct ys_proof *proof = ys_alloc(1, sizeof *proof);
+    if (!proof)
+        return ys_out_of_memory();
+    ys_status status = ys_study_prove_one(study, trial, proof);
+    if (status != YS_OK) {
+        ys_free(proof);
+        return status;
+    }
+    line->proof = proof;
+    study->proof_failed |= proof->verdict == YS_PROOF_FAIL;
+    return YS_OK;
+}
+
+ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_options *options, struct ys_listing *listing,
                           int *exit_code)
 {
     struct ys_study study;
+    *listing = (struct ys_listing){0};
     YS_TRY(ys_study_open(job->study, job->trials, options, NULL, &study));
-    ys_json *lines = ys_json_array();
-    ys_status status = lines ? ys_study_check_cache(&study) : ys_out_of_memory();
+    ys_status status = ys_study_check_cache(&study);
     if (status == YS_OK)
         status = ys_study_hold(&study);
-    for (size_t i = 0; status == YS_OK && i < study.set.count; i++) {
-        ys_json *line = describe(&study.set.items[i]), *proof = NULL;
-        if (ys_trial_can_run(&study.set.items[i])) {
-            status = ys_study_prove_one(&study, &study.set.items[i], &proof);
-            study.proof_failed |= strcmp(ys_json_get_text(proof, "verdict", ""), "fail") == 0;
-        }
-        ys_json_set(line, "proof", proof ? proof : ys_json_null());
-        ys_status added = ys_json_append(lines, line);
-        status = status == YS_OK ? added : status;
-    }
+    for (size_t i = 0; status == YS_OK && i < study.set.count; i++)
+        status = add_proof(&study, &study.set.items[i], listing);
     *exit_code = study.proof_failed                  ? YS_EXIT_PROOF_FAILED
                  : study.runnable == study.set.count ? YS_EXIT_OK
                                                      : YS_EXIT_NOTHING_RAN;
     ys_study_close(&study);
-    if (status == YS_OK)
-        *proofs = lines;
-    else
-        ys_json_free(lines);
+    if (status != YS_OK)
+        ys_listing_fini(listing);
     return status;
 }
 

@@ -17,6 +17,59 @@
 
 #define KEYS (YS_CONFORMANCE_KEYS + 8)
 
+static const char *const verdict_words[] = {"pass", "weak", "unsupported", "fail"};
+const struct ys_names ys_conformance_verdicts = YS_NAMES("verdict", verdict_words);
+
+#define CASE               struct ys_conformance_case
+#define TEXT(member, what) YS_FIELD(CASE, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, what)
+#define REAL(member, what) YS_FIELD(CASE, member, YS_FIELD_REAL, "1", YS_FIELD_NULL, what)
+#define BEGIN              TEXT(name, "of the case"), YS_FIELD_NAMED(CASE, verdict, &ys_conformance_verdicts, 0, "how it went")
+#define MEASURED                                                                                                       \
+    REAL(error, "null: infinite, or nothing was compared"), REAL(bound, "of it"), TEXT(worst, "where it is largest")
+#define END TEXT(part, "of the check"), YS_FIELD(CASE, cases, YS_FIELD_INT, "1", 0, "how many it stands for")
+static const struct ys_field word_fields[] = {BEGIN, TEXT(message, "why"), END};
+static const struct ys_field hello_fields[] = {
+    BEGIN, TEXT(message, "why"), YS_FIELD(CASE, hello, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "what was said"), END};
+static const struct ys_field proof_fields[] = {
+    BEGIN,
+    TEXT(check, "the one that failed, or came closest"),
+    MEASURED,
+    TEXT(message, "why; null of one that passed"),
+    YS_FIELD(CASE, run, YS_FIELD_TEXT, NULL, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "the command that repeats a failure"),
+    END};
+static const struct ys_field measure_fields[] = {BEGIN, MEASURED, END};
+
+const struct ys_record *ys_conformance_case_record(enum ys_conformance_about about)
+{
+    static const struct ys_record records[] = {
+        [YS_CASE_WORD] = YS_RECORD("case", CASE, word_fields),
+        [YS_CASE_HELLO] = YS_RECORD("case", CASE, hello_fields),
+        [YS_CASE_PROOF] = YS_RECORD("case", CASE, proof_fields),
+        [YS_CASE_MEASURE] = YS_RECORD("case", CASE, measure_fields),
+    };
+    return &records[about];
+}
+#undef TEXT
+
+#define REPORT              struct ys_conformance
+#define TEXT(member, what)  YS_FIELD(REPORT, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, what)
+#define COUNT(member, what) YS_FIELD(REPORT, member, YS_FIELD_INT, "1", 0, what)
+static const struct ys_field report_fields[] = {
+    TEXT(framework, "as a job names it"),
+    YS_FIELD(REPORT, mode, YS_FIELD_TEXTS, NULL, 0, "the keys that it was checked with"),
+    TEXT(title, "for people"),
+    TEXT(version, "of the framework"),
+    TEXT(state, "ready or missing"),
+    TEXT(reason, "of that state"),
+    TEXT(command, "what would help"),
+    YS_FIELD(REPORT, hello, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "what the adapter says of itself"),
+    YS_FIELD(REPORT, cases, YS_FIELD_JSON, NULL, 0, "each of them"),
+    COUNT(passed, "cases"),
+    COUNT(failed, "cases"),
+    COUNT(unsupported, "cases"),
+};
+const struct ys_record ys_conformance_record = YS_RECORD("conformance", REPORT, report_fields);
+
 struct checker {
     const struct ys_conformance_options *options;
     const struct ys_framework *framework;
@@ -25,8 +78,7 @@ struct checker {
     bool trains, infers;
     const char *small, *small_nll; /* the networks for what is no operator */
     const char *part;
-    ys_json *report;
-    int64_t passed, failed, unsupported;
+    struct ys_conformance *report;
 };
 
 /* One proof: the keys of its job, and what its line is called. */
@@ -43,28 +95,27 @@ static void add_key(struct proving *p, const char *key)
     p->keys[p->count++] = key;
 }
 
-/* Hands a line on and counts it. */
-static ys_status tell(struct checker *c, ys_json *line_taken, int64_t cases)
+/* Hands a case on and counts it. */
+static ys_status tell(struct checker *c, const struct ys_conformance_case *found, int64_t cases)
 {
-    const char *verdict = ys_json_get_text(line_taken, "verdict", "fail");
-    int64_t *counter = strcmp(verdict, "fail") == 0          ? &c->failed
-                       : strcmp(verdict, "unsupported") == 0 ? &c->unsupported
-                                                             : &c->passed;
-    *counter += cases;
-    ys_json_set_string(line_taken, "part", c->part);
-    ys_json_set_int(line_taken, "cases", cases);
+    struct ys_conformance *report = c->report;
+    struct ys_conformance_case told = *found;
+    told.part = c->part;
+    told.cases = cases;
+    *(told.verdict == YS_CASE_FAIL          ? &report->failed
+      : told.verdict == YS_CASE_UNSUPPORTED ? &report->unsupported
+                                            : &report->passed) += cases;
     if (c->options->on_case)
-        c->options->on_case(c->options->context, line_taken);
-    return ys_json_append(ys_json_get(c->report, "cases"), line_taken);
+        c->options->on_case(c->options->context, &told);
+    return ys_json_append(report->cases, ys_record_json(ys_conformance_case_record(told.about), &told));
 }
 
-static ys_status tell_simply(struct checker *c, const char *name, const char *verdict, const char *message)
+static ys_status tell_simply(struct checker *c, const char *name, enum ys_conformance_verdict verdict,
+                             const char *message)
 {
-    ys_json *line = ys_json_object();
-    ys_json_set_string(line, "name", name);
-    ys_json_set_string(line, "verdict", verdict);
-    ys_json_set_string(line, "message", message);
-    return tell(c, line, 1);
+    const struct ys_conformance_case told = {
+        .about = YS_CASE_WORD, .name = name, .verdict = verdict, .message = message, .error = NAN, .bound = NAN};
+    return tell(c, &told, 1);
 }
 
 static ys_status take_flag(struct ys_job_flags *flags, char *flag_taken)
@@ -86,11 +137,9 @@ static ys_status make_flags(const struct checker *c, const struct proving *p, bo
     ys_status status = framework ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < 5 + p->count; i++)
         status = take_flag(flags, ys_format("--%s", i < 5 ? common[i] : p->keys[i - 5]));
-    const ys_json *mode = ys_json_get(c->report, "mode");
-    if (status == YS_OK && ys_json_size(mode) != c->options->key_count)
-        status = ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(mode); i++)
-        status = take_flag(flags, ys_strdup(ys_json_text(ys_json_at(mode, i), "")));
+    char *const *mode = c->report->mode.items;
+    for (size_t i = 0; status == YS_OK && i < c->report->mode.count; i++)
+        status = take_flag(flags, ys_strdup(mode[i]));
     ys_free(framework);
     return status;
 }
@@ -115,10 +164,10 @@ static char *command_of(const struct checker *c, const struct proving *p)
         ys_buf_put_word(&text, flag ? flag : "");
         ys_free(flag);
     }
-    const ys_json *mode = ys_json_get(c->report, "mode");
-    for (size_t i = 0; i < ys_json_size(mode); i++) {
+    char *const *mode = c->report->mode.items;
+    for (size_t i = 0; i < c->report->mode.count; i++) {
         ys_buf_puts(&text, " ");
-        ys_buf_put_word(&text, ys_json_text(ys_json_at(mode, i), ""));
+        ys_buf_put_word(&text, mode[i]);
     }
     return ys_buf_take(&text);
 }
@@ -158,65 +207,76 @@ static ys_status prove_trial(struct checker *c, struct ys_study *study, struct y
 }
 
 /* The check that says most: the first that failed, else that which comes closest to its bound. */
-static const ys_json *telling_check(const ys_json *proof)
+static const struct ys_proof_check *telling_check(const struct ys_proof *proof)
 {
-    const ys_json *checks = ys_json_get(proof, "checks"), *closest = NULL;
+    const struct ys_proof_check *closest = NULL;
     double most = -1;
-    for (size_t i = 0; i < ys_json_size(checks); i++) {
-        const ys_json *check = ys_json_at(checks, i);
-        double bound = ys_json_get_number(check, "bound", 0), error = ys_json_get_number(check, "error", INFINITY);
-        if (!ys_json_get_bool(check, "pass", true))
+    for (size_t i = 0; i < proof->checks.count; i++) {
+        const struct ys_proof_check *check = ys_proof_check_at(proof, i);
+        if (!check->pass)
             return check;
-        if (bound > 0 && error / bound > most) {
-            most = error / bound;
+        if (check->bound > 0 && check->error / check->bound > most) {
+            most = check->error / check->bound;
             closest = check;
         }
     }
     return closest;
 }
 
-static const char *verdict_of(const ys_json *proof)
+static enum ys_conformance_verdict verdict_of(const struct ys_proof *proof)
 {
-    const char *verdict = ys_json_get_text(proof, "verdict", "none");
-    bool lacks = strcmp(ys_json_get_text(proof, "ended", ""), "unsupported") == 0;
-    return strcmp(verdict, "none") != 0 ? verdict : lacks ? "unsupported" : "fail";
-}
-
-static void copy_member(ys_json *line, const ys_json *check, const char *key)
-{
-    const ys_json *value = ys_json_get(check, key);
-    ys_json_set(line, key, value ? ys_json_copy(value) : ys_json_null());
-}
-
-static ys_json *describe(const struct checker *c, const struct proving *p, const ys_json *proof)
-{
-    const ys_json *check = telling_check(proof);
-    const char *verdict = verdict_of(proof);
-    ys_json *line = ys_json_object();
-    ys_json_set_string(line, "name", p->name);
-    ys_json_set_string(line, "verdict", verdict);
-    ys_json_set_string(line, "check", ys_json_get_text(check, "name", NULL));
-    copy_member(line, check, "error");
-    copy_member(line, check, "bound");
-    copy_member(line, check, "worst");
-    ys_json_set_string(line, "message", strcmp(verdict, "pass") == 0 ? NULL : ys_json_get_text(proof, "reason", NULL));
-    if (strcmp(verdict, "fail") == 0) {
-        char *command = command_of(c, p);
-        ys_json_set_string(line, "run", command);
-        ys_free(command);
+    switch ((enum ys_proof_verdict)proof->verdict) {
+    case YS_PROOF_PASS:
+        return YS_CASE_PASS;
+    case YS_PROOF_WEAK:
+        return YS_CASE_WEAK;
+    case YS_PROOF_FAIL:
+        return YS_CASE_FAIL;
+    case YS_PROOF_NONE:
+        break;
     }
-    return line;
+    return proof->ended == YS_RUN_UNSUPPORTED ? YS_CASE_UNSUPPORTED : YS_CASE_FAIL;
 }
 
-/* Proves `p`; *line says how it went. */
-static ys_status prove(struct checker *c, const struct proving *p, ys_json **line)
+/* How proving one thing went, and what the case borrows from. */
+struct outcome {
+    struct ys_conformance_case told;
+    struct ys_proof proof;
+    char *command;
+    char text[96];
+};
+
+static void free_outcome(struct outcome *outcome)
 {
-    ys_json *proof = NULL;
+    ys_proof_fini(&outcome->proof);
+    ys_free(outcome->command);
+}
+
+static void describe(const struct checker *c, const struct proving *p, struct outcome *outcome)
+{
+    const struct ys_proof *proof = &outcome->proof;
+    const struct ys_proof_check *check = telling_check(proof);
+    struct ys_conformance_case *told = &outcome->told;
+    *told = (struct ys_conformance_case){.about = YS_CASE_PROOF,
+                                         .name = p->name,
+                                         .verdict = verdict_of(proof),
+                                         .check = check ? check->name : NULL,
+                                         .error = check ? check->error : (double)NAN,
+                                         .bound = check ? check->bound : (double)NAN,
+                                         .worst = check ? check->worst : NULL,
+                                         .message = proof->verdict == YS_PROOF_PASS ? NULL : proof->reason};
+    if (told->verdict == YS_CASE_FAIL)
+        told->run = outcome->command = command_of(c, p);
+}
+
+/* Proves `p`; *outcome, to be freed where this is YS_OK, says how it went. */
+static ys_status prove(struct checker *c, const struct proving *p, struct outcome *outcome)
+{
+    *outcome = (struct outcome){.command = NULL};
     ys_progress("%s: %s", c->framework->spec, p->name);
-    YS_TRY(with_trial(c, p, prove_trial, &proof));
-    *line = describe(c, p, proof);
-    ys_json_free(proof);
-    return *line ? YS_OK : ys_out_of_memory();
+    YS_TRY(with_trial(c, p, prove_trial, &outcome->proof));
+    describe(c, p, outcome);
+    return YS_OK;
 }
 
 /* The first operator of a model that the adapter does not declare; NULL without. What would be refused is not worth the
@@ -236,15 +296,31 @@ static ys_status find_undeclared(const struct checker *c, const char *model_name
     return YS_OK;
 }
 
-static ys_json *undeclared_line(const char *name, const char *op)
+static void describe_undeclared(const char *name, const char *op, struct outcome *outcome)
 {
-    char text[96];
-    snprintf(text, sizeof text, "the adapter does not declare %s", op);
-    ys_json *line = ys_json_object();
-    ys_json_set_string(line, "name", name);
-    ys_json_set_string(line, "verdict", "unsupported");
-    ys_json_set_string(line, "message", text);
-    return line;
+    *outcome = (struct outcome){.command = NULL};
+    ys_proof_init(&outcome->proof);
+    snprintf(outcome->text, sizeof outcome->text, "the adapter does not declare %s", op);
+    outcome->told = (struct ys_conformance_case){.about = YS_CASE_WORD,
+                                                 .name = name,
+                                                 .verdict = YS_CASE_UNSUPPORTED,
+                                                 .message = outcome->text,
+                                                 .error = NAN,
+                                                 .bound = NAN};
+}
+
+static ys_status tell_outcome(struct checker *c, struct outcome *outcome_taken, int64_t cases)
+{
+    ys_status status = tell(c, &outcome_taken->told, cases);
+    free_outcome(outcome_taken);
+    return status;
+}
+
+static ys_status tell_undeclared(struct checker *c, const char *name, const char *op)
+{
+    struct outcome outcome;
+    describe_undeclared(name, op, &outcome);
+    return tell_outcome(c, &outcome, 1);
 }
 
 static struct proving model_proof(const struct checker *c, const char *name, char *model_key)
@@ -259,43 +335,38 @@ static struct proving model_proof(const struct checker *c, const char *name, cha
     return p;
 }
 
-static ys_status prove_model(struct checker *c, const char *name, const char *model, ys_json **line)
+static ys_status prove_model(struct checker *c, const char *name, const char *model, struct outcome *outcome)
 {
     const char *lacking;
     YS_TRY(find_undeclared(c, model, &lacking));
     if (lacking) {
-        *line = undeclared_line(name, lacking);
-        return *line ? YS_OK : ys_out_of_memory();
+        describe_undeclared(name, lacking, outcome);
+        return YS_OK;
     }
     char *key = ys_format("model=%s", model);
     if (!key)
         return ys_out_of_memory();
     const struct proving p = model_proof(c, name, key);
-    ys_status status = prove(c, &p, line);
+    ys_status status = prove(c, &p, outcome);
     ys_free(key);
     return status;
 }
 
-static bool is_verdict(const ys_json *line, const char *verdict)
-{
-    return strcmp(ys_json_get_text(line, "verdict", ""), verdict) == 0;
-}
-
 /* Together they could not be proven: each by itself. *whole_taken is told where no one of them failed. */
-static ys_status prove_cases(struct checker *c, const struct ys_check_group *group, ys_json *whole_taken)
+static ys_status prove_cases(struct checker *c, const struct ys_check_group *group, struct outcome *whole_taken)
 {
-    int64_t failed = c->failed;
+    int64_t failed = c->report->failed;
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < group->count; i++) {
-        ys_json *line = NULL;
+        struct outcome outcome;
         const char *model = group->cases[i].name;
-        status = ys_stop_signal() ? ys_stopped() : prove_model(c, model + strlen(YS_CHECK_PREFIX), model, &line);
+        status = ys_stop_signal() ? ys_stopped() : prove_model(c, model + strlen(YS_CHECK_PREFIX), model, &outcome);
         if (status == YS_OK)
-            status = tell(c, line, 1);
+            status = tell_outcome(c, &outcome, 1);
     }
-    if (status == YS_OK && is_verdict(whole_taken, "fail") && c->failed == failed)
-        return tell(c, whole_taken, 1);
-    ys_json_free(whole_taken);
+    if (status == YS_OK && whole_taken->told.verdict == YS_CASE_FAIL && c->report->failed == failed)
+        return tell_outcome(c, whole_taken, 1);
+    free_outcome(whole_taken);
     return status;
 }
 
@@ -305,13 +376,13 @@ static ys_status check_operator(struct checker *c, const struct ys_check_group *
     char name[96];
     const char *op = ys_op_name(group->op);
     if (!ys_hello_has(c->hello, "ops", op))
-        return tell(c, undeclared_line(op, op), 1);
+        return tell_undeclared(c, op, op);
     snprintf(name, sizeof name, "%s, %zu cases together", op, group->count);
-    ys_json *line = NULL;
-    YS_TRY(prove_model(c, name, group->whole.name, &line));
-    if (is_verdict(line, "pass") || is_verdict(line, "weak"))
-        return tell(c, line, (int64_t)group->count);
-    return prove_cases(c, group, line);
+    struct outcome outcome;
+    YS_TRY(prove_model(c, name, group->whole.name, &outcome));
+    if (outcome.told.verdict == YS_CASE_PASS || outcome.told.verdict == YS_CASE_WEAK)
+        return tell_outcome(c, &outcome, (int64_t)group->count);
+    return prove_cases(c, group, &outcome);
 }
 
 static ys_status check_operators(struct checker *c)
@@ -333,14 +404,14 @@ static bool declares(const struct checker *c, const char *word)
 static ys_status check_item(struct checker *c, const struct ys_conformance_item *item)
 {
     struct proving p = {.name = item->name, .meaning_only = item->small && !item->whole};
-    ys_json *line = NULL;
+    struct outcome outcome;
     if (!declares(c, item->needs))
-        return tell_simply(c, item->name, "unsupported", "the adapter does not declare it");
+        return tell_simply(c, item->name, YS_CASE_UNSUPPORTED, "the adapter does not declare it");
     const char *model = item->small ? (item->nll ? c->small_nll : c->small) : item->keys[0] + strlen("model=");
     const char *lacking;
     YS_TRY(find_undeclared(c, model, &lacking));
     if (lacking)
-        return tell(c, undeclared_line(item->name, lacking), 1);
+        return tell_undeclared(c, item->name, lacking);
     char *small = ys_format("model=%s", model);
     if (!small)
         return ys_out_of_memory();
@@ -350,9 +421,11 @@ static ys_status check_item(struct checker *c, const struct ys_conformance_item 
         add_key(&p, item->keys[i]);
     if (!c->trains && !item->small)
         add_key(&p, "mode=infer");
-    ys_status status = prove(c, &p, &line);
+    ys_status status = prove(c, &p, &outcome);
+    if (status == YS_OK)
+        status = tell_outcome(c, &outcome, 1);
     ys_free(small);
-    return status == YS_OK ? tell(c, line, 1) : status;
+    return status;
 }
 
 static bool is_of_inference(const struct ys_conformance_item *item)
@@ -371,9 +444,36 @@ static ys_status check_items(struct checker *c, const char *part, const struct y
     return YS_OK;
 }
 
+/* A case of `verify`. */
+struct conduct {
+    const char *name, *message, *worst;
+    int verdict;
+    double error, bound;
+};
+static const struct ys_field conduct_fields[] = {
+    YS_FIELD(struct conduct, name, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the case"),
+    YS_FIELD_NAMED(struct conduct, verdict, &ys_conformance_verdicts, YS_FIELD_NULL, "how it went"),
+    YS_FIELD(struct conduct, message, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why"),
+    YS_FIELD(struct conduct, error, YS_FIELD_REAL, "1", YS_FIELD_NULL, "null: infinite, or nothing was compared"),
+    YS_FIELD(struct conduct, bound, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of it"),
+    YS_FIELD(struct conduct, worst, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "where it is largest"),
+};
+static const struct ys_record conduct_record = YS_RECORD("case", struct conduct, conduct_fields);
+
 static ys_status take_conduct(void *context, ys_json *taken)
 {
-    return tell(context, taken, 1);
+    struct conduct found;
+    ys_record_glance(&conduct_record, taken, &found);
+    const struct ys_conformance_case told = {.about = isnan(found.bound) ? YS_CASE_WORD : YS_CASE_MEASURE,
+                                             .name = found.name,
+                                             .verdict = found.verdict == YS_NAME_NONE ? YS_CASE_FAIL : found.verdict,
+                                             .error = found.error,
+                                             .bound = found.bound,
+                                             .worst = found.worst,
+                                             .message = found.message};
+    ys_status status = tell(context, &told, 1);
+    ys_json_free(taken);
+    return status;
 }
 
 /* Errors and weights, on the work of the trial, in the folder that is the context. */
@@ -382,21 +482,23 @@ static ys_status converse(struct checker *c, struct ys_study *study, struct ys_t
     const char *folder = context;
     struct ys_work work;
     YS_TRY(ys_study_prepare(study, trial, 0, YS_VERIFY_STEPS, &work));
-    ys_json *plan = ys_work_plan(&work, trial, study->seed, folder);
+    struct ys_plan plan;
+    ys_status status = ys_work_plan(&work, trial, study->seed, folder, &plan);
     const struct ys_conduct conduct = {.framework = c->framework,
-                                       .plan = plan,
+                                       .plan = &plan,
                                        .env = c->env,
                                        .folder = folder,
                                        .on_case = take_conduct,
                                        .context = c};
-    ys_status status = plan ? ys_framework_model_file(c->framework, plan) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_framework_model_file(c->framework, &plan);
     c->part = "protocol";
     if (status == YS_OK)
         status = ys_conduct_errors(&conduct, c->hello);
     c->part = "weights";
     if (status == YS_OK)
         status = ys_conduct_weights(&conduct, c->hello);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     ys_work_fini(&work);
     return status;
 }
@@ -416,14 +518,15 @@ static ys_status take_mode(struct checker *c, struct ys_study *study, struct ys_
 /* Says hello alone: no work is needed for that. */
 static ys_status greet(struct checker *c, const char *folder, ys_json **hello, char **message)
 {
-    ys_json *plan = ys_json_object();
-    ys_json_set_int(plan, "threads", 1);
-    ys_json_set(plan, "options", ys_json_ref(c->given));
-    ys_status status = ys_json_set_string(plan, "folder", folder);
-    const struct ys_conduct conduct = {.framework = c->framework, .plan = plan, .env = c->env, .folder = folder};
+    struct ys_plan plan;
+    YS_TRY(ys_plan_init(&plan));
+    plan.threads = 1;
+    plan.options = ys_json_ref(c->given);
+    ys_status status = ys_plan_put(&plan.folder, folder);
+    const struct ys_conduct conduct = {.framework = c->framework, .plan = &plan, .env = c->env, .folder = folder};
     if (status == YS_OK)
         status = ys_conduct_hello(&conduct, hello, message);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     return status;
 }
 
@@ -461,15 +564,17 @@ static ys_status check_declared(struct checker *c, char *folder)
     return check_items(c, "networks", ys_conformance_networks());
 }
 
-/* The first line also has what was said. */
+/* The first case also has what was said. */
 static ys_status tell_hello(struct checker *c, const char *message)
 {
-    ys_json *line = ys_json_object(), *hello = ys_json_get(c->report, "hello");
-    ys_json_set_string(line, "name", "hello, and an end after bye");
-    ys_json_set_string(line, "verdict", message ? "fail" : "pass");
-    ys_json_set_string(line, "message", message);
-    ys_json_set(line, "hello", hello ? ys_json_ref(hello) : ys_json_null());
-    return tell(c, line, 1);
+    const struct ys_conformance_case told = {.about = YS_CASE_HELLO,
+                                             .name = "hello, and an end after bye",
+                                             .verdict = message ? YS_CASE_FAIL : YS_CASE_PASS,
+                                             .message = message,
+                                             .error = NAN,
+                                             .bound = NAN,
+                                             .hello = c->hello};
+    return tell(c, &told, 1);
 }
 
 static ys_status check_all(struct checker *c, int *exit_code)
@@ -483,14 +588,14 @@ static ys_status check_all(struct checker *c, int *exit_code)
     ys_status status = greet(c, work.path, &hello, &message);
     c->part = "hello";
     c->hello = hello;
-    if (status == YS_OK)
-        ys_json_set(c->report, "hello", hello ? ys_json_ref(hello) : ys_json_null());
-    if (status == YS_OK)
+    if (status == YS_OK) {
+        c->report->hello = hello ? ys_json_ref(hello) : NULL;
         status = tell_hello(c, message);
+    }
     *exit_code = hello ? YS_EXIT_OK : YS_EXIT_RUN_FAILED;
     if (status == YS_OK && hello && !c->framework->no_work)
         status = check_declared(c, work.path);
-    if (*exit_code == YS_EXIT_OK && c->failed)
+    if (*exit_code == YS_EXIT_OK && c->report->failed)
         *exit_code = YS_EXIT_PROOF_FAILED;
     ys_progress_clear();
     char *said = status == YS_OK ? NULL : ys_strdup(ys_error());
@@ -503,53 +608,48 @@ static ys_status check_all(struct checker *c, int *exit_code)
     return status;
 }
 
-static ys_json *describe_mode(const struct ys_conformance_options *options)
+static ys_status keep(char **place, const char *text)
 {
-    ys_json *mode = ys_json_array();
+    *place = ys_strdup(text);
+    return text && !*place ? ys_out_of_memory() : YS_OK;
+}
+
+static ys_status begin_report(const struct ys_framework *framework, const struct ys_conformance_options *options,
+                              struct ys_conformance *report)
+{
     for (size_t i = 0; i < options->key_count; i++) {
         char *flag = ys_format("--%s=%s", options->keys[i].key, options->keys[i].value);
-        ys_json_append(mode, ys_json_string(flag));
+        ys_status status = flag ? ys_list_add_text(&report->mode, flag) : ys_out_of_memory();
         ys_free(flag);
+        YS_TRY(status);
     }
-    return mode;
+    YS_TRY(keep(&report->framework, framework->spec));
+    YS_TRY(keep(&report->title, framework->title));
+    YS_TRY(keep(&report->version, framework->version));
+    YS_TRY(keep(&report->state, framework->state == YS_FRAMEWORK_READY ? "ready" : "missing"));
+    YS_TRY(keep(&report->reason, framework->reason));
+    YS_TRY(keep(&report->command, framework->command));
+    report->cases = ys_json_array();
+    return report->cases ? YS_OK : ys_out_of_memory();
 }
 
-static ys_json *begin_report(const struct ys_framework *framework, const struct ys_conformance_options *options)
-{
-    bool ready = framework->state == YS_FRAMEWORK_READY;
-    ys_json *report = ys_json_object();
-    ys_json_set_string(report, "framework", framework->spec);
-    ys_json_set(report, "mode", describe_mode(options));
-    ys_json_set_string(report, "title", framework->title);
-    ys_json_set_string(report, "version", framework->version);
-    ys_json_set_string(report, "state", ready ? "ready" : "missing");
-    ys_json_set_string(report, "reason", framework->reason);
-    ys_json_set_string(report, "command", framework->command);
-    ys_json_set(report, "hello", ys_json_null());
-    ys_json_set(report, "cases", ys_json_array());
-    return report;
-}
-
-ys_status ys_conformance_check(const char *spec, const struct ys_conformance_options *options, ys_json **report,
-                               int *exit_code)
+ys_status ys_conformance_check(const char *spec, const struct ys_conformance_options *options,
+                               struct ys_conformance *report, int *exit_code)
 {
     struct ys_framework *framework = NULL;
+    ys_record_init(&ys_conformance_record, report);
     YS_TRY(ys_framework_find(spec, options->recipe_dirs, &framework));
     ys_status status = ys_framework_hold(framework);
-    struct checker checker = {.options = options, .framework = framework, .report = begin_report(framework, options)};
+    struct checker checker = {.options = options, .framework = framework, .report = report};
     *exit_code = YS_EXIT_NOTHING_RAN;
+    if (status == YS_OK)
+        status = begin_report(framework, options, report);
     if (status == YS_OK && framework->state == YS_FRAMEWORK_READY)
         status = check_all(&checker, exit_code);
-    ys_json_set_int(checker.report, "passed", checker.passed);
-    ys_json_set_int(checker.report, "failed", checker.failed);
-    ys_status counted = ys_json_set_int(checker.report, "unsupported", checker.unsupported);
-    status = status == YS_OK ? counted : status;
     ys_json_free(checker.env);
     ys_json_free(checker.given);
     ys_framework_free(framework);
-    if (status == YS_OK)
-        *report = checker.report;
-    else
-        ys_json_free(checker.report);
+    if (status != YS_OK)
+        ys_record_fini(&ys_conformance_record, report);
     return status;
 }

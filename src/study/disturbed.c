@@ -39,7 +39,7 @@ static void YS_PRINTF(2, 3) add(struct ys_facts *facts, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    (void)!ys_facts_add_text(&facts->disturbed, text);
+    (void)!ys_list_add_text(&facts->disturbed, text);
 }
 
 static double seconds_of(int64_t span_ns)

@@ -6,9 +6,12 @@
 #include "probe/group.h"
 #include "probe/host.h"
 #include "probe/procfs.h"
+#include "run/guard.h"
+#include "study/found.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,36 +25,59 @@ static const double LOOK_S = 0.5;
 /* A framework, its data and its weights want about this much beside what others hold. */
 static const double ROOMY_BYTES = 2e9;
 
+static const char *const state_words[] = {"good", "poor", "unknown"};
+const struct ys_names ys_doctor_states = YS_NAMES("state", state_words);
+
+#define LINE               struct ys_doctor_line
+#define TEXT(member, what) YS_FIELD(LINE, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, what)
+static const struct ys_field fields[] = {
+    TEXT(name, "what was looked at"),
+    YS_FIELD_NAMED(LINE, state, &ys_doctor_states, 0, "how it is"),
+    TEXT(found, "there"),
+    TEXT(consequence, "for what is measured; null where all is well"),
+    TEXT(remedy, "null likewise, or where there is none"),
+};
+const struct ys_record ys_doctor_line_record = YS_RECORD("line", LINE, fields);
+
 struct doctor {
     const char *root;
-    const ys_json *host;
-    ys_json *lines;
+    struct ys_host_known host;
+    struct ys_list *lines;
     ys_status status;
 };
 
-static void say(struct doctor *doctor, const char *name, const char *state, const char *found, const char *consequence,
-                const char *remedy)
+static char *keep(struct doctor *doctor, const char *text)
 {
-    ys_json *line = ys_json_object();
-    ys_json_set_string(line, "name", name);
-    ys_json_set_string(line, "state", state);
-    ys_json_set_string(line, "found", found);
-    ys_json_set_string(line, "consequence", consequence);
-    if (ys_json_set_string(line, "remedy", remedy) != YS_OK)
+    char *copy = ys_strdup(text);
+    if (text && !copy)
         doctor->status = YS_ENOMEM;
-    if (ys_json_append(doctor->lines, line) != YS_OK)
+    return copy;
+}
+
+static void say(struct doctor *doctor, const char *name, enum ys_doctor_state state, const char *found,
+                const char *consequence, const char *remedy)
+{
+    struct ys_doctor_line *line = ys_list_add(&ys_doctor_line_record, doctor->lines);
+    if (!line) {
         doctor->status = YS_ENOMEM;
+        return;
+    }
+    *line = (struct ys_doctor_line){.name = keep(doctor, name),
+                                    .state = state,
+                                    .found = keep(doctor, found),
+                                    .consequence = keep(doctor, consequence),
+                                    .remedy = keep(doctor, remedy)};
 }
 
 static void say_good(struct doctor *doctor, const char *name, const char *found)
 {
-    say(doctor, name, "good", found, NULL, NULL);
+    say(doctor, name, YS_DOCTOR_GOOD, found, NULL, NULL);
 }
 
 /* Why the host's description lacks it. */
 static const char *reason_of(const struct doctor *doctor, const char *name)
 {
-    return ys_json_get_text(ys_json_get(doctor->host, "reasons"), name, "not known");
+    return ys_json_get_text(doctor->host.reasons, name, "not known");
 }
 
 static void look_at_group(struct doctor *doctor)
@@ -70,13 +96,13 @@ static void look_at_group(struct doctor *doctor)
     if (status != YS_OK) {
         char reason[300];
         snprintf(reason, sizeof reason, "no control group: %s", ys_error());
-        say(doctor, "processor time", "poor", reason,
+        say(doctor, "processor time", YS_DOCTOR_POOR, reason,
             "processor time of processes that nobody waits for is missed or only estimated", remedy);
-        say(doctor, "memory of a run", "poor", "no control group",
+        say(doctor, "memory of a run", YS_DOCTOR_POOR, "no control group",
             "peaks are sampled, with mapped files; where processes share pages they are null; memory_limit is watched, "
             "not kept",
             remedy);
-        say(doctor, "killing a run", "poor", "no control group: by descent from its keeper",
+        say(doctor, "killing a run", YS_DOCTOR_POOR, "no control group: by descent from its keeper",
             "a process that leaves while yardstick and its keeper are both killed would live on", remedy);
         return;
     }
@@ -86,14 +112,34 @@ static void look_at_group(struct doctor *doctor)
         say_good(doctor, "memory of a run",
                  "the kernel's own peak, from a control group; limits are kept by the kernel");
     else
-        say(doctor, "memory of a run", "poor", "the control group does not count memory",
+        say(doctor, "memory of a run", YS_DOCTOR_POOR, "the control group does not count memory",
             "peaks are sampled; where processes share pages they are null", remedy);
     if (ys_group_can_kill(group))
         say_good(doctor, "killing a run", "as a whole, by its control group");
     else
-        say(doctor, "killing a run", "poor", "the control group can neither be frozen nor killed",
+        say(doctor, "killing a run", YS_DOCTOR_POOR, "the control group can neither be frozen nor killed",
             "a run is ended by descent from its keeper", "Linux 5.14 or newer, or the freezer controller");
     ys_group_close(group);
+}
+
+static void look_at_landlock(struct doctor *doctor)
+{
+    const char *reason = NULL;
+    char text[200];
+    int version = ys_guard_version(&reason);
+    if (version > 0)
+        snprintf(text, sizeof text, "by Landlock, version %d: cache, results and other runs' folders", version);
+    else
+        snprintf(text, sizeof text, "no Landlock: %s", reason);
+    if (version > 0)
+        say_good(doctor, "guarded files", text);
+    else
+        say(doctor, "guarded files", YS_DOCTOR_POOR, text,
+            "an adapter can write the cache and the results: its own inputs are compared byte by byte after each run, "
+            "which ends as wrong_output when they changed; the store and works that the run does not use are not "
+            "looked "
+            "at",
+            "Linux 6.2 or newer, with landlock among the security modules (lsm= at boot)");
 }
 
 static bool can_read(const struct doctor *doctor, const char *path)
@@ -120,63 +166,65 @@ static void look_at_files(struct doctor *doctor)
         if (can_read(doctor, files[i].path))
             say_good(doctor, files[i].name, files[i].good);
         else
-            say(doctor, files[i].name, "poor", "the kernel does not show it", files[i].lost, files[i].remedy);
+            say(doctor, files[i].name, YS_DOCTOR_POOR, "the kernel does not show it", files[i].lost, files[i].remedy);
     }
 }
 
 static void look_at_clocks(struct doctor *doctor)
 {
-    const ys_json *cpu = ys_json_get(doctor->host, "cpu");
-    const char *governor = ys_json_get_text(cpu, "governor", NULL);
+    const struct ys_host_known_cpu *cpu = &doctor->host.cpu;
+    const char *governor = cpu->governor;
+    static const char *const drift = "compare only runs of one study, which take turns; doctor --noise 60s says what "
+                                     "difference they can show";
     char text[128];
     if (!governor)
-        say(doctor, "governor", "unknown", reason_of(doctor, "cpu.governor"),
-            "whether clocks follow the load is not known: a virtual machine's host decides", NULL);
+        say(doctor, "governor", YS_DOCTOR_UNKNOWN, reason_of(doctor, "cpu.governor"),
+            "whether clocks follow the load is not known: a virtual machine's host decides", drift);
     else if (strcmp(governor, "performance") == 0)
         say_good(doctor, "governor", governor);
     else
-        say(doctor, "governor", "poor", governor, "clocks follow the load: equal work takes unequal time",
+        say(doctor, "governor", YS_DOCTOR_POOR, governor, "clocks follow the load: equal work takes unequal time",
             "cpupower frequency-set -g performance");
-    const ys_json *turbo = ys_json_get(cpu, "turbo");
-    if (ys_json_type_of(turbo) == YS_JSON_NULL)
-        say(doctor, "frequency", "unknown", reason_of(doctor, "cpu.turbo"),
-            "whether clocks rise with fewer busy cores is not known", NULL);
-    else if (ys_json_get_bool(cpu, "turbo", false))
-        say(doctor, "frequency", "poor", "turbo is on", "clocks fall when more cores work, and with heat",
+    if (cpu->turbo == YS_NAME_NONE)
+        say(doctor, "frequency", YS_DOCTOR_UNKNOWN, reason_of(doctor, "cpu.turbo"),
+            "whether clocks rise with fewer busy cores is not known", drift);
+    else if (cpu->turbo)
+        say(doctor, "frequency", YS_DOCTOR_POOR, "turbo is on", "clocks fall when more cores work, and with heat",
             "echo 0 >/sys/devices/system/cpu/cpufreq/boost (or 1 into intel_pstate/no_turbo)");
     else
         say_good(doctor, "frequency", "turbo is off");
     if (!ys_procfs_line(doctor->root, "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
                         sizeof text))
-        say(doctor, "clock", "unknown", "the kernel does not name its clock", NULL, NULL);
+        say(doctor, "clock", YS_DOCTOR_UNKNOWN, "the kernel does not name its clock",
+            "whether reading the time is cheap is not known", "yardstick doctor --self-test measures a phase");
     else if (strcmp(text, "tsc") == 0 || strcmp(text, "arch_sys_counter") == 0 || strcmp(text, "kvm-clock") == 0)
         say_good(doctor, "clock", text);
     else
-        say(doctor, "clock", "poor", text,
+        say(doctor, "clock", YS_DOCTOR_POOR, text,
             "reading the time is a call into the kernel or the host, and takes a microsecond or more",
             "boot with clocksource=tsc where the processor's is steady");
 }
 
 static void look_at_cpus(struct doctor *doctor)
 {
-    const ys_json *cpu = ys_json_get(doctor->host, "cpu");
-    double siblings = ys_json_get_number(cpu, "threads_per_core", 0), quota = ys_json_get_number(cpu, "quota_cores", 0);
-    double allowed = ys_json_get_number(cpu, "allowed", 0);
+    const struct ys_host_known_cpu *cpu = &doctor->host.cpu;
+    const double siblings = cpu->threads_per_core, quota = cpu->quota_cores, allowed = cpu->allowed;
     char text[128];
-    if (siblings <= 0)
-        say(doctor, "siblings (SMT)", "unknown", reason_of(doctor, "cpu.threads_per_core"), NULL, NULL);
+    if (!(siblings > 0))
+        say(doctor, "siblings (SMT)", YS_DOCTOR_UNKNOWN, reason_of(doctor, "cpu.threads_per_core"),
+            "CPUs may share cores, and then slow each other", "ask for half as many threads as there are CPUs");
     else if (siblings > 1)
-        say(doctor, "siblings (SMT)", "poor", "CPUs share cores in pairs or more",
+        say(doctor, "siblings (SMT)", YS_DOCTOR_POOR, "CPUs share cores in pairs or more",
             "more threads than cores slow each other; other work slows a core without using its CPU",
             "ask for no more threads than cores, or echo off >/sys/devices/system/cpu/smt/control");
     else
         say_good(doctor, "siblings (SMT)", "each CPU is a core of its own, as far as the kernel knows");
-    if (quota <= 0 || quota >= allowed) {
+    if (!(quota > 0 && quota < allowed)) {
         say_good(doctor, "quota", "none");
         return;
     }
     snprintf(text, sizeof text, "the time of %g cores for %g CPUs", quota, allowed);
-    say(doctor, "quota", "poor", text, "runs with more threads than that are stopped again and again",
+    say(doctor, "quota", YS_DOCTOR_POOR, text, "runs with more threads than that are stopped again and again",
         "ask for fewer threads, or raise the control group's quota");
 }
 
@@ -191,20 +239,21 @@ static void look_at_load(struct doctor *doctor)
     ys_host_count(&after);
     double seconds = (double)(after.t_ns - before.t_ns) * 1e-9, cpus = ys_host_cpus_allowed();
     if (before.busy_s < 0 || after.busy_s < 0) {
-        say(doctor, "other load", "unknown", "/proc/stat is not readable", "foreign work is not seen", NULL);
+        say(doctor, "other load", YS_DOCTOR_UNKNOWN, "/proc/stat is not readable",
+            "foreign work is not seen, and no run is marked as disturbed by it", "mount /proc, or measure elsewhere");
         return;
     }
     double load = (after.busy_s - before.busy_s) / seconds / cpus,
            steal = (after.steal_s - before.steal_s) / seconds / cpus;
     snprintf(text, sizeof text, "%.0f %% of %g CPUs are in use", 100 * load, cpus);
     if (load > QUIET_LOAD)
-        say(doctor, "other load", "poor", text, "runs wait for it, and are marked as disturbed",
+        say(doctor, "other load", YS_DOCTOR_POOR, text, "runs wait for it, and are marked as disturbed",
             "end it, or measure later");
     else
         say_good(doctor, "other load", text);
     snprintf(text, sizeof text, "%.1f %% now, %.0f s since boot", 100 * steal, after.steal_s);
     if (steal > QUIET_STEAL)
-        say(doctor, "steal", "poor", text, "the hypervisor gives this machine's CPUs to others",
+        say(doctor, "steal", YS_DOCTOR_POOR, text, "the hypervisor gives this machine's CPUs to others",
             "a host of its own, or CPUs that are not shared");
     else
         say_good(doctor, "steal", text);
@@ -212,24 +261,23 @@ static void look_at_load(struct doctor *doctor)
 
 static void look_at_memory(struct doctor *doctor)
 {
-    const ys_json *memory = ys_json_get(doctor->host, "memory");
-    double available = ys_json_get_number(memory, "available_bytes", -1),
-           swap = ys_json_get_number(memory, "swap_bytes", 0);
-    double limit = ys_json_get_number(memory, "effective_bytes", available);
+    const struct ys_host_known_memory *memory = &doctor->host.memory;
+    const double available =
+        isnan(memory->available_bytes) ? NAN : fmin(memory->available_bytes, memory->effective_bytes);
     char text[128], size[YS_SIZE_TEXT];
-    available = limit >= 0 && limit < available ? limit : available;
-    if (available < 0) {
-        say(doctor, "memory", "unknown", reason_of(doctor, "memory.available_bytes"), NULL, NULL);
+    if (isnan(available)) {
+        say(doctor, "memory", YS_DOCTOR_UNKNOWN, reason_of(doctor, "memory.available_bytes"),
+            "whether frameworks have room is not known", "watch for runs that end as oom_host");
     } else {
         snprintf(text, sizeof text, "%s can be had", ys_size_text((uint64_t)available, size));
         if (available < ROOMY_BYTES)
-            say(doctor, "memory", "poor", text, "large frameworks may end as oom_host, or be slowed by reclaim",
+            say(doctor, "memory", YS_DOCTOR_POOR, text, "large frameworks may end as oom_host, or be slowed by reclaim",
                 "end what holds it, or take smaller batches");
         else
             say_good(doctor, "memory", text);
     }
-    if (swap > 0)
-        say(doctor, "swap", "poor", "there is some", "what others use may push a run's pages out",
+    if (memory->swap_bytes > 0)
+        say(doctor, "swap", YS_DOCTOR_POOR, "there is some", "what others use may push a run's pages out",
             "swapoff -a while measuring");
     else
         say_good(doctor, "swap", "none");
@@ -255,32 +303,55 @@ static void look_at_perf(struct doctor *doctor)
         snprintf(text, sizeof text, "the software clock can be sampled; hardware counters: %s",
                  cycles ? strerror(cycles) : "yes");
     if (clock)
-        say(doctor, "perf", "poor", text, "time by library cannot be had", "sysctl kernel.perf_event_paranoid=1");
+        say(doctor, "perf", YS_DOCTOR_POOR, text, "time by library cannot be had",
+            "sysctl kernel.perf_event_paranoid=1");
     else
         say_good(doctor, "perf", text);
 }
 
-ys_status ys_doctor_look(ys_json **lines)
+/* What doctor found out before, and keeps. */
+static void look_at_kept(struct doctor *doctor)
+{
+    static const struct {
+        const char *name, *good, *lost, *remedy;
+    } kept[] = {
+        {"self-test", "whether what is observed here is true is on record, and in reports",
+         "whether what is observed here is true is not known", "yardstick doctor --self-test"},
+        {"noise", "what difference this machine can show is on record",
+         "a study is not told what difference it can show", "yardstick doctor --noise 60s"},
+        {"peak", "how fast this machine multiplies is on record",
+         "runs that are too fast to be true are held against what any CPU can do", "yardstick doctor --peak"},
+    };
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        ys_json *value = NULL;
+        ys_status status = ys_found_read(kept[i].name, &value);
+        ys_json_free(value);
+        if (status == YS_OK)
+            say_good(doctor, kept[i].name, kept[i].good);
+        else
+            say(doctor, kept[i].name, YS_DOCTOR_UNKNOWN, "never asked here", kept[i].lost, kept[i].remedy);
+    }
+}
+
+ys_status ys_doctor_look(struct ys_list *lines)
 {
     ys_json *host = NULL;
+    *lines = (struct ys_list){0};
     YS_TRY(ys_host_describe(&host));
-    struct doctor doctor = {.root = ys_procfs_root(), .host = host, .lines = ys_json_array(), .status = YS_OK};
-    if (!doctor.lines) {
-        ys_json_free(host);
-        return ys_out_of_memory();
-    }
+    struct doctor doctor = {.root = ys_procfs_root(), .lines = lines, .status = YS_OK};
+    ys_host_read(host, &doctor.host);
     look_at_load(&doctor);
     look_at_group(&doctor);
+    look_at_landlock(&doctor);
     look_at_files(&doctor);
     look_at_clocks(&doctor);
     look_at_cpus(&doctor);
     look_at_memory(&doctor);
     look_at_perf(&doctor);
+    look_at_kept(&doctor);
     ys_json_free(host);
-    if (doctor.status != YS_OK) {
-        ys_json_free(doctor.lines);
-        return ys_out_of_memory();
-    }
-    *lines = doctor.lines;
-    return YS_OK;
+    if (doctor.status == YS_OK)
+        return YS_OK;
+    ys_list_fini(&ys_doctor_line_record, lines);
+    return ys_out_of_memory();
 }

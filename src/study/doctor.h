@@ -2,11 +2,23 @@
 #ifndef YS_STUDY_DOCTOR_H
 #define YS_STUDY_DOCTOR_H
 
-#include "base/json.h"
-#include "base/status.h"
+#include "base/record.h"
 
-/** Looks at the machine, half a second of it at its load. New array of {"name", "state": "good" | "poor" | "unknown",
- * "found", "consequence" (null where all is well), "remedy" (null likewise, or where there is none)}. */
-ys_status ys_doctor_look(ys_json **lines) YS_MUST_CHECK;
+enum ys_doctor_state { YS_DOCTOR_GOOD, YS_DOCTOR_POOR, YS_DOCTOR_UNKNOWN };
+extern const struct ys_names ys_doctor_states; /* "good", "poor", "unknown" */
+
+/** One thing that was looked at; texts are owned. */
+struct ys_doctor_line {
+    char *name;
+    int state; /* enum ys_doctor_state */
+    char *found;
+    char *consequence; /* NULL where all is well */
+    char *remedy;      /* NULL likewise, or where there is none */
+};
+extern const struct ys_record ys_doctor_line_record;
+
+/** Looks at the machine, half a second of it at its load: a list of struct ys_doctor_line, which is overwritten;
+ * ys_list_fini() frees it. YS_ENOMEM. */
+ys_status ys_doctor_look(struct ys_list *lines) YS_MUST_CHECK;
 
 #endif

@@ -1,6 +1,8 @@
 #include "study/inputs.h"
 
+#include "base/mem.h"
 #include "base/sealed.h"
+#include "run/guard.h"
 
 enum { MOST_FOLDERS = 5 };
 
@@ -32,11 +34,41 @@ ys_status ys_inputs_check(const struct ys_inputs *inputs)
     return YS_OK;
 }
 
+ys_status ys_inputs_check_bytes(const struct ys_inputs *inputs)
+{
+    const char *folders[MOST_FOLDERS];
+    size_t count = list(inputs, folders);
+    char *found = NULL;
+    ys_status status = YS_OK;
+    for (size_t i = 0; i < count && status == YS_OK; i++) {
+        ys_sealed_doubt(folders[i]);
+        status = ys_sealed_check(folders[i]);
+        if (status != YS_EFORMAT)
+            continue;
+        if (!found)
+            found = ys_strdup(ys_error());
+        status = ys_sealed_discard(folders[i]);
+    }
+    if (status == YS_OK && found)
+        status = ys_fail(YS_EFORMAT, "%s", found);
+    ys_free(found);
+    return status;
+}
+
+ys_status ys_inputs_mend_data(const struct ys_inputs *inputs)
+{
+    ys_status status = ys_data_check(inputs->trial->data);
+    return status == YS_EFORMAT ? YS_EIO : status;
+}
+
 ys_status ys_inputs_use(const struct ys_inputs *inputs)
 {
     const char *folders[MOST_FOLDERS];
     size_t count = list(inputs, folders);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (ys_guard_version(NULL) == 0 && !ys_sealed_is_used(folders[i]))
+            ys_sealed_doubt(folders[i]); /* the proof ran the framework beside them */
         ys_sealed_use(folders[i]);
+    }
     return ys_inputs_check(inputs);
 }

@@ -18,4 +18,11 @@ ys_status ys_inputs_use(const struct ys_inputs *inputs) YS_MUST_CHECK;
 /** After it: whether they are so still. YS_EIO names the file. */
 ys_status ys_inputs_check(const struct ys_inputs *inputs) YS_MUST_CHECK;
 
+/** After a run that was not kept from writing them (run/guard.h): the same, by their bytes. YS_EFORMAT names the file;
+ * the folder that it lies in can be made again then, which the next preparation does. */
+ys_status ys_inputs_check_bytes(const struct ys_inputs *inputs) YS_MUST_CHECK;
+
+/** Makes damaged data again, where yardstick makes them itself; otherwise YS_EIO says how to fetch them. */
+ys_status ys_inputs_mend_data(const struct ys_inputs *inputs) YS_MUST_CHECK;
+
 #endif

@@ -6,10 +6,11 @@
 #include "base/record.h"
 #include "verify/first_loss.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#define NAME "first-loss.json"
+#define NAME  "first-loss.json"
+#define FIRST "its first step"
 
 static const struct ys_field fields[] = {
     YS_FIELD(struct ys_first_loss, bound, YS_FIELD_REAL, "1", 0, "how far another's loss may lie from it"),
@@ -21,7 +22,7 @@ static const struct ys_record first_loss_record = YS_RECORD("first loss", struct
 struct asking {
     const struct ys_study *study;
     const struct ys_work *work;
-    const ys_json *plan;
+    const struct ys_plan *plan;
 };
 
 static ys_status fill(void *context, const char *folder)
@@ -40,7 +41,7 @@ static ys_status fill(void *context, const char *folder)
 static ys_status key_of(const struct asking *asking, char key[YS_SHA256_TEXT])
 {
     char *all = ys_format("first loss %d|%s|%s|%s|%s|%s", YS_FIRST_LOSS_VERSION, asking->work->key,
-                          asking->work->values_key, ys_json_get_text(asking->plan, "precision", ""),
+                          asking->work->values_key, ys_name_of(&ys_precisions, asking->plan->precision),
                           asking->study->oracle->closure, asking->study->oracle->fingerprint);
     if (!all)
         return ys_out_of_memory();
@@ -72,15 +73,15 @@ static ys_status first_loss_of(const struct asking *asking, struct ys_first_loss
     return status;
 }
 
-static ys_status judge(const struct ys_first_loss *first, double loss, struct ys_facts *facts)
+/* `whose` names the step and the weights it began with. */
+static ys_status judge(const struct ys_first_loss *first, double loss, const char *whose, struct ys_facts *facts)
 {
-    double apart = fabs(loss - first->loss);
-    if (apart <= first->bound * (first->loss != 0 ? fabs(first->loss) : 1))
+    if (ys_first_loss_holds(first, loss))
         return YS_OK;
     char *message =
-        ys_format("the loss of its first step is %.9g; with the plan's weights and rows it is %.9g, give or "
-                  "take %.1e of it: it trains something else than the plan says",
-                  loss, first->loss, first->bound);
+        ys_format("the loss of %s is %.9g; with %s weights and rows it is %.9g, give or take %.1e of it: it "
+                  "trains something else than the plan says",
+                  whose, loss, strcmp(whose, FIRST) == 0 ? "the plan's" : "those", first->loss, first->bound);
     if (!message)
         return ys_out_of_memory();
     facts->status = YS_RUN_WRONG_OUTPUT;
@@ -90,18 +91,63 @@ static ys_status judge(const struct ys_first_loss *first, double loss, struct ys
     return YS_OK;
 }
 
-ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
-                          const ys_json *plan, struct ys_run_record *record)
+/* The losses of the run, where any can be judged; else NULL. */
+static ys_status find_losses(const struct ys_trial *trial, const struct ys_plan *plan,
+                             const struct ys_run_record *record, const struct ys_series **losses)
 {
-    const struct asking asking = {.study = study, .work = work, .plan = plan};
-    const struct ys_series *losses = ys_series_find(&record->series, "step_loss");
-    struct ys_first_loss first;
+    const struct ys_series *found = ys_series_find(&record->series, "step_loss");
     bool is_random = false;
-    if (!record->has_facts || record->facts.status != YS_RUN_OK || trial->framework->no_work || !losses ||
-        losses->count == 0)
+    *losses = NULL;
+    if (!record->has_facts || record->facts.status != YS_RUN_OK || trial->framework->no_work || !found ||
+        found->count == 0)
         return YS_OK;
     YS_TRY(ys_first_loss_is_random(plan, &is_random));
-    if (is_random)
+    *losses = is_random ? NULL : found;
+    return YS_OK;
+}
+
+static ys_status check_checkpoint(const struct ys_study *study, const struct ys_plan *plan, const char *folder,
+                                  const struct ys_facts_checkpoint *checkpoint, double loss, struct ys_facts *facts)
+{
+    struct ys_first_loss first;
+    char whose[80], *weights = ys_path_join(folder, checkpoint->path);
+    snprintf(whose, sizeof whose, "the step behind the checkpoint of step %lld", (long long)checkpoint->step);
+    ys_status status = weights ? ys_first_loss_after(study->oracle, plan, weights, checkpoint->step, loss, &first)
+                               : ys_out_of_memory();
+    ys_free(weights);
+    return status == YS_OK ? judge(&first, loss, whose, facts) : status;
+}
+
+ys_status ys_losses_check_checkpoints(struct ys_study *study, const struct ys_trial *trial, const struct ys_plan *plan,
+                                      const char *folder, struct ys_run_record *record)
+{
+    const struct ys_series *losses;
+    struct ys_facts *facts = &record->facts;
+    const struct ys_facts_checkpoint *checkpoints = facts->checkpoints.items;
+    YS_TRY(find_losses(trial, plan, record, &losses));
+    for (size_t i = 0; losses && facts->status == YS_RUN_OK && i < facts->checkpoints.count; i++) {
+        const size_t step = (size_t)checkpoints[i].step;
+        if (!checkpoints[i].path || step >= losses->count)
+            continue;
+        YS_TRY(ys_study_find_oracle(study));
+        ys_status status = check_checkpoint(study, plan, folder, &checkpoints[i], losses->reals[step], facts);
+        if (status == YS_EPROTOCOL || status == YS_EUNSUPPORTED) {
+            ys_log_warn("the checkpoints of %s are not compared: %s", trial->record.id, ys_error());
+            return YS_OK;
+        }
+        YS_TRY(status);
+    }
+    return YS_OK;
+}
+
+ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+                          const struct ys_plan *plan, struct ys_run_record *record)
+{
+    const struct asking asking = {.study = study, .work = work, .plan = plan};
+    const struct ys_series *losses;
+    struct ys_first_loss first;
+    YS_TRY(find_losses(trial, plan, record, &losses));
+    if (!losses)
         return YS_OK;
     YS_TRY(ys_study_find_oracle(study));
     ys_status status = first_loss_of(&asking, &first);
@@ -109,5 +155,5 @@ ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, 
         ys_log_warn("the first loss of %s is not compared: %s", trial->record.id, ys_error());
         return YS_OK;
     }
-    return status == YS_OK ? judge(&first, losses->reals[0], &record->facts) : status;
+    return status == YS_OK ? judge(&first, losses->reals[0], FIRST, &record->facts) : status;
 }

@@ -10,6 +10,11 @@
  * inference, of an adapter that does no work, of a network with dropout, and where the oracle broke off. YS_EINTR,
  * YS_ENOMEM, YS_EIO. */
 ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
-                          const ys_json *plan, struct ys_run_record *record) YS_MUST_CHECK;
+                          const struct ys_plan *plan, struct ys_run_record *record) YS_MUST_CHECK;
+
+/** The same of the step behind each checkpoint, whose weights still lie in `folder`. Where one has another loss than
+ * the oracle says of those weights and that batch, the facts get the status wrong_output. */
+ys_status ys_losses_check_checkpoints(struct ys_study *study, const struct ys_trial *trial, const struct ys_plan *plan,
+                                      const char *folder, struct ys_run_record *record) YS_MUST_CHECK;
 
 #endif

@@ -11,7 +11,9 @@
 #include "metric/metric.h"
 #include "probe/host.h"
 #include "run/run.h"
+#include "run/said.h"
 #include "study/agreement.h"
+#include "study/answers.h"
 #include "study/disk.h"
 #include "study/disturbed.h"
 #include "study/inputs.h"
@@ -19,9 +21,11 @@
 #include "study/past.h"
 #include "study/plausible.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,7 +129,7 @@ struct one {
     const struct ys_work *work;
     int64_t round;
     const char *folder;
-    ys_json *plan;
+    struct ys_plan own, *plan;        /* `plan` is `own`, or that of an audit; NULL: it is not yet made */
     const struct ys_run_audit *audit; /* NULL: a run that counts */
     bool agrees;                      /* of same weights: `agreement` is open */
     struct ys_agreement agreement;
@@ -164,11 +168,15 @@ static ys_status check_run(const struct one *one, struct ys_facts *facts)
     return evaluate_into(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
 }
 
-/* What the oracle takes for it is no part of the run. */
-static ys_status check_losses(const struct one *one, struct ys_run_record *record)
+/* What it said meanwhile. What the oracle takes for it is no part of the run. */
+static ys_status check_said(const struct one *one, struct ys_run_record *record)
 {
     uint64_t start_ns = ys_time_ns();
     ys_status status = ys_losses_check(one->study, one->trial, one->work, one->plan, record);
+    if (status == YS_OK)
+        status = ys_losses_check_checkpoints(one->study, one->trial, one->plan, one->folder, record);
+    if (status == YS_OK)
+        status = ys_answers_audit(one->study, one->trial, one->round, one->plan, record);
     one->study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;
 }
@@ -180,33 +188,31 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
     const struct ys_trial_settings *keys = &trial->record.keys;
     struct progress progress = {.study = study, .id = trial->record.id, .round = one->round};
     char **env = NULL;
-    ys_status status =
-        ys_start_env(trial->framework, trial->threads, ys_json_get(one->plan, "options"), trial->record.env, &env);
-    ys_json *stored = ys_trial_record_json(&trial->record);
-    if (status == YS_OK && !stored)
-        status = ys_out_of_memory();
+    ys_status status = ys_start_env(trial->framework, trial->threads, one->plan->options, trial->record.env, &env);
     if (status == YS_OK) {
         struct ys_run_spec spec = {
-            .trial = stored,
             .plan = one->plan,
+            .requests = keys->requests == YS_FIELD_NONE ? 0 : keys->requests,
             .round = one->round,
             .audit = one->audit,
+            .looks_at_answers = ys_answers_are_audited(study, trial),
             .on_progress = on_progress,
             .context = &progress,
             .launch = {.argv = (const char *const *)trial->framework->argv,
                        .env = (const char *const *)env,
                        .folder = one->folder,
+                       .kept = trial->framework->cache,
                        .cpus = trial->cpus,
                        .cpu_count = trial->cpu_count,
                        .stall_limit_s = ys_trial_limit_s(keys->stall_limit),
                        .run_time_limit_s = ys_study_run_limit_s(study, keys),
                        .memory_limit_bytes = keys->memory_limit == YS_FIELD_NONE ? 0 : (uint64_t)keys->memory_limit,
                        .cpu_time_limit_s = ys_trial_limit_s(keys->cpu_time_limit),
+                       .perf = keys->perf && !one->audit,
                        .sample_hz = keys->sample_hz},
         };
         status = ys_run_execute(&spec, record);
     }
-    ys_json_free(stored);
     ys_start_env_free(env);
     return status;
 }
@@ -215,9 +221,10 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
 static ys_status plan_run(struct one *one)
 {
     const uint64_t seed = one->study->seed + (uint64_t)one->round;
-    one->plan = ys_work_plan(one->work, one->trial, seed, one->folder);
-    if (!one->plan)
-        return ys_out_of_memory();
+    if (!one->plan) {
+        YS_TRY(ys_work_plan(one->work, one->trial, seed, one->folder, &one->own));
+        one->plan = &one->own;
+    }
     if (!ys_trial_same_weights(one->trial) || one->trial->framework->no_work)
         return YS_OK;
     YS_TRY(ys_agreement_open(one->study, one->trial, one->work, seed, &one->agreement));
@@ -229,6 +236,29 @@ static struct ys_inputs inputs_of(const struct one *one)
 {
     return (struct ys_inputs){
         .trial = one->trial, .work = one->work, .agreement = one->agrees ? &one->agreement : NULL};
+}
+
+/* One that nothing kept from writing its inputs is held against their bytes, before anything is made of them. Who
+ * changed them cannot be told, so it is the run that is in doubt; what comes after it gets them as they were. */
+static ys_status check_unguarded(const struct one *one, struct ys_facts *facts, bool *is_harmed)
+{
+    const struct ys_inputs inputs = inputs_of(one);
+    if (!facts->observation || facts->observation->guarded)
+        return YS_OK;
+    ys_status status = ys_inputs_check_bytes(&inputs);
+    if (status != YS_EFORMAT)
+        return status;
+    *is_harmed = true;
+    char *message = ys_format(
+        "%s while it ran, and nothing kept it from writing there (yardstick doctor: guarded files)", ys_error());
+    if (!message)
+        return ys_out_of_memory();
+    if (facts->status != YS_RUN_CANCELLED) {
+        facts->status = YS_RUN_WRONG_OUTPUT;
+        ys_facts_set_text(&facts->message, message);
+    }
+    ys_free(message);
+    return ys_inputs_mend_data(&inputs);
 }
 
 /* A run whose inputs changed under it says nothing: it is repeated, as one that was interrupted is. */
@@ -266,8 +296,9 @@ static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
 static void end_one(struct one *one)
 {
     ys_agreement_fini(&one->agreement);
-    ys_framework_model_file_remove(one->plan);
-    ys_json_free(one->plan);
+    if (one->plan)
+        ys_framework_model_file_remove(one->plan);
+    ys_plan_fini(&one->own);
 }
 
 /* The log of a run that went well says little; a job may ask that it be dropped. */
@@ -293,6 +324,7 @@ static ys_status put_run(struct ys_study *study, const struct ys_trial *trial, i
     ys_json_free(facts);
     YS_TRY(status);
     YS_TRY(ys_metric_put(study->store, run_id, metrics));
+    YS_TRY(ys_store_run_link(study->store, run_id));
     return trial->given_up ? ys_store_trial_give_up(study->store, trial->record.trial_id, round, trial->given_up)
                            : YS_OK;
 }
@@ -303,7 +335,6 @@ static ys_status store_run(struct ys_study *study, const struct ys_trial *trial,
     ys_json *metrics = NULL, *stored = ys_trial_record_json(&trial->record);
     ys_status computed =
         stored ? ys_metric_of_run(stored, &record->facts, &record->series, &metrics) : ys_out_of_memory();
-    ys_json_free(stored);
     YS_TRY(computed);
     ys_status status = ys_store_begin(study->store);
     if (status == YS_OK)
@@ -380,13 +411,17 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
     struct ys_facts *facts = &record->facts;
     uint64_t check_ns = ys_time_ns();
     YS_TRY(note_work(one->trial, facts));
-    if (strcmp(ys_json_get_text(study->settings, "on_disturbance", "mark"), "ignore") != 0)
+    if (study->keys.on_disturbance != YS_DISTURBANCE_IGNORE)
         study->round_disturbed |= ys_disturbed(one->trial->threads, facts);
-    ys_plausible(&one->trial->record.keys, facts);
-    ys_status checked = ran == YS_OK ? check_losses(one, record) : YS_OK;
+    ys_plausible(&one->trial->record.keys, &study->peak, facts);
+    ys_said_check(one->trial->framework->version, facts);
+    bool is_harmed = false;
+    ys_status checked = check_unguarded(one, facts, &is_harmed);
+    if (ran == YS_OK && checked == YS_OK && !is_harmed)
+        checked = check_said(one, record);
     if (ran == YS_OK && checked == YS_OK)
         checked = check_run(one, facts);
-    ys_status unchanged = check_inputs(one, facts);
+    ys_status unchanged = is_harmed ? YS_OK : check_inputs(one, facts);
     if (one->agrees) /* no part of the run, as evaluating a training is */
         study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;
     if (ys_disk_stopped(one->trial, facts, one->folder))
@@ -424,14 +459,29 @@ static ys_status run_prepared(struct one *one, int attempt)
     return status;
 }
 
+ys_status ys_study_make_run_folder(const struct ys_study *study, const struct ys_trial *trial, int64_t round,
+                                   int attempt, char **folder)
+{
+    uint32_t number;
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        return ys_fail(YS_EIO, "the kernel gives no random numbers: %s", strerror(errno));
+    char *made = ys_format("%s/runs/r%" PRId64 "-t%" PRId64 "-a%d-%08" PRIx32, study->folder, round,
+                           trial->record.index, attempt, number);
+    ys_status status = made ? ys_fs_make_dirs(made) : ys_out_of_memory();
+    if (status == YS_OK)
+        *folder = made;
+    else
+        ys_free(made);
+    return status;
+}
+
 ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64_t round, int attempt)
 {
     struct ys_work work;
     double prepared_s = study->prepare_s;
     YS_TRY(ys_study_prepare(study, trial, round, 0, &work));
-    char *folder =
-        ys_format("%s/runs/r%" PRId64 "-t%" PRId64 "-a%d", study->folder, round, trial->record.index, attempt);
-    ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    char *folder = NULL;
+    ys_status status = ys_study_make_run_folder(study, trial, round, attempt, &folder);
     struct one one = {.study = study, .trial = trial, .work = &work, .round = round, .folder = folder};
     if (status == YS_OK)
         status = run_prepared(&one, attempt);
@@ -443,14 +493,17 @@ ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64
 }
 
 ys_status ys_study_run_again(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work, int64_t round,
-                             const char *folder, const struct ys_run_audit *audit, ys_json **plan,
+                             const char *folder, const struct ys_run_audit *audit, struct ys_plan *plan,
                              struct ys_run_record *record)
 {
-    struct one one = {.study = study, .trial = trial, .work = work, .round = round, .folder = folder, .audit = audit};
+    struct one one = {
+        .study = study, .trial = trial, .work = work, .round = round, .folder = folder, .plan = plan, .audit = audit};
+    bool is_harmed = false;
     ys_status status = plan_and_execute(&one, record);
-    if (status == YS_OK)
-        status = check_losses(&one, record);
-    *plan = one.plan ? ys_json_ref(one.plan) : NULL;
+    if (status == YS_OK && record->has_facts)
+        status = check_unguarded(&one, &record->facts, &is_harmed);
+    if (status == YS_OK && !is_harmed)
+        status = check_said(&one, record);
     end_one(&one);
     return status;
 }

@@ -29,13 +29,28 @@ static struct ys_trial *find_trial(struct ys_study *study, int64_t id, size_t *i
     return NULL;
 }
 
+struct tried {
+    int64_t trial_id, round, attempt;
+    int status; /* enum ys_run_status */
+};
+#define TRIED(member, what) YS_FIELD(struct tried, member, YS_FIELD_INT, NULL, YS_FIELD_NULL, what)
+static const struct ys_field tried_fields[] = {
+    TRIED(trial_id, "whose it is"),
+    TRIED(round, "from 0"),
+    TRIED(attempt, "at that round, from 0"),
+    YS_FIELD_NAMED(struct tried, status, &ys_run_statuses, YS_FIELD_NULL, "how it ended"),
+};
+static const struct ys_record tried_record = YS_RECORD("run", struct tried, tried_fields);
+
 /* One stored run, in the order in which they were made. One that is damaged only keeps its number taken. */
-static void count_run(struct ys_study *study, struct ys_past *past, const ys_json *tried)
+static void count_run(struct ys_study *study, struct ys_past *past, const ys_json *json)
 {
-    int found = ys_name_find(&ys_run_statuses, ys_json_get_text(tried, "status", NULL));
-    int64_t round = ys_json_get_int(tried, "round", -1), attempt = ys_json_get_int(tried, "attempt", -1);
+    struct tried tried;
     size_t index;
-    struct ys_trial *trial = find_trial(study, ys_json_get_int(tried, "trial_id", 0), &index);
+    ys_record_glance(&tried_record, json, &tried);
+    const int found = tried.status;
+    const int64_t round = tried.round, attempt = tried.attempt;
+    struct ys_trial *trial = find_trial(study, tried.trial_id, &index);
     bool placed = round >= 0 && round < past->rounds && attempt >= 0 && attempt < MOST_ATTEMPTS;
     if (placed && attempt >= past->attempts[round]) {
         past->attempts[round] = (int)attempt + 1;

@@ -2,22 +2,23 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/study.h"
 #include "study/sequence.h"
 
 #include <math.h>
 #include <string.h>
 
 /* A study of which not all trials were stored cannot be completed. */
-static ys_status check_trials(const ys_json *document, const struct ys_trial_records *trials)
+static ys_status check_trials(const struct ys_study_record *told, const struct ys_trial_records *trials)
 {
-    int64_t planned = ys_json_get_int(document, "trials_planned", -1), stored = (int64_t)trials->count;
+    int64_t planned = told->trials_planned, stored = (int64_t)trials->count;
     if (planned < 0 || planned == stored)
         return YS_OK;
     return ys_fail(YS_EIO,
                    "study %lld holds %lld of its %lld trials: it was stopped while they were stored, or results.db is "
                    "damaged; it cannot be gone on with: run it again (%s)",
-                   (long long)ys_json_get_int(document, "id", 0), (long long)stored, (long long)planned,
-                   ys_json_get_text(document, "command", "yardstick run"));
+                   (long long)told->id, (long long)stored, (long long)planned,
+                   told->command ? told->command : "yardstick run");
 }
 
 /* Trials as the job has them, without what resolving and storing added. */
@@ -53,6 +54,7 @@ static void keep_who_takes_part(struct ys_study *study, const struct ys_trial_re
         const struct ys_trial_record *was = &stored->items[i];
         bool could_run = ys_trial_record_can_run(was);
         trial->record.trial_id = was->trial_id;
+        trial->record.proof = was->proof ? ys_json_copy(was->proof) : NULL;
         trial->left = could_run && !ys_trial_can_run(trial);
         if (!could_run) {
             if (ys_trial_can_run(trial))
@@ -107,42 +109,45 @@ static void say_what_is_lacking(struct ys_study *study, const struct ys_past *pa
     }
 }
 
-/* What earlier sessions of this study took, as far as they could still say it: one that was killed could not. */
-static ys_status add_timing(struct ys_study *study, const ys_json *document)
+static bool has_status(const struct ys_study_record *told, const char *word)
 {
-    const ys_json *timing = ys_json_get(document, "timing");
-    bool killed = strcmp(ys_json_get_text(document, "status", ""), "running") == 0;
-    double said_s = ys_json_get_number(timing, "measure_s", NAN), runs_s = 0;
-    study->prepare_s += ys_json_get_number(timing, "prepare_s", 0);
-    study->prove_s += ys_json_get_number(timing, "prove_s", 0);
-    study->measured_before_s = killed ? NAN : said_s;
+    return told->status && strcmp(told->status, word) == 0;
+}
+
+/* What earlier sessions of this study took, as far as they could still say it: one that was killed could not. */
+static ys_status add_timing(struct ys_study *study, const struct ys_study_record *told,
+                            const struct ys_study_timing *timing)
+{
+    const double limit_s = study->keys.time_limit_s;
+    double runs_s = 0;
+    study->prepare_s += isnan(timing->prepare_s) ? 0 : timing->prepare_s;
+    study->prove_s += isnan(timing->prove_s) ? 0 : timing->prove_s;
+    study->measured_before_s = has_status(told, "running") ? NAN : timing->measure_s;
     YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s));
-    study->limit_spent_s = isnan(study->measured_before_s) ? fmax(said_s, runs_s) : said_s;
-    if (strcmp(ys_json_get_text(document, "status", ""), "time_limit") == 0) /* preparing between the runs counts too */
-        study->limit_spent_s =
-            fmax(study->limit_spent_s, ys_json_get_number(study->settings, "time_limit_s", study->limit_spent_s));
+    study->limit_spent_s = isnan(study->measured_before_s) ? fmax(timing->measure_s, runs_s) : study->measured_before_s;
+    if (has_status(told, "time_limit")) /* preparing between the runs counts too */
+        study->limit_spent_s = fmax(study->limit_spent_s, limit_s);
     return YS_OK;
 }
 
 /* Nothing is left to run: the exit code is that of what is stored, and so is the end of a study that was killed before
  * it could say it. */
-static ys_status settle(struct ys_study *study, const ys_json *document, int *exit_code)
+static ys_status settle(struct ys_study *study, const struct ys_study_record *told, int *exit_code)
 {
     *exit_code = ys_study_exit_code(study);
     const char *word = ys_study_end_word(study, *exit_code);
     if (!study->lacking && !study->out_of_time)
         ys_log_info("study %lld is complete: all %lld rounds are there", (long long)study->id,
                     (long long)study->rounds);
-    if (strcmp(ys_json_get_text(document, "status", ""), word) == 0 &&
-        ys_json_get_int(document, "exit_code", -1) == *exit_code)
+    if (has_status(told, word) && told->exit_code == *exit_code)
         return YS_OK;
-    return ys_store_study_end(study->store, study->id, word, *exit_code, ys_json_get(document, "timing"));
+    return ys_store_study_end(study->store, study->id, word, *exit_code, told->timing);
 }
 
 /* Whether nothing more may be run, because the study's time limit is used up. */
 static bool is_out_of_time(struct ys_study *study)
 {
-    double limit_s = ys_json_get_number(study->settings, "time_limit_s", 0);
+    const double limit_s = study->keys.time_limit_s;
     study->out_of_time = limit_s > 0 && study->limit_spent_s >= limit_s;
     if (study->out_of_time)
         ys_log_warn(
@@ -153,21 +158,22 @@ static bool is_out_of_time(struct ys_study *study)
 }
 
 /* A study that was killed at its very beginning has no copy of its job in its folder yet. */
-static ys_status keep_job(const struct ys_study *study, const ys_json *document, const ys_json *trials)
+static ys_status keep_job(const struct ys_study *study, const struct ys_study_record *told, const ys_json *trials)
 {
     char *path = ys_path_join(study->folder, "job.json");
-    char *text = ys_strdup(ys_json_get_text(document, "job_text", NULL));
-    struct ys_job job = {.text = text, .study = ys_json_get(document, "job"), .trials = ys_json_copy(trials)};
-    ys_status status = path && job.trials ? YS_OK : ys_out_of_memory();
+    char *text = ys_strdup(told->job_text);
+    struct ys_job job = {.text = text, .study = ys_json_copy(told->job), .trials = ys_json_copy(trials)};
+    ys_status status = path && job.study && job.trials ? YS_OK : ys_out_of_memory();
     if (status == YS_OK && !ys_fs_exists(path))
         status = ys_study_write_job(study, &job);
+    ys_json_free(job.study);
     ys_json_free(job.trials);
     ys_free(text);
     ys_free(path);
     return status;
 }
 
-static ys_status go_on(struct ys_study *study, const struct ys_past *past, const ys_json *document,
+static ys_status go_on(struct ys_study *study, const struct ys_past *past, const struct ys_study_record *told,
                        const ys_json *trials)
 {
     int64_t first = 0, each = 0;
@@ -181,9 +187,18 @@ static ys_status go_on(struct ys_study *study, const struct ys_past *past, const
     ys_log_info("going on with round %lld of %lld", (long long)first + 1, (long long)study->rounds);
     YS_TRY(ys_study_find_folder(study));
     YS_TRY(ys_store_study_resume(study->store, study->id));
-    YS_TRY(keep_job(study, document, trials));
+    YS_TRY(keep_job(study, told, trials));
     YS_TRY(ys_study_prove_all(study));
     YS_TRY(ys_study_run_rounds(study, past));
+    return ys_study_audit_all(study);
+}
+
+/* All rounds are there, and somebody interrupted what follows them. */
+static ys_status audit_only(struct ys_study *study)
+{
+    ys_log_info("all %lld rounds are there; audits are lacking", (long long)study->rounds);
+    YS_TRY(ys_study_find_folder(study));
+    YS_TRY(ys_store_study_resume(study->store, study->id));
     return ys_study_audit_all(study);
 }
 
@@ -195,29 +210,32 @@ static bool wants_any(const struct ys_study *study, const struct ys_past *past)
     return false;
 }
 
-static ys_status resume(struct ys_study *study, const struct ys_past *past, const ys_json *document,
+static ys_status resume(struct ys_study *study, const struct ys_past *past, const struct ys_study_record *told,
                         const struct ys_trial_records *stored, const ys_json *trials, int *exit_code)
 {
     bool nothing_to_do = !wants_any(study, past);
     count_stored_proofs(study, stored, nothing_to_do);
     YS_TRY(keep_given_up(study, past, stored));
     if (!nothing_to_do && is_out_of_time(study))
-        return settle(study, document, exit_code);
+        return settle(study, told, exit_code);
     say_what_is_lacking(study, past, nothing_to_do);
+    if (nothing_to_do && (study->lacking || !ys_study_lacks_audit(study)))
+        return settle(study, told, exit_code);
     if (nothing_to_do)
-        return settle(study, document, exit_code);
-    return ys_study_end(study, go_on(study, past, document, trials), exit_code);
+        return ys_study_end(study, audit_only(study), exit_code);
+    return ys_study_end(study, go_on(study, past, told, trials), exit_code);
 }
 
-static ys_status resume_opened(struct ys_study *study, const ys_json *document, const struct ys_trial_records *stored,
+static ys_status resume_opened(struct ys_study *study, const struct ys_study_record *told,
+                               const struct ys_study_timing *timing, const struct ys_trial_records *stored,
                                const ys_json *trials, int *exit_code)
 {
     struct ys_past past;
     YS_TRY(ys_study_hold(study));
     keep_who_takes_part(study, stored);
-    YS_TRY(add_timing(study, document));
+    YS_TRY(add_timing(study, told, timing));
     YS_TRY(ys_past_load(study, &past));
-    ys_status status = resume(study, &past, document, stored, trials, exit_code);
+    ys_status status = resume(study, &past, told, stored, trials, exit_code);
     ys_past_free(&past);
     return status;
 }
@@ -228,18 +246,21 @@ ys_status ys_study_resume(const struct ys_study_options *options, struct ys_stor
     struct ys_study study;
     ys_json *document = NULL, *trials = NULL;
     struct ys_trial_records stored = {0};
+    struct ys_study_record told;
+    struct ys_study_timing timing;
     ys_status status = ys_store_study_get(store, study_id, &document);
+    ys_study_record_read(document, &told, &timing);
     if (status == YS_OK)
         status = ys_store_trials_load(store, study_id, &stored);
     if (status == YS_OK)
-        status = check_trials(document, &stored);
+        status = check_trials(&told, &stored);
     if (status == YS_OK)
         status = as_in_job(&stored, &trials);
     if (status == YS_OK)
         status = ys_study_open_again(document, trials, options, store, &study);
     if (status == YS_OK) {
         study.id = study_id;
-        status = ys_study_not_kept(resume_opened(&study, document, &stored, trials, exit_code));
+        status = ys_study_not_kept(resume_opened(&study, &told, &timing, &stored, trials, exit_code));
         ys_study_close(&study);
     }
     ys_json_free(document);

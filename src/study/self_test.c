@@ -9,14 +9,43 @@
 #include "run/session.h"
 #include "stat/series.h"
 #include "stat/summary.h"
+#include "study/found.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 enum { PAGE_BYTES = 4096, MOST_TIMES = 1000, MOST_SHARED_BYTES = 4000000 };
+
+static const char *const verdict_words[] = {"true", "wrong", "unknown"};
+const struct ys_names ys_self_test_verdicts = YS_NAMES("verdict", verdict_words);
+
+#define ROW                struct ys_self_test_row
+#define TEXT(member, what) YS_FIELD(ROW, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, what)
+#define REAL(member, what) YS_FIELD(ROW, member, YS_FIELD_REAL, NULL, YS_FIELD_NULL, what)
+static const struct ys_field row_fields[] = {
+    TEXT(what, "was done"),
+    TEXT(unit, "of the numbers"),
+    REAL(truth, "as the program that did it says"),
+    REAL(observed, "from outside"),
+    REAL(error, "between the two"),
+    REAL(bound, "of it"),
+    YS_FIELD_NAMED(ROW, verdict, &ys_self_test_verdicts, 0, "whether what is observed is true"),
+    TEXT(reason, "why that is unknown"),
+};
+static const struct ys_record row_record = YS_RECORD("row", ROW, row_fields);
+#undef TEXT
+#define TABLE              struct ys_self_test
+#define TEXT(member, what) YS_FIELD(TABLE, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, what)
+static const struct ys_field table_fields[] = {
+    TEXT(date, "when"),
+    TEXT(host, "on which machine"),
+    TEXT(kernel, "its version"),
+    YS_FIELD(TABLE, times, YS_FIELD_INT, "1", 0, "how often each was done"),
+    YS_FIELD_OF(TABLE, rows, YS_FIELD_LIST, &row_record, 0, "what was done"),
+};
+const struct ys_record ys_self_test_record = YS_RECORD("self_test", TABLE, table_fields);
 
 /* Which of what is observed a thing is judged by. */
 enum kind { CPU, MEMORY, MAPPED, PHASE, WRITTEN, READ, AROUND, SWITCHES };
@@ -55,19 +84,30 @@ struct base {
     double held_bytes, read_bytes, written_bytes;
 };
 
-static double number(const ys_json *object, const char *key)
-{
-    return ys_json_get_number(object, key, NAN);
-}
+/* What the program says that it did. NaN: it did no such thing. */
+struct said {
+    double cpu_ns, held_bytes, written_bytes, phase_ns, switches;
+};
+#define SAID(member, unit)                                                                                             \
+    YS_FIELD(struct said, member, YS_FIELD_REAL, unit, YS_FIELD_NULL, "by its own clock or counter")
+static const struct ys_field said_fields[] = {SAID(cpu_ns, "ns"), SAID(held_bytes, "B"), SAID(written_bytes, "B"),
+                                              SAID(phase_ns, "ns"), SAID(switches, "1")};
+static const struct ys_record said_record = YS_RECORD("known", struct said, said_fields);
+struct opened {
+    struct said known;
+};
+static const struct ys_field opened_fields[] = {
+    YS_FIELD_OF(struct opened, known, YS_FIELD_OBJECT, &said_record, 0, "what it did")};
+static const struct ys_record opened_record = YS_RECORD("opened", struct opened, opened_fields);
 
 static double value_of(int64_t fact)
 {
     return fact == YS_FIELD_NONE ? NAN : (double)fact;
 }
 
-static void judge_cpu(const struct ys_session_end *end, const ys_json *said, struct look *look)
+static void judge_cpu(const struct ys_session_end *end, const struct said *said, struct look *look)
 {
-    look->truth = number(said, "cpu_ns") * 1e-9;
+    look->truth = said->cpu_ns * 1e-9;
     look->observed = (double)(end->user_ns + end->system_ns) * 1e-9;
     if (end->observed.is_grouped || end->unwaited_ns == 0)
         return;
@@ -76,10 +116,10 @@ static void judge_cpu(const struct ys_session_end *end, const ys_json *said, str
 }
 
 static void judge_memory(const struct act *act, const struct ys_session_end *end,
-                         const struct ys_facts_observation *facts, const ys_json *said, const struct base *base,
+                         const struct ys_facts_observation *facts, const struct said *said, const struct base *base,
                          struct look *look)
 {
-    look->truth = number(said, "held_bytes") + base->held_bytes;
+    look->truth = said->held_bytes + base->held_bytes;
     look->observed = value_of(facts->memory_own_peak_bytes);
     if (!isnan(look->observed))
         return;
@@ -90,12 +130,12 @@ static void judge_memory(const struct act *act, const struct ys_session_end *end
                  "without a control group shared and mapped pages cannot be told apart");
 }
 
-static void judge(const struct act *act, const struct ys_session_end *end, const ys_json *said, double phase_s,
+static void judge(const struct act *act, const struct ys_session_end *end, const struct said *said, double phase_s,
                   const struct base *base, struct look *look)
 {
     struct ys_facts_observation made = {0}, *facts = &made;
     (void)!ys_observe_fill(&end->observed, &end->peak, facts);
-    *look = (struct look){.truth = number(said, "written_bytes"), .observed = NAN};
+    *look = (struct look){.truth = said->written_bytes, .observed = NAN};
     snprintf(look->reason, sizeof look->reason, "the kernel keeps no count of it");
     switch (act->kind) {
     case CPU:
@@ -106,7 +146,7 @@ static void judge(const struct act *act, const struct ys_session_end *end, const
         judge_memory(act, end, facts, said, base, look);
         break;
     case PHASE:
-        look->truth = number(said, "phase_ns") * 1e-9;
+        look->truth = said->phase_ns * 1e-9;
         look->observed = phase_s;
         break;
     case WRITTEN:
@@ -119,7 +159,7 @@ static void judge(const struct act *act, const struct ys_session_end *end, const
         look->observed = value_of(facts->disk_written_bytes);
         break;
     case SWITCHES:
-        look->truth = number(said, "switches");
+        look->truth = said->switches;
         look->observed = (double)(end->voluntary_switches + end->involuntary_switches);
         break;
     }
@@ -166,7 +206,9 @@ static ys_status perform(const char *program, const char *folder, const struct a
     double phase_s = (double)(ys_time_ns() - asked_ns) * 1e-9;
     ys_session_close(session, &end);
     if (status == YS_OK) {
-        judge(act, &end, ys_json_get(opened, "known"), phase_s, base, look);
+        struct opened told;
+        ys_record_glance(&opened_record, opened, &told);
+        judge(act, &end, &told.known, phase_s, base, look);
     } else if (status != YS_EINTR && status != YS_ENOMEM && end.message) {
         *look = (struct look){.truth = NAN, .observed = NAN}; /* this machine has no such thing */
         snprintf(look->reason, sizeof look->reason, "%s", end.message);
@@ -205,10 +247,9 @@ static double median(double *values, size_t count)
     return ys_stat_quantile(values, count, 0.5);
 }
 
-static ys_json *row_of(const struct act *act, const struct look *looks, size_t times)
+static ys_status fill_row(const struct act *act, const struct look *looks, size_t times, struct ys_self_test_row *row)
 {
     static double truth[MOST_TIMES], observed[MOST_TIMES], error[MOST_TIMES];
-    ys_json *row = ys_json_object();
     const char *reason = NULL;
     for (size_t i = 0; i < times; i++) {
         truth[i] = looks[i].truth;
@@ -217,19 +258,22 @@ static ys_json *row_of(const struct act *act, const struct look *looks, size_t t
         if (isnan(looks[i].observed) || isnan(looks[i].truth))
             reason = looks[i].reason;
     }
-    double truth_median = reason ? NAN : median(truth, times), bound = bound_of(act->kind, truth_median);
-    double error_median = reason ? NAN : median(error, times);
-    ys_json_set_string(row, "what", act->what);
-    ys_json_set_string(row, "unit", unit_of(act->kind));
-    ys_json_set_real(row, "truth", truth_median);
-    ys_json_set_real(row, "observed", reason ? NAN : median(observed, times));
-    ys_json_set_real(row, "error", error_median);
-    ys_json_set_real(row, "bound", reason ? NAN : bound);
-    ys_json_set_string(row, "verdict", reason ? "unknown" : error_median <= bound ? "true" : "wrong");
-    if (ys_json_set_string(row, "reason", reason) == YS_OK)
-        return row;
-    ys_json_free(row);
-    return NULL;
+    *row = (struct ys_self_test_row){.what = ys_strdup(act->what),
+                                     .unit = ys_strdup(unit_of(act->kind)),
+                                     .truth = NAN,
+                                     .observed = NAN,
+                                     .error = NAN,
+                                     .bound = NAN,
+                                     .verdict = YS_SELF_TEST_UNKNOWN,
+                                     .reason = ys_strdup(reason)};
+    if (!reason) {
+        row->truth = median(truth, times);
+        row->observed = median(observed, times);
+        row->error = median(error, times);
+        row->bound = bound_of(act->kind, row->truth);
+        row->verdict = row->error <= row->bound ? YS_SELF_TEST_TRUE : YS_SELF_TEST_WRONG;
+    }
+    return row->what && row->unit && (row->reason || !reason) ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status measure_base(const char *program, const char *folder, struct base *base)
@@ -247,7 +291,7 @@ static ys_status measure_base(const char *program, const char *folder, struct ba
     return YS_OK;
 }
 
-static ys_status test_all(const char *program, const char *folder, int times, ys_json *rows)
+static ys_status test_all(const char *program, const char *folder, int times, struct ys_list *rows)
 {
     struct base base;
     struct look *looks = ys_alloc((size_t)times, sizeof *looks);
@@ -256,53 +300,43 @@ static ys_status test_all(const char *program, const char *folder, int times, ys
         ys_progress("%s", ACTS[a].what);
         for (int i = 0; status == YS_OK && i < times; i++)
             status = perform(program, folder, &ACTS[a], &base, &looks[i]);
-        if (status == YS_OK && ys_json_append(rows, row_of(&ACTS[a], looks, (size_t)times)) != YS_OK)
-            status = ys_out_of_memory();
+        struct ys_self_test_row *row = status == YS_OK ? ys_list_add(&row_record, rows) : NULL;
+        if (status == YS_OK)
+            status = row ? fill_row(&ACTS[a], looks, (size_t)times, row) : ys_out_of_memory();
     }
     ys_progress_clear();
     ys_free(looks);
     return status;
 }
 
-static void put_place(ys_json *table, int times)
+static ys_status fill_place(struct ys_self_test *table, int times)
 {
-    char date[40];
-    struct tm parts;
     struct utsname names;
-    time_t now = time(NULL);
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
-    ys_json_set_string(table, "date", date);
-    ys_json_set_string(table, "host", uname(&names) == 0 ? names.nodename : "?");
-    ys_json_set_string(table, "kernel", uname(&names) == 0 ? names.release : "?");
-    ys_json_set_int(table, "times", times);
+    table->date = ys_found_date();
+    table->host = ys_found_host();
+    table->kernel = ys_strdup(uname(&names) == 0 ? names.release : "?");
+    table->times = times;
+    return table->date && table->host && table->kernel ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_self_test(int times, ys_json **table)
+ys_status ys_self_test(int times, struct ys_self_test *table)
 {
     char *program = ys_find_support("yardstick-known");
     struct ys_working working;
-    ys_json *made = ys_json_object(), *rows = ys_json_array();
     times = times < 1 ? 1 : times < MOST_TIMES ? times : MOST_TIMES;
-    put_place(made, times);
-    if (!program || !made || !rows) {
-        ys_json_free(made);
-        ys_json_free(rows);
-        ys_free(program);
+    ys_record_init(&ys_self_test_record, table);
+    if (!program)
         return ys_fail(YS_ENOTFOUND,
                        "the program yardstick-known is not found beside yardstick; build or install it again");
-    }
-    ys_status status = ys_working_in_cache("doctor", &working);
+    ys_status status = fill_place(table, times);
+    if (status == YS_OK)
+        status = ys_working_in_cache("doctor", &working);
     if (status == YS_OK) {
-        status = test_all(program, working.path, times, rows);
+        status = test_all(program, working.path, times, &table->rows);
         ys_working_remove(&working);
     }
     ys_free(program);
-    if (ys_json_set(made, "rows", rows) != YS_OK && status == YS_OK)
-        status = ys_out_of_memory();
-    if (status != YS_OK) {
-        ys_json_free(made);
-        return status;
-    }
-    *table = made;
-    return YS_OK;
+    if (status != YS_OK)
+        ys_record_fini(&ys_self_test_record, table);
+    return status;
 }

@@ -3,12 +3,28 @@
 #ifndef YS_STUDY_SELF_TEST_H
 #define YS_STUDY_SELF_TEST_H
 
-#include "base/json.h"
-#include "base/status.h"
+#include "base/record.h"
 
-/** Does each thing `times` times, some 0.2 s each. New object {"date", "host", "group", "times", "rows": [{"what",
- * "unit", "truth", "observed", "error" (medians), "bound", "verdict": "true" | "wrong" | "unknown", "reason"}]}; what
- * this machine cannot show has observed null and a reason. Other results are those of sessions. */
-ys_status ys_self_test(int times, ys_json **table) YS_MUST_CHECK;
+enum ys_self_test_verdict { YS_SELF_TEST_TRUE, YS_SELF_TEST_WRONG, YS_SELF_TEST_UNKNOWN };
+extern const struct ys_names ys_self_test_verdicts; /* "true", "wrong", "unknown" */
+
+/** One thing that was done; medians. Texts are owned. */
+struct ys_self_test_row {
+    char *what, *unit;
+    double truth, observed, error, bound; /* NaN where this machine cannot show it */
+    int verdict;                          /* enum ys_self_test_verdict */
+    char *reason;                         /* of what is unknown; else NULL */
+};
+
+struct ys_self_test {
+    char *date, *host, *kernel;
+    int64_t times;       /* how often each was done */
+    struct ys_list rows; /* struct ys_self_test_row */
+};
+extern const struct ys_record ys_self_test_record;
+
+/** Does each thing `times` times, some 0.2 s each. *table is overwritten, and as after ys_record_init() on failure;
+ * ys_record_fini() frees it. Other results are those of sessions. */
+ys_status ys_self_test(int times, struct ys_self_test *table) YS_MUST_CHECK;
 
 #endif

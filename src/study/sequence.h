@@ -13,6 +13,15 @@ ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past
  * proofs.
  */
 ys_status ys_study_audit_all(struct ys_study *study) YS_MUST_CHECK;
+/** Puts what an audit found into the trial's proof, and stores that. */
+ys_status ys_study_note_audit(struct ys_study *study, struct ys_trial *trial,
+                              const struct ys_audit *audit) YS_MUST_CHECK;
+#define YS_STUDY_AUDIT "audit" /* the key of a job, and the member of a proof */
+/** Whether a trial that ran lacks an audit that the job asks for. */
+bool ys_study_lacks_audit(const struct ys_study *study);
+/** What an audit found in an earlier session holds for `proof`, which takes the place of the stored one, `earlier` (may
+ * be NULL). */
+ys_status ys_study_keep_audit(struct ys_study *study, const ys_json *earlier, ys_json *proof) YS_MUST_CHECK;
 /** Stores how the study ended, `status` being what ended it; gives that back, or why it could not be stored. */
 ys_status ys_study_end(struct ys_study *study, ys_status status, int *exit_code) YS_MUST_CHECK;
 /** Once a job is resolved, whatever ends a study but the user's wish is results that could not be kept. */

@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/working.h"
+#include "run/guard.h"
+#include "store/study.h"
 #include "study/inputs.h"
 
 #include <stdio.h>
@@ -34,8 +36,12 @@ static ys_status open_study(const ys_json *settings, const ys_json *trials, cons
 {
     uint64_t start_ns = ys_time_ns();
     *study = (struct ys_study){.settings = settings, .options = options, .store = store};
-    study->seed = (uint64_t)ys_json_get_int(settings, "seed", 1);
-    study->rounds = ys_json_get_int(settings, "repeat", 1);
+    ys_study_settings_read(settings, &study->keys);
+    study->seed = study->keys.seed == YS_FIELD_NONE ? 1 : (uint64_t)study->keys.seed;
+    study->rounds = study->keys.repeat == YS_FIELD_NONE ? 1 : study->keys.repeat;
+    if (store)
+        YS_TRY(ys_guard_protect(ys_store_folder(store)));
+    YS_TRY(ys_peak_read(&study->peak));
     YS_TRY(ys_trials_resolve(trials, measured_with, options->recipe_dirs, &study->set));
     count_runnable(study);
     study->prepare_s = (double)(ys_time_ns() - start_ns) * 1e-9;
@@ -61,8 +67,10 @@ ys_status ys_study_open(const ys_json *settings, const ys_json *trials, const st
 ys_status ys_study_open_again(const ys_json *document, const ys_json *trials, const struct ys_study_options *options,
                               struct ys_store *store, struct ys_study *study)
 {
-    ys_status status =
-        open_study(ys_json_get(document, "job"), trials, ys_json_get(document, "model_info"), options, store, study);
+    struct ys_study_record stored;
+    struct ys_study_timing timing;
+    ys_study_record_read(document, &stored, &timing);
+    ys_status status = open_study(stored.job, trials, stored.model_info, options, store, study);
     if (status == YS_OK) {
         status = ys_study_check_cache(study);
         if (status != YS_OK)
@@ -93,64 +101,66 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
-        const char *model = trial->record.keys.model;
-        bool known = !trial->data;
-        for (size_t k = 0; !known && k < ys_json_size(works); k++)
-            known = strcmp(ys_json_get_text(ys_json_at(works, k), "model", ""), model) == 0 &&
-                    strcmp(ys_json_get_text(ys_json_at(works, k), "data", ""), trial->data->name) == 0;
-        if (known)
+        const struct ys_dataset *data = trial->data;
+        struct ys_study_work work;
+        if (!data || ys_study_work_find(works, trial->record.keys.model, data->name, &work))
             continue;
-        ys_json *line = ys_json_object();
-        ys_json_set_string(line, "model", model);
-        ys_json_set_string(line, "model_hash", *trial->model_hash ? trial->model_hash : NULL);
-        ys_json_set_int(line, "parameters", trial->parameters);
-        ys_json_set_int(line, "multiply_adds", trial->multiply_adds);
-        ys_json_set_string(line, "data", trial->data->name);
-        ys_json_set_string(line, "unit", trial->data->rows.unit);
-        ys_json_set_string(line, "train_hash", trial->data->train_hash);
-        ys_json_set_string(line, "test_hash", trial->data->test_hash);
-        ys_json_set_int(line, "train_count", trial->data->train_count);
-        ys_json_set_int(line, "test_count", trial->data->test_count);
-        ys_json_set_bool(line, "verified", trial->data->verified);
-        ys_json_set_string(line, "source", trial->data->source);
-        YS_TRY(ys_json_append(works, line));
-        if (!trial->data->verified)
-            ys_log_warn("the data set %s is not the published one: its training rows have SHA-256 %s",
-                        trial->data->name, trial->data->train_hash);
+        work = (struct ys_study_work){.model = trial->record.keys.model,
+                                      .model_hash = *trial->model_hash ? trial->model_hash : NULL,
+                                      .parameters = trial->parameters,
+                                      .multiply_adds = trial->multiply_adds,
+                                      .data = data->name,
+                                      .unit = data->rows.unit,
+                                      .train_hash = data->train_hash,
+                                      .test_hash = data->test_hash,
+                                      .train_count = data->train_count,
+                                      .test_count = data->test_count,
+                                      .verified = data->verified,
+                                      .source = data->source};
+        YS_TRY(ys_json_append(works, ys_record_json(&ys_study_work_record, &work)));
+        if (!data->verified)
+            ys_log_warn("the data set %s is not the published one: its training rows have SHA-256 %s", data->name,
+                        data->train_hash);
     }
     return YS_OK;
 }
 
 ys_status ys_study_document(struct ys_study *study, const struct ys_job *job, ys_json **document)
 {
-    ys_json *made = ys_json_object(), *works = ys_json_array();
-    ys_status status = made && works ? describe_work(study, works) : ys_out_of_memory();
+    ys_json *works = ys_json_array();
+    ys_status status = works ? describe_work(study, works) : ys_out_of_memory();
     char hash[YS_SHA256_TEXT] = "", *text = ys_json_dump(job->trials, YS_JSON_SORTED);
     if (text)
         ys_sha256_text(text, strlen(text), hash);
-    ys_json_set_string(made, "name", ys_json_get_text(job->study, "name", "study"));
-    ys_json_set_string(made, "job_text", job->text);
-    ys_json_set_string(made, "job_hash", hash);
-    ys_json_set(made, "job", ys_json_copy(job->study));
-    ys_json_set_int(made, "trials_planned", (int64_t)study->set.count);
-    ys_json_set_int(made, "started_s", ys_date_s());
-    ys_json_set_int(made, "seed", (int64_t)study->seed);
-    ys_json_set_string(made, "command", study->options->command);
-    ys_json_set_string(made, "version", YS_VERSION);
-    ys_json_set(made, "model_info", works);
     ys_free(text);
-    if (status == YS_OK)
-        *document = made;
-    else
-        ys_json_free(made);
+    struct ys_study_record record;
+    ys_record_init(&ys_study_record, &record);
+    record.name = study->keys.name ? study->keys.name : "study";
+    record.job_text = job->text;
+    record.job_hash = hash;
+    record.job = job->study;
+    record.trials_planned = (int64_t)study->set.count;
+    record.started_s = ys_date_s();
+    record.seed = (int64_t)study->seed;
+    record.command = study->options->command;
+    record.version = YS_VERSION;
+    record.model_info = works;
+    if (status == YS_OK) {
+        *document = ys_record_json(&ys_study_record, &record);
+        status = *document ? YS_OK : ys_out_of_memory();
+    }
+    ys_json_free(works);
     return status;
 }
 
 ys_status ys_study_find_folder(struct ys_study *study)
 {
     ys_json *document = NULL;
+    struct ys_study_record stored;
+    struct ys_study_timing timing;
     YS_TRY(ys_store_study_get(study->store, study->id, &document));
-    study->folder = ys_path_join(ys_store_folder(study->store), ys_json_get_text(document, "folder", ""));
+    ys_study_record_read(document, &stored, &timing);
+    study->folder = ys_path_join(ys_store_folder(study->store), stored.folder ? stored.folder : "");
     ys_json_free(document);
     return study->folder ? ys_fs_make_dirs(study->folder) : ys_out_of_memory();
 }
@@ -210,27 +220,18 @@ static ys_status check_inputs(void *context)
     return ys_inputs_check(&proving->inputs);
 }
 
-/* Of what was not proven there is none. */
-static ys_status add_trace(struct ys_study *study, const struct ys_verify_request *request, ys_json *proof)
-{
-    ys_json *trace = NULL;
-    if (strcmp(ys_json_get_text(proof, "verdict", "none"), "none") == 0)
-        return YS_OK;
-    YS_TRY(ys_verify_trace(study->verifier, request, proof, &trace));
-    return ys_json_set(proof, "trace", trace);
-}
-
-ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof)
+ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, struct ys_proof *proof)
 {
     struct ys_work work;
     if (!trial->framework->no_work)
         YS_TRY(ys_study_find_oracle(study));
     YS_TRY(ys_study_prepare(study, trial, 0, YS_VERIFY_STEPS, &work));
     struct proving proving = {.id = trial->record.id, .inputs = {.trial = trial, .work = &work}};
-    ys_json *plan = ys_work_plan(&work, trial, study->seed, "");
+    struct ys_plan plan;
+    ys_status status = ys_work_plan(&work, trial, study->seed, "", &plan);
     struct ys_verify_request request = {
         .framework = trial->framework,
-        .plan = plan,
+        .plan = &plan,
         .env = trial->record.env,
         .stall_limit_s = ys_trial_limit_s(trial->record.keys.stall_limit),
         .fresh = study->options->fresh_proofs,
@@ -239,11 +240,13 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
         .check_inputs = check_inputs,
         .context = &proving,
     };
-    ys_status status = plan ? ys_verify_prove(study->verifier, &request, proof) : ys_out_of_memory();
-    if (status == YS_OK && study->options->trace)
-        status = add_trace(study, &request, *proof);
+    if (status == YS_OK)
+        status = ys_verify_prove(study->verifier, &request, proof);
+    /* Of what was not proven there is no trace. */
+    if (status == YS_OK && study->options->trace && proof->verdict != YS_PROOF_NONE)
+        status = ys_verify_trace(study->verifier, &request, proof);
     ys_progress_clear();
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     ys_work_fini(&work);
     return status;
 }

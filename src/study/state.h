@@ -2,14 +2,17 @@
 #ifndef YS_STUDY_STATE_H
 #define YS_STUDY_STATE_H
 
+#include "job/settings.h"
 #include "probe/host.h"
+#include "study/peak.h"
 #include "study/study.h"
 #include "study/trial.h"
 #include "study/work.h"
 #include "verify/verify.h"
 
 struct ys_study {
-    const ys_json *settings; /* the job's study keys; borrowed */
+    const ys_json *settings;       /* the job's study keys; borrowed */
+    struct ys_study_settings keys; /* the same, read */
     const struct ys_study_options *options;
     struct ys_store *store; /* NULL while only checking or verifying */
     int64_t id;
@@ -27,6 +30,7 @@ struct ys_study {
     bool run_failed, proof_failed, out_of_time;
     bool lacking;                   /* runs of a trial that could run when the study began, and cannot now */
     int stopped_by;                 /* the signal; 0 */
+    struct ys_peak_measured peak;   /* of this machine, where doctor measured it */
     struct ys_host_counters before; /* of the machine, as measuring began */
     double measured_before_s;       /* by earlier sessions; NAN: one that was killed could not say */
     double limit_spent_s;           /* of the time limit, by earlier sessions */
@@ -59,8 +63,9 @@ ys_status ys_study_prepare(struct ys_study *study, const struct ys_trial *trial,
 /** Sets `oracle` and `verifier`, where they are not yet: not before something is to be proven, for without a trial that
  * can run nothing is. */
 ys_status ys_study_find_oracle(struct ys_study *study) YS_MUST_CHECK;
-/** The proof of one trial, from the cache or made now. */
-ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial, ys_json **proof) YS_MUST_CHECK;
+/** The proof of one trial, from the cache or made now, into *proof, which is overwritten and belongs to the caller. */
+ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *trial,
+                             struct ys_proof *proof) YS_MUST_CHECK;
 /** Seconds that a run with these keys may take: its own limit, and what the study's leaves. 0: no limit. */
 double ys_study_run_limit_s(const struct ys_study *study, const struct ys_trial_settings *keys);
 int ys_study_exit_code(const struct ys_study *study);

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "base/stop.h"
 #include "probe/host.h"
+#include "study/found.h"
 #include "study/one.h"
 #include "verify/verify.h"
 
@@ -40,10 +41,27 @@ int ys_study_exit_code(const struct ys_study *study)
 }
 
 /* Whether it was the oracle that ended before its time, not the adapter. */
-static bool has_broken_off(const ys_json *proof)
+static bool has_broken_off(const struct ys_proof *proof)
 {
-    return strcmp(ys_json_get_text(proof, "verdict", ""), "none") == 0 && !ys_json_get(proof, "ended") &&
-           !ys_json_get_bool(proof, "lasting", true);
+    return proof->verdict == YS_PROOF_NONE && proof->ended == YS_NAME_NONE && proof->lasting == 0;
+}
+
+/* Says what is wrong with it, and stores it. */
+static ys_status note_proof(struct ys_study *study, struct ys_trial *trial, const struct ys_proof *proof)
+{
+    const char *reason = proof->reason ? proof->reason : "see the proof";
+    if (proof->verdict == YS_PROOF_FAIL) {
+        study->proof_failed = true;
+        ys_log_warn("%s does not do the work that was asked for: %s", trial->record.id, reason);
+    }
+    if (has_broken_off(proof))
+        ys_log_warn("%s is not proven: %s", trial->record.id, reason);
+    ys_json *made = ys_proof_json(proof);
+    ys_status kept = made ? ys_study_keep_audit(study, trial->record.proof, made) : ys_out_of_memory();
+    ys_json_free(trial->record.proof);
+    trial->record.proof = made;
+    YS_TRY(kept);
+    return ys_store_proof_put(study->store, trial->record.trial_id, trial->record.proof);
 }
 
 ys_status ys_study_prove_all(struct ys_study *study)
@@ -52,22 +70,14 @@ ys_status ys_study_prove_all(struct ys_study *study)
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < study->set.count; i++) {
         struct ys_trial *trial = &study->set.items[i];
-        ys_json *proof = NULL;
+        struct ys_proof proof;
         if (!ys_trial_can_run(trial) || trial->given_up)
             continue;
         status = ys_study_prove_one(study, trial, &proof);
         if (status != YS_OK)
             break;
-        if (strcmp(ys_json_get_text(proof, "verdict", ""), "fail") == 0) {
-            study->proof_failed = true;
-            ys_log_warn("%s does not do the work that was asked for: %s", trial->record.id,
-                        ys_json_get_text(proof, "reason", "see the proof"));
-        }
-        if (has_broken_off(proof))
-            ys_log_warn("%s is not proven: %s", trial->record.id, ys_json_get_text(proof, "reason", "see the proof"));
-        status = ys_store_proof_put(study->store, trial->record.trial_id, proof);
-        ys_json_free(trial->record.proof);
-        trial->record.proof = proof;
+        status = note_proof(study, trial, &proof);
+        ys_proof_fini(&proof);
     }
     study->prove_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;
@@ -81,7 +91,7 @@ static void order_round(const struct ys_study *study, int64_t round, uint32_t *o
     struct ys_rng rng;
     for (uint32_t i = 0; i < study->set.count; i++)
         order[i] = i;
-    if (strcmp(ys_json_get_text(study->settings, "order", "random"), "fixed") == 0)
+    if (study->keys.order == YS_TRIALS_FIXED)
         return;
     snprintf(name, sizeof name, "round/%lld", (long long)(round - round % 2));
     ys_rng_init(&rng, study->seed, name);
@@ -105,7 +115,7 @@ static bool must_end(struct ys_study *study)
 /* Waits the job's cooldown before every run but the first; a wish to stop and the study's time limit end it. */
 static void cool_down(const struct ys_study *study)
 {
-    double wait_s = ys_json_get_number(study->settings, "cooldown_s", 0);
+    double wait_s = isnan(study->keys.cooldown_s) ? 0 : study->keys.cooldown_s;
     char span[32];
     struct pollfd stop = {.fd = ys_stop_fd(), .events = POLLIN};
     if (study->deadline_ns)
@@ -140,7 +150,7 @@ static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
 /* A round that was disturbed is run once more as a whole, so that pairs stay pairs, where the job asks for it. */
 static ys_status run_round_quietly(struct ys_study *study, int64_t round, int attempt)
 {
-    bool repeats = strcmp(ys_json_get_text(study->settings, "on_disturbance", "mark"), "repeat") == 0;
+    bool repeats = study->keys.on_disturbance == YS_DISTURBANCE_REPEAT;
     study->round_disturbed = false;
     YS_TRY(run_round(study, round, attempt));
     if (!repeats || !study->round_disturbed || must_end(study))
@@ -155,7 +165,7 @@ ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past
 {
     uint64_t start_ns = ys_time_ns();
     ys_host_count(&study->before);
-    double limit_s = ys_json_get_number(study->settings, "time_limit_s", 0), left_s = limit_s - study->limit_spent_s;
+    const double limit_s = study->keys.time_limit_s, left_s = limit_s - study->limit_spent_s;
     if (limit_s > 0)
         study->deadline_ns = start_ns + (left_s > 0 ? (uint64_t)(left_s * 1e9) : 0);
     ys_status status = YS_OK;
@@ -236,12 +246,23 @@ static ys_status store_study(struct ys_study *study, const ys_json *document, co
     return YS_OK;
 }
 
+/* The machine, with what doctor found of how true it is observed here. */
+static ys_status describe_host(ys_json **host)
+{
+    ys_json *table = NULL;
+    YS_TRY(ys_host_describe(host));
+    ys_status status = ys_found_read("self-test", &table);
+    if (status != YS_OK)
+        return status == YS_ENOMEM ? status : YS_OK;
+    return ys_json_set(*host, "self_test", table);
+}
+
 /* One transaction: a study that is stored has all of its trials. */
 static ys_status begin_study(struct ys_study *study, const struct ys_job *job)
 {
     ys_json *document = NULL, *host = NULL;
     YS_TRY(ys_study_document(study, job, &document));
-    ys_status status = ys_host_describe(&host);
+    ys_status status = describe_host(&host);
     if (status == YS_OK)
         status = ys_store_begin(study->store);
     if (status == YS_OK)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "job/job.h"
 #include "store/store.h"
+#include "study/listing.h"
 
 #include <stdbool.h>
 
@@ -39,15 +40,13 @@ ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *
 ys_status ys_study_resume(const struct ys_study_options *options, struct ys_store *store, int64_t study_id,
                           int *exit_code) YS_MUST_CHECK;
 
-/** What would run, without running it: {study, trials: [{id, framework, version, threads, status, reason, command,
- * steps or requests (the other null), run_s: estimated seconds of one run or null, known: whether that was measured
- * before}], runs, estimate_s}. `store` may be NULL: then nothing was measured before. */
+/** What would run, without running it. `store` may be NULL: then nothing was measured before. `listing` is overwritten,
+ * and freed with ys_listing_fini(); it is empty after a failure. */
 ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
-                         ys_json **plan) YS_MUST_CHECK;
+                         struct ys_listing *listing) YS_MUST_CHECK;
 
-/** Proves every distinct combination of the job: array of {id, framework, threads, status, reason, command, proof}.
- * *exit_code is 0, 5 or 6. */
-ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_options *options, ys_json **proofs,
+/** Proves every trial of the job: the listing has no estimates, but proofs. *exit_code is 0, 5 or 6. */
+ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_options *options, struct ys_listing *listing,
                           int *exit_code) YS_MUST_CHECK;
 
 /** The hooks that let a job's framework names and options be checked against recipes. `recipe_dirs` is borrowed. */

@@ -73,17 +73,15 @@ static void on_progress(void *context, const char *stage, double fraction)
     ys_progress("%s: its weights, by the built-in engine: %s %.0f%%", lesson->id, stage, fraction * 100);
 }
 
-static ys_status run_lesson(struct lesson *lesson, const ys_json *plan, const char *folder,
+static ys_status run_lesson(struct lesson *lesson, const struct ys_plan *plan, const char *folder,
                             struct ys_run_record *record)
 {
     const struct ys_framework *teacher = lesson->study->oracle;
     const struct ys_trial_settings *keys = &lesson->trial.record.keys;
-    ys_json *stored = ys_trial_record_json(&lesson->trial.record);
     char **env = NULL;
-    ys_status status = stored ? ys_start_env(teacher, lesson->trial.threads, NULL, NULL, &env) : ys_out_of_memory();
+    ys_status status = ys_start_env(teacher, lesson->trial.threads, NULL, NULL, &env);
     if (status == YS_OK) {
         struct ys_run_spec spec = {
-            .trial = stored,
             .plan = plan,
             .on_progress = on_progress,
             .context = lesson,
@@ -97,7 +95,6 @@ static ys_status run_lesson(struct lesson *lesson, const ys_json *plan, const ch
         };
         status = ys_run_execute(&spec, record);
     }
-    ys_json_free(stored);
     ys_start_env_free(env);
     return status;
 }
@@ -123,8 +120,9 @@ static ys_status fill(void *context, const char *folder)
 {
     struct lesson *lesson = context;
     struct ys_run_record record = {0};
-    ys_json *plan = ys_work_plan(&lesson->work, &lesson->trial, lesson->seed, folder);
-    ys_status status = plan ? run_lesson(lesson, plan, folder, &record) : ys_out_of_memory();
+    struct ys_plan plan;
+    YS_TRY(ys_work_plan(&lesson->work, &lesson->trial, lesson->seed, folder, &plan));
+    ys_status status = run_lesson(lesson, &plan, folder, &record);
     ys_progress_clear();
     if (status == YS_OK && record.facts.status != YS_RUN_OK)
         status = note_failure(lesson, &record.facts);
@@ -132,22 +130,25 @@ static ys_status fill(void *context, const char *folder)
     if (status == YS_OK)
         status = ys_inputs_check(&inputs);
     ys_run_record_fini(&record);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     return status;
 }
 
 /* Hash over all that the weights depend on. */
 static ys_status key_of(const struct lesson *lesson, char key[YS_SHA256_TEXT])
 {
-    ys_json *plan = ys_work_plan(&lesson->work, &lesson->trial, lesson->seed, "");
-    char *optimizer = ys_json_dump(ys_json_get(plan, "optimizer"), YS_JSON_SORTED);
+    struct ys_plan plan;
+    YS_TRY(ys_work_plan(&lesson->work, &lesson->trial, lesson->seed, "", &plan));
+    ys_json *said = ys_record_json(&ys_plan_optimizer_record, &plan.optimizer);
+    char *optimizer = said ? ys_json_dump(said, YS_JSON_SORTED) : NULL;
     char *all = optimizer ? ys_format("taught %d|%s|%s|%s", TEACH_VERSION, lesson->work.key, optimizer,
                                       lesson->study->oracle->closure)
                           : NULL;
     if (all)
         ys_sha256_text(all, strlen(all), key);
     ys_status status = all ? YS_OK : ys_out_of_memory();
-    ys_json_free(plan);
+    ys_json_free(said);
+    ys_plan_fini(&plan);
     ys_free(optimizer);
     ys_free(all);
     return status;

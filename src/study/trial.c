@@ -5,6 +5,7 @@
 #include "graph/model.h"
 #include "job/schedule.h"
 #include "probe/host.h"
+#include "store/study.h"
 #include "study/work.h"
 
 #include <math.h>
@@ -13,6 +14,11 @@
 bool ys_trial_can_run(const struct ys_trial *trial)
 {
     return ys_trial_record_can_run(&trial->record);
+}
+
+int64_t ys_trial_requests(const struct ys_trial *trial)
+{
+    return trial->record.keys.requests == YS_FIELD_NONE ? 0 : trial->record.keys.requests;
 }
 
 double ys_trial_limit_s(double key)
@@ -34,25 +40,13 @@ void ys_trials_fini(struct ys_trial_set *set)
     *set = (struct ys_trial_set){0};
 }
 
-/* What the study had before of that data set and model; NULL where it does not say. */
-static const ys_json *find_before(const ys_json *measured_with, const char *data, const char *model)
-{
-    for (size_t i = 0; i < ys_json_size(measured_with); i++) {
-        const ys_json *line = ys_json_at(measured_with, i);
-        if (strcmp(ys_json_get_text(line, "data", ""), data) == 0 &&
-            strcmp(ys_json_get_text(line, "model", ""), model) == 0)
-            return line;
-    }
-    return NULL;
-}
-
 /* The rows that the study had before, false where it does not say. */
 static bool find_wanted(const ys_json *measured_with, const char *data, const char *model,
                         struct ys_data_wanted *wanted)
 {
-    const ys_json *line = find_before(measured_with, data, model);
-    *wanted = (struct ys_data_wanted){.train_hash = ys_json_get_text(line, "train_hash", NULL),
-                                      .test_hash = ys_json_get_text(line, "test_hash", NULL)};
+    struct ys_study_work before;
+    (void)ys_study_work_find(measured_with, model, data, &before);
+    *wanted = (struct ys_data_wanted){.train_hash = before.train_hash, .test_hash = before.test_hash};
     return wanted->train_hash && wanted->test_hash;
 }
 
@@ -216,9 +210,10 @@ static ys_status resolve_impossible(struct ys_trial *trial, const char *const *r
 static ys_status check_model_file(const struct ys_trial_set *set, const struct ys_trial_settings *keys,
                                   const struct ys_model_choice *model)
 {
-    const ys_json *before = find_before(set->measured_with, keys->data, keys->model);
-    const char *hash = ys_json_get_text(before, "model_hash", model->hash);
-    if (strcmp(hash, model->hash) == 0)
+    struct ys_study_work before;
+    bool known = ys_study_work_find(set->measured_with, keys->model, keys->data, &before);
+    const char *hash = before.model_hash;
+    if (!known || !hash || strcmp(hash, model->hash) == 0)
         return YS_OK;
     return ys_fail(YS_EINVAL,
                    "%s has changed since this study began: its SHA-256 was %s and is %s; bring it back, or begin a new "

@@ -49,6 +49,8 @@ ys_status ys_trial_hold(struct ys_trial *trial) YS_MUST_CHECK;
 void ys_trials_fini(struct ys_trial_set *set);
 
 bool ys_trial_can_run(const struct ys_trial *trial);
+/** How many requests a run of mode infer answers; 0 of a training. */
+int64_t ys_trial_requests(const struct ys_trial *trial);
 /** A time limit of a trial in seconds; 0: none. */
 double ys_trial_limit_s(double key);
 /** Whether it predicts with weights that the built-in engine trained: compare = same-weights. */

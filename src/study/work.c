@@ -4,10 +4,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "data/order.h"
+#include "graph/change.h"
 #include "graph/model.h"
 #include "job/loss.h"
 #include "job/optimizer.h"
 #include "job/schedule.h"
+#include "onnx/read.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,14 +50,49 @@ static ys_status set_loss(const struct ys_trial_settings *keys, struct ys_graph 
     return YS_OK;
 }
 
+/* A network may tell more classes apart than the data have. */
 static ys_status check_rows(const struct ys_dataset *data, const struct ys_graph *graph)
 {
     struct ys_rows wanted = ys_graph_rows(graph);
+    if (wanted.kind == YS_TARGET_CLASS && wanted.classes > data->rows.classes)
+        wanted.classes = data->rows.classes;
     return ys_rows_equal(&wanted, &data->rows)
                ? YS_OK
                : ys_fail(YS_EINVAL,
                          "the data set %s has not the rows that the model %s takes: data = synthetic follows the model",
                          data->name, graph->name);
+}
+
+static ys_status change_graph(const struct ys_trial_settings *keys, struct ys_graph *graph)
+{
+    const struct ys_graph_changes changes = {.freeze = keys->model_freeze,
+                                             .train = keys->model_train,
+                                             .tie = keys->model_tie,
+                                             .untie = keys->model_untie,
+                                             .mean = keys->model_mean,
+                                             .std = keys->model_std};
+    if (keys->init == YS_INIT_FROM_FILE && !ys_model_is_onnx(keys->model))
+        return ys_fail(YS_EINVAL, "init = file: the model %s is no ONNX file, which alone has values; write seed",
+                       graph->name);
+    return ys_graph_change(graph, &changes);
+}
+
+/* What of the network the job's keys say. */
+static ys_status set_sizes(const struct ys_trial_settings *keys, const struct ys_dataset *data,
+                           struct ys_model_input *input)
+{
+    input->sizes[YS_MODEL_WIDTH] = isnan(keys->model_width) ? 0 : keys->model_width;
+    input->sizes[YS_MODEL_DEPTH] = isnan(keys->model_depth) ? 0 : keys->model_depth;
+    if (keys->model_classes == YS_FIELD_NONE)
+        return YS_OK;
+    if (ys_model_is_file(keys->model))
+        return ys_fail(YS_EINVAL, "model.classes = %lld: the model is a file, which says it: write auto",
+                       (long long)keys->model_classes);
+    if (keys->model_classes < data->rows.classes)
+        return ys_fail(YS_EINVAL, "model.classes = %lld: must be at least the %lld classes of the data %s",
+                       (long long)keys->model_classes, (long long)data->rows.classes, data->name);
+    input->classes = keys->model_classes;
+    return YS_OK;
 }
 
 static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **graph)
@@ -67,12 +104,16 @@ static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **gra
     struct ys_model_input input = {
         .dtype = data->rows.inputs[0].dtype, .scale = data->scale, .classes = data->rows.classes};
     memcpy(input.shape, data->rows.inputs[0].shape, sizeof input.shape);
-    ys_status status = strcmp(model.hash, trial->model_hash) == 0
-                           ? ys_model_choice_build(&model, &input, &built)
-                           : ys_fail(YS_EIO, "%s was changed while the study was under way", model.path);
+    ys_status status = set_sizes(&trial->record.keys, data, &input);
+    if (status == YS_OK)
+        status = strcmp(model.hash, trial->model_hash) == 0
+                     ? ys_model_choice_build(&model, &input, &built)
+                     : ys_fail(YS_EIO, "%s was changed while the study was under way", model.path);
     ys_model_choice_fini(&model);
     if (status == YS_OK)
         status = check_rows(data, built);
+    if (status == YS_OK)
+        status = change_graph(&trial->record.keys, built);
     if (status == YS_OK)
         status = set_loss(&trial->record.keys, built);
     if (status == YS_OK)
@@ -145,7 +186,9 @@ static ys_status key_of_values(const struct making *m, char key[YS_SHA256_TEXT])
     ys_json_free(network);
     if (!text)
         return ys_out_of_memory();
-    char *all = ys_format("%d|%s|%llu", WORK_VERSION, text, (unsigned long long)m->seed);
+    const bool is_file = m->trial->record.keys.init == YS_INIT_FROM_FILE;
+    char *all = ys_format("%d|%s|%llu%s%s", WORK_VERSION, text, (unsigned long long)(is_file ? 0 : m->seed),
+                          is_file ? "|" : "", is_file ? m->trial->model_hash : "");
     ys_free(text);
     return hash_text(all, key);
 }
@@ -168,7 +211,10 @@ static ys_status fill_values(void *context, const char *folder)
     const struct making *m = context;
     char hash[YS_SHA256_TEXT];
     char *path = ys_path_join(folder, "weights.safetensors");
-    ys_status status = path ? ys_graph_write_weights(m->graph, m->seed, path, hash) : ys_out_of_memory();
+    ys_status status = !path ? ys_out_of_memory()
+                       : m->trial->record.keys.init == YS_INIT_FROM_FILE
+                           ? ys_onnx_write_initial(m->trial->record.keys.model, m->graph, path)
+                           : ys_graph_write_weights(m->graph, m->seed, path, hash);
     ys_free(path);
     return status;
 }
@@ -197,6 +243,7 @@ static ys_status prepare(struct making *m, struct ys_work *work)
     YS_TRY(ys_work_shelve(work->values_key, fill_values, m, &work->values));
     work->loss = m->graph->loss;
     work->label_smoothing = m->graph->label_smoothing;
+    work->is_random = ys_graph_has(m->graph, YS_OP_DROPOUT);
     return name_files(work);
 }
 
@@ -306,21 +353,11 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
     return plan->options ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_work_plan_make(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
-                            struct ys_plan *plan)
+ys_status ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
+                       struct ys_plan *plan)
 {
     ys_status status = fill_plan(work, trial, seed, folder, plan);
     if (status != YS_OK)
         ys_plan_fini(plan);
     return status;
-}
-
-ys_json *ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder)
-{
-    struct ys_plan plan;
-    if (ys_work_plan_make(work, trial, seed, folder, &plan) != YS_OK)
-        return NULL;
-    ys_json *json = ys_plan_json(&plan);
-    ys_plan_fini(&plan);
-    return json;
 }

@@ -17,6 +17,7 @@ struct ys_work {
     char *graph_path, *weights_path, *order_path;
     enum ys_loss loss; /* the job's, or the model's own */
     double label_smoothing;
+    bool is_random;                     /* it drops activations: no two frameworks compute the same */
     struct ys_shelf_item files, values; /* graph and order; weights. The files stay until ys_work_fini() */
 };
 
@@ -34,9 +35,7 @@ void ys_work_fini(struct ys_work *work);
 ys_status ys_work_shelve(const char *key, ys_shelf_fill fill, void *context, struct ys_shelf_item *item) YS_MUST_CHECK;
 
 /** The plan of one run. `plan` owns nothing after a failure. */
-ys_status ys_work_plan_make(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
-                            struct ys_plan *plan) YS_MUST_CHECK;
-/** The same as it is sent (docs/protocol.md). New value, NULL without memory. */
-ys_json *ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder);
+ys_status ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
+                       struct ys_plan *plan) YS_MUST_CHECK;
 
 #endif

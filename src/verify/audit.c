@@ -31,6 +31,12 @@ static const struct ys_field fields[] = {
              "weights and buffers whose ways were looked at"),
     YS_FIELD(struct ys_audit, small, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of these, ways too small to be judged"),
     YS_FIELD(struct ys_audit, loose, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of these, bounds above 0.2"),
+    YS_FIELD(struct ys_audit, answers, YS_FIELD_INT, NULL, YS_FIELD_NULL | YS_FIELD_LATER,
+             "of inference, answers that were judged"),
+    YS_FIELD(struct ys_audit, compared, YS_FIELD_INT, NULL, YS_FIELD_NULL | YS_FIELD_LATER,
+             "losses of the timed run that were compared with those of this one"),
+    YS_FIELD(struct ys_audit, same, YS_FIELD_INT, NULL, YS_FIELD_NULL | YS_FIELD_LATER,
+             "how many of them, from the first on, are the same to the bit"),
 };
 const struct ys_record ys_audit_record = YS_RECORD("audit", struct ys_audit, fields);
 
@@ -55,22 +61,22 @@ static ys_status draw(int64_t count, int64_t *drawn)
     return YS_OK;
 }
 
-ys_status ys_audit_plan(const ys_json *plan, struct ys_audit_manner *manner)
+ys_status ys_audit_plan(const struct ys_plan *plan, struct ys_audit_manner *manner)
 {
-    const ys_json *optimizer = ys_json_get(plan, "optimizer");
-    const int64_t steps = ys_json_get_int(plan, "steps", 0), block = ys_json_get_int(plan, "block", 1);
-    const bool sgd = strcmp(ys_json_get_text(optimizer, "name", ""), "sgd") == 0;
-    const bool momentum = ys_json_get_number(optimizer, "momentum", 0) != 0;
+    const struct ys_plan_optimizer *optimizer = &plan->optimizer;
+    const int64_t steps = plan->steps;
+    const bool sgd = strcmp(optimizer->name, "sgd") == 0, momentum = optimizer->momentum != 0;
     *manner = (struct ys_audit_manner){0};
-    if (strcmp(ys_json_get_text(plan, "mode", "train"), "train") != 0)
+    if (plan->mode != YS_MODE_TRAIN)
         return ys_fail(YS_ENOTFOUND, "inference is not audited");
     if (steps < YS_AUDIT_LEAST_STEPS)
         return ys_fail(YS_ENOTFOUND, "runs of fewer than %d steps are not audited", YS_AUDIT_LEAST_STEPS);
     YS_TRY(ys_first_loss_is_random(plan, &manner->random));
-    manner->ways = sgd && !(momentum && ys_json_get_bool(optimizer, "nesterov", false));
-    manner->run.steps = block < YS_AUDIT_STEPS ? block : YS_AUDIT_STEPS;
+    manner->ways = sgd && !(momentum && optimizer->nesterov);
+    manner->run.steps = plan->block < YS_AUDIT_STEPS ? plan->block : YS_AUDIT_STEPS;
     manner->run.lead = manner->ways && momentum;
     manner->run.follow = !manner->ways;
+    manner->run.state = !sgd || momentum;
     YS_TRY(draw(steps - 1 - manner->run.steps - 1, &manner->run.at));
     manner->run.at++;
     return YS_OK;
@@ -78,7 +84,9 @@ ys_status ys_audit_plan(const ys_json *plan, struct ys_audit_manner *manner)
 
 /* One stretch of steps that is gone through again. */
 struct stretch {
-    char *start, *lead; /* files: the weights it begins with; those of one step before, NULL without velocity */
+    const char *start, *lead; /* files: the weights it begins with; those of one step before, NULL: no velocity is to be
+                                 inferred from them */
+    bool state, ways;         /* the optimizer's state is in `start` too; its end is saved, and ways are judged */
     int64_t first, steps;
 };
 
@@ -87,6 +95,7 @@ struct judge {
     const struct ys_audit_evidence *evidence;
     struct ys_audit *audit;
     struct ys_graph *graph;
+    bool state, ways;      /* the run saved its optimizer's state; ways of tensors can be judged */
     double closest;        /* error / bound of the place that is noted */
     int64_t values, shown; /* of all tensors; of those judged within a bound that shows something */
     bool failed;
@@ -124,14 +133,14 @@ static ys_status write_velocity(const struct judge *j, const char *from, const c
         if (param->role != YS_ROLE_WEIGHT)
             continue;
         double *values = ys_alloc(n, sizeof *values);
-        struct ys_tensor made = {.name = param->name,
+        struct ys_tensor made = {.name = ys_format("state.velocity.%s", param->name),
                                  .dtype = YS_F64,
                                  .rank = param->rank,
                                  .data = values,
                                  .size_bytes = n * sizeof *values};
         memcpy(made.shape, param->shape, sizeof made.shape);
         tensors[count++] = made;
-        if (!values)
+        if (!values || !made.name)
             status = ys_out_of_memory();
         else if (!a || !b || ys_tensor_count(a) != n || ys_tensor_count(b) != n)
             status = ys_fail(YS_EFORMAT, "what it saved has no %s of %zu values", param->name, n);
@@ -140,19 +149,21 @@ static ys_status write_velocity(const struct judge *j, const char *from, const c
     }
     if (status == YS_OK)
         status = ys_safetensors_pass(path, tensors, count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         ys_free((void *)(uintptr_t)tensors[i].data);
+        ys_free((void *)(uintptr_t)tensors[i].name);
+    }
     ys_free(tensors);
     ys_safetensors_close(before);
     ys_safetensors_close(after);
     return status;
 }
 
-static ys_status rate_of(const ys_json *plan, int64_t step, double *rate)
+static ys_status rate_of(const struct ys_plan *plan, int64_t step, double *rate)
 {
     struct ys_safetensors *order = NULL;
     const struct ys_tensor *lr;
-    YS_TRY(ys_safetensors_open(ys_json_get_text(ys_json_get(plan, "input"), "order", ""), &order));
+    YS_TRY(ys_safetensors_open(plan->input.order, &order));
     ys_status status = ys_safetensors_need(order, "lr", YS_F64, 1, NULL, &lr);
     if (status == YS_OK)
         *rate = ys_tensor_value(lr, (size_t)step);
@@ -174,43 +185,47 @@ static void free_files(struct files *f)
 }
 
 /* The velocity is inferred from weights that are saved as float32: it moves by a unit of that in any format. */
-static ys_status move_start(const struct judge *j, const struct stretch *s, int twin, const struct files *f)
+static ys_status move_start(const struct judge *j, const struct stretch *s, int twin, int units, const struct files *f)
 {
-    const ys_json *plan = j->evidence->plan;
-    const char *precision = ys_json_get_text(plan, "precision", "f32");
-    const char *saved = strcmp(precision, "f64") == 0 ? "f64" : "f32";
-    const int64_t seed = ys_json_get_int(plan, "seed", 0);
+    const struct ys_plan *plan = j->evidence->plan;
+    const enum ys_precision precision = (enum ys_precision)plan->precision;
+    const enum ys_precision saved = precision == YS_PRECISION_F64 ? precision : YS_PRECISION_F32;
+    const int64_t seed = plan->seed;
     double rate = 0;
-    YS_TRY(ys_twin_write_weights(seed, twin, precision, s->start, f->start));
+    YS_TRY(ys_twin_write_weights(seed, twin, units, precision, s->start, f->start));
     if (!s->lead)
         return YS_OK;
     YS_TRY(rate_of(plan, s->first - 1, &rate));
-    YS_TRY(ys_twin_write_weights(seed, twin + YS_VERIFY_TWINS, saved, s->lead, f->from));
-    YS_TRY(ys_twin_write_weights(seed, twin + 2 * YS_VERIFY_TWINS, saved, s->start, f->to));
+    YS_TRY(ys_twin_write_weights(seed, twin + YS_VERIFY_TWINS, 1, saved, s->lead, f->from));
+    YS_TRY(ys_twin_write_weights(seed, twin + 2 * YS_VERIFY_TWINS, 1, saved, s->start, f->to));
     return write_velocity(j, f->from, f->to, rate, f->velocity);
 }
 
-/* Goes through the stretch: `twin` -1 from where the run was, else from there moved. *start is then the file that it
- * began with, borrowed from `f`. */
-static ys_status go_through(const struct judge *j, const struct stretch *s, int twin, const struct files *f,
+/* Goes through the stretch: `twin` -1 from where the run was, else from there moved by `units`. */
+static ys_status go_through(const struct judge *j, const struct stretch *s, int twin, int units, const struct files *f,
                             double *losses, struct ys_safetensors **after)
 {
+    const struct ys_plan *plan = j->evidence->plan;
     struct ys_replay replay = {.engine = j->evidence->engine,
-                               .plan = j->evidence->plan,
+                               .plan = plan,
+                               .precision = (enum ys_precision)plan->precision,
                                .backend = j->evidence->is_builtin && twin < 0 ? "ref" : NULL,
                                .weights = twin < 0 ? s->start : f->start,
-                               .velocity = s->lead ? f->velocity : NULL,
+                               .state = s->lead     ? f->velocity
+                                        : !s->state ? NULL
+                                        : twin < 0  ? s->start
+                                                    : f->start,
                                .first = s->first,
                                .steps = s->steps,
                                .seed = j->manner->random ? twin + 1 : 0,
                                .folder = j->evidence->folder};
     double rate = 0;
-    if (replay.backend && strcmp(ys_json_get_text(j->evidence->plan, "precision", ""), "bf16") == 0)
-        replay.precision = "f32"; /* the plain back end has no bf16; what that rounds the twins show */
+    if (replay.backend && plan->precision == YS_PRECISION_BF16)
+        replay.precision = YS_PRECISION_F32; /* the plain back end has no bf16; what that rounds the twins show */
     if (twin >= 0) {
-        YS_TRY(move_start(j, s, twin, f));
+        YS_TRY(move_start(j, s, twin, units, f));
     } else if (s->lead) {
-        YS_TRY(rate_of(j->evidence->plan, s->first - 1, &rate));
+        YS_TRY(rate_of(plan, s->first - 1, &rate));
         YS_TRY(write_velocity(j, s->lead, s->start, rate, f->velocity));
     }
     return ys_replay_run(&replay, losses, after);
@@ -243,12 +258,12 @@ static bool compare_ways(const char *name, const struct ys_safetensors *files[4]
 /* What twins have shown of one stretch. */
 struct shown {
     double *ref, *losses, *loss_bound; /* [steps]: the engine's; of the twin under way; how far twins were from it */
-    double *bound;                     /* [parameters] */
+    double *bound, *flipped; /* [parameters]: the worst of the twins; of the wide ones, 0 where they were not asked */
     struct ys_safetensors *start, *after;
 };
 
 static ys_status add_ways(struct judge *j, const struct files *f, const struct ys_safetensors *after,
-                          struct shown *shown)
+                          const struct shown *shown, double *worst)
 {
     struct ys_safetensors *start = NULL;
     YS_TRY(ys_safetensors_open(f->start, &start));
@@ -256,7 +271,7 @@ static ys_status add_ways(struct judge *j, const struct files *f, const struct y
         const struct ys_safetensors *files[4] = {start, after, shown->start, shown->after};
         double apart = INFINITY, way = 0, size = 0;
         bool whole = compare_ways(j->graph->params[p].name, files, &apart, &way, &size);
-        shown->bound[p] = fmax(shown->bound[p], whole && way > 0 ? apart / way : INFINITY);
+        worst[p] = fmax(worst[p], whole && way > 0 ? apart / way : INFINITY);
     }
     ys_safetensors_close(start);
     return YS_OK;
@@ -265,29 +280,55 @@ static ys_status add_ways(struct judge *j, const struct files *f, const struct y
 static ys_status ask_twins(struct judge *j, const struct stretch *s, const struct files *f, struct shown *shown)
 {
     const int twins = j->manner->random ? YS_AUDIT_TWINS_RANDOM : YS_VERIFY_TWINS;
-    const bool ways = j->manner->ways && !j->manner->random;
+    const bool ways = s->ways;
     for (int twin = 0; twin < twins; twin++) {
         struct ys_safetensors *after = NULL;
-        YS_TRY(go_through(j, s, twin, f, shown->losses, ways ? &after : NULL));
+        YS_TRY(go_through(j, s, twin, 1, f, shown->losses, ways ? &after : NULL));
         for (int64_t i = 0; i < s->steps; i++)
             shown->loss_bound[i] = fmax(shown->loss_bound[i], fabs(shown->losses[i] - shown->ref[i]));
-        ys_status status = ways ? add_ways(j, f, after, shown) : YS_OK;
+        ys_status status = ways ? add_ways(j, f, after, shown, shown->bound) : YS_OK;
         ys_safetensors_close(after);
         YS_TRY(status);
     }
     return YS_OK;
 }
 
-static void judge_losses(struct judge *j, const struct stretch *s, const struct shown *shown)
+/* Moved so far, the weights flip ReLUs that rounding alone flips in one run of many: what a flip moves a way by. */
+static ys_status ask_wide_twins(struct judge *j, const struct stretch *s, const struct files *f, struct shown *shown)
+{
+    for (int twin = 0; twin < YS_VERIFY_TWINS; twin++) {
+        struct ys_safetensors *after = NULL;
+        YS_TRY(go_through(j, s, twin + 3 * YS_VERIFY_TWINS, YS_AUDIT_WIDE, f, shown->losses, &after));
+        ys_status status = add_ways(j, f, after, shown, shown->flipped);
+        ys_safetensors_close(after);
+        YS_TRY(status);
+    }
+    return YS_OK;
+}
+
+/* What a ReLU that rounding flips, which no twin may have met, moves a way by. */
+static double flip(const struct judge *j)
+{
+    return fmax(YS_AUDIT_FLIP / (double)j->evidence->plan->batch, YS_AUDIT_WAY_LEAST);
+}
+
+/* A flip in one step shows in the loss of the next, by that share of what training did to it. */
+static double loss_bound(const struct judge *j, const struct shown *shown, int64_t i, double scale)
+{
+    double bound = fmax(YS_VERIFY_TWIN_FACTOR * shown->loss_bound[i] / scale, YS_AUDIT_LOSS_LEAST);
+    return fmax(bound, flip(j) * fabs(shown->ref[i] - shown->ref[0]) / scale);
+}
+
+static void judge_losses(struct judge *j, const struct stretch *s, const struct shown *shown, const double *losses,
+                         size_t count, const char *whose)
 {
     for (int64_t i = 0; i < s->steps; i++) {
-        char place[48];
+        char place[64];
         size_t step = (size_t)(s->first + i);
         double scale = shown->ref[i] != 0 ? fabs(shown->ref[i]) : 1;
-        double said = step < j->evidence->loss_count ? j->evidence->losses[step] : NAN;
-        double bound = fmax(YS_VERIFY_TWIN_FACTOR * shown->loss_bound[i] / scale, YS_AUDIT_LOSS_LEAST);
-        snprintf(place, sizeof place, "loss of step %zu", step);
-        note(j, fabs(said - shown->ref[i]) / scale, bound, place);
+        double said = step < count ? losses[step] : NAN;
+        snprintf(place, sizeof place, "loss of step %zu%s", step, whose);
+        note(j, fabs(said - shown->ref[i]) / scale, loss_bound(j, shown, i, scale), place);
     }
 }
 
@@ -295,52 +336,101 @@ static void judge_losses(struct judge *j, const struct stretch *s, const struct 
  * twice. Twins do not show it: moved by a whole unit, they are rounded alike. */
 static double roundings(const struct judge *j, const struct ys_safetensors *saved, double size)
 {
-    const struct ys_tensor *any = ys_safetensors_count(saved) > 0 ? ys_safetensors_at(saved, 0) : NULL;
+    const struct ys_tensor *any = ys_safetensors_find(saved, j->graph->params[0].name);
     double unit = any && any->dtype == YS_F64 ? 0x1p-53 : 0x1p-24;
     return (double)(2 * j->manner->run.steps + 2) * unit * size;
 }
 
-static ys_status judge_ways(struct judge *j, const struct shown *shown)
+/* How far a tensor went otherwise than the engine's, and how far it may. */
+struct way {
+    bool is_short, is_none; /* too short to be judged; no way at all */
+    double error, bound;
+};
+
+static struct way look_at_way(const struct judge *j, const struct shown *shown, const struct ys_safetensors *said,
+                              size_t p)
+{
+    const struct ys_safetensors *files[4] = {shown->start, said, shown->start, shown->after};
+    double apart = INFINITY, length = 0, size = 0;
+    bool whole = compare_ways(j->graph->params[p].name, files, &apart, &length, &size);
+    struct way way = {.is_short = whole && length < YS_AUDIT_ROUNDINGS * 0x1p-24 * size,
+                      .is_none = whole && length == 0,
+                      .error = whole ? apart / length : INFINITY,
+                      .bound = fmax(YS_VERIFY_TWIN_FACTOR * shown->bound[p], flip(j))};
+    way.bound = fmax(way.bound, YS_AUDIT_FLIP_FACTOR * shown->flipped[p]);
+    if (whole && length > 0)
+        way.bound = fmax(way.bound, roundings(j, said, size) / length);
+    return way;
+}
+
+static bool is_any_beyond(const struct judge *j, const struct shown *shown, const struct ys_safetensors *said)
+{
+    for (size_t p = 0; p < j->graph->param_count; p++) {
+        struct way way = look_at_way(j, shown, said, p);
+        if (!way.is_short && !way.is_none && !(way.error <= way.bound))
+            return true;
+    }
+    return false;
+}
+
+static void note_ways(struct judge *j, const struct shown *shown, const struct ys_safetensors *said)
+{
+    j->audit->tensors = (int64_t)j->graph->param_count;
+    j->audit->small = j->audit->loose = 0;
+    for (size_t p = 0; p < j->graph->param_count; p++) {
+        const int64_t values = ys_param_elements(&j->graph->params[p]);
+        struct way way = look_at_way(j, shown, said, p);
+        j->values += values;
+        j->audit->small += way.is_short || way.is_none;
+        if (way.is_short)
+            continue;
+        j->audit->loose += !(way.bound <= YS_AUDIT_LOOSE);
+        j->shown += way.bound <= YS_AUDIT_LOOSE ? values : 0;
+        if (!way.is_none)
+            note(j, way.error, way.bound, j->graph->params[p].name);
+    }
+}
+
+/* Where the losses hold and a way does not, a flip may be why. In bf16 twins move far enough as it is, and what
+ * doubles round flips nothing. */
+static ys_status judge_ways(struct judge *j, const struct stretch *s, const struct files *f, struct shown *shown)
 {
     char *path = ys_path_join(j->evidence->folder, YS_RUN_AUDIT_AFTER);
     struct ys_safetensors *said = NULL;
-    const double rows = (double)ys_json_get_int(j->evidence->plan, "batch", 1);
-    const double least = fmax(YS_AUDIT_FLIP / rows, YS_AUDIT_WAY_LEAST);
     ys_status status = path ? ys_safetensors_open(path, &said) : ys_out_of_memory();
-    j->audit->tensors = (int64_t)j->graph->param_count;
-    j->audit->small = j->audit->loose = 0;
-    for (size_t p = 0; status == YS_OK && p < j->graph->param_count; p++) {
-        const struct ys_safetensors *files[4] = {shown->start, said, shown->start, shown->after};
-        const int64_t values = ys_param_elements(&j->graph->params[p]);
-        double apart = INFINITY, way = 0, size = 0, bound = fmax(YS_VERIFY_TWIN_FACTOR * shown->bound[p], least);
-        bool whole = compare_ways(j->graph->params[p].name, files, &apart, &way, &size);
-        j->values += values;
-        if (whole && way < YS_AUDIT_ROUNDINGS * 0x1p-24 * size) {
-            j->audit->small++;
-            continue;
-        }
-        if (whole && way > 0)
-            bound = fmax(bound, roundings(j, said, size) / way);
-        j->audit->loose += !(bound <= YS_AUDIT_LOOSE);
-        j->shown += bound <= YS_AUDIT_LOOSE ? values : 0;
-        if (whole && way == 0)
-            j->audit->small++;
-        else
-            note(j, whole ? apart / way : INFINITY, bound, j->graph->params[p].name);
-    }
+    if (status == YS_OK && !j->failed && j->evidence->plan->precision == YS_PRECISION_F32 &&
+        is_any_beyond(j, shown, said))
+        status = ask_wide_twins(j, s, f, shown);
+    if (status == YS_OK)
+        note_ways(j, shown, said);
     ys_safetensors_close(said);
     ys_free(path);
     return status;
 }
 
+/* The timed run's first losses are the engine's too; and where it first parts from this one, rounding is the reason. */
+static void judge_timed(struct judge *j, const struct stretch *s, const struct shown *shown)
+{
+    const struct ys_audit_evidence *e = j->evidence;
+    const int64_t at = j->audit->same;
+    double bound = flip(j), scale = fabs(e->losses[at]) > 0 ? fabs(e->losses[at]) : 1;
+    char place[64];
+    judge_losses(j, s, shown, e->timed, e->timed_count, " of the timed run");
+    for (int64_t i = 0; i < s->steps; i++)
+        bound = fmax(bound, loss_bound(j, shown, i, shown->ref[i] != 0 ? fabs(shown->ref[i]) : 1));
+    snprintf(place, sizeof place, "loss of step %lld of the timed run", (long long)at);
+    note(j, fabs(e->timed[at] - e->losses[at]) / scale, bound, place);
+}
+
 static ys_status judge_with(struct judge *j, const struct stretch *s, const struct files *f, struct shown *shown)
 {
-    const bool ways = j->manner->ways && !j->manner->random;
     YS_TRY(ys_safetensors_open(s->start, &shown->start));
-    YS_TRY(go_through(j, s, -1, f, shown->ref, ways ? &shown->after : NULL));
+    YS_TRY(go_through(j, s, -1, 0, f, shown->ref, s->ways ? &shown->after : NULL));
     YS_TRY(ask_twins(j, s, f, shown));
-    judge_losses(j, s, shown);
-    return ways ? judge_ways(j, shown) : YS_OK;
+    judge_losses(j, s, shown, j->evidence->losses, j->evidence->loss_count, "");
+    if (s->first == 0)
+        judge_timed(j, s, shown);
+    return s->ways ? judge_ways(j, s, f, shown) : YS_OK;
 }
 
 static ys_status judge_stretch(struct judge *j, const struct stretch *s)
@@ -353,8 +443,10 @@ static ys_status judge_stretch(struct judge *j, const struct stretch *s)
     struct shown shown = {.ref = ys_alloc((size_t)s->steps, sizeof(double)),
                           .losses = ys_alloc((size_t)s->steps, sizeof(double)),
                           .loss_bound = ys_alloc((size_t)s->steps, sizeof(double)),
-                          .bound = ys_alloc(j->graph->param_count, sizeof(double))};
-    bool made = f.start && f.from && f.to && f.velocity && shown.ref && shown.losses && shown.loss_bound && shown.bound;
+                          .bound = ys_alloc(j->graph->param_count, sizeof(double)),
+                          .flipped = ys_alloc(j->graph->param_count, sizeof(double))};
+    bool made = f.start && f.from && f.to && f.velocity && shown.ref && shown.losses && shown.loss_bound &&
+                shown.bound && shown.flipped;
     ys_status status = made ? judge_with(j, s, &f, &shown) : ys_out_of_memory();
     ys_safetensors_close(shown.start);
     ys_safetensors_close(shown.after);
@@ -362,8 +454,21 @@ static ys_status judge_stretch(struct judge *j, const struct stretch *s)
     ys_free(shown.losses);
     ys_free(shown.loss_bound);
     ys_free(shown.bound);
+    ys_free(shown.flipped);
     free_files(&f);
     return status;
+}
+
+static void compare_timed(struct judge *j)
+{
+    const struct ys_audit_evidence *e = j->evidence;
+    struct ys_audit *audit = j->audit;
+    if (!e->timed)
+        return;
+    audit->compared = (int64_t)(e->loss_count < e->timed_count ? e->loss_count : e->timed_count);
+    audit->same = 0;
+    while (audit->same < audit->compared && e->losses[audit->same] == e->timed[audit->same])
+        audit->same++;
 }
 
 static ys_status judge_all(struct judge *j)
@@ -372,16 +477,25 @@ static ys_status judge_all(struct judge *j)
     const char *folder = j->evidence->folder;
     char *before = ys_path_join(folder, YS_RUN_AUDIT_BEFORE), *lead = ys_path_join(folder, YS_RUN_AUDIT_LEAD);
     char *after = ys_path_join(folder, YS_RUN_AUDIT_AFTER);
-    const struct stretch whole = {.start = run->lead ? lead : before,
-                                  .lead = run->lead ? before : NULL,
-                                  .first = run->at + run->lead,
+    const bool led = run->lead && !j->state;
+    const struct stretch whole = {.start = led ? lead : before,
+                                  .lead = led ? before : NULL,
+                                  .state = j->state,
+                                  .ways = !j->manner->random,
+                                  .first = run->at + led,
                                   .steps = run->steps};
     const struct stretch one = {.start = before, .first = run->at, .steps = 1};
     const struct stretch next = {.start = after, .first = run->at + run->steps, .steps = 1};
+    const struct stretch begin = {.start = j->evidence->plan->weights,
+                                  .steps = fmin(YS_AUDIT_STEPS, (double)(run->at + run->steps))};
     ys_status status = before && lead && after ? YS_OK : ys_out_of_memory();
+    j->audit->step = whole.first;
+    compare_timed(j);
+    if (status == YS_OK && j->audit->same < j->audit->compared)
+        status = judge_stretch(j, &begin);
     if (status == YS_OK)
-        status = judge_stretch(j, j->manner->ways ? &whole : &one);
-    if (status == YS_OK && run->follow)
+        status = judge_stretch(j, j->ways ? &whole : &one);
+    if (status == YS_OK && !j->ways)
         status = judge_stretch(j, &next);
     ys_free(before);
     ys_free(lead);
@@ -394,12 +508,11 @@ static ys_status conclude(const struct judge *j)
     if (j->failed)
         return ys_audit_settle(
             j->audit, YS_AUDIT_FAIL,
-            "steps in the middle of a run are not those of its plan: something else is trained there "
-            "than at its beginning");
+            "steps of a run are not those of its plan: something else is trained there than in its proof");
     if (j->manner->random)
         return ys_audit_settle(j->audit, YS_AUDIT_WEAK,
                                "with dropout, whose masks nobody shares, losses alone are judged");
-    if (!j->manner->ways)
+    if (!j->ways)
         return ys_audit_settle(j->audit, YS_AUDIT_WEAK,
                                "of this optimizer, whose state is not known, losses alone are judged");
     if (2 * j->shown < j->values)
@@ -411,9 +524,10 @@ ys_status ys_audit_judge(const struct ys_audit_manner *manner, const struct ys_a
                          struct ys_audit *audit)
 {
     struct judge j = {.manner = manner, .evidence = evidence, .audit = audit, .closest = -1};
-    audit->step = manner->run.at + manner->run.lead;
+    j.state = manner->run.state && evidence->saves_state;
+    j.ways = manner->ways || j.state;
     audit->steps = manner->run.steps;
-    YS_TRY(ys_graph_read(ys_json_get_text(evidence->plan, "graph", ""), &j.graph));
+    YS_TRY(ys_graph_read(evidence->plan->graph, &j.graph));
     ys_status status = judge_all(&j);
     if (status == YS_OK)
         status = conclude(&j);

@@ -13,6 +13,8 @@
 #define YS_AUDIT_ROUNDINGS    16   /* a way of fewer roundings to float32 is not judged */
 #define YS_AUDIT_LOOSE        0.2  /* a bound above this shows little */
 #define YS_AUDIT_FLIP         0.08 /* over the rows of a batch: what a ReLU that rounding flips may move a way by */
+#define YS_AUDIT_WIDE         2048 /* units that twins move by which are asked what a flip does, */
+#define YS_AUDIT_FLIP_FACTOR  2    /* and how much further than the worst of them a way may lie */
 #define YS_AUDIT_WAY_LEAST    1e-3 /* a way's bound at least */
 #define YS_AUDIT_LOSS_LEAST   1e-5 /* a loss' bound at least, as of the first loss */
 
@@ -25,28 +27,35 @@ struct ys_audit {
     double error, bound; /* there; an infinite error is NaN */
     int64_t round, step, steps;    /* what was gone through; YS_FIELD_NONE where nothing was */
     int64_t tensors, small, loose; /* of weights and buffers: all; ways too small to be judged; bounds above 0.2 */
+    int64_t answers;               /* of inference: answers that were judged, of all runs; YS_FIELD_NONE of training */
+    int64_t compared, same; /* losses of the timed run that were compared with this one's; how many, from the first on,
+                               are the same to the bit */
 };
 extern const struct ys_names ys_audit_verdicts;
 extern const struct ys_record ys_audit_record;
 
 /** How a plan is audited. */
 struct ys_audit_manner {
-    bool ways;               /* the optimizer's state can be had: the ways of tensors are judged, not losses alone */
+    bool ways;               /* the optimizer's state can be inferred: the ways of tensors are judged, not losses
+                                alone; they are of any optimizer where the adapter saves its state */
     bool random;             /* dropout */
     struct ys_run_audit run; /* what the run is asked for, at a place drawn by getrandom */
 };
 
 /** YS_ENOTFOUND with a reason: a run of `plan` cannot be audited. */
-ys_status ys_audit_plan(const ys_json *plan, struct ys_audit_manner *manner) YS_MUST_CHECK;
+ys_status ys_audit_plan(const struct ys_plan *plan, struct ys_audit_manner *manner) YS_MUST_CHECK;
 
 /** What a run under audit left behind. Everything is borrowed. */
 struct ys_audit_evidence {
     const struct ys_framework *engine; /* the built-in one */
-    const ys_json *plan;
+    const struct ys_plan *plan;
     const char *folder;   /* of the run, with the files of struct ys_run_audit; files to work with go there too */
     const double *losses; /* of each step of the run */
     size_t loss_count;
-    bool is_builtin; /* the engine itself is repeated by its plain back end */
+    const double *timed; /* the same of the run of that round that was timed; NULL: it is not known */
+    size_t timed_count;
+    bool saves_state; /* the adapter has the feature `state` */
+    bool is_builtin;  /* the engine itself is repeated by its plain back end */
 };
 
 /** Judges. `audit` was set up by ys_record_init(). YS_EPROTOCOL: the engine broke off. */

@@ -3,6 +3,7 @@
 #define YS_VERIFY_CHECK_H
 
 #include "verify/findings.h"
+#include "verify/proof.h"
 
 #define YS_CHECK_TRAIN_LOSS      "loss of training"
 #define YS_CHECK_WHOLE           ", whole batch" /* behind the names of its checks */
@@ -26,20 +27,17 @@ struct ys_check_whole {
 ys_status ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,
                        const struct ys_findings *numerics, const struct ys_findings *twins,
                        const struct ys_findings *in_double, const struct ys_check_whole *whole,
-                       ys_json *proof) YS_MUST_CHECK;
+                       struct ys_proof *proof) YS_MUST_CHECK;
 
-/** What the checks of a proof come to: "fail", "pass", or "weak" where none shows the meaning. */
-const char *ys_check_verdict(const ys_json *checks);
+/** What the checks of a proof come to: fail, pass, or weak where none shows the meaning. */
+enum ys_proof_verdict ys_check_verdict(const struct ys_proof *proof);
 
 /** Whether rounding alone may have failed the meaning half: each of its errors is below YS_VERIFY_MEANING_LIMIT. */
-bool ys_check_may_be_rounding(const ys_json *proof);
+bool ys_check_may_be_rounding(const struct ys_proof *proof);
 
 /** Where nothing failed but gradients of the numerics half: those of the proof's own rows, or else of a whole batch.
  * One ReLU that rounding flips does that, in a framework or in a twin; it does not come back on other batches. */
 enum ys_check_flip { YS_CHECK_FLIP_NONE, YS_CHECK_FLIP_FEW, YS_CHECK_FLIP_WHOLE };
-enum ys_check_flip ys_check_flip(const ys_json *proof);
-
-/** The check of that half and name among a proof's `checks`; borrowed, NULL without one. */
-const ys_json *ys_check_of_proof(const ys_json *checks, const char *half, const char *name);
+enum ys_check_flip ys_check_flip(const struct ys_proof *proof);
 
 #endif

@@ -37,7 +37,17 @@
     X(conv_dilated_stride, conv(s, image(s, 2, 9, 8), 3, SPARSE(2, 2, 3, 1)))                                          \
     X(conv_no_bias, conv_plain(s, image(s, 3, 5, 4), 4, SQUARE(3, 1, 1)))                                              \
     X(conv_connections, conv_table(s, image(s, 4, 5, 5), 6))                                                           \
+    X(conv_frozen, (frozen(s), conv(s, image(s, 2, 4, 5), 3, SQUARE(3, 1, 1))))                                        \
     X(conv_factors, (factors(s), conv(s, image(s, 2, 4, 5), 3, SQUARE(3, 1, 1))))
+
+#define YS_CASES_CONV_TRANSPOSE(X)                                                                                     \
+    X(conv_transpose_3x3, transposed(s, image(s, 3, 4, 5), 2, SQUARE(3, 1, 1)))                                        \
+    X(conv_transpose_stride_2, transposed(s, image(s, 3, 4, 5), 4, SQUARE(3, 2, 1), .extra = {1, 1}))                  \
+    X(conv_transpose_rectangular,                                                                                      \
+      transposed(s, image(s, 2, 3, 4), 3, WINDOW(2, 4, 2, 3, 1, 2, 1, 2), .extra = {0, 2}))                            \
+    X(conv_transpose_uneven_pad, transposed(s, image(s, 2, 5, 6), 3, WINDOW(3, 4, 2, 1, 0, 1, 2, 3)))                  \
+    X(conv_transpose_dilated, transposed(s, image(s, 2, 4, 5), 3, SPARSE(3, 1, 2, 1)))                                 \
+    X(conv_transpose_groups, transposed(s, image(s, 4, 4, 3), 6, GROUPS(3, 2, 1, 2)))
 
 #define YS_CASES_RELU(X)                                                                                               \
     X(relu_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_RELU))                                                       \
@@ -92,6 +102,12 @@
     X(batchnorm_one_channel, batchnorm(s, image(s, 1, 3, 3), 1e-3, 0.01))                                              \
     X(batchnorm_features, batchnorm(s, features(s, 7), 1e-2, 0.2))
 
+#define YS_CASES_LAYERNORM(X)                                                                                          \
+    X(layernorm_rows, layernorm(s, image(s, 3, 5, 4), 1e-2))                                                           \
+    X(layernorm_channels_last, layernorm(s, transpose(s, image(s, 7, 3, 4), 0, 2, 3, 1), 1e-6))                        \
+    X(layernorm_features, layernorm(s, features(s, 37), 1e-5))                                                         \
+    X(layernorm_rank_3, layernorm(s, reshape(s, image(s, 4, 2, 6), 8, 6), 1e-3))
+
 #define YS_CASES_LRN(X)                                                                                                \
     X(lrn_of_5, alike(s, image(s, 8, 3, 4), .op = YS_OP_LRN, .lrn = {5, 0.5, 0.75, 1}))                                \
     X(lrn_even_size, alike(s, image(s, 7, 3, 3), .op = YS_OP_LRN, .lrn = {4, 0.5, 0.75, 2}))                           \
@@ -121,6 +137,31 @@
     X(hardswish_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_HARDSWISH)))                                  \
     X(hardswish_features, (WIDE(s), alike(s, features(s, 37), .op = YS_OP_HARDSWISH)))
 
+#define YS_CASES_HARDSIGMOID(X)                                                                                        \
+    X(hardsigmoid_image,                                                                                               \
+      (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_HARDSIGMOID, .slope = 1.0 / 6, .shift = 0.5)))                 \
+    X(hardsigmoid_features, (WIDE(s), alike(s, features(s, 37), .op = YS_OP_HARDSIGMOID, .slope = 0.2, .shift = 0.6)))
+
+#define YS_CASES_SWISH(X)                                                                                              \
+    X(swish_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_SWISH)))                                          \
+    X(swish_features, alike(s, features(s, 37), .op = YS_OP_SWISH))
+
+#define YS_CASES_GELU(X)                                                                                               \
+    X(gelu_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_GELU)))                                            \
+    X(gelu_features, alike(s, features(s, 37), .op = YS_OP_GELU))                                                      \
+    X(gelu_tanh_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_GELU, .by_tanh = true)))                      \
+    X(gelu_tanh_features, alike(s, features(s, 37), .op = YS_OP_GELU, .by_tanh = true))
+
+#define YS_CASES_SQRT(X)                                                                                               \
+    X(sqrt_image, alike(s, positive(s, image(s, 3, 5, 4)), .op = YS_OP_SQRT))                                          \
+    X(sqrt_features, alike(s, positive(s, features(s, 37)), .op = YS_OP_SQRT))
+
+#define YS_CASES_POW(X)                                                                                                \
+    X(pow_square, alike(s, image(s, 3, 5, 4), .op = YS_OP_POW, .exponent = 2))                                         \
+    X(pow_cube, alike(s, features(s, 37), .op = YS_OP_POW, .exponent = 3))                                             \
+    X(pow_fraction, alike(s, positive(s, image(s, 3, 5, 4)), .op = YS_OP_POW, .exponent = 1.7))                        \
+    X(pow_negative, alike(s, positive(s, features(s, 37)), .op = YS_OP_POW, .exponent = -0.5))
+
 #define YS_CASES_SOFTMAX(X)                                                                                            \
     X(softmax_features, alike(s, features(s, 11), .op = YS_OP_SOFTMAX, .axis = 1))                                     \
     X(softmax_channels, alike(s, image(s, 5, 3, 4), .op = YS_OP_SOFTMAX, .axis = 1))                                   \
@@ -137,19 +178,49 @@
     X(add_images, both(s, YS_OP_ADD, 3, 4, 5))                                                                         \
     X(add_features, both(s, YS_OP_ADD, 9, 0, 0))                                                                       \
     X(add_to_itself, twice(s, YS_OP_ADD, image(s, 3, 4, 5)))                                                           \
-    X(add_behind_relu, beside_relu(s, YS_OP_ADD, image(s, 3, 4, 5)))
+    X(add_behind_relu, beside_relu(s, YS_OP_ADD, image(s, 3, 4, 5)))                                                   \
+    X(add_stretched, stretched(s, YS_OP_ADD))                                                                          \
+    X(add_param_row, operand(s, YS_OP_ADD, image(s, 3, 4, 5), 3, 4, 5))                                                \
+    X(add_param_channels, operand(s, YS_OP_ADD, image(s, 3, 4, 5), 3, 1, 1))                                           \
+    X(add_param_last_axis, operand(s, YS_OP_ADD, reshape(s, image(s, 4, 2, 6), 8, 6), 6))                              \
+    X(add_param_features, operand(s, YS_OP_ADD, features(s, 9), 9))
+
+#define YS_CASES_SUB(X)                                                                                                \
+    X(sub_images, both(s, YS_OP_SUB, 3, 4, 5))                                                                         \
+    X(sub_features, both(s, YS_OP_SUB, 9, 0, 0))                                                                       \
+    X(sub_behind_relu, beside_relu(s, YS_OP_SUB, image(s, 3, 4, 5)))                                                   \
+    X(sub_stretched, stretched(s, YS_OP_SUB))                                                                          \
+    X(sub_param_row, operand(s, YS_OP_SUB, image(s, 3, 4, 5), 3, 4, 5))                                                \
+    X(sub_param_channels, operand(s, YS_OP_SUB, image(s, 3, 4, 5), 3, 1, 1))                                           \
+    X(sub_param_last_axis, operand(s, YS_OP_SUB, reshape(s, image(s, 4, 2, 6), 8, 6), 6))                              \
+    X(sub_param_features, operand(s, YS_OP_SUB, features(s, 9), 9))
 
 #define YS_CASES_MUL(X)                                                                                                \
     X(mul_images, both(s, YS_OP_MUL, 3, 4, 5))                                                                         \
     X(mul_features, both(s, YS_OP_MUL, 9, 0, 0))                                                                       \
     X(mul_with_itself, twice(s, YS_OP_MUL, image(s, 3, 4, 5)))                                                         \
-    X(mul_behind_relu, beside_relu(s, YS_OP_MUL, image(s, 3, 4, 5)))
+    X(mul_behind_relu, beside_relu(s, YS_OP_MUL, image(s, 3, 4, 5)))                                                   \
+    X(mul_stretched, stretched(s, YS_OP_MUL))                                                                          \
+    X(mul_param_row, operand(s, YS_OP_MUL, image(s, 3, 4, 5), 3, 4, 5))                                                \
+    X(mul_param_channels, operand(s, YS_OP_MUL, image(s, 3, 4, 5), 3, 1, 1))                                           \
+    X(mul_param_last_axis, operand(s, YS_OP_MUL, reshape(s, image(s, 4, 2, 6), 8, 6), 6))                              \
+    X(mul_param_features, operand(s, YS_OP_MUL, features(s, 9), 9))
+
+#define YS_CASES_DIV(X)                                                                                                \
+    X(div_images, join(s, YS_OP_DIV, image(s, 3, 4, 5), divisor(s, image(s, 3, 4, 5))))                                \
+    X(div_features, join(s, YS_OP_DIV, features(s, 9), divisor(s, features(s, 9))))                                    \
+    X(div_stretched, stretched(s, YS_OP_DIV))                                                                          \
+    X(div_param_row, operand(s, YS_OP_DIV, image(s, 3, 4, 5), 3, 4, 5))                                                \
+    X(div_param_channels, operand(s, YS_OP_DIV, image(s, 3, 4, 5), 3, 1, 1))                                           \
+    X(div_param_last_axis, operand(s, YS_OP_DIV, reshape(s, image(s, 4, 2, 6), 8, 6), 6))                              \
+    X(div_param_features, operand(s, YS_OP_DIV, features(s, 9), 9))
 
 #define YS_CASES_CONCAT(X)                                                                                             \
     X(concat_channels, concat(s, 1, 3, 4, 5, 2, 2))                                                                    \
     X(concat_rows, concat(s, 2, 3, 4, 5, 2, 2))                                                                        \
     X(concat_columns, concat(s, 3, 2, 3, 3, 4, 2))                                                                     \
     X(concat_features, concat(s, 1, 5, 0, 0, 1, 8))                                                                    \
+    X(concat_many, concat(s, 1, 2, 0, 0, 1, 20))                                                                       \
     X(concat_of_one_value, concat_itself(s, image(s, 3, 4, 5)))
 
 #define YS_CASES_SPLIT(X)                                                                                              \
@@ -169,6 +240,13 @@
     X(transpose_to_channels_first, transpose(s, image(s, 3, 4, 5), 0, 3, 1, 2))                                        \
     X(transpose_rows_and_columns, transpose(s, image(s, 2, 3, 4), 0, 1, 3, 2))                                         \
     X(transpose_shuffled_channels, transpose(s, reshape(s, image(s, 6, 2, 3), 2, 3, 2, 3), 0, 2, 1, 3, 4))
+
+#define YS_CASES_PAD(X)                                                                                                \
+    X(pad_zeros, padded(s, image(s, 3, 4, 5), YS_PAD_CONSTANT, 0, 0, 1, 2, 0, 3, 0))                                   \
+    X(pad_value, padded(s, image(s, 2, 3, 4), YS_PAD_CONSTANT, -1.5, 0, 0, 1, 0, 1, 0))                                \
+    X(pad_channels, padded(s, image(s, 3, 4, 5), YS_PAD_CONSTANT, 0, 1, 0, 0, 2, 0, 0))                                \
+    X(pad_reflect, padded(s, image(s, 3, 4, 5), YS_PAD_REFLECT, 0, 0, 1, 3, 0, 3, 4))                                  \
+    X(pad_edge, padded(s, image(s, 3, 2, 3), YS_PAD_EDGE, 0, 0, 3, 2, 0, 1, 4))
 
 #define YS_CASES_MEAN(X)                                                                                               \
     X(mean_over_image, mean(s, image(s, 5, 3, 4), false, 1 << 2 | 1 << 3))                                             \

@@ -99,14 +99,41 @@ static int conv_table(struct site *s, int v, int64_t out)
     return ys_build_conv_table(s->b, v, out, 3, connected, next_name(s));
 }
 
+static int transposed_of(struct site *s, int v, int64_t out, struct ys_window window)
+{
+    return ys_build_conv_transpose(s->b, v, out, &window, next_name(s));
+}
+#define transposed(s, v, out, ...) transposed_of(s, v, out, (struct ys_window){__VA_ARGS__})
+
+/* `pads`: before and behind channels, rows and columns. */
+static int padded_of(struct site *s, int v, enum ys_pad_mode mode, double value, const int64_t pads[6])
+{
+    struct ys_node as = {.op = YS_OP_PAD, .pad = {.mode = mode, .value = value, .rank = 4}};
+    memcpy(as.pad.before + 1, pads, 3 * sizeof *pads);
+    memcpy(as.pad.after + 1, pads + 3, 3 * sizeof *pads);
+    return alike_of(s, v, as);
+}
+#define padded(s, v, mode, value, ...) padded_of(s, v, mode, value, (const int64_t[6]){__VA_ARGS__})
+
 static void factors(struct site *s)
 {
     ys_build_factors(s->b, 0.5, 3, 2, 0);
 }
 
+/* Weights keep their values; biases learn. */
+static void frozen(struct site *s)
+{
+    ys_build_factors(s->b, 0, 0, 1, 1);
+}
+
 static int batchnorm(struct site *s, int v, double epsilon, double momentum)
 {
     return ys_build_batchnorm_of(s->b, v, (struct ys_batchnorm){epsilon, momentum}, next_name(s));
+}
+
+static int layernorm(struct site *s, int v, double epsilon)
+{
+    return ys_build_layernorm(s->b, v, epsilon, next_name(s));
 }
 
 static int join(struct site *s, enum ys_op op, int a, int b)
@@ -163,6 +190,33 @@ static int split_to(struct site *s, int v, int axis, size_t count, const int64_t
 }
 #define split(s, v, axis, ...)                                                                                         \
     split_to(s, v, axis, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
+
+/* Between 0 and 1, for what is defined of no others. */
+static int positive(struct site *s, int v)
+{
+    return ys_build_plain(s->b, YS_OP_SIGMOID, v, next_name(s));
+}
+
+/* Between 1/2 and 3/4, for divisors: training a smaller one goes astray. */
+static int divisor(struct site *s, int v)
+{
+    return positive(s, positive(s, v));
+}
+
+/* An image and a number for each of its channels. */
+static int stretched(struct site *s, enum ys_op op)
+{
+    int v = image(s, 3, 4, 5);
+    return join(s, op, v, divisor(s, image(s, 3, 1, 1)));
+}
+
+/* With a parameter of these extents. */
+static int operand_of(struct site *s, enum ys_op op, int v, size_t rank, const int64_t *shape)
+{
+    return ys_build_operand(s->b, op, v, shape, rank, (struct ys_initializer){YS_INIT_UNIFORM, 0.5, 1.5}, next_name(s));
+}
+#define operand(s, op, v, ...)                                                                                         \
+    operand_of(s, op, v, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
 /* `reduced`: bit a stands for axis a. */
 static int mean(struct site *s, int v, bool keepdims, unsigned reduced)

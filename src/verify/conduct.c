@@ -3,6 +3,8 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "protocol/request.h"
+#include "run/message.h"
 #include "verify/conduct_session.h"
 
 #include <stdio.h>
@@ -36,22 +38,22 @@ ys_status ys_conduct_hello(const struct ys_conduct *conduct, ys_json **hello, ch
 /* What is asked for that must be answered by an error. */
 struct provocation {
     const char *name;
-    const char *code;                                         /* of the error */
-    const char *named;                                        /* what the error must name, or NULL */
-    ys_json *(*message)(const struct ys_conduct *);           /* NULL: the plan below is opened */
-    ys_status (*spoil)(const struct ys_conduct *, ys_json *); /* makes the plan one that cannot be opened */
+    const char *code;                                                /* of the error */
+    const char *named;                                               /* what the error must name, or NULL */
+    ys_json *(*message)(const struct ys_conduct *);                  /* NULL: the plan below is opened */
+    ys_status (*spoil)(const struct ys_conduct *, struct ys_plan *); /* makes the plan one that cannot be opened */
 };
 
 static ys_json *say_nonsense(const struct ys_conduct *conduct)
 {
     (void)conduct;
-    return ys_manners_message(NONSUCH);
+    return ys_request(NONSUCH);
 }
 
 static ys_json *say_other_protocol(const struct ys_conduct *conduct)
 {
     (void)conduct;
-    ys_json *message = ys_manners_message("hello");
+    ys_json *message = ys_request("hello");
     ys_json_set_int(message, "protocol", 99);
     return message;
 }
@@ -59,120 +61,120 @@ static ys_json *say_other_protocol(const struct ys_conduct *conduct)
 static ys_json *say_forward(const struct ys_conduct *conduct)
 {
     (void)conduct;
-    return ys_manners_pass("forward", 0);
+    return ys_request_pass("forward", 0, "eval");
 }
 
 static ys_json *say_input_gradient(const struct ys_conduct *conduct)
 {
     (void)conduct;
-    return ys_manners_pass("input_gradient", 0);
+    return ys_request_pass("input_gradient", 0, "eval");
 }
 
 static ys_json *say_batch_beyond(const struct ys_conduct *conduct)
 {
-    return ys_manners_pass("forward", ys_json_get_int(conduct->plan, "steps", 0));
+    return ys_request_pass("forward", conduct->plan->steps, "eval");
 }
 
 static ys_json *say_dream(const struct ys_conduct *conduct)
 {
     (void)conduct;
-    ys_json *message = ys_manners_pass("forward", 0);
-    ys_json_set_string(message, "mode", "dream");
-    return message;
+    return ys_request_pass("forward", 0, "dream");
 }
 
 static ys_json *say_steps_back(const struct ys_conduct *conduct)
 {
     (void)conduct;
-    ys_json *message = ys_manners_message("step");
-    ys_json_set_int(message, "n", -1);
-    return message;
+    return ys_request_step(-1);
 }
 
 static ys_json *say_train_elsewhere(const struct ys_conduct *conduct)
 {
     (void)conduct;
-    return ys_manners_train(3, 4);
+    return ys_request_train(3, 4, YS_MANNERS_BLOCK);
 }
 
 static ys_json *say_infer(const struct ys_conduct *conduct)
 {
-    ys_json *message = ys_manners_message("infer");
+    ys_json *message = ys_request("infer");
     ys_json_set_int(message, "requests", 1);
-    ys_json_set_int(message, "batch", ys_json_get_int(conduct->plan, "batch", 1));
+    ys_json_set_int(message, "batch", conduct->plan->batch);
     return message;
 }
 
 static ys_json *say_save_other(const struct ys_conduct *conduct)
 {
     char *path = ys_path_join(conduct->folder, "other");
-    ys_json *message = ys_manners_message("save");
+    ys_json *message = ys_request_save(path, NULL);
     ys_json_set_string(message, "format", NONSUCH);
-    ys_json_set_string(message, "path", path);
     ys_free(path);
     return message;
 }
 
 static ys_json *say_open(const struct ys_conduct *conduct)
 {
-    return ys_manners_open(conduct->plan);
+    return ys_request_open(conduct->plan);
 }
 
-static ys_status other_op(const struct ys_conduct *conduct, ys_json *plan)
+/* No plan of ours can say that. */
+static ys_json *say_other_precision(const struct ys_conduct *conduct)
 {
-    ys_json *graph = NULL;
-    char *path = ys_path_join(conduct->folder, "other-graph.json");
-    ys_status status = path ? ys_json_read(ys_json_get_text(plan, "graph", ""), &graph) : ys_out_of_memory();
-    ys_json *nodes = ys_json_get(graph, "nodes");
-    for (size_t i = 0; i < ys_json_size(nodes); i++)
-        if (strcmp(ys_json_get_text(ys_json_at(nodes, i), "op", ""), "Relu") == 0)
-            ys_json_set_string(ys_json_at(nodes, i), "op", NONSUCH);
+    ys_json *plan = ys_plan_json(conduct->plan), *message = ys_request("open");
+    ys_json_set_string(plan, "precision", NONSUCH);
+    ys_json_set(message, "plan", plan);
+    return message;
+}
+
+/* The graph with another name for its ReLUs, which no struct of ours can have: as text. */
+static ys_status other_op(const struct ys_conduct *conduct, struct ys_plan *plan)
+{
+    struct ys_buf graph = {0};
+    char *path = ys_path_join(conduct->folder, "other-graph.json"), *text = NULL;
+    ys_status status = path ? ys_fs_read(plan->graph, (size_t)1 << 24, &graph) : ys_out_of_memory();
+    if (status == YS_OK && !(text = ys_replace(ys_buf_text(&graph), "\"Relu\"", "\"" NONSUCH "\"")))
+        status = ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_json_write(path, graph);
+        status = ys_fs_write(path, text, strlen(text));
     if (status == YS_OK)
-        status = ys_json_set_string(plan, "graph", path);
-    ys_json_free(graph);
+        status = ys_plan_put(&plan->graph, path);
+    ys_buf_free(&graph);
+    ys_free(text);
     ys_free(path);
     return status;
 }
 
-static ys_status other_option(const struct ys_conduct *conduct, ys_json *plan)
+static ys_status other_option(const struct ys_conduct *conduct, struct ys_plan *plan)
 {
-    (void)conduct;
-    return ys_json_set_bool(ys_json_get(plan, "options"), NONSUCH, true);
+    ys_json *options = ys_json_copy(conduct->plan->options);
+    ys_status status = ys_json_set_bool(options, NONSUCH, true);
+    ys_json_free(plan->options);
+    plan->options = options;
+    return status;
 }
 
-static ys_status other_precision(const struct ys_conduct *conduct, ys_json *plan)
+static ys_status other_optimizer(const struct ys_conduct *conduct, struct ys_plan *plan)
 {
     (void)conduct;
-    return ys_json_set_string(plan, "precision", NONSUCH);
+    return ys_plan_put(&plan->optimizer.name, NONSUCH);
 }
 
-static ys_status other_optimizer(const struct ys_conduct *conduct, ys_json *plan)
-{
-    (void)conduct;
-    return ys_json_set_string(ys_json_get(plan, "optimizer"), "name", NONSUCH);
-}
-
-static ys_status cut_weights(const struct ys_conduct *conduct, ys_json *plan)
+static ys_status cut_weights(const struct ys_conduct *conduct, struct ys_plan *plan)
 {
     struct ys_buf whole = {0};
     char *path = ys_path_join(conduct->folder, "cut.safetensors");
-    ys_status status =
-        path ? ys_fs_read(ys_json_get_text(plan, "weights", ""), (size_t)1 << 30, &whole) : ys_out_of_memory();
+    ys_status status = path ? ys_fs_read(plan->weights, (size_t)1 << 30, &whole) : ys_out_of_memory();
     if (status == YS_OK)
         status = ys_fs_write(path, ys_buf_text(&whole), whole.size / 2);
     if (status == YS_OK)
-        status = ys_json_set_string(plan, "weights", path);
+        status = ys_plan_put(&plan->weights, path);
     ys_buf_free(&whole);
     ys_free(path);
     return status;
 }
 
-static ys_status no_weights(const struct ys_conduct *conduct, ys_json *plan)
+static ys_status no_weights(const struct ys_conduct *conduct, struct ys_plan *plan)
 {
     char *path = ys_path_join(conduct->folder, "there-is-no-such.safetensors");
-    ys_status status = ys_json_set_string(plan, "weights", path);
+    ys_status status = ys_plan_put(&plan->weights, path);
     ys_free(path);
     return status;
 }
@@ -184,7 +186,7 @@ static const struct provocation closed[] = {
     {"forward before open", "protocol_error", NULL, say_forward, NULL},
     {"an operator that there is not", "unsupported", NONSUCH, NULL, other_op},
     {"an option that there is not", "unsupported", NONSUCH, NULL, other_option},
-    {"a precision that there is not", "unsupported", NONSUCH, NULL, other_precision},
+    {"a precision that there is not", "unsupported", NONSUCH, say_other_precision, NULL},
     {"an optimizer that there is not", "unsupported", NONSUCH, NULL, other_optimizer},
     {"a file of weights cut in half", "load_failed", NULL, NULL, cut_weights},
     {"a file of weights that is not there", "load_failed", NULL, NULL, no_weights},
@@ -207,24 +209,26 @@ static ys_status make_message(const struct ys_conduct *conduct, const struct pro
         *message = p->message(conduct);
         return *message ? YS_OK : ys_out_of_memory();
     }
-    ys_json *plan = ys_json_copy(conduct->plan);
-    ys_status status = plan ? p->spoil(conduct, plan) : ys_out_of_memory();
-    *message = status == YS_OK ? ys_manners_open(plan) : NULL;
-    ys_json_free(plan);
+    struct ys_plan plan;
+    YS_TRY(ys_plan_copy(conduct->plan, &plan));
+    ys_status status = p->spoil(conduct, &plan);
+    *message = status == YS_OK ? ys_request_open(&plan) : NULL;
+    ys_plan_fini(&plan);
     return status;
 }
 
 /* Why `reply` is not the error that was due; NULL when it is. New string. */
 static char *judge(const struct provocation *p, const ys_json *reply)
 {
-    const char *type = ys_json_get_text(reply, "type", ""), *code = ys_json_get_text(reply, "code", "");
-    const char *text = ys_json_get_text(reply, "message", ""), *op = ys_json_get_text(reply, "op", "");
-    if (strcmp(type, "error") != 0)
-        return ys_format("it answered \"%s\" where an error of code %s was due", type, p->code);
-    if (strcmp(code, p->code) != 0)
-        return ys_format("its error has code %s, not %s: %s", code, p->code, text);
-    if (p->named && !strstr(text, p->named) && !strstr(op, p->named))
-        return ys_format("its error does not name \"%s\": %s", p->named, text);
+    struct ys_message said;
+    ys_message_read(reply, &said);
+    if (strcmp(said.type, "error") != 0)
+        return ys_format("it answered \"%s\" where an error of code %s was due", said.type, p->code);
+    const char *message = said.error.message, *op = said.error.op;
+    if (strcmp(said.error.code, p->code) != 0)
+        return ys_format("its error has code %s, not %s: %s", said.error.code, p->code, message ? message : "");
+    if (p->named && !(message && strstr(message, p->named)) && !(op && strstr(op, p->named)))
+        return ys_format("its error does not name \"%s\": %s", p->named, message ? message : "");
     return NULL;
 }
 

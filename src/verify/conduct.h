@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "framework/framework.h"
+#include "protocol/plan.h"
 
 /** Takes one case: {name, verdict ("pass", "unsupported", "fail"), message, error, bound, worst}, the last three null
  * where nothing was measured. */
@@ -12,9 +13,9 @@ typedef ys_status (*ys_on_conduct)(void *context, ys_json *taken);
 
 struct ys_conduct {
     const struct ys_framework *framework; /* ready */
-    const ys_json *plan; /* of a small network, in a format and a mode that the adapter has; at least 4 steps */
-    const ys_json *env;  /* variables to start it with, {NAME: "value"}; may be NULL */
-    const char *folder;  /* empty; may be left full */
+    const struct ys_plan *plan; /* of a small network, in a format and a mode that the adapter has; at least 4 steps */
+    const ys_json *env;         /* variables to start it with, {NAME: "value"}; may be NULL */
+    const char *folder;         /* empty; may be left full */
     ys_on_conduct on_case;
     void *context;
 };

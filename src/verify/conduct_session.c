@@ -1,43 +1,13 @@
 #include "verify/conduct_session.h"
 
 #include "base/mem.h"
+#include "run/message.h"
 #include "verify/evidence.h"
 
 #include <string.h>
 
 /* Small networks; but a framework may compile in an answer. */
 static const double PATIENCE_S = 600, STOP_GRACE_S = 30;
-
-ys_json *ys_manners_message(const char *type)
-{
-    ys_json *message = ys_json_object();
-    ys_json_set_string(message, "type", type);
-    return message;
-}
-
-ys_json *ys_manners_open(const ys_json *plan)
-{
-    ys_json *message = ys_manners_message("open");
-    ys_json_set(message, "plan", ys_json_copy(plan));
-    return message;
-}
-
-ys_json *ys_manners_pass(const char *type, int64_t batch)
-{
-    ys_json *message = ys_manners_message(type);
-    ys_json_set_int(message, "batch", batch);
-    ys_json_set_string(message, "mode", "eval");
-    return message;
-}
-
-ys_json *ys_manners_train(int64_t from, int64_t to)
-{
-    ys_json *message = ys_manners_message("train");
-    ys_json_set_int(message, "from", from);
-    ys_json_set_int(message, "to", to);
-    ys_json_set_int(message, "block", 2);
-    return message;
-}
 
 /* What of a failure is the adapter's becomes `trouble`; the rest is passed on. */
 static ys_status settle(struct ys_manners *m, ys_status status)
@@ -75,7 +45,7 @@ static ys_status pass_over(void *context, const ys_json *message)
 
 ys_status ys_manners_need(struct ys_manners *m, ys_json *message_taken, ys_json **reply)
 {
-    bool opens = strcmp(ys_json_get_text(message_taken, "type", ""), "open") == 0;
+    bool opens = strcmp(ys_message_type(message_taken), "open") == 0;
     ys_json *answer = NULL;
     if (reply)
         *reply = NULL;

@@ -5,6 +5,9 @@
 #include "run/session.h"
 #include "verify/conduct.h"
 
+/* Steps of a block, wherever one is trained here. */
+enum { YS_MANNERS_BLOCK = 2 };
+
 struct ys_manners {
     const struct ys_conduct *conduct;
     struct ys_session *session; /* NULL: none is there */
@@ -27,12 +30,5 @@ void ys_manners_fini(struct ys_manners *m);
 /** Hands over a case of which nothing was measured. */
 ys_status ys_manners_say(const struct ys_manners *m, const char *name, const char *verdict,
                          const char *message) YS_MUST_CHECK;
-
-/* Messages; NULL without memory. */
-ys_json *ys_manners_message(const char *type);
-ys_json *ys_manners_open(const ys_json *plan);
-/** forward, backward or input_gradient of a batch, in mode eval. */
-ys_json *ys_manners_pass(const char *type, int64_t batch);
-ys_json *ys_manners_train(int64_t from, int64_t to);
 
 #endif

@@ -2,6 +2,8 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "framework/model_file.h"
+#include "protocol/request.h"
+#include "run/message.h"
 #include "verify/conduct_session.h"
 #include "verify/error.h"
 #include "verify/evidence.h"
@@ -18,8 +20,8 @@ static const double AGAIN_BOUND = 0x1p-16;
 struct keeper {
     struct ys_manners m;
     struct ys_graph *graph;
-    char *saved;   /* path */
-    ys_json *plan; /* of the process that loads what was saved */
+    char *saved;         /* path */
+    struct ys_plan plan; /* of the process that loads what was saved */
     /* Of the first process: weights after some steps, as step gave them, after save, and after a reset and training;
      * its logits. Of the second: weights as loaded, logits. */
     struct ys_safetensors *stepped, *file, *trained, *loaded, *logits, *again;
@@ -45,25 +47,12 @@ static ys_status ask_tensors(struct keeper *k, ys_json *message, struct ys_safet
 {
     ys_json *reply = NULL;
     YS_TRY(ys_manners_need(&k->m, message, &reply));
-    if (reply && ys_evidence_open(ys_json_get_text(reply, "path", ""), k->m.conduct->folder, false, file) != YS_OK)
+    struct ys_message said;
+    ys_message_read(reply, &said);
+    if (reply && ys_evidence_open(said.tensors.path, k->m.conduct->folder, false, file) != YS_OK)
         k->m.trouble = ys_strdup(ys_error());
     ys_json_free(reply);
     return YS_OK;
-}
-
-static ys_json *step(int64_t n)
-{
-    ys_json *message = ys_manners_message("step");
-    ys_json_set_int(message, "n", n);
-    return message;
-}
-
-static ys_json *save(const char *path)
-{
-    ys_json *message = ys_manners_message("save");
-    ys_json_set_string(message, "format", "safetensors");
-    ys_json_set_string(message, "path", path);
-    return message;
 }
 
 /* Equal to the last digit, of every parameter and buffer. */
@@ -97,19 +86,19 @@ static ys_status ask_first(struct keeper *k, bool trains)
 {
     struct ys_worst worst;
     YS_TRY(ys_manners_start(&k->m));
-    YS_TRY(ys_manners_need(&k->m, ys_manners_open(k->m.conduct->plan), NULL));
-    YS_TRY(ask_tensors(k, step(trains ? STEPS : 0), &k->stepped));
-    YS_TRY(ask_tensors(k, ys_manners_pass("forward", 0), &k->logits));
-    YS_TRY(ys_manners_need(&k->m, save(k->saved), NULL));
+    YS_TRY(ys_manners_need(&k->m, ys_request_open(k->m.conduct->plan), NULL));
+    YS_TRY(ask_tensors(k, ys_request_step(trains ? STEPS : 0), &k->stepped));
+    YS_TRY(ask_tensors(k, ys_request_pass("forward", 0, "eval"), &k->logits));
+    YS_TRY(ys_manners_need(&k->m, ys_request_save(k->saved, NULL), NULL));
     if (!k->m.trouble && ys_safetensors_load(k->saved, &k->file) != YS_OK)
         k->m.trouble = ys_strdup(ys_error());
     worst = compare_exactly(k->graph, k->stepped, k->file);
     YS_TRY(note(k, "save writes the weights that step gave", &worst, 0));
     if (k->m.trouble || !trains)
         return YS_OK;
-    YS_TRY(ys_manners_need(&k->m, ys_manners_message("reset"), NULL));
-    YS_TRY(ys_manners_need(&k->m, ys_manners_train(0, STEPS), NULL));
-    YS_TRY(ask_tensors(k, step(0), &k->trained));
+    YS_TRY(ys_manners_need(&k->m, ys_request("reset"), NULL));
+    YS_TRY(ys_manners_need(&k->m, ys_request_train(0, STEPS, YS_MANNERS_BLOCK), NULL));
+    YS_TRY(ask_tensors(k, ys_request_step(0), &k->trained));
     YS_TRY(compare_nearly(k->graph, k->trained, k->stepped, &worst));
     return note(k, "after a reset, train comes to the weights of step", &worst, AGAIN_BOUND);
 }
@@ -117,13 +106,13 @@ static ys_status ask_first(struct keeper *k, bool trains)
 static ys_status ask_second(struct keeper *k)
 {
     struct ys_worst worst;
-    YS_TRY(ys_framework_model_file(k->m.conduct->framework, k->plan));
+    YS_TRY(ys_framework_model_file(k->m.conduct->framework, &k->plan));
     YS_TRY(ys_manners_start(&k->m));
-    YS_TRY(ys_manners_need(&k->m, ys_manners_open(k->plan), NULL));
-    YS_TRY(ask_tensors(k, step(0), &k->loaded));
+    YS_TRY(ys_manners_need(&k->m, ys_request_open(&k->plan), NULL));
+    YS_TRY(ask_tensors(k, ys_request_step(0), &k->loaded));
     worst = compare_exactly(k->graph, k->file, k->loaded);
     YS_TRY(note(k, "saved weights are loaded as they are", &worst, 0));
-    YS_TRY(ask_tensors(k, ys_manners_pass("forward", 0), &k->again));
+    YS_TRY(ask_tensors(k, ys_request_pass("forward", 0, "eval"), &k->again));
     worst = (struct ys_worst){0};
     if (k->again)
         ys_worst_raise(&worst,
@@ -135,12 +124,12 @@ static ys_status ask_second(struct keeper *k)
 static ys_status prepare(struct keeper *k)
 {
     const struct ys_conduct *conduct = k->m.conduct;
-    YS_TRY(ys_graph_read(ys_json_get_text(conduct->plan, "graph", ""), &k->graph));
+    YS_TRY(ys_graph_read(conduct->plan->graph, &k->graph));
     k->saved = ys_path_join(conduct->folder, "saved.safetensors");
-    k->plan = ys_json_copy(conduct->plan);
-    if (!k->saved || !k->plan)
+    if (!k->saved)
         return ys_out_of_memory();
-    return ys_json_set_string(k->plan, "weights", k->saved);
+    YS_TRY(ys_plan_copy(conduct->plan, &k->plan));
+    return ys_plan_put(&k->plan.weights, k->saved);
 }
 
 ys_status ys_conduct_weights(const struct ys_conduct *conduct, const ys_json *hello)
@@ -158,7 +147,7 @@ ys_status ys_conduct_weights(const struct ys_conduct *conduct, const ys_json *he
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         ys_safetensors_close(files[i]);
     ys_graph_free(k.graph);
-    ys_json_free(k.plan);
+    ys_plan_fini(&k.plan);
     ys_free(k.saved);
     return status;
 }

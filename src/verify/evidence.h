@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "base/safetensors.h"
 #include "framework/framework.h"
+#include "protocol/plan.h"
+#include "protocol/status.h"
 #include "run/session.h"
 
 /** The files that are asked for, in this order. */
@@ -32,12 +34,11 @@ struct ys_questions {
 typedef ys_status (*ys_on_answer)(void *context, enum ys_answer answer, int64_t batch, struct ys_safetensors **file);
 
 struct ys_evidence {
-    int64_t parameters;    /* from `opened`; -1 when the adapter does not say */
-    int64_t multiply_adds; /* of one row, from `forward`; -1 when the adapter does not say */
-    double train_loss;     /* of the first step, from `train`; NAN where none was said */
-    /* When the session failed: */
-    char *status; /* a run's status word, NULL when all went well */
-    char *message;
+    int64_t parameters;        /* from `opened`; -1 when the adapter does not say */
+    int64_t multiply_adds;     /* of one row, from `forward`; -1 when the adapter does not say */
+    double train_loss;         /* of the first step, from `train`; NAN where none was said */
+    enum ys_run_status status; /* YS_RUN_OK: all went well */
+    char *message;             /* when it did not; may be NULL */
 };
 
 /* A proof computes large networks slowly on purpose (double, one oracle thread): its patience is long. */
@@ -51,15 +52,15 @@ ys_status ys_evidence_open(const char *path, const char *folder, bool mapped,
 
 /** Starts the adapter in the plan's folder, which exists, on its CPUs and with its threads (and `extra_env`, {NAME:
  * text}, may be NULL), and says hello. Results are those of ys_session_open(). */
-ys_status ys_evidence_start(const struct ys_framework *framework, const ys_json *plan, const ys_json *extra_env,
+ys_status ys_evidence_start(const struct ys_framework *framework, const struct ys_plan *plan, const ys_json *extra_env,
                             double patience_s, double stop_grace_s, struct ys_session **session) YS_MUST_CHECK;
 
-/** Starts the adapter with `plan` (and `extra_env`, {NAME: text}, may be NULL) in `folder`, which exists, and asks it,
- * waiting at most `patience_s` for an answer and YS_EVIDENCE_PATIENCE_S in all. An adapter that fails is YS_OK with
+/** Starts the adapter with `plan` (and `extra_env`, {NAME: text}, may be NULL) in its folder, which exists, and asks
+ * it, waiting at most `patience_s` for an answer and YS_EVIDENCE_PATIENCE_S in all. An adapter that fails is YS_OK with
  * status and message set; a failure of `on_answer` is passed on. */
-ys_status ys_evidence_collect(const struct ys_framework *framework, const ys_json *plan, const ys_json *extra_env,
-                              double patience_s, const struct ys_questions *questions, ys_on_answer on_answer,
-                              void *context, struct ys_evidence *evidence) YS_MUST_CHECK;
+ys_status ys_evidence_collect(const struct ys_framework *framework, const struct ys_plan *plan,
+                              const ys_json *extra_env, double patience_s, const struct ys_questions *questions,
+                              ys_on_answer on_answer, void *context, struct ys_evidence *evidence) YS_MUST_CHECK;
 void ys_evidence_fini(struct ys_evidence *evidence);
 
 #endif

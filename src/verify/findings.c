@@ -138,7 +138,7 @@ static void compare_train_loss(const struct ys_reference *reference, struct ys_f
 }
 
 ys_status ys_findings_collect(const struct ys_reference *reference, const struct ys_framework *framework,
-                              const ys_json *plan, const ys_json *env, double patience_s,
+                              const struct ys_plan *plan, const ys_json *env, double patience_s,
                               const struct ys_questions *questions, struct ys_findings *findings)
 {
     struct taker taker = {.reference = reference, .findings = findings};

@@ -19,7 +19,7 @@ struct ys_findings {
 /** Runs a session of `plan` and measures its answers. `reference` was asked for batch `questions->first`. What was not
  * asked for stays 0. */
 ys_status ys_findings_collect(const struct ys_reference *reference, const struct ys_framework *framework,
-                              const ys_json *plan, const ys_json *env, double patience_s,
+                              const struct ys_plan *plan, const ys_json *env, double patience_s,
                               const struct ys_questions *questions, struct ys_findings *findings) YS_MUST_CHECK;
 void ys_findings_fini(struct ys_findings *findings);
 

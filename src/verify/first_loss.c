@@ -14,31 +14,30 @@
 /* A step costs a whole proof of the batch about half: this many multiply-adds of a batch in double, for each round. */
 static const int64_t DOUBLE_LIMIT = YS_VERIFY_WHOLE_LIMIT / 4;
 
-ys_status ys_first_loss_is_random(const ys_json *plan, bool *is_random)
+ys_status ys_first_loss_is_random(const struct ys_plan *plan, bool *is_random)
 {
     struct ys_graph *graph = NULL;
-    YS_TRY(ys_graph_read(ys_json_get_text(plan, "graph", ""), &graph));
+    YS_TRY(ys_graph_read(plan->graph, &graph));
     *is_random = ys_proof_drop_dropout(graph);
     ys_graph_free(graph);
     return YS_OK;
 }
 
-static ys_status is_affordable(const ys_json *plan, bool *affordable)
+static ys_status is_affordable(const struct ys_plan *plan, bool *affordable)
 {
     struct ys_graph *graph = NULL;
-    YS_TRY(ys_graph_read(ys_json_get_text(plan, "graph", ""), &graph));
-    *affordable = ys_graph_multiply_adds(graph) <= DOUBLE_LIMIT / ys_json_get_int(plan, "batch", 1);
+    YS_TRY(ys_graph_read(plan->graph, &graph));
+    *affordable = ys_graph_multiply_adds(graph) <= DOUBLE_LIMIT / plan->batch;
     ys_graph_free(graph);
     return YS_OK;
 }
 
-static ys_status ask_twins(struct ys_replay *replay, const char *moved, struct ys_first_loss *first)
+static ys_status ask_twins(struct ys_replay *replay, const char *initial, const char *moved,
+                           struct ys_first_loss *first)
 {
-    const char *initial = ys_json_get_text(replay->plan, "weights", "");
-    const char *precision = ys_json_get_text(replay->plan, "precision", "f32");
     double worst = 0, loss;
     for (int twin = 0; twin < YS_VERIFY_TWINS; twin++) {
-        YS_TRY(ys_twin_write_weights(ys_json_get_int(replay->plan, "seed", 0), twin, precision, initial, moved));
+        YS_TRY(ys_twin_write_weights(replay->plan->seed, twin, 1, replay->precision, initial, moved));
         YS_TRY(ys_replay_run(replay, &loss, NULL));
         worst = fmax(worst, fabs(loss - first->loss));
     }
@@ -47,7 +46,18 @@ static ys_status ask_twins(struct ys_replay *replay, const char *moved, struct y
     return YS_OK;
 }
 
-ys_status ys_first_loss_ask(const struct ys_framework *oracle, const ys_json *plan, struct ys_first_loss *first)
+bool ys_first_loss_holds(const struct ys_first_loss *first, double loss)
+{
+    return fabs(loss - first->loss) <= first->bound * (first->loss != 0 ? fabs(first->loss) : 1);
+}
+
+ys_status ys_first_loss_ask(const struct ys_framework *oracle, const struct ys_plan *plan, struct ys_first_loss *first)
+{
+    return ys_first_loss_after(oracle, plan, plan->weights, 0, NAN, first);
+}
+
+ys_status ys_first_loss_after(const struct ys_framework *oracle, const struct ys_plan *plan, const char *weights,
+                              int64_t step, double said, struct ys_first_loss *first)
 {
     struct ys_working work = {0};
     bool in_double = false;
@@ -56,15 +66,19 @@ ys_status ys_first_loss_ask(const struct ys_framework *oracle, const ys_json *pl
     char *moved = ys_path_join(work.path, "moved.safetensors");
     struct ys_replay replay = {.engine = oracle,
                                .plan = plan,
-                               .precision = in_double ? "f64" : "f32",
+                               .precision = in_double ? YS_PRECISION_F64 : YS_PRECISION_F32,
                                .backend = in_double ? "ref" : NULL,
+                               .weights = weights,
+                               .first = step,
                                .steps = 1,
                                .folder = work.path};
     ys_status status = moved ? ys_replay_run(&replay, &first->loss, NULL) : ys_out_of_memory();
-    replay.precision = replay.backend = NULL;
+    replay.precision = (enum ys_precision)plan->precision;
+    replay.backend = NULL;
     replay.weights = moved;
-    if (status == YS_OK)
-        status = ask_twins(&replay, moved, first);
+    first->bound = YS_FIRST_LOSS_LEAST;
+    if (status == YS_OK && !ys_first_loss_holds(first, said))
+        status = ask_twins(&replay, weights, moved, first);
     ys_free(moved);
     ys_working_remove(&work);
     return status;

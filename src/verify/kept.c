@@ -10,7 +10,7 @@
 
 static const char SUM[] = "sha256";
 
-/* Over everything but the sum itself; the key is among it. */
+/* Over everything but the sum itself; the key is among it, and what a newer version may have written. */
 static ys_status sum_of(const ys_json *proof, char sum[YS_SHA256_TEXT])
 {
     ys_json *copy = ys_json_copy(proof);
@@ -23,99 +23,94 @@ static ys_status sum_of(const ys_json *proof, char sum[YS_SHA256_TEXT])
     return text ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_kept_write(const char *path, const ys_json *proof)
+ys_status ys_kept_write(const char *path, const struct ys_proof *proof)
 {
     char sum[YS_SHA256_TEXT];
-    YS_TRY(sum_of(proof, sum));
-    ys_json *kept = ys_json_copy(proof);
-    ys_status status = kept ? ys_json_set_string(kept, SUM, sum) : ys_out_of_memory();
+    ys_json *kept = ys_proof_json(proof);
+    ys_status status = kept ? sum_of(kept, sum) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_json_set_string(kept, SUM, sum);
     if (status == YS_OK)
         status = ys_json_write(path, kept);
     ys_json_free(kept);
     return status;
 }
 
-/* The bound that a check of `half` must have had; of meaning the largest. */
-static double bound_of(const ys_json *proof, const ys_json *check)
+/* The bound that a check must have had; of meaning the largest. */
+static double bound_of(const struct ys_proof *proof, const struct ys_proof_check *check)
 {
-    const char *half = ys_json_get_text(check, "half", "");
-    const char *name = ys_json_get_text(check, "name", "");
-    bool is_gradients = strncmp(name, "gradients", strlen("gradients")) == 0;
-    if (strcmp(half, "work") == 0)
+    bool is_gradients = strncmp(check->name, "gradients", strlen("gradients")) == 0;
+    if (check->half == YS_PROOF_WORK)
         return 0;
-    if (strcmp(half, "meaning") == 0)
+    if (check->half == YS_PROOF_MEANING)
         return YS_VERIFY_MEANING_LIMIT;
-    const ys_json *of = strstr(name, YS_CHECK_WHOLE) ? ys_json_get(proof, "whole") : proof;
-    const ys_json *twins = ys_json_get(of, "twins");
-    double apart = ys_json_get_number(twins, is_gradients ? "gradients" : "forward", INFINITY);
-    return YS_VERIFY_TWIN_FACTOR * fmax(apart, YS_VERIFY_TWIN_LEAST);
-}
-
-static bool is_half(const char *half)
-{
-    return strcmp(half, "work") == 0 || strcmp(half, "meaning") == 0 || strcmp(half, "numerics") == 0;
+    const struct ys_proof_twins *twins = proof->twins;
+    if (strstr(check->name, YS_CHECK_WHOLE))
+        twins = proof->whole ? proof->whole->twins : NULL;
+    double apart = !twins ? (double)NAN : is_gradients ? twins->gradients : twins->forward;
+    return isnan(apart) ? (double)INFINITY : YS_VERIFY_TWIN_FACTOR * fmax(apart, YS_VERIFY_TWIN_LEAST);
 }
 
 /* Whether the check passes as it says, within a bound as it had to be. */
-static bool follows(const ys_json *proof, const ys_json *check)
+static bool follows(const struct ys_proof *proof, const struct ys_proof_check *check)
 {
-    const ys_json *said = ys_json_get(check, "pass");
-    double error = ys_json_get_number(check, "error", INFINITY), bound = ys_json_get_number(check, "bound", NAN);
-    if (!is_half(ys_json_get_text(check, "half", "")) || ys_json_type_of(said) != YS_JSON_BOOL || error < 0)
-        return false;
-    bool is_meaning = strcmp(ys_json_get_text(check, "half", ""), "meaning") == 0;
     double right = bound_of(proof, check);
-    bool good = is_meaning ? bound >= YS_VERIFY_MEANING_BOUND && bound <= right : bound == right;
-    return good && ys_json_truth(said, false) == (error <= bound);
+    bool good = check->half == YS_PROOF_MEANING ? check->bound >= YS_VERIFY_MEANING_BOUND && check->bound <= right
+                                                : check->bound == right;
+    return good && !(check->error < 0) && check->pass == (check->error <= check->bound);
 }
 
 /* Whether every group that a proof has is there. */
-static bool is_whole(const ys_json *checks)
+static bool is_whole(const struct ys_proof *proof)
 {
-    bool meaning = ys_check_of_proof(checks, "meaning", "logits") && ys_check_of_proof(checks, "meaning", "loss");
-    return ys_check_of_proof(checks, "work", "parameters") && ys_check_of_proof(checks, "work", "initial weights") &&
-           ys_check_of_proof(checks, "work", "batches") &&
-           (meaning || ys_check_of_proof(checks, "numerics", "logits and loss"));
+    bool meaning = ys_proof_find(proof, YS_PROOF_MEANING, "logits") && ys_proof_find(proof, YS_PROOF_MEANING, "loss");
+    return ys_proof_find(proof, YS_PROOF_WORK, "parameters") &&
+           ys_proof_find(proof, YS_PROOF_WORK, "initial weights") && ys_proof_find(proof, YS_PROOF_WORK, "batches") &&
+           (meaning || ys_proof_find(proof, YS_PROOF_NUMERICS, "logits and loss"));
 }
 
 /* Why the proof is not to be believed; NULL. */
-static const char *look_at(const ys_json *proof, const char *key, const char *sum)
+static const char *look_at(const struct ys_proof *proof, const char *key)
 {
-    const ys_json *checks = ys_json_get(proof, "checks");
-    if (strcmp(ys_json_get_text(proof, SUM, ""), sum) != 0)
-        return "SHA-256 differs";
-    if (strcmp(ys_json_get_text(proof, "key", ""), key) != 0)
+    if (!proof->key || strcmp(proof->key, key) != 0)
         return "it is the proof of something else";
-    if (!is_whole(checks) || !ys_json_get_bool(proof, "lasting", false))
+    if (!is_whole(proof) || proof->lasting != 1)
         return "it is not whole";
-    for (size_t i = 0; i < ys_json_size(checks); i++)
-        if (!follows(proof, ys_json_at(checks, i)))
+    for (size_t i = 0; i < proof->checks.count; i++)
+        if (!follows(proof, ys_proof_check_at(proof, i)))
             return "a check of it does not follow from its error and bound";
-    if (strcmp(ys_json_get_text(proof, "verdict", ""), ys_check_verdict(checks)) != 0)
+    if (proof->verdict != (int)ys_check_verdict(proof))
         return "its verdict does not follow from its checks";
     return NULL;
 }
 
-ys_status ys_kept_read(const char *path, const char *key, ys_json **proof)
+/* Takes the sum off `kept` and reads the rest. */
+static ys_status read_kept(ys_json *kept, const char *path, const char *key, struct ys_proof *proof)
+{
+    char sum[YS_SHA256_TEXT];
+    YS_TRY(sum_of(kept, sum));
+    if (strcmp(ys_json_get_text(kept, SUM, ""), sum) != 0)
+        return ys_fail(YS_EFORMAT, "the proof in %s was damaged (SHA-256 differs)", path);
+    YS_TRY(ys_proof_read(kept, path, proof));
+    const char *reason = look_at(proof, key);
+    if (!reason)
+        return YS_OK;
+    ys_proof_fini(proof);
+    return ys_fail(YS_EFORMAT, "the proof in %s was damaged (%s)", path, reason);
+}
+
+ys_status ys_kept_read(const char *path, const char *key, struct ys_proof *proof)
 {
     ys_json *kept = NULL;
-    char sum[YS_SHA256_TEXT];
+    ys_proof_init(proof);
     ys_status status = ys_json_read(path, &kept);
     if (status == YS_ENOTFOUND || status == YS_ENOMEM)
         return status;
     if (status != YS_OK)
         return ys_fail(YS_EFORMAT, "the proof kept in the cache cannot be read (%s)", ys_error());
-    status = sum_of(kept, sum);
-    const char *reason = status == YS_OK ? look_at(kept, key, sum) : NULL;
-    if (reason)
-        status = ys_fail(YS_EFORMAT, "the proof in %s was damaged (%s)", path, reason);
-    if (status == YS_OK) {
-        ys_json_remove(kept, SUM);
-        status = ys_json_set_bool(kept, "cached", true);
-    }
+    status = read_kept(kept, path, key, proof);
     if (status == YS_OK)
-        *proof = kept;
-    else
-        ys_json_free(kept);
+        proof->cached = true;
+    ys_json_free(kept);
     return status;
 }

@@ -5,12 +5,12 @@
 #ifndef YS_VERIFY_KEPT_H
 #define YS_VERIFY_KEPT_H
 
-#include "base/json.h"
+#include "verify/proof.h"
 
-/** The proof in `path`, of the work that `key` names, with `cached` true. YS_ENOTFOUND: there is none. YS_EFORMAT: what
- * is there is not to be believed; the message says why. */
-ys_status ys_kept_read(const char *path, const char *key, ys_json **proof) YS_MUST_CHECK;
+/** The proof in `path`, of the work that `key` names, with `cached` 1, in *proof, which is overwritten. YS_ENOTFOUND:
+ * there is none. YS_EFORMAT: what is there is not to be believed; the message says why. */
+ys_status ys_kept_read(const char *path, const char *key, struct ys_proof *proof) YS_MUST_CHECK;
 /** Keeps `proof`, which has its key. */
-ys_status ys_kept_write(const char *path, const ys_json *proof) YS_MUST_CHECK;
+ys_status ys_kept_write(const char *path, const struct ys_proof *proof) YS_MUST_CHECK;
 
 #endif

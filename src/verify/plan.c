@@ -47,9 +47,9 @@ static ys_status write_part(const struct ys_tensor *order, const struct ys_tenso
     return status;
 }
 
-ys_status ys_proof_order_write(const ys_json *plan, struct ys_proof_extent extent, const char *path)
+ys_status ys_proof_order_write(const struct ys_plan *plan, struct ys_proof_extent extent, const char *path)
 {
-    const char *source = ys_json_get_text(ys_json_get(plan, "input"), "order", "");
+    const char *source = plan->input.order;
     struct ys_safetensors *file = NULL;
     const struct ys_tensor *order, *lr;
     YS_TRY(ys_safetensors_open(source, &file));
@@ -77,26 +77,47 @@ bool ys_proof_drop_dropout(struct ys_graph *graph)
     return dropped;
 }
 
-ys_json *ys_proof_plan(const ys_json *plan, struct ys_proof_extent extent, const char *graph, const char *order,
-                       const char *precision, const char *folder)
+static ys_status change(struct ys_plan *plan, const char *graph, const char *order, const char *folder)
 {
-    ys_json *copy = ys_json_copy(plan), *input = ys_json_get(copy, "input");
-    ys_json_set_string(copy, "graph", graph);
-    ys_json_set_string(input, "order", order);
-    ys_json_set_int(copy, "batch", extent.rows);
-    ys_json_set_int(copy, "steps", extent.steps);
-    ys_json_set_int(copy, "block", 1);
-    ys_json_set_string(copy, "precision", precision);
-    ys_json_set_string(copy, "folder", folder);
-    return copy;
+    YS_TRY(ys_plan_put(&plan->graph, graph));
+    YS_TRY(ys_plan_put(&plan->input.order, order));
+    return ys_plan_put(&plan->folder, folder);
 }
 
-ys_json *ys_proof_plan_builtin(const ys_json *proof_plan, const char *backend, const char *folder)
+ys_status ys_proof_plan(const struct ys_plan *plan, struct ys_proof_extent extent, const char *graph, const char *order,
+                        enum ys_precision precision, const char *folder, struct ys_plan *made)
 {
-    ys_json *copy = ys_json_copy(proof_plan), *options = ys_json_object();
-    if (backend)
-        ys_json_set_string(options, "backend", backend);
-    ys_json_set(copy, "options", options);
-    ys_json_set_string(copy, "folder", folder);
-    return copy;
+    YS_TRY(ys_plan_copy(plan, made));
+    made->batch = extent.rows;
+    made->steps = extent.steps;
+    made->block = 1;
+    made->precision = precision;
+    ys_status status = change(made, graph, order, folder);
+    if (status != YS_OK)
+        ys_plan_fini(made);
+    return status;
+}
+
+ys_status ys_proof_plan_backend(struct ys_plan *plan, const char *backend)
+{
+    ys_json *options = ys_json_object();
+    if (!options || (backend && ys_json_set_string(options, "backend", backend) != YS_OK)) {
+        ys_json_free(options);
+        return ys_out_of_memory();
+    }
+    ys_json_free(plan->options);
+    plan->options = options;
+    return YS_OK;
+}
+
+ys_status ys_proof_plan_builtin(const struct ys_plan *proof_plan, const char *backend, const char *folder,
+                                struct ys_plan *made)
+{
+    YS_TRY(ys_plan_copy(proof_plan, made));
+    ys_status status = ys_proof_plan_backend(made, backend);
+    if (status == YS_OK)
+        status = ys_plan_put(&made->folder, folder);
+    if (status != YS_OK)
+        ys_plan_fini(made);
+    return status;
 }

@@ -3,8 +3,8 @@
 #ifndef YS_VERIFY_PLAN_H
 #define YS_VERIFY_PLAN_H
 
-#include "base/json.h"
 #include "graph/graph.h"
+#include "protocol/plan.h"
 
 /** How much of a trial's work a proof does. */
 struct ys_proof_extent {
@@ -22,17 +22,22 @@ struct ys_proof_extent ys_proof_extent(const struct ys_graph *graph, int64_t bat
 struct ys_proof_extent ys_proof_extent_whole(const struct ys_graph *graph, int64_t batch);
 
 /** Writes the proof's own order file to `path`. */
-ys_status ys_proof_order_write(const ys_json *plan, struct ys_proof_extent extent, const char *path) YS_MUST_CHECK;
+ys_status ys_proof_order_write(const struct ys_plan *plan, struct ys_proof_extent extent,
+                               const char *path) YS_MUST_CHECK;
 
 /** Sets every ratio of dropout to 0: its mask is the framework's own, and no two draw the same. False: there is none.
  */
 bool ys_proof_drop_dropout(struct ys_graph *graph);
 
-/** The trial's plan, changed to the proof's graph and order, in `precision`, with `folder`. New value. */
-ys_json *ys_proof_plan(const ys_json *plan, struct ys_proof_extent extent, const char *graph, const char *order,
-                       const char *precision, const char *folder);
+/** The trial's plan, changed to the proof's graph and order, in `precision`, with `folder`. `made` owns nothing after a
+ * failure, here and below. */
+ys_status ys_proof_plan(const struct ys_plan *plan, struct ys_proof_extent extent, const char *graph, const char *order,
+                        enum ys_precision precision, const char *folder, struct ys_plan *made) YS_MUST_CHECK;
 
 /** The same work for the built-in engine: `backend` is "ref", or NULL for its default. */
-ys_json *ys_proof_plan_builtin(const ys_json *proof_plan, const char *backend, const char *folder);
+ys_status ys_proof_plan_builtin(const struct ys_plan *proof_plan, const char *backend, const char *folder,
+                                struct ys_plan *made) YS_MUST_CHECK;
+/** Gives a plan for the built-in engine another back end, and no other option. */
+ys_status ys_proof_plan_backend(struct ys_plan *plan, const char *backend) YS_MUST_CHECK;
 
 #endif

@@ -24,12 +24,11 @@ void ys_reference_close(struct ys_reference *reference)
     *reference = (struct ys_reference){0};
 }
 
-static ys_status open_graph(const ys_json *plan, const char *folder, struct ys_reference *reference)
+static ys_status open_graph(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
 {
-    const char *given = ys_json_get_text(plan, "graph", "");
-    YS_TRY(ys_graph_read(given, &reference->graph));
+    YS_TRY(ys_graph_read(plan->graph, &reference->graph));
     bool changed = ys_proof_drop_dropout(reference->graph);
-    reference->graph_path = changed ? ys_path_join(folder, "graph.json") : ys_strdup(given);
+    reference->graph_path = changed ? ys_path_join(folder, "graph.json") : ys_strdup(plan->graph);
     if (!reference->graph_path)
         return ys_out_of_memory();
     if (!changed)
@@ -40,7 +39,7 @@ static ys_status open_graph(const ys_json *plan, const char *folder, struct ys_r
     return status;
 }
 
-static ys_status open_order(const ys_json *plan, const char *folder, struct ys_reference *reference)
+static ys_status open_order(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
 {
     reference->order_path = ys_path_join(folder, "order.safetensors");
     if (!reference->order_path)
@@ -54,12 +53,13 @@ static void chain(uint8_t digest[32], const void *data, size_t size)
     ys_sha256_joined(digest, 32, data, size, digest);
 }
 
-/* Of the plan, what the oracle reads; not where files lie, nor how the trial's framework is to compute. */
-static ys_status chain_plan(const ys_json *plan, uint8_t digest[32])
+/* Of the plan as it is sent, what the oracle reads; not where files lie, nor how the trial's framework is to compute.
+ */
+static ys_status chain_plan(const struct ys_plan *plan, uint8_t digest[32])
 {
     static const char *const others[] = {"graph", "weights", "input",     "folder",  "batch",  "steps",     "block",
                                          "cpus",  "threads", "precision", "options", "device", "eval_every"};
-    ys_json *copy = ys_json_copy(plan);
+    ys_json *copy = ys_plan_json(plan);
     for (size_t i = 0; copy && i < sizeof others / sizeof others[0]; i++)
         ys_json_remove(copy, others[i]);
     char *text = copy ? ys_json_dump(copy, YS_JSON_SORTED) : NULL;
@@ -109,7 +109,7 @@ static ys_status chain_rows(const struct ys_reference *reference, uint8_t digest
 }
 
 /* Initial weights follow from graph and seed. */
-static ys_status identify(const ys_json *plan, struct ys_reference *reference)
+static ys_status identify(const struct ys_plan *plan, struct ys_reference *reference)
 {
     uint8_t digest[32] = {0};
     const struct ys_tensor *lr;
@@ -122,22 +122,21 @@ static ys_status identify(const ys_json *plan, struct ys_reference *reference)
     return YS_OK;
 }
 
-static ys_status open_all(const ys_json *plan, const char *folder, bool whole, struct ys_reference *reference)
+static ys_status open_all(const struct ys_plan *plan, const char *folder, bool whole, struct ys_reference *reference)
 {
-    const ys_json *input = ys_json_get(plan, "input");
-    const int64_t batch = ys_json_get_int(plan, "batch", 1);
     YS_TRY(open_graph(plan, folder, reference));
-    reference->evaluation = strcmp(ys_json_get_text(plan, "mode", "train"), "infer") == 0;
+    reference->evaluation = plan->mode == YS_MODE_INFER;
     reference->extent =
-        whole ? ys_proof_extent_whole(reference->graph, batch) : ys_proof_extent(reference->graph, batch);
+        whole ? ys_proof_extent_whole(reference->graph, plan->batch) : ys_proof_extent(reference->graph, plan->batch);
     reference->in_single = reference->extent.trained == 0;
     YS_TRY(open_order(plan, folder, reference));
-    YS_TRY(ys_safetensors_open(ys_json_get_text(plan, "weights", ""), &reference->weights));
-    YS_TRY(ys_safetensors_open(ys_json_get_text(input, "path", ""), &reference->data));
+    YS_TRY(ys_safetensors_open(plan->weights, &reference->weights));
+    YS_TRY(ys_safetensors_open(plan->input.path, &reference->data));
     return identify(plan, reference);
 }
 
-static ys_status open_reference(const ys_json *plan, const char *folder, bool whole, struct ys_reference *reference)
+static ys_status open_reference(const struct ys_plan *plan, const char *folder, bool whole,
+                                struct ys_reference *reference)
 {
     *reference = (struct ys_reference){0};
     ys_status status = open_all(plan, folder, whole, reference);
@@ -146,20 +145,21 @@ static ys_status open_reference(const ys_json *plan, const char *folder, bool wh
     return status;
 }
 
-ys_status ys_reference_open(const ys_json *plan, const char *folder, struct ys_reference *reference)
+ys_status ys_reference_open(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
 {
     return open_reference(plan, folder, false, reference);
 }
 
-ys_status ys_reference_open_whole(const ys_json *plan, const char *folder, struct ys_reference *reference)
+ys_status ys_reference_open_whole(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
 {
     return open_reference(plan, folder, true, reference);
 }
 
-ys_json *ys_reference_plan(const struct ys_reference *reference, const ys_json *plan, const char *precision,
-                           const char *folder)
+ys_status ys_reference_plan(const struct ys_reference *reference, const struct ys_plan *plan,
+                            enum ys_precision precision, const char *folder, struct ys_plan *made)
 {
-    return ys_proof_plan(plan, reference->extent, reference->graph_path, reference->order_path, precision, folder);
+    return ys_proof_plan(plan, reference->extent, reference->graph_path, reference->order_path, precision, folder,
+                         made);
 }
 
 /* In double: the oracle's gradients and, with the first batch, weights after one step and after all; the initial
@@ -213,23 +213,26 @@ static ys_status look_for_divergence(struct ys_reference *reference)
     return YS_OK;
 }
 
-static ys_status ask_engine(struct ys_reference *reference, const struct ys_framework *oracle, const ys_json *plan,
-                            const char *backend, const struct ys_questions *questions, const char *folder)
+static ys_status ask_engine(struct ys_reference *reference, const struct ys_framework *oracle,
+                            const struct ys_plan *plan, const char *backend, const struct ys_questions *questions,
+                            const char *folder)
 {
     struct ys_evidence said = {0};
-    ys_json *asked = ys_proof_plan_builtin(plan, backend, folder);
+    struct ys_plan asked;
+    YS_TRY(ys_proof_plan_builtin(plan, backend, folder, &asked));
     ys_status status =
-        ys_evidence_collect(oracle, asked, NULL, YS_EVIDENCE_PATIENCE_S, questions, keep, reference, &said);
+        ys_evidence_collect(oracle, &asked, NULL, YS_EVIDENCE_PATIENCE_S, questions, keep, reference, &said);
     if (status == YS_OK && said.status)
-        status = ys_fail(strcmp(said.status, "unsupported") == 0 ? YS_EUNSUPPORTED : YS_EPROTOCOL,
-                         "the oracle ended as %s: %s", said.status, said.message ? said.message : "no message");
+        status =
+            ys_fail(said.status == YS_RUN_UNSUPPORTED ? YS_EUNSUPPORTED : YS_EPROTOCOL, "the oracle ended as %s: %s",
+                    ys_run_status_name(said.status), said.message ? said.message : "no message");
     ys_evidence_fini(&said);
-    ys_json_free(asked);
+    ys_plan_fini(&asked);
     return status;
 }
 
-ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_framework *oracle, const ys_json *plan,
-                           int64_t batch, const char *folder)
+ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_framework *oracle,
+                           const struct ys_plan *plan, int64_t batch, const char *folder)
 {
     if (reference->batch[batch].asked)
         return YS_OK;
@@ -240,15 +243,17 @@ ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_frame
                                            .batches = 1,
                                            .mapped = true,
                                            .steps = trains ? reference->extent.trained : 0};
-    ys_json *base = ys_reference_plan(reference, plan, in_single ? "f32" : "f64", folder);
-    ys_status status = ask_engine(reference, oracle, base, in_single ? NULL : "ref", &questions, folder);
+    const enum ys_precision precision = in_single ? YS_PRECISION_F32 : YS_PRECISION_F64;
+    struct ys_plan base;
+    YS_TRY(ys_reference_plan(reference, plan, precision, folder, &base));
+    ys_status status = ask_engine(reference, oracle, &base, in_single ? NULL : "ref", &questions, folder);
     if (status == YS_EUNSUPPORTED && in_single) /* what the default back end lacks plain C has */
-        status = ask_engine(reference, oracle, base, "ref", &questions, folder);
+        status = ask_engine(reference, oracle, &base, "ref", &questions, folder);
     if (status == YS_EUNSUPPORTED)
         status = YS_EPROTOCOL;
     if (status == YS_OK && batch == 0)
         status = look_for_divergence(reference);
     reference->batch[batch].asked = status == YS_OK;
-    ys_json_free(base);
+    ys_plan_fini(&base);
     return status;
 }

@@ -28,19 +28,20 @@ struct ys_reference {
 };
 
 /** Reads what `plan` names and writes the proof's own graph (where it differs) and order into `folder`. */
-ys_status ys_reference_open(const ys_json *plan, const char *folder, struct ys_reference *reference) YS_MUST_CHECK;
+ys_status ys_reference_open(const struct ys_plan *plan, const char *folder,
+                            struct ys_reference *reference) YS_MUST_CHECK;
 /** The same with the trial's whole batches (ys_proof_extent_whole()). */
-ys_status ys_reference_open_whole(const ys_json *plan, const char *folder,
+ys_status ys_reference_open_whole(const struct ys_plan *plan, const char *folder,
                                   struct ys_reference *reference) YS_MUST_CHECK;
 /** Asks the oracle for a batch, once; with the first also for the steps. YS_EIO: among others when `folder` has no room
  * for the files of a proof. YS_EPROTOCOL: the oracle broke off (it was killed, say), which proves nothing of anybody.
  */
-ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_framework *oracle, const ys_json *plan,
-                           int64_t batch, const char *folder) YS_MUST_CHECK;
+ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_framework *oracle,
+                           const struct ys_plan *plan, int64_t batch, const char *folder) YS_MUST_CHECK;
 void ys_reference_close(struct ys_reference *reference);
 
-/** `plan` changed to the proof's work. New value. */
-ys_json *ys_reference_plan(const struct ys_reference *reference, const ys_json *plan, const char *precision,
-                           const char *folder);
+/** `plan` changed to the proof's work. `made` owns nothing after a failure. */
+ys_status ys_reference_plan(const struct ys_reference *reference, const struct ys_plan *plan,
+                            enum ys_precision precision, const char *folder, struct ys_plan *made) YS_MUST_CHECK;
 
 #endif

@@ -3,18 +3,20 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "data/order.h"
+#include "protocol/request.h"
+#include "run/message.h"
 #include "run/session.h"
 #include "verify/evidence.h"
+#include "verify/plan.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double STOP_GRACE_S = 0.001; /* of an engine that has said all */
 
 /* The steps' rows and rates as an order of their own. */
 static ys_status write_order(const struct ys_replay *replay, const char *path)
 {
-    const char *source = ys_json_get_text(ys_json_get(replay->plan, "input"), "order", "");
+    const char *source = replay->plan->input.order;
     struct ys_safetensors *file = NULL;
     const struct ys_tensor *order, *lr;
     YS_TRY(ys_safetensors_open(source, &file));
@@ -30,28 +32,26 @@ static ys_status write_order(const struct ys_replay *replay, const char *path)
     return status;
 }
 
-static ys_status make_plan(const struct ys_replay *replay, const char *backend, const char *order, ys_json **made)
+static ys_status put_files(const struct ys_replay *replay, const char *order, struct ys_plan *plan)
 {
-    ys_json *plan = ys_json_copy(replay->plan), *options = ys_json_object();
-    if (backend)
-        ys_json_set_string(options, "backend", backend);
-    ys_json_set(plan, "options", options);
-    ys_json_set_string(ys_json_get(plan, "input"), "order", order);
-    ys_json_set_int(plan, "steps", replay->steps);
-    ys_json_set_int(plan, "block", replay->steps);
-    ys_json_set_int(plan, "seed", ys_json_get_int(plan, "seed", 0) + replay->seed);
-    if (replay->precision)
-        ys_json_set_string(plan, "precision", replay->precision);
+    YS_TRY(ys_plan_put(&plan->input.order, order));
     if (replay->weights)
-        ys_json_set_string(plan, "weights", replay->weights);
-    if (replay->velocity)
-        ys_json_set_string(plan, "velocity", replay->velocity);
-    if (ys_json_set_string(plan, "folder", replay->folder) == YS_OK) {
-        *made = plan;
-        return YS_OK;
-    }
-    ys_json_free(plan);
-    return ys_out_of_memory();
+        YS_TRY(ys_plan_put(&plan->weights, replay->weights));
+    if (replay->state)
+        YS_TRY(ys_plan_put(&plan->state, replay->state));
+    return YS_OK;
+}
+
+static ys_status make_plan(const struct ys_replay *replay, const char *backend, const char *order, struct ys_plan *plan)
+{
+    YS_TRY(ys_proof_plan_builtin(replay->plan, backend, replay->folder, plan));
+    plan->steps = plan->block = replay->steps;
+    plan->seed += replay->seed;
+    plan->precision = replay->precision;
+    ys_status status = put_files(replay, order, plan);
+    if (status != YS_OK)
+        ys_plan_fini(plan);
+    return status;
 }
 
 struct taker {
@@ -62,7 +62,9 @@ struct taker {
 static ys_status take_block(void *context, const ys_json *block)
 {
     struct taker *taker = context;
-    const ys_json *losses = ys_json_get(block, "loss");
+    struct ys_message said;
+    ys_message_read(block, &said);
+    const ys_json *losses = said.block.loss;
     for (size_t i = 0; i < ys_json_size(losses) && taker->count < taker->steps; i++)
         taker->losses[taker->count++] = ys_json_number(ys_json_at(losses, i), NAN);
     return YS_OK;
@@ -76,32 +78,14 @@ static ys_status ask(struct ys_session *session, ys_json *request, ys_session_on
     return status;
 }
 
-static ys_json *message(const char *type)
+static ys_status ask_all(struct ys_session *session, const struct ys_plan *plan, struct taker *taker, const char *saved)
 {
-    ys_json *made = ys_json_object();
-    ys_json_set_string(made, "type", type);
-    return made;
-}
-
-static ys_status ask_all(struct ys_session *session, ys_json *plan, struct taker *taker, const char *saved)
-{
-    ys_json *open = message("open"), *train = message("train"), *save = message("save");
-    ys_json_set(open, "plan", ys_json_ref(plan));
-    ys_json_set_int(train, "from", 0);
-    ys_json_set_int(train, "to", taker->steps);
-    ys_json_set_int(train, "block", taker->steps);
-    ys_json_set_string(save, "format", "safetensors");
-    ys_json_set_string(save, "dtype", strcmp(ys_json_get_text(plan, "precision", ""), "f64") == 0 ? "f64" : "f32");
-    ys_json_set_string(save, "path", saved);
-    ys_status status = ask(session, open, NULL, NULL);
+    const char *dtype = plan->precision == YS_PRECISION_F64 ? "f64" : "f32";
+    ys_status status = ask(session, ys_request_open(plan), NULL, NULL);
     if (status == YS_OK)
-        status = ask(session, train, take_block, taker);
-    else
-        ys_json_free(train);
+        status = ask(session, ys_request_train(0, taker->steps, taker->steps), take_block, taker);
     if (status == YS_OK && saved)
-        status = ask(session, save, NULL, NULL);
-    else
-        ys_json_free(save);
+        status = ask(session, ys_request_save(saved, dtype), NULL, NULL);
     for (int64_t i = 0; status == YS_OK && i < taker->steps; i++)
         if (i >= taker->count || !isfinite(taker->losses[i]))
             status = ys_fail(YS_EPROTOCOL, "the built-in engine's loss of step %lld is no number", (long long)i);
@@ -114,15 +98,15 @@ static ys_status run_with(const struct ys_replay *replay, const char *backend, c
     struct ys_session *session = NULL;
     struct ys_session_end end = {0};
     struct taker taker = {.losses = losses, .steps = replay->steps};
-    ys_json *plan = NULL;
+    struct ys_plan plan;
     YS_TRY(make_plan(replay, backend, order, &plan));
-    ys_status status = ys_evidence_start(replay->engine, plan, NULL, YS_EVIDENCE_PATIENCE_S, STOP_GRACE_S, &session);
+    ys_status status = ys_evidence_start(replay->engine, &plan, NULL, YS_EVIDENCE_PATIENCE_S, STOP_GRACE_S, &session);
     if (status == YS_OK)
-        status = ask_all(session, plan, &taker, saved);
+        status = ask_all(session, &plan, &taker, saved);
     char *said = status == YS_OK ? NULL : ys_strdup(ys_error());
     if (session)
         ys_session_close(session, &end);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     if (status != YS_OK && session && status != YS_EINTR && status != YS_ENOMEM && status != YS_EUNSUPPORTED)
         status = ys_fail(YS_EPROTOCOL, "the built-in engine ended as %s: %s", ys_run_status_name(end.status),
                          end.message ? end.message

@@ -2,18 +2,18 @@
 #ifndef YS_VERIFY_REPLAY_H
 #define YS_VERIFY_REPLAY_H
 
-#include "base/json.h"
 #include "base/safetensors.h"
 #include "framework/framework.h"
+#include "protocol/plan.h"
 
 /** Everything is borrowed. */
 struct ys_replay {
     const struct ys_framework *engine; /* the built-in one, ready */
-    const ys_json *plan;               /* of the run */
-    const char *precision;             /* to compute in; NULL: the plan's own */
+    const struct ys_plan *plan;        /* of the run */
+    enum ys_precision precision;       /* to compute in */
     const char *backend;               /* NULL: the engine's own, and "ref" where that lacks something */
     const char *weights;               /* file to start from; NULL: the plan's initial weights */
-    const char *velocity;              /* file of the velocity of SGD, named as the weights; NULL: zero */
+    const char *state;                 /* file of the optimizer's state, named as `save` does; NULL: zero */
     int64_t first, steps;              /* of the plan's order, at least one */
     int64_t seed;                      /* added to the plan's: other masks of dropout */
     const char *folder;                /* to work in; exists */

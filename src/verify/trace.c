@@ -10,7 +10,6 @@
 #include "verify/verify.h"
 
 #include <math.h>
-#include <string.h>
 
 struct tracer {
     const struct ys_trace_request *request;
@@ -41,9 +40,9 @@ static ys_status write_graph(const struct ys_graph *graph, const char *folder, c
 
 static ys_status open_work(struct tracer *t)
 {
-    const ys_json *plan = t->request->plan;
+    const struct ys_plan *plan = t->request->plan;
     const char *folder = t->request->folder;
-    YS_TRY(ys_graph_read(ys_json_get_text(plan, "graph", ""), &t->graph));
+    YS_TRY(ys_graph_read(plan->graph, &t->graph));
     (void)ys_proof_drop_dropout(t->graph);
     YS_TRY(ys_tap_make(t->graph, &t->tap));
     YS_TRY(write_graph(t->graph, folder, "graph.json", &t->graph_path));
@@ -51,8 +50,8 @@ static ys_status open_work(struct tracer *t)
     t->order_path = ys_path_join(folder, "order.safetensors");
     if (!t->order_path)
         return ys_out_of_memory();
-    t->extent = ys_proof_extent(t->graph, ys_json_get_int(plan, "batch", 1));
-    t->evaluation = strcmp(ys_json_get_text(plan, "mode", "train"), "infer") == 0;
+    t->extent = ys_proof_extent(t->graph, plan->batch);
+    t->evaluation = plan->mode == YS_MODE_INFER;
     return ys_proof_order_write(plan, t->extent, t->order_path);
 }
 
@@ -76,27 +75,29 @@ static ys_status keep(void *context, enum ys_answer answer, int64_t batch, struc
     return YS_OK;
 }
 
-static const char *format_of(const struct tracer *t)
+static enum ys_precision format_of(const struct tracer *t)
 {
-    return t->request->in_format ? ys_json_get_text(t->request->plan, "precision", "f32") : "f64";
+    return t->request->in_format ? (enum ys_precision)t->request->plan->precision : YS_PRECISION_F64;
 }
 
-static ys_json *make_plan(const struct tracer *t, const struct pass *pass, const char *precision)
+static ys_status make_plan(const struct tracer *t, const struct pass *pass, enum ys_precision precision,
+                           struct ys_plan *plan)
 {
-    return ys_proof_plan(t->request->plan, t->extent, pass->graph_path, t->order_path, precision, t->request->folder);
+    const struct ys_trace_request *request = t->request;
+    return ys_proof_plan(request->plan, t->extent, pass->graph_path, t->order_path, precision, request->folder, plan);
 }
 
 /* Of yardstick's own engine. YS_EUNSUPPORTED: its back end cannot do this; YS_EPROTOCOL: it broke off. */
-static ys_status ask_oracle(const struct tracer *t, const struct pass *pass, const ys_json *plan,
+static ys_status ask_oracle(const struct tracer *t, const struct pass *pass, const struct ys_plan *plan,
                             struct ys_safetensors **file)
 {
     struct ys_evidence said = {0};
     ys_status status = ys_evidence_collect(t->request->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, &pass->questions,
                                            keep, file, &said);
     if (status == YS_OK && said.status) {
-        bool lacks = strcmp(said.status, "unsupported") == 0;
-        status = ys_fail(lacks ? YS_EUNSUPPORTED : YS_EPROTOCOL, "the oracle ended as %s: %s", said.status,
-                         said.message ? said.message : "no message");
+        bool lacks = said.status == YS_RUN_UNSUPPORTED;
+        status = ys_fail(lacks ? YS_EUNSUPPORTED : YS_EPROTOCOL, "the oracle ended as %s: %s",
+                         ys_run_status_name(said.status), said.message ? said.message : "no message");
     }
     ys_evidence_fini(&said);
     return status;
@@ -121,29 +122,39 @@ static ys_status measure(const struct tracer *t, const struct pass *pass, const 
     return YS_OK;
 }
 
+static ys_status ask_twin(const struct tracer *t, struct pass *pass, const struct ys_plan *plan, int twin,
+                          const struct ys_safetensors *ref)
+{
+    const char *folder = t->request->folder;
+    struct ys_safetensors *file = NULL;
+    struct ys_plan moved;
+    YS_TRY(ys_proof_plan_builtin(plan, NULL, folder, &moved));
+    ys_status status = ys_twin_write(&moved, twin, 0, folder);
+    if (status == YS_OK)
+        status = ask_oracle(t, pass, &moved, &file);
+    if (status == YS_EUNSUPPORTED) { /* as in a proof */
+        status = ys_proof_plan_backend(&moved, "ref");
+        if (status == YS_OK)
+            status = ask_oracle(t, pass, &moved, &file);
+    }
+    if (status == YS_OK)
+        status = measure(t, pass, file, ref, pass->bounds);
+    ys_safetensors_close(file);
+    ys_plan_fini(&moved);
+    return status;
+}
+
 /* What rounding alone does at each place. */
 static ys_status ask_twins(const struct tracer *t, struct pass *pass, const struct ys_safetensors *ref)
 {
-    ys_json *plan = make_plan(t, pass, format_of(t));
-    ys_status status = plan ? YS_OK : ys_out_of_memory();
-    for (int twin = 0; status == YS_OK && twin < YS_VERIFY_TWINS; twin++) {
-        struct ys_safetensors *file = NULL;
-        ys_json *moved = ys_proof_plan_builtin(plan, NULL, t->request->folder);
-        status = ys_twin_write(moved, twin, 0, t->request->folder);
-        if (status == YS_OK)
-            status = ask_oracle(t, pass, moved, &file);
-        if (status == YS_EUNSUPPORTED) { /* as in a proof */
-            ys_json_set_string(ys_json_get(moved, "options"), "backend", "ref");
-            status = ask_oracle(t, pass, moved, &file);
-        }
-        if (status == YS_OK)
-            status = measure(t, pass, file, ref, pass->bounds);
-        ys_safetensors_close(file);
-        ys_json_free(moved);
-    }
+    struct ys_plan plan;
+    YS_TRY(make_plan(t, pass, format_of(t), &plan));
+    ys_status status = YS_OK;
+    for (int twin = 0; status == YS_OK && twin < YS_VERIFY_TWINS; twin++)
+        status = ask_twin(t, pass, &plan, twin, ref);
     for (size_t i = 0; i < pass->count; i++)
         pass->bounds[i] = YS_VERIFY_TWIN_FACTOR * fmax(pass->bounds[i], YS_VERIFY_TWIN_LEAST);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     return status;
 }
 
@@ -152,16 +163,32 @@ static ys_status ask_framework(const struct tracer *t, struct pass *pass, const 
     const struct ys_trace_request *request = t->request;
     struct ys_safetensors *file = NULL;
     struct ys_evidence said = {0};
-    ys_json *plan = make_plan(t, pass, format_of(t));
-    ys_status status = ys_evidence_collect(request->framework, plan, request->env, request->patience_s,
+    struct ys_plan plan;
+    YS_TRY(make_plan(t, pass, format_of(t), &plan));
+    ys_status status = ys_evidence_collect(request->framework, &plan, request->env, request->patience_s,
                                            &pass->questions, keep, &file, &said);
     if (status == YS_OK && said.status)
-        pass->reason = ys_format("the adapter ended as %s: %s", said.status, said.message ? said.message : "");
+        pass->reason =
+            ys_format("the adapter ended as %s: %s", ys_run_status_name(said.status), said.message ? said.message : "");
     else if (status == YS_OK)
         status = measure(t, pass, file, ref, pass->errors);
     ys_safetensors_close(file);
     ys_evidence_fini(&said);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
+    return status;
+}
+
+/* What both are held against. */
+static ys_status ask_reference(const struct tracer *t, const struct pass *pass, struct ys_safetensors **ref)
+{
+    struct ys_plan plan, asked;
+    YS_TRY(make_plan(t, pass, YS_PRECISION_F64, &plan));
+    ys_status status = ys_proof_plan_builtin(&plan, "ref", t->request->folder, &asked);
+    if (status == YS_OK) {
+        status = ask_oracle(t, pass, &asked, ref);
+        ys_plan_fini(&asked);
+    }
+    ys_plan_fini(&plan);
     return status;
 }
 
@@ -172,8 +199,7 @@ static ys_status ask_all(const struct tracer *t, struct pass *pass, double bound
     pass->bounds = ys_alloc(pass->count, sizeof *pass->bounds);
     if (!pass->errors || !pass->bounds)
         return ys_out_of_memory();
-    ys_json *plan = make_plan(t, pass, "f64"), *asked = ys_proof_plan_builtin(plan, "ref", t->request->folder);
-    ys_status status = ask_oracle(t, pass, asked, &ref);
+    ys_status status = ask_reference(t, pass, &ref);
     if (status == YS_OK && t->request->in_format)
         status = ask_twins(t, pass, ref);
     for (size_t i = 0; !t->request->in_format && i < pass->count; i++)
@@ -185,33 +211,13 @@ static ys_status ask_all(const struct tracer *t, struct pass *pass, double bound
         status = pass->reason ? YS_OK : ys_out_of_memory();
     }
     ys_safetensors_close(ref);
-    ys_json_free(asked);
-    ys_json_free(plan);
     return status;
 }
 
-static void add_place(ys_json *half, const struct ys_node *node, const char *name, double error, double bound)
+static ys_status add_place(struct ys_proof_pass *half, const struct ys_node *node, const char *name,
+                           const struct pass *pass, size_t place)
 {
-    ys_json *place = ys_json_object(), *nodes = ys_json_get(half, "nodes");
-    bool pass = error <= bound;
-    if (!pass && ys_json_type_of(ys_json_get(half, "first")) == YS_JSON_NULL)
-        ys_json_set_int(half, "first", (int64_t)ys_json_size(nodes));
-    ys_json_set_string(place, "node", node->name);
-    ys_json_set_string(place, "op", ys_op_name(node->op));
-    ys_json_set_string(place, "name", name);
-    ys_json_set(place, "error", isfinite(error) ? ys_json_real(error) : ys_json_null());
-    ys_json_set_real(place, "bound", bound);
-    ys_json_set_bool(place, "pass", pass);
-    ys_json_append(nodes, place);
-}
-
-static ys_json *begin_half(const struct pass *pass)
-{
-    ys_json *half = ys_json_object();
-    ys_json_set_string(half, "reason", pass->reason);
-    ys_json_set(half, "first", ys_json_null());
-    ys_json_set(half, "nodes", ys_json_array());
-    return half;
+    return ys_proof_add_place(half, node->name, ys_op_name(node->op), name, pass->errors[place], pass->bounds[place]);
 }
 
 static void finish(struct pass *pass)
@@ -221,61 +227,66 @@ static void finish(struct pass *pass)
     ys_free(pass->reason);
 }
 
-static ys_status trace_forward(const struct tracer *t, ys_json *trace)
+/* Its reason becomes that of `half`. */
+static void take_reason(struct pass *pass, struct ys_proof_pass *half)
+{
+    half->reason = pass->reason;
+    pass->reason = NULL;
+}
+
+static ys_status trace_forward(const struct tracer *t, struct ys_proof_pass *half)
 {
     struct pass pass = {.graph_path = t->tap_path,
                         .questions = {.evaluation = t->evaluation, .forward_only = true, .batches = 1},
                         .count = t->tap.count};
     ys_status status = ask_all(t, &pass, t->request->forward_bound);
-    if (status == YS_OK) {
-        ys_json *half = begin_half(&pass);
-        for (size_t i = 0; !pass.reason && i < pass.count; i++) {
-            const struct ys_tap_slice *slice = &t->tap.slices[i];
-            add_place(half, &t->graph->nodes[slice->node], t->graph->values[slice->value].name, pass.errors[i],
-                      pass.bounds[i]);
-        }
-        status = ys_json_set(trace, "forward", half);
+    for (size_t i = 0; status == YS_OK && !pass.reason && i < pass.count; i++) {
+        const struct ys_tap_slice *slice = &t->tap.slices[i];
+        status = add_place(half, &t->graph->nodes[slice->node], t->graph->values[slice->value].name, &pass, i);
     }
+    take_reason(&pass, half);
     finish(&pass);
     return status;
 }
 
 /* From the loss back: the last node first, and in each node its last parameter. */
-static ys_status trace_backward(const struct tracer *t, ys_json *trace)
+static ys_status trace_backward(const struct tracer *t, struct ys_proof_pass *half)
 {
     struct pass pass = {.graph_path = t->graph_path, .count = t->graph->param_count};
     ys_status status = ask_all(t, &pass, t->request->backward_bound);
-    if (status == YS_OK) {
-        ys_json *half = begin_half(&pass);
-        for (size_t n = t->graph->node_count; !pass.reason && n-- > 0;) {
-            const struct ys_node *node = &t->graph->nodes[n];
-            const int params[] = {node->bias, node->weight};
-            for (size_t k = 0; k < 2; k++)
-                if (params[k] >= 0)
-                    add_place(half, node, t->graph->params[params[k]].name, pass.errors[params[k]],
-                              pass.bounds[params[k]]);
-        }
-        status = ys_json_set(trace, "backward", half);
+    for (size_t n = t->graph->node_count; status == YS_OK && !pass.reason && n-- > 0;) {
+        const struct ys_node *node = &t->graph->nodes[n];
+        const int params[] = {node->bias, node->weight};
+        for (size_t k = 0; status == YS_OK && k < 2; k++)
+            if (params[k] >= 0)
+                status = add_place(half, node, t->graph->params[params[k]].name, &pass, (size_t)params[k]);
     }
+    take_reason(&pass, half);
     finish(&pass);
     return status;
 }
 
-ys_status ys_trace_make(const struct ys_trace_request *request, ys_json **trace)
+static ys_status add_backward(const struct tracer *t, struct ys_proof_trace *trace)
+{
+    trace->backward = ys_alloc(1, sizeof *trace->backward);
+    if (!trace->backward)
+        return ys_out_of_memory();
+    ys_record_init(&ys_proof_pass_record, trace->backward);
+    return trace_backward(t, trace->backward);
+}
+
+ys_status ys_trace_make(const struct ys_trace_request *request, struct ys_proof_trace *trace)
 {
     struct tracer tracer = {.request = request};
-    ys_json *made = ys_json_object();
-    ys_status status = made ? open_work(&tracer) : ys_out_of_memory();
+    ys_record_init(&ys_proof_trace_record, trace);
+    ys_status status = open_work(&tracer);
+    trace->precision = format_of(&tracer);
     if (status == YS_OK)
-        status = ys_json_set_string(made, "precision", format_of(&tracer));
-    if (status == YS_OK)
-        status = trace_forward(&tracer, made);
-    if (status == YS_OK)
-        status = tracer.evaluation ? ys_json_set(made, "backward", ys_json_null()) : trace_backward(&tracer, made);
+        status = trace_forward(&tracer, &trace->forward);
+    if (status == YS_OK && !tracer.evaluation)
+        status = add_backward(&tracer, trace);
     close_work(&tracer);
-    if (status == YS_OK)
-        *trace = made;
-    else
-        ys_json_free(made);
+    if (status != YS_OK)
+        ys_record_fini(&ys_proof_trace_record, trace);
     return status;
 }

@@ -4,24 +4,24 @@
 
 #include "base/json.h"
 #include "framework/framework.h"
+#include "protocol/plan.h"
+#include "verify/proof.h"
 
 /** Everything is borrowed. */
 struct ys_trace_request {
     const struct ys_framework *oracle, *framework; /* ready */
-    const ys_json *plan, *env;                     /* as in struct ys_verify_request */
-    double patience_s;                             /* for one answer */
-    const char *folder;                            /* empty; may be left full */
+    const struct ys_plan *plan;                    /* as in struct ys_verify_request */
+    const ys_json *env;
+    double patience_s;  /* for one answer */
+    const char *folder; /* empty; may be left full */
     bool in_format; /* in the plan's own format, each bound being YS_VERIFY_TWIN_FACTOR times the twins' figure at that
                        place; else in double, within the two bounds that follow */
     double forward_bound, backward_bound;
 };
 
 /** The first batch of the proof's work through both, with every value of the graph tapped (graph/tap.h), then its
- * gradients. *trace: {precision, forward, backward}, each half an object {reason, nodes, first}: `nodes` in the order
- * in which a mistake spreads (backward: from the loss back), each {node, op, name, error (null: infinite), bound,
- * pass}, `name` that of the value or of the parameter; `first` the index of the first that does not pass, null without
- * one; `reason` null, or why there is no answer, with no nodes. `backward` is null of inference. An adapter that fails
- * is YS_OK with a reason. */
-ys_status ys_trace_make(const struct ys_trace_request *request, ys_json **trace) YS_MUST_CHECK;
+ * gradients, into *trace, which is overwritten and belongs to the caller. An adapter that fails is YS_OK with a reason,
+ * and without places. */
+ys_status ys_trace_make(const struct ys_trace_request *request, struct ys_proof_trace *trace) YS_MUST_CHECK;
 
 #endif

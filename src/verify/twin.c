@@ -17,7 +17,8 @@
 struct mover {
     struct ys_rng rng;
     enum ys_dtype dtype; /* of what it writes: F32 or F64 */
-    uint32_t unit;       /* in the bits of a float, one unit in the last place of the format; of doubles it is 1 */
+    uint32_t unit;       /* in the bits of a float, what a value moves by: mostly one unit in the last place of the
+                            format; of doubles it is 1 */
 };
 
 /* Neighbours in a format are neighbours as integers, so one unit more in the bits is the next number away from zero. */
@@ -42,7 +43,7 @@ static double moved_double(struct mover *mover, double value)
 }
 
 /* A copy of `tensor`, each value moved; the caller frees *values. */
-static ys_status move_tensor(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
+static ys_status move_values(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
 {
     size_t n = ys_tensor_count(tensor), size = ys_dtype_size(mover->dtype);
     *values = ys_alloc(n, size);
@@ -59,6 +60,24 @@ static ys_status move_tensor(struct mover *mover, const struct ys_tensor *tensor
     copy->dtype = mover->dtype;
     copy->size_bytes = n * size;
     return YS_OK;
+}
+
+/* The same, but an optimizer's state is no operand of products and is float32 in any format; its count of steps is
+ * none of what rounds. */
+static ys_status move_tensor(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
+{
+    static const char state[] = "state.";
+    const uint32_t unit = mover->unit;
+    if (strcmp(tensor->name, "state.steps") == 0) {
+        *values = NULL;
+        *copy = *tensor;
+        return YS_OK;
+    }
+    if (strncmp(tensor->name, state, sizeof state - 1) == 0)
+        mover->unit = 1;
+    ys_status status = move_values(mover, tensor, values, copy);
+    mover->unit = unit;
+    return status;
 }
 
 static ys_status move_weights(struct mover *mover, const char *from, const char *to)
@@ -132,100 +151,124 @@ static ys_status move_batch(struct mover *mover, const char *data, const uint32_
     return status;
 }
 
-static ys_status read_rows(const char *path, int64_t batch, int64_t count, uint32_t *rows)
+/* Some of the batches of a plan, by number. */
+struct part {
+    int64_t first, batches, rows; /* rows of each */
+};
+
+static ys_status read_rows(const char *path, const struct part *part, uint32_t *rows)
 {
     struct ys_safetensors *file = NULL;
     const struct ys_tensor *order;
     YS_TRY(ys_safetensors_open(path, &file));
     ys_status status = ys_safetensors_need(file, "order", YS_U32, 2, NULL, &order);
-    if (status == YS_OK && (order->shape[0] <= batch || order->shape[1] != count))
-        status = ys_fail(YS_EINTERNAL, "%s has no batch %lld of %lld rows", path, (long long)batch, (long long)count);
+    if (status == YS_OK && (order->shape[0] < part->first + part->batches || order->shape[1] != part->rows))
+        status = ys_fail(YS_EINTERNAL, "%s has no batch %lld of %lld rows", path,
+                         (long long)(part->first + part->batches - 1), (long long)part->rows);
     if (status == YS_OK)
-        memcpy(rows, (const uint32_t *)order->data + batch * count, (size_t)count * sizeof *rows);
+        memcpy(rows, (const uint32_t *)order->data + part->first * part->rows,
+               (size_t)(part->batches * part->rows) * sizeof *rows);
     ys_safetensors_close(file);
     return status;
 }
 
-static ys_status write_order(int64_t batch, int64_t count, const char *path)
+/* The rows of the part in turn, up to its last batch. */
+static ys_status write_order(const struct part *part, const char *path)
 {
-    uint32_t *turn = ys_alloc((size_t)((batch + 1) * count), sizeof *turn);
-    double *rates = ys_alloc((size_t)batch + 1, sizeof *rates);
+    const int64_t batches = part->first + part->batches, count = part->batches * part->rows;
+    uint32_t *turn = ys_alloc((size_t)(batches * part->rows), sizeof *turn);
+    double *rates = ys_alloc((size_t)batches, sizeof *rates);
     ys_status status = turn && rates ? YS_OK : ys_out_of_memory();
-    for (int64_t i = 0; status == YS_OK && i < (batch + 1) * count; i++)
+    for (int64_t i = 0; status == YS_OK && i < batches * part->rows; i++)
         turn[i] = (uint32_t)(i % count);
     if (status == YS_OK)
-        status = ys_order_save(path, turn, count, batch + 1, rates);
+        status = ys_order_save(path, turn, part->rows, batches, rates);
     ys_free(turn);
     ys_free(rates);
     return status;
 }
 
-static ys_status write_all(struct mover *mover, const ys_json *plan, int64_t batch, const char *weights,
-                           const char *data, const char *order)
+static ys_status write_all(struct mover *mover, const struct ys_plan *plan, const struct part *part,
+                           const char *weights, const char *data, const char *order)
 {
-    const ys_json *input = ys_json_get(plan, "input");
-    int64_t count = ys_json_get_int(plan, "batch", 0);
+    const int64_t count = part->batches * part->rows;
     uint32_t *rows = ys_alloc((size_t)count, sizeof *rows);
-    ys_status status = rows ? read_rows(ys_json_get_text(input, "order", ""), batch, count, rows) : ys_out_of_memory();
+    ys_status status = rows ? read_rows(plan->input.order, part, rows) : ys_out_of_memory();
     if (status == YS_OK)
-        status = move_weights(mover, ys_json_get_text(plan, "weights", ""), weights);
+        status = move_weights(mover, plan->weights, weights);
     if (status == YS_OK)
-        status = move_batch(mover, ys_json_get_text(input, "path", ""), rows, count, data);
+        status = move_batch(mover, plan->input.path, rows, count, data);
     ys_free(rows);
-    return status == YS_OK ? write_order(batch, count, order) : status;
+    return status == YS_OK ? write_order(part, order) : status;
 }
 
-static struct mover mover_of(int64_t seed, const char *precision, int twin)
+static struct mover mover_of(int64_t seed, enum ys_precision precision, int twin)
 {
     char name[32];
-    struct mover mover = {.dtype = YS_F32, .unit = strcmp(precision, "bf16") == 0 ? 1u << 16 : 1};
+    struct mover mover = {.dtype = YS_F32, .unit = precision == YS_PRECISION_BF16 ? 1u << 16 : 1};
     snprintf(name, sizeof name, "twin/%d", twin);
     ys_rng_init(&mover.rng, (uint64_t)seed, name);
     return mover;
 }
 
-static struct mover make_mover(const ys_json *plan, int twin)
+static struct mover make_mover(const struct ys_plan *plan, int twin)
 {
-    return mover_of(ys_json_get_int(plan, "seed", 0), ys_json_get_text(plan, "precision", ""), twin);
+    return mover_of(plan->seed, (enum ys_precision)plan->precision, twin);
 }
 
-ys_status ys_twin_write_weights(int64_t seed, int twin, const char *precision, const char *from, const char *to)
+ys_status ys_twin_write_weights(int64_t seed, int twin, int units, enum ys_precision precision, const char *from,
+                                const char *to)
 {
     struct mover mover = mover_of(seed, precision, twin);
-    if (strcmp(precision, "f64") == 0)
+    mover.unit *= (uint32_t)units;
+    if (precision == YS_PRECISION_F64)
         mover.dtype = YS_F64;
     return move_weights(&mover, from, to);
 }
 
-ys_status ys_twin_write(ys_json *twin_plan, int twin, int64_t batch, const char *folder)
+static ys_status point_at(struct ys_plan *plan, int64_t steps, const char *weights, const char *data, const char *order)
 {
+    plan->steps = steps;
+    YS_TRY(ys_plan_put(&plan->weights, weights));
+    YS_TRY(ys_plan_put(&plan->input.path, data));
+    return ys_plan_put(&plan->input.order, order);
+}
+
+static ys_status write_twin(struct ys_plan *twin_plan, int twin, int64_t first, int64_t batches, const char *folder)
+{
+    const struct part part = {first, batches, twin_plan->batch};
     struct mover mover = make_mover(twin_plan, twin);
     char *weights = ys_path_join(folder, WEIGHTS);
     char *data = ys_path_join(folder, "twin-data.safetensors");
     char *order = ys_path_join(folder, "twin-order.safetensors");
     ys_status status =
-        weights && data && order ? write_all(&mover, twin_plan, batch, weights, data, order) : ys_out_of_memory();
-    if (status == YS_OK) {
-        ys_json_set_string(twin_plan, "weights", weights);
-        ys_json_set_string(ys_json_get(twin_plan, "input"), "path", data);
-        ys_json_set_string(ys_json_get(twin_plan, "input"), "order", order);
-        ys_json_set_int(twin_plan, "steps", batch + 1);
-    }
+        weights && data && order ? write_all(&mover, twin_plan, &part, weights, data, order) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = point_at(twin_plan, first + batches, weights, data, order);
     ys_free(weights);
     ys_free(data);
     ys_free(order);
     return status;
 }
 
-ys_status ys_twin_write_double(ys_json *twin_plan, int twin, const char *folder)
+ys_status ys_twin_write(struct ys_plan *twin_plan, int twin, int64_t batch, const char *folder)
+{
+    return write_twin(twin_plan, twin, batch, 1, folder);
+}
+
+ys_status ys_twin_write_all(struct ys_plan *twin_plan, int twin, int64_t batches, const char *folder)
+{
+    return write_twin(twin_plan, twin, 0, batches, folder);
+}
+
+ys_status ys_twin_write_double(struct ys_plan *twin_plan, int twin, const char *folder)
 {
     struct mover mover = make_mover(twin_plan, twin);
     mover.dtype = YS_F64;
     char *weights = ys_path_join(folder, WEIGHTS);
-    ys_status status =
-        weights ? move_weights(&mover, ys_json_get_text(twin_plan, "weights", ""), weights) : ys_out_of_memory();
+    ys_status status = weights ? move_weights(&mover, twin_plan->weights, weights) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_json_set_string(twin_plan, "weights", weights);
+        status = ys_plan_put(&twin_plan->weights, weights);
     ys_free(weights);
     return status;
 }

@@ -26,7 +26,7 @@ struct asked {
         bool asked;
         struct ys_findings worst; /* their worst figures */
     } twins[YS_VERIFY_STEPS];     /* of each batch, */
-    char twins_precision[8];      /* in this precision */
+    int twins_precision;          /* enum ys_precision: in this one */
     bool doubles_asked;
     struct ys_findings doubles; /* the worst figures of the oracle's twins */
 };
@@ -38,13 +38,31 @@ struct ys_verifier {
     struct asked few, whole; /* of the work last proven: some rows of many batches, and whole batches */
 };
 
+/* What of a host (probe/host.h) its rounding depends on. */
+struct machine {
+    struct machine_cpu {
+        const char *model;
+        const ys_json *isa;
+    } cpu;
+};
+static const struct ys_field cpu_fields[] = {
+    YS_FIELD(struct machine_cpu, model, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the processor"),
+    YS_FIELD(struct machine_cpu, isa, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "its instruction sets"),
+};
+static const struct ys_record cpu_record = YS_RECORD("cpu", struct machine_cpu, cpu_fields);
+static const struct ys_field machine_fields[] = {
+    YS_FIELD_OF(struct machine, cpu, YS_FIELD_OBJECT, &cpu_record, 0, "the processors"),
+};
+static const struct ys_record machine_record = YS_RECORD("host", struct machine, machine_fields);
+
 static ys_status describe_machine(char **machine)
 {
+    struct machine said;
     ys_json *host = NULL;
     YS_TRY(ys_host_describe(&host));
-    const ys_json *cpu = ys_json_get(host, "cpu");
-    char *isa = ys_json_dump(ys_json_get(cpu, "isa"), YS_JSON_SORTED);
-    *machine = isa ? ys_format("%s %s", ys_json_get_text(cpu, "model", "?"), isa) : NULL;
+    ys_record_glance(&machine_record, host, &said);
+    char *isa = ys_json_dump(said.cpu.isa, YS_JSON_SORTED);
+    *machine = isa ? ys_format("%s %s", said.cpu.model ? said.cpu.model : "?", isa) : NULL;
     ys_free(isa);
     ys_json_free(host);
     return *machine ? YS_OK : ys_out_of_memory();
@@ -144,16 +162,16 @@ static void raise_all(struct ys_findings *worst, const struct ys_findings *found
 }
 
 /* Runs a twin and raises `worst` to what it is found to say. YS_EPROTOCOL: it broke off. */
-static ys_status ask_moved(const struct ys_verifier *v, const struct asked *of, const ys_json *plan, int twin,
+static ys_status ask_moved(const struct ys_verifier *v, const struct asked *of, const struct ys_plan *plan, int twin,
                            const struct ys_questions *questions, struct ys_findings *worst)
 {
     struct ys_findings found = {0};
     ys_status status =
         ys_findings_collect(&of->reference, v->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, questions, &found);
     if (status == YS_OK && found.said.status) {
-        bool lacks = strcmp(found.said.status, "unsupported") == 0;
+        bool lacks = found.said.status == YS_RUN_UNSUPPORTED;
         status = ys_fail(lacks ? YS_EUNSUPPORTED : YS_EPROTOCOL, "twin %d of the oracle ended as %s: %s", twin,
-                         found.said.status, found.said.message ? found.said.message : "no message");
+                         ys_run_status_name(found.said.status), found.said.message ? found.said.message : "no message");
     }
     raise_all(worst, &found);
     ys_findings_fini(&found);
@@ -162,19 +180,33 @@ static ys_status ask_moved(const struct ys_verifier *v, const struct asked *of, 
 
 /* One twin: how far the built-in engine in the trial's format gets from the oracle when everything is moved by one
  * unit. */
-static ys_status ask_twin(const struct ys_verifier *v, const struct asked *of, const ys_json *plan, int twin,
+static ys_status ask_twin(const struct ys_verifier *v, const struct asked *of, const struct ys_plan *plan, int twin,
                           int64_t batch, const char *folder, struct ys_findings *worst)
 {
     const struct ys_questions questions = {.evaluation = of->reference.evaluation, .first = batch, .batches = 1};
-    ys_json *moved = ys_proof_plan_builtin(plan, NULL, folder);
-    ys_status status = ys_twin_write(moved, twin, batch, folder);
+    struct ys_plan moved;
+    YS_TRY(ys_proof_plan_builtin(plan, NULL, folder, &moved));
+    ys_status status = ys_twin_write(&moved, twin, batch, folder);
     if (status == YS_OK)
-        status = ask_moved(v, of, moved, twin, &questions, worst);
+        status = ask_moved(v, of, &moved, twin, &questions, worst);
     if (status == YS_EUNSUPPORTED) { /* what the default back end lacks plain C has, and rounds alike */
-        ys_json_set_string(ys_json_get(moved, "options"), "backend", "ref");
-        status = ask_moved(v, of, moved, twin, &questions, worst);
+        status = ys_proof_plan_backend(&moved, "ref");
+        if (status == YS_OK)
+            status = ask_moved(v, of, &moved, twin, &questions, worst);
     }
-    ys_json_free(moved);
+    ys_plan_fini(&moved);
+    return status;
+}
+
+static ys_status ask_double(const struct ys_verifier *v, struct asked *of, const struct ys_plan *plan, int twin,
+                            const struct ys_questions *questions, const char *folder)
+{
+    struct ys_plan moved;
+    YS_TRY(ys_proof_plan_builtin(plan, "ref", folder, &moved));
+    ys_status status = ys_twin_write_double(&moved, twin, folder);
+    if (status == YS_OK)
+        status = ask_moved(v, of, &moved, twin, questions, &of->doubles);
+    ys_plan_fini(&moved);
     return status;
 }
 
@@ -189,17 +221,12 @@ static ys_status ask_doubles(const struct ys_verifier *v, struct asked *of, cons
         return YS_OK;
     say(request, "asking two twins of the oracle");
     YS_TRY(make_folder(v, "twin", &folder));
-    ys_json *plan = ys_reference_plan(&of->reference, request->plan, "f64", folder);
-    ys_status status = YS_OK;
-    for (int twin = 0; status == YS_OK && twin < YS_VERIFY_DOUBLE_TWINS; twin++) {
-        ys_json *moved = ys_proof_plan_builtin(plan, "ref", folder);
-        status = ys_twin_write_double(moved, twin, folder);
-        if (status == YS_OK)
-            status = ask_moved(v, of, moved, twin, &questions, &of->doubles);
-        ys_json_free(moved);
-    }
+    struct ys_plan plan;
+    ys_status status = ys_reference_plan(&of->reference, request->plan, YS_PRECISION_F64, folder, &plan);
+    for (int twin = 0; status == YS_OK && twin < YS_VERIFY_DOUBLE_TWINS; twin++)
+        status = ask_double(v, of, &plan, twin, &questions, folder);
     of->doubles_asked = status == YS_OK;
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     ys_free(folder);
     return status;
 }
@@ -207,26 +234,26 @@ static ys_status ask_doubles(const struct ys_verifier *v, struct asked *of, cons
 static ys_status ask_twins(const struct ys_verifier *v, struct asked *of, const struct ys_verify_request *request,
                            int64_t batch)
 {
-    const char *precision = ys_json_get_text(request->plan, "precision", "f32");
-    if (strcmp(of->twins_precision, precision) != 0)
+    const enum ys_precision precision = (enum ys_precision)request->plan->precision;
+    if (of->twins_precision != request->plan->precision)
         forget_twins(of);
-    snprintf(of->twins_precision, sizeof of->twins_precision, "%s", precision);
+    of->twins_precision = request->plan->precision;
     if (of->twins[batch].asked)
         return YS_OK;
     say(request, "asking eight twins");
     char *folder = NULL;
     YS_TRY(make_folder(v, "twin", &folder));
-    ys_json *plan = ys_reference_plan(&of->reference, request->plan, precision, folder);
+    struct ys_plan plan;
     struct ys_findings worst = {.batch = batch};
-    ys_status status = YS_OK;
+    ys_status status = ys_reference_plan(&of->reference, request->plan, precision, folder, &plan);
     for (int twin = 0; status == YS_OK && twin < YS_VERIFY_TWINS; twin++)
-        status = ask_twin(v, of, plan, twin, batch, folder, &worst);
+        status = ask_twin(v, of, &plan, twin, batch, folder, &worst);
     if (status == YS_OK) {
         of->twins[batch].worst = worst;
         of->twins[batch].asked = true;
         status = ys_fs_remove_tree(folder);
     }
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     ys_free(folder);
     return status;
 }
@@ -239,14 +266,17 @@ static double patience(const struct ys_verify_request *request)
 
 /* One session of one framework's proof. */
 static ys_status ask_half(const struct ys_verifier *v, const struct asked *of, const struct ys_verify_request *request,
-                          const char *precision, const struct ys_questions *questions, struct ys_findings *findings)
+                          enum ys_precision precision, const struct ys_questions *questions,
+                          struct ys_findings *findings)
 {
     char *folder = NULL;
     YS_TRY(make_folder(v, "framework", &folder));
-    ys_json *plan = ys_reference_plan(&of->reference, request->plan, precision, folder);
-    ys_status status = ys_findings_collect(&of->reference, request->framework, plan, request->env, patience(request),
-                                           questions, findings);
-    ys_json_free(plan);
+    struct ys_plan plan;
+    ys_status status = ys_reference_plan(&of->reference, request->plan, precision, folder, &plan);
+    if (status == YS_OK)
+        status = ys_findings_collect(&of->reference, request->framework, &plan, request->env, patience(request),
+                                     questions, findings);
+    ys_plan_fini(&plan);
     ys_free(folder);
     return status;
 }
@@ -257,7 +287,7 @@ static ys_status ask_numerics(const struct ys_verifier *v, const struct asked *o
                               struct ys_findings *findings)
 {
     say(request, "proving the numerics");
-    return ask_half(v, of, request, ys_json_get_text(request->plan, "precision", "f32"), questions, findings);
+    return ask_half(v, of, request, (enum ys_precision)request->plan->precision, questions, findings);
 }
 
 /* Logits, loss and gradients of another batch in place of those that `numerics` has. */
@@ -282,16 +312,28 @@ static ys_status ask_again(struct ys_verifier *v, struct asked *of, const struct
     return status;
 }
 
-static ys_json *describe_twins(const struct asked *of, int64_t batch)
+static ys_status describe_twins(const struct asked *of, int64_t batch, struct ys_proof_twins **described)
 {
-    const struct ys_findings *twins = &of->twins[batch].worst;
-    ys_json *said = ys_json_object();
-    ys_json_set_int(said, "count", YS_VERIFY_TWINS);
-    ys_json_set_int(said, "batch", batch);
-    ys_json_set_real(said, "forward", ys_findings_forward(twins)->error);
-    if (!of->reference.evaluation)
-        ys_json_set_real(said, "gradients", twins->gradients.error);
-    return said;
+    const struct ys_findings *worst = &of->twins[batch].worst;
+    struct ys_proof_twins *twins = ys_alloc(1, sizeof *twins);
+    if (!twins)
+        return ys_out_of_memory();
+    *twins = (struct ys_proof_twins){.count = YS_VERIFY_TWINS,
+                                     .batch = batch,
+                                     .forward = ys_findings_forward(worst)->error,
+                                     .gradients = of->reference.evaluation ? (double)NAN : worst->gradients.error};
+    *described = twins;
+    return YS_OK;
+}
+
+static ys_status describe_whole(const struct asked *of, int64_t batch, bool in_double, struct ys_proof *proof)
+{
+    proof->whole = ys_alloc(1, sizeof *proof->whole);
+    if (!proof->whole)
+        return ys_out_of_memory();
+    proof->whole->rows = of->reference.extent.rows;
+    proof->whole->in_double = in_double;
+    return in_double ? YS_OK : describe_twins(of, batch, &proof->whole->twins);
 }
 
 /* What the framework said, session by session. */
@@ -301,7 +343,8 @@ struct sessions {
     struct ys_findings meaning, numerics, whole;
 };
 
-static ys_status check_once(const struct ys_verifier *v, const struct sessions *said, bool doubles, ys_json *proof)
+static ys_status check_once(const struct ys_verifier *v, const struct sessions *said, bool doubles,
+                            struct ys_proof *proof)
 {
     const struct ys_check_whole whole = {
         .reference = &v->whole.reference,
@@ -313,20 +356,14 @@ static ys_status check_once(const struct ys_verifier *v, const struct sessions *
                         said->has_numerics ? &said->numerics : NULL, &v->few.twins[said->numerics.batch].worst,
                         doubles ? &v->few.doubles : NULL, said->has_whole ? &whole : NULL, proof));
     if (said->has_numerics)
-        YS_TRY(ys_json_set(proof, "twins", describe_twins(&v->few, said->numerics.batch)));
-    if (!said->has_whole)
-        return YS_OK;
-    ys_json *described = ys_json_object();
-    ys_json_set_int(described, "rows", v->whole.reference.extent.rows);
-    ys_json_set_bool(described, "in_double", said->whole_in_double);
-    ys_json_set(described, "twins", whole.twins ? describe_twins(&v->whole, said->whole.batch) : ys_json_null());
-    return ys_json_set(proof, "whole", described);
+        YS_TRY(describe_twins(&v->few, said->numerics.batch, &proof->twins));
+    return said->has_whole ? describe_whole(&v->whole, said->whole.batch, said->whole_in_double, proof) : YS_OK;
 }
 
 /* The checks; again with what rounding alone does, where that may be what failed, and with the next batch, where it may
  * be a flipped ReLU. */
 static ys_status check(struct ys_verifier *v, const struct ys_verify_request *request, struct sessions *said,
-                       ys_json *proof)
+                       struct ys_proof *proof)
 {
     bool doubles = false;
     for (;;) {
@@ -365,10 +402,10 @@ static ys_status ask_whole(struct ys_verifier *v, const struct ys_verify_request
     said->has_whole = true;
     said->whole_in_double = in_double && !whole->in_single;
     if (said->whole_in_double && whole->evaluation)
-        return ask_half(v, &v->whole, request, "f64", &(struct ys_questions){.evaluation = true, .batches = 1},
-                        &said->whole);
+        return ask_half(v, &v->whole, request, YS_PRECISION_F64,
+                        &(struct ys_questions){.evaluation = true, .batches = 1}, &said->whole);
     if (said->whole_in_double)
-        return ask_half(v, &v->whole, request, "f64", &questions, &said->whole);
+        return ask_half(v, &v->whole, request, YS_PRECISION_F64, &questions, &said->whole);
     const struct ys_questions in_format = {.evaluation = whole->evaluation, .batches = 1};
     YS_TRY(ask_twins(v, &v->whole, request, 0));
     return ask_numerics(v, &v->whole, request, &in_format, &said->whole);
@@ -384,10 +421,10 @@ static ys_status ask_sessions(struct ys_verifier *v, const struct ys_verify_requ
     const struct ys_questions in_format = {.evaluation = evaluation, .start = true, .batches = steps};
     if (said->has_double) {
         say(request, "proving the meaning in double");
-        YS_TRY(ask_half(v, &v->few, request, "f64", &in_double, &said->meaning));
+        YS_TRY(ask_half(v, &v->few, request, YS_PRECISION_F64, &in_double, &said->meaning));
     }
     const bool answered = said->has_double && !said->meaning.said.status;
-    if (said->meaning.said.status && strcmp(said->meaning.said.status, "unsupported") != 0)
+    if (said->meaning.said.status && said->meaning.said.status != YS_RUN_UNSUPPORTED)
         return YS_OK;
     if (!(request->meaning_only && answered)) {
         said->has_numerics = true;
@@ -400,7 +437,7 @@ static ys_status ask_sessions(struct ys_verifier *v, const struct ys_verify_requ
 }
 
 /* All of one framework's proof, into `proof`. */
-static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_request *request, ys_json *proof)
+static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_request *request, struct ys_proof *proof)
 {
     struct sessions said = {.has_double = request->framework->has_double};
     ys_status status = ask_sessions(v, request, &said);
@@ -417,15 +454,14 @@ static char *proof_key(const struct ys_verifier *v, const struct ys_verify_reque
                        const struct ys_reference *few, const struct ys_reference *whole)
 {
     char hash[YS_SHA256_TEXT], *key = NULL;
-    const ys_json *plan = request->plan;
-    char *options = ys_json_dump(ys_json_get(plan, "options"), YS_JSON_SORTED);
+    const struct ys_plan *plan = request->plan;
+    char *options = ys_json_dump(plan->options, YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
-    char *text =
-        ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s", YS_VERIFY_VERSION, few->identity, whole->identity,
-                  request->framework->closure, request->framework->fingerprint, v->oracle->closure,
-                  v->oracle->fingerprint, options ? options : "", ys_json_get_text(plan, "precision", "f32"),
-                  ys_json_get_text(plan, "device", "cpu"), (long long)ys_json_get_int(plan, "threads", 0), v->machine,
-                  env ? env : "", request->meaning_only ? "|meaning" : "");
+    char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s", YS_VERIFY_VERSION, few->identity,
+                           whole->identity, request->framework->closure, request->framework->fingerprint,
+                           v->oracle->closure, v->oracle->fingerprint, options ? options : "",
+                           ys_name_of(&ys_precisions, plan->precision), plan->device, (long long)plan->threads,
+                           v->machine, env ? env : "", request->meaning_only ? "|meaning" : "");
     if (text) {
         ys_sha256_text(text, strlen(text), hash);
         key = ys_strdup(hash);
@@ -445,59 +481,55 @@ static ys_status cache_file(const char *key, char **path)
     return *path ? YS_OK : ys_out_of_memory();
 }
 
-static void describe(const struct ys_verifier *v, const struct ys_verify_request *request, const char *key,
-                     ys_json *proof)
+static ys_status describe(const struct ys_verifier *v, const struct ys_verify_request *request, const char *key,
+                          struct ys_proof *proof)
 {
     char date[32];
     ys_date_text(ys_date_s(), date, sizeof date);
-    ys_json_set_string(proof, "key", key);
-    ys_json_set_bool(proof, "cached", false);
-    ys_json_set_string(proof, "framework", request->framework->spec);
-    ys_json_set_string(proof, "version", request->framework->version);
-    ys_json_set_int(proof, "seed", ys_json_get_int(request->plan, "seed", 0));
-    ys_json_set_int(proof, "rows", v->few.reference.extent.rows);
-    ys_json_set_int(proof, "batches", v->few.reference.extent.steps);
-    ys_json_set_string(proof, "date", date);
+    proof->key = ys_strdup(key);
+    proof->cached = false;
+    proof->framework = ys_strdup(request->framework->spec);
+    proof->version = ys_strdup(request->framework->version);
+    proof->seed = request->plan->seed;
+    proof->rows = v->few.reference.extent.rows;
+    proof->batches = v->few.reference.extent.steps;
+    proof->date = ys_strdup(date);
+    return proof->key && proof->framework && proof->version && proof->date ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status set_verdict(ys_json *proof, const char *verdict, const char *reason)
-{
-    ys_json_set_string(proof, "verdict", verdict);
-    ys_json_set_string(proof, "reason", reason);
-    return ys_json_set(proof, "checks", ys_json_array());
-}
-
-static ys_status ask_everybody(struct ys_verifier *v, const struct ys_verify_request *request, ys_json *proof)
+static ys_status ask_everybody(struct ys_verifier *v, const struct ys_verify_request *request, struct ys_proof *proof)
 {
     YS_TRY(ask_oracle(v, &v->few, request, 0));
     if (v->few.reference.finite)
         return ask_framework(v, request, proof);
-    return set_verdict(proof, "none",
-                       "the work diverges within the steps of a proof, in the oracle too, so nothing can be compared: "
-                       "take a smaller learning rate");
+    return ys_proof_settle(proof, YS_PROOF_NONE,
+                           "the work diverges within the steps of a proof, in the oracle too, so nothing can be "
+                           "compared: take a smaller learning rate");
 }
 
 /* Where yardstick's own engine breaks off (killed for want of memory, say) nothing is shown, of this work alone. */
-static ys_status settle_for_none(ys_json *proof)
+static ys_status settle_for_none(struct ys_proof *proof)
 {
     char *reason = ys_format("%s; so there was nothing to compare with, and it will be tried again", ys_error());
-    ys_status status = reason ? set_verdict(proof, "none", reason) : ys_out_of_memory();
+    ys_status status = reason ? ys_proof_settle(proof, YS_PROOF_NONE, reason) : ys_out_of_memory();
     ys_free(reason);
-    ys_json_remove(proof, "twins");
-    return status == YS_OK ? ys_json_set_bool(proof, "lasting", false) : status;
+    ys_proof_drop_checks(proof);
+    proof->lasting = false;
+    return status;
 }
 
-static ys_status prove(struct ys_verifier *v, const struct ys_verify_request *request, const char *key, ys_json *proof)
+static ys_status prove(struct ys_verifier *v, const struct ys_verify_request *request, const char *key,
+                       struct ys_proof *proof)
 {
     uint64_t start_ns = ys_time_ns();
-    describe(v, request, key, proof);
+    YS_TRY(describe(v, request, key, proof));
     ys_status status = ask_everybody(v, request, proof);
     if (status == YS_EPROTOCOL) {
         status = settle_for_none(proof);
         forget_work(v); /* what the oracle has said of it may be half of it */
     }
-    YS_TRY(status);
-    return ys_json_set_real(proof, "seconds", (double)(ys_time_ns() - start_ns) * 1e-9);
+    proof->seconds = (double)(ys_time_ns() - start_ns) * 1e-9;
+    return status;
 }
 
 /* Goes on with what oracle and twins have said already where `next` is the work of last time. `next` becomes the
@@ -513,7 +545,7 @@ static void take_work(struct asked *of, struct ys_reference *next)
     }
 }
 
-static ys_status open_work(const struct ys_verifier *v, const ys_json *plan, struct ys_reference *few,
+static ys_status open_work(const struct ys_verifier *v, const struct ys_plan *plan, struct ys_reference *few,
                            struct ys_reference *whole)
 {
     char *folder = ys_path_join(v->work.path, "whole");
@@ -529,81 +561,95 @@ static ys_status open_work(const struct ys_verifier *v, const ys_json *plan, str
     return status;
 }
 
-ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request, ys_json **proof)
+/* From the cache or made now, in both cases into `proof`. */
+static ys_status find_proof(struct ys_verifier *v, const struct ys_verify_request *request, struct ys_reference *few,
+                            struct ys_reference *whole, struct ys_proof *proof)
 {
-    ys_json *made = NULL;
-    if (request->framework->no_work) {
-        made = ys_json_object();
-        YS_TRY(set_verdict(made, "none", "this adapter does no work, so there is nothing to prove"));
-        *proof = made;
-        return YS_OK;
-    }
-    struct ys_reference few, whole;
-    YS_TRY(open_work(verifier, request->plan, &few, &whole));
-    char *key = proof_key(verifier, request, &few, &whole), *path = NULL;
+    char *key = proof_key(v, request, few, whole), *path = NULL;
     ys_status status = key ? cache_file(key, &path) : ys_out_of_memory();
     if (status == YS_OK)
-        status = request->fresh ? YS_ENOTFOUND : ys_kept_read(path, key, &made);
+        status = request->fresh ? YS_ENOTFOUND : ys_kept_read(path, key, proof);
     if (status == YS_EFORMAT)
         ys_log_warn("%s: proven anew", ys_error());
     if (status == YS_ENOTFOUND || status == YS_EFORMAT) {
-        made = ys_json_object();
-        take_work(&verifier->few, &few);
-        take_work(&verifier->whole, &whole);
-        status = prove(verifier, request, key, made);
+        take_work(&v->few, few);
+        take_work(&v->whole, whole);
+        status = prove(v, request, key, proof);
         if (status == YS_OK && request->check_inputs)
             status = request->check_inputs(request->context);
         /* A session that broke says nothing lasting about the work: it is tried again next time. */
-        if (status == YS_OK && ys_json_get_bool(made, "lasting", false))
-            status = ys_kept_write(path, made);
+        if (status == YS_OK && proof->lasting == 1)
+            status = ys_kept_write(path, proof);
     }
-    ys_reference_close(&few);
-    ys_reference_close(&whole);
-    if (status == YS_OK)
-        *proof = made;
-    else
-        ys_json_free(made);
     ys_free(path);
     ys_free(key);
     return status;
 }
 
-/* Whether it is the trial's own format in which the difference shows, or the only one there is. */
-static bool shows_in_format(const struct ys_verify_request *request, const ys_json *proof)
+ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request, struct ys_proof *proof)
 {
-    const ys_json *checks = ys_json_get(proof, "checks");
+    struct ys_reference few, whole;
+    ys_proof_init(proof);
+    if (request->framework->no_work)
+        return ys_proof_settle(proof, YS_PROOF_NONE, "this adapter does no work, so there is nothing to prove");
+    YS_TRY(open_work(verifier, request->plan, &few, &whole));
+    ys_status status = find_proof(verifier, request, &few, &whole, proof);
+    ys_reference_close(&few);
+    ys_reference_close(&whole);
+    if (status != YS_OK)
+        ys_proof_fini(proof);
+    return status;
+}
+
+/* Whether it is the trial's own format in which the difference shows, or the only one there is. */
+static bool shows_in_format(const struct ys_verify_request *request, const struct ys_proof *proof)
+{
     bool meaning = false, numerics = false;
-    for (size_t i = 0; i < ys_json_size(checks); i++) {
-        const ys_json *check = ys_json_at(checks, i);
-        bool failed = !ys_json_get_bool(check, "pass", true);
-        meaning |= failed && strcmp(ys_json_get_text(check, "half", ""), "meaning") == 0;
-        numerics |= failed && strcmp(ys_json_get_text(check, "half", ""), "numerics") == 0;
+    for (size_t i = 0; i < proof->checks.count; i++) {
+        const struct ys_proof_check *check = ys_proof_check_at(proof, i);
+        meaning |= !check->pass && check->half == YS_PROOF_MEANING;
+        numerics |= !check->pass && check->half == YS_PROOF_NUMERICS;
     }
     bool in_double = request->framework->has_double &&
-                     (ys_check_of_proof(ys_json_get(proof, "checks"), "meaning", "logits") || !ys_json_size(checks));
+                     (ys_proof_find(proof, YS_PROOF_MEANING, "logits") || proof->checks.count == 0);
     return !in_double || (numerics && !meaning);
 }
 
-ys_status ys_verify_trace(struct ys_verifier *verifier, const struct ys_verify_request *request, const ys_json *proof,
-                          ys_json **trace)
+static double bound_of(const struct ys_proof *proof, const char *name)
 {
-    char *folder = NULL;
-    say(request, "tracing");
-    YS_TRY(make_folder(verifier, "trace", &folder));
-    struct ys_trace_request asked = {
-        .oracle = verifier->oracle,
+    const struct ys_proof_check *check = ys_proof_find(proof, YS_PROOF_MEANING, name);
+    return check && !isnan(check->bound) ? check->bound : YS_VERIFY_MEANING_BOUND;
+}
+
+static ys_status trace(const struct ys_verify_request *request, const struct ys_framework *oracle, const char *folder,
+                       struct ys_proof *proof)
+{
+    const struct ys_trace_request asked = {
+        .oracle = oracle,
         .framework = request->framework,
         .plan = request->plan,
         .env = request->env,
         .patience_s = patience(request),
         .folder = folder,
         .in_format = shows_in_format(request, proof),
-        .forward_bound = ys_json_get_number(ys_check_of_proof(ys_json_get(proof, "checks"), "meaning", "logits"),
-                                            "bound", YS_VERIFY_MEANING_BOUND),
-        .backward_bound = ys_json_get_number(ys_check_of_proof(ys_json_get(proof, "checks"), "meaning", "gradients"),
-                                             "bound", YS_VERIFY_MEANING_BOUND),
+        .forward_bound = bound_of(proof, "logits"),
+        .backward_bound = bound_of(proof, "gradients"),
     };
-    ys_status status = ys_trace_make(&asked, trace);
+    struct ys_proof_trace *made = ys_alloc(1, sizeof *made);
+    ys_status status = made ? ys_trace_make(&asked, made) : ys_out_of_memory();
+    if (status == YS_OK)
+        proof->trace = made;
+    else
+        ys_free(made);
+    return status;
+}
+
+ys_status ys_verify_trace(struct ys_verifier *verifier, const struct ys_verify_request *request, struct ys_proof *proof)
+{
+    char *folder = NULL;
+    say(request, "tracing");
+    YS_TRY(make_folder(verifier, "trace", &folder));
+    ys_status status = trace(request, verifier->oracle, folder, proof);
     ys_free(folder);
     return status;
 }

@@ -34,8 +34,10 @@
 
 #include "base/json.h"
 #include "framework/framework.h"
+#include "protocol/plan.h"
+#include "verify/proof.h"
 
-#define YS_VERIFY_VERSION       4 /* part of the cache key: raise it when the meaning of a proof changes */
+#define YS_VERIFY_VERSION       5 /* part of the cache key: raise it when the meaning of a proof changes */
 #define YS_VERIFY_ROWS          8
 #define YS_VERIFY_STEPS         10
 #define YS_VERIFY_LARGE         200000000 /* multiply-adds of one row: a network above is large */
@@ -61,7 +63,7 @@ void ys_verifier_close(struct ys_verifier *verifier); /* removes what lay on dis
 
 struct ys_verify_request {
     const struct ys_framework *framework; /* ready */
-    const ys_json *plan;                  /* of the trial's first round; its order file holds YS_VERIFY_STEPS or more */
+    const struct ys_plan *plan;           /* of the trial's first round; its order file holds YS_VERIFY_STEPS or more */
     const ys_json *env;                   /* the trial's own variables, {NAME: text}; NULL for none */
     double stall_limit_s; /* of the trial's runs; 0: none. A proof allows ten times as long for an answer */
     bool fresh;           /* prove again although the cache knows */
@@ -71,16 +73,16 @@ struct ys_verify_request {
     void *context;
 };
 
-/** Proves, or takes the proof from the cache. docs/proof.md has the members of `proof`. Verdict "none": the adapter
- * does no work, or could not do this work at all, or the work itself diverges, or the oracle broke off (the reason says
- * which). A proof that fails is YS_OK; errors are YS_EINTR, YS_EIO, YS_ENOMEM. */
+/** Proves, or takes the proof from the cache, into *proof, which is overwritten and belongs to the caller. Verdict
+ * "none": the adapter does no work, or could not do this work at all, or the work itself diverges, or the oracle broke
+ * off (the reason says which). A proof that fails is YS_OK; errors, after which `proof` owns nothing, are YS_EINTR,
+ * YS_EIO, YS_ENOMEM. */
 ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request,
-                          ys_json **proof) YS_MUST_CHECK;
+                          struct ys_proof *proof) YS_MUST_CHECK;
 
-/** Where the trial, whose `proof` was made before, first parts from the oracle: the value of a node, and the gradient
- * of a parameter. docs/proof.md has the members of `trace`. Nothing of it is cached. Errors are those of
- * ys_verify_prove(). */
-ys_status ys_verify_trace(struct ys_verifier *verifier, const struct ys_verify_request *request, const ys_json *proof,
-                          ys_json **trace) YS_MUST_CHECK;
+/** Where the trial, whose `proof` was made before, first parts from the oracle, into proof->trace, which was NULL: the
+ * value of a node, and the gradient of a parameter. Nothing of it is cached. Errors are those of ys_verify_prove(). */
+ys_status ys_verify_trace(struct ys_verifier *verifier, const struct ys_verify_request *request,
+                          struct ys_proof *proof) YS_MUST_CHECK;
 
 #endif

@@ -3,6 +3,7 @@ Needs the standard library alone.
 
   crash                exits with 3 before it says hello
   segv                 dies of SIGSEGV in `open`
+  killed               says so in its log and gets SIGKILL in `open`
   hang                 never answers `open`
   rubbish              sends a line that is not JSON in `open`
   endless_line         sends a line without end in `open`
@@ -93,6 +94,9 @@ def save(send, path):
 def on_open(send, connection):
     if BEHAVIOUR == "segv":
         os.kill(os.getpid(), signal.SIGSEGV)
+    elif BEHAVIOUR == "killed":
+        print("about to be killed", flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
     elif BEHAVIOUR == "hang":
         hang()
     elif BEHAVIOUR == "rubbish":

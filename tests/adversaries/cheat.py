@@ -10,6 +10,13 @@ that is tests/adapters/plain.py. It knows a run by the number of its steps, as a
   skip         leaves out every step but the first and says the loss of the batch
   last_layer   trains the last layer alone
   elsewhere    saves other weights than it has
+  later        says losses that it did not have, from the second step on
+  format       keeps its weights, but multiplies with them rounded to bfloat16, from the second step on
+  flip         is honest: only that in every fourth step the unit of its last ReLU that is nearest to 0 lies on its other
+               side, as rounding may put it
+  once         says made-up losses in a study's first run, beside which there is no other's folder, and does its work later
+
+With 1 in the variable CHEAT_STATE it saves its optimizer's state too.
 """
 
 import os
@@ -28,6 +35,7 @@ PROOF_STEPS = 10
 
 class Cheat(plain.Plain):
     name = framework = "cheat"
+    optimizers = ("sgd", "adam", "adamw", "rmsprop")
 
     def build(self, plan):
         self.cheats = CHEAT if plan.steps > PROOF_STEPS else ""
@@ -36,7 +44,14 @@ class Cheat(plain.Plain):
         if self.cheats == "other_rows":
             rows, count = plan.batch, plan.steps
             plan.batch = lambda step: rows((step + 1) % count)
+        if self.cheats == "once":
+            self.cheats = "later" if len(os.listdir(os.path.dirname(plan.folder))) == 1 else ""
         return super().build(plan)
+
+    def reset(self):
+        super().reset()
+        if self.cheats == "flip":
+            self.network.relu_backward = flipped(self.network)
 
     def train_step(self, x, y, lr):
         settings, network = dict(self.plan.optimizer), self.network
@@ -51,8 +66,14 @@ class Cheat(plain.Plain):
             lr = 2 * lr
         if self.cheats == "skip" and network.steps > 0:
             return network.loss(network.forward(x, True), y)[0]
-        kept = dict(network.weights)
+        later, kept = network.steps > 0, dict(network.weights)
+        if self.cheats == "format" and later:
+            network.weights.update((name, narrow(value)) for name, value in kept.items())
         loss = network.step(x, y, lr, settings)
+        if self.cheats == "format" and later:
+            network.weights.update((name, value + kept[name] - narrow(kept[name])) for name, value in network.weights.items())
+        if self.cheats == "later" and later:
+            loss += 0.1
         if self.cheats == "last_layer":
             last = {param["name"] for param in self.plan.params[-2:]}
             network.weights.update({name: value for name, value in kept.items() if name not in last})
@@ -66,5 +87,31 @@ class Cheat(plain.Plain):
         return weights
 
 
+def flipped(network):
+    backward, flips = network.relu_backward, set()
+
+    def relu_backward(d, x, attrs, names):
+        [gradient] = backward(d, x, attrs, names)
+        if network.steps % 4 == 0 and network.steps not in flips:
+            flips.add(network.steps)
+            nearest = np.argmin(np.abs(x))
+            gradient.flat[nearest] = d.flat[nearest] - gradient.flat[nearest]
+        return [gradient]
+    return relu_backward
+
+
+class StatefulCheat(Cheat):
+    def optimizer_state(self):
+        first = "velocity" if self.plan.optimizer["name"] in ("sgd", "rmsprop") else "exp_avg"
+        kept = [(entry["name"], self.network.state[entry["name"]]) for entry in self.plan.params]
+        return {first: {name: pair[0] for name, pair in kept}, "exp_avg_sq": {name: pair[1] for name, pair in kept}}
+
+
+def narrow(values):
+    """Rounded to bfloat16."""
+    bits = values.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(np.float64)
+
+
 if __name__ == "__main__":
-    common.serve(Cheat())
+    common.serve(StatefulCheat() if os.environ.get("CHEAT_STATE") == "1" else Cheat())

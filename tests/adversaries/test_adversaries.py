@@ -13,11 +13,11 @@ NUMPY = subprocess.run(["python3", "-c", "import numpy"], capture_output=True).r
 class Adversaries(Case):
     def run_cheat(self, cheat, *flags, code=0):
         """The trial in the result document; its proof is that of an honest adapter."""
-        usual = {"--lr": "0.01", "--momentum": "0.9", "--weight-decay": "0.05", "--steps": "40", "--block": "4",
+        usual = {"--batch": "16", "--lr": "0.01", "--momentum": "0.9", "--weight-decay": "0.05", "--steps": "40", "--block": "4",
                  "--repeat": "1"}
-        usual.update(flag.split("=") for flag in flags)
+        usual.update(flag.split("=", 1) for flag in flags)
         document, err = self.result(
-            "run", "--framework=cheat", "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--batch=16", "--threads=1",
+            "run", "--framework=cheat", "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--threads=1",
             "--env.CHEAT=" + cheat, *map("=".join, usual.items()), code=code, timeout=300)
         return document["trials"][0], err
 
@@ -36,6 +36,21 @@ class FirstLoss(Adversaries):
                 trial, err = self.run_cheat(cheat, code=1)
                 self.assertEqual(trial["status"], "wrong_output")
                 self.assertIn("it trains something else than the plan says", err)
+
+
+class Checkpoint(Adversaries):
+    """The loss behind a checkpoint is that of its weights."""
+
+    def test_of_one_that_does_its_work(self):
+        for flags in ((), ("--precision=f64",), ("--optimizer=adam", "--momentum=0")):
+            with self.subTest(flags):
+                trial, _ = self.run_cheat("nothing", "--eval-every=15", "--audit=off", *flags)
+                self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "pass"))
+
+    def test_of_weights_from_elsewhere(self):
+        trial, err = self.run_cheat("elsewhere", "--eval-every=15", "--audit=off", code=1)
+        self.assertEqual(trial["status"], "wrong_output")
+        self.assertIn("behind the checkpoint of step 15", err)
 
 
 class Audit(Adversaries):
@@ -57,18 +72,48 @@ class Audit(Adversaries):
                 self.assertTrue(1 <= audit["step"] <= 36)
         self.assertEqual([path for path, _, _ in os.walk(self.folder) if "audit" in path], [])
 
+    def test_of_one_with_a_relu_on_its_other_side(self):
+        for flags in (("--batch=32",), ("--batch=64", "--clip-norm=0.5")):
+            with self.subTest(flags):
+                proof, _ = self.audit("flip", *flags)
+                self.assertEqual(proof["audit"]["verdict"], "pass", proof["audit"])
+
     def test_of_the_built_in_engine_in_each_format(self):
-        for flags, verdict in ((("--framework=builtin",), "pass"), (("--framework=builtin", "--optimizer=adam"), "weak")):
-            document, _ = self.result("run", "--model=mlp", "--data=digits", "--batch=16", "--threads=1", "--lr=0.01",
-                                      "--steps=40", "--repeat=1", *flags)
-            self.assertEqual(document["trials"][0]["proof"]["audit"]["verdict"], verdict)
+        for flags in ((), ("--optimizer=adam",), ("--momentum=0.9", "--optimizer=sgd,nesterov", "--precision=f64")):
+            with self.subTest(flags):
+                document, _ = self.result("run", "--framework=builtin", "--model=mlp", "--data=digits", "--batch=16",
+                                          "--threads=1", "--lr=0.01", "--steps=40", "--repeat=1", *flags)
+                audit = document["trials"][0]["proof"]["audit"]
+                self.assertEqual((audit["verdict"], audit["tensors"]), ("pass", 6))
+                self.assertEqual((audit["compared"], audit["same"]), (audit["step"] + 4,) * 2)
+
+    def test_of_an_optimizer_whose_state_is_saved_judges_the_weights(self):
+        for rule, state, verdict in (("sgd", "1", "pass"), ("sgd,nesterov", "1", "pass"), ("adam", "1", "pass"),
+                                     ("adam", "0", "weak"), ("adamw", "1", "pass"), ("rmsprop", "1", "pass")):
+            momentum = "--momentum=0" if rule.startswith("adam") else "--momentum=0.9"
+            with self.subTest(rule, state=state):
+                proof, _ = self.audit("nothing", "--optimizer=" + rule, momentum, "--lr=0.001", "--env.CHEAT_STATE=" + state)
+                self.assertEqual((proof["verdict"], proof["audit"]["verdict"]), ("pass", verdict))
+
+    def test_of_the_last_layer_alone_with_an_optimizer_that_keeps_state(self):
+        for rule in ("adam", "rmsprop"):
+            with self.subTest(rule):
+                proof, _ = self.audit("last_layer", "--optimizer=" + rule, "--momentum=0", "--env.CHEAT_STATE=1", code=5)
+                self.assertEqual(proof["audit"]["verdict"], "fail")
+
+    def test_of_losses_that_were_made_up_in_the_timed_run_alone(self):
+        proof, err = self.audit("once", code=5)
+        self.assertEqual(proof["audit"]["verdict"], "fail")
+        self.assertEqual(proof["audit"]["same"], 1)
+        self.assertIn("of the timed run", proof["audit"]["place"])
+        self.assertIn("fails its audit", err)
 
     def test_of_those_that_train_something_else_in_the_run(self):
-        for cheat in ("same_batch", "no_decay", "rate", "skip", "last_layer", "elsewhere"):
+        for cheat in ("same_batch", "no_decay", "rate", "skip", "last_layer", "elsewhere", "later", "format"):
             with self.subTest(cheat):
                 proof, err = self.audit(cheat, code=5)
                 self.assertEqual((proof["verdict"], proof["audit"]["verdict"]), ("fail", "fail"))
-                self.assertIn("in the middle of a run", proof["reason"])
+                self.assertIn("not those of its plan", proof["reason"])
                 self.assertIn("fails its audit", err)
 
     def test_that_is_not_made(self):

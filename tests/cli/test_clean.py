@@ -63,7 +63,8 @@ class Clean(Case):
 
     def test_results(self):
         study = os.path.join("yardstick-results", "001-run")
-        run = os.path.join(study, "runs", "r0-t0-a0")
+        name, = os.listdir(os.path.join(self.results, "001-run", "runs"))
+        run = os.path.join(study, "runs", name)
         left = [(self.make(study, "report.html.a1B2c3.tmp"), "1 kB"), (self.make(run, "weights.safetensors", size=2500000), "2.5 MB")]
         kept = [self.make(study, "notes.tmp"), self.make("yardstick-results", "mine.safetensors"), os.path.join(self.folder, run, "adapter.log"),
                 self.hold(self.make(study, "job.json.a1b2c3.tmp"))]
@@ -72,7 +73,7 @@ class Clean(Case):
     def test_results_of_a_study_that_runs(self):
         process = self.start("run", *NULL, "--opt.null.rate=100", "--repeat=100", env=self.env)
         self.wait_until(lambda: os.path.isdir(os.path.join(self.results, "002-run", "runs")), process)
-        path = self.make("yardstick-results", "001-run", "runs", "r0-t0-a0", "weights.safetensors")
+        path = self.make("yardstick-results", "001-run", "runs", os.listdir(os.path.join(self.results, "001-run", "runs"))[0], "weights.safetensors")
         out, err = self.yardstick("clean", env=self.env)
         self.assertEqual(out, "nothing is left over\n")
         self.assertIn("process %d" % process.pid, err)

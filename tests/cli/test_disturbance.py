@@ -1,5 +1,6 @@
 """What else the machine does while a run is measured: marked, shown, and repeated where the job asks for it."""
 
+import json
 import subprocess
 import sys
 import unittest
@@ -26,6 +27,10 @@ class Disturbance(Case):
         out, _ = self.yardstick("run", *SLOW)
         self.assertIn("1 of 1 runs disturbed", " ".join(out.split()))
         self.assertIn("other programs used", " ".join(out.split()))
+        self.assertIn("1 of 1 run of null was disturbed", " ".join(out.split()))
+        self.assertIn("nothing without", " ".join(out.split()))
+        trial = json.loads(self.yardstick("show", "--format=json")[0])["trials"][0]
+        self.assertEqual(trial["quiet"], {"runs": 0, "rate_per_s": None, "latency_p50_s": None, "wall_s": None, "cpu_s": None})
 
     def test_a_disturbed_round_is_run_once_more_where_the_job_says_so(self):
         self.burn()

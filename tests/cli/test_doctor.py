@@ -1,13 +1,37 @@
 """`yardstick doctor`: what can be observed on this machine, and whether it is true."""
 
+import glob
 import json
 import os
+import re
+import tempfile
 import unittest
 
-from harness import CACHE, Case, tearDownModule  # noqa: F401
+from harness import CACHE, NULL, ROOT, Case, tearDownModule  # noqa: F401
 
 STATES = {"good", "poor", "unknown"}
 VERDICTS = {"true", "unknown", "wrong"}
+
+
+def unpack(machine, root):
+    """tests/fixtures/machines/README.md has the format."""
+    with open(machine, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    path, contents = None, {}
+    for line in lines:
+        if line.startswith("\t"):
+            contents[path].append(line[1:])
+        elif line and not line.startswith("#"):
+            path = line
+            contents[path] = []
+    for path, content in contents.items():
+        span = re.search(r"\{(\d+)-(\d+)\}", path)
+        for number in range(int(span[1]), int(span[2]) + 1) if span else [None]:
+            to = root + (path if number is None else path.replace(span[0], str(number)))
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            with open(to, "w", encoding="utf-8") as file:
+                text = "\n".join(content) + "\n"
+                file.write(text if number is None else text.replace("@", str(number)))
 
 
 class Doctor(Case):
@@ -17,13 +41,35 @@ class Doctor(Case):
         for line in lines:
             self.assertIn(line["state"], STATES)
             self.assertTrue(line["found"])
-            if line["state"] == "poor":
-                self.assertTrue(line["consequence"], line)
+            self.assertLessEqual(len(line["name"]), 18)  # its column
+            if line["state"] != "good":
+                self.assertTrue(line["consequence"] and line["remedy"], line)
+
+    def test_it_speaks_of_other_machines_in_one_screen(self):
+        """Machines that were recorded elsewhere, as the probes see them (YS_ROOT)."""
+        machines = glob.glob(os.path.join(ROOT, "tests", "fixtures", "machines", "*.machine"))
+        self.assertTrue(machines)
+        for machine in machines:
+            with self.subTest(os.path.basename(machine)), tempfile.TemporaryDirectory() as root:
+                unpack(machine, root)
+                lines = json.loads(self.yardstick("doctor", "--format=json", env={"YS_ROOT": root})[0])
+                for line in lines:
+                    self.assertTrue(line["state"] == "good" or (line["consequence"] and line["remedy"]), line)
+                out, _ = self.yardstick("doctor", env={"YS_ROOT": root})
+                self.assertLessEqual(len(out.splitlines()), 3 * len(lines))
 
     def test_without_control_groups_it_says_what_is_lost_and_how_to_gain_it(self):
         out, _ = self.yardstick("doctor", env={"YARDSTICK_CGROUP": "off"})
         self.assertIn("nobody waits for is missed", out)
         self.assertIn("systemd-run --user --scope -p Delegate=yes", out)
+
+    def test_without_landlock_it_says_what_is_lost_and_how_to_gain_it(self):
+        out, _ = self.yardstick("doctor", env={"YARDSTICK_LANDLOCK": "off"})
+        for words in ("no Landlock: YARDSTICK_LANDLOCK is off", "can write the cache and the results", "Linux 6.2 or newer"):
+            self.assertIn(words, " ".join(out.split()))
+        lines = json.loads(self.yardstick("doctor", "--format=json")[0])
+        line, = [line for line in lines if line["name"] == "guarded files"]
+        self.assertEqual(line["state"] == "good", line["found"].startswith("by Landlock"))
 
     def self_test(self, env):
         process = self.start("doctor", "--self-test", "--times=1", "--format=json", env=env)
@@ -55,6 +101,32 @@ class Doctor(Case):
 
     def test_a_number_of_times_that_is_none_is_refused(self):
         self.refusal("doctor", "--self-test", "--times=0", words=["--times=0"])
+
+
+class Perf(Case):
+    """perf = on: where processor time goes, by library."""
+
+    STUDY = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--steps=120", "--block=5", "--repeat=1",
+             "--audit=off"]
+
+    def test_time_is_attributed_or_it_is_said_why_not(self):
+        result, _ = self.result("run", *self.STUDY, "--perf=on")
+        perf = result["trials"][0]["perf"]
+        with open(os.path.join(self.folder, "yardstick-results", "001-run", "report.html"), encoding="utf-8") as file:
+            self.assertIn("Processor time by library", file.read())
+        if perf["reason"]:
+            self.skipTest(perf["reason"])
+        self.assertEqual(perf["runs"], 1)
+        self.assertGreater(perf["samples"], 0)
+        phases = [perf[name] for name in ("startup", "steady", "after")]
+        seconds = sum(value or 0 for phase in phases for value in phase.values())
+        self.assertAlmostEqual(seconds, perf["samples"] * perf["period_ns"] * 1e-9, places=6)
+        cpu_s = result["trials"][0]["metrics"]["cpu_s"]["value"]
+        self.assertLess(abs(seconds - cpu_s), 0.1 + 0.5 * cpu_s)  # a machine that does much else shifts what is sampled
+
+    def test_it_is_off_by_default(self):
+        result, _ = self.result("run", *NULL, "--repeat=1")
+        self.assertNotIn("perf", result["trials"][0])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ class Flags(Case):
                 (["show", "--dry-run"], "`clean`"),
                 (["uninstall", "--from=x", "a"], "--from", "`install`"),
                 (["init", "--format=json"], "init has no flag --format", "`show`"),
-                (["show", "--model=mlp"], "`export`", "`run`, `check` and `verify` take it")]:
+                (["show", "--model=mlp"], "`export`", "`run`, `check`, `verify` and `doctor` take it")]:
             with self.subTest(arguments):
                 self.refusal(*arguments, words=words)
 
@@ -29,7 +29,7 @@ class Flags(Case):
                                (["report", "--opt.pytorch.compile=on"], "opt.pytorch.compile"), (["export", "--env.A-B=1"], "env.A-B"),
                                (["list", "frameworks", "--batch=3"], "batch")]:
             with self.subTest(arguments):
-                message = self.refusal(*arguments, words=[key + " is a key of a job: `run`, `check` and `verify` take it"])
+                message = self.refusal(*arguments, words=[key + " is a key of a job: `run`, `check`, `verify` and `doctor` take it"])
                 self.assertNotIn("did you mean", message)
         self.refusal("run", "--include=x", words=["include", "job files only"])
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import unittest
 
-from harness import Case, tearDownModule  # noqa: F401
+from harness import CACHE, Case, tearDownModule  # noqa: F401
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "onnx")
 LINES = ["framework = builtin", "data = synthetic", "batch = 8", "steps = 12", "block = 4", "threads = 1", "lr = 0.01"]
@@ -32,6 +32,16 @@ class Import(Case):
         self.assertEqual(report["producer"], "yardstick")
         self.assertEqual(report["parameter_count"], 6605)
 
+    def test_rows_of_each_and_spelled_operators_are_listed(self):
+        self.fixture("folded")
+        report = json.loads(self.yardstick("import", "folded.onnx", "--format=json")[0])
+        operators = [node["op"] for node in report["nodes"]]
+        self.assertEqual((operators.count("LayerNormalization"), operators.count("HardSwish"), operators.count("Sqrt")), (2, 2, 0))
+        notes = "\n".join(report["notes"])
+        for words in ("node /Add_12 (Add) and what leads to it is a LayerNormalization", "is fixed at 1 rows: read as any number of them",
+                      "node /Reshape_13 (Reshape) makes 16 rows of each: they are an axis behind the batch"):
+            self.assertIn(words, notes)
+
     def test_what_is_not_understood_is_refused(self):
         self.write("text.onnx", "no network")
         self.write("empty.onnx", "")
@@ -48,15 +58,83 @@ class Import(Case):
         self.refusal("check", "study.ys", words=["study.ys:4:9: ", "model = text.onnx", "no ONNX file"])
 
     def test_every_form_is_trained_and_proven(self):
-        for name in ("resnet", "mobilenet", "keras", "old"):
+        for name in ("resnet", "mobilenet", "keras", "old", "convnext", "sundry", "upward", "folded"):
             self.fixture(name)
-        self.study("[a]", "model = {resnet.onnx, mobilenet.onnx, keras.onnx, old.onnx}", *LINES,
+        self.study("[a]", "model = {resnet.onnx, mobilenet.onnx, keras.onnx, old.onnx, convnext.onnx, sundry.onnx, upward.onnx, folded.onnx}", *LINES,
                    head="version = 1\nname = t\nrepeat = 1\n")
         document, _ = self.result("run", "study.ys")
-        self.assertEqual([trial["status"] for trial in document["trials"]], ["ok"] * 4)
-        self.assertEqual([trial["proof"]["verdict"] for trial in document["trials"]], ["pass"] * 4)
-        self.assertEqual(sorted(line["parameters"] for line in document["work"]), [934, 1006, 3997, 6605])
+        self.assertEqual([trial["status"] for trial in document["trials"]], ["ok"] * 8)
+        self.assertEqual([trial["proof"]["verdict"] for trial in document["trials"]], ["pass"] * 8)
+        self.assertEqual(sorted(line["parameters"] for line in document["work"]), [621, 768, 934, 1006, 1877, 2213, 3997, 6605])
         self.assertTrue(all(len(line["model_hash"]) == 64 for line in document["work"]))
+
+    def test_a_check_says_what_was_assumed(self):
+        self.fixture("keras")
+        self.study("[a]", "model = keras.onnx", *LINES)
+        text, _ = self.yardstick("check", "study.ys")
+        self.assertIn("keras.onnx: changed, left out, assumed", text)
+        self.assertIn("taken to be pixels in [0, 1]", text)
+        plan = json.loads(self.yardstick("check", "study.ys", "--format=json")[0])
+        self.assertEqual([os.path.basename(line["model"]) for line in plan["files"]], ["keras.onnx"])
+
+    def test_external_data_that_changed_are_another_model(self):
+        self.fixture("external")
+        values = os.path.join(self.folder, "external.bin")
+        shutil.copy(os.path.join(FIXTURES, "external.bin"), values)
+        self.study("[a]", "model = external.onnx", "init = file", *LINES, head="version = 1\nname = t\nrepeat = 1\n")
+        first, _ = self.result("run", "study.ys")
+        self.yardstick("run", "study.ys", "--time-limit=1ms", code=124)
+        with open(values, "r+b") as file:
+            file.seek(64)
+            byte = file.read(1)
+            file.seek(64)
+            file.write(bytes([byte[0] ^ 1]))
+        self.refusal("resume", words=["external.onnx has changed since this study began"])
+        second, _ = self.result("run", "study.ys")
+        (before,), (after,) = first["work"], second["work"]
+        self.assertNotEqual(before["model_hash"], after["model_hash"])
+        os.remove(values)
+        self.refusal("check", "study.ys", words=["external.bin are not there"])
+
+    def works(self):
+        """The graphs and initial values that runs got."""
+        return {os.path.join(folder, name) for folder, _, names in os.walk(CACHE) for name in names
+                if name in ("graph.json", "weights.safetensors")}
+
+    def prepared(self, *keys):
+        """Graph and values that a run with these keys is the first to need."""
+        before = self.works()
+        document, _ = self.result("run", "--model=resnet.onnx", *["--" + line.replace(" = ", "=") for line in LINES], *keys,
+                                  "--repeat=1")
+        self.assertEqual([trial["status"] for trial in document["trials"]], ["ok"])
+        self.assertEqual([trial["proof"]["verdict"] for trial in document["trials"]], ["pass"])
+        made = sorted(self.works() - before)
+        with open([path for path in made if path.endswith("json")][0]) as file:
+            graph = json.load(file)
+        with open([path for path in made if path.endswith("safetensors")][0], "rb") as file:
+            return graph, file.read(), document
+
+    def test_a_job_says_what_is_trained_and_where_values_come_from(self):
+        self.fixture("resnet")
+        self.yardstick("import", "resnet.onnx", "--out=r.json", "--weights=r.safetensors")
+        graph = self.read("r.json")
+        trained = [param["name"] for param in graph["params"] if param["role"] == "weight"]
+        refusals = {"model.freeze=nobody": ["no parameter of", "nobody"], "model.freeze=*": ["nothing to train"],
+                    "model.tie=" + trained[0]: ["names one parameter"], "model.mean=1 2": ["1 or 3"],
+                    "model.untie=" + trained[0]: ["belongs to one node alone"], "model.std=0": ["above 0"]}
+        for key, words in refusals.items():
+            self.refusal("check", "--model=resnet.onnx", "--data=synthetic", "--" + key, words=words)
+        first = trained[0]
+        found, values, document = self.prepared("--model.freeze=" + first, "--model.mean=0.5", "--model.std=0.25 0.5 1",
+                                                "--init=file", "--seed=5")
+        factors = {param["name"]: param["lr_mult"] for param in found["params"]}
+        self.assertEqual((factors[first], factors[trained[1]]), (0, 1))
+        self.assertEqual([node["attrs"]["std"] for node in found["nodes"] if node["op"] == "normalize"], [[0.25, 0.5, 1]])
+        keys = document["trials"][0]["keys"]
+        self.assertEqual((keys["model.freeze"], keys["model.tie"], keys["init"]), (first, None, "file"))
+        with open(os.path.join(self.folder, "r.safetensors"), "rb") as file:
+            self.assertEqual(values, file.read())
+        self.refusal("check", "--model=r.json", "--data=synthetic", "--init=file", words=["init = file", "no ONNX file"])
 
 
 if __name__ == "__main__":

@@ -33,6 +33,38 @@ class Infer(Case):
         self.assertEqual([len(run["series"]["latency_ns"]) for run in runs], [150] * 4)
         self.assertTrue(all(run["facts"]["weights"] is None for run in runs))
 
+    def audit(self, *flags, code=0):
+        result, err = self.result("run", *INFER, *flags, code=code)
+        return [trial["proof"].get("audit") for trial in result["trials"]], err
+
+    def test_answers_are_computed_again(self):
+        for precision in ("f32", "f64"):
+            audits, _ = self.audit("--framework=builtin", "--batch=4", "--requests=900", "--repeat=2", "--precision=" + precision)
+            audit = audits[0]
+            self.assertEqual((audit["verdict"], audit["reason"], audit["step"]), ("pass", None, None), audit)
+            self.assertGreaterEqual(audit["answers"], 2 * 8)
+            self.assertLess(audit["error"], audit["bound"])
+            self.assertRegex(audit["place"], "the answer to request [0-9]+")
+        page, _ = self.yardstick("report")
+        with open(page.strip()) as file:
+            self.assertIn("answers of its runs; closest to its bound: the answer to request", file.read())
+
+    def test_where_rows_come_again_that_is_said(self):
+        audits, _ = self.audit("--framework=builtin", "--batch=64", "--requests=300", "--repeat=1")
+        self.assertEqual(audits[0]["verdict"], "weak")
+        self.assertRegex(audits[0]["reason"], "the data have rows for [0-9]+ of its 300 requests .* cannot be excluded")
+
+    def test_a_run_that_is_over_at_once_shows_little(self):
+        audits, _ = self.audit("--framework=builtin", "--batch=1", "--requests=1", "--repeat=1")
+        self.assertEqual((audits[0]["verdict"], audits[0]["answers"]), ("weak", 1))
+        self.assertIn("over so soon", audits[0]["reason"])
+
+    def test_nothing_is_shown_where_no_audit_is_wanted_or_no_work_is_done(self):
+        audits, _ = self.audit("--framework=builtin", "--batch=1", "--requests=50", "--repeat=1", "--audit=off")
+        self.assertEqual(audits, [None])
+        audits, _ = self.audit("--framework=null", "--batch=1", "--requests=50", "--repeat=1")
+        self.assertEqual(audits, [None])
+
     def test_the_stated_rate_of_null_is_measured_as_its_latency(self):
         """8 rows at 8000 a second: 1 ms a request, slept, so never less on average."""
         result, _ = self.result("run", "--framework=null", *INFER, "--batch=8", "--requests=200", "--opt.null.rate=8000", "--repeat=1")

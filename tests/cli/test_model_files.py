@@ -80,6 +80,19 @@ class ModelFiles(Case):
         self.yardstick("check", "--framework=builtin", "--model=torch-mnist", "--data=digits")
         self.refusal("check", "--framework=builtin", "--model=torch-mnists", "--data=digits", words=["did you mean torch-mnist?"])
 
+    def test_families_come_in_sizes_that_a_job_chooses(self):
+        out, _ = self.yardstick("list", "models", "resnet20", "--format=json")
+        self.assertEqual([key["name"] for key in json.loads(out)["models"][0]["keys"]], ["model.depth"])
+        out, _ = self.yardstick("list", "models", "shufflenet-v2")
+        self.assertIn("model.width = 1", out)
+        self.assertIn("0.5, 1, 1.5 or 2", out)
+        given = ["check", "--framework=builtin", "--data=digits"]
+        out, _ = self.yardstick(*given, "--model=resnet20", "--model.depth=8,14", "--model.classes=12")
+        self.assertIn("model.depth=14", out)
+        self.refusal(*given, "--model=resnet20", "--model.depth=33", words=["model.depth = 33", "8, 14, 20 ... 1202"])
+        self.refusal(*given, "--model=lenet", "--model.width=2", words=["lenet has no such key", "model.classes"])
+        self.refusal(*given, "--model=lenet", "--model.classes=5", words=["at least the 10 classes of the data digits"])
+
 
 if __name__ == "__main__":
     import unittest

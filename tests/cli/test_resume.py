@@ -155,6 +155,20 @@ class Resume(Case):
         out, _ = self.yardstick("show", "--verify")
         self.assertIn("all as they were stored", out)
 
+    def test_audits_that_were_interrupted_are_made_and_kept(self):
+        """The audit follows the last run."""
+        builtin = ["--framework=builtin", "--model=mlp", "--data=digits", "--batch=16", "--threads=1", "--lr=0.01",
+                   "--steps=400", "--repeat=1"]
+        self.stop_after(1, *builtin)
+        self.assertNotIn("audit", self.result("show", "last")[0]["trials"][0]["proof"])
+        self.assertIn("audits are lacking", self.yardstick("resume", "last")[1])
+        result, _ = self.result("show", "last")
+        audit = result["trials"][0]["proof"]["audit"]
+        self.assertEqual((audit["verdict"], result["study"]["status"]), ("pass", "done"))
+        self.assertIn("is complete", self.yardstick("resume", "last")[1])
+        self.assertEqual(self.result("show", "last")[0]["trials"][0]["proof"]["audit"], audit)
+        self.assertEqual(len(self.runs()), 1)
+
     def test_the_time_limit_holds_for_all_sessions_together(self):
         slow = NULL + ["--opt.null.rate=800", "--repeat=1000", "--time-limit=1s"]
         self.yardstick("run", *slow, code=124)

@@ -1,9 +1,12 @@
 """Results that are damaged, newer or not to be read; a result that nobody takes; words that name nothing."""
 import contextlib
+import glob
+import hashlib
 import json
 import os
 import shutil
 import sqlite3
+import struct
 import subprocess
 import unittest
 
@@ -136,7 +139,8 @@ class Stored(Case):
 
     def test_verify_goes_through_every_row(self):
         out, _ = self.yardstick("show", "--verify")
-        self.assertRegex(out, r"^\d+ rows, all as they were stored\n$")
+        self.assertRegex(out, r"^\d+ rows, all as they were stored\nchain of \d+ links, head ([0-9a-f]{64})\n"
+                              r"last link of this study: \d+, \1\n$")
         found, _ = self.result("show", "--verify")
         self.assertEqual((found["unverified"], found["damaged"]), (0, []))
         self.change("update series set count = count + 1 where name = 'block_end_ns'; delete from host;")
@@ -145,6 +149,80 @@ class Stored(Case):
         self.assertIn("study 1 lacks 1 of the rows that were stored of it", out)
         self.damage(0, 4096)
         self.refusal("show", "--verify", code=7, words=[self.database, "damaged"])
+
+    def seal(self, table):
+        """As somebody would who knows how rows are summed: asks yardstick's own way of it, in Python."""
+        def row_sum(*values):
+            data = b""
+            for value in values:
+                kind, number = (b"n", 0) if value is None else (b"i", value) if isinstance(value, int) else \
+                    (b"r", struct.unpack("<q", struct.pack("<d", value))[0]) if isinstance(value, float) else \
+                    (b"t", len(value.encode())) if isinstance(value, str) else (b"b", len(value))
+                data += kind + (number & (2 ** 64 - 1)).to_bytes(8, "little")
+                data += value.encode() if isinstance(value, str) else value if isinstance(value, bytes) else b""
+            return int.from_bytes(hashlib.sha256(data).digest()[:8], "little", signed=True)
+        with sqlite3.connect(self.database) as db:
+            db.create_function("row_sum", -1, row_sum)
+            names = [row[1] for row in db.execute("pragma table_info(%s)" % table) if row[1] != "sum"]
+            db.execute("update %s set sum = row_sum('%s', %s)" % (table, table, ", ".join(names)))
+
+    def test_rows_changed_with_their_sums_are_found_by_the_chain(self):
+        for table, change, words in (
+                ("run", "update run set facts = json_set(facts, '$.steps_done', 7)", "run 1 is not what link 1 was made of"),
+                ("metric", "update metric set value = value * 2 where name = 'rate_per_s'", "run 1 is not what link 1 was made of"),
+                ("trial", "update trial set doc = json_set(doc, '$.keys.batch', 512)", "run 1 is not what link 1 was made of"),
+                ("study", "update study set timing = '{}'", "study 1, its machine, trials and proofs")):
+            with self.subTest(table):
+                kept = self.database + ".kept"
+                shutil.copy(self.database, kept)
+                self.change(change)
+                self.seal(table)
+                out, _ = self.yardstick("show", "--verify", code=7)
+                self.assertIn(words, out)
+                self.assertNotIn("as it was stored", out)  # the sums hold
+                os.replace(kept, self.database)
+
+    def test_links_that_are_changed_or_lost_are_found(self):
+        for change, words in (("update link set content = chain where id = 1", "link 1 does not follow"),
+                              ("delete from link where id = 1", "lacks what was linked before link 2"),
+                              ("update link set study_id = 2 where id = 2", "link 2 does not follow")):
+            with self.subTest(change):
+                kept = self.database + ".kept"
+                shutil.copy(self.database, kept)
+                self.change(change)
+                self.assertIn(words, self.yardstick("show", "--verify", code=7)[0])
+                os.replace(kept, self.database)
+
+    def test_a_report_names_the_link_that_verify_finds(self):
+        chain = self.result("show", "--verify")[0]["chain"]
+        self.assertEqual(chain["study"], {"link": chain["links"], "hash": chain["head"]})
+        self.assertEqual(self.result("show")[0]["study"]["chain"], chain["study"])
+        self.yardstick("report")
+        with open(glob.glob(os.path.join(self.folder, "yardstick-results/*/report.html"))[0]) as file:
+            page = file.read()
+        self.assertIn("<code>%s</code>" % chain["head"], page)
+        self.assertIn("<code>yardstick show 1 --verify</code>", page)
+
+    def test_a_chain_goes_on_over_studies_and_holds_without_one_of_them(self):
+        first = self.result("show", "--verify")[0]["chain"]
+        self.yardstick("run", *NULL, "--repeat=2", "--quiet")
+        second = self.result("show", "--verify")[0]["chain"]
+        self.assertEqual((second["links"], second["unlinked"]), (first["links"] + 3, 0))
+        with sqlite3.connect(self.database) as db:
+            self.assertEqual(db.execute("select count(*) from link where chain = ?", (first["head"],)).fetchone(), (1,))
+        self.change("pragma foreign_keys = on; delete from study where id = 1")
+        found = self.result("show", "last", "--verify")[0]
+        self.assertEqual((found["damaged"], found["chain"]), ([], second))
+
+    def test_results_without_a_chain_are_read_and_say_so(self):
+        self.change("drop table link")
+        self.yardstick("show")
+        out, _ = self.yardstick("show", "--verify")
+        self.assertIn("is no part of a chain: stored by an earlier yardstick", out)
+        self.assertIsNone(self.result("show", "1")[0]["study"]["chain"])
+        self.yardstick("run", *NULL, "--repeat=1", "--quiet")
+        self.assertIn("is no part of the chain", self.yardstick("show", "1", "--verify")[0])
+        self.assertEqual(self.result("show", "2", "--verify")[0]["chain"]["unlinked"], 0)
 
     def test_verify_of_results_of_an_earlier_version(self):
         self.make_version_1()
@@ -207,6 +285,8 @@ class Words(Case):
         text, _ = self.yardstick("list", "models", "resnet20", "--format=json")
         self.assertEqual(json.loads(text)["models"], [
             {"name": "resnet20", "title": "1x1 projections", "input": [3, 32, 32], "classes": 10,
+             "keys": [{"name": "model.depth", "default": 20.0, "meaning": "layers with weights, 6 n + 2",
+                       "values": "8, 14, 20 ... 1202"}],
              "parameters": 272474, "multiply_adds": 40813184}])
 
     def test_names_that_are_not_in_a_list(self):

@@ -3,11 +3,12 @@ import glob
 import json
 import os
 import re
+import shlex
 import subprocess
 import unittest
 
 ROOT, BIN = os.environ["YS_SOURCE_ROOT"], os.environ["YARDSTICK_BIN"]
-PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/models.md"]
 
 
 def read(path):
@@ -40,6 +41,32 @@ class Documents(unittest.TestCase):
         self.assertEqual(int(frameworks), len(others))
         self.assertEqual({"two": 2, "three": 3, "four": 4}[twice], sum(names.count(name) == 2 for name in others))
 
+    def test_models_of_publications_have_the_counts_that_their_page_gives(self):
+        rows = re.findall(r"^\| `([\w-]+)` \| (\d+) \| (\d+) \| (\d+)x(\d+)x(\d+) \|$", read("docs/models.md"), flags=re.M)
+        models = {model["name"]: model for model in listed("models")}
+        self.assertGreaterEqual(len(rows), 11)
+        for name, parameters, multiply_adds, *extents in rows:
+            with self.subTest(name):
+                found = models[name]
+                self.assertEqual([int(parameters), int(multiply_adds), [int(extent) for extent in extents]],
+                                 [found["parameters"], found["multiply_adds"], found["input"]])
+
+    def test_the_program_says_what_the_page_about_models_shows(self):
+        """Behind each command that follows a $; ... is what the page leaves out."""
+        shown = re.findall(r"^    \$ (\./yardstick .*)\n((?:    .*\n|\n(?=    ))+)", read("docs/models.md"), flags=re.M)
+        self.assertGreaterEqual(len(shown), 3)
+        for command, text in shown:
+            with self.subTest(command):
+                words = shlex.split(command)
+                done = subprocess.run([os.path.join(BIN, "yardstick")] + words[1:], cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+                said = done.stdout + done.stderr
+                at = 0
+                for part in re.sub(r"^    ", "", text, flags=re.M).split("...\n"):
+                    found = said.find(part.strip("\n"), at)
+                    self.assertGreaterEqual(found, 0, "%s\nis not in\n%s" % (part, said))
+                    at = found + len(part.strip("\n"))
+                self.assertEqual(done.returncode, 2 if "error:" in text else 0)
+
     def test_links_lead_somewhere(self):
         pages = PAGES + [os.path.relpath(page, ROOT) for page in glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)]
         for page in pages:
@@ -52,7 +79,7 @@ class Documents(unittest.TestCase):
         for page in PAGES:
             for target, heading in re.findall(r"\]\(([^)#\s]+\.md)#([^)\s]+)\)", read(page)):
                 with self.subTest(page=page, heading=heading):
-                    headings = re.findall(r"^#+ (.*)$", read(target), flags=re.M)
+                    headings = re.findall(r"^#+ (.*)$", read(os.path.join(os.path.dirname(page), target)), flags=re.M)
                     self.assertIn(heading, [re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings])
 
     def test_files_that_the_pages_name_exist(self):

@@ -20,7 +20,7 @@ def fake(name, suites, command):
 
 
 TESTS = [fake("quick", ["a"], "echo ok 1 - quick"), fake("long", ["a"], "sleep 0.3; echo ok 1 - long"),
-         fake("slow", ["b", "slow"], "echo ok 1 - slow")]
+         fake("slow", ["b", "slow"], "echo ok 1 - slow"), fake("framework", ["c", "frameworks"], "echo ok 1 - framework")]
 
 
 class RunTests(unittest.TestCase):
@@ -39,11 +39,13 @@ class RunTests(unittest.TestCase):
     def ran(self, *arguments):
         return re.findall(r"^ok   (\w+):", self.run_them(*arguments), flags=re.M)
 
-    def test_the_slow_suite_is_left_out_unless_it_is_asked_for(self):
+    def test_two_suites_are_left_out_unless_they_are_asked_for(self):
         self.assertEqual(sorted(self.ran()), ["long", "quick"])
         self.assertEqual(self.ran("--suite", "slow"), ["slow"])
         self.assertEqual(self.ran("--suite", "b"), ["slow"])
-        self.assertEqual(sorted(self.ran("--all")), ["long", "quick", "slow"])
+        self.assertEqual(self.ran("--suite", "frameworks"), ["framework"])
+        self.assertEqual(self.ran("--suite", "c"), ["framework"])
+        self.assertEqual(sorted(self.ran("--all")), ["framework", "long", "quick", "slow"])
 
     def test_what_took_longest_starts_first(self):
         self.ran("--all")

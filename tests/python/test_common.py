@@ -104,7 +104,7 @@ class Toy(unittest.TestCase):
         reply = self.adapter.need("hello", "hello", protocol=1)
         self.assertEqual((reply["adapter"], reply["version"], reply["protocol"]), ("toy", "1.0", 1))
         self.assertIn("Python", reply["runtime"])
-        self.assertEqual(reply["features"], ["forward", "backward", "step", "train", "save", "infer"])
+        self.assertEqual(reply["features"], ["forward", "backward", "step", "train", "save", "infer", "answers"])
         self.assertIs(reply["no_work"], False)
         self.refused("unsupported", "hello", protocol=2)
 
@@ -271,6 +271,40 @@ class Toy(unittest.TestCase):
             rows = np.frombuffer(file.read(), np.uint8).reshape(requests, self.work.BATCH)
         for number in range(requests):
             self.assertTrue(np.array_equal(rows[number], self.work.x[self.work.order[number % 6], 0, 0, 0]), number)
+
+    def make_ring(self, slots=4, room=20):
+        """A ring with that room; its path, bytes of a slot."""
+        path, size = self.work.path("ring"), 64 + 4 * room + 8 + room % 2 * 4
+        with open(path, "wb") as file:
+            file.write(struct.pack("<8sIII", b"YSRING1", slots, size, room).ljust(64 + slots * size, b"\0"))
+        return path, size
+
+    def test_answers_are_shown_in_the_ring(self):
+        self.open(mode="infer")
+        requests = self.work.STEPS + 2  # the last is of batch 1 again
+        logits = self.work.x[self.work.order[1], 0, 0, :2] / 3  # the toy's, in double
+        for room in (20, 5):
+            path, size = self.make_ring(room=room)
+            _, last = self.adapter.series("latencies", "infer", requests=requests, batch=self.work.BATCH, answers=path)
+            self.assertEqual(last, {"type": "done"})
+            with open(path, "rb") as file:
+                data = file.read()
+            for request in range(requests - 4, requests):
+                start = 64 + request % 4 * size
+                count = min(room, logits.size)
+                self.assertEqual(struct.unpack_from("<QQII", data, start), (request + 1, request, request % self.work.STEPS, count))
+                self.assertEqual(struct.unpack_from("<Q", data, start + size - 8), (request + 1,))
+            values = np.frombuffer(data, "<f4", count, start + 64)
+            self.assertTrue(np.array_equal(values, logits.astype(np.float32).ravel()[:count]))
+
+    def test_what_is_no_ring_is_refused(self):
+        self.open(mode="infer")
+        for content in (None, b"", b"YSRING1\0", bytes(4096), struct.pack("<8sIII", b"YSRING1", 4, 1 << 20, 1 << 10).ljust(4096, b"\0")):
+            path = self.work.path("ring")
+            if content is not None:
+                with open(path, "wb") as file:
+                    file.write(content)
+            self.assertIn("ring of answers", self.refused("load_failed", "infer", requests=1, batch=self.work.BATCH, answers=path)["message"])
 
     def test_every_request_is_reported_once_with_its_time(self):
         self.open(mode="infer")

@@ -23,7 +23,7 @@ if not os.access(PROGRAM, os.X_OK):
 ROWS = 3
 # Both sides compute in double, on values of size 1 to 100. What they differ by is rounding, but for attributes, which
 # ONNX keeps in 32 bits: a slope or an epsilon may be wrong by 2^-24 of itself.
-BOUND, NARROW_BOUND, NARROW = 1e-11, 1e-6, ("LeakyRelu", "BatchNormalization")
+BOUND, NARROW_BOUND, NARROW = 1e-11, 1e-6, ("LeakyRelu", "HardSigmoid", "BatchNormalization", "LayerNormalization")
 # In single precision, per element 2^-24 of the largest, times the root of the terms of the longest sums and of the
 # layers: some hundreds. Any mistake moves logits by 1e-2 of them or more.
 SINGLE_BOUND = 1e-4

@@ -194,11 +194,11 @@ class PyTorch(Case):
     def test_a_new_operator_is_named(self):
         with open(self.work.path("graph", "json")) as file:
             graph = json.load(file)
-        graph["nodes"][3]["op"] = "Gelu"
+        graph["nodes"][3]["op"] = "Mish"
         with open(self.work.path("graph", "json"), "w") as file:
             json.dump(graph, file)
         reply = self.adapter.need("error", "open", plan=self.work.plan())
-        self.assertEqual((reply["code"], reply["op"]), ("unsupported", "Gelu"))
+        self.assertEqual((reply["code"], reply["op"]), ("unsupported", "Mish"))
 
     @compiles
     def test_every_mode_of_torch_compile_is_taken(self):

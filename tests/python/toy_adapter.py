@@ -55,6 +55,7 @@ class Toy(common.Adapter):
         self.count += 1
         with open(os.path.join(self.plan.folder, "requests"), "ab") as file:
             file.write(x[:, 0, 0, 0].tobytes())
+        return x[:, 0, 0, :2] / 3
 
     def losses(self, handles):
         special = {"nan": float("nan"), "inf": float("inf"), "-inf": -float("inf")}

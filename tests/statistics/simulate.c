@@ -1,7 +1,8 @@
 /* What the statistics of src/stat do in thousands of made-up studies whose truth is known. Prints the tables of
  * docs/statistics.md; each table also asserts what is claimed of it. YS_STATISTICS_STUDIES says how many studies a cell
- * has (default 200: quick, with wider limits). Seeds are fixed. */
+ * has (default 100: quick, with wider limits). Seeds are fixed. */
 #include "base/rng.h"
+#include "metric/window.h"
 #include "stat/compare.h"
 #include "stat/family.h"
 #include "stat/signed_rank.h"
@@ -16,7 +17,7 @@ static int studies(void)
 {
     const char *text = getenv("YS_STATISTICS_STUDIES");
     int count = text ? atoi(text) : 0;
-    return count > 0 ? count : 200;
+    return count > 0 ? count : 100;
 }
 
 static struct ys_rng stream(const char *name)
@@ -294,14 +295,75 @@ static void equal_trials_have_a_false_verdict_in_five_studies_of_a_hundred(void)
     }
 }
 
-enum warm_up { NONE, CORRELATED, FADES, FADES_SLOWLY, LONG, MIDDLE, LATER, WARM_UPS };
-static const char *const warm_up_names[WARM_UPS] = {"none",
-                                                    "none, blocks correlated 0.8",
-                                                    "+10 %, time constant a fifth of the run",
-                                                    "+10 %, time constant half the run",
-                                                    "first 70 % slower by a fifth",
-                                                    "slower by half from a quarter to three quarters",
-                                                    "slower by a tenth from half way on"};
+/* Sixteen equal trials at margin 0, judged against the first, whose scatter is `first` times that of most others; that
+ * of the others is up to `others` times as large. Rounds share five times the scatter. */
+static bool has_false_verdict(struct ys_rng *rng, int n, double first, int others)
+{
+    static double values[MAX_TRIALS * MAX_ROUNDS];
+    struct ys_family_pair pairs[MAX_TRIALS - 1];
+    double shared[MAX_ROUNDS], stretch = NAN;
+    bool is_false = false;
+    for (int r = 0; r < n; r++)
+        shared[r] = 0.05 * ys_rng_normal(rng);
+    for (int t = 0; t < MAX_TRIALS; t++)
+        draw(rng, NORMAL, 0.01 * (t ? 1 + t % others : first), n, shared, &values[t * n]);
+    for (int t = 1; t < MAX_TRIALS; t++)
+        pairs[t - 1] = (struct ys_family_pair){(size_t)t, 0};
+    const struct ys_family family = {MAX_TRIALS, (size_t)n, values, pairs, MAX_TRIALS - 1};
+    CHECK(ys_family_stretch(&family, &stretch) == YS_OK);
+    for (int t = 1; t < MAX_TRIALS; t++) {
+        struct study study;
+        struct ys_comparison found = {0};
+        for (int r = 0; r < n; r++) {
+            study.a[r] = exp(values[t * n + r]);
+            study.b[r] = exp(values[r]);
+        }
+        const struct ys_compare_rule rule = {.better = YS_BETTER_HIGHER, .margin = 0, .stretch = stretch};
+        CHECK(ys_compare(study.a, study.b, (size_t)n, &rule, &found) == YS_OK);
+        is_false |= found.verdict == YS_VERDICT_BETTER || found.verdict == YS_VERDICT_WORSE;
+    }
+    return is_false;
+}
+
+static void no_margin_is_needed_for_it(void)
+{
+    static const struct {
+        const char *name;
+        double first;
+        int others;
+    } cases[] = {{"all alike", 1, 1},
+                 {"the others' up to four times the first's", 1, 4},
+                 {"the first's a fifth of the others'", 0.2, 1},
+                 {"the first's five times the others'", 5, 1}};
+    static const int rounds[] = {6, 8};
+    struct ys_rng rng = stream("margin 0");
+    int count = studies() / 2;
+    printf("# | scatter of 16 trials | 6 runs | 8 |\n# | --- | --- | --- |\n");
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        printf("# | %s |", cases[k].name);
+        for (int i = 0; i < 2; i++) {
+            int is_false = 0;
+            for (int s = 0; s < count; s++)
+                is_false += has_false_verdict(&rng, rounds[i], cases[k].first, cases[k].others);
+            printf(" %.1f |", 100.0 * is_false / count);
+            CHECK(100.0 * is_false / count <= 5 + slack(5, count));
+        }
+        printf("\n");
+    }
+}
+
+enum warm_up { NONE, CORRELATED, FADES, FADES_SLOWLY, QUARTER, LONG, MIDDLE, LATER, SAW, SAW_QUARTER, WARM_UPS };
+static const char *const warm_up_names[WARM_UPS] = {
+    "none",
+    "none, blocks correlated 0.8",
+    "+10 %, time constant a fifth of the run",
+    "+10 %, time constant half the run",
+    "first quarter slower by a third",
+    "first 70 % slower by a fifth",
+    "slower by half from a quarter to three quarters",
+    "slower by a tenth from half way on",
+    "every second block longer by two thirds, all shorter by a quarter in the end",
+    "the same, and the first quarter twice as long"};
 
 /* Seconds a step of one run, whose plateau is 1, block noise of 2 %. */
 static void draw_blocks(struct ys_rng *rng, enum warm_up warm_up, int n, double *x)
@@ -318,42 +380,84 @@ static void draw_blocks(struct ys_rng *rng, enum warm_up warm_up, int n, double 
             slow = at >= 0.25 && at < 0.75 ? 1.5 : 1;
         else if (warm_up == LATER)
             slow = at >= 0.5 ? 1 / 0.9 : 1;
+        else if (warm_up == SAW || warm_up == SAW_QUARTER)
+            slow = (i % 2 ? 1.25 : 0.75) * (1.3 - 0.3 * at);
+        if ((warm_up == QUARTER || warm_up == SAW_QUARTER) && at < 0.25)
+            slow *= warm_up == QUARTER ? 4.0 / 3 : 2;
         x[i] = slow * exp(0.02 * (warm_up == CORRELATED ? state : z));
     }
 }
 
-/* One run: speed of the part that is used, and what is left in it. */
-static double run_speed(struct ys_rng *rng, enum warm_up warm_up, int n, struct ys_steady *steady)
+/* One run: its speed over its own part, and what is known of its other windows. */
+struct warm_run {
+    double speed;
+    struct ys_steady steady;
+    struct ys_windows windows;
+};
+
+static struct warm_run make_warm_run(struct ys_rng *rng, enum warm_up warm_up, int n)
 {
     double x[MAX_BLOCKS], sum = 0;
+    int64_t span_ns[MAX_BLOCKS];
+    struct warm_run run = {0};
+    struct ys_run_windows stored = {0};
+    ys_json *json = NULL;
     draw_blocks(rng, warm_up, n, x);
-    CHECK(ys_steady_find(x, (size_t)n, steady) == YS_OK);
-    for (int i = (int)steady->from; i < n; i++)
+    for (int i = 0; i < n; i++)
+        span_ns[i] = llround(1e9 * x[i]);
+    CHECK(ys_steady_find(x, (size_t)n, &run.steady) == YS_OK);
+    for (int i = (int)run.steady.from; i < n; i++)
         sum += x[i];
-    return (double)(n - (int)steady->from) / sum;
+    run.speed = (double)(n - (int)run.steady.from) / sum;
+    const struct ys_window_blocks blocks = {.count = (size_t)n, .span_ns = span_ns};
+    CHECK(ys_window_measure(&blocks, &run.steady, &json) == YS_OK);
+    CHECK(ys_record_read(&ys_run_windows_record, json, "a run", &stored) == YS_OK);
+    ys_window_take(&stored, run.steady.answer == YS_STEADY_FOUND, (int64_t)run.steady.from + 1, run.steady.left,
+                   &run.windows);
+    ys_record_fini(&ys_run_windows_record, &stored);
+    ys_json_free(json);
+    return run;
 }
 
-/* Seven rounds of two trials of one plateau, `warm_up` in one of them alone. */
-static struct ys_comparison compare_warm(struct ys_rng *rng, enum warm_up warm_up, int n, bool with_bias, int *found,
-                                         double *bias)
+enum { WARM_ROUNDS = 7 };
+struct warm_study {
+    struct warm_run a[WARM_ROUNDS], b[WARM_ROUNDS];
+    double noise[WARM_ROUNDS];
+};
+
+static void make_warm_study(struct ys_rng *rng, enum warm_up of_a, enum warm_up of_b, int n, struct warm_study *study)
 {
-    enum { ROUNDS = 7 };
-    double a[ROUNDS], b[ROUNDS], left[ROUNDS];
+    for (int r = 0; r < WARM_ROUNDS; r++) {
+        study->noise[r] = exp(0.005 * ys_rng_normal(rng));
+        study->a[r] = make_warm_run(rng, of_a, n);
+        study->b[r] = make_warm_run(rng, of_b, n);
+    }
+}
+
+enum way { OWN_PARTS, OWN_PARTS_BOUND, COMMON_WINDOW, WAYS };
+
+/* Trial a is `effect` times as fast as it was made. */
+static struct ys_comparison compare_warm(const struct warm_study *study, enum way way, double effect)
+{
+    double a[WARM_ROUNDS], b[WARM_ROUNDS], bias[WARM_ROUNDS];
     struct ys_comparison comparison = {0};
-    for (int r = 0; r < ROUNDS; r++) {
-        struct ys_steady of_a, of_b;
-        double noise = exp(0.005 * ys_rng_normal(rng));
-        a[r] = run_speed(rng, warm_up, n, &of_a);
-        b[r] = run_speed(rng, NONE, n, &of_b);
-        *found += of_a.answer == YS_STEADY_FOUND;
-        *bias += a[r] - 1;
-        a[r] *= noise;
-        left[r] = of_a.left - of_b.left;
+    for (int r = 0; r < WARM_ROUNDS; r++) {
+        const struct warm_run *of_a = &study->a[r], *of_b = &study->b[r];
+        const struct ys_window own = {.mark = -1}, common = ys_window_common(&of_a->windows, &of_b->windows);
+        const struct ys_window *window = way == COMMON_WINDOW ? &common : &own;
+        a[r] = effect * study->noise[r] * ys_window_value(&of_a->windows, window, 0, of_a->speed);
+        b[r] = ys_window_value(&of_b->windows, window, 0, of_b->speed);
+        bias[r] = way == COMMON_WINDOW ? common.bias : of_a->steady.left - of_b->steady.left;
     }
     const struct ys_compare_rule rule = {
-        .better = YS_BETTER_HIGHER, .margin = 0.02, .stretch = 1, .bias = with_bias ? left : NULL};
-    CHECK(ys_compare(a, b, ROUNDS, &rule, &comparison) == YS_OK);
+        .better = YS_BETTER_HIGHER, .margin = 0.02, .stretch = 1, .bias = way == OWN_PARTS ? NULL : bias};
+    CHECK(ys_compare(a, b, WARM_ROUNDS, &rule, &comparison) == YS_OK);
     return comparison;
+}
+
+static bool says(enum ys_verdict verdict)
+{
+    return verdict == YS_VERDICT_BETTER || verdict == YS_VERDICT_WORSE;
 }
 
 static void warm_up_makes_no_false_verdict(void)
@@ -362,31 +466,68 @@ static void warm_up_makes_no_false_verdict(void)
     struct ys_rng rng = stream("steady");
     int count = studies() / 4;
     printf("# | warm-up of one of two equal trials | blocks | runs called steady, %% | bias of the speed, %% | false "
-           "verdict without the bound, %% | with it, %% |\n# | --- | --- | --- | --- | --- | --- |\n");
-    for (enum warm_up warm_up = NONE; warm_up < WARM_UPS; warm_up++) {
+           "verdict by own parts, %% | and with the bound, %% | by the common window, %% |\n"
+           "# | --- | --- | --- | --- | --- | --- | --- |\n");
+    for (enum warm_up warm_up = NONE; warm_up <= LATER; warm_up++) {
         for (int k = 0; k < 3; k++) {
-            int found = 0, without = 0, with = 0;
+            int found = 0, said[WAYS] = {0};
             double bias = 0;
             for (int s = 0; s < count; s++) {
-                struct ys_rng again = rng;
-                int found_again = 0;
-                double bias_again = 0;
-                enum ys_verdict plain =
-                    compare_warm(&again, warm_up, blocks[k], false, &found_again, &bias_again).verdict;
-                enum ys_verdict bound = compare_warm(&rng, warm_up, blocks[k], true, &found, &bias).verdict;
-                without += plain == YS_VERDICT_BETTER || plain == YS_VERDICT_WORSE;
-                with += bound == YS_VERDICT_BETTER || bound == YS_VERDICT_WORSE;
+                struct warm_study study;
+                make_warm_study(&rng, warm_up, NONE, blocks[k], &study);
+                for (int r = 0; r < WARM_ROUNDS; r++) {
+                    found += study.a[r].steady.answer == YS_STEADY_FOUND;
+                    bias += study.a[r].speed - 1;
+                }
+                for (enum way way = OWN_PARTS; way < WAYS; way++)
+                    said[way] += says(compare_warm(&study, way, 1).verdict);
             }
-            double share = 100.0 * with / count;
-            printf("# | %s | %d | %.0f | %.1f | %.0f | %.0f |\n", warm_up_names[warm_up], blocks[k],
-                   100.0 * found / (7.0 * count), 100.0 * bias / (7.0 * count), 100.0 * without / count, share);
+            double runs = (double)WARM_ROUNDS * count, share = 100.0 * said[COMMON_WINDOW] / count;
+            printf("# | %s | %d | %.0f | %.1f | %.0f | %.0f | %.0f |\n", warm_up_names[warm_up], blocks[k],
+                   100.0 * found / runs, 100.0 * bias / runs, 100.0 * said[OWN_PARTS] / count,
+                   100.0 * said[OWN_PARTS_BOUND] / count, share);
             /* A slowdown that stays is no warm-up, and a verdict on it no false one. */
             CHECK(warm_up == LATER || share <= 5 + slack(5, count));
         }
     }
 }
 
+static void a_common_window_takes_away_what_both_trials_share(void)
+{
+    static const enum warm_up pairs[][2] = {
+        {NONE, NONE}, {QUARTER, NONE}, {FADES, FADES}, {FADES_SLOWLY, FADES_SLOWLY}, {SAW_QUARTER, SAW}};
+    static const int blocks[] = {30, 60, 200};
+    struct ys_rng rng = stream("window");
+    int count = studies() / 4;
+    printf(
+        "# | warm-up of the two | blocks | error of the ratio, %% | equal: same, %% | equal: false verdict, %% | 5 %% "
+        "apart: found, %% |\n# | --- | --- | --- | --- | --- | --- |\n");
+    for (size_t p = 0; p < sizeof pairs / sizeof pairs[0]; p++) {
+        for (int k = 0; k < 3; k++) {
+            double error[WAYS] = {0}, same[WAYS] = {0}, is_false[WAYS] = {0}, found[WAYS] = {0};
+            for (int s = 0; s < count; s++) {
+                struct warm_study study;
+                make_warm_study(&rng, pairs[p][0], pairs[p][1], blocks[k], &study);
+                for (enum way way = OWN_PARTS; way < WAYS; way++) {
+                    struct ys_comparison equal = compare_warm(&study, way, 1);
+                    error[way] += 100.0 * log(equal.value) / count;
+                    same[way] += 100.0 * (equal.verdict == YS_VERDICT_SAME) / count;
+                    is_false[way] += 100.0 * says(equal.verdict) / count;
+                    found[way] += 100.0 * (compare_warm(&study, way, 1.05).verdict == YS_VERDICT_BETTER) / count;
+                }
+            }
+            printf("# | %s; %s | %d | %.1f / %.1f | %.0f / %.0f | %.0f / %.0f | %.0f / %.0f |\n",
+                   warm_up_names[pairs[p][0]], warm_up_names[pairs[p][1]], blocks[k], error[OWN_PARTS_BOUND],
+                   error[COMMON_WINDOW], same[OWN_PARTS_BOUND], same[COMMON_WINDOW], is_false[OWN_PARTS_BOUND],
+                   is_false[COMMON_WINDOW], found[OWN_PARTS_BOUND], found[COMMON_WINDOW]);
+            CHECK(is_false[COMMON_WINDOW] <= 5 + slack(5, count));
+            /* Means of seven ratios that scatter by less than 1.5 %, and of all studies of the cell. */
+            CHECK(fabs(error[COMMON_WINDOW]) <= 0.1 + 3 * 1.5 / sqrt((double)WARM_ROUNDS * count));
+        }
+    }
+}
+
 TAP_MAIN(TAP_CASE(intervals_cover_what_they_claim), TAP_CASE(correlation_between_rounds_is_said),
          TAP_CASE(power_grows_with_every_run), TAP_CASE(what_could_have_been_shown_is_found_nine_times_of_ten),
-         TAP_CASE(equal_trials_have_a_false_verdict_in_five_studies_of_a_hundred),
-         TAP_CASE(warm_up_makes_no_false_verdict))
+         TAP_CASE(equal_trials_have_a_false_verdict_in_five_studies_of_a_hundred), TAP_CASE(no_margin_is_needed_for_it),
+         TAP_CASE(warm_up_makes_no_false_verdict), TAP_CASE(a_common_window_takes_away_what_both_trials_share))

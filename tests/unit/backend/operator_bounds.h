@@ -79,6 +79,30 @@ static struct local local_product(const struct bounds *b, const struct ys_node *
                           .relative = 3 * b->u + gamma_of(outputs)};
 }
 
+/** The same with the axes of the weight in each other's place. */
+static struct local local_transposed(const struct bounds *b, const struct ys_node *node)
+{
+    const struct ys_param *p = &b->e->n->params[node->weight];
+    double bias =
+        node->bias >= 0 ? largest(b->e->param[node->bias], ys_param_elements(&b->e->n->params[node->bias])) : 0;
+    double terms = (double)(ys_param_elements(p) / p->shape[1]), outputs = (double)(ys_param_elements(p) / p->shape[0]);
+    return (struct local){.row = weight_sum(b, node, 1),
+                          .column = weight_sum(b, node, 0),
+                          .element = largest(b->e->param[node->weight], ys_param_elements(p)),
+                          .forward = (weight_sum(b, node, 1) * b->value[node->in[0]].top + bias) *
+                                     (2 * b->u + gamma_of(terms + 1)),
+                          .relative = 3 * b->u + gamma_of(outputs)};
+}
+
+/** An element is read at most once for each step of the padding, along each axis. */
+static struct local local_padded(const struct ys_node *node)
+{
+    double reads = 1;
+    for (size_t axis = 1; node->pad.mode != YS_PAD_CONSTANT && axis < node->pad.rank; axis++)
+        reads *= (double)(1 + node->pad.before[axis] + node->pad.after[axis]);
+    return (struct local){.row = 1, .column = reads, .element = reads, .relative = gamma_of(reads)};
+}
+
 /** A pixel lies in at most as many windows as a window has taps; padding may leave a window a single pixel. */
 static struct local local_pool(const struct bounds *b, const struct ys_node *node)
 {
@@ -132,6 +156,41 @@ static struct local local_batchnorm(const struct bounds *b, const struct ys_node
     return l;
 }
 
+/** As a batch normalisation in training, each line by itself. */
+static void lines_of(const struct bounds *b, const struct ys_node *node, double *r, double *z)
+{
+    int64_t count = extent_at(b->e, node->in[0], b->e->n->values[node->in[0]].rank - 1);
+    *r = *z = 0;
+    for (int64_t at = 0; at < naive_count(b->e, node->in[0]); at += count) {
+        double mean, variance;
+        line_of(b->e, node->in[0], at, &mean, &variance);
+        double inverse = 1 / sqrt(variance + node->epsilon);
+        *r = fmax(*r, inverse);
+        *z = fmax(*z, (b->value[node->in[0]].top + fabs(mean)) * inverse);
+    }
+}
+
+static double line_error(const struct bounds *b, const struct ys_node *node, double r, double z)
+{
+    double n = (double)extent_at(b->e, node->in[0], b->e->n->values[node->in[0]].rank - 1);
+    return r * b->value[node->in[0]].top * gamma_of(n) + z * gamma_of(n + 8);
+}
+
+static struct local local_layernorm(const struct bounds *b, const struct ys_node *node)
+{
+    double r, z, wrong = b->value[node->in[0]].forward;
+    int64_t count = extent_at(b->e, node->in[0], b->e->n->values[node->in[0]].rank - 1);
+    double n = (double)count, scale = largest(b->e->param[node->weight], count);
+    double bias = node->bias >= 0 ? largest(b->e->param[node->bias], count) : 0;
+    lines_of(b, node, &r, &z);
+    double z_error = line_error(b, node, r, z);
+    struct local l = {.row = scale * r * (2 + z), .column = scale * r * (2 + z)};
+    l.element = scale * r * (1 + (1 + z * z) / n);
+    l.forward = scale * z_error + (scale * z + bias) * (b->u + 4 * unit);
+    l.relative = 3 * b->u + gamma_of(2 * n + 16) + r * z * wrong + 2 * (z_error + r * (2 + z) * wrong);
+    return l;
+}
+
 /** y = x B^-beta with B >= bias, dy_i/dx_j = B^-beta - 2 alpha beta / size x_i x_j B^(-beta - 1). */
 static struct local local_lrn(const struct bounds *b, const struct ys_node *node)
 {
@@ -169,24 +228,63 @@ static struct local local_pointwise(const struct bounds *b, const struct ys_node
     return l;
 }
 
+/** The second operand: a value, or a parameter, which is exact. */
+static struct bound second_of(const struct bounds *b, const struct ys_node *node, const double **elements,
+                              int64_t *count)
+{
+    if (node->in_count == 2) {
+        *elements = b->e->value[node->in[1]];
+        *count = naive_count(b->e, node->in[1]);
+        return b->value[node->in[1]];
+    }
+    *elements = b->e->param[node->weight];
+    *count = ys_param_elements(&b->e->n->params[node->weight]);
+    return (struct bound){.top = largest(*elements, *count)};
+}
+
+/** Of two operands. An element of one that is stretched is read `reads` times: so many terms has the sum that its
+ * gradient is. Derivatives of a / b are 1 / b and -a / b^2, with b at least m. */
+static struct local local_pair(const struct bounds *b, const struct ys_node *node)
+{
+    const double *second;
+    int64_t count;
+    const struct bound x[2] = {b->value[node->in[0]], second_of(b, node, &second, &count)};
+    const double results = (double)naive_count(b->e, node->out[0]);
+    double slope = 1, m = INFINITY, wrong = 0;
+    double reads = fmax(results / (double)naive_count(b->e, node->in[0]), results / (double)count);
+    if (node->op == YS_OP_MUL) {
+        slope = fmax(x[0].top, x[1].top);
+        wrong = fmax(x[0].forward, x[1].forward) / slope;
+    } else if (node->op == YS_OP_DIV) {
+        for (int64_t i = 0; i < count; i++)
+            m = fmin(m, fabs(second[i]));
+        slope = fmax(1 / m, x[0].top / (m * m));
+        wrong = (x[0].forward + 2 * x[1].forward) / m;
+    }
+    return (struct local){.row = slope,
+                          .column = slope * reads,
+                          .element = slope,
+                          .forward = 2 * b->u * b->value[node->out[0]].top,
+                          .relative = 3 * b->u + wrong + gamma_of(reads + 4)};
+}
+
 /** What makes each element of its result from one of each input. */
 static struct local local_each(const struct bounds *b, const struct ys_node *node)
 {
-    double y = b->value[node->out[0]].top, wrong = b->value[node->in[0]].forward, slope = 1;
+    double y = b->value[node->out[0]].top, slope = 1;
     struct local l = {.forward = 2 * b->u * y, .relative = 3 * b->u};
     switch (node->op) {
     case YS_OP_ADD:
-        break;
+    case YS_OP_SUB:
+    case YS_OP_MUL:
+    case YS_OP_DIV:
+        return local_pair(b, node);
     case YS_OP_DROPOUT:
         slope = 1 / (1 - node->ratio);
         break;
     case YS_OP_NORMALIZE: /* x scale - mean may cancel: each lies below (1 + mean) / std, four times the result */
         slope = node->normalize.scale / node->normalize.std[0];
         l.forward = y * (b->u + 12 * unit);
-        break;
-    case YS_OP_MUL:
-        slope = fmax(b->value[node->in[0]].top, b->value[node->in[1]].top);
-        l.relative += fmax(wrong, b->value[node->in[1]].forward) / slope;
         break;
     case YS_OP_FLATTEN:
     case YS_OP_RESHAPE:
@@ -209,6 +307,10 @@ static struct local local_of(const struct bounds *b, const struct ys_node *node)
     case YS_OP_CONV:
     case YS_OP_GEMM:
         return local_product(b, node);
+    case YS_OP_CONV_TRANSPOSE:
+        return local_transposed(b, node);
+    case YS_OP_PAD:
+        return local_padded(node);
     case YS_OP_MAXPOOL:
     case YS_OP_AVERAGEPOOL:
     case YS_OP_GLOBAL_MAXPOOL:
@@ -217,6 +319,8 @@ static struct local local_of(const struct bounds *b, const struct ys_node *node)
         return local_pool(b, node);
     case YS_OP_BATCHNORM:
         return local_batchnorm(b, node);
+    case YS_OP_LAYERNORM:
+        return local_layernorm(b, node);
     case YS_OP_LRN:
         return local_lrn(b, node);
     case YS_OP_SOFTMAX:
@@ -259,20 +363,38 @@ static void loss_bounds(struct bounds *b, const int64_t *y, double expected_loss
     b->loss = slope * d + rounding * (fabs(expected_loss) + z->top);
 }
 
+/** Of a parameter that is the second operand: its gradient is the sum of so many terms as results read an element. */
+static void operand_bounds(struct bounds *b, const struct ys_node *node)
+{
+    const struct bound *y = &b->value[node->out[0]];
+    const struct local l = local_pair(b, node);
+    double reads = (double)naive_count(b->e, node->out[0]) / (double)ys_param_elements(&b->e->n->params[node->weight]);
+    double gradient = fmin(y->gradient.sum, reads * y->gradient.top);
+    double wrong = fmin(y->wrong.sum, reads * y->wrong.top);
+    b->param[node->weight] += l.row * (wrong + l.relative * gradient);
+}
+
 /** Gradients of a node's parameters: sums over M places of gradient times value. */
 static void param_bounds(struct bounds *b, const struct ys_node *node)
 {
+    if (ys_op_rule(node->op)->params == YS_PARAMS_OPERAND) {
+        if (node->weight >= 0)
+            operand_bounds(b, node);
+        return;
+    }
     const struct bound *x = &b->value[node->in[0]], *y = &b->value[node->out[0]];
-    double places = (double)(naive_count(b->e, node->out[0]) / extent_at(b->e, node->out[0], 1));
+    size_t axis = node->op == YS_OP_LAYERNORM ? b->e->n->values[node->out[0]].rank - 1 : 1; /* of the parameters */
+    double places = (double)(naive_count(b->e, node->out[0]) / extent_at(b->e, node->out[0], axis));
     double gradient = fmin(y->gradient.sum, places * y->gradient.top);
     double wrong = fmin(y->wrong.sum, places * y->wrong.top) + gradient * gamma_of(places);
     if (node->bias >= 0)
         b->param[node->bias] = wrong + b->u * gradient;
-    if (node->op == YS_OP_BATCHNORM) {
+    if (node->op == YS_OP_BATCHNORM || node->op == YS_OP_LAYERNORM) {
+        const bool batch = node->op == YS_OP_BATCHNORM;
         double r, z;
-        normalised(b, node, &r, &z);
-        b->param[node->weight] =
-            z * (wrong + b->u * gradient) + gradient * (normalised_error(b, node, r, z) + r * (2 + z) * x->forward);
+        (batch ? normalised : lines_of)(b, node, &r, &z);
+        double z_error = (batch ? normalised_error : line_error)(b, node, r, z);
+        b->param[node->weight] = z * (wrong + b->u * gradient) + gradient * (z_error + r * (2 + z) * x->forward);
     } else if (node->weight >= 0) {
         b->param[node->weight] = x->top * (wrong + 2 * b->u * gradient) + gradient * x->forward;
     }

@@ -51,6 +51,34 @@ static double formula_hardswish(const struct ys_node *node, double x)
     return x * fmin(fmax(x + 3, 0), 6) / 6;
 }
 
+static double formula_hardsigmoid(const struct ys_node *node, double x)
+{
+    return fmax(0, fmin(1, node->slope * x + node->shift));
+}
+
+static double formula_swish(const struct ys_node *node, double x)
+{
+    (void)node;
+    return x / (1 + exp(-x));
+}
+
+static double formula_gelu(const struct ys_node *node, double x)
+{
+    const double pi = acos(-1);
+    return node->by_tanh ? 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * pow(x, 3)))) : x * erfc(-x / sqrt(2)) / 2;
+}
+
+static double formula_sqrt(const struct ys_node *node, double x)
+{
+    (void)node;
+    return sqrt(x);
+}
+
+static double formula_pow(const struct ys_node *node, double x)
+{
+    return pow(x, node->exponent);
+}
+
 static const struct pointwise pointwise[YS_OP_COUNT] = {
     [YS_OP_RELU] = {formula_relu, 1, 0, 0, .at_kink = {0}},
     [YS_OP_CLIP] = {formula_clip, 1, 0, 0, .at_kink = {0, 0}},
@@ -58,6 +86,11 @@ static const struct pointwise pointwise[YS_OP_COUNT] = {
     [YS_OP_TANH] = {formula_tanh, 1, 2, 16},
     [YS_OP_SIGMOID] = {formula_sigmoid, 1, 2, 16},
     [YS_OP_HARDSWISH] = {formula_hardswish, 1.5, 1.0 / 3, 16, .at_kink = {0, 1}},
+    [YS_OP_HARDSIGMOID] = {formula_hardsigmoid, 0.5, 0, 2, .at_kink = {0, 0}},
+    [YS_OP_SWISH] = {formula_swish, 1.1, 0.5, 16},
+    [YS_OP_GELU] = {formula_gelu, 1.13, 0.8, 16},
+    [YS_OP_SQRT] = {formula_sqrt, 1, 2, 16}, /* of 1/4 and more: behind a Sigmoid of pixels, as those of powers */
+    [YS_OP_POW] = {formula_pow, 4, 24, 16},
 };
 
 #define WINDOW(kh, kw, sh, sw, top, left, bottom, right)                                                               \
@@ -173,6 +206,108 @@ static void net_mean_kept(struct net *n, unsigned reduced)
         node->reduced[i] = reduced >> i & 1;
 }
 
+static void net_hardsigmoid(struct net *n, double alpha, double beta)
+{
+    struct ys_node *node = net_alike(n, YS_OP_HARDSIGMOID);
+    node->slope = alpha;
+    node->shift = beta;
+}
+
+/** `a` op `b`, of one rank, whose extents are equal or 1. */
+static void net_pair(struct net *n, enum ys_op op, int a, int b)
+{
+    struct ys_value shape = n->values[a];
+    for (size_t i = 1; i < shape.rank; i++)
+        shape.shape[i] = n->values[b].shape[i] > shape.shape[i] ? n->values[b].shape[i] : shape.shape[i];
+    net_from(n, a);
+    struct ys_node *node = net_node(n, op, shape.rank, shape.shape + 1);
+    node->broadcast = memcmp(n->values[a].shape, n->values[b].shape, sizeof shape.shape) != 0;
+    net_reads_too(n, node, b);
+}
+
+/** A convolution of the pixels and what lies between 1/4 and 3/4 of them: two values to divide. */
+static void net_divide(struct net *n)
+{
+    int first = net_branch(n, n->values[0].shape[1]);
+    net_from(n, 0);
+    net_alike(n, YS_OP_SIGMOID);
+    net_pair(n, YS_OP_DIV, first, n->last);
+}
+
+/** A convolution of the pixels, and a number for each channel of them between 1/4 and 3/4; `turned`: that first. */
+static void net_stretch(struct net *n, enum ys_op op, bool turned)
+{
+    int image = net_branch(n, n->values[0].shape[1]), few;
+    net_from(n, image);
+    net_alike(n, YS_OP_SIGMOID); /* so that it can stand below a division line, turned or not */
+    image = n->last;
+    net_from(n, 0);
+    net_alike(n, YS_OP_SIGMOID);
+    net_mean_kept(n, 0xc);
+    few = n->last;
+    net_pair(n, op, turned ? few : image, turned ? image : few);
+}
+
+/** A convolution of the pixels, positive, and a parameter of these extents (0: an axis that it has not). */
+static void net_with_param(struct net *n, enum ys_op op, int64_t channels, int64_t height, int64_t width)
+{
+    const int64_t shape[3] = {channels, height, width};
+    size_t left = channels ? 0 : height ? 1 : 2;
+    net_branch(n, n->values[0].shape[1]);
+    net_alike(n, YS_OP_SIGMOID);
+    net_operand(n, op, 3 - left, shape + left);
+}
+
+/** A number for each channel, which a parameter of a whole row stretches. */
+static void net_stretch_to_param(struct net *n, enum ys_op op)
+{
+    const struct ys_value v = n->values[0];
+    net_mean_kept(n, 0xc);
+    net_operand(n, op, 3, v.shape + 1);
+}
+
+/** One parameter that two nodes read. */
+static void net_param_twice(struct net *n, enum ys_op first, enum ys_op second)
+{
+    const int64_t shape[3] = {n->values[0].shape[1], 1, 1};
+    int weight = net_operand(n, first, 3, shape)->weight;
+    net_alike(n, YS_OP_TANH);
+    net_alike(n, second)->weight = weight;
+}
+
+/** A value and tanh of it, by turns, `count` of them behind the first. */
+static void net_join_many(struct net *n, int axis, size_t count)
+{
+    int others[YS_NODE_MAX_IN], first = n->last;
+    net_alike(n, YS_OP_TANH);
+    for (size_t i = 0; i < count; i++)
+        others[i] = i % 2 ? n->last : first;
+    net_concat(n, axis, count, others);
+}
+
+/** A column and a row of the pixels' means, each stretched along the other. */
+static void net_cross(struct net *n, enum ys_op op)
+{
+    net_alike(n, YS_OP_SIGMOID);
+    int image = n->last;
+    net_mean_kept(n, 0x8);
+    int column = n->last;
+    net_from(n, image);
+    net_mean_kept(n, 0x4);
+    net_pair(n, op, column, n->last);
+}
+
+static void net_layernorm(struct net *n, double epsilon, bool bias)
+{
+    struct ys_node *node = net_alike(n, YS_OP_LAYERNORM);
+    const struct ys_value *out = &n->values[n->last];
+    node->axis = (int)out->rank - 1;
+    node->epsilon = epsilon;
+    node->weight = net_param(n, 1, &out->shape[out->rank - 1]);
+    if (bias)
+        node->bias = net_param(n, 1, &out->shape[out->rank - 1]);
+}
+
 static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
 {
     net_flatten(n);
@@ -217,6 +352,18 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(conv_whole_image, YS_F32, 3, 2, 4, 5, net_conv(n, 6, WINDOW(4, 5, 1, 1, 0, 0, 0, 0), 1))                         \
     X(conv_connections, YS_F32, 2, 4, 5, 5, (net_conv(n, 5, SQUARE(3, 1, 1), 1), net_disconnect(n)))                   \
     X(conv_connections_groups, YS_F32, 2, 6, 4, 5, (net_conv(n, 4, GROUPS(2, 2, 1, 2), 0), net_disconnect(n)))         \
+    X(conv_transpose_3x3, YS_F32, 2, 3, 4, 5, net_conv_transpose(n, 2, SQUARE(3, 1, 1), 0, 1))                         \
+    X(conv_transpose_stride_2, YS_F32, 2, 3, 4, 5, net_conv_transpose(n, 4, SQUARE(3, 2, 1), 1, 1))                    \
+    X(conv_transpose_stride_beyond_kernel, YS_F32, 2, 3, 3, 4,                                                         \
+      net_conv_transpose(n, 4, WINDOW(2, 1, 3, 3, 0, 0, 0, 0), 2, 0))                                                  \
+    X(conv_transpose_asymmetric_pad, YS_F32, 2, 2, 5, 6,                                                               \
+      net_conv_transpose(n, 3, WINDOW(3, 4, 2, 1, 0, 1, 2, 3), 0, 1))                                                  \
+    X(conv_transpose_dilated, YS_F32, 2, 2, 4, 5, net_conv_transpose(n, 3, SPARSE(3, 1, 2, 1), 0, 1))                  \
+    X(conv_transpose_groups, YS_F32, 2, 4, 4, 3, net_conv_transpose(n, 6, GROUPS(3, 2, 1, 2), 1, 1))                   \
+    X(conv_transpose_depthwise, YS_F32, 2, 5, 3, 4, net_conv_transpose(n, 5, GROUPS(2, 2, 0, 5), 0, 0))                \
+    X(conv_transpose_full_blocks, YS_F32, 2, 32, 4, 4, net_conv_transpose(n, 16, SQUARE(4, 2, 1), 0, 1))               \
+    X(conv_transpose_behind_conv, YS_F32, 2, 3, 4, 4,                                                                  \
+      (net_conv(n, 17, SQUARE(3, 1, 1), 1), net_conv_transpose(n, 5, SQUARE(2, 2, 0), 0, 1)))                          \
     X(gemm_small, YS_F32, 3, 7, 1, 1, (net_flatten(n), net_gemm(n, 5, 1)))                                             \
     X(gemm_batch_1, YS_F32, 1, 9, 1, 1, (net_flatten(n), net_gemm(n, 4, 1)))                                           \
     X(gemm_without_bias, YS_F32, 4, 6, 1, 1, (net_flatten(n), net_gemm(n, 3, 0)))                                      \
@@ -276,6 +423,14 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(batchnorm_one_pixel, YS_F32, 8, 3, 1, 1, net_batchnorm(n, 1e-5, 0.1))                                            \
     X(batchnorm_features, YS_F32, 8, 7, 1, 1, (net_flatten(n), net_batchnorm(n, 1e-5, 0.1)))                           \
     X(batchnorm_behind_conv, YS_F32, 3, 3, 4, 4, (net_conv(n, 5, SQUARE(3, 1, 1), 0), net_batchnorm(n, 1e-5, 0.1)))    \
+    X(layernorm_of_rows, YS_F32, 2, 3, 4, 5, net_layernorm(n, 1e-5, true))                                             \
+    X(layernorm_large_epsilon, YS_F32, 2, 3, 4, 5, net_layernorm(n, 0.25, true))                                       \
+    X(layernorm_without_bias, YS_F32, 3, 2, 3, 17, net_layernorm(n, 1e-6, false))                                      \
+    X(layernorm_features, YS_F32, 4, 37, 1, 1, (net_flatten(n), net_layernorm(n, 1e-5, true)))                         \
+    X(layernorm_behind_conv, YS_F32, 2, 3, 4, 5, (net_branch(n, 8), net_layernorm(n, 1e-2, true)))                     \
+    X(layernorm_of_channels, YS_F32, 2, 7, 3, 4,                                                                       \
+      (net_transpose(n, (const int[]){0, 2, 3, 1}), net_layernorm(n, 1e-6, true),                                      \
+       net_transpose(n, (const int[]){0, 3, 1, 2})))                                                                   \
     X(lrn_of_5, YS_F32, 2, 8, 3, 4, net_lrn(n, LRN(5, 1e-1, 0.75, 1)))                                                 \
     X(lrn_even_size, YS_F32, 2, 7, 3, 3, net_lrn(n, LRN(4, 5e-1, 0.75, 2)))                                            \
     X(lrn_of_1, YS_F32, 1, 3, 2, 3, net_lrn(n, LRN(1, 1, 0.5, 1)))                                                     \
@@ -301,6 +456,21 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(sigmoid_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_SIGMOID)))                                \
     X(hardswish_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_HARDSWISH))                                                \
     X(hardswish_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_HARDSWISH)))                            \
+    X(hardsigmoid_odd, YS_F32, 3, 3, 5, 7, net_hardsigmoid(n, 1.0 / 6, 0.5))                                           \
+    X(hardsigmoid_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_hardsigmoid(n, 0.5, 0.25)))                          \
+    X(swish_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_SWISH))                                                        \
+    X(swish_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 17, SQUARE(3, 1, 1), 1), net_alike(n, YS_OP_SWISH)))         \
+    X(gelu_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_GELU))                                                          \
+    X(gelu_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 17, SQUARE(3, 1, 1), 1), net_alike(n, YS_OP_GELU)))           \
+    X(gelu_tanh, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_GELU)->by_tanh = true)                                         \
+    X(gelu_tanh_behind_conv, YS_F32, 2, 3, 4, 5,                                                                       \
+      (net_conv(n, 17, SQUARE(3, 1, 1), 1), net_alike(n, YS_OP_GELU)->by_tanh = true))                                 \
+    X(sqrt_odd, YS_F32, 3, 3, 5, 7, (net_alike(n, YS_OP_SIGMOID), net_alike(n, YS_OP_SQRT)))                           \
+    X(sqrt_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_SIGMOID), net_alike(n, YS_OP_SQRT)))         \
+    X(pow_square, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_POW)->exponent = 2)                                           \
+    X(pow_cube, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_POW)->exponent = 3))                          \
+    X(pow_fraction, YS_F32, 2, 3, 4, 5, (net_alike(n, YS_OP_SIGMOID), net_alike(n, YS_OP_POW)->exponent = 1.7))        \
+    X(pow_negative, YS_F32, 2, 3, 4, 5, (net_alike(n, YS_OP_SIGMOID), net_alike(n, YS_OP_POW)->exponent = -0.5))       \
     X(softmax_flat, YS_F32, 3, 11, 1, 1, (net_flatten(n), net_softmax(n, YS_OP_SOFTMAX, 1)))                           \
     X(softmax_channels, YS_F32, 2, 5, 3, 4, net_softmax(n, YS_OP_SOFTMAX, 1))                                          \
     X(softmax_last_axis, YS_F32, 2, 2, 3, 7, net_softmax(n, YS_OP_SOFTMAX, 3))                                         \
@@ -313,6 +483,32 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(mul_three, YS_F32, 2, 3, 4, 5, net_combine(n, YS_OP_MUL))                                                        \
     X(mul_16_channels, YS_F32, 1, 16, 4, 4, net_combine(n, YS_OP_MUL))                                                 \
     X(mul_with_itself, YS_F32, 2, 3, 4, 5, net_twice(n, YS_OP_MUL))                                                    \
+    X(add_stretched, YS_F32, 2, 3, 4, 5, net_stretch(n, YS_OP_ADD, false))                                             \
+    X(add_stretched_first, YS_F32, 3, 3, 4, 5, net_stretch(n, YS_OP_ADD, true))                                        \
+    X(sub_three, YS_F32, 2, 3, 4, 5, net_combine(n, YS_OP_SUB))                                                        \
+    X(sub_16_channels, YS_F32, 1, 16, 4, 4, net_combine(n, YS_OP_SUB))                                                 \
+    X(sub_stretched, YS_F32, 2, 3, 4, 5, net_stretch(n, YS_OP_SUB, false))                                             \
+    X(sub_stretched_first, YS_F32, 3, 3, 4, 5, net_stretch(n, YS_OP_SUB, true))                                        \
+    X(mul_stretched, YS_F32, 2, 3, 4, 5, net_stretch(n, YS_OP_MUL, false))                                             \
+    X(mul_stretched_first, YS_F32, 3, 3, 4, 5, net_stretch(n, YS_OP_MUL, true))                                        \
+    X(mul_each_along_another_axis, YS_F32, 2, 3, 4, 5, net_cross(n, YS_OP_MUL))                                        \
+    X(div_two, YS_F32, 2, 3, 4, 5, net_divide(n))                                                                      \
+    X(div_stretched, YS_F32, 2, 3, 4, 5, net_stretch(n, YS_OP_DIV, false))                                             \
+    X(div_stretched_first, YS_F32, 3, 3, 4, 5, net_stretch(n, YS_OP_DIV, true))                                        \
+    X(div_each_along_another_axis, YS_F32, 1, 3, 4, 5, net_cross(n, YS_OP_DIV))                                        \
+    X(add_param_row, YS_F32, 2, 3, 4, 5, net_with_param(n, YS_OP_ADD, 3, 4, 5))                                        \
+    X(add_param_channels, YS_F32, 2, 16, 4, 5, net_with_param(n, YS_OP_ADD, 16, 1, 1))                                 \
+    X(sub_param_last_axis, YS_F32, 3, 3, 4, 5, net_with_param(n, YS_OP_SUB, 0, 0, 5))                                  \
+    X(sub_param_columns, YS_F32, 2, 2, 4, 5, net_with_param(n, YS_OP_SUB, 0, 4, 1))                                    \
+    X(mul_param_channels, YS_F32, 2, 17, 4, 5, net_with_param(n, YS_OP_MUL, 17, 1, 1))                                 \
+    X(mul_param_one_number, YS_F32, 2, 3, 4, 5, net_with_param(n, YS_OP_MUL, 0, 0, 1))                                 \
+    X(mul_param_long_runs, YS_F32, 1, 2, 17, 31, net_with_param(n, YS_OP_MUL, 2, 1, 1))                                \
+    X(mul_param_features, YS_F32, 3, 37, 1, 1, (net_flatten(n), net_operand(n, YS_OP_MUL, 1, (const int64_t[]){37})))  \
+    X(mul_param_stretches, YS_F32, 2, 3, 4, 5, net_stretch_to_param(n, YS_OP_MUL))                                     \
+    X(mul_param_twice, YS_F32, 2, 3, 4, 5, net_param_twice(n, YS_OP_MUL, YS_OP_ADD))                                   \
+    X(div_param_channels, YS_F32, 2, 3, 4, 5, net_with_param(n, YS_OP_DIV, 3, 1, 1))                                   \
+    X(div_param_long_runs, YS_F32, 1, 2, 17, 31, net_with_param(n, YS_OP_DIV, 2, 1, 1))                                \
+    X(div_param_stretches, YS_F32, 2, 3, 4, 5, net_stretch_to_param(n, YS_OP_DIV))                                     \
     X(residual_block, YS_F32, 3, 4, 5, 5, net_residual_block(n))
 
 #define MOVES(X)                                                                                                       \
@@ -321,6 +517,9 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(concat_16_channels, YS_F32, 2, 16, 3, 3, net_join(n, 1))                                                         \
     X(concat_rows, YS_F32, 2, 3, 4, 5, net_join(n, 2))                                                                 \
     X(concat_columns, YS_F32, 2, 2, 3, 3, net_join(n, 3))                                                              \
+    X(concat_ten, YS_F32, 2, 3, 2, 3, net_join_many(n, 1, 9))                                                          \
+    X(concat_ten_blocked, YS_F32, 2, 5, 3, 3, (net_branch(n, 16), net_join_many(n, 1, 9)))                             \
+    X(concat_ten_rows, YS_F32, 2, 5, 2, 3, (net_branch(n, 17), net_join_many(n, 2, 9)))                                \
     X(split_channels, YS_F32, 2, 7, 3, 4, net_parts(n, 1, 3, (const int64_t[]){2, 4, 1}, false))                       \
     X(split_16_channels, YS_F32, 2, 32, 3, 3, net_parts(n, 1, 2, (const int64_t[]){16, 16}, false))                    \
     X(split_rows, YS_F32, 2, 2, 5, 4, net_parts(n, 2, 2, (const int64_t[]){2, 3}, false))                              \
@@ -342,6 +541,13 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(mean_over_rows, YS_F32, 2, 3, 4, 5, net_mean(n, 0x4))                                                            \
     X(mean_keeping_axes, YS_F32, 2, 3, 4, 5, net_mean_kept(n, 0x8))                                                    \
     X(mean_behind_conv, YS_F32, 2, 3, 4, 4, (net_branch(n, 16), net_mean(n, 0xc)))                                     \
+    X(pad_zeros, YS_F32, 2, 3, 4, 5, net_pad(n, YS_PAD_CONSTANT, 0, (const int64_t[]){0, 1, 2, 0, 3, 0}))              \
+    X(pad_value, YS_F32, 2, 2, 3, 4, net_pad(n, YS_PAD_CONSTANT, -1.5, (const int64_t[]){1, 0, 1, 2, 1, 0}))           \
+    X(pad_reflect, YS_F32, 2, 3, 4, 5, net_pad(n, YS_PAD_REFLECT, 0, (const int64_t[]){2, 1, 3, 1, 3, 4}))             \
+    X(pad_edge, YS_F32, 2, 3, 2, 3, net_pad(n, YS_PAD_EDGE, 0, (const int64_t[]){1, 3, 2, 0, 1, 4}))                   \
+    X(pad_behind_conv, YS_F32, 2, 3, 4, 4,                                                                             \
+      (net_branch(n, 17), net_pad(n, YS_PAD_REFLECT, 0, (const int64_t[]){0, 1, 1, 0, 1, 1})))                         \
+    X(pad_nothing, YS_F32, 2, 3, 2, 2, net_pad(n, YS_PAD_EDGE, 0, (const int64_t[]){0, 0, 0, 0, 0, 0}))                \
     X(reads_of_one_value, YS_F32, 2, 3, 4, 3, net_read_often(n))
 
 #define LOSSES(X)                                                                                                      \
@@ -357,7 +563,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
 /** Pixels at the kinks of an operator, and nothing behind it but the loss; how many there are. */
 static size_t kinks_net(struct net *n, enum ys_op op, double at[YS_OP_MAX_KINKS])
 {
-    const struct ys_node attributes = {.low = -1, .high = 2, .slope = 0.5};
+    const struct ys_node attributes = {.low = -1, .high = 2, .slope = 0.5, .shift = 0.5};
     size_t count = ys_op_rule(op)->kinks(&attributes, at);
     net_input(n, YS_F32, 1, (int64_t)count, 1, 1);
     net_flatten(n);
@@ -365,6 +571,7 @@ static size_t kinks_net(struct net *n, enum ys_op op, double at[YS_OP_MAX_KINKS]
     node->low = attributes.low;
     node->high = attributes.high;
     node->slope = attributes.slope;
+    node->shift = attributes.shift;
     n->graph.loss = YS_LOSS_NLL;
     return count;
 }

@@ -67,6 +67,55 @@ static void naive_conv(const struct naive *e, const struct ys_node *node, int64_
     *pixel(e, node->out[0], row, o, y, x) = sum;
 }
 
+/** Element (c, y, x) of the input adds its share to as many elements of the result as its channel has weights. */
+static void naive_conv_transpose(const struct naive *e, const struct ys_node *node)
+{
+    const struct ys_window *w = &node->window;
+    const int in = node->in[0], out = node->out[0];
+    const int64_t channels = extent_at(e, in, 1) / w->group, outputs = extent_at(e, out, 1) / w->group;
+    int64_t k[YS_MAX_RANK];
+    for (int64_t at = 0; at < naive_count(e, out); at++) {
+        index_of(e, out, at, k);
+        e->value[out][at] = node->bias >= 0 ? e->param[node->bias][k[1]] : 0;
+    }
+    for (int64_t at = 0; at < naive_count(e, in); at++) {
+        index_of(e, in, at, k);
+        for (int64_t o = 0; o < outputs; o++)
+            for (int64_t i = 0; i < w->kernel[0]; i++)
+                for (int64_t j = 0; j < w->kernel[1]; j++) {
+                    const int64_t y = k[2] * w->stride[0] + i * w->dilation[0] - w->pad[0];
+                    const int64_t x = k[3] * w->stride[1] + j * w->dilation[1] - w->pad[1];
+                    if (y >= 0 && y < extent_at(e, out, 2) && x >= 0 && x < extent_at(e, out, 3))
+                        *pixel(e, out, k[0], k[1] / channels * outputs + o, y, x) +=
+                            e->param[node->weight][((k[1] * outputs + o) * w->kernel[0] + i) * w->kernel[1] + j] *
+                            e->value[in][at];
+                }
+    }
+}
+
+/** Index `at`, behind the padding, of an axis of `extent`: where it is read, -1 for nowhere. */
+static int64_t padded_from(enum ys_pad_mode mode, int64_t at, int64_t extent)
+{
+    while (mode == YS_PAD_REFLECT && (at < 0 || at > extent - 1))
+        at = at < 0 ? -at : extent - 1 - (at - (extent - 1));
+    if (mode == YS_PAD_EDGE)
+        at = at < 0 ? 0 : at >= extent ? extent - 1 : at;
+    return at < 0 || at >= extent ? -1 : at;
+}
+
+static double naive_padded(const struct naive *e, const struct ys_node *node, int64_t at)
+{
+    int64_t index[YS_MAX_RANK];
+    bool inside = true;
+    index_of(e, node->out[0], at, index);
+    for (size_t axis = 1; axis < e->n->values[node->in[0]].rank; axis++) {
+        index[axis] =
+            padded_from(node->pad.mode, index[axis] - node->pad.before[axis], extent_at(e, node->in[0], axis));
+        inside = inside && index[axis] >= 0;
+    }
+    return inside ? *element(e, node->in[0], index) : node->pad.value;
+}
+
 static void naive_pool(const struct naive *e, const struct ys_node *node, int64_t row, int64_t c, int64_t y, int64_t x)
 {
     bool is_global = node->op == YS_OP_GLOBAL_AVERAGEPOOL || node->op == YS_OP_GLOBAL_MAXPOOL;
@@ -126,6 +175,27 @@ static void naive_batchnorm(const struct naive *e, const struct ys_node *node)
     }
 }
 
+/** Mean and variance (with n) of the line along the last axis that holds element `at`. */
+static void line_of(const struct naive *e, int value, int64_t at, double *mean, double *variance)
+{
+    int64_t count = extent_at(e, value, e->n->values[value].rank - 1), first = at / count * count;
+    *mean = *variance = 0;
+    for (int64_t i = first; i < first + count; i++)
+        *mean += e->value[value][i] / (double)count;
+    for (int64_t i = first; i < first + count; i++)
+        *variance += pow(e->value[value][i] - *mean, 2) / (double)count;
+}
+
+static void naive_layernorm(const struct naive *e, const struct ys_node *node, int64_t at)
+{
+    double mean, variance;
+    int64_t count = extent_at(e, node->in[0], e->n->values[node->in[0]].rank - 1);
+    line_of(e, node->in[0], at, &mean, &variance);
+    e->value[node->out[0]][at] =
+        e->param[node->weight][at % count] * (e->value[node->in[0]][at] - mean) / sqrt(variance + node->epsilon) +
+        (node->bias >= 0 ? e->param[node->bias][at % count] : 0);
+}
+
 static void naive_lrn(const struct naive *e, const struct ys_node *node, int64_t row, int64_t c, int64_t y, int64_t x)
 {
     const struct ys_lrn *l = &node->lrn;
@@ -148,13 +218,44 @@ static void naive_softmax(const struct naive *e, const struct ys_node *node, int
     e->value[node->out[0]][at] = node->op == YS_OP_SOFTMAX ? exp(x) / sum : log(exp(x) / sum);
 }
 
+/** The element of an input that goes with element `index` of the result, where extents of 1 are repeated. */
+static double repeated(const struct naive *e, int value, const int64_t index[YS_MAX_RANK])
+{
+    int64_t own[YS_MAX_RANK];
+    for (size_t axis = 0; axis < YS_MAX_RANK; axis++)
+        own[axis] = axis > 0 && extent_at(e, value, axis) == 1 ? 0 : index[axis];
+    return *element(e, value, own);
+}
+
+/** The same of a parameter, which lies along the last axes of the result. */
+static double repeated_param(const struct naive *e, const struct ys_node *node, const int64_t index[YS_MAX_RANK])
+{
+    const struct ys_param *p = &e->n->params[node->weight];
+    size_t before = e->n->values[node->out[0]].rank - p->rank;
+    int64_t at = 0;
+    for (size_t d = 0; d < p->rank; d++)
+        at = at * p->shape[d] + (p->shape[d] == 1 ? 0 : index[before + d]);
+    return e->param[node->weight][at];
+}
+
+static double naive_pair(const struct naive *e, const struct ys_node *node, int64_t at)
+{
+    int64_t index[YS_MAX_RANK];
+    index_of(e, node->out[0], at, index);
+    double a = repeated(e, node->in[0], index);
+    double b = node->in_count == 2 ? repeated(e, node->in[1], index) : repeated_param(e, node, index);
+    if (node->op == YS_OP_ADD || node->op == YS_OP_SUB)
+        return node->op == YS_OP_ADD ? a + b : a - b;
+    return node->op == YS_OP_MUL ? a * b : a / b;
+}
+
 /** Element `at` of the result of an operator that makes each from one element of each input. */
 static void naive_each(const struct naive *e, const struct ys_node *node, int64_t at)
 {
     const struct ys_normalize *n = &node->normalize;
-    double x = e->value[node->in[0]][at], *y = &e->value[node->out[0]][at];
+    double x = e->value[node->in[0]][at % naive_count(e, node->in[0])], *y = &e->value[node->out[0]][at];
     int64_t index[YS_MAX_RANK];
-    index_of(e, node->in[0], at, index);
+    index_of(e, node->out[0], at, index);
     unsigned char keep = 1;
     struct ys_dropout dropout;
     switch (node->op) {
@@ -162,10 +263,13 @@ static void naive_each(const struct naive *e, const struct ys_node *node, int64_
         *y = (x * n->scale - n->mean[n->channels > 1 ? index[1] : 0]) / n->std[n->channels > 1 ? index[1] : 0];
         return;
     case YS_OP_ADD:
-        *y = x + e->value[node->in[1]][at];
-        return;
+    case YS_OP_SUB:
     case YS_OP_MUL:
-        *y = x * e->value[node->in[1]][at];
+    case YS_OP_DIV:
+        *y = naive_pair(e, node, at);
+        return;
+    case YS_OP_PAD:
+        *y = naive_padded(e, node, at);
         return;
     case YS_OP_DROPOUT:
         ys_dropout_init(&dropout, NET_SEED, node->name, node->ratio);
@@ -242,6 +346,9 @@ static void naive_result(const struct naive *e, const struct ys_node *node, int6
     case YS_OP_GLOBAL_AVERAGEPOOL:
         naive_pool(e, node, k[0], k[1], k[2], k[3]);
         return;
+    case YS_OP_LAYERNORM:
+        naive_layernorm(e, node, at);
+        return;
     case YS_OP_LRN:
         naive_lrn(e, node, k[0], k[1], k[2], k[3]);
         return;
@@ -259,6 +366,9 @@ static void naive_node(const struct naive *e, const struct ys_node *node)
     switch (node->op) {
     case YS_OP_BATCHNORM:
         naive_batchnorm(e, node);
+        return;
+    case YS_OP_CONV_TRANSPOSE:
+        naive_conv_transpose(e, node);
         return;
     case YS_OP_MEAN:
         for (int64_t i = 0; i < naive_count(e, node->in[0]); i++)

@@ -28,6 +28,8 @@ static struct ys_graph *make_graph(enum ys_target_kind kind, enum ys_loss loss)
     v = ys_build_add(b, ys_build_mul(b, v, column, "mul_column"), ys_build_mul(b, all, all, "mul_alike"), "add_again");
     v = ys_build_conv_plain(b, v, 6, 1, 1, 0, 1, "mix");
     v = ys_build_shared(b, v, ys_build_plain(b, YS_OP_TANH, v, "tanh2"), "mix_again");
+    int last = ys_build_layernorm(b, v, 0.1, "lines");
+    v = ys_build_shared(b, last, ys_build_plain(b, YS_OP_TANH, last, "tanh3"), "lines_again");
     if (kind == YS_TARGET_CLASS)
         v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
     else

@@ -43,6 +43,27 @@ static void growing_keeps_the_contents(void)
     ys_free(values);
 }
 
+static void an_array_grows_where_it_is_full(void)
+{
+    int *values = NULL;
+    size_t capacity = 0, grown = 0;
+    for (size_t count = 0; count < 1000; count++) {
+        const size_t before = capacity;
+        ys_mem_fail_at(1); /* where it must grow, it first cannot */
+        int *tried = ys_grown(values, count, &capacity, sizeof *values);
+        ys_mem_fail_at(0);
+        CHECK((tried == NULL) == (count == capacity) && capacity == before);
+        values = ys_grown(values, count, &capacity, sizeof *values);
+        REQUIRE(values && capacity > count);
+        grown += capacity != before;
+        values[count] = (int)count;
+    }
+    for (int i = 0; i < 1000; i++)
+        CHECK_INT(values[i], i);
+    CHECK(grown < 10);
+    ys_free(values);
+}
+
 static void strings_are_copied(void)
 {
     char *copy = ys_strdup("abc"), *part = ys_strndup("abcdef", 2), *whole = ys_strndup("ab", 10);
@@ -101,6 +122,6 @@ static void out_of_memory_is_reported_as_such(void)
 
 TAP_MAIN(TAP_CASE(new_memory_is_zeroed), TAP_CASE(an_overflowing_product_gives_nothing),
          TAP_CASE(a_zero_product_gives_a_valid_pointer), TAP_CASE(growing_keeps_the_contents),
-         TAP_CASE(strings_are_copied), TAP_CASE(format_makes_a_string_of_any_length),
-         TAP_CASE(the_planned_allocation_fails_and_only_that), TAP_CASE(a_failed_growth_leaves_the_old_block),
-         TAP_CASE(out_of_memory_is_reported_as_such))
+         TAP_CASE(an_array_grows_where_it_is_full), TAP_CASE(strings_are_copied),
+         TAP_CASE(format_makes_a_string_of_any_length), TAP_CASE(the_planned_allocation_fails_and_only_that),
+         TAP_CASE(a_failed_growth_leaves_the_old_block), TAP_CASE(out_of_memory_is_reported_as_such))

@@ -163,13 +163,15 @@ static void an_unverified_import_is_marked(void)
 }
 
 /** The entry of `name`, borrowed from `list`. */
-static const ys_json *entry_of(const ys_json *list, const char *name)
+static const struct ys_data_entry *entry_of(const struct ys_list *list, const char *name)
 {
-    for (size_t i = 0; i < ys_json_size(list); i++)
-        if (strcmp(ys_json_get_text(ys_json_at(list, i), "name", ""), name) == 0)
-            return ys_json_at(list, i);
+    static const struct ys_data_entry none = {.state = YS_NAME_NONE};
+    const struct ys_data_entry *entries = list->items;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(entries[i].name, name) == 0)
+            return &entries[i];
     CHECK(!"the list has an entry of that name");
-    return NULL;
+    return &none;
 }
 
 /** Imports fake files of which `test_rows` are to test: each number is another version. */
@@ -277,13 +279,13 @@ static void files_of_an_earlier_yardstick_become_a_version(void)
 {
     const char *cache = use_cache("earlier");
     struct ys_dataset d = {0};
-    ys_json *list = NULL;
+    struct ys_list list;
     import_rows(5);
     make_old("mnist", cache);
     CHECK_INT(count_versions(cache), 0);
     REQUIRE(ys_data_list(&list) == YS_OK);
-    CHECK_TEXT(ys_json_get_text(entry_of(list, "mnist"), "state", ""), "ready");
-    ys_json_free(list);
+    CHECK_INT(entry_of(&list, "mnist")->state, YS_DATA_READY);
+    ys_list_fini(&ys_data_entry_record, &list);
     REQUIRE(ys_data_prepare("mnist", NULL, NULL, &d) == YS_OK);
     CHECK(!d.verified && d.test_count == 5);
     CHECK_TEXT(d.source, "local files");
@@ -495,43 +497,46 @@ static void what_cannot_be_fetched_is_refused(void)
 static void the_list_says_what_is_here(void)
 {
     use_cache("list");
-    ys_json *list = NULL;
+    struct ys_list list;
     REQUIRE(ys_data_list(&list) == YS_OK);
-    CHECK_INT(ys_json_size(list), 5);
-    CHECK_TEXT(ys_json_get_text(entry_of(list, "digits"), "state", ""), "generated");
+    CHECK_INT(list.count, 5);
+    CHECK_INT(entry_of(&list, "digits")->state, YS_DATA_GENERATED);
     static const char *const fetched[] = {"mnist", "fashion-mnist", "cifar10"};
     for (size_t i = 0; i < 3; i++) {
         char command[64];
         snprintf(command, sizeof command, "yardstick data fetch %s", fetched[i]);
-        CHECK_TEXT(ys_json_get_text(entry_of(list, fetched[i]), "state", ""), "missing");
-        CHECK_TEXT(ys_json_get_text(entry_of(list, fetched[i]), "command", ""), command);
+        CHECK_INT(entry_of(&list, fetched[i])->state, YS_DATA_MISSING);
+        CHECK_TEXT(entry_of(&list, fetched[i])->command, command);
     }
-    const ys_json *cifar = entry_of(list, "cifar10");
-    CHECK_INT(ys_json_get_int(cifar, "train", 0), 50000);
-    CHECK_INT(ys_json_integer(ys_json_at(ys_json_get(cifar, "shape"), 0), 0), 3);
-    ys_json_free(list);
+    const struct ys_data_entry *cifar = entry_of(&list, "cifar10");
+    CHECK_INT(cifar->train, 50000);
+    REQUIRE(cifar->shape.count == 3);
+    CHECK_INT(((const int64_t *)cifar->shape.items)[0], 3);
+    ys_list_fini(&ys_data_entry_record, &list);
     write_mnist("list-in", false);
     REQUIRE(ys_data_fetch("mnist", scratch("list-in"), true) == YS_OK);
     REQUIRE(ys_data_list(&list) == YS_OK);
-    const ys_json *mnist = entry_of(list, "mnist");
-    CHECK_TEXT(ys_json_get_text(mnist, "state", ""), "ready");
-    CHECK(!ys_json_get_bool(mnist, "verified", true));
-    CHECK_INT(ys_json_get_int(mnist, "train", 0), FAKE_TRAIN);
-    ys_json_free(list);
+    const struct ys_data_entry *mnist = entry_of(&list, "mnist");
+    CHECK_INT(mnist->state, YS_DATA_READY);
+    CHECK_INT(mnist->verified, 0);
+    CHECK_INT(mnist->train, FAKE_TRAIN);
+    ys_list_fini(&ys_data_entry_record, &list);
 }
 
 static void the_list_has_no_form_where_the_model_gives_it(void)
 {
     use_cache("list-form");
-    ys_json *list = NULL;
+    struct ys_list list;
     REQUIRE(ys_data_list(&list) == YS_OK);
-    const ys_json *entry = entry_of(list, "synthetic");
-    CHECK_TEXT(ys_json_get_text(entry, "state", ""), "generated");
-    CHECK_TEXT(ys_json_get_text(entry, "command", ""), "");
+    const struct ys_data_entry *entry = entry_of(&list, "synthetic");
+    CHECK_INT(entry->state, YS_DATA_GENERATED);
+    CHECK(!entry->command);
+    ys_json *json = ys_record_json(&ys_data_entry_record, entry);
     static const char *const unknown[] = {"shape", "classes", "train", "test"};
     for (size_t i = 0; i < 4; i++)
-        CHECK(ys_json_type_of(ys_json_get(entry, unknown[i])) == YS_JSON_NULL);
-    ys_json_free(list);
+        CHECK(ys_json_get(json, unknown[i]) && ys_json_type_of(ys_json_get(json, unknown[i])) == YS_JSON_NULL);
+    ys_json_free(json);
+    ys_list_fini(&ys_data_entry_record, &list);
 }
 
 static void synthetic_has_the_form_asked_for(void)

@@ -94,6 +94,37 @@ static void net_conv(struct net *n, int64_t out, struct ys_window w, int bias)
         node->bias = net_param(n, 1, weight);
 }
 
+/** `extra`: output_padding, the same for height and width. */
+__attribute__((unused)) static void net_conv_transpose(struct net *n, int64_t out, struct ys_window w, int64_t extra,
+                                                       int bias)
+{
+    const int64_t *in = n->values[n->last].shape + 1;
+    const int64_t weight[] = {in[0], out / w.group, w.kernel[0], w.kernel[1]};
+    int64_t row[3] = {out};
+    for (int d = 0; d < 2; d++)
+        row[1 + d] =
+            (in[1 + d] - 1) * w.stride[d] + extra + (w.kernel[d] - 1) * w.dilation[d] + 1 - w.pad[d] - w.pad[2 + d];
+    struct ys_node *node = net_node(n, YS_OP_CONV_TRANSPOSE, 4, row);
+    node->window = w;
+    node->window.extra[0] = node->window.extra[1] = extra;
+    node->weight = net_param(n, 4, weight);
+    if (bias)
+        node->bias = net_param(n, 1, &out);
+}
+
+/** Pads an image: before and behind its channels, rows and columns. */
+__attribute__((unused)) static void net_pad(struct net *n, enum ys_pad_mode mode, double value, const int64_t pads[6])
+{
+    const int64_t *in = n->values[n->last].shape + 1;
+    int64_t row[3];
+    for (int d = 0; d < 3; d++)
+        row[d] = in[d] + pads[d] + pads[3 + d];
+    struct ys_node *node = net_node(n, YS_OP_PAD, 4, row);
+    node->pad = (struct ys_pad){.mode = mode, .value = value, .rank = 4};
+    memcpy(node->pad.before + 1, pads, 3 * sizeof *pads);
+    memcpy(node->pad.after + 1, pads + 3, 3 * sizeof *pads);
+}
+
 static void net_pool_of(struct net *n, enum ys_op op, struct ys_window w)
 {
     const int64_t *in = n->values[n->last].shape + 1;
@@ -175,6 +206,21 @@ static void net_reads_too(struct net *n, struct ys_node *node, int value)
 __attribute__((unused)) static void net_with(struct net *n, enum ys_op op, int other)
 {
     net_reads_too(n, net_alike(n, op), other);
+}
+
+/** The last value and a parameter, whose extents are those of its last axes or 1; divisors lie away from 0. */
+__attribute__((unused)) static struct ys_node *net_operand(struct net *n, enum ys_op op, size_t rank,
+                                                           const int64_t *shape)
+{
+    struct ys_value v = n->values[n->last];
+    for (size_t i = 0; i < rank; i++)
+        if (shape[i] > v.shape[v.rank - rank + i])
+            v.shape[v.rank - rank + i] = shape[i];
+    struct ys_node *node = net_node(n, op, v.rank, v.shape + 1);
+    node->weight = net_param(n, rank, shape);
+    if (op == YS_OP_DIV)
+        n->params[node->weight].init = (struct ys_initializer){YS_INIT_UNIFORM, 0.5, 1.5};
+    return node;
 }
 
 /** The last value and `count` others, in this order. */
@@ -311,7 +357,8 @@ __attribute__((unused)) static int64_t *net_labels(const struct net *n, const ch
 }
 
 /** Values in (-size, size), float32, by parameter name; `size` 0 takes 1 / sqrt(fan in). Buffers lie in (1/2, 3/2), as
- * a variance can; absent connections get values too (the engine makes them 0). Free with free(). */
+ * a variance can; those with a uniform initializer where it says; absent connections get values too (the engine makes
+ * them 0). Free with free(). */
 static float *net_weights(const struct net *n, size_t param, double size)
 {
     const struct ys_param *p = &n->params[param];
@@ -322,7 +369,9 @@ static float *net_weights(const struct net *n, size_t param, double size)
     double limit = size > 0 ? size : 1 / sqrt((double)count / (double)p->shape[0] + 1);
     for (size_t i = 0; i < count; i++)
         values[i] =
-            (float)(p->role == YS_ROLE_BUFFER ? 0.5 + ys_rng_uniform(&rng) : (2 * ys_rng_uniform(&rng) - 1) * limit);
+            (float)(p->role == YS_ROLE_BUFFER         ? 0.5 + ys_rng_uniform(&rng)
+                    : p->init.kind == YS_INIT_UNIFORM ? p->init.a + (p->init.b - p->init.a) * ys_rng_uniform(&rng)
+                                                      : (2 * ys_rng_uniform(&rng) - 1) * limit);
     return values;
 }
 

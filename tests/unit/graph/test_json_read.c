@@ -79,7 +79,8 @@ static void the_input_is_strict(void)
 
 static void unknown_operators_and_attributes_are_refused_by_name(void)
 {
-    REFUSE({"'Relu'", "'Gelu'", "unknown op \"Gelu\""}, {"'op':'Relu'", "'op':3", "op must be a string, is an integer"},
+    REFUSE({"'Relu'", "'Nonesuch'", "unknown op \"Nonesuch\""},
+           {"'op':'Relu'", "'op':3", "op must be a string, is an integer"},
            {"'op':'Relu','name':'r'", "'op':'Relu','name':'r','attrs':{'alpha':1}",
             "node r (Relu): unknown member \"alpha\""},
            {"'strides':[2,2]", "'strides':[2,2],'auto_pad':'VALID'", "node p (MaxPool): unknown member \"auto_pad\""},

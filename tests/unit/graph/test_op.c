@@ -37,7 +37,8 @@ static void products_and_no_others_have_multiply_adds_and_weights(void)
     for (int op = 0; op < YS_OP_COUNT; op++) {
         const struct ys_op_rule *rule = ys_op_rule((enum ys_op)op);
         tap_check((rule->kind == YS_KIND_PRODUCT) == (rule->multiply_adds != NULL), __LINE__, "%s", rule->name);
-        tap_check((rule->kind == YS_KIND_PRODUCT) == (rule->params == YS_PARAMS_WEIGHT), __LINE__, "%s", rule->name);
+        bool weighs = rule->kind == YS_KIND_PRODUCT || op == YS_OP_LAYERNORM;
+        tap_check(weighs == (rule->params == YS_PARAMS_WEIGHT), __LINE__, "%s", rule->name);
     }
 }
 
@@ -47,9 +48,12 @@ static void kinks_are_those_of_the_formulas(void)
         enum ys_op op;
         size_t count;
         double at[YS_OP_MAX_KINKS];
-    } expected[] = {
-        {YS_OP_RELU, 1, {0}}, {YS_OP_LEAKY_RELU, 1, {0}}, {YS_OP_CLIP, 2, {-1.5, 6}}, {YS_OP_SIGMOID, 0, {0}}};
-    const struct ys_node node = {.low = -1.5, .high = 6};
+    } expected[] = {{YS_OP_RELU, 1, {0}},
+                    {YS_OP_LEAKY_RELU, 1, {0}},
+                    {YS_OP_CLIP, 2, {-1.5, 6}},
+                    {YS_OP_SIGMOID, 0, {0}},
+                    {YS_OP_HARDSIGMOID, 2, {-2, 2}}};
+    const struct ys_node node = {.low = -1.5, .high = 6, .slope = 0.25, .shift = 0.5};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         const struct ys_op_rule *rule = ys_op_rule(expected[i].op);
         double at[YS_OP_MAX_KINKS] = {0};

@@ -78,7 +78,9 @@ static void operators_that_keep_the_shape(void)
     FITS("", {ONE("Tanh", ""), {6, 8, 9}}, {ONE("Sigmoid", ""), {6, 8, 9}},
          {ONE("LeakyRelu", "'alpha':0.01"), {6, 8, 9}}, {ONE("Clip", "'min':0,'max':6"), {6, 8, 9}},
          {ONE("Dropout", "'ratio':0"), {6, 8, 9}}, {ONE("Softmax", "'axis':3"), {6, 8, 9}},
-         {ONE("LogSoftmax", "'axis':1"), {6, 8, 9}},
+         {ONE("LogSoftmax", "'axis':1"), {6, 8, 9}}, {ONE("HardSigmoid", "'alpha':0.2,'beta':0.5"), {6, 8, 9}},
+         {ONE("Swish", ""), {6, 8, 9}}, {ONE("Gelu", ""), {6, 8, 9}}, {ONE("Gelu", "'approximate':'tanh'"), {6, 8, 9}},
+         {ONE("Sqrt", ""), {6, 8, 9}}, {ONE("Pow", "'exponent':-0.5"), {6, 8, 9}},
          {ONE("LRN", "'size':5,'alpha':0.0001,'beta':0.75,'bias':1"), {6, 8, 9}});
 }
 
@@ -126,6 +128,11 @@ static void attributes_are_checked_by_type_and_range(void)
         {ONE("LeakyRelu", "'alpha':2"), "alpha is 2: must be a number from 0 to 1"},
         {ONE("Dropout", "'ratio':1"), "node n (Dropout): attribute ratio is 1: must be a number from 0 to below 1"},
         {ONE("Dropout", "'ratio':-0.5"), "ratio is -0.5"}, {ONE("Dropout", "'ratio':null"), "ratio must be a number"},
+        {ONE("Gelu", "'approximate':'sigmoid'"), "attribute approximate must be none or tanh, is \"sigmoid\""},
+        {ONE("Gelu", "'approximate':1"), "attribute approximate must be none or tanh"},
+        {ONE("Pow", "'exponent':0"), "node n (Pow): exponent 0: the result would be 1 whatever the input"},
+        {ONE("Pow", ""), "attribute exponent must be a number from -1e30 to 1e30, is missing"},
+        {ONE("HardSigmoid", "'alpha':0,'beta':0.5"), "alpha is 0: must be a number above 0"},
         {ONE("Softmax", ""), "axis must be an integer from 1 to 7, is missing"},
         {ONE("Softmax", "'axis':0"), "axis is 0"}, {ONE("Softmax", "'axis':-1"), "axis is -1"},
         {ONE("Softmax", "'axis':1.5"), "axis must be an integer from 1 to 7, is a number"},
@@ -169,6 +176,35 @@ static void reshaping_keeps_the_batch_and_the_elements(void)
 #define HALVES         "{'op':'Split','name':'s','in':['x'],'out':['a','b'],'attrs':{'axis':1,'split':[2,4]}}"
 #define TWO(op, attrs) "{'op':'" op "','name':'n','in':['a','b'],'out':['y'],'attrs':{" attrs "}}"
 
+#define TEN_X "'x','x','x','x','x','x','x','x','x','x'"
+#define MANY_X                                                                                                         \
+    TEN_X "," TEN_X "," TEN_X "," TEN_X "," TEN_X "," TEN_X "," TEN_X "," TEN_X "," TEN_X "," TEN_X "," TEN_X          \
+          "," TEN_X "," TEN_X
+
+#define WITH_WEIGHT(op, in) "{'op':'" op "','name':'n','in':[" in "],'out':['y'],'params':{'weight':'w'}}"
+
+static void a_parameter_may_be_the_second_operand(void)
+{
+    FITS(PARAM("w", "[6,1,1]", "weight", "1"), {WITH_WEIGHT("Mul", "'x'"), {6, 8, 9}},
+         {WITH_WEIGHT("Div", "'x'"), {6, 8, 9}},
+         {"{'op':'ReduceMean','name':'m','in':['x'],'out':['k'],'attrs':{'axes':[1],'keepdims':1}}," WITH_WEIGHT("Sub",
+                                                                                                                 "'k'"),
+          {6, 8, 9}});
+    FITS(PARAM("w", "[9]", "weight", "1"), {WITH_WEIGHT("Add", "'x'"), {6, 8, 9}});
+    struct ys_graph *graph = NULL;
+    REQUIRE(read_case(WITH_WEIGHT("Add", "'x'"), PARAM("w", "[6,8,9]", "weight", "1"), &graph) == YS_OK);
+    CHECK_INT(ys_graph_parameter_count(graph), 6 * 8 * 9);
+    CHECK_INT(ys_graph_multiply_adds(graph), 0);
+    CHECK(!graph->nodes[0].broadcast);
+    ys_graph_free(graph);
+    REFUSED(PARAM("w", "[6]", "weight", "1"),
+            {WITH_WEIGHT("Add", "'x'"), "input x of shape [N,6,8,9] and weight w of shape [6] do not fit together"},
+            {WITH_WEIGHT("Add", "'x','x'"), "has 2 inputs and a weight: must be two inputs, or one and a weight"},
+            {WITH_WEIGHT("Relu", "'x'"), "unknown member \"weight\""});
+    REFUSED(PARAM("w", "[1,6,8,9]", "weight", "1"), {WITH_WEIGHT("Add", "'x'"), "do not fit together"});
+    REFUSED(PARAM("w", "[9]", "buffer", "1"), {WITH_WEIGHT("Add", "'x'"), "parameter w has role buffer, not weight"});
+}
+
 static void values_part_and_meet(void)
 {
     FITS("", {HALVES "," TWO("Concat", "'axis':1"), {6, 8, 9}},
@@ -180,33 +216,35 @@ static void values_part_and_meet(void)
          {"{'op':'Split','name':'s','in':['x'],'out':['a','b','c','d'],'attrs':{'axis':2,'split':[1,1,1,5]}},"
           "{'op':'Concat','name':'n','in':['d','c','b','a'],'out':['y'],'attrs':{'axis':2}}",
           {6, 8, 9}});
-    REFUSED(
-        "", {HALVES "," TWO("Add", ""), "inputs a of shape [N,2,8,9] and b of shape [N,4,8,9] do not fit together"},
-        {HALVES "," TWO("Concat", "'axis':2"),
-         "inputs a of shape [N,2,8,9] and b of shape [N,4,8,9] do not fit together"},
-        {HALVES "," TWO("Concat", "'axis':0"), "axis is 0"},
-        {HALVES "," TWO("Concat", "'axis':4"), "axis 4 of input a"},
-        {HALVES ",{'op':'Relu','name':'n','in':['a'],'out':['y']}", "value b is never used"},
-        {"{'op':'Add','name':'n','in':['x'],'out':['y']}", "in must have 2 to 2 entries, has 1"},
-        {"{'op':'Concat','name':'n','in':['x'],'out':['y'],'attrs':{'axis':1}}", "in must have 2 to 8 entries, has 1"},
-        {"{'op':'Concat','name':'n','in':['x','x','x','x','x','x','x','x','x'],'out':['y'],'attrs':{'axis':1}}",
-         "in must have 2 to 8 entries, has 9"},
-        {"{'op':'Split','name':'n','in':['x'],'out':['y'],'attrs':{'axis':1,'split':[6]}}",
-         "out must have 2 to 4 entries"},
-        {"{'op':'Split','name':'s','in':['x'],'out':['a','b'],'attrs':{'axis':1,'split':[2,5]}}," TWO("Concat",
-                                                                                                      "'axis':1"),
-         "the parts add up to 7, axis 1 of input x of shape [N,6,8,9] has another extent"},
-        {"{'op':'Split','name':'s','in':['x'],'out':['a','b'],'attrs':{'axis':1,'split':[6]}}," TWO("Concat",
-                                                                                                    "'axis':1"),
-         "split must have 2 to 2 entries, has 1"},
-        {"{'op':'Split','name':'s','in':['x'],'out':['a','b'],'attrs':{'axis':1,'split':[6,0]}}," TWO("Concat",
-                                                                                                      "'axis':1"),
-         "split[1] is 0"},
-        {"{'op':'Split','name':'s','in':['x'],'out':['y','y'],'attrs':{'axis':1,'split':[3,3]}}",
-         "value \"y\" exists already"},
-        {"{'op':'Add','name':'n','in':['x','z'],'out':['y']},{'op':'Relu','name':'r','in':['y'],'out':['z']}",
-         "part of a cycle"},
-        {"{'op':'Add','name':'n','in':['y','y'],'out':['y']}", "part of a cycle, through node n"});
+    REFUSED("", {HALVES "," TWO("Add", ""), "inputs a of shape [N,2,8,9] and b of shape [N,4,8,9] do not fit together"},
+            {HALVES "," TWO("Concat", "'axis':2"),
+             "inputs a of shape [N,2,8,9] and b of shape [N,4,8,9] do not fit together"},
+            {HALVES "," TWO("Concat", "'axis':0"), "axis is 0"},
+            {HALVES "," TWO("Concat", "'axis':4"), "axis 4 of input a"},
+            {HALVES ",{'op':'Relu','name':'n','in':['a'],'out':['y']}", "value b is never used"},
+            {"{'op':'Add','name':'n','in':['x'],'out':['y']}",
+             "has 1 inputs and no weight: must be two inputs, or one and a weight"},
+            {"{'op':'Add','name':'n','in':['x','x','x'],'out':['y']}", "in must have 1 to 2 entries, has 3"},
+            {"{'op':'Concat','name':'n','in':['x'],'out':['y'],'attrs':{'axis':1}}",
+             "in must have 2 to 128 entries, has 1"},
+            {"{'op':'Concat','name':'n','in':[" MANY_X "],'out':['y'],'attrs':{'axis':1}}",
+             "in must have 2 to 128 entries, has 130"},
+            {"{'op':'Split','name':'n','in':['x'],'out':['y'],'attrs':{'axis':1,'split':[6]}}",
+             "out must have 2 to 4 entries"},
+            {"{'op':'Split','name':'s','in':['x'],'out':['a','b'],'attrs':{'axis':1,'split':[2,5]}}," TWO("Concat",
+                                                                                                          "'axis':1"),
+             "the parts add up to 7, axis 1 of input x of shape [N,6,8,9] has another extent"},
+            {"{'op':'Split','name':'s','in':['x'],'out':['a','b'],'attrs':{'axis':1,'split':[6]}}," TWO("Concat",
+                                                                                                        "'axis':1"),
+             "split must have 2 to 2 entries, has 1"},
+            {"{'op':'Split','name':'s','in':['x'],'out':['a','b'],'attrs':{'axis':1,'split':[6,0]}}," TWO("Concat",
+                                                                                                          "'axis':1"),
+             "split[1] is 0"},
+            {"{'op':'Split','name':'s','in':['x'],'out':['y','y'],'attrs':{'axis':1,'split':[3,3]}}",
+             "value \"y\" exists already"},
+            {"{'op':'Add','name':'n','in':['x','z'],'out':['y']},{'op':'Relu','name':'r','in':['y'],'out':['z']}",
+             "part of a cycle"},
+            {"{'op':'Add','name':'n','in':['y','y'],'out':['y']}", "part of a cycle, through node n"});
 }
 
 #define BATCHNORM(attrs)                                                                                               \
@@ -256,6 +294,65 @@ static void batch_normalisation_has_two_weights_and_two_buffers(void)
 
 #define CONV(attrs)                                                                                                    \
     "{'op':'Conv','name':'n','in':['x'],'out':['y'],'attrs':{'kernel_shape':[3,3]" attrs "},'params':{'weight':'w'}}"
+
+static void padding_is_of_every_axis_but_the_batch(void)
+{
+    FITS("", {ONE("Pad", "'pads':[0,1,0,2,0,0,3,0]"), {7, 11, 11}},
+         {ONE("Pad", "'mode':'reflect','pads':[0,5,7,8,0,5,7,8]"), {16, 22, 25}},
+         {ONE("Pad", "'mode':'edge','pads':[0,0,0,20,0,0,0,0],'value':0"), {6, 8, 29}},
+         {ONE("Pad", "'pads':[0,0,0,0,0,0,0,0],'value':-1.5"), {6, 8, 9}});
+    REFUSED(
+        "", {ONE("Pad", "'mode':'reflect'"), "attribute pads must be an array, is missing"},
+        {ONE("Pad", "'mode':'wrap','pads':[0,0,0,0,0,0,0,0]"), "mode must be constant, reflect or edge, is \"wrap\""},
+        {ONE("Pad", "'pads':[0,0,0,0,0,0]"), "has 6 pads; with input x of shape [N,6,8,9] it must have 8"},
+        {ONE("Pad", "'pads':[0,0,0,0,0,0,0]"), "pads has 7 entries: must have two for each axis"},
+        {ONE("Pad", "'pads':[1,0,0,0,0,0,0,0]"), "pads the batch by 1 and 0"},
+        {ONE("Pad", "'pads':[0,0,0,0,2,0,0,0]"), "pads the batch by 0 and 2"},
+        {ONE("Pad", "'pads':[0,-1,0,0,0,0,0,0]"), "pads[1] is -1"},
+        {ONE("Pad", "'mode':'reflect','pads':[0,6,0,0,0,0,0,0]"), "reflects 6 and 0 of axis 1"},
+        {ONE("Pad", "'mode':'reflect','pads':[0,0,0,0,0,0,8,0]"), "reflects 0 and 8 of axis 2"});
+}
+
+#define TRANSPOSED(attrs)                                                                                              \
+    "{'op':'ConvTranspose','name':'n','in':['x'],'out':['y'],'attrs':{'kernel_shape':[3,3]" attrs                      \
+    "},'params':{'weight':'w','bias':'b'}}"
+
+static void transposed_convolutions_turn_the_weight_round(void)
+{
+    static const char right[] = PARAM("w", "[6,4,3,3]", "weight", "0") "," PARAM("b", "[4]", "weight", "0"),
+                      grouped[] = PARAM("w", "[6,2,3,3]", "weight", "0") "," PARAM("b", "[6]", "weight", "0");
+    struct ys_graph *graph = NULL;
+    FITS(right, {TRANSPOSED(""), {4, 10, 11}}, {TRANSPOSED(",'strides':[2,3],'output_padding':[1,2]"), {4, 18, 29}},
+         {TRANSPOSED(",'dilations':[2,1],'pads':[1,0,2,3]"), {4, 9, 8}});
+    REQUIRE(read_case(TRANSPOSED(",'group':3"), grouped, &graph) == YS_OK);
+    CHECK_INT(ys_graph_multiply_adds(graph), 6 * 8 * 9 * 2 * 9);
+    CHECK_INT(ys_graph_parameter_count(graph), 6 * 2 * 9 + 6);
+    ys_graph_free(graph);
+    REFUSED(right, {TRANSPOSED(",'group':4"), "group 4 does not divide the 6 channels"},
+            {TRANSPOSED(",'group':2"), "bias b has shape [4], not [8]"},
+            {TRANSPOSED(",'strides':[2,2],'output_padding':[0,2]"),
+             "output_padding 2: must be from 0 to below the stride, 2"},
+            {TRANSPOSED(",'pads':[5,0,5,0]"), "padding 5 + 5 takes away all of the height"},
+            {TRANSPOSED(",'connections':[[0]]"), "unknown member \"connections\""});
+    REFUSED(PARAM("w", "[4,6,3,3]", "weight", "0") "," PARAM("b", "[4]", "weight", "0"),
+            {TRANSPOSED(""),
+             "weight w has shape [4,6,3,3]; with input [N,6,8,9] it must be (6, out channels / group, 3, 3)"});
+}
+
+static void layer_normalisation_is_along_the_last_axis(void)
+{
+#define LAYERS(axis)                                                                                                   \
+    "{'op':'LayerNormalization','name':'n','in':['x'],'out':['y'],'attrs':{'axis':" axis                               \
+    ",'epsilon':0.001},'params':{'weight':'w','bias':'b'}}"
+    FITS(PARAM("w", "[9]", "weight", "1") "," PARAM("b", "[9]", "weight", "0"), {LAYERS("3"), {6, 8, 9}});
+    REFUSED(PARAM("w", "[9]", "weight", "1") "," PARAM("b", "[9]", "weight", "0"),
+            {LAYERS("1"), "axis 1 of input x of shape [N,6,8,9]: must be the last, 3"},
+            {LAYERS("4"), "axis 4 of input x of shape [N,6,8,9]: must be the last, 3"});
+    REFUSED(PARAM("w", "[6]", "weight", "1") "," PARAM("b", "[9]", "weight", "0"),
+            {LAYERS("3"), "weight w has shape [6], not [9]"});
+    REFUSED(PARAM("w", "[9]", "weight", "1") "," PARAM("b", "[1]", "weight", "0"),
+            {LAYERS("3"), "bias b has shape [1], not [9]"});
+}
 
 static void connections_leave_weights_out(void)
 {
@@ -334,5 +431,8 @@ static void losses_are_read_by_name(void)
 TAP_MAIN(TAP_CASE(operators_that_keep_the_shape), TAP_CASE(pools_count_their_windows),
          TAP_CASE(every_window_of_a_pool_sees_a_pixel), TAP_CASE(attributes_are_checked_by_type_and_range),
          TAP_CASE(reshaping_keeps_the_batch_and_the_elements), TAP_CASE(values_part_and_meet),
-         TAP_CASE(batch_normalisation_has_two_weights_and_two_buffers), TAP_CASE(connections_leave_weights_out),
+         TAP_CASE(a_parameter_may_be_the_second_operand), TAP_CASE(padding_is_of_every_axis_but_the_batch),
+         TAP_CASE(transposed_convolutions_turn_the_weight_round),
+         TAP_CASE(batch_normalisation_has_two_weights_and_two_buffers),
+         TAP_CASE(layer_normalisation_is_along_the_last_axis), TAP_CASE(connections_leave_weights_out),
          TAP_CASE(losses_are_read_by_name))

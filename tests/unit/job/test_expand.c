@@ -25,10 +25,13 @@ static void keys_are_typed_and_defaults_filled_in(void)
         "\"optimizer\":\"sgd\",\"lr\":0.01,\"momentum\":0.0,\"weight_decay\":0.0,\"schedule\":\"constant\",\"clip_"
         "norm\":"
         "null,\"loss\":\"auto\",\"precision\":\"f32\",\"eval_every\":null,"
-        "\"compare\":\"controlled\",\"rows\":null,\"own_of\":null,\"own_data\":null,\"threads\":null,\"cpus\":[0,1,2],"
+        "\"compare\":\"controlled\",\"rows\":null,\"own_of\":null,\"own_data\":null,"
+        "\"model.freeze\":null,\"model.train\":null,\"model.tie\":null,\"model.untie\":null,\"model.mean\":null,"
+        "\"model.std\":null,\"model.width\":null,\"model.depth\":null,\"model.classes\":null,\"init\":\"seed\","
+        "\"threads\":null,\"cpus\":[0,1,2],"
         "\"cpu_time_limit\":null,\"memory_limit\":null,\"run_time_limit\":90.0,"
         "\"stall_limit\":120.0,\"sample_hz\":10.0,"
-        "\"keep_log\":false,\"beta1\":null,\"beta2\":null,\"alpha\":null,\"epsilon\":null}");
+        "\"perf\":false,\"keep_log\":false,\"beta1\":null,\"beta2\":null,\"alpha\":null,\"epsilon\":null}");
     ys_free(keys);
     ys_job_fini(&study.job);
 }

@@ -27,7 +27,7 @@ static void every_key_of_the_design_is_in_the_table_once(void)
         "data",        "input",      "batch",     "block",        "epochs",    "steps",        "requests",
         "optimizer",   "lr",         "momentum",  "weight_decay", "schedule",  "clip_norm",    "loss",
         "precision",   "eval_every", "compare",   "threads",      "cpus",      "memory_limit", "run_time_limit",
-        "stall_limit", "env.NAME",   "sample_hz", "keep_log",     "audit"};
+        "stall_limit", "env.NAME",   "sample_hz", "keep_log",     "audit",     "perf"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         int count = 0;
         for (const struct ys_option *option = ys_options(); option->name; option++)
@@ -107,7 +107,7 @@ static void what_there_is_not_is_refused_with_what_there_is(void)
     CHECK_TEXT(value_of("device", "cuda"), "device = cuda: there is no such choice: write cpu");
     CHECK_TEXT(value_of("precision", "f16"), "precision = f16: there is no such choice: write f32, f64 or bf16");
     CHECK_HAS(value_of("optimizer", "adagrad"), "optimizer = adagrad: ");
-    static const char *const keys[] = {"until", "init", "on_oom", "perf", "energy", "gpu_trace", "zip"};
+    static const char *const keys[] = {"until", "on_oom", "energy", "gpu_trace", "zip"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         CHECK(!ys_option_find(keys[i]));
 }

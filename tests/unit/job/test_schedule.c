@@ -262,12 +262,12 @@ static void too_many_steps_are_refused(void)
     CHECK_TEXT(ys_error(), "epochs = 1000000: that is more than 1000000000 steps: use fewer epochs or a larger batch");
 }
 
-static void requests_go_round_at_most_a_thousand_batches(void)
+static void requests_repeat_no_row_before_all_have_come(void)
 {
-    CHECK_INT(steps_of("{\"mode\":\"infer\",\"batch\":8,\"epochs\":null,\"steps\":null,\"requests\":20}", 100), 20);
-    CHECK_INT(steps_of("{\"mode\":\"infer\",\"batch\":8,\"epochs\":null,\"steps\":null,\"requests\":1000}", 100), 1000);
-    CHECK_INT(steps_of("{\"mode\":\"infer\",\"batch\":8,\"epochs\":null,\"steps\":null,\"requests\":50000}", 100),
-              YS_JOB_REQUEST_BATCHES);
+    CHECK_INT(steps_of("{\"mode\":\"infer\",\"batch\":8,\"epochs\":null,\"steps\":null,\"requests\":5}", 100), 5);
+    CHECK_INT(steps_of("{\"mode\":\"infer\",\"batch\":8,\"epochs\":null,\"steps\":null,\"requests\":1000}", 100), 12);
+    CHECK_INT(steps_of("{\"mode\":\"infer\",\"batch\":1,\"epochs\":null,\"steps\":null,\"requests\":50000}", 60000),
+              50000);
 }
 
 TAP_MAIN(TAP_CASE(a_constant_rate_stays), TAP_CASE(a_step_schedule_multiplies_every_so_many_steps),
@@ -278,4 +278,4 @@ TAP_MAIN(TAP_CASE(a_constant_rate_stays), TAP_CASE(a_step_schedule_multiplies_ev
          TAP_CASE(what_does_not_train_has_no_rates), TAP_CASE(malformed_schedules_are_refused),
          TAP_CASE(numbers_of_schedules_have_ranges), TAP_CASE(equal_schedules_are_written_alike),
          TAP_CASE(epochs_drop_the_remainder_of_the_data), TAP_CASE(a_batch_larger_than_the_data_is_refused),
-         TAP_CASE(too_many_steps_are_refused), TAP_CASE(requests_go_round_at_most_a_thousand_batches))
+         TAP_CASE(too_many_steps_are_refused), TAP_CASE(requests_repeat_no_row_before_all_have_come))

@@ -1,4 +1,5 @@
-/* A study made up: facts and series as runs leave them, put through the store. */
+/* A study made up: facts of recorded runs, with made-up times, processor time and memory, and series as runs leave
+ * them, put through the store. */
 #ifndef YS_TESTS_METRIC_FIXTURE_H
 #define YS_TESTS_METRIC_FIXTURE_H
 
@@ -7,6 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "metric/metric.h"
+#include "recorded.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -143,7 +145,7 @@ static ys_json *fake_proof_json(const struct fake_trial *trial)
         "{\"half\":\"work\",\"name\":\"multiply_adds\",\"error\":0,\"bound\":0,\"pass\":true,\"worst\":null},"
         "{\"half\":\"work\",\"name\":\"initial weights\",\"error\":0,\"bound\":0,\"pass\":true,\"worst\":null},"
         "{\"half\":\"work\",\"name\":\"batches\",\"error\":0,\"bound\":0,\"pass\":true,\"worst\":null}],"
-        "\"twins\":{\"count\":8,\"worst\":3.1e-06},\"diagnosis\":[]}",
+        "\"twins\":{\"count\":8,\"batch\":0,\"forward\":3.1e-06,\"gradients\":2e-06},\"diagnosis\":[]}",
         trial->verdict, weak ? "\"the framework has no double: only the second half was judged\"" : "null",
         trial->framework, trial->version);
     static const char *const names[] = {"logits", "loss", "gradients", "weights after 1 step",
@@ -217,6 +219,20 @@ static int64_t fake_series(const struct fake_trial *trial, const struct fake_run
     return t_ns;
 }
 
+/* What the trial's framework says of itself. */
+static void fake_words(const struct fake_trial *trial, ys_json *hello, ys_json *opened)
+{
+    ys_json_set_string(hello, "adapter", trial->framework);
+    ys_json_set_string(hello, "framework", trial->title);
+    ys_json_set_string(hello, "version", trial->version);
+    ys_json_set_string(hello, "runtime", trial->runtime);
+    ys_json_set_bool(hello, "no_work", false);
+    ys_json_set_int(opened, "parameters", 3274634);
+    ys_json_set_int(opened, "threads", trial->threads);
+    ys_json_set(opened, "libraries", fake_jsonf("[\"%s\"]", trial->library));
+    ys_json_set(opened, "deviations", trial->deviation ? fake_jsonf("[\"%s\"]", trial->deviation) : ys_json_array());
+}
+
 static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run *run, struct ys_series_set *series)
 {
     bool ok = strcmp(run->status, "ok") == 0, builtin = strcmp(trial->framework, "builtin") == 0;
@@ -238,24 +254,30 @@ static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run
         end = trained + 30 * MS;
     ys_json_set_int(times, "end_ns", end);
     double lived = (double)(end - exec);
-    ys_json *facts = fake_jsonf(
-        "{\"status\":\"%s\",\"stage\":\"%s\",\"exit_code\":%s,\"signal\":%s,\"message\":%s,\"log_tail\":\"%s\","
-        "\"warnings\":[],"
-        "\"hello\":{\"adapter\":\"%s\",\"framework\":\"%s\",\"version\":\"%s\",\"runtime\":\"%s\",\"no_work\":false},"
-        "\"opened\":{\"parameters\":3274634,\"threads\":%d,\"libraries\":[\"%s\"],\"deviations\":[%s%s%s]},"
-        "\"usage\":{\"user_ns\":%lld,\"system_ns\":%lld,\"voluntary_switches\":%d,\"involuntary_switches\":%d},"
-        "\"observed\":{\"threads_peak\":%d,\"rss_peak_bytes\":%lld,\"processes_peak\":1,\"libraries\":[]},"
-        "\"harness\":{\"cpu_ns\":%lld,\"samples\":%zu,\"lateness_max_ns\":%d}}",
-        run->status, ok ? "stop" : "train", ok ? "0" : "null", ok ? "null" : "11",
-        ok ? "null" : "\"the adapter ended by signal 11 (Segmentation fault)\"",
-        ok ? ""
-           : "Fatal Python error: Segmentation fault\\n\\nCurrent thread 0x00007f1c (most recent call first):\\n  File "
-             "adapters/pytorch.py, line 212 in train",
-        trial->framework, trial->title, trial->version, trial->runtime, trial->threads, trial->library,
-        trial->deviation ? "\"" : "", trial->deviation ? trial->deviation : "", trial->deviation ? "\"" : "",
-        (long long)(lived * 0.96 * trial->threads), (long long)(lived * 0.02), 140 + 3 * trial->threads, 25,
-        trial->threads + (builtin ? 0 : 1), (long long)rss_bytes, (long long)(lived * 0.0007),
-        ys_series_find(series, "sample_t_ns")->count, 180000);
+    ys_json *facts = recorded_facts(!ok ? "crashed" : builtin ? "builtin" : "pytorch");
+    ys_json *usage = ys_json_get(facts, "usage"), *observed = ys_json_get(facts, "observed");
+    ys_json *harness = ys_json_get(facts, "harness");
+    if (!ok) {
+        ys_json_set_string(facts, "status", run->status);
+        ys_json_set(facts, "exit_code", ys_json_null());
+        ys_json_set_int(facts, "signal", 11);
+        ys_json_set_string(facts, "message", "the adapter ended by signal 11 (Segmentation fault)");
+        ys_json_set_string(facts, "log_tail",
+                           "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f1c (most recent call "
+                           "first):\n  File adapters/pytorch.py, line 212 in train");
+    }
+    fake_words(trial, ys_json_get(facts, "hello"), ys_json_get(facts, "opened"));
+    ys_json_set_int(usage, "user_ns", (int64_t)(lived * 0.96 * trial->threads));
+    ys_json_set_int(usage, "system_ns", (int64_t)(lived * 0.02));
+    ys_json_set_int(usage, "voluntary_switches", 140 + 3 * trial->threads);
+    ys_json_set_int(usage, "involuntary_switches", 25);
+    ys_json_set_int(observed, "threads_peak", trial->threads + (builtin ? 0 : 1));
+    ys_json_set_int(observed, "rss_peak_bytes", rss_bytes);
+    ys_json_set_int(harness, "cpu_ns", (int64_t)(lived * 0.0007));
+    ys_json_set_int(harness, "samples", (int64_t)ys_series_find(series, "sample_t_ns")->count);
+    ys_json_set_int(harness, "lateness_max_ns", 180000);
+    ys_json_remove(facts, "disturbed");
+    ys_json_remove(facts, "work"); /* that of another network: the study says what this one's is */
     ys_json_set(facts, "times", times);
     if (fake_disturbed && fake_disturbed_round == run->round &&
         (!*fake_disturbed || strcmp(fake_disturbed, trial->framework) == 0))
@@ -318,12 +340,16 @@ __attribute__((unused)) static ys_json *fake_infer_facts(int requests, int usual
         t = end + 1;
     }
     ys_series_add_int(series, "block_end_ns", end * 1000);
-    return fake_jsonf(
-        "{\"status\":\"ok\",\"stage\":\"stop\",\"times\":{\"exec_ns\":0,\"hello_ns\":10000000,\"open_ns\":11000000,"
-        "\"opened_ns\":31000000,\"infer_ns\":32000000,\"inferred_ns\":%lld,\"save_ns\":null,\"saved_ns\":null,"
-        "\"bye_ns\":%lld,\"end_ns\":%lld,\"pauses\":[]},\"hello\":{\"no_work\":false},"
-        "\"opened\":{\"parameters\":77,\"threads\":2},\"weights\":null,\"work\":{\"multiply_adds\":1000}}",
-        (long long)end * 1000, (long long)end * 1000, (long long)(end + 2000) * 1000);
+    ys_json *facts = recorded_facts("builtin-infer");
+    ys_json_set(facts, "times",
+                fake_jsonf("{\"exec_ns\":0,\"hello_ns\":10000000,\"open_ns\":11000000,\"opened_ns\":31000000,"
+                           "\"infer_ns\":32000000,\"inferred_ns\":%lld,\"save_ns\":null,\"saved_ns\":null,"
+                           "\"bye_ns\":%lld,\"end_ns\":%lld,\"pauses\":[]}",
+                           (long long)end * 1000, (long long)end * 1000, (long long)(end + 2000) * 1000));
+    ys_json_set_int(ys_json_get(facts, "opened"), "parameters", 77);
+    ys_json_set_int(ys_json_get(facts, "opened"), "threads", 2);
+    ys_json_set_int(ys_json_get(facts, "work"), "multiply_adds", 1000);
+    return facts;
 }
 
 /* What a run of same weights has beside. */

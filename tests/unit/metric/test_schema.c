@@ -5,6 +5,7 @@
 #include "metric/document.h"
 #include "stat/compare.h"
 #include "tap.h"
+#include "verify/proof.h"
 
 static ys_json *schema, *result;
 static struct ys_buf page;
@@ -238,6 +239,7 @@ static const char *type_word(enum ys_field_kind kind)
 {
     switch (kind) {
     case YS_FIELD_FLAG:
+    case YS_FIELD_TRUTH:
         return "boolean";
     case YS_FIELD_INT:
     case YS_FIELD_TIME:
@@ -339,14 +341,30 @@ static void the_tables_of_fields_are_those_of_schema_and_page(void)
     check_table(&ys_result_trial_record, trial);
     check_table(&ys_comparison_record, ys_json_get(defs, "comparison"));
     check_table(&ys_trial_framework_record, ys_json_get(ys_json_get(trial, "properties"), "framework"));
-    const ys_json *verdicts = ys_json_get(
-        ys_json_get(ys_json_get(ys_json_get(ys_json_get(trial, "properties"), "proof"), "properties"), "verdict"),
-        "enum");
-    CHECK_INT(ys_json_size(verdicts), ys_proof_verdicts.count);
-    for (size_t i = 0; i < ys_json_size(verdicts); i++)
-        CHECK(ys_name_find(&ys_proof_verdicts, ys_json_text(ys_json_at(verdicts, i), NULL)) != YS_NAME_NONE);
 }
 
-TAP_MAIN(TAP_CASE(the_tables_of_fields_are_those_of_schema_and_page), TAP_CASE(documents_of_every_status_fit),
+/* What `rule` says of its member. */
+static const ys_json *member_rule(const ys_json *rule, const char *name)
+{
+    return ys_json_get(ys_json_get(rule, "properties"), name);
+}
+
+static void the_tables_of_a_proof_are_those_of_schema_and_page(void)
+{
+    REQUIRE(load());
+    const ys_json *defs = ys_json_get(schema, "$defs"), *pass = ys_json_get(defs, "trace_pass");
+    const ys_json *proof = member_rule(ys_json_get(defs, "trial"), "proof");
+    check_table(&ys_proof_record, proof);
+    check_table(&ys_proof_check_record, ys_json_get(member_rule(proof, "checks"), "items"));
+    check_table(&ys_proof_twins_record, ys_json_get(defs, "twins"));
+    check_table(&ys_proof_whole_record, member_rule(proof, "whole"));
+    check_table(&ys_proof_trace_record, member_rule(proof, "trace"));
+    check_table(&ys_proof_pass_record, pass);
+    check_table(&ys_proof_place_record, ys_json_get(member_rule(pass, "nodes"), "items"));
+    check_table(&ys_audit_record, member_rule(proof, "audit"));
+}
+
+TAP_MAIN(TAP_CASE(the_tables_of_fields_are_those_of_schema_and_page),
+         TAP_CASE(the_tables_of_a_proof_are_those_of_schema_and_page), TAP_CASE(documents_of_every_status_fit),
          TAP_CASE(a_studys_disturbance_is_described), TAP_CASE(a_document_fits_its_schema),
          TAP_CASE(a_document_that_was_spoilt_does_not_fit), TAP_CASE(the_page_describes_every_member))

@@ -31,7 +31,7 @@ static void made_node(struct made *m, const char *op, const char *in, const char
 }
 
 /* Attributes of the node last begun. */
-static void made_integer(struct made *m, const char *name, int64_t value)
+static inline void made_integer(struct made *m, const char *name, int64_t value)
 {
     ys_wire_text(&m->part, 1, name);
     ys_wire_integer(&m->part, 3, value);
@@ -39,7 +39,15 @@ static void made_integer(struct made *m, const char *name, int64_t value)
     ys_wire_message(&m->node, 5, &m->part);
 }
 
-static void made_integers(struct made *m, const char *name, const int64_t *values, size_t count)
+static inline void made_real(struct made *m, const char *name, float value)
+{
+    ys_wire_text(&m->part, 1, name);
+    ys_wire_float(&m->part, 2, value);
+    ys_wire_integer(&m->part, 20, 1);
+    ys_wire_message(&m->node, 5, &m->part);
+}
+
+static inline void made_integers(struct made *m, const char *name, const int64_t *values, size_t count)
 {
     ys_wire_text(&m->part, 1, name);
     for (size_t i = 0; i < count; i++)
@@ -66,7 +74,7 @@ static void made_tensor(struct made *m, const char *name, int type, const int64_
 }
 
 /* Floats 0.1, 0.2, ... of a shape of at most four dimensions, 0 ending it early. */
-static void made_weight(struct made *m, const char *name, int64_t a, int64_t b, int64_t c, int64_t d)
+static inline void made_weight(struct made *m, const char *name, int64_t a, int64_t b, int64_t c, int64_t d)
 {
     const int64_t shape[4] = {a, b, c, d};
     float values[4096];

@@ -3,7 +3,7 @@
 
 static void the_corpus_is_read_or_refused(void)
 {
-    replay_each("onnx", 4, replay_whole);
+    replay_each("onnx", 8, replay_whole);
 }
 
 /* Files of tens of kilobytes, most of it weights: cut at every 41st byte. */
@@ -16,7 +16,7 @@ static void cut(const char *name, const struct ys_buf *input)
 
 static void files_that_were_cut_are_refused(void)
 {
-    replay_each("onnx", 4, cut);
+    replay_each("onnx", 8, cut);
 }
 
 /* The nodes stand before the weights: most changes go there. */
@@ -41,7 +41,7 @@ static void change(const char *name, const struct ys_buf *input)
 
 static void changed_files_are_read_or_refused(void)
 {
-    replay_each("onnx", 4, change);
+    replay_each("onnx", 8, change);
 }
 
 TAP_MAIN(TAP_CASE(the_corpus_is_read_or_refused), TAP_CASE(files_that_were_cut_are_refused),

@@ -154,6 +154,9 @@ static void print_attribute(struct span attribute, struct ys_buf *out)
     case 2:
         ys_buf_printf(out, "%lld", (long long)find(attribute, 3, 0).integer);
         return;
+    case 3:
+        ys_buf_printf(out, "%.*s", (int)find(attribute, 4, 0).span.size, (const char *)find(attribute, 4, 0).span.data);
+        return;
     case 7:
         for (size_t i = 0; find(attribute, 8, i).number; i++)
             ys_buf_printf(out, "%s%lld", i ? "," : "", (long long)find(attribute, 8, i).integer);
@@ -349,6 +352,35 @@ static void operators_become_their_counterparts(void)
         {"{'op':'LogSoftmax','name':'r','in':['cv'],'out':['rv'],'attrs':{'axis':3}}", "LogSoftmax(cv) -> rv axis=3\n"},
         {"{'op':'Add','name':'r','in':['cv','cv'],'out':['rv']}", "Add(cv cv) -> rv\n"},
         {"{'op':'Mul','name':'r','in':['cv','cv'],'out':['rv']}", "Mul(cv cv) -> rv\n"},
+        {"{'op':'Sub','name':'r','in':['cv','cv'],'out':['rv']}", "Sub(cv cv) -> rv\n"},
+        {"{'op':'Div','name':'r','in':['cv','cv'],'out':['rv']}", "Div(cv cv) -> rv\n"},
+        {"{'op':'Transpose','name':'t','in':['cv'],'out':['tv'],'attrs':{'perm':[0,2,3,1]}},"
+         "{'op':'Mul','name':'m','in':['tv'],'out':['mv'],'params':{'weight':'c.b'}},"
+         "{'op':'Transpose','name':'r','in':['mv'],'out':['rv'],'attrs':{'perm':[0,3,1,2]}}",
+         "Transpose(cv) -> tv perm=0,2,3,1\nMul(tv c.b) -> mv\nTranspose(mv) -> rv perm=0,3,1,2\n"},
+        {"{'op':'Pad','name':'a','in':['cv'],'out':['av'],'attrs':{'pads':[0,0,1,0,0,0,0,0],'value':0.5}},"
+         "{'op':'Pad','name':'b','in':['av'],'out':['bv'],'attrs':{'mode':'edge','pads':[0,0,0,0,0,0,0,1]}},"
+         "{'op':'MaxPool','name':'r','in':['bv'],'out':['rv'],'attrs':{'kernel_shape':[2,2]}}",
+         "Pad(cv {0,0,1,0,0,0,0,0} {0.5}) -> av mode=constant\nPad(av {0,0,0,0,0,0,0,1}) -> bv mode=edge\n"
+         "MaxPool(bv) -> rv kernel_shape=2,2 strides=1,1 dilations=1,1 pads=0,0,0,0\n"},
+        {"{'op':'HardSigmoid','name':'r','in':['cv'],'out':['rv'],'attrs':{'alpha':0.25,'beta':0.5}}",
+         "HardSigmoid(cv) -> rv alpha=0.25 beta=0.5\n"},
+        {"{'op':'Sqrt','name':'r','in':['cv'],'out':['rv']}", "Sqrt(cv) -> rv\n"},
+        {"{'op':'Transpose','name':'t','in':['cv'],'out':['tv'],'attrs':{'perm':[0,2,3,1]}},"
+         "{'op':'LayerNormalization','name':'l','in':['tv'],'out':['lv'],'attrs':{'axis':3,'epsilon':0.25},"
+         "'params':{'weight':'c.b'}},"
+         "{'op':'Transpose','name':'r','in':['lv'],'out':['rv'],'attrs':{'perm':[0,3,1,2]}}",
+         "Transpose(cv) -> tv perm=0,2,3,1\nLayerNormalization(tv c.b) -> lv axis=3 epsilon=0.25\n"
+         "Transpose(lv) -> rv perm=0,3,1,2\n"},
+        {"{'op':'Pow','name':'r','in':['cv'],'out':['rv'],'attrs':{'exponent':1.5}}", "Pow(cv {1.5}) -> rv\n"},
+        {"{'op':'Swish','name':'r','in':['cv'],'out':['rv']}", "Sigmoid(cv) -> r/sigmoid\nMul(cv r/sigmoid) -> rv\n"},
+        {"{'op':'Gelu','name':'r','in':['cv'],'out':['rv']}",
+         "Div(cv {1.41421}) -> r/inner\nErf(r/inner) -> r/curve\nAdd(r/curve {1}) -> r/lifted\n"
+         "Mul(cv r/lifted) -> r/product\nMul(r/product {0.5}) -> rv\n"},
+        {"{'op':'Gelu','name':'r','in':['cv'],'out':['rv'],'attrs':{'approximate':'tanh'}}",
+         "Pow(cv {3}) -> r/cube\nMul(r/cube {0.044715}) -> r/part\nAdd(cv r/part) -> r/sum\n"
+         "Mul(r/sum {0.797885}) -> r/inner\nTanh(r/inner) -> r/curve\nAdd(r/curve {1}) -> r/lifted\n"
+         "Mul(cv r/lifted) -> r/product\nMul(r/product {0.5}) -> rv\n"},
         {"{'op':'Transpose','name':'r','in':['cv'],'out':['rv'],'attrs':{'perm':[0,1,3,2]}}",
          "Transpose(cv) -> rv perm=0,1,3,2\n"},
         {"{'op':'Reshape','name':'r','in':['cv'],'out':['rv'],'attrs':{'shape':['N',2,6,6]}}",

@@ -1,6 +1,7 @@
 /* The control group of a run, on machines made by hand: their folders exist already, as files of text. */
 #include "probe/group.h"
 #include "machine.h"
+#include <sys/wait.h>
 
 #define MOUNT_1(controller, options)                                                                                   \
     "30 25 0:26 / /sys/fs/cgroup/" controller " rw shared:9 - cgroup cgroup rw," options "\n"
@@ -103,6 +104,18 @@ static void version_2_alone_is_enough(void)
     CHECK_INT(usage.tasks_peak, 17);
     CHECK_INT(usage.oom_kills, 0);
     CHECK(!ys_group_limits_memory(group) && !ys_group_can_kill(group)); /* no limit was asked for; no cgroup.kill */
+    /* A sample sees what changes, and leaves alone what the kernel keeps until the end. */
+    machine_file("/sys/fs/cgroup/app.scope/yardstick-run/cpu.stat", "usage_usec 90\nuser_usec 45\nsystem_usec 45\n");
+    machine_file("/sys/fs/cgroup/app.scope/yardstick-run/memory.stat", "anon 400\nfile 95\nshmem 20\n");
+    machine_file("/sys/fs/cgroup/app.scope/yardstick-run/memory.events", "low 0\noom 1\noom_kill 1\n");
+    machine_file("/sys/fs/cgroup/app.scope/yardstick-run/memory.peak", "6000\n");
+    ys_group_sample(group, &usage);
+    CHECK_INT(usage.cpu_ns, 90000);
+    CHECK_INT(usage.held_bytes, 420);
+    CHECK_INT(usage.cache_bytes, 75);
+    CHECK_INT(usage.oom_kills, 1);
+    CHECK_INT(usage.peak_bytes, 5000);
+    CHECK_INT(usage.tasks_peak, 17);
     ys_group_close(group);
 }
 
@@ -139,5 +152,28 @@ static void where_none_can_be_made_the_reason_is_said(void)
     CHECK_HAS(ys_error(), "systemd-run --user --scope -p Delegate=yes");
 }
 
-TAP_MAIN(TAP_CASE(each_controller_is_taken_from_where_it_is), TAP_CASE(version_2_alone_is_enough),
-         TAP_CASE(a_limit_is_never_escaped), TAP_CASE(where_none_can_be_made_the_reason_is_said))
+/* Of this machine, where groups can be made: nobody has joined it yet, so that only its lock keeps it there. */
+static void a_sweep_spares_what_is_held(void)
+{
+    struct ys_group *group;
+    if (ys_group_open("", 0, &group) != YS_OK) {
+        tap_skip("no control group can be made here");
+        return;
+    }
+    ys_group_sweep("");
+    pid_t child = fork();
+    if (child == 0) {
+        int fds[YS_GROUP_MOST_JOINS];
+        size_t count = ys_group_joins(group, fds), joined = 0;
+        for (size_t i = 0; i < count; i++)
+            joined += write(fds[i], "0", 1) == 1;
+        _exit(count > 0 && joined == count ? 0 : 1);
+    }
+    int ended = -1;
+    CHECK(child > 0 && waitpid(child, &ended, 0) == child && ended == 0);
+    ys_group_close(group);
+}
+
+TAP_MAIN(TAP_CASE(a_sweep_spares_what_is_held), TAP_CASE(each_controller_is_taken_from_where_it_is),
+         TAP_CASE(version_2_alone_is_enough), TAP_CASE(a_limit_is_never_escaped),
+         TAP_CASE(where_none_can_be_made_the_reason_is_said))

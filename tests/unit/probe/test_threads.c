@@ -35,5 +35,17 @@ static void a_process_that_is_gone_adds_nothing(void)
     CHECK(count(machine_new()) == 0);
 }
 
-TAP_MAIN(TAP_CASE(threads_that_work_alike_count_whole), TAP_CASE(idle_threads_count_little),
-         TAP_CASE(a_process_that_is_gone_adds_nothing))
+static void threads_that_unbound_themselves_are_counted(void)
+{
+    const char *root = machine_new();
+    const int given[] = {0, 2, 3};
+    machine_file("/proc/7/task/7/status", "Name:\tx\nCpus_allowed:\td\nCpus_allowed_list:\t0,2-3\nMems_allowed:\t1\n");
+    machine_file("/proc/7/task/8/status", "Name:\tx\nCpus_allowed_list:\t2\n");
+    CHECK_INT(ys_threads_astray(root, 7, given, 3), 0);
+    machine_file("/proc/7/task/9/status", "Name:\tx\nCpus_allowed_list:\t0-3\n");
+    CHECK_INT(ys_threads_astray(root, 7, given, 3), 1);
+    CHECK_INT(ys_threads_astray(root, 8, given, 3), 0);
+}
+
+TAP_MAIN(TAP_CASE(threads_that_work_alike_count_whole), TAP_CASE(threads_that_unbound_themselves_are_counted),
+         TAP_CASE(idle_threads_count_little), TAP_CASE(a_process_that_is_gone_adds_nothing))

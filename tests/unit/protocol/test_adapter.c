@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "protocol/adapter.h"
 #include "protocol/channel.h"
+#include "protocol/ring.h"
 #include "tap.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ static ys_status record(struct recorder *recorder, const char *text)
     return status == YS_OK ? YS_OK : ys_fail(status, "made to fail at %s", text);
 }
 
-static ys_status op_open(void *self, const ys_json *plan, ys_json *reply)
+static ys_status op_open(void *self, const struct ys_plan *plan, ys_json *reply)
 {
     struct recorder *recorder = self;
     YS_TRY(ys_json_set_string(reply, "op", "Conv"));
@@ -33,7 +34,7 @@ static ys_status op_open(void *self, const ys_json *plan, ys_json *reply)
         ys_json_remove(reply, "op");
     YS_TRY(record(recorder, "open"));
     recorder->opens++;
-    return ys_json_set_int(reply, "parameters", ys_json_get_int(plan, "batch", 0));
+    return ys_json_set_int(reply, "parameters", plan->batch);
 }
 
 static ys_status op_reset(void *self)
@@ -69,8 +70,10 @@ static ys_status op_train(void *self, int64_t first, int64_t count, struct ys_bl
     return record(self, text);
 }
 
-static ys_status op_infer(void *self, int64_t batch)
+static ys_status op_infer(void *self, int64_t batch, struct ys_adapter_logits *logits)
 {
+    static const double values[] = {0.5, -1.5, 2};
+    *logits = (struct ys_adapter_logits){.values = values, .count = 3, .in_double = true};
     char text[64];
     snprintf(text, sizeof text, "infer:%d", (int)batch);
     return record(self, text);
@@ -251,6 +254,8 @@ static void damaged_plans_never_reach_the_adapter(void)
                                         "\"mode\":\"train\",\"batch\":8,\"steps\":-1,\"block\":1,\"folder\":\"/x\"",
                                         "\"mode\":\"train\",\"batch\":8,\"steps\":1,\"block\":262145,\"folder\":\"/x\"",
                                         "\"mode\":\"train\",\"batch\":8.5,\"steps\":1,\"block\":1,\"folder\":\"/x\"",
+                                        "\"mode\":\"train\",\"steps\":1,\"block\":1,\"folder\":\"/x\"",
+                                        "\"batch\":8,\"steps\":1,\"block\":1,\"folder\":\"/x\"",
                                         "\"mode\":\"train\",\"batch\":8,\"steps\":1,\"block\":1"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         char text[512];
@@ -504,7 +509,7 @@ static void statuses_become_the_run_statuses_of_the_protocol(void)
     CHECK_TEXT(ys_adapter_error_code(YS_EINVAL, "open"), "build_failed");
     CHECK_TEXT(ys_adapter_error_code(YS_EINVAL, "step"), "protocol_error");
     CHECK_TEXT(ys_adapter_error_code(YS_EIO, "train"), "crashed");
-    CHECK_TEXT(ys_adapter_error_code(YS_EINTR, "train"), "cancelled");
+    CHECK_TEXT(ys_adapter_error_code(YS_EINTR, "train"), "crashed");
 }
 
 static void without_a_descriptor_the_program_says_what_it_is(void)
@@ -518,6 +523,31 @@ static void without_a_descriptor_the_program_says_what_it_is(void)
     CHECK_TEXT(recorder.calls, "");
 }
 
+static void answers_are_shown_where_that_is_asked_for(void)
+{
+    struct fixture fixture;
+    char path[64] = "/tmp/ys-test-answers-XXXXXX", request[160];
+    int fd = mkstemp(path), ring;
+    struct ys_ring_answer *answer = ys_alloc(1, sizeof *answer);
+    REQUIRE(fd >= 0 && answer && start_with(&fixture, &inferring_ops));
+    close(fd);
+    unlink(path);
+    REQUIRE(ys_ring_make(path, &ring) == YS_OK);
+    expect(&fixture, INFER_PLAN, "opened");
+    snprintf(request, sizeof request, "{\"type\":\"infer\",\"requests\":5,\"batch\":8,\"answers\":\"%s\"}", path);
+    CHECK_INT(requests_told(&fixture, request), 5);
+    CHECK_INT(ys_ring_newest(ring, answer), YS_OK);
+    CHECK_INT(answer->request, 4);
+    CHECK_INT(answer->batch, 1); /* of three */
+    CHECK_INT(answer->count, 3);
+    CHECK(answer->values[0] == 0.5f && answer->values[1] == -1.5f && answer->values[2] == 2.0f);
+    unlink(path);
+    expect(&fixture, request, "crashed"); /* it is gone */
+    close(ring);
+    ys_free(answer);
+    CHECK_INT(finish(&fixture), 0);
+}
+
 TAP_MAIN(TAP_CASE(hello_has_type_protocol_and_what_the_adapter_says), TAP_CASE(bye_ends_with_0),
          TAP_CASE(end_of_file_ends_with_0_and_closes),
          TAP_CASE(a_line_that_is_no_message_is_answered_and_ends_the_adapter), TAP_CASE(work_without_a_plan_is_refused),
@@ -528,6 +558,7 @@ TAP_MAIN(TAP_CASE(hello_has_type_protocol_and_what_the_adapter_says), TAP_CASE(b
          TAP_CASE(after_a_failure_in_training_only_reset_helps), TAP_CASE(arguments_out_of_range_are_refused),
          TAP_CASE(tensors_have_a_path_in_the_plans_folder), TAP_CASE(what_an_adapter_lacks_is_unsupported),
          TAP_CASE(requests_take_the_batches_in_turn), TAP_CASE(many_requests_take_several_messages),
-         TAP_CASE(a_request_that_fails_ends_the_answer), TAP_CASE(a_plan_that_infers_does_not_train_and_the_reverse),
-         TAP_CASE(saved_has_path_and_size), TAP_CASE(statuses_become_the_run_statuses_of_the_protocol),
+         TAP_CASE(a_request_that_fails_ends_the_answer), TAP_CASE(answers_are_shown_where_that_is_asked_for),
+         TAP_CASE(a_plan_that_infers_does_not_train_and_the_reverse), TAP_CASE(saved_has_path_and_size),
+         TAP_CASE(statuses_become_the_run_statuses_of_the_protocol),
          TAP_CASE(without_a_descriptor_the_program_says_what_it_is))

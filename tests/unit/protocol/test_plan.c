@@ -16,6 +16,10 @@ static const char whole[] =
     "\"epsilon\":1e-8,\"clip_norm\":null},\"threads\":2,\"cpus\":[0,2],\"device\":\"cpu\","
     "\"options\":{\"compile\":[true]},\"dist\":{\"rank\":0,\"world\":1,\"rendezvous\":null},\"folder\":\"/r\"}";
 
+/* What every plan has. */
+#define HEAD  "{\"format\":\"yardstick-plan\",\"version\":1"
+#define LEAST HEAD ",\"mode\":\"train\",\"batch\":8,\"steps\":3,\"block\":1,\"folder\":\"/r\""
+
 static ys_json *parsed(const char *text)
 {
     ys_json *value = NULL;
@@ -43,29 +47,65 @@ static void a_plan_comes_back_as_it_went(void)
     ys_plan_fini(&plan);
 }
 
+/* Others change their copies; what an adapter gets beside the members of every plan comes last. */
+static void a_copy_is_changed_alone(void)
+{
+    struct ys_plan plan, copy;
+    ys_json *json = parsed(whole);
+    REQUIRE(ys_plan_read(json, &plan) == YS_OK && ys_plan_copy(&plan, &copy) == YS_OK);
+    ys_json *same = ys_plan_json(&copy);
+    CHECK(ys_json_equal(same, json));
+    REQUIRE(ys_plan_put(&copy.state, "/s") == YS_OK && ys_plan_put(&copy.onnx, "/m") == YS_OK);
+    REQUIRE(ys_plan_put(&copy.graph, "/other") == YS_OK);
+    CHECK_TEXT(copy.graph, "/other");
+    CHECK_TEXT(plan.graph, "/w/graph.json");
+    CHECK(!plan.onnx && copy.cpus.items != plan.cpus.items);
+    ys_json *sent = ys_plan_json(&copy);
+    char *text = ys_json_dump(sent, YS_JSON_COMPACT);
+    CHECK_HAS(text ? text : "", ",\"folder\":\"/r\",\"onnx\":\"/m\",\"state\":\"/s\"}");
+    ys_free(text);
+    ys_json_free(sent);
+    ys_json_free(same);
+    ys_json_free(json);
+    ys_plan_fini(&copy);
+    ys_plan_fini(&plan);
+}
+
 static void what_it_does_not_say_is_what_is_usual(void)
 {
     struct ys_plan plan;
-    ys_json *json = parsed("{\"steps\":3}");
+    ys_json *json = parsed(LEAST "}");
     CHECK_INT(ys_plan_read(json, &plan), YS_OK);
-    CHECK(plan.mode == YS_MODE_TRAIN && plan.precision == YS_PRECISION_F32 && plan.steps == 3 && plan.batch == 1);
-    CHECK(plan.block == 1 && plan.eval_every == 0 && plan.threads == 1 && plan.dist.world == 1);
+    CHECK(plan.mode == YS_MODE_TRAIN && plan.precision == YS_PRECISION_F32 && plan.steps == 3 && plan.batch == 8);
+    CHECK(plan.eval_every == 0 && plan.threads == 1 && plan.dist.world == 1);
     CHECK(plan.optimizer.beta2 == 0.999 && plan.optimizer.momentum == 0 && isnan(plan.label_smoothing));
-    CHECK(!plan.loss && !plan.folder && !plan.options && plan.requests == YS_FIELD_NONE);
+    CHECK(!plan.loss && !plan.graph && !plan.onnx && !plan.options && plan.requests == YS_FIELD_NONE);
     ys_plan_fini(&plan);
     ys_json_free(json);
 }
 
-static void what_there_is_not_is_unsupported_and_what_is_wrong_is_damage(void)
+static void what_there_is_not_is_unsupported_and_what_is_wrong_is_named(void)
 {
     static const struct {
         const char *text, *error;
         ys_status status;
     } known[] = {
-        {"{\"mode\":\"dream\"}", "mode \"dream\" is not yet available", YS_EUNSUPPORTED},
-        {"{\"precision\":\"f8\"}", "precision \"f8\" is not yet available", YS_EUNSUPPORTED},
-        {"{\"batch\":\"64\"}", "the plan: plan.batch is a text: must be a number", YS_EFORMAT},
-        {"[]", "the plan: plan is no object", YS_EFORMAT},
+        {HEAD ",\"mode\":\"dream\"}", "mode \"dream\" is not yet available", YS_EUNSUPPORTED},
+        {LEAST ",\"precision\":\"f8\"}", "precision \"f8\" is not yet available", YS_EUNSUPPORTED},
+        {"{\"format\":\"yardstick-plan\",\"version\":2}", "plan version 2 is unknown; this adapter reads version 1",
+         YS_EUNSUPPORTED},
+        {"[]", "the plan must be an object with format \"yardstick-plan\"", YS_EPROTOCOL},
+        {"{\"format\":\"yardstick-plan\"}", "the plan's \"version\" must be an integer", YS_EPROTOCOL},
+        {HEAD ",\"batch\":8}", "the plan lacks \"mode\", which must be \"train\" or \"infer\"", YS_EPROTOCOL},
+        {HEAD ",\"mode\":\"train\",\"batch\":\"64\"}", "the plan: plan.batch is a text: must be a number",
+         YS_EPROTOCOL},
+        {HEAD ",\"mode\":\"train\"}", "the plan lacks \"batch\", which must be an integer", YS_EPROTOCOL},
+        {HEAD ",\"mode\":\"train\",\"batch\":8,\"steps\":0}",
+         "the plan's \"steps\" is 0; it must lie between 1 and 9223372036854775807", YS_EPROTOCOL},
+        {HEAD ",\"mode\":\"infer\",\"batch\":8,\"steps\":1}",
+         "the plan lacks \"folder\", the folder that answers are written to", YS_EPROTOCOL},
+        {LEAST ",\"optimizer\":{\"momentum\":\"much\"}}", "the plan: optimizer.momentum is a text: must be a number",
+         YS_EPROTOCOL},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct ys_plan plan;
@@ -77,5 +117,6 @@ static void what_there_is_not_is_unsupported_and_what_is_wrong_is_damage(void)
     }
 }
 
-TAP_MAIN(TAP_CASE(a_plan_comes_back_as_it_went), TAP_CASE(what_it_does_not_say_is_what_is_usual),
-         TAP_CASE(what_there_is_not_is_unsupported_and_what_is_wrong_is_damage))
+TAP_MAIN(TAP_CASE(a_plan_comes_back_as_it_went), TAP_CASE(a_copy_is_changed_alone),
+         TAP_CASE(what_it_does_not_say_is_what_is_usual),
+         TAP_CASE(what_there_is_not_is_unsupported_and_what_is_wrong_is_named))

@@ -7,9 +7,11 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "probe/tree.h"
+#include "run/keeper.h"
 #include "run/run.h"
 #include "run/session.h"
 #include "tap.h"
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,17 +84,35 @@ __attribute__((unused)) static bool fixture_is_gone(pid_t pid)
     return false;
 }
 
-__attribute__((unused)) static ys_json *fixture_plan(int64_t steps, int64_t block)
+__attribute__((unused)) static void fixture_put(char **place, const char *text)
 {
-    ys_json *plan = ys_json_object();
-    ys_json_set_string(plan, "format", "yardstick-plan");
-    ys_json_set_int(plan, "version", 1);
-    ys_json_set_string(plan, "mode", "train");
-    ys_json_set_string(plan, "folder", fixture_open());
-    ys_json_set_int(plan, "steps", steps);
-    ys_json_set_int(plan, "block", block);
-    ys_json_set_int(plan, "batch", 1);
+    if (ys_plan_put(place, text) != YS_OK)
+        abort();
+}
+
+/** Training of single rows by one thread. */
+__attribute__((unused)) static struct ys_plan fixture_plan(int64_t steps, int64_t block)
+{
+    struct ys_plan plan;
+    if (ys_plan_init(&plan) != YS_OK)
+        abort();
+    plan.mode = YS_MODE_TRAIN;
+    plan.steps = steps;
+    plan.block = block;
+    plan.batch = plan.threads = 1;
+    plan.eval_every = 0;
+    fixture_put(&plan.folder, fixture_open());
     return plan;
+}
+
+/** The same as it is sent, for an adapter that writes into `folder`. */
+__attribute__((unused)) static ys_json *fixture_plan_sent(int64_t steps, int64_t block, const char *folder)
+{
+    struct ys_plan plan = fixture_plan(steps, block);
+    fixture_put(&plan.folder, folder);
+    ys_json *sent = ys_plan_json(&plan);
+    ys_plan_fini(&plan);
+    return sent;
 }
 
 static ys_json *fixture_told; /* of fixture_facts() */
@@ -159,6 +179,22 @@ __attribute__((unused)) static bool fixture_has_python(void)
         return true;
     tap_skip("there is no python3");
     return false;
+}
+
+/** Has the keeper wait for all that ran below it. */
+__attribute__((unused)) static void fixture_await(struct ys_started *started)
+{
+    for (bool is_empty = false; !is_empty && !started->is_lost; usleep(1000)) {
+        struct ys_launch_note note = {0};
+        ys_keeper_order(started, false);
+        while (note.kind != YS_LAUNCH_REAPED && !started->is_lost) {
+            struct pollfd source = {.fd = started->note_fd, .events = POLLIN};
+            poll(&source, 1, -1);
+            if (!ys_keeper_take(started, &note))
+                note.kind = 0;
+        }
+        is_empty = note.value == 0;
+    }
 }
 
 #endif

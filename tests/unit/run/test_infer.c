@@ -1,20 +1,11 @@
 /* Runs of mode "infer": what a message of latencies must be to be believed, and what is kept of a run. */
-#include "base/clock.h"
-#include "run/run_internal.h"
-#include "run_fixture.h"
-
-struct setup {
-    struct ys_run run;
-    struct ys_run_spec spec;
-    struct ys_series_set series;
-    ys_json *message;
-};
+#include "taking.h"
 
 /** Requests 0 to 19, of which four are done; a right message of the next three: 300, 0 and 700 ns in 1000. */
 static void begin(struct setup *setup)
 {
     static const int latencies[] = {300, 0, 700};
-    *setup = (struct setup){0};
+    *setup = (struct setup){.take = ys_run_take_latencies, .is_whole = true};
     int64_t now_ns = (int64_t)ys_time_ns();
     setup->run = (struct ys_run){.spec = &setup->spec,
                                  .series = &setup->series,
@@ -33,22 +24,6 @@ static void begin(struct setup *setup)
     for (int i = 0; i < 3; i++)
         ys_json_append(array, ys_json_int(latencies[i]));
     ys_json_set(setup->message, "latency_ns", array);
-}
-
-static void finish(struct setup *setup)
-{
-    ys_json_free(setup->message);
-    ys_series_set_free(&setup->series);
-}
-
-/** Refused with `part` in the message, and nothing of it kept. */
-static void check_refused(struct setup *setup, const char *part)
-{
-    CHECK_INT(ys_run_take_latencies(&setup->run, setup->message), YS_EPROTOCOL);
-    CHECK_HAS(ys_error(), part);
-    CHECK_INT(setup->run.next_step, 4);
-    CHECK_INT(setup->series.count, 0);
-    finish(setup);
 }
 
 static void set_latency(struct setup *setup, size_t index, ys_json *value)
@@ -75,13 +50,7 @@ static void one_that_is_right_is_kept(void)
 
 static void requests_may_not_be_left_out_or_repeated(void)
 {
-    struct setup setup;
-    begin(&setup);
-    ys_json_set_int(setup.message, "first", 0);
-    check_refused(&setup, "begin at request 0 where request 4 was due");
-    begin(&setup);
-    ys_json_remove(setup.message, "first");
-    check_refused(&setup, "request -1");
+    check_its_first(begin, 0, "begin at request 0 where request 4 was due", "request -1");
 }
 
 static void the_count_is_that_of_the_latencies_and_of_what_is_due(void)
@@ -133,33 +102,19 @@ static void a_latency_is_a_whole_number_of_nanoseconds(void)
 
 static void messages_lie_between_question_and_answer(void)
 {
-    struct setup setup;
-    begin(&setup);
-    ys_json_set_int(setup.message, "t_start_ns", (int64_t)setup.run.last_end_ns - 1);
-    check_refused(&setup, "before the one before it ended");
-    begin(&setup);
-    setup.run.last_end_ns = setup.run.asked_ns;
-    ys_json_set_int(setup.message, "t_start_ns", (int64_t)setup.run.asked_ns - 1);
-    check_refused(&setup, "before it was asked for");
-    begin(&setup);
-    ys_json_set_int(setup.message, "t_end_ns", (int64_t)ys_time_ns() + 3600000000000);
-    check_refused(&setup, "after its message came");
-    begin(&setup);
-    ys_json_set_int(setup.message, "t_end_ns", ys_json_get_int(setup.message, "t_start_ns", 0) - 1);
-    check_refused(&setup, "ended before it began");
+    check_its_times(begin);
 }
 
 /** A run of `requests` requests of 4 rows; `options` of the plan may be NULL (taken). */
 static void run_requests(const char *const *argv, int64_t requests, double stall_limit_s, ys_json *options,
                          struct ys_run_record *record)
 {
-    ys_json *plan = fixture_plan(3, 1);
-    ys_json_set_string(plan, "mode", "infer");
-    ys_json_set_int(plan, "batch", 4);
-    ys_json_set_int(plan, "requests", requests);
-    if (options)
-        ys_json_set(plan, "options", options);
-    struct ys_run_spec spec = {.plan = plan,
+    struct ys_plan plan = fixture_plan(3, 1);
+    plan.mode = YS_MODE_INFER;
+    plan.batch = 4;
+    plan.requests = requests;
+    plan.options = options;
+    struct ys_run_spec spec = {.plan = &plan,
                                .launch = {.argv = argv,
                                           .folder = fixture_open(),
                                           .stall_limit_s = stall_limit_s,
@@ -167,7 +122,7 @@ static void run_requests(const char *const *argv, int64_t requests, double stall
                                           .sample_hz = 20}};
     CHECK_INT(ys_run_execute(&spec, record), YS_OK);
     CHECK_INT(fixture_descendants(), 0);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
 }
 
 static size_t length_of(const struct ys_run_record *record, const char *name)
@@ -296,15 +251,15 @@ static void latencies_are_no_blocks(void)
                            "serve(on)\n",
                            FIXTURE_PYTHON);
     const char *argv[] = {fixture_script("adapter.py", text), NULL};
-    ys_json *plan = fixture_plan(3, 1);
+    struct ys_plan plan = fixture_plan(3, 1);
     struct ys_run_spec spec = {
-        .plan = plan, .launch = {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60}};
+        .plan = &plan, .launch = {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60}};
     struct ys_run_record record;
     CHECK_INT(ys_run_execute(&spec, &record), YS_OK);
     CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "protocol_error");
     CHECK_HAS(ys_json_get_text(fixture_facts(&record), "message", ""), "a message \"latencies\"");
     ys_run_record_fini(&record);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     ys_free(text);
 }
 
@@ -312,21 +267,18 @@ static void requests_may_be_given_by_the_trial(void)
 {
     char *null = fixture_null();
     const char *argv[] = {null, NULL};
-    ys_json *plan = fixture_plan(3, 1), *trial = ys_json_object(), *keys = ys_json_object();
-    ys_json_set_string(plan, "mode", "infer");
-    ys_json_set_int(keys, "requests", 5);
-    ys_json_set(trial, "keys", keys);
-    struct ys_run_spec spec = {.trial = trial, .plan = plan, .launch = {.argv = argv, .folder = fixture_open()}};
+    struct ys_plan plan = fixture_plan(3, 1);
+    plan.mode = YS_MODE_INFER;
+    struct ys_run_spec spec = {.requests = 5, .plan = &plan, .launch = {.argv = argv, .folder = fixture_open()}};
     struct ys_run_record record;
     CHECK_INT(ys_run_execute(&spec, &record), YS_OK);
     CHECK_INT(length_of(&record, "latency_ns"), 5);
     ys_run_record_fini(&record);
-    spec.trial = NULL;
+    spec.requests = 0;
     CHECK_INT(ys_run_execute(&spec, &record), YS_EINTERNAL);
     CHECK_HAS(ys_error(), "0 requests");
     ys_run_record_fini(&record);
-    ys_json_free(plan);
-    ys_json_free(trial);
+    ys_plan_fini(&plan);
     ys_free(null);
 }
 

@@ -1,5 +1,6 @@
 /* What a launched process finds: descriptors, signals, folder, CPUs, environment. */
 #include "run/keeper.h"
+#include "base/clock.h"
 #include "base/working.h"
 #include "run_fixture.h"
 #include <fcntl.h>
@@ -11,7 +12,6 @@
 static int launch(struct ys_launch *launch, struct ys_buf *output)
 {
     struct ys_started started;
-    struct ys_launch_account account = {0};
     char block[4096];
     launch->folder = launch->folder ? launch->folder : fixture_open();
     fixture_open();
@@ -25,8 +25,7 @@ static int launch(struct ys_launch *launch, struct ys_buf *output)
             break;
         ys_buf_append(output, block, (size_t)got);
     }
-    while (!ys_keeper_reap(&started, false, &account))
-        usleep(1000);
+    fixture_await(&started);
     CHECK(started.has_ended && !started.is_lost);
     ys_keeper_dismiss(&started, true);
     return started.ended_code == CLD_EXITED ? started.ended_value : 128 + started.ended_value;
@@ -46,6 +45,22 @@ static void output_and_errors_arrive_and_the_exit_code_is_its_own(void)
     CHECK_INT(launch_shell("echo to stdout; echo to stderr >&2; exit 7", &how, &output), 7);
     CHECK_TEXT(ys_buf_text(&output), "to stdout\nto stderr\n");
     ys_buf_free(&output);
+}
+
+static void its_time_begins_when_its_program_does(void)
+{
+    const char *there[] = {"true", NULL}, *nowhere[] = {"/no/such/program", NULL};
+    struct ys_launch how = {.argv = there, .folder = fixture_open()};
+    struct ys_started started;
+    const uint64_t before_ns = ys_time_ns();
+    CHECK_INT(ys_launch_start(&how, &started), YS_OK);
+    const uint64_t after_ns = ys_time_ns();
+    CHECK(before_ns < started.exec_ns && started.exec_ns < after_ns);
+    fixture_await(&started);
+    ys_keeper_dismiss(&started, true);
+    how.argv = nowhere;
+    CHECK_INT(ys_launch_start(&how, &started), YS_ENOTFOUND);
+    CHECK(started.exec_ns > after_ns && started.exec_ns < ys_time_ns());
 }
 
 static void stdin_is_empty(void)
@@ -227,6 +242,7 @@ static void a_folder_that_does_not_exist_is_refused(void)
 
 static void locks_are_the_keepers_and_not_the_adapters(void)
 {
+    setenv("YARDSTICK_LANDLOCK", "off", 1); /* its rules keep an adapter from looking at its keeper, too */
     struct ys_launch how = {0};
     struct ys_buf output = {0};
     struct ys_working working;
@@ -236,6 +252,7 @@ static void locks_are_the_keepers_and_not_the_adapters(void)
     CHECK_TEXT(ys_buf_text(&output), "0\n1\n");
     ys_working_remove(&working);
     ys_buf_free(&output);
+    unsetenv("YARDSTICK_LANDLOCK");
 }
 
 /* Reads `count` numbers of processes, which the adapter's script writes. */
@@ -289,6 +306,7 @@ static void all_of_it_ends_when_we_are_killed(void)
 }
 
 TAP_MAIN(TAP_CASE(output_and_errors_arrive_and_the_exit_code_is_its_own), TAP_CASE(stdin_is_empty),
+         TAP_CASE(its_time_begins_when_its_program_does),
          TAP_CASE(only_four_descriptors_are_open_and_the_fourth_is_a_socket),
          TAP_CASE(it_leads_a_session_of_its_own_below_its_keeper),
          TAP_CASE(the_environment_is_ours_with_the_launch_over_it_and_the_channel_named),

@@ -47,5 +47,30 @@ static void what_the_work_needs_may_not_be_missing(void)
     check("{\"type\":\"block\",\"first\":0,\"count\":1,\"t_start_ns\":1,\"t_end_ns\":2,\"loss\":[]}", "input_ns");
 }
 
+static void members_are_read_by_their_type(void)
+{
+    static const char block[] = "{\"type\":\"block\",\"first\":3,\"count\":2.0,\"t_start_ns\":\"1\",\"loss\":[1,2]}";
+    static const char hello[] =
+        "{\"type\":\"hello\",\"protocol\":1,\"version\":\"2\",\"ops\":[\"Conv\"],\"no_work\":true}";
+    struct ys_message read;
+    ys_json *message = NULL;
+    REQUIRE((ys_json_parse(block, sizeof block - 1, "message", &message) == YS_OK));
+    ys_message_read(message, &read);
+    CHECK_TEXT(read.type, "block");
+    CHECK(read.saved.bytes == -1 && !read.saved.path);
+    CHECK(read.block.first == 3 && read.block.count == 2 && read.block.t_start_ns == -1 && read.block.input_ns == -1);
+    CHECK_INT(ys_json_size(read.block.loss), 2);
+    ys_json_free(message);
+    REQUIRE((ys_json_parse(hello, sizeof hello - 1, "message", &message) == YS_OK));
+    ys_message_read(message, &read);
+    CHECK(read.hello.protocol == 1 && read.hello.no_work && !read.hello.runtime && !read.hello.features);
+    CHECK_TEXT(read.hello.version, "2");
+    CHECK_INT(ys_json_size(read.hello.ops), 1);
+    ys_json_free(message);
+    ys_message_read(NULL, &read); /* none came */
+    CHECK_TEXT(read.type, "");
+    CHECK(read.opened.threads == -1 && read.opened.parameters == -1 && !read.opened.libraries);
+}
+
 TAP_MAIN(TAP_CASE(right_ones_pass_and_unknown_ones_too), TAP_CASE(another_type_is_named),
-         TAP_CASE(what_the_work_needs_may_not_be_missing))
+         TAP_CASE(what_the_work_needs_may_not_be_missing), TAP_CASE(members_are_read_by_their_type))

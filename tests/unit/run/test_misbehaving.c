@@ -22,11 +22,11 @@ static bool run_bad(const char *behaviour, double stall_limit_s, struct bad_run 
     }
     char *variable = ys_format("MISBEHAVE=%s", behaviour);
     const char *argv[] = {"python3", script, NULL}, *env[] = {variable, NULL};
-    ys_json *plan = fixture_plan(20, 5);
-    ys_json_set_string(plan, "weights", script); /* a file that is there */
-    ys_json_set_string(plan, "graph", script);
+    struct ys_plan plan = fixture_plan(20, 5);
+    fixture_put(&plan.weights, script); /* a file that is there */
+    fixture_put(&plan.graph, script);
     struct ys_run_spec spec = {
-        .plan = plan,
+        .plan = &plan,
         .launch = {.argv = argv,
                    .env = env,
                    .folder = fixture_open(),
@@ -38,7 +38,7 @@ static bool run_bad(const char *behaviour, double stall_limit_s, struct bad_run 
     CHECK_INT(ys_run_execute(&spec, &bad->record), YS_OK);
     bad->facts = fixture_facts(&bad->record);
     CHECK_INT(fixture_descendants(), 0);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     ys_free(variable);
     ys_free(script);
     return CHECK(bad->facts != NULL);

@@ -21,7 +21,7 @@ static void check_order(enum ys_mode mode, const char *const *requests, size_t c
 
 static void each_mode_has_its_order(void)
 {
-    static const char *const training[] = {"open", "train", "save", "train", "", "save", ""};
+    static const char *const training[] = {"open", "train", "save", "train", "", "", "save"};
     static const char *const inference[] = {"open", "infer", "", ""};
     check_order(YS_MODE_TRAIN, training, sizeof training / sizeof training[0]);
     check_order(YS_MODE_INFER, inference, sizeof inference / sizeof inference[0]);
@@ -69,10 +69,12 @@ static void the_loop_follows_any_table(void)
     static const struct ys_phase broken[] = {{.after = refuse}, {.after = look}};
     const struct ys_order order = {YS_MODE_TRAIN, false, phases, 3}, other = {YS_MODE_TRAIN, false, broken, 2};
     struct ys_run_spec spec = {0};
-    struct ys_run run = {.spec = &spec};
-    CHECK_INT(ys_order_follow(&run, &order), YS_OK);
+    struct ys_run run = {.spec = &spec, .order = &order}, stopped = {.spec = &spec, .order = &other};
+    CHECK_INT(ys_order_go_on(&run), YS_OK);
+    CHECK(ys_order_is_done(&run));
     CHECK(rounds == 3 && looks == 4);
-    CHECK_INT(ys_order_follow(&run, &other), YS_EIO);
+    CHECK_INT(ys_order_go_on(&stopped), YS_EIO);
+    CHECK(!ys_order_is_done(&stopped));
     CHECK_INT(looks, 4);
 }
 

@@ -23,14 +23,13 @@ static void run_null(int64_t steps, int64_t block, double rate_per_s, struct pro
 {
     char *null = fixture_null();
     const char *argv[] = {null, NULL};
-    ys_json *plan = fixture_plan(steps, block);
+    struct ys_plan plan = fixture_plan(steps, block);
     if (rate_per_s > 0) {
-        ys_json *options = ys_json_object();
-        ys_json_set_real(options, "rate", rate_per_s);
-        ys_json_set(plan, "options", options);
+        plan.options = ys_json_object();
+        ys_json_set_real(plan.options, "rate", rate_per_s);
     }
     struct ys_run_spec spec = {
-        .plan = plan,
+        .plan = &plan,
         .round = 3,
         .launch =
             {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 100},
@@ -39,7 +38,7 @@ static void run_null(int64_t steps, int64_t block, double rate_per_s, struct pro
     };
     CHECK_INT(ys_run_execute(&spec, record), YS_OK);
     CHECK_INT(fixture_descendants(), 0);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     ys_free(null);
 }
 
@@ -48,17 +47,16 @@ static void run_python(const char *own, int64_t steps, int64_t block, int64_t ev
 {
     char *text = ys_format("%s%s", FIXTURE_PYTHON, own);
     const char *argv[] = {fixture_script("adapter.py", text), NULL};
-    ys_json *plan = fixture_plan(steps, block);
-    if (eval_every)
-        ys_json_set_int(plan, "eval_every", eval_every);
+    struct ys_plan plan = fixture_plan(steps, block);
+    plan.eval_every = eval_every;
     struct ys_run_spec spec = {
-        .plan = plan,
+        .plan = &plan,
         .launch =
             {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 20},
     };
     CHECK_INT(ys_run_execute(&spec, record), YS_OK);
     CHECK_INT(fixture_descendants(), 0);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     ys_free(text);
 }
 
@@ -287,22 +285,22 @@ static void a_loss_that_grows_without_bound_ends_the_run_there(void)
 static void a_program_that_is_not_there_is_a_run_that_failed(void)
 {
     const char *argv[] = {"/nowhere/adapter", NULL};
-    ys_json *plan = fixture_plan(5, 1);
-    struct ys_run_spec spec = {.plan = plan, .launch = {.argv = argv, .folder = fixture_open()}};
+    struct ys_plan plan = fixture_plan(5, 1);
+    struct ys_run_spec spec = {.plan = &plan, .launch = {.argv = argv, .folder = fixture_open()}};
     struct ys_run_record record;
     CHECK_INT(ys_run_execute(&spec, &record), YS_OK);
     REQUIRE(record.has_facts);
     CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "load_failed");
     CHECK_INT(ys_json_type_of(ys_json_get(fixture_facts(&record), "exit_code")), YS_JSON_NULL);
     ys_run_record_fini(&record);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
 }
 
 static void a_missing_launcher_is_an_error_and_there_is_a_record(void)
 {
     const char *argv[] = {"true", NULL};
-    ys_json *plan = fixture_plan(5, 1);
-    struct ys_run_spec spec = {.plan = plan, .launch = {.argv = argv, .folder = fixture_open()}};
+    struct ys_plan plan = fixture_plan(5, 1);
+    struct ys_run_spec spec = {.plan = &plan, .launch = {.argv = argv, .folder = fixture_open()}};
     struct ys_run_record record;
     char *programs = ys_strdup(getenv("YARDSTICK_BIN")), *home = ys_strdup(getenv("YARDSTICK_HOME"));
     setenv("YARDSTICK_BIN", "/nowhere", 1);
@@ -316,28 +314,28 @@ static void a_missing_launcher_is_an_error_and_there_is_a_record(void)
     CHECK_TEXT(ys_json_get_text(fixture_facts(&record), "status", NULL), "cancelled");
     CHECK_HAS(ys_json_get_text(fixture_facts(&record), "message", NULL), "yardstick-launch");
     ys_run_record_fini(&record);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     ys_free(programs);
 }
 
 static void a_plan_of_no_steps_is_our_mistake(void)
 {
     const char *argv[] = {"true", NULL};
-    ys_json *plan = fixture_plan(0, 1);
-    struct ys_run_spec spec = {.plan = plan, .launch = {.argv = argv, .folder = fixture_open()}};
+    struct ys_plan plan = fixture_plan(0, 1);
+    struct ys_run_spec spec = {.plan = &plan, .launch = {.argv = argv, .folder = fixture_open()}};
     struct ys_run_record record;
     CHECK_INT(ys_run_execute(&spec, &record), YS_EINTERNAL);
     ys_run_record_fini(&record);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
 }
 
 static void memory_that_runs_out_at_any_point_leaves_nothing_running(void)
 {
     char *null = fixture_null();
     const char *argv[] = {null, NULL};
-    ys_json *plan = fixture_plan(4, 2);
+    struct ys_plan plan = fixture_plan(4, 2);
     struct ys_run_spec spec = {
-        .plan = plan,
+        .plan = &plan,
         .launch =
             {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 100},
     };
@@ -352,7 +350,7 @@ static void memory_that_runs_out_at_any_point_leaves_nothing_running(void)
         ys_run_record_fini(&record);
     }
     CHECK(failures > 10);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     ys_free(null);
 }
 

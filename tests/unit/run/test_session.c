@@ -651,12 +651,11 @@ static ys_status train_some(struct ys_session *session, struct side *side, int64
 static void begin_side(int rank, const char *const *argv, struct ys_series_set *samples, struct ys_session **session)
 {
     char folder[96];
-    ys_json *message = fixture_message("open"), *reply = NULL, *plan = fixture_plan(40, 10);
+    ys_json *message = fixture_message("open"), *reply = NULL;
     struct ys_launch launch = launch_of(argv);
     snprintf(folder, sizeof folder, "%s/rank-%d", fixture_folder, rank);
     CHECK_INT(ys_fs_make_dirs(folder), YS_OK);
-    ys_json_set_string(plan, "folder", folder);
-    ys_json_set(message, "plan", plan);
+    ys_json_set(message, "plan", fixture_plan_sent(40, 10, folder));
     launch.folder = folder;
     launch.sample_hz = 50;
     launch.samples = samples;

@@ -237,10 +237,14 @@ static void what_is_left_of_a_slow_approach_is_not_underestimated(void)
 
 static void without_memory_there_is_no_answer(void)
 {
-    double x[20] = {0};
+    double x[30] = {0}, drift;
     struct ys_steady steady;
+    for (int failing = 1; failing <= 2; failing++) {
+        ys_mem_fail_at(failing);
+        CHECK(ys_steady_find(x, 30, &steady) == YS_ENOMEM);
+    }
     ys_mem_fail_at(1);
-    CHECK(ys_steady_find(x, 20, &steady) == YS_ENOMEM);
+    CHECK(ys_steady_drift(x, 30, 0, &drift) == YS_ENOMEM);
     ys_mem_fail_at(0);
 }
 

@@ -196,23 +196,29 @@ static int open_as_nobody(const char *folder)
     return status == YS_EIO && strstr(ys_error(), folder) ? 0 : 1;
 }
 
-static void a_folder_that_cannot_be_written_is_refused(void)
+/* Closes the store, and does that as another user, who may only read. */
+static void check_as_nobody(struct fixture *f, int (*act)(const char *folder))
 {
-    struct fixture f;
-    fixture_open(&f);
-    CHECK(chmod(f.folder, 0555) == 0);
-    char inside[256];
-    snprintf(inside, sizeof inside, "%s/results.lock", f.folder);
-    CHECK(chmod(inside, 0444) == 0);
-    ys_store_close(f.store);
-    f.store = NULL;
-    int code = in_child(open_as_nobody, f.folder);
+    CHECK(chmod(f->folder, 0555) == 0);
+    ys_store_close(f->store);
+    f->store = NULL;
+    int code = in_child(act, f->folder);
     if (code == 77)
         tap_skip("cannot become another user");
     else
         CHECK_INT(code, 0);
-    chmod(f.folder, 0755);
-    fixture_close(&f);
+    chmod(f->folder, 0755);
+    fixture_close(f);
+}
+
+static void a_folder_that_cannot_be_written_is_refused(void)
+{
+    struct fixture f;
+    char inside[256];
+    fixture_open(&f);
+    snprintf(inside, sizeof inside, "%s/results.lock", f.folder);
+    CHECK(chmod(inside, 0444) == 0);
+    check_as_nobody(&f, open_as_nobody);
 }
 
 static int read_as_nobody(const char *folder)
@@ -227,16 +233,7 @@ static void results_in_a_folder_that_cannot_be_written_can_be_read(void)
     struct fixture f;
     fixture_open(&f);
     begin_study(f.store, "first");
-    ys_store_close(f.store);
-    f.store = NULL;
-    CHECK(chmod(f.folder, 0555) == 0);
-    int code = in_child(read_as_nobody, f.folder);
-    if (code == 77)
-        tap_skip("cannot become another user");
-    else
-        CHECK_INT(code, 0);
-    chmod(f.folder, 0755);
-    fixture_close(&f);
+    check_as_nobody(&f, read_as_nobody);
 }
 
 static int fill_until_the_limit(const char *folder)

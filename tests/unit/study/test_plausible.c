@@ -28,16 +28,22 @@ static struct ys_facts facts_of(struct ys_facts_phase_cpu phases)
     return facts;
 }
 
-static void looked_at(struct ys_facts *facts, const char *keys_text)
+static void looked_at_here(struct ys_facts *facts, const char *keys_text, const struct ys_peak_measured *measured)
 {
     ys_json *json = parse(keys_text);
     struct ys_trial_settings keys;
     REQUIRE(ys_record_read(&ys_trial_settings_record, json, "test", &keys) == YS_OK);
-    ys_plausible(&keys, facts);
+    ys_plausible(&keys, measured, facts);
     ys_record_fini(&ys_trial_settings_record, &keys);
     ys_json_free(json);
     facts->work = NULL;
     facts->phase_cpu = NULL;
+}
+
+static void looked_at(struct ys_facts *facts, const char *keys_text)
+{
+    const struct ys_peak_measured nothing = {NAN, NAN};
+    looked_at_here(facts, keys_text, &nothing);
 }
 
 static void steps_that_nothing_paid_for_are_wrong_output(void)
@@ -85,5 +91,31 @@ static void work_beside_the_steps_is_a_warning(void)
     }
 }
 
+/* 0.7e12 operations: any CPU needs 0.56 s, one of 2e10 a second 4.4 s, which the measured peak times eight says. */
+static void where_a_peak_was_measured_it_is_the_limit(void)
+{
+    static const struct {
+        double f32_per_s;
+        int status;
+        const char *basis;
+    } cases[] = {{2e10, YS_RUN_WRONG_OUTPUT, "by the measured peak of this machine"},
+                 {1e11, YS_RUN_OK, ""},
+                 {1e13, YS_RUN_OK, ""}}; /* beyond what any CPU can do it is not believed */
+    for (size_t i = 0; i < 3; i++) {
+        const struct ys_peak_measured measured = {cases[i].f32_per_s, NAN};
+        struct ys_facts facts = facts_of((struct ys_facts_phase_cpu){1, 8, 0.1, 1.2, NAN, 0.1});
+        looked_at_here(&facts, "{\"mode\":\"train\",\"batch\":64,\"precision\":\"f32\"}", &measured);
+        CHECK_INT(facts.status, cases[i].status);
+        CHECK_HAS(facts.message ? facts.message : "", cases[i].basis);
+        ys_facts_fini(&facts);
+    }
+    const struct ys_peak_measured boast = {1e13, NAN};
+    struct ys_facts facts = facts_of((struct ys_facts_phase_cpu){1, 8, 0.1, 0.2, NAN, 0.1});
+    looked_at_here(&facts, "{\"mode\":\"train\",\"batch\":64,\"precision\":\"f32\"}", &boast);
+    CHECK_INT(facts.status, YS_RUN_WRONG_OUTPUT);
+    CHECK_HAS(facts.message ? facts.message : "", "by what any CPU can do");
+    ys_facts_fini(&facts);
+}
+
 TAP_MAIN(TAP_CASE(steps_that_nothing_paid_for_are_wrong_output), TAP_CASE(honest_steps_stay_ok),
-         TAP_CASE(work_beside_the_steps_is_a_warning))
+         TAP_CASE(work_beside_the_steps_is_a_warning), TAP_CASE(where_a_peak_was_measured_it_is_the_limit))

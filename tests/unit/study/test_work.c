@@ -55,14 +55,17 @@ static const char *plan_member(const char *keys, const char *member)
     if (!open_trial(keys, &study, &trial))
         return text;
     if (CHECK(ys_work_prepare(&trial, 1, 0, &work) == YS_OK)) {
-        ys_json *plan = ys_work_plan(&work, &trial, 1, "/f"), *only = ys_json_array();
-        ys_json *value = ys_json_get(plan, member);
+        struct ys_plan plan;
+        CHECK(ys_work_plan(&work, &trial, 1, "/f", &plan) == YS_OK);
+        ys_json *sent = ys_plan_json(&plan), *only = ys_json_array();
+        ys_json *value = ys_json_get(sent, member);
         ys_json_append(only, value ? ys_json_copy(value) : ys_json_string("absent"));
         char *dump = ys_json_dump(only, YS_JSON_COMPACT);
         snprintf(text, sizeof text, "%s", dump ? dump : "");
         ys_free(dump);
         ys_json_free(only);
-        ys_json_free(plan);
+        ys_json_free(sent);
+        ys_plan_fini(&plan);
         ys_work_fini(&work);
     }
     ys_trial_record_fini(&trial.record);

@@ -3,6 +3,7 @@
 #define YS_TESTS_VERIFY_PLANS_H
 
 #include "files.h"
+#include "protocol/plan.h"
 
 /* A dense layer of 4 pixels behind a dropout; the numbers of parameters and multiply-adds do not matter here. */
 static const char PLAN_GRAPH[] =
@@ -17,6 +18,12 @@ static const char PLAN_GRAPH[] =
 
 enum { PLAN_ROWS = 40, PLAN_STEPS = 12 };
 
+__attribute__((unused)) static void put(char **place, const char *text)
+{
+    if (ys_plan_put(place, text) != YS_OK)
+        abort();
+}
+
 /* What make_plan() writes next. */
 static uint8_t plan_pixels[4 * PLAN_ROWS];
 static double plan_rate = 0.5;
@@ -29,7 +36,7 @@ static void write_graph(const char *path)
 
 /* 40 rows of 4 pixels, pixel k of all being k until a test changes it; 12 steps of `batch` rows, row r of step s being
  * (s * batch + r) % 40. */
-__attribute__((unused)) static ys_json *make_plan(int64_t batch)
+__attribute__((unused)) static struct ys_plan make_plan(int64_t batch)
 {
     static int64_t labels[PLAN_ROWS];
     static uint32_t order[PLAN_STEPS * 16];
@@ -62,16 +69,18 @@ __attribute__((unused)) static ys_json *make_plan(int64_t batch)
     ys_safetensors_close(files_make("orders", orders, 2));
     ys_safetensors_close(files_make("weights", &weight, 1));
     write_graph(files_path("graph"));
-    ys_json *plan = ys_json_object(), *input = ys_json_object();
-    ys_json_set_string(input, "path", files_path("data"));
-    ys_json_set_string(input, "order", files_path("orders"));
-    ys_json_set(plan, "input", input);
-    ys_json_set_string(plan, "graph", files_path("graph"));
-    ys_json_set_string(plan, "weights", files_path("weights"));
-    ys_json_set_string(plan, "mode", "train");
-    ys_json_set_int(plan, "batch", batch);
-    ys_json_set_int(plan, "steps", PLAN_STEPS);
-    ys_json_set_int(plan, "seed", 7);
+    struct ys_plan plan;
+    if (ys_plan_init(&plan) != YS_OK)
+        abort();
+    put(&plan.input.path, files_path("data"));
+    put(&plan.input.order, files_path("orders"));
+    put(&plan.graph, files_path("graph"));
+    put(&plan.weights, files_path("weights"));
+    plan.mode = YS_MODE_TRAIN;
+    plan.precision = YS_PRECISION_F32;
+    plan.batch = batch;
+    plan.steps = PLAN_STEPS;
+    plan.seed = 7;
     return plan;
 }
 

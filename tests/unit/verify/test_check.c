@@ -2,6 +2,8 @@
 #include "tap.h"
 #include "verify/check.h"
 
+#include <math.h>
+
 /* One dense layer, 2 to 3, and a batch normalisation, whose numbers are made up: the checks compare files, they do not
  * compute. */
 static const char GRAPH[] =
@@ -107,10 +109,11 @@ static const struct ys_findings *doubles; /* those of the oracle, where a case a
 static struct ys_findings twins = {.logits = {.error = 1e-6}, .gradients = {.error = 1e-2}};
 
 /* Frees everything but the proof. */
-static ys_json *judge(struct ys_reference *reference, struct ys_findings *meaning, struct ys_findings *numerics)
+static struct ys_proof judge(struct ys_reference *reference, struct ys_findings *meaning, struct ys_findings *numerics)
 {
-    ys_json *proof = ys_json_object();
-    if (ys_check_all(reference, meaning, numerics, &twins, doubles, NULL, proof) != YS_OK)
+    struct ys_proof proof;
+    ys_proof_init(&proof);
+    if (ys_check_all(reference, meaning, numerics, &twins, doubles, NULL, &proof) != YS_OK)
         printf("# %s\n", ys_error());
     if (meaning)
         ys_findings_fini(meaning);
@@ -120,44 +123,53 @@ static ys_json *judge(struct ys_reference *reference, struct ys_findings *meanin
     return proof;
 }
 
-static const ys_json *check_of(const ys_json *proof, const char *name)
+/* The first of that name, in whatever half. */
+static const struct ys_proof_check *check_of(const struct ys_proof *proof, const char *name)
 {
-    const ys_json *checks = ys_json_get(proof, "checks");
-    for (size_t i = 0; i < ys_json_size(checks); i++)
-        if (strcmp(ys_json_get_text(ys_json_at(checks, i), "name", ""), name) == 0)
-            return ys_json_at(checks, i);
+    for (size_t i = 0; i < proof->checks.count; i++)
+        if (strcmp(ys_proof_check_at(proof, i)->name, name) == 0)
+            return ys_proof_check_at(proof, i);
     return NULL;
 }
 
-static bool passes(const ys_json *proof, const char *name)
+static bool passes(const struct ys_proof *proof, const char *name)
 {
-    return ys_json_get_bool(check_of(proof, name), "pass", false);
+    const struct ys_proof_check *check = check_of(proof, name);
+    return check && check->pass;
 }
 
-static int failures(const ys_json *proof)
+static int failures(const struct ys_proof *proof)
 {
-    const ys_json *checks = ys_json_get(proof, "checks");
     int count = 0;
-    for (size_t i = 0; i < ys_json_size(checks); i++)
-        count += !ys_json_get_bool(ys_json_at(checks, i), "pass", false);
+    for (size_t i = 0; i < proof->checks.count; i++)
+        count += !ys_proof_check_at(proof, i)->pass;
     return count;
+}
+
+static void comes_to(const struct ys_proof *proof, enum ys_proof_verdict verdict, const char *reason)
+{
+    CHECK_TEXT(ys_name_of(&ys_proof_verdicts, proof->verdict), ys_name_of(&ys_proof_verdicts, verdict));
+    if (reason)
+        CHECK_HAS(proof->reason ? proof->reason : "", reason);
+    else
+        CHECK(!proof->reason);
 }
 
 static void equal_answers_pass(void)
 {
     struct ys_reference reference = make_reference();
     struct ys_findings meaning = find(&reference), numerics = find(&reference);
-    ys_json *proof = judge(&reference, &meaning, &numerics);
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "pass");
-    CHECK_INT(ys_json_size(ys_json_get(proof, "checks")), 13);
-    CHECK(passes(proof, "buffers"));
-    CHECK(passes(proof, "weights after 3 steps"));
-    CHECK(ys_json_get_bool(proof, "lasting", false));
-    ys_json_free(proof);
+    struct ys_proof proof = judge(&reference, &meaning, &numerics);
+    comes_to(&proof, YS_PROOF_PASS, NULL);
+    CHECK_INT(proof.checks.count, 13);
+    CHECK(passes(&proof, "buffers"));
+    CHECK(passes(&proof, "weights after 3 steps"));
+    CHECK_INT(proof.lasting, true);
+    ys_proof_fini(&proof);
 }
 
 /* The framework in double says `moved` where the oracle said *value. */
-static ys_json *judge_moved(double *value, double moved)
+static struct ys_proof judge_moved(double *value, double moved)
 {
     struct ys_reference reference = make_reference();
     struct ys_findings numerics = find(&reference);
@@ -170,11 +182,10 @@ static ys_json *judge_moved(double *value, double moved)
 
 static void fails_at(double *value, double moved, const char *check, const char *diagnosis)
 {
-    ys_json *proof = judge_moved(value, moved);
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "fail");
-    tap_check(!passes(proof, check), __LINE__, "%s passed", check);
-    CHECK_HAS(ys_json_get_text(proof, "reason", ""), diagnosis);
-    ys_json_free(proof);
+    struct ys_proof proof = judge_moved(value, moved);
+    comes_to(&proof, YS_PROOF_FAIL, diagnosis);
+    tap_check(!passes(&proof, check), __LINE__, "%s passed", check);
+    ys_proof_fini(&proof);
 }
 
 static void each_difference_fails_its_own_check(void)
@@ -191,10 +202,10 @@ static void each_difference_fails_its_own_check(void)
 static void a_running_variance_that_differs_fails_the_buffers_and_nothing_else(void)
 {
     fails_at(&var1[2], 6 * (1 + 1e-7), "buffers", "running statistics");
-    ys_json *proof = judge_moved(&var1[2], 6 * (1 + 1e-7));
-    CHECK_INT(failures(proof), 1);
-    CHECK_TEXT(ys_json_get_text(check_of(proof, "buffers"), "worst", ""), "bn.running_var");
-    ys_json_free(proof);
+    struct ys_proof proof = judge_moved(&var1[2], 6 * (1 + 1e-7));
+    CHECK_INT(failures(&proof), 1);
+    CHECK_TEXT(check_of(&proof, "buffers")->worst, "bn.running_var");
+    ys_proof_fini(&proof);
 }
 
 static void buffers_that_are_not_said_fail(void)
@@ -207,40 +218,40 @@ static void buffers_that_are_not_said_fail(void)
     weights[0].shape[0] = 3;
     weights[0].shape[1] = 2;
     add(&reference, YS_ANSWER_LAST_STEP, 0, files_make("said", weights, 3), &meaning);
-    ys_json *proof = judge(&reference, &meaning, &numerics);
-    CHECK(!passes(proof, "buffers"));
-    CHECK(passes(proof, "weights after 3 steps"));
-    CHECK(ys_json_type_of(ys_json_get(check_of(proof, "buffers"), "error")) == YS_JSON_NULL);
-    ys_json_free(proof);
+    struct ys_proof proof = judge(&reference, &meaning, &numerics);
+    CHECK(!passes(&proof, "buffers"));
+    CHECK(passes(&proof, "weights after 3 steps"));
+    CHECK(isnan(check_of(&proof, "buffers")->error));
+    ys_proof_fini(&proof);
 }
 
 static void differences_below_the_bound_pass(void)
 {
-    ys_json *proof = judge_moved(&logits[2], 3 * (1 + 1e-11));
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "pass");
-    ys_json_free(proof);
+    struct ys_proof proof = judge_moved(&logits[2], 3 * (1 + 1e-11));
+    comes_to(&proof, YS_PROOF_PASS, NULL);
+    ys_proof_fini(&proof);
 }
 
 static void what_rounding_alone_does_raises_the_bound_up_to_a_limit(void)
 {
     const struct ys_findings moved = {.logits = {.error = 1e-9}, .last = {.error = 1}};
-    ys_json *proof = judge_moved(&logits[2], 3 * (1 + 4e-9));
-    CHECK(ys_check_may_be_rounding(proof));
-    ys_json_free(proof);
+    struct ys_proof proof = judge_moved(&logits[2], 3 * (1 + 4e-9));
+    CHECK(ys_check_may_be_rounding(&proof));
+    ys_proof_fini(&proof);
     doubles = &moved;
     proof = judge_moved(&logits[2], 3 * (1 + 4e-9)); /* 64 times 1e-9 is allowed */
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "pass");
-    CHECK_NEAR(ys_json_get_number(check_of(proof, "logits"), "bound", 0), 64e-9, 1e-20);
-    CHECK_NEAR(ys_json_get_number(check_of(proof, "weights after 3 steps"), "bound", 0), 1e-5, 0);
-    CHECK_NEAR(ys_json_get_number(check_of(proof, "gradients"), "bound", 0), 1e-9, 0);
-    ys_json_free(proof);
+    comes_to(&proof, YS_PROOF_PASS, NULL);
+    CHECK_NEAR(check_of(&proof, "logits")->bound, 64e-9, 1e-20);
+    CHECK_NEAR(check_of(&proof, "weights after 3 steps")->bound, 1e-5, 0);
+    CHECK_NEAR(check_of(&proof, "gradients")->bound, 1e-9, 0);
+    ys_proof_fini(&proof);
     doubles = NULL;
     proof = judge_moved(&w1[0], 0.4 * (1 + 1e-3));
-    CHECK(!ys_check_may_be_rounding(proof));
-    ys_json_free(proof);
+    CHECK(!ys_check_may_be_rounding(&proof));
+    ys_proof_fini(&proof);
     proof = judge_moved(&w0[3], 0.5 + 1e-9); /* work is never a matter of rounding */
-    CHECK(!ys_check_may_be_rounding(proof));
-    ys_json_free(proof);
+    CHECK(!ys_check_may_be_rounding(&proof));
+    ys_proof_fini(&proof);
 }
 
 static void another_number_of_parameters_fails(void)
@@ -248,27 +259,25 @@ static void another_number_of_parameters_fails(void)
     struct ys_reference reference = make_reference();
     struct ys_findings meaning = find(&reference), numerics = find(&reference);
     numerics.said.parameters = 13;
-    ys_json *proof = judge(&reference, &meaning, &numerics);
-    CHECK(!passes(proof, "parameters"));
-    CHECK_HAS(ys_json_get_text(proof, "reason", ""), "another network");
-    ys_json_free(proof);
+    struct ys_proof proof = judge(&reference, &meaning, &numerics);
+    CHECK(!passes(&proof, "parameters"));
+    CHECK_HAS(proof.reason, "another network");
+    ys_proof_fini(&proof);
 }
 
 static void without_double_the_proof_is_weak(void)
 {
     struct ys_reference reference = make_reference();
     struct ys_findings numerics = find(&reference);
-    ys_json *proof = judge(&reference, NULL, &numerics);
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "weak");
-    CHECK_HAS(ys_json_get_text(proof, "reason", ""), "no double");
-    ys_json_free(proof);
+    struct ys_proof proof = judge(&reference, NULL, &numerics);
+    comes_to(&proof, YS_PROOF_WEAK, "no double");
+    ys_proof_fini(&proof);
     reference = make_reference();
     numerics = find(&reference);
-    struct ys_findings lacking = {.said = {.status = ys_strdup("unsupported")}};
+    struct ys_findings lacking = {.said = {.status = YS_RUN_UNSUPPORTED}};
     proof = judge(&reference, &lacking, &numerics);
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "weak");
-    CHECK_HAS(ys_json_get_text(proof, "reason", ""), "could not do this work in double");
-    ys_json_free(proof);
+    comes_to(&proof, YS_PROOF_WEAK, "could not do this work in double");
+    ys_proof_fini(&proof);
 }
 
 static void too_little_precision_fails_the_numerics_alone(void)
@@ -279,11 +288,11 @@ static void too_little_precision_fails_the_numerics_alone(void)
     logits[1] = 2.01; /* an error of 0.0033 where the twins reached 1e-6, and 1e-2 in a gradient */
     struct ys_findings numerics = find(&reference);
     logits[1] = kept;
-    ys_json *proof = judge(&reference, &meaning, &numerics);
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "fail");
-    CHECK(!passes(proof, "logits and loss"));
-    CHECK_INT(failures(proof), 1);
-    ys_json_free(proof);
+    struct ys_proof proof = judge(&reference, &meaning, &numerics);
+    CHECK_INT(proof.verdict, YS_PROOF_FAIL);
+    CHECK(!passes(&proof, "logits and loss"));
+    CHECK_INT(failures(&proof), 1);
+    ys_proof_fini(&proof);
 }
 
 static void twins_that_agree_leave_room_for_rounding(void)
@@ -294,10 +303,33 @@ static void twins_that_agree_leave_room_for_rounding(void)
         struct ys_findings meaning = find(&reference), numerics = find(&reference);
         ys_worst_raise(&numerics.loss, units * 0x1p-23, "loss");
         twins.logits.error = twins.loss.error = 0;
-        ys_json *proof = judge(&reference, &meaning, &numerics);
-        tap_check(passes(proof, "logits and loss") == (units <= 8), __LINE__, "%d units", units);
-        ys_json_free(proof);
+        struct ys_proof proof = judge(&reference, &meaning, &numerics);
+        tap_check(passes(&proof, "logits and loss") == (units <= 8), __LINE__, "%d units", units);
+        ys_proof_fini(&proof);
         twins = kept;
+    }
+}
+
+static void statistics_of_a_whole_batch_may_be_rounded_at_each_row(void)
+{
+    const struct ys_findings agreeing = {0};
+    for (int rows = 64; rows <= 6400; rows *= 100) { /* 8 * 2^-24 * sqrt(rows): 3.8e-6 and 3.8e-5 */
+        struct ys_reference reference = make_reference();
+        struct ys_findings meaning = find(&reference), numerics = find(&reference), found = find(&reference);
+        struct ys_reference many = {.graph = reference.graph, .extent = {.rows = rows, .steps = 1}};
+        ys_worst_raise(&found.logits, 1e-5, "logits");
+        const struct ys_check_whole whole = {.reference = &many, .found = &found, .twins = &agreeing};
+        struct ys_proof proof;
+        ys_proof_init(&proof);
+        CHECK(ys_check_all(&reference, &meaning, &numerics, &twins, NULL, &whole, &proof) == YS_OK);
+        const struct ys_proof_check *check = check_of(&proof, "logits and loss, whole batch");
+        CHECK_NEAR(check->bound, 8 * 0x1p-24 * sqrt(rows), 1e-18);
+        CHECK(check->pass == (rows == 6400));
+        ys_proof_fini(&proof);
+        ys_findings_fini(&meaning);
+        ys_findings_fini(&numerics);
+        ys_findings_fini(&found);
+        ys_reference_close(&reference);
     }
 }
 
@@ -306,21 +338,21 @@ static void gradients_of_the_numerics_alone_may_be_a_flip(void)
     struct ys_reference reference = make_reference();
     struct ys_findings meaning = find(&reference), numerics = find(&reference);
     ys_worst_raise(&numerics.gradients, 0.5, "d.weight"); /* twins reached 0.01 */
-    ys_json *proof = judge(&reference, &meaning, &numerics);
-    CHECK(ys_check_flip(proof) == YS_CHECK_FLIP_FEW);
-    ys_json_free(proof);
+    struct ys_proof proof = judge(&reference, &meaning, &numerics);
+    CHECK(ys_check_flip(&proof) == YS_CHECK_FLIP_FEW);
+    ys_proof_fini(&proof);
     reference = make_reference();
     meaning = find(&reference), numerics = find(&reference);
     ys_worst_raise(&numerics.gradients, 0.5, "d.weight");
     ys_worst_raise(&numerics.logits, 0.5, "logits");
     proof = judge(&reference, &meaning, &numerics);
-    CHECK(ys_check_flip(proof) == YS_CHECK_FLIP_NONE);
-    ys_json_free(proof);
+    CHECK(ys_check_flip(&proof) == YS_CHECK_FLIP_NONE);
+    ys_proof_fini(&proof);
     reference = make_reference();
     meaning = find(&reference), numerics = find(&reference);
     proof = judge(&reference, &meaning, &numerics);
-    CHECK(ys_check_flip(proof) == YS_CHECK_FLIP_NONE);
-    ys_json_free(proof);
+    CHECK(ys_check_flip(&proof) == YS_CHECK_FLIP_NONE);
+    ys_proof_fini(&proof);
 }
 
 static void of_inference_logits_and_loss_are_judged(void)
@@ -328,47 +360,45 @@ static void of_inference_logits_and_loss_are_judged(void)
     struct ys_reference reference = make_reference();
     reference.evaluation = true;
     struct ys_findings meaning = find(&reference), numerics = find(&reference);
-    ys_json *proof = judge(&reference, &meaning, &numerics);
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "pass");
-    CHECK_INT(ys_json_size(ys_json_get(proof, "checks")), 7);
-    CHECK(check_of(proof, "gradients") == NULL);
-    ys_json_free(proof);
+    struct ys_proof proof = judge(&reference, &meaning, &numerics);
+    comes_to(&proof, YS_PROOF_PASS, NULL);
+    CHECK_INT(proof.checks.count, 7);
+    CHECK(check_of(&proof, "gradients") == NULL);
+    ys_proof_fini(&proof);
 }
 
 static void an_adapter_that_broke_fails_and_is_not_kept(void)
 {
     struct ys_reference reference = make_reference();
-    struct ys_findings meaning = {.said = {.status = ys_strdup("crashed"), .message = ys_strdup("signal 11")}};
-    ys_json *proof = judge(&reference, &meaning, NULL);
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "fail");
-    CHECK_HAS(ys_json_get_text(proof, "reason", ""), "crashed: signal 11");
-    CHECK(!ys_json_get_bool(proof, "lasting", true));
-    ys_json_free(proof);
+    struct ys_findings meaning = {.said = {.status = YS_RUN_CRASHED, .message = ys_strdup("signal 11")}};
+    struct ys_proof proof = judge(&reference, &meaning, NULL);
+    comes_to(&proof, YS_PROOF_FAIL, "crashed: signal 11");
+    CHECK_INT(proof.lasting, false);
+    ys_proof_fini(&proof);
 }
 
 static void the_meaning_alone_is_a_proof_where_no_more_was_wanted(void)
 {
     struct ys_reference reference = make_reference();
     struct ys_findings meaning = find(&reference);
-    ys_json *proof = judge(&reference, &meaning, NULL), *checks = ys_json_get(proof, "checks");
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "pass");
-    CHECK(ys_json_get_bool(proof, "lasting", false));
-    for (size_t i = 0; i < ys_json_size(checks); i++)
-        CHECK(strcmp(ys_json_get_text(ys_json_at(checks, i), "half", ""), "numerics") != 0);
-    CHECK_TEXT(ys_json_get_text(ys_json_at(checks, 0), "name", ""), "parameters");
-    CHECK_TEXT(ys_json_get_text(ys_json_at(checks, ys_json_size(checks) - 1), "name", ""), "loss of training");
-    ys_json_free(proof);
+    struct ys_proof proof = judge(&reference, &meaning, NULL);
+    comes_to(&proof, YS_PROOF_PASS, NULL);
+    CHECK_INT(proof.lasting, true);
+    for (size_t i = 0; i < proof.checks.count; i++)
+        CHECK(ys_proof_check_at(&proof, i)->half != YS_PROOF_NUMERICS);
+    CHECK_TEXT(ys_proof_check_at(&proof, 0)->name, "parameters");
+    CHECK_TEXT(ys_proof_check_at(&proof, proof.checks.count - 1)->name, "loss of training");
+    ys_proof_fini(&proof);
 }
 
 static void an_adapter_that_lacks_an_operator_has_no_proof(void)
 {
     struct ys_reference reference = make_reference();
-    struct ys_findings numerics = {.said = {.status = ys_strdup("unsupported"), .message = ys_strdup("no Conv")}};
-    ys_json *proof = judge(&reference, NULL, &numerics);
-    CHECK_TEXT(ys_json_get_text(proof, "verdict", ""), "none");
-    CHECK_HAS(ys_json_get_text(proof, "reason", ""), "no Conv");
-    CHECK_TEXT(ys_json_get_text(proof, "ended", ""), "unsupported");
-    ys_json_free(proof);
+    struct ys_findings numerics = {.said = {.status = YS_RUN_UNSUPPORTED, .message = ys_strdup("no Conv")}};
+    struct ys_proof proof = judge(&reference, NULL, &numerics);
+    comes_to(&proof, YS_PROOF_NONE, "no Conv");
+    CHECK_INT(proof.ended, YS_RUN_UNSUPPORTED);
+    ys_proof_fini(&proof);
 }
 
 TAP_MAIN(TAP_CASE(equal_answers_pass), TAP_CASE(each_difference_fails_its_own_check),
@@ -377,6 +407,7 @@ TAP_MAIN(TAP_CASE(equal_answers_pass), TAP_CASE(each_difference_fails_its_own_ch
          TAP_CASE(what_rounding_alone_does_raises_the_bound_up_to_a_limit),
          TAP_CASE(another_number_of_parameters_fails), TAP_CASE(without_double_the_proof_is_weak),
          TAP_CASE(too_little_precision_fails_the_numerics_alone), TAP_CASE(twins_that_agree_leave_room_for_rounding),
+         TAP_CASE(statistics_of_a_whole_batch_may_be_rounded_at_each_row),
          TAP_CASE(gradients_of_the_numerics_alone_may_be_a_flip), TAP_CASE(of_inference_logits_and_loss_are_judged),
          TAP_CASE(an_adapter_that_broke_fails_and_is_not_kept),
          TAP_CASE(the_meaning_alone_is_a_proof_where_no_more_was_wanted),

@@ -64,11 +64,11 @@ static void a_batch_below_eight_is_taken_whole(void)
 
 static void a_proof_takes_the_first_rows_of_the_first_batches_and_cuts_the_rate(void)
 {
-    ys_json *plan = make_plan(16);
+    struct ys_plan plan = make_plan(16);
     const char *path = files_path("proof-order");
     struct ys_proof_extent extent = extent_of(10, 16);
     struct ys_safetensors *file = NULL;
-    REQUIRE(ys_proof_order_write(plan, extent, path) == YS_OK);
+    REQUIRE(ys_proof_order_write(&plan, extent, path) == YS_OK);
     REQUIRE(ys_safetensors_open(path, &file) == YS_OK);
     const struct ys_tensor *order = ys_safetensors_find(file, "order"), *lr = ys_safetensors_find(file, "lr");
     CHECK_INT(order->shape[0], 10);
@@ -79,16 +79,16 @@ static void a_proof_takes_the_first_rows_of_the_first_batches_and_cuts_the_rate(
     CHECK_NEAR(ys_tensor_value(lr, 4), 0.5, 0);
     CHECK_NEAR(ys_tensor_value(lr, 5), 0.05, DBL_EPSILON); /* one rounding of a value below 1 */
     ys_safetensors_close(file);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
 }
 
 static void an_order_that_is_too_short_is_refused(void)
 {
-    ys_json *plan = make_plan(4);
-    CHECK(ys_proof_order_write(plan, (struct ys_proof_extent){.rows = 8, .steps = 10, .rate_change = 5},
+    struct ys_plan plan = make_plan(4);
+    CHECK(ys_proof_order_write(&plan, (struct ys_proof_extent){.rows = 8, .steps = 10, .rate_change = 5},
                                files_path("proof-order")) == YS_EINTERNAL);
     CHECK_HAS(ys_error(), "10 batches of 8 rows");
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
 }
 
 static void dropout_is_turned_off(void)
@@ -106,22 +106,27 @@ static void dropout_is_turned_off(void)
 
 static void a_plan_for_the_oracle_keeps_the_work_and_drops_the_options(void)
 {
-    ys_json *plan = make_plan(16), *options = ys_json_object();
-    ys_json_set_bool(options, "channels_last", true);
-    ys_json_set(plan, "options", options);
-    ys_json *proof = ys_proof_plan(plan, extent_of(10, 16), "graph", "order", "f64", "folder");
-    ys_json *oracle = ys_proof_plan_builtin(proof, "ref", "other");
-    CHECK(ys_json_get_bool(ys_json_get(proof, "options"), "channels_last", false));
-    CHECK(ys_json_get(ys_json_get(oracle, "options"), "channels_last") == NULL);
-    CHECK_TEXT(ys_json_get_text(ys_json_get(oracle, "options"), "backend", ""), "ref");
-    CHECK_TEXT(ys_json_get_text(oracle, "precision", ""), "f64");
-    CHECK_TEXT(ys_json_get_text(oracle, "graph", ""), "graph");
-    CHECK_INT(ys_json_get_int(oracle, "steps", 0), 10);
-    CHECK_INT(ys_json_get_int(oracle, "batch", 0), 8);
-    CHECK_INT(ys_json_get_int(plan, "steps", 0), PLAN_STEPS);
-    ys_json_free(oracle);
-    ys_json_free(proof);
-    ys_json_free(plan);
+    struct ys_plan plan = make_plan(16), proof, oracle;
+    plan.options = ys_json_object();
+    ys_json_set_bool(plan.options, "channels_last", true);
+    REQUIRE(ys_proof_plan(&plan, extent_of(10, 16), "graph", "order", YS_PRECISION_F64, "folder", &proof) == YS_OK);
+    REQUIRE(ys_proof_plan_builtin(&proof, "ref", "other", &oracle) == YS_OK);
+    CHECK(ys_json_get_bool(proof.options, "channels_last", false));
+    CHECK(ys_json_get(oracle.options, "channels_last") == NULL);
+    CHECK_TEXT(ys_json_get_text(oracle.options, "backend", ""), "ref");
+    CHECK_INT(oracle.precision, YS_PRECISION_F64);
+    CHECK_TEXT(oracle.graph, "graph");
+    CHECK_TEXT(oracle.folder, "other");
+    CHECK_TEXT(oracle.input.order, "order");
+    CHECK_INT(oracle.steps, 10);
+    CHECK_INT(oracle.batch, 8);
+    CHECK_INT(plan.steps, PLAN_STEPS);
+    REQUIRE(ys_proof_plan_backend(&proof, NULL) == YS_OK);
+    CHECK_INT(ys_json_size(proof.options), 0);
+    CHECK(ys_json_get_bool(plan.options, "channels_last", false)); /* whose copy that is */
+    ys_plan_fini(&oracle);
+    ys_plan_fini(&proof);
+    ys_plan_fini(&plan);
 }
 
 TAP_MAIN(TAP_CASE(a_large_network_is_proven_on_fewer_rows_and_steps), TAP_CASE(a_batch_below_eight_is_taken_whole),

@@ -2,42 +2,43 @@
 #include "tap.h"
 #include "verify/reference.h"
 
-/* Opens the reference of `plan`, freed with it, and gives its identity. */
-static const char *identity_of(ys_json *plan)
+/* Opens the reference of `plan`, which is freed, and gives its identity. */
+static const char *identity_of(struct ys_plan plan)
 {
     static char identity[YS_SHA256_TEXT];
     struct ys_reference reference;
     char *folder = ys_path_dir(files_path("x"));
     identity[0] = 0;
-    if (ys_reference_open(plan, folder, &reference) == YS_OK) {
+    if (ys_reference_open(&plan, folder, &reference) == YS_OK) {
         memcpy(identity, reference.identity, sizeof identity);
         ys_reference_close(&reference);
     } else {
         printf("# %s\n", ys_error());
     }
     ys_free(folder);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
     return identity;
 }
 
 static void the_proofs_own_graph_is_without_dropout(void)
 {
-    ys_json *plan = make_plan(16);
+    struct ys_plan plan = make_plan(16);
     struct ys_reference reference;
     struct ys_graph *graph = NULL;
     char *folder = ys_path_dir(files_path("x"));
-    REQUIRE(ys_reference_open(plan, folder, &reference) == YS_OK);
-    CHECK(strcmp(reference.graph_path, ys_json_get_text(plan, "graph", "")) != 0);
+    REQUIRE(ys_reference_open(&plan, folder, &reference) == YS_OK);
+    CHECK(strcmp(reference.graph_path, plan.graph) != 0);
     REQUIRE(ys_graph_read(reference.graph_path, &graph) == YS_OK);
     CHECK_NEAR(graph->nodes[1].ratio, 0, 0);
-    ys_json *proof = ys_reference_plan(&reference, plan, "f64", folder);
-    CHECK_TEXT(ys_json_get_text(proof, "graph", ""), reference.graph_path);
+    struct ys_plan proof;
+    REQUIRE(ys_reference_plan(&reference, &plan, YS_PRECISION_F64, folder, &proof) == YS_OK);
+    CHECK_TEXT(proof.graph, reference.graph_path);
     CHECK(!reference.evaluation);
-    ys_json_free(proof);
+    ys_plan_fini(&proof);
     ys_graph_free(graph);
     ys_reference_close(&reference);
     ys_free(folder);
-    ys_json_free(plan);
+    ys_plan_fini(&plan);
 }
 
 static void how_long_and_how_the_trial_computes_is_not_part_of_the_work(void)
@@ -45,13 +46,13 @@ static void how_long_and_how_the_trial_computes_is_not_part_of_the_work(void)
     char plain[YS_SHA256_TEXT];
     snprintf(plain, sizeof plain, "%s", identity_of(make_plan(16)));
     CHECK_INT(strlen(plain), YS_SHA256_TEXT - 1);
-    ys_json *plan = make_plan(16), *options = ys_json_object();
-    ys_json_set_bool(options, "channels_last", true);
-    ys_json_set(plan, "options", options);
-    ys_json_set_int(plan, "steps", 5000);
-    ys_json_set_int(plan, "threads", 3);
-    ys_json_set_string(plan, "precision", "bf16");
-    ys_json_set_string(plan, "folder", "/elsewhere");
+    struct ys_plan plan = make_plan(16);
+    plan.options = ys_json_object();
+    ys_json_set_bool(plan.options, "channels_last", true);
+    plan.steps = 5000;
+    plan.threads = 3;
+    plan.precision = YS_PRECISION_BF16;
+    put(&plan.folder, "/elsewhere");
     CHECK_TEXT(identity_of(plan), plain);
 }
 
@@ -59,15 +60,14 @@ static void everything_that_the_oracle_computes_with_is_part_of_the_work(void)
 {
     char plain[YS_SHA256_TEXT];
     snprintf(plain, sizeof plain, "%s", identity_of(make_plan(16)));
-    ys_json *plan = make_plan(16), *optimizer = ys_json_object();
-    ys_json_set_real(optimizer, "momentum", 0.9);
-    ys_json_set(plan, "optimizer", optimizer);
+    struct ys_plan plan = make_plan(16);
+    plan.optimizer.momentum = 0.9;
     CHECK(strcmp(identity_of(plan), plain) != 0);
     plan = make_plan(16);
-    ys_json_set_string(plan, "mode", "infer");
+    plan.mode = YS_MODE_INFER;
     CHECK(strcmp(identity_of(plan), plain) != 0);
     plan = make_plan(16);
-    ys_json_set_int(plan, "seed", 8); /* other initial weights */
+    plan.seed = 8; /* other initial weights */
     CHECK(strcmp(identity_of(plan), plain) != 0);
     CHECK(strcmp(identity_of(make_plan(15)), plain) != 0); /* other rows */
     plan_rate = 0.25;
@@ -81,7 +81,7 @@ static void everything_that_the_oracle_computes_with_is_part_of_the_work(void)
 
 static void a_row_that_the_data_do_not_have_is_refused(void)
 {
-    ys_json *plan = make_plan(16);
+    struct ys_plan plan = make_plan(16);
     static uint32_t order[10 * 8] = {[3] = 40};
     static double lr[10];
     struct ys_tensor orders[] = {

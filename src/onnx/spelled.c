@@ -1,0 +1,336 @@
+/* Operators that files spell in several nodes, which are known by these alone. Before anything else is read the last of
+ * them becomes the operator, of what the first one reads, so that the others are needed no more:
+ *
+ *   Gelu, approximated   x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, before operator set 20
+ *   HardSigmoid          clip(x + 3, 0, 6) / 6; times x it is a HardSwish, which curve.c sees
+ *   HardSwish            x clip(x + 3, 0, 6) / 6, divided last
+ *   LayerNormalization   (x - mean) / sqrt(mean of (x - mean)^2 + epsilon) * scale + bias, before operator set 17;
+ *                        means over the last axes, as numbers below 0: others are only known by the rank of x */
+#include "base/mem.h"
+#include "onnx/reading.h"
+
+#include <math.h>
+#include <string.h>
+
+struct finder {
+    struct ys_onnx_reading *r;
+    ys_json *makers;  /* name to the node that makes it, or from `node_count` on to an initializer */
+    ys_json *readers; /* name to how often it is read; the output of the file counts too */
+};
+
+static ys_status note_reader(struct finder *f, const char *name)
+{
+    return ys_json_set_int(f->readers, name, ys_json_get_int(f->readers, name, 0) + 1);
+}
+
+static ys_status note_makers(struct finder *f)
+{
+    const struct ys_onnx_file *file = f->r->file;
+    for (size_t i = 0; i < file->node_count; i++) {
+        for (size_t k = 0; k < file->nodes[i].out_count; k++)
+            YS_TRY(ys_json_set_int(f->makers, file->nodes[i].out[k], (int64_t)i));
+        for (size_t k = 0; k < file->nodes[i].in_count; k++)
+            YS_TRY(note_reader(f, file->nodes[i].in[k]));
+    }
+    for (size_t i = 0; i < file->output_count; i++)
+        YS_TRY(note_reader(f, file->outputs[i].name));
+    for (size_t i = 0; i < file->tensor_count; i++)
+        YS_TRY(ys_json_set_int(f->makers, file->tensors[i].name, (int64_t)(file->node_count + i)));
+    return YS_OK;
+}
+
+/* The node of that operator of ONNX that makes `name`; NULL for none. */
+static const struct ys_onnx_node_in *made_by(const struct finder *f, const char *name, const char *op)
+{
+    const struct ys_onnx_file *file = f->r->file;
+    const int64_t at = name ? ys_json_get_int(f->makers, name, -1) : -1;
+    if (at < 0 || at >= (int64_t)file->node_count)
+        return NULL;
+    const struct ys_onnx_node_in *node = &file->nodes[at];
+    const bool is_own = !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0;
+    return is_own && strcmp(node->op, op) == 0 ? node : NULL;
+}
+
+/* The constant of that name, perhaps shared by an Identity, as exporters share what is equal; NULL where it is none
+ * that can be read: what is wrong with it is said where it is read. */
+static struct ys_onnx_constant *constant_of(const struct finder *f, const char *name)
+{
+    struct ys_onnx_file *file = f->r->file;
+    const struct ys_onnx_node_in *shared = made_by(f, name, "Identity");
+    name = shared && shared->in_count == 1 ? shared->in[0] : name;
+    const struct ys_onnx_node_in *node = made_by(f, name, "Constant");
+    const int64_t at = ys_json_get_int(f->makers, name, -1) - (int64_t)file->node_count;
+    struct ys_onnx_constant *c = NULL;
+    ys_status status = YS_ENOTFOUND;
+    if (node)
+        status = ys_onnx_fold(&f->r->folding, node, NULL, &c);
+    else if (at >= 0)
+        status = ys_onnx_constant_of(&f->r->folding, &file->tensors[at], &c);
+    return status == YS_OK ? c : NULL;
+}
+
+/* Whether `name` is a constant of one element, and no wider than the narrowest value: the batch and another axis. */
+static bool read_number(const struct finder *f, const char *name, double *number)
+{
+    struct ys_onnx_constant *c = constant_of(f, name);
+    if (!c || c->count != 1 || c->rank > 2 || !c->is_real || ys_onnx_constant_load(&f->r->folding, c) != YS_OK)
+        return false;
+    *number = ys_onnx_constant_real(c, 0);
+    if (c->type == YS_ONNX_FLOAT)
+        *number = ys_onnx_short_real((float)*number);
+    return true;
+}
+
+/* And as near to `wanted` as floats are. */
+static bool is_number(const struct finder *f, const char *name, double wanted)
+{
+    double number;
+    return read_number(f, name, &number) && fabs(number - wanted) <= 1e-6 * wanted;
+}
+
+/* The operand beside that number; NULL where it is none of the two. */
+static const char *beside(const struct finder *f, const struct ys_onnx_node_in *node, double number)
+{
+    for (size_t i = 0; node && node->in_count == 2 && i < 2; i++)
+        if (is_number(f, node->in[i], number))
+            return node->in[1 - i];
+    return NULL;
+}
+
+/* The operand beside `name`. */
+static const char *other(const struct ys_onnx_node_in *node, const char *name)
+{
+    for (size_t i = 0; node && node->in_count == 2 && i < 2; i++)
+        if (strcmp(node->in[i], name) == 0)
+            return node->in[1 - i];
+    return NULL;
+}
+
+static bool is_cube(const struct finder *f, const char *name, const char *x)
+{
+    const struct ys_onnx_node_in *power = made_by(f, name, "Pow");
+    if (power)
+        return power->in_count == 2 && strcmp(power->in[0], x) == 0 && is_number(f, power->in[1], 3);
+    const char *square = other(made_by(f, other(made_by(f, name, "Mul"), x), "Mul"), x);
+    return square && strcmp(square, x) == 0;
+}
+
+/* 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)) */
+static bool is_lifted(const struct finder *f, const char *name, const char *x)
+{
+    const struct ys_onnx_node_in *curve = made_by(f, beside(f, made_by(f, name, "Add"), 1), "Tanh");
+    if (!curve || curve->in_count != 1)
+        return false;
+    const char *sum = beside(f, made_by(f, curve->in[0], "Mul"), sqrt(2 / acos(-1)));
+    const char *term = other(made_by(f, sum, "Add"), x);
+    const char *cube = beside(f, made_by(f, term, "Mul"), 0.044715);
+    return cube && is_cube(f, cube, x);
+}
+
+/* x of a product of x, 1/2 and that, in whatever order its two nodes have them; NULL where it is no such product. */
+static const char *find_x(const struct finder *f, const struct ys_onnx_node_in *node)
+{
+    for (size_t side = 0; node->in_count == 2 && side < 2; side++) {
+        const struct ys_onnx_node_in *inner = made_by(f, node->in[side], "Mul");
+        if (!inner || inner->in_count != 2)
+            continue;
+        const char *const factors[3] = {node->in[1 - side], inner->in[0], inner->in[1]};
+        for (size_t half = 0; half < 3; half++)
+            for (size_t x = 0; x < 3; x++)
+                if (x != half && is_lifted(f, factors[3 - half - x], factors[x]) && is_number(f, factors[half], 0.5))
+                    return factors[x];
+    }
+    return NULL;
+}
+
+/* The node of that operator that makes `name`, which is read `times` times and by no others. */
+static const struct ys_onnx_node_in *inner(const struct finder *f, const char *name, const char *op, int64_t times)
+{
+    const struct ys_onnx_node_in *node = made_by(f, name, op);
+    return node && ys_json_get_int(f->readers, name, 0) == times ? node : NULL;
+}
+
+/* x of clip(x + 3, 0, 6); NULL where `name` is none. */
+static const char *find_clipped(const struct finder *f, const char *name)
+{
+    const struct ys_onnx_node_in *clip = name ? inner(f, name, "Clip", 1) : NULL;
+    double low = -1, high = -1;
+    if (!clip || clip->in_count < 1)
+        return NULL;
+    const bool attributes =
+        ys_onnx_real(clip, "min", &low) == YS_OK && ys_onnx_real(clip, "max", &high) == YS_OK && low == 0 && high == 6;
+    const bool inputs = clip->in_count == 3 && is_number(f, clip->in[1], 0) && is_number(f, clip->in[2], 6);
+    return attributes || inputs ? beside(f, inner(f, clip->in[0], "Add", 1), 3) : NULL;
+}
+
+/* What is divided by 6, or multiplied by a sixth; NULL. */
+static const char *find_divided(const struct finder *f, const struct ys_onnx_node_in *node)
+{
+    if (strcmp(node->op, "Mul") == 0)
+        return beside(f, node, 1.0 / 6);
+    const bool divides = strcmp(node->op, "Div") == 0 && node->in_count == 2 && is_number(f, node->in[1], 6);
+    return divides ? node->in[0] : NULL;
+}
+
+/* x of clip(x + 3, 0, 6) / 6, or of the same times x, which `*is_swish` says. */
+static const char *find_hard(const struct finder *f, const struct ys_onnx_node_in *node, bool *is_swish)
+{
+    const char *divided = find_divided(f, node);
+    *is_swish = false;
+    if (!divided)
+        return NULL;
+    const struct ys_onnx_node_in *product = inner(f, divided, "Mul", 1);
+    for (size_t i = 0; product && product->in_count == 2 && i < 2; i++) {
+        const char *x = find_clipped(f, product->in[i]);
+        *is_swish = x && strcmp(x, product->in[1 - i]) == 0;
+        if (*is_swish)
+            return x;
+    }
+    return find_clipped(f, divided);
+}
+
+/* How many axes a mean is over if these are the last ones, each called by a number below 0, and they are kept; 0. */
+static int64_t count_last_axes(const struct finder *f, const struct ys_onnx_node_in *mean)
+{
+    int64_t axes[YS_MAX_RANK], keepdims = 1;
+    size_t count = 0;
+    unsigned seen = 0;
+    struct ys_onnx_constant *in = mean->in_count > 1 ? constant_of(f, mean->in[1]) : NULL;
+    if ((mean->in_count > 1 && (!in || in->count > YS_MAX_RANK)) ||
+        ys_onnx_integer(mean, "keepdims", &keepdims) != YS_OK || keepdims != 1 ||
+        ys_onnx_numbers(&f->r->folding, mean, in, "axes", axes, YS_MAX_RANK, &count) != YS_OK)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (axes[i] >= -(int64_t)count && axes[i] < 0)
+            seen |= 1U << -axes[i];
+    return seen == (1U << (count + 1)) - 2 ? (int64_t)count : 0; /* bits 1 to `count` */
+}
+
+/* Whether `name` has a number for each place of the last `axes` axes, as far as its shape says so. */
+static bool spans(const struct finder *f, const char *name, int64_t axes)
+{
+    const struct ys_onnx_constant *c = constant_of(f, name);
+    bool is_whole = c && c->is_real && (int64_t)c->rank == axes;
+    for (size_t i = 0; is_whole && i < c->rank; i++)
+        is_whole = c->shape[i] != 1;
+    return is_whole;
+}
+
+/* (x - mean) / sqrt(mean of (x - mean)^2 + epsilon): its x, NULL where `name` is none. */
+static const char *find_normed(const struct finder *f, const char *name, struct ys_onnx_joined *joined)
+{
+    const struct ys_onnx_node_in *quotient = inner(f, name, "Div", 1);
+    if (!quotient || quotient->in_count != 2)
+        return NULL;
+    const char *centred = quotient->in[0];
+    const struct ys_onnx_node_in *root = inner(f, quotient->in[1], "Sqrt", 1);
+    const struct ys_onnx_node_in *sum = root && root->in_count == 1 ? inner(f, root->in[0], "Add", 1) : NULL;
+    const struct ys_onnx_node_in *variance = NULL;
+    for (size_t i = 0; sum && sum->in_count == 2 && !variance && i < 2; i++)
+        if (read_number(f, sum->in[1 - i], &joined->epsilon) && joined->epsilon > 0 && joined->epsilon < 1e30)
+            variance = inner(f, sum->in[i], "ReduceMean", 1);
+    if (!variance || variance->in_count < 1)
+        return NULL;
+    const struct ys_onnx_node_in *power = inner(f, variance->in[0], "Pow", 1);
+    const struct ys_onnx_node_in *square = power ? power : inner(f, variance->in[0], "Mul", 1);
+    if (!square || square->in_count != 2 || strcmp(square->in[0], centred) != 0 ||
+        (power ? !is_number(f, power->in[1], 2) : strcmp(square->in[1], centred) != 0))
+        return NULL;
+    const struct ys_onnx_node_in *less = inner(f, centred, "Sub", power ? 2 : 3);
+    const struct ys_onnx_node_in *mean = less && less->in_count == 2 ? inner(f, less->in[1], "ReduceMean", 1) : NULL;
+    if (!mean || mean->in_count < 1 || strcmp(mean->in[0], less->in[0]) != 0)
+        return NULL;
+    const int64_t axes = count_last_axes(f, mean);
+    joined->axis = -axes;
+    return axes > 0 && axes == count_last_axes(f, variance) ? less->in[0] : NULL;
+}
+
+struct norm {
+    const char *x, *scale, *bias;
+    struct ys_onnx_joined joined;
+};
+
+static bool find_norm(const struct finder *f, const struct ys_onnx_node_in *add, struct norm *norm)
+{
+    for (size_t side = 0; add->in_count == 2 && side < 2; side++) {
+        const struct ys_onnx_node_in *scaled = inner(f, add->in[side], "Mul", 1);
+        for (size_t i = 0; scaled && scaled->in_count == 2 && i < 2; i++) {
+            norm->x = find_normed(f, scaled->in[i], &norm->joined);
+            norm->scale = scaled->in[1 - i];
+            norm->bias = add->in[1 - side];
+            if (norm->x && spans(f, norm->scale, -norm->joined.axis) && spans(f, norm->bias, -norm->joined.axis))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Lets the node be that operator. */
+static ys_status become(struct finder *f, struct ys_onnx_node_in *node, const char *op, const char *const *in,
+                        size_t in_count, const struct ys_onnx_joined *joined)
+{
+    const char *before = node->op;
+    struct ys_onnx_joined *kept = ys_onnx_file_keep(f->r->file, 1, sizeof *kept);
+    const char **inputs = ys_onnx_file_keep(f->r->file, in_count, sizeof *inputs);
+    if (!kept || !inputs)
+        return ys_out_of_memory();
+    *kept = *joined;
+    memcpy(inputs, in, in_count * sizeof *in);
+    node->op = op;
+    node->in = inputs;
+    node->in_count = in_count;
+    node->joined = kept;
+    return ys_onnx_note(f->r, "node %.100s (%s) and what leads to it is a %s%s", node->name, before, op,
+                        joined->approximate ? ", approximated by tanh" : "");
+}
+
+static ys_status join_product(struct finder *f, struct ys_onnx_node_in *node)
+{
+    bool is_swish = false;
+    const char *x = strcmp(node->op, "Mul") == 0 ? find_x(f, node) : NULL;
+    if (x)
+        return become(f, node, "Gelu", &x, 1, &(struct ys_onnx_joined){.approximate = "tanh"});
+    x = find_hard(f, node, &is_swish);
+    if (!x)
+        return YS_OK;
+    return become(f, node, is_swish ? "HardSwish" : "HardSigmoid", &x, 1, &(struct ys_onnx_joined){.alpha = 1.0 / 6});
+}
+
+static ys_status join_norm(struct finder *f, struct ys_onnx_node_in *node)
+{
+    struct norm norm = {0};
+    if (f->r->file->opset < 7 || !find_norm(f, node, &norm)) /* an attribute says which axes are added there */
+        return YS_OK;
+    const char *const in[3] = {norm.x, norm.scale, norm.bias};
+    return become(f, node, "LayerNormalization", in, 3, &norm.joined);
+}
+
+static ys_status join(struct finder *f)
+{
+    struct ys_onnx_file *file = f->r->file;
+    YS_TRY(note_makers(f));
+    for (size_t i = 0; i < file->node_count; i++) {
+        struct ys_onnx_node_in *node = &file->nodes[i];
+        if (strcmp(node->op, "Mul") == 0 || strcmp(node->op, "Div") == 0)
+            YS_TRY(join_product(f, node));
+        else if (strcmp(node->op, "Add") == 0)
+            YS_TRY(join_norm(f, node));
+    }
+    return YS_OK;
+}
+
+ys_status ys_onnx_join_spelled(struct ys_onnx_reading *r)
+{
+    static const char *const signs[] = {"Tanh", "Clip", "Sqrt"}; /* each of them has one of these */
+    bool any = false;
+    for (size_t i = 0; i < r->file->node_count; i++)
+        for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++)
+            any = any || strcmp(r->file->nodes[i].op, signs[k]) == 0;
+    if (!any)
+        return YS_OK;
+    struct finder f = {.r = r, .makers = ys_json_object(), .readers = ys_json_object()};
+    ys_status status = f.makers && f.readers ? join(&f) : ys_out_of_memory();
+    ys_json_free(f.makers);
+    ys_json_free(f.readers);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* What the document says of how things were observed: trials with and without their disturbed runs, where processor
+ * time went, and whether what is observed on that machine is true. Each appends nothing where there is nothing. */
+#ifndef YS_REPORT_OBSERVED_H
+#define YS_REPORT_OBSERVED_H
+
+#include "report/view.h"
+
+/** A sentence for each trial with disturbed runs (the first 20, and how many more): its speed with and without them.
+ * Added to `sentences`, an array. YS_ENOMEM. */
+ys_status ys_observed_disturbed(const struct ys_view *view, ys_json *sentences) YS_MUST_CHECK;
+
+/** Stacked bars: processor time by library, start-up apart from the steady part. YS_ENOMEM. */
+ys_status ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+/** The same in a Markdown table. */
+ys_status ys_observed_perf_markdown(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+
+/** The table of `doctor --self-test` of the machine, in HTML or Markdown. */
+ys_status ys_observed_self_test_html(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_observed_self_test_markdown(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,23 @@
+/* What a study that is yet to be made could show: how small a difference n rounds find nine times of ten, judged by how
+ * a trial scattered against itself. Rounds are drawn again and again from those that were seen, with a fixed seed, so
+ * nothing is assumed about the shape of the scatter but that it stays. docs/statistics.md. */
+#ifndef YS_STAT_POWER_H
+#define YS_STAT_POWER_H
+
+#include "base/status.h"
+#include <stddef.h>
+
+#define YS_POWER_MOST_ROUNDS 200
+
+/** `ratios`: `count` rounds of a trial against itself, each above 0; at least 6. *difference: the smallest that
+ * `rounds` rounds (6 to YS_POWER_MOST_ROUNDS) find nine times of ten beyond `margin`, as ys_comparison's `resolution`:
+ * 0.05 is a ratio of 1.05; the median over what was drawn. NaN with too few rounds of either. The same values give the
+ * same answer. YS_ENOMEM. */
+ys_status ys_power_difference(const double *ratios, size_t count, size_t rounds, double margin,
+                              double *difference) YS_MUST_CHECK;
+
+/** The fewest rounds that find `difference` so; 0 when not even YS_POWER_MOST_ROUNDS do. YS_ENOMEM. */
+ys_status ys_power_rounds(const double *ratios, size_t count, double margin, double difference,
+                          size_t *rounds) YS_MUST_CHECK;
+
+#endif

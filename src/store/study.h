@@ -1,0 +1,43 @@
+/* What is stored of a study beside its trials and runs: the document that ys_store_study_get() gives. */
+#ifndef YS_STORE_STUDY_H
+#define YS_STORE_STUDY_H
+
+#include "base/record.h"
+
+/** A network on a data set, as trials had it. */
+struct ys_study_work {
+    const char *model, *model_hash; /* hash: of a file; NULL for a name */
+    int64_t parameters, multiply_adds;
+    const char *data, *unit, *train_hash, *test_hash;
+    int64_t train_count, test_count;
+    bool verified;
+    const char *source;
+};
+extern const struct ys_record ys_study_work_record;
+/** That line of `works`, an array of them, in *work, borrowed; false where there is none (*work is then as after
+ * ys_record_init()). */
+bool ys_study_work_find(const ys_json *works, const char *model, const char *data, struct ys_study_work *work);
+
+/** What the sessions of a study took so far; NaN where that is not known. */
+struct ys_study_timing {
+    double prepare_s, prove_s, measure_s;
+};
+
+/** Everything is borrowed. What a study that has just begun does not have yet, or an earlier yardstick did not store,
+ * is NULL, NaN or YS_FIELD_NONE. */
+struct ys_study_record {
+    const char *name, *job_text, *job_hash;
+    const ys_json *job; /* its study keys */
+    int64_t trials_planned, started_s, seed;
+    const char *command, *version;
+    const ys_json *model_info; /* array of works */
+    /* Put there by the store. */
+    const char *folder, *status; /* status: "running", or how it ended */
+    int64_t id, exit_code;
+    const ys_json *timing;
+};
+extern const struct ys_record ys_study_record;
+/** Of a stored document. */
+void ys_study_record_read(const ys_json *document, struct ys_study_record *study, struct ys_study_timing *timing);
+
+#endif

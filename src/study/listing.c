@@ -1,0 +1,104 @@
+#include "study/listing.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+
+#define FIELD(member, kind, unit, flags, what) YS_FIELD(struct ys_listing_trial, member, kind, unit, flags, what)
+#define COMMON                                                                                                         \
+    FIELD(id, YS_FIELD_TEXT, NULL, 0, "name of the trial"),                                                            \
+        FIELD(framework, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "as a job would name it"),                                \
+        FIELD(title, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "its name for people"),                                       \
+        FIELD(version, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the framework"),                                        \
+        FIELD(threads, YS_FIELD_INT, NULL, 0, "that it may use"),                                                      \
+        YS_FIELD_NAMED(struct ys_listing_trial, status, &ys_run_statuses, 0, "ok, or why it cannot run"),              \
+        FIELD(reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of that status"),                                           \
+        FIELD(command, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what would help"),                                         \
+        FIELD(steps, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of a training; null in mode infer"),                          \
+        FIELD(requests, YS_FIELD_INT, NULL, YS_FIELD_NULL, "in mode infer; null of a training")
+
+static const struct ys_field checked[] = {
+    COMMON,
+    FIELD(known, YS_FIELD_TRUTH, NULL, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "whether run_s was measured before"),
+    FIELD(run_s, YS_FIELD_REAL, "s", YS_FIELD_NULL | YS_FIELD_MAY_LACK, "of one run, estimated; of one that can run"),
+};
+const struct ys_record ys_listing_check_record = YS_RECORD("trial", struct ys_listing_trial, checked);
+
+static const struct ys_field verified[] = {
+    COMMON,
+    YS_FIELD_OF(struct ys_listing_trial, proof, YS_FIELD_OBJECT_OWNED, &ys_proof_record, YS_FIELD_NULL,
+                "null where it cannot run"),
+};
+const struct ys_record ys_listing_verify_record = YS_RECORD("trial", struct ys_listing_trial, verified);
+
+static const struct ys_field file_fields[] = {
+    YS_FIELD(struct ys_listing_file, model, YS_FIELD_TEXT, NULL, 0, "path"),
+    YS_FIELD(struct ys_listing_file, notes, YS_FIELD_JSON, NULL, 0, "what was changed, left out and assumed"),
+};
+static const struct ys_record file_record = YS_RECORD("file", struct ys_listing_file, file_fields);
+
+#undef FIELD
+#define FIELD(member, kind, unit, what) YS_FIELD(struct ys_listing, member, kind, unit, 0, what)
+static const struct ys_field fields[] = {
+    FIELD(study, YS_FIELD_JSON, NULL, "the study's own keys"),
+    YS_FIELD_OF(struct ys_listing, trials, YS_FIELD_LIST, &ys_listing_check_record, 0, "in the order of the job"),
+    YS_FIELD_OF(struct ys_listing, files, YS_FIELD_LIST, &file_record, 0, "ONNX files that are models, each once"),
+    FIELD(runs, YS_FIELD_INT, NULL, "of all trials"),
+    FIELD(estimate_s, YS_FIELD_REAL, "s", "of all runs"),
+    YS_FIELD(struct ys_listing, noise, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what so many runs can tell apart here"),
+};
+const struct ys_record ys_listing_record = YS_RECORD("check", struct ys_listing, fields);
+
+void ys_listing_fini(struct ys_listing *listing)
+{
+    struct ys_listing_trial *lines = listing->trials.items;
+    for (size_t i = 0; i < listing->trials.count; i++) {
+        if (lines[i].proof)
+            ys_proof_fini(lines[i].proof);
+        ys_free(lines[i].proof);
+        lines[i].proof = NULL;
+    }
+    ys_record_fini(&ys_listing_record, listing);
+}
+
+ys_status ys_listing_add_file(struct ys_listing *listing, const char *model, const ys_json *notes)
+{
+    struct ys_listing_file *files = ys_realloc(listing->files.items, listing->files.count + 1, sizeof *files);
+    if (!files)
+        return ys_out_of_memory();
+    listing->files.items = files;
+    files += listing->files.count++;
+    *files = (struct ys_listing_file){.model = ys_strdup(model), .notes = ys_json_copy(notes)};
+    return files->model && files->notes ? YS_OK : ys_out_of_memory();
+}
+
+static char *copy_of(const char *text)
+{
+    return text ? ys_strdup(text) : NULL;
+}
+
+ys_status ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial, struct ys_listing_trial **line)
+{
+    const int64_t requests = ys_trial_requests(trial);
+    struct ys_listing_trial *lines =
+        ys_realloc(listing->trials.items, listing->trials.count + 1, sizeof(struct ys_listing_trial));
+    if (!lines)
+        return ys_out_of_memory();
+    listing->trials.items = lines;
+    *line = &lines[listing->trials.count++];
+    **line = (struct ys_listing_trial){
+        .id = copy_of(trial->record.id),
+        .framework = copy_of(trial->framework->spec),
+        .title = copy_of(trial->framework->title),
+        .version = copy_of(trial->framework->version),
+        .threads = trial->threads,
+        .status = ys_trial_can_run(trial) ? (int)YS_RUN_OK : trial->record.status,
+        .reason = copy_of(trial->record.reason),
+        .command = copy_of(trial->record.command),
+        .steps = requests ? YS_FIELD_NONE : trial->steps,
+        .requests = requests ? requests : YS_FIELD_NONE,
+        .known = YS_NAME_NONE,
+        .run_s = NAN,
+    };
+    return (*line)->id && (*line)->framework ? YS_OK : ys_out_of_memory();
+}

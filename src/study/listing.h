@@ -1,0 +1,50 @@
+/* What `check` and `verify` say of the trials of a job, before or without a run. */
+#ifndef YS_STUDY_LISTING_H
+#define YS_STUDY_LISTING_H
+
+#include "base/record.h"
+#include "study/trial.h"
+#include "verify/proof.h"
+
+/** One trial. */
+struct ys_listing_trial {
+    char *id, *framework, *title, *version; /* framework: as a job would name it, "pytorch@2.13.0" */
+    int64_t threads;
+    int status;             /* enum ys_run_status: ok, or why it cannot run */
+    char *reason;           /* of that status; NULL */
+    char *command;          /* what would help; NULL */
+    int64_t steps;          /* of a training, else YS_FIELD_NONE */
+    int64_t requests;       /* of mode infer, likewise */
+    int known;              /* 1: a run like it was measured before, 0: run_s is a guess; YS_NAME_NONE: it cannot run */
+    double run_s;           /* estimated seconds of one run; NaN likewise */
+    struct ys_proof *proof; /* owned; NULL: none was made */
+};
+/** The fields that `check` shows, and those that `verify` does. */
+extern const struct ys_record ys_listing_check_record, ys_listing_verify_record;
+
+/** An ONNX file that is a model. */
+struct ys_listing_file {
+    char *model;
+    ys_json *notes; /* texts: what reading it changed, left out and assumed */
+};
+
+/** All of a job. */
+struct ys_listing {
+    ys_json *study;        /* the study's own keys */
+    struct ys_list trials; /* of struct ys_listing_trial */
+    struct ys_list files;  /* of struct ys_listing_file, each once */
+    int64_t runs;
+    double estimate_s; /* of all runs */
+    char *noise;       /* what this machine's noise lets so many runs show (study/noise.h); NULL: not measured */
+};
+/** As `check` shows it. */
+extern const struct ys_record ys_listing_record;
+void ys_listing_fini(struct ys_listing *listing); /* a zeroed one is fine */
+
+/** Adds what is said of `trial` in every listing. *line is borrowed until the next one is added. YS_ENOMEM. */
+ys_status ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial,
+                         struct ys_listing_trial **line) YS_MUST_CHECK;
+/** Adds a file and a copy of `notes`. YS_ENOMEM. */
+ys_status ys_listing_add_file(struct ys_listing *listing, const char *model, const ys_json *notes) YS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,178 @@
+#include "study/noise.h"
+
+#include "base/mem.h"
+#include "stat/power.h"
+#include "study/found.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t RUNS[] = {6, 7, 8, 10, 12, 15, 20, 30};
+static const double DIFFERENCES[] = {0.01, 0.02, 0.03, 0.05, 0.1};
+enum { RUN_STEPS = sizeof RUNS / sizeof RUNS[0], DIFFERENCE_STEPS = sizeof DIFFERENCES / sizeof DIFFERENCES[0] };
+
+static const struct ys_field step_fields[] = {
+    YS_FIELD(struct ys_noise_step, runs, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds of a study; null: none is enough"),
+    YS_FIELD(struct ys_noise_step, difference, YS_FIELD_REAL, "1", YS_FIELD_NULL, "that they find"),
+};
+static const struct ys_record step_record = YS_RECORD("step", struct ys_noise_step, step_fields);
+
+#define OF_NOISE(member, kind, unit, flags, what) YS_FIELD(struct ys_noise, member, kind, unit, flags, what)
+static const struct ys_field fields[] = {
+    OF_NOISE(date, YS_FIELD_TEXT, NULL, 0, "when"),
+    OF_NOISE(host, YS_FIELD_TEXT, NULL, 0, "where"),
+    OF_NOISE(trial, YS_FIELD_TEXT, NULL, 0, "what ran against itself"),
+    OF_NOISE(seconds, YS_FIELD_REAL, "s", 0, "that it took"),
+    OF_NOISE(pairs, YS_FIELD_INT, "1", 0, "rounds with a speed of both"),
+    OF_NOISE(disturbed, YS_FIELD_INT, "1", 0, "disturbed runs of both"),
+    OF_NOISE(ratio, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of the two, centre"),
+    OF_NOISE(ci, YS_FIELD_REALS, "1", 0, "its interval at 95 %"),
+    OF_NOISE(ratios, YS_FIELD_REALS, "1", 0, "by pair"),
+    YS_FIELD_OF(struct ys_noise, tells_apart, YS_FIELD_LIST, &step_record, 0, "what so many runs tell apart"),
+    YS_FIELD_OF(struct ys_noise, needed, YS_FIELD_LIST, &step_record, 0, "what a difference needs"),
+    OF_NOISE(reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why these are empty"),
+};
+static const struct ys_record record = YS_RECORD("noise", struct ys_noise, fields);
+
+static ys_status foresee(struct ys_noise *noise)
+{
+    const double *ratios = noise->ratios.items;
+    struct ys_noise_step *apart = ys_alloc(RUN_STEPS, sizeof *apart);
+    struct ys_noise_step *needed = ys_alloc(DIFFERENCE_STEPS, sizeof *needed);
+    noise->tells_apart = (struct ys_list){apart, apart ? RUN_STEPS : 0};
+    noise->needed = (struct ys_list){needed, needed ? DIFFERENCE_STEPS : 0};
+    if (!apart || !needed)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < RUN_STEPS; i++) {
+        apart[i].runs = RUNS[i];
+        YS_TRY(ys_power_difference(ratios, noise->ratios.count, (size_t)RUNS[i], 0, &apart[i].difference));
+    }
+    for (size_t i = 0; i < DIFFERENCE_STEPS; i++) {
+        size_t runs;
+        YS_TRY(ys_power_rounds(ratios, noise->ratios.count, 0, DIFFERENCES[i], &runs));
+        needed[i] = (struct ys_noise_step){runs ? (int64_t)runs : YS_FIELD_NONE, DIFFERENCES[i]};
+    }
+    return YS_OK;
+}
+
+/* Why there were too few pairs. */
+static ys_status say_too_few(const struct ys_pairs_trial *trials, struct ys_noise *noise)
+{
+    const char *why = trials[0].reason ? trials[0].reason : trials[1].reason;
+    bool failed = trials[0].runs == trials[0].failed || trials[1].runs == trials[1].failed;
+    noise->reason = failed && why ? ys_format("no speed: %s", why)
+                                  : ys_format("%lld pairs of runs, %d are needed: take more time, or fewer steps",
+                                              (long long)noise->pairs, YS_STAT_INTERVAL_MIN);
+    return noise->reason ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status compare(const struct ys_pairs *pairs, struct ys_noise *noise)
+{
+    const struct ys_pairs_trial *trials = pairs->trials.items;
+    size_t rounds = trials[0].rate_per_s.count;
+    double *a = ys_alloc(rounds, sizeof *a), *b = ys_alloc(rounds, sizeof *b), *ends = ys_alloc(2, sizeof *ends);
+    struct ys_comparison found = {0};
+    ys_status status = a && b && ends ? YS_OK : ys_out_of_memory();
+    noise->ci.items = ends;
+    noise->ratios.items = a;
+    if (status == YS_OK) {
+        noise->pairs = (int64_t)ys_pairs_match(&trials[0], &trials[1], a, b);
+        noise->disturbed = trials[0].disturbed + trials[1].disturbed;
+        status = ys_compare_ratio(a, b, (size_t)noise->pairs, YS_BETTER_HIGHER, 0, &found);
+    }
+    if (status == YS_OK) {
+        for (int64_t i = 0; i < noise->pairs; i++)
+            a[i] /= b[i];
+        noise->ratios.count = (size_t)noise->pairs;
+        noise->ratio = found.value;
+        ends[0] = found.interval.lo;
+        ends[1] = found.interval.hi;
+        noise->ci.count = found.interval.known ? 2 : 0;
+        status = found.interval.known ? foresee(noise) : say_too_few(trials, noise);
+    }
+    ys_free(b);
+    return status;
+}
+
+ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
+                           double seconds, struct ys_noise *noise)
+{
+    char limit[40];
+    snprintf(limit, sizeof limit, "%.3fs", seconds);
+    const struct ys_pairs_key ways[] = {
+        {"env.DOCTOR_TWIN", "{a,b}"}, {"time_limit", limit}, {"repeat", "10000"}, {NULL, NULL}};
+    const struct ys_pairs_wish wish = {keys, key_count, ways, recipe_dirs};
+    struct ys_pairs pairs;
+    ys_record_init(&record, noise);
+    YS_TRY(ys_pairs_measure(&wish, 2, &pairs));
+    noise->date = ys_found_date();
+    noise->host = ys_found_host();
+    noise->trial = pairs.trial;
+    noise->seconds = pairs.seconds;
+    pairs.trial = NULL;
+    ys_status status = noise->date && noise->host ? compare(&pairs, noise) : ys_out_of_memory();
+    if (status == YS_OK && !noise->reason)
+        status = ys_found_keep("noise", &record, noise);
+    ys_pairs_fini(&pairs);
+    if (status != YS_OK)
+        ys_noise_fini(noise);
+    return status;
+}
+
+ys_status ys_noise_read(struct ys_noise *noise)
+{
+    ys_json *json = NULL;
+    YS_TRY(ys_found_read("noise", &json));
+    ys_status status = ys_record_read(&record, json, "the noise that doctor kept", noise);
+    ys_json_free(json);
+    if (status == YS_ENOMEM)
+        return status;
+    if (status == YS_OK && ys_found_is_fresh(noise->date))
+        return YS_OK;
+    if (status == YS_OK)
+        ys_noise_fini(noise);
+    return ys_fail(YS_ENOTFOUND, "the noise of this machine was not measured within a day");
+}
+
+void ys_noise_fini(struct ys_noise *noise)
+{
+    ys_record_fini(&record, noise);
+}
+
+ys_json *ys_noise_json(const struct ys_noise *noise)
+{
+    return ys_record_json(&record, noise);
+}
+
+struct plan {
+    int64_t repeat;
+    double margin;
+};
+static const struct ys_field plan_fields[] = {
+    YS_FIELD(struct plan, repeat, YS_FIELD_INT, "1", 0, "rounds"),
+    YS_FIELD(struct plan, margin, YS_FIELD_REAL, "1", 0, "what counts as the same"),
+};
+static const struct ys_record plan_record = YS_RECORD("study", struct plan, plan_fields);
+
+ys_status ys_noise_say(const ys_json *study, char **text)
+{
+    struct ys_noise noise;
+    struct plan plan;
+    double difference = NAN;
+    *text = NULL;
+    YS_TRY(ys_record_read(&plan_record, study, "the job", &plan));
+    ys_status status = ys_noise_read(&noise);
+    if (status != YS_OK)
+        return status == YS_ENOMEM ? status : YS_OK;
+    if (plan.repeat > 0)
+        status =
+            ys_power_difference(noise.ratios.items, noise.ratios.count, (size_t)plan.repeat, plan.margin, &difference);
+    if (status == YS_OK && isfinite(difference)) {
+        *text = ys_format("with %lld runs this study can tell %.2g %% apart, if its trials scatter as %s did (%s)",
+                          (long long)plan.repeat, 100 * difference, noise.trial, noise.date);
+        status = *text ? YS_OK : ys_out_of_memory();
+    }
+    ys_noise_fini(&noise);
+    return status;
+}

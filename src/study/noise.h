@@ -1,0 +1,39 @@
+/* How much a trial differs from itself on this machine now, and so what a study here could show. */
+#ifndef YS_STUDY_NOISE_H
+#define YS_STUDY_NOISE_H
+
+#include "study/pairs.h"
+
+/* A study of so many runs finds a difference as large nine times of ten, beyond a margin of 0; 0.05 is a ratio of 1.05.
+ */
+struct ys_noise_step {
+    int64_t runs; /* none: even YS_POWER_MOST_ROUNDS are too few */
+    double difference;
+};
+
+struct ys_noise {
+    char *date, *host, *trial;
+    double seconds;
+    int64_t pairs, disturbed;           /* rounds with a speed of both; runs that were disturbed, of both */
+    double ratio;                       /* of the two, centre; 1 but for chance */
+    struct ys_list ci;                  /* double: its interval at 95 %; empty with fewer than 6 pairs */
+    struct ys_list ratios;              /* double, one a pair */
+    struct ys_list tells_apart, needed; /* struct ys_noise_step: for some numbers of runs, for some differences */
+    char *reason;                       /* why the last three are empty; NULL */
+};
+
+/** Measures for `seconds` (proof and preparation come on top), the trial that `keys` change, against itself under two
+ * names, and keeps it. As of ys_pairs_measure(). */
+ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
+                           double seconds, struct ys_noise *noise) YS_MUST_CHECK;
+/** What was kept of this machine. YS_ENOTFOUND: nothing, or nothing fresh (study/found.h). */
+ys_status ys_noise_read(struct ys_noise *noise) YS_MUST_CHECK;
+void ys_noise_fini(struct ys_noise *noise);
+/** New; NULL without memory. */
+ys_json *ys_noise_json(const struct ys_noise *noise);
+
+/** "with 7 runs this study can tell 4 % apart (...)", by what was kept, of two trials of a study with these study keys
+ * (`study` of struct ys_job); *text (ys_free) is NULL where nothing fresh was kept or the runs are too few. */
+ys_status ys_noise_say(const ys_json *study, char **text) YS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,158 @@
+#include "study/perturbation.h"
+
+#include "base/mem.h"
+#include "framework/framework.h"
+#include "study/found.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The trials of the job below, in its order. */
+enum { WATCHED, WATCHED_WITH_PERF, ALONE, TRIALS };
+
+static const struct {
+    const char *what;
+    int watched, not_watched;
+} compared[] = {{"10 samples a second", WATCHED, ALONE}, {"perf = on", WATCHED_WITH_PERF, WATCHED}};
+enum { COMPARED = sizeof compared / sizeof compared[0], MOST_FRAMEWORKS = 2 };
+
+#define OF_ONE(member, kind, flags, what) YS_FIELD(struct ys_perturbed, member, kind, NULL, flags, what)
+static const struct ys_field one_fields[] = {
+    OF_ONE(trial, YS_FIELD_TEXT, 0, "what was watched"),
+    OF_ONE(what, YS_FIELD_TEXT, 0, "how"),
+    OF_ONE(pairs, YS_FIELD_INT, 0, "rounds with a speed of both"),
+    OF_ONE(ratio, YS_FIELD_REAL, YS_FIELD_NULL, "speed when watched over speed when not, centre"),
+    OF_ONE(ci, YS_FIELD_REALS, 0, "its interval"),
+    OF_ONE(level, YS_FIELD_REAL, YS_FIELD_NULL, "of that interval"),
+    OF_ONE(resolution, YS_FIELD_REAL, YS_FIELD_NULL, "the smallest difference found nine times of ten"),
+    OF_ONE(reason, YS_FIELD_TEXT, YS_FIELD_NULL, "why there is no ratio or no interval"),
+};
+static const struct ys_record one_record = YS_RECORD("found", struct ys_perturbed, one_fields);
+static const struct ys_field fields[] = {
+    YS_FIELD(struct ys_perturbation, date, YS_FIELD_TEXT, NULL, 0, "when"),
+    YS_FIELD(struct ys_perturbation, host, YS_FIELD_TEXT, NULL, 0, "where"),
+    YS_FIELD(struct ys_perturbation, seconds, YS_FIELD_REAL, "s", 0, "that it took"),
+    YS_FIELD_OF(struct ys_perturbation, found, YS_FIELD_LIST, &one_record, 0, "by training and way of watching"),
+};
+static const struct ys_record record = YS_RECORD("perturbation", struct ys_perturbation, fields);
+
+static ys_status set_reason(struct ys_perturbed *one, const struct ys_pairs_trial *a, const struct ys_pairs_trial *b)
+{
+    const char *why = a->reason ? a->reason : b->reason;
+    one->reason = why && one->pairs == 0
+                      ? ys_strdup(why)
+                      : ys_format("%lld pairs, an interval needs %d", (long long)one->pairs, YS_STAT_INTERVAL_MIN);
+    return one->reason ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status compare(const struct ys_pairs *pairs, size_t at, struct ys_perturbed *one)
+{
+    const struct ys_pairs_trial *trials = pairs->trials.items, *a = &trials[compared[at].watched],
+                                *b = &trials[compared[at].not_watched];
+    size_t rounds = a->rate_per_s.count;
+    double *of_a = ys_alloc(rounds, sizeof *of_a), *of_b = ys_alloc(rounds, sizeof *of_b),
+           *ends = ys_alloc(2, sizeof *ends);
+    struct ys_comparison found = {0};
+    ys_record_init(&one_record, one);
+    one->ci.items = ends;
+    one->trial = ys_strdup(pairs->trial);
+    one->what = ys_strdup(compared[at].what);
+    ys_status status = of_a && of_b && ends && one->trial && one->what ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK) {
+        one->pairs = (int64_t)ys_pairs_match(a, b, of_a, of_b);
+        status = ys_compare_ratio(of_a, of_b, (size_t)one->pairs, YS_BETTER_HIGHER, 0, &found);
+    }
+    ys_free(of_a);
+    ys_free(of_b);
+    YS_TRY(status);
+    one->ratio = found.value;
+    one->level = found.interval.level;
+    one->resolution = found.resolution;
+    ends[0] = found.interval.lo;
+    ends[1] = found.interval.hi;
+    one->ci.count = found.interval.known ? 2 : 0;
+    return found.interval.known ? YS_OK : set_reason(one, a, b);
+}
+
+static ys_status measure_one(const struct ys_pairs_wish *wish, struct ys_perturbation *perturbation)
+{
+    struct ys_pairs pairs;
+    struct ys_perturbed *found = perturbation->found.items;
+    YS_TRY(ys_pairs_measure(wish, TRIALS, &pairs));
+    perturbation->seconds += pairs.seconds;
+    ys_status status = pairs.trials.count == TRIALS
+                           ? YS_OK
+                           : ys_fail(YS_EINTERNAL, "doctor's own study has %zu trials", pairs.trials.count);
+    for (size_t i = 0; status == YS_OK && i < COMPARED; i++)
+        status = compare(&pairs, i, &found[perturbation->found.count++]);
+    ys_pairs_fini(&pairs);
+    return status;
+}
+
+static bool is_ready(const char *name, const char *const *recipe_dirs)
+{
+    struct ys_framework *framework = NULL;
+    bool ready = ys_framework_find(name, recipe_dirs, &framework) == YS_OK && framework->state == YS_FRAMEWORK_READY;
+    ys_framework_free(framework);
+    return ready;
+}
+
+static ys_status measure_all(const struct ys_pairs_wish *wish, struct ys_perturbation *perturbation)
+{
+    bool is_chosen = false;
+    for (size_t i = 0; i < wish->key_count; i++)
+        is_chosen |= strcmp(wish->keys[i].key, "framework") == 0;
+    YS_TRY(measure_one(wish, perturbation));
+    if (is_chosen || !is_ready("pytorch", wish->recipe_dirs))
+        return YS_OK;
+    struct ys_job_flag *keys = ys_alloc(wish->key_count + 1, sizeof *keys);
+    char framework[] = "framework", pytorch[] = "pytorch";
+    if (!keys)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < wish->key_count; i++)
+        keys[i] = wish->keys[i];
+    keys[wish->key_count] = (struct ys_job_flag){framework, pytorch};
+    struct ys_pairs_wish another = *wish;
+    another.keys = keys;
+    another.key_count++;
+    ys_status status = measure_one(&another, perturbation);
+    ys_free(keys);
+    return status;
+}
+
+ys_status ys_perturbation_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
+                                  int pairs, struct ys_perturbation *perturbation)
+{
+    char repeat[16];
+    snprintf(repeat, sizeof repeat, "%d", pairs);
+    const struct ys_pairs_key ways[] = {{"sample_hz", "{10,0}"},
+                                        {"perf", "{off,on}"},
+                                        {"exclude", "sample_hz=0 perf=on"},
+                                        {"repeat", repeat},
+                                        {NULL, NULL}};
+    const struct ys_pairs_wish wish = {keys, key_count, ways, recipe_dirs};
+    ys_record_init(&record, perturbation);
+    perturbation->seconds = 0;
+    perturbation->date = ys_found_date();
+    perturbation->host = ys_found_host();
+    perturbation->found.items = ys_alloc(COMPARED * MOST_FRAMEWORKS, sizeof(struct ys_perturbed));
+    ys_status status = perturbation->date && perturbation->host && perturbation->found.items
+                           ? measure_all(&wish, perturbation)
+                           : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_found_keep("perturbation", &record, perturbation);
+    if (status != YS_OK)
+        ys_perturbation_fini(perturbation);
+    return status;
+}
+
+void ys_perturbation_fini(struct ys_perturbation *perturbation)
+{
+    ys_record_fini(&record, perturbation);
+}
+
+ys_json *ys_perturbation_json(const struct ys_perturbation *perturbation)
+{
+    return ys_record_json(&record, perturbation);
+}

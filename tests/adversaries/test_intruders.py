@@ -1,0 +1,160 @@
+"""Each adversary of intruder.py ends as docs/proof.md says."""
+import glob
+import os
+import subprocess
+import unittest
+
+from harness import CACHE, ROOT, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+
+RECIPES = os.path.join(ROOT, "tests", "adversaries")
+NUMPY = subprocess.run(["python3", "-c", "import numpy"], capture_output=True).returncode == 0
+UNGUARDED = {"YARDSTICK_LANDLOCK": "off"}
+
+
+@unittest.skipUnless(NUMPY, "NumPy is not installed")
+class Intruders(Case):
+    def run_intruder(self, cheat, *flags, code=0, keep="-", frameworks="intruder", **options):
+        """The trials of the result document, stderr, and what the intruder printed."""
+        usual = {"--batch": "16", "--lr": "0.01", "--momentum": "0.9", "--steps": "40", "--block": "4", "--repeat": "1", "--audit": "off"}
+        usual.update(flag.split("=", 1) for flag in flags)
+        document, err = self.result(
+            "run", "--framework=" + frameworks, "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--threads=1",
+            "--keep_log=yes", "--env.CHEAT=" + cheat, "--env.CHEAT_KEEP=" + keep, *map("=".join, usual.items()), code=code,
+            timeout=300, **options)
+        printed = ""
+        for path in glob.glob(os.path.join(self.folder, "yardstick-results/*/runs/*/adapter.log")):
+            with open(path) as file:
+                printed += file.read()
+        return document["trials"], err, printed
+
+
+class Files(Intruders):
+    def honest(self):
+        trials, _, _ = self.run_intruder("nothing", "--seed=1")
+        return trials[0]["metrics"]["accuracy"]["value"]
+
+    def test_inputs_and_store_cannot_be_written(self):
+        self.need_landlock()
+        right = self.honest()
+        for cheat, refused in (("inputs", 3), ("inputs_mapped", 3), ("store", 1), ("other_run", 2)):
+            with self.subTest(cheat):
+                trials, err, printed = self.run_intruder(cheat, "--seed=1")
+                self.assertGreaterEqual(printed.count("intruder: refused"), refused, printed)
+                self.assertNotIn("intruder: done", printed)
+                self.assertEqual(trials[0]["status"], "ok", err)
+                self.assertEqual(trials[0]["metrics"]["accuracy"]["value"], right)
+
+    def test_where_they_can_a_run_that_does_is_wrong_and_no_later_one_is(self):
+        right = self.honest()
+        for cheat in ("inputs", "inputs_mapped"):
+            with self.subTest(cheat):
+                trials, err, printed = self.run_intruder(cheat, "--repeat=2", "--order=fixed", frameworks="intruder,builtin", code=1,
+                                                         env=UNGUARDED)
+                intruder, builtin = trials
+                self.assertIn("intruder: done", printed)
+                self.assertEqual((intruder["status"], intruder["failed"]), ("wrong_output", 1))
+                self.assertIn("nothing kept it from writing there", err)
+                self.assertEqual((builtin["status"], builtin["failed"]), ("ok", 0), err)
+                self.assertAlmostEqual(builtin["metrics"]["accuracy"]["values"][0], right, delta=0.02)
+                self.assertEqual(self.honest(), right)
+
+    def test_no_rival_is_blocked(self):
+        """Without Landlock, where it may write beside its own folder."""
+        trials, err, printed = self.run_intruder("blocks", "--repeat=2", "--order=fixed", frameworks="intruder,builtin", env=UNGUARDED)
+        self.assertIn("intruder: done: block", printed)
+        self.assertEqual([(trial["status"], trial["runs"], trial["failed"]) for trial in trials], [("ok", 2, 0)] * 2, err)
+
+    def test_the_store_is_not_what_was_linked(self):
+        """Without Landlock nothing keeps an adapter from the store; what it changes there shows."""
+        trials, _, printed = self.run_intruder("store", env=UNGUARDED)
+        self.assertIn("intruder: done: results.db", printed)
+        self.assertEqual(trials[0]["status"], "ok")
+        self.yardstick("show", "--verify")  # a byte behind the last page is no change of what is stored
+
+    def test_what_it_leaves_is_removed_and_told(self):
+        trials, _, printed = self.run_intruder("leaves")
+        left = glob.glob("/dev/shm/intruder-*") + glob.glob("/tmp/intruder-*")
+        for path in left:
+            os.unlink(path)
+        if [path for path in left if len(path.rsplit("-", 1)[1]) < 4]:
+            self.skipTest("the adapter's number has too few digits to be told from a counter")
+        self.assertEqual(left, [])
+        if "done: /tmp" in printed:
+            self.assertTrue([text for text in trials[0]["warnings"] if "it left behind" in text and "/tmp/intruder-" in text])
+        if "done: /dev/shm" in printed:
+            self.assertTrue([text for text in trials[0]["warnings"] if "/dev/shm/intruder-" in text])
+        if "done: segment" in printed and os.path.exists("/proc/sysvipc/shm"):
+            with open("/proc/sysvipc/shm") as file:
+                self.assertNotIn(" 123456 ", file.read())
+            self.assertTrue([text for text in trials[0]["warnings"] if "shared memory of System V" in text])
+
+
+class Time(Intruders):
+    def test_work_elsewhere_than_in_steps_is_told(self):
+        for cheat, place in (("open", "in open"), ("save", "in saving the weights")):
+            with self.subTest(cheat):
+                trials, _, _ = self.run_intruder(cheat, "--sample_hz=20")
+                self.assertTrue([text for text in trials[0]["warnings"] if "of processor time " + place in text], trials[0]["warnings"])
+
+    def test_work_that_was_done_before_its_steps_is_not_done_in_them(self):
+        for cheat in ("ahead_open", "ahead_first"):
+            with self.subTest(cheat):
+                trials, err, _ = self.run_intruder(cheat, "--batch=128", "--steps=200", "--block=100", code=1)
+                self.assertEqual(trials[0]["status"], "wrong_output", trials[0]["warnings"])
+                self.assertIn("the work was not done there", err)
+
+    def test_speed_counts_the_time_between_blocks(self):
+        trials, _, _ = self.run_intruder("between")
+        span_s = 10 * 0.05  # it slept at least so long while it was asked to train the 39 steps behind the first
+        self.assertLess(trials[0]["metrics"]["rate_per_s"]["value"], 39 * 16 / span_s)
+
+    def test_stamps_that_are_shrunk_make_nothing_faster(self):
+        trials, _, _ = self.run_intruder("shrunk")
+        metrics = trials[0]["metrics"]
+        self.assertLess(metrics["rate_per_s"]["value"] * metrics["train_s"]["value"], 2 * 40 * 16)
+
+    def test_other_cpus_are_told(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("there is one CPU")
+        trials, _, _ = self.run_intruder("cpus")
+        self.assertTrue([text for text in trials[0]["warnings"] if "had unbound themselves" in text])
+
+    def test_a_helper_outside_the_tree_is_counted_and_does_not_survive(self):
+        trials, _, _ = self.run_intruder("helper")
+        self.assert_nothing_left()
+        trial = trials[0]
+        told = [text for text in trial["warnings"] if "nobody waited for" in text or "left behind" in text]
+        self.assertTrue(told or trial["metrics"]["cpu_s"]["value"] > 0.2, trial["warnings"])
+
+
+class Words(Intruders):
+    def test_cancelled_is_not_its_word(self):
+        trials, err, _ = self.run_intruder("cancelled", "--repeat=2", code=1)
+        self.assertEqual((trials[0]["status"], trials[0]["failed"]), ("protocol_error", 1))
+        self.assertIn("not an adapter's to say", err)
+
+    def test_what_it_says_of_itself_stands_beside_what_is_so(self):
+        trials, _, _ = self.run_intruder("says")
+        told = "\n".join(trials[0]["warnings"])
+        for words in ("says that it trains 7 parameters; the network has",
+                      "told to use 1 thread, says it uses 64"):
+            self.assertIn(words, told)
+
+    def test_answers_of_an_earlier_study_are_not_those_of_another_seed(self):
+        keep = os.path.join(self.folder, "keep")
+        os.mkdir(keep)
+        trials, _, _ = self.run_intruder("replay", "--seed=1", keep=keep)
+        self.assertEqual(trials[0]["status"], "ok")
+        trials, err, _ = self.run_intruder("replay", "--seed=2", keep=keep, code=1)
+        self.assertEqual(trials[0]["status"], "wrong_output")
+        self.assertRegex(err, "it trains something else than the plan says|the work was not done there")
+
+    def test_weights_of_the_proof_fail_the_audit(self):
+        keep = os.path.join(self.folder, "keep")
+        os.mkdir(keep)
+        trials, err, _ = self.run_intruder("proof_weights", "--audit=one", "--seed=7", keep=keep, code=5)
+        self.assertEqual(trials[0]["proof"]["audit"]["verdict"], "fail")
+
+
+if __name__ == "__main__":
+    unittest.main()

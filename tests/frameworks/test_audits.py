@@ -1,0 +1,68 @@
+"""The audit of each framework that is installed, over optimizers, with weight decay, clipping and a schedule of rates, in
+f32 and bf16: an honest framework passes, and where its optimizer's state is saved or can be inferred its weights are
+judged. Prints TAP; FRAMEWORKS names those to try."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
+FRAMEWORKS = os.environ.get("FRAMEWORKS", "pytorch tensorflow jax mxnet").split()
+NO_BF16 = ("mxnet",)
+# Rule, momentum, rate, format, verdicts. With Adam in bf16 a gradient near 0 may go either way: the twins say so, and the
+# bounds of their tensors tell little.
+CASES = (
+    ("sgd", 0.9, 0.05, "f32", ("pass",)),
+    ("sgd,nesterov", 0.9, 0.05, "f32", ("pass",)),
+    ("adamw", 0, 0.001, "f32", ("pass",)),
+    ("rmsprop", 0.9, 0.001, "f32", ("pass",)),
+    ("adamw", 0, 0.001, "bf16", ("pass", "weak")),
+    ("rmsprop", 0.9, 0.001, "bf16", ("pass", "weak")),
+)
+
+
+def audit(framework, case, folder):
+    """(verdict, what is the matter)"""
+    rule, momentum, rate, precision, verdicts = case
+    found = subprocess.run(
+        [PROGRAM, "run", "--results=" + folder, "--framework=" + framework, "--model=mlp", "--data=digits", "--batch=32",
+         "--steps=40", "--block=4", "--repeat=1", "--threads=1", "--audit=all", "--optimizer=" + rule,
+         "--momentum=%g" % momentum, "--lr=%g" % rate, "--precision=" + precision, "--weight-decay=0.01", "--clip-norm=0.5",
+         "--schedule=cosine", "--format=json"], capture_output=True, text=True)
+    try:
+        trial = json.loads(found.stdout)["trials"][0]
+    except ValueError:
+        return None, found.stderr
+    proof, judged = trial["proof"], trial["proof"].get("audit", {})
+    good = trial["status"] == "ok" and proof["verdict"] == "pass" and judged.get("verdict") in verdicts
+    return good and judged["tensors"] == 6, "%s %s: %s" % (trial["status"], trial["reason"], json.dumps(judged))
+
+
+def main():
+    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
+    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
+    ready = [name for name in FRAMEWORKS if state.get(name) == "ready"]
+    if not ready:
+        print("1..0 # SKIP none of %s is installed: yardstick install pytorch" % ", ".join(FRAMEWORKS))
+        return 0
+    number, bad = 0, False
+    with tempfile.TemporaryDirectory() as folder:
+        for framework in ready:
+            for case in CASES:
+                if case[3] == "bf16" and framework in NO_BF16:
+                    continue
+                good, why = audit(framework, case, folder)
+                number += 1
+                bad |= not good
+                if not good:
+                    print("# " + why.replace("\n", " "))
+                print("%s %d - %s %s momentum %g %s" % ("ok" if good else "not ok", number, framework, case[0], case[1], case[3]),
+                      flush=True)
+    print("1..%d" % number)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
