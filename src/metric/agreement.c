@@ -45,16 +45,20 @@ struct total {
     bool unknown_error; /* of some round it is not a finite number */
 };
 
-/* What a run that counts found; it has the members of a block, of its one round. */
-static bool find(const struct ys_metric_view_run *run, struct ys_agreement_block *found,
-                 struct ys_agreement_round *round)
+/* What a run that counts found; NULL where it is none, or found nothing. */
+static const struct ys_facts_agreement *find(const struct ys_metric_view_run *run)
 {
-    if (!run->counted || !run->ok || !run->facts.agreement)
-        return false;
-    ys_record_glance(&ys_agreement_block_record, run->facts.agreement, found);
-    ys_record_glance(&ys_agreement_round_record, run->facts.agreement, round);
-    round->round = run->round;
-    return true;
+    return run->counted && run->ok ? run->facts.agreement : NULL;
+}
+
+static struct ys_agreement_round round_of(const struct ys_metric_view_run *run, const struct ys_facts_agreement *found)
+{
+    return (struct ys_agreement_round){.round = run->round,
+                                       .disagreements = found->disagreements,
+                                       .accuracy = found->accuracy,
+                                       .reference_accuracy = found->reference_accuracy,
+                                       .logits_error = found->logits_error,
+                                       .reason = found->reason};
 }
 
 static void add_round(const struct ys_agreement_round *round, struct total *total)
@@ -70,26 +74,24 @@ static void add_round(const struct ys_agreement_round *round, struct total *tota
 }
 
 /* Raises the errors in `layers` to those of one more run; an error that is not finite stays so. */
-static ys_status raise_layers(const ys_json *more, struct ys_list *layers)
+static ys_status raise_layers(const struct ys_list *more, struct ys_list *layers)
 {
-    size_t count = ys_json_size(more);
+    const struct ys_facts_layer *from = more->items;
     bool is_first = !layers->items;
-    if (count == 0)
+    if (more->count == 0)
         return YS_OK;
     if (is_first) {
-        *layers = (struct ys_list){ys_alloc(count, sizeof(struct ys_agreement_layer)), count};
+        *layers = (struct ys_list){ys_alloc(more->count, sizeof(struct ys_agreement_layer)), more->count};
         if (!layers->items)
             return ys_out_of_memory();
     }
     struct ys_agreement_layer *items = layers->items;
-    for (size_t i = 0; i < count && i < layers->count; i++) {
-        struct ys_agreement_layer layer;
-        ys_record_glance(&ys_agreement_layer_record, ys_json_at(more, i), &layer);
+    for (size_t i = 0; i < more->count && i < layers->count; i++) {
         if (is_first)
-            items[i] = layer;
+            items[i] = (struct ys_agreement_layer){from[i].value, from[i].op, from[i].error};
         else
             items[i].error =
-                isnan(items[i].error) || isnan(layer.error) ? (double)NAN : fmax(items[i].error, layer.error);
+                isnan(items[i].error) || isnan(from[i].error) ? (double)NAN : fmax(items[i].error, from[i].error);
     }
     return YS_OK;
 }
@@ -102,14 +104,20 @@ ys_json *ys_agreement_block(ys_status *status, const struct ys_metric_view_trial
     ys_json *rounds = ys_json_array();
     bool any = false;
     for (size_t r = 0; r < trial->run_count && *status == YS_OK; r++) {
-        struct ys_agreement_round round;
-        if (!find(&trial->runs[r], &block, &round))
+        const struct ys_facts_agreement *found = find(&trial->runs[r]);
+        if (!found)
             continue;
+        const struct ys_agreement_round round = round_of(&trial->runs[r], found);
         any = true;
+        block = (struct ys_agreement_block){.reference = found->reference,
+                                            .weights_steps = found->weights_steps,
+                                            .rows = found->rows,
+                                            .layers_rows = found->layers_rows,
+                                            .layers_reason = found->layers_reason};
         add_round(&round, &total);
         ys_add(status, rounds, ys_record_json(&ys_agreement_round_record, &round));
         if (*status == YS_OK)
-            *status = raise_layers(block.layers, &layers);
+            *status = raise_layers(&found->layers, &layers);
     }
     const double n = (double)total.rounds;
     ys_json *made = layers.items ? ys_list_json(&ys_agreement_layer_record, &layers) : NULL;

@@ -84,6 +84,25 @@ struct ys_facts_evaluation {
     char *weights_hash;
 };
 
+/** One value of the network on the first few test rows, against the oracle's. */
+struct ys_facts_layer {
+    char *value, *op; /* of the graph, and the operator that makes it */
+    double error;     /* max|a - ref| / max|ref|; NaN: not finite */
+};
+
+/** Predictions with the same weights (study/agreement.h), against the built-in engine's. */
+struct ys_facts_agreement {
+    char *reference;
+    int64_t weights_steps, rows;
+    int64_t disagreements; /* YS_FIELD_NONE, as the next ones NaN: there are no predictions */
+    double accuracy, reference_accuracy;
+    double logits_error; /* as of a layer */
+    char *reason;        /* why there are no predictions; NULL */
+    int64_t layers_rows;
+    struct ys_list layers; /* struct ys_facts_layer; empty: */
+    char *layers_reason;   /* why; NULL */
+};
+
 /** Weights that were saved between steps. */
 struct ys_facts_checkpoint {
     int64_t step; /* that came next */
@@ -129,14 +148,16 @@ struct ys_facts {
     struct ys_facts_work *work; /* owned; NULL, as the next ones: not noted */
     int64_t weights_bytes;
     struct ys_facts_evaluation *evaluation;
-    ys_json *agreement;        /* of same weights (study/agreement.h) */
-    struct ys_facts_said said; /* no member of its own in JSON */
+    struct ys_facts_agreement *agreement; /* of same weights */
+    struct ys_facts_said said;            /* no member of its own in JSON */
 };
 
 /** The fields of struct ys_facts, with unit and meaning, in the order of JSON. */
 extern const struct ys_record ys_facts_record;
 extern const struct ys_record ys_facts_evaluation_record;
 extern const struct ys_record ys_facts_observation_record;
+extern const struct ys_record ys_facts_agreement_record;
+extern const struct ys_record ys_facts_layer_record;
 extern const struct ys_record ys_facts_perf_record;
 
 /** All unknown; YS_RUN_OK. */

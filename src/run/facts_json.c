@@ -133,6 +133,31 @@ static const struct ys_field evaluation_fields[] = {
 const struct ys_record ys_facts_evaluation_record =
     YS_RECORD("evaluation", struct ys_facts_evaluation, evaluation_fields);
 
+#define OF_LAYER(member, kind, what) YS_FIELD(struct ys_facts_layer, member, kind, NULL, OPTIONAL, what)
+static const struct ys_field layer_fields[] = {
+    OF_LAYER(value, YS_FIELD_TEXT, "of the graph"),
+    OF_LAYER(op, YS_FIELD_TEXT, "that makes it"),
+    OF_LAYER(error, YS_FIELD_REAL, "largest difference over largest value; null: not finite"),
+};
+const struct ys_record ys_facts_layer_record = YS_RECORD("layer", struct ys_facts_layer, layer_fields);
+
+#define AGREES(member, kind, unit, what) YS_FIELD(struct ys_facts_agreement, member, kind, unit, OPTIONAL, what)
+static const struct ys_field agreement_fields[] = {
+    AGREES(reference, YS_FIELD_TEXT, NULL, "who is right"),
+    AGREES(weights_steps, YS_FIELD_INT, "steps", "that the weights were trained"),
+    AGREES(rows, YS_FIELD_INT, "rows", "that were predicted"),
+    AGREES(disagreements, YS_FIELD_INT, "rows", "of which the answer is another; null: there are no predictions"),
+    AGREES(accuracy, YS_FIELD_REAL, "1", "of the framework"),
+    AGREES(reference_accuracy, YS_FIELD_REAL, "1", "of the reference"),
+    AGREES(logits_error, YS_FIELD_REAL, "1", "largest difference over largest value; null: not finite"),
+    AGREES(reason, YS_FIELD_TEXT, NULL, "why there are no predictions"),
+    AGREES(layers_rows, YS_FIELD_INT, "rows", "that values inside the network were compared on"),
+    YS_FIELD_OF(struct ys_facts_agreement, layers, YS_FIELD_LIST, &ys_facts_layer_record, OPTIONAL | YS_FIELD_EMPTY,
+                "each value that a node makes"),
+    AGREES(layers_reason, YS_FIELD_TEXT, NULL, "why they were not"),
+};
+const struct ys_record ys_facts_agreement_record = YS_RECORD("agreement", struct ys_facts_agreement, agreement_fields);
+
 #define EVALUATION(type)                                                                                               \
     YS_FIELD(type, weights_bytes, YS_FIELD_INT, "B", LACKS, "size of the file of weights"),                            \
         YS_FIELD_OF(type, evaluation, YS_FIELD_OBJECT_OWNED, &ys_facts_evaluation_record, LACKS,                       \
@@ -179,7 +204,8 @@ static const struct ys_field facts_fields[] = {
     FACT(disturbance, YS_FIELD_JSON, NULL, OPTIONAL, "what else went on on the machine"),
     PART(work, YS_FIELD_OBJECT_OWNED, &work_record, LACKS, "what it was asked to do"),
     EVALUATION(struct ys_facts),
-    FACT(agreement, YS_FIELD_JSON, NULL, LACKS, "of same weights: predictions against the built-in engine's"),
+    PART(agreement, YS_FIELD_OBJECT_OWNED, &ys_facts_agreement_record, LACKS,
+         "of same weights: predictions against the built-in engine's"),
 };
 const struct ys_record ys_facts_record = YS_RECORD("facts", struct ys_facts, facts_fields);
 

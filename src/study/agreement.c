@@ -10,6 +10,7 @@
 #include "verify/evidence.h"
 #include "verify/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 #define AGREEMENT_VERSION 1 /* part of the key: raise it when the same inputs would give other references */
@@ -351,6 +352,12 @@ ys_status ys_agreement_open(const struct ys_study *study, const struct ys_trial 
     return status;
 }
 
+/* What is not finite has no size. */
+static double known_error(double error)
+{
+    return isfinite(error) ? error : (double)NAN;
+}
+
 /* The first largest; a NaN is never larger. */
 static int64_t predicted(const double *logits, int64_t classes)
 {
@@ -361,8 +368,8 @@ static int64_t predicted(const double *logits, int64_t classes)
     return best;
 }
 
-static ys_status compare_logits(const struct answers *a, const struct ys_tensor *ref, const int64_t *labels,
-                                ys_json *found)
+static void compare_logits(const struct answers *a, const struct ys_tensor *ref, const int64_t *labels,
+                           struct ys_facts_agreement *found)
 {
     const struct ys_tensor matrix = matrix_of(a, "logits");
     int64_t apart = 0, right = 0, reference_right = 0;
@@ -373,10 +380,10 @@ static ys_status compare_logits(const struct answers *a, const struct ys_tensor 
         right += here == labels[r];
         reference_right += there == labels[r];
     }
-    ys_json_set_int(found, "disagreements", apart);
-    ys_json_set_real(found, "accuracy", (double)right / (double)a->rows);
-    ys_json_set_real(found, "reference_accuracy", (double)reference_right / (double)a->rows);
-    return ys_json_set_real(found, "logits_error", ys_error_columns(&matrix, ref, 0, a->width));
+    found->disagreements = apart;
+    found->accuracy = (double)right / (double)a->rows;
+    found->reference_accuracy = (double)reference_right / (double)a->rows;
+    found->logits_error = known_error(ys_error_columns(&matrix, ref, 0, a->width));
 }
 
 /* The reference in `path`, tensor `name`; its file stays open. */
@@ -388,7 +395,7 @@ static ys_status open_reference(const char *path, const char *name, struct ys_sa
 }
 
 static ys_status find_logits(const struct ys_agreement *agreement, const struct ys_trial *trial,
-                             const struct ys_plan *plan, double patience_s, ys_json *found)
+                             const struct ys_plan *plan, double patience_s, struct ys_facts_agreement *found)
 {
     struct ys_safetensors *file = NULL, *data = NULL;
     const struct ys_tensor *ref, *labels;
@@ -403,9 +410,9 @@ static ys_status find_logits(const struct ys_agreement *agreement, const struct 
         status = ask(trial->framework, plan, trial->record.env, patience_s, &answers);
     }
     if (status == YS_OK && !answers.reason)
-        status = compare_logits(&answers, ref, labels->data, found);
-    if (status == YS_OK)
-        status = ys_json_set_string(found, "reason", answers.reason);
+        compare_logits(&answers, ref, labels->data, found);
+    found->reason = answers.reason;
+    answers.reason = NULL;
     answers_fini(&answers);
     ys_safetensors_close(file);
     ys_safetensors_close(data);
@@ -413,16 +420,19 @@ static ys_status find_logits(const struct ys_agreement *agreement, const struct 
 }
 
 static ys_status compare_layers(const struct ys_graph *graph, const struct ys_tap *tap, const struct answers *a,
-                                const struct ys_tensor *ref, ys_json *layers)
+                                const struct ys_tensor *ref, struct ys_list *layers)
 {
     const struct ys_tensor matrix = matrix_of(a, "layers");
     for (size_t s = 0; s < tap->count; s++) {
         const struct ys_tap_slice *slice = &tap->slices[s];
-        ys_json *layer = ys_json_object();
-        ys_json_set_string(layer, "value", graph->values[slice->value].name);
-        ys_json_set_string(layer, "op", ys_op_name(graph->nodes[slice->node].op));
-        ys_json_set_real(layer, "error", ys_error_columns(&matrix, ref, slice->offset, slice->length));
-        YS_TRY(ys_json_append(layers, layer));
+        struct ys_facts_layer *layer = ys_list_add(&ys_facts_layer_record, layers);
+        if (!layer)
+            return ys_out_of_memory();
+        layer->value = ys_strdup(graph->values[slice->value].name);
+        layer->op = ys_strdup(ys_op_name(graph->nodes[slice->node].op));
+        layer->error = known_error(ys_error_columns(&matrix, ref, slice->offset, slice->length));
+        if (!layer->value || !layer->op)
+            return ys_out_of_memory();
     }
     return YS_OK;
 }
@@ -441,14 +451,13 @@ static ys_status ask_layers(const struct ys_agreement *agreement, const struct y
 
 static ys_status find_layers(const struct ys_agreement *agreement, const struct ys_trial *trial,
                              const struct ys_graph *graph, const struct ys_plan *plan, double patience_s,
-                             ys_json *found)
+                             struct ys_facts_agreement *found)
 {
     struct ys_safetensors *file = NULL;
     const struct ys_tensor *ref;
     struct ys_tap tap = {0};
     struct answers answers = {0};
-    ys_json *layers = ys_json_array();
-    ys_status status = layers ? open_reference(agreement->layers_path, "layers", &file, &ref) : ys_out_of_memory();
+    ys_status status = open_reference(agreement->layers_path, "layers", &file, &ref);
     if (status == YS_OK)
         status = ys_tap_make(graph, &tap);
     if (status == YS_OK) {
@@ -457,55 +466,42 @@ static ys_status find_layers(const struct ys_agreement *agreement, const struct 
         status = ask_layers(agreement, trial, plan, patience_s, &answers);
     }
     if (status == YS_OK && !answers.reason)
-        status = compare_layers(graph, &tap, &answers, ref, layers);
-    ys_json_set_int(found, "layers_rows", answers.rows);
-    ys_json_set(found, "layers", answers.reason ? ys_json_null() : ys_json_ref(layers));
-    if (status == YS_OK)
-        status = ys_json_set_string(found, "layers_reason", answers.reason);
-    ys_json_free(layers);
+        status = compare_layers(graph, &tap, &answers, ref, &found->layers);
+    found->layers_rows = answers.rows;
+    found->layers_reason = answers.reason;
+    answers.reason = NULL;
     answers_fini(&answers);
     ys_tap_fini(&tap);
     ys_safetensors_close(file);
     return status;
 }
 
-/* What is known before anything is asked. */
-static ys_json *begin_found(const struct ys_agreement *agreement, const struct ys_trial *trial)
-{
-    static const char *const unknown[] = {"disagreements", "accuracy", "reference_accuracy", "logits_error"};
-    ys_json *found = ys_json_object();
-    ys_json_set_string(found, "reference", "builtin");
-    ys_json_set_int(found, "weights_steps", trial->taught_steps);
-    ys_json_set_int(found, "rows", agreement->rows);
-    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
-        ys_json_set(found, unknown[i], ys_json_null());
-    return found;
-}
-
 ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct ys_trial *trial,
-                            const struct ys_work *work, const struct ys_plan *plan, const char *folder, ys_json **found)
+                            const struct ys_work *work, const struct ys_plan *plan, const char *folder,
+                            struct ys_facts_agreement *found)
 {
     double stall_s = ys_trial_limit_s(trial->record.keys.stall_limit);
     /* Not a run: what a network that shows its insides takes says nothing of the one that does not. */
     double patience_s = stall_s > 0 ? 10 * stall_s : YS_EVIDENCE_PATIENCE_S;
     struct ys_graph *graph = NULL;
     struct ys_plan here;
+    ys_record_init(&ys_facts_agreement_record, found);
     YS_TRY(ys_plan_copy(plan, &here));
-    ys_json *made = begin_found(agreement, trial);
-    ys_status status = made ? ys_plan_put(&here.folder, folder) : ys_out_of_memory();
+    found->reference = ys_strdup("builtin");
+    found->weights_steps = trial->taught_steps;
+    found->rows = agreement->rows;
+    ys_status status = found->reference ? ys_plan_put(&here.folder, folder) : ys_out_of_memory();
     if (status == YS_OK)
         status = ys_graph_read(work->graph_path, &graph);
     ys_progress("%s: predicting the test rows", trial->record.id);
     if (status == YS_OK)
-        status = find_logits(agreement, trial, &here, patience_s, made);
+        status = find_logits(agreement, trial, &here, patience_s, found);
     if (status == YS_OK)
-        status = find_layers(agreement, trial, graph, &here, patience_s, made);
+        status = find_layers(agreement, trial, graph, &here, patience_s, found);
     ys_progress_clear();
     ys_graph_free(graph);
     ys_plan_fini(&here);
-    if (status == YS_OK)
-        *found = made;
-    else
-        ys_json_free(made);
+    if (status != YS_OK)
+        ys_record_fini(&ys_facts_agreement_record, found);
     return status;
 }

@@ -28,11 +28,9 @@ ys_status ys_agreement_plan(const struct ys_agreement *agreement, const struct y
                             struct ys_plan *plan) YS_MUST_CHECK;
 
 /** Asks the trial's framework, in `folder`, and compares. `plan` is that of its run (after ys_agreement_plan()).
- * *found: {reference, weights_steps, rows, disagreements, accuracy, reference_accuracy, logits_error, reason,
- * layers_rows, layers: [{value, op, error}], layers_reason}. What could not be had is null with its reason; an error is
- * max|a - ref| / max|ref| over all rows, null where it is not finite. */
+ * What could not be had is unknown with its reason. On failure `found` owns nothing. */
 ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct ys_trial *trial,
                             const struct ys_work *work, const struct ys_plan *plan, const char *folder,
-                            ys_json **found) YS_MUST_CHECK;
+                            struct ys_facts_agreement *found) YS_MUST_CHECK;
 
 #endif

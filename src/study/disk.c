@@ -16,7 +16,7 @@ static bool lacks_something(const struct ys_trial *trial, const struct ys_facts 
     if (facts->status != YS_RUN_OK)
         return ys_run_status_is_failure(facts->status);
     if (facts->agreement)
-        return ys_json_get_text(facts->agreement, "reason", NULL) != NULL;
+        return facts->agreement->reason != NULL;
     return !trial->framework->no_work && facts->weights && !facts->evaluation;
 }
 

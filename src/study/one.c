@@ -138,17 +138,20 @@ struct one {
 /* What was predicted with the common weights, as a fact of the run. */
 static ys_status check_agreement(const struct one *one, struct ys_facts *facts)
 {
-    ys_json *found = NULL;
-    char *folder = ys_path_join(one->folder, "agreement");
+    struct ys_facts_agreement *found = ys_alloc(1, sizeof *found);
+    char *folder = found ? ys_path_join(one->folder, "agreement") : NULL;
     ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_agreement_find(&one->agreement, one->trial, one->work, one->plan, folder, &found);
-    if (status == YS_OK && ys_json_get_text(found, "reason", NULL))
-        ys_log_warn("%s: its predictions could not be had: %s", one->trial->record.id,
-                    ys_json_get_text(found, "reason", ""));
+        status = ys_agreement_find(&one->agreement, one->trial, one->work, one->plan, folder, found);
     ys_free(folder);
+    if (status != YS_OK) {
+        ys_free(found);
+        return status;
+    }
+    if (found->reason)
+        ys_log_warn("%s: its predictions could not be had: %s", one->trial->record.id, found->reason);
     facts->agreement = found;
-    return status;
+    return YS_OK;
 }
 
 static ys_status check_run(const struct one *one, struct ys_facts *facts)

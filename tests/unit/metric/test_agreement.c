@@ -8,6 +8,7 @@ enum { MOST = 4 };
 
 struct rounds {
     struct ys_metric_view_run runs[MOST];
+    struct ys_facts_agreement found[MOST];
     struct ys_metric_view_trial trial;
 };
 
@@ -17,7 +18,12 @@ static ys_json *block_of(const char *const *texts, size_t count, struct rounds *
     *rounds = (struct rounds){.trial = {.run_count = count, .runs = rounds->runs}};
     for (size_t i = 0; i < count; i++) {
         rounds->runs[i] = (struct ys_metric_view_run){.round = (int64_t)i, .ok = true, .counted = true};
-        rounds->runs[i].facts.agreement = texts[i] ? fake_json(texts[i]) : NULL;
+        if (!texts[i])
+            continue;
+        ys_json *json = fake_json(texts[i]);
+        CHECK(ys_record_read(&ys_facts_agreement_record, json, "test", &rounds->found[i]) == YS_OK);
+        rounds->runs[i].facts.agreement = &rounds->found[i];
+        ys_json_free(json);
     }
     ys_status status = YS_OK;
     ys_json *block = ys_agreement_block(&status, &rounds->trial);
@@ -29,7 +35,7 @@ static void end(struct rounds *rounds, ys_json *block)
 {
     ys_json_free(block);
     for (size_t i = 0; i < MOST; i++)
-        ys_json_free(rounds->runs[i].facts.agreement);
+        ys_record_fini(&ys_facts_agreement_record, &rounds->found[i]);
 }
 
 #define FIRST                                                                                                          \
