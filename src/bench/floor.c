@@ -102,15 +102,16 @@ static struct parts find_parts(const struct ys_floor *f, const struct row *rows,
 
 /* ---- for people */
 
-static void write_head(const struct ys_floor *f, const struct request *r, const ys_json *cpu, struct ys_buf *out)
+static void write_head(const struct ys_floor *f, const struct request *r, const struct ys_builtin_cpu *cpu,
+                       struct ys_buf *out)
 {
     const char *library = ys_engine_library(f->engine);
     ys_buf_printf(out, "%s, batch %lld, %s, %d thread%s\n", r->model, (long long)r->batch, r->precision,
                   ys_engine_threads(f->engine), ys_engine_threads(f->engine) == 1 ? "" : "s");
     ys_buf_printf(out, "%s%s%s on %s", ys_engine_backend(f->engine), *library ? ", " : "", library,
-                  ys_json_get_text(cpu, "model", "a CPU without a name"));
+                  cpu->model ? cpu->model : "a CPU without a name");
     if (*library)
-        ys_buf_printf(out, " with %s", ys_json_get_text(cpu, "instructions", ""));
+        ys_buf_printf(out, " with %s", cpu->instructions);
     ys_buf_printf(out, "\nmilliseconds, medians of %zu round%s; alone: again and again at its turn\n\n", f->rounds,
                   f->rounds == 1 ? "" : "s");
 }
@@ -183,7 +184,7 @@ static ys_status write_longest(const struct ys_floor *f, struct ys_buf *out)
     return YS_OK;
 }
 
-static ys_status print_table(const struct ys_floor *f, const struct request *r, const ys_json *cpu,
+static ys_status print_table(const struct ys_floor *f, const struct request *r, const struct ys_builtin_cpu *cpu,
                              const struct row *rows, size_t count)
 {
     struct ys_buf out = {0};
@@ -246,8 +247,8 @@ static ys_json *calls_json(const struct ys_floor *f)
     return array;
 }
 
-static ys_status print_json(const struct ys_floor *f, const struct request *r, ys_json *cpu, const struct row *rows,
-                            size_t count)
+static ys_status print_json(const struct ys_floor *f, const struct request *r, const struct ys_builtin_cpu *cpu,
+                            const struct row *rows, size_t count)
 {
     struct parts p = find_parts(f, rows, count);
     ys_json *all = ys_json_object(), *interval = f->ratio.known ? ys_json_array() : ys_json_null();
@@ -261,7 +262,7 @@ static ys_status print_json(const struct ys_floor *f, const struct request *r, y
     ys_json_set_int(all, "threads", ys_engine_threads(f->engine));
     ys_json_set_string(all, "backend", ys_engine_backend(f->engine));
     ys_json_set_string(all, "library", ys_engine_library(f->engine));
-    ys_json_set(all, "cpu", ys_json_ref(cpu));
+    ys_json_set(all, "cpu", ys_record_json(&ys_builtin_cpu_record, cpu));
     ys_json_set_int(all, "rounds", (int64_t)f->rounds);
     ys_json_set(all, "products", rows_json(rows, count));
     ys_json_set_real(all, "sum_s", p.alone_s);
@@ -295,15 +296,15 @@ static int64_t usual_batch(const struct ys_model_choice *model)
 
 static ys_status print(const struct ys_floor *f, const struct request *r, bool is_json)
 {
-    ys_json *cpu;
+    struct ys_builtin_cpu cpu;
     struct row *rows;
     size_t count;
     YS_TRY(ys_builtin_cpu(&cpu));
     ys_status status = find_rows(f, r->batch, &rows, &count);
     if (status == YS_OK)
-        status = is_json ? print_json(f, r, cpu, rows, count) : print_table(f, r, cpu, rows, count);
+        status = is_json ? print_json(f, r, &cpu, rows, count) : print_table(f, r, &cpu, rows, count);
     ys_free(rows);
-    ys_json_free(cpu);
+    ys_record_fini(&ys_builtin_cpu_record, &cpu);
     return status;
 }
 

@@ -156,26 +156,13 @@ static void write_handover(const struct ys_peak_handover *h, struct ys_buf *out)
                       "fastest, median, slowest", h->fastest_ns, h->median_ns, h->slowest_ns);
 }
 
-struct processor {
-    const char *model, *instructions;
-    const ys_json *isa;
-};
-static const struct ys_field processor_fields[] = {
-    YS_FIELD(struct processor, model, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "its name"),
-    YS_FIELD(struct processor, instructions, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "that oneDNN computes with"),
-    YS_FIELD(struct processor, isa, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "what it has"),
-};
-static const struct ys_record processor_record = YS_RECORD("cpu", struct processor, processor_fields);
-
-static ys_status print_table(const struct peak *p, const ys_json *json)
+static ys_status print_table(const struct peak *p, const struct ys_builtin_cpu *cpu)
 {
     struct ys_buf out = {0};
-    struct processor cpu;
-    ys_record_glance(&processor_record, json, &cpu);
-    ys_buf_printf(&out, "%s\n", cpu.model ? cpu.model : "a CPU without a name");
-    for (size_t i = 0; i < ys_json_size(cpu.isa); i++)
-        ys_buf_printf(&out, "%s%s", i % 10 ? " " : i ? "\n" : "", ys_json_text(ys_json_at(cpu.isa, i), ""));
-    ys_buf_printf(&out, "\noneDNN computes with %s\n\n%-26s", cpu.instructions ? cpu.instructions : "", "threads");
+    ys_buf_printf(&out, "%s\n", cpu->model ? cpu->model : "a CPU without a name");
+    for (size_t i = 0; i < ys_json_size(cpu->isa); i++)
+        ys_buf_printf(&out, "%s%s", i % 10 ? " " : i ? "\n" : "", ys_json_text(ys_json_at(cpu->isa, i), ""));
+    ys_buf_printf(&out, "\noneDNN computes with %s\n\n%-26s", cpu->instructions, "threads");
     for (size_t column = 0; column < p->threads_count; column++)
         ys_buf_printf(&out, " %8d", p->threads[column]);
     ys_buf_puts(&out, "\nmatrix products, GFLOP/s, rows x columns x depth\n");
@@ -225,7 +212,7 @@ static ys_json *handover_json(const struct ys_peak_handover *h)
     return object;
 }
 
-static ys_status print_json(const struct peak *p, ys_json *cpu)
+static ys_status print_json(const struct peak *p, const struct ys_builtin_cpu *cpu)
 {
     ys_json *all = ys_json_object(), *each = ys_json_array(), *best = ys_json_array(), *memory = ys_json_array();
     for (size_t column = 0; column < p->threads_count; column++) {
@@ -236,7 +223,7 @@ static ys_status print_json(const struct peak *p, ys_json *cpu)
         }
         ys_json_append(memory, memory_json(p, column));
     }
-    ys_json_set(all, "cpu", ys_json_ref(cpu));
+    ys_json_set(all, "cpu", ys_record_json(&ys_builtin_cpu_record, cpu));
     ys_json_set_bool(all, "has_bf16", p->format_count == FORMATS);
     ys_json_set(all, "products", each);
     ys_json_set(all, "peaks", best);
@@ -250,15 +237,15 @@ static ys_status print_json(const struct peak *p, ys_json *cpu)
 static ys_status peak_of(const struct request *r)
 {
     struct peak p = {.format_count = ys_peak_has_bf16() ? FORMATS : 1};
-    ys_json *cpu;
+    struct ys_builtin_cpu cpu;
     bool is_json;
     YS_TRY(ys_builtin_format(r->format, &is_json));
     YS_TRY(ys_builtin_use_cpus(r->threads));
     choose_threads(&p, (int)r->threads);
     YS_TRY(measure(&p, (int)r->repeat));
     YS_TRY(ys_builtin_cpu(&cpu));
-    ys_status status = is_json ? print_json(&p, cpu) : print_table(&p, cpu);
-    ys_json_free(cpu);
+    ys_status status = is_json ? print_json(&p, &cpu) : print_table(&p, &cpu);
+    ys_record_fini(&ys_builtin_cpu_record, &cpu);
     return status;
 }
 

@@ -179,21 +179,12 @@ static ys_status describe(const struct adapter *a, bool backend_was_named, ys_js
 /** An operator that no back end has is lacking, not a damaged file. */
 static ys_status check_ops(const char *path, ys_json *reply)
 {
-    ys_json *graph = NULL;
-    YS_TRY(ys_json_read(path, &graph));
-    const ys_json *nodes = ys_json_get(graph, "nodes");
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(nodes); i++) {
-        const char *name = ys_json_get_text(ys_json_at(nodes, i), "op", "");
-        int op = 0;
-        while (op < YS_OP_COUNT && strcmp(name, ys_op_name((enum ys_op)op)) != 0)
-            op++;
-        if (op == YS_OP_COUNT)
-            status = ys_json_set_string(reply, "op", name);
-        if (op == YS_OP_COUNT && status == YS_OK)
-            status = ys_fail(YS_EUNSUPPORTED, "the built-in engine has no operator %.100s", name);
-    }
-    ys_json_free(graph);
+    char *op = NULL;
+    YS_TRY(ys_graph_find_unknown(path, &op));
+    ys_status status = op ? ys_json_set_string(reply, "op", op) : YS_OK;
+    if (op && status == YS_OK)
+        status = ys_fail(YS_EUNSUPPORTED, "the built-in engine has no operator %.100s", op);
+    ys_free(op);
     return status;
 }
 

@@ -87,18 +87,29 @@ ys_status ys_builtin_use_cpus(int64_t threads)
     return status;
 }
 
-ys_status ys_builtin_cpu(ys_json **cpu)
+static const struct ys_field cpu_fields[] = {
+    YS_FIELD(struct ys_builtin_cpu, model, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "its name"),
+    YS_FIELD(struct ys_builtin_cpu, isa, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "instruction sets that it has"),
+    YS_FIELD(struct ys_builtin_cpu, instructions, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "that oneDNN computes with"),
+};
+const struct ys_record ys_builtin_cpu_record = YS_RECORD("cpu", struct ys_builtin_cpu, cpu_fields);
+
+ys_status ys_builtin_cpu(struct ys_builtin_cpu *cpu)
 {
-    ys_json *host, *found;
+    struct ys_host_known known;
+    ys_json *host;
+    ys_record_init(&ys_builtin_cpu_record, cpu);
     YS_TRY(ys_host_describe(&host));
-    const ys_json *all = ys_json_get(host, "cpu");
-    found = ys_json_object();
-    ys_json_set(found, "model", ys_json_ref(ys_json_get(all, "model")));
-    ys_json_set(found, "isa", ys_json_ref(ys_json_get(all, "isa")));
-    ys_status status = ys_json_set_string(found, "instructions", ys_peak_instructions());
+    ys_host_read(host, &known);
+    cpu->model = known.cpu.model ? ys_strdup(known.cpu.model) : NULL;
+    cpu->isa = known.cpu.isa ? ys_json_ref(known.cpu.isa) : NULL;
+    cpu->instructions = ys_strdup(ys_peak_instructions());
+    bool whole = cpu->instructions && (cpu->model || !known.cpu.model);
     ys_json_free(host);
-    *cpu = found;
-    return status;
+    if (whole)
+        return YS_OK;
+    ys_record_fini(&ys_builtin_cpu_record, cpu);
+    return ys_out_of_memory();
 }
 
 static ys_status put(const char *text)

@@ -3,7 +3,7 @@
 #define YS_BUILTIN_COMMAND_H
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/record.h"
 #include "yardstick/engine.h"
 
 #include <stdbool.h>
@@ -27,9 +27,15 @@ ys_status ys_builtin_format(const char *name, bool *is_json) YS_MUST_CHECK;
 
 /** Keeps this thread, and those that it starts from here on, on the CPUs that a run of so many threads gets. */
 ys_status ys_builtin_use_cpus(int64_t threads) YS_MUST_CHECK;
-/** {"model", "isa"} as ys_host_describe() has them, and "instructions", those that the library of the engine computes
- * with. */
-ys_status ys_builtin_cpu(ys_json **cpu) YS_MUST_CHECK;
+/** The processor, as ys_host_describe() has it. */
+struct ys_builtin_cpu {
+    char *model;        /* NULL: unknown */
+    ys_json *isa;       /* array of texts; NULL: unknown */
+    char *instructions; /* those that the library of the engine computes with */
+};
+extern const struct ys_record ys_builtin_cpu_record;
+/** ys_record_fini() frees what `cpu` then holds. */
+ys_status ys_builtin_cpu(struct ys_builtin_cpu *cpu) YS_MUST_CHECK;
 
 /** Writes to stdout; takes what it writes. */
 ys_status ys_builtin_print_json(ys_json *object) YS_MUST_CHECK; /* one line */

@@ -5,6 +5,7 @@
 #include "builtin/builtin.h"
 
 #include "base/clock.h"
+#include "base/record.h"
 #include "protocol/adapter.h"
 #include <errno.h>
 #include <math.h>
@@ -18,10 +19,20 @@ struct null_adapter {
                        average */
 };
 
+struct options {
+    const ys_json *rate;
+};
+static const struct ys_field options_fields[] = {
+    YS_FIELD(struct options, rate, YS_FIELD_JSON, "1/s", YS_FIELD_NULL, "rows; as fast as possible without"),
+};
+static const struct ys_record options_record = YS_RECORD("options", struct options, options_fields);
+
 /* A number, or a number written as text, as command lines give it; absent is 0. */
 static ys_status read_rate(const ys_json *options, double *rate_per_s)
 {
-    const ys_json *option = ys_json_get(options, "rate");
+    struct options said;
+    ys_record_glance(&options_record, options, &said);
+    const ys_json *option = said.rate;
     *rate_per_s = ys_json_number(option, 0);
     const char *text = ys_json_text(option, NULL), *end = "";
     if (text) {

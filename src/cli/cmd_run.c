@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/result.h"
+#include "job/settings.h"
 #include "report/report.h"
 #include "study/noise.h"
 #include "study/study.h"
@@ -40,8 +41,9 @@ static struct ys_study_options study_options(const struct ys_args *args)
 
 static const char *job_results(const struct ys_args *args, const struct ys_job *job)
 {
-    const char *chosen = ys_json_get_text(job->study, "results", NULL);
-    return chosen ? chosen : ys_command_results(args);
+    struct ys_study_settings settings;
+    ys_study_settings_read(job->study, &settings);
+    return settings.results ? settings.results : ys_command_results(args);
 }
 
 /* Results that are damaged or of a newer version cannot be written, whoever's mistake that is. */

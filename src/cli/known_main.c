@@ -3,6 +3,7 @@
  * the plan's option `act`; docs/measuring.md lists them. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "protocol/adapter.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -301,6 +302,14 @@ static ys_status act_on(const char *act, struct known *known)
     return strcmp(act, "sleep") == 0 ? pass_phase(known) : ys_fail(YS_EINVAL, "there is no act \"%s\"", act);
 }
 
+struct options {
+    const char *act;
+};
+static const struct ys_field options_fields[] = {
+    YS_FIELD(struct options, act, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what to do while the plan is opened"),
+};
+static const struct ys_record options_record = YS_RECORD("options", struct options, options_fields);
+
 /** The account of this process and all that it waited for, and what it knows of the others. */
 static ys_status tell(const struct known *known, ys_json *reply)
 {
@@ -322,11 +331,13 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
 {
     static const char *const none[] = {NULL};
     struct known known = {0};
+    struct options options;
     (void)self;
+    ys_record_glance(&options_record, plan->options, &options);
     told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (told == MAP_FAILED)
         return ys_out_of_memory();
-    YS_TRY(act_on(ys_json_get_text(plan->options, "act", ""), &known));
+    YS_TRY(act_on(options.act ? options.act : "", &known));
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));
     YS_TRY(ys_adapter_set_names(reply, "libraries", none));

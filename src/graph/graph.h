@@ -213,6 +213,9 @@ const char *ys_loss_name(enum ys_loss loss);         /* "softmax_cross_entropy",
 /** Parses, checks and infers every shape. Errors name node and value. `name` begins the messages. */
 ys_status ys_graph_from_json(const ys_json *json, const char *name, struct ys_graph **graph) YS_MUST_CHECK;
 ys_status ys_graph_read(const char *path, struct ys_graph **graph) YS_MUST_CHECK;
+/** The first operator in a file that is none of YS_OPS, as a new text; NULL: there is none, and ys_graph_read() says
+ * what else is wrong. */
+ys_status ys_graph_find_unknown(const char *path, char **op) YS_MUST_CHECK;
 /** The JSON form; new value, NULL without memory. */
 ys_json *ys_graph_to_json(const struct ys_graph *graph);
 void ys_graph_free(struct ys_graph *graph);

@@ -469,3 +469,22 @@ ys_status ys_graph_read(const char *path, struct ys_graph **graph)
     ys_json_free(json);
     return status;
 }
+
+ys_status ys_graph_find_unknown(const char *path, char **op)
+{
+    ys_json *json;
+    YS_TRY(ys_json_read(path, &json));
+    const ys_json *nodes = ys_json_get(json, "nodes");
+    const char *unknown = NULL;
+    for (size_t i = 0; !unknown && i < ys_json_size(nodes); i++) {
+        const char *name = ys_json_get_text(ys_json_at(nodes, i), "op", "");
+        int known = 0;
+        while (known < YS_OP_COUNT && strcmp(name, ys_op_name((enum ys_op)known)) != 0)
+            known++;
+        unknown = known == YS_OP_COUNT ? name : NULL;
+    }
+    *op = unknown ? ys_strdup(unknown) : NULL;
+    bool whole = !unknown || *op;
+    ys_json_free(json);
+    return whole ? YS_OK : ys_out_of_memory();
+}

@@ -1,6 +1,7 @@
 /* Made in the JSON form, whose reader then checks the whole and counts anew who reads what. */
 #include "graph/tap.h"
 #include "base/mem.h"
+#include "base/record.h"
 #include "graph/compose.h"
 #include <stdio.h>
 #include <string.h>
@@ -99,11 +100,20 @@ static ys_status join(ys_json *nodes, struct parts *parts)
     return YS_OK;
 }
 
+struct made {
+    ys_json *nodes;
+};
+static const struct ys_field made_fields[] = {
+    YS_FIELD(struct made, nodes, YS_FIELD_JSON, NULL, 0, "to which others are added"),
+};
+static const struct ys_record made_record = YS_RECORD("graph", struct made, made_fields);
+
 static ys_status make(const struct ys_graph *graph, ys_json *json, struct ys_tap *tap, struct parts *parts)
 {
-    ys_json *nodes = ys_json_get(json, "nodes");
-    YS_TRY(slice(graph, nodes, tap, parts));
-    YS_TRY(join(nodes, parts));
+    struct made made;
+    ys_record_glance(&made_record, json, &made);
+    YS_TRY(slice(graph, made.nodes, tap, parts));
+    YS_TRY(join(made.nodes, parts));
     YS_TRY(ys_json_set_string(json, "output", parts->names[0]));
     return ys_graph_from_json(json, graph->name, &tap->graph);
 }

@@ -87,6 +87,7 @@ static const struct ys_names disturbances = YS_NAMES("way to take a disturbance"
 #define OF_STUDY struct ys_study_settings
 static const struct ys_field study_fields[] = {
     YS_FIELD(OF_STUDY, name, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the study"),
+    YS_FIELD(OF_STUDY, results, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "folder of the store; null: the usual one"),
     YS_FIELD(OF_STUDY, repeat, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds"),
     YS_FIELD(OF_STUDY, seed, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of round 0"),
     YS_FIELD_NAMED(OF_STUDY, order, &orders, 0, "of the trials of a round"),

@@ -17,6 +17,7 @@ enum ys_on_disturbance { YS_DISTURBANCE_MARK, YS_DISTURBANCE_REPEAT, YS_DISTURBA
  * a study that was stored before there was the key does not say is the first word, NaN or YS_FIELD_NONE. */
 struct ys_study_settings {
     const char *name;
+    const char *results; /* folder; NULL: the usual one */
     int64_t repeat, seed;
     int order;          /* enum ys_order_of_trials */
     int on_disturbance; /* enum ys_on_disturbance */

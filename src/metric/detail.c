@@ -198,15 +198,16 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
     return status;
 }
 
-ys_status ys_detail_runs(struct ys_store *store, const struct ys_metric_view_trial *trial,
-                         struct ys_detail_choice *choice, ys_json **runs)
+ys_status ys_detail_runs(struct ys_store *store, struct ys_metric_view_trial *trial, struct ys_detail_choice *choice,
+                         ys_json **runs)
 {
     ys_json *array = ys_json_array();
     ys_status status = array ? YS_OK : ys_out_of_memory();
     size_t drawn = choice->all ? trial->run_count : choice->trials > 0 ? choice->runs : 0;
     for (size_t i = 0; status == YS_OK && i < trial->run_count; i++) {
         bool curves = i < drawn, failed = !trial->runs[i].ok && choice->failed > 0;
-        if (curves || failed)
+        trial->runs[i].detailed = curves || failed;
+        if (trial->runs[i].detailed)
             status = detail(store, &trial->runs[i], curves, array);
         choice->failed -= !curves && failed;
     }
@@ -217,12 +218,9 @@ ys_status ys_detail_runs(struct ys_store *store, const struct ys_metric_view_tri
 ys_status ys_detail_match(const struct ys_metric_view_trial *trial, ys_json *runs)
 {
     ys_status status = YS_OK;
-    for (size_t i = 0, k = 0; i < trial->run_count && k < ys_json_size(runs); i++) {
-        ys_json *run = ys_json_at(runs, k);
-        if (ys_json_get_int(run, "run_id", -1) != trial->runs[i].id)
-            continue;
-        ys_put_bool(&status, run, "matched", trial->runs[i].matched);
-        k++;
+    for (size_t i = 0, k = 0; i < trial->run_count; i++) {
+        if (trial->runs[i].detailed)
+            ys_put_bool(&status, ys_json_at(runs, k++), "matched", trial->runs[i].matched);
     }
     return status;
 }

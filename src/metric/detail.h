@@ -15,8 +15,8 @@ struct ys_detail_choice {
     size_t failed; /* so many more runs without curves that were not ok */
 };
 /** One entry a stored run, superseded attempts included; `matched` is false in all of them. The trial is loaded. */
-ys_status ys_detail_runs(struct ys_store *store, const struct ys_metric_view_trial *trial,
-                         struct ys_detail_choice *choice, ys_json **runs) YS_MUST_CHECK;
+ys_status ys_detail_runs(struct ys_store *store, struct ys_metric_view_trial *trial, struct ys_detail_choice *choice,
+                         ys_json **runs) YS_MUST_CHECK;
 /** Fills in `matched`, once ys_metric_view_match() was called. */
 ys_status ys_detail_match(const struct ys_metric_view_trial *trial, ys_json *runs) YS_MUST_CHECK;
 

@@ -2,10 +2,39 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "metric/build.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static const char *const words[] = {
+    [YS_DIFFERENCE_VERSION] = "version", [YS_DIFFERENCE_RUNTIME] = "runtime", [YS_DIFFERENCE_LIBRARIES] = "libraries",
+    [YS_DIFFERENCE_RECIPE] = "recipe",   [YS_DIFFERENCE_FILES] = "files",     [YS_DIFFERENCE_THREADS] = "threads"};
+const struct ys_names ys_differences = YS_NAMES("difference", words);
+
+#define OF_VALUE(member, kind, what) YS_FIELD(struct ys_shared_value, member, kind, NULL, 0, what)
+static const struct ys_field value_fields[] = {
+    OF_VALUE(value, YS_FIELD_TEXT, "in words"),
+    OF_VALUE(trials, YS_FIELD_TEXTS, "ids of those that have it"),
+};
+static const struct ys_record value_record = YS_RECORD("value", struct ys_shared_value, value_fields);
+
+static const struct ys_field difference_fields[] = {
+    YS_FIELD_NAMED(struct ys_difference, what, &ys_differences, 0, "in which trials differ"),
+    YS_FIELD(struct ys_difference, text, YS_FIELD_TEXT, NULL, 0, "a sentence"),
+    YS_FIELD_OF(struct ys_difference, values, YS_FIELD_LIST, &value_record, 0, "what the trials have"),
+};
+const struct ys_record ys_difference_record = YS_RECORD("difference", struct ys_difference, difference_fields);
+
+/* One framework and its versions. */
+struct versions {
+    char *framework;
+    struct ys_list values;
+};
+static const struct ys_field versions_fields[] = {
+    YS_FIELD(struct versions, framework, YS_FIELD_TEXT, NULL, 0, "as trials ask for it"),
+    YS_FIELD_OF(struct versions, values, YS_FIELD_LIST, &value_record, 0, "its versions"),
+};
+static const struct ys_record versions_record = YS_RECORD("versions", struct versions, versions_fields);
 
 /* How an aspect of a run is written; false when the run does not say. */
 typedef bool (*aspect_of)(const struct ys_metric_view_run *run, struct ys_buf *text);
@@ -35,80 +64,81 @@ static bool libraries_of(const struct ys_metric_view_run *run, struct ys_buf *te
     return ys_json_type_of(libraries) == YS_JSON_ARRAY;
 }
 
-/* The entry of `values` for `value`, made when absent. */
-static ys_json *entry_for(ys_status *status, ys_json *values, const char *value)
+/* The entry of `values` for `value`, made when absent; NULL without memory. */
+static struct ys_shared_value *entry_for(struct ys_list *values, const char *value)
 {
-    for (size_t i = 0; i < ys_json_size(values); i++) {
-        if (strcmp(ys_json_get_text(ys_json_at(values, i), "value", ""), value) == 0)
-            return ys_json_at(values, i);
+    struct ys_shared_value *items = values->items;
+    for (size_t i = 0; i < values->count; i++) {
+        if (strcmp(items[i].value, value) == 0)
+            return &items[i];
     }
-    ys_json *entry = ys_json_object();
-    ys_put_text(status, entry, "value", value);
-    ys_put(status, entry, "trials", ys_json_array());
-    ys_add(status, values, entry);
-    return *status == YS_OK ? ys_json_at(values, ys_json_size(values) - 1) : NULL;
+    struct ys_shared_value *entry = ys_list_add(&value_record, values);
+    if (entry && !(entry->value = ys_strdup(value)))
+        values->count--;
+    return entry && entry->value ? entry : NULL;
 }
 
 /* Trials are added one after the other, so that of several runs of one trial the last entry tells. */
-static void add_trial(ys_status *status, ys_json *entry, const char *id)
+static ys_status add_value(struct ys_list *values, const char *value, const char *id)
 {
-    ys_json *trials = ys_json_get(entry, "trials");
-    size_t count = ys_json_size(trials);
-    if (count == 0 || strcmp(ys_json_text(ys_json_at(trials, count - 1), ""), id) != 0)
-        ys_add(status, trials, ys_json_string(id));
+    struct ys_shared_value *entry = entry_for(values, value);
+    if (!entry)
+        return ys_out_of_memory();
+    char *const *trials = entry->trials.items;
+    if (entry->trials.count > 0 && strcmp(trials[entry->trials.count - 1], id) == 0)
+        return YS_OK;
+    return ys_list_add_text(&entry->trials, id);
 }
 
-static void note_aspect(ys_status *status, ys_json *values, const struct ys_metric_view_trial *trial, aspect_of aspect)
+static ys_status note_aspect(struct ys_list *values, const struct ys_metric_view_trial *trial, aspect_of aspect)
 {
     struct ys_buf text = {0};
-    for (size_t r = 0; r < trial->run_count; r++) {
+    ys_status status = YS_OK;
+    for (size_t r = 0; status == YS_OK && r < trial->run_count; r++) {
         ys_buf_clear(&text);
         bool said = aspect(&trial->runs[r], &text);
-        if (text.failed && *status == YS_OK)
-            *status = ys_out_of_memory();
-        ys_json *entry = said ? entry_for(status, values, ys_buf_text(&text)) : NULL;
-        if (entry)
-            add_trial(status, entry, trial->id);
+        if (text.failed)
+            status = ys_out_of_memory();
+        else if (said)
+            status = add_value(values, ys_buf_text(&text), trial->id);
     }
     ys_buf_free(&text);
-}
-
-static void add_difference(ys_status *status, ys_json *differences, const char *what, const char *text,
-                           ys_json *values_taken)
-{
-    ys_json *object = ys_json_object();
-    ys_put_text(status, object, "what", what);
-    ys_put_text(status, object, "text", text);
-    ys_put(status, object, "values", values_taken);
-    ys_add(status, differences, object);
-}
-
-static void add_if_several(ys_status *status, ys_json *differences, const char *what, const char *begin,
-                           ys_json *values)
-{
-    if (ys_json_size(values) < 2)
-        return;
-    struct ys_buf text = {0};
-    ys_buf_puts(&text, begin);
-    for (size_t i = 0; i < ys_json_size(values); i++)
-        ys_buf_printf(&text, "%s%s", i ? "; " : ": ", ys_json_get_text(ys_json_at(values, i), "value", ""));
-    add_difference(status, differences, what, ys_buf_text(&text), ys_json_ref(values));
-    if (text.failed && *status == YS_OK)
-        *status = ys_out_of_memory();
-    ys_buf_free(&text);
+    return status;
 }
 
 /* One framework of one trial key is meant to be one version everywhere; frameworks differ by intent. */
-static void note_version(ys_status *status, ys_json *versions, const struct ys_metric_view_trial *trial)
+static ys_status note_version(struct ys_list *versions, const struct ys_metric_view_trial *trial)
 {
     const char *framework = trial->record->keys.framework ? trial->record->keys.framework : "";
-    if (!ys_json_get(versions, framework))
-        ys_put(status, versions, framework, ys_json_array());
-    if (*status == YS_OK)
-        note_aspect(status, ys_json_get(versions, framework), trial, version_of);
+    struct versions *items = versions->items, *found = NULL;
+    for (size_t i = 0; !found && i < versions->count; i++)
+        found = strcmp(items[i].framework, framework) == 0 ? &items[i] : NULL;
+    if (!found) {
+        found = ys_list_add(&versions_record, versions);
+        if (!found || !(found->framework = ys_strdup(framework))) {
+            versions->count -= found != NULL;
+            return ys_out_of_memory();
+        }
+    }
+    return note_aspect(&found->values, trial, version_of);
 }
 
-static void add_threads(ys_status *status, const struct ys_metric_view_trial *trial, ys_json *differences)
+/* Takes `text` and `values`. */
+static ys_status add_difference(struct ys_list *differences, enum ys_difference_of what, char *text,
+                                struct ys_list *values)
+{
+    struct ys_difference *made = text ? ys_list_add(&ys_difference_record, differences) : NULL;
+    if (!made) {
+        ys_free(text);
+        ys_list_fini(&value_record, values);
+        return ys_out_of_memory();
+    }
+    *made = (struct ys_difference){.what = what, .text = text, .values = *values};
+    *values = (struct ys_list){0};
+    return YS_OK;
+}
+
+static ys_status note_threads(struct ys_list *differences, const struct ys_metric_view_trial *trial)
 {
     int64_t asked = trial->record->keys.threads, opened = -1, peak = -1;
     for (size_t i = 0; i < trial->run_count; i++) {
@@ -117,96 +147,107 @@ static void add_threads(ys_status *status, const struct ys_metric_view_trial *tr
         peak = seen > peak ? seen : peak;
     }
     if (asked <= 0 || (peak <= asked && (opened < 0 || opened == asked)))
-        return;
-    char text[400], value[32];
+        return YS_OK;
+    char *text, value[32];
     if (opened >= 0 && opened != asked)
-        snprintf(text, sizeof text, "%s was asked for %lld threads, says it uses %lld, and had up to %lld", trial->id,
-                 (long long)asked, (long long)opened, (long long)peak);
+        text = ys_format("%s was asked for %lld threads, says it uses %lld, and had up to %lld", trial->id,
+                         (long long)asked, (long long)opened, (long long)peak);
     else
-        snprintf(text, sizeof text,
-                 "%s was asked for %lld threads and had up to %lld, helpers of its runtime among them", trial->id,
-                 (long long)asked, (long long)peak);
+        text = ys_format("%s was asked for %lld threads and had up to %lld, helpers of its runtime among them",
+                         trial->id, (long long)asked, (long long)peak);
     snprintf(value, sizeof value, "%lld", (long long)peak);
-    ys_json *values = ys_json_array();
-    ys_json *entry = entry_for(status, values, value);
-    if (entry)
-        add_trial(status, entry, trial->id);
-    add_difference(status, differences, "threads", text, values);
-}
-
-/* What the trial's framework says, where it says anything. */
-static void note_stated(ys_status *status, ys_json *values, const struct ys_metric_view_trial *trial, const char *said)
-{
-    ys_json *entry = said ? entry_for(status, values, said) : NULL;
-    if (entry)
-        add_trial(status, entry, trial->id);
-}
-
-/* A sentence for each of `values`: `begin` and what it says. */
-static void add_stated(ys_status *status, ys_json *differences, const char *what, const char *begin,
-                       const ys_json *values)
-{
-    for (size_t i = 0; i < ys_json_size(values); i++) {
-        ys_json *entry = ys_json_at(values, i), *alone = ys_json_array();
-        char *text = ys_format("%s%s", begin, ys_json_get_text(entry, "value", ""));
-        if (!text && *status == YS_OK)
-            *status = ys_out_of_memory();
-        ys_add(status, alone, ys_json_ref(entry));
-        add_difference(status, differences, what, text ? text : "", alone);
-        ys_free(text);
-    }
+    struct ys_list values = {0};
+    ys_status status = add_value(&values, value, trial->id);
+    if (status == YS_OK)
+        return add_difference(differences, YS_DIFFERENCE_THREADS, text, &values);
+    ys_free(text);
+    ys_list_fini(&value_record, &values);
+    return status;
 }
 
 ys_status ys_environments_add(struct ys_environments *environment, const struct ys_metric_view_trial *trial)
 {
-    ys_status status = YS_OK;
-    if (!environment->versions) {
-        *environment = (struct ys_environments){.versions = ys_json_object(),
-                                                .runtimes = ys_json_array(),
-                                                .libraries = ys_json_array(),
-                                                .recipes = ys_json_array(),
-                                                .files = ys_json_array(),
-                                                .threads = ys_json_array()};
-        if (!environment->versions || !environment->runtimes || !environment->libraries || !environment->recipes ||
-            !environment->files || !environment->threads)
-            return ys_out_of_memory();
-    }
-    note_version(&status, environment->versions, trial);
-    note_aspect(&status, environment->runtimes, trial, runtime_of);
-    note_aspect(&status, environment->libraries, trial, libraries_of);
     const struct ys_trial_framework *framework = trial->record->framework;
-    note_stated(&status, environment->recipes, trial, framework ? framework->recipe : NULL);
-    note_stated(&status, environment->files, trial, framework ? framework->changes : NULL);
-    add_threads(&status, trial, environment->threads);
-    return status;
+    YS_TRY(note_version(&environment->versions, trial));
+    YS_TRY(note_aspect(&environment->runtimes, trial, runtime_of));
+    YS_TRY(note_aspect(&environment->libraries, trial, libraries_of));
+    if (framework && framework->recipe)
+        YS_TRY(add_value(&environment->recipes, framework->recipe, trial->id));
+    if (framework && framework->changes)
+        YS_TRY(add_value(&environment->files, framework->changes, trial->id));
+    return note_threads(&environment->threads, trial);
+}
+
+/* A difference of which `values` is borrowed; takes `text`. */
+static ys_status tell(ys_json *told, enum ys_difference_of what, char *text, struct ys_list values)
+{
+    const struct ys_difference difference = {.what = what, .text = text, .values = values};
+    ys_json *json = text ? ys_record_json(&ys_difference_record, &difference) : NULL;
+    ys_free(text);
+    return json ? ys_json_append(told, json) : ys_out_of_memory();
+}
+
+/* One difference where there are several values. */
+static ys_status tell_if_several(ys_json *told, enum ys_difference_of what, const char *begin,
+                                 const struct ys_list *values)
+{
+    const struct ys_shared_value *items = values->items;
+    struct ys_buf text = {0};
+    if (values->count < 2)
+        return YS_OK;
+    ys_buf_puts(&text, begin);
+    for (size_t i = 0; i < values->count; i++)
+        ys_buf_printf(&text, "%s%s", i ? "; " : ": ", items[i].value);
+    return tell(told, what, ys_buf_take(&text), *values);
+}
+
+/* One for each of `values`: `begin` and what it says. */
+static ys_status tell_each(ys_json *told, enum ys_difference_of what, const char *begin, const struct ys_list *values)
+{
+    struct ys_shared_value *items = values->items;
+    for (size_t i = 0; i < values->count; i++)
+        YS_TRY(tell(told, what, ys_format("%s%s", begin, items[i].value), (struct ys_list){&items[i], 1}));
+    return YS_OK;
+}
+
+static ys_status tell_all(const struct ys_environments *environment, ys_json *told)
+{
+    const struct versions *versions = environment->versions.items;
+    for (size_t i = 0; i < environment->versions.count; i++) {
+        char begin[200];
+        snprintf(begin, sizeof begin, "%s changed its version during the study", versions[i].framework);
+        YS_TRY(tell_if_several(told, YS_DIFFERENCE_VERSION, begin, &versions[i].values));
+    }
+    YS_TRY(
+        tell_if_several(told, YS_DIFFERENCE_RUNTIME, "the trials run on different runtimes", &environment->runtimes));
+    YS_TRY(tell_if_several(told, YS_DIFFERENCE_LIBRARIES, "the trials compute with different libraries",
+                           &environment->libraries));
+    YS_TRY(tell_each(told, YS_DIFFERENCE_RECIPE, "a recipe is none of yardstick's own: ", &environment->recipes));
+    YS_TRY(tell_each(told, YS_DIFFERENCE_FILES, "", &environment->files));
+    const struct ys_difference *threads = environment->threads.items;
+    for (size_t i = 0; i < environment->threads.count; i++)
+        YS_TRY(tell(told, YS_DIFFERENCE_THREADS, ys_strdup(threads[i].text), threads[i].values));
+    return YS_OK;
 }
 
 ys_status ys_environment_differences(const struct ys_environments *environment, ys_json **differences)
 {
-    ys_status status = YS_OK;
-    ys_json *array = ys_json_array();
-    const ys_json *versions = environment->versions;
-    for (void *it = ys_json_iter(versions); it; it = ys_json_next(versions, it)) {
-        char begin[200];
-        snprintf(begin, sizeof begin, "%s changed its version during the study", ys_json_iter_key(it));
-        add_if_several(&status, array, "version", begin, ys_json_iter_value(it));
-    }
-    add_if_several(&status, array, "runtime", "the trials run on different runtimes", environment->runtimes);
-    add_if_several(&status, array, "libraries", "the trials compute with different libraries", environment->libraries);
-    add_stated(&status, array, "recipe", "a recipe is none of yardstick's own: ", environment->recipes);
-    add_stated(&status, array, "files", "", environment->files);
-    for (size_t i = 0; i < ys_json_size(environment->threads); i++)
-        ys_add(&status, array, ys_json_ref(ys_json_at(environment->threads, i)));
-    return ys_built(status, array, differences);
+    ys_json *told = ys_json_array();
+    ys_status status = told ? tell_all(environment, told) : ys_out_of_memory();
+    if (status == YS_OK)
+        *differences = told;
+    else
+        ys_json_free(told);
+    return status;
 }
 
 void ys_environments_fini(struct ys_environments *environment)
 {
-    ys_json_free(environment->versions);
-    ys_json_free(environment->runtimes);
-    ys_json_free(environment->libraries);
-    ys_json_free(environment->recipes);
-    ys_json_free(environment->files);
-    ys_json_free(environment->threads);
+    ys_list_fini(&versions_record, &environment->versions);
+    ys_list_fini(&value_record, &environment->runtimes);
+    ys_list_fini(&value_record, &environment->libraries);
+    ys_list_fini(&value_record, &environment->recipes);
+    ys_list_fini(&value_record, &environment->files);
+    ys_list_fini(&ys_difference_record, &environment->threads);
     *environment = (struct ys_environments){0};
 }

@@ -55,9 +55,6 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
  * `metrics_version`, {value}, which is added to `metrics`. */
 ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics) YS_MUST_CHECK;
 
-/** Computes the metrics of all runs of the study again and stores them. As for the store's functions. */
-ys_status ys_metric_recompute(struct ys_store *store, int64_t study_id) YS_MUST_CHECK;
-
 /* Of the runs of a study a page draws the curves of so many: of the first trials, and of each the first runs. */
 enum { YS_RESULT_DRAWN_TRIALS = 24, YS_RESULT_DRAWN_RUNS = 100 };
 

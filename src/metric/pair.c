@@ -23,12 +23,27 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
+struct factors {
+    const ys_json *framework;
+};
+static const struct ys_field factors_fields[] = {
+    YS_FIELD(struct factors, framework, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "where it varies"),
+};
+static const struct ys_record factors_record = YS_RECORD("factors", struct factors, factors_fields);
+
+static const ys_json *framework_of(const struct ys_trial_record *trial)
+{
+    struct factors factors;
+    ys_record_glance(&factors_record, trial->factors, &factors);
+    return factors.framework;
+}
+
 const char *ys_pair_varies(const struct ys_trial_record *a, const struct ys_trial_record *b)
 {
     if (strcmp(or_empty(a->section), or_empty(b->section)) != 0)
         return NULL;
     const ys_json *of_a = a->factors, *of_b = b->factors;
-    bool frameworks = !ys_json_equal(ys_json_get(of_a, "framework"), ys_json_get(of_b, "framework"));
+    bool frameworks = !ys_json_equal(framework_of(a), framework_of(b));
     const char *varies = NULL;
     int differences = 0;
     for (void *it = ys_json_iter(of_a); it; it = ys_json_next(of_a, it)) {

@@ -45,8 +45,8 @@ static ys_json *study_block(ys_status *status, const struct ys_metric_view *view
     const struct ys_metric_study *study = &view->told;
     ys_json *object = ys_json_object();
     int64_t complete = 0;
-    for (size_t i = 0; i < ys_json_size(view->rounds); i++)
-        complete += ys_json_get_bool(ys_json_at(view->rounds, i), "complete", false);
+    for (size_t i = 0; i < view->rounds.count; i++)
+        complete += view->rounds.items[i].complete;
     ys_put_ref(status, object, "id", study->id);
     ys_put_ref(status, object, "name", study->name);
     ys_put_ref(status, object, "folder", study->folder);
@@ -185,8 +185,8 @@ static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_m
     const struct ys_trial_given_up *given_up = trial->record->given_up;
     size_t most = 0;
     char text[300];
-    for (size_t i = 0; i < ys_json_size(view->rounds); i++)
-        most += ys_json_get_int(ys_json_at(view->rounds, i), "present", 0) > 0;
+    for (size_t i = 0; i < view->rounds.count; i++)
+        most += view->rounds.items[i].present > 0;
     if (!lacking(view, trial) || (trial->counted >= most && !given_up))
         return;
     snprintf(text, sizeof text, "%lld of %lld rounds have no run of it%s%s", (long long)lacking(view, trial),

@@ -34,6 +34,7 @@ struct ys_metric_view_run {
                        of */
     bool matched; /* ok, as is a run of another trial of the same round and attempt: what comparisons are made of. Known
                      once ys_metric_view_match() was called */
+    bool detailed;                /* it is in the trial's `runs_detail` */
     double compared[YS_COMPARED]; /* values of ys_compared; NaN where it has none */
     struct ys_windows windows;    /* what of them they are in parts of the run that another run shares */
 };
@@ -67,7 +68,8 @@ struct ys_metric_study {
 };
 
 struct ys_metric_view {
-    ys_json *study, *chain, *host, *rounds;
+    ys_json *study, *chain, *host;
+    struct ys_store_rounds rounds;
     struct ys_metric_study told;
     struct ys_trial_records records;
     struct ys_metric_view_trial *trials;

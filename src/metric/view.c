@@ -422,7 +422,7 @@ void ys_metric_view_fini(struct ys_metric_view *view)
     ys_json_free(view->chain);
     ys_json_free(view->host);
     ys_trial_records_fini(&view->records);
-    ys_json_free(view->rounds);
+    ys_free(view->rounds.items);
     memset(view, 0, sizeof *view);
 }
 
@@ -433,59 +433,4 @@ ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics
     ys_put_int(&status, version, "value", YS_METRIC_VERSION);
     ys_put(&status, metrics, VERSION_MEMBER, version);
     return status == YS_OK ? ys_store_metric_put(store, run_id, metrics) : status;
-}
-
-/* Takes the facts out of `json`. Those that cannot be read are warned of. */
-static ys_status take_facts(ys_json *json, struct ys_facts *facts)
-{
-    char label[40];
-    snprintf(label, sizeof label, "run %lld", (long long)ys_json_get_int(json, "run_id", 0));
-    ys_status status = ys_facts_read(ys_json_get(json, "facts"), label, facts);
-    if (status == YS_EFORMAT)
-        ys_log_warn("a run is left out: %s", ys_error());
-    ys_json_remove(json, "facts");
-    return status;
-}
-
-static ys_status recompute_run(struct ys_store *store, const ys_json *trial, ys_json *run)
-{
-    int64_t run_id = ys_json_get_int(run, "run_id", 0);
-    struct ys_series_set series = {0};
-    ys_json *metrics = NULL;
-    struct ys_facts facts;
-    YS_TRY(take_facts(run, &facts));
-    ys_status status = ys_store_series_get(store, run_id, &series);
-    if (status == YS_OK)
-        status = ys_metric_of_run(trial, &facts, &series, &metrics);
-    if (status == YS_OK)
-        status = ys_metric_put(store, run_id, metrics);
-    ys_json_free(metrics);
-    ys_series_set_free(&series);
-    ys_facts_fini(&facts);
-    return status;
-}
-
-static ys_status recompute_trial(struct ys_store *store, const ys_json *study, const struct ys_trial_record *trial)
-{
-    ys_json *runs = NULL, *with_work = NULL;
-    YS_TRY(ys_store_runs_get(store, trial->trial_id, &runs));
-    ys_status status = ys_metric_view_with_work(study, trial, &with_work);
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(runs); i++)
-        status = recompute_run(store, with_work, ys_json_at(runs, i));
-    ys_json_free(with_work);
-    ys_json_free(runs);
-    return status;
-}
-
-ys_status ys_metric_recompute(struct ys_store *store, int64_t study_id)
-{
-    ys_json *study = NULL;
-    struct ys_trial_records trials = {0};
-    YS_TRY(ys_store_study_get(store, study_id, &study));
-    ys_status status = ys_store_trials_load(store, study_id, &trials);
-    for (size_t i = 0; status == YS_OK && i < trials.count; i++)
-        status = recompute_trial(store, study, &trials.items[i]);
-    ys_trial_records_fini(&trials);
-    ys_json_free(study);
-    return status;
 }

@@ -112,13 +112,16 @@ ys_status ys_host_cpu_pick(int threads, int *cpus)
     return status;
 }
 
-static void put_kib(struct ys_host_block *block, const char *text, const char *field, const char *key)
+/* The bytes, INT64_MAX where they are not known. */
+static int64_t put_kib(struct ys_host_block *block, const char *text, const char *field, const char *key)
 {
     int64_t kib;
-    if (ys_procfs_field(text, field, &kib))
+    if (ys_procfs_field(text, field, &kib)) {
         ys_json_set_int(block->object, key, kib * 1024);
-    else
-        ys_host_unknown(block, key, "/proc/meminfo does not say");
+        return kib * 1024;
+    }
+    ys_host_unknown(block, key, "/proc/meminfo does not say");
+    return INT64_MAX;
 }
 
 static ys_status describe_memory(struct ys_host_block *block)
@@ -126,11 +129,10 @@ static ys_status describe_memory(struct ys_host_block *block)
     char text[16384];
     if (ys_procfs_read(block->root, "/proc/meminfo", text, sizeof text) < 0)
         text[0] = 0;
-    put_kib(block, text, "MemTotal", "total_bytes");
+    const int64_t total = put_kib(block, text, "MemTotal", "total_bytes");
     put_kib(block, text, "MemAvailable", "available_bytes");
     put_kib(block, text, "SwapTotal", "swap_bytes");
     const struct ys_cgroup *cgroup = &block->cgroup;
-    int64_t total = ys_json_get_int(block->object, "total_bytes", INT64_MAX);
     bool is_limited = cgroup->has_memory_limit && cgroup->memory_limit_bytes < total;
     if (is_limited)
         ys_json_set_int(block->object, "limit_bytes", cgroup->memory_limit_bytes);
@@ -257,12 +259,14 @@ static ys_status warn_of_kinds(ys_json *warnings)
 #define REAL(type, member, unit) YS_FIELD(type, member, YS_FIELD_REAL, unit, YS_FIELD_NULL, "")
 #define CPU                      struct ys_host_known_cpu
 static const struct ys_field cpu_fields[] = {
+    YS_FIELD(CPU, model, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, ""),
     YS_FIELD(CPU, governor, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, ""),
     YS_FIELD(CPU, turbo, YS_FIELD_TRUTH, NULL, YS_FIELD_NULL, ""),
     REAL(CPU, allowed, "1"),
     REAL(CPU, threads_per_core, "1"),
     REAL(CPU, quota_cores, "1"),
     YS_FIELD(CPU, caches, YS_FIELD_JSON, NULL, YS_FIELD_NULL, ""),
+    YS_FIELD(CPU, isa, YS_FIELD_JSON, NULL, YS_FIELD_NULL, ""),
 };
 static const struct ys_record cpu_record = YS_RECORD("cpu", CPU, cpu_fields);
 #define MEMORY struct ys_host_known_memory

@@ -30,10 +30,11 @@ ys_status ys_host_describe(ys_json **host) YS_MUST_CHECK;
  * NULL. */
 struct ys_host_known {
     struct ys_host_known_cpu {
-        const char *governor;
+        const char *model, *governor;
         int turbo; /* 1 or 0; YS_NAME_NONE: unknown */
         double allowed, threads_per_core, quota_cores;
         const ys_json *caches;
+        ys_json *isa; /* array of texts */
     } cpu;
     struct ys_host_known_memory {
         double available_bytes, effective_bytes, swap_bytes;

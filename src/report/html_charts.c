@@ -78,7 +78,6 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
     for (size_t t = 0; t < view->count && rows->count < YS_HTML_MOST; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         struct ys_view_metric metric = ys_view_metric(trial, name);
-        const ys_json *values = ys_json_get(metric.json, "values");
         struct ys_buf value = {0}, note = {0};
         if (!has[trial->infers] || (trial->measured && trial->no_work && !isfinite(ys_view_number(trial, name))))
             continue;
@@ -107,8 +106,8 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
             rows->failed = true;
             break;
         }
-        for (size_t i = 0; i < ys_json_size(values) && i < YS_HTML_DOTS; i++)
-            dots[row->count++] = ys_json_number(ys_json_at(values, i), NAN);
+        for (size_t i = 0; i < ys_json_size(metric.values) && i < YS_HTML_DOTS; i++)
+            dots[row->count++] = ys_json_number(ys_json_at(metric.values, i), NAN);
         row->dots = dots;
     }
     return rows->failed ? ys_out_of_memory() : YS_OK;

@@ -69,8 +69,6 @@ static bool take(struct ys_buf *buf, char **text)
 static const char *framework_name(const struct ys_view_trial *trial)
 {
     const char *name = trial->told.framework.name;
-    if (!name)
-        name = ys_json_get_text(trial->told.factors, "framework", NULL);
     return name && name[0] ? name : "unknown";
 }
 
@@ -193,7 +191,7 @@ static void judge_trial(struct ys_view_trial *trial)
     bool all_failed = strcmp(trial->status, "ok") != 0 && trial->failed >= trial->runs;
     trial->measured = tried && !all_failed && trial->runs > trial->failed;
     trial->no_work = does_no_work(trial);
-    trial->infers = strcmp(ys_json_get_text(told->keys, "mode", ""), "infer") == 0;
+    trial->infers = told->infers;
 }
 
 /** Gives equal names their number; `names` is {name: true} of the trials before. */

@@ -11,7 +11,8 @@
 #include <stddef.h>
 
 struct ys_view_framework {
-    const char *name, *version, *title;
+    const char *name; /* as the trial asks for it, where nothing was found */
+    const char *version, *title;
     bool no_work;
 };
 
@@ -31,6 +32,8 @@ struct ys_view_told {
     struct ys_result_quiet quiet; /* unknown where no run was disturbed */
     struct ys_facts_perf perf;    /* `runs` is YS_FIELD_NONE where it was not asked for */
     const ys_json *metrics;       /* of a document; else NULL */
+    const char *model;            /* of the keys */
+    bool infers;                  /* their mode */
     const ys_json *factors, *keys, *options, *deviations, *warnings, *agreement, *runs_detail, *observed,
         *said; /* the last two of a document; else NULL */
 };
@@ -62,7 +65,8 @@ struct ys_view_metric {
     int64_t n;
     enum ys_kind kind;
     const char *reason;     /* why it has no value */
-    const ys_json *json;    /* of a document; else NULL */
+    const ys_json *json;    /* of a document, as the next one; else NULL */
+    const ys_json *values;  /* [number or null] by round */
     const double *by_round; /* of a result that is no document yet; else NULL */
     size_t rounds;
 };

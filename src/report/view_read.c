@@ -55,6 +55,18 @@ static const struct ys_field told_fields[] = {
 };
 static const struct ys_record told_record = YS_RECORD("trial", TOLD, told_fields);
 
+/* What of keys and factors reports go by. */
+struct keys {
+    const char *model, *mode;
+};
+static const struct ys_field keys_fields[] = {TEXT(struct keys, model), TEXT(struct keys, mode)};
+static const struct ys_record keys_record = YS_RECORD("keys", struct keys, keys_fields);
+struct factors {
+    const char *framework;
+};
+static const struct ys_field factors_fields[] = {TEXT(struct factors, framework)};
+static const struct ys_record factors_record = YS_RECORD("factors", struct factors, factors_fields);
+
 #define CHAIN struct ys_view_chain
 static const struct ys_field chain_fields[] = {COUNT(CHAIN, link), TEXT(CHAIN, hash)};
 static const struct ys_record chain_record = YS_RECORD("chain", CHAIN, chain_fields);
@@ -112,12 +124,13 @@ struct figure {
     double value, level, ratio, difference, a_value, b_value, margin, resolution;
     int64_t n;
     const char *kind, *metric, *a, *b, *varies, *scale, *verdict, *reason;
-    const ys_json *ci;
+    const ys_json *ci, *values;
 };
 #define FIGURE struct figure
 static const struct ys_field metric_fields[] = {
-    REAL(FIGURE, value), REAL(FIGURE, level),  VALUE(FIGURE, ci),
-    TEXT(FIGURE, kind),  TEXT(FIGURE, reason), YS_FIELD(FIGURE, n, YS_FIELD_INT, NULL, YS_FIELD_NULL, "")};
+    REAL(FIGURE, value),  REAL(FIGURE, level),  VALUE(FIGURE, ci),
+    TEXT(FIGURE, kind),   TEXT(FIGURE, reason), YS_FIELD(FIGURE, n, YS_FIELD_INT, NULL, YS_FIELD_NULL, ""),
+    VALUE(FIGURE, values)};
 static const struct ys_record metric_record = YS_RECORD("metric", FIGURE, metric_fields);
 static const struct ys_field comparison_fields[] = {
     TEXT(FIGURE, metric),     TEXT(FIGURE, a),       TEXT(FIGURE, b),       TEXT(FIGURE, varies),
@@ -221,7 +234,8 @@ static struct ys_view_metric read_metric(const ys_json *json)
                                    .n = found.n,
                                    .kind = ys_kind_of(found.kind),
                                    .reason = found.reason,
-                                   .json = json};
+                                   .json = json,
+                                   .values = found.values};
 }
 
 struct ys_view_metric ys_view_metric(const struct ys_view_trial *trial, const char *name)
@@ -251,10 +265,8 @@ struct ys_view_metric ys_view_metric(const struct ys_view_trial *trial, const ch
 
 bool ys_view_same_values(struct ys_view_metric a, struct ys_view_metric b)
 {
-    if (a.json || b.json) {
-        const ys_json *values = ys_json_get(a.json, "values");
-        return ys_json_size(values) > 0 && ys_json_equal(values, ys_json_get(b.json, "values"));
-    }
+    if (a.json || b.json)
+        return ys_json_size(a.values) > 0 && ys_json_equal(a.values, b.values);
     bool same = a.rounds > 0 && a.rounds == b.rounds;
     for (size_t i = 0; same && i < a.rounds; i++)
         same = a.by_round[i] == b.by_round[i] || (isnan(a.by_round[i]) && isnan(b.by_round[i]));
@@ -269,6 +281,24 @@ static ys_status make_room(struct ys_view *view, size_t trials, size_t compariso
     return view->trials && view->comparisons ? YS_OK : ys_out_of_memory();
 }
 
+static void note_asked(struct ys_view_told *told)
+{
+    struct keys keys;
+    struct factors factors;
+    ys_record_glance(&keys_record, told->keys, &keys);
+    ys_record_glance(&factors_record, told->factors, &factors);
+    told->model = keys.model;
+    told->infers = strcmp(ys_view_or(keys.mode, ""), "infer") == 0;
+    if (!told->framework.name)
+        told->framework.name = factors.framework;
+}
+
+static void read_trial(const ys_json *trial, struct ys_view_told *told)
+{
+    ys_record_glance(&told_record, trial, told);
+    note_asked(told);
+}
+
 ys_status ys_view_read(struct ys_view *view, const ys_json *result)
 {
     const ys_json *trials = ys_json_get(result, "trials"), *comparisons = ys_json_get(result, "comparisons");
@@ -276,7 +306,7 @@ ys_status ys_view_read(struct ys_view *view, const ys_json *result)
     YS_TRY(read_rest(view, result));
     YS_TRY(make_room(view, is_list ? ys_json_size(trials) : 0, ys_json_size(comparisons)));
     for (; is_list && view->count < ys_json_size(trials); view->count++)
-        ys_record_glance(&told_record, ys_json_at(trials, view->count), &view->trials[view->count].told);
+        read_trial(ys_json_at(trials, view->count), &view->trials[view->count].told);
     for (; view->comparison_count < ys_json_size(comparisons); view->comparison_count++)
         view->comparisons[view->comparison_count] =
             ys_view_read_comparison(ys_json_at(comparisons, view->comparison_count));
@@ -314,6 +344,7 @@ static ys_status take_trial(const struct ys_result_trial *from, struct ys_view_t
         told->perf = *from->perf;
     trial->values = from->values;
     told->keys = trial->made_keys = ys_record_json(&ys_trial_settings_record, &from->keys);
+    note_asked(told);
     return told->keys ? YS_OK : ys_out_of_memory();
 }
 

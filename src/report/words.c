@@ -40,7 +40,7 @@ static bool is(const char *text, const char *word)
 /** What the work is called: the model of the trial, by its title where the document has one. */
 static void put_model(struct words *w, const struct ys_view_trial *trial)
 {
-    const char *model = ys_json_get_text(trial->told.keys, "model", NULL);
+    const char *model = trial->told.model;
     const struct ys_view_work *works = w->view->works;
     if (!model)
         model = w->view->work_count ? ys_view_or(works[0].model, "the model") : "the model";

@@ -101,46 +101,46 @@ static void mark_present(struct study_trials *trials, const ys_json *tries, size
     }
 }
 
-static ys_status add_round(const struct study_trials *trials, const ys_json *last, bool done, ys_json *rounds)
+static void add_round(const struct study_trials *trials, const ys_json *last, bool done, struct ys_store_rounds *rounds)
 {
-    int64_t expected = 0, present = 0, round = ys_json_get_int(last, "round", 0);
+    struct ys_store_round *made = &rounds->items[rounds->count++];
+    *made = (struct ys_store_round){.round = ys_json_get_int(last, "round", 0),
+                                    .attempt = ys_json_get_int(last, "attempt", 0)};
     for (size_t t = 0; t < trials->count; t++) {
         const struct expected *trial = &trials->items[t];
-        present += trial->present;
-        expected += trial->present || (!done && round <= trial->until);
+        made->present += trial->present;
+        made->expected += trial->present || (!done && made->round <= trial->until);
     }
-    ys_json *object = ys_json_object();
-    ys_json_set_int(object, "round", round);
-    ys_json_set_int(object, "attempt", ys_json_get_int(last, "attempt", 0));
-    ys_json_set_int(object, "expected", expected);
-    ys_json_set_int(object, "present", present);
-    ys_json_set_bool(object, "complete", present == expected);
-    return ys_json_append(rounds, object);
+    made->complete = made->present == made->expected;
 }
 
-static ys_status make_rounds(struct study_trials *trials, const ys_json *tries, bool done, ys_json *rounds)
+static ys_status make_rounds(struct study_trials *trials, const ys_json *tries, bool done,
+                             struct ys_store_rounds *rounds)
 {
     size_t begin = 0, count = ys_json_size(tries);
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < count; i++) {
+    rounds->items = ys_alloc(count, sizeof *rounds->items);
+    if (!rounds->items)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < count; i++) {
         const ys_json *here = ys_json_at(tries, i), *next = ys_json_at(tries, i + 1);
         bool same_round = next && ys_json_get_int(next, "round", 0) == ys_json_get_int(here, "round", 0);
         bool same_attempt = same_round && ys_json_get_int(next, "attempt", 0) == ys_json_get_int(here, "attempt", 0);
         if (!same_round) { /* the last run of a round is one of its highest attempt */
             mark_present(trials, tries, begin, i + 1);
-            status = add_round(trials, here, done, rounds);
+            add_round(trials, here, done, rounds);
         }
         if (!same_attempt)
             begin = i + 1;
     }
-    return status;
+    return YS_OK;
 }
 
-ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, ys_json **rounds)
+ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, struct ys_store_rounds *rounds)
 {
     struct study_trials trials = {0};
-    ys_json *study = NULL, *tries = NULL, *made = ys_json_array();
-    ys_status status = made ? ys_store_study_get(store, study_id, &study) : ys_out_of_memory();
+    ys_json *study = NULL, *tries = NULL;
+    *rounds = (struct ys_store_rounds){0};
+    ys_status status = ys_store_study_get(store, study_id, &study);
     if (status == YS_OK)
         status = load_trials(store, study_id, &trials);
     if (status == YS_OK)
@@ -148,14 +148,10 @@ ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, ys_json **ro
     /* Of a study that is done nothing is waited for, also where it is of a time when giving up was not recorded. */
     bool done = strcmp(ys_json_get_text(study, "status", ""), "done") == 0;
     if (status == YS_OK)
-        status = make_rounds(&trials, tries, done, made);
+        status = make_rounds(&trials, tries, done, rounds);
     ys_free(trials.items);
     ys_json_free(tries);
     ys_json_free(study);
-    if (status == YS_OK)
-        *rounds = made;
-    else
-        ys_json_free(made);
     return status;
 }
 

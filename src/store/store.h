@@ -137,11 +137,18 @@ ys_status ys_store_series_get(struct ys_store *store, int64_t run_id, struct ys_
 /** Every run of the study, by round, attempt and time: [{trial_id, round, attempt, status}]; `status` is null for one
  * that is damaged. */
 ys_status ys_store_tries(struct ys_store *store, int64_t study_id, ys_json **tries) YS_MUST_CHECK;
-/** The rounds of which anything is stored, ascending: [{round, attempt, expected, present, complete}]. `attempt` is the
- * highest one; `present` counts the trials with a run of it that was not cancelled. A trial is expected in a round
- * unless it cannot run at all (its JSON has a `status` other than "ok"), was given up in an earlier round, or the study
- * is done. */
-ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, ys_json **rounds) YS_MUST_CHECK;
+/** A round of which anything is stored. A trial is expected in it unless it cannot run at all (its JSON has a `status`
+ * other than "ok"), was given up in an earlier round, or the study is done. */
+struct ys_store_round {
+    int64_t round, attempt;    /* the highest attempt */
+    int64_t expected, present; /* trials; present: with a run of that attempt that was not cancelled */
+    bool complete;
+};
+struct ys_store_rounds {
+    struct ys_store_round *items; /* owned (ys_free), ascending; NULL when `count` is 0 */
+    size_t count;
+};
+ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, struct ys_store_rounds *rounds) YS_MUST_CHECK;
 /** Sum of the metric wall_s of the study's runs. */
 ys_status ys_store_wall_s(struct ys_store *store, int64_t study_id, double *seconds) YS_MUST_CHECK;
 

@@ -38,29 +38,13 @@ struct ys_verifier {
     struct asked few, whole; /* of the work last proven: some rows of many batches, and whole batches */
 };
 
-/* What of a host (probe/host.h) its rounding depends on. */
-struct machine {
-    struct machine_cpu {
-        const char *model;
-        const ys_json *isa;
-    } cpu;
-};
-static const struct ys_field cpu_fields[] = {
-    YS_FIELD(struct machine_cpu, model, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the processor"),
-    YS_FIELD(struct machine_cpu, isa, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "its instruction sets"),
-};
-static const struct ys_record cpu_record = YS_RECORD("cpu", struct machine_cpu, cpu_fields);
-static const struct ys_field machine_fields[] = {
-    YS_FIELD_OF(struct machine, cpu, YS_FIELD_OBJECT, &cpu_record, 0, "the processors"),
-};
-static const struct ys_record machine_record = YS_RECORD("host", struct machine, machine_fields);
-
+/* What of a host its rounding depends on. */
 static ys_status describe_machine(char **machine)
 {
-    struct machine said;
+    struct ys_host_known said;
     ys_json *host = NULL;
     YS_TRY(ys_host_describe(&host));
-    ys_record_glance(&machine_record, host, &said);
+    ys_host_read(host, &said);
     char *isa = ys_json_dump(said.cpu.isa, YS_JSON_SORTED);
     *machine = isa ? ys_format("%s %s", said.cpu.model ? said.cpu.model : "?", isa) : NULL;
     ys_free(isa);

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "metric/metric.h"
+#include "metric/trial.h"
 #include "recorded.h"
 
 #include <math.h>
@@ -433,6 +433,47 @@ __attribute__((unused)) static ys_status fake_study(struct ys_store *store, cons
         ys_json_free(json[t]);
     ys_json_free(study);
     ys_json_free(host);
+    return status;
+}
+
+/* Computes the metrics of a stored run and stores them. */
+static ys_status fake_measure_run(struct ys_store *store, const ys_json *trial, const ys_json *run)
+{
+    int64_t run_id = ys_json_get_int(run, "run_id", 0);
+    struct ys_series_set series = {0};
+    ys_json *metrics = NULL;
+    struct ys_facts facts;
+    YS_TRY(ys_facts_read(ys_json_get(run, "facts"), "run", &facts));
+    ys_status status = ys_store_series_get(store, run_id, &series);
+    if (status == YS_OK)
+        status = ys_metric_of_run(trial, &facts, &series, &metrics);
+    if (status == YS_OK)
+        status = ys_metric_put(store, run_id, metrics);
+    ys_json_free(metrics);
+    ys_series_set_free(&series);
+    ys_facts_fini(&facts);
+    return status;
+}
+
+/* The same of all runs of a study. */
+__attribute__((unused)) static ys_status fake_measure_again(struct ys_store *store, int64_t study_id)
+{
+    ys_json *study = NULL;
+    struct ys_trial_records trials = {0};
+    YS_TRY(ys_store_study_get(store, study_id, &study));
+    ys_status status = ys_store_trials_load(store, study_id, &trials);
+    for (size_t t = 0; status == YS_OK && t < trials.count; t++) {
+        ys_json *runs = NULL, *with_work = NULL;
+        status = ys_store_runs_get(store, trials.items[t].trial_id, &runs);
+        if (status == YS_OK)
+            status = ys_metric_view_with_work(study, &trials.items[t], &with_work);
+        for (size_t i = 0; status == YS_OK && i < ys_json_size(runs); i++)
+            status = fake_measure_run(store, with_work, ys_json_at(runs, i));
+        ys_json_free(with_work);
+        ys_json_free(runs);
+    }
+    ys_trial_records_fini(&trials);
+    ys_json_free(study);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/record.h"
 #include "metric/document.h"
+#include "metric/environment.h"
 #include "stat/compare.h"
 #include "tap.h"
 #include "verify/proof.h"
@@ -341,6 +342,8 @@ static void the_tables_of_fields_are_those_of_schema_and_page(void)
     check_table(&ys_result_trial_record, trial);
     check_table(&ys_comparison_record, ys_json_get(defs, "comparison"));
     check_table(&ys_trial_framework_record, ys_json_get(ys_json_get(trial, "properties"), "framework"));
+    const ys_json *differences = ys_json_get(ys_json_get(schema, "properties"), "environment_differences");
+    check_table(&ys_difference_record, ys_json_get(differences, "items"));
 }
 
 /* What `rule` says of its member. */

@@ -93,6 +93,24 @@ __attribute__((unused)) static ys_status put_run(struct ys_store *store, int64_t
     return put;
 }
 
+/* The rounds of a study as JSON. */
+__attribute__((unused)) static ys_status read_rounds(struct ys_store *store, int64_t study_id, ys_json **json)
+{
+    struct ys_store_rounds rounds;
+    YS_TRY(ys_store_rounds(store, study_id, &rounds));
+    *json = ys_json_array();
+    for (size_t i = 0; i < rounds.count; i++) {
+        const struct ys_store_round *round = &rounds.items[i];
+        (void)!ys_json_append(*json,
+                              make_json("{\"round\":%lld,\"attempt\":%lld,\"expected\":%lld,"
+                                        "\"present\":%lld,\"complete\":%s}",
+                                        (long long)round->round, (long long)round->attempt, (long long)round->expected,
+                                        (long long)round->present, round->complete ? "true" : "false"));
+    }
+    ys_free(rounds.items);
+    return YS_OK;
+}
+
 /* Rows of `trial_id`; -1 when they cannot be read. */
 __attribute__((unused)) static int count_runs(struct ys_store *store, int64_t trial_id)
 {

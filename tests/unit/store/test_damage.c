@@ -102,7 +102,7 @@ static ys_status put_study(struct ys_store *store, int64_t study_id, struct ys_b
     put_json(out, json);
     YS_TRY(ys_store_host_get(store, study_id, &json));
     put_json(out, json);
-    YS_TRY(ys_store_rounds(store, study_id, &json));
+    YS_TRY(read_rounds(store, study_id, &json));
     put_json(out, json);
     YS_TRY(ys_store_wall_s(store, study_id, &wall_s));
     return ys_buf_printf(out, "%g\n", wall_s);

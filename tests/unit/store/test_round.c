@@ -6,7 +6,7 @@
 static bool rounds_are(struct ys_store *store, int64_t study, const char *expected)
 {
     ys_json *rounds = NULL, *wanted = make_json("%s", expected);
-    bool same = ys_store_rounds(store, study, &rounds) == YS_OK && ys_json_equal(rounds, wanted);
+    bool same = read_rounds(store, study, &rounds) == YS_OK && ys_json_equal(rounds, wanted);
     ys_json_free(rounds);
     ys_json_free(wanted);
     return same;

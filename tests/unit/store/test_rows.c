@@ -289,8 +289,9 @@ static ys_status begin_and_read(struct ys_store *store, const ys_json *doc, cons
         status = put_trial_json(store, study_id, trial, &trial_id);
     YS_TRY(ys_store_end(store, status));
     YS_TRY(ys_store_trial_give_up(store, trial_id, 1, "it failed"));
-    YS_TRY(ys_store_rounds(store, study_id, &found));
-    ys_json_free(found);
+    struct ys_store_rounds rounds;
+    YS_TRY(ys_store_rounds(store, study_id, &rounds));
+    ys_free(rounds.items);
     YS_TRY(ys_store_verify(store, study_id, &found));
     status = ys_json_size(ys_json_get(found, "damaged")) == 0 ? YS_OK : YS_EINTERNAL;
     ys_json_free(found);
