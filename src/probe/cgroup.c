@@ -52,15 +52,25 @@ static bool mount_of_line(const char *line, const char *controller, char *root, 
     return controller[0] ? strcmp(type, "cgroup") == 0 && lists(options, controller) : strcmp(type, "cgroup2") == 0;
 }
 
+/** The text of /proc/self/mountinfo, NULL when unreadable. That of this machine is read once: a hierarchy is mounted
+ * when the machine starts, and to list all mounts takes the kernel longer than all else that is asked of a group. */
+static const char *read_mounts(const char *root)
+{
+    static _Thread_local char own[4 * TEXT_BYTES], other[4 * TEXT_BYTES];
+    char *text = root[0] ? other : own;
+    if (!root[0] && own[0])
+        return own;
+    return ys_procfs_read(root, "/proc/self/mountinfo", text, sizeof own) > 0 ? text : NULL;
+}
+
 bool ys_cgroup_find(const char *root, const char *controller, struct ys_cgroup_place *place)
 {
-    static _Thread_local char groups[TEXT_BYTES], mounts[4 * TEXT_BYTES];
+    static _Thread_local char groups[TEXT_BYTES];
     char path[YS_PROCFS_PATH], mount_root[YS_PROCFS_PATH];
     if (ys_procfs_read(root, "/proc/self/cgroup", groups, sizeof groups) <= 0 ||
-        !own_path(groups, controller, path, sizeof path) ||
-        ys_procfs_read(root, "/proc/self/mountinfo", mounts, sizeof mounts) <= 0)
+        !own_path(groups, controller, path, sizeof path))
         return false;
-    for (const char *line = mounts; line && *line; line = strchr(line, '\n'), line += line ? 1 : 0) {
+    for (const char *line = read_mounts(root); line && *line; line = strchr(line, '\n'), line += line ? 1 : 0) {
         if (!mount_of_line(line, controller, mount_root, place))
             continue;
         /* In a container the mount may show only a part of the hierarchy, or paths may be seen from inside already. */
@@ -117,15 +127,17 @@ static void take_throttled(const char *root, const struct ys_cgroup_place *place
         cgroup->throttled_s = (double)throttled * unit_s;
 }
 
-static void read_version_2(const char *root, struct ys_cgroup *cgroup)
+static void count_kills(const char *root, const struct ys_cgroup_place *place, const char *file,
+                        struct ys_cgroup *cgroup)
 {
-    struct ys_cgroup_place place;
     char text[4096];
-    if (!ys_cgroup_find(root, "", &place))
-        return;
-    if (read_file(root, &place, "memory.events", text, sizeof text))
+    if (read_file(root, place, file, text, sizeof text))
         (void)ys_procfs_field(text, "oom_kill", &cgroup->oom_kills);
-    take_throttled(root, &place, "throttled_usec", 1e-6, cgroup);
+}
+
+static void limit_version_2(const char *root, struct ys_cgroup_place place, struct ys_cgroup *cgroup)
+{
+    char text[4096];
     do {
         double quota, period;
         if (read_file(root, &place, "cpu.max", text, sizeof text) && sscanf(text, "%lf %lf", &quota, &period) == 2)
@@ -135,31 +147,53 @@ static void read_version_2(const char *root, struct ys_cgroup *cgroup)
     } while (ys_cgroup_go_up(&place));
 }
 
-static void read_version_1(const char *root, struct ys_cgroup *cgroup)
+static void limit_cpu_1(const char *root, struct ys_cgroup_place place, struct ys_cgroup *cgroup)
+{
+    char text[64], period[64];
+    do {
+        if (read_file(root, &place, "cpu.cfs_quota_us", text, sizeof text) &&
+            read_file(root, &place, "cpu.cfs_period_us", period, sizeof period))
+            take_quota(cgroup, strtod(text, NULL), strtod(period, NULL));
+    } while (ys_cgroup_go_up(&place));
+}
+
+static void limit_memory_1(const char *root, struct ys_cgroup_place place, struct ys_cgroup *cgroup)
+{
+    char text[64];
+    do {
+        if (read_file(root, &place, "memory.limit_in_bytes", text, sizeof text))
+            take_limit(cgroup, text);
+    } while (ys_cgroup_go_up(&place));
+}
+
+static void take(const char *root, bool with_limits, struct ys_cgroup *cgroup)
 {
     struct ys_cgroup_place place;
-    char text[4096], period[64];
+    *cgroup = (struct ys_cgroup){.oom_kills = -1, .throttled_s = -1};
+    if (ys_cgroup_find(root, "", &place)) {
+        count_kills(root, &place, "memory.events", cgroup);
+        take_throttled(root, &place, "throttled_usec", 1e-6, cgroup);
+        if (with_limits)
+            limit_version_2(root, place, cgroup);
+    }
     if (ys_cgroup_find(root, "cpu", &place)) {
         take_throttled(root, &place, "throttled_time", 1e-9, cgroup);
-        do {
-            if (read_file(root, &place, "cpu.cfs_quota_us", text, sizeof text) &&
-                read_file(root, &place, "cpu.cfs_period_us", period, sizeof period))
-                take_quota(cgroup, strtod(text, NULL), strtod(period, NULL));
-        } while (ys_cgroup_go_up(&place));
+        if (with_limits)
+            limit_cpu_1(root, place, cgroup);
     }
     if (ys_cgroup_find(root, "memory", &place)) {
-        if (read_file(root, &place, "memory.oom_control", text, sizeof text))
-            (void)ys_procfs_field(text, "oom_kill", &cgroup->oom_kills);
-        do {
-            if (read_file(root, &place, "memory.limit_in_bytes", text, sizeof text))
-                take_limit(cgroup, text);
-        } while (ys_cgroup_go_up(&place));
+        count_kills(root, &place, "memory.oom_control", cgroup);
+        if (with_limits)
+            limit_memory_1(root, place, cgroup);
     }
 }
 
 void ys_cgroup_read(const char *root, struct ys_cgroup *cgroup)
 {
-    *cgroup = (struct ys_cgroup){.oom_kills = -1, .throttled_s = -1};
-    read_version_2(root, cgroup);
-    read_version_1(root, cgroup);
+    take(root, true, cgroup);
+}
+
+void ys_cgroup_count(const char *root, struct ys_cgroup *cgroup)
+{
+    take(root, false, cgroup);
 }

@@ -261,14 +261,17 @@ static void take_parts(struct ys_group *group, const struct folder *folder)
 
 static void make_version_2(struct ys_group *group, const char *name)
 {
+    static bool lacks_memory; /* as this machine is set up: found out once, for a group is dear to make */
     struct ys_cgroup_place place;
     char path[PATH_BYTES];
     if (!find_version_2(group->root, &place))
         return;
     pass_on_controllers(group, &place);
-    if (!make_below(group, place, true, name, "memory.current", path) &&
-        !make_below(group, place, true, name, "cgroup.procs", path))
-        return;
+    if (lacks_memory || !make_below(group, place, true, name, "memory.current", path)) {
+        lacks_memory = !group->root[0];
+        if (!make_below(group, place, true, name, "cgroup.procs", path))
+            return;
+    }
     const struct folder *folder = add_folder(group, path, true);
     if (folder)
         take_parts(group, folder);
@@ -390,6 +393,11 @@ int ys_group_kill_fd(const struct ys_group *group)
 bool ys_group_limits_memory(const struct ys_group *group)
 {
     return group->limits_memory;
+}
+
+bool ys_group_counts_kills(const struct ys_group *group)
+{
+    return group->kept[KEPT_KILLS] >= 0;
 }
 
 bool ys_group_can_kill(const struct ys_group *group)

@@ -47,6 +47,8 @@ int ys_group_kill_fd(const struct ys_group *group);
 
 /** Whether the kernel holds its memory to the limit that ys_group_open() was given. */
 bool ys_group_limits_memory(const struct ys_group *group);
+/** Whether the kernel counts which of its processes it killed for want of memory. */
+bool ys_group_counts_kills(const struct ys_group *group);
 /** Whether it can be killed as a whole, so that nothing escapes. */
 bool ys_group_can_kill(const struct ys_group *group);
 /** What it is for a reader: "version 1: cpuacct, memory; version 2: cpu". Borrowed. */

@@ -356,6 +356,32 @@ ys_status ys_host_describe(ys_json **host)
     return YS_OK;
 }
 
+/** Of the whole machine, from /proc/vmstat; -1 unknown. `swapped_bytes` likewise. */
+static void count_virtual_memory(const char *root, int64_t *oom_kills, int64_t *swapped_bytes)
+{
+    struct ys_buf text = {0};
+    int64_t in_pages, out_pages;
+    *oom_kills = *swapped_bytes = -1;
+    if (ys_procfs_read_all(root, "/proc/vmstat", &text) == YS_OK) {
+        const char *all = ys_buf_text(&text);
+        (void)ys_procfs_field(all, "oom_kill", oom_kills);
+        if (ys_procfs_field(all, "pswpin", &in_pages) && ys_procfs_field(all, "pswpout", &out_pages))
+            *swapped_bytes = (in_pages + out_pages) * (int64_t)sysconf(_SC_PAGESIZE);
+    }
+    ys_buf_free(&text);
+}
+
+int64_t ys_host_oom_kills(void)
+{
+    const char *root = ys_procfs_root();
+    struct ys_cgroup cgroup;
+    int64_t swapped_bytes;
+    ys_cgroup_count(root, &cgroup);
+    if (cgroup.oom_kills < 0)
+        count_virtual_memory(root, &cgroup.oom_kills, &swapped_bytes);
+    return cgroup.oom_kills;
+}
+
 void ys_host_count(struct ys_host_counters *counters)
 {
     const char *root = ys_procfs_root();
@@ -378,18 +404,10 @@ void ys_host_count(struct ys_host_counters *counters)
     if (ys_procfs_line(root, "/proc/loadavg", text, sizeof text) && sscanf(text, "%lf", &counters->load_1min) != 1)
         counters->load_1min = -1;
     struct ys_cgroup cgroup;
-    ys_cgroup_read(root, &cgroup);
-    counters->oom_kills = cgroup.oom_kills;
-    struct ys_buf vmstat = {0};
-    int64_t in_pages, out_pages, kills;
-    if (ys_procfs_read_all(root, "/proc/vmstat", &vmstat) == YS_OK) {
-        const char *all = ys_buf_text(&vmstat);
-        if (counters->oom_kills < 0 && ys_procfs_field(all, "oom_kill", &kills))
-            counters->oom_kills = kills;
-        if (ys_procfs_field(all, "pswpin", &in_pages) && ys_procfs_field(all, "pswpout", &out_pages))
-            counters->swapped_bytes = (in_pages + out_pages) * (int64_t)sysconf(_SC_PAGESIZE);
-    }
-    ys_buf_free(&vmstat);
+    ys_cgroup_count(root, &cgroup);
+    count_virtual_memory(root, &counters->oom_kills, &counters->swapped_bytes);
+    if (cgroup.oom_kills >= 0)
+        counters->oom_kills = cgroup.oom_kills;
     counters->throttled_s = cgroup.throttled_s;
     char pressure[256];
     const char *full = NULL, *total;

@@ -56,6 +56,8 @@ struct ys_host_counters {
         oom_kills; /* processes killed for want of memory: in our control group where counted, else on the machine */
 };
 void ys_host_count(struct ys_host_counters *counters);
+/** Its oom_kills alone, for less. */
+int64_t ys_host_oom_kills(void);
 /** What happened between the two: {"seconds", "steal_s", "steal_share" (of all CPU time that could be had), "busy_s",
  * "load_before", "load_after", "memory_stalled_s", "throttled_s", "swapped_bytes"}, unknown ones null. New object; NULL
  * without memory. */

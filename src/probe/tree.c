@@ -448,8 +448,13 @@ static bool read_thread(struct ys_tree *tree, const struct process *process, str
     ssize_t got = read_kept(tree, thread->switches_fd, path, text, sizeof text);
     if (got <= 0)
         return false;
-    if (tree->has_schedstat)
-        return sscanf(text, "%*u %" SCNu64 " %" SCNu64, &thread->wait_ns, &thread->switches) == 2;
+    if (tree->has_schedstat) { /* time on a CPU, time of waiting for one, how often it was given one */
+        char *end = text + strcspn(text, " "), *last;
+        thread->wait_ns = strtoull(end, &end, 10);
+        last = end;
+        thread->switches = strtoull(last, &end, 10);
+        return end != last;
+    }
     int64_t voluntary = 0, involuntary = 0;
     ys_procfs_field(text, "voluntary_ctxt_switches", &voluntary);
     ys_procfs_field(text, "nonvoluntary_ctxt_switches", &involuntary);

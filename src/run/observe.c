@@ -108,7 +108,7 @@ void ys_observe_phase(struct ys_observe *observe, const struct ys_tree_member *m
 {
     uint64_t rss_bytes = 0, pss_bytes = 0;
     size_t living = 0;
-    ys_observe_look(observe);
+    ys_observe_sample(observe);
     ys_leftover_look(&observe->leftover, members, count);
     for (size_t i = 0; i < count; i++)
         living += members[i].state != 'Z';

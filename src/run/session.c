@@ -82,10 +82,13 @@ void ys_session_sweep(const struct ys_sweep *sweep)
  * what the next run would find there. Not below the run's folder, whose path may be too long for a socket's name. */
 static ys_status make_temporary(struct ys_session *session)
 {
+    static bool has_swept;
     char *parent = temporary_parent();
     if (!parent)
         return ys_out_of_memory();
-    ys_working_sweep(parent, TEMPORARY_PREFIX, NULL);
+    if (!has_swept)
+        ys_working_sweep(parent, TEMPORARY_PREFIX, NULL);
+    has_swept = true;
     ys_status status = ys_working_make(parent, TEMPORARY_PREFIX, &session->temporary);
     if (status != YS_OK && status != YS_ENOMEM && status != YS_EINTR)
         status = ys_fail_in(status, "no place for temporary files (name another in TMPDIR)");
@@ -138,7 +141,8 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     YS_TRY(ys_observe_open(&session->observe, launch->memory_limit_bytes));
     session->launch.group = session->observe.group;
     YS_TRY(open_perf(session));
-    ys_host_count(&session->before);
+    const struct ys_group *group = session->observe.group;
+    session->kills_before = group && ys_group_counts_kills(group) ? -1 : ys_host_oom_kills();
     return YS_OK;
 }
 

@@ -98,9 +98,7 @@ ys_status ys_session_ended_early(struct ys_session *session)
     if (value != SIGKILL)
         return ys_session_fail(session, YS_RUN_CRASHED, "%s was ended by signal %d (%s)", program, value,
                                strsignal(value));
-    struct ys_host_counters now;
-    ys_host_count(&now);
-    if (session->before.oom_kills >= 0 && now.oom_kills > session->before.oom_kills)
+    if (session->kills_before >= 0 && ys_host_oom_kills() > session->kills_before)
         return ys_session_fail(session, YS_RUN_OOM_HOST,
                                "%s was killed, and the kernel killed processes for want of memory meanwhile", program);
     return ys_session_fail(session, YS_RUN_KILLED, "%s was killed (signal 9) by something else than yardstick",

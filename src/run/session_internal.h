@@ -42,10 +42,12 @@ struct ys_session {
     uint64_t awake_ns; /* when yardstick was last known to run */
     uint64_t wake_ns;  /* when it meant to run again, at the latest */
     int continued;     /* ys_stop_continued() as last seen */
-    uint64_t sampled_cpu_ns;        /* of the last sample */
-    uint64_t sampled_rss_bytes;     /* likewise */
-    bool is_silenced;               /* the channel has come to its end */
-    struct ys_host_counters before; /* as it was before the adapter began */
+    uint64_t sampled_cpu_ns;    /* of the last sample */
+    uint64_t sampled_rss_bytes; /* likewise */
+    uint64_t grouped_rss_bytes; /* of the sample at which the control group was last looked at */
+    int group_in;               /* so many samples until it is again, whatever that does */
+    bool is_silenced;           /* the channel has come to its end */
+    int64_t kills_before;       /* ys_host_oom_kills() before the adapter began; -1: its own group counts them */
     /* What is asked. */
     const struct ys_session_due *due; /* what may come; NULL: anything */
     ys_session_on_message on_message;

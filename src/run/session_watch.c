@@ -14,6 +14,11 @@ static const uint64_t LONGEST_SLEEP_NS = 250000000;
  * else (a frozen container, a machine that slept) after the longer one, which no busy machine reaches. */
 static const uint64_t CONTINUED_SLACK_NS = 20000000, STOPPED_SLACK_NS = 2000000000;
 
+enum {
+    GROUP_PERIOD = 5,          /* samples between two looks at the control group of a run whose memory stays as it is */
+    LEAST_MOVE_BYTES = 1 << 20 /* what counts as a change of that */
+};
+
 /* Between two drainings of the rings of samples, which hold some hundred times as much. */
 static const uint64_t DRAIN_PERIOD_NS = 200000000;
 
@@ -23,12 +28,26 @@ static void add(struct ys_session *session, const char *name, uint64_t value)
         session->launch.samples = NULL; /* out of memory: the series end here, all at the same length but for one */
 }
 
+/** Its control group costs a third of a sample, and what it adds to the tree changes with the resident memory, or is
+ * page cache and kills, which can be half a second old. */
+static bool is_group_due(struct ys_session *session, uint64_t rss_bytes)
+{
+    const uint64_t before_bytes = session->grouped_rss_bytes;
+    const uint64_t moved_bytes = rss_bytes > before_bytes ? rss_bytes - before_bytes : before_bytes - rss_bytes;
+    if (session->group_in-- > 0 && moved_bytes <= LEAST_MOVE_BYTES)
+        return false;
+    session->group_in = GROUP_PERIOD - 1;
+    session->grouped_rss_bytes = rss_bytes;
+    return true;
+}
+
 static void take_sample(struct ys_session *session)
 {
     struct ys_tree_sample sample;
     if (ys_tree_look(session->tree, &sample) != YS_OK)
         return;
-    ys_observe_sample(&session->observe);
+    if (session->launch.cpu_time_limit_s > 0 || is_group_due(session, sample.rss_bytes))
+        ys_observe_sample(&session->observe);
     session->sampled_cpu_ns = sample.cpu_ns;
     session->sampled_rss_bytes = sample.rss_bytes;
     const struct {

@@ -54,6 +54,11 @@ static void version_1_with_controllers_side_by_side(void)
     CHECK_NEAR(cgroup.quota_cores, 0.5, 0);
     CHECK(!cgroup.has_memory_limit);
     CHECK_INT(cgroup.oom_kills, 7);
+    machine_file("/sys/fs/cgroup/cpu/box/in/cpu.stat", "nr_periods 3\nnr_throttled 2\nthrottled_time 1500000000\n");
+    ys_cgroup_count(root, &cgroup); /* what is counted, and no limit */
+    CHECK(!cgroup.has_cpu_quota && !cgroup.has_memory_limit);
+    CHECK_INT(cgroup.oom_kills, 7);
+    CHECK_NEAR(cgroup.throttled_s, 1.5, 1e-12);
 }
 
 static void a_mount_that_shows_a_part_of_the_hierarchy(void)
