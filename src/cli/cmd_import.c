@@ -10,17 +10,19 @@
 #include <string.h>
 
 /* What the data set feeds; images of its shape, as they are stored. */
-static ys_status find_data(const struct ys_args *args, struct ys_onnx_data *data)
+static ys_status find_data(const struct ys_args *args, struct ys_model_feed *feed)
 {
     const struct ys_data_source *source = ys_data_find(args->data);
     if (!source)
         return ys_fail(YS_EINVAL, "--data=%s: there is no such data set; `yardstick list datasets` shows them",
                        args->data);
-    *data = (struct ys_onnx_data){.dtype = YS_U8, .scale = 1.0 / 255};
+    feed->dtype = YS_U8;
+    feed->scale = 1.0 / 255;
+    feed->is_strict = true;
     if (source->rows.input_count > 0 && source->rows.inputs[0].rank != 3)
         return ys_fail(YS_EINVAL, "--data=%s: its rows are no images: leave the flag out", args->data);
     if (source->rows.input_count > 0)
-        memcpy(data->shape, source->rows.inputs[0].shape, sizeof data->shape);
+        memcpy(feed->shape, source->rows.inputs[0].shape, sizeof feed->shape);
     return YS_OK;
 }
 
@@ -74,15 +76,17 @@ static ys_status write_files(const struct ys_args *args, const struct ys_onnx_im
 int ys_command_import(const struct ys_args *args)
 {
     struct ys_onnx_import *import = NULL;
-    struct ys_onnx_data data;
+    struct ys_model_feed feed = {.inputs = args->input};
     struct ys_buf out = {0};
     ys_status status = YS_OK;
     if (args->word_count != 1)
         return ys_command_fail(ys_fail(YS_EINVAL, "which file? yardstick import net.onnx --out=net.json"));
     if (args->data)
-        status = find_data(args, &data);
+        status = find_data(args, &feed);
+    if (args->layout)
+        feed.layout = strcmp(args->layout, "nhwc") == 0 ? YS_LAYOUT_NHWC : YS_LAYOUT_NCHW;
     if (status == YS_OK)
-        status = ys_onnx_read(args->words[0], args->data ? &data : NULL, &import);
+        status = ys_onnx_read(args->words[0], &feed, &import);
     if (status == YS_OK)
         status = write_files(args, import);
     if (status != YS_OK) {

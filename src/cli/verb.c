@@ -78,6 +78,8 @@ static const struct ys_flag flags[] = {
     {"out", "FILE", "import", "where its graph goes: FILE.json", TEXT(out)},
     {"weights", "FILE", "import", "where the values of its parameters go, as safetensors", TEXT(weights)},
     {"data", "NAME", "import", "data set whose images it gets [what the file says, bytes]", TEXT(data)},
+    {"layout", "nchw|nhwc", "import", "axes of its images [as it says, or as the data fit]", WORD(layout)},
+    {"input", "'ARRAY=INPUT ...'", "import", "which array of the data feeds which input [that of its name]", TEXT(input)},
     {"from", "PROGRAM", "install", "the program that runs its adapter, of a framework that you built", TEXT(from)},
     {"repair", NULL, "install", "make it anew where its files are not as they were installed", SWITCH(repair)},
     {"from", "PLACE", "data", "folder or file to import, in the place of a download", TEXT(from)},

@@ -66,6 +66,19 @@ void ys_model_find_also(const struct ys_model *(*find)(const char *name));
 ys_status ys_model_build(const struct ys_model *model, const struct ys_model_input *input,
                          struct ys_graph **graph) YS_MUST_CHECK;
 
+/* Which axes an image input of an ONNX file has; the data are always NCHW. */
+enum ys_layout { YS_LAYOUT_AUTO, YS_LAYOUT_NCHW, YS_LAYOUT_NHWC }; /* AUTO: as the reader finds (docs/onnx.md) */
+
+/** How the inputs of an ONNX file are fed. Zeroed: as the file says it. */
+struct ys_model_feed {
+    int64_t shape[3];    /* channels, height, width of the data's images; 0: not known */
+    enum ys_dtype dtype; /* YS_U8 or YS_F32, of the data as they are stored; where `scale` is not 0 */
+    double scale;        /* pixel * scale is in [0, 1]; 0: it and `dtype` are what the file says */
+    bool is_strict;      /* a file that the shape does not fit is refused; else it is read as if none were known */
+    const char *inputs;  /* "ARRAY=INPUT ...": the array of the data that feeds an input; NULL: that of its name */
+    enum ys_layout layout;
+};
+
 /** What somebody named as a model: one that ys_model_find() knows, or the file of a graph. */
 struct ys_model_choice {
     const struct ys_model *named; /* NULL: a file */
@@ -78,13 +91,21 @@ struct ys_model_choice {
 
 /** Whether `text` means a file: with a '/' in it, or ending in ".json" or, once it can be read, ".onnx". */
 bool ys_model_is_file(const char *text);
-/** Lets ys_model_choose() take ONNX files too, which `read` on a higher floor makes the JSON form of a graph of, and a
- * SHA-256 of all that was read (onnx/read.h). Before there are threads. */
-void ys_model_read_onnx(ys_status (*read)(const char *path, ys_json **graph, char hash[65]));
+/** What makes the JSON form of a graph of an ONNX file, and a SHA-256 of all that was read (onnx/read.h); with `graph`
+ * NULL it looks only whether it is such a file. */
+typedef ys_status ys_model_reader(const char *path, const struct ys_model_feed *feed, ys_json **graph, char hash[65]);
+/** Lets ys_model_choose() take ONNX files too, by a reader on a higher floor. Before there are threads. */
+void ys_model_read_onnx(ys_model_reader *read);
 bool ys_model_is_onnx(const char *text);
 /** YS_EINVAL: no such model; a file that is not there, is not regular, is larger than 16 MiB or holds no
  * graph. `choice` is empty on failure. */
 ys_status ys_model_choose(const char *text, struct ys_model_choice *choice) YS_MUST_CHECK;
+/** The same of a model whose inputs are fed like this; NULL: as the file says. YS_EINVAL too: `feed` has inputs or a
+ * layout, and the model is no ONNX file. */
+ys_status ys_model_choose_fed(const char *text, const struct ys_model_feed *feed,
+                              struct ys_model_choice *choice) YS_MUST_CHECK;
+/** Whether there is such a model, or a file that can be one; what an ONNX file holds is not looked at. */
+ys_status ys_model_check(const char *text) YS_MUST_CHECK;
 /** As ys_model_build(); a file must be of just this input. */
 ys_status ys_model_choice_build(const struct ys_model_choice *choice, const struct ys_model_input *input,
                                 struct ys_graph **graph) YS_MUST_CHECK;

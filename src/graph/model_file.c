@@ -10,9 +10,9 @@
 
 enum { FORM_TEXT = 96 };
 
-static ys_status (*read_onnx)(const char *path, ys_json **graph, char hash[65]);
+static ys_model_reader *read_onnx;
 
-void ys_model_read_onnx(ys_status (*read)(const char *path, ys_json **graph, char hash[65]))
+void ys_model_read_onnx(ys_model_reader *read)
 {
     read_onnx = read;
 }
@@ -76,12 +76,20 @@ static ys_status read_json(struct ys_model_choice *choice)
     return status;
 }
 
-static ys_status read_file(struct ys_model_choice *choice)
+/* Everything that is wrong with a file is a mistake of who named it. */
+static ys_status as_mistake(ys_status status)
+{
+    return status == YS_EFORMAT || status == YS_ENOTFOUND || status == YS_EIO || status == YS_EUNSUPPORTED
+               ? ys_fail_in(YS_EINVAL, "the model's file")
+               : status;
+}
+
+static ys_status read_file(const struct ys_model_feed *feed, struct ys_model_choice *choice)
 {
     struct ys_graph *graph = NULL;
     ys_status status;
     if (ys_model_is_onnx(choice->path))
-        status = read_onnx(choice->path, &choice->json, choice->hash);
+        status = read_onnx(choice->path, feed, &choice->json, choice->hash);
     else
         status = read_json(choice);
     if (status == YS_OK)
@@ -89,14 +97,37 @@ static ys_status read_file(struct ys_model_choice *choice)
     if (status == YS_OK)
         set_form(graph, choice);
     ys_graph_free(graph);
-    return status == YS_EFORMAT || status == YS_ENOTFOUND || status == YS_EIO || status == YS_EUNSUPPORTED
-               ? ys_fail_in(YS_EINVAL, "the model's file")
-               : status;
+    return as_mistake(status);
+}
+
+ys_status ys_model_check(const char *text)
+{
+    struct ys_model_choice choice;
+    if (ys_model_is_onnx(text))
+        return as_mistake(read_onnx(text, NULL, NULL, NULL));
+    YS_TRY(ys_model_choose(text, &choice));
+    ys_model_choice_fini(&choice);
+    return YS_OK;
 }
 
 ys_status ys_model_choose(const char *text, struct ys_model_choice *choice)
 {
+    return ys_model_choose_fed(text, NULL, choice);
+}
+
+static ys_status check_feed(const char *text, const struct ys_model_feed *feed)
+{
+    if (!feed || ys_model_is_onnx(text) || (!feed->inputs && feed->layout == YS_LAYOUT_AUTO))
+        return YS_OK;
+    return feed->inputs ? ys_fail(YS_EINVAL, "model.input = %s: the model %s is no ONNX file, whose inputs have names",
+                                  feed->inputs, text)
+                        : ys_fail(YS_EINVAL, "model.layout: the model %s is no ONNX file: write auto", text);
+}
+
+ys_status ys_model_choose_fed(const char *text, const struct ys_model_feed *feed, struct ys_model_choice *choice)
+{
     *choice = (struct ys_model_choice){0};
+    YS_TRY(check_feed(text, feed));
     if (!ys_model_is_file(text)) {
         choice->named = ys_model_find(text);
         if (!choice->named)
@@ -106,7 +137,7 @@ ys_status ys_model_choose(const char *text, struct ys_model_choice *choice)
         return YS_OK;
     }
     choice->path = ys_strdup(text);
-    ys_status status = choice->path ? read_file(choice) : ys_out_of_memory();
+    ys_status status = choice->path ? read_file(feed, choice) : ys_out_of_memory();
     if (status != YS_OK)
         ys_model_choice_fini(choice);
     return status;

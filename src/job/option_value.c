@@ -222,14 +222,12 @@ static void known_names(enum ys_option_type type, const char *names[NAMES_LIMIT]
  * data lie beside its name: in the caches of model hubs that is a link. */
 static ys_status parse_model_file(const char *folder, const char *key, const char *text, ys_json **value)
 {
-    struct ys_model_choice choice;
     char *path = ys_path_join(folder, text), *real = path && !ys_model_is_onnx(path) ? realpath(path, NULL) : NULL;
     char *absolute = real ? ys_strdup(real) : path ? ys_path_absolute(path) : NULL;
     free(real);
     ys_free(path);
-    ys_status status = absolute ? ys_model_choose(absolute, &choice) : ys_out_of_memory();
+    ys_status status = absolute ? ys_model_check(absolute) : ys_out_of_memory();
     if (status == YS_OK) {
-        ys_model_choice_fini(&choice);
         *value = ys_json_string(absolute);
         status = *value ? YS_OK : ys_fail(YS_EINVAL, "its path is not UTF-8 text");
     }

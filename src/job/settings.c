@@ -1,11 +1,17 @@
 #include "job/settings.h"
 
+#include "graph/model.h"
+
 static const char *const compare_words[] = {
     [YS_COMPARE_CONTROLLED] = "controlled", [YS_COMPARE_SAME_WEIGHTS] = "same-weights", [YS_COMPARE_OWN] = "own"};
 const struct ys_names ys_compares = YS_NAMES("way to compare", compare_words);
 
 static const char *const init_words[] = {[YS_INIT_FROM_SEED] = "seed", [YS_INIT_FROM_FILE] = "file"};
 const struct ys_names ys_init_froms = YS_NAMES("source of initial values", init_words);
+
+static const char *const layout_words[] = {
+    [YS_LAYOUT_AUTO] = "auto", [YS_LAYOUT_NCHW] = "nchw", [YS_LAYOUT_NHWC] = "nhwc"};
+const struct ys_names ys_layouts = YS_NAMES("layout of images", layout_words);
 
 /* Every key may be absent: studies were stored before there was one of them. */
 #define KEY(member, kind, unit, flags, what)                                                                           \
@@ -56,6 +62,9 @@ static const struct ys_field fields[] = {
     MODEL_KEY(untie, "shared parameters of which each node has its own"),
     MODEL_KEY(mean, "of the pixels that the network is fed; null: as the model says"),
     MODEL_KEY(std, "deviation of these pixels; null: as the model says"),
+    MODEL_KEY(input, "arrays of the data that feed the inputs of an ONNX file; null: those of their names"),
+    {"model.layout", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, model_layout), NULL, YS_FIELD_LATER,
+     "of the images that an ONNX file reads", NULL, &ys_layouts},
     MODEL_SIZE(width, YS_FIELD_REAL, "of a named model; null: as it was published"),
     MODEL_SIZE(depth, YS_FIELD_REAL, "of a named model; null: as it was published"),
     MODEL_SIZE(classes, YS_FIELD_INT, "of a named model; null: those of the data"),

@@ -8,6 +8,7 @@
 enum ys_compare { YS_COMPARE_CONTROLLED, YS_COMPARE_SAME_WEIGHTS, YS_COMPARE_OWN };
 enum ys_init_from { YS_INIT_FROM_SEED, YS_INIT_FROM_FILE };
 extern const struct ys_names ys_init_froms; /* "seed", "file" */
+extern const struct ys_names ys_layouts;    /* "auto", "nchw", "nhwc": enum ys_layout */
 extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "own" */
 
 enum ys_order_of_trials { YS_TRIALS_RANDOM, YS_TRIALS_FIXED };
@@ -45,6 +46,8 @@ struct ys_trial_settings {
     int64_t rows;
     char *own_of, *own_data;
     char *model_freeze, *model_train, *model_tie, *model_untie, *model_mean, *model_std; /* keys "model.freeze" ... */
+    char *model_input;                                                                   /* key "model.input" */
+    int model_layout;                                                                    /* enum ys_layout */
     double model_width, model_depth; /* of a named model; none: as it was published */
     int64_t model_classes;           /* none: those of the data */
     int init;                        /* enum ys_init_from */

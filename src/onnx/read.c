@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define MAX_REFUSALS_TEXT 1500 /* bytes: a message of ys_fail() has room for them */
-#define MOST_COLOURS      4    /* channels of an image that are known for such by their number */
 
 ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...)
 {
@@ -177,64 +176,6 @@ static ys_status find_inputs(struct ys_onnx_reading *r, const struct ys_onnx_val
     return *count ? YS_OK : ys_fail(YS_EFORMAT, "%s", "its output depends on no input");
 }
 
-/* Whether all that is done with the input is a transposition of (N, height, width, channels) to NCHW. */
-static bool is_transposed(const struct ys_onnx_reading *r, const char *name)
-{
-    static const int64_t wanted[4] = {0, 3, 1, 2};
-    int64_t perm[4];
-    size_t readers = 0, transposing = 0;
-    for (size_t i = 0; i < r->file->node_count; i++)
-        for (size_t k = 0; k < r->file->nodes[i].in_count; k++) {
-            size_t count = 0;
-            if (strcmp(r->file->nodes[i].in[k], name) != 0)
-                continue;
-            readers++;
-            if (strcmp(r->file->nodes[i].op, "Transpose") == 0 &&
-                ys_onnx_integers(&r->file->nodes[i], "perm", perm, 4, &count) == YS_OK && count == 4)
-                transposing += memcmp(perm, wanted, sizeof perm) == 0;
-        }
-    return readers > 0 && readers == transposing;
-}
-
-/* Whether extents fit the data's, or unknown ones; `first` is where the channels are: 1, or 3 for NHWC. */
-static bool fits(const struct ys_onnx_value_in *input, const int64_t shape[3], bool channels_last)
-{
-    for (size_t i = 0; i < 3; i++) {
-        int64_t extent = input->shape[1 + (channels_last ? (i + 2) % 3 : i)];
-        if (shape[i] && extent != -1 && extent != shape[i])
-            return false;
-    }
-    return true;
-}
-
-/* Channels, height and width of an image input, as far as file and data say them. */
-static ys_status find_image(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, int64_t image[3],
-                            bool *channels_last)
-{
-    static const int64_t unknown[3] = {0};
-    const int64_t *data = r->data ? r->data->shape : unknown;
-    const bool first = fits(input, data, false), last = fits(input, data, true);
-    if (!first && !last)
-        return ys_fail(
-            YS_EUNSUPPORTED,
-            "its input %.100s is [%lld,%lld,%lld,%lld] (-1: any), the data are %lld x %lld x %lld: take data of "
-            "that shape, or export it for these",
-            input->name, (long long)input->shape[0], (long long)input->shape[1], (long long)input->shape[2],
-            (long long)input->shape[3], (long long)data[0], (long long)data[1], (long long)data[2]);
-    const bool few = input->shape[3] >= 1 && input->shape[3] <= MOST_COLOURS &&
-                     !(input->shape[1] >= 1 && input->shape[1] <= MOST_COLOURS);
-    *channels_last = last && (!first || is_transposed(r, input->name) || few);
-    for (size_t i = 0; i < 3; i++) {
-        image[i] = data[i] ? data[i] : input->shape[1 + (*channels_last ? (i + 2) % 3 : i)];
-        if (image[i] < 1)
-            return ys_fail(YS_EUNSUPPORTED,
-                           "its input %.100s has an open height, width or number of channels: say which data "
-                           "(--data=NAME)",
-                           input->name);
-    }
-    return YS_OK;
-}
-
 /* What of the network's pixels is done before it: nothing for those of yardstick's own files, and bytes are read as
  * they are; floats are taken to be in [0, 1]. */
 static ys_status begin_pixels(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input,
@@ -242,8 +183,8 @@ static ys_status begin_pixels(struct ys_onnx_reading *r, const struct ys_onnx_va
 {
     struct ys_value *x = &r->graph->values[r->graph->inputs[0]];
     const bool as_stored = r->own || input->type == YS_ONNX_UINT8;
-    double scale = r->data ? r->data->scale : 1.0 / 255;
-    x->dtype = r->data ? r->data->dtype : as_stored && input->type != YS_ONNX_UINT8 ? YS_F32 : YS_U8;
+    const double scale = r->feed.scale > 0 ? r->feed.scale : 1.0 / 255;
+    x->dtype = r->feed.scale > 0 ? r->feed.dtype : as_stored && input->type != YS_ONNX_UINT8 ? YS_F32 : YS_U8;
     slot->pixels = ys_onnx_file_keep(r->file, 1, sizeof *slot->pixels);
     if (!slot->pixels)
         return ys_out_of_memory();
@@ -260,12 +201,12 @@ static ys_status begin_image(struct ys_onnx_reading *r, const struct ys_onnx_val
     struct ys_value *x = &r->graph->values[r->graph->inputs[0]];
     bool channels_last;
     x->rank = 4;
-    YS_TRY(find_image(r, input, x->shape + 1, &channels_last));
+    YS_TRY(ys_onnx_find_image(r, input, x->shape + 1, &channels_last));
     if (channels_last) {
         memcpy(slot->perm, seen, sizeof seen);
         YS_TRY(ys_onnx_note(r, "input %.100s is (N, height, width, channels): the data are NCHW, and seen that way",
                             input->name));
-    } else if (!r->own && x->shape[1] > MOST_COLOURS) {
+    } else if (!r->own && r->feed.layout == YS_LAYOUT_AUTO && x->shape[1] > 4) {
         YS_TRY(ys_onnx_note(r, "input %.100s is taken to be (N, channels, height, width)", input->name));
     }
     return begin_pixels(r, input, slot);
@@ -275,19 +216,19 @@ static ys_status begin_image(struct ys_onnx_reading *r, const struct ys_onnx_val
 static ys_status begin_rows(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, struct ys_onnx_slot *slot)
 {
     struct ys_value *x = &r->graph->values[r->graph->inputs[0]];
-    const bool has_data = r->data && r->data->shape[0];
+    const int64_t *data = r->feed.shape;
     int64_t elements = 1;
     for (size_t i = 1; i < input->rank; i++)
         elements = input->shape[i] < 1 ? 0 : elements * input->shape[i];
     if (input->rank < 2 || elements < 1)
         return ys_fail(YS_EUNSUPPORTED, "its input %.100s has %zu dimensions, or an open one besides the batch",
                        input->name, input->rank);
+    const bool fits = data[0] * data[1] * data[2] == elements, has_data = data[0] && (fits || r->feed.is_strict);
     x->rank = has_data ? 4 : input->rank;
-    memcpy(x->shape + 1, has_data ? r->data->shape : input->shape + 1, (x->rank - 1) * sizeof *x->shape);
-    if (has_data && r->data->shape[0] * r->data->shape[1] * r->data->shape[2] != elements)
+    memcpy(x->shape + 1, has_data ? data : input->shape + 1, (x->rank - 1) * sizeof *x->shape);
+    if (has_data && !fits)
         return ys_fail(YS_EUNSUPPORTED, "its input %.100s has %lld elements a row, the data have %lld x %lld x %lld",
-                       input->name, (long long)elements, (long long)r->data->shape[0], (long long)r->data->shape[1],
-                       (long long)r->data->shape[2]);
+                       input->name, (long long)elements, (long long)data[0], (long long)data[1], (long long)data[2]);
     if (!has_data)
         return YS_OK;
     const struct ys_onnx_node_in node = {.name = "rows", .op = "input"};
@@ -337,22 +278,21 @@ static ys_status add_input(struct ys_onnx_reading *r, const struct ys_onnx_value
 }
 
 /* One of several inputs: the data have arrays of their names, shapes and types. */
-static ys_status begin_one_of(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input)
+static ys_status begin_one_of(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, const char *name)
 {
+    static const int seen[4] = {0, 2, 3, 1};
+    const bool channels_last = input->rank == 4 && r->feed.layout == YS_LAYOUT_NHWC;
     struct ys_onnx_slot *slot;
-    if (strlen(input->name) > 63 || strcmp(input->name, "y") == 0 || strcmp(input->name, "logits") == 0 ||
-        strcmp(input->name, "loss") == 0)
-        return ys_fail(YS_EUNSUPPORTED,
-                       "its input %.100s: of several inputs none may be called y, logits or loss, or by more than 63 "
-                       "bytes, because the data have an array of that name",
-                       input->name);
-    YS_TRY(add_input(r, input, input->name, &slot));
+    YS_TRY(add_input(r, input, name, &slot));
     struct ys_value *value = &r->graph->values[slot->value];
-    for (size_t i = 1; i < input->rank; i++)
+    value->rank = input->rank;
+    if (channels_last)
+        memcpy(slot->perm, seen, sizeof seen);
+    for (size_t i = 1; i < input->rank; i++) {
         if (input->shape[i] < 1)
             return ys_fail(YS_EUNSUPPORTED, "its input %.100s has an open dimension besides the batch", input->name);
-    value->rank = input->rank;
-    memcpy(value->shape + 1, input->shape + 1, (input->rank - 1) * sizeof *value->shape);
+        value->shape[slot->perm[i]] = input->shape[i];
+    }
     value->dtype = input->type == YS_ONNX_UINT8 ? YS_U8 : YS_F32;
     if (value->dtype == YS_U8) {
         slot->pixels = ys_onnx_file_keep(r->file, 1, sizeof *slot->pixels);
@@ -360,21 +300,39 @@ static ys_status begin_one_of(struct ys_onnx_reading *r, const struct ys_onnx_va
             return ys_out_of_memory();
         *slot->pixels = (struct ys_onnx_pixels){.scale = 1, .std = {1}, .channels = 1};
     }
-    return YS_OK;
+    if (strcmp(name, input->name) == 0)
+        return YS_OK;
+    return ys_onnx_note(r, "input %.100s is fed by the array %s of the data", input->name, name);
+}
+
+/* A layout says something of images alone. */
+static ys_status check_layout(const struct ys_onnx_reading *r, const struct ys_onnx_value_in *const *inputs,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i]->rank == 4)
+            return YS_OK;
+    return r->feed.layout == YS_LAYOUT_AUTO
+               ? YS_OK
+               : ys_fail(YS_EINVAL, "model.layout: its input %.100s has %zu dimensions, and no image has: write auto",
+                         inputs[0]->name, inputs[0]->rank);
 }
 
 static ys_status begin_graph(struct ys_onnx_reading *r)
 {
     const struct ys_onnx_value_in *inputs[YS_ROWS_MAX_INPUTS];
+    const char *names[YS_ROWS_MAX_INPUTS];
     struct ys_onnx_slot *slot;
     size_t count;
     YS_TRY(find_inputs(r, inputs, &count));
+    YS_TRY(check_layout(r, inputs, count));
+    YS_TRY(ys_onnx_feed(r, inputs, count, names));
     if (count == 1) {
-        YS_TRY(add_input(r, inputs[0], "x", &slot));
+        YS_TRY(add_input(r, inputs[0], names[0], &slot));
         return inputs[0]->rank == 4 ? begin_image(r, inputs[0], slot) : begin_rows(r, inputs[0], slot);
     }
     for (size_t i = 0; i < count; i++)
-        YS_TRY(begin_one_of(r, inputs[i]));
+        YS_TRY(begin_one_of(r, inputs[i], names[i]));
     return ys_onnx_note(r, "it has %zu inputs: the data must have arrays of their names, read as they are", count);
 }
 
@@ -645,10 +603,12 @@ static char *graph_name(const struct ys_onnx_file *file, bool own)
     return ys_strndup(base, length < YS_GRAPH_MAX_NAME ? length : YS_GRAPH_MAX_NAME);
 }
 
-static ys_status read_file(struct ys_onnx_file *file, const struct ys_onnx_data *data, struct ys_onnx_import **import)
+static ys_status read_file(struct ys_onnx_file *file, const struct ys_model_feed *feed, struct ys_onnx_import **import)
 {
     const char *own = "yardstick";
-    struct ys_onnx_reading r = {.file = file, .data = data, .folding = {.file = file}};
+    struct ys_onnx_reading r = {.file = file, .folding = {.file = file}};
+    if (feed)
+        r.feed = *feed;
     r.own = strcmp(file->producer, own) == 0;
     r.import = ys_alloc(1, sizeof *r.import);
     char *name = graph_name(file, r.own);
@@ -679,21 +639,21 @@ static ys_status read_file(struct ys_onnx_file *file, const struct ys_onnx_data 
     return status;
 }
 
-ys_status ys_onnx_read(const char *path, const struct ys_onnx_data *data, struct ys_onnx_import **import)
+ys_status ys_onnx_read(const char *path, const struct ys_model_feed *feed, struct ys_onnx_import **import)
 {
     struct ys_onnx_file *file;
     YS_TRY(ys_onnx_file_open(path, &file));
-    ys_status status = read_file(file, data, import);
+    ys_status status = read_file(file, feed, import);
     ys_onnx_file_close(file);
     return status;
 }
 
-ys_status ys_onnx_read_bytes(const char *path, const void *bytes, size_t size, const struct ys_onnx_data *data,
+ys_status ys_onnx_read_bytes(const char *path, const void *bytes, size_t size, const struct ys_model_feed *feed,
                              struct ys_onnx_import **import)
 {
     struct ys_onnx_file *file;
     YS_TRY(ys_onnx_file_parse(path, bytes, size, &file));
-    ys_status status = read_file(file, data, import);
+    ys_status status = read_file(file, feed, import);
     ys_onnx_file_close(file);
     return status;
 }
@@ -713,16 +673,16 @@ static ys_status hash_files(const struct ys_onnx_file *file, char hash[65])
     return failed ? ys_out_of_memory() : YS_OK;
 }
 
-ys_status ys_onnx_read_graph(const char *path, ys_json **graph, char hash[65])
+ys_status ys_onnx_read_graph(const char *path, const struct ys_model_feed *feed, ys_json **graph, char hash[65])
 {
     struct ys_onnx_file *file;
     struct ys_onnx_import *import = NULL;
     YS_TRY(ys_onnx_file_open(path, &file));
-    ys_status status = read_file(file, NULL, &import);
-    if (status == YS_OK)
+    ys_status status = graph ? read_file(file, feed, &import) : YS_OK;
+    if (graph && status == YS_OK)
         status = hash_files(file, hash);
     ys_onnx_file_close(file);
-    if (status == YS_OK) {
+    if (graph && status == YS_OK) {
         *graph = ys_graph_to_json(import->graph);
         status = *graph ? YS_OK : ys_out_of_memory();
     }

@@ -54,7 +54,7 @@ struct ys_onnx_slot {
 struct ys_onnx_reading {
     struct ys_onnx_folding folding;
     struct ys_onnx_file *file;
-    const struct ys_onnx_data *data;
+    struct ys_model_feed feed; /* its names are borrowed */
     struct ys_onnx_import *import;
     struct ys_graph *graph;
     bool own;            /* written by yardstick: pixels are as they are stored */
@@ -150,6 +150,17 @@ ys_status ys_onnx_make_padded(struct ys_onnx_step *step, struct ys_onnx_slot *sl
 ys_status ys_onnx_take(struct ys_onnx_step *step, struct ys_onnx_slot *slot, bool seen, int *value) YS_MUST_CHECK;
 /** The same for who reads the elements in C order only: what moves extents of 1 need not be moved. */
 ys_status ys_onnx_take_flat(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int *value) YS_MUST_CHECK;
+
+/* feed.c: what of the data feeds which input. */
+
+/** The array of the data that feeds each of the file's inputs, as the job or the file says it: `names`, borrowed or
+ * kept with the file. One input is called "x" without a word of the job. YS_EINVAL: the job names what is not there. */
+ys_status ys_onnx_feed(struct ys_onnx_reading *r, const struct ys_onnx_value_in *const *inputs, size_t count,
+                       const char **names) YS_MUST_CHECK;
+/** Whether an image input is (N, height, width, channels), and its channels, height and width, as far as the job, the
+ * data and the file say them. */
+ys_status ys_onnx_find_image(const struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, int64_t image[3],
+                             bool *channels_last) YS_MUST_CHECK;
 
 /* spread.c: values of any rank as images (N, channels, 1, rest). */
 

@@ -70,10 +70,11 @@ ys_status ys_onnx_write_values(const struct ys_onnx_import *import, const char *
     return write_values(import, import->graph, path, hash);
 }
 
-ys_status ys_onnx_write_initial(const char *onnx, const struct ys_graph *graph, const char *path)
+ys_status ys_onnx_write_initial(const char *onnx, const struct ys_model_feed *feed, const struct ys_graph *graph,
+                                const char *path)
 {
     struct ys_onnx_import *import;
-    YS_TRY(ys_onnx_read(onnx, NULL, &import));
+    YS_TRY(ys_onnx_read(onnx, feed, &import));
     ys_status status = write_values(import, graph, path, NULL);
     ys_onnx_import_free(import);
     return status;

@@ -207,11 +207,13 @@ static bool was_there(const struct ys_trial_set *set, size_t count, const char *
 static ys_status add_files(const struct ys_trial_set *set, struct ys_listing *listing)
 {
     for (size_t i = 0; i < set->count; i++) {
-        const char *path = set->items[i].record.keys.model;
+        const struct ys_trial_settings *keys = &set->items[i].record.keys;
+        const char *path = keys->model;
         struct ys_onnx_import *import;
         if (!path || !ys_model_is_onnx(path) || was_there(set, i, path))
             continue;
-        YS_TRY(ys_onnx_read(path, NULL, &import));
+        const struct ys_model_feed feed = ys_trial_feed(keys);
+        YS_TRY(ys_onnx_read(path, &feed, &import));
         ys_status status = ys_listing_add_file(listing, path, import->notes);
         ys_onnx_import_free(import);
         YS_TRY(status);

@@ -221,11 +221,26 @@ static ys_status check_model_file(const struct ys_trial_set *set, const struct y
                    model->path, hash, model->hash);
 }
 
+/* Of data that follow the model nothing is known. */
+struct ys_model_feed ys_trial_feed(const struct ys_trial_settings *keys)
+{
+    const struct ys_data_source *source = keys->data ? ys_data_find(keys->data) : NULL;
+    struct ys_model_feed feed = {.inputs = keys->model_input, .layout = (enum ys_layout)keys->model_layout};
+    if (!source || source->rows.input_count != 1 || source->rows.inputs[0].rank != 3 ||
+        source->rows.inputs[0].dtype != YS_U8)
+        return feed;
+    memcpy(feed.shape, source->rows.inputs[0].shape, sizeof feed.shape);
+    feed.dtype = YS_U8;
+    feed.scale = 1.0 / 255;
+    return feed;
+}
+
 static ys_status resolve_model_and_data(struct ys_trial_set *set, struct ys_trial *trial)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
+    const struct ys_model_feed feed = ys_trial_feed(keys);
     struct ys_model_choice model;
-    YS_TRY(ys_model_choose(keys->model, &model));
+    YS_TRY(ys_model_choose_fed(keys->model, &feed, &model));
     memcpy(trial->model_hash, model.hash, sizeof trial->model_hash);
     ys_status status = check_model_file(set, keys, &model);
     if (status == YS_OK)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "data/dataset.h"
 #include "framework/framework.h"
+#include "graph/model.h"
 #include "store/trial.h"
 
 #define YS_TRIAL_MAX_CPUS 4096
@@ -47,6 +48,9 @@ ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with,
  * is just being removed, or has lost files, gets its status. Not for who only looks. */
 ys_status ys_trial_hold(struct ys_trial *trial) YS_MUST_CHECK;
 void ys_trials_fini(struct ys_trial_set *set);
+
+/** How the inputs of the trial's model are fed, where it is an ONNX file; texts are those of `keys`. */
+struct ys_model_feed ys_trial_feed(const struct ys_trial_settings *keys);
 
 bool ys_trial_can_run(const struct ys_trial *trial);
 /** How many requests a run of mode infer answers; 0 of a training. */

@@ -100,7 +100,8 @@ static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **gra
     const struct ys_dataset *data = trial->data;
     struct ys_model_choice model;
     struct ys_graph *built = NULL;
-    YS_TRY(ys_model_choose(trial->record.keys.model, &model));
+    const struct ys_model_feed feed = ys_trial_feed(&trial->record.keys);
+    YS_TRY(ys_model_choose_fed(trial->record.keys.model, &feed, &model));
     struct ys_model_input input = {
         .dtype = data->rows.inputs[0].dtype, .scale = data->scale, .classes = data->rows.classes};
     memcpy(input.shape, data->rows.inputs[0].shape, sizeof input.shape);
@@ -209,12 +210,13 @@ static ys_status fill_files(void *context, const char *folder)
 static ys_status fill_values(void *context, const char *folder)
 {
     const struct making *m = context;
+    const struct ys_trial_settings *keys = &m->trial->record.keys;
+    const struct ys_model_feed feed = ys_trial_feed(keys);
     char hash[YS_SHA256_TEXT];
     char *path = ys_path_join(folder, "weights.safetensors");
-    ys_status status = !path ? ys_out_of_memory()
-                       : m->trial->record.keys.init == YS_INIT_FROM_FILE
-                           ? ys_onnx_write_initial(m->trial->record.keys.model, m->graph, path)
-                           : ys_graph_write_weights(m->graph, m->seed, path, hash);
+    ys_status status = !path                             ? ys_out_of_memory()
+                       : keys->init == YS_INIT_FROM_FILE ? ys_onnx_write_initial(keys->model, &feed, m->graph, path)
+                                                         : ys_graph_write_weights(m->graph, m->seed, path, hash);
     ys_free(path);
     return status;
 }

@@ -109,7 +109,7 @@ static void made_value(struct made *m, int field, const char *name, int type, co
 }
 
 /* An input `x` of FLOAT. */
-static void made_input(struct made *m, int64_t n, int64_t c, int64_t h, int64_t w)
+static inline void made_input(struct made *m, int64_t n, int64_t c, int64_t h, int64_t w)
 {
     const int64_t shape[4] = {n, c, h, w};
     made_value(m, 11, "x", 1, shape, h ? 4 : 2);
