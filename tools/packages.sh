@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the packages of the distribution that building needs: as root or through sudo; otherwise says the one line to run.
 set -eu
-need="gcc make meson ninja-build pkg-config libjansson-dev libsqlite3-dev libmd-dev zlib1g-dev libdnnl-dev python3 python3-venv curl"
+need="gcc make meson ninja-build pkg-config libjansson-dev libsqlite3-dev libmd-dev zlib1g-dev libjpeg62-turbo-dev libpng-dev libdnnl-dev python3 python3-venv curl"
 
 missing=""
 for package in $need; do

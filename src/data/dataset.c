@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sealed.h"
 #include "data/cifar.h"
+#include "data/decoded.h"
 #include "data/digits.h"
 #include "data/mnist.h"
 #include "data/synthetic.h"
@@ -89,6 +90,16 @@ const struct ys_data_source *ys_data_find(const char *name)
         if (strcmp(source->name, name) == 0)
             return source;
     return NULL;
+}
+
+bool ys_data_is_path(const char *folder, const char *text)
+{
+    if (ys_data_find(text))
+        return false;
+    char *path = ys_path_join(folder, text);
+    const bool is_path = strchr(text, '/') || (*text && path && ys_fs_exists(path));
+    ys_free(path);
+    return is_path;
 }
 
 static ys_status need_source(const char *name, const struct ys_data_source **source)
@@ -289,8 +300,11 @@ ys_status ys_data_prepare(const char *name, const struct ys_rows *form, const st
                           struct ys_dataset *dataset)
 {
     const struct ys_data_source *source;
-    YS_TRY(need_source(name, &source));
     ys_prepared_sweep(NULL, false);
+    if (strchr(name, '/'))
+        return ys_decoded_prepare(name, form, wanted, dataset);
+    YS_TRY(need_source(name, &source));
+    wanted = wanted && wanted->train_hash ? wanted : NULL; /* what is left of it is for folders alone */
     if (!source->rows.input_count)
         return prepare_formed(source, form, wanted, dataset);
     if (!source->published)
@@ -301,6 +315,8 @@ ys_status ys_data_prepare(const char *name, const struct ys_rows *form, const st
 static ys_status generate_again(const struct ys_data_source *source, const struct ys_dataset *dataset)
 {
     struct ys_data_source formed;
+    if (dataset->is_decoded)
+        return ys_decoded_again(dataset);
     if (source->rows.input_count)
         return generate(source);
     YS_TRY(give_form(source, &dataset->rows, &formed));

@@ -33,16 +33,23 @@ struct ys_data_source {
      * they are written down. */
     void (*draw)(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows);
     const char *train_hash, *test_hash;
+
+    bool is_decoded; /* the images of a folder, which is its name */
+    int64_t skipped; /* images of it that were left out */
 };
 
 /** All sets, ended by a NULL name. */
 const struct ys_data_source *ys_data_sources(void);
+/** Whether `text` is no name of a set but a folder or a list of images: it has a slash, or is there, seen from
+ * `folder`. */
+bool ys_data_is_path(const char *folder, const char *text);
 /** NULL when there is none of that name. */
 const struct ys_data_source *ys_data_find(const char *name);
 
 /** The rows that are asked for; as in struct ys_dataset. */
 struct ys_data_wanted {
-    const char *train_hash, *test_hash;
+    const char *train_hash, *test_hash; /* both NULL: the current ones */
+    bool skips_bad;                     /* leave out images of a folder that cannot be decoded; otherwise a failure */
 };
 
 /** A prepared set. All strings are owned. */
@@ -56,17 +63,21 @@ struct ys_dataset {
     struct ys_rows rows; /* what a row is, and what it counts as */
     double scale;        /* of bytes, pixels: pixel * scale is in [0, 1] */
     bool verified;       /* equal to what was published, or generated */
-    bool generated;
-    char *source; /* where it came from, for people */
+    bool generated;      /* by yardstick: it can make it again */
+    bool is_decoded;     /* from the folder that it is named by: there is nothing to verify it against */
+    bool skips_bad;      /* as it was asked for */
+    int64_t skipped;     /* images that were left out */
+    char *source;        /* where it came from, for people */
 };
 
-/** From the cache, or generated now. Fast when prepared: the files' headers and labels are checked, the pixels are not
+/** From the cache, or generated or decoded now. `name` is that of a set, or the absolute path of a folder or list of
+ * images (data/folder.h). Fast when prepared: the files' headers and labels are checked, the pixels are not
  * read (ys_data_check() does). `wanted` NULL is the current version; otherwise it is the one with these rows, and
- * YS_ENOTFOUND says what to do when that is gone. `form` is for the sets whose form follows the model (the others take
- * no notice of it, and NULL): what the model wants of a row, of up to YS_SYNTHETIC_MAX_BYTES and 2^31 classes.
- * YS_EINVAL for an unknown name, a form that is missing or too large; YS_ENOTFOUND when the set must be fetched first,
- * with the command to do it; YS_EFORMAT when the prepared files are damaged and cannot be made again here; YS_EIO.
- * `dataset` is untouched on failure. */
+ * YS_ENOTFOUND says what to do when that is gone. `form` is for the sets whose form follows the model, and for
+ * folders (the others take no notice of it, and NULL): what the model wants of a row, of up to YS_SYNTHETIC_MAX_BYTES
+ * and 2^31 classes. YS_EINVAL for an unknown name, a form that is missing or too large; YS_ENOTFOUND when the set must
+ * be fetched first, with the command to do it; YS_EFORMAT when the prepared files are damaged and cannot be made again
+ * here; YS_EIO. `dataset` is untouched on failure. */
 ys_status ys_data_prepare(const char *name, const struct ys_rows *form, const struct ys_data_wanted *wanted,
                           struct ys_dataset *dataset) YS_MUST_CHECK;
 

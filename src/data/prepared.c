@@ -51,6 +51,11 @@ static ys_status make_meta(const struct ys_data_source *source, const char *hash
     YS_TRY(ys_json_set_string(meta, "scale", scale));
     YS_TRY(ys_json_set_string(meta, "sha256", hash));
     YS_TRY(ys_json_set_string(meta, "source", origin));
+    if (source->is_decoded) {
+        char skipped[32];
+        snprintf(skipped, sizeof skipped, "%lld", (long long)source->skipped);
+        YS_TRY(ys_json_set_string(meta, "skipped", skipped));
+    }
     return ys_json_set_string(meta, "verified", verified ? "true" : "false");
 }
 
@@ -150,6 +155,7 @@ struct half {
     int64_t count;
     double scale;
     bool verified;
+    int64_t skipped;
     char *origin;
 };
 
@@ -204,6 +210,7 @@ static ys_status check_half(const struct ys_data_source *source, const struct ys
     YS_TRY(check_labels(source, array, half->path)); /* the last one: the target */
     memcpy(half->hash, hash, sizeof half->hash);
     half->verified = strcmp(meta_text(file, "verified"), "true") == 0;
+    half->skipped = strtoll(meta_text(file, "skipped"), NULL, 10);
     half->origin = ys_strdup(meta_text(file, "source"));
     return half->origin ? YS_OK : ys_out_of_memory();
 }
@@ -239,6 +246,8 @@ static ys_status fill(const struct ys_data_source *source, struct half *train, s
         .scale = train->scale,
         .verified = train->verified && test->verified,
         .generated = !source->published,
+        .is_decoded = source->is_decoded,
+        .skipped = train->skipped,
         .source = train->origin,
         .lock = YS_LOCK_NONE,
     };

@@ -35,7 +35,7 @@ enum ys_option_type {
     YS_OPTION_OPTIMIZER, /* sgd, adam(0.9, 0.99, 1e-8); string, equal for equal optimizers */
     YS_OPTION_LOSS,      /* auto, nll, softmax_cross_entropy(0.1); string, equal for equal losses */
     YS_OPTION_MODEL,     /* a name that ys_model_find() knows, or a graph's file; string, of a file its absolute path */
-    YS_OPTION_DATA,      /* a name of ys_data_sources(); string */
+    YS_OPTION_DATA,      /* a name of ys_data_sources(), or images; string, of images their absolute path */
     YS_OPTION_FRAMEWORK, /* NAME or NAME@VERSION; string. Whether there is such a recipe is not checked here */
     YS_OPTION_EXCLUDE,   /* key=value ...; not in the JSON */
     YS_OPTION_ENV,       /* env.NAME: any text; in `env` of a trial */
@@ -71,7 +71,7 @@ const char *ys_option_nearest(const char *key);
 bool ys_option_is_resolved(const struct ys_option *option);
 
 /** The typed value of `text`. YS_EINVAL: "KEY = TEXT: what is wrong and what is allowed". `key` is the key as written.
- * The file of a model starts at the current folder, or at `folder`. */
+ * The file of a model, or of data, starts at the current folder, or at `folder`. */
 ys_status ys_option_parse_in(const char *folder, const struct ys_option *option, const char *key, const char *text,
                              ys_json **value) YS_MUST_CHECK;
 ys_status ys_option_parse(const struct ys_option *option, const char *key, const char *text,

@@ -79,7 +79,7 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         [YS_OPTION_PATH] = "a path",
         [YS_OPTION_CPUS] = "a list of CPUs as 0-3,5 (each once, 0 to 4095)",
         [YS_OPTION_MODEL] = "the name of a model, FILE.json or FILE.onnx",
-        [YS_OPTION_DATA] = "the name of a data set",
+        [YS_OPTION_DATA] = "the name of a data set, FOLDER or FILE.csv of images",
         [YS_OPTION_FRAMEWORK] = "NAME or NAME@VERSION",
         [YS_OPTION_EXCLUDE] = "key=value key=value",
         [YS_OPTION_ENV] = "any text",

@@ -10,6 +10,7 @@
 #include "job/schedule.h"
 #include "job/value.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,23 @@ static ys_status parse_model_file(const char *folder, const char *key, const cha
     return status == YS_OK ? YS_OK : ys_fail_in(status, "%s = %s", key, text);
 }
 
+/* A folder of images or a list of them: its absolute path, links resolved, so that one folder is one value. */
+static ys_status parse_data_path(const char *folder, const char *key, const char *text, ys_json **value)
+{
+    char *path = ys_path_join(folder, text), *real = path ? realpath(path, NULL) : NULL;
+    const int error = errno;
+    ys_status status = path ? YS_OK : ys_out_of_memory();
+    if (path && !real)
+        status = ys_fail(YS_EINVAL, "%s = %s: there is no such folder of images: %s", key, text, strerror(error));
+    if (real) {
+        *value = ys_json_string(real);
+        status = *value ? YS_OK : ys_fail(YS_EINVAL, "%s = %s: its path is not UTF-8 text", key, text);
+    }
+    ys_free(path);
+    free(real);
+    return status;
+}
+
 static ys_status parse_known_name(const struct ys_option *option, const char *key, const char *text, ys_json **value)
 {
     bool is_model = option->type == YS_OPTION_MODEL;
@@ -290,6 +308,8 @@ ys_status ys_option_parse_in(const char *folder, const struct ys_option *option,
             return parse_model_file(folder, key, text, value);
         return parse_known_name(option, key, text, value);
     case YS_OPTION_DATA:
+        if (ys_data_is_path(folder, text))
+            return parse_data_path(folder, key, text, value);
         return parse_known_name(option, key, text, value);
     case YS_OPTION_NAME:
     case YS_OPTION_PATH:

@@ -12,6 +12,8 @@ const struct ys_names ys_init_froms = YS_NAMES("source of initial values", init_
 static const char *const layout_words[] = {
     [YS_LAYOUT_AUTO] = "auto", [YS_LAYOUT_NCHW] = "nchw", [YS_LAYOUT_NHWC] = "nhwc"};
 const struct ys_names ys_layouts = YS_NAMES("layout of images", layout_words);
+static const char *const bad_row_words[] = {[YS_BAD_ROW_REFUSE] = "refuse", [YS_BAD_ROW_SKIP] = "skip"};
+static const struct ys_names on_bad_rows = YS_NAMES("way to take a bad row", bad_row_words);
 
 /* Every key may be absent: studies were stored before there was one of them. */
 #define KEY(member, kind, unit, flags, what)                                                                           \
@@ -69,6 +71,7 @@ static const struct ys_field fields[] = {
     MODEL_SIZE(depth, YS_FIELD_REAL, "of a named model; null: as it was published"),
     MODEL_SIZE(classes, YS_FIELD_INT, "of a named model; null: those of the data"),
     WORD(init, &ys_init_froms, "where initial values come from"),
+    WORD(on_bad_row, &on_bad_rows, "what becomes of images that cannot be decoded"),
     KEY(threads, YS_FIELD_INT, "1", YS_FIELD_NULL, "threads of the framework; null, until resolved: all"),
     KEY(cpus, YS_FIELD_INTS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY, "CPUs to bind to; null: as many as threads"),
     KEY(cpu_time_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "processor time of a run's processes together; null: any"),

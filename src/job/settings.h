@@ -7,6 +7,7 @@
 
 enum ys_compare { YS_COMPARE_CONTROLLED, YS_COMPARE_SAME_WEIGHTS, YS_COMPARE_OWN };
 enum ys_init_from { YS_INIT_FROM_SEED, YS_INIT_FROM_FILE };
+enum ys_on_bad_row { YS_BAD_ROW_REFUSE, YS_BAD_ROW_SKIP };
 extern const struct ys_names ys_init_froms; /* "seed", "file" */
 extern const struct ys_names ys_layouts;    /* "auto", "nchw", "nhwc": enum ys_layout */
 extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "own" */
@@ -51,6 +52,7 @@ struct ys_trial_settings {
     double model_width, model_depth; /* of a named model; none: as it was published */
     int64_t model_classes;           /* none: those of the data */
     int init;                        /* enum ys_init_from */
+    int on_bad_row;                  /* enum ys_on_bad_row */
     int64_t threads;                 /* none until it is resolved: all */
     struct ys_list cpus;             /* int64_t; empty: chosen by `threads` */
     int64_t memory_limit;

@@ -16,7 +16,9 @@ static const struct ys_field work_fields[] = {
     TEXT(WORK, test_hash, "likewise to test on"),
     COUNT(WORK, train_count, "rows"),
     COUNT(WORK, test_count, "rows"),
-    YS_FIELD(WORK, verified, YS_FIELD_FLAG, NULL, 0, "the published one"),
+    YS_FIELD(WORK, verified, YS_FIELD_TRUTH, NULL, YS_FIELD_NULL, "the published one; null of a folder of images"),
+    YS_FIELD(WORK, skipped, YS_FIELD_INT, "rows", YS_FIELD_LATER | YS_FIELD_NULL,
+             "images of a folder that were left out; null of other data"),
     TEXT(WORK, source, "where the data came from"),
 };
 const struct ys_record ys_study_work_record = YS_RECORD("work", WORK, work_fields);

@@ -10,7 +10,8 @@ struct ys_study_work {
     int64_t parameters, multiply_adds;
     const char *data, *unit, *train_hash, *test_hash;
     int64_t train_count, test_count;
-    bool verified;
+    int verified;    /* 0 or 1; YS_NAME_NONE of a folder of images */
+    int64_t skipped; /* images of a folder; YS_FIELD_NONE of other data */
     const char *source;
 };
 extern const struct ys_record ys_study_work_record;

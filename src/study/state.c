@@ -115,7 +115,8 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
                                       .test_hash = data->test_hash,
                                       .train_count = data->train_count,
                                       .test_count = data->test_count,
-                                      .verified = data->verified,
+                                      .verified = data->is_decoded ? YS_NAME_NONE : data->verified,
+                                      .skipped = data->is_decoded ? data->skipped : YS_FIELD_NONE,
                                       .source = data->source};
         YS_TRY(ys_json_append(works, ys_record_json(&ys_study_work_record, &work)));
         if (!data->verified)

@@ -40,33 +40,41 @@ void ys_trials_fini(struct ys_trial_set *set)
     *set = (struct ys_trial_set){0};
 }
 
-/* The rows that the study had before, false where it does not say. */
-static bool find_wanted(const ys_json *measured_with, const char *data, const char *model,
+/* The rows that the study had before, those that are current where it does not say. */
+static void find_wanted(const ys_json *measured_with, const char *data, const char *model,
                         struct ys_data_wanted *wanted)
 {
     struct ys_study_work before;
     (void)ys_study_work_find(measured_with, model, data, &before);
-    *wanted = (struct ys_data_wanted){.train_hash = before.train_hash, .test_hash = before.test_hash};
-    return wanted->train_hash && wanted->test_hash;
+    wanted->train_hash = before.train_hash && before.test_hash ? before.train_hash : NULL;
+    wanted->test_hash = wanted->train_hash ? before.test_hash : NULL;
+}
+
+/* Whether a set is already here as a trial needs it, of which the name says not all. */
+static bool is_of_form(const struct ys_dataset *dataset, const struct ys_rows *form, bool skips_bad)
+{
+    const struct ys_data_source *source = ys_data_find(dataset->name);
+    struct ys_rows wanted = *form;
+    if (source)
+        return source->rows.input_count > 0 || ys_rows_equal(&dataset->rows, form);
+    wanted.classes = dataset->rows.classes; /* of a folder they are its own */
+    return dataset->skips_bad == skips_bad && ys_rows_equal(&dataset->rows, &wanted);
 }
 
 /* The data set of that name, in the form of the model's usual input where the set follows the model; prepared at its
  * first mention. Room for one a trial was made beforehand, so pointers stay. */
-static ys_status find_data(struct ys_trial_set *set, const char *name, const char *model_name,
-                           const struct ys_rows *form, const struct ys_dataset **data)
+static ys_status find_data(struct ys_trial_set *set, const struct ys_trial_settings *keys, const struct ys_rows *form,
+                           const struct ys_dataset **data)
 {
-    const struct ys_data_source *source = ys_data_find(name);
-    bool follows_model = source && source->rows.input_count == 0;
+    struct ys_data_wanted wanted = {.skips_bad = keys->on_bad_row == YS_BAD_ROW_SKIP};
     for (size_t i = 0; i < set->dataset_count; i++) {
-        if (strcmp(set->datasets[i].name, name) == 0 &&
-            (!follows_model || ys_rows_equal(&set->datasets[i].rows, form))) {
+        if (strcmp(set->datasets[i].name, keys->data) == 0 && is_of_form(&set->datasets[i], form, wanted.skips_bad)) {
             *data = &set->datasets[i];
             return YS_OK;
         }
     }
-    struct ys_data_wanted wanted;
-    bool has_wanted = find_wanted(set->measured_with, name, model_name, &wanted);
-    YS_TRY(ys_data_prepare(name, form, has_wanted ? &wanted : NULL, &set->datasets[set->dataset_count]));
+    find_wanted(set->measured_with, keys->data, keys->model, &wanted);
+    YS_TRY(ys_data_prepare(keys->data, form, &wanted, &set->datasets[set->dataset_count]));
     *data = &set->datasets[set->dataset_count++];
     return YS_OK;
 }
@@ -244,7 +252,7 @@ static ys_status resolve_model_and_data(struct ys_trial_set *set, struct ys_tria
     memcpy(trial->model_hash, model.hash, sizeof trial->model_hash);
     ys_status status = check_model_file(set, keys, &model);
     if (status == YS_OK)
-        status = find_data(set, keys->data, keys->model, &model.rows, &trial->data);
+        status = find_data(set, keys, &model.rows, &trial->data);
     ys_model_choice_fini(&model);
     return status;
 }

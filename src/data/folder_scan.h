@@ -1,0 +1,28 @@
+/* Looking for the images of data/folder.h. */
+#ifndef YS_DATA_FOLDER_SCAN_H
+#define YS_DATA_FOLDER_SCAN_H
+
+#include "base/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ys_found_image {
+    char *path, *class; /* owned: absolute, and the word for its class */
+    bool tests;
+    int64_t size_bytes, time_ns; /* of the last change */
+};
+
+/** In no order. Who calls the functions below frees it, also after a failure. */
+struct ys_found {
+    struct ys_found_image *items;
+    size_t count, capacity;
+    bool lists; /* a list named them */
+};
+
+/** Adds the images of `folder`/CLASS, at any depth. YS_EFORMAT: a class without images, an image in no class. */
+ys_status ys_found_classes(const char *folder, bool tests, struct ys_found *found) YS_MUST_CHECK;
+/** Adds those of a list, whose paths begin at its folder. YS_EFORMAT and YS_ENOTFOUND name its line. */
+ys_status ys_found_list(const char *path, bool tests, struct ys_found *found) YS_MUST_CHECK;
+
+#endif

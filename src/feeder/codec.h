@@ -1,0 +1,16 @@
+/* The two formats that ys_image_decode() tells apart by their first bytes. */
+#ifndef YS_FEEDER_CODEC_H
+#define YS_FEEDER_CODEC_H
+
+#include "feeder/image.h"
+
+/** As ys_image_decode(), of a file that begins as a JPEG file does. */
+ys_status ys_jpeg_decode(const void *bytes, size_t size, const char *name, struct ys_image *image) YS_MUST_CHECK;
+/** The same for PNG. */
+ys_status ys_png_decode(const void *bytes, size_t size, const char *name, struct ys_image *image) YS_MUST_CHECK;
+
+/** The version of libjpeg-turbo as "2.1.5", that of libpng likewise. */
+const char *ys_jpeg_version(void);
+const char *ys_png_version(void);
+
+#endif

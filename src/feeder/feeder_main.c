@@ -1,0 +1,158 @@
+/* yardstick-feeder: turns files of images into rows. A process of its own: what is in such files is a stranger's work,
+ * and decoding it is no part of what a framework spends. */
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "feeder/image.h"
+#include "feeder/prepare.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LIST_LIMIT ((size_t)4 << 30) /* bytes of all paths */
+#define SIDE_LIMIT 16384             /* pixels of a row's side */
+
+static const char help[] =
+    "yardstick-feeder: decodes images for yardstick\n"
+    "\n"
+    "  yardstick-feeder prepare --list FILE --out FILE --size CHANNELSxHEIGHTxWIDTH [--threads N]\n"
+    "                                        the images whose paths are in FILE, each ended by a 0 byte, as bytes:\n"
+    "                                        [n, channels, height, width]; a line \"ROW MESSAGE\" for each that "
+    "cannot\n"
+    "                                        be decoded\n"
+    "  yardstick-feeder --version | --help\n";
+
+struct options {
+    const char *list, *out, *size, *threads;
+};
+
+static ys_status read_options(char **words, struct options *options)
+{
+    const struct {
+        const char *name;
+        const char **value;
+    } known[] = {{"--list", &options->list},
+                 {"--out", &options->out},
+                 {"--size", &options->size},
+                 {"--threads", &options->threads}};
+    for (; *words; words += 2) {
+        size_t i = 0;
+        while (i < 4 && strcmp(*words, known[i].name) != 0)
+            i++;
+        if (i == 4 || !words[1])
+            return ys_fail(YS_EINVAL, "%s: no such option, or its value is missing", *words);
+        *known[i].value = words[1];
+    }
+    return options->list && options->out && options->size
+               ? YS_OK
+               : ys_fail(YS_EINVAL, "prepare needs --list, --out and --size");
+}
+
+static ys_status read_size(const char *text, struct ys_feeder_preparation *p)
+{
+    char rest = 0;
+    const bool is_read =
+        sscanf(text, "%1dx%5" SCNd64 "x%5" SCNd64 "%c", &p->channels, &p->height, &p->width, &rest) == 3;
+    const bool is_color = p->channels == 1 || p->channels == 3;
+    if (is_read && is_color && p->height >= 1 && p->width >= 1 && p->height <= SIDE_LIMIT && p->width <= SIDE_LIMIT)
+        return YS_OK;
+    return ys_fail(YS_EINVAL, "--size %s: write 3x224x224: 1 or 3 channels, height and width up to %d", text,
+                   SIDE_LIMIT);
+}
+
+static int threads_of(const char *text)
+{
+    cpu_set_t allowed;
+    const int asked = text ? atoi(text) : 0;
+    if (asked >= 1 && asked <= 4096)
+        return asked;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+/* Points into `list`. */
+static ys_status split_list(const struct ys_buf *list, struct ys_feeder_preparation *p, const char ***paths)
+{
+    const char *text = ys_buf_text(list);
+    for (size_t i = 0; i < list->size; i++)
+        p->count += text[i] == '\0';
+    *paths = ys_alloc(p->count, sizeof **paths);
+    if (!*paths)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < p->count; i++, text += strlen(text) + 1)
+        (*paths)[i] = text;
+    p->paths = *paths;
+    return YS_OK;
+}
+
+/* Room on the disk is taken at once: later, where it is missing, the kernel can only end the process. */
+static ys_status map_out(const char *path, size_t size, uint8_t **pixels)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0)
+        return ys_fail(YS_EIO, "cannot write %s: %s", path, strerror(errno));
+    int error = posix_fallocate(file, 0, (off_t)size);
+    void *mapped = error ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    error = error ? error : errno;
+    close(file);
+    if (mapped == MAP_FAILED)
+        return ys_fail(YS_EIO, "no room for %zu bytes of pixels in %s: %s", size, path, strerror(error));
+    *pixels = mapped;
+    return YS_OK;
+}
+
+static void say_bad(void *context, size_t row, const char *message)
+{
+    (void)context;
+    printf("%zu ", row);
+    for (; *message; message++)
+        putchar(*message == '\n' || *message == '\r' ? '?' : *message);
+    putchar('\n');
+}
+
+static ys_status prepare(char **words)
+{
+    struct options options = {0};
+    struct ys_feeder_preparation p = {.on_bad = say_bad};
+    struct ys_buf list = {0};
+    const char **paths = NULL;
+    uint8_t *pixels = NULL;
+    YS_TRY(read_options(words, &options));
+    YS_TRY(read_size(options.size, &p));
+    p.threads = threads_of(options.threads);
+    ys_status status = ys_fs_read(options.list, LIST_LIMIT, &list);
+    if (status == YS_OK)
+        status = split_list(&list, &p, &paths);
+    if (status == YS_OK && p.count > 0)
+        status = map_out(options.out, p.count * (size_t)p.channels * (size_t)(p.height * p.width), &pixels);
+    if (status == YS_OK && p.count > 0)
+        status = ys_feeder_prepare(&p, pixels);
+    if (status == YS_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        status = ys_fail(YS_EIO, "cannot say which images are bad: %s", strerror(errno));
+    ys_free(paths);
+    ys_buf_free(&list);
+    return status; /* what is mapped ends with the process */
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    if (strcmp(word, "--help") == 0)
+        return fputs(help, stdout) < 0;
+    if (strcmp(word, "--version") == 0)
+        return printf("yardstick-feeder %s, %s\n", YS_VERSION, ys_image_decoders()) < 0;
+    if (strcmp(word, "prepare") != 0) {
+        fprintf(stderr, "yardstick-feeder: write prepare, --version or --help, not \"%s\"\n", word);
+        return 2;
+    }
+    ys_status status = prepare(argv + 2);
+    if (status == YS_OK)
+        return 0;
+    fprintf(stderr, "yardstick-feeder: %s\n", ys_error());
+    return status == YS_EINVAL ? 2 : 1;
+}

@@ -1,0 +1,62 @@
+#include "feeder/prepare.h"
+#include "base/mem.h"
+#include "feeder/resize.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct work {
+    const struct ys_feeder_preparation *preparation;
+    uint8_t *pixels;
+    pthread_mutex_t lock; /* of on_bad() */
+    atomic_size_t next;
+    atomic_bool no_memory;
+};
+
+static ys_status make_row(const struct ys_feeder_preparation *p, size_t row, uint8_t *planes)
+{
+    struct ys_image image = {0};
+    YS_TRY(ys_image_read(p->paths[row], &image));
+    ys_status status = ys_image_set_channels(&image, p->channels);
+    if (status == YS_OK) {
+        const struct ys_box box = ys_box_centre(&image, p->height, p->width);
+        status = ys_image_resize(&image, &box, p->height, p->width, planes);
+    }
+    ys_image_fini(&image);
+    return status;
+}
+
+static void *make_rows(void *context)
+{
+    struct work *work = context;
+    const struct ys_feeder_preparation *p = work->preparation;
+    const size_t row_bytes = (size_t)p->channels * (size_t)(p->height * p->width);
+    for (size_t row = work->next++; row < p->count && !work->no_memory; row = work->next++) {
+        ys_status status = make_row(p, row, work->pixels + row * row_bytes);
+        if (status == YS_ENOMEM) {
+            work->no_memory = true;
+        } else if (status != YS_OK) {
+            pthread_mutex_lock(&work->lock);
+            p->on_bad(p->context, row, ys_error());
+            pthread_mutex_unlock(&work->lock);
+        }
+    }
+    return NULL;
+}
+
+ys_status ys_feeder_prepare(const struct ys_feeder_preparation *preparation, uint8_t *pixels)
+{
+    struct work work = {.preparation = preparation, .pixels = pixels, .lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t *threads = ys_alloc((size_t)preparation->threads, sizeof *threads);
+    int started = 0;
+    if (!threads)
+        return ys_out_of_memory();
+    while (started < preparation->threads && pthread_create(&threads[started], NULL, make_rows, &work) == 0)
+        started++;
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    ys_free(threads);
+    if (started == 0)
+        return ys_fail(YS_EIO, "no thread can be made that decodes images");
+    return work.no_memory ? ys_out_of_memory() : YS_OK;
+}

@@ -1,0 +1,27 @@
+/* Many images of files as rows of one size: what `yardstick-feeder prepare` does. Each is cut to the largest box in its
+ * middle that has the proportions of a row, and resampled (feeder/resize.h). */
+#ifndef YS_FEEDER_PREPARE_H
+#define YS_FEEDER_PREPARE_H
+
+#include "base/status.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct ys_feeder_preparation {
+    const char *const *paths; /* of `count` files */
+    size_t count;
+    int channels; /* 1 or 3 */
+    int64_t height, width;
+    int threads; /* at least 1 */
+
+    /** Called with every row whose image cannot be had, in the order in which that is found, by one thread at a time.
+     */
+    void (*on_bad)(void *context, size_t row, const char *message);
+    void *context;
+};
+
+/** @param pixels  [out] [count, channels, height, width]; a bad row's are left as they are
+ * YS_EIO when no thread can be made, YS_ENOMEM. Bad rows are no failure. */
+ys_status ys_feeder_prepare(const struct ys_feeder_preparation *preparation, uint8_t *pixels) YS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,99 @@
+"""data = FOLDER: images of one's own, decoded once and the same for every framework."""
+import hashlib
+import os
+import struct
+import zlib
+
+from harness import CACHE, Case, tearDownModule  # noqa: F401
+
+SHORT = ["--model=lenet", "--batch=8", "--steps=5", "--block=5", "--threads=1", "--repeat=1"]
+
+
+def png(width, height, pixel):
+    """A PNG of red, green and blue: pixel(x, y) gives the three."""
+    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in pixel(x, y)) for y in range(height))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+class Folders(Case):
+    def photos(self, name="photos", count=12):
+        """Two classes that any network can tell apart."""
+        for label, grey in (("dark", 10), ("light", 240)):
+            for i in range(count):
+                self.put("%s/%s/%02d.png" % (name, label, i), png(20 + i, 24, lambda x, y: (grey + i % 3,) * 3))
+        return os.path.realpath(os.path.join(self.folder, name))
+
+    def put(self, name, data):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def work(self, *arguments):
+        document, _ = self.result("run", *SHORT, *arguments)
+        return document, document["work"][0]
+
+    def test_a_folder_is_a_data_set_that_is_proven_and_trained_on(self):
+        path = self.photos()
+        document, work = self.work("--data=photos", "--framework=builtin")
+        self.assertEqual((work["data"], work["train_count"], work["test_count"]), (path, 22, 2))
+        self.assertEqual((work["verified"], work["skipped"], work["source"]), (None, 0, path))
+        # The rows of one grey are bytes of that grey, whatever their size was; those of each class in the order of names.
+        rows = [bytes([grey + i % 3]) * 784 for grey in (10, 240) for i in range(12) if i != 9]
+        labels = struct.pack("<22q", *[0] * 11 + [1] * 11)
+        self.assertEqual(work["train_hash"], hashlib.sha256(b"".join(rows) + labels).hexdigest())
+        trial = document["trials"][0]
+        self.assertEqual((trial["proof"]["verdict"], trial["status"]), ("pass", "ok"))
+
+    def test_it_is_decoded_once_and_again_when_it_changes(self):
+        path = self.photos()
+        message = self.yardstick("check", *SHORT, "--data=photos")[1]
+        self.assertIn("decoding 24 images of %s to 1x28x28, once" % path, message)
+        self.assertNotIn("decoding", self.yardstick("check", *SHORT, "--data=%s" % path)[1])
+        self.put("photos/dark/99.png", png(9, 9, lambda x, y: (5, 5, 5)))
+        self.assertIn("decoding 25 images", self.yardstick("check", *SHORT, "--data=photos")[1])
+        self.assertFalse([name for name in os.listdir(os.path.join(CACHE, "data")) if name.startswith("working")])
+
+    def test_the_path_starts_at_the_study_and_a_list_is_one_too(self):
+        path = self.photos("below/photos")
+        names = ["photos/%s/%02d.png,%s" % (label, i, label) for label in ("dark", "light") for i in range(12)]
+        self.write("below/list.csv", "\n".join(names))
+        lines = ["framework = null", "model = lenet", "batch = 8", "steps = 5", "block = 5"]
+        self.study("[a]", "data = {photos, list.csv}", *lines, name="below/study.ys", head="version = 1\nname = t\nrepeat = 1\n")
+        document, _ = self.result("run", "below/study.ys")
+        self.assertEqual(sorted(work["data"] for work in document["work"]), [os.path.join(os.path.dirname(path), "list.csv"), path])
+        self.assertEqual(len({work["train_hash"] for work in document["work"]}), 1)
+
+    def test_a_bad_image_is_refused_or_left_out_and_counted(self):
+        self.photos()
+        good = png(30, 30, lambda x, y: (x, y, 9))
+        torn = self.put("photos/dark/50.png", good[:len(good) // 2])
+        self.put("photos/dark/51.jpg", b"no image at all")
+        message = self.refusal("run", *SHORT, "--data=photos", words=[os.path.realpath(torn), "a damaged PNG file: it ends early"])
+        self.assertIn("(2 of 26 images are bad; on_bad_row = skip leaves them out)", message)
+        _, work = self.work("--data=photos", "--framework=null", "--on-bad-row=skip")
+        self.assertEqual((work["skipped"], work["train_count"], work["test_count"]), (2, 22, 2))
+
+    def test_what_is_no_data_set_is_refused(self):
+        self.photos()
+        self.refusal("check", *SHORT, "--data=photographs", words=["data = photographs: there is no such data set"])
+        self.refusal("check", *SHORT, "--data=./photographs", words=["data = ./photographs: there is no such folder of images"])
+        self.refusal("check", *SHORT, "--data=photos/dark", words=["photos/dark/", "lies in no class"])
+        os.makedirs(os.path.join(self.folder, "photos", "none"))
+        self.refusal("check", *SHORT, "--data=photos", words=["photos/none is a class without images"])
+
+    def test_resume_wants_the_images_that_the_study_began_with(self):
+        self.photos()
+        lines = ["framework = null", "data = photos", "model = lenet", "batch = 8", "steps = 5", "block = 5"]
+        study = self.study("[a]", *lines, head="version = 1\nname = t\nrepeat = 3\n")
+        self.yardstick("run", study, "--time-limit=1ms", code=124)
+        self.put("photos/dark/99.png", png(9, 9, lambda x, y: (5, 5, 5)))
+        message = self.refusal("resume", words=["are not those that this study began with"])
+        self.assertIn("bring them back, or begin a new study", message)
+        os.remove(os.path.join(self.folder, "photos/dark/99.png"))
+        self.assertNotIn("not those", self.yardstick("resume", code=124)[1])

@@ -1,0 +1,207 @@
+#include "data/folder.h"
+#include "base/mem.h"
+#include "data/dataset.h"
+
+#include "tap.h"
+#include "unit/base/scratch.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static struct ys_folder folder;
+
+/* Files only need names: no image is opened here. */
+static void make(const char *path)
+{
+    char *parent = ys_path_dir(scratch(path));
+    if (!parent || ys_fs_make_dirs(parent) != YS_OK)
+        exit(1);
+    ys_free(parent);
+    scratch_text(path, "x");
+}
+
+static ys_status look(const char *path)
+{
+    ys_folder_fini(&folder);
+    return ys_folder_read(scratch(path), &folder);
+}
+
+static bool ends_in(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), wanted = strlen(ending);
+    return length >= wanted && strcmp(text + length - wanted, ending) == 0;
+}
+
+static void halves_are_taken_as_the_folder_has_them(void)
+{
+    static const char *const names[] = {"test", "val", "validation"};
+    for (int i = 0; i < 3; i++) {
+        char path[64];
+        const char *const files[] = {"train/dog/b.jpg",  "train/dog/a/deep.PNG", "train/cat/1.jpeg",
+                                     "train/cat/no.txt", "train/cat/.hid.jpg",   "train/Makefile"};
+        for (size_t j = 0; j < sizeof files / sizeof files[0]; j++) {
+            snprintf(path, sizeof path, "halves%d/%s", i, files[j]);
+            make(path);
+        }
+        snprintf(path, sizeof path, "halves%d/%s/dog/c.jpg", i, names[i]);
+        make(path);
+        snprintf(path, sizeof path, "halves%d", i);
+        REQUIRE(look(path) == YS_OK);
+        CHECK(folder.count == 4 && folder.train_count == 3 && folder.classes == 2);
+        CHECK(ends_in(folder.rows[0].path, "/train/cat/1.jpeg") && folder.rows[0].label == 0);
+        CHECK(ends_in(folder.rows[1].path, "/train/dog/a/deep.PNG") && folder.rows[1].label == 1);
+        CHECK(ends_in(folder.rows[2].path, "/train/dog/b.jpg") && !folder.rows[2].tests);
+        CHECK(folder.rows[3].tests && folder.rows[3].label == 1);
+    }
+}
+
+static void without_halves_one_in_ten_of_each_class_is_to_test_on(void)
+{
+    char path[64];
+    for (int i = 0; i < 25; i++) {
+        snprintf(path, sizeof path, "whole/many/%02d.png", i);
+        make(path);
+    }
+    make("whole/few/1.png");
+    make("whole/few/2.png");
+    make("whole/one/1.png");
+    REQUIRE(look("whole") == YS_OK);
+    CHECK(folder.count == 28 && folder.train_count == 25 && folder.classes == 3);
+    CHECK(ends_in(folder.rows[25].path, "few/2.png"));
+    CHECK(ends_in(folder.rows[26].path, "many/09.png") && ends_in(folder.rows[27].path, "many/19.png"));
+}
+
+static void a_list_names_its_images_and_their_classes(void)
+{
+    make("listed/a b,c.jpg");
+    make("listed/2.jpg");
+    make("listed/3.jpg");
+    scratch_text("listed/words.csv", "# image,class\na b,c.jpg,late\r\n2.jpg\tearly\n\n3.jpg,late");
+    REQUIRE(look("listed/words.csv") == YS_OK);
+    CHECK(folder.count == 3 && folder.classes == 2 && folder.train_count == 2);
+    CHECK(ends_in(folder.rows[0].path, "/listed/2.jpg") && folder.rows[0].label == 0);
+    scratch_text("listed/train.csv", "2.jpg,1\n3.jpg,0\n");
+    scratch_text("listed/test.csv", "a b,c.jpg,1\n");
+    REQUIRE(look("listed") == YS_OK);
+    CHECK(folder.count == 3 && folder.train_count == 2 && folder.classes == 2);
+    CHECK(ends_in(folder.rows[0].path, "/listed/3.jpg") && folder.rows[0].label == 0);
+    CHECK(ends_in(folder.rows[2].path, "/listed/a b,c.jpg") && folder.rows[2].label == 1);
+}
+
+static void refuses(const char *path, ys_status status, const char *words)
+{
+    const ys_status got = look(path);
+    tap_check(got == status, __LINE__, "%s: %s, not %s", path, ys_status_name(got), ys_status_name(status));
+    CHECK_HAS(ys_error(), words);
+    CHECK_HAS(ys_error(), scratch_folder);
+}
+
+static void what_is_no_data_set_is_refused_with_its_path(void)
+{
+    refuses("nowhere", YS_ENOTFOUND, "there is no ");
+    make("empty/a/readme.txt");
+    refuses("empty", YS_EFORMAT, "empty/a is a class without images");
+    make("loose/a.jpg");
+    refuses("loose", YS_EFORMAT, "loose/a.jpg lies in no class");
+    make("single/a/1.jpg");
+    make("single/a/2.jpg");
+    refuses("single", YS_EFORMAT, "single has images of 1 class: there must be 2 to 65536");
+    make("untested/a/1.jpg");
+    make("untested/b/1.jpg");
+    refuses("untested", YS_EFORMAT, "has no image to test on: put some into ");
+    make("stranger/train/a/1.jpg");
+    make("stranger/train/b/1.jpg");
+    make("stranger/test/c/1.jpg");
+    refuses("stranger", YS_EFORMAT, "stranger/test/c/1.jpg: no image to train on is of its class c");
+    make("nothing/notes.txt");
+    refuses("nothing", YS_EFORMAT, "nothing has no images (.jpg, .jpeg, .png)");
+}
+
+static void a_link_in_a_circle_ends(void)
+{
+    make("circle/a/1.jpg");
+    CHECK(symlink("..", scratch("circle/a/up")) == 0);
+    refuses("circle", YS_EFORMAT, "does a link lead in a circle?");
+    CHECK(symlink("nowhere.jpg", scratch("whole/one/gone.jpg")) == 0);
+    refuses("whole", YS_EIO, "whole/one/gone.jpg: No such file");
+    CHECK(unlink(scratch("whole/one/gone.jpg")) == 0);
+}
+
+static void lines_that_say_nothing_are_refused_with_their_number(void)
+{
+    static const struct {
+        const char *text, *words;
+        ys_status status;
+    } lists[] = {
+        {"2.jpg,0\n3.jpg\n", "line 2: write IMAGE,CLASS", YS_EFORMAT},
+        {"2.jpg,\n", "line 1: write IMAGE,CLASS", YS_EFORMAT},
+        {",cat\n", "line 1: write IMAGE,CLASS", YS_EFORMAT},
+        {"2.jpg,0\n\nno.jpg,1\n", "line 3: there is no file ", YS_ENOTFOUND},
+        {"2.jpg,0\n3.jpg,65536\n", "3.jpg: its class 65536 is out of range: classes are 0 to 65535", YS_EFORMAT},
+        {"2.jpg,0\n3.jpg,99999999999999999999\n", "is out of range: classes are 0 to 65535", YS_EFORMAT},
+        {"2.jpg,0\n3.jpg,2\n", "no image to train on is of class 1, and some are of class 2", YS_EFORMAT},
+        {"# nothing\n", "has no images", YS_EFORMAT},
+    };
+    make("lines/2.jpg");
+    make("lines/3.jpg");
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        scratch_text("lines/list.csv", lists[i].text);
+        refuses("lines/list.csv", lists[i].status, lists[i].words);
+    }
+    scratch_text("lines/train.csv", "2.jpg,0\n3.jpg,1\n");
+    scratch_text("lines/test.csv", "2.jpg,2\n");
+    refuses("lines", YS_EFORMAT, "2.jpg: its class 2 is out of range: images to train on have 0 to 1");
+}
+
+static void its_sum_changes_with_what_it_holds(void)
+{
+    char before[YS_SHA256_TEXT];
+    const char *image = scratch("whole/few/1.png");
+    REQUIRE(look("whole") == YS_OK);
+    strcpy(before, folder.hash);
+    REQUIRE(look("whole") == YS_OK);
+    CHECK_TEXT(folder.hash, before);
+    const struct timespec times[] = {{.tv_sec = 5}, {.tv_sec = 5}};
+    CHECK(utimensat(AT_FDCWD, image, times, 0) == 0);
+    REQUIRE(look("whole") == YS_OK);
+    CHECK(strcmp(folder.hash, before) != 0);
+    strcpy(before, folder.hash);
+    make("whole/few/3.png");
+    REQUIRE(look("whole") == YS_OK);
+    CHECK(strcmp(folder.hash, before) != 0);
+}
+
+static void names_of_sets_are_no_paths(void)
+{
+    CHECK(!ys_data_is_path(".", "digits"));
+    make("digits/a/1.png");
+    CHECK(!ys_data_is_path(scratch("."), "digits") && ys_data_is_path(scratch("."), "./digits"));
+    make("photos/a/1.png");
+    CHECK(ys_data_is_path(scratch("."), "photos") && !ys_data_is_path(scratch("."), "no-such"));
+    CHECK(ys_data_is_path(".", "no/such") && !ys_data_is_path(".", ""));
+}
+
+static void without_memory_nothing_is_kept(void)
+{
+    make("memory/a/1.jpg");
+    make("memory/a/2.jpg");
+    make("memory/b/1.jpg");
+    for (long n = 1;; n++) {
+        ys_mem_fail_at(n);
+        const ys_status status = look("memory");
+        ys_mem_fail_at(0);
+        if (status == YS_OK) {
+            CHECK(n > 10);
+            break;
+        }
+        CHECK(status == YS_ENOMEM && !folder.rows);
+    }
+    ys_folder_fini(&folder);
+}
+
+TAP_MAIN(TAP_CASE(halves_are_taken_as_the_folder_has_them),
+         TAP_CASE(without_halves_one_in_ten_of_each_class_is_to_test_on),
+         TAP_CASE(a_list_names_its_images_and_their_classes), TAP_CASE(what_is_no_data_set_is_refused_with_its_path),
+         TAP_CASE(a_link_in_a_circle_ends), TAP_CASE(lines_that_say_nothing_are_refused_with_their_number),
+         TAP_CASE(its_sum_changes_with_what_it_holds), TAP_CASE(names_of_sets_are_no_paths),
+         TAP_CASE(without_memory_nothing_is_kept))

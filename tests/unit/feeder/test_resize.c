@@ -1,0 +1,120 @@
+#include "feeder/resize.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+#include "tap.h"
+#include <stdlib.h>
+
+static const uint64_t seed = 20; /* of the pixels and boxes; printed where a case fails */
+
+static struct ys_image random_image(struct ys_rng *rng, int64_t height, int64_t width, int channels)
+{
+    struct ys_image image = {0};
+    if (ys_image_init(&image, "random", height, width, channels) != YS_OK)
+        abort();
+    for (int64_t i = 0; i < height * width * channels; i++)
+        image.pixels[i] = (uint8_t)ys_rng_below(rng, 256);
+    return image;
+}
+
+/* The formula of docs/data.md, as one sum over all pixels of the image. */
+static double resampled(const struct ys_image *image, const struct ys_box *box, int64_t height, int64_t width, int c,
+                        int64_t y, int64_t x)
+{
+    const double down = box->height / (double)height, across = box->width / (double)width;
+    const double v = box->top + ((double)y + 0.5) * down, u = box->left + ((double)x + 0.5) * across;
+    double sum = 0, weights = 0;
+    for (int64_t j = 0; j < image->height; j++) {
+        for (int64_t i = 0; i < image->width; i++) {
+            const double dy = fabs((double)j + 0.5 - v) / fmax(down, 1);
+            const double dx = fabs((double)i + 0.5 - u) / fmax(across, 1);
+            const double weight = fmax(0, 1 - dy) * fmax(0, 1 - dx);
+            sum += weight * image->pixels[(j * image->width + i) * image->channels + c];
+            weights += weight;
+        }
+    }
+    return sum / weights;
+}
+
+static void every_pixel_is_what_the_formula_says(void)
+{
+    struct ys_rng rng;
+    ys_rng_init(&rng, seed, "resize");
+    for (int round = 0; round < 40; round++) {
+        const int channels = round % 2 ? 3 : 1;
+        struct ys_image image = random_image(&rng, 1 + ys_rng_below(&rng, 40), 1 + ys_rng_below(&rng, 40), channels);
+        const int64_t height = 1 + ys_rng_below(&rng, 30), width = 1 + ys_rng_below(&rng, 30);
+        struct ys_box box = {.height = (double)image.height * ys_rng_uniform(&rng),
+                             .width = (double)image.width * ys_rng_uniform(&rng)};
+        box.top = ((double)image.height - box.height) * ys_rng_uniform(&rng);
+        box.left = ((double)image.width - box.width) * ys_rng_uniform(&rng);
+        uint8_t *planes = ys_alloc((size_t)(height * width), (size_t)channels);
+        REQUIRE(planes && ys_image_resize(&image, &box, height, width, planes) == YS_OK);
+        for (int64_t i = 0; i < channels * height * width; i++) {
+            const int64_t c = i / (height * width), y = i / width % height, x = i % width;
+            const double exact = resampled(&image, &box, height, width, (int)c, y, x);
+            /* Half for the rounding; sums of at most 80 terms up to 255 in another order differ below 1e-10. */
+            tap_check(fabs(planes[i] - exact) <= 0.5 + 1e-10, __LINE__, "seed %llu, round %d, %lld: %d, not %.12g",
+                      (unsigned long long)seed, round, (long long)i, planes[i], exact);
+        }
+        ys_free(planes);
+        ys_image_fini(&image);
+    }
+}
+
+static void the_same_size_changes_nothing(void)
+{
+    struct ys_rng rng;
+    ys_rng_init(&rng, seed, "same");
+    struct ys_image image = random_image(&rng, 17, 23, 1);
+    uint8_t planes[17 * 23];
+    const struct ys_box box = ys_box_centre(&image, 17, 23);
+    CHECK(box.top == 0 && box.left == 0 && box.height == 17 && box.width == 23);
+    REQUIRE(ys_image_resize(&image, &box, 17, 23, planes) == YS_OK);
+    CHECK(memcmp(planes, image.pixels, sizeof planes) == 0);
+    ys_image_fini(&image);
+}
+
+static void channels_become_planes(void)
+{
+    struct ys_image image;
+    uint8_t planes[3 * 4];
+    REQUIRE(ys_image_init(&image, "a", 6, 6, 3) == YS_OK);
+    for (int i = 0; i < 6 * 6 * 3; i++)
+        image.pixels[i] = (uint8_t)(10 + 100 * (i % 3));
+    const struct ys_box box = ys_box_centre(&image, 2, 2);
+    REQUIRE(ys_image_resize(&image, &box, 2, 2, planes) == YS_OK);
+    for (int i = 0; i < 12; i++)
+        CHECK_INT(planes[i], 10 + 100 * (i / 4));
+    ys_image_fini(&image);
+}
+
+static void the_middle_has_the_proportions_of_a_row(void)
+{
+    struct ys_image image;
+    REQUIRE(ys_image_init(&image, "a", 375, 500, 1) == YS_OK);
+    struct ys_box box = ys_box_centre(&image, 224, 224);
+    CHECK(box.top == 0 && box.height == 375 && box.left == 62.5 && box.width == 375);
+    box = ys_box_centre(&image, 100, 200);
+    CHECK(box.left == 0 && box.width == 500 && box.top == 62.5 && box.height == 250);
+    ys_image_fini(&image);
+}
+
+static void without_memory_it_says_so(void)
+{
+    struct ys_image image;
+    uint8_t planes[4];
+    REQUIRE(ys_image_init(&image, "a", 6, 6, 1) == YS_OK);
+    const struct ys_box box = ys_box_centre(&image, 2, 2);
+    for (long n = 1; n <= 7; n++) { /* three of each direction, and the rows between them */
+        ys_mem_fail_at(n);
+        CHECK(ys_image_resize(&image, &box, 2, 2, planes) == YS_ENOMEM);
+    }
+    ys_mem_fail_at(0);
+    CHECK(ys_image_resize(&image, &box, 2, 2, planes) == YS_OK);
+    ys_image_fini(&image);
+}
+
+TAP_MAIN(TAP_CASE(every_pixel_is_what_the_formula_says), TAP_CASE(the_same_size_changes_nothing),
+         TAP_CASE(channels_become_planes), TAP_CASE(the_middle_has_the_proportions_of_a_row),
+         TAP_CASE(without_memory_it_says_so))
