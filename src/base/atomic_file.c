@@ -1,11 +1,11 @@
 #include "base/atomic_file.h"
 #include "base/fs.h"
+#include "base/lock.h"
 #include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ static bool open_locked(struct ys_atomic_file *file)
     file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file->fd < 0)
         return false;
-    (void)flock(file->fd, LOCK_SH | LOCK_NB); /* where there are no locks nobody sweeps */
+    (void)ys_lock_file(file->fd, YS_LOCK_SHARED); /* where there are no locks nobody sweeps */
     if (fstat(file->fd, &opened) == 0 && opened.st_nlink > 0)
         return true;
     close(file->fd);

@@ -45,11 +45,15 @@ static bool is_current(const char *path, int fd)
            named.st_dev == opened.st_dev;
 }
 
+bool ys_lock_file(int fd, enum ys_lock_kind kind)
+{
+    return flock(fd, (kind == YS_LOCK_SHARED ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0;
+}
+
 /* Waits for the lock itself: YS_EBUSY when `end_ns` has passed. */
 static ys_status wait_for(int fd, const char *path, enum ys_lock_kind kind, uint64_t end_ns)
 {
-    int operation = (kind == YS_LOCK_SHARED ? LOCK_SH : LOCK_EX) | LOCK_NB;
-    while (flock(fd, operation) != 0) {
+    while (!ys_lock_file(fd, kind)) {
         struct pollfd stop = {.fd = ys_stop_fd(), .events = POLLIN};
         if (has_no_locks(errno) && kind == YS_LOCK_SHARED)
             return YS_OK;
@@ -125,7 +129,7 @@ bool ys_lock_is_taken(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool taken = !ys_lock_file(fd, YS_LOCK_ALONE) && errno == EWOULDBLOCK;
     close(fd);
     return taken;
 }

@@ -36,6 +36,10 @@ ys_status ys_lock_take_folder(const char *folder, enum ys_lock_kind kind, double
 /** Gives it up, unless a keeper has it too. One that is YS_LOCK_NONE is fine. */
 void ys_lock_release(struct ys_lock *lock);
 
+/** The lock of a file that is open as `fd` and itself what is locked, as long as that is open: nothing is written to
+ * it, nobody is waited for, no keeper is handed it. False: others hold it, or the file system has no locks. */
+bool ys_lock_file(int fd, enum ys_lock_kind kind);
+
 /** Whether others hold it in a way that keeps it from being held alone. False where there is no such file or folder. */
 bool ys_lock_is_taken(const char *path);
 /** The process that last held the lock file alone, as its own machine or container numbers it; 0 unknown. */

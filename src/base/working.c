@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,7 +63,7 @@ static bool hold(const char *path, bool is_folder, struct ys_lock *lock)
     if (is_folder)
         return ys_lock_take_folder(path, YS_LOCK_ALONE, 0, lock) == YS_OK;
     lock->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (lock->fd >= 0 && flock(lock->fd, LOCK_EX | LOCK_NB) != 0)
+    if (lock->fd >= 0 && !ys_lock_file(lock->fd, YS_LOCK_ALONE))
         ys_lock_release(lock);
     return lock->fd >= 0;
 }

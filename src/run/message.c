@@ -57,13 +57,17 @@ static const struct rule {
 #undef RULE
 };
 
-bool ys_message_has_feature(const ys_json *hello, const char *feature)
+bool ys_message_lists(const ys_json *list, const char *word)
 {
-    const ys_json *features = ys_json_get(hello, "features");
-    for (size_t i = 0; i < ys_json_size(features); i++)
-        if (strcmp(ys_json_text(ys_json_at(features, i), ""), feature) == 0)
+    for (size_t i = 0; i < ys_json_size(list); i++)
+        if (strcmp(ys_json_text(ys_json_at(list, i), ""), word) == 0)
             return true;
     return false;
+}
+
+bool ys_message_has_feature(const ys_json *hello, const char *feature)
+{
+    return ys_message_lists(ys_json_get(hello, "features"), feature);
 }
 
 static bool is_texts(const ys_json *value)

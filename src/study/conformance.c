@@ -73,8 +73,8 @@ const struct ys_record ys_conformance_record = YS_RECORD("conformance", REPORT, 
 struct checker {
     const struct ys_conformance_options *options;
     const struct ys_framework *framework;
-    ys_json *env, *given; /* the variables of the mode, {NAME: text}, and its options, {NAME: value} */
-    const ys_json *hello;
+    ys_json *env, *given;   /* the variables of the mode, {NAME: text}, and its options, {NAME: value} */
+    struct ys_message said; /* its hello */
     bool trains, infers;
     const char *small, *small_nll; /* the networks for what is no operator */
     const char *part;
@@ -290,7 +290,7 @@ static ys_status find_undeclared(const struct checker *c, const char *model_name
         return ys_fail(YS_EINTERNAL, "there is no model %s", model_name);
     YS_TRY(ys_model_build(model, &model->usual, &graph));
     for (size_t n = 0; n < graph->node_count && !*op; n++)
-        if (!ys_hello_has(c->hello, "ops", ys_op_name(graph->nodes[n].op)))
+        if (!ys_message_lists(c->said.hello.ops, ys_op_name(graph->nodes[n].op)))
             *op = ys_op_name(graph->nodes[n].op);
     ys_graph_free(graph);
     return YS_OK;
@@ -375,7 +375,7 @@ static ys_status check_operator(struct checker *c, const struct ys_check_group *
 {
     char name[96];
     const char *op = ys_op_name(group->op);
-    if (!ys_hello_has(c->hello, "ops", op))
+    if (!ys_message_lists(c->said.hello.ops, op))
         return tell_undeclared(c, op, op);
     snprintf(name, sizeof name, "%s, %zu cases together", op, group->count);
     struct outcome outcome;
@@ -396,8 +396,8 @@ static ys_status check_operators(struct checker *c)
 
 static bool declares(const struct checker *c, const char *word)
 {
-    return !word || ys_hello_has(c->hello, "optimizers", word) || ys_hello_has(c->hello, "precisions", word) ||
-           ys_hello_has(c->hello, "features", word);
+    return !word || ys_message_lists(c->said.hello.optimizers, word) ||
+           ys_message_lists(c->said.hello.precisions, word) || ys_message_lists(c->said.hello.features, word);
 }
 
 /* Of what only answers requests, only the network is left. */
@@ -444,36 +444,29 @@ static ys_status check_items(struct checker *c, const char *part, const struct y
     return YS_OK;
 }
 
-/* A case of `verify`. */
-struct conduct {
-    const char *name, *message, *worst;
-    int verdict;
-    double error, bound;
-};
-static const struct ys_field conduct_fields[] = {
-    YS_FIELD(struct conduct, name, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the case"),
-    YS_FIELD_NAMED(struct conduct, verdict, &ys_conformance_verdicts, YS_FIELD_NULL, "how it went"),
-    YS_FIELD(struct conduct, message, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why"),
-    YS_FIELD(struct conduct, error, YS_FIELD_REAL, "1", YS_FIELD_NULL, "null: infinite, or nothing was compared"),
-    YS_FIELD(struct conduct, bound, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of it"),
-    YS_FIELD(struct conduct, worst, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "where it is largest"),
-};
-static const struct ys_record conduct_record = YS_RECORD("case", struct conduct, conduct_fields);
-
-static ys_status take_conduct(void *context, ys_json *taken)
+static enum ys_conformance_verdict verdict_of_conduct(enum ys_conduct_verdict verdict)
 {
-    struct conduct found;
-    ys_record_glance(&conduct_record, taken, &found);
-    const struct ys_conformance_case told = {.about = isnan(found.bound) ? YS_CASE_WORD : YS_CASE_MEASURE,
-                                             .name = found.name,
-                                             .verdict = found.verdict == YS_NAME_NONE ? YS_CASE_FAIL : found.verdict,
-                                             .error = found.error,
-                                             .bound = found.bound,
-                                             .worst = found.worst,
-                                             .message = found.message};
-    ys_status status = tell(context, &told, 1);
-    ys_json_free(taken);
-    return status;
+    switch (verdict) {
+    case YS_CONDUCT_PASS:
+        return YS_CASE_PASS;
+    case YS_CONDUCT_UNSUPPORTED:
+        return YS_CASE_UNSUPPORTED;
+    case YS_CONDUCT_FAIL:
+        break;
+    }
+    return YS_CASE_FAIL;
+}
+
+static ys_status take_conduct(void *context, const struct ys_conduct_case *found)
+{
+    const struct ys_conformance_case told = {.about = isnan(found->bound) ? YS_CASE_WORD : YS_CASE_MEASURE,
+                                             .name = found->name,
+                                             .verdict = verdict_of_conduct(found->verdict),
+                                             .error = found->error,
+                                             .bound = found->bound,
+                                             .worst = found->worst,
+                                             .message = found->message};
+    return tell(context, &told, 1);
 }
 
 /* Errors and weights, on the work of the trial, in the folder that is the context. */
@@ -494,10 +487,10 @@ static ys_status converse(struct checker *c, struct ys_study *study, struct ys_t
         status = ys_framework_model_file(c->framework, &plan);
     c->part = "protocol";
     if (status == YS_OK)
-        status = ys_conduct_errors(&conduct, c->hello);
+        status = ys_conduct_errors(&conduct, &c->said);
     c->part = "weights";
     if (status == YS_OK)
-        status = ys_conduct_weights(&conduct, c->hello);
+        status = ys_conduct_weights(&conduct, &c->said);
     ys_plan_fini(&plan);
     ys_work_fini(&work);
     return status;
@@ -548,15 +541,15 @@ static void choose_small(struct checker *c)
     const struct ys_model *networks = ys_check_networks();
     bool images = true;
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        images &= ys_hello_has(c->hello, "ops", needed[i]);
+        images &= ys_message_lists(c->said.hello.ops, needed[i]);
     c->small = networks[images ? 0 : 2].name;
     c->small_nll = networks[images ? 1 : 3].name;
 }
 
 static ys_status check_declared(struct checker *c, char *folder)
 {
-    c->trains = ys_hello_has(c->hello, "features", "train");
-    c->infers = ys_hello_has(c->hello, "features", "infer");
+    c->trains = ys_message_lists(c->said.hello.features, "train");
+    c->infers = ys_message_lists(c->said.hello.features, "infer");
     choose_small(c);
     YS_TRY(check_operators(c));
     YS_TRY(check_items(c, "training", ys_conformance_training()));
@@ -573,7 +566,7 @@ static ys_status tell_hello(struct checker *c, const char *message)
                                              .message = message,
                                              .error = NAN,
                                              .bound = NAN,
-                                             .hello = c->hello};
+                                             .hello = c->report->hello};
     return tell(c, &told, 1);
 }
 
@@ -587,7 +580,7 @@ static ys_status check_all(struct checker *c, int *exit_code)
     YS_TRY(ys_working_in_cache("checks", &work));
     ys_status status = greet(c, work.path, &hello, &message);
     c->part = "hello";
-    c->hello = hello;
+    ys_message_read(hello, &c->said);
     if (status == YS_OK) {
         c->report->hello = hello ? ys_json_ref(hello) : NULL;
         status = tell_hello(c, message);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/working.h"
+#include "protocol/request.h"
 #include "run/observe.h"
 #include "run/session.h"
 #include "stat/series.h"
@@ -166,23 +167,20 @@ static void judge(const struct act *act, const struct ys_session_end *end, const
     ys_record_fini(&ys_facts_observation_record, facts);
 }
 
+/* A plan without work, with the one option. */
 static ys_json *open_message(const char *act, const char *folder)
 {
-    ys_json *message = ys_json_object(), *plan = ys_json_object(), *options = ys_json_object();
-    ys_json_set_string(options, "act", act);
-    ys_json_set_string(plan, "format", "yardstick-plan");
-    ys_json_set_int(plan, "version", 1);
-    ys_json_set_string(plan, "mode", "train");
-    ys_json_set_int(plan, "batch", 1);
-    ys_json_set_int(plan, "steps", 1);
-    ys_json_set_int(plan, "block", 1);
-    ys_json_set_string(plan, "folder", folder);
-    ys_json_set(plan, "options", options);
-    ys_json_set_string(message, "type", "open");
-    if (ys_json_set(message, "plan", plan) == YS_OK)
-        return message;
-    ys_json_free(message);
-    return NULL;
+    struct ys_plan plan;
+    ys_json *message = NULL;
+    if (ys_plan_init(&plan) != YS_OK)
+        return NULL;
+    plan.mode = YS_MODE_TRAIN;
+    plan.batch = plan.steps = plan.block = plan.threads = 1;
+    plan.options = ys_json_object();
+    if (ys_json_set_string(plan.options, "act", act) == YS_OK && ys_plan_put(&plan.folder, folder) == YS_OK)
+        message = ys_request_open(&plan);
+    ys_plan_fini(&plan);
+    return message;
 }
 
 /* One session in which `act` is done. */

@@ -4,22 +4,12 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "protocol/request.h"
-#include "run/message.h"
 #include "verify/conduct_session.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define NONSUCH "Nonsuch" /* an operator, an option, ... that nobody has */
-
-bool ys_hello_has(const ys_json *hello, const char *key, const char *word)
-{
-    const ys_json *list = ys_json_get(hello, key);
-    for (size_t i = 0; i < ys_json_size(list); i++)
-        if (strcmp(ys_json_text(ys_json_at(list, i), ""), word) == 0)
-            return true;
-    return false;
-}
 
 ys_status ys_conduct_hello(const struct ys_conduct *conduct, ys_json **hello, char **message)
 {
@@ -251,7 +241,7 @@ static ys_status provoke(struct ys_manners *m, const struct provocation *p, bool
     ys_json_free(reply);
     bool right = !m->trouble && !wrong;
     if (status == YS_OK)
-        status = ys_manners_say(m, p->name, right ? "pass" : "fail", m->trouble ? m->trouble : wrong);
+        status = ys_manners_say(m, p->name, right ? YS_CONDUCT_PASS : YS_CONDUCT_FAIL, m->trouble ? m->trouble : wrong);
     ys_free(wrong);
     if (!right)
         ys_manners_fini(m);
@@ -259,18 +249,19 @@ static ys_status provoke(struct ys_manners *m, const struct provocation *p, bool
 }
 
 /* Whether the adapter could not be asked at all without what it does not declare. */
-static bool concerns(const ys_json *hello, const struct provocation *p)
+static bool concerns(const struct ys_message *said, const struct provocation *p)
 {
+    const ys_json *features = said->hello.features;
     if (p->message == say_train_elsewhere || p->spoil == other_optimizer)
-        return ys_hello_has(hello, "features", "train");
+        return ys_message_lists(features, "train");
     if (p->message == say_infer)
-        return ys_hello_has(hello, "features", "train") && ys_hello_has(hello, "features", "infer");
+        return ys_message_lists(features, "train") && ys_message_lists(features, "infer");
     if (p->message == say_save_other)
-        return ys_hello_has(hello, "features", "save");
+        return ys_message_lists(features, "save");
     return true;
 }
 
-ys_status ys_conduct_errors(const struct ys_conduct *conduct, const ys_json *hello)
+ys_status ys_conduct_errors(const struct ys_conduct *conduct, const struct ys_message *hello)
 {
     struct ys_manners m = {.conduct = conduct};
     ys_status status = YS_OK;
@@ -283,7 +274,8 @@ ys_status ys_conduct_errors(const struct ys_conduct *conduct, const ys_json *hel
     if (status == YS_OK && m.session) {
         status = ys_manners_need(&m, say_forward(conduct), NULL);
         if (status == YS_OK)
-            status = ys_manners_say(&m, "it goes on after all these errors", m.trouble ? "fail" : "pass", m.trouble);
+            status = ys_manners_say(&m, "it goes on after all these errors",
+                                    m.trouble ? YS_CONDUCT_FAIL : YS_CONDUCT_PASS, m.trouble);
     }
     if (status == YS_OK && m.session && !m.trouble)
         status = ys_manners_end(&m, "it ends with exit code 0 after bye");

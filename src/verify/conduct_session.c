@@ -1,9 +1,9 @@
 #include "verify/conduct_session.h"
 
 #include "base/mem.h"
-#include "run/message.h"
 #include "verify/evidence.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Small networks; but a framework may compile in an answer. */
@@ -62,16 +62,12 @@ ys_status ys_manners_need(struct ys_manners *m, ys_json *message_taken, ys_json 
     return YS_OK;
 }
 
-ys_status ys_manners_say(const struct ys_manners *m, const char *name, const char *verdict, const char *message)
+ys_status ys_manners_say(const struct ys_manners *m, const char *name, enum ys_conduct_verdict verdict,
+                         const char *message)
 {
-    ys_json *line = ys_json_object();
-    ys_json_set_string(line, "name", name);
-    ys_json_set_string(line, "verdict", verdict);
-    if (ys_json_set_string(line, "message", message) != YS_OK) {
-        ys_json_free(line);
-        return ys_out_of_memory();
-    }
-    return m->conduct->on_case(m->conduct->context, line);
+    const struct ys_conduct_case found = {
+        .name = name, .verdict = verdict, .message = message, .error = NAN, .bound = NAN};
+    return m->conduct->on_case(m->conduct->context, &found);
 }
 
 ys_status ys_manners_end(struct ys_manners *m, const char *name)
@@ -83,7 +79,7 @@ ys_status ys_manners_end(struct ys_manners *m, const char *name)
     bool right = end.status == YS_RUN_OK;
     ys_status status = YS_OK;
     if (name)
-        status = ys_manners_say(m, name, right ? "pass" : "fail", right ? NULL : end.message);
+        status = ys_manners_say(m, name, right ? YS_CONDUCT_PASS : YS_CONDUCT_FAIL, right ? NULL : end.message);
     else if (!right)
         m->trouble = ys_format("it ended as %s: %s", ys_run_status_name(end.status), end.message ? end.message : "");
     ys_session_end_fini(&end);

@@ -28,7 +28,7 @@ ys_status ys_manners_end(struct ys_manners *m, const char *name) YS_MUST_CHECK;
 void ys_manners_fini(struct ys_manners *m);
 
 /** Hands over a case of which nothing was measured. */
-ys_status ys_manners_say(const struct ys_manners *m, const char *name, const char *verdict,
+ys_status ys_manners_say(const struct ys_manners *m, const char *name, enum ys_conduct_verdict verdict,
                          const char *message) YS_MUST_CHECK;
 
 #endif

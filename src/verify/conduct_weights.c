@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "framework/model_file.h"
 #include "protocol/request.h"
-#include "run/message.h"
 #include "verify/conduct_session.h"
 #include "verify/error.h"
 #include "verify/evidence.h"
@@ -30,16 +29,14 @@ struct keeper {
 static ys_status note(const struct keeper *k, const char *name, const struct ys_worst *found, double bound)
 {
     const struct ys_manners *m = &k->m;
-    bool pass = found->error <= bound;
     if (m->trouble)
-        return ys_manners_say(m, name, "fail", m->trouble);
-    ys_json *line = ys_json_object();
-    ys_json_set_string(line, "name", name);
-    ys_json_set_string(line, "verdict", pass ? "pass" : "fail");
-    ys_json_set(line, "error", isfinite(found->error) ? ys_json_real(found->error) : ys_json_null());
-    ys_json_set_real(line, "bound", bound);
-    ys_json_set_string(line, "worst", found->name[0] ? found->name : NULL);
-    return m->conduct->on_case(m->conduct->context, line);
+        return ys_manners_say(m, name, YS_CONDUCT_FAIL, m->trouble);
+    const struct ys_conduct_case line = {.name = name,
+                                         .verdict = found->error <= bound ? YS_CONDUCT_PASS : YS_CONDUCT_FAIL,
+                                         .error = isfinite(found->error) ? found->error : (double)NAN,
+                                         .bound = bound,
+                                         .worst = found->name[0] ? found->name : NULL};
+    return m->conduct->on_case(m->conduct->context, &line);
 }
 
 /* Asks for a file of tensors and opens it; nothing where there is trouble. */
@@ -132,14 +129,14 @@ static ys_status prepare(struct keeper *k)
     return ys_plan_put(&k->plan.weights, k->saved);
 }
 
-ys_status ys_conduct_weights(const struct ys_conduct *conduct, const ys_json *hello)
+ys_status ys_conduct_weights(const struct ys_conduct *conduct, const struct ys_message *hello)
 {
     struct keeper k = {.m.conduct = conduct};
-    if (!ys_hello_has(hello, "features", "save"))
-        return ys_manners_say(&k.m, "weights saved and loaded", "unsupported", "it does not declare save");
+    if (!ys_message_lists(hello->hello.features, "save"))
+        return ys_manners_say(&k.m, "weights saved and loaded", YS_CONDUCT_UNSUPPORTED, "it does not declare save");
     ys_status status = prepare(&k);
     if (status == YS_OK)
-        status = ask_first(&k, ys_hello_has(hello, "features", "train"));
+        status = ask_first(&k, ys_message_lists(hello->hello.features, "train"));
     if (status == YS_OK && k.file)
         status = ask_second(&k);
     ys_manners_fini(&k.m);
