@@ -522,6 +522,15 @@ def _spell(loss):
     return loss
 
 
+def _place(adapter):
+    """Where what is being handled came up, as the end of a message: the last line of the adapter's own, or, where none of
+    those was being run, the very last."""
+    frames = [(frame[0], frame[1]) for frame in traceback.extract_tb(sys.exc_info()[2])]
+    own = getattr(sys.modules.get(type(adapter).__module__), "__file__", None)
+    name, line = ([frame for frame in frames if frame[0] == own] or frames)[-1]
+    return " (%s, line %d)" % (os.path.basename(name), line)
+
+
 class _Server:
     """Answers one message after the other. `step` and `train` share one counter of steps."""
 
@@ -549,7 +558,7 @@ class _Server:
             code = BuildFailed.code if kind == "open" else AdapterError.code
             if self.adapter.is_out_of_memory(error):
                 code = "oom_host"
-            self.channel.send_error(code, kind, "%s: %s" % (type(error).__name__, error))
+            self.channel.send_error(code, kind, "%s: %s%s" % (type(error).__name__, error, _place(self.adapter)))
         else:
             self.channel.send(reply)
 

@@ -51,17 +51,13 @@ static int finish_all(ys_status status, bool failed)
     return status != YS_OK ? ys_command_fail(status) : failed;
 }
 
-/* The adapter did not say hello: why, with the last line that it printed. */
+/* The adapter did not say hello: why. */
 static ys_status no_hello(const char *interpreter, const struct ys_session_end *end, const char *said)
 {
-    const char *log = end->log_tail ? end->log_tail : "";
-    size_t length = strlen(log), begin;
-    while (length > 0 && log[length - 1] == '\n')
-        length--;
-    for (begin = length; begin > 0 && log[begin - 1] != '\n';)
-        begin--;
-    return ys_fail(YS_EIO, "%s does not run its adapter: %s%s%.*s", interpreter, end->message ? end->message : said,
-                   length ? "; it printed: " : "", (int)(length - begin), log + begin);
+    char *text = ys_session_end_text(end, said);
+    ys_status status = ys_fail(YS_EIO, "%s does not run its adapter: %s", interpreter, text ? text : said);
+    ys_free(text);
+    return status;
 }
 
 /* Starts the adapter in `folder` and waits for its hello. */

@@ -241,7 +241,7 @@ static ys_status find_home(const struct ys_recipe *recipe, const char *asked, co
     char *spec = *asked ? ys_format("%s@%s", recipe->uses, asked) : ys_strdup(recipe->uses);
     ys_status status = spec ? ys_recipe_find(spec, recipe_dirs, home) : ys_out_of_memory();
     ys_free(spec);
-    return status;
+    return status == YS_ENOTFOUND ? ys_fail_in(status, "%s: uses = %s", recipe->path, recipe->uses) : status;
 }
 
 static ys_status check_build(const struct ys_recipe *recipe, const char *interpreter)

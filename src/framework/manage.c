@@ -87,6 +87,21 @@ static ys_status install(const struct ys_recipe *recipe, const char *version, bo
     return status;
 }
 
+/* One that runs in the environment of another. */
+static ys_status check_shared(const char *spec, const struct ys_recipe *recipe, const char *const *recipe_dirs)
+{
+    struct ys_framework *framework = NULL;
+    YS_TRY(ys_framework_find(spec, recipe_dirs, &framework));
+    ys_status status = YS_OK;
+    if (framework->state != YS_FRAMEWORK_READY)
+        status = ys_fail(YS_EIO, "it runs in the environment of %s: %s%s%s", recipe->uses, framework->reason,
+                         framework->command ? "; " : "", framework->command ? framework->command : "");
+    else
+        ys_log_info("%s needs no installation of its own: it uses %s", recipe->name, recipe->uses);
+    ys_framework_free(framework);
+    return status;
+}
+
 static ys_status find_and_install(const char *spec, const char *const *recipe_dirs, bool repair)
 {
     struct ys_recipe *recipe = NULL;
@@ -95,7 +110,7 @@ static ys_status find_and_install(const char *spec, const char *const *recipe_di
     if (status == YS_OK && recipe->program)
         ys_log_info("%s needs no installation", recipe->name);
     else if (status == YS_OK && recipe->uses)
-        ys_log_info("%s needs no installation of its own: it uses %s", recipe->name, recipe->uses);
+        status = check_shared(spec, recipe, recipe_dirs);
     else if (status == YS_OK)
         status = install(recipe, version, repair);
     ys_recipe_free(recipe);

@@ -252,6 +252,25 @@ static ys_status check_env(const struct ys_recipe *recipe)
     return YS_OK;
 }
 
+/* What belongs to the recipe whose environment is used; `versions` is "" where there was no such key. */
+static ys_status check_uses(const struct ys_recipe *recipe)
+{
+    const struct {
+        const char *key;
+        bool given;
+    } theirs[] = {{"versions", recipe->versions[0][0] != 0},
+                  {"python", recipe->python},
+                  {"requirements", recipe->requirements},
+                  {"index", recipe->index},
+                  {"get", recipe->get},
+                  {"program", recipe->program}};
+    for (size_t i = 0; recipe->uses && i < sizeof theirs / sizeof theirs[0]; i++)
+        if (theirs[i].given)
+            return ys_fail(YS_EFORMAT, "%s: with uses = %s it runs in that one's environment: leave %s away",
+                           recipe->path, recipe->uses, theirs[i].key);
+    return YS_OK;
+}
+
 static ys_status check(const struct ys_recipe *recipe)
 {
     if (!recipe->name)
@@ -260,6 +279,7 @@ static ys_status check(const struct ys_recipe *recipe)
     if (!recipe->program == !recipe->adapter)
         return ys_fail(YS_EFORMAT, "%s: a recipe needs program = EXECUTABLE or adapter = FILE.py, and not both",
                        recipe->path);
+    YS_TRY(check_uses(recipe));
     bool packages = recipe->python && recipe->requirements;
     if (recipe->adapter && !recipe->uses && (!recipe->versions[0][0] || packages == (recipe->get != NULL)))
         return ys_fail(YS_EFORMAT,

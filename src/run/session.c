@@ -275,6 +275,7 @@ static void take_error(struct ys_session *session, const ys_json *json)
     if (message.error.stage && message.error.stage[0])
         snprintf(session->end.stage, sizeof session->end.stage, "%s", message.error.stage);
     session->is_obedient = is_adapters_word(code);
+    session->end.is_told = !session->has_failed && session->is_obedient;
     if (!session->is_obedient)
         ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "an error of code \"%s\", which is not an adapter's to say: %s",
                         message.error.code ? message.error.code : "", text);

@@ -54,6 +54,7 @@ struct ys_session_end {
     int exit_code;     /* of the adapter itself; -1 when a signal ended it or nothing was started */
     int signal;        /* that signal, 0 for none; SIGKILL also when yardstick sent it */
     char *message;     /* why it is not "ok"; NULL when it is */
+    bool is_told;      /* that is the adapter's own word */
     char *log_tail;    /* the last lines that the adapter printed */
     ys_json *warnings; /* array of sentences */
     ys_json *hello;    /* what the adapter said of itself; NULL when it did not */
@@ -72,6 +73,11 @@ struct ys_session_end {
     uint64_t stopped_ns; /* for so long yardstick itself did not run: it was stopped, or the machine was */
 };
 void ys_session_end_fini(struct ys_session_end *end);
+/** Why it is not "ok", for people: its message, or `otherwise` (NULL: "no message"), and where the adapter gave no
+ * reason the last line that it printed. New string; NULL without memory. */
+char *ys_session_end_text(const struct ys_session_end *end, const char *otherwise);
+/** The last line of a log's end that says something, cut to what fits into `size` bytes; "" where there is none. */
+void ys_session_last_line(const char *log, char *line, size_t size);
 
 /** Called for each message before the final one. A failure ends the session: as set by ys_session_fail(), else as
  * protocol_error with ys_error() as the message (YS_ENOMEM and YS_EINTERNAL are passed on). */

@@ -442,3 +442,23 @@ void ys_session_end_fini(struct ys_session_end *end)
     ys_json_free(end->hello);
     *end = (struct ys_session_end){.exit_code = -1};
 }
+
+void ys_session_last_line(const char *log, char *line, size_t size)
+{
+    size_t end = log ? strlen(log) : 0;
+    while (end > 0 && (log[end - 1] == '\n' || log[end - 1] == ' '))
+        end--;
+    size_t begin = end;
+    while (begin > 0 && log[begin - 1] != '\n')
+        begin--;
+    snprintf(line, size, "%.*s", (int)(end - begin), log ? log + begin : "");
+}
+
+char *ys_session_end_text(const struct ys_session_end *end, const char *otherwise)
+{
+    char line[160] = "";
+    const char *text = end->message ? end->message : otherwise ? otherwise : "no message";
+    if (!end->is_told)
+        ys_session_last_line(end->log_tail, line, sizeof line);
+    return line[0] ? ys_format("%s; its log ends with \"%s\"", text, line) : ys_strdup(text);
+}

@@ -11,6 +11,7 @@
 #include "metric/metric.h"
 #include "probe/host.h"
 #include "run/run.h"
+#include "run/session.h"
 #include "run/said.h"
 #include "study/agreement.h"
 #include "study/answers.h"
@@ -346,22 +347,10 @@ static ys_status store_run(struct ys_study *study, const struct ys_trial *trial,
     return status;
 }
 
-/* The last line of an adapter's log, cut to what fits into a message; "" when it printed nothing. */
-static void last_line(const char *log, char *line, size_t size)
-{
-    size_t end = strlen(log);
-    while (end > 0 && (log[end - 1] == '\n' || log[end - 1] == ' '))
-        end--;
-    size_t begin = end;
-    while (begin > 0 && log[begin - 1] != '\n')
-        begin--;
-    snprintf(line, size, "%.*s", (int)(end - begin), log + begin);
-}
-
 static void warn_of_failure(const char *id, const struct ys_facts *facts, const char *folder)
 {
     char said[160];
-    last_line(facts->log_tail ? facts->log_tail : "", said, sizeof said);
+    ys_session_last_line(facts->log_tail, said, sizeof said);
     ys_log_warn("%s: %s in %s: %s%s%s%s%s%s", id, ys_run_status_name(facts->status), facts->stage ? facts->stage : "?",
                 facts->message ? facts->message : "no message", said[0] ? "; its log ends with \"" : "", said,
                 said[0] ? "\" and is " : "", said[0] ? folder : "", said[0] ? "/" YS_LOG_NAME : "");

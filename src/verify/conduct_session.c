@@ -9,6 +9,14 @@
 /* Small networks; but a framework may compile in an answer. */
 static const double PATIENCE_S = 600, STOP_GRACE_S = 30;
 
+static char *trouble_of(const struct ys_session_end *end)
+{
+    char *text = ys_session_end_text(end, NULL);
+    char *trouble = ys_format("it ended as %s: %s", ys_run_status_name(end->status), text ? text : "no message");
+    ys_free(text);
+    return trouble;
+}
+
 /* What of a failure is the adapter's becomes `trouble`; the rest is passed on. */
 static ys_status settle(struct ys_manners *m, ys_status status)
 {
@@ -18,7 +26,7 @@ static ys_status settle(struct ys_manners *m, ys_status status)
     ys_session_close(m->session, &end);
     m->session = NULL;
     m->is_open = false;
-    m->trouble = ys_format("it ended as %s: %s", ys_run_status_name(end.status), end.message ? end.message : "");
+    m->trouble = trouble_of(&end);
     ys_session_end_fini(&end);
     return m->trouble ? YS_OK : ys_out_of_memory();
 }
@@ -77,11 +85,13 @@ ys_status ys_manners_end(struct ys_manners *m, const char *name)
     m->session = NULL;
     m->is_open = false;
     bool right = end.status == YS_RUN_OK;
+    char *text = right ? NULL : ys_session_end_text(&end, NULL);
     ys_status status = YS_OK;
     if (name)
-        status = ys_manners_say(m, name, right ? YS_CONDUCT_PASS : YS_CONDUCT_FAIL, right ? NULL : end.message);
+        status = ys_manners_say(m, name, right ? YS_CONDUCT_PASS : YS_CONDUCT_FAIL, text);
     else if (!right)
-        m->trouble = ys_format("it ended as %s: %s", ys_run_status_name(end.status), end.message ? end.message : "");
+        m->trouble = trouble_of(&end);
+    ys_free(text);
     ys_session_end_fini(&end);
     return status;
 }

@@ -189,7 +189,7 @@ static ys_status settle(const struct asker *asker, ys_status status)
         status = ys_fail(status, "%s", said ? said : "");
     } else if (status != YS_OK && !evidence->status) {
         evidence->status = end.status != YS_RUN_OK ? end.status : YS_RUN_PROTOCOL_ERROR;
-        evidence->message = ys_strdup(end.message ? end.message : said);
+        evidence->message = ys_session_end_text(&end, said);
         status = YS_OK;
     } else {
         status = YS_OK;

@@ -136,6 +136,16 @@ class Rest(Case):
         self.assertIn("exit code 3", out)
         self.assertEqual(out.splitlines()[-1], "0 passed, 1 failed, 0 unsupported")
 
+    def test_of_one_that_dies_before_its_hello_shows_what_it_printed_last(self):
+        self.write("broken.recipe", "name = broken\nprogram = ./broken\ndouble = yes\n")
+        os.chmod(self.write("broken", "#!/bin/sh\necho first; echo 'libnone.so is not there' >&2; exit 3\n"), 0o755)
+        said = r'exit code 3; its log ends with "libnone\.so is not there"'
+        out, _ = self.yardstick("list", "frameworks", "--check=broken", "--recipes=.", code=1)
+        self.assertRegex(" ".join(out.split()), said)
+        out, _ = self.yardstick("verify", "--framework=broken", "--recipes=.", "--model=mlp", "--data=synthetic",
+                                "--format=json", code=5)
+        self.assertRegex(json.loads(out)[0]["proof"]["reason"], said)
+
     def test_trace_of_the_built_in_engine_in_its_own_format(self):
         out, _ = self.yardstick("verify", "--trace", "--framework=builtin", "--model=check_small", "--data=synthetic",
                                 "--threads=1", "--batch=8", "--steps=10", "--mode=train", "--format=json")

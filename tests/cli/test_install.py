@@ -309,6 +309,16 @@ class Install(Case):
         self.yardstick("uninstall", "all", env=self.env)
         self.assertEqual([name for name in os.listdir(os.path.join(self.cache, "envs")) if not name.endswith(".lock")], [])
 
+    def test_one_that_runs_in_the_environment_of_another_needs_that_one(self):
+        self.write("mine.recipe", "name = mine\nadapter = toy.py\nuses = toy\n")
+        self.refusal("install", "mine", "--recipes=.", env=self.env, code=1,
+                     words=["mine: it runs in the environment of toy", "yardstick install toy"])
+        self.install()
+        _, err = self.yardstick("install", "mine", "--recipes=.", env=self.env)
+        self.assertIn("it uses toy", err)
+        self.write("mine.recipe", "name = mine\nadapter = toy.py\nuses = nonsuch\n")
+        self.refusal("install", "mine", "--recipes=.", env=self.env, words=["mine.recipe: uses = nonsuch", "no recipe"])
+
     def launcher(self, text):
         os.chmod(self.write("run-made", "#!/bin/sh\n" + text), 0o755)
         return "--from=run-made"

@@ -13,6 +13,25 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+class Places(unittest.TestCase):
+    """Where something went wrong, as the end of a message."""
+
+    def fail(self, adapter, text):
+        try:
+            json.loads(text)
+        except ValueError:
+            return common._place(adapter)
+
+    def test_of_the_adapters_own_line(self):
+        class Own(common.Adapter):
+            pass
+        line = self.fail.__code__.co_firstlineno + 2
+        self.assertEqual(self.fail(Own(), "{"), " (%s, line %d)" % (os.path.basename(__file__), line))
+
+    def test_of_another_where_none_of_its_own_was_run(self):
+        self.assertRegex(self.fail(common.Adapter.__new__(common.Adapter), "{"), r" \(decoder\.py, line \d+\)$")
+
+
 class Safetensors(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

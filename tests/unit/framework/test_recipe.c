@@ -56,6 +56,23 @@ static void sizes_versions_and_variables_are_read(void)
     ys_recipe_free(recipe);
 }
 
+static void what_is_of_the_environment_that_is_used_is_refused(void)
+{
+    static const char *const theirs[] = {"versions = 1.0", "python = 3.11", "requirements = r.txt", "index = https://x",
+                                         "get = build it"};
+    struct ys_recipe *recipe = NULL;
+    for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; i++) {
+        char text[200], word[40];
+        snprintf(text, sizeof text, "name = mine\nadapter = m.py\nuses = other\n%s\n", theirs[i]);
+        snprintf(word, sizeof word, "leave %.*s away", (int)strcspn(theirs[i], " "), theirs[i]);
+        CHECK(read_text("mine.recipe", text, &recipe) == YS_EFORMAT);
+        CHECK_HAS(ys_error(), word);
+        CHECK_HAS(ys_error(), "uses = other");
+    }
+    REQUIRE(read_text("mine.recipe", "name = mine\nadapter = m.py\nuses = other\ndouble = yes\n", &recipe) == YS_OK);
+    ys_recipe_free(recipe);
+}
+
 static void modes_are_both_unless_the_recipe_names_them(void)
 {
     struct ys_recipe *recipe = NULL;
@@ -191,8 +208,8 @@ static void every_shipped_recipe_reads(void)
 }
 
 TAP_MAIN(TAP_CASE(a_recipe_that_names_an_executable_is_enough), TAP_CASE(options_carry_type_choices_and_help),
-         TAP_CASE(sizes_versions_and_variables_are_read), TAP_CASE(modes_are_both_unless_the_recipe_names_them),
-         TAP_CASE(the_name_of_a_file_for_one_version_holds),
+         TAP_CASE(sizes_versions_and_variables_are_read), TAP_CASE(what_is_of_the_environment_that_is_used_is_refused),
+         TAP_CASE(modes_are_both_unless_the_recipe_names_them), TAP_CASE(the_name_of_a_file_for_one_version_holds),
          TAP_CASE(a_recipe_of_one_version_is_found_by_that_version_alone),
          TAP_CASE(damaged_recipes_are_refused_with_the_place),
          TAP_CASE(an_unknown_framework_names_the_nearest_and_all_others),
