@@ -31,6 +31,19 @@ class Convolution2D(L.Convolution2D):
         return F.convolution_2d(x, weight, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups)
 
 
+class Operand(chainer.Link):
+    """A value and a parameter, combined."""
+
+    def __init__(self, combine, shape):
+        super().__init__()
+        self.combine = combine
+        with self.init_scope():
+            self.W = chainer.Parameter(0, shape)
+
+    def forward(self, x):
+        return self.combine((x, self.W), {})
+
+
 def pad(x, pads, value):
     """By (before, behind) for rows and for columns; negative ones cut off."""
     rows, columns = pads
@@ -106,7 +119,9 @@ CALLS = {
 }
 JOINS = {
     "Add": lambda x, attrs: x[0] + x[1],
+    "Sub": lambda x, attrs: x[0] - x[1],
     "Mul": lambda x, attrs: x[0] * x[1],
+    "Div": lambda x, attrs: x[0] / x[1],
     "Concat": lambda x, attrs: F.concat(x, attrs["axis"]),
 }
 
@@ -134,6 +149,8 @@ class Network(chainer.Chain):
         op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
         if op in CALLS:
             return lambda x: CALLS[op](x, attrs)
+        if op in JOINS and names:
+            return self.own(Operand(JOINS[op], self.plan.weights[names["weight"]].shape), names, ROLES)
         if op in JOINS:
             return lambda *x: JOINS[op](x, attrs)
         if op == "normalize":
@@ -234,7 +251,7 @@ class Chainer(common.Adapter):
     ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "MaxPool", "AveragePool", *CALLS, *JOINS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
-    extras = ("clip_norm", "label_smoothing", "connections")
+    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
 
     def build(self, plan):
         self.dtype = DTYPES[plan.precision]

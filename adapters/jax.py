@@ -275,7 +275,7 @@ class JAX(common.Adapter):
     ops = tuple(OPS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(RULES)
-    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
+    extras = ("clip_norm", "label_smoothing", "connections", "shared", "broadcast", "operands")
 
     def build(self, plan):
         os.environ["PJRT_NPROC"] = str(plan.threads)  # what XLA makes its pool of threads by, in the first computation

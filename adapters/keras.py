@@ -138,7 +138,7 @@ class Keras(common.Adapter):
     ops = (*keras_network.LAYERS, *keras_network.CALLS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections", "broadcast")
+    extras = ("clip_norm", "label_smoothing", "connections", "shared", "broadcast", "operands")
     options = {"backend": BACKEND, "jit": "auto"}
 
     def build(self, plan):

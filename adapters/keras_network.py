@@ -5,6 +5,7 @@ last. Where Keras has no layer, the model calls keras.ops, which is part of the 
 """
 
 import functools
+import json
 import math
 import types
 
@@ -28,6 +29,13 @@ def own_depthwise(channels):
 
 def graph_depthwise(value):
     return value.transpose(2, 3, 0, 1).reshape(-1, 1, *value.shape[:2])
+
+
+def operand_layout(shape, rank):
+    """Of a parameter that is combined with a value of this rank: to and from as many axes as the value's, in the same order."""
+    full = (1,) * (rank - len(shape)) + tuple(shape)
+    there, back = ((0, 2, 3, 1), (0, 3, 1, 2)) if rank == 4 else (range(rank), range(rank))
+    return (lambda value: value.reshape(full).transpose(there)), (lambda value: value.transpose(back).reshape(shape))
 
 
 def own_layers(keras):
@@ -58,7 +66,18 @@ def own_layers(keras):
         def convolution_op(self, inputs, kernel):
             return super().convolution_op(inputs, kernel * keras.ops.convert_to_tensor(self.seen, kernel.dtype))
 
-    return types.SimpleNamespace(BatchNormalization=BatchNormalization, ConnectedConv2D=ConnectedConv2D)
+    class Operand(keras.layers.Layer):
+        """A value and a parameter, combined."""
+
+        def __init__(self, combine, shape):
+            super().__init__()
+            self.combine = combine
+            self.kernel = self.add_weight(shape=shape, name="kernel")
+
+        def call(self, inputs):
+            return self.combine(inputs, self.kernel)
+
+    return types.SimpleNamespace(BatchNormalization=BatchNormalization, ConnectedConv2D=ConnectedConv2D, Operand=Operand)
 
 
 class Network:
@@ -67,14 +86,16 @@ class Network:
     def __init__(self, keras, plan):
         self.keras, self.own, self.plan = keras, own_layers(keras), plan
         self.ops, self.layers = keras.ops, keras.layers
-        self.owned = {}
+        self.owned, self.made = {}, {}
         graph = plan.graph
         entry = graph["inputs"][0]
         x = keras.Input(entry["shape"][1:], dtype={"U8": "uint8", "F32": "float32"}[entry["dtype"]])
         values = {entry["name"]: self.layers.Permute((2, 3, 1))(x) if len(x.shape) == 4 else x}
         for node in graph["nodes"]:
             inputs = [values[name] for name in node["in"]]
-            if node["op"] in CALLS:
+            if node["op"] in CALLS and node.get("params"):
+                result = self.operand(node, *inputs)
+            elif node["op"] in CALLS:
                 result = CALLS[node["op"]](self, node["attrs"], *inputs)
             else:
                 result = getattr(self, LAYERS[node["op"]])(node, *inputs)
@@ -97,6 +118,17 @@ class Network:
         self.owned.update({name: (variables[role], *(convert if role == "weight" else (own_kernel, graph_kernel)))
                            for role, name in node["params"].items()})
 
+    def made_once(self, node, make, *also):
+        """The layer of a node: one that stands at several places is made for the first of them."""
+        key = json.dumps([node["op"], node.get("attrs"), node["params"], also], sort_keys=True)
+        if key not in self.made:
+            for name in node["params"].values():
+                if name in self.owned:
+                    raise common.Unsupported("parameter %s of node %s is that of another layer too: Keras' layers share all or nothing"
+                                             % (name, node["name"]), node["op"])
+            self.made[key] = make()
+        return self.made[key]
+
     # Layers with parameters.
 
     def normalize(self, node, x):
@@ -116,19 +148,29 @@ class Network:
         if mask is not None:
             layer = self.own.ConnectedConv2D(filters, own_kernel(mask), groups=group, **shape)
         elif 1 < group == channels and rows == columns:
-            layer = self.layers.DepthwiseConv2D(depth_multiplier=filters // channels, **shape)
+            layer = self.made_once(
+                node, lambda: self.layers.DepthwiseConv2D(depth_multiplier=filters // channels, **shape), padding)
             convert = own_depthwise(channels), graph_depthwise
         else:
-            layer = self.layers.Conv2D(filters, groups=group, **shape)
+            layer = self.made_once(node, lambda: self.layers.Conv2D(filters, groups=group, **shape), padding)
         y = layer(x if padding == "same" else self.pad(attrs, x, 0.0))
         self.keep(node, {"weight": layer.kernel, "bias": layer.bias}, convert)
         return y[:, ::rows, ::columns] if both else y
 
     def gemm(self, node, x):
-        layer = self.layers.Dense(self.plan.weights[node["params"]["weight"]].shape[0], use_bias="bias" in node["params"])
+        units, with_bias = self.plan.weights[node["params"]["weight"]].shape[0], "bias" in node["params"]
+        layer = self.made_once(node, lambda: self.layers.Dense(units, use_bias=with_bias))
         y = layer(x)
         self.keep(node, {"weight": layer.kernel, "bias": layer.bias})
         return y
+
+    def operand(self, node, x):
+        shape, rank = self.plan.weights[node["params"]["weight"]].shape, len(x.shape)
+        to_own, to_graph = operand_layout(shape, rank)
+        layer = self.made_once(node, lambda: self.own.Operand(
+            functools.partial(CALLS[node["op"]], self, {}), to_own(np.empty(shape)).shape), rank)
+        self.keep(node, {"weight": layer.kernel}, (to_own, to_graph))
+        return layer(x)
 
     def batch_norm(self, node, x):
         layer = self.own.BatchNormalization(self.plan.batch_size * math.prod(x.shape[1:-1]),

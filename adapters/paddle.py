@@ -69,7 +69,7 @@ class Paddle(common.Adapter):
     ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "MaxPool", "AveragePool", *LAYERS, *CALLS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections", "broadcast")
+    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
     options = {"to_static": False}
 
     def build(self, plan):

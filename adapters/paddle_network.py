@@ -41,6 +41,18 @@ def gelu(x, attrs):
     return x * (1 + curve) / 2
 
 
+class Operand(nn.Layer):
+    """A value and a parameter, combined."""
+
+    def __init__(self, combine, shape):
+        super().__init__()
+        self.combine = combine
+        self.weight = self.create_parameter(list(shape), default_initializer=ZERO)
+
+    def forward(self, x):
+        return self.combine((x, self.weight), {})
+
+
 class Normalize(nn.Layer):
     """y = (x * scale - mean[c]) / std[c], computed in `dtype`."""
 
@@ -226,6 +238,8 @@ class Network(nn.Layer):
         op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
         if op in LAYERS:
             return LAYERS[op](attrs)
+        if op in CALLS and names:
+            return self.own(Operand(CALLS[op], self.plan.weights[names["weight"]].shape), names)
         if op in CALLS:
             return lambda *x: CALLS[op](x, attrs)
         if op == "normalize":

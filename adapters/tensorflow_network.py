@@ -33,6 +33,12 @@ class Layout:
         """The shape of what TensorFlow keeps."""
         return [self.parts[axis] for axis in self.order]
 
+    def turn(self, x, other):
+        """What is kept like this, as `other` of the same shape keeps it."""
+        if (self.parts, self.order) == (other.parts, other.order):
+            return x
+        return tf.transpose(tf.reshape(tf.transpose(x, np.argsort(self.order)), other.parts), other.order)
+
 
 class Network:
     """The plan's graph. variables: name -> tf.Variable, in TensorFlow's layout; layouts: name -> Layout; trained: the
@@ -48,7 +54,7 @@ class Network:
         self.layouts, self.variables, self.narrow = {}, {}, {}
         for node in plan.graph["nodes"]:
             for role, name in node.get("params", {}).items():
-                self.layouts[name] = self.find_layout(node, role, name)
+                self.layouts.setdefault(name, self.find_layout(node["op"], node.get("attrs", {}), role, name))
         for entry in plan.params:
             name = entry["name"]
             self.variables[name] = self.make_variable(name, entry["role"] == "weight")
@@ -57,16 +63,16 @@ class Network:
     def make_variable(self, name, trainable=False):
         return tf.Variable(tf.zeros(self.layouts[name].inside(), self.dtype), trainable=trainable)
 
-    def find_layout(self, node, role, name):
+    def find_layout(self, op, attrs, role, name):
+        """The layout in which a node reads a parameter; of those that several nodes read the first is kept."""
         shape = self.plan.weights[name].shape
-        if role == "weight" and node["op"] == "Gemm":
+        if role == "weight" and op == "Gemm":
             return Layout(shape, (1, 0))
-        if role == "weight" and node["op"] == "Conv":
-            attrs = node["attrs"]
+        if role == "weight" and op == "Conv":
             if self.is_depthwise(attrs, shape):
                 return Layout(shape, (2, 3, 0, 1), (attrs["group"], shape[0] // attrs["group"]) + shape[2:])
             return Layout(shape, (2, 3, 1, 0))
-        if role == "weight" and node["op"] == "ConvTranspose":
+        if role == "weight" and op == "ConvTranspose":
             return Layout(shape, (2, 3, 1, 0))
         return Layout(shape)
 
@@ -92,7 +98,7 @@ class Network:
                 results = [OPERATORS[op](inputs[0], attrs)]
             elif op in JOINTS:
                 if "weight" in names:
-                    inputs.append(self.operand(inputs[0], names))
+                    inputs.append(self.operand(inputs[0], op, names))
                 if len({value.dtype for value in inputs}) > 1:
                     inputs = [tf.cast(value, self.compute) for value in inputs]
                 results = [JOINTS[op](inputs, attrs)]
@@ -113,6 +119,11 @@ class Network:
         """A weight or bias as products see it."""
         return self.narrow[name] if name in self.narrow else tf.cast(self.variables[name], self.compute)
 
+    def weight(self, op, attrs, names):
+        """A weight as a node's product sees it."""
+        name = names["weight"]
+        return self.layouts[name].turn(self.param(name), self.find_layout(op, attrs, "weight", name))
+
     def normalize(self, x, attrs, _names):
         shape = [-1] + [1] * (rank(x) - 2) if rank(x) not in (2, 4) else [-1]  # the last axis is that of the channels
         of_channels = [tf.reshape(tf.constant(attrs[key], self.dtype), shape) for key in ("mean", "std")]
@@ -121,11 +132,11 @@ class Network:
     def add_bias(self, x, names):
         return tf.nn.bias_add(x, self.param(names["bias"])) if "bias" in names else x
 
-    def gemm(self, x, _attrs, names):
-        return self.add_bias(tf.matmul(tf.cast(x, self.compute), self.param(names["weight"])), names)
+    def gemm(self, x, attrs, names):
+        return self.add_bias(tf.matmul(tf.cast(x, self.compute), self.weight("Gemm", attrs, names)), names)
 
     def conv(self, x, attrs, names):
-        weight, shape, sides = self.param(names["weight"]), self.layouts[names["weight"]].shape, find_sides(x, attrs)
+        weight, shape, sides = self.weight("Conv", attrs, names), self.layouts[names["weight"]].shape, find_sides(x, attrs)
         mask = common.connection_mask(attrs, shape)
         if mask is not None:
             weight = weight * tf.constant(mask.transpose(2, 3, 1, 0), self.compute)
@@ -148,7 +159,7 @@ class Network:
 
     def conv_transpose(self, x, attrs, names):
         """Without padding, the edges taken away behind it."""
-        weight, group, (rows, *size, _) = self.param(names["weight"]), attrs["group"], x.shape.as_list()
+        weight, group, (rows, *size, _) = self.weight("ConvTranspose", attrs, names), attrs["group"], x.shape.as_list()
         (top, left, bottom, right), strides = attrs["pads"], attrs["strides"]
         for axis, dilation in enumerate(attrs["dilations"]):
             weight = spread(weight, axis, dilation)
@@ -177,9 +188,9 @@ class Network:
         wide = (wide - average) * tf.math.rsqrt(variance + attrs["epsilon"]) * self.variables[names["weight"]]
         return to_nhwc(tf.cast(wide + self.variables[names["bias"]] if "bias" in names else wide, x.dtype))
 
-    def operand(self, x, names):
+    def operand(self, x, op, names):
         """A parameter as the second value: as many axes, in the same order."""
-        weight = self.param(names["weight"])
+        weight = self.weight(op, {}, names)
         return to_nhwc(tf.reshape(weight, [1] * (rank(x) - rank(weight)) + weight.shape.as_list()))
 
     def dropout(self, x, node, train, step):
@@ -300,7 +311,7 @@ class TensorFlowAdapter(common.Adapter):
     ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization", "Dropout", "Split", *OPERATORS, *JOINTS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(Optimizer.STATE)
-    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
+    extras = ("clip_norm", "label_smoothing", "connections", "shared", "broadcast", "operands")
 
     def leave(self, pairs):
         """{name: array} in the graph's layout, of pairs (name, array) in TensorFlow's."""

@@ -6,6 +6,7 @@ corrections in the run's precision, where tinygrad's keep them in float32.
 
 import contextlib
 import shutil
+import types
 
 import common
 import numpy as np
@@ -70,7 +71,9 @@ CALLS = {
 }
 JOINS = {
     "Add": lambda x, attrs: x[0] + x[1],
+    "Sub": lambda x, attrs: x[0] - x[1],
     "Mul": lambda x, attrs: x[0] * x[1],
+    "Div": lambda x, attrs: x[0] / x[1],
     "Concat": lambda x, attrs: x[0].cat(*x[1:], dim=attrs["axis"]),
 }
 
@@ -84,7 +87,7 @@ class TinyGrad(common.Adapter):
     ops = ("normalize", "Conv", "Gemm", "BatchNormalization", *CALLS, *JOINS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections")
+    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
 
     def build(self, plan):
         if not shutil.which("clang"):
@@ -118,9 +121,12 @@ class TinyGrad(common.Adapter):
         op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
         if op in CALLS:
             return lambda x: CALLS[op](x, attrs)
+        shape = self.plan.weights[names["weight"]].shape if names else None
+        if op in JOINS and names:
+            layer = self.own(types.SimpleNamespace(weight=Tensor.zeros(*shape)), names)
+            return lambda x: JOINS[op]((x, layer.weight), attrs)
         if op in JOINS:
             return lambda *x: JOINS[op](x, attrs)
-        shape = self.plan.weights[names["weight"]].shape if names else None
         if op == "normalize":
             return self.normalize(attrs)
         if op == "Gemm":

@@ -319,6 +319,22 @@ static int add_dense(struct site *s)
     return ys_build_relu(s->b, ys_build_gemm(s->b, v, 9, "fc2"), "relu2");
 }
 
+/* Layers that stand at two places each, convolutions of both kinds among them. */
+static int add_shared(struct site *s)
+{
+    const struct ys_window plain = {WINDOW(3, 3, 1, 1, 1, 1, 1, 1)}, depthwise = {GROUPS(3, 1, 1, 5)};
+    int v = ys_build_normalize(s->b, s->raw, 1.0 / 255, 0.5, 0.25, "normalize");
+    v = ys_build_conv(s->b, v, 5, 1, 1, 0, "widen");
+    int first = ys_build_conv_window(s->b, v, 5, &plain, NULL, true, "conv");
+    v = ys_build_shared(s->b, first, ys_build_plain(s->b, YS_OP_TANH, first, "tanh1"), "conv_again");
+    first = ys_build_conv_window(s->b, v, 5, &depthwise, NULL, true, "depthwise");
+    v = ys_build_shared(s->b, first, ys_build_plain(s->b, YS_OP_TANH, first, "tanh2"), "depthwise_again");
+    v = ys_build_gemm(s->b, ys_build_flatten(s->b, v, "flatten"), 9, "fc1");
+    ys_build_factors(s->b, 1, 2, 2, 0);
+    first = ys_build_gemm(s->b, ys_build_plain(s->b, YS_OP_TANH, v, "tanh3"), 9, "fc2");
+    return ys_build_shared(s->b, first, ys_build_plain(s->b, YS_OP_TANH, first, "tanh4"), "fc2_again");
+}
+
 static ys_status build_network(const char *name, add_case *add, bool nll, const struct ys_model_input *input,
                                struct ys_graph **graph)
 {
@@ -344,6 +360,7 @@ NETWORK(small, add_images, false)
 NETWORK(small_nll, add_images, true)
 NETWORK(dense, add_dense, false)
 NETWORK(dense_nll, add_dense, true)
+NETWORK(shared, add_shared, false)
 
 /* Rows that are no images: a sequence of 6 positions of 5 numbers, and 5 numbers that belong to all of them. One dense
  * layer, as a convolution of a pixel, brings both to 8 numbers a position; what belongs to all positions is added to
@@ -413,7 +430,7 @@ static const struct ys_model networks[] = {
     ENTER_MODEL(small, 0) ENTER_MODEL(small_nll, 0) ENTER_MODEL(dense, 0) ENTER_MODEL(dense_nll, 0){
         .name = YS_CHECK_PREFIX "rows", .title = TITLE, .build = build_rows, .rows = &rows_of_rows},
     {.name = YS_CHECK_PREFIX "numbers", .title = TITLE, .build = build_numbers, .rows = &rows_of_numbers},
-    {NULL}};
+    ENTER_MODEL(shared, 0){NULL}};
 
 const struct ys_model *ys_check_networks(void)
 {

@@ -106,6 +106,22 @@ class Parts(unittest.TestCase):
                 back = check.conv_backward(slope, x, attrs, names)[0]
                 np.testing.assert_allclose(gradient, back, rtol=1e-12, atol=1e-12)
 
+    def test_a_shared_weight_is_read_in_each_nodes_layout(self):
+        """A grouped convolution that is TensorFlow's depthwise one at one node and not at the other, and a matrix that is
+        multiplied by and added."""
+        window, Layout = driver.window((3, 2), (0, 0, 0, 0), (1, 1), (1, 1), group=4), tensorflow_network.Layout
+        weight, x = self.random.normal(0, 1, (8, 1, 3, 2)), self.random.normal(0, 1, (2, 4, 6, 5))
+        plan = Plan(driver.chain(("Conv", "node", window, ["weight"])), x, {"node.weight": weight}, "f64")
+        with tf.compat.v1.Graph().as_default(), tf.compat.v1.Session() as session:
+            network = tensorflow_network.Network(plan, explicit=V2, dilated=False)
+            depthwise, grouped = [network.find_layout("Conv", dict(window, strides=strides), "weight", "node.weight")
+                                  for strides in ([1, 1], [1, 2])]
+            self.assertNotEqual(depthwise.inside(), grouped.inside())
+            for values, kept, read in ((weight, depthwise, grouped), (weight, grouped, depthwise),
+                                       (weight[:, 0, 0], Layout((8, 2), (1, 0)), Layout((8, 2)))):
+                turned = session.run(kept.turn(tf.constant(kept.enter(values)), read))
+                np.testing.assert_array_equal(turned, read.enter(values))
+
     def test_the_first_of_equals_gets_the_gradient(self):
         x = np.zeros((1, 2, 4, 4))
         first = np.zeros((4, 4))

@@ -134,7 +134,19 @@ static void the_networks_have_what_optimizers_treat_differently(void)
         CHECK(ys_rows_equal(&rows, networks[i].rows) && rows.kind != YS_TARGET_CLASS);
         ys_graph_free(graph);
     }
-    CHECK(networks[6].name == NULL);
+    struct ys_graph *graph = build(&networks[6]);
+    REQUIRE(graph);
+    int counts[3] = {0}; /* how many parameters are read by none, one, two nodes */
+    for (size_t p = 0; p < graph->param_count; p++) {
+        int nodes = 0;
+        for (size_t n = 0; n < graph->node_count; n++)
+            nodes += graph->nodes[n].weight == (int)p || graph->nodes[n].bias == (int)p;
+        REQUIRE(nodes < 3);
+        counts[nodes]++;
+    }
+    CHECK(counts[0] == 0 && counts[1] == 6 && counts[2] == 6); /* widen, fc1, logits; conv, depthwise, fc2 */
+    ys_graph_free(graph);
+    CHECK(networks[7].name == NULL);
 }
 
 /* Whatever its descriptor says of it, or the writer has for it. */
