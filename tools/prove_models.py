@@ -3,9 +3,10 @@
 
     tools/prove_models.py [--quick] [--framework pytorch] [--program ./yardstick] [MODEL...] [-- OPTIONS OF verify...]
 
-Without models all that `yardstick list models` has; --quick leaves out those above 50 million multiply-adds. PyTorch is
+Models are names or files; several frameworks are separated by commas, and what the oracle says is then computed once. Without models all that
+`yardstick list models` has; --quick leaves out those above 50 million multiply-adds. PyTorch is
 proven with its usual memory layout and with channels_last. What stands behind -- goes to verify: --precision=bf16,
---mode=infer, --opt.pytorch.compile=default. Nothing is taken from the cache. Ends with `N passed, N failed, N skipped`.
+--mode=infer, --all-steps, --opt.pytorch.compile=default. Nothing is taken from the cache. Ends with `N passed, N failed, N skipped`.
 """
 import argparse
 import json
@@ -48,7 +49,7 @@ def describe(trial, model):
     seconds = "%.1f" % proof["seconds"] if "seconds" in proof else "-"
     forward = "%.1e" % twins["forward"] if "forward" in twins else "-"
     setting = trial["id"].partition(":")[2]
-    print(ROW % (model, verdict, worst(proof, "meaning"), worst(proof, "numerics"), forward, seconds, setting), flush=True)
+    print(ROW % (os.path.basename(model), verdict, worst(proof, "meaning"), worst(proof, "numerics"), forward, seconds, setting), flush=True)
     for check in proof.get("checks", []):
         if not check["pass"]:
             print("    FAIL %(half)s, %(name)s: %(error)s above %(bound)s in %(worst)s" % check)
@@ -73,7 +74,7 @@ def main():
     for model in models:
         trials, why = verify(arguments.program, arguments.framework, model, options)
         if why:
-            print(ROW % (model, "none", "-", "-", "-", "-", why))
+            print(ROW % (os.path.basename(model), "none", "-", "-", "-", "-", why))
             failed += 1
         for trial in trials:
             ok = describe(trial, model)

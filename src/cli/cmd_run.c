@@ -35,6 +35,7 @@ static struct ys_study_options study_options(const struct ys_args *args)
         .recipe_dirs = args->recipe_dirs,
         .command = args->command,
         .fresh_proofs = args->fresh,
+        .all_steps = args->all_steps,
         .trace = args->trace,
     };
 }

@@ -62,6 +62,8 @@ static const struct ys_flag flags[] = {
      "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
     {"format", NULL, NULL, "how the result is printed", FORMAT(format)},
     {"fresh", NULL, "run check verify resume", "prove again what was proven before", SWITCH(fresh)},
+    {"all-steps", NULL, "run check verify resume", "proofs of large networks have ten steps too, not three",
+     SWITCH(all_steps)},
     {"trace", NULL, "run check verify resume", "beside each proof, where a framework first parts from the oracle",
      SWITCH(trace)},
     {"check", "NAME", "list",

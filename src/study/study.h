@@ -25,6 +25,7 @@ struct ys_study_options {
     const char *const *recipe_dirs; /* ended by NULL, or NULL */
     const char *command;            /* the command line that repeats this study */
     bool fresh_proofs;              /* prove again although proofs are cached */
+    bool all_steps;                 /* of proofs, ten, for large networks as well */
     bool trace;                     /* beside each proof, where the trial first parts from the oracle */
     bool meaning_only;              /* proofs in double alone where the framework has it */
 };

@@ -7,16 +7,28 @@
 
 #include <string.h>
 
-struct ys_proof_extent ys_proof_extent(const struct ys_graph *graph, int64_t batch)
+static struct ys_proof_extent extent_of(const struct ys_graph *graph, int64_t batch, bool shorter)
 {
+    bool large = ys_graph_multiply_adds(graph) > YS_VERIFY_LARGE;
     struct ys_proof_extent extent = {.rows = YS_VERIFY_ROWS, .steps = YS_VERIFY_STEPS, .rate_change = 5};
-    if (ys_graph_multiply_adds(graph) > YS_VERIFY_LARGE)
-        extent =
-            (struct ys_proof_extent){.rows = YS_VERIFY_LARGE_ROWS, .steps = YS_VERIFY_LARGE_STEPS, .rate_change = 1};
+    if (large && shorter)
+        extent = (struct ys_proof_extent){.steps = YS_VERIFY_LARGE_STEPS, .rate_change = 1};
+    if (large)
+        extent.rows = YS_VERIFY_LARGE_ROWS;
     if (batch < extent.rows)
         extent.rows = batch;
     extent.trained = extent.steps;
     return extent;
+}
+
+struct ys_proof_extent ys_proof_extent(const struct ys_graph *graph, int64_t batch)
+{
+    return extent_of(graph, batch, true);
+}
+
+struct ys_proof_extent ys_proof_extent_long(const struct ys_graph *graph, int64_t batch)
+{
+    return extent_of(graph, batch, false);
 }
 
 struct ys_proof_extent ys_proof_extent_whole(const struct ys_graph *graph, int64_t batch)

@@ -16,6 +16,8 @@ struct ys_proof_extent {
 
 /** At most 8 rows and ten steps; for a graph of more than YS_VERIFY_LARGE multiply-adds a row, 2 rows and three. */
 struct ys_proof_extent ys_proof_extent(const struct ys_graph *graph, int64_t batch);
+/** The same with ten steps of a large graph too. */
+struct ys_proof_extent ys_proof_extent_long(const struct ys_graph *graph, int64_t batch);
 
 /** The trial's whole batches: one step in double where a batch has at most YS_VERIFY_WHOLE_LIMIT multiply-adds, and
  * more batches for a network that rounding flips a ReLU of. */

@@ -122,12 +122,14 @@ static ys_status identify(const struct ys_plan *plan, struct ys_reference *refer
     return YS_OK;
 }
 
-static ys_status open_all(const struct ys_plan *plan, const char *folder, bool whole, struct ys_reference *reference)
+typedef struct ys_proof_extent find_extent(const struct ys_graph *graph, int64_t batch);
+
+static ys_status open_all(const struct ys_plan *plan, const char *folder, find_extent *find,
+                          struct ys_reference *reference)
 {
     YS_TRY(open_graph(plan, folder, reference));
     reference->evaluation = plan->mode == YS_MODE_INFER;
-    reference->extent =
-        whole ? ys_proof_extent_whole(reference->graph, plan->batch) : ys_proof_extent(reference->graph, plan->batch);
+    reference->extent = find(reference->graph, plan->batch);
     reference->in_single = reference->extent.trained == 0;
     YS_TRY(open_order(plan, folder, reference));
     YS_TRY(ys_safetensors_open(plan->weights, &reference->weights));
@@ -135,24 +137,25 @@ static ys_status open_all(const struct ys_plan *plan, const char *folder, bool w
     return identify(plan, reference);
 }
 
-static ys_status open_reference(const struct ys_plan *plan, const char *folder, bool whole,
+static ys_status open_reference(const struct ys_plan *plan, const char *folder, find_extent *find,
                                 struct ys_reference *reference)
 {
     *reference = (struct ys_reference){0};
-    ys_status status = open_all(plan, folder, whole, reference);
+    ys_status status = open_all(plan, folder, find, reference);
     if (status != YS_OK)
         ys_reference_close(reference);
     return status;
 }
 
-ys_status ys_reference_open(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
+ys_status ys_reference_open(const struct ys_plan *plan, const char *folder, bool all_steps,
+                            struct ys_reference *reference)
 {
-    return open_reference(plan, folder, false, reference);
+    return open_reference(plan, folder, all_steps ? ys_proof_extent_long : ys_proof_extent, reference);
 }
 
 ys_status ys_reference_open_whole(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
 {
-    return open_reference(plan, folder, true, reference);
+    return open_reference(plan, folder, ys_proof_extent_whole, reference);
 }
 
 ys_status ys_reference_plan(const struct ys_reference *reference, const struct ys_plan *plan,

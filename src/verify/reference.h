@@ -27,8 +27,9 @@ struct ys_reference {
     bool finite;                         /* the work itself does not diverge within the proof */
 };
 
-/** Reads what `plan` names and writes the proof's own graph (where it differs) and order into `folder`. */
-ys_status ys_reference_open(const struct ys_plan *plan, const char *folder,
+/** Reads what `plan` names and writes the proof's own graph (where it differs) and order into `folder`. `all_steps`: as
+ * in struct ys_verify_request. */
+ys_status ys_reference_open(const struct ys_plan *plan, const char *folder, bool all_steps,
                             struct ys_reference *reference) YS_MUST_CHECK;
 /** The same with the trial's whole batches (ys_proof_extent_whole()). */
 ys_status ys_reference_open_whole(const struct ys_plan *plan, const char *folder,

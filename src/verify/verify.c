@@ -529,16 +529,16 @@ static void take_work(struct asked *of, struct ys_reference *next)
     }
 }
 
-static ys_status open_work(const struct ys_verifier *v, const struct ys_plan *plan, struct ys_reference *few,
-                           struct ys_reference *whole)
+static ys_status open_work(const struct ys_verifier *v, const struct ys_verify_request *request,
+                           struct ys_reference *few, struct ys_reference *whole)
 {
     char *folder = ys_path_join(v->work.path, "whole");
     *few = *whole = (struct ys_reference){0};
     ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_reference_open(plan, v->work.path, few);
+        status = ys_reference_open(request->plan, v->work.path, request->all_steps, few);
     if (status == YS_OK)
-        status = ys_reference_open_whole(plan, folder, whole);
+        status = ys_reference_open_whole(request->plan, folder, whole);
     if (status != YS_OK)
         ys_reference_close(few);
     ys_free(folder);
@@ -576,7 +576,7 @@ ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_r
     ys_proof_init(proof);
     if (request->framework->no_work)
         return ys_proof_settle(proof, YS_PROOF_NONE, "this adapter does no work, so there is nothing to prove");
-    YS_TRY(open_work(verifier, request->plan, &few, &whole));
+    YS_TRY(open_work(verifier, request, &few, &whole));
     ys_status status = find_proof(verifier, request, &few, &whole, proof);
     ys_reference_close(&few);
     ys_reference_close(&whole);

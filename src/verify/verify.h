@@ -67,6 +67,7 @@ struct ys_verify_request {
     const ys_json *env;                   /* the trial's own variables, {NAME: text}; NULL for none */
     double stall_limit_s; /* of the trial's runs; 0: none. A proof allows ten times as long for an answer */
     bool fresh;           /* prove again although the cache knows */
+    bool all_steps;       /* a large network over YS_VERIFY_STEPS steps as well */
     bool meaning_only;    /* leave out the numerics half where the framework has double */
     void (*on_progress)(void *context, const char *what); /* may be NULL */
     ys_status (*check_inputs)(void *context);             /* whether the plan's files are what they were; may be NULL */

@@ -39,6 +39,9 @@ static void a_large_network_is_proven_on_fewer_rows_and_steps(void)
     CHECK_INT(large.steps, 3);
     CHECK(small.rate_change > 0 && small.rate_change < small.steps);
     CHECK(large.rate_change > 0 && large.rate_change < large.steps);
+    struct ys_proof_extent all = extent_with(ys_proof_extent_long, YS_VERIFY_LARGE + 1, 64);
+    CHECK(all.rows == 2 && all.steps == 10 && all.trained == 10 && all.rate_change < all.steps);
+    CHECK_INT(extent_with(ys_proof_extent_long, YS_VERIFY_LARGE, 64).rows, 8);
 }
 
 static struct ys_proof_extent whole_extent_of(int64_t multiply_adds, int64_t batch)

@@ -9,7 +9,7 @@ static const char *identity_of(struct ys_plan plan)
     struct ys_reference reference;
     char *folder = ys_path_dir(files_path("x"));
     identity[0] = 0;
-    if (ys_reference_open(&plan, folder, &reference) == YS_OK) {
+    if (ys_reference_open(&plan, folder, false, &reference) == YS_OK) {
         memcpy(identity, reference.identity, sizeof identity);
         ys_reference_close(&reference);
     } else {
@@ -26,7 +26,7 @@ static void the_proofs_own_graph_is_without_dropout(void)
     struct ys_reference reference;
     struct ys_graph *graph = NULL;
     char *folder = ys_path_dir(files_path("x"));
-    REQUIRE(ys_reference_open(&plan, folder, &reference) == YS_OK);
+    REQUIRE(ys_reference_open(&plan, folder, false, &reference) == YS_OK);
     CHECK(strcmp(reference.graph_path, plan.graph) != 0);
     REQUIRE(ys_graph_read(reference.graph_path, &graph) == YS_OK);
     CHECK_NEAR(graph->nodes[1].ratio, 0, 0);
