@@ -46,6 +46,9 @@ ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
     if (slot->curve == YS_ONNX_SLICE)
         return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
                             "is read before the rest of its value: graphs have Split into parts that are all read");
+    if (slot->curve == YS_ONNX_SEQUENCE)
+        return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
+                            "makes a sequence of which something else than SequenceAt reads: graphs have values alone");
     if (slot->curve == YS_ONNX_FLAT)
         return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
                             "makes a value of 1 dimensions: the batch and another must stay");

@@ -620,7 +620,10 @@ ys_status ys_onnx_fold(struct ys_onnx_folding *f, const struct ys_onnx_node_in *
     for (size_t i = 0; i < node->in_count; i++)
         if (in[i] && strcmp(node->op, "Shape") != 0)
             YS_TRY(ys_onnx_constant_load(f, in[i]));
-    YS_TRY(folds[which].run(&fold));
+    const ys_status status = folds[which].run(&fold);
+    if (status == YS_EUNSUPPORTED && strncmp(ys_error(), "node ", 5) != 0)
+        return ys_fail_in(status, "node %.100s (%.60s)", node->name, node->op);
+    YS_TRY(status);
     YS_TRY(carry_rows(&fold));
     *out = fold.out;
     return YS_OK;

@@ -351,7 +351,7 @@ static ys_status read_parts(struct ys_onnx_step *step, int64_t extent, int64_t *
     struct ys_onnx_constant *given;
     size_t wanted = step->node->out_count, count = 0;
     YS_TRY(ys_onnx_constant_in(step, 1, &given));
-    YS_TRY(ys_onnx_numbers(&step->r->folding, step->node, given, "split", parts, YS_NODE_MAX_OUT, &count));
+    YS_TRY(ys_onnx_numbers(&step->r->folding, step->node, given, "split", parts, YS_ONNX_MAX_PIECES, &count));
     int64_t part = (extent + (int64_t)wanted - 1) / (int64_t)wanted;
     for (size_t i = count; i < wanted && count == 0; i++)
         parts[i] = i + 1 < wanted ? part : extent - part * (int64_t)(wanted - 1);
@@ -366,29 +366,26 @@ static ys_status read_parts(struct ys_onnx_step *step, int64_t extent, int64_t *
 
 ys_status ys_onnx_split(struct ys_onnx_step *step)
 {
-    int64_t axis = 0;
-    int in, node, value;
+    int64_t axis = 0, parts[YS_ONNX_MAX_PIECES];
+    int in, made[YS_ONNX_MAX_PIECES];
     const size_t count = step->node->out_count;
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
     YS_TRY(wrap_axis(step, &axis, ys_onnx_rank(step->r, step->in[0])));
-    if (count < 2 || count > YS_NODE_MAX_OUT)
-        return YS_FAIL_STEP(step, "makes %zu values: 2 to %d are read", count, YS_NODE_MAX_OUT);
-    int64_t parts[YS_NODE_MAX_OUT];
+    if (count < 2 || count > YS_ONNX_MAX_PIECES)
+        return YS_FAIL_STEP(step, "makes %zu values: 2 to %d are read", count, YS_ONNX_MAX_PIECES);
     YS_TRY(read_parts(step, ys_onnx_extent(step->r, step->in[0], (size_t)axis), parts));
+    for (size_t k = 0; k < count; k++)
+        if (step->r->slots[ys_json_get_int(step->r->names, step->node->out[k], 0)].uses == 0)
+            return YS_FAIL_STEP(step, "nothing reads its output %.100s: every output of a Split must be read",
+                                step->node->out[k]);
     YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
     const struct ys_onnx_slot like = *step->in[0];
-    YS_TRY(ys_onnx_begin(step, YS_OP_SPLIT, &in, 1, count, &node));
-    step->r->graph->nodes[node].axis = like.perm[axis];
-    memcpy(step->r->graph->nodes[node].split, parts, count * sizeof *parts);
-    YS_TRY(ys_onnx_end(step->r, node, &value));
+    YS_TRY(ys_onnx_split_into(step, in, like.perm[axis], parts, step->node->out, count, made));
     for (size_t k = 0; k < count; k++) {
         struct ys_onnx_step one = *step;
         one.out = &step->r->slots[ys_json_get_int(step->r->names, step->node->out[k], 0)];
-        if (one.out->uses == 0)
-            return YS_FAIL_STEP(step, "nothing reads its output %.100s: every output of a Split must be read",
-                                step->node->out[k]);
-        ys_onnx_set(&one, step->r->graph->nodes[node].out[k], &like);
+        ys_onnx_set(&one, made[k], &like);
     }
     return YS_OK;
 }
@@ -448,7 +445,8 @@ ys_status ys_onnx_shape(struct ys_onnx_step *step)
 {
     const struct ys_onnx_constant like = {.type = YS_ONNX_INT64};
     YS_TRY(ys_onnx_need_live(step, 0));
-    if (step->in[0]->curve == YS_ONNX_SLICE || step->in[0]->curve == YS_ONNX_FLAT)
+    if (step->in[0]->curve == YS_ONNX_SLICE || step->in[0]->curve == YS_ONNX_SEQUENCE ||
+        step->in[0]->curve == YS_ONNX_FLAT)
         YS_TRY(ys_onnx_settle(step, step->in[0]));
     YS_TRY(ys_onnx_make_padded(step, step->in[0]));
     const int64_t rank = (int64_t)rank_in_file(step);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FURTHEST_PIECE    256  /* nodes that a piece of a value may come behind the first reader of another */
 #define MAX_REFUSALS_TEXT 1500 /* bytes: a message of ys_fail() has room for them */
 
 ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...)
@@ -148,14 +149,20 @@ static ys_status find_needed(struct ys_onnx_reading *r, bool *needed)
 static ys_status load_initializers(struct ys_onnx_reading *r)
 {
     struct ys_onnx_slot *slot;
-    size_t unused = 0;
+    size_t unused = 0, narrow = 0, wide = 0;
     for (size_t i = 0; i < r->file->tensor_count; i++) {
         YS_TRY(slot_of(r, r->file->tensors[i].name, &slot));
         if (slot->needed)
             YS_TRY(ys_onnx_constant_of(&r->folding, &r->file->tensors[i], &slot->constant));
-        else
-            unused++;
+        const int type = slot->needed ? r->file->tensors[i].type : YS_ONNX_FLOAT;
+        unused += !slot->needed;
+        narrow += type == YS_ONNX_FLOAT16 || type == YS_ONNX_BFLOAT16;
+        wide += type == YS_ONNX_DOUBLE && !r->own;
     }
+    if (narrow)
+        YS_TRY(ys_onnx_note(r, "%zu initializers of FLOAT16 or BFLOAT16 are widened to FLOAT", narrow));
+    if (wide)
+        YS_TRY(ys_onnx_note(r, "%zu initializers of DOUBLE are rounded to FLOAT where they are parameters", wide));
     return unused ? ys_onnx_note(r, "%zu initializers that nothing reads are left out", unused) : YS_OK;
 }
 
@@ -336,6 +343,38 @@ static ys_status begin_graph(struct ys_onnx_reading *r)
     return ys_onnx_note(r, "it has %zu inputs: the data must have arrays of their names, read as they are", count);
 }
 
+static ys_status read_node(struct ys_onnx_reading *r, const struct ys_onnx_node_in *node);
+
+/* Whether all that a node reads is there, and is constant but for pieces of that value. */
+static bool may_come_early(const struct ys_onnx_reading *r, const struct ys_onnx_node_in *node, int value)
+{
+    const bool takes = strcmp(node->op, "Slice") == 0 || strcmp(node->op, "SequenceAt") == 0;
+    bool may = true;
+    for (size_t i = 0; may && i < node->in_count; i++) {
+        const int64_t index = ys_json_get_int(r->names, node->in[i], -1);
+        const struct ys_onnx_slot *in = index < 0 ? NULL : &r->slots[index];
+        may = !node->in[i][0] || (in && in->kind == YS_ONNX_CONSTANT) ||
+              (in && i == 0 && takes && in->kind == YS_ONNX_LIVE && in->value == value &&
+               (in->curve == YS_ONNX_PLAIN || in->curve == YS_ONNX_SEQUENCE));
+    }
+    return may;
+}
+
+/* A piece is read before the others of its value: files may have them later, where they are needed. They are read now.
+ */
+static ys_status read_other_pieces(struct ys_onnx_step *step, const struct ys_onnx_slot *piece)
+{
+    struct ys_onnx_reading *r = step->r;
+    const size_t from = (size_t)(step->node - r->file->nodes) + 1, count = r->file->node_count;
+    for (size_t i = from; i < count && i - from < FURTHEST_PIECE && piece->curve == YS_ONNX_SLICE; i++) {
+        if (r->done[i] || !may_come_early(r, &r->file->nodes[i], piece->value))
+            continue;
+        r->done[i] = true;
+        YS_TRY(read_node(r, &r->file->nodes[i]));
+    }
+    return YS_OK;
+}
+
 /* What a node reads and makes, as slots; *refused when something before it was. */
 static ys_status find_slots(struct ys_onnx_reading *r, const struct ys_onnx_node_in *node, struct ys_onnx_slot **in,
                             struct ys_onnx_slot **out, bool *refused, bool *all_constant)
@@ -443,6 +482,8 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
             return YS_FAIL_STEP(step, "reads %.100s, the numbers of the rows: rows must stay apart", node->in[i]);
         if (step->in[i] && step->in[i]->kind == YS_ONNX_LIVE && step->in[i]->curve == YS_ONNX_FLAT)
             YS_TRY(ys_onnx_settle(step, step->in[i]));
+        if (step->in[i] && step->in[i]->kind == YS_ONNX_LIVE && step->in[i]->curve == YS_ONNX_SLICE)
+            YS_TRY(read_other_pieces(step, step->in[i]));
     }
     for (size_t k = 1; k < node->out_count && strcmp(node->op, "Split") != 0; k++) {
         struct ys_onnx_slot *other;
@@ -558,14 +599,19 @@ static ys_status read_all(struct ys_onnx_reading *r)
     YS_TRY(make_slots(r));
     YS_TRY(ys_onnx_join_spelled(r));
     bool *needed = ys_alloc(r->file->node_count, sizeof *needed);
-    ys_status status = needed ? find_needed(r, needed) : ys_out_of_memory();
+    r->done = ys_alloc(r->file->node_count, sizeof *r->done);
+    ys_status status = needed && r->done ? find_needed(r, needed) : ys_out_of_memory();
     if (status == YS_OK)
         status = load_initializers(r);
     if (status == YS_OK)
         status = begin_graph(r);
     for (size_t i = 0; status == YS_OK && i < r->file->node_count; i++)
-        if (needed[i])
+        r->done[i] = !needed[i];
+    for (size_t i = 0; status == YS_OK && i < r->file->node_count; i++)
+        if (!r->done[i]) {
+            r->done[i] = true;
             status = read_node(r, &r->file->nodes[i]);
+        }
     ys_free(needed);
     if (status == YS_OK)
         status = refuse_all(r);
@@ -631,6 +677,7 @@ static ys_status read_file(struct ys_onnx_file *file, const struct ys_model_feed
     ys_free(r.slots);
     ys_free((void *)r.matrices);
     ys_free(r.slices);
+    ys_free(r.done);
     ys_free(name);
     if (status == YS_OK)
         *import = r.import;

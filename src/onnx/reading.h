@@ -16,12 +16,14 @@ struct ys_onnx_pixels {
     size_t channels; /* 1: the same for all */
 };
 
-/* Of a value v. SLICE is a part of it that waits for the others. FLAT is all its elements in a row, those of the first
+/* Of a value v. SLICE is a part of it that waits for the others. SEQUENCE is v in parts, of which SequenceAt takes one.
+ * FLAT is all its elements in a row, those of the first
  * row first, which a Gather alone may read. ERF is erf(v / sqrt 2), which is read as a part of
  * Gelu alone; ERF1 is 1 more. */
 enum ys_onnx_curve {
     YS_ONNX_PLAIN,
     YS_ONNX_SLICE,
+    YS_ONNX_SEQUENCE,
     YS_ONNX_FLAT,
     YS_ONNX_SIGMOID,
     YS_ONNX_HARD,
@@ -48,6 +50,8 @@ struct ys_onnx_slot {
     enum ys_onnx_curve curve;
     double factor;                       /* 0: none */
     double alpha, beta;                  /* of YS_ONNX_HARD */
+    int64_t axis;                        /* of YS_ONNX_SEQUENCE, as the file counts */
+    struct ys_onnx_constant *parts;      /* its extents along it, or the one number that all but the last have */
     const struct ys_onnx_node_in *maker; /* the node of the file that says so */
 };
 
@@ -68,6 +72,7 @@ struct ys_onnx_reading {
     size_t slice_count;
     struct ys_onnx_constant **matrices; /* those that became parameters */
     size_t matrix_count;
+    bool *done;       /* nodes that are read, or that nothing needs */
     const char *head; /* "Softmax" that was left to the loss; NULL */
     size_t refusal_count;
     struct ys_buf refusals;
@@ -186,6 +191,14 @@ ys_status ys_onnx_end_image(struct ys_onnx_step *step, const struct ys_onnx_imag
 ys_status ys_onnx_reshape_extra(struct ys_onnx_step *step, const char *suffix, const int64_t *shape, size_t rank,
                                 int *value) YS_MUST_CHECK;
 
+/* slice.c: pieces of values. */
+
+#define YS_ONNX_MAX_PIECES 64
+/** A value in pieces of `extents` along `axis`, which are all of it, in several nodes where one cannot make as many.
+ * `names`: what the values are called, `made`: which they are. */
+ys_status ys_onnx_split_into(struct ys_onnx_step *step, int value, int axis, const int64_t *extents,
+                             const char *const *names, size_t count, int *made) YS_MUST_CHECK;
+
 /* A constant beside a value. */
 struct ys_onnx_operand {
     struct ys_onnx_constant *constant;
@@ -226,7 +239,8 @@ ys_onnx_map ys_onnx_conv, ys_onnx_conv_transpose, ys_onnx_pool, ys_onnx_pad, ys_
 ys_onnx_map ys_onnx_sigmoid, ys_onnx_hardsigmoid, ys_onnx_erf, ys_onnx_gelu, ys_onnx_pow;
 ys_onnx_map ys_onnx_prelu, ys_onnx_negate;
 ys_onnx_map ys_onnx_add, ys_onnx_sub, ys_onnx_mul, ys_onnx_div;
-ys_onnx_map ys_onnx_slice;
+ys_onnx_map ys_onnx_slice, ys_onnx_split_sequence, ys_onnx_sequence_at;
+ys_onnx_map ys_onnx_instance_norm;
 ys_onnx_map ys_onnx_gather, ys_onnx_reshape, ys_onnx_flatten, ys_onnx_squeeze, ys_onnx_unsqueeze, ys_onnx_transpose,
     ys_onnx_concat, ys_onnx_split, ys_onnx_mean, ys_onnx_sum, ys_onnx_shape;
 

@@ -1,4 +1,4 @@
-/* Slice of values: pieces of one axis that together are the whole of it are a Split. */
+/* Slice of values, and parts of a sequence: pieces of one axis that together are the whole of it are a Split. */
 #include "base/mem.h"
 #include "onnx/reading.h"
 
@@ -61,15 +61,48 @@ static int by_start(const void *a, const void *b)
     return (left->start > right->start) - (left->start < right->start);
 }
 
+ys_status ys_onnx_split_into(struct ys_onnx_step *step, int value, int axis, const int64_t *extents,
+                             const char *const *names, size_t count, int *made)
+{
+    struct ys_onnx_reading *r = step->r;
+    struct ys_onnx_node_in part = *step->node;
+    struct ys_onnx_step some = {.r = r, .node = &part};
+    const char *called[YS_NODE_MAX_OUT];
+    int node, first;
+    for (size_t at = 0; at < count;) {
+        const bool is_last = count - at <= YS_NODE_MAX_OUT;
+        const size_t outs = is_last ? count - at : YS_NODE_MAX_OUT, whole = is_last ? outs : outs - 1;
+        for (size_t k = 0; k < whole; k++)
+            called[k] = names[at + k];
+        if (!is_last)
+            called[whole] = "rest";
+        part.out = called;
+        part.out_count = outs;
+        YS_TRY(ys_onnx_begin(&some, YS_OP_SPLIT, &value, 1, outs, &node));
+        r->graph->nodes[node].axis = axis;
+        for (size_t k = 0; k < whole; k++)
+            r->graph->nodes[node].split[k] = extents[at + k];
+        for (size_t k = at + whole; k < count; k++)
+            r->graph->nodes[node].split[whole] += extents[k];
+        YS_TRY(ys_onnx_end(r, node, &first));
+        for (size_t k = 0; k < whole; k++)
+            made[at + k] = r->graph->nodes[node].out[k];
+        value = r->graph->nodes[node].out[outs - 1];
+        at += whole;
+    }
+    return YS_OK;
+}
+
 /* The pieces of that value and axis as a Split, once they are all there. */
 static ys_status split_when_whole(struct ys_onnx_step *step, const struct ys_onnx_slice *last)
 {
     struct ys_onnx_reading *r = step->r;
-    struct ys_onnx_slice parts[YS_NODE_MAX_OUT];
+    struct ys_onnx_slice parts[YS_ONNX_MAX_PIECES];
+    int64_t extents[YS_ONNX_MAX_PIECES], at = 0;
+    const char *names[YS_ONNX_MAX_PIECES];
+    int made[YS_ONNX_MAX_PIECES];
     size_t count = 0, kept = 0;
-    int64_t at = 0;
-    int node, value;
-    for (size_t i = 0; i < r->slice_count && count < YS_NODE_MAX_OUT; i++)
+    for (size_t i = 0; i < r->slice_count && count < YS_ONNX_MAX_PIECES; i++)
         if (r->slices[i].value == last->value && r->slices[i].axis == last->axis)
             parts[count++] = r->slices[i];
     qsort(parts, count, sizeof *parts, by_start);
@@ -77,44 +110,28 @@ static ys_status split_when_whole(struct ys_onnx_step *step, const struct ys_onn
         if (parts[i].start != at || parts[i].end <= at)
             return YS_OK;
         at = parts[i].end;
+        extents[i] = parts[i].end - parts[i].start;
+        names[i] = parts[i].node->out[0];
     }
     if (count < 2 || at != r->graph->values[last->value].shape[last->axis])
         return YS_OK;
-    const char *names[YS_NODE_MAX_OUT];
-    for (size_t i = 0; i < count; i++)
-        names[i] = parts[i].node->out[0];
-    struct ys_onnx_node_in both = *step->node;
-    struct ys_onnx_step split = {.r = r, .node = &both};
-    both.out = names;
-    both.out_count = count;
-    YS_TRY(ys_onnx_begin(&split, YS_OP_SPLIT, &last->value, 1, count, &node));
-    r->graph->nodes[node].axis = last->axis;
-    for (size_t i = 0; i < count; i++)
-        r->graph->nodes[node].split[i] = parts[i].end - parts[i].start;
-    YS_TRY(ys_onnx_end(r, node, &value));
+    YS_TRY(ys_onnx_split_into(step, last->value, last->axis, extents, names, count, made));
     for (size_t i = 0; i < count; i++) {
-        parts[i].out->value = r->graph->nodes[node].out[i];
+        parts[i].out->value = made[i];
         parts[i].out->curve = YS_ONNX_PLAIN;
     }
     for (size_t i = 0; i < r->slice_count; i++)
         if (r->slices[i].value != last->value || r->slices[i].axis != last->axis)
             r->slices[kept++] = r->slices[i];
     r->slice_count = kept;
-    return ys_onnx_note(r, "node %.100s (Slice) and %zu others are one Split", step->node->name, count - 1);
+    return ys_onnx_note(r, "node %.100s (%s) and %zu others are one Split", step->node->name, step->node->op,
+                        count - 1);
 }
 
-ys_status ys_onnx_slice(struct ys_onnx_step *step)
+/* One of the pieces of the value `in`, seen as the step's first input is; made when the others are there. */
+static ys_status add_piece(struct ys_onnx_step *step, int in, int64_t axis, int64_t start, int64_t end)
 {
     struct ys_onnx_reading *r = step->r;
-    int64_t axis, start = 0, end = 0;
-    int in;
-    YS_TRY(ys_onnx_need_live(step, 0));
-    YS_TRY(read_piece(step, &axis, &start, &end));
-    if (axis < 0) {
-        ys_onnx_alias(step, step->in[0]);
-        return YS_OK;
-    }
-    YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
     struct ys_onnx_slice *larger = ys_realloc(r->slices, r->slice_count + 1, sizeof *larger);
     if (!larger)
         return ys_out_of_memory();
@@ -125,4 +142,67 @@ ys_status ys_onnx_slice(struct ys_onnx_step *step)
     step->out->curve = YS_ONNX_SLICE;
     step->out->maker = step->node;
     return split_when_whole(step, &slice);
+}
+
+ys_status ys_onnx_slice(struct ys_onnx_step *step)
+{
+    int64_t axis, start = 0, end = 0;
+    int in;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(read_piece(step, &axis, &start, &end));
+    if (axis < 0) {
+        ys_onnx_alias(step, step->in[0]);
+        return YS_OK;
+    }
+    YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
+    return add_piece(step, in, axis, start, end);
+}
+
+ys_status ys_onnx_split_sequence(struct ys_onnx_step *step)
+{
+    struct ys_onnx_constant *parts;
+    int64_t axis = 0;
+    int in;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
+    const int64_t rank = (int64_t)ys_onnx_rank(step->r, step->in[0]), along = axis < 0 ? axis + rank : axis;
+    if (along < 1 || along >= rank)
+        return YS_FAIL_STEP(step, "axis %lld of %lld dimensions: must be one behind the batch", (long long)axis,
+                            (long long)rank);
+    YS_TRY(ys_onnx_need_constant(step, 1, "split", &parts));
+    if (parts->is_real || parts->rank > 1 || parts->count < 1)
+        return YS_FAIL_STEP(step, "%s", "its split is neither an integer nor a list of them");
+    YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
+    ys_onnx_set(step, in, step->in[0]);
+    step->out->curve = YS_ONNX_SEQUENCE;
+    step->out->maker = step->node;
+    step->out->axis = along;
+    step->out->parts = parts;
+    return YS_OK;
+}
+
+ys_status ys_onnx_sequence_at(struct ys_onnx_step *step)
+{
+    struct ys_onnx_slot *in = step->in[0];
+    struct ys_onnx_constant *index;
+    int64_t start = 0, end = 0;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    if (in->curve != YS_ONNX_SEQUENCE)
+        return YS_FAIL_STEP(step, "%s", "reads no sequence of SplitToSequence");
+    YS_TRY(ys_onnx_need_constant(step, 1, "position", &index));
+    const struct ys_onnx_constant *parts = in->parts;
+    const int64_t extent = ys_onnx_extent(step->r, in, (size_t)in->axis);
+    const int64_t at = index->is_real || index->count != 1 ? -1 : ys_onnx_constant_whole(index, 0).fixed;
+    const int64_t count = parts->rank ? parts->count : YS_ONNX_MAX_PIECES;
+    bool is_there = at >= 0 && at < count;
+    for (int64_t i = 0; is_there && i <= at; i++) {
+        const int64_t part = ys_onnx_constant_whole(parts, parts->rank ? i : 0).fixed;
+        start = end;
+        is_there = part > 0 && start < extent && (!parts->rank || part <= extent - start);
+        end = part > extent - start ? extent : start + part;
+    }
+    if (!is_there)
+        return YS_FAIL_STEP(step, "position %lld is none of the parts along axis %lld of %lld", (long long)at,
+                            (long long)in->axis, (long long)extent);
+    return add_piece(step, in->value, in->axis, start, end);
 }
