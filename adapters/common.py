@@ -347,7 +347,7 @@ class Adapter:
     # Of "clip_norm", "label_smoothing", "connections" (of a convolution), "inputs" (several, or
     # one that is not called "x"), "tokens" (int32 inputs),
     # "targets" (other than a class a row), "shared" (parameters that several nodes read), "broadcast" (in Add, Sub, Mul, Div),
-    # "operands" (parameters there).
+    # "operands" (parameters there), "positions" (Gemm along the last of more than two axes).
     extras = ()
     options = {}        # name -> value without it
 
@@ -476,6 +476,7 @@ EXTRAS = {
     "shared": "parameters that several nodes share",
     "broadcast": "Add, Sub, Mul and Div of values of different shapes",
     "operands": "Add, Sub, Mul and Div of a value and a parameter",
+    "positions": "Gemm of values of more than two dimensions",
 }
 
 
@@ -494,6 +495,7 @@ def _check_supported(adapter, plan):
         "shared": shares(plan.graph),
         "broadcast": any(node.get("attrs", {}).get("broadcast") for node in plan.graph["nodes"]),
         "operands": any(node["op"] in ("Add", "Sub", "Mul", "Div") and node.get("params") for node in plan.graph["nodes"]),
+        "positions": any(node.get("attrs", {}).get("positions") for node in plan.graph["nodes"]),
     }
     for what, wanted in asked.items():
         if wanted and what not in adapter.extras:

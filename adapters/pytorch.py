@@ -92,6 +92,23 @@ class Operand(nn.Module):
         return self.combine(x, self.weight)
 
 
+class Attention(nn.Module):
+    """F.scaled_dot_product_attention of values whose last axis holds all heads."""
+
+    def __init__(self, attrs):
+        super().__init__()
+        self.heads, self.kv_heads, self.scale = attrs["q_num_heads"], attrs["kv_num_heads"], attrs["scale"] or None
+        self.causal = bool(attrs["is_causal"])
+
+    def forward(self, q, k, v):
+        q, k, v = (x.unflatten(2, (heads, -1)).transpose(1, 2)
+                   for x, heads in zip((q, k, v), (self.heads, self.kv_heads, self.kv_heads)))
+        if self.heads != self.kv_heads:
+            k, v = (x.repeat_interleave(self.heads // self.kv_heads, 1) for x in (k, v))
+        result = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal, scale=self.scale)
+        return result.transpose(1, 2).flatten(2)
+
+
 class Crop(nn.Module):
     """Takes rows and columns away from images."""
 
@@ -202,11 +219,11 @@ class PyTorch(common.Adapter):
     precisions = ("f32", "f64", "bf16")
     modes = ("train", "infer")
     ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization", "LRN", "MaxPool", "AveragePool", "Relu", "Clip",
-           *LAYERS, *CALLS, *PAIRS)
+           "Embedding", *(("Attention",) if hasattr(F, "scaled_dot_product_attention") else ()), *LAYERS, *CALLS, *PAIRS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
-              "operands")
+              "operands", "positions")
     options = {"channels_last": False, "compile": "off"}
 
     def build(self, plan):
@@ -290,6 +307,11 @@ class PyTorch(common.Adapter):
             layer = nn.LayerNorm(self.plan.weights[names["weight"]].shape, attrs["epsilon"], bias="bias" in names,
                                  dtype=self.dtype)
             return self.own(layer, names)
+        if op == "Embedding":
+            layer = skip_init(nn.Embedding, *self.plan.weights[names["weight"]].shape, dtype=self.dtype)
+            return self.own(layer, names)
+        if op == "Attention":
+            return Attention(attrs)
         if op in PAIRS:
             return self.own(Operand(PAIRS[op], self.plan.weights[names["weight"]].shape, self.dtype), names)
         if op == "LRN":
@@ -424,7 +446,7 @@ class PyTorch(common.Adapter):
                 logits, loss = self.pass_forward(self.run, x, y)
         result = {"y": y.numpy(), "logits": logits.to(self.dtype).numpy(), "loss": loss.numpy()}
         result.update((name, array.numpy()) for name, array in zip(self.plan.inputs, x))
-        if counter is not None and not any(hasattr(layer, "absent") for layer in self.model.modules()):
+        if counter is not None and not any(map(miscounted, self.model.modules())):
             result["multiply_adds"] = counter.get_total_flops() // 2 // len(y)
         return result
 
@@ -477,6 +499,11 @@ class PyTorch(common.Adapter):
 
     def is_out_of_memory(self, error):
         return super().is_out_of_memory(error) or "allocate memory" in str(error) or "not enough memory" in str(error)
+
+
+def miscounted(layer):
+    """Whether PyTorch's counter misses a part of what it does: on a CPU it knows nothing of fused attention."""
+    return hasattr(layer, "absent") or isinstance(layer, Attention)
 
 
 def pads_evenly(attrs):

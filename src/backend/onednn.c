@@ -21,6 +21,10 @@ static const struct onednn_operator op_RELU = {LOWERED(tail, tail)};
 static const struct onednn_operator op_MAXPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_FLATTEN = {LOWERED(flatten, flatten)};
 static const struct onednn_operator op_GEMM = {ys_onednn_decide_gemm, ys_onednn_forward_dense, ys_onednn_backward_gemm};
+static const struct onednn_operator op_EMBEDDING = {ys_onednn_decide_sequence, ys_onednn_forward_embedding,
+                                                    ys_onednn_backward_embedding};
+static const struct onednn_operator op_ATTENTION = {ys_onednn_decide_sequence, ys_onednn_forward_attention,
+                                                    ys_onednn_backward_attention};
 static const struct onednn_operator op_AVERAGEPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_GLOBAL_AVERAGEPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_GLOBAL_MAXPOOL = {LOWERED(pool, pool)};

@@ -26,7 +26,9 @@ static ys_status describe_gemm(const struct ys_lowering *low, const struct ys_no
                                struct ys_onednn_gemm *gemm, ys_layout *bias)
 {
     const struct ys_param *p = &low->graph->params[node->weight];
-    int64_t src[] = {low->config.batch, p->shape[1]}, dst[] = {low->config.batch, p->shape[0]};
+    /* every line along the last axis is a row of the product */
+    const int64_t rows = low->config.batch * (ys_value_row_elements(&low->graph->values[node->in[0]]) / p->shape[1]);
+    int64_t src[] = {rows, p->shape[1]}, dst[] = {rows, p->shape[0]};
     YS_TRY(ys_layout_plain(&gemm->src, 2, src));
     YS_TRY(ys_layout_any(&gemm->weight, 2, p->shape, type));
     YS_TRY(ys_layout_plain(&gemm->dst, 2, dst));
@@ -120,6 +122,8 @@ static ys_status turn_weight(struct ys_lowering *low, const struct ys_node *node
     state->in_source_order = ys_layout_is_dense_rows(source) && ys_layout_is_bf16(source) == (o->type == dnnl_bf16);
     if (weight->is_shared && !ys_layout_equal(source, &likewise))
         state->in_source_order = false;
+    if (low->graph->values[node->in[0]].rank > 2) /* lines in C order alone */
+        state->in_source_order = false;
     weight->is_turned = state->in_source_order && !ys_layout_equal(source, &likewise);
     if (!weight->is_turned)
         return YS_OK;
@@ -146,7 +150,10 @@ ys_status ys_onednn_decide_gemm(struct ys_lowering *low, const struct ys_node *n
     YS_TRY(ys_onednn_decide_value(low, state->source));
     YS_TRY(describe_gemm(low, node, o->type, &gemm, &bias));
     YS_TRY(ys_onednn_gemm_forward(o->engine, &gemm, low->config.training, state->fuses_relu, &state->forward));
-    ys_onednn_set_layout(low, node->out[0], &gemm.dst);
+    ys_layout out;
+    YS_TRY(ys_onednn_plain(low, node->out[0], &out));
+    out = ys_layout_cast(&out, ys_layout_is_bf16(&gemm.dst) ? dnnl_bf16 : dnnl_f32);
+    ys_onednn_set_layout(low, node->out[0], &out);
     YS_TRY(decide_weight(low, node));
     return turn_weight(low, node, state);
 }
@@ -345,7 +352,10 @@ ys_status ys_onednn_backward_gemm(struct ys_lowering *low, const struct ys_node 
     ys_layout bias;
     YS_TRY(describe_gemm(low, node, o->type, &gemm, &bias));
     gemm.dst = ys_layout_cast(&gemm.dst, o->type);
-    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &gemm.dst, &gradient));
+    ys_layout out;
+    YS_TRY(ys_onednn_plain(low, node->out[0], &out));
+    out = ys_layout_cast(&out, o->type);
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &out, &gradient));
     gemm.weight = o->params[node->weight].stored; /* large: never to be put in another order each step */
     YS_TRY(ys_onednn_gemm_backward_weights(o->engine, &gemm, state->forward, &pd));
     ys_status status = backward_weights(low, node, gradient, &gemm.dst, pd);

@@ -7,6 +7,7 @@
  *   onednn_tail.c    batch normalisation, sum and activation, as one pass where they follow each other
  *   onednn_pair.c    differences and quotients; sums and products of values of different shapes, or with a parameter
  *   onednn_line.c    layer normalisation
+ *   onednn_sequence.c  embedding, attention
  *   onednn_padding.c, onednn_transposed.c   Pad; transposed convolution
  *   onednn_pool.c    pools
  *   onednn_shape.c   input, flatten, reshape, transpose, concat, split
@@ -87,6 +88,7 @@ const struct onednn_operator *ys_onednn_operator(enum ys_op op);
 ys_status ys_onednn_decide_conv(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_gemm(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_transposed(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_decide_sequence(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_pool(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_tail(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_decide_normalize(struct ys_lowering *low, const struct ys_node *node);
@@ -102,7 +104,11 @@ void ys_onednn_set_layout(struct ys_lowering *low, int value, const ys_layout *l
 
 /* Lowering. */
 ys_status ys_onednn_forward_dense(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_embedding(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_transposed(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_embedding(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_transposed(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_padding(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_padding(struct ys_lowering *low, const struct ys_node *node);

@@ -36,13 +36,7 @@ struct ys_ref_context *ys_ref_context(const struct ys_lowering *low, const struc
     return c;
 }
 
-static struct ys_operand at(int buffer)
-{
-    return (struct ys_operand){.buffer = buffer};
-}
-
-/** `c` may be NULL: without memory. It is the program's from here on. */
-static ys_status call(struct ys_lowering *low, const struct ys_node *node, ys_call_run run, struct ys_ref_context *c,
+ys_status ys_ref_call(struct ys_lowering *low, const struct ys_node *node, ys_call_run run, struct ys_ref_context *c,
                       const struct ys_operand *operands, size_t count)
 {
     return c ? ys_lower_call(low, node->name, run, c, ys_free, operands, count) : ys_out_of_memory();
@@ -57,10 +51,10 @@ static ys_status call_each(struct ys_lowering *low, const struct ys_node *node, 
         c->count = (size_t)(c->batch * ys_value_row_elements(&low->graph->values[value]));
         c->dtype = low->graph->values[value].dtype;
     }
-    return call(low, node, run, c, operands, count);
+    return ys_ref_call(low, node, run, c, operands, count);
 }
 
-static ys_status value_buffer(struct ys_lowering *low, int value, int *buffer)
+ys_status ys_ref_value_buffer(struct ys_lowering *low, int value, int *buffer)
 {
     size_t count = (size_t)(low->config.batch * ys_value_row_elements(&low->graph->values[value]));
     return ys_program_buffer(low->program, count * low->real_size, false, buffer);
@@ -69,56 +63,51 @@ static ys_status value_buffer(struct ys_lowering *low, int value, int *buffer)
 ys_status ys_ref_gradient(struct ys_lowering *low, int value)
 {
     if (value != low->graph->inputs[0])
-        return value_buffer(low, value, &low->gradient[value]);
+        return ys_ref_value_buffer(low, value, &low->gradient[value]);
     low->gradient[value] = low->input_gradient;
     return YS_OK;
 }
 
-/** The buffer for a result: the logits have a place of their own. */
-static ys_status make_output(struct ys_lowering *low, int value)
+ys_status ys_ref_output(struct ys_lowering *low, int value)
 {
     if (value != low->graph->output)
-        return value_buffer(low, value, &low->value[value]);
+        return ys_ref_value_buffer(low, value, &low->value[value]);
     low->value[value] = low->logits;
     return YS_OK;
 }
 
-/** Makes sure that every input of the node has a buffer: an input of the graph is widened for the first that computes
- * on it. */
-static ys_status need_inputs(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_ref_inputs(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
     for (size_t k = 0; k < node->in_count; k++) {
         int value = node->in[k];
         if (low->value[value] >= 0)
             continue;
-        YS_TRY(value_buffer(low, value, &low->value[value]));
-        YS_TRY(call_each(
-            low, node, value, ref->kernels->input,
-            (struct ys_operand[]){at(low->inputs[ys_graph_input_of(low->graph, value)]), at(low->value[value])}, 2));
+        YS_TRY(ys_ref_value_buffer(low, value, &low->value[value]));
+        YS_TRY(call_each(low, node, value, ref->kernels->input,
+                         (struct ys_operand[]){ys_ref_at(low->inputs[ys_graph_input_of(low->graph, value)]),
+                                               ys_ref_at(low->value[value])},
+                         2));
     }
     return YS_OK;
 }
 
-/* A node's share of a gradient that others may add to: begin says in which buffer it is to be made, end adds it to what
- * is there. */
-
-static ys_status begin_share(struct ys_lowering *low, int value, int *share)
+ys_status ys_ref_begin_share(struct ys_lowering *low, int value, int *share)
 {
     if (ys_lower_share(low, value, -1) != YS_SHARE_FIRST)
-        return value_buffer(low, value, share);
+        return ys_ref_value_buffer(low, value, share);
     YS_TRY(ys_ref_gradient(low, value));
     *share = low->gradient[value];
     return YS_OK;
 }
 
-static ys_status end_share(struct ys_lowering *low, const struct ys_node *node, int value, int share)
+ys_status ys_ref_end_share(struct ys_lowering *low, const struct ys_node *node, int value, int share)
 {
     const struct ys_ref *ref = low->state;
     if (share == low->gradient[value])
         return YS_OK;
     YS_TRY(call_each(low, node, value, ref->kernels->accumulate,
-                     (struct ys_operand[]){at(share), at(low->gradient[value])}, 2));
+                     (struct ys_operand[]){ys_ref_at(share), ys_ref_at(low->gradient[value])}, 2));
     ys_lower_mark(low, YS_CALL_POINTWISE);
     return YS_OK;
 }
@@ -128,38 +117,38 @@ static ys_status end_share(struct ys_lowering *low, const struct ys_node *node, 
 ys_status ys_ref_forward_product(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
-    YS_TRY(need_inputs(low, node));
-    YS_TRY(make_output(low, node->out[0]));
-    struct ys_operand operands[5] = {at(low->value[node->in[0]]), ys_lower_param_at(low, low->weights, node->weight)};
+    YS_TRY(ys_ref_inputs(low, node));
+    YS_TRY(ys_ref_output(low, node->out[0]));
+    struct ys_operand operands[5] = {ys_ref_at(low->value[node->in[0]]),
+                                     ys_lower_param_at(low, low->weights, node->weight)};
     size_t count = 2;
     if (node->bias >= 0)
         operands[count++] = ys_lower_param_at(low, low->weights, node->bias);
-    operands[count++] = at(ref->workspace);
-    operands[count++] = at(low->value[node->out[0]]);
-    YS_TRY(call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, count));
+    operands[count++] = ys_ref_at(ref->workspace);
+    operands[count++] = ys_ref_at(low->value[node->out[0]]);
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, count));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
 
-/** Adds the gradient of a parameter that lies in `share` to what other nodes gave. */
-static ys_status end_param(struct ys_lowering *low, const struct ys_node *node, int param, struct ys_operand share)
+ys_status ys_ref_end_param(struct ys_lowering *low, const struct ys_node *node, int param, struct ys_operand share)
 {
     const struct ys_ref *ref = low->state;
     struct ys_ref_context *c = ys_ref_context(low, node);
     if (c)
         c->count = low->param_size[param];
-    YS_TRY(call(low, node, ref->kernels->accumulate, c,
-                (struct ys_operand[]){share, ys_lower_param_at(low, low->gradients, param)}, 2));
+    YS_TRY(ys_ref_call(low, node, ref->kernels->accumulate, c,
+                       (struct ys_operand[]){share, ys_lower_param_at(low, low->gradients, param)}, 2));
     ys_lower_mark(low, YS_CALL_POINTWISE);
     return YS_OK;
 }
 
-/** `context`: see call(). first, second: what the weights' gradient is made of. */
+/** `context`: see ys_ref_call(). first, second: what the weights' gradient is made of. */
 static ys_status backward_by_weights(struct ys_lowering *low, const struct ys_node *node,
                                      struct ys_ref_context *context, int first, int second)
 {
     const struct ys_ref *ref = low->state;
-    struct ys_operand operands[5] = {at(first), at(second), at(ref->workspace)};
+    struct ys_operand operands[5] = {ys_ref_at(first), ys_ref_at(second), ys_ref_at(ref->workspace)};
     bool more_weight = false, more_bias = false;
     ys_status status = ys_lower_param_share(low, node->weight, &operands[3], &more_weight);
     if (status == YS_OK && node->bias >= 0)
@@ -168,11 +157,11 @@ static ys_status backward_by_weights(struct ys_lowering *low, const struct ys_no
         ys_free(context);
         return status;
     }
-    YS_TRY(call(low, node, ys_ref_op(low, node)->weights, context, operands, 4 + (node->bias >= 0)));
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->weights, context, operands, 4 + (node->bias >= 0)));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
     if (more_weight)
-        YS_TRY(end_param(low, node, node->weight, operands[3]));
-    return more_bias ? end_param(low, node, node->bias, operands[4]) : YS_OK;
+        YS_TRY(ys_ref_end_param(low, node, node->weight, operands[3]));
+    return more_bias ? ys_ref_end_param(low, node, node->bias, operands[4]) : YS_OK;
 }
 
 static ys_status make_piece(struct ys_lowering *low, const struct ys_node *node, struct ys_operand *piece)
@@ -190,16 +179,16 @@ ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node 
     if (!low->value_gradient[node->in[0]])
         return YS_OK;
     int share;
-    YS_TRY(begin_share(low, node->in[0], &share));
+    YS_TRY(ys_ref_begin_share(low, node->in[0], &share));
     struct ys_operand operands[5] = {ys_lower_param_at(low, low->weights, node->weight),
-                                     at(low->gradient[node->out[0]]), at(ref->workspace)};
+                                     ys_ref_at(low->gradient[node->out[0]]), ys_ref_at(ref->workspace)};
     size_t count = 3;
     if (node->op == YS_OP_CONV)
         YS_TRY(make_piece(low, node, &operands[count++]));
-    operands[count++] = at(share);
-    YS_TRY(call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, count));
+    operands[count++] = ys_ref_at(share);
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, count));
     ys_lower_mark(low, YS_CALL_PRODUCT);
-    return end_share(low, node, node->in[0], share);
+    return ys_ref_end_share(low, node, node->in[0], share);
 }
 
 /* ---- transposed convolutions */
@@ -222,18 +211,18 @@ static struct ys_ref_context *turned_context(const struct ys_lowering *low, cons
 ys_status ys_ref_forward_transposed(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
-    YS_TRY(need_inputs(low, node));
-    YS_TRY(make_output(low, node->out[0]));
+    YS_TRY(ys_ref_inputs(low, node));
+    YS_TRY(ys_ref_output(low, node->out[0]));
     struct ys_operand operands[6] = {ys_lower_param_at(low, low->weights, node->weight),
-                                     at(low->value[node->in[0]]),
-                                     at(ref->workspace),
+                                     ys_ref_at(low->value[node->in[0]]),
+                                     ys_ref_at(ref->workspace),
                                      {0},
-                                     at(low->value[node->out[0]])};
+                                     ys_ref_at(low->value[node->out[0]])};
     YS_TRY(make_piece(low, node, &operands[3]));
     if (node->bias >= 0)
         operands[5] = ys_lower_param_at(low, low->weights, node->bias);
-    YS_TRY(call(low, node, ys_ref_op(low, node)->forward, turned_context(low, node, node->bias >= 0), operands,
-                5 + (node->bias >= 0)));
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->forward, turned_context(low, node, node->bias >= 0), operands,
+                       5 + (node->bias >= 0)));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -246,13 +235,13 @@ ys_status ys_ref_backward_transposed(struct ys_lowering *low, const struct ys_no
                                low->value[node->in[0]]));
     if (!low->value_gradient[node->in[0]])
         return YS_OK;
-    YS_TRY(begin_share(low, node->in[0], &share));
-    const struct ys_operand operands[] = {at(low->gradient[node->out[0]]),
-                                          ys_lower_param_at(low, low->weights, node->weight), at(ref->workspace),
-                                          at(share)};
-    YS_TRY(call(low, node, ys_ref_op(low, node)->backward, turned_context(low, node, false), operands, 4));
+    YS_TRY(ys_ref_begin_share(low, node->in[0], &share));
+    const struct ys_operand operands[] = {ys_ref_at(low->gradient[node->out[0]]),
+                                          ys_lower_param_at(low, low->weights, node->weight), ys_ref_at(ref->workspace),
+                                          ys_ref_at(share)};
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, turned_context(low, node, false), operands, 4));
     ys_lower_mark(low, YS_CALL_PRODUCT);
-    return end_share(low, node, node->in[0], share);
+    return ys_ref_end_share(low, node, node->in[0], share);
 }
 
 /* ---- one input, one output, no weights */
@@ -354,13 +343,13 @@ static struct ys_ref_context *unary_context(const struct ys_lowering *low, const
 
 ys_status ys_ref_forward_unary(struct ys_lowering *low, const struct ys_node *node)
 {
-    YS_TRY(need_inputs(low, node));
-    YS_TRY(make_output(low, node->out[0]));
+    YS_TRY(ys_ref_inputs(low, node));
+    YS_TRY(ys_ref_output(low, node->out[0]));
     YS_TRY(make_saved(low, node));
-    struct ys_operand operands[3] = {at(low->value[node->in[0]]), at(low->value[node->out[0]]),
-                                     at(saved_of(low, node))};
-    return call(low, node, ys_ref_op(low, node)->forward, unary_context(low, node), operands,
-                2 + (saved_of(low, node) >= 0));
+    struct ys_operand operands[3] = {ys_ref_at(low->value[node->in[0]]), ys_ref_at(low->value[node->out[0]]),
+                                     ys_ref_at(saved_of(low, node))};
+    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, unary_context(low, node), operands,
+                       2 + (saved_of(low, node) >= 0));
 }
 
 /** [x], [y], [saved], dy, dx */
@@ -372,34 +361,34 @@ ys_status ys_ref_backward_unary(struct ys_lowering *low, const struct ys_node *n
     int share;
     if (!low->value_gradient[node->in[0]])
         return YS_OK;
-    YS_TRY(begin_share(low, node->in[0], &share));
+    YS_TRY(ys_ref_begin_share(low, node->in[0], &share));
     if (rule->reads_x)
-        operands[count++] = at(low->value[node->in[0]]);
+        operands[count++] = ys_ref_at(low->value[node->in[0]]);
     if (rule->reads_y)
-        operands[count++] = at(low->value[node->out[0]]);
+        operands[count++] = ys_ref_at(low->value[node->out[0]]);
     if (saved_of(low, node) >= 0)
-        operands[count++] = at(saved_of(low, node));
-    operands[count++] = at(low->gradient[node->out[0]]);
-    operands[count++] = at(share);
-    YS_TRY(call(low, node, ys_ref_op(low, node)->backward, unary_context(low, node), operands, count));
-    return end_share(low, node, node->in[0], share);
+        operands[count++] = ys_ref_at(saved_of(low, node));
+    operands[count++] = ys_ref_at(low->gradient[node->out[0]]);
+    operands[count++] = ys_ref_at(share);
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, unary_context(low, node), operands, count));
+    return ys_ref_end_share(low, node, node->in[0], share);
 }
 
 /* ---- batch normalisation */
 
 ys_status ys_ref_forward_batchnorm(struct ys_lowering *low, const struct ys_node *node)
 {
-    YS_TRY(need_inputs(low, node));
-    YS_TRY(make_output(low, node->out[0]));
+    YS_TRY(ys_ref_inputs(low, node));
+    YS_TRY(ys_ref_output(low, node->out[0]));
     YS_TRY(make_saved(low, node));
-    const struct ys_operand operands[] = {at(low->value[node->in[0]]),
+    const struct ys_operand operands[] = {ys_ref_at(low->value[node->in[0]]),
                                           ys_lower_param_at(low, low->weights, node->weight),
                                           ys_lower_param_at(low, low->weights, node->bias),
                                           ys_lower_param_at(low, low->weights, node->running_mean),
                                           ys_lower_param_at(low, low->weights, node->running_var),
-                                          at(saved_of(low, node)),
-                                          at(low->value[node->out[0]])};
-    return call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 7);
+                                          ys_ref_at(saved_of(low, node)),
+                                          ys_ref_at(low->value[node->out[0]])};
+    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 7);
 }
 
 ys_status ys_ref_backward_batchnorm(struct ys_lowering *low, const struct ys_node *node)
@@ -409,18 +398,18 @@ ys_status ys_ref_backward_batchnorm(struct ys_lowering *low, const struct ys_nod
     if (!c)
         return ys_out_of_memory();
     c->has_input_gradient = low->value_gradient[in];
-    ys_status status = c->has_input_gradient ? begin_share(low, in, &share) : YS_OK;
+    ys_status status = c->has_input_gradient ? ys_ref_begin_share(low, in, &share) : YS_OK;
     if (status != YS_OK) {
         ys_free(c);
         return status;
     }
-    struct ys_operand operands[] = {at(low->value[in]),
+    struct ys_operand operands[] = {ys_ref_at(low->value[in]),
                                     ys_lower_param_at(low, low->weights, node->weight),
-                                    at(saved_of(low, node)),
-                                    at(low->gradient[node->out[0]]),
+                                    ys_ref_at(saved_of(low, node)),
+                                    ys_ref_at(low->gradient[node->out[0]]),
                                     {0},
                                     {0},
-                                    at(share)};
+                                    ys_ref_at(share)};
     bool more_weight = false, more_bias = false;
     status = ys_lower_param_share(low, node->weight, &operands[4], &more_weight);
     if (status == YS_OK)
@@ -429,20 +418,20 @@ ys_status ys_ref_backward_batchnorm(struct ys_lowering *low, const struct ys_nod
         ys_free(c);
         return status;
     }
-    YS_TRY(call(low, node, ys_ref_op(low, node)->backward, c, operands, 6 + c->has_input_gradient));
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, c, operands, 6 + c->has_input_gradient));
     if (more_weight)
-        YS_TRY(end_param(low, node, node->weight, operands[4]));
+        YS_TRY(ys_ref_end_param(low, node, node->weight, operands[4]));
     if (more_bias)
-        YS_TRY(end_param(low, node, node->bias, operands[5]));
-    return share < 0 ? YS_OK : end_share(low, node, in, share);
+        YS_TRY(ys_ref_end_param(low, node, node->bias, operands[5]));
+    return share < 0 ? YS_OK : ys_ref_end_share(low, node, in, share);
 }
 
 ys_status ys_ref_running(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_operand operands[] = {at(saved_of(low, node)),
+    const struct ys_operand operands[] = {ys_ref_at(saved_of(low, node)),
                                           ys_lower_param_at(low, low->weights, node->running_mean),
                                           ys_lower_param_at(low, low->weights, node->running_var)};
-    return call(low, node, ys_ref_op(low, node)->update, ys_ref_context(low, node), operands, 3);
+    return ys_ref_call(low, node, ys_ref_op(low, node)->update, ys_ref_context(low, node), operands, 3);
 }
 
 /* ---- layer normalisation */
@@ -459,14 +448,14 @@ static struct ys_ref_context *line_context(const struct ys_lowering *low, const 
 
 ys_status ys_ref_forward_layernorm(struct ys_lowering *low, const struct ys_node *node)
 {
-    YS_TRY(need_inputs(low, node));
-    YS_TRY(make_output(low, node->out[0]));
-    struct ys_operand operands[4] = {at(low->value[node->in[0]]), at(low->value[node->out[0]]),
+    YS_TRY(ys_ref_inputs(low, node));
+    YS_TRY(ys_ref_output(low, node->out[0]));
+    struct ys_operand operands[4] = {ys_ref_at(low->value[node->in[0]]), ys_ref_at(low->value[node->out[0]]),
                                      ys_lower_param_at(low, low->weights, node->weight)};
     if (node->bias >= 0)
         operands[3] = ys_lower_param_at(low, low->weights, node->bias);
-    return call(low, node, ys_ref_op(low, node)->forward, line_context(low, node, false), operands,
-                3 + (node->bias >= 0));
+    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, line_context(low, node, false), operands,
+                       3 + (node->bias >= 0));
 }
 
 ys_status ys_ref_backward_layernorm(struct ys_lowering *low, const struct ys_node *node)
@@ -475,23 +464,24 @@ ys_status ys_ref_backward_layernorm(struct ys_lowering *low, const struct ys_nod
     bool more_weight, more_bias = false;
     struct ys_operand bias;
     if (low->value_gradient[in])
-        YS_TRY(begin_share(low, in, &share));
-    struct ys_operand operands[6] = {at(low->value[in]), ys_lower_param_at(low, low->weights, node->weight),
-                                     at(low->gradient[node->out[0]])};
+        YS_TRY(ys_ref_begin_share(low, in, &share));
+    struct ys_operand operands[6] = {ys_ref_at(low->value[in]), ys_lower_param_at(low, low->weights, node->weight),
+                                     ys_ref_at(low->gradient[node->out[0]])};
     size_t count = 4;
     YS_TRY(ys_lower_param_share(low, node->weight, &operands[3], &more_weight));
     if (share >= 0)
-        operands[count++] = at(share);
+        operands[count++] = ys_ref_at(share);
     if (node->bias >= 0) {
         YS_TRY(ys_lower_param_share(low, node->bias, &bias, &more_bias));
         operands[count++] = bias;
     }
-    YS_TRY(call(low, node, ys_ref_op(low, node)->backward, line_context(low, node, share >= 0), operands, count));
+    YS_TRY(
+        ys_ref_call(low, node, ys_ref_op(low, node)->backward, line_context(low, node, share >= 0), operands, count));
     if (more_weight)
-        YS_TRY(end_param(low, node, node->weight, operands[3]));
+        YS_TRY(ys_ref_end_param(low, node, node->weight, operands[3]));
     if (more_bias)
-        YS_TRY(end_param(low, node, node->bias, bias));
-    return share < 0 ? YS_OK : end_share(low, node, in, share);
+        YS_TRY(ys_ref_end_param(low, node, node->bias, bias));
+    return share < 0 ? YS_OK : ys_ref_end_share(low, node, in, share);
 }
 
 /* ---- sums, differences, products and quotients */
@@ -509,16 +499,17 @@ static struct ys_ref_context *pair_context(const struct ys_lowering *low, const 
 /** The second operand: a value, or a parameter. */
 static struct ys_operand second_of(const struct ys_lowering *low, const struct ys_node *node)
 {
-    return node->in_count == 2 ? at(low->value[node->in[1]]) : ys_lower_param_at(low, low->weights, node->weight);
+    return node->in_count == 2 ? ys_ref_at(low->value[node->in[1]])
+                               : ys_lower_param_at(low, low->weights, node->weight);
 }
 
 ys_status ys_ref_forward_pair(struct ys_lowering *low, const struct ys_node *node)
 {
-    YS_TRY(need_inputs(low, node));
-    YS_TRY(make_output(low, node->out[0]));
-    const struct ys_operand operands[] = {at(low->value[node->in[0]]), second_of(low, node),
-                                          at(low->value[node->out[0]])};
-    return call(low, node, ys_ref_op(low, node)->forward, pair_context(low, node, 0), operands, 3);
+    YS_TRY(ys_ref_inputs(low, node));
+    YS_TRY(ys_ref_output(low, node->out[0]));
+    const struct ys_operand operands[] = {ys_ref_at(low->value[node->in[0]]), second_of(low, node),
+                                          ys_ref_at(low->value[node->out[0]])};
+    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, pair_context(low, node, 0), operands, 3);
 }
 
 /** The gradient of operand k into `share`. Where it is made of the operands: a, b, dy, dx; else dy, dx. */
@@ -527,12 +518,12 @@ static ys_status backward_of(struct ys_lowering *low, const struct ys_node *node
     struct ys_operand operands[4];
     size_t count = 0;
     if (ys_op_rule(node->op)->reads_x) {
-        operands[count++] = at(low->value[node->in[0]]);
+        operands[count++] = ys_ref_at(low->value[node->in[0]]);
         operands[count++] = second_of(low, node);
     }
-    operands[count++] = at(low->gradient[node->out[0]]);
+    operands[count++] = ys_ref_at(low->gradient[node->out[0]]);
     operands[count++] = share;
-    return call(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k), operands, count);
+    return ys_ref_call(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k), operands, count);
 }
 
 ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *node)
@@ -541,9 +532,9 @@ ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *no
         int in = node->in[k], share;
         if (!low->value_gradient[in])
             continue;
-        YS_TRY(begin_share(low, in, &share));
-        YS_TRY(backward_of(low, node, (int)k, at(share)));
-        YS_TRY(end_share(low, node, in, share));
+        YS_TRY(ys_ref_begin_share(low, in, &share));
+        YS_TRY(backward_of(low, node, (int)k, ys_ref_at(share)));
+        YS_TRY(ys_ref_end_share(low, node, in, share));
     }
     if (node->weight < 0)
         return YS_OK;
@@ -551,7 +542,7 @@ ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *no
     bool is_more;
     YS_TRY(ys_lower_param_share(low, node->weight, &share, &is_more));
     YS_TRY(backward_of(low, node, 1, share));
-    return is_more ? end_param(low, node, node->weight, share) : YS_OK;
+    return is_more ? ys_ref_end_param(low, node, node->weight, share) : YS_OK;
 }
 
 /* ---- Flatten and Reshape: the same elements in the same order */
@@ -559,14 +550,15 @@ ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *no
 ys_status ys_ref_forward_view(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
-    YS_TRY(need_inputs(low, node));
+    YS_TRY(ys_ref_inputs(low, node));
     int from = low->value[node->in[0]];
     if (node->out[0] != low->graph->output) {
         low->value[node->out[0]] = from;
         return YS_OK;
     }
-    YS_TRY(make_output(low, node->out[0]));
-    return call_each(low, node, node->in[0], ref->kernels->copy, (struct ys_operand[]){at(from), at(low->logits)}, 2);
+    YS_TRY(ys_ref_output(low, node->out[0]));
+    return call_each(low, node, node->in[0], ref->kernels->copy,
+                     (struct ys_operand[]){ys_ref_at(from), ys_ref_at(low->logits)}, 2);
 }
 
 /** The gradient is passed on, unless others have given theirs or it has a place of its own. */
@@ -577,13 +569,14 @@ ys_status ys_ref_backward_view(struct ys_lowering *low, const struct ys_node *no
     if (!low->value_gradient[in])
         return YS_OK;
     if (low->gradient[in] >= 0)
-        return end_share(low, node, in, from);
+        return ys_ref_end_share(low, node, in, from);
     if (in != low->graph->inputs[0]) {
         low->gradient[in] = from;
         return YS_OK;
     }
     YS_TRY(ys_ref_gradient(low, in));
-    return call_each(low, node, in, ref->kernels->copy, (struct ys_operand[]){at(from), at(low->gradient[in])}, 2);
+    return call_each(low, node, in, ref->kernels->copy,
+                     (struct ys_operand[]){ys_ref_at(from), ys_ref_at(low->gradient[in])}, 2);
 }
 
 /* ---- Concat and Split: pieces along an axis */
@@ -602,18 +595,19 @@ static ys_status call_piece(struct ys_lowering *low, const struct ys_node *node,
     piece.to_row = into_whole ? row : piece.length;
     *(into_whole ? &piece.to_first : &piece.from_first) = first * inner;
     c->piece = piece;
-    return call(low, node, ys_ref_op(low, node)->forward, c, (struct ys_operand[]){from, to}, 2);
+    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, c, (struct ys_operand[]){from, to}, 2);
 }
 
 ys_status ys_ref_forward_concat(struct ys_lowering *low, const struct ys_node *node)
 {
     int whole = node->out[0];
-    YS_TRY(need_inputs(low, node));
-    YS_TRY(make_output(low, whole));
+    YS_TRY(ys_ref_inputs(low, node));
+    YS_TRY(ys_ref_output(low, whole));
     int64_t first = 0;
     for (size_t k = 0; k < node->in_count; k++) {
         int part = node->in[k];
-        YS_TRY(call_piece(low, node, whole, part, first, true, at(low->value[part]), at(low->value[whole])));
+        YS_TRY(
+            call_piece(low, node, whole, part, first, true, ys_ref_at(low->value[part]), ys_ref_at(low->value[whole])));
         first += low->graph->values[part].shape[node->axis];
     }
     return YS_OK;
@@ -625,9 +619,10 @@ ys_status ys_ref_backward_concat(struct ys_lowering *low, const struct ys_node *
     for (size_t k = 0; k < node->in_count; k++) {
         int part = node->in[k], share;
         if (low->value_gradient[part]) {
-            YS_TRY(begin_share(low, part, &share));
-            YS_TRY(call_piece(low, node, node->out[0], part, first, false, at(low->gradient[node->out[0]]), at(share)));
-            YS_TRY(end_share(low, node, part, share));
+            YS_TRY(ys_ref_begin_share(low, part, &share));
+            YS_TRY(call_piece(low, node, node->out[0], part, first, false, ys_ref_at(low->gradient[node->out[0]]),
+                              ys_ref_at(share)));
+            YS_TRY(ys_ref_end_share(low, node, part, share));
         }
         first += low->graph->values[part].shape[node->axis];
     }
@@ -637,12 +632,13 @@ ys_status ys_ref_backward_concat(struct ys_lowering *low, const struct ys_node *
 ys_status ys_ref_forward_split(struct ys_lowering *low, const struct ys_node *node)
 {
     int whole = node->in[0];
-    YS_TRY(need_inputs(low, node));
+    YS_TRY(ys_ref_inputs(low, node));
     int64_t first = 0;
     for (size_t k = 0; k < node->out_count; k++) {
         int part = node->out[k];
-        YS_TRY(make_output(low, part));
-        YS_TRY(call_piece(low, node, whole, part, first, false, at(low->value[whole]), at(low->value[part])));
+        YS_TRY(ys_ref_output(low, part));
+        YS_TRY(call_piece(low, node, whole, part, first, false, ys_ref_at(low->value[whole]),
+                          ys_ref_at(low->value[part])));
         first += low->graph->values[part].shape[node->axis];
     }
     return YS_OK;
@@ -655,14 +651,14 @@ ys_status ys_ref_backward_split(struct ys_lowering *low, const struct ys_node *n
     int whole = node->in[0], share;
     if (!low->value_gradient[whole])
         return YS_OK;
-    YS_TRY(begin_share(low, whole, &share));
-    YS_TRY(call_each(low, node, whole, ref->kernels->zero, (struct ys_operand[]){at(share)}, 1));
+    YS_TRY(ys_ref_begin_share(low, whole, &share));
+    YS_TRY(call_each(low, node, whole, ref->kernels->zero, (struct ys_operand[]){ys_ref_at(share)}, 1));
     int64_t first = 0;
     for (size_t k = 0; k < node->out_count; k++) {
         int part = node->out[k];
         if (low->gradient[part] >= 0)
-            YS_TRY(call_piece(low, node, whole, part, first, true, at(low->gradient[part]), at(share)));
+            YS_TRY(call_piece(low, node, whole, part, first, true, ys_ref_at(low->gradient[part]), ys_ref_at(share)));
         first += low->graph->values[part].shape[node->axis];
     }
-    return end_share(low, node, whole, share);
+    return ys_ref_end_share(low, node, whole, share);
 }

@@ -20,6 +20,28 @@ ys_status ys_ref_running(struct ys_lowering *low, const struct ys_node *node) YS
 /** A buffer for the first share of a value's gradient. */
 ys_status ys_ref_gradient(struct ys_lowering *low, int value) YS_MUST_CHECK;
 
+/* What lowering a node is put together from. */
+static inline struct ys_operand ys_ref_at(int buffer)
+{
+    return (struct ys_operand){.buffer = buffer};
+}
+/** `c` may be NULL: without memory. It is the program's from here on. */
+ys_status ys_ref_call(struct ys_lowering *low, const struct ys_node *node, ys_call_run run, struct ys_ref_context *c,
+                      const struct ys_operand *operands, size_t count) YS_MUST_CHECK;
+/** Makes sure that every input of the node has a buffer: an input of the graph is widened for the first that computes
+ * on it. */
+ys_status ys_ref_inputs(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+/** The buffer for a result: the logits have a place of their own. */
+ys_status ys_ref_output(struct ys_lowering *low, int value) YS_MUST_CHECK;
+ys_status ys_ref_value_buffer(struct ys_lowering *low, int value, int *buffer) YS_MUST_CHECK;
+/** A node's share of a gradient that others may add to: begin says in which buffer it is to be made, end adds it to
+ * what is there. */
+ys_status ys_ref_begin_share(struct ys_lowering *low, int value, int *share) YS_MUST_CHECK;
+ys_status ys_ref_end_share(struct ys_lowering *low, const struct ys_node *node, int value, int share) YS_MUST_CHECK;
+/** Adds the gradient of a parameter that lies in `share` to what other nodes gave. */
+ys_status ys_ref_end_param(struct ys_lowering *low, const struct ys_node *node, int param,
+                           struct ys_operand share) YS_MUST_CHECK;
+
 /* How nodes are lowered. Forward sets value[out], backward adds its share to gradient[in] (engine/backend.h). */
 ys_status ys_ref_forward_product(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
@@ -31,6 +53,10 @@ ys_status ys_ref_forward_batchnorm(struct ys_lowering *low, const struct ys_node
 ys_status ys_ref_backward_batchnorm(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_forward_layernorm(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_backward_layernorm(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_embedding(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_embedding(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_attention(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_attention(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_forward_pair(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_forward_view(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;

@@ -44,7 +44,7 @@ static void draw_bytes(struct ys_rng *rng, int64_t count, uint8_t *values)
 
 void ys_rows_draw(const struct ys_row_array *array, int64_t classes, struct ys_rng *rng, int64_t count, void *values)
 {
-    const uint32_t below = classes > 0 ? (uint32_t)classes : 256;
+    const uint32_t below = classes > 0 ? (uint32_t)classes : array->below > 0 ? (uint32_t)array->below : 256;
     count *= ys_row_elements(array);
     if (array->dtype == YS_U8)
         draw_bytes(rng, count, values);

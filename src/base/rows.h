@@ -24,6 +24,7 @@ struct ys_row_array {
     enum ys_dtype dtype;        /* inputs: U8, I32, F32; targets: I64, F32 */
     size_t rank;                /* without the batch: 3 for an image, 0 for a class */
     int64_t shape[YS_MAX_RANK]; /* channels, height, width of an image */
+    int64_t below;              /* tokens are from 0 to below it: the vocabulary; 0 of what is none */
 };
 
 struct ys_rows {
@@ -45,10 +46,10 @@ struct ys_rows {
 /** Elements, and bytes, of one row of the array. */
 int64_t ys_row_elements(const struct ys_row_array *array);
 size_t ys_row_bytes(const struct ys_row_array *array);
-/** Whether rows of one form are rows of the other: unit apart. */
+/** Whether rows of one form are rows of the other: unit and vocabularies apart. */
 bool ys_rows_equal(const struct ys_rows *a, const struct ys_rows *b);
 /** Fills `count` rows of the array at random: bytes uniform, the lowest of each word first; numbers uniform in -1 to 1;
- * integers uniform in 0 to classes - 1, or to 255 where `classes` is 0. */
+ * integers uniform in 0 to classes - 1, where `classes` is 0 to below the array's own vocabulary, or to 255. */
 void ys_rows_draw(const struct ys_row_array *array, int64_t classes, struct ys_rng *rng, int64_t count, void *values);
 /** Array `index` of a row: the inputs, then the target. */
 const struct ys_row_array *ys_rows_array(const struct ys_rows *rows, size_t index);

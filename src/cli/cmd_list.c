@@ -162,11 +162,12 @@ static ys_status describe_keys(const struct ys_model *model, struct ys_list *key
 static ys_status describe_model(const struct ys_model *model, struct model_entry *entry)
 {
     struct ys_graph *graph = NULL;
-    *entry = (struct model_entry){.name = model->name,
-                                  .title = model->title,
-                                  .input = {(void *)(uintptr_t)model->usual.shape, 3},
-                                  .classes = model->usual.classes,
-                                  .takes_classes = model->build != NULL};
+    *entry =
+        (struct model_entry){.name = model->name,
+                             .title = model->title,
+                             .input = {(void *)(uintptr_t)model->usual.shape, model->usual.dtype == YS_I32 ? 1 : 3},
+                             .classes = model->usual.classes,
+                             .takes_classes = model->build != NULL};
     YS_TRY(describe_keys(model, &entry->keys));
     YS_TRY(ys_model_build(model, &model->usual, &graph));
     entry->parameters = ys_graph_parameter_count(graph);

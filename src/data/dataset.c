@@ -195,6 +195,8 @@ static void describe_form(const struct ys_rows *form, struct ys_buf *text)
         for (size_t d = 0; d < array->rank; d++)
             ys_buf_printf(text, "%s%lld", d ? "x" : "", (long long)array->shape[d]);
         ys_buf_printf(text, "%s%s", array->rank ? " " : "", ys_dtype_name(array->dtype));
+        if (array->below)
+            ys_buf_printf(text, " below %lld", (long long)array->below);
     }
 }
 

@@ -44,7 +44,7 @@ static ys_status check_config(const struct ys_engine_config *config)
     return config->training ? ys_optimizer_check(&config->optimizer) : YS_OK;
 }
 
-static ys_status check_graph(const struct ys_graph *graph)
+static ys_status check_graph(const struct ys_graph *graph, bool input_gradient)
 {
     const struct ys_value *output = &graph->values[graph->output];
     for (size_t i = 0; i < graph->input_count; i++) {
@@ -53,6 +53,9 @@ static ys_status check_graph(const struct ys_graph *graph)
             return ys_fail(YS_EUNSUPPORTED, "input %s is %s; the built-in engine takes U8, I32 and F32", input->name,
                            ys_dtype_name(input->dtype));
     }
+    for (size_t i = 0; input_gradient && i < graph->node_count; i++)
+        if (graph->nodes[i].op == YS_OP_EMBEDDING && graph->nodes[i].in[0] == graph->inputs[0])
+            return ys_fail(YS_EUNSUPPORTED, "input %s: tokens have no gradient", graph->values[graph->inputs[0]].name);
     if ((graph->target == YS_TARGET_CLASS && output->rank != 2) || output->producer < 0)
         return ys_fail(YS_EUNSUPPORTED, "output %s has %zu dimensions; logits have 2", output->name, output->rank);
     return YS_OK;
@@ -61,7 +64,7 @@ static ys_status check_graph(const struct ys_graph *graph)
 int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config, struct ys_engine **engine)
 {
     YS_TRY(check_config(config));
-    YS_TRY(check_graph(graph));
+    YS_TRY(check_graph(graph, config->input_gradient));
     struct ys_engine *e = ys_alloc(1, sizeof *e);
     if (!e)
         return ys_out_of_memory();

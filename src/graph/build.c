@@ -313,8 +313,28 @@ static int add_gemm(struct ys_build *build, int in, int64_t out_features, bool w
     struct ys_node *node;
     if (!begin(build, YS_OP_GEMM, in, name, &node))
         return -1;
-    const int64_t shape[2] = {out_features, build->graph->values[in].shape[1]};
+    const struct ys_value *from = &build->graph->values[in];
+    const int64_t shape[2] = {out_features, from->shape[from->rank - 1]};
     add_weights(build, node, shape, 2, shape[0] * shape[1], with_bias);
+    return end(build);
+}
+
+int ys_build_gemm_tied(struct ys_build *build, int embedding, int in, const char *name)
+{
+    struct ys_node *node;
+    if (!begin(build, YS_OP_GEMM, in, name, &node))
+        return -1;
+    node->weight = build->graph->nodes[build->graph->values[embedding].producer].weight;
+    return end(build);
+}
+
+int ys_build_embedding(struct ys_build *build, int in, int64_t vocabulary, int64_t width, const char *name)
+{
+    struct ys_node *node;
+    if (!begin(build, YS_OP_EMBEDDING, in, name, &node))
+        return -1;
+    const int64_t shape[2] = {vocabulary, width};
+    add_weights(build, node, shape, 2, shape[0] * shape[1], false);
     return end(build);
 }
 

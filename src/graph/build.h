@@ -75,6 +75,10 @@ int ys_build_conv_transpose(struct ys_build *build, int in, int64_t out_channels
                             const char *name);
 int ys_build_gemm(struct ys_build *build, int in, int64_t out_features, const char *name);
 int ys_build_gemm_plain(struct ys_build *build, int in, int64_t out_features, const char *name); /* without a bias */
+/** Without a bias; its weight is that of the node that made the value `embedding`. */
+int ys_build_gemm_tied(struct ys_build *build, int embedding, int in, const char *name);
+/** A weight of `vocabulary` rows of `width` numbers, whose fan_in is `width`. */
+int ys_build_embedding(struct ys_build *build, int in, int64_t vocabulary, int64_t width, const char *name);
 /** Epsilon 1e-5, momentum 0.1; scale 1 and shift 0 at first. */
 int ys_build_batchnorm(struct ys_build *build, int in, const char *name);
 int ys_build_batchnorm_of(struct ys_build *build, int in, struct ys_batchnorm batchnorm, const char *name);

@@ -116,6 +116,7 @@ ys_status ys_compose_node(struct ys_graph *graph, enum ys_op op, const char *nam
         .running_mean = -1,
         .running_var = -1,
         .window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .group = 1},
+        .attention = {.heads = 1, .kv_heads = 1},
     };
     *index = (int)graph->node_count++;
     return YS_OK;
@@ -187,6 +188,20 @@ static struct ys_row_array row_array(const char *name, enum ys_dtype dtype, cons
     return array;
 }
 
+/* What the smallest embedding that reads the input has; 0 where none does. */
+static int64_t vocabulary_of(const struct ys_graph *graph, int input)
+{
+    int64_t below = 0;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct ys_node *node = &graph->nodes[i];
+        if (node->op != YS_OP_EMBEDDING || node->in[0] != input)
+            continue;
+        const int64_t rows = graph->params[node->weight].shape[0];
+        below = below == 0 || rows < below ? rows : below;
+    }
+    return below;
+}
+
 struct ys_rows ys_graph_rows(const struct ys_graph *graph)
 {
     const struct ys_value *output = &graph->values[graph->output];
@@ -195,6 +210,7 @@ struct ys_rows ys_graph_rows(const struct ys_graph *graph)
     for (size_t i = 0; i < graph->input_count; i++) {
         const struct ys_value *input = &graph->values[graph->inputs[i]];
         rows.inputs[i] = row_array(input->name, input->dtype, input, input->rank - 1);
+        rows.inputs[i].below = vocabulary_of(graph, graph->inputs[i]);
     }
     rows.target = row_array(YS_TARGET_NAME, is_vector ? YS_F32 : YS_I64, output, output->rank - (is_vector ? 1 : 2));
     rows.classes = is_vector ? 0 : output->shape[output->rank - 1];
@@ -278,7 +294,17 @@ int64_t ys_compose_count_product(const struct ys_graph *graph, const struct ys_n
 {
     const struct ys_param *weight = &graph->params[node->weight];
     const struct ys_value *out = &graph->values[node->out[0]];
+    if (node->op == YS_OP_GEMM)
+        return product(out->shape, 1, out->rank) * weight->shape[1];
     return product(out->shape, 2, out->rank) * connected_pairs(node, weight) * product(weight->shape, 2, weight->rank);
+}
+
+/* Every query meets every key, and every position of the result every value, hidden ones too. */
+int64_t ys_compose_count_attention(const struct ys_graph *graph, const struct ys_node *node)
+{
+    const int64_t keys = graph->values[node->in[1]].shape[1];
+    return keys *
+           (ys_value_row_elements(&graph->values[node->in[0]]) + ys_value_row_elements(&graph->values[node->out[0]]));
 }
 
 /* Every element of the input meets all weights of its channel. */

@@ -28,7 +28,9 @@
     OP(RELU)                                                                                                           \
     OP(MAXPOOL) /* padding never wins */                                                                               \
     OP(FLATTEN) /* (N, ...) to (N, product), C order */                                                                \
-    OP(GEMM)    /* y = x * weight^T + bias: ONNX Gemm with transB = 1, weight (out, in) */                             \
+    OP(GEMM)    /* along the last axis, y = x * weight^T + bias, weight (out, in): of (N, in) ONNX Gemm, transB = 1 */ \
+    OP(EMBEDDING) /* the row of the weight (vocabulary, width) that each integer names: ONNX Gather along axis 0 */    \
+    OP(ATTENTION) /* scaled dot products of queries and keys, their softmax, times values; see struct ys_attention */  \
     OP(AVERAGEPOOL)                                                                                                    \
     OP(GLOBAL_AVERAGEPOOL) /* (N, C, H, W) to (N, C, 1, 1) */                                                          \
     OP(GLOBAL_MAXPOOL)                                                                                                 \
@@ -102,6 +104,16 @@ struct ys_lrn {
     double alpha, beta, bias;
 };
 
+/* Attention over positions. A query position t has `heads` parts of equal length along its last axis, a key or value
+ * position `kv_heads`; head h sees part h * kv_heads / heads of those. y[t] of a head is the sum over s of p[t, s]
+ * v[s], p[t] the softmax over s of scale * q[t] . k[s]; causal: over s <= t alone. ONNX Attention of three inputs of
+ * rank 3. */
+struct ys_attention {
+    int64_t heads, kv_heads; /* the latter divides the former */
+    bool causal;
+    double scale; /* 0: 1 / sqrt(extent of a query's part) */
+};
+
 struct ys_normalize {
     double scale;
     size_t channels; /* entries of mean and std: 1 (for all) or the channels of the value */
@@ -158,12 +170,14 @@ struct ys_node {
     struct ys_batchnorm batchnorm; /* BATCHNORM */
     struct ys_lrn lrn;             /* LRN */
     double epsilon;                /* LAYERNORM */
+    struct ys_attention attention; /* ATTENTION */
     double low, high;              /* CLIP */
     double slope;                  /* LEAKY_RELU: of its negative side; HARDSIGMOID: its alpha */
     double shift;                  /* HARDSIGMOID: its beta */
     double exponent;               /* POW; not 0 */
     bool by_tanh;                  /* GELU: approximated */
     bool broadcast; /* ADD, SUB, MUL, DIV: its two values have different shapes; set by their shape rule */
+    bool positions; /* GEMM: its value has more than two dimensions; set by its shape rule */
     double ratio;   /* DROPOUT: share of elements dropped, 0 <= ratio < 1 */
     int axis;       /* LAYERNORM, SOFTMAX, LOG_SOFTMAX, CONCAT, SPLIT; at least 1 */
     int64_t split[YS_NODE_MAX_OUT];      /* SPLIT: extent of each output along the axis */

@@ -68,17 +68,18 @@ ys_status ys_infer_flatten(struct ys_site *site)
 
 ys_status ys_infer_gemm(struct ys_site *site)
 {
-    if (site->in->rank != 2)
-        return FAIL(site, "input %s has shape %s, not (N, features): put a Flatten before it", site->in->name,
-                    YS_SITE_SHAPE(site, site->in));
+    const size_t last = site->in->rank - 1;
     const struct ys_param *weight = &site->graph->params[site->node->weight];
-    if (weight->rank != 2 || weight->shape[1] != site->in->shape[1])
+    if (last < 1)
+        return FAIL(site, "input %s has shape %s, not (N, ..., features)", site->in->name,
+                    YS_SITE_SHAPE(site, site->in));
+    if (weight->rank != 2 || weight->shape[1] != site->in->shape[last])
         return FAIL(site, "weight %s has shape %s; with %lld input features it must be (out, %lld)", weight->name,
-                    YS_SITE_SHAPE(site, weight), (long long)site->in->shape[1], (long long)site->in->shape[1]);
+                    YS_SITE_SHAPE(site, weight), (long long)site->in->shape[last], (long long)site->in->shape[last]);
     YS_TRY(ys_infer_check_vector(site, YS_NODE_BIAS, weight->shape[0]));
-    site->out->rank = 2;
-    site->out->shape[0] = YS_BATCH;
-    site->out->shape[1] = weight->shape[0];
+    YS_TRY(ys_infer_same(site));
+    site->out->shape[last] = weight->shape[0];
+    site->graph->nodes[site->node - site->graph->nodes].positions = last > 1;
     return YS_OK;
 }
 
@@ -313,7 +314,8 @@ ys_status ys_compose_infer(struct ys_graph *graph, int node, const char *label)
     for (size_t i = 0; i < site.node->in_count; i++) {
         const struct ys_value *in = &graph->values[site.node->in[i]];
         if (in->dtype != YS_F32 && !rule->takes_integers)
-            return FAIL(&site, "input %s is %s: put a normalize before it", in->name, ys_dtype_name(in->dtype));
+            return FAIL(&site, "input %s is %s: put a normalize before it%s", in->name, ys_dtype_name(in->dtype),
+                        in->dtype == YS_I32 ? ", or an Embedding" : "");
     }
     YS_TRY(rule->infer(&site));
     for (size_t i = 0; i < site.node->out_count; i++) {
@@ -372,11 +374,14 @@ static ys_status check_totals(const struct ys_graph *graph, const char *label)
         const struct ys_node *node = &graph->nodes[i];
         if (!ys_op_rule(node->op)->multiply_adds)
             continue;
-        const struct ys_param *weight = &graph->params[node->weight];
+        const struct ys_param *weight = node->weight >= 0 ? &graph->params[node->weight] : NULL;
         const int value = node->op == YS_OP_CONV_TRANSPOSE ? node->in[0] : node->out[0];
         int64_t outputs = ys_value_row_elements(&graph->values[value]), multiply_adds;
-        if (__builtin_mul_overflow(outputs, ys_param_elements(weight) / weight->shape[0], &multiply_adds) ||
-            __builtin_add_overflow(sum, multiply_adds, &sum))
+        /* of attention, every query part meets every key and every value position */
+        const int64_t each = weight ? ys_param_elements(weight) / weight->shape[0]
+                                    : ys_value_row_elements(&graph->values[node->in[0]]) + outputs;
+        outputs = weight ? outputs : graph->values[node->in[1]].shape[1];
+        if (__builtin_mul_overflow(outputs, each, &multiply_adds) || __builtin_add_overflow(sum, multiply_adds, &sum))
             return ys_fail(YS_EFORMAT, "%s: node %s (%s): more than 2^63 multiply-adds", label, node->name,
                            ys_op_name(node->op));
     }

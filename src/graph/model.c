@@ -112,6 +112,20 @@ static ys_status build_lenet(const struct ys_model_input *input, struct ys_graph
 #define CIFAR10  BYTES(3, 32, 10)
 #define IMAGENET BYTES(3, 224, 1000)
 
+/* Sequences of `positions` tokens of a vocabulary, with the token that follows each. */
+#define TOKENS(positions, vocabulary)                                                                                  \
+    {                                                                                                                  \
+        .shape = {positions}, .dtype = YS_I32, .classes = vocabulary                                                   \
+    }
+#define SEQUENCES(positions, vocabulary)                                                                               \
+    (&(const struct ys_rows){                                                                                          \
+        .unit = "sequences",                                                                                           \
+        .input_count = 1,                                                                                              \
+        .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {positions}, .below = vocabulary}},              \
+        .kind = YS_TARGET_CLASSES,                                                                                     \
+        .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {positions}},                          \
+        .classes = vocabulary})
+
 static const struct ys_model models[] = {
     {"lenet", "LeNet of the tutorials", MNIST, build_lenet},
     {"mlp", "784-512-256-10, ReLU", MNIST, build_mlp},
@@ -131,6 +145,10 @@ static const struct ys_model models[] = {
     {"mobilenet-v3", "large, width 1.0", IMAGENET, ys_model_mobilenet_v3, .keys = ys_model_keys_mobilenet},
     {"efficientnet-b0", "no stochastic depth", IMAGENET, ys_model_efficientnet_b0, .keys = ys_model_keys_efficientnet},
     {"convnext-tiny", "no stochastic depth", IMAGENET, ys_model_convnext_tiny},
+    {"gpt-nano", "3 blocks of width 48, tied", TOKENS(64, 64), ys_model_gpt_nano, .rows = SEQUENCES(64, 64),
+     .keys = ys_model_keys_gpt_nano},
+    {"gpt2", "12 blocks of width 768, tied", TOKENS(1024, 50257), ys_model_gpt2, .rows = SEQUENCES(1024, 50257),
+     .keys = ys_model_keys_gpt2},
     {NULL},
 };
 

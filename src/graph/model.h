@@ -7,7 +7,7 @@
 #include "graph/graph.h"
 
 /* What of a model can be chosen: keys "model.width" and so on of a job. Each model says which it has. */
-enum ys_model_size { YS_MODEL_WIDTH, YS_MODEL_DEPTH, YS_MODEL_SIZE_COUNT };
+enum ys_model_size { YS_MODEL_WIDTH, YS_MODEL_DEPTH, YS_MODEL_LAYERS, YS_MODEL_HEADS, YS_MODEL_SIZE_COUNT };
 const char *ys_model_size_name(enum ys_model_size size); /* "width" */
 
 #define YS_MODEL_MAX_ALLOWED 6
@@ -20,24 +20,25 @@ struct ys_model_key {
     double allowed[YS_MODEL_MAX_ALLOWED]; /* or one of these, ended by a 0 */
 };
 
-/** What a network of images is built for. */
+/** What a network of images, or of tokens, is built for. */
 struct ys_model_input {
-    int64_t shape[3];    /* channels, height, width */
-    enum ys_dtype dtype; /* of the pixels as stored: YS_U8 or YS_F32 */
-    double scale;        /* pixel * scale is in [0, 1] */
-    int64_t classes;
+    int64_t shape[3];                  /* channels, height, width; of tokens their number, 0, 0 */
+    enum ys_dtype dtype;               /* of the pixels as stored: YS_U8 or YS_F32; of tokens YS_I32 */
+    double scale;                      /* pixel * scale is in [0, 1] */
+    int64_t classes;                   /* of tokens: the vocabulary */
     double sizes[YS_MODEL_SIZE_COUNT]; /* 0: as the model was published */
 };
 
 struct ys_model {
     const char *name, *title;
     struct ys_model_input usual; /* the input it is known by; `list models` counts with it */
-    /** `input` says nothing to a network with rows of its own. */
+    /** `input` says nothing to a network with rows of its own, unless they are tokens. */
     ys_status (*build)(const struct ys_model_input *input, struct ys_graph **graph);
     /* Where `build` is NULL: the file of the graph for the usual input, NAME.json. Beside it may lie others of the same
      * model for other rows, NAME.CHANNELSxHEIGHTxWIDTH.json. */
     const char *path;
-    const struct ys_rows *rows;      /* NULL: images; else the one form of rows that it takes, unit included */
+    /* NULL: images; else the form of rows that it takes, unit included, or of tokens the usual one */
+    const struct ys_rows *rows;
     const struct ys_model_key *keys; /* [YS_MODEL_SIZE_COUNT], by enum ys_model_size; NULL: none */
 };
 

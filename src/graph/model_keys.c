@@ -4,7 +4,7 @@
 
 const char *ys_model_size_name(enum ys_model_size size)
 {
-    static const char *const names[] = {"width", "depth"};
+    static const char *const names[] = {"width", "depth", "layers", "heads"};
     _Static_assert(sizeof names / sizeof names[0] == YS_MODEL_SIZE_COUNT, "one name a size");
     return names[size];
 }

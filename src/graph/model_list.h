@@ -43,6 +43,7 @@ extern const struct ys_model_key ys_model_keys_cifar_resnet20[], ys_model_keys_c
 extern const struct ys_model_key ys_model_keys_resnet18[], ys_model_keys_resnet50[];
 extern const struct ys_model_key ys_model_keys_mobilenet[], ys_model_keys_efficientnet[];
 extern const struct ys_model_key ys_model_keys_densenet[], ys_model_keys_shufflenet[];
+extern const struct ys_model_key ys_model_keys_gpt_nano[], ys_model_keys_gpt2[];
 
 ys_status ys_model_alexnet(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_alexnet_cifar(const struct ys_model_input *input, struct ys_graph **graph);
@@ -62,5 +63,8 @@ ys_status ys_model_shufflenet_v2(const struct ys_model_input *input, struct ys_g
 ys_status ys_model_mobilenet_v3(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_efficientnet_b0(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_convnext_tiny(const struct ys_model_input *input, struct ys_graph **graph);
+
+ys_status ys_model_gpt_nano(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_gpt2(const struct ys_model_input *input, struct ys_graph **graph);
 
 #endif

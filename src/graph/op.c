@@ -122,12 +122,37 @@ static const struct ys_op_rule rule_GEMM = {
     UNARY,
     .params = YS_PARAMS_WEIGHT,
     .kind = YS_KIND_PRODUCT,
-    .attrs =
-        ATTRS(ONLY("transB", ONLY, 1), ONLY("transA", UNSAID, 0), ONLY("alpha", UNSAID, 1), ONLY("beta", UNSAID, 1)),
+    .attrs = ATTRS(ONLY("transB", ONLY, 1), ONLY("transA", UNSAID, 0), ONLY("alpha", UNSAID, 1),
+                   ONLY("beta", UNSAID, 1), MAYBE("positions", NOTE, positions)),
     .infer = ys_infer_gemm,
     .multiply_adds = ys_compose_count_product,
     .reads_x = true,
-    .onnx = "Gemm",
+};
+
+static const struct ys_op_rule rule_EMBEDDING = {
+    .name = "Embedding",
+    UNARY,
+    .params = YS_PARAMS_WEIGHT,
+    .kind = YS_KIND_LAYOUT,
+    .takes_integers = true,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_embedding,
+    .reads_x = true,
+};
+
+static const struct ys_op_rule rule_ATTENTION = {
+    .name = "Attention",
+    .in_low = 3,
+    .in_high = 3,
+    .out_low = 1,
+    .out_high = 1,
+    .kind = YS_KIND_PRODUCT,
+    .attrs = ATTRS(GIVEN("q_num_heads", SIZE, attention.heads), GIVEN("kv_num_heads", SIZE, attention.kv_heads),
+                   MAYBE("is_causal", FLAG, attention.causal),
+                   {"scale", YS_ATTR_REAL, AT(attention.scale), true, YS_RANGE_NOT_NEGATIVE, 0}),
+    .infer = ys_infer_attention,
+    .multiply_adds = ys_compose_count_attention,
+    .reads_x = true,
 };
 
 static const struct ys_op_rule rule_AVERAGEPOOL = {

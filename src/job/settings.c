@@ -69,6 +69,8 @@ static const struct ys_field fields[] = {
      "of the images that an ONNX file reads", NULL, &ys_layouts},
     MODEL_SIZE(width, YS_FIELD_REAL, "of a named model; null: as it was published"),
     MODEL_SIZE(depth, YS_FIELD_REAL, "of a named model; null: as it was published"),
+    MODEL_SIZE(layers, YS_FIELD_INT, "blocks of a named model; null: as it was published"),
+    MODEL_SIZE(heads, YS_FIELD_INT, "of a named model; null: as it was published"),
     MODEL_SIZE(classes, YS_FIELD_INT, "of a named model; null: those of the data"),
     WORD(init, &ys_init_froms, "where initial values come from"),
     WORD(on_bad_row, &on_bad_rows, "what becomes of images that cannot be decoded"),

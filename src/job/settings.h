@@ -49,12 +49,13 @@ struct ys_trial_settings {
     char *model_freeze, *model_train, *model_tie, *model_untie, *model_mean, *model_std; /* keys "model.freeze" ... */
     char *model_input;                                                                   /* key "model.input" */
     int model_layout;                                                                    /* enum ys_layout */
-    double model_width, model_depth; /* of a named model; none: as it was published */
-    int64_t model_classes;           /* none: those of the data */
-    int init;                        /* enum ys_init_from */
-    int on_bad_row;                  /* enum ys_on_bad_row */
-    int64_t threads;                 /* none until it is resolved: all */
-    struct ys_list cpus;             /* int64_t; empty: chosen by `threads` */
+    double model_width, model_depth;   /* of a named model; none: as it was published */
+    int64_t model_layers, model_heads; /* likewise */
+    int64_t model_classes;             /* none: those of the data */
+    int init;                          /* enum ys_init_from */
+    int on_bad_row;                    /* enum ys_on_bad_row */
+    int64_t threads;                   /* none until it is resolved: all */
+    struct ys_list cpus;               /* int64_t; empty: chosen by `threads` */
     int64_t memory_limit;
     double cpu_time_limit, run_time_limit, stall_limit, sample_hz;
     bool perf, keep_log;

@@ -460,6 +460,110 @@ static void put_plain(struct ys_onnx *o, const struct ys_node *node)
     end(o, rule->onnx, node->name);
 }
 
+/* Gemm where the value is a matrix; of more dimensions a product with the weight turned, and the bias behind it. */
+static void put_gemm(struct ys_onnx *o, const struct ys_node *node)
+{
+    const char *out = o->graph->values[node->out[0]].name;
+    if (o->graph->values[node->in[0]].rank == 2) {
+        reads_values(o, node);
+        reads_params(o, node);
+        makes_values(o, node);
+        set_integer(o, "transB", 1);
+        end(o, "Gemm", node->name);
+        return;
+    }
+    struct name turned = name_part(o, node->name, "turned"), product = {""};
+    reads(o, o->graph->params[node->weight].name);
+    makes(o, turned.text);
+    set_integers(o, "perm", (const int64_t[]){1, 0}, 2);
+    end(o, "Transpose", turned.text);
+    if (node->bias >= 0)
+        product = name_part(o, node->name, "product");
+    put_step(o, "MatMul", value_name(o, node->in[0]), turned.text, node->bias >= 0 ? product.text : out,
+             node->bias >= 0 ? product.text : node->name);
+    if (node->bias >= 0)
+        put_step(o, "Add", product.text, o->graph->params[node->bias].name, out, node->name);
+}
+
+static void put_embedding(struct ys_onnx *o, const struct ys_node *node)
+{
+    reads(o, o->graph->params[node->weight].name);
+    reads(o, o->graph->values[node->in[0]].name);
+    makes_values(o, node);
+    set_integer(o, "axis", 0);
+    end(o, "Gather", node->name);
+}
+
+/* A part of attention, cut into heads: (N, positions, groups, heads of a group, width), its axes then in the order
+ * `perm`. */
+static struct name put_heads(struct ys_onnx *o, const struct ys_node *node, size_t in, const char *what, int64_t heads,
+                             const int64_t perm[5])
+{
+    const struct ys_value *v = &o->graph->values[node->in[in]];
+    const int64_t groups = node->attention.kv_heads;
+    const int64_t shape[5] = {0, v->shape[1], groups, heads / groups, v->shape[2] / heads};
+    char text[3][16];
+    snprintf(text[0], sizeof text[0], "%s/shape", what);
+    snprintf(text[1], sizeof text[1], "%s/heads", what);
+    snprintf(text[2], sizeof text[2], "%s/turned", what);
+    struct name extents = put_integers(o, node->name, text[0], shape, 5), cut = name_part(o, node->name, text[1]);
+    struct name turned = name_part(o, node->name, text[2]);
+    put_step(o, "Reshape", value_name(o, node->in[in]), extents.text, cut.text, cut.text);
+    reads(o, cut.text);
+    makes(o, turned.text);
+    set_integers(o, "perm", perm, 5);
+    end(o, "Transpose", turned.text);
+    return turned;
+}
+
+/* What is added to the scores: minus infinity where a key lies behind its query. */
+static struct name put_mask(struct ys_onnx *o, const struct ys_node *node)
+{
+    const int64_t positions = o->graph->values[node->in[0]].shape[1], shape[] = {positions, positions};
+    double *values = ys_alloc((size_t)(positions * positions), sizeof *values);
+    if (!values) {
+        o->body.failed = true;
+        return (struct name){""};
+    }
+    for (int64_t i = 0; i < positions * positions; i++)
+        values[i] = i % positions > i / positions ? -INFINITY : 0;
+    struct name mask = put_reals(o, node->name, "mask", values, (size_t)(positions * positions), shape, 2);
+    ys_free(values);
+    return mask;
+}
+
+/* The operator set of the file has no Attention yet: products of (N, groups, heads of a group, positions, width). */
+static void put_attention(struct ys_onnx *o, const struct ys_node *node)
+{
+    const struct ys_attention *a = &node->attention;
+    const struct ys_value *q = &o->graph->values[node->in[0]], *out = &o->graph->values[node->out[0]];
+    const double root = sqrt((double)(q->shape[2] / a->heads)), factor = a->scale > 0 ? a->scale : 1 / root;
+    struct name queries = put_heads(o, node, 0, "q", a->heads, (const int64_t[]){0, 2, 3, 1, 4});
+    struct name keys = put_heads(o, node, 1, "k", a->kv_heads, (const int64_t[]){0, 2, 3, 4, 1});
+    struct name values = put_heads(o, node, 2, "v", a->kv_heads, (const int64_t[]){0, 2, 3, 1, 4});
+    struct name scale = put_real(o, node->name, "scale", factor), dots = name_part(o, node->name, "dots");
+    struct name scaled = name_part(o, node->name, "scaled"), shares = name_part(o, node->name, "shares");
+    put_step(o, "MatMul", queries.text, keys.text, dots.text, dots.text);
+    put_step(o, "Mul", dots.text, scale.text, scaled.text, scaled.text);
+    if (a->causal) {
+        struct name mask = put_mask(o, node), masked = name_part(o, node->name, "masked");
+        put_step(o, "Add", scaled.text, mask.text, masked.text, masked.text);
+        scaled = masked;
+    }
+    reads(o, scaled.text);
+    makes(o, shares.text);
+    set_integer(o, "axis", 4);
+    end(o, "Softmax", shares.text);
+    struct name sums = name_part(o, node->name, "sums"), back = name_part(o, node->name, "back");
+    struct name extents = put_integers(o, node->name, "shape", (const int64_t[]){0, out->shape[1], out->shape[2]}, 3);
+    put_step(o, "MatMul", shares.text, values.text, sums.text, sums.text);
+    reads(o, sums.text);
+    makes(o, back.text);
+    set_integers(o, "perm", (const int64_t[]){0, 3, 1, 2, 4}, 5);
+    end(o, "Transpose", back.text);
+    put_step(o, "Reshape", back.text, extents.text, out->name, node->name);
+}
+
 static void put_node(struct ys_onnx *o, const struct ys_node *node)
 {
     /* Of those whose descriptor names no operator of ONNX. */
@@ -479,6 +583,9 @@ static void put_node(struct ys_onnx *o, const struct ys_node *node)
         [YS_OP_GELU] = put_gelu,
         [YS_OP_POW] = put_pow,
         [YS_OP_PAD] = put_pad,
+        [YS_OP_GEMM] = put_gemm,
+        [YS_OP_EMBEDDING] = put_embedding,
+        [YS_OP_ATTENTION] = put_attention,
     };
     YS_ASSERT(!ys_op_rule(node->op)->onnx == !!forms[node->op]);
     (forms[node->op] ? forms[node->op] : put_plain)(o, node);
@@ -495,12 +602,22 @@ static void put_cast(struct ys_onnx *o, size_t index, const char *input)
     memcpy(o->inputs[index], cast.text, sizeof o->inputs[index]);
 }
 
+/* Whether anything but an embedding, which reads tokens as they are, reads the input. */
+static bool is_computed_with(const struct ys_graph *graph, int input)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        for (size_t k = 0; k < graph->nodes[i].in_count; k++)
+            if (graph->nodes[i].in[k] == input && graph->nodes[i].op != YS_OP_EMBEDDING)
+                return true;
+    return false;
+}
+
 void ys_onnx_nodes(struct ys_onnx *onnx)
 {
     for (size_t i = 0; i < onnx->graph->input_count; i++) {
         const struct ys_value *input = &onnx->graph->values[onnx->graph->inputs[i]];
         snprintf(onnx->inputs[i], sizeof onnx->inputs[i], "%s", input->name);
-        if (input->dtype != onnx->dtype)
+        if (input->dtype != onnx->dtype && is_computed_with(onnx->graph, onnx->graph->inputs[i]))
             put_cast(onnx, i, input->name);
     }
     for (size_t i = 0; i < onnx->graph->node_count; i++)

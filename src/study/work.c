@@ -50,11 +50,16 @@ static ys_status set_loss(const struct ys_trial_settings *keys, struct ys_graph 
     return YS_OK;
 }
 
-/* A network may tell more classes apart than the data have. */
+/* A network may tell more classes apart than the data have, and know more tokens. */
 static ys_status check_rows(const struct ys_dataset *data, const struct ys_graph *graph)
 {
     struct ys_rows wanted = ys_graph_rows(graph);
-    if (wanted.kind == YS_TARGET_CLASS && wanted.classes > data->rows.classes)
+    for (size_t i = 0; i < wanted.input_count && i < data->rows.input_count; i++)
+        if (wanted.inputs[i].below && data->rows.inputs[i].below > wanted.inputs[i].below)
+            return ys_fail(YS_EINVAL, "the data set %s has tokens up to %lld, the model %s a vocabulary of %lld",
+                           data->name, (long long)data->rows.inputs[i].below - 1, graph->name,
+                           (long long)wanted.inputs[i].below);
+    if (wanted.kind != YS_TARGET_VECTOR && wanted.classes > data->rows.classes)
         wanted.classes = data->rows.classes;
     return ys_rows_equal(&wanted, &data->rows)
                ? YS_OK
@@ -83,6 +88,8 @@ static ys_status set_sizes(const struct ys_trial_settings *keys, const struct ys
 {
     input->sizes[YS_MODEL_WIDTH] = isnan(keys->model_width) ? 0 : keys->model_width;
     input->sizes[YS_MODEL_DEPTH] = isnan(keys->model_depth) ? 0 : keys->model_depth;
+    input->sizes[YS_MODEL_LAYERS] = keys->model_layers == YS_FIELD_NONE ? 0 : (double)keys->model_layers;
+    input->sizes[YS_MODEL_HEADS] = keys->model_heads == YS_FIELD_NONE ? 0 : (double)keys->model_heads;
     if (keys->model_classes == YS_FIELD_NONE)
         return YS_OK;
     if (ys_model_is_file(keys->model))

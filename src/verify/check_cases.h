@@ -78,7 +78,22 @@
     X(gemm_features, gemm(s, features(s, 7), 5, true))                                                                 \
     X(gemm_one_output, gemm(s, features(s, 9), 1, true))                                                               \
     X(gemm_no_bias, gemm(s, features(s, 6), 8, false))                                                                 \
-    X(gemm_factors, (factors(s), gemm(s, features(s, 5), 6, true)))
+    X(gemm_factors, (factors(s), gemm(s, features(s, 5), 6, true)))                                                    \
+    X(gemm_positions, gemm(s, reshape(s, features(s, 12), 4, 3), 5, true))                                             \
+    X(gemm_last_axis, gemm(s, image(s, 3, 4, 5), 6, true))
+
+#define YS_CASES_EMBEDDING(X)                                                                                          \
+    X(embedding_tokens, embedding(s, 3))                                                                               \
+    X(embedding_factors, (factors(s), embedding(s, 2)))
+
+/* Positions of queries and of keys, then the widths of all heads of queries and of results. */
+#define YS_CASES_ATTENTION(X)                                                                                          \
+    X(attention_one_head, attention(s, 4, 4, 3, 3, .heads = 1, .kv_heads = 1))                                         \
+    X(attention_causal, attention(s, 5, 5, 6, 4, .heads = 2, .kv_heads = 2, .causal = true))                           \
+    X(attention_more_keys, attention(s, 3, 5, 6, 6, .heads = 3, .kv_heads = 3))                                        \
+    X(attention_grouped_heads, attention(s, 4, 4, 8, 12, .heads = 4, .kv_heads = 2, .causal = true))                   \
+    X(attention_scale, attention(s, 4, 6, 4, 2, .heads = 2, .kv_heads = 1, .scale = 1.25))                             \
+    X(attention_of_itself, attention_of_itself(s))
 
 #define YS_CASES_AVERAGEPOOL(X)                                                                                        \
     YS_CASES_POOL(X, averagepool)                                                                                      \

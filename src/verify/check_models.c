@@ -105,6 +105,37 @@ static int transposed_of(struct site *s, int v, int64_t out, struct ys_window wi
 }
 #define transposed(s, v, out, ...) transposed_of(s, v, out, (struct ys_window){__VA_ARGS__})
 
+/* Of tokens from 0 to 255, as `synthetic` draws them. */
+static int embedding(struct site *s, int64_t width)
+{
+    return ys_build_embedding(s->b, s->raw, 256, width, next_name(s));
+}
+
+static int attention_over(struct site *s, struct ys_attention how, const int in[3])
+{
+    return ys_build_node(s->b, &(struct ys_node){.op = YS_OP_ATTENTION, .attention = how}, in, 3, next_name(s));
+}
+
+/* `width` and `value_width` of all heads of queries and of their results. */
+static int attention_of(struct site *s, int64_t queries, int64_t keys, int64_t width, int64_t value_width,
+                        struct ys_attention how)
+{
+    const int64_t group = how.heads / how.kv_heads;
+    const int q = reshape(s, features(s, queries * width), queries, width);
+    const int k = reshape(s, features(s, keys * width / group), keys, width / group);
+    const int v = reshape(s, features(s, keys * value_width / group), keys, value_width / group);
+    return attention_over(s, how, (const int[]){q, k, v});
+}
+#define attention(s, queries, keys, width, value_width, ...)                                                           \
+    attention_of(s, queries, keys, width, value_width, (struct ys_attention){__VA_ARGS__})
+
+/* One value in three places. */
+static int attention_of_itself(struct site *s)
+{
+    const int v = reshape(s, features(s, 24), 4, 6);
+    return attention_over(s, (struct ys_attention){.heads = 2, .kv_heads = 2, .causal = true}, (const int[]){v, v, v});
+}
+
 /* `pads`: before and behind channels, rows and columns. */
 static int padded_of(struct site *s, int v, enum ys_pad_mode mode, double value, const int64_t pads[6])
 {
@@ -276,7 +307,7 @@ static ys_status build(const char *model, const struct ys_model *cases, add_case
 
 #define OPERATOR(OP)                                                                                                   \
     YS_CASES_##OP(DECLARE) static add_case *const adds_##OP[] = {YS_CASES_##OP(ENTER_ADD)};                            \
-    static const struct ys_model cases_##OP[] = {YS_CASES_##OP(ENTER_MODEL){NULL}};                                    \
+    static struct ys_model cases_##OP[] = {YS_CASES_##OP(ENTER_MODEL){NULL}};                                          \
     YS_CASES_##OP(DEFINE) static ys_status build_##OP(const struct ys_model_input *input, struct ys_graph **graph)     \
     {                                                                                                                  \
         return build(ys_check_groups()[YS_OP_##OP].whole.name, cases_##OP, adds_##OP, YS_CASES_##OP(COUNT), input,     \
@@ -289,8 +320,27 @@ YS_OPS(OPERATOR)
 static char group_names[YS_OP_COUNT][40];
 static struct ys_check_group groups[YS_OP_COUNT] = {YS_OPS(GROUP)};
 
+/* The usual row as tokens: what an embedding reads. */
+static const struct ys_rows rows_of_tokens = {
+    .unit = "sequences",
+    .input_count = 1,
+    .inputs = {{.name = "x", .dtype = YS_I32, .rank = 3, .shape = {3, 4, 5}}},
+    .kind = YS_TARGET_CLASS,
+    .target = {.name = YS_TARGET_NAME, .dtype = YS_I64},
+    .classes = 7,
+};
+
+static void take_tokens(struct ys_model *model)
+{
+    model->rows = &rows_of_tokens;
+    model->usual.dtype = YS_I32;
+}
+
 const struct ys_check_group *ys_check_groups(void)
 {
+    take_tokens(&groups[YS_OP_EMBEDDING].whole);
+    for (struct ys_model *model = cases_EMBEDDING; model->name; model++)
+        take_tokens(model);
     for (size_t i = 0; i < YS_OP_COUNT && !groups[i].whole.name; i++) {
         snprintf(group_names[i], sizeof group_names[i], YS_CHECK_PREFIX "%s", ys_op_name(groups[i].op));
         groups[i].whole.name = group_names[i];

@@ -28,7 +28,7 @@ static void keys_are_typed_and_defaults_filled_in(void)
         "\"compare\":\"controlled\",\"rows\":null,\"own_of\":null,\"own_data\":null,"
         "\"model.freeze\":null,\"model.train\":null,\"model.tie\":null,\"model.untie\":null,\"model.mean\":null,"
         "\"model.std\":null,\"model.input\":null,\"model.layout\":\"auto\",\"model.width\":null,\"model.depth\":null,"
-        "\"model.classes\":null,\"init\":\"seed\",\"on_bad_row\":\"refuse\","
+        "\"model.layers\":null,\"model.heads\":null,\"model.classes\":null,\"init\":\"seed\",\"on_bad_row\":\"refuse\","
         "\"threads\":null,\"cpus\":[0,1,2],"
         "\"cpu_time_limit\":null,\"memory_limit\":null,\"run_time_limit\":90.0,"
         "\"stall_limit\":120.0,\"sample_hz\":10.0,"

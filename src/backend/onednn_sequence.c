@@ -1,0 +1,307 @@
+/* Embedding and attention. Values lie in C order, in float. The parts of a head are products of matrices whose rows lie
+ * apart, which the library's plain product takes as they are; the table of scores is made again for the backward pass,
+ * so that no more than one a thread is kept. */
+#include "backend/onednn_state.h"
+#include "backend/parallel.h"
+
+#include <math.h>
+#include <string.h>
+
+struct tokens {
+    int threads;
+    int64_t count, row, vocabulary, width;
+};
+
+static ys_status check_tokens(const struct tokens *t, const int32_t *tokens)
+{
+    for (int64_t i = 0; i < t->count; i++)
+        if (tokens[i] < 0 || tokens[i] >= t->vocabulary)
+            return ys_fail(YS_EINVAL, "token %d of row %lld is not one of the %lld of the vocabulary", tokens[i],
+                           (long long)(i / t->row), (long long)t->vocabulary);
+    return YS_OK;
+}
+
+static void embed_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    const struct tokens *t = context;
+    const float *weight = operand[1];
+    for (int64_t i = (int64_t)first; i < (int64_t)end; i++)
+        memcpy((float *)operand[2] + i * t->width, weight + ((const int32_t *)operand[0])[i] * t->width,
+               (size_t)t->width * sizeof(float));
+}
+
+/** tokens, weight, y */
+static ys_status embedding_run(void *context, void *const *operand)
+{
+    const struct tokens *t = context;
+    YS_TRY(check_tokens(t, operand[0]));
+    ys_parallel_for(t->threads, (size_t)t->count, 1, embed_part, context, operand);
+    return YS_OK;
+}
+
+static void clear_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    const struct tokens *t = context;
+    memset((float *)operand[2] + (int64_t)first * t->width, 0, (end - first) * (size_t)t->width * sizeof(float));
+}
+
+/** Columns [first, end) of every row: no two threads write to one place, whatever the tokens. */
+static void gather_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    const struct tokens *t = context;
+    for (int64_t i = 0; i < t->count; i++) {
+        const float *dy = (const float *)operand[1] + i * t->width;
+        float *to = (float *)operand[2] + ((const int32_t *)operand[0])[i] * t->width;
+        for (size_t k = first; k < end; k++)
+            to[k] += dy[k];
+    }
+}
+
+/** tokens, dy, dweight */
+static ys_status embedding_weights_run(void *context, void *const *operand)
+{
+    const struct tokens *t = context;
+    ys_parallel_for(t->threads, (size_t)t->vocabulary, 1, clear_part, context, operand);
+    ys_parallel_for(t->threads, (size_t)t->width, YS_ALIGNMENT / sizeof(float), gather_part, context, operand);
+    return YS_OK;
+}
+
+static struct tokens tokens_of(const struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_param *weight = &low->graph->params[node->weight];
+    const struct ys_value *in = &low->graph->values[node->in[0]];
+    const int64_t row = ys_value_row_elements(in);
+    return (struct tokens){low->config.threads, low->config.batch * row, row, weight->shape[0], weight->shape[1]};
+}
+
+ys_status ys_onednn_decide_sequence(struct ys_lowering *low, const struct ys_node *node)
+{
+    ys_layout plain;
+    for (size_t i = 0; i < node->in_count && node->op != YS_OP_EMBEDDING; i++)
+        YS_TRY(ys_onednn_decide_value(low, node->in[i]));
+    YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
+    ys_onednn_set_layout(low, node->out[0], &plain);
+    return YS_OK;
+}
+
+ys_status ys_onednn_forward_embedding(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct tokens t = tokens_of(low, node);
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    const struct ys_operand operands[] = {ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[0])]),
+                                          ys_onednn_param(low, low->weights, node->weight),
+                                          ys_at(low->value[node->out[0]])};
+    return ys_onednn_append_own(low, node->name, embedding_run, &t, sizeof t, operands, 3);
+}
+
+ys_status ys_onednn_backward_embedding(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct tokens t = tokens_of(low, node);
+    ys_layout plain;
+    bool is_more;
+    struct ys_operand operands[3] = {ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[0])])};
+    YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[1]));
+    YS_TRY(ys_lower_param_share(low, node->weight, &operands[2], &is_more));
+    YS_TRY(ys_onednn_append_own(low, node->name, embedding_weights_run, &t, sizeof t, operands, 3));
+    ys_lower_mark(low, YS_CALL_WEIGHTS);
+    return ys_onednn_add_param(low, node, node->weight, operands[2], is_more);
+}
+
+struct heads {
+    int threads;
+    int64_t rows, heads, kv_heads;
+    int64_t queries, keys, width, value_width; /* positions; extents of a part */
+    float scale;
+    bool causal;
+};
+
+/** Where the parts of one head of one row begin. */
+struct part {
+    const float *q, *k, *v;
+    int64_t q_at, k_at, v_at, y_at;
+    bool is_first; /* of the heads that see these keys and values */
+};
+
+static struct part part_of(const struct heads *h, void *const *operand, int64_t row, int64_t head)
+{
+    const int64_t group = h->heads / h->kv_heads, kv = head / group;
+    struct part p = {.q_at = (row * h->queries * h->heads + head) * h->width,
+                     .k_at = (row * h->keys * h->kv_heads + kv) * h->width,
+                     .v_at = (row * h->keys * h->kv_heads + kv) * h->value_width,
+                     .y_at = (row * h->queries * h->heads + head) * h->value_width,
+                     .is_first = head % group == 0};
+    p.q = (const float *)operand[0] + p.q_at;
+    p.k = (const float *)operand[1] + p.k_at;
+    p.v = (const float *)operand[2] + p.v_at;
+    return p;
+}
+
+/** The softmax of a line of scores, of which `visible` count. */
+static void soften(float *p, int64_t visible, int64_t keys, float scale)
+{
+    float top = -INFINITY, sum = 0;
+    for (int64_t s = 0; s < visible; s++)
+        top = p[s] > top ? p[s] : top;
+    for (int64_t s = 0; s < visible; s++) {
+        p[s] = expf((p[s] - top) * scale);
+        sum += p[s];
+    }
+    for (int64_t s = 0; s < visible; s++)
+        p[s] /= sum;
+    for (int64_t s = visible; s < keys; s++)
+        p[s] = 0;
+}
+
+static dnnl_status_t attend(const struct heads *h, const struct part *part, float *p)
+{
+    dnnl_status_t status = dnnl_sgemm('N', 'T', h->queries, h->keys, h->width, 1, part->q, h->heads * h->width, part->k,
+                                      h->kv_heads * h->width, 0, p, h->keys);
+    for (int64_t t = 0; t < h->queries; t++)
+        soften(p + t * h->keys, h->causal ? t + 1 : h->keys, h->keys, h->scale);
+    return status;
+}
+
+/** The table of scores, or both, of the thread that does this part of the work. */
+static float *scores_of(const struct heads *h, void *scores, size_t thread, int64_t tables)
+{
+    return (float *)scores + (int64_t)thread * tables * h->queries * h->keys;
+}
+
+static void attention_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    const struct heads *h = context;
+    for (size_t thread = first; thread < end; thread++) {
+        float *p = scores_of(h, operand[3], thread, 1);
+        for (int64_t i = (int64_t)thread; i < h->rows * h->heads; i += h->threads) {
+            const struct part part = part_of(h, operand, i / h->heads, i % h->heads);
+            attend(h, &part, p);
+            dnnl_sgemm('N', 'N', h->queries, h->value_width, h->keys, 1, p, h->keys, part.v,
+                       h->kv_heads * h->value_width, 0, (float *)operand[4] + part.y_at, h->heads * h->value_width);
+        }
+    }
+}
+
+/** q, k, v, scores, y */
+static ys_status attention_run(void *context, void *const *operand)
+{
+    const struct heads *h = context;
+    ys_parallel_for(h->threads, (size_t)h->threads, 1, attention_part, context, operand);
+    return YS_OK;
+}
+
+/** ds = scale p (dp - sum of p dp), into dp */
+static void soften_backward(const struct heads *h, const float *p, float *dp)
+{
+    for (int64_t t = 0; t < h->queries; t++, p += h->keys, dp += h->keys) {
+        float sum = 0;
+        for (int64_t s = 0; s < h->keys; s++)
+            sum += p[s] * dp[s];
+        for (int64_t s = 0; s < h->keys; s++)
+            dp[s] = h->scale * p[s] * (dp[s] - sum);
+    }
+}
+
+static void backward_head(const struct heads *h, void *const *operand, int64_t i, float *p)
+{
+    const struct part part = part_of(h, operand, i / h->heads, i % h->heads);
+    const float *dy = (const float *)operand[3] + part.y_at, add = part.is_first ? 0 : 1;
+    const int64_t q_row = h->heads * h->width, k_row = h->kv_heads * h->width;
+    const int64_t y_row = h->heads * h->value_width, v_row = h->kv_heads * h->value_width;
+    float *dp = p + h->queries * h->keys;
+    attend(h, &part, p);
+    dnnl_sgemm('T', 'N', h->keys, h->value_width, h->queries, 1, p, h->keys, dy, y_row, add,
+               (float *)operand[7] + part.v_at, v_row);
+    dnnl_sgemm('N', 'T', h->queries, h->keys, h->value_width, 1, dy, y_row, part.v, v_row, 0, dp, h->keys);
+    soften_backward(h, p, dp);
+    dnnl_sgemm('N', 'N', h->queries, h->width, h->keys, 1, dp, h->keys, part.k, k_row, 0,
+               (float *)operand[5] + part.q_at, q_row);
+    dnnl_sgemm('T', 'N', h->keys, h->width, h->queries, 1, dp, h->keys, part.q, q_row, add,
+               (float *)operand[6] + part.k_at, k_row);
+}
+
+/** Heads that share keys stay together: they add to one gradient. */
+static void attention_backward_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    const struct heads *h = context;
+    const int64_t group = h->heads / h->kv_heads;
+    for (size_t thread = first; thread < end; thread++)
+        for (int64_t g = (int64_t)thread; g < h->rows * h->kv_heads; g += h->threads)
+            for (int64_t i = g * group; i < (g + 1) * group; i++)
+                backward_head(h, operand, i, scores_of(h, operand[4], thread, 2));
+}
+
+/** q, k, v, dy, scores twice, dq, dk, dv */
+static ys_status attention_backward_run(void *context, void *const *operand)
+{
+    const struct heads *h = context;
+    ys_parallel_for(h->threads, (size_t)h->threads, 1, attention_backward_part, context, operand);
+    return YS_OK;
+}
+
+static struct heads heads_of(const struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_attention *a = &node->attention;
+    const struct ys_value *q = &low->graph->values[node->in[0]], *v = &low->graph->values[node->in[2]];
+    const int64_t width = q->shape[2] / a->heads;
+    return (struct heads){.threads = low->config.threads,
+                          .rows = low->config.batch,
+                          .heads = a->heads,
+                          .kv_heads = a->kv_heads,
+                          .queries = q->shape[1],
+                          .keys = v->shape[1],
+                          .width = width,
+                          .value_width = v->shape[2] / a->kv_heads,
+                          .scale = (float)(a->scale > 0 ? a->scale : 1 / sqrt((double)width)),
+                          .causal = a->causal};
+}
+
+static ys_status make_scores(struct ys_lowering *low, const struct heads *h, size_t tables, int *buffer)
+{
+    const size_t count = (size_t)(h->threads * h->queries * h->keys) * tables;
+    return ys_program_buffer(low->program, count * sizeof(float), false, buffer);
+}
+
+static ys_status plain_value(struct ys_lowering *low, const struct ys_node *node, int value, struct ys_operand *operand)
+{
+    ys_layout plain;
+    YS_TRY(ys_onednn_plain(low, value, &plain));
+    return ys_onednn_value(low, node->name, value, &plain, operand);
+}
+
+ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct heads h = heads_of(low, node);
+    struct ys_operand operands[5] = {{0}};
+    for (size_t i = 0; i < 3; i++)
+        YS_TRY(plain_value(low, node, node->in[i], &operands[i]));
+    YS_TRY(make_scores(low, &h, 1, &operands[3].buffer));
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    operands[4] = ys_at(low->value[node->out[0]]);
+    YS_TRY(ys_onednn_append_own(low, node->name, attention_run, &h, sizeof h, operands, 5));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
+    return YS_OK;
+}
+
+ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct heads h = heads_of(low, node);
+    struct ys_operand operands[8] = {{0}};
+    ys_layout plain;
+    for (size_t i = 0; i < 3; i++) {
+        YS_TRY(plain_value(low, node, node->in[i], &operands[i]));
+        YS_TRY(ys_onednn_plain(low, node->in[i], &plain));
+        YS_TRY(ys_onednn_buffer(low, &plain, &operands[5 + i].buffer));
+    }
+    YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[3]));
+    YS_TRY(make_scores(low, &h, 2, &operands[4].buffer));
+    YS_TRY(ys_onednn_append_own(low, node->name, attention_backward_run, &h, sizeof h, operands, 8));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
+    for (size_t i = 0; i < 3; i++) {
+        YS_TRY(ys_onednn_plain(low, node->in[i], &plain));
+        if (low->value_gradient[node->in[i]])
+            YS_TRY(ys_onednn_give(low, node->name, node->in[i], &plain, operands[5 + i]));
+    }
+    return YS_OK;
+}

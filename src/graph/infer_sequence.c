@@ -1,0 +1,56 @@
+/* Shapes of what works on sequences. */
+#include "graph/infer.h"
+#include <string.h>
+
+ys_status ys_infer_embedding(struct ys_site *site)
+{
+    const struct ys_param *weight = &site->graph->params[site->node->weight];
+    if (site->in->dtype != YS_I32)
+        return YS_FAIL_SITE(site, "input %s is %s: tokens are I32", site->in->name, ys_dtype_name(site->in->dtype));
+    if (site->node->bias >= 0)
+        return YS_FAIL_SITE(site, "has a bias, %s: only a weight is read", site->graph->params[site->node->bias].name);
+    if (weight->rank != 2)
+        return YS_FAIL_SITE(site, "weight %s has shape %s, not (vocabulary, width)", weight->name,
+                            YS_SITE_SHAPE(site, weight));
+    if (site->in->rank >= YS_MAX_RANK)
+        return YS_FAIL_SITE(site, "input %s of shape %s has %zu dimensions: at most %d", site->in->name,
+                            YS_SITE_SHAPE(site, site->in), site->in->rank, YS_MAX_RANK - 1);
+    YS_TRY(ys_infer_same(site));
+    site->out->shape[site->out->rank++] = weight->shape[1];
+    return YS_OK;
+}
+
+/** Fails unless `what` of attention, (N, positions, width), can be cut into `heads` parts. */
+static ys_status check_heads(struct ys_site *site, const struct ys_value *what, int64_t heads)
+{
+    if (what->rank != 3)
+        return YS_FAIL_SITE(site, "input %s has shape %s, not (N, positions, width)", what->name,
+                            YS_SITE_SHAPE(site, what));
+    if (what->shape[2] % heads != 0)
+        return YS_FAIL_SITE(site, "%lld heads do not divide the width %lld of input %s", (long long)heads,
+                            (long long)what->shape[2], what->name);
+    return YS_OK;
+}
+
+ys_status ys_infer_attention(struct ys_site *site)
+{
+    const struct ys_attention *a = &site->node->attention;
+    const struct ys_value *q = site->in, *k = &site->graph->values[site->node->in[1]],
+                          *v = &site->graph->values[site->node->in[2]];
+    YS_TRY(check_heads(site, q, a->heads));
+    YS_TRY(check_heads(site, k, a->kv_heads));
+    YS_TRY(check_heads(site, v, a->kv_heads));
+    if (a->heads % a->kv_heads != 0)
+        return YS_FAIL_SITE(site, "q_num_heads %lld is no multiple of kv_num_heads %lld", (long long)a->heads,
+                            (long long)a->kv_heads);
+    if (k->shape[1] != v->shape[1] || q->shape[2] / a->heads != k->shape[2] / a->kv_heads)
+        return YS_FAIL_SITE(site, "keys %s of shape %s fit neither queries of width %lld in %lld heads nor %lld values",
+                            k->name, YS_SITE_SHAPE(site, k), (long long)q->shape[2], (long long)a->heads,
+                            (long long)v->shape[1]);
+    if (a->causal && q->shape[1] != k->shape[1])
+        return YS_FAIL_SITE(site, "is causal with %lld queries and %lld keys: they must be as many",
+                            (long long)q->shape[1], (long long)k->shape[1]);
+    YS_TRY(ys_infer_same(site));
+    site->out->shape[2] = v->shape[2] / a->kv_heads * a->heads;
+    return YS_OK;
+}

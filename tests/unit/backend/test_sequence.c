@@ -1,0 +1,328 @@
+/* Embedding, attention, and dense layers of each position: `ref` against the formulas of docs/graph.md and against
+ * differences of its loss, `onednn` against `ref`. */
+#include "base/mem.h"
+#include "base/rng.h"
+#include "engine/engine.h"
+#include "graph/build.h"
+#include "tap.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BATCH = 2, POSITIONS = 5, VOCABULARY = 7, SEED = 5 };
+
+/** Tokens through an embedding, dense layers of each position, attention, and the embedding's own weight as the last
+ * layer: a class for each position. Each of `how` is one attention, one behind the other. */
+static struct ys_graph *make_graph(const struct ys_attention *how, size_t count, bool of_itself)
+{
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    if (ys_build_new("sequence", (const int64_t[]){POSITIONS}, 1, YS_I32, &b) != YS_OK)
+        return NULL;
+    ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.3));
+    const int table = ys_build_embedding(b, ys_build_input(b), VOCABULARY, 12, "embed");
+    int v = ys_build_operand(b, YS_OP_ADD, table, (const int64_t[]){POSITIONS, 12}, 2,
+                             (struct ys_initializer){YS_INIT_UNIFORM, -0.5, 0.5}, "place");
+    for (size_t i = 0; i < count; i++) {
+        const int64_t keys = 12 / how[i].heads * how[i].kv_heads;
+        char name[3][16] = {"q0", "k0", "v0"};
+        int in[3] = {v, v, v};
+        for (size_t k = 0; k < 3 && !of_itself; k++) {
+            name[k][1] = (char)('0' + i);
+            in[k] = ys_build_gemm(b, v, k ? keys : 12, name[k]);
+        }
+        const int made = ys_build_node(b, &(struct ys_node){.op = YS_OP_ATTENTION, .attention = how[i]}, in, 3,
+                                       i ? "attend1" : "attend0");
+        v = ys_build_add(b, v, made, i ? "add1" : "add0");
+    }
+    v = ys_build_layernorm(b, v, 1e-5, "norm");
+    v = ys_build_gemm_tied(b, table, v, "head");
+    ys_build_target(b, YS_TARGET_CLASSES);
+    CHECK(ys_build_finish(b, v, &graph) == YS_OK);
+    return graph;
+}
+
+static struct ys_engine *open_engine(const struct ys_graph *graph, const char *backend,
+                                     enum ys_engine_precision precision)
+{
+    struct ys_engine_config config = {.batch = BATCH,
+                                      .precision = precision,
+                                      .backend = backend,
+                                      .threads = 2,
+                                      .training = true,
+                                      .guarded = true,
+                                      .optimizer.momentum = 0.9};
+    struct ys_engine *e = NULL;
+    struct ys_rng rng;
+    const struct ys_rows rows = ys_graph_rows(graph);
+    if (ys_engine_open_graph(graph, &config, &e) != 0)
+        return NULL;
+    ys_rng_init(&rng, SEED, "tokens");
+    ys_rows_draw(&rows.inputs[0], VOCABULARY, &rng, BATCH, ys_engine_place(e, 0));
+    ys_rows_draw(&rows.target, rows.classes, &rng, BATCH, ys_engine_target(e));
+    CHECK(ys_engine_draw(e, SEED) == 0);
+    return e;
+}
+
+/** The gradient of every seventh element or so against central differences of step h: wrong by h^2 times the third
+ * derivative, and by 1e-16 / h. */
+static void check_differences(struct ys_engine *e, size_t param)
+{
+    const double h = 1e-5;
+    struct ys_engine_param p;
+    REQUIRE(ys_engine_param(e, param, &p) == 0);
+    double *w = ys_alloc(p.elements, sizeof *w), *g = ys_alloc(p.elements, sizeof *g);
+    REQUIRE(w && g);
+    CHECK(ys_engine_param_get(e, param, YS_ENGINE_F64, w) == 0);
+    CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
+    CHECK(ys_engine_gradient_get(e, param, YS_ENGINE_F64, g) == 0);
+    for (size_t k = 0; k < p.elements; k += 1 + p.elements / 9) {
+        double at[2] = {NAN, NAN}, old = w[k];
+        for (int side = 0; side < 2; side++) {
+            w[k] = old + (side ? h : -h);
+            CHECK(ys_engine_param_set(e, param, YS_ENGINE_F64, w) == 0);
+            CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_TRAIN, &at[side]) == 0);
+        }
+        w[k] = old;
+        const double difference = (at[1] - at[0]) / (2 * h);
+        tap_check(fabs(g[k] - difference) < 1e-8, __LINE__, "%s[%zu]: %g, by differences %g", p.name, k, g[k],
+                  difference);
+    }
+    CHECK(ys_engine_param_set(e, param, YS_ENGINE_F64, w) == 0);
+    ys_free(w);
+    ys_free(g);
+}
+
+/** norm(theirs - ours) <= bound norm(ours). Sums here have tens of terms, of a unit roundoff of 6e-8 or 4e-3. What is
+ * added to every key moves no softmax, so that the gradient of the keys' bias is but what rounding leaves. */
+static void check_near(const char *what, size_t count, const double *ours, const double *theirs, double bound)
+{
+    double difference = 0, size = 0;
+    for (size_t k = 0; k < count; k++) {
+        difference += (theirs[k] - ours[k]) * (theirs[k] - ours[k]);
+        size += ours[k] * ours[k];
+    }
+    tap_check(sqrt(difference) <= bound * (sqrt(size) + 1e-2), __LINE__, "%s is %g away from %g", what,
+              sqrt(difference), sqrt(size));
+}
+
+static void compare(const struct ys_graph *graph, struct ys_engine *ref, enum ys_engine_precision precision)
+{
+    struct ys_engine *e = open_engine(graph, "onednn", precision);
+    const double bound = precision == YS_ENGINE_BF16 ? 0.06 : 1e-5;
+    double ours, theirs;
+    if (!e) {
+        tap_skip("%s", ys_engine_error());
+        return;
+    }
+    CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_TRAIN, &ours) == 0);
+    CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, &theirs) == 0);
+    CHECK_NEAR(theirs, ours, bound * fabs(ours));
+    for (size_t i = 0; i < ys_engine_param_count(ref); i++) {
+        struct ys_engine_param p;
+        REQUIRE(ys_engine_param(ref, i, &p) == 0);
+        double *g = ys_alloc(p.elements, sizeof *g), *other = ys_alloc(p.elements, sizeof *other);
+        REQUIRE(g && other);
+        CHECK(ys_engine_gradient_get(ref, i, YS_ENGINE_F64, g) == 0);
+        CHECK(ys_engine_gradient_get(e, i, YS_ENGINE_F64, other) == 0);
+        check_near(p.name, p.elements, g, other, bound);
+        ys_free(g);
+        ys_free(other);
+    }
+    CHECK(ys_engine_check(e) == 0);
+    ys_engine_close(e);
+}
+
+static void try_out(const struct ys_attention *how, size_t count, bool of_itself)
+{
+    struct ys_graph *graph = make_graph(how, count, of_itself);
+    REQUIRE(graph);
+    struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64);
+    REQUIRE(ref);
+    for (size_t p = 0; p < ys_engine_param_count(ref); p++)
+        check_differences(ref, p);
+    compare(graph, ref, YS_ENGINE_F32);
+    compare(graph, ref, YS_ENGINE_BF16);
+    CHECK(ys_engine_check(ref) == 0);
+    ys_engine_close(ref);
+    ys_graph_free(graph);
+}
+
+static void attention_of_heads(void)
+{
+    try_out((const struct ys_attention[]){{1, 1, false, 0}, {3, 3, false, 0.7}}, 2, false);
+}
+
+static void attention_is_causal(void)
+{
+    try_out((const struct ys_attention[]){{2, 2, true, 0}, {4, 4, true, 0.9}}, 2, false);
+}
+
+static void attention_of_grouped_heads(void)
+{
+    try_out((const struct ys_attention[]){{4, 2, true, 0}, {6, 1, false, 0}}, 2, false);
+}
+
+static void attention_of_one_value(void)
+{
+    try_out((const struct ys_attention[]){{2, 2, true, 0}}, 1, true);
+}
+
+enum { KEYS = 3, WIDTH = 4 };
+
+/** One head's result by its formula: sum over visible s of exp(scale q . k) v over the sum of exp(scale q . k). */
+static double formula(const float *q, const float *k, const float *v, const struct ys_attention *how, int64_t t,
+                      int64_t at)
+{
+    const int64_t part = WIDTH / how->heads, kv_row = WIDTH / how->heads * how->kv_heads;
+    const int64_t head = at / part, kv = head * how->kv_heads / how->heads;
+    double sum = 0, total = 0, scale = how->scale != 0 ? how->scale : pow((double)part, -0.5);
+    for (int64_t s = 0; s < KEYS; s++) {
+        double dot = 0;
+        for (int64_t i = 0; i < part; i++)
+            dot += (double)q[t * WIDTH + head * part + i] * k[s * kv_row + kv * part + i];
+        if (how->causal && s > t)
+            continue;
+        sum += exp(scale * dot);
+        total += exp(scale * dot) * v[s * kv_row + kv * part + at % part];
+    }
+    return total / sum;
+}
+
+static void check_formula(struct ys_attention how)
+{
+    const int64_t kv_row = WIDTH / how.heads * how.kv_heads;
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_build_new("formula", (const int64_t[]){KEYS, WIDTH}, 2, YS_F32, &b) == YS_OK);
+    const int k = ys_build_more_input(b, "k", (const int64_t[]){KEYS, kv_row}, 2, YS_F32);
+    const int v = ys_build_more_input(b, "v", (const int64_t[]){KEYS, kv_row}, 2, YS_F32);
+    const int in[] = {ys_build_input(b), k, v};
+    const int y = ys_build_node(b, &(struct ys_node){.op = YS_OP_ATTENTION, .attention = how}, in, 3, "attend");
+    ys_build_target(b, YS_TARGET_VECTOR);
+    ys_build_loss(b, YS_LOSS_MEAN_SQUARED_ERROR);
+    REQUIRE(ys_build_finish(b, y, &graph) == YS_OK);
+    CHECK(ys_graph_multiply_adds(graph) == KEYS * (KEYS * WIDTH + KEYS * WIDTH));
+    struct ys_engine_config config = {.batch = BATCH, .precision = YS_ENGINE_F64, .backend = "ref", .threads = 1};
+    struct ys_engine *e = NULL;
+    struct ys_rng rng;
+    const struct ys_rows rows = ys_graph_rows(graph);
+    REQUIRE(ys_engine_open_graph(graph, &config, &e) == 0);
+    ys_rng_init(&rng, SEED, "formula");
+    for (size_t i = 0; i < 3; i++)
+        ys_rows_draw(&rows.inputs[i], 0, &rng, BATCH, ys_engine_place(e, i));
+    memset(ys_engine_target(e), 0, BATCH * KEYS * WIDTH * sizeof(float));
+    CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, NULL) == 0);
+    const double *result = ys_engine_logits(e);
+    for (int64_t i = 0; i < BATCH * KEYS * WIDTH; i++) {
+        const int64_t row = i / (KEYS * WIDTH);
+        CHECK_NEAR(result[i],
+                   formula((const float *)ys_engine_place(e, 0) + row * KEYS * WIDTH,
+                           (const float *)ys_engine_place(e, 1) + row * KEYS * kv_row,
+                           (const float *)ys_engine_place(e, 2) + row * KEYS * kv_row, &how, i / WIDTH % KEYS,
+                           i % WIDTH),
+                   1e-14);
+    }
+    ys_engine_close(e);
+    ys_graph_free(graph);
+}
+
+static void attention_is_its_formula(void)
+{
+    check_formula((struct ys_attention){1, 1, false, 0});
+    check_formula((struct ys_attention){2, 2, true, 0});
+    check_formula((struct ys_attention){4, 2, false, 2.5});
+    check_formula((struct ys_attention){4, 1, true, 0.25});
+}
+
+/** The rows that tokens name; a token twice gives its row two gradients, a row that none names gets 0. */
+static void check_embedding(const char *backend, enum ys_engine_precision precision)
+{
+    static const int32_t tokens[2][3] = {{4, 0, 4}, {1, 4, 2}};
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    struct ys_engine *e = NULL;
+    double w[5][2], g[5][2], expected[5][2] = {{0}};
+    REQUIRE(ys_build_new("embedding", (const int64_t[]){3}, 1, YS_I32, &b) == YS_OK);
+    const int v = ys_build_embedding(b, ys_build_input(b), 5, 2, "embed");
+    ys_build_target(b, YS_TARGET_VECTOR);
+    ys_build_loss(b, YS_LOSS_MEAN_SQUARED_ERROR);
+    REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+    struct ys_engine_config config = {
+        .batch = 2, .precision = precision, .backend = backend, .threads = 2, .training = true, .guarded = true};
+    if (ys_engine_open_graph(graph, &config, &e) != 0) {
+        tap_skip("%s", ys_engine_error());
+        ys_graph_free(graph);
+        return;
+    }
+    CHECK(ys_engine_draw(e, SEED) == 0);
+    memcpy(ys_engine_place(e, 0), tokens, sizeof tokens);
+    memset(ys_engine_target(e), 0, 12 * sizeof(float));
+    CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
+    CHECK(ys_engine_param_get(e, 0, YS_ENGINE_F64, w) == 0);
+    CHECK(ys_engine_gradient_get(e, 0, YS_ENGINE_F64, g) == 0);
+    for (int i = 0; i < 12; i++) {
+        const int token = (&tokens[0][0])[i / 2];
+        const double y = precision == YS_ENGINE_F64 ? ((const double *)ys_engine_logits(e))[i]
+                                                    : (double)((const float *)ys_engine_logits(e))[i];
+        CHECK_NEAR(y, w[token][i % 2], 0);
+        expected[token][i % 2] += 2 * w[token][i % 2] / 12; /* of the mean of squares */
+    }
+    for (int i = 0; i < 10; i++)
+        CHECK_NEAR((&g[0][0])[i], (&expected[0][0])[i], precision == YS_ENGINE_F64 ? 1e-15 : 1e-7);
+    ((int32_t *)ys_engine_place(e, 0))[4] = 5;
+    CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, NULL) != 0);
+    CHECK_HAS(ys_engine_error(), "token 5 of row 1 is not one of the 5 of the vocabulary");
+    ((int32_t *)ys_engine_place(e, 0))[4] = -1;
+    CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, NULL) != 0);
+    CHECK(ys_engine_check(e) == 0);
+    ys_engine_close(e);
+    config.input_gradient = true;
+    CHECK(ys_engine_open_graph(graph, &config, &e) != 0);
+    CHECK_HAS(ys_engine_error(), "tokens have no gradient");
+    ys_graph_free(graph);
+}
+
+static void embedding_ref(void)
+{
+    check_embedding("ref", YS_ENGINE_F64);
+}
+
+static void embedding_onednn(void)
+{
+    check_embedding("onednn", YS_ENGINE_F32);
+}
+
+/** A dense layer of each position is the dense layer of as many rows. */
+static void dense_of_positions_is_that_of_rows(void)
+{
+    double loss[2] = {0};
+    for (int shape = 0; shape < 2; shape++) {
+        struct ys_build *b;
+        struct ys_graph *graph = NULL;
+        struct ys_engine *e = NULL;
+        const int64_t positions[] = {3, 4}, rows[] = {4};
+        REQUIRE(ys_build_new("dense", shape ? rows : positions, shape ? 1 : 2, YS_F32, &b) == YS_OK);
+        const int v = ys_build_gemm(b, ys_build_input(b), 5, "fc");
+        ys_build_target(b, shape ? YS_TARGET_CLASS : YS_TARGET_CLASSES);
+        REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+        CHECK(ys_graph_multiply_adds(graph) == (shape ? 20 : 60));
+        struct ys_engine_config config = {
+            .batch = shape ? 6 : 2, .precision = YS_ENGINE_F64, .backend = "ref", .threads = 1, .training = true};
+        REQUIRE(ys_engine_open_graph(graph, &config, &e) == 0);
+        CHECK(ys_engine_draw(e, SEED) == 0);
+        for (int i = 0; i < 24; i++)
+            ((float *)ys_engine_place(e, 0))[i] = (float)sin(i);
+        for (int i = 0; i < 6; i++)
+            ((int64_t *)ys_engine_target(e))[i] = i % 5;
+        for (int step = 0; step < 3; step++)
+            CHECK(ys_engine_step(e, NULL, NULL, 0.1, &loss[shape]) == 0);
+        ys_engine_close(e);
+        ys_graph_free(graph);
+    }
+    CHECK(loss[0] > 0 && loss[0] == loss[1]);
+}
+
+TAP_MAIN(TAP_CASE(attention_is_its_formula), TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal),
+         TAP_CASE(attention_of_grouped_heads), TAP_CASE(attention_of_one_value), TAP_CASE(embedding_ref),
+         TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))

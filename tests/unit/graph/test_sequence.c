@@ -1,0 +1,105 @@
+/* Networks of sequences, and the shape rules of their operators. */
+#include "graph/build.h"
+#include "graph/model.h"
+#include "tap.h"
+
+#include <string.h>
+
+static struct ys_graph *build_with(const char *name, int64_t positions, int64_t vocabulary, double width, double layers,
+                                   double heads)
+{
+    const struct ys_model_input input = {
+        .shape = {positions},
+        .dtype = YS_I32,
+        .classes = vocabulary,
+        .sizes = {[YS_MODEL_WIDTH] = width, [YS_MODEL_LAYERS] = layers, [YS_MODEL_HEADS] = heads}};
+    struct ys_graph *graph = NULL;
+    if (ys_model_build(ys_model_find(name), &input, &graph) != YS_OK)
+        printf("# %s\n", ys_error());
+    return graph;
+}
+
+/** Embedding and positions, and in each block four dense layers of 4 d^2, 8 d^2 weights, 9 d biases, and two norms; the
+ * tied head counts nothing more. */
+static void check_gpt(const char *name, int64_t positions, int64_t vocabulary, int64_t d, int64_t layers, int64_t heads)
+{
+    struct ys_graph *graph = build_with(name, positions, vocabulary, (double)d, (double)layers, (double)heads);
+    REQUIRE(graph);
+    CHECK_INT(ys_graph_parameter_count(graph), (vocabulary + positions) * d + layers * (12 * d * d + 13 * d) + 2 * d);
+    CHECK_INT(ys_graph_multiply_adds(graph), positions * (layers * (12 * d * d + 2 * positions * d) + vocabulary * d));
+    const struct ys_rows rows = ys_graph_rows(graph);
+    CHECK(rows.input_count == 1 && rows.inputs[0].dtype == YS_I32 && rows.inputs[0].rank == 1);
+    CHECK(rows.inputs[0].shape[0] == positions && rows.inputs[0].below == vocabulary);
+    CHECK(rows.kind == YS_TARGET_CLASSES && rows.classes == vocabulary && rows.target.shape[0] == positions);
+    CHECK_INT(graph->nodes[0].op, YS_OP_EMBEDDING);
+    CHECK_INT(graph->nodes[0].weight, graph->nodes[graph->node_count - 1].weight);
+    ys_graph_free(graph);
+}
+
+/** GPT-2's published sizes: 124,439,808 parameters and 354,823,168. */
+static void gpt_has_its_published_sizes(void)
+{
+    static const struct {
+        double width, layers, heads;
+        int64_t parameters;
+    } sizes[] = {{0, 0, 0, 124439808}, {1024, 24, 16, 354823168}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct ys_graph *graph = build_with("gpt2", 1024, 50257, sizes[i].width, sizes[i].layers, sizes[i].heads);
+        REQUIRE(graph);
+        CHECK_INT(ys_graph_parameter_count(graph), sizes[i].parameters);
+        ys_graph_free(graph);
+    }
+    check_gpt("gpt-nano", 64, 64, 48, 3, 3);
+    check_gpt("gpt-nano", 17, 30, 16, 2, 4);
+    check_gpt("gpt2", 128, 1000, 256, 4, 8);
+}
+
+static void gpt_says_what_does_not_fit(void)
+{
+    CHECK(build_with("gpt-nano", 64, 64, 48, 3, 5) == NULL);
+    CHECK_HAS(ys_error(), "model.heads = 5 does not divide model.width = 48");
+    CHECK(build_with("gpt-nano", 64, 64, 47, 3, 3) == NULL);
+    CHECK_HAS(ys_error(), "model.width = 47: must be 8, 16, 24 ... 65536 for the model gpt-nano");
+    struct ys_graph *graph = NULL;
+    const struct ys_model_input pixels = {.shape = {1, 28, 28}, .dtype = YS_U8, .classes = 10};
+    CHECK(ys_model_build(ys_model_find("gpt2"), &pixels, &graph) == YS_EINVAL && !graph);
+    CHECK_HAS(ys_error(), "model gpt2 takes tokens, and the data have U8");
+}
+
+/** Attention over values of (N, 4, 6), (N, `keys`, `width`) and (N, 4, 6). */
+static void refuse_attention(struct ys_attention how, int64_t keys, int64_t width, const char *message)
+{
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_build_new("refused", (const int64_t[]){4, 6}, 2, YS_F32, &b) == YS_OK);
+    const int k = ys_build_more_input(b, "k", (const int64_t[]){keys, width}, 2, YS_F32);
+    const int v = ys_build_more_input(b, "v", (const int64_t[]){4, 6}, 2, YS_F32);
+    const int in[] = {ys_build_input(b), k, v};
+    const int y = ys_build_node(b, &(struct ys_node){.op = YS_OP_ATTENTION, .attention = how}, in, 3, "attend");
+    ys_build_target(b, YS_TARGET_CLASSES);
+    CHECK(ys_build_finish(b, y, &graph) == YS_EINVAL && !graph);
+    CHECK_HAS(ys_error(), message);
+}
+
+static void attention_names_what_does_not_fit(void)
+{
+    refuse_attention((struct ys_attention){4, 4, false, 0}, 4, 6, "4 heads do not divide the width 6 of input x");
+    refuse_attention((struct ys_attention){3, 2, false, 0}, 4, 6, "q_num_heads 3 is no multiple of kv_num_heads 2");
+    refuse_attention((struct ys_attention){2, 2, false, 0}, 5, 6, "keys k of shape [N,5,6] fit neither");
+    refuse_attention((struct ys_attention){2, 2, false, 0}, 4, 8, "keys k of shape [N,4,8] fit neither");
+}
+
+static void an_embedding_reads_tokens_alone(void)
+{
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_build_new("pixels", (const int64_t[]){4}, 1, YS_U8, &b) == YS_OK);
+    CHECK(ys_build_finish(b, ys_build_embedding(b, ys_build_input(b), 9, 3, "embed"), &graph) == YS_EINVAL && !graph);
+    CHECK_HAS(ys_error(), "node embed (Embedding): input x is U8: tokens are I32");
+    REQUIRE(ys_build_new("tokens", (const int64_t[]){4}, 1, YS_I32, &b) == YS_OK);
+    CHECK(ys_build_finish(b, ys_build_gemm(b, ys_build_input(b), 9, "fc"), &graph) == YS_EINVAL && !graph);
+    CHECK_HAS(ys_error(), "input x is I32: put a normalize before it, or an Embedding");
+}
+
+TAP_MAIN(TAP_CASE(gpt_has_its_published_sizes), TAP_CASE(gpt_says_what_does_not_fit),
+         TAP_CASE(attention_names_what_does_not_fit), TAP_CASE(an_embedding_reads_tokens_alone))
