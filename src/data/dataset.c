@@ -8,6 +8,7 @@
 #include "data/cifar.h"
 #include "data/decoded.h"
 #include "data/digits.h"
+#include "data/images.h"
 #include "data/mnist.h"
 #include "data/synthetic.h"
 #include <string.h>
@@ -31,6 +32,11 @@ static void draw_synthetic(const struct ys_data_source *source, const char *half
     ys_synthetic_draw(half, &source->rows, rows->count, rows->array);
 }
 
+static void draw_images(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows)
+{
+    ys_images_draw(half, &source->rows, rows->count, ys_data_pixels(rows), ys_data_labels(rows));
+}
+
 static const struct ys_data_source sources[] = {
     {
         .name = "digits",
@@ -46,8 +52,17 @@ static const struct ys_data_source sources[] = {
     {
         .name = "synthetic",
         .title = "random pixels and labels of the model's usual form: for speed, accuracy means nothing",
+        .max_bytes = YS_SYNTHETIC_MAX_BYTES,
         .edition = YS_SYNTHETIC_EDITION,
         .draw = draw_synthetic,
+    },
+    {
+        .name = "images",
+        .title = "drawn shapes with textures, of the model's usual form: images of any size that can be learnt",
+        .max_bytes = YS_IMAGES_MAX_BYTES,
+        .edition = YS_IMAGES_EDITION,
+        .draw = draw_images,
+        .needs_images = true,
     },
     {
         .name = "mnist",
@@ -200,14 +215,27 @@ static void describe_form(const struct ys_rows *form, struct ys_buf *text)
     }
 }
 
-static ys_status check_form(const char *name, const struct ys_rows *form)
+static bool is_of_images(const struct ys_rows *form)
 {
+    const struct ys_row_array *x = &form->inputs[0];
+    return form->input_count == 1 && x->dtype == YS_U8 && x->rank == 3 && (x->shape[0] == 1 || x->shape[0] == 3) &&
+           form->kind == YS_TARGET_CLASS;
+}
+
+static ys_status check_form(const struct ys_data_source *source, const struct ys_rows *form)
+{
+    const char *name = source->name;
     if (!form)
         return ys_fail(YS_EINVAL, "the data set %s has the form of a model's input: it is made when a study uses it",
                        name);
-    int64_t room = YS_SYNTHETIC_MAX_BYTES;
+    if (source->needs_images && !is_of_images(form))
+        return ys_fail(YS_EINVAL,
+                       "the data set %s is for networks that take images, grey or in colours, and tell classes apart: "
+                       "data = synthetic follows any model",
+                       name);
+    int64_t room = source->max_bytes;
     for (size_t i = 0; i <= form->input_count && room > 0; i++)
-        room = room_beside(ys_rows_array(form, i), i < form->input_count ? room : YS_SYNTHETIC_MAX_BYTES);
+        room = room_beside(ys_rows_array(form, i), i < form->input_count ? room : source->max_bytes);
     bool has_classes = form->kind == YS_TARGET_VECTOR || (form->classes >= 1 && form->classes <= INT32_MAX);
     if (room >= 1 && has_classes && form->input_count >= 1)
         return YS_OK;
@@ -215,7 +243,7 @@ static ys_status check_form(const char *name, const struct ys_rows *form)
     describe_form(form, &text);
     ys_status status =
         ys_fail(YS_EINVAL, "the data set %s cannot have rows of %s and %lld classes: a row has at most %lld bytes",
-                name, ys_buf_text(&text), (long long)form->classes, (long long)YS_SYNTHETIC_MAX_BYTES);
+                name, ys_buf_text(&text), (long long)form->classes, (long long)source->max_bytes);
     ys_buf_free(&text);
     return status;
 }
@@ -248,8 +276,8 @@ static ys_status give_form(const struct ys_data_source *source, const struct ys_
 {
     *formed = *source;
     formed->rows = *form;
-    formed->train_count = ys_synthetic_train_count(row_bytes_of(formed));
-    formed->test_count = ys_synthetic_test_count(row_bytes_of(formed));
+    formed->train_count = ys_synthetic_train_count(row_bytes_of(formed), formed->max_bytes);
+    formed->test_count = ys_synthetic_test_count(row_bytes_of(formed), formed->max_bytes);
     formed->folder = folder_of_form(source->name, form);
     return formed->folder ? YS_OK : ys_out_of_memory();
 }
@@ -258,7 +286,7 @@ static ys_status prepare_formed(const struct ys_data_source *source, const struc
                                 const struct ys_data_wanted *wanted, struct ys_dataset *dataset)
 {
     struct ys_data_source formed;
-    YS_TRY(check_form(source->name, form));
+    YS_TRY(check_form(source, form));
     YS_TRY(give_form(source, form, &formed));
     ys_status status = prepare_generated(&formed, wanted, dataset);
     ys_free((char *)(uintptr_t)formed.folder);

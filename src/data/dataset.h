@@ -26,6 +26,7 @@ struct ys_data_source {
     const struct ys_data_published *published; /* where it comes from; NULL when yardstick makes it itself */
     struct ys_rows rows; /* what a row is; input_count is 0 when it follows the model, as the counts are then */
     int64_t train_count, test_count; /* as published */
+    int64_t max_bytes;               /* of the inputs to train on, where they follow the model */
     const char *edition;             /* prepared files of another edition are made again */
     const char *folder;              /* of the prepared files, in data/ of the cache; NULL: the name */
 
@@ -33,6 +34,8 @@ struct ys_data_source {
      * they are written down. */
     void (*draw)(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows);
     const char *train_hash, *test_hash;
+
+    bool needs_images; /* follows models alone that take images and tell classes apart */
 
     bool is_decoded; /* the images of a folder, which is its name */
     int64_t skipped; /* images of it that were left out */
@@ -74,7 +77,7 @@ struct ys_dataset {
  * images (data/folder.h). Fast when prepared: the files' headers and labels are checked, the pixels are not
  * read (ys_data_check() does). `wanted` NULL is the current version; otherwise it is the one with these rows, and
  * YS_ENOTFOUND says what to do when that is gone. `form` is for the sets whose form follows the model, and for
- * folders (the others take no notice of it, and NULL): what the model wants of a row, of up to YS_SYNTHETIC_MAX_BYTES
+ * folders (the others take no notice of it, and NULL): what the model wants of a row, of up to its max_bytes
  * and 2^31 classes. YS_EINVAL for an unknown name, a form that is missing or too large; YS_ENOTFOUND when the set must
  * be fetched first, with the command to do it; YS_EFORMAT when the prepared files are damaged and cannot be made again
  * here; YS_EIO. `dataset` is untouched on failure. */

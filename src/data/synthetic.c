@@ -4,17 +4,17 @@
 
 #define SEED 0x59535359u /* never changes: the bytes are the same on every machine */
 
-int64_t ys_synthetic_train_count(int64_t row_bytes)
+int64_t ys_synthetic_train_count(int64_t row_bytes, int64_t max_bytes)
 {
     int64_t count = YS_SYNTHETIC_MAX_ROWS;
-    while (count > 1 && count > YS_SYNTHETIC_MAX_BYTES / row_bytes)
+    while (count > 1 && count > max_bytes / row_bytes)
         count /= 2;
     return count;
 }
 
-int64_t ys_synthetic_test_count(int64_t row_bytes)
+int64_t ys_synthetic_test_count(int64_t row_bytes, int64_t max_bytes)
 {
-    int64_t count = ys_synthetic_train_count(row_bytes) / 16;
+    int64_t count = ys_synthetic_train_count(row_bytes, max_bytes) / 16;
     return count > 1 ? count : 1;
 }
 

@@ -22,14 +22,14 @@ static void draw(const char *half, int64_t image_bytes, int64_t classes, int64_t
 
 static void there_are_as_many_rows_as_fit(void)
 {
-    CHECK_INT(ys_synthetic_train_count(1), 4096);
-    CHECK_INT(ys_synthetic_train_count(3 * 32 * 32), 4096);
-    CHECK_INT(ys_synthetic_train_count(3 * 224 * 224), 256);
-    CHECK_INT(ys_synthetic_test_count(3 * 224 * 224), 16);
-    CHECK_INT(ys_synthetic_train_count(YS_SYNTHETIC_MAX_BYTES), 1);
-    CHECK_INT(ys_synthetic_test_count(YS_SYNTHETIC_MAX_BYTES), 1);
+    CHECK_INT(ys_synthetic_train_count(1, YS_SYNTHETIC_MAX_BYTES), 4096);
+    CHECK_INT(ys_synthetic_train_count(3 * 32 * 32, YS_SYNTHETIC_MAX_BYTES), 4096);
+    CHECK_INT(ys_synthetic_train_count(3 * 224 * 224, YS_SYNTHETIC_MAX_BYTES), 256);
+    CHECK_INT(ys_synthetic_test_count(3 * 224 * 224, YS_SYNTHETIC_MAX_BYTES), 16);
+    CHECK_INT(ys_synthetic_train_count(YS_SYNTHETIC_MAX_BYTES, YS_SYNTHETIC_MAX_BYTES), 1);
+    CHECK_INT(ys_synthetic_test_count(YS_SYNTHETIC_MAX_BYTES, YS_SYNTHETIC_MAX_BYTES), 1);
     for (int64_t bytes = 1; bytes <= YS_SYNTHETIC_MAX_BYTES; bytes = bytes * 3 + 1)
-        CHECK(ys_synthetic_train_count(bytes) * bytes <= YS_SYNTHETIC_MAX_BYTES);
+        CHECK(ys_synthetic_train_count(bytes, YS_SYNTHETIC_MAX_BYTES) * bytes <= YS_SYNTHETIC_MAX_BYTES);
 }
 
 /** Written down when this was made: other bytes on another machine or by another version are an error, or want another
