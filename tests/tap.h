@@ -1,6 +1,6 @@
 /* A test program is a list of named cases; each prints one TAP line. `PROGRAM NAME...` runs only those cases (names may
- * be patterns of the shell: 'conv_*_ref'), `PROGRAM --list` names them. A case fails by any CHECK that does not hold,
- * and goes on; REQUIRE ends the case.
+ * be patterns of the shell: 'conv_*_ref'), and ends with 2 where one of them fits no case; `PROGRAM --list` names them.
+ * A case fails by any CHECK that does not hold, and goes on; REQUIRE ends the case.
  *
  *     static void median_of_even_count_is_the_mean_of_the_two_middle_values(void) { CHECK(...); }
  *     TAP_MAIN(TAP_CASE(median_of_even_count_is_the_mean_of_the_two_middle_values), ...)
@@ -91,6 +91,15 @@ static int tap_main(const struct tap_case *cases, int count, int argc, char **ar
         return 0;
     }
     int failed = 0, number = 0;
+    for (int a = 1; a < argc; a++) {
+        int fitting = 0;
+        for (int i = 0; i < count; i++)
+            fitting += fnmatch(argv[a], cases[i].name, 0) == 0;
+        if (fitting == 0) {
+            fprintf(stderr, "%s: there is no case %s: --list names them\n", argv[0], argv[a]);
+            return 2;
+        }
+    }
     for (int i = 0; i < count; i++) {
         bool wanted = argc < 2;
         for (int a = 1; a < argc; a++)

@@ -76,7 +76,12 @@ def table(folder):
             metrics.append(read(path))
         except Wrong as wrong:
             raise Wrong("%s: %s" % (path, wrong)) from None
-    metrics.sort(key=lambda metric: (int(metric["place"]), metric["name"]))
+    places = {}
+    for path, metric in zip(paths, metrics):
+        other = places.setdefault(int(metric["place"]), path)
+        if other != path:
+            raise Wrong("%s: place is %s, as in %s: each metric has its own" % (path, metric["place"], os.path.basename(other)))
+    metrics.sort(key=lambda metric: int(metric["place"]))
     source = ('/* Made by tools/metric_infos.py from metrics/. */\n#include "metric/metric.h"\n\n'
               "const struct ys_metric_info ys_metric_table[] = {\n" + "".join(map(entry, metrics)) + "};\n"
               "const size_t ys_metric_table_size = sizeof ys_metric_table / sizeof ys_metric_table[0];\n")

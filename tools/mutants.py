@@ -13,6 +13,7 @@ cannot be noticed. --quick: every twelfth mutant. --list: says what would be spo
 import argparse
 import concurrent.futures
 import ctypes
+import fnmatch
 import os
 import re
 import shlex
@@ -253,6 +254,16 @@ def plan(names):
                 yield source, number, text, function, program, patterns
 
 
+def unfit_patterns(builder, mutants):
+    """Patterns that fit no case of their program: it would end at once, as if the mutant had been noticed."""
+    cases = {}
+    for program in {mutant[4] for mutant in mutants}:
+        done = subprocess.run([os.path.join(builder.build, program), "--list"], check=True, capture_output=True, text=True)
+        cases[program] = done.stdout.split()
+    return sorted({(program, pattern) for *_, program, patterns in mutants for pattern in patterns
+                   if not fnmatch.filter(cases[program], pattern)})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
@@ -271,6 +282,11 @@ def main():
         return 0
     builder = Builder(os.path.abspath(options.build))
     builder.prepare()
+    unfit = unfit_patterns(builder, mutants)
+    for program, pattern in unfit:
+        print("FAIL: %s has no case %s" % (program, pattern))
+    if unfit:
+        return 1
     counts = {None: 0, False: 0, True: 0}
     excused = 0
 

@@ -29,8 +29,10 @@ SLOW_SUITE = "slow"
 
 
 def list_tests(build):
-    text = subprocess.run(["meson", "introspect", "--tests", build], check=True, capture_output=True, text=True).stdout
-    return json.loads(text)
+    done = subprocess.run(["meson", "introspect", "--tests", build], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit("run_tests: %s is no build folder (make makes it): %s" % (build, (done.stdout + done.stderr).strip()))
+    return json.loads(done.stdout)
 
 
 def suites_of(test):
@@ -70,6 +72,8 @@ def run_one(test):
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=env, cwd=test["workdir"] or None,
                               timeout=test["timeout"] or None, stdin=subprocess.DEVNULL)
         code, out, err = done.returncode, done.stdout, done.stderr
+    except FileNotFoundError as lacking:
+        code, out, err = "nothing", "", "%s is not there: `ninja -C BUILD` builds the tests" % lacking.filename
     except subprocess.TimeoutExpired as late:
         code, out, err = "timeout", (late.stdout or b"").decode(errors="replace"), "no end within its time limit"
     return test, code, out, err
@@ -157,6 +161,8 @@ def prepare_checks(build, names):
     folder, root = os.path.abspath(os.path.join(build, "src")), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     env = dict(os.environ, YARDSTICK_BIN=folder, YARDSTICK_HOME=root)
     program = os.path.join(folder, "yardstick")
+    if not os.path.exists(program):
+        sys.exit("run_tests: %s is not there: `ninja -C %s` builds it" % (program, build))
     return [(program, env, entry) for entry in list_frameworks(program, env, names)]
 
 

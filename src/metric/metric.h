@@ -47,7 +47,7 @@ ys_status ys_metric_texts(ys_json **texts) YS_MUST_CHECK;
 /** Every metric of one run: {name: {value, unit, method, scope, source, better} | {value: null, reason}}. `trial` as in
  * the job
  * (`keys`), `facts` and `series` as a run leaves them; a run that failed has times and counters, never a speed.
- * YS_ENOMEM. */
+ * YS_ENOMEM; YS_EINTERNAL names a metric that has a file and is not computed, or is computed and has none. */
 ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, const struct ys_series_set *series,
                            ys_json **metrics) YS_MUST_CHECK;
 

@@ -76,11 +76,22 @@ static const char *never(const struct run_view *run, const struct ys_metric_info
     return run->infers ? "this run answers requests, it does not train" : "this run trains, it answers no requests";
 }
 
+/* NULL, and the run fails: what is computed has no file. */
+static const struct ys_metric_info *info_of(struct run_view *run, const char *name)
+{
+    const struct ys_metric_info *info = ys_metric_find(name);
+    if (!info && run->status == YS_OK)
+        run->status =
+            ys_fail(YS_EINTERNAL, "src/metric/run.c computes the metric %s, which has no file in metrics/", name);
+    return info;
+}
+
 /* The metric's object, for more members; NULL when the value was none or memory ran out. */
 static ys_json *put_value(struct run_view *run, const char *name, double value)
 {
-    const struct ys_metric_info *info = ys_metric_find(name);
-    YS_ASSERT(info);
+    const struct ys_metric_info *info = info_of(run, name);
+    if (!info)
+        return NULL;
     if (never(run, info) || !isfinite(value)) {
         put_null(run, name, never(run, info) ? never(run, info) : "not a finite number");
         return NULL;
@@ -107,7 +118,9 @@ static const char *ending(const struct run_view *run, char text[160])
 static void put_missing(struct run_view *run, const char *name, const char *reason)
 {
     char text[160];
-    const struct ys_metric_info *info = ys_metric_find(name);
+    const struct ys_metric_info *info = info_of(run, name);
+    if (!info)
+        return;
     if (never(run, info))
         put_null(run, name, never(run, info));
     else
@@ -574,7 +587,9 @@ static ys_status in_order(const ys_json *metrics, ys_json **ordered)
     ys_json *object = ys_json_object();
     for (size_t i = 0; i < count; i++) {
         const ys_json *metric = ys_json_get(metrics, infos[i].name);
-        YS_ASSERT(metric || status != YS_OK);
+        if (!metric && status == YS_OK)
+            status = ys_fail(YS_EINTERNAL, "the metric %s has a file in metrics/, and src/metric/run.c computes none",
+                             infos[i].name);
         ys_put_ref(&status, object, infos[i].name, metric);
     }
     return ys_built(status, object, ordered);

@@ -356,6 +356,19 @@ static void warn_of_failure(const char *id, const struct ys_facts *facts, const 
                 said[0] ? "\" and is " : "", said[0] ? folder : "", said[0] ? "/" YS_LOG_NAME : "");
 }
 
+/* Most warnings hold for every run: each is said once of a framework. All of them are stored. */
+static void warn_once(struct ys_study *study, const struct ys_trial *trial, const char *warning)
+{
+    char *key = ys_format("%s: %s", trial->framework->spec, warning);
+    if (!study->warned)
+        study->warned = ys_json_object();
+    if (!key || !ys_json_get(study->warned, key))
+        ys_log_warn("%s: %s", trial->record.id, warning);
+    if (key)
+        (void)!ys_json_set_bool(study->warned, key, true);
+    ys_free(key);
+}
+
 /* What this run's end means for the study and for the trial's later runs. */
 static void judge(const struct one *one, const struct ys_facts *facts)
 {
@@ -364,7 +377,7 @@ static void judge(const struct one *one, const struct ys_facts *facts)
     const char *id = trial->record.id;
     char *const *warnings = facts->warnings.items;
     for (size_t i = 0; i < facts->warnings.count; i++)
-        ys_log_warn("%s: %s", id, warnings[i]);
+        warn_once(study, trial, warnings[i]);
     bool lacks = facts->status == YS_RUN_UNSUPPORTED, failed = ys_run_status_is_failure(facts->status);
     if (failed || lacks)
         warn_of_failure(id, facts, one->folder);

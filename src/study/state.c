@@ -93,6 +93,7 @@ void ys_study_close(struct ys_study *study)
     ys_framework_free(study->oracle);
     ys_trials_fini(&study->set);
     ys_free(study->folder);
+    ys_json_free(study->warned);
     *study = (struct ys_study){0};
 }
 

@@ -26,6 +26,7 @@ struct ys_study {
     int64_t runs_before;                   /* of earlier sessions */
     double spent_s;                        /* by the runs done: what is left is told from it */
     uint64_t deadline_ns;                  /* of the study's time limit; 0 for none */
+    ys_json *warned;                       /* {warning: true}: said of a framework; NULL: nothing yet */
     bool round_disturbed;                  /* a run of the round under way was */
     bool run_failed, proof_failed, out_of_time;
     bool lacking;                   /* runs of a trial that could run when the study began, and cannot now */

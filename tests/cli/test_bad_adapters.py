@@ -23,6 +23,14 @@ class BadAdapters(Case):
         self.assertEqual(row["failed"], 1)
         self.assertIsNone(row["metrics"].get("rate_per_s", {}).get("value"))
 
+    def test_a_warning_that_every_run_has_is_said_once_and_stored_of_each(self):
+        self.write("other.recipe", "name = other\nprogram = python3 %s/../adapters/misbehaving.py\nno_work = yes\nversions = 7\n" % RECIPES)
+        result, err = self.result("run", "--recipes=" + self.folder, "--framework=other", *NULL[1:], "--repeat=3")
+        said = "its adapter says that it is version 1; its recipe is that of 7"
+        self.assertEqual(err.count(said), 1, err)
+        self.assertIn(said, "; ".join(result["trials"][0]["warnings"]))
+        self.assertEqual(result["trials"][0]["runs"], 3)
+
     def test_one_that_dies_of_a_signal(self):
         self.run_bad("segv", "crashed")
 

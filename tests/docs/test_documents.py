@@ -35,11 +35,12 @@ class Documents(unittest.TestCase):
     def test_the_readme_counts_networks_and_frameworks_as_the_program_lists_them(self):
         text = " ".join(read("README.md").split())
         networks, frameworks, twice = re.search(r"There are (\d+) networks, and recipes for (\d+) frameworks \((\w+) of them", text).groups()
-        self.assertEqual(int(networks), len(listed("models")))
+        self.assertEqual(int(networks), len(listed("models")), "networks: what README says, and list models")
         names = [entry["name"] for entry in listed("frameworks")]
         others = set(names) - {"builtin", "null"}
-        self.assertEqual(int(frameworks), len(others))
-        self.assertEqual({"two": 2, "three": 3, "four": 4}[twice], sum(names.count(name) == 2 for name in others))
+        self.assertEqual(int(frameworks), len(others), "frameworks: what README says, and list frameworks has beside builtin and null")
+        self.assertEqual({"two": 2, "three": 3, "four": 4}[twice], sum(names.count(name) == 2 for name in others),
+                         "frameworks in two versions: what README says, and list frameworks")
 
     def test_models_of_publications_have_the_counts_that_their_page_gives(self):
         rows = re.findall(r"^\| `([\w-]+)` \| (\d+) \| (\d+) \| (\d+)x(\d+)x(\d+) \|$", read("docs/models.md"), flags=re.M)

@@ -53,5 +53,12 @@ class MetricInfos(unittest.TestCase):
                 self.assertIn(words, str(raised.exception))
 
 
+    def test_two_of_one_place_are_refused(self):
+        self.put("joules", ("name: step_s", "name: joules"))
+        with self.assertRaises(metric_infos.Wrong) as raised:
+            metric_infos.table(self.folder)
+        self.assertIn("step_s.metric: place is 140, as in joules.metric", str(raised.exception))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -36,6 +36,12 @@ class RunTests(unittest.TestCase):
             self.assertEqual(run_tests.main(), code)
         return out.getvalue()
 
+    def test_a_program_that_was_not_built_is_a_failure_that_says_so(self):
+        lacking = dict(fake("lacking", ["a"], ""), cmd=[os.path.join(self.build, "tests", "lacking")])
+        out = self.run_them(tests=[lacking], code=1)
+        self.assertIn("FAIL lacking: the program ended with nothing", out)
+        self.assertIn("tests/lacking is not there: `ninja -C BUILD` builds the tests", out)
+
     def ran(self, *arguments):
         return re.findall(r"^ok   (\w+):", self.run_them(*arguments), flags=re.M)
 

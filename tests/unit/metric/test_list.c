@@ -15,9 +15,10 @@ static void every_metric_has_a_text_that_agrees_with_it(void)
         ys_json *told = ys_record_json(&ys_metric_listed_record, &infos[i]);
         CHECK_TEXT(ys_json_get_text(told, "name", ""), infos[i].name);
         CHECK_TEXT(ys_json_get_text(told, "better", ""), ys_better_name(infos[i].better));
-        CHECK(strlen(ys_json_get_text(told, "formula", "")) > 5);
-        CHECK(strlen(ys_json_get_text(told, "limits", "")) > 20);
-        CHECK(!strstr(ys_json_get_text(told, "limits", ""), "\n"));
+        const char *formula = ys_json_get_text(told, "formula", ""), *limits = ys_json_get_text(told, "limits", "");
+        tap_check(strlen(formula) > 5, __LINE__, "%s: formula is \"%s\"", infos[i].name, formula);
+        tap_check(strlen(limits) > 20 && !strstr(limits, "\n"), __LINE__, "%s: limits is \"%s\"", infos[i].name,
+                  limits);
         ys_json_free(told);
     }
 }
@@ -34,13 +35,14 @@ static void names_are_unique_and_say_their_unit(void)
     const struct ys_metric_info *infos = ys_metric_infos(&count);
     for (size_t i = 0; i < count; i++) {
         CHECK(ys_metric_find(infos[i].name) == &infos[i]);
-        size_t length = strlen(infos[i].name);
-        if (strcmp(infos[i].unit, "s") == 0)
-            CHECK(strcmp(infos[i].name + length - 2, "_s") == 0);
-        if (strcmp(infos[i].unit, "B") == 0)
-            CHECK(strcmp(infos[i].name + length - 6, "_bytes") == 0);
-        if (strcmp(infos[i].unit, "1/s") == 0)
-            CHECK(strcmp(infos[i].name + length - 6, "_per_s") == 0);
+        const char *unit = infos[i].unit, *name = infos[i].name;
+        const char *end = strcmp(unit, "s") == 0     ? "_s"
+                          : strcmp(unit, "B") == 0   ? "_bytes"
+                          : strcmp(unit, "1/s") == 0 ? "_per_s"
+                                                     : "";
+        const size_t length = strlen(name), tail = strlen(end);
+        tap_check(length > tail && strcmp(name + length - tail, end) == 0, __LINE__,
+                  "%s is in %s: its name ends with %s", name, unit, end);
     }
 }
 

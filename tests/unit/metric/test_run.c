@@ -52,7 +52,8 @@ static struct plain_run plain(int blocks)
 static ys_json *metrics_of(const struct plain_run *run)
 {
     ys_json *metrics = NULL;
-    CHECK(fake_metrics_of(run->trial, run->facts, &run->series, &metrics) == YS_OK);
+    ys_status status = fake_metrics_of(run->trial, run->facts, &run->series, &metrics);
+    tap_check(status == YS_OK, __LINE__, "no metrics: %s", ys_error());
     return metrics;
 }
 
@@ -89,10 +90,17 @@ static void every_metric_is_there_with_its_unit_or_a_reason(void)
             CHECK_TEXT(ys_json_get_text(metric, "reason", ""), "this run trains, it answers no requests");
             continue;
         }
-        CHECK_TEXT(ys_json_get_text(metric, "unit", ""), infos[i].unit);
-        CHECK_TEXT(ys_json_get_text(metric, "better", ""), ys_better_name(infos[i].better));
-        CHECK(*ys_json_get_text(metric, "method", "") && *ys_json_get_text(metric, "scope", "") &&
-              *ys_json_get_text(metric, "source", ""));
+        const char *why = ys_json_get_text(metric, "reason", "none said");
+        tap_check(isfinite(value(metrics, infos[i].name)), __LINE__, "%s has no value in plain(): %s", infos[i].name,
+                  why);
+        const char *const found[] = {ys_json_get_text(metric, "unit", ""), ys_json_get_text(metric, "better", ""),
+                                     ys_json_get_text(metric, "method", ""), ys_json_get_text(metric, "scope", ""),
+                                     ys_json_get_text(metric, "source", "")};
+        const char *const due[] = {infos[i].unit, ys_better_name(infos[i].better), infos[i].method, infos[i].scope,
+                                   infos[i].source};
+        for (size_t k = 0; k < sizeof due / sizeof due[0]; k++)
+            tap_check(strcmp(found[k], due[k]) == 0, __LINE__, "%s says \"%s\", its file \"%s\"", infos[i].name,
+                      found[k], due[k]);
     }
     plain_free(&run, metrics);
 }
@@ -271,8 +279,8 @@ static void a_run_that_never_started_knows_nothing_and_says_so(void)
     for (size_t i = 0; i < count; i++) {
         if (strcmp(infos[i].name, "eval_s") == 0)
             continue; /* nothing was evaluated: 0 s of it is known */
-        CHECK(isnan(value(metrics, infos[i].name)));
-        CHECK(*reason(metrics, infos[i].name));
+        tap_check(isnan(value(metrics, infos[i].name)) && *reason(metrics, infos[i].name), __LINE__,
+                  "%s has a value, or no reason", infos[i].name);
     }
     plain_free(&run, metrics);
 }
