@@ -217,12 +217,14 @@ static ys_status add_share(struct ys_lowering *low, const char *name, int value,
     case YS_SHARE_INTO_NEW:
         low->gradient[value] = share;
         return append_add(low, name, layout, share, old);
-    default:
-        YS_TRY(ys_onednn_buffer(low, layout, &fresh));
-        YS_TRY(ys_onednn_append_reorder(low, name, layout, ys_at(old), layout, ys_at(fresh)));
-        low->gradient[value] = fresh;
-        return append_add(low, name, layout, fresh, share);
+    case YS_SHARE_FIRST:
+    case YS_SHARE_APART:
+        break;
     }
+    YS_TRY(ys_onednn_buffer(low, layout, &fresh));
+    YS_TRY(ys_onednn_append_reorder(low, name, layout, ys_at(old), layout, ys_at(fresh)));
+    low->gradient[value] = fresh;
+    return append_add(low, name, layout, fresh, share);
 }
 
 /** The graph's first input has a place of its own for its gradient: in C order, float. */

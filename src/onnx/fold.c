@@ -437,6 +437,7 @@ static double compute_real(const char *op, double a, double b)
     case 'P':
         return pow(a, b);
     default:
+        YS_ASSERT(op[0] == 'E');
         return a == b;
     }
 }

@@ -107,14 +107,15 @@ static bool does_no_work(const struct ys_view_trial *trial)
            says_no_work(ys_view_metric(trial, "accuracy").reason) || says_no_work(trial->told.proof.reason);
 }
 
-static bool varies_in(const struct ys_view *view, const char *name, const ys_json *value)
+bool ys_view_is_common(const struct ys_view *view, enum ys_view_member of, const char *name, const ys_json *value)
 {
-    for (size_t k = 0; k < view->count; k++) {
-        const ys_json *other = ys_json_get(view->trials[k].told.factors, name);
+    for (size_t i = 0; i < view->count; i++) {
+        const struct ys_view_told *told = &view->trials[i].told;
+        const ys_json *other = ys_json_get(of == YS_VIEW_FACTORS ? told->factors : told->keys, name);
         if (!other || !ys_json_equal(other, value))
-            return true;
+            return false;
     }
-    return false;
+    return true;
 }
 
 static const char *section_of(const struct ys_view_trial *trial)
@@ -136,7 +137,7 @@ static ys_status find_axes(struct ys_view *view, ys_json *seen)
             if (strcmp(name, "framework") == 0 || ys_json_get(seen, name))
                 continue;
             YS_TRY(ys_json_set_bool(seen, name, true));
-            if (varies_in(view, name, ys_json_iter_value(it)))
+            if (!ys_view_is_common(view, YS_VIEW_FACTORS, name, ys_json_iter_value(it)))
                 YS_TRY(ys_json_append(view->axes, ys_json_string(name)));
         }
     }

@@ -153,6 +153,10 @@ const char *ys_view_axis(const struct ys_view *view, size_t index);
 /** The value of a factor or key in this trial: factors first, then keys, then options; NULL when it has none. */
 const ys_json *ys_view_value(const struct ys_view_trial *trial, const char *name);
 
+enum ys_view_member { YS_VIEW_FACTORS, YS_VIEW_KEYS };
+/** Whether every trial has that value of a factor, or of a key. */
+bool ys_view_is_common(const struct ys_view *view, enum ys_view_member of, const char *name, const ys_json *value);
+
 /** Appends a value: "on" and "off" for booleans, "none" for null, compact JSON for containers. Clean text. */
 void ys_view_put_value(struct ys_buf *out, const ys_json *value);
 /** Appends "2 threads", "batch 64", "compile on": the factor's last dotted part and the value. */

@@ -116,16 +116,6 @@ void ys_view_put_difference(struct ys_buf *out, const ys_json *difference)
     ys_view_put_value(out, difference);
 }
 
-static bool is_common(const struct ys_view *view, const char *key, const ys_json *value)
-{
-    for (size_t i = 0; i < view->count; i++) {
-        const ys_json *other = ys_json_get(view->trials[i].told.keys, key);
-        if (!other || !ys_json_equal(other, value))
-            return false;
-    }
-    return true;
-}
-
 ys_status ys_view_common(const struct ys_view *view, ys_json **common)
 {
     static const char *const first[] = {"mode",     "model",     "data",    "batch",    "epochs",       "steps",
@@ -138,14 +128,14 @@ ys_status ys_view_common(const struct ys_view *view, ys_json **common)
     ys_status status = YS_OK;
     for (size_t i = 0; i < sizeof first / sizeof first[0] && status == YS_OK; i++) {
         const ys_json *value = ys_json_get(keys, first[i]);
-        if (value && ys_json_type_of(value) != YS_JSON_NULL && is_common(view, first[i], value))
+        if (value && ys_json_type_of(value) != YS_JSON_NULL && ys_view_is_common(view, YS_VIEW_KEYS, first[i], value))
             status = ys_json_set(found, first[i], ys_json_copy(value));
     }
     for (void *it = ys_json_iter(keys); it && status == YS_OK; it = ys_json_next(keys, it)) {
         const ys_json *value = ys_json_iter_value(it);
         const char *key = ys_json_iter_key(it);
         if (!ys_json_get(found, key) && strcmp(key, "framework") != 0 && ys_json_type_of(value) != YS_JSON_NULL &&
-            is_common(view, key, value))
+            ys_view_is_common(view, YS_VIEW_KEYS, key, value))
             status = ys_json_set(found, key, ys_json_copy(value));
     }
     if (status != YS_OK) {

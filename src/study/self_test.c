@@ -229,9 +229,12 @@ static double bound_of(enum kind kind, double truth)
         return 0.002;
     case SWITCHES:
         return fmax(0.01 * truth, 10);
-    default:
-        return PAGE_BYTES;
+    case WRITTEN:
+    case READ:
+    case AROUND:
+        break;
     }
+    return PAGE_BYTES;
 }
 
 static const char *unit_of(enum kind kind)

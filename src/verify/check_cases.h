@@ -189,46 +189,39 @@
     X(log_softmax_rows, alike(s, image(s, 2, 6, 3), .op = YS_OP_LOG_SOFTMAX, .axis = 2))                               \
     X(log_softmax_columns, alike(s, image(s, 2, 3, 7), .op = YS_OP_LOG_SOFTMAX, .axis = 3))
 
+/** What the operators of two values share, `op` being add or another: alike values; the stretched and the parameters.
+ */
+#define YS_CASES_BOTH(X, op, OP)                                                                                       \
+    X(op##_images, both(s, YS_OP_##OP, 3, 4, 5))                                                                       \
+    X(op##_features, both(s, YS_OP_##OP, 9, 0, 0))
+#define YS_CASES_OPERAND(X, op, OP)                                                                                    \
+    X(op##_stretched, stretched(s, YS_OP_##OP))                                                                        \
+    X(op##_param_row, operand(s, YS_OP_##OP, image(s, 3, 4, 5), 3, 4, 5))                                              \
+    X(op##_param_channels, operand(s, YS_OP_##OP, image(s, 3, 4, 5), 3, 1, 1))                                         \
+    X(op##_param_last_axis, operand(s, YS_OP_##OP, reshape(s, image(s, 4, 2, 6), 8, 6), 6))                            \
+    X(op##_param_features, operand(s, YS_OP_##OP, features(s, 9), 9))
+
 #define YS_CASES_ADD(X)                                                                                                \
-    X(add_images, both(s, YS_OP_ADD, 3, 4, 5))                                                                         \
-    X(add_features, both(s, YS_OP_ADD, 9, 0, 0))                                                                       \
+    YS_CASES_BOTH(X, add, ADD)                                                                                         \
     X(add_to_itself, twice(s, YS_OP_ADD, image(s, 3, 4, 5)))                                                           \
     X(add_behind_relu, beside_relu(s, YS_OP_ADD, image(s, 3, 4, 5)))                                                   \
-    X(add_stretched, stretched(s, YS_OP_ADD))                                                                          \
-    X(add_param_row, operand(s, YS_OP_ADD, image(s, 3, 4, 5), 3, 4, 5))                                                \
-    X(add_param_channels, operand(s, YS_OP_ADD, image(s, 3, 4, 5), 3, 1, 1))                                           \
-    X(add_param_last_axis, operand(s, YS_OP_ADD, reshape(s, image(s, 4, 2, 6), 8, 6), 6))                              \
-    X(add_param_features, operand(s, YS_OP_ADD, features(s, 9), 9))
+    YS_CASES_OPERAND(X, add, ADD)
 
 #define YS_CASES_SUB(X)                                                                                                \
-    X(sub_images, both(s, YS_OP_SUB, 3, 4, 5))                                                                         \
-    X(sub_features, both(s, YS_OP_SUB, 9, 0, 0))                                                                       \
+    YS_CASES_BOTH(X, sub, SUB)                                                                                         \
     X(sub_behind_relu, beside_relu(s, YS_OP_SUB, image(s, 3, 4, 5)))                                                   \
-    X(sub_stretched, stretched(s, YS_OP_SUB))                                                                          \
-    X(sub_param_row, operand(s, YS_OP_SUB, image(s, 3, 4, 5), 3, 4, 5))                                                \
-    X(sub_param_channels, operand(s, YS_OP_SUB, image(s, 3, 4, 5), 3, 1, 1))                                           \
-    X(sub_param_last_axis, operand(s, YS_OP_SUB, reshape(s, image(s, 4, 2, 6), 8, 6), 6))                              \
-    X(sub_param_features, operand(s, YS_OP_SUB, features(s, 9), 9))
+    YS_CASES_OPERAND(X, sub, SUB)
 
 #define YS_CASES_MUL(X)                                                                                                \
-    X(mul_images, both(s, YS_OP_MUL, 3, 4, 5))                                                                         \
-    X(mul_features, both(s, YS_OP_MUL, 9, 0, 0))                                                                       \
+    YS_CASES_BOTH(X, mul, MUL)                                                                                         \
     X(mul_with_itself, twice(s, YS_OP_MUL, image(s, 3, 4, 5)))                                                         \
     X(mul_behind_relu, beside_relu(s, YS_OP_MUL, image(s, 3, 4, 5)))                                                   \
-    X(mul_stretched, stretched(s, YS_OP_MUL))                                                                          \
-    X(mul_param_row, operand(s, YS_OP_MUL, image(s, 3, 4, 5), 3, 4, 5))                                                \
-    X(mul_param_channels, operand(s, YS_OP_MUL, image(s, 3, 4, 5), 3, 1, 1))                                           \
-    X(mul_param_last_axis, operand(s, YS_OP_MUL, reshape(s, image(s, 4, 2, 6), 8, 6), 6))                              \
-    X(mul_param_features, operand(s, YS_OP_MUL, features(s, 9), 9))
+    YS_CASES_OPERAND(X, mul, MUL)
 
 #define YS_CASES_DIV(X)                                                                                                \
     X(div_images, join(s, YS_OP_DIV, image(s, 3, 4, 5), divisor(s, image(s, 3, 4, 5))))                                \
     X(div_features, join(s, YS_OP_DIV, features(s, 9), divisor(s, features(s, 9))))                                    \
-    X(div_stretched, stretched(s, YS_OP_DIV))                                                                          \
-    X(div_param_row, operand(s, YS_OP_DIV, image(s, 3, 4, 5), 3, 4, 5))                                                \
-    X(div_param_channels, operand(s, YS_OP_DIV, image(s, 3, 4, 5), 3, 1, 1))                                           \
-    X(div_param_last_axis, operand(s, YS_OP_DIV, reshape(s, image(s, 4, 2, 6), 8, 6), 6))                              \
-    X(div_param_features, operand(s, YS_OP_DIV, features(s, 9), 9))
+    YS_CASES_OPERAND(X, div, DIV)
 
 #define YS_CASES_CONCAT(X)                                                                                             \
     X(concat_channels, concat(s, 1, 3, 4, 5, 2, 2))                                                                    \
