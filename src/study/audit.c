@@ -11,6 +11,7 @@
 #include "study/one.h"
 #include "study/sequence.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -80,8 +81,13 @@ static ys_status audit_prepared(struct auditing *a)
     YS_TRY(status);
     YS_TRY(find_timed(a));
     YS_TRY(ys_study_find_oracle(a->study));
+    const uint64_t start_ns = ys_time_ns();
     YS_TRY(ys_study_run_again(a->study, a->trial, &a->work, a->round, a->folder, &manner.run, &a->plan, &a->record));
-    return judge_run(a, &manner);
+    const uint64_t ran_ns = ys_time_ns();
+    status = judge_run(a, &manner);
+    a->audit->run_s = (double)(ran_ns - start_ns) * 1e-9;
+    a->audit->judge_s = (double)(ys_time_ns() - ran_ns) * 1e-9;
+    return status;
 }
 
 static ys_status audit_round(struct ys_study *study, struct ys_trial *trial, int64_t round, struct ys_audit *audit)
@@ -103,6 +109,24 @@ static ys_status audit_round(struct ys_study *study, struct ys_trial *trial, int
     return status;
 }
 
+/* A flipped ReLU comes and goes, other work stays: what may be one is looked at elsewhere, and the first place that
+ * holds counts. */
+static ys_status audit_places(struct ys_study *study, struct ys_trial *trial, int64_t round, struct ys_audit *audit)
+{
+    double run_s = 0, judge_s = 0;
+    for (int64_t tries = 1;; tries++) {
+        ys_status status = audit_round(study, trial, round, audit);
+        run_s += isnan(audit->run_s) ? 0 : audit->run_s;
+        judge_s += isnan(audit->judge_s) ? 0 : audit->judge_s;
+        audit->tries = tries;
+        audit->run_s = run_s;
+        audit->judge_s = judge_s;
+        if (status != YS_OK || !audit->may_be_flip || tries == YS_AUDIT_TRIES || ys_stop_signal())
+            return status;
+        ys_record_fini(&ys_audit_record, audit);
+    }
+}
+
 /* The worst of the rounds that are audited. */
 static ys_status audit_rounds(struct ys_study *study, struct ys_trial *trial, struct ys_audit *worst)
 {
@@ -113,7 +137,7 @@ static ys_status audit_rounds(struct ys_study *study, struct ys_trial *trial, st
     const int64_t rounds = all ? study->rounds : 1, first = all ? 0 : (int64_t)(drawn % (uint64_t)study->rounds);
     for (int64_t i = 0; i < rounds; i++) {
         struct ys_audit audit;
-        ys_status status = audit_round(study, trial, first + i, &audit);
+        ys_status status = audit_places(study, trial, first + i, &audit);
         bool worse = status == YS_OK && (i == 0 || audit.verdict > worst->verdict);
         if (worse && i > 0)
             ys_record_fini(&ys_audit_record, worst);
@@ -206,6 +230,6 @@ ys_status ys_study_audit_all(struct ys_study *study)
         }
     }
     ys_progress_clear();
-    study->prove_s += (double)(ys_time_ns() - start_ns) * 1e-9 - (study->prepare_s - prepared_s);
+    study->audit_s += (double)(ys_time_ns() - start_ns) * 1e-9 - (study->prepare_s - prepared_s);
     return status;
 }

@@ -35,7 +35,7 @@ struct ys_study {
     struct ys_host_counters before; /* of the machine, as measuring began */
     double measured_before_s;       /* by earlier sessions; NAN: one that was killed could not say */
     double limit_spent_s;           /* of the time limit, by earlier sessions */
-    double prepare_s, prepare_in_rounds_s, prove_s, measure_s;
+    double prepare_s, prepare_in_rounds_s, prove_s, audit_s, measure_s;
 };
 
 /** Resolves the trials. The oracle is found when the first of them is proven. */

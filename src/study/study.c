@@ -200,6 +200,7 @@ static ys_json *timing_of(const struct ys_study *study)
         ys_json_set(timing, "disturbance", ys_host_disturbance(&study->before, &after));
     ys_json_set_real(timing, "prepare_s", study->prepare_s);
     ys_json_set_real(timing, "prove_s", study->prove_s);
+    ys_json_set_real(timing, "audit_s", study->audit_s);
     ys_json_set_real(timing, "measure_s", study->measured_before_s + study->measure_s - study->prepare_in_rounds_s);
     return timing;
 }

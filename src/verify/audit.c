@@ -37,6 +37,11 @@ static const struct ys_field fields[] = {
              "losses of the timed run that were compared with those of this one"),
     YS_FIELD(struct ys_audit, same, YS_FIELD_INT, NULL, YS_FIELD_NULL | YS_FIELD_LATER,
              "how many of them, from the first on, are the same to the bit"),
+    YS_FIELD(struct ys_audit, tries, YS_FIELD_INT, "1", YS_FIELD_NULL | YS_FIELD_LATER,
+             "runs that were gone through, of which the last counts"),
+    YS_FIELD(struct ys_audit, run_s, YS_FIELD_REAL, "s", YS_FIELD_NULL | YS_FIELD_LATER, "what its run took"),
+    YS_FIELD(struct ys_audit, judge_s, YS_FIELD_REAL, "s", YS_FIELD_NULL | YS_FIELD_LATER,
+             "what going through its steps again took"),
 };
 const struct ys_record ys_audit_record = YS_RECORD("audit", struct ys_audit, fields);
 
@@ -98,7 +103,8 @@ struct judge {
     bool state, ways;      /* the run saved its optimizer's state; ways of tensors can be judged */
     double closest;        /* error / bound of the place that is noted */
     int64_t values, shown; /* of all tensors; of those judged within a bound that shows something */
-    bool failed;
+    bool failed, loss_failed;
+    double way_beyond; /* the largest error of the ways that are beyond their bounds; 0: none is */
 };
 
 static void note(struct judge *j, double error, double bound, const char *place)
@@ -259,7 +265,7 @@ static bool compare_ways(const char *name, const struct ys_safetensors *files[4]
 struct shown {
     double *ref, *losses, *loss_bound; /* [steps]: the engine's; of the twin under way; how far twins were from it */
     double *bound, *flipped; /* [parameters]: the worst of the twins; of the wide ones, 0 where they were not asked */
-    struct ys_safetensors *start, *after;
+    struct ys_safetensors *start, *after, *said; /* the last: what the run saved behind the stretch */
 };
 
 static ys_status add_ways(struct judge *j, const struct files *f, const struct ys_safetensors *after,
@@ -319,17 +325,37 @@ static double loss_bound(const struct judge *j, const struct shown *shown, int64
     return fmax(bound, flip(j) * fabs(shown->ref[i] - shown->ref[0]) / scale);
 }
 
+/* How far the loss of step `i` of the stretch is from the engine's, and how far it may be. */
+static double look_at_loss(const struct judge *j, const struct stretch *s, const struct shown *shown, int64_t i,
+                           const double *losses, size_t count, double *bound)
+{
+    const size_t step = (size_t)(s->first + i);
+    const double scale = shown->ref[i] != 0 ? fabs(shown->ref[i]) : 1;
+    *bound = loss_bound(j, shown, i, scale);
+    return fabs((step < count ? losses[step] : NAN) - shown->ref[i]) / scale;
+}
+
 static void judge_losses(struct judge *j, const struct stretch *s, const struct shown *shown, const double *losses,
                          size_t count, const char *whose)
 {
     for (int64_t i = 0; i < s->steps; i++) {
         char place[64];
-        size_t step = (size_t)(s->first + i);
-        double scale = shown->ref[i] != 0 ? fabs(shown->ref[i]) : 1;
-        double said = step < count ? losses[step] : NAN;
-        snprintf(place, sizeof place, "loss of step %zu%s", step, whose);
-        note(j, fabs(said - shown->ref[i]) / scale, loss_bound(j, shown, i, scale), place);
+        double bound, error = look_at_loss(j, s, shown, i, losses, count, &bound);
+        snprintf(place, sizeof place, "loss of step %lld%s", (long long)(s->first + i), whose);
+        note(j, error, bound, place);
+        j->loss_failed |= !(error <= bound);
     }
+}
+
+static bool is_loss_beyond(const struct judge *j, const struct stretch *s, const struct shown *shown,
+                           const double *losses, size_t count)
+{
+    for (int64_t i = 0; i < s->steps; i++) {
+        double bound, error = look_at_loss(j, s, shown, i, losses, count, &bound);
+        if (!(error <= bound))
+            return true;
+    }
+    return false;
 }
 
 /* Norm of what rounding alone may add to a tensor of that norm: each side rounds a weight once a step, and saving
@@ -363,10 +389,10 @@ static struct way look_at_way(const struct judge *j, const struct shown *shown, 
     return way;
 }
 
-static bool is_any_beyond(const struct judge *j, const struct shown *shown, const struct ys_safetensors *said)
+static bool is_any_beyond(const struct judge *j, const struct shown *shown)
 {
     for (size_t p = 0; p < j->graph->param_count; p++) {
-        struct way way = look_at_way(j, shown, said, p);
+        struct way way = look_at_way(j, shown, shown->said, p);
         if (!way.is_short && !way.is_none && !(way.error <= way.bound))
             return true;
     }
@@ -386,6 +412,8 @@ static void note_ways(struct judge *j, const struct shown *shown, const struct y
             continue;
         j->audit->loose += !(way.bound <= YS_AUDIT_LOOSE);
         j->shown += way.bound <= YS_AUDIT_LOOSE ? values : 0;
+        if (!way.is_none && !(way.error <= way.bound))
+            j->way_beyond = isnan(way.error) ? INFINITY : fmax(j->way_beyond, way.error);
         if (!way.is_none)
             note(j, way.error, way.bound, j->graph->params[p].name);
     }
@@ -395,38 +423,64 @@ static void note_ways(struct judge *j, const struct shown *shown, const struct y
  * doubles round flips nothing. */
 static ys_status judge_ways(struct judge *j, const struct stretch *s, const struct files *f, struct shown *shown)
 {
-    char *path = ys_path_join(j->evidence->folder, YS_RUN_AUDIT_AFTER);
-    struct ys_safetensors *said = NULL;
-    ys_status status = path ? ys_safetensors_open(path, &said) : ys_out_of_memory();
-    if (status == YS_OK && !j->failed && j->evidence->plan->precision == YS_PRECISION_F32 &&
-        is_any_beyond(j, shown, said))
-        status = ask_wide_twins(j, s, f, shown);
-    if (status == YS_OK)
-        note_ways(j, shown, said);
-    ys_safetensors_close(said);
-    ys_free(path);
-    return status;
+    if (!j->failed && j->evidence->plan->precision == YS_PRECISION_F32 && is_any_beyond(j, shown))
+        YS_TRY(ask_wide_twins(j, s, f, shown));
+    note_ways(j, shown, shown->said);
+    return YS_OK;
 }
 
 /* The timed run's first losses are the engine's too; and where it first parts from this one, rounding is the reason. */
-static void judge_timed(struct judge *j, const struct stretch *s, const struct shown *shown)
+static double look_at_parting(const struct judge *j, const struct stretch *s, const struct shown *shown, double *bound)
 {
     const struct ys_audit_evidence *e = j->evidence;
     const int64_t at = j->audit->same;
-    double bound = flip(j), scale = fabs(e->losses[at]) > 0 ? fabs(e->losses[at]) : 1;
-    char place[64];
-    judge_losses(j, s, shown, e->timed, e->timed_count, " of the timed run");
+    const double scale = fabs(e->losses[at]) > 0 ? fabs(e->losses[at]) : 1;
+    *bound = flip(j);
     for (int64_t i = 0; i < s->steps; i++)
-        bound = fmax(bound, loss_bound(j, shown, i, shown->ref[i] != 0 ? fabs(shown->ref[i]) : 1));
-    snprintf(place, sizeof place, "loss of step %lld of the timed run", (long long)at);
-    note(j, fabs(e->timed[at] - e->losses[at]) / scale, bound, place);
+        *bound = fmax(*bound, loss_bound(j, shown, i, shown->ref[i] != 0 ? fabs(shown->ref[i]) : 1));
+    return fabs(e->timed[at] - e->losses[at]) / scale;
+}
+
+static void judge_timed(struct judge *j, const struct stretch *s, const struct shown *shown)
+{
+    char place[64];
+    double bound, error = look_at_parting(j, s, shown, &bound);
+    judge_losses(j, s, shown, j->evidence->timed, j->evidence->timed_count, " of the timed run");
+    snprintf(place, sizeof place, "loss of step %lld of the timed run", (long long)j->audit->same);
+    note(j, error, bound, place);
+    j->loss_failed |= !(error <= bound);
+}
+
+/* Bounds only grow by what twins show. What lies within the least of them already needs none, and is the better shown;
+ * with dropout nothing does. */
+static bool needs_twins(const struct judge *j, const struct stretch *s, const struct shown *shown)
+{
+    const struct ys_audit_evidence *e = j->evidence;
+    double bound;
+    if (j->manner->random || is_loss_beyond(j, s, shown, e->losses, e->loss_count))
+        return true;
+    if (s->first == 0 &&
+        (is_loss_beyond(j, s, shown, e->timed, e->timed_count) || !(look_at_parting(j, s, shown, &bound) <= bound)))
+        return true;
+    return s->ways && is_any_beyond(j, shown);
+}
+
+static ys_status open_said(const struct judge *j, struct shown *shown)
+{
+    char *path = ys_path_join(j->evidence->folder, YS_RUN_AUDIT_AFTER);
+    ys_status status = path ? ys_safetensors_open(path, &shown->said) : ys_out_of_memory();
+    ys_free(path);
+    return status;
 }
 
 static ys_status judge_with(struct judge *j, const struct stretch *s, const struct files *f, struct shown *shown)
 {
     YS_TRY(ys_safetensors_open(s->start, &shown->start));
+    if (s->ways)
+        YS_TRY(open_said(j, shown));
     YS_TRY(go_through(j, s, -1, 0, f, shown->ref, s->ways ? &shown->after : NULL));
-    YS_TRY(ask_twins(j, s, f, shown));
+    if (needs_twins(j, s, shown))
+        YS_TRY(ask_twins(j, s, f, shown));
     judge_losses(j, s, shown, j->evidence->losses, j->evidence->loss_count, "");
     if (s->first == 0)
         judge_timed(j, s, shown);
@@ -450,6 +504,7 @@ static ys_status judge_stretch(struct judge *j, const struct stretch *s)
     ys_status status = made ? judge_with(j, s, &f, &shown) : ys_out_of_memory();
     ys_safetensors_close(shown.start);
     ys_safetensors_close(shown.after);
+    ys_safetensors_close(shown.said);
     ys_free(shown.ref);
     ys_free(shown.losses);
     ys_free(shown.loss_bound);
@@ -531,6 +586,7 @@ ys_status ys_audit_judge(const struct ys_audit_manner *manner, const struct ys_a
     ys_status status = judge_all(&j);
     if (status == YS_OK)
         status = conclude(&j);
+    audit->may_be_flip = j.failed && !j.loss_failed && j.way_beyond <= YS_AUDIT_FLIP_MOST;
     ys_graph_free(j.graph);
     return status;
 }

@@ -15,6 +15,8 @@
 #define YS_AUDIT_FLIP         0.08 /* over the rows of a batch: what a ReLU that rounding flips may move a way by */
 #define YS_AUDIT_WIDE         2048 /* units that twins move by which are asked what a flip does, */
 #define YS_AUDIT_FLIP_FACTOR  2    /* and how much further than the worst of them a way may lie */
+#define YS_AUDIT_FLIP_MOST    0.1  /* further than this no flip moves a way while losses hold, and */
+#define YS_AUDIT_TRIES        3    /* at so many places a flip is met by chance in few studies of a million */
 #define YS_AUDIT_WAY_LEAST    1e-3 /* a way's bound at least */
 #define YS_AUDIT_LOSS_LEAST   1e-5 /* a loss' bound at least, as of the first loss */
 
@@ -30,6 +32,10 @@ struct ys_audit {
     int64_t answers;               /* of inference: answers that were judged, of all runs; YS_FIELD_NONE of training */
     int64_t compared, same; /* losses of the timed run that were compared with this one's; how many, from the first on,
                                are the same to the bit */
+    int64_t tries;          /* runs that were gone through, the last of which counts; YS_FIELD_NONE of inference */
+    bool may_be_flip;       /* it fails by ways alone, and by no more than a ReLU that rounding flips can move them;
+                               not recorded */
+    double run_s, judge_s;  /* what it took: the run; going through its steps again. NAN: of inference */
 };
 extern const struct ys_names ys_audit_verdicts;
 extern const struct ys_record ys_audit_record;
