@@ -209,7 +209,8 @@ static ys_status judge(const struct pair *pair, int m, double margin, struct ys_
                                          .difference = fraction,
                                          .margin = margin,
                                          .stretch = pair->stretch[m],
-                                         .bias = has_bias ? rounds.bias : NULL};
+                                         .bias = has_bias ? rounds.bias : NULL,
+                                         .bias_untold = is_of_steady && !has_bias};
     if (status == YS_OK)
         status = ys_compare(rounds.a, rounds.b, rounds.n, &rule, found);
     *beside = (struct judged){rounds.unequal, is_of_steady ? latest(rounds.from, rounds.n) : (double)NAN};

@@ -297,6 +297,9 @@ static void put_comparison(struct ys_buf *out, const struct ys_view *view, const
     ys_html_put(out, "td", "n", text.size ? ys_buf_text(&text) : "-");
     ys_html_put(out, "td", verdict_css(verdict), verdict);
     ys_html_put(out, "td", "n", smallest.text[0] ? smallest.text : "-");
+    ys_buf_clear(&text);
+    ys_section_bounds(&text, comparison);
+    ys_html_put(out, "td", "wide soft", text.size ? ys_buf_text(&text) : "");
     ys_html_put(out, "td", "wide soft", ys_view_or(comparison->reason, ""));
     ys_buf_puts(out, "</tr>\n");
     out->failed |= text.failed;
@@ -312,6 +315,7 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
                                         "#Values",
                                         "Verdict",
                                         "#Smallest difference that could have been shown",
+                                        "What bounds it",
                                         "Remark"};
     double margin = view->study.margin;
     ys_json *metrics;
@@ -319,7 +323,7 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
     if (ys_json_size(metrics) > 0) {
         ys_html_put(out, "h2", NULL, "Comparisons");
         ys_buf_puts(
-            out, "<p>Each ratio is the median, over matched rounds, of the first trial's value divided by the second's "
+            out, "<p>Each ratio is the centre, over matched rounds, of the first trial's value divided by the second's "
                  "(accuracies: the difference, in percentage points); the verdict says what the first is against the "
                  "second.");
         if (isfinite(margin))
@@ -368,6 +372,9 @@ static void put_audit(struct ys_buf *out, const ys_json *said)
             &text,
             "; of %lld losses that the timed run of that round has as well, the first %lld are the same to the bit",
             (long long)audit.compared, (long long)audit.same);
+    if (isfinite(audit.run_s) && isfinite(audit.judge_s))
+        ys_buf_printf(&text, "; its run took %.3g s, to go through these steps again %.3g s", audit.run_s,
+                      audit.judge_s);
     ys_html_put(out, "p", NULL, ys_buf_text(&text));
     out->failed |= text.failed;
     ys_buf_free(&text);

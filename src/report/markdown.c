@@ -169,6 +169,10 @@ static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view)
             ys_section_comparison(&text, view, comparison);
             ys_buf_puts(out, "- ");
             put_text(out, ys_buf_text(&text));
+            ys_buf_clear(&text);
+            ys_section_bounds(&text, comparison);
+            ys_buf_puts(out, text.size ? "; " : "");
+            put_text(out, ys_buf_text(&text));
             ys_buf_puts(out, "\n");
             out->failed |= text.failed;
             ys_buf_free(&text);

@@ -234,6 +234,33 @@ void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const
     }
 }
 
+void ys_section_bounds(struct ys_buf *out, const struct ys_view_comparison *comparison)
+{
+    if (strcmp(ys_view_or(comparison->verdict, "invalid"), "invalid") == 0)
+        return;
+    const char *before = "";
+    if (isfinite(comparison->window_from)) {
+        if (comparison->window_from > 0)
+            ys_buf_printf(out, "both from %.3g %% of the run on", 100 * comparison->window_from);
+        else
+            ys_buf_puts(out, "both from the second step on");
+        if (isfinite(comparison->bias_bound))
+            ys_buf_printf(out, ", where at most %s may be left of warm-up",
+                          ys_label_share(comparison->bias_bound).text);
+        else
+            ys_buf_puts(out, "; what is left of warm-up there cannot be told");
+        before = "; ";
+    }
+    if (!comparison->rounds)
+        return;
+    ys_buf_printf(out, "%swhether rounds hang together: ", before);
+    ys_text_clean(out, comparison->rounds, false);
+    if (isfinite(comparison->round_correlation))
+        ys_buf_printf(out, " (%.2f from one to the next)", comparison->round_correlation);
+    else
+        ys_buf_puts(out, " (fewer than 12 rounds)");
+}
+
 static struct ys_label share_label(double share, bool difference)
 {
     struct ys_label label = {""};

@@ -49,6 +49,9 @@ void ys_section_level(struct ys_buf *out, const struct ys_view *view);
 
 /** "1.93x as fast (1.85 to 2.01, 6 rounds): better". */
 void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
+/** Appends what bounds it: over which part both were compared, what may be left of warm-up there, whether its rounds
+ * hang together. Nothing of a comparison that is invalid. Clean text. */
+void ys_section_bounds(struct ys_buf *out, const struct ys_view_comparison *comparison);
 /** "12300 against 6370"; nothing when a value is unknown. */
 void ys_section_base(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
 /** "Smallest difference that could have been shown: 3.1 % to 5.0 %; same means within 2.0 %." Nothing when unknown. */

@@ -77,7 +77,9 @@ struct ys_view_comparison {
     bool is_difference; /* of shares, where others are ratios */
     double ratio, difference, lo, hi;
     double a_value, b_value, margin, resolution;
-    int64_t n; /* matched rounds */
+    int64_t n;                                         /* matched rounds */
+    const char *rounds;                                /* whether they are independent; NULL */
+    double round_correlation, bias_bound, window_from; /* NAN */
 };
 
 /** What a result says of its study, borrowed from it. */

@@ -121,9 +121,10 @@ static const struct ys_record rest_record = YS_RECORD("result", struct rest, res
 
 /* What numbers have that both a metric and a comparison are. */
 struct figure {
-    double value, level, ratio, difference, a_value, b_value, margin, resolution;
+    double value, level, ratio, difference, a_value, b_value, margin, resolution, round_correlation, bias_bound,
+        window_from;
     int64_t n;
-    const char *kind, *metric, *a, *b, *varies, *scale, *verdict, *reason;
+    const char *rounds, *kind, *metric, *a, *b, *varies, *scale, *verdict, *reason;
     const ys_json *ci, *values;
 };
 #define FIGURE struct figure
@@ -133,10 +134,25 @@ static const struct ys_field metric_fields[] = {
     VALUE(FIGURE, values)};
 static const struct ys_record metric_record = YS_RECORD("metric", FIGURE, metric_fields);
 static const struct ys_field comparison_fields[] = {
-    TEXT(FIGURE, metric),     TEXT(FIGURE, a),       TEXT(FIGURE, b),       TEXT(FIGURE, varies),
-    TEXT(FIGURE, scale),      TEXT(FIGURE, verdict), TEXT(FIGURE, reason),  REAL(FIGURE, ratio),
-    REAL(FIGURE, difference), REAL(FIGURE, a_value), REAL(FIGURE, b_value), REAL(FIGURE, margin),
-    REAL(FIGURE, resolution), COUNT(FIGURE, n),      VALUE(FIGURE, ci),
+    TEXT(FIGURE, metric),
+    TEXT(FIGURE, a),
+    TEXT(FIGURE, b),
+    TEXT(FIGURE, varies),
+    TEXT(FIGURE, scale),
+    TEXT(FIGURE, verdict),
+    TEXT(FIGURE, reason),
+    REAL(FIGURE, ratio),
+    REAL(FIGURE, difference),
+    REAL(FIGURE, a_value),
+    REAL(FIGURE, b_value),
+    REAL(FIGURE, margin),
+    REAL(FIGURE, resolution),
+    COUNT(FIGURE, n),
+    VALUE(FIGURE, ci),
+    TEXT(FIGURE, rounds),
+    REAL(FIGURE, round_correlation),
+    REAL(FIGURE, bias_bound),
+    REAL(FIGURE, window_from),
 };
 static const struct ys_record comparison_record = YS_RECORD("comparison", FIGURE, comparison_fields);
 
@@ -197,7 +213,11 @@ struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison)
                                        .b_value = found.b_value,
                                        .margin = found.margin,
                                        .resolution = found.resolution,
-                                       .n = found.n};
+                                       .n = found.n,
+                                       .rounds = found.rounds,
+                                       .round_correlation = found.round_correlation,
+                                       .bias_bound = found.bias_bound,
+                                       .window_from = found.window_from};
 }
 
 static struct ys_view_comparison take_comparison(const struct ys_result_comparison *comparison)
@@ -218,7 +238,11 @@ static struct ys_view_comparison take_comparison(const struct ys_result_comparis
                                        .b_value = told->b_value,
                                        .margin = told->margin,
                                        .resolution = told->resolution,
-                                       .n = told->n};
+                                       .n = told->n,
+                                       .rounds = ys_name_of(&ys_rounds_say, told->rounds),
+                                       .round_correlation = told->round_correlation,
+                                       .bias_bound = told->bias_bound,
+                                       .window_from = told->window_from};
 }
 
 static struct ys_view_metric read_metric(const ys_json *json)

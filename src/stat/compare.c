@@ -8,6 +8,7 @@
 
 #define ONE_SIDED_Z 2.326 /* 1 % of the standard normal distribution */
 #define BIASED      "what may be left of warm-up is more than the margin"
+#define UNTOLD      "runs of fewer than 30 blocks cannot tell what is left of warm-up (take smaller blocks, or more steps)"
 
 static const char *const better_words[] = {"higher", "lower", "neither"};
 const struct ys_names ys_betters = YS_NAMES("better", better_words);
@@ -95,6 +96,8 @@ static void judge(struct ys_comparison *comparison, const struct ys_compare_rule
         comparison->reason = "fewer than 6 matched rounds give no interval of 95 %";
     } else if (!comparison->interval.known) {
         comparison->reason = "too few and too equal values for an interval together with the other comparisons";
+    } else if (rule->bias_untold) {
+        comparison->reason = UNTOLD;
     } else if (on->lo >= on->low && on->hi <= on->high && !biased) {
         comparison->verdict = YS_VERDICT_SAME;
     } else if (on->lo <= on->high && on->hi >= on->low) {

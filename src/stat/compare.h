@@ -32,6 +32,7 @@ struct ys_compare_rule {
     /* Of each round by how much a / b would change were what is left of both warm-ups gone, in logarithms (ys_steady's
      * `left` of a less that of b); NULL where that is no question. */
     const double *bias;
+    bool bias_untold; /* there is a warm-up, and runs of too few blocks to tell what is left of it: no verdict */
 };
 
 struct ys_comparison {
@@ -61,8 +62,9 @@ struct ys_comparison {
  *   unclear                 anything else, or no interval
  *   invalid                 a value that is not a finite number (of a ratio: above 0)
  *
- * A bias bound above both the margin and YS_COMPARE_BIAS makes it unclear, unless the interval is farther than that
- * bound beyond the margin. With YS_BETTER_NEITHER a clear difference is called unclear, with that reason. YS_ENOMEM. */
+ * A rule with bias_untold makes it unclear. A bias bound above both the margin and YS_COMPARE_BIAS does so, unless the
+ * interval is farther than that bound beyond the margin. With YS_BETTER_NEITHER a clear difference is called unclear,
+ * with that reason. YS_ENOMEM. */
 ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
                      struct ys_comparison *comparison) YS_MUST_CHECK;
 

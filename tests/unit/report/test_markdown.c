@@ -28,6 +28,22 @@ static void a_study_is_a_table_a_list_and_sentences(void)
                "97.00 %.\n");
 }
 
+static void comparisons_say_what_bounds_them(void)
+{
+    static const char one[] =
+        "{'study':{'rounds':6},'trials':[],'comparisons':[{'metric':'rate_per_s','a':'x','b':'y','ratio':1.5,"
+        "'ci':[1.4,1.6],'n':%d,'verdict':'better','rounds':'%s','round_correlation':%s,"
+        "'bias_bound':%s,'window_from':%s}]}";
+    char text[600];
+    snprintf(text, sizeof text, one, 12, "correlated", "0.61", "0.008", "0.25");
+    CHECK_HAS(markdown(made_json(text)), "better; both from 25 % of the run on, where at most 0.80 % may be left of "
+                                         "warm-up; whether rounds hang together: correlated (0.61 from one to the "
+                                         "next)\n");
+    snprintf(text, sizeof text, one, 7, "cannot be told", "null", "null", "0.5");
+    CHECK_HAS(markdown(made_json(text)), "both from 50 % of the run on; what is left of warm-up there cannot be told; "
+                                         "whether rounds hang together: cannot be told (fewer than 12 rounds)\n");
+}
+
 static void markup_in_names_is_escaped(void)
 {
     const char *text = markdown(made_result((const char *[]){"a|b*<i>[x](y)`"}, 1, 6, NULL));
@@ -67,5 +83,6 @@ static void every_row_has_the_cells_of_its_table(void)
     }
 }
 
-TAP_MAIN(TAP_CASE(a_study_is_a_table_a_list_and_sentences), TAP_CASE(markup_in_names_is_escaped),
-         TAP_CASE(failures_are_rows), TAP_CASE(every_row_has_the_cells_of_its_table))
+TAP_MAIN(TAP_CASE(a_study_is_a_table_a_list_and_sentences), TAP_CASE(comparisons_say_what_bounds_them),
+         TAP_CASE(markup_in_names_is_escaped), TAP_CASE(failures_are_rows),
+         TAP_CASE(every_row_has_the_cells_of_its_table))

@@ -179,6 +179,14 @@ static void what_is_left_of_warm_up_makes_a_verdict_unclear(void)
         bias[i] /= 4;
     CHECK(ys_compare(ones, ones, 8, &rule, &found) == YS_OK);
     CHECK_INT(found.verdict, YS_VERDICT_SAME);
+    rule.bias = NULL;
+    rule.bias_untold = true; /* however far the two are apart, and however equal */
+    CHECK(ys_compare(a, ones, 8, &rule, &found) == YS_OK);
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
+    CHECK_HAS(found.reason, "fewer than 30 blocks");
+    CHECK(isnan(found.bias_bound) && found.interval.known);
+    CHECK(ys_compare(ones, ones, 8, &rule, &found) == YS_OK);
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
 }
 
 /* A sequence that wanders, 0.8 of each value in the next; and one that does not. */
