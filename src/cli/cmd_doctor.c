@@ -22,10 +22,9 @@ static void put_line(struct ys_buf *out, const struct ys_doctor_line *line, cons
     const bool same = before && before->remedy && line->remedy && strcmp(line->remedy, before->remedy) == 0;
     ys_buf_printf(out, "%-8s %-18s %s\n", ys_name_of(&ys_doctor_states, line->state), line->name,
                   line->found ? line->found : "");
-    if (line->consequence)
-        ys_buf_printf(out, "         %-18s so: %s\n", "", line->consequence);
-    if (line->remedy)
-        ys_buf_printf(out, "         %-18s remedy: %s\n", "", same ? "as above" : line->remedy);
+    if (line->consequence && line->remedy) /* on one line: the worst machine fits a screen too */
+        ys_buf_printf(out, "         so %s; remedy%s%s\n", line->consequence, same ? " as above" : ": ",
+                      same ? "" : line->remedy);
 }
 
 static int look(const struct ys_args *args)

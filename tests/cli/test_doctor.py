@@ -56,7 +56,8 @@ class Doctor(Case):
                 for line in lines:
                     self.assertTrue(line["state"] == "good" or (line["consequence"] and line["remedy"]), line)
                 out, _ = self.yardstick("doctor", env={"YS_ROOT": root})
-                self.assertLessEqual(len(out.splitlines()), 3 * len(lines))
+                self.assertLessEqual(len(out.splitlines()), 2 * len(lines))
+                self.assertLessEqual(2 * len(lines), 50)  # were every line a poor one
 
     def test_without_control_groups_it_says_what_is_lost_and_how_to_gain_it(self):
         out, _ = self.yardstick("doctor", env={"YARDSTICK_CGROUP": "off"})
@@ -72,16 +73,21 @@ class Doctor(Case):
         self.assertEqual(line["state"] == "good", line["found"].startswith("by Landlock"))
 
     def self_test(self, env):
-        process = self.start("doctor", "--self-test", "--times=1", "--format=json", env=env)
-        out, err = process.communicate(timeout=120)
-        self.assertIn(process.returncode, (0, 1), err)
-        table = json.loads(out)
-        rows = {row["what"]: row for row in table["rows"]}
+        """Asked again, and the median of more, while something is wrong: bounds are for a machine that does nothing else."""
+        for times in (1, 3, 5, 9):
+            process = self.start("doctor", "--self-test", f"--times={times}", "--format=json", env=env)
+            out, err = process.communicate(timeout=600)
+            self.assertIn(process.returncode, (0, 1), err)
+            table = json.loads(out)
+            rows = {row["what"]: row for row in table["rows"]}
+            # How long a phase takes from outside is a matter of what else this machine does just now.
+            wrong = [row for what, row in rows.items() if row["verdict"] == "wrong" and what != "length of a phase"]
+            if not wrong:
+                break
+        self.assertFalse(wrong)
         self.assertGreaterEqual(len(rows), 17)
-        for what, row in rows.items():
+        for row in rows.values():
             self.assertIn(row["verdict"], VERDICTS)
-            if what != "length of a phase":  # a matter of what else this machine does just now
-                self.assertNotEqual(row["verdict"], "wrong", row)
             if row["verdict"] == "unknown":
                 self.assertIsNone(row["observed"])
                 self.assertTrue(row["reason"])

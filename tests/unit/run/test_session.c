@@ -368,30 +368,42 @@ static void the_end_of_the_log_is_kept(void)
     ys_session_end_fini(&end);
 }
 
+/* 0.2 s of processor time and 64 MiB in the adapter, 0.3 s and 128 MiB in a child of a child that is waited for. */
+static bool burns_in_three(struct ys_series_set *series, struct ys_session_end *end)
+{
+    return opened("def burn(s, n):\n"
+                  "    b = bytearray(n << 20)\n"
+                  "    for i in range(0, len(b), 4096): b[i] = 1\n"
+                  "    t = time.process_time() + s\n"
+                  "    while time.process_time() < t: pass\n"
+                  "def on(k, m):\n"
+                  "    if k != 'open': return False\n"
+                  "    if os.fork() == 0:\n"
+                  "        if os.fork() == 0:\n"
+                  "            burn(0.3, 128)\n"
+                  "            os._exit(0)\n"
+                  "        os.wait()\n"
+                  "        os._exit(0)\n"
+                  "    burn(0.2, 64)\n"
+                  "    os.wait()\n"
+                  "    return False\n"
+                  "serve(on)",
+                  (struct ys_launch){.sample_hz = 100, .samples = series}, YS_OK, end);
+}
+
 static void processor_time_and_memory_of_the_whole_tree_are_summed(void)
 {
     struct ys_series_set series = {0};
     struct ys_session_end end;
-    /* 0.2 s of processor time and 64 MiB in the adapter, 0.3 s and 128 MiB in a child of a child that is waited for. */
-    if (!opened("def burn(s, n):\n"
-                "    b = bytearray(n << 20)\n"
-                "    for i in range(0, len(b), 4096): b[i] = 1\n"
-                "    t = time.process_time() + s\n"
-                "    while time.process_time() < t: pass\n"
-                "def on(k, m):\n"
-                "    if k != 'open': return False\n"
-                "    if os.fork() == 0:\n"
-                "        if os.fork() == 0:\n"
-                "            burn(0.3, 128)\n"
-                "            os._exit(0)\n"
-                "        os.wait()\n"
-                "        os._exit(0)\n"
-                "    burn(0.2, 64)\n"
-                "    os.wait()\n"
-                "    return False\n"
-                "serve(on)",
-                (struct ys_launch){.sample_hz = 100, .samples = &series}, YS_OK, &end))
+    if (!burns_in_three(&series, &end))
         return;
+    /* On a busy machine searches for new processes are rare, as they may take 0.5 % of a CPU: then it is done again. */
+    for (int tries = 1; end.peak.processes < 3 && tries < 10; tries++) {
+        ys_session_end_fini(&end);
+        ys_series_set_free(&series);
+        if (!burns_in_three(&series, &end))
+            return;
+    }
     CHECK_TEXT(ys_run_status_name(end.status), "ok");
     /* Each burns at least what it was told to; the rest is Python itself, well under two seconds on any machine. */
     CHECK(end.user_ns + end.system_ns >= 500000000);
