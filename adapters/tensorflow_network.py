@@ -143,12 +143,14 @@ class Network:
         for axis, dilation in enumerate([] if self.dilated else attrs["dilations"]):
             weight = spread(weight, axis, dilation)
         x, padding = tf.cast(x, self.compute), name_padding(x, sides)
-        if not padding and self.explicit:
+        depthwise = self.is_depthwise(attrs, shape)
+        # Where TensorFlow joins a depthwise convolution and its bias, it loses the list of paddings, and ends by SIGABRT.
+        if not padding and self.explicit and not (depthwise and "bias" in names):
             padding = list_paddings(sides)
         elif not padding:
             x, padding = pad(x, sides, 0.0), "VALID"
         strides, dilations = ([1] + attrs[key] + [1] for key in ("strides", "dilations"))
-        if self.is_depthwise(attrs, shape):
+        if depthwise:
             return self.add_bias(tf.nn.depthwise_conv2d(x, weight, strides, padding), names)
         parts = [(x, weight)]
         if attrs["group"] > 1:  # on a CPU grouped convolutions have no gradient

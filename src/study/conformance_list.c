@@ -16,6 +16,7 @@ static const struct ys_conformance_item networks[] = {
      {"model=caffe-cifar10", "lr=0.001", "momentum=0.9", "weight_decay=0.004", "schedule=step(2,0.5)"}},
     {"tf-cifar10, Adam, decay", {"model=tf-cifar10", "lr=0.001", "optimizer=adam", DECAY}},
     {"layers at two places", {"model=check_shared", "lr=0.05", "momentum=0.9", DECAY}},
+    {"a depthwise convolution in single precision", {"model=check_conv_depthwise_stride_2", "lr=0.05"}},
     {"sequences, a class for each position", {"model=check_rows", "lr=0.05", "momentum=0.9", DECAY}},
     {"integers in, numbers out", {"model=check_numbers", "lr=0.05", "momentum=0.9", DECAY}},
     {NULL},
