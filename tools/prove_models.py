@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Proves every model: `yardstick verify` of a framework on synthetic data, and a table of what it found.
+"""Proves every model: `yardstick verify` of a framework, on synthetic data if no other are named, and a table of what it found.
 
-    tools/prove_models.py [--quick] [--framework pytorch] [--program ./yardstick] [MODEL...] [-- OPTIONS OF verify...]
+    tools/prove_models.py [--quick] [--framework pytorch] [--data cifar10] [--program ./yardstick] [MODEL...] [-- OPTIONS OF verify...]
 
 Models are names or files; several frameworks are separated by commas, and what the oracle says is then computed once. Without models all that
 `yardstick list models` has; --quick leaves out those above 50 million multiply-adds. PyTorch is
@@ -25,9 +25,9 @@ def list_models(program):
     return {model["name"]: model["multiply_adds"] for model in json.loads(done.stdout)["models"]}
 
 
-def verify(program, framework, model, options):
+def verify(program, framework, model, data, options):
     """The trials of one `verify`, or why there are none."""
-    command = [program, "verify", "--framework=" + framework, "--model=" + model, "--data=synthetic", "--format=json", "--fresh"]
+    command = [program, "verify", "--framework=" + framework, "--model=" + model, "--data=" + data, "--format=json", "--fresh"]
     done = subprocess.run(command + LAYOUTS.get(framework.partition("@")[0], []) + options, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     try:
         return json.loads(done.stdout), None
@@ -63,6 +63,7 @@ def main():
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--framework", default="pytorch")
+    parser.add_argument("--data", default="synthetic", help="with others a network that is known by large images has fewer pixels")
     parser.add_argument("--program", default=os.path.join(ROOT, "yardstick"))
     given = sys.argv[1:]
     split = given.index("--") if "--" in given else len(given)
@@ -72,7 +73,7 @@ def main():
     passed = failed = 0
     print(ROW % ("model", "proof", "meaning", "numerics", "twins", "seconds", "setting"))
     for model in models:
-        trials, why = verify(arguments.program, arguments.framework, model, options)
+        trials, why = verify(arguments.program, arguments.framework, model, arguments.data, options)
         if why:
             print(ROW % (os.path.basename(model), "none", "-", "-", "-", "-", why))
             failed += 1
