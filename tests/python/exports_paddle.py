@@ -1,4 +1,9 @@
-"""Networks as paddle2onnx writes them, for test_onnx_import.py. Needs paddle and paddle2onnx."""
+"""Networks as paddle2onnx writes them, for test_onnx_import.py and tests/frameworks/test_exports.py. Needs paddle and paddle2onnx.
+
+    exports_paddle.py NETWORK FILE.onnx
+"""
+
+import sys
 
 import numpy as np
 import paddle
@@ -24,3 +29,7 @@ def export(name, path, rows):
     with paddle.no_grad():
         answers = network(paddle.to_tensor(rows)).numpy()
     return answers, sum(int(np.prod(value.shape)) for value in network.parameters() if not value.stop_gradient)
+
+
+if __name__ == "__main__":
+    export(sys.argv[1], sys.argv[2], np.zeros((1, 3, PIXELS, PIXELS), np.float32))

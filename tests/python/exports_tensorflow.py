@@ -1,6 +1,10 @@
-"""Networks as tf2onnx and Keras write them, for test_onnx_import.py. Needs tensorflow, keras and tf2onnx."""
+"""Networks as tf2onnx and Keras write them, for test_onnx_import.py and tests/frameworks/test_exports.py. Needs tensorflow, keras and tf2onnx.
+
+    exports_tensorflow.py NETWORK FILE.onnx
+"""
 
 import os
+import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
@@ -85,3 +89,7 @@ def export(name, path, rows):
         function = tf.function(lambda x: network(x, training=False), input_signature=signature)
         tf2onnx.convert.from_function(function, signature, opset=18, output_path=path)
     return answers, sum(int(np.prod(value.shape)) for value in network.trainable_variables)
+
+
+if __name__ == "__main__":
+    export(sys.argv[1], sys.argv[2], np.zeros((1, PIXELS, PIXELS, 3), np.float32))

@@ -1,10 +1,13 @@
-"""Networks as the exporters of PyTorch write them: what test_onnx_import.py and tools/prove_onnx.py read. Needs torch, torchvision
-and onnxscript.
+"""Networks as the exporters of PyTorch write them: what test_onnx_import.py and tests/frameworks/test_exports.py read. Needs torch,
+torchvision and onnxscript.
+
+    exports_torch.py NETWORK WAY FILE.onnx
 
 Values look trained, so that no exporter merges or leaves out what happens to be 0, 1 or equal."""
 
 import contextlib
 import io
+import sys
 import warnings
 
 import torch
@@ -19,8 +22,6 @@ import torchvision  # noqa: E402
 from torch import nn  # noqa: E402
 
 CLASSES = 10
-# Four ways to export: batch normalisation is folded into convolutions unless it is "kept".
-WAYS = ("dynamo", "dynamo kept", "legacy", "legacy kept")
 
 
 class UNet(nn.Module):
@@ -131,3 +132,7 @@ def export(network, way, path, pixels=64):
         warnings.simplefilter("ignore")
         torch.onnx.export(network, (x,), path, **options)
     network.eval()
+
+
+if __name__ == "__main__":
+    export(make(sys.argv[1]), sys.argv[2], sys.argv[3], pixels_of(sys.argv[1]))

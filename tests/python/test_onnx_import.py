@@ -29,6 +29,7 @@ HAS_RUNTIME = is_there("onnxruntime")
 
 import driver  # noqa: E402
 import numpy as np  # noqa: E402
+from exports_known import NETWORKS, REFUSED, WAYS  # noqa: E402
 
 PROGRAM = os.path.join(os.environ.get("YARDSTICK_BIN", driver.ROOT), "yardstick")
 if not os.access(PROGRAM, os.X_OK):
@@ -49,12 +50,9 @@ PASSED = {"node": 255, "pytorch-converted": 70, "pytorch-operator": 20}
 FOLDED_BOUND, KEPT_BOUND = 1e-5, 1e-6
 # The other side computes in single precision: 2^-24 for each of about a hundred layers, and once more as much.
 SINGLE_BOUND = 2e-5
-NETWORKS = ("resnet18", "densenet121", "shufflenet_v2_x0_5", "efficientnet_b0", "mobilenet_v3_small", "convnext_tiny")
 # The numbers of parameters that are known; of ShuffleNet and Inception, whose files are not those of their papers, the files' own.
 LIGHT = {"bvlc_alexnet": 60965224, "densenet121": 8062504, "inception_v1": 6998552, "inception_v2": 11214888,
          "resnet50": 25557032, "shufflenet": 1393320, "squeezenet": 1235496, "vgg19": 143667240, "zfnet512": 87250536}
-REFUSED = {("shufflenet_v2_x0_5", "dynamo kept"): "SplitToSequence", ("efficientnet_b0", "legacy kept"): "RandomUniformLike",
-           ("convnext_tiny", "legacy kept"): "RandomUniformLike"}
 # Networks that nobody prepared; those that are refused, and by what.
 OTHERS = {"squeezenet1_1": None, "mnasnet0_5": None, "regnet_y_400mf": None, "googlenet": None, "inception_v3": None,
           "vgg11_bn": None, "resnext50_32x4d": None, "wide_resnet50_2": None, "mixer": None, "siamese": None,
@@ -156,7 +154,7 @@ class Torch(Judged):
 
     def test_logits_are_those_of_torch(self):
         for name in NETWORKS:
-            for way in EXPORTS["torch"].WAYS:
+            for way in WAYS:
                 with self.subTest(name=name, way=way):
                     self.judge(name, way, REFUSED.get((name, way)))
 

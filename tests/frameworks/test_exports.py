@@ -1,0 +1,121 @@
+"""Networks that other programs exported (tests/python/exports_*.py), trained for ten steps and proven in PyTorch, TensorFlow
+and JAX; prints TAP.
+
+    test_exports.py torch NETWORK      the four ways in which PyTorch exports a network of torchvision
+    test_exports.py tensorflow|paddle  two networks of each of its exporters
+
+Exporters need packages that no environment of yardstick has. They are looked for in this interpreter, and in the one that
+YS_EXPORTS_PYTHON names."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.environ["YS_SOURCE_ROOT"]
+PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
+MAKERS = os.path.join(ROOT, "tests", "python")
+PYTHON = os.environ.get("YS_EXPORTS_PYTHON") or sys.executable
+FRAMEWORKS = ("pytorch", "tensorflow", "jax")
+PACKAGES = {"torch": ("torch", "torchvision", "onnxscript"), "tensorflow": ("tensorflow", "keras", "tf2onnx"),
+            "paddle": ("paddle", "paddle2onnx")}
+OTHERS = {"tensorflow": ("tf2onnx plain", "tf2onnx separable", "keras separable", "keras MobileNetV2"),
+          "paddle": ("resnet18", "mobilenet_v2")}
+STEPS = 10
+SKIP = "1..0 # SKIP "
+
+sys.path.insert(0, MAKERS)
+import exports_known  # noqa: E402
+
+
+def ready():
+    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
+    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
+    return [framework for framework in FRAMEWORKS if state.get(framework) == "ready"]
+
+
+def lacking(maker):
+    found = "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1:])))"
+    return subprocess.run([PYTHON, "-c", found, *PACKAGES[maker]], capture_output=True).returncode != 0
+
+
+def export(maker, words, path):
+    """Why there is no file; None where there is."""
+    done = subprocess.run([PYTHON, "-B", os.path.join(MAKERS, "exports_%s.py" % maker), *words, path], capture_output=True, text=True)
+    return done.stderr.strip()[-2000:] if done.returncode else None
+
+
+def yardstick(*words):
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def judge_refused(path, operator):
+    done = yardstick("import", path)
+    if done.returncode == 2 and operator in done.stderr:
+        return None
+    return "exit %d, not refused for its %s: %s" % (done.returncode, operator, done.stderr.strip())
+
+
+def judge_trained(path, frameworks):
+    """What is wrong with each framework, None where nothing is."""
+    done = yardstick("verify", "--model=" + path, "--framework=" + ",".join(frameworks), "--data=synthetic", "--batch=2",
+                     "--threads=1", "--lr=0.01", "--all-steps", "--format=json")
+    try:
+        trials = json.loads(done.stdout)
+    except ValueError:
+        return dict.fromkeys(frameworks, "exit %d: %s" % (done.returncode, done.stderr.strip()))
+    wrong = dict.fromkeys(frameworks, "there is no trial of it")
+    for trial in trials:
+        proof = trial["proof"] or {}
+        failed = ["%(name)s: %(error)s above %(bound)s in %(worst)s" % check for check in proof.get("checks", []) if not check["pass"]]
+        good = proof.get("verdict") == "pass" and proof.get("batches") == STEPS
+        wrong[trial["framework"]] = None if good else "%s of %s steps, %s; %s" % (
+            proof.get("verdict"), proof.get("batches"), proof.get("reason") or trial.get("reason"), ", ".join(failed))
+    return wrong
+
+
+class Tap:
+    count, bad = 0, False
+
+    def say(self, name, wrong):
+        self.count += 1
+        if wrong:
+            self.bad = True
+            print("# " + wrong.replace("\n", "\n# "))
+        print("%s %d - %s" % ("not ok" if wrong else "ok", self.count, name), flush=True)
+
+
+def judge(tap, maker, words, frameworks):
+    name, refused = " ".join(words), exports_known.REFUSED.get(tuple(words))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "net.onnx")
+        why = export(maker, words, path)
+        if why:
+            tap.say("%s is exported" % name, why)
+        elif refused:
+            tap.say("%s is refused by name: %s" % (name, refused), judge_refused(path, refused))
+        else:
+            for framework, wrong in judge_trained(path, frameworks).items():
+                tap.say("%s trains %d proven steps in %s" % (name, STEPS, framework), wrong)
+
+
+def main(maker, networks):
+    frameworks = ready()
+    if not frameworks:
+        print(SKIP + "none of %s is installed: yardstick install pytorch" % ", ".join(FRAMEWORKS))
+        return 0
+    if lacking(maker):
+        print(SKIP + "%s are not all in %s: YS_EXPORTS_PYTHON names an interpreter that has them" % (", ".join(PACKAGES[maker]), PYTHON))
+        return 0
+    tap = Tap()
+    ways = exports_known.WAYS if maker == "torch" else [None]
+    for network in networks or OTHERS[maker]:
+        for way in ways:
+            judge(tap, maker, [network, way] if way else [network], frameworks)
+    print("1..%d" % tap.count)
+    return 1 if tap.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
