@@ -455,7 +455,7 @@ def judge_set(oracle, which, options):
 
 # Of the set `node`: the operators that are judged, those of graphs and what leads to them.
 OPERATORS = """Abs Add AveragePool BatchNormalization Cast CastLike Clip Concat Constant ConstantOfShape Conv ConvTranspose Div Dropout
-Equal Erf Expand Flatten Gather Gelu Gemm GlobalAveragePool GlobalMaxPool HardSigmoid HardSwish Identity LRN LayerNormalization
+Equal Erf Expand Flatten Gather Gelu Gemm GlobalAveragePool GlobalMaxPool HardSigmoid HardSwish Identity InstanceNormalization LRN LayerNormalization
 LeakyRelu LogSoftmax MatMul MaxPool Mul Neg PRelu Pad Pow Range Reciprocal ReduceMean ReduceSum Relu Reshape Shape Sigmoid Slice
 Softmax Split Sqrt Squeeze Sub Sum Swish Tanh Transpose Unsqueeze""".split()
 

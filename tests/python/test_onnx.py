@@ -22,8 +22,11 @@ if not os.access(PROGRAM, os.X_OK):
 
 ROWS = 3
 # Both sides compute in double, on values of size 1 to 100. What they differ by is rounding, but for attributes, which
-# ONNX keeps in 32 bits: a slope or an epsilon may be wrong by 2^-24 of itself.
-BOUND, NARROW_BOUND, NARROW = 1e-11, 1e-6, ("LeakyRelu", "HardSigmoid", "BatchNormalization", "LayerNormalization")
+# ONNX keeps in 32 bits: a slope or an epsilon may be wrong by 2^-24 of itself. So may what the evaluator of onnx 1.23.2
+# computes in single precision whatever it is given: Erf, of which Gelu is made, and the 1/6 of HardSwish. 2^-24 is 6e-8,
+# of values that the layers behind it enlarge less than tenfold.
+BOUND, NARROW_BOUND = 1e-11, 1e-6
+NARROW = ("LeakyRelu", "HardSigmoid", "BatchNormalization", "LayerNormalization", "HardSwish", "Gelu")
 # In single precision, per element 2^-24 of the largest, times the root of the terms of the longest sums and of the
 # layers: some hundreds. Any mistake moves logits by 1e-2 of them or more.
 SINGLE_BOUND = 1e-4
@@ -123,6 +126,23 @@ class Case(unittest.TestCase):
         return network
 
 
+def corrected():
+    """An operator that the evaluator of onnx 1.23.2 gets wrong: of a ConvTranspose with groups it cuts the weight, whose first
+    axis are the channels of the input, by those of the output, gives each group the whole bias, and lets each group have one
+    channel of the result. Of one group it is right; so the groups are computed apart here, and joined."""
+    from onnx.reference.ops.op_conv_transpose import ConvTranspose as Plain
+
+    class ConvTranspose(Plain):
+        def _run(self, X, W, B=None, group=None, **attributes):
+            parts = []
+            for x, w, part in zip(np.split(X, group, 1), np.split(W, group, 0), range(group)):
+                bias = None if B is None else np.split(B, group)[part]
+                parts += super()._run(x, w, bias, group=1, **attributes)
+            return np.concatenate(parts, 1),
+
+    return [ConvTranspose]
+
+
 @unittest.skipUnless(there("onnx"), "the package onnx is not installed")
 class Meaning(Case):
     def test_files_are_right_and_mean_what_the_graph_means(self):
@@ -135,7 +155,7 @@ class Meaning(Case):
                 network = self.network(model, "f64")
                 file = onnx.load(network.path("model.onnx"))
                 onnx.checker.check_model(file, full_check=True)
-                logits, = ReferenceEvaluator(file).run(None, {"x": network.x[:ROWS]})
+                logits, = ReferenceEvaluator(file, new_ops=corrected()).run(None, {"x": network.x[:ROWS]})
                 expected = network.oracle()["logits"]
                 self.assertEqual((logits.dtype, logits.shape), (expected.dtype, expected.shape))
                 narrow = any(node["op"] in NARROW for node in network.graph["nodes"])
@@ -201,7 +221,7 @@ class Adapters:
 
     def test_what_it_cannot_do_is_no_feature(self):
         features = self.start().ask("hello", protocol=1)["features"]
-        self.assertEqual(features, ["forward", "step", "save", "infer"])
+        self.assertEqual(features, ["forward", "step", "save", "infer", "answers"])
 
 
 @unittest.skipUnless(there("onnxruntime"), "ONNX Runtime is not installed: yardstick install onnxruntime")

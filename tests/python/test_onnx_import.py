@@ -71,6 +71,12 @@ class Judged(unittest.TestCase):
         self.assertEqual(found.shape, expected.shape)
         self.assertLess(np.abs(found - expected).max() / np.abs(expected).max(), bound)
 
+    def assert_rows_stay_apart(self, graph, pixels, together, folder):
+        """Of a network that is read into the folder: what each row is alone, to the last bit."""
+        for i, logits in enumerate(together):
+            alone = self.oracle.run(graph, {"x": pixels[i:i + 1]}, 1, folder)
+            self.assertTrue((alone[0] == logits).all(), "row %d is another beside others" % i)
+
     @staticmethod
     def pixels(rows, size, seed=3):
         return np.random.RandomState(seed).randint(0, 256, (rows, 3, size, size)).astype(np.uint8)
@@ -146,6 +152,7 @@ class Torch(Judged):
                     self.oracle.imported(path, folder)
                 return
             found, graph = self.oracle.evaluate(path, {"x": pixels}, folder)
+            self.assert_rows_stay_apart(graph, pixels, found, folder)
         with torch.no_grad():  # behind the export: that for training moves the running statistics
             expected = copy.deepcopy(network).double()(torch.from_numpy(pixels).double() / 255).numpy()
         self.assert_near(found, expected, KEPT_BOUND if way.endswith("kept") else FOLDED_BOUND)
@@ -176,6 +183,7 @@ class Exported(Judged):
             path = os.path.join(folder, "net.onnx")
             answers, count = exports.export(name, path, rows)
             found, graph = self.oracle.evaluate(path, {"x": pixels}, folder)
+            self.assert_rows_stay_apart(graph, pixels, found, folder)
         self.assert_near(judge_onnx.headed(found, answers), answers, SINGLE_BOUND)
         if not exports.FOLDS.get(name):
             self.assertEqual(self.count_trained(graph), count)

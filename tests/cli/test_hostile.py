@@ -1,0 +1,139 @@
+"""ONNX files that are damaged, enormous, malicious or no networks to train: each is refused with exit code 2 and one sentence
+that names the node and what of it is wrong, within a second of processor time (the clock on the wall says nothing here)."""
+import math
+import os
+import resource
+import unittest
+
+import wire
+from harness import Case, tearDownModule  # noqa: F401
+from wire import INT64, attribute, field, model, node, tensor
+
+SECONDS = 1  # of processor time; the largest file takes a twentieth of it, sanitizers make that a quarter
+IMAGE = (("x", (None, 2, 6, 6)),)
+W, IMAGES = tensor("w", (4, 3), [0.5] * 12), tensor("k", (3, 2, 3, 3), [0.5] * 54)
+GEMM = node("Gemm", "x w", "y")
+GOOD = model([GEMM], [W])
+
+
+def conv(**attributes):
+    return model([node("Conv", "x k", "c", **attributes), node("GlobalAveragePool", "c", "p"), node("Flatten", "p", "y")],
+                 [IMAGES], IMAGE)
+
+
+def outside(**external):
+    return model([GEMM], [tensor("w", (4, 3), external=dict({"location": "w.bin", "offset": "0", "length": "48"}, **external))])
+
+
+def nested(depth):
+    """A graph in an attribute of a node of a graph, and so on."""
+    graph = field(2, "g")
+    for _ in range(depth):
+        graph = field(1, field(4, "If") + field(5, attribute("then_branch", graph)))
+    return field(1, 8) + field(7, graph + field(12, wire.value("y", ()))) + field(8, field(2, 17))
+
+
+def grown(times):
+    """A constant that each node makes 1024 times as large."""
+    shape = lambda n: tensor("s%d" % n, (n + 1,), [1024] * (n + 1), INT64)  # noqa: E731
+    nodes = [node("Expand", "e%d s%d" % (n, n), "e%d" % (n + 1)) for n in range(times)]
+    return model(nodes + [node("Add", "x e%d" % times, "a"), node("Gemm", "a w", "y")],
+                 [W, tensor("e0", (1,), [1.0])] + [shape(n) for n in range(times)])
+
+
+# What it is, the file, and words of the sentence.
+FILES = [
+    ("empty", b"", ["is no ONNX file"]),
+    ("text", b"import torch\n", ["is no ONNX file"]),
+    ("cut in the middle", GOOD[:len(GOOD) // 2], ["ends|beyond|no ONNX file"]),
+    ("a length beyond all memory", field(1, 8) + wire.varint(7 << 3 | 2) + wire.varint(1 << 62) + b"x", ["ends|beyond|longer|damaged"]),
+    ("a length of more than 64 bits", field(1, 8) + wire.varint(7 << 3 | 2) + b"\xff" * 11, ["net.onnx"]),
+    ("graphs within graphs", nested(5000), ["depends on no input"]),
+    ("no operator set", field(1, 8) + field(7, b""), ["operator set"]),
+    ("an operator set of long ago", model([GEMM], [W], opset=5), ["operator set 5"]),
+    ("a shape of more elements than there are", model([GEMM], [tensor("w", (1 << 40, 1 << 40), b"")]), ["w"]),
+    ("fewer values than the shape", model([GEMM], [tensor("w", (1 << 20, 3), [0.5] * 12)]), ["w", "fewer values"]),
+    ("more values than the shape", model([GEMM], [tensor("w", (2, 3), [0.5] * 12)]), ["w", "more values"]),
+    ("a shape below 0", model([GEMM], [tensor("w", (-4, 3), [0.5] * 12)]), ["w"]),
+    ("weights that are not finite", model([GEMM], [tensor("w", (4, 3), [math.inf] * 12)]), ["node y (Gemm)", "w has a value that is no finite number"]),
+    ("two weights of one name", model([GEMM], [W, W]), ["\"w\""]),
+    ("a cycle", model([node("Add", "x b", "a"), node("Relu", "a", "b"), node("Gemm", "b w", "y")], [W]), ["node a (Add)", "reads b"]),
+    ("a value that is made twice", model([node("Relu", "x", "a"), node("Tanh", "x", "a"), node("Gemm", "a w", "y")], [W]),
+     ["node a (Tanh)", "makes a"]),
+    ("an input that is not there", model([node("Gemm", "z w", "y")], [W]), ["depends on no input|reads z"]),
+    ("an output that is not there", model([GEMM], [W], outputs=("z",)), ["z|no input"]),
+    ("a matrix that does not fit", model([GEMM], [W], (("x", (None, 5)),)), ["node y (Gemm)"]),
+    ("a kernel that does not fit", model([node("Conv", "x k", "y")], [tensor("k", (3, 7, 3, 3), [0.5] * 189)], IMAGE), ["node y (Conv)"]),
+    ("a shape that does not fit", model([node("Reshape", "x s", "r"), node("Gemm", "r w", "y")], [W, tensor("s", (2,), [-1, 3], INT64)]),
+     ["node r (Reshape)"]),
+    ("a stride of 0", conv(strides=[0, 1]), ["node c (Conv)", "strides"]),
+    ("a group of 0", conv(group=0), ["node c (Conv)", "group"]),
+    ("padding below 0", conv(pads=[-1, 0, 0, 0]), ["node c (Conv)", "pads"]),
+    ("padding of three sides", conv(pads=[1, 1, 1]), ["node c (Conv)", "pads"]),
+    ("a dilation beyond all numbers", conv(dilations=[1 << 62, 1]), ["node c (Conv)", "dilations"]),
+    ("an attribute of another type", conv(group=1.5), ["node c (Conv)", "group"]),
+    ("a constant that grows", grown(4), ["node e3 (Expand)"]),
+    ("INT8 weights", model([GEMM], [tensor("w", (4, 3), bytes(12), wire.INT8)]), ["INT8"]),
+    ("integers as input", model([GEMM], [W], input_type=INT64), ["its input x", "INT64"]),
+    ("two outputs", model([GEMM, node("Relu", "y", "z")], [W], outputs=("y", "z")), ["2 outputs"]),
+    ("no weight", model([node("Relu", "x", "y")], []), ["no weight that could be trained"]),
+    ("operators that no graph has", model([node("Loop", "x", "a"), node("Scan", "a", "b"), node("Fused", "b", "c", "com.example"),
+                                           node("Gemm", "c w", "y")], [W]),
+     ["node a (Loop)", "node b (Scan)", "node c (Fused)", "com.example"]),
+    ("an axis beyond the value", model([node("Concat", "x x", "c", axis=7), node("Gemm", "c w", "y")], [W]), ["node c (Concat)", "axis 7"]),
+    ("external data outside the folder", outside(location="../w.bin"), ["w", "outside"]),
+    ("external data at an absolute path", outside(location="/etc/passwd"), ["w", "outside"]),
+    ("external data behind a link", outside(location="link.bin"), ["w", "outside"]),
+    ("external data in a pipe", outside(location="pipe.bin"), ["w", "regular"]),
+    ("external data beyond the end", outside(offset="20"), ["w", "beyond the end"]),
+    ("external data of another length", outside(length="44"), ["w", "44 bytes"]),
+    ("external data at no place", outside(offset="18446744073709551615"), ["w", "offset"]),
+]
+
+
+class Hostile(Case):
+    def put(self, name, data):
+        with open(os.path.join(self.folder, name), "wb") as file:
+            file.write(data)
+
+    def refused(self, *arguments):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        message = self.refusal(*arguments)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self.assertLess(spent, SECONDS)
+        return message
+
+    def test_each_is_refused_in_one_sentence(self):
+        os.mkdir(os.path.join(self.folder, "below"))
+        self.put("w.bin", bytes(48))
+        self.put("below/w.bin", bytes(48))
+        os.symlink("../w.bin", os.path.join(self.folder, "below", "link.bin"))
+        os.mkfifo(os.path.join(self.folder, "below", "pipe.bin"))
+        for what, data, words in FILES:
+            with self.subTest(what):
+                self.put("below/net.onnx", data)
+                message = self.refused("import", "below/net.onnx")
+                self.assertIn("net.onnx", message)
+                self.assertLess(len(message), 2000)
+                for word in words:
+                    self.assertRegex(message, word.replace("(", r"\(").replace(")", r"\)"))
+
+    def test_a_study_of_one_is_refused_before_it_runs(self):
+        self.put("bad.onnx", model([GEMM], [W], outputs=("z",)))
+        self.put("good.onnx", GOOD)
+        keys = ["--data=synthetic", "--framework=builtin", "--batch=8", "--steps=4"]
+        self.assertIn("bad.onnx", self.refused("run", "--model=bad.onnx", *keys))
+        self.assertIn("LogSoftmax", self.refused("run", "--model=good.onnx", "--loss=nll", *keys))
+
+    def test_what_is_wide_enough_is_read_and_said(self):
+        self.put("half.onnx", model([GEMM], [tensor("w", (4, 3), b"\x00\x3c" * 12, wire.FLOAT16)]))
+        self.put("brain.onnx", model([GEMM], [tensor("w", (4, 3), b"\x80\x3f" * 12, wire.BFLOAT16)]))
+        self.assertIn("FLOAT16", self.yardstick("import", "half.onnx")[0])
+        self.assertIn("BFLOAT16", self.yardstick("import", "brain.onnx")[0])
+        self.put("good.onnx", GOOD)
+        self.assertIn("12 parameters", self.yardstick("import", "good.onnx")[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
