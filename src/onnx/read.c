@@ -348,7 +348,8 @@ static ys_status read_node(struct ys_onnx_reading *r, const struct ys_onnx_node_
 /* Whether all that a node reads is there, and is constant but for pieces of that value. */
 static bool may_come_early(const struct ys_onnx_reading *r, const struct ys_onnx_node_in *node, int value)
 {
-    const bool takes = strcmp(node->op, "Slice") == 0 || strcmp(node->op, "SequenceAt") == 0;
+    const bool takes = strcmp(node->op, "Slice") == 0 || strcmp(node->op, "SequenceAt") == 0 ||
+                       strcmp(node->op, "SplitToSequence") == 0;
     bool may = true;
     for (size_t i = 0; may && i < node->in_count; i++) {
         const int64_t index = ys_json_get_int(r->names, node->in[i], -1);

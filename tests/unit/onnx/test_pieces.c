@@ -58,12 +58,15 @@ static void parts_of_a_sequence_are_a_split(void)
         made_input(&m, -1, CHANNELS, 1, 5);
         positions(&m);
         whole(&m, "parts", cases[i].parts, cases[i].count);
-        made_node(&m, "SplitToSequence", "x parts", "s");
+        made_node(&m, "Relu", "x", "r");
+        made_node(&m, "SplitToSequence", "r parts", "s");
         made_integer(&m, "axis", -3);
         made_node(&m, "SequenceAt", "s 0", "a"); /* the others come behind a node that reads this one */
         made_node(&m, "Relu", "a", "up");
         made_node(&m, "SequenceAt", "s 1", "b");
-        made_node(&m, "SequenceAt", "s 2", "c");
+        made_node(&m, "SplitToSequence", "r parts", "t"); /* the same once more, as PyTorch writes it */
+        made_integer(&m, "axis", 1);
+        made_node(&m, "SequenceAt", "t 2", "c");
         made_node(&m, "Concat", "c up b", "j");
         made_integer(&m, "axis", 1);
         end_in_dense(&m, "j", SIZE);
