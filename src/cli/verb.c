@@ -19,6 +19,10 @@ static const struct ys_verb verbs[] = {
      1, "table json csv md", YS_VERB_NO_KEYS, ys_command_resume},
     {"show", "[SELECTOR]", "the table of a stored study",
      1, "table json csv md", YS_VERB_NO_KEYS, ys_command_show},
+    {"compare", "BASE CANDIDATE [CANDIDATE ...]",
+     "studies against each other: what differs, whether it was the same work, a verdict for each metric. Each is a "
+     "SELECTOR or a file that `export` wrote",
+     -1, "table json", YS_VERB_NO_KEYS, ys_command_compare},
     {"report", "[SELECTOR]", "write its report.html again, say where",
      1, NULL, YS_VERB_NO_KEYS, ys_command_report},
     {"export", "[SELECTOR] | --model=NAME --out=FILE.onnx",
@@ -57,7 +61,7 @@ static const struct ys_verb verbs[] = {
 /* `results` of run, check and verify is a key of the job. These three share their flags, so that one word turns one of
  * them into another. */
 static const struct ys_flag flags[] = {
-    {"results", "DIR", "resume show report export clean", "folder of the results [yardstick-results]", TEXT(results)},
+    {"results", "DIR", "resume show compare report export clean", "folder of the results [yardstick-results]", TEXT(results)},
     {"recipes", "DIR", "run check verify resume list install uninstall doctor",
      "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
     {"format", NULL, NULL, "how the result is printed", FORMAT(format)},
@@ -98,6 +102,7 @@ static const struct ys_flag flags[] = {
     {"times", "N", "doctor", "with --self-test, --perturbation, --peak: how often each thing is done [20]", TEXT(times)},
     {"dry-run", NULL, "clean", "list it, remove nothing", SWITCH(dry_run)},
     {"verify", NULL, "show", "in place of the table, whether every row of the study is as it was stored", SWITCH(verify)},
+    {"margin", "SHARE", "compare", "what counts as the same [as the study of BASE says]", TEXT(margin)},
     {"comparisons", "axes|all", "show report",
      "compare each trial with the first along each axis, or all pairs that differ in one thing [as the study says]",
      WORD(comparisons)},

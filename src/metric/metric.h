@@ -39,6 +39,11 @@ struct ys_metric_info {
 const struct ys_metric_info *ys_metric_infos(size_t *count);
 const struct ys_metric_info *ys_metric_find(const char *name); /* NULL when there is none */
 
+/* The metrics that are compared (metric/pair.c has their names); the first YS_WINDOW_METRICS are of the steady part
+ * alone. */
+enum { YS_COMPARED = 9 };
+extern const char *const ys_compared[YS_COMPARED];
+
 /** What `list metrics` says of each. */
 extern const struct ys_record ys_metric_listed_record;
 /** What reports say of them: {NAME: {title, ratio, unit, kind, better}}. */

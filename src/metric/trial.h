@@ -6,11 +6,6 @@
 #include "metric/metric.h"
 #include "metric/window.h"
 
-/* The metrics that are compared (metric/pair.c has their names); the first YS_WINDOW_METRICS are of the steady part
- * alone. */
-enum { YS_COMPARED = 9 };
-extern const char *const ys_compared[YS_COMPARED];
-
 /** What is stored of a metric of a run, beside what its `.metric` file says. */
 struct ys_run_metric {
     bool known;                     /* the run has this metric, as a value or as a reason */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Mann and Whitney's recurrence, by which group the largest value is of:
- * P(i, j; u) = i / (i + j) P(i - 1, j; u - j) + j / (i + j) P(i, j - 1; u). Row j of `chance` is P(i, j; .), i going up;
- * from the highest u on down a row becomes the next in its place. */
+ * P(i, j; u) = i / (i + j) P(i - 1, j; u - j) + j / (i + j) P(i, j - 1; u). Row j of `chance` is P(i, j; .), i going
+ * up; from the highest u on down a row becomes the next in its place. */
 static void count_ranks(size_t n, size_t m, size_t width, double *chance)
 {
     for (size_t j = 0; j <= m; j++)
@@ -159,8 +159,8 @@ static void centre_of_sorted(const double *a, size_t n, const double *b, size_t 
     centre->value = (difference_at(a, n, b, m, (count + 1) / 2) + difference_at(a, n, b, m, count / 2 + 1)) / 2;
     if (!rank)
         return;
-    centre->interval = (struct ys_interval){true, difference_at(a, n, b, m, rank),
-                                            difference_at(a, n, b, m, count + 1 - rank), level};
+    centre->interval =
+        (struct ys_interval){true, difference_at(a, n, b, m, rank), difference_at(a, n, b, m, count + 1 - rank), level};
     reach_welch(a, n, b, m, &centre->interval);
 }
 

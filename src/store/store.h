@@ -58,6 +58,9 @@ ys_status ys_store_study_begin(struct ys_store *store, const ys_json *study_doc,
  * YS_ENOTFOUND: no such study. */
 ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, const char *status, int exit_code,
                              const ys_json *timing) YS_MUST_CHECK;
+/** The same of a study that was measured elsewhere, and ended at `ended_s`, in seconds since 1970. */
+ys_status ys_store_study_end_at(struct ys_store *store, int64_t study_id, const char *status, int exit_code,
+                                const ys_json *timing, int64_t ended_s) YS_MUST_CHECK;
 /** Sets an ended study back to "running"; its start stays what it was. YS_ENOTFOUND. */
 ys_status ys_store_study_resume(struct ys_store *store, int64_t study_id) YS_MUST_CHECK;
 /** The machine, as {…}; replaces what was there. */

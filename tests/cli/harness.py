@@ -80,6 +80,8 @@ class Case(unittest.TestCase):
         """Every result document that any test gets to see is as its schema and the page about it say."""
         if isinstance(document, dict) and document.get("schema") == "yardstick/result/1":
             self.assertEqual(schema.result_faults(document)[:10], [])
+        elif isinstance(document, dict) and str(document.get("schema", "")).startswith("yardstick/"):
+            self.assertEqual(schema.judged_faults(document)[:10], [])
 
     def refusal(self, *arguments, code=2, words=(), **options):
         """Runs to a failure and gives its message: one line, free of internals, with every one of `words`."""

@@ -109,3 +109,8 @@ KEYWORDS = {
 
 def result_faults(document):
     return faults(SCHEMA, document)
+
+
+def judged_faults(document):
+    """Of what compares studies: `yardstick/compare/1` is $defs.compare."""
+    return faults(SCHEMA["$defs"][document["schema"].split("/")[1]], document, "judgement")

@@ -1,0 +1,83 @@
+/* compare: verdicts across studies. */
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "cli/command.h"
+#include "job/value.h"
+#include "judge/two.h"
+#include "report/judged.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* --margin as a job has it; NaN: as the base's study says. */
+static ys_status margin_of(const struct ys_args *args, double *margin)
+{
+    *margin = NAN;
+    if (args->margin && (!ys_value_real(args->margin, margin) || !(*margin >= 0) || *margin > 1))
+        return ys_fail(YS_EINVAL, "--margin=%s: write a share from 0 to 1, such as 0.02", args->margin);
+    return YS_OK;
+}
+
+static ys_status print_two(const struct ys_args *args, const struct ys_judged *judged, ys_json *all, struct ys_buf *out)
+{
+    if (args->format == YS_FORMAT_JSON)
+        return ys_json_append(all, ys_record_json(&ys_judged_record, judged));
+    if (out->size)
+        ys_buf_puts(out, "\n");
+    return ys_report_judged(judged, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), out);
+}
+
+static ys_status compare_with(const struct ys_args *args, const struct ys_side *base, const char *word, double margin,
+                              ys_json *all, struct ys_buf *out)
+{
+    struct ys_side candidate;
+    struct ys_judged judged;
+    YS_TRY(ys_side_load(ys_command_results(args), word, &candidate));
+    ys_status status = ys_judge_two(base, &candidate, margin, NULL, &judged);
+    ys_side_fini(&candidate);
+    YS_TRY(status);
+    status = print_two(args, &judged, all, out);
+    ys_judged_fini(&judged);
+    return status;
+}
+
+static ys_status compare(const struct ys_args *args, ys_json *all, struct ys_buf *out)
+{
+    struct ys_side base;
+    double margin;
+    if (args->word_count < 2)
+        return ys_fail(YS_EINVAL, "compare needs two studies: yardstick compare BASE CANDIDATE, each a SELECTOR or a "
+                                  "file that `export` wrote");
+    YS_TRY(margin_of(args, &margin));
+    YS_TRY(ys_side_load(ys_command_results(args), args->words[0], &base));
+    ys_status status = YS_OK;
+    for (size_t i = 1; status == YS_OK && i < args->word_count; i++)
+        status = compare_with(args, &base, args->words[i], margin, all, out);
+    ys_side_fini(&base);
+    return status;
+}
+
+/* One judgement as it is, several as an array. */
+static int print_json(ys_json *all)
+{
+    ys_json *one = ys_json_size(all) == 1 ? ys_json_ref(ys_json_at(all, 0)) : ys_json_ref(all);
+    ys_json_free(all);
+    return ys_command_print_json(one);
+}
+
+int ys_command_compare(const struct ys_args *args)
+{
+    struct ys_buf out = {0};
+    ys_json *all = ys_json_array();
+    ys_stop_release(0);
+    ys_status status = all ? compare(args, all, &out) : ys_out_of_memory();
+    if (status == YS_OK && args->format == YS_FORMAT_JSON)
+        return print_json(all);
+    ys_json_free(all);
+    if (status == YS_OK)
+        return ys_command_print(&out);
+    ys_buf_free(&out);
+    return ys_command_fail(status);
+}

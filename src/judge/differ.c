@@ -1,0 +1,174 @@
+/* What is not the same on both sides. */
+#include "base/mem.h"
+#include "judge/inside.h"
+#include "store/study.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static ys_status add(const char *what, const char *base, const char *candidate, struct ys_list *differences)
+{
+    struct ys_judged_difference *one = ys_list_add(&ys_judged_difference_record, differences);
+    if (!one || !(one->what = ys_strdup(what)))
+        return ys_out_of_memory();
+    one->base = ys_strdup(base);
+    one->candidate = ys_strdup(candidate);
+    return (base && !one->base) || (candidate && !one->candidate) ? ys_out_of_memory() : YS_OK;
+}
+
+ys_status ys_judge_differ_text(const char *what, const char *base, const char *candidate, struct ys_list *differences)
+{
+    const char *empty = "";
+    if (strcmp(base ? base : empty, candidate ? candidate : empty) == 0)
+        return YS_OK;
+    return add(what, base, candidate, differences);
+}
+
+/* The text of a value; NULL for null. */
+static ys_status text_of(const ys_json *value, char **text)
+{
+    const char *word = ys_json_text(value, NULL);
+    *text = NULL;
+    if (ys_json_type_of(value) == YS_JSON_NULL)
+        return YS_OK;
+    *text = word ? ys_strdup(word) : ys_json_dump(value, YS_JSON_SORTED);
+    return *text ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status differ_values(const char *what, const ys_json *base, const ys_json *candidate,
+                               struct ys_list *differences)
+{
+    char *of_base = NULL, *of_candidate = NULL;
+    if (base && candidate && ys_json_equal(base, candidate))
+        return YS_OK;
+    ys_status status = text_of(base, &of_base);
+    if (status == YS_OK)
+        status = text_of(candidate, &of_candidate);
+    if (status == YS_OK)
+        status = ys_judge_differ_text(what, of_base, of_candidate, differences);
+    ys_free(of_base);
+    ys_free(of_candidate);
+    return status;
+}
+
+static bool is_among(const char *name, const char *const *names)
+{
+    for (; names && *names; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+static const ys_json *member_of(const ys_json *object, const char *name)
+{
+    for (void *it = ys_json_iter(object); it; it = ys_json_next(object, it))
+        if (strcmp(ys_json_iter_key(it), name) == 0)
+            return ys_json_iter_value(it);
+    return NULL;
+}
+
+static ys_status differ_member(const char *what, const ys_json *base, const ys_json *candidate,
+                               const char *const *except, struct ys_list *differences)
+{
+    bool objects =
+        ys_json_type_of(base) == YS_JSON_OBJECT && (!candidate || ys_json_type_of(candidate) == YS_JSON_OBJECT);
+    objects |= !base && ys_json_type_of(candidate) == YS_JSON_OBJECT;
+    if (is_among(what, except))
+        return YS_OK;
+    return objects ? ys_judge_differ(base, candidate, what, except, differences)
+                   : differ_values(what, base, candidate, differences);
+}
+
+/* Members of `from`; of the second object those that the first has not. */
+static ys_status differ_members(const ys_json *from, const ys_json *other, bool swapped, const char *prefix,
+                                const char *const *except, struct ys_list *differences)
+{
+    ys_status status = YS_OK;
+    for (void *it = ys_json_iter(from); status == YS_OK && it; it = ys_json_next(from, it)) {
+        const char *name = ys_json_iter_key(it);
+        const ys_json *mine = ys_json_iter_value(it), *theirs = member_of(other, name);
+        if (swapped && theirs)
+            continue;
+        char *what = *prefix ? ys_format("%s.%s", prefix, name) : ys_strdup(name);
+        status = what ? differ_member(what, swapped ? NULL : mine, swapped ? mine : theirs, except, differences)
+                      : ys_out_of_memory();
+        ys_free(what);
+    }
+    return status;
+}
+
+ys_status ys_judge_differ(const ys_json *base, const ys_json *candidate, const char *prefix, const char *const *except,
+                          struct ys_list *differences)
+{
+    YS_TRY(differ_members(base, candidate, false, prefix, except, differences));
+    return differ_members(candidate, base, true, prefix, except, differences);
+}
+
+/* What of a machine is another from minute to minute, or explains what else is there. */
+static const char *const passing[] = {"load", "warnings", "reasons", "self_test", "memory.available_bytes", NULL};
+
+ys_status ys_judge_differ_studies(const struct ys_side *base, const struct ys_side *candidate,
+                                  struct ys_list *differences)
+{
+    char seeds[2][32];
+    snprintf(seeds[0], sizeof seeds[0], "%lld", (long long)base->told.study.seed);
+    snprintf(seeds[1], sizeof seeds[1], "%lld", (long long)candidate->told.study.seed);
+    YS_TRY(ys_judge_differ_text("yardstick", base->told.study.version, candidate->told.study.version, differences));
+    YS_TRY(ys_judge_differ_text("seed", seeds[0], seeds[1], differences));
+    return ys_judge_differ(base->told.host, candidate->told.host, "", passing, differences);
+}
+
+/* Settings that say where and how a trial runs, not what it computes. */
+static const char *const surroundings[] = {"framework",      "threads",        "cpus",        "memory_limit",
+                                           "cpu_time_limit", "run_time_limit", "stall_limit", "sample_hz",
+                                           "perf",           "keep_log",       "device",      NULL};
+
+static ys_status differ_settings(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                                 bool of_work, struct ys_list *differences)
+{
+    ys_json *keys[2] = {ys_record_json(&ys_trial_settings_record, &base->keys),
+                        ys_record_json(&ys_trial_settings_record, &candidate->keys)};
+    ys_status status = keys[0] && keys[1] ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && of_work)
+        status = ys_judge_differ(keys[0], keys[1], "", surroundings, differences);
+    for (size_t i = 0; status == YS_OK && !of_work && surroundings[i]; i++)
+        status = differ_values(surroundings[i], member_of(keys[0], surroundings[i]),
+                               member_of(keys[1], surroundings[i]), differences);
+    ys_json_free(keys[0]);
+    ys_json_free(keys[1]);
+    return status;
+}
+
+ys_status ys_judge_differ_trials(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                                 struct ys_list *differences)
+{
+    const struct ys_trial_framework none = {0}, *a = base->framework ? base->framework : &none,
+                                    *b = candidate->framework ? candidate->framework : &none;
+    YS_TRY(differ_settings(base, candidate, false, differences));
+    YS_TRY(ys_judge_differ_text("framework.name", a->name, b->name, differences));
+    YS_TRY(ys_judge_differ_text("framework.version", a->version, b->version, differences));
+    YS_TRY(ys_judge_differ_text("framework.closure", a->closure, b->closure, differences));
+    YS_TRY(ys_judge_differ_text("framework.recipe", a->recipe, b->recipe, differences));
+    YS_TRY(ys_judge_differ_text("framework.fingerprint", a->fingerprint, b->fingerprint, differences));
+    YS_TRY(ys_judge_differ_text("framework.changes", a->changes, b->changes, differences));
+    YS_TRY(ys_judge_differ(base->options, candidate->options, "opt", NULL, differences));
+    return ys_judge_differ(base->env, candidate->env, "env", NULL, differences);
+}
+
+ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_result_trial *of_base,
+                               const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
+                               struct ys_list *differences)
+{
+    struct ys_study_work work[2];
+    char text[2][64];
+    YS_TRY(differ_settings(of_base, of_candidate, true, differences));
+    ys_study_work_find(base->told.work, of_base->keys.model, of_base->keys.data, &work[0]);
+    ys_study_work_find(candidate->told.work, of_candidate->keys.model, of_candidate->keys.data, &work[1]);
+    for (size_t i = 0; i < 2; i++)
+        snprintf(text[i], sizeof text[i], "%lld parameters, %lld multiply-adds", (long long)work[i].parameters,
+                 (long long)work[i].multiply_adds);
+    YS_TRY(ys_judge_differ_text("network", text[0], text[1], differences));
+    YS_TRY(ys_judge_differ_text("network file", work[0].model_hash, work[1].model_hash, differences));
+    YS_TRY(ys_judge_differ_text("training data", work[0].train_hash, work[1].train_hash, differences));
+    return ys_judge_differ_text("test data", work[0].test_hash, work[1].test_hash, differences);
+}

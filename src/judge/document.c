@@ -1,0 +1,71 @@
+/* The documents of judgements, field by field: docs/judging.md. */
+#include "judge/two.h"
+
+#define OF_DIFFERENCE(member, flags, what)                                                                             \
+    YS_FIELD(struct ys_judged_difference, member, YS_FIELD_TEXT, NULL, flags, what)
+static const struct ys_field difference_fields[] = {
+    OF_DIFFERENCE(what, 0, "that is not the same on both sides"),
+    OF_DIFFERENCE(base, YS_FIELD_NULL, "its value there; null: none"),
+    OF_DIFFERENCE(candidate, YS_FIELD_NULL, "likewise"),
+};
+const struct ys_record ys_judged_difference_record =
+    YS_RECORD("difference", struct ys_judged_difference, difference_fields);
+
+#define METRIC                              struct ys_judged_metric
+#define OF_METRIC(member, kind, unit, what) YS_FIELD(METRIC, member, kind, unit, YS_FIELD_NULL, what)
+static const struct ys_field metric_fields[] = {
+    YS_FIELD(METRIC, metric, YS_FIELD_TEXT, NULL, 0, "its name"),
+    YS_FIELD(METRIC, unit, YS_FIELD_TEXT, NULL, 0, "of its values"),
+    YS_FIELD_NAMED(METRIC, better, &ys_betters, 0, "which direction is"),
+    YS_FIELD_NAMED(METRIC, scale, &ys_scales, 0, "what is compared"),
+    OF_METRIC(base_value, YS_FIELD_REAL, NULL, "median; null: no run has it"),
+    OF_METRIC(candidate_value, YS_FIELD_REAL, NULL, "likewise"),
+    YS_FIELD(METRIC, base_n, YS_FIELD_INT, "1", 0, "runs that it is of"),
+    YS_FIELD(METRIC, candidate_n, YS_FIELD_INT, "1", 0, "likewise"),
+    OF_METRIC(ratio, YS_FIELD_REAL, "1", "centre of candidate / base; null of a difference"),
+    OF_METRIC(difference, YS_FIELD_REAL, "1", "centre of candidate - base; null of a ratio"),
+    YS_FIELD(METRIC, ci, YS_FIELD_REALS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY, "its interval, widened by drift"),
+    OF_METRIC(level, YS_FIELD_REAL, "1", "of the ranks' part of it"),
+    YS_FIELD(METRIC, drift, YS_FIELD_REALS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY,
+             "by what ratio the machine may have changed; null: not known, or no question"),
+    YS_FIELD(METRIC, margin, YS_FIELD_REAL, "1", 0, "what counts as the same"),
+    YS_FIELD_NAMED(METRIC, verdict, &ys_verdicts, 0, "what the candidate is against the base"),
+    OF_METRIC(reason, YS_FIELD_TEXT, NULL, "why it is unclear or invalid"),
+};
+const struct ys_record ys_judged_metric_record = YS_RECORD("metric", METRIC, metric_fields);
+
+#define PAIR                             struct ys_judged_pair
+#define LIST(type, member, record, what) YS_FIELD_OF(type, member, YS_FIELD_LIST, record, 0, what)
+static const struct ys_field pair_fields[] = {
+    YS_FIELD(PAIR, base, YS_FIELD_TEXT, NULL, 0, "name of a trial"),
+    YS_FIELD(PAIR, candidate, YS_FIELD_TEXT, NULL, 0, "likewise"),
+    LIST(PAIR, differences, &ys_judged_difference_record, "of their surroundings"),
+    LIST(PAIR, other, &ys_judged_difference_record, "of their work: nothing of it, and it is the same"),
+    YS_FIELD(PAIR, drift, YS_FIELD_TEXT, NULL, 0, "what bounds it"),
+    YS_FIELD(PAIR, invalid, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why nothing may be concluded"),
+    LIST(PAIR, metrics, &ys_judged_metric_record, "one by one"),
+};
+const struct ys_record ys_judged_pair_record = YS_RECORD("pair", PAIR, pair_fields);
+
+#define SIDE                  struct ys_judged_side
+#define OF_SIDE(member, what) YS_FIELD(SIDE, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, what)
+static const struct ys_field side_fields[] = {
+    OF_SIDE(selector, "as it was named"),
+    OF_SIDE(name, "of the study"),
+    OF_SIDE(started, "date"),
+    OF_SIDE(version, "of yardstick"),
+    YS_FIELD(SIDE, id, YS_FIELD_INT, NULL, YS_FIELD_NULL, "in the store; null of a file"),
+};
+static const struct ys_record side_record = YS_RECORD("side", SIDE, side_fields);
+
+#define JUDGED struct ys_judged
+static const struct ys_field judged_fields[] = {
+    YS_FIELD(JUDGED, schema, YS_FIELD_TEXT, NULL, 0, "of this document"),
+    YS_FIELD_OF(JUDGED, base, YS_FIELD_OBJECT, &side_record, 0, "what is compared with"),
+    YS_FIELD_OF(JUDGED, candidate, YS_FIELD_OBJECT, &side_record, 0, "what is compared"),
+    LIST(JUDGED, differences, &ys_judged_difference_record, "of the studies and their machines"),
+    LIST(JUDGED, pairs, &ys_judged_pair_record, "of trials"),
+    YS_FIELD(JUDGED, only_base, YS_FIELD_TEXTS, NULL, 0, "trials that the candidate has not"),
+    YS_FIELD(JUDGED, only_candidate, YS_FIELD_TEXTS, NULL, 0, "trials that the base has not"),
+};
+const struct ys_record ys_judged_record = YS_RECORD("judgement", JUDGED, judged_fields);

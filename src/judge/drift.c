@@ -1,0 +1,116 @@
+/* By how much the machine may have changed from one study to the other. */
+#include "base/mem.h"
+#include "judge/inside.h"
+#include "metric/metric.h"
+#include "stat/unpaired.h"
+
+#include <math.h>
+#include <string.h>
+
+ys_status ys_judge_values(const struct ys_result_trial *trial, size_t metric, double **values, size_t *n)
+{
+    const struct ys_trial_metric *of = &trial->values[metric];
+    *n = 0;
+    *values = ys_alloc(of->rounds + 1, sizeof **values);
+    if (!*values)
+        return ys_out_of_memory();
+    for (size_t r = 0; of->n && r < of->rounds; r++)
+        if (isfinite(of->by_round[r]))
+            (*values)[(*n)++] = of->by_round[r];
+    return YS_OK;
+}
+
+/* Logarithms in place of the values; false where one is not above 0. */
+static bool take_logarithms(double *values, size_t n)
+{
+    bool positive = true;
+    for (size_t i = 0; i < n; i++) {
+        positive &= values[i] > 0;
+        values[i] = log(values[i]);
+    }
+    return positive;
+}
+
+ys_status ys_judge_interval(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
+                            bool difference, struct ys_centre *centre)
+{
+    double *a = NULL, *b = NULL;
+    size_t n = 0, m = 0;
+    bool fit = true;
+    ys_status status = ys_judge_values(candidate, metric, &a, &n);
+    if (status == YS_OK)
+        status = ys_judge_values(base, metric, &b, &m);
+    if (status == YS_OK && !difference)
+        fit = take_logarithms(a, n) & take_logarithms(b, m);
+    if (status == YS_OK)
+        status = ys_unpaired_centre(a, fit ? n : 0, b, fit ? m : 0, centre);
+    if (status == YS_OK && !difference) {
+        centre->value = exp(centre->value);
+        centre->interval.lo = exp(centre->interval.lo);
+        centre->interval.hi = exp(centre->interval.hi);
+    }
+    ys_free(a);
+    ys_free(b);
+    return status;
+}
+
+static bool is_builtin(const struct ys_result_trial *trial)
+{
+    return trial->framework && trial->framework->name && strcmp(trial->framework->name, "builtin") == 0 &&
+           trial->runs > trial->failed;
+}
+
+/* Whether the two are the same engine with the same settings on the same work. */
+static ys_status is_alike(const struct ys_side *base, const struct ys_result_trial *one,
+                          const struct ys_side *candidate, const struct ys_result_trial *other, bool *alike)
+{
+    struct ys_list differences = {0};
+    ys_status status = ys_judge_differ_trials(one, other, &differences);
+    if (status == YS_OK)
+        status =
+            ys_judge_differ_text("yardstick", base->told.study.version, candidate->told.study.version, &differences);
+    if (status == YS_OK)
+        status = ys_judge_differ_work(base, one, candidate, other, &differences);
+    *alike = differences.count == 0;
+    ys_list_fini(&ys_judged_difference_record, &differences);
+    return status;
+}
+
+ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
+                        size_t of_candidate, struct ys_drift *drift)
+{
+    const struct ys_result *a = &base->result, *b = &candidate->result;
+    const size_t most = sizeof drift->places[0] / sizeof drift->places[0][0];
+    *drift = (struct ys_drift){.none = base->store && candidate->store && strcmp(base->store, candidate->store) == 0 &&
+                                       base->told.study.id == candidate->told.study.id};
+    for (size_t i = 0; i < a->trial_count && !drift->none; i++) {
+        for (size_t j = 0; j < b->trial_count && drift->count < most; j++) {
+            bool alike = false;
+            if (i == of_base || j == of_candidate || !is_builtin(&a->trials[i]) || !is_builtin(&b->trials[j]))
+                continue;
+            YS_TRY(is_alike(base, &a->trials[i], candidate, &b->trials[j], &alike));
+            if (!alike)
+                continue;
+            drift->places[0][drift->count] = i;
+            drift->places[1][drift->count++] = j;
+        }
+    }
+    return YS_OK;
+}
+
+ys_status ys_drift_bound(const struct ys_drift *drift, const struct ys_side *base, const struct ys_side *candidate,
+                         size_t metric, struct ys_interval *bound)
+{
+    *bound = (struct ys_interval){drift->none, 1, 1, YS_STAT_LEVEL};
+    for (size_t i = 0; i < drift->count; i++) {
+        struct ys_centre centre;
+        YS_TRY(ys_judge_interval(&base->result.trials[drift->places[0][i]],
+                                 &candidate->result.trials[drift->places[1][i]], metric, false, &centre));
+        if (!centre.interval.known)
+            continue;
+        bound->known = true;
+        bound->lo = fmin(bound->lo, centre.interval.lo);
+        bound->hi = fmax(bound->hi, centre.interval.hi);
+    }
+    return YS_OK;
+}

@@ -1,0 +1,46 @@
+/* What the files of this room share. */
+#ifndef YS_JUDGE_INSIDE_H
+#define YS_JUDGE_INSIDE_H
+
+#include "judge/two.h"
+#include "stat/signed_rank.h"
+
+/** Adds the members in which two objects differ, those of objects inside them as "cpu.model"; `except` (ended by NULL)
+ * are left out, by that name. Anything else in the place of an object has no members. */
+ys_status ys_judge_differ(const ys_json *base, const ys_json *candidate, const char *prefix, const char *const *except,
+                          struct ys_list *differences) YS_MUST_CHECK;
+/** Adds one where the texts differ; NULL is nothing. */
+ys_status ys_judge_differ_text(const char *what, const char *base, const char *candidate,
+                               struct ys_list *differences) YS_MUST_CHECK;
+
+/** In what the studies and their machines differ. */
+ys_status ys_judge_differ_studies(const struct ys_side *base, const struct ys_side *candidate,
+                                  struct ys_list *differences) YS_MUST_CHECK;
+/** In what the surroundings of two trials differ: framework, threads, options, environment. */
+ys_status ys_judge_differ_trials(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                                 struct ys_list *differences) YS_MUST_CHECK;
+/** In what their work differs: settings, network, data. */
+ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_result_trial *of_base,
+                               const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
+                               struct ys_list *differences) YS_MUST_CHECK;
+
+/** A trial's values of a metric (its place in ys_metric_infos()), those that are finite: new, *n of them. */
+ys_status ys_judge_values(const struct ys_result_trial *trial, size_t metric, double **values, size_t *n) YS_MUST_CHECK;
+/** The unpaired interval of the ratio (or difference) of the candidate's values to the base's. A ratio of values of
+ * which one is not above 0 has none. */
+ys_status ys_judge_interval(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
+                            bool difference, struct ys_centre *centre) YS_MUST_CHECK;
+
+/** What bounds the drift of the machine between the two studies for a pair of trials: the trials of the built-in engine
+ * that both have alike, the pair itself aside. */
+struct ys_drift {
+    bool none;                  /* the sides are of one study: no question */
+    size_t places[2][8], count; /* of such trials, base and candidate */
+};
+ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
+                        size_t of_candidate, struct ys_drift *drift) YS_MUST_CHECK;
+/** By what ratio it may have changed: an interval that holds 1; unknown where nothing bounds it. */
+ys_status ys_drift_bound(const struct ys_drift *drift, const struct ys_side *base, const struct ys_side *candidate,
+                         size_t metric, struct ys_interval *bound) YS_MUST_CHECK;
+
+#endif

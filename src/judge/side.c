@@ -1,0 +1,95 @@
+#include "judge/side.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/working.h"
+#include "metric/metric.h"
+#include "store/import.h"
+
+#define OF_STUDY(member, kind, what) YS_FIELD(struct ys_side_study, member, kind, NULL, YS_FIELD_NULL, what)
+static const struct ys_field study_fields[] = {
+    OF_STUDY(name, YS_FIELD_TEXT, "of the study"),
+    OF_STUDY(folder, YS_FIELD_TEXT, "below the results folder"),
+    OF_STUDY(started, YS_FIELD_TEXT, "date"),
+    OF_STUDY(version, YS_FIELD_TEXT, "of yardstick"),
+    OF_STUDY(status, YS_FIELD_TEXT, "running, or how it ended"),
+    OF_STUDY(id, YS_FIELD_INT, "in the store"),
+    OF_STUDY(seed, YS_FIELD_INT, "of round 0"),
+    OF_STUDY(margin, YS_FIELD_REAL, "what counts as the same"),
+};
+static const struct ys_record study_record = YS_RECORD("study", struct ys_side_study, study_fields);
+
+static const struct ys_field told_fields[] = {
+    YS_FIELD_OF(struct ys_side_told, study, YS_FIELD_OBJECT, &study_record, 0, "of the result"),
+    YS_FIELD(struct ys_side_told, host, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "the machine"),
+    YS_FIELD(struct ys_side_told, work, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "networks on data sets"),
+};
+static const struct ys_record told_record = YS_RECORD("result", struct ys_side_told, told_fields);
+
+void ys_side_fini(struct ys_side *side)
+{
+    ys_free(side->word);
+    ys_free(side->store);
+    ys_result_fini(&side->result);
+    *side = (struct ys_side){.trial = YS_FIELD_NONE};
+}
+
+static ys_status fill(struct ys_store *store, int64_t study_id, int64_t trial_id, const char *word,
+                      struct ys_side *side)
+{
+    side->word = ys_strdup(word);
+    if (!side->word)
+        return ys_out_of_memory();
+    YS_TRY(ys_metric_result_load(store, study_id, YS_RESULT_AXES, &side->result));
+    ys_record_glance(&told_record, side->result.rest, &side->told);
+    for (size_t i = 0; trial_id && i < side->result.trial_count; i++)
+        if (side->result.trials[i].trial_id == trial_id)
+            side->trial = (int64_t)i;
+    return YS_OK;
+}
+
+ys_status ys_side_load_stored(struct ys_store *store, int64_t study_id, int64_t trial_id, const char *word,
+                              struct ys_side *side)
+{
+    *side = (struct ys_side){.trial = YS_FIELD_NONE};
+    ys_status status = fill(store, study_id, trial_id, word, side);
+    if (status == YS_OK && !(side->store = ys_strdup(ys_store_folder(store))))
+        status = ys_out_of_memory();
+    if (status != YS_OK)
+        ys_side_fini(side);
+    return status;
+}
+
+/* Through a store of its own, which is gone afterwards: a file's runs are read as stored ones are. */
+static ys_status load_file(const char *path, struct ys_side *side)
+{
+    struct ys_working working;
+    struct ys_store *store = NULL;
+    int64_t study_id = 0;
+    *side = (struct ys_side){.trial = YS_FIELD_NONE};
+    YS_TRY(ys_working_in_cache("judge", &working));
+    ys_status status = ys_store_open(working.path, YS_STORE_WRITE, &store);
+    if (status == YS_OK)
+        status = ys_store_import(store, path, &study_id);
+    if (status == YS_OK)
+        status = fill(store, study_id, 0, path, side);
+    ys_store_close(store);
+    ys_working_remove(&working);
+    if (status != YS_OK)
+        ys_side_fini(side);
+    return status;
+}
+
+ys_status ys_side_load(const char *results, const char *word, struct ys_side *side)
+{
+    struct ys_store *store = NULL;
+    int64_t study_id = 0, trial_id = 0;
+    if (ys_fs_exists(word) && !ys_fs_is_dir(word))
+        return load_file(word, side);
+    YS_TRY(ys_store_open(results, YS_STORE_READ, &store));
+    ys_status status = ys_store_select(store, word, &study_id, &trial_id);
+    if (status == YS_OK)
+        status = ys_side_load_stored(store, study_id, trial_id, word, side);
+    ys_store_close(store);
+    return status;
+}

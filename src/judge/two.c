@@ -1,0 +1,295 @@
+#include "judge/two.h"
+
+#include "base/mem.h"
+#include "judge/inside.h"
+#include "metric/metric.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UNBOUNDED "nothing that both studies measured alike bounds how the machine changed between them"
+
+struct judging {
+    const struct ys_side *base, *candidate;
+    double margin;
+    const char *metric; /* NULL: those that are always compared */
+    struct ys_judged *judged;
+};
+
+static ys_status copy_text(const char *text, char **copy)
+{
+    ys_free(*copy);
+    *copy = ys_strdup(text);
+    return text && !*copy ? ys_out_of_memory() : YS_OK;
+}
+
+static ys_status tell_side(const struct ys_side *side, struct ys_judged_side *told)
+{
+    told->id = side->store ? side->told.study.id : YS_FIELD_NONE;
+    YS_TRY(copy_text(side->word, &told->selector));
+    YS_TRY(copy_text(side->told.study.name, &told->name));
+    YS_TRY(copy_text(side->told.study.started, &told->started));
+    return copy_text(side->told.study.version, &told->version);
+}
+
+static ys_status set_ends(struct ys_list *list, const struct ys_interval *interval)
+{
+    double *ends;
+    if (!interval->known || !isfinite(interval->lo) || !isfinite(interval->hi))
+        return YS_OK;
+    ends = list->items = ys_alloc(2, sizeof *ends);
+    if (!ends)
+        return ys_out_of_memory();
+    ends[0] = interval->lo;
+    ends[1] = interval->hi;
+    list->count = 2;
+    return YS_OK;
+}
+
+struct band {
+    double low, high; /* what counts as the same */
+};
+
+static int verdict_of(const struct ys_interval *interval, const struct band *band, enum ys_better better,
+                      const char **reason)
+{
+    *reason = NULL;
+    if (!interval->known)
+        *reason = "fewer than 6 successful runs on one side give no interval";
+    else if (interval->lo >= band->low && interval->hi <= band->high)
+        return YS_VERDICT_SAME;
+    else if (interval->lo <= band->high && interval->hi >= band->low)
+        *reason = "the interval reaches across the margin";
+    else if (better == YS_BETTER_NEITHER)
+        *reason = "the two differ, and neither direction of this metric is better";
+    else
+        return (interval->lo > band->high) == (better == YS_BETTER_HIGHER) ? YS_VERDICT_BETTER : YS_VERDICT_WORSE;
+    return YS_VERDICT_UNCLEAR;
+}
+
+/* The machine's speed tells on times and rates, not on sizes, shares and counts. */
+static bool may_drift(const struct ys_metric_info *info)
+{
+    return strcmp(info->kind, "span") == 0 || strcmp(info->kind, "rate") == 0;
+}
+
+/* If the machine became faster by `bound`, that much of the ratio is not the candidate's doing. */
+static void widen(struct ys_interval *interval, const struct ys_interval *bound)
+{
+    interval->lo /= fmax(1, bound->hi);
+    interval->hi /= fmin(1, bound->lo);
+}
+
+static ys_status conclude(const struct judging *judging, const struct ys_metric_info *info,
+                          const struct ys_judged_pair *pair, struct ys_interval *interval,
+                          const struct ys_interval *bound, struct ys_judged_metric *told)
+{
+    bool fraction = told->scale == YS_SCALE_DIFFERENCE, drifts = may_drift(info);
+    double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : judging->margin;
+    const struct band band = {fraction ? -margin : 1 / (1 + margin), fraction ? margin : 1 + margin};
+    const char *reason = pair->invalid;
+    if (drifts && bound->known && interval->known)
+        widen(interval, bound);
+    told->margin = margin;
+    told->verdict = YS_VERDICT_INVALID;
+    if (!reason)
+        told->verdict = verdict_of(interval, &band, info->better, &reason);
+    if (told->verdict != YS_VERDICT_INVALID && interval->known && drifts && !bound->known) {
+        told->verdict = YS_VERDICT_UNCLEAR;
+        reason = UNBOUNDED;
+    }
+    told->level = interval->known ? interval->level : NAN;
+    YS_TRY(set_ends(&told->ci, interval));
+    if (drifts)
+        YS_TRY(set_ends(&told->drift, bound));
+    return copy_text(reason, &told->reason);
+}
+
+static ys_status judge_metric(const struct judging *judging, const size_t places[2], size_t metric,
+                              const struct ys_drift *drift, struct ys_judged_pair *pair)
+{
+    size_t count;
+    const struct ys_metric_info *info = &ys_metric_infos(&count)[metric];
+    const struct ys_result_trial *base = &judging->base->result.trials[places[0]],
+                                 *candidate = &judging->candidate->result.trials[places[1]];
+    const struct ys_trial_metric *a = &base->values[metric], *b = &candidate->values[metric];
+    struct ys_centre centre;
+    struct ys_interval bound;
+    bool fraction = strcmp(info->kind, "share") == 0;
+    if (a->n == 0 && b->n == 0)
+        return YS_OK;
+    struct ys_judged_metric *told = ys_list_add(&ys_judged_metric_record, &pair->metrics);
+    if (!told)
+        return ys_out_of_memory();
+    YS_TRY(copy_text(info->name, &told->metric));
+    YS_TRY(copy_text(info->unit, &told->unit));
+    YS_TRY(ys_judge_interval(base, candidate, metric, fraction, &centre));
+    YS_TRY(ys_drift_bound(drift, judging->base, judging->candidate, metric, &bound));
+    told->better = (int)info->better;
+    told->scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO;
+    told->base_value = a->n ? a->summary.median : NAN;
+    told->candidate_value = b->n ? b->summary.median : NAN;
+    told->base_n = (int64_t)a->n;
+    told->candidate_n = (int64_t)b->n;
+    told->ratio = fraction ? NAN : centre.value;
+    told->difference = fraction ? centre.value : NAN;
+    return conclude(judging, info, pair, &centre.interval, &bound, told);
+}
+
+struct proven {
+    int verdict; /* enum ys_proof_verdict; YS_NAME_NONE where there is none */
+};
+static const struct ys_field proven_fields[] = {
+    YS_FIELD_NAMED(struct proven, verdict, &ys_proof_verdicts, YS_FIELD_NULL, "of the proof")};
+static const struct ys_record proven_record = YS_RECORD("proof", struct proven, proven_fields);
+
+/* Why nothing may be concluded from a trial, whatever it is compared with: a new text; NULL when something may. */
+static ys_status fault_of(const struct ys_result_trial *trial, const char *side, char **fault)
+{
+    struct proven proof;
+    *fault = NULL;
+    ys_record_glance(&proven_record, trial->proof, &proof);
+    const int verdict = proof.verdict;
+    if (trial->framework && trial->framework->no_work)
+        *fault = ys_format("%s of the %s does no work", trial->id, side);
+    else if (trial->runs == trial->failed)
+        *fault = ys_format("no run of %s of the %s succeeded: %s", trial->id, side,
+                           ys_name_of(&ys_run_statuses, trial->status));
+    else if (verdict != YS_PROOF_PASS && verdict != YS_PROOF_WEAK)
+        *fault =
+            ys_format("%s %s of the %s does the work that was asked for",
+                      verdict == YS_PROOF_FAIL ? "the proof failed that" : "there is no proof that", trial->id, side);
+    else
+        return YS_OK;
+    return *fault ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status find_faults(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                             struct ys_judged_pair *pair)
+{
+    const struct ys_judged_difference *other = pair->other.items;
+    YS_TRY(fault_of(base, "base", &pair->invalid));
+    if (!pair->invalid)
+        YS_TRY(fault_of(candidate, "candidate", &pair->invalid));
+    if (!pair->invalid && pair->other.count > 0) {
+        pair->invalid =
+            ys_format("not the same work: %s is %s there and %s here", other->what,
+                      other->base ? other->base : "not set", other->candidate ? other->candidate : "not set");
+        return pair->invalid ? YS_OK : ys_out_of_memory();
+    }
+    return YS_OK;
+}
+
+static ys_status tell_drift(const struct judging *judging, const struct ys_drift *drift, char **text)
+{
+    if (drift->none)
+        *text = ys_strdup("both are of one study: no drift lies between them");
+    else if (drift->count == 0)
+        *text = ys_strdup(UNBOUNDED ": have the built-in engine as a trial in both");
+    else
+        *text = ys_format("bounded by %s, which both studies measured alike",
+                          judging->base->result.trials[drift->places[0][0]].id);
+    return *text ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status judge_metrics(const struct judging *judging, const size_t places[2], const struct ys_drift *drift,
+                               struct ys_judged_pair *pair)
+{
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    if (judging->metric)
+        return judge_metric(judging, places, (size_t)(ys_metric_find(judging->metric) - infos), drift, pair);
+    for (size_t m = 0; m < YS_COMPARED; m++)
+        YS_TRY(judge_metric(judging, places, (size_t)(ys_metric_find(ys_compared[m]) - infos), drift, pair));
+    return YS_OK;
+}
+
+static ys_status judge_pair(const struct judging *judging, size_t of_base, size_t of_candidate)
+{
+    const struct ys_result_trial *base = &judging->base->result.trials[of_base],
+                                 *candidate = &judging->candidate->result.trials[of_candidate];
+    struct ys_judged_pair *pair = ys_list_add(&ys_judged_pair_record, &judging->judged->pairs);
+    struct ys_drift drift;
+    if (!pair)
+        return ys_out_of_memory();
+    YS_TRY(copy_text(base->id, &pair->base));
+    YS_TRY(copy_text(candidate->id, &pair->candidate));
+    YS_TRY(ys_judge_differ_trials(base, candidate, &pair->differences));
+    YS_TRY(ys_judge_differ(base->observed, candidate->observed, "observed", NULL, &pair->differences));
+    YS_TRY(ys_judge_differ_work(judging->base, base, judging->candidate, candidate, &pair->other));
+    YS_TRY(find_faults(base, candidate, pair));
+    YS_TRY(ys_drift_find(judging->base, of_base, judging->candidate, of_candidate, &drift));
+    YS_TRY(tell_drift(judging, &drift, &pair->drift));
+    return judge_metrics(judging, (const size_t[]){of_base, of_candidate}, &drift, pair);
+}
+
+static bool takes_part(const struct ys_side *side, size_t place)
+{
+    return side->trial == YS_FIELD_NONE || (size_t)side->trial == place;
+}
+
+static size_t count_of(const struct ys_side *side)
+{
+    return side->trial == YS_FIELD_NONE ? side->result.trial_count : 1;
+}
+
+/* The other side's trial of that name; false when it has none. */
+static bool partner(const struct ys_side *side, const char *name, size_t *place)
+{
+    for (*place = 0; *place < side->result.trial_count; (*place)++)
+        if (takes_part(side, *place) && strcmp(side->result.trials[*place].id, name) == 0)
+            return true;
+    return false;
+}
+
+static ys_status add_lonely(const struct ys_side *side, const struct ys_side *other, struct ys_list *only)
+{
+    for (size_t i = 0; i < side->result.trial_count; i++) {
+        size_t place;
+        if (takes_part(side, i) && !partner(other, side->result.trials[i].id, &place))
+            YS_TRY(ys_list_add_text(only, side->result.trials[i].id));
+    }
+    return YS_OK;
+}
+
+static ys_status pair_all(const struct judging *judging)
+{
+    const struct ys_side *base = judging->base, *candidate = judging->candidate;
+    if (count_of(base) == 1 && count_of(candidate) == 1)
+        return judge_pair(judging, base->trial == YS_FIELD_NONE ? 0 : (size_t)base->trial,
+                          candidate->trial == YS_FIELD_NONE ? 0 : (size_t)candidate->trial);
+    for (size_t i = 0; i < base->result.trial_count; i++) {
+        size_t place;
+        if (takes_part(base, i) && partner(candidate, base->result.trials[i].id, &place))
+            YS_TRY(judge_pair(judging, i, place));
+    }
+    YS_TRY(add_lonely(base, candidate, &judging->judged->only_base));
+    return add_lonely(candidate, base, &judging->judged->only_candidate);
+}
+
+static ys_status judge(const struct judging *judging)
+{
+    struct ys_judged *judged = judging->judged;
+    YS_TRY(copy_text(YS_JUDGE_SCHEMA, &judged->schema));
+    YS_TRY(tell_side(judging->base, &judged->base));
+    YS_TRY(tell_side(judging->candidate, &judged->candidate));
+    YS_TRY(ys_judge_differ_studies(judging->base, judging->candidate, &judged->differences));
+    return pair_all(judging);
+}
+
+ys_status ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, double margin, const char *metric,
+                       struct ys_judged *judged)
+{
+    const struct judging judging = {base, candidate, isnan(margin) ? base->told.study.margin : margin, metric, judged};
+    ys_record_init(&ys_judged_record, judged);
+    ys_status status = judge(&judging);
+    if (status != YS_OK)
+        ys_judged_fini(judged);
+    return status;
+}
+
+void ys_judged_fini(struct ys_judged *judged)
+{
+    ys_record_fini(&ys_judged_record, judged);
+}

@@ -1,0 +1,16 @@
+/* Judgements across studies (judge/), for people. Texts from studies are taken for hostile, as everywhere here.
+ * Everything appends to `out`, and can fail only with YS_ENOMEM. */
+#ifndef YS_REPORT_JUDGED_H
+#define YS_REPORT_JUDGED_H
+
+#include "base/buf.h"
+#include "judge/two.h"
+#include <stdbool.h>
+
+/** What differs, whether it was the same work, then a line a metric: at most `width` (60 or more) columns. */
+ys_status ys_report_judged(const struct ys_judged *judged, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
+
+/** "1.05x [1.02, 1.08]", "+0.3 % [-0.1, +0.7]" or "-". */
+void ys_report_put_ratio(struct ys_buf *out, const struct ys_judged_metric *metric);
+
+#endif

@@ -1,0 +1,210 @@
+#include "store/import.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "store/rows.h"
+#include "store/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LIMIT_BYTES = 1 << 30 };
+
+struct importing {
+    struct ys_store *store;
+    const char *path;
+    size_t line; /* from 1 */
+    int64_t study_id;
+    ys_json *names; /* {name of a trial: its id} */
+    size_t trials, runs;
+    ys_json *study; /* as it was exported */
+};
+
+static ys_status refuse(const struct importing *in, const char *what)
+{
+    return ys_fail(YS_EFORMAT, "%s: line %zu: %s; write the file with: yardstick export SELECTOR > FILE.jsonl",
+                   in->path, in->line, what);
+}
+
+static bool is_type(const ys_json *line, const char *type)
+{
+    return strcmp(ys_json_get_text(line, "type", ""), type) == 0;
+}
+
+static ys_status import_study(struct importing *in, const ys_json *line)
+{
+    static const char *const of_store[] = {"type", "id", "folder", "ended_s", "status", "exit_code", "timing"};
+    if (in->study)
+        return refuse(in, "a second study");
+    in->study = ys_json_copy(line);
+    ys_json *doc = ys_json_copy(line);
+    for (size_t i = 0; i < sizeof of_store / sizeof of_store[0]; i++)
+        ys_json_remove(doc, of_store[i]);
+    ys_status status = in->study && doc ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && !ys_json_get_text(doc, "name", NULL))
+        status = refuse(in, "a study without a name");
+    if (status == YS_OK)
+        status = ys_store_study_begin(in->store, doc, &in->study_id);
+    ys_json_free(doc);
+    return status;
+}
+
+static ys_status import_trial(struct importing *in, const ys_json *line)
+{
+    struct ys_trial_record trial = {0};
+    int64_t trial_id = 0;
+    YS_TRY(ys_trial_record_read(line, in->path, &trial));
+    ys_status status =
+        trial.id ? ys_store_trial_put(in->store, in->study_id, &trial, &trial_id) : refuse(in, "a trial without an id");
+    if (status == YS_OK && ys_json_type_of(trial.proof) == YS_JSON_OBJECT)
+        status = ys_store_proof_put(in->store, trial_id, trial.proof);
+    if (status == YS_OK)
+        status = ys_json_set_int(in->names, trial.id, trial_id);
+    ys_trial_record_fini(&trial);
+    in->trials += status == YS_OK;
+    return status;
+}
+
+/* A number, or the word that stands for one that JSON has no token for. */
+static bool number_of(const ys_json *value, double *number)
+{
+    const char *word = ys_json_text(value, NULL);
+    enum ys_json_type type = ys_json_type_of(value);
+    if (word && (strcmp(word, "nan") == 0 || strcmp(word, "inf") == 0 || strcmp(word, "-inf") == 0))
+        *number = *word == 'n' ? NAN : *word == 'i' ? INFINITY : -INFINITY;
+    else if (type == YS_JSON_INT || type == YS_JSON_REAL)
+        *number = ys_json_number(value, NAN);
+    else
+        return false;
+    return true;
+}
+
+/* Series are whole numbers when all of their numbers are; one without any is of no kind, and is left out. */
+static ys_status import_series(struct importing *in, const char *name, const ys_json *numbers,
+                               struct ys_series_set *set)
+{
+    bool real = false;
+    for (size_t i = 0; i < ys_json_size(numbers); i++)
+        real |= ys_json_type_of(ys_json_at(numbers, i)) != YS_JSON_INT;
+    for (size_t i = 0; i < ys_json_size(numbers); i++) {
+        double number;
+        if (!number_of(ys_json_at(numbers, i), &number))
+            return refuse(in, "a series holds something that is no number");
+        YS_TRY(real ? ys_series_add_real(set, name, number)
+                    : ys_series_add_int(set, name, ys_json_integer(ys_json_at(numbers, i), 0)));
+    }
+    return YS_OK;
+}
+
+static ys_status import_all_series(struct importing *in, const ys_json *all, struct ys_series_set *set)
+{
+    for (void *it = ys_json_iter(all); it; it = ys_json_next(all, it)) {
+        if (strlen(ys_json_iter_key(it)) >= sizeof set->items->name)
+            return refuse(in, "a series whose name is too long");
+        YS_TRY(import_series(in, ys_json_iter_key(it), ys_json_iter_value(it), set));
+    }
+    return YS_OK;
+}
+
+static ys_status import_run(struct importing *in, const ys_json *line)
+{
+    const char *name = ys_json_get_text(line, "trial", "");
+    const ys_json *facts = ys_json_get(line, "facts"), *metrics = ys_json_get(line, "metrics");
+    int64_t trial_id = ys_json_get_int(in->names, name, 0), run_id = 0;
+    struct ys_series_set set = {0};
+    if (!trial_id || ys_json_type_of(facts) != YS_JSON_OBJECT)
+        return refuse(in, trial_id ? "a run without facts" : "a run of a trial that is not in the file");
+    ys_status status = import_all_series(in, ys_json_get(line, "series"), &set);
+    if (status == YS_OK)
+        status = ys_store_run_put(in->store, trial_id, ys_json_get_int(line, "round", 0),
+                                  (int)ys_json_get_int(line, "attempt", 0), facts, &set, &run_id);
+    if (status == YS_OK && ys_json_size(metrics) > 0)
+        status = ys_store_metric_put(in->store, run_id, metrics);
+    if (status == YS_OK)
+        status = ys_store_run_link(in->store, run_id);
+    ys_series_set_free(&set);
+    in->runs += status == YS_OK;
+    return status;
+}
+
+static ys_status import_host(struct importing *in, const ys_json *line)
+{
+    ys_json *host = ys_json_copy(line);
+    if (!host)
+        return ys_out_of_memory();
+    ys_json_remove(host, "type");
+    ys_status status = ys_store_host_put(in->store, in->study_id, host);
+    ys_json_free(host);
+    return status;
+}
+
+/* Lines of a type that is not known were written by a newer yardstick. */
+static ys_status import_line(struct importing *in, const char *text, size_t size)
+{
+    char name[64];
+    ys_json *line = NULL;
+    snprintf(name, sizeof name, "line %zu", in->line);
+    if (ys_json_parse(text, size, name, &line) != YS_OK)
+        return ys_fail_in(YS_EFORMAT, "%s is no export of a study (yardstick export SELECTOR > FILE.jsonl)", in->path);
+    ys_status status = YS_OK;
+    if (!in->study && !is_type(line, "study"))
+        status = refuse(in, "not a study");
+    else if (is_type(line, "study"))
+        status = import_study(in, line);
+    else if (is_type(line, "host"))
+        status = import_host(in, line);
+    else if (is_type(line, "trial"))
+        status = import_trial(in, line);
+    else if (is_type(line, "run"))
+        status = import_run(in, line);
+    ys_json_free(line);
+    return status;
+}
+
+/* A study ends when it ended, not when it was brought in. */
+static ys_status end_as_it_did(struct importing *in)
+{
+    struct ys_study_record told;
+    struct ys_study_timing timing;
+    ys_study_record_read(in->study, &told, &timing);
+    const char *word = told.status ? told.status : "interrupted";
+    int64_t exit_code = told.exit_code == YS_FIELD_NONE ? 0 : told.exit_code;
+    return ys_store_study_end_at(in->store, in->study_id, word, (int)exit_code, told.timing,
+                                 ys_json_get_int(in->study, "ended_s", 0));
+}
+
+static ys_status import_lines(struct importing *in, const struct ys_buf *text)
+{
+    const char *at = ys_buf_text(text), *end = at + text->size;
+    for (in->line = 1; at < end; in->line++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop)
+            return refuse(in, "it does not end: the file is cut short");
+        YS_TRY(import_line(in, at, (size_t)(stop - at)));
+        at = stop + 1;
+    }
+    if (!in->study || in->trials == 0)
+        return refuse(in, "the file ends without a trial");
+    return end_as_it_did(in);
+}
+
+ys_status ys_store_import(struct ys_store *store, const char *path, int64_t *study_id)
+{
+    struct ys_buf text = {0};
+    struct importing in = {.store = store, .path = path};
+    ys_status status = ys_fs_read(path, LIMIT_BYTES, &text);
+    in.names = status == YS_OK ? ys_json_object() : NULL;
+    if (status == YS_OK && !in.names)
+        status = ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_store_begin(store);
+    if (status == YS_OK)
+        status = ys_store_end(store, import_lines(&in, &text));
+    if (status == YS_OK)
+        *study_id = in.study_id;
+    ys_json_free(in.names);
+    ys_json_free(in.study);
+    ys_buf_free(&text);
+    return status;
+}

@@ -1,0 +1,106 @@
+"""Verdicts across studies: of stored ones, of one trial, of exported files whose numbers are known."""
+import json
+import os
+
+from harness import Case, tearDownModule  # noqa: F401
+
+SMALL = ["--framework=builtin", "--opt.builtin.backend=onednn,ref", "--model=mlp", "--data=digits", "--threads=1", "--batch=8",
+         "--steps=4", "--block=2", "--repeat=6"]
+
+
+class Judged(Case):
+    exported = None
+
+    def setUp(self):
+        super().setUp()
+        if not Judged.exported:
+            self.yardstick("run", *SMALL, "--quiet")
+            Judged.exported = self.yardstick("export")[0]
+
+    def made(self, name, change=lambda trial, metrics: None, keep=lambda line: True):
+        """An export whose metrics are all known: 100 and a little more with each round; `change` changes them."""
+        lines = [json.loads(line) for line in Judged.exported.splitlines()]
+        for line in lines:
+            if line["type"] == "run":
+                for metric in line["metrics"].values():
+                    if isinstance(metric.get("value"), float) and metric.get("unit") != "1":
+                        metric["value"] = 100 + line["round"] / 10
+                change(line["trial"], line["metrics"])
+        return self.write(name, "".join(json.dumps(line) + "\n" for line in lines if keep(line)))
+
+    def slower(self, trial, metrics):
+        if "ref" not in trial:
+            metrics["rate_per_s"]["value"] *= 0.9
+
+
+class Compare(Judged):
+    def verdicts(self, *arguments):
+        document = json.loads(self.yardstick("compare", *arguments, "--format=json")[0])
+        return document, [{m["metric"]: m["verdict"] for m in pair["metrics"]} for pair in document["pairs"]]
+
+    def test_a_planted_change_is_found_and_what_did_not_change_is_the_same(self):
+        base, candidate = self.made("base.jsonl"), self.made("candidate.jsonl", self.slower)
+        document, (one, other) = self.verdicts(base, candidate)
+        self.assertEqual(one["rate_per_s"], "worse")
+        self.assertEqual(one["wall_s"], "same")
+        self.assertEqual(other["wall_s"], "same")
+        rate, = [m for m in document["pairs"][0]["metrics"] if m["metric"] == "rate_per_s"]
+        self.assertAlmostEqual(rate["ratio"], 0.9, 9)
+        self.assertIn("ref", document["pairs"][0]["drift"])
+        self.assertEqual((document["differences"], document["pairs"][0]["other"]), ([], []))
+        self.assertEqual(self.verdicts(candidate, base)[1][0]["rate_per_s"], "better")
+        self.assertEqual(self.verdicts(base, base)[1][0]["rate_per_s"], "same")
+        self.assertEqual(self.verdicts(base, candidate, "--margin=0.2")[1][0]["rate_per_s"], "same")
+        out, _ = self.yardstick("compare", base, candidate, base)
+        self.assertIn("worse", out)
+        self.assertEqual(sum(line.startswith("candidate ") for line in out.splitlines()), 2)
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+
+    def test_without_a_trial_in_common_times_are_unclear(self):
+        alone = lambda line: "ref" not in line.get("trial", line.get("id", "") if line["type"] == "trial" else "")
+        base, candidate = self.made("base.jsonl", keep=alone), self.made("candidate.jsonl", self.slower, alone)
+        document, (only,) = self.verdicts(base, candidate)
+        self.assertEqual((only["rate_per_s"], only["rss_peak_bytes"]), ("unclear", "same"))
+        self.assertIn("built-in engine as a trial in both", document["pairs"][0]["drift"])
+
+    def test_other_machines_and_other_work_are_said(self):
+        other = [json.loads(line) for line in open(self.made("candidate.jsonl"))]
+        for line in other:
+            if line["type"] == "host":
+                line["cpu"]["model"] = "Other CPU 9000"
+            if line["type"] == "trial" and "ref" not in line["id"]:
+                line["keys"]["batch"] = 16
+        self.write("candidate.jsonl", "".join(json.dumps(line) + "\n" for line in other))
+        document, (one, two) = self.verdicts(self.made("base.jsonl"), "candidate.jsonl")
+        self.assertIn("cpu.model", [difference["what"] for difference in document["differences"]])
+        self.assertEqual(set(one.values()), {"invalid"})
+        self.assertIn("not the same work: batch is 8 there and 16 here", document["pairs"][0]["invalid"])
+        self.assertNotIn("invalid", two.values())
+        self.assertIn("Other CPU 9000", self.yardstick("compare", "base.jsonl", "candidate.jsonl")[0])
+
+    def test_stored_studies_and_trials_of_one_study(self):
+        self.yardstick("run", *SMALL, "--quiet")
+        document, (one,) = self.verdicts("last/0", "last/1")
+        self.assertIn("of one study", document["pairs"][0]["drift"])
+        self.assertEqual(document["base"]["id"], 1)
+        self.write("export.jsonl", self.yardstick("export")[0])
+        document, _ = self.verdicts("last", "export.jsonl")
+        self.assertIsNone(document["candidate"]["id"])
+        for pair in document["pairs"]:
+            for metric in pair["metrics"]:
+                self.assertEqual(metric["base_value"], metric["candidate_value"], metric["metric"])
+
+    def test_bad_input(self):
+        good = self.made("good.jsonl")
+        self.refusal("compare", good, words=("two studies", "yardstick compare BASE CANDIDATE"))
+        self.refusal("compare", good, "nosuch", words=("no results",))
+        self.refusal("compare", good, good, "--margin=-1", words=("--margin=-1", "0.02"))
+        with open(good) as file:
+            text = file.read()
+        cases = [("", "without a trial"), ("{}\n", "not a study"), ("nonsense\n", "no export"), (text[:-5], "cut short"),
+                 (text.splitlines()[0] + "\n", "without a trial"), (text + text, "second study"),
+                 ("\n".join(text.splitlines()[:1] + text.splitlines()[4:]) + "\n", "")]
+        for bad, words in cases:
+            self.write("bad.jsonl", bad)
+            self.refusal("compare", good, "bad.jsonl", words=("bad.jsonl", words))
+        self.assertEqual(os.listdir(os.path.join(self.environment()["YARDSTICK_CACHE"], "judge")), [])

@@ -1,0 +1,178 @@
+#include "judge/two.h"
+
+#include "base/mem.h"
+#include "judge/inside.h"
+#include "metric/metric.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 7, TRIALS = 2 };
+
+/* Records own their texts, so they are not constants; nothing here frees them. */
+static char made_word[] = "made", engine[] = "builtin", name_one[] = "one", name_two[] = "two", name_three[] = "three";
+static char older[] = "old", newer[] = "new";
+
+/* A study of two trials of the built-in engine, whose runs scatter by a few parts in a thousand about `speed`. */
+struct made {
+    struct ys_side side;
+    struct ys_result_trial trials[TRIALS];
+    struct ys_trial_framework frameworks[TRIALS];
+    double speeds[TRIALS][RUNS];
+};
+
+static size_t place_of(const char *metric)
+{
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    return (size_t)(ys_metric_find(metric) - infos);
+}
+
+static void make(struct made *made, char *closure, double speed, double other_speed)
+{
+    size_t count;
+    ys_metric_infos(&count);
+    *made = (struct made){.side = {.word = made_word, .trial = YS_FIELD_NONE}};
+    made->side.told.study.margin = 0.02;
+    made->side.result.trials = made->trials;
+    made->side.result.trial_count = TRIALS;
+    for (size_t t = 0; t < TRIALS; t++) {
+        struct ys_result_trial *trial = &made->trials[t];
+        made->frameworks[t] = (struct ys_trial_framework){.name = engine, .closure = t ? engine : closure};
+        ys_record_init(&ys_trial_settings_record, &trial->keys);
+        trial->keys.threads = (int64_t)t + 1;
+        trial->id = t ? name_two : name_one;
+        trial->framework = &made->frameworks[t];
+        trial->runs = RUNS;
+        trial->proof = ys_json_object();
+        ys_json_set_string(trial->proof, "verdict", "pass");
+        trial->values = ys_alloc(count, sizeof *trial->values);
+        REQUIRE(trial->proof && trial->values);
+        for (size_t r = 0; r < RUNS; r++)
+            made->speeds[t][r] = (t ? other_speed : speed) * (1 + 0.001 * (double)r);
+        struct ys_trial_metric *rate = &trial->values[place_of("rate_per_s")];
+        *rate = (struct ys_trial_metric){.n = RUNS, .by_round = made->speeds[t], .rounds = RUNS};
+        REQUIRE(ys_stat_summarize(made->speeds[t], RUNS, &rate->summary) == YS_OK);
+    }
+}
+
+static void drop(struct made *made)
+{
+    for (size_t t = 0; t < TRIALS; t++) {
+        ys_json_free(made->trials[t].proof);
+        ys_free(made->trials[t].values);
+    }
+}
+
+static const struct ys_judged_metric *rate_of(const struct ys_judged *judged, size_t place)
+{
+    const struct ys_judged_pair *pairs = judged->pairs.items;
+    return pairs[place].metrics.items;
+}
+
+static void what_differs_is_found_by_name(void)
+{
+    static const char *const except[] = {"load", NULL};
+    ys_json *a = NULL, *b = NULL;
+    struct ys_list found = {0};
+    const char *of_a = "{\"cpu\":{\"model\":\"x\",\"n\":2,\"isa\":[1]},\"load\":3,\"only\":{\"a\":1}}";
+    const char *of_b = "{\"cpu\":{\"model\":\"y\",\"n\":2,\"isa\":[1]},\"load\":4,\"new\":true,\"none\":null}";
+    REQUIRE(ys_json_parse(of_a, strlen(of_a), "a", &a) == YS_OK && ys_json_parse(of_b, strlen(of_b), "b", &b) == YS_OK);
+    REQUIRE(ys_judge_differ(a, b, "", except, &found) == YS_OK);
+    const struct ys_judged_difference *all = found.items;
+    REQUIRE(found.count == 3);
+    CHECK_TEXT(all[0].what, "cpu.model");
+    CHECK_TEXT(all[0].base, "x");
+    CHECK_TEXT(all[0].candidate, "y");
+    CHECK_TEXT(all[1].what, "only.a");
+    CHECK(strcmp(all[1].base, "1") == 0 && !all[1].candidate);
+    CHECK_TEXT(all[2].what, "new");
+    ys_list_fini(&ys_judged_difference_record, &found);
+    ys_json_free(a);
+    ys_json_free(b);
+}
+
+static void a_change_is_found_where_what_is_common_bounds_the_drift(void)
+{
+    struct made base, candidate;
+    struct ys_judged judged;
+    make(&base, older, 1000, 500);
+    make(&candidate, newer, 900, 500);
+    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    CHECK_INT(judged.pairs.count, 2);
+    const struct ys_judged_metric *rate = rate_of(&judged, 0);
+    CHECK_INT(rate->verdict, YS_VERDICT_WORSE);
+    CHECK_NEAR(rate->ratio, 0.9, 1e-12);
+    const double *drift = rate->drift.items, *ci = rate->ci.items;
+    REQUIRE(rate->drift.count == 2 && rate->ci.count == 2);
+    CHECK(drift[0] < 1 && drift[1] > 1 && ci[0] < 0.9 && ci[1] > 0.9);
+    /* Of the other, the first is no bound: it is not the same engine any more. */
+    CHECK_INT(rate_of(&judged, 1)->verdict, YS_VERDICT_UNCLEAR);
+    CHECK_INT(rate_of(&judged, 1)->drift.count, 0);
+    ys_judged_fini(&judged);
+    drop(&base);
+    drop(&candidate);
+}
+
+/* The machine is a tenth slower, which the other trial shows: nothing is left of the difference. */
+static void drift_widens_an_interval_towards_its_cause(void)
+{
+    struct made base, candidate;
+    struct ys_judged judged;
+    make(&base, older, 1000, 500);
+    make(&candidate, newer, 900, 450);
+    REQUIRE(ys_judge_two(&base.side, &candidate.side, 0.02, "rate_per_s", &judged) == YS_OK);
+    const struct ys_judged_metric *rate = rate_of(&judged, 0);
+    const double *ci = rate->ci.items;
+    CHECK_INT(rate->verdict, YS_VERDICT_UNCLEAR);
+    REQUIRE(rate->ci.count == 2);
+    CHECK(ci[0] < 0.9 && ci[1] >= 1);
+    CHECK_NEAR(rate->ratio, 0.9, 1e-12); /* a bound corrects nothing */
+    ys_judged_fini(&judged);
+    drop(&base);
+    drop(&candidate);
+}
+
+static void other_work_and_no_proof_are_invalid(void)
+{
+    struct made base, candidate;
+    struct ys_judged judged;
+    make(&base, older, 1000, 500);
+    make(&candidate, older, 900, 500);
+    candidate.trials[0].keys.batch = 64;
+    ys_json_set_string(candidate.trials[1].proof, "verdict", "fail");
+    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    CHECK_INT(rate_of(&judged, 0)->verdict, YS_VERDICT_INVALID);
+    CHECK(strstr(rate_of(&judged, 0)->reason, "not the same work: batch") != NULL);
+    CHECK_INT(rate_of(&judged, 1)->verdict, YS_VERDICT_INVALID);
+    CHECK(strstr(rate_of(&judged, 1)->reason, "proof failed") != NULL);
+    ys_judged_fini(&judged);
+    drop(&base);
+    drop(&candidate);
+}
+
+static void trials_are_paired_by_name_or_as_they_were_named(void)
+{
+    struct made base, candidate;
+    struct ys_judged judged;
+    make(&base, older, 1000, 500);
+    make(&candidate, older, 900, 500);
+    candidate.trials[1].id = name_three;
+    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    CHECK(judged.pairs.count == 1 && judged.only_base.count == 1 && judged.only_candidate.count == 1);
+    ys_judged_fini(&judged);
+    base.side.trial = 1;
+    candidate.side.trial = 1;
+    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    const struct ys_judged_pair *pair = judged.pairs.items;
+    REQUIRE(judged.pairs.count == 1 && judged.only_base.count == 0);
+    CHECK_TEXT(pair->candidate, "three");
+    ys_judged_fini(&judged);
+    drop(&base);
+    drop(&candidate);
+}
+
+TAP_MAIN(TAP_CASE(what_differs_is_found_by_name), TAP_CASE(a_change_is_found_where_what_is_common_bounds_the_drift),
+         TAP_CASE(drift_widens_an_interval_towards_its_cause), TAP_CASE(other_work_and_no_proof_are_invalid),
+         TAP_CASE(trials_are_paired_by_name_or_as_they_were_named))
