@@ -31,7 +31,7 @@ struct split {
 
 static ys_status set_format(const struct split *split, const char *text)
 {
-    static const char *const names[] = {"table", "json", "csv", "md"};
+    static const char *const names[] = {"table", "json", "csv", "md", "junit"};
     if (!ys_verb_has_word(split->verb->formats, text))
         return ys_verb_unknown_format(split->verb, text);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -46,13 +46,18 @@ static ys_status given_twice(const struct ys_flag *flag)
     return ys_fail(YS_EINVAL, "--%s is given twice: keep one of them", flag->name);
 }
 
+static void add_text(const char **texts, const char *text)
+{
+    while (*texts)
+        texts++;
+    *texts = text;
+}
+
 static ys_status add_dir(const struct ys_flag *flag, const char **dirs, const char *path)
 {
     if (!ys_fs_is_dir(path))
         return ys_fail(YS_EINVAL, "--%s=%s: there is no such folder", flag->name, path);
-    while (*dirs)
-        dirs++;
-    *dirs = path;
+    add_text(dirs, path);
     return YS_OK;
 }
 
@@ -77,6 +82,9 @@ static ys_status set_flag(const struct split *split, const struct ys_flag *flag,
     switch (flag->kind) {
     case YS_FLAG_SWITCH:
         *(bool *)field = true;
+        return YS_OK;
+    case YS_FLAG_TEXTS:
+        add_text(*(const char ***)field, value);
         return YS_OK;
     case YS_FLAG_DIRS:
         return add_dir(flag, *(const char ***)field, value);
@@ -219,9 +227,10 @@ ys_status ys_args_parse(int argc, char **argv, struct ys_args *args)
         .verb = "",
         .words = ys_alloc((size_t)argc + 1, sizeof *args->words),
         .recipe_dirs = ys_alloc((size_t)argc + 1, sizeof *args->recipe_dirs),
+        .rules = ys_alloc((size_t)argc + 1, sizeof *args->rules),
         .command = command_line(argc, argv),
     };
-    if (!args->words || !args->recipe_dirs || !args->command)
+    if (!args->words || !args->recipe_dirs || !args->rules || !args->command)
         return ys_out_of_memory();
     return split_all(argc, argv, args);
 }
@@ -231,6 +240,7 @@ void ys_args_fini(struct ys_args *args)
     ys_free(args->words);
     ys_job_flags_fini(&args->flags);
     ys_free(args->recipe_dirs);
+    ys_free(args->rules);
     ys_free(args->command);
     *args = (struct ys_args){0};
 }

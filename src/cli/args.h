@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum ys_format { YS_FORMAT_TABLE, YS_FORMAT_JSON, YS_FORMAT_CSV, YS_FORMAT_MD };
+enum ys_format { YS_FORMAT_TABLE, YS_FORMAT_JSON, YS_FORMAT_CSV, YS_FORMAT_MD, YS_FORMAT_JUNIT };
 
 struct ys_args {
     const char *verb;   /* "run", "list", ...; "" when none was given */
@@ -16,6 +16,8 @@ struct ys_args {
     size_t word_count;
     struct ys_job_flags flags; /* keys of a job, in order */
     const char **recipe_dirs;  /* ended by NULL */
+    const char **rules;        /* gate: ended by NULL */
+    const char *rule_file;     /* gate */
     const char *results;       /* NULL: the default folder */
     const char *from;          /* data fetch --from PLACE, install --from PROGRAM */
     const char *check;         /* list frameworks --check NAME */

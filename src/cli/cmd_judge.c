@@ -1,9 +1,10 @@
-/* compare: verdicts across studies. */
+/* compare, gate: verdicts across studies. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "cli/command.h"
 #include "job/value.h"
+#include "judge/gate.h"
 #include "judge/two.h"
 #include "report/judged.h"
 
@@ -80,4 +81,76 @@ int ys_command_compare(const struct ys_args *args)
         return ys_command_print(&out);
     ys_buf_free(&out);
     return ys_command_fail(status);
+}
+
+static ys_status rules_of(const struct ys_args *args, struct ys_rules *rules)
+{
+    for (const char **rule = args->rules; *rule; rule++)
+        YS_TRY(ys_rules_add(rules, *rule));
+    if (args->rule_file)
+        YS_TRY(ys_rules_read(rules, args->rule_file));
+    return rules->count ? YS_OK : ys_rules_default(rules);
+}
+
+static ys_status print_gate(const struct ys_args *args, const struct ys_gate *gate, struct ys_buf *out)
+{
+    ys_status status = YS_OK;
+    if (args->format == YS_FORMAT_MD)
+        return ys_report_gate_markdown(gate, out);
+    if (args->format == YS_FORMAT_JUNIT)
+        return ys_report_gate_junit(gate, out);
+    if (args->format != YS_FORMAT_JSON)
+        return ys_report_gate(gate, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), out);
+    ys_json *json = ys_record_json(&ys_gate_record, gate);
+    char *text = json ? ys_json_dump(json, YS_JSON_INDENT) : NULL;
+    status = text ? ys_buf_printf(out, "%s\n", text) : ys_out_of_memory();
+    ys_free(text);
+    ys_json_free(json);
+    return status;
+}
+
+static ys_status judge_gate(const struct ys_args *args, const struct ys_rules *rules, struct ys_gate *gate)
+{
+    struct ys_side base, candidate;
+    const char *results = ys_command_results(args);
+    YS_TRY(ys_side_load(results, args->words[0], &base));
+    ys_status status = ys_side_load(results, args->word_count > 1 ? args->words[1] : "last", &candidate);
+    if (status == YS_OK) {
+        status = ys_gate_judge(&base, &candidate, rules, gate);
+        ys_side_fini(&candidate);
+    }
+    ys_side_fini(&base);
+    return status;
+}
+
+static ys_status gate_of(const struct ys_args *args, struct ys_gate *gate)
+{
+    struct ys_rules rules = {0};
+    if (args->word_count == 0)
+        return ys_fail(YS_EINVAL, "say against what: yardstick gate BASELINE [SELECTOR] --rule='rate_per_s >= -3 %%'");
+    ys_status status = rules_of(args, &rules);
+    if (status == YS_OK)
+        status = judge_gate(args, &rules, gate);
+    ys_rules_fini(&rules);
+    return status;
+}
+
+int ys_command_gate(const struct ys_args *args)
+{
+    static const int codes[] = {[YS_GATE_HOLDS] = 0, [YS_GATE_BROKEN] = 3, [YS_GATE_OPEN] = 4};
+    struct ys_gate gate;
+    struct ys_buf out = {0};
+    ys_stop_release(0);
+    ys_status status = gate_of(args, &gate);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    status = print_gate(args, &gate, &out);
+    int code = codes[gate.outcome];
+    ys_gate_fini(&gate);
+    if (status != YS_OK) {
+        ys_buf_free(&out);
+        return ys_command_fail(status);
+    }
+    const int printed = ys_command_print(&out);
+    return printed ? printed : code;
 }

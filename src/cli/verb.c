@@ -23,6 +23,10 @@ static const struct ys_verb verbs[] = {
      "studies against each other: what differs, whether it was the same work, a verdict for each metric. Each is a "
      "SELECTOR or a file that `export` wrote",
      -1, "table json", YS_VERB_NO_KEYS, ys_command_compare},
+    {"gate", "BASELINE [SELECTOR] [--rule=RULE ...]",
+     "whether a study keeps rules against a baseline, for CI: exit code 0 all hold, 3 one is broken, 4 one is open. Each study "
+     "is a SELECTOR or a file that `export` wrote",
+     2, "table json md junit", YS_VERB_NO_KEYS, ys_command_gate},
     {"report", "[SELECTOR]", "write its report.html again, say where",
      1, NULL, YS_VERB_NO_KEYS, ys_command_report},
     {"export", "[SELECTOR] | --model=NAME --out=FILE.onnx",
@@ -61,7 +65,7 @@ static const struct ys_verb verbs[] = {
 /* `results` of run, check and verify is a key of the job. These three share their flags, so that one word turns one of
  * them into another. */
 static const struct ys_flag flags[] = {
-    {"results", "DIR", "resume show compare report export clean", "folder of the results [yardstick-results]", TEXT(results)},
+    {"results", "DIR", "resume show compare gate report export clean", "folder of the results [yardstick-results]", TEXT(results)},
     {"recipes", "DIR", "run check verify resume list install uninstall doctor",
      "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
     {"format", NULL, NULL, "how the result is printed", FORMAT(format)},
@@ -102,6 +106,10 @@ static const struct ys_flag flags[] = {
     {"times", "N", "doctor", "with --self-test, --perturbation, --peak: how often each thing is done [20]", TEXT(times)},
     {"dry-run", NULL, "clean", "list it, remove nothing", SWITCH(dry_run)},
     {"verify", NULL, "show", "in place of the table, whether every row of the study is as it was stored", SWITCH(verify)},
+    {"rule", "RULE", "gate",
+     "bounds the change of a metric: \"rate_per_s >= -3 %\"; may be given several times [speed, latency, accuracy, memory]",
+     YS_FLAG_TEXTS, offsetof(struct ys_args, rules)},
+    {"rules", "FILE", "gate", "rules in a file, one a line", TEXT(rule_file)},
     {"margin", "SHARE", "compare", "what counts as the same [as the study of BASE says]", TEXT(margin)},
     {"comparisons", "axes|all", "show report",
      "compare each trial with the first along each axis, or all pairs that differ in one thing [as the study says]",

@@ -27,6 +27,7 @@ enum ys_flag_kind {
     YS_FLAG_SWITCH, /* its field is a bool */
     YS_FLAG_TEXT,   /* a const char *, never empty */
     YS_FLAG_WORD,   /* the same, one of the words of its `value`: "f32|f64" */
+    YS_FLAG_TEXTS,  /* a const char ** ended by NULL, none empty; may be given several times */
     YS_FLAG_DIRS,   /* a const char ** ended by NULL, each a folder; may be given several times */
     YS_FLAG_FORMAT, /* one of the verb's formats; a flag of the verbs that have some */
 };

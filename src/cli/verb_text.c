@@ -53,9 +53,9 @@ static void help_of_program(struct ys_buf *out)
     ys_buf_puts(out, "\n`yardstick VERB --help` lists the flags of a verb; every verb has --quiet, --debug,\n"
                      "--help and --version.\n");
     put_keys(out);
-    ys_buf_puts(out, "\nExit codes: 0 all done, 1 a run failed, 2 usage or job error, 5 a proof failed,\n"
-                     "6 nothing could run, 7 internal error or results could not be written, 124 time\n"
-                     "limit, 130/143 interrupted.\n");
+    ys_buf_puts(out, "\nExit codes: 0 all done, 1 a run failed, 2 usage or job error, 3 `gate`: a\n"
+                     "rule is broken, 4 one is open, 5 a proof failed, 6 nothing could run, 7 internal\n"
+                     "error or results could not be written, 124 time limit, 130/143 interrupted.\n");
 }
 
 void ys_verb_help(const struct ys_verb *verb, struct ys_buf *out)
@@ -68,7 +68,7 @@ void ys_verb_help(const struct ys_verb *verb, struct ys_buf *out)
     ys_text_wrap(out, verb->help, 0, 0, WIDTH);
     if (strstr(verb->usage, "SELECTOR"))
         ys_text_wrap(out,
-                     "SELECTOR: last (the default), a study's name, number or folder; export and compare: and /TRIAL after it.", 0,
+                     "SELECTOR: last (the default), a study's name, number or folder; export, compare and gate: and /TRIAL after it.", 0,
                      0, WIDTH);
     put_flags(verb, out);
     if (verb->keys == YS_VERB_ALL_KEYS)

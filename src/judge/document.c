@@ -1,5 +1,5 @@
 /* The documents of judgements, field by field: docs/judging.md. */
-#include "judge/two.h"
+#include "judge/gate.h"
 
 #define OF_DIFFERENCE(member, flags, what)                                                                             \
     YS_FIELD(struct ys_judged_difference, member, YS_FIELD_TEXT, NULL, flags, what)
@@ -43,6 +43,9 @@ static const struct ys_field pair_fields[] = {
     LIST(PAIR, other, &ys_judged_difference_record, "of their work: nothing of it, and it is the same"),
     YS_FIELD(PAIR, drift, YS_FIELD_TEXT, NULL, 0, "what bounds it"),
     YS_FIELD(PAIR, invalid, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why nothing may be concluded"),
+    YS_FIELD(PAIR, base_fault, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "failed or not proven, on that side"),
+    YS_FIELD(PAIR, candidate_fault, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "likewise"),
+    YS_FIELD(PAIR, reference, YS_FIELD_FLAG, NULL, 0, "the same engine on the same work: bounds the drift of others"),
     LIST(PAIR, metrics, &ys_judged_metric_record, "one by one"),
 };
 const struct ys_record ys_judged_pair_record = YS_RECORD("pair", PAIR, pair_fields);
@@ -69,3 +72,32 @@ static const struct ys_field judged_fields[] = {
     YS_FIELD(JUDGED, only_candidate, YS_FIELD_TEXTS, NULL, 0, "trials that the base has not"),
 };
 const struct ys_record ys_judged_record = YS_RECORD("judgement", JUDGED, judged_fields);
+
+#define CHECK                               struct ys_gate_check
+#define OF_CHECK(member, kind, flags, what) YS_FIELD(CHECK, member, kind, NULL, flags, what)
+static const struct ys_field check_fields[] = {
+    OF_CHECK(trial, YS_FIELD_TEXT, 0, "of the baseline"),
+    OF_CHECK(rule, YS_FIELD_TEXT, 0, "as it was written"),
+    YS_FIELD_NAMED(CHECK, outcome, &ys_gate_outcomes, 0, "of this rule for this trial"),
+    OF_CHECK(base_value, YS_FIELD_REAL, YS_FIELD_NULL, "median; null: none"),
+    OF_CHECK(candidate_value, YS_FIELD_REAL, YS_FIELD_NULL, "likewise"),
+    YS_FIELD_NAMED(CHECK, scale, &ys_scales, YS_FIELD_NULL, "what was compared; null: nothing was"),
+    OF_CHECK(ratio, YS_FIELD_REAL, YS_FIELD_NULL, "centre of candidate / base"),
+    OF_CHECK(difference, YS_FIELD_REAL, YS_FIELD_NULL, "centre of candidate - base"),
+    OF_CHECK(ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY, "its interval, widened by drift"),
+    OF_CHECK(reason, YS_FIELD_TEXT, YS_FIELD_NULL, "where the interval does not say it"),
+};
+const struct ys_record ys_gate_check_record = YS_RECORD("check", CHECK, check_fields);
+
+#define GATE struct ys_gate
+static const struct ys_field gate_fields[] = {
+    YS_FIELD(GATE, schema, YS_FIELD_TEXT, NULL, 0, "of this document"),
+    YS_FIELD_NAMED(GATE, outcome, &ys_gate_outcomes, 0, "of all checks"),
+    YS_FIELD(GATE, sentence, YS_FIELD_TEXT, NULL, 0, "what came out"),
+    YS_FIELD_OF(GATE, base, YS_FIELD_OBJECT, &side_record, 0, "the baseline"),
+    YS_FIELD_OF(GATE, candidate, YS_FIELD_OBJECT, &side_record, 0, "what is checked"),
+    LIST(GATE, checks, &ys_gate_check_record, "a rule for a trial each"),
+    LIST(GATE, differences, &ys_judged_difference_record, "of the machines"),
+    YS_FIELD(GATE, added, YS_FIELD_TEXTS, NULL, 0, "trials that the baseline has not: no rule says anything of them"),
+};
+const struct ys_record ys_gate_record = YS_RECORD("gate", GATE, gate_fields);

@@ -60,11 +60,14 @@ static bool is_builtin(const struct ys_result_trial *trial)
            trial->runs > trial->failed;
 }
 
-/* Whether the two are the same engine with the same settings on the same work. */
-static ys_status is_alike(const struct ys_side *base, const struct ys_result_trial *one,
-                          const struct ys_side *candidate, const struct ys_result_trial *other, bool *alike)
+ys_status ys_drift_is_reference(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
+                                size_t of_candidate, bool *alike)
 {
+    const struct ys_result_trial *one = &base->result.trials[of_base], *other = &candidate->result.trials[of_candidate];
     struct ys_list differences = {0};
+    *alike = false;
+    if (!is_builtin(one) || !is_builtin(other))
+        return YS_OK;
     ys_status status = ys_judge_differ_trials(one, other, &differences);
     if (status == YS_OK)
         status =
@@ -86,9 +89,8 @@ ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct
     for (size_t i = 0; i < a->trial_count && !drift->none; i++) {
         for (size_t j = 0; j < b->trial_count && drift->count < most; j++) {
             bool alike = false;
-            if (i == of_base || j == of_candidate || !is_builtin(&a->trials[i]) || !is_builtin(&b->trials[j]))
-                continue;
-            YS_TRY(is_alike(base, &a->trials[i], candidate, &b->trials[j], &alike));
+            if (i != of_base && j != of_candidate)
+                YS_TRY(ys_drift_is_reference(base, i, candidate, j, &alike));
             if (!alike)
                 continue;
             drift->places[0][drift->count] = i;

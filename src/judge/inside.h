@@ -3,6 +3,7 @@
 #define YS_JUDGE_INSIDE_H
 
 #include "judge/two.h"
+#include "metric/metric.h"
 #include "stat/signed_rank.h"
 
 /** Adds the members in which two objects differ, those of objects inside them as "cpu.model"; `except` (ended by NULL)
@@ -24,6 +25,9 @@ ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_resul
                                const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
                                struct ys_list *differences) YS_MUST_CHECK;
 
+/** Whether the machine's speed tells on it: on times and rates, not on sizes, shares and counts. */
+bool ys_judge_may_drift(const struct ys_metric_info *info);
+
 /** A trial's values of a metric (its place in ys_metric_infos()), those that are finite: new, *n of them. */
 ys_status ys_judge_values(const struct ys_result_trial *trial, size_t metric, double **values, size_t *n) YS_MUST_CHECK;
 /** The unpaired interval of the ratio (or difference) of the candidate's values to the base's. A ratio of values of
@@ -37,6 +41,9 @@ struct ys_drift {
     bool none;                  /* the sides are of one study: no question */
     size_t places[2][8], count; /* of such trials, base and candidate */
 };
+/** Whether the two are the built-in engine with the same closure, settings and work. */
+ys_status ys_drift_is_reference(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
+                                size_t of_candidate, bool *alike) YS_MUST_CHECK;
 ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
                         size_t of_candidate, struct ys_drift *drift) YS_MUST_CHECK;
 /** By what ratio it may have changed: an interval that holds 1; unknown where nothing bounds it. */

@@ -68,8 +68,7 @@ static int verdict_of(const struct ys_interval *interval, const struct band *ban
     return YS_VERDICT_UNCLEAR;
 }
 
-/* The machine's speed tells on times and rates, not on sizes, shares and counts. */
-static bool may_drift(const struct ys_metric_info *info)
+bool ys_judge_may_drift(const struct ys_metric_info *info)
 {
     return strcmp(info->kind, "span") == 0 || strcmp(info->kind, "rate") == 0;
 }
@@ -85,7 +84,7 @@ static ys_status conclude(const struct judging *judging, const struct ys_metric_
                           const struct ys_judged_pair *pair, struct ys_interval *interval,
                           const struct ys_interval *bound, struct ys_judged_metric *told)
 {
-    bool fraction = told->scale == YS_SCALE_DIFFERENCE, drifts = may_drift(info);
+    bool fraction = told->scale == YS_SCALE_DIFFERENCE, drifts = ys_judge_may_drift(info);
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : judging->margin;
     const struct band band = {fraction ? -margin : 1 / (1 + margin), fraction ? margin : 1 + margin};
     const char *reason = pair->invalid;
@@ -169,9 +168,9 @@ static ys_status find_faults(const struct ys_result_trial *base, const struct ys
                              struct ys_judged_pair *pair)
 {
     const struct ys_judged_difference *other = pair->other.items;
-    YS_TRY(fault_of(base, "base", &pair->invalid));
-    if (!pair->invalid)
-        YS_TRY(fault_of(candidate, "candidate", &pair->invalid));
+    YS_TRY(fault_of(base, "base", &pair->base_fault));
+    YS_TRY(fault_of(candidate, "candidate", &pair->candidate_fault));
+    YS_TRY(copy_text(pair->base_fault ? pair->base_fault : pair->candidate_fault, &pair->invalid));
     if (!pair->invalid && pair->other.count > 0) {
         pair->invalid =
             ys_format("not the same work: %s is %s there and %s here", other->what,
@@ -181,16 +180,18 @@ static ys_status find_faults(const struct ys_result_trial *base, const struct ys
     return YS_OK;
 }
 
-static ys_status tell_drift(const struct judging *judging, const struct ys_drift *drift, char **text)
+static ys_status tell_drift(const struct judging *judging, const struct ys_drift *drift, struct ys_judged_pair *pair)
 {
     if (drift->none)
-        *text = ys_strdup("both are of one study: no drift lies between them");
-    else if (drift->count == 0)
-        *text = ys_strdup(UNBOUNDED ": have the built-in engine as a trial in both");
+        pair->drift = ys_strdup("both are of one study: no drift lies between them");
+    else if (drift->count)
+        pair->drift = ys_format("drift is bounded by %s, which both studies measured alike",
+                                judging->base->result.trials[drift->places[0][0]].id);
+    else if (pair->reference)
+        pair->drift = ys_strdup("the same engine in both: what its times differ is the machine's doing, or chance");
     else
-        *text = ys_format("bounded by %s, which both studies measured alike",
-                          judging->base->result.trials[drift->places[0][0]].id);
-    return *text ? YS_OK : ys_out_of_memory();
+        pair->drift = ys_strdup(UNBOUNDED ": have the built-in engine as a trial in both");
+    return pair->drift ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status judge_metrics(const struct judging *judging, const size_t places[2], const struct ys_drift *drift,
@@ -220,7 +221,8 @@ static ys_status judge_pair(const struct judging *judging, size_t of_base, size_
     YS_TRY(ys_judge_differ_work(judging->base, base, judging->candidate, candidate, &pair->other));
     YS_TRY(find_faults(base, candidate, pair));
     YS_TRY(ys_drift_find(judging->base, of_base, judging->candidate, of_candidate, &drift));
-    YS_TRY(tell_drift(judging, &drift, &pair->drift));
+    YS_TRY(ys_drift_is_reference(judging->base, of_base, judging->candidate, of_candidate, &pair->reference));
+    YS_TRY(tell_drift(judging, &drift, pair));
     return judge_metrics(judging, (const size_t[]){of_base, of_candidate}, &drift, pair);
 }
 

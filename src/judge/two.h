@@ -34,11 +34,13 @@ struct ys_judged_metric {
 };
 
 struct ys_judged_pair {
-    char *base, *candidate;            /* names of trials */
-    struct ys_list differences, other; /* struct ys_judged_difference; other: of the work */
-    char *drift;                       /* a sentence: what bounds it, or that nothing does */
-    char *invalid;                     /* why nothing may be concluded; NULL */
-    struct ys_list metrics;            /* struct ys_judged_metric */
+    char *base, *candidate;             /* names of trials */
+    struct ys_list differences, other;  /* struct ys_judged_difference; other: of the work */
+    char *drift;                        /* a sentence: what bounds it, or that nothing does */
+    char *invalid;                      /* why nothing may be concluded; NULL */
+    char *base_fault, *candidate_fault; /* of that whatever lies with one side: failed, no proof; NULL */
+    bool reference; /* the same engine on the same work: its ratio is the machine's, and bounds that of others */
+    struct ys_list metrics; /* struct ys_judged_metric */
 };
 
 struct ys_judged_side {

@@ -4,11 +4,17 @@
 #define YS_REPORT_JUDGED_H
 
 #include "base/buf.h"
+#include "judge/gate.h"
 #include "judge/two.h"
 #include <stdbool.h>
 
 /** What differs, whether it was the same work, then a line a metric: at most `width` (60 or more) columns. */
 ys_status ys_report_judged(const struct ys_judged *judged, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
+
+/** The sentence, then a line a check; as Markdown for a comment; as JUnit XML, a check a case. */
+ys_status ys_report_gate(const struct ys_gate *gate, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
+ys_status ys_report_gate_markdown(const struct ys_gate *gate, struct ys_buf *out) YS_MUST_CHECK;
+ys_status ys_report_gate_junit(const struct ys_gate *gate, struct ys_buf *out) YS_MUST_CHECK;
 
 /** "1.05x [1.02, 1.08]", "+0.3 % [-0.1, +0.7]" or "-". */
 void ys_report_put_ratio(struct ys_buf *out, const struct ys_judged_metric *metric);

@@ -1,6 +1,7 @@
 """Verdicts across studies: of stored ones, of one trial, of exported files whose numbers are known."""
 import json
 import os
+from xml.etree import ElementTree
 
 from harness import Case, tearDownModule  # noqa: F401
 
@@ -33,6 +34,85 @@ class Judged(Case):
             metrics["rate_per_s"]["value"] *= 0.9
 
 
+class Gate(Judged):
+    def gate(self, *arguments, code=0):
+        return json.loads(self.yardstick("gate", *arguments, "--format=json", code=code)[0])
+
+    def foreign(self, name, change=lambda trial, metrics: None, **more):
+        """The trial that is not `ref` becomes one of another framework: a closure of its own."""
+        path = self.made(name, change, **more)
+        with open(path) as file:
+            lines = [json.loads(line) for line in file]
+        for line in lines:
+            if line["type"] == "trial" and "ref" not in line["id"]:
+                line["framework"]["name"] = "mine"
+                line["framework"]["closure"] = name
+        return self.write(name, "".join(json.dumps(line) + "\n" for line in lines))
+
+    def test_holds_broken_and_open_are_exit_codes(self):
+        base, same, slow = self.foreign("base"), self.foreign("same"), self.foreign("slow", self.slower)
+        rule = "--rule=rate_per_s >= -3 %"
+        found = self.gate(base, same, rule)
+        self.assertEqual((found["outcome"], len(found["checks"])), ("holds", 1))  # the other trial is the reference
+        found = self.gate(base, slow, rule, code=3)
+        self.assertEqual(found["checks"][0]["outcome"], "broken")
+        self.assertAlmostEqual(found["checks"][0]["ratio"], 0.9, 9)
+        self.gate(base, slow, "--rule=rate_per_s >= -15 %")
+        self.gate(base, slow, "--rule=rate_per_s <= 0 %", "--rule=wall_s <= 3 %")
+        self.assertEqual(self.gate(base, slow, "--rule=rate_per_s >= -10 %", code=4)["outcome"], "open")
+        self.write("rules", "# speed\nrate_per_s >= -3%  # of the baseline\n\nrss_peak_bytes <= +1 %\n")
+        self.assertEqual(len(self.gate(base, slow, "--rules=rules", code=3)["checks"]), 3)
+
+    def test_what_is_missing_failed_or_unproven_never_holds(self):
+        alone = lambda line: line["type"] in ("study", "host") or "ref" in line.get("trial", line["id"] if "id" in line else "")
+        base, lost, other = self.foreign("base"), self.made("lost", keep=alone), self.foreign("other")
+        found = self.gate(base, lost, code=3)
+        self.assertIn("the candidate has it not", found["checks"][0]["reason"])
+        for change in ({"proof": {"verdict": "fail", "checks": []}}, {"proof": None}):
+            lines = [json.loads(line) for line in open(other)]
+            for line in lines:
+                if line["type"] == "trial" and "ref" not in line["id"]:
+                    line.update(change)
+            unproven = self.write("unproven", "".join(json.dumps(line) + "\n" for line in lines))
+            self.assertEqual(self.gate(base, unproven, code=3)["checks"][0]["outcome"], "broken")
+            self.assertEqual(self.gate(unproven, base, code=4)["checks"][0]["outcome"], "open")
+        self.gate(base, other, "--rule=latency_p99_s <= 1 %", code=4)  # nothing was checked
+
+    def test_forms_for_machines(self):
+        base, slow = self.foreign("base"), self.foreign("slow", self.slower)
+        speed = ["--rule=rate_per_s >= -3 %", "--rule=wall_s <= 3 %"]
+        junit = ElementTree.fromstring(self.yardstick("gate", base, slow, *speed, "--format=junit", code=3)[0].encode())
+        suite, = junit
+        self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("2", "1", "0"))
+        self.assertEqual(len(suite), 2)
+        self.assertEqual(suite.find("testcase/failure").get("type"), "broken")
+        out, _ = self.yardstick("gate", base, slow, *speed, "--format=md", code=3)
+        self.assertIn("**yardstick: broken.**", out)
+        self.assertIn("| broken | rate\\_per\\_s", out)
+        out, _ = self.yardstick("gate", base, slow, *speed, code=3)
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+
+    def test_bad_rules_and_baselines(self):
+        base = self.foreign("base")
+        for rule, words in (("rate_per_s", "cannot be read"), ("rate_per_s > 3 %", "cannot be read"), ("rate_per_s >= 3", "per cent"),
+                            (">= 3 %", "cannot be read"), ("rate_per_s >= nan %", "cannot be read"),
+                            ("rate_per_s >= -101 %", "cannot be read"), ("rate_per_sec >= 1 %", "did you mean \"rate_per_s\"")):
+            self.refusal("gate", base, base, "--rule=" + rule, words=(rule, words))
+        self.write("rules", "rate_per_s >= 1 %\nnonsense\n")
+        self.refusal("gate", base, base, "--rules=rules", words=("rules, line 2", "nonsense"))
+        self.write("rules", "# none\n")
+        self.refusal("gate", base, base, "--rules=rules", words=("no rule",))
+        self.refusal("gate", base, base, "--rules=nosuch", words=("nosuch",))
+        self.refusal("gate", words=("yardstick gate BASELINE",))
+        self.refusal("gate", "nosuch", words=("no results",))
+        lines = [json.loads(line) for line in open(base)]
+        for line in lines:
+            if line["type"] == "trial":
+                line["keys"]["batch"] = 99
+        self.write("other", "".join(json.dumps(line) + "\n" for line in lines))
+        self.refusal("gate", base, "other", words=("other work", "batch is 8 there and 99 here"))
+
+
 class Compare(Judged):
     def verdicts(self, *arguments):
         document = json.loads(self.yardstick("compare", *arguments, "--format=json")[0])
@@ -61,7 +141,7 @@ class Compare(Judged):
         base, candidate = self.made("base.jsonl", keep=alone), self.made("candidate.jsonl", self.slower, alone)
         document, (only,) = self.verdicts(base, candidate)
         self.assertEqual((only["rate_per_s"], only["rss_peak_bytes"]), ("unclear", "same"))
-        self.assertIn("built-in engine as a trial in both", document["pairs"][0]["drift"])
+        self.assertIn("same engine in both", document["pairs"][0]["drift"])
 
     def test_other_machines_and_other_work_are_said(self):
         other = [json.loads(line) for line in open(self.made("candidate.jsonl"))]

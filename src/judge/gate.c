@@ -1,0 +1,191 @@
+#include "judge/gate.h"
+
+#include "base/mem.h"
+#include "judge/inside.h"
+#include "metric/metric.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const outcome_words[] = {"holds", "broken", "open"};
+const struct ys_names ys_gate_outcomes = YS_NAMES("outcome", outcome_words);
+
+struct gating {
+    const struct ys_side *base, *candidate;
+    const struct ys_rules *rules;
+    struct ys_gate *gate;
+};
+
+static ys_status add_check(const struct gating *gating, const char *trial, const struct ys_rule *rule, int outcome,
+                           const char *reason, struct ys_gate_check **made)
+{
+    struct ys_gate_check *check = ys_list_add(&ys_gate_check_record, &gating->gate->checks);
+    if (!check)
+        return ys_out_of_memory();
+    check->trial = ys_strdup(trial);
+    check->rule = ys_strdup(rule->text);
+    check->reason = ys_strdup(reason);
+    check->outcome = outcome;
+    if (made)
+        *made = check;
+    return check->trial && check->rule && (!reason || check->reason) ? YS_OK : ys_out_of_memory();
+}
+
+/* A trial of which nothing can be told, by all rules. */
+static ys_status add_for_all(const struct gating *gating, const char *trial, int outcome, const char *reason)
+{
+    for (size_t i = 0; i < gating->rules->count; i++)
+        YS_TRY(add_check(gating, trial, &gating->rules->items[i], outcome, reason, NULL));
+    return YS_OK;
+}
+
+/* Where the interval lies against the rule's bound. */
+static int outcome_of(const struct ys_rule *rule, const struct ys_judged_metric *metric)
+{
+    const double *ci = metric->ci.items;
+    double bound = metric->scale == YS_SCALE_RATIO ? 1 + rule->change : rule->change;
+    bool inside = rule->at_least ? ci[0] >= bound : ci[1] <= bound;
+    bool outside = rule->at_least ? ci[1] < bound : ci[0] > bound;
+    return inside ? YS_GATE_HOLDS : outside ? YS_GATE_BROKEN : YS_GATE_OPEN;
+}
+
+static ys_status check_metric(const struct gating *gating, const struct ys_rule *rule, const char *trial,
+                              const struct ys_judged_metric *metric)
+{
+    struct ys_gate_check *check;
+    const bool drifts = ys_judge_may_drift(ys_metric_find(rule->metric)) && metric->drift.count == 0;
+    int outcome = YS_GATE_OPEN;
+    const char *reason = NULL;
+    if (metric->candidate_n == 0) {
+        outcome = YS_GATE_BROKEN;
+        reason = "the baseline has this metric, the candidate has it not";
+    } else if (metric->base_n == 0) {
+        reason = "the baseline does not have this metric";
+    } else if (metric->ci.count != 2 || drifts) {
+        reason = metric->reason ? metric->reason : "there is no interval";
+    } else {
+        outcome = outcome_of(rule, metric);
+        reason = outcome == YS_GATE_OPEN
+                     ? "the interval reaches across the rule's bound: more runs, or a quieter machine"
+                     : NULL;
+    }
+    YS_TRY(add_check(gating, trial, rule, outcome, reason, &check));
+    check->base_value = metric->base_value;
+    check->candidate_value = metric->candidate_value;
+    check->scale = metric->scale;
+    check->ratio = metric->ratio;
+    check->difference = metric->difference;
+    check->ci = metric->ci;
+    return YS_OK;
+}
+
+static ys_status refuse_other_work(const struct gating *gating, const struct ys_judged_pair *pair)
+{
+    return ys_fail(YS_EINVAL, "the baseline %s is of other work: %s: %s; measure a baseline anew with this job",
+                   gating->base->word, pair->candidate, pair->invalid);
+}
+
+static ys_status check_pair(const struct gating *gating, const struct ys_rule *rule, struct ys_judged_pair *pair)
+{
+    struct ys_judged_metric *metric = pair->metrics.items;
+    if (pair->base_fault || pair->candidate_fault)
+        return add_check(gating, pair->base, rule, pair->base_fault ? YS_GATE_OPEN : YS_GATE_BROKEN,
+                         pair->base_fault ? pair->base_fault : pair->candidate_fault, NULL);
+    if (pair->other.count)
+        return refuse_other_work(gating, pair);
+    /* Of neither, such as a latency of a training; or the very measure of drift, of which no drift can be told. */
+    if (pair->metrics.count == 0 || (pair->reference && ys_judge_may_drift(ys_metric_find(rule->metric))))
+        return YS_OK;
+    YS_TRY(check_metric(gating, rule, pair->base, metric));
+    metric->ci = (struct ys_list){0}; /* the check's now */
+    return YS_OK;
+}
+
+static ys_status check_rule(const struct gating *gating, const struct ys_rule *rule)
+{
+    struct ys_judged judged;
+    YS_TRY(ys_judge_two(gating->base, gating->candidate, NAN, rule->metric, &judged));
+    ys_status status = YS_OK;
+    struct ys_judged_pair *pairs = judged.pairs.items;
+    for (size_t i = 0; status == YS_OK && i < judged.pairs.count; i++)
+        status = check_pair(gating, rule, &pairs[i]);
+    ys_judged_fini(&judged);
+    return status;
+}
+
+/* Trials of one side only, and what the two are. */
+static ys_status take_frame(const struct gating *gating)
+{
+    struct ys_judged judged;
+    struct ys_gate *gate = gating->gate;
+    YS_TRY(ys_judge_two(gating->base, gating->candidate, NAN, "rate_per_s", &judged));
+    ys_status status = YS_OK;
+    if (judged.pairs.count == 0)
+        status = ys_fail(YS_EINVAL, "%s and %s have no trial in common: `yardstick show` lists those of each",
+                         gating->base->word, gating->candidate->word);
+    char *const *lost = judged.only_base.items;
+    for (size_t i = 0; status == YS_OK && i < judged.only_base.count; i++)
+        status = add_for_all(gating, lost[i], YS_GATE_BROKEN, "the baseline has this trial, the candidate has it not");
+    if (status == YS_OK) { /* moved, not copied */
+        gate->base = judged.base;
+        gate->candidate = judged.candidate;
+        gate->differences = judged.differences;
+        gate->added = judged.only_candidate;
+        judged.base = judged.candidate = (struct ys_judged_side){.id = YS_FIELD_NONE};
+        judged.differences = judged.only_candidate = (struct ys_list){0};
+    }
+    ys_judged_fini(&judged);
+    return status;
+}
+
+static ys_status conclude(struct ys_gate *gate)
+{
+    const struct ys_gate_check *checks = gate->checks.items, *first = NULL;
+    size_t counts[3] = {0};
+    for (size_t i = 0; i < gate->checks.count; i++)
+        counts[checks[i].outcome]++;
+    gate->outcome = counts[YS_GATE_BROKEN]                            ? YS_GATE_BROKEN
+                    : counts[YS_GATE_OPEN] || gate->checks.count == 0 ? YS_GATE_OPEN
+                                                                      : YS_GATE_HOLDS;
+    for (size_t i = gate->checks.count; i-- > 0;)
+        if (checks[i].outcome == gate->outcome)
+            first = &checks[i];
+    if (gate->outcome == YS_GATE_HOLDS)
+        gate->sentence = gate->checks.count == 1 ? ys_strdup("The check holds.")
+                                                 : ys_format("All %zu checks hold.", gate->checks.count);
+    else if (!first)
+        gate->sentence = ys_strdup("No rule is of a metric that these trials have: nothing was checked.");
+    else
+        gate->sentence =
+            ys_format("%zu of %zu checks %s %s, the first: %s of %s%s%s.", counts[gate->outcome], gate->checks.count,
+                      counts[gate->outcome] == 1 ? "is" : "are", ys_name_of(&ys_gate_outcomes, gate->outcome),
+                      first->rule, first->trial, first->reason ? ": " : "", first->reason ? first->reason : "");
+    return gate->sentence ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status judge(const struct gating *gating)
+{
+    gating->gate->schema = ys_strdup(YS_GATE_SCHEMA);
+    if (!gating->gate->schema)
+        return ys_out_of_memory();
+    YS_TRY(take_frame(gating));
+    for (size_t i = 0; i < gating->rules->count; i++)
+        YS_TRY(check_rule(gating, &gating->rules->items[i]));
+    return conclude(gating->gate);
+}
+
+ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candidate, const struct ys_rules *rules,
+                        struct ys_gate *gate)
+{
+    const struct gating gating = {base, candidate, rules, gate};
+    ys_record_init(&ys_gate_record, gate);
+    ys_status status = judge(&gating);
+    if (status != YS_OK)
+        ys_gate_fini(gate);
+    return status;
+}
+
+void ys_gate_fini(struct ys_gate *gate)
+{
+    ys_record_fini(&ys_gate_record, gate);
+}

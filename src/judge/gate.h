@@ -1,0 +1,63 @@
+/* Rules that a study has to keep against a baseline: for CI. docs/ci.md.
+ *
+ * A rule bounds the change of one metric, "rate_per_s >= -3 %". It holds where the whole interval of the change lies
+ * inside, is broken where the whole interval lies outside, and open otherwise. A trial of the baseline that the
+ * candidate lacks, or has failed or unproven, breaks every rule; where the baseline itself has it so they are open.
+ * Never is what is missing "no regression". */
+#ifndef YS_JUDGE_GATE_H
+#define YS_JUDGE_GATE_H
+
+#include "judge/two.h"
+
+#define YS_GATE_SCHEMA "yardstick/gate/1"
+
+enum ys_gate_outcome { YS_GATE_HOLDS, YS_GATE_BROKEN, YS_GATE_OPEN };
+extern const struct ys_names ys_gate_outcomes; /* "holds", "broken", "open" */
+
+struct ys_rule {
+    char *text;         /* as it was written */
+    const char *metric; /* of ys_metric_infos() */
+    bool at_least;      /* >=; else <= */
+    double change;      /* -0.03: by 3 % less; of an accuracy in points */
+};
+struct ys_rules {
+    struct ys_rule *items; /* owned */
+    size_t count;
+};
+/** Adds the rule. YS_EINVAL: it cannot be read, or names no metric (the nearest is named). */
+ys_status ys_rules_add(struct ys_rules *rules, const char *text) YS_MUST_CHECK;
+/** Adds those of a file: one a line; # begins a comment. YS_EINVAL names file and line. */
+ys_status ys_rules_read(struct ys_rules *rules, const char *path) YS_MUST_CHECK;
+/** Adds those that are taken where none are given. */
+ys_status ys_rules_default(struct ys_rules *rules) YS_MUST_CHECK;
+void ys_rules_fini(struct ys_rules *rules);
+
+/** One rule for one trial. */
+struct ys_gate_check {
+    char *trial, *rule;
+    int outcome; /* enum ys_gate_outcome */
+    double base_value, candidate_value;
+    int scale; /* enum ys_scale; YS_NAME_NONE where nothing was compared */
+    double ratio, difference;
+    struct ys_list ci; /* double */
+    char *reason;      /* why it is open or broken where the interval does not say; NULL */
+};
+
+struct ys_gate {
+    char *schema;
+    int outcome;    /* broken where any check is, else open where any is */
+    char *sentence; /* what came out */
+    struct ys_judged_side base, candidate;
+    struct ys_list checks;      /* struct ys_gate_check */
+    struct ys_list differences; /* struct ys_judged_difference: of the machines */
+    struct ys_list added;       /* char *: trials that the baseline has not, of which no rule says anything */
+};
+extern const struct ys_record ys_gate_record, ys_gate_check_record;
+
+/** `gate` is overwritten.
+ *   YS_EINVAL  no trial is in both, or a trial is of other work than the baseline's */
+ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candidate, const struct ys_rules *rules,
+                        struct ys_gate *gate) YS_MUST_CHECK;
+void ys_gate_fini(struct ys_gate *gate);
+
+#endif
