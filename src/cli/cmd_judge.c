@@ -1,10 +1,11 @@
-/* compare, gate: verdicts across studies. */
+/* compare, gate, history: verdicts across studies. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "cli/command.h"
 #include "job/value.h"
 #include "judge/gate.h"
+#include "judge/history.h"
 #include "judge/two.h"
 #include "report/judged.h"
 
@@ -153,4 +154,37 @@ int ys_command_gate(const struct ys_args *args)
     }
     const int printed = ys_command_print(&out);
     return printed ? printed : code;
+}
+
+static ys_status history_of(const struct ys_args *args, struct ys_history *history)
+{
+    struct ys_store *store = NULL;
+    int64_t study_id = 0, trial_id = 0;
+    YS_TRY(ys_store_open(ys_command_results(args), YS_STORE_READ, &store));
+    ys_status status = ys_store_select(store, args->word_count ? args->words[0] : "last", &study_id, &trial_id);
+    if (status == YS_OK)
+        status = ys_history_load(store, study_id, trial_id, args->metric ? args->metric : "rate_per_s", history);
+    ys_store_close(store);
+    return status;
+}
+
+int ys_command_history(const struct ys_args *args)
+{
+    struct ys_history history;
+    struct ys_buf out = {0};
+    ys_stop_release(0);
+    ys_status status = history_of(args, &history);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    if (args->format == YS_FORMAT_JSON) {
+        ys_json *json = ys_record_json(&ys_history_record, &history);
+        ys_history_fini(&history);
+        return json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
+    }
+    status = ys_report_history(&history, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), &out);
+    ys_history_fini(&history);
+    if (status == YS_OK)
+        return ys_command_print(&out);
+    ys_buf_free(&out);
+    return ys_command_fail(status);
 }

@@ -27,6 +27,9 @@ static const struct ys_verb verbs[] = {
      "whether a study keeps rules against a baseline, for CI: exit code 0 all hold, 3 one is broken, 4 one is open. Each study "
      "is a SELECTOR or a file that `export` wrote",
      2, "table json md junit", YS_VERB_NO_KEYS, ys_command_gate},
+    {"history", "[SELECTOR] [--metric=NAME]",
+     "one trial over all stored studies of that name, by date, and where it changed",
+     1, "table json", YS_VERB_NO_KEYS, ys_command_history},
     {"report", "[SELECTOR]", "write its report.html again, say where",
      1, NULL, YS_VERB_NO_KEYS, ys_command_report},
     {"export", "[SELECTOR] | --model=NAME --out=FILE.onnx",
@@ -65,7 +68,7 @@ static const struct ys_verb verbs[] = {
 /* `results` of run, check and verify is a key of the job. These three share their flags, so that one word turns one of
  * them into another. */
 static const struct ys_flag flags[] = {
-    {"results", "DIR", "resume show compare gate report export clean", "folder of the results [yardstick-results]", TEXT(results)},
+    {"results", "DIR", "resume show compare gate history report export clean", "folder of the results [yardstick-results]", TEXT(results)},
     {"recipes", "DIR", "run check verify resume list install uninstall doctor",
      "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
     {"format", NULL, NULL, "how the result is printed", FORMAT(format)},
@@ -110,6 +113,7 @@ static const struct ys_flag flags[] = {
      "bounds the change of a metric: \"rate_per_s >= -3 %\"; may be given several times [speed, latency, accuracy, memory]",
      YS_FLAG_TEXTS, offsetof(struct ys_args, rules)},
     {"rules", "FILE", "gate", "rules in a file, one a line", TEXT(rule_file)},
+    {"metric", "NAME", "history", "whose history [rate_per_s]", TEXT(metric)},
     {"margin", "SHARE", "compare", "what counts as the same [as the study of BASE says]", TEXT(margin)},
     {"comparisons", "axes|all", "show report",
      "compare each trial with the first along each axis, or all pairs that differ in one thing [as the study says]",

@@ -1,5 +1,6 @@
 /* The documents of judgements, field by field: docs/judging.md. */
 #include "judge/gate.h"
+#include "judge/history.h"
 
 #define OF_DIFFERENCE(member, flags, what)                                                                             \
     YS_FIELD(struct ys_judged_difference, member, YS_FIELD_TEXT, NULL, flags, what)
@@ -101,3 +102,25 @@ static const struct ys_field gate_fields[] = {
     YS_FIELD(GATE, added, YS_FIELD_TEXTS, NULL, 0, "trials that the baseline has not: no rule says anything of them"),
 };
 const struct ys_record ys_gate_record = YS_RECORD("gate", GATE, gate_fields);
+
+#define POINT struct ys_history_point
+static const struct ys_field point_fields[] = {
+    YS_FIELD(POINT, study, YS_FIELD_INT, NULL, 0, "its number"),
+    YS_FIELD(POINT, started, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "its date"),
+    YS_FIELD(POINT, version, YS_FIELD_TEXT, NULL, 0, "of the framework"),
+    YS_FIELD(POINT, value, YS_FIELD_REAL, NULL, YS_FIELD_NULL, "median; null: no run succeeded"),
+    YS_FIELD(POINT, n, YS_FIELD_INT, "1", 0, "runs that it is of"),
+    YS_FIELD(POINT, ci, YS_FIELD_REALS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY, "its rank interval"),
+    YS_FIELD(POINT, change, YS_FIELD_FLAG, NULL, 0, "between the point before and this one"),
+};
+const struct ys_record ys_history_point_record = YS_RECORD("point", POINT, point_fields);
+
+#define HISTORY struct ys_history
+static const struct ys_field history_fields[] = {
+    YS_FIELD(HISTORY, schema, YS_FIELD_TEXT, NULL, 0, "of this document"),
+    YS_FIELD(HISTORY, trial, YS_FIELD_TEXT, NULL, 0, "its name"),
+    YS_FIELD(HISTORY, metric, YS_FIELD_TEXT, NULL, 0, "its name"),
+    YS_FIELD(HISTORY, unit, YS_FIELD_TEXT, NULL, 0, "of the values"),
+    LIST(HISTORY, points, &ys_history_point_record, "studies by date"),
+};
+const struct ys_record ys_history_record = YS_RECORD("history", HISTORY, history_fields);

@@ -25,6 +25,9 @@ ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_resul
                                const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
                                struct ys_list *differences) YS_MUST_CHECK;
 
+/** Both ends of an interval as a list of two; an unknown one leaves it empty. */
+ys_status ys_judge_set_ends(struct ys_list *list, const struct ys_interval *interval) YS_MUST_CHECK;
+
 /** Whether the machine's speed tells on it: on times and rates, not on sizes, shares and counts. */
 bool ys_judge_may_drift(const struct ys_metric_info *info);
 

@@ -33,7 +33,7 @@ static ys_status tell_side(const struct ys_side *side, struct ys_judged_side *to
     return copy_text(side->told.study.version, &told->version);
 }
 
-static ys_status set_ends(struct ys_list *list, const struct ys_interval *interval)
+ys_status ys_judge_set_ends(struct ys_list *list, const struct ys_interval *interval)
 {
     double *ends;
     if (!interval->known || !isfinite(interval->lo) || !isfinite(interval->hi))
@@ -99,9 +99,9 @@ static ys_status conclude(const struct judging *judging, const struct ys_metric_
         reason = UNBOUNDED;
     }
     told->level = interval->known ? interval->level : NAN;
-    YS_TRY(set_ends(&told->ci, interval));
+    YS_TRY(ys_judge_set_ends(&told->ci, interval));
     if (drifts)
-        YS_TRY(set_ends(&told->drift, bound));
+        YS_TRY(ys_judge_set_ends(&told->drift, bound));
     return copy_text(reason, &told->reason);
 }
 

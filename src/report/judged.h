@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "judge/gate.h"
+#include "judge/history.h"
 #include "judge/two.h"
 #include <stdbool.h>
 
@@ -15,6 +16,9 @@ ys_status ys_report_judged(const struct ys_judged *judged, int width, bool colou
 ys_status ys_report_gate(const struct ys_gate *gate, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
 ys_status ys_report_gate_markdown(const struct ys_gate *gate, struct ys_buf *out) YS_MUST_CHECK;
 ys_status ys_report_gate_junit(const struct ys_gate *gate, struct ys_buf *out) YS_MUST_CHECK;
+
+/** What came out, then a line a study with its value as a bar. */
+ys_status ys_report_history(const struct ys_history *history, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
 
 /** "1.05x [1.02, 1.08]", "+0.3 % [-0.1, +0.7]" or "-". */
 void ys_report_put_ratio(struct ys_buf *out, const struct ys_judged_metric *metric);

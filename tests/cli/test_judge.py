@@ -34,6 +34,22 @@ class Judged(Case):
             metrics["rate_per_s"]["value"] *= 0.9
 
 
+class History(Judged):
+    def test_points_are_studies_by_date(self):
+        self.yardstick("run", *SMALL[:1], *SMALL[2:-1], "--repeat=1", "--quiet")
+        self.yardstick("run", *SMALL[:1], *SMALL[2:-1], "--repeat=1", "--quiet")
+        found = json.loads(self.yardstick("history", "--format=json")[0])
+        self.assertEqual([(point["study"], point["n"], point["change"]) for point in found["points"]], [(1, 1, False), (2, 1, False)])
+        self.assertEqual((found["metric"], found["unit"]), ("rate_per_s", "1/s"))
+        other = json.loads(self.yardstick("history", "1/0", "--metric=rss_peak_bytes", "--format=json")[0])
+        self.assertTrue(all(point["value"] > 1e6 for point in other["points"]))
+        out, _ = self.yardstick("history")
+        self.assertIn("too few to tell a change, 8 are needed", out)
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        self.refusal("history", "--metric=nosuch", words=("--metric=nosuch", "list metrics"))
+        self.refusal("history", "nosuch", words=("nosuch",))
+
+
 class Gate(Judged):
     def gate(self, *arguments, code=0):
         return json.loads(self.yardstick("gate", *arguments, "--format=json", code=code)[0])

@@ -1,0 +1,232 @@
+#include "judge/history.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "judge/inside.h"
+#include "metric/metric.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PERMUTATIONS = 999 };
+
+/* The largest over all splits of |rank sum before it, less what is expected|, in its own standard deviation; *split is
+ * how many points lie before it. Splits that leave fewer than two points on a side are none. */
+static double largest(const double *rank, size_t n, size_t *split)
+{
+    double sum = 0, most = 0;
+    for (size_t k = 1; k + 1 < n; k++) {
+        sum += rank[k - 1];
+        double before = (double)k, after = (double)(n - k);
+        double score = fabs(sum) / sqrt(before * after * ((double)n + 1) / 12);
+        if (k >= 2 && score > most) {
+            most = score;
+            *split = k;
+        }
+    }
+    return most;
+}
+
+/* Ranks of the values less their mean; equal values share theirs. */
+static void rank_values(const double *values, size_t n, double *rank)
+{
+    for (size_t i = 0; i < n; i++) {
+        rank[i] = 0;
+        for (size_t k = 0; k < n; k++)
+            rank[i] += (values[k] < values[i]) - (values[k] > values[i]);
+        rank[i] /= 2;
+    }
+}
+
+/* Whether at most YS_HISTORY_LEVEL of the orders of the ranks have as large a statistic. */
+static bool is_rare(double *rank, size_t n, double found)
+{
+    struct ys_rng rng;
+    size_t split, as_large = 1; /* the order that is there is one of them */
+    ys_rng_init(&rng, 1, "history");
+    for (int p = 0; p < PERMUTATIONS; p++) {
+        for (size_t i = n - 1; i > 0; i--) {
+            size_t k = (size_t)ys_rng_below(&rng, (uint32_t)i + 1);
+            double kept = rank[i];
+            rank[i] = rank[k];
+            rank[k] = kept;
+        }
+        as_large += largest(rank, n, &split) >= found - 1e-12;
+    }
+    return (double)as_large / (PERMUTATIONS + 1) <= YS_HISTORY_LEVEL;
+}
+
+static double median_of(const double *values, size_t n, double *scratch)
+{
+    memcpy(scratch, values, n * sizeof *scratch);
+    ys_stat_sort(scratch, n);
+    return ys_stat_quantile(scratch, n, 0.5);
+}
+
+/* Where a stretch changes; 0: nowhere. `scratch` has room for n. */
+static size_t change_of(const double *values, size_t n, double margin, double *scratch)
+{
+    size_t split = 0;
+    if (n < YS_HISTORY_POINTS)
+        return 0;
+    rank_values(values, n, scratch);
+    double found = largest(scratch, n, &split);
+    if (found <= 0 || !is_rare(scratch, n, found))
+        return 0;
+    double before = median_of(values, split, scratch), after = median_of(values + split, n - split, scratch);
+    return fabs(after - before) > margin * fmin(fabs(before), fabs(after)) ? split : 0;
+}
+
+ys_status ys_history_changes(const double *values, size_t n, double margin, bool *change)
+{
+    double *scratch = ys_alloc(n + 1, sizeof *scratch);
+    size_t from = 0;
+    if (!scratch)
+        return ys_out_of_memory();
+    memset(change, 0, n * sizeof *change);
+    /* Each stretch between two changes, from the first on: one that splits is looked at again from where it began. */
+    while (from < n) {
+        size_t end = from + 1;
+        while (end < n && !change[end])
+            end++;
+        size_t split = change_of(values + from, end - from, margin, scratch);
+        if (split)
+            change[from + split] = true;
+        else
+            from = end;
+    }
+    ys_free(scratch);
+    return YS_OK;
+}
+
+struct listed {
+    int64_t id;
+    const char *name;
+};
+static const struct ys_field listed_fields[] = {
+    YS_FIELD(struct listed, id, YS_FIELD_INT, NULL, 0, "of a study"),
+    YS_FIELD(struct listed, name, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "its"),
+};
+static const struct ys_record listed_record = YS_RECORD("study", struct listed, listed_fields);
+
+static ys_status add_point(const struct ys_side *side, const struct ys_result_trial *trial, size_t metric,
+                           struct ys_history *history)
+{
+    const struct ys_trial_metric *of = &trial->values[metric];
+    struct ys_history_point *point = ys_list_add(&ys_history_point_record, &history->points);
+    if (!point)
+        return ys_out_of_memory();
+    point->study = side->told.study.id;
+    point->started = ys_strdup(side->told.study.started);
+    point->version = ys_strdup(trial->framework && trial->framework->version ? trial->framework->version : "");
+    point->value = of->n ? of->summary.median : NAN;
+    point->n = (int64_t)of->n;
+    if (of->n && of->summary.interval.known)
+        YS_TRY(ys_judge_set_ends(&point->ci, &of->summary.interval));
+    return point->version ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status add_study(struct ys_store *store, int64_t id, size_t metric, struct ys_history *history)
+{
+    struct ys_side side;
+    YS_TRY(ys_side_load_stored(store, id, 0, "", &side));
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < side.result.trial_count; i++)
+        if (strcmp(side.result.trials[i].id, history->trial) == 0)
+            status = add_point(&side, &side.result.trials[i], metric, history);
+    ys_side_fini(&side);
+    return status;
+}
+
+static ys_status add_studies(struct ys_store *store, int64_t study_id, size_t metric, struct ys_history *history)
+{
+    ys_json *studies = NULL;
+    struct listed one, self = {0};
+    YS_TRY(ys_store_studies(store, &studies));
+    for (size_t i = 0; i < ys_json_size(studies); i++) {
+        ys_record_glance(&listed_record, ys_json_at(studies, i), &one);
+        if (one.id == study_id)
+            self = one;
+    }
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < ys_json_size(studies); i++) {
+        ys_record_glance(&listed_record, ys_json_at(studies, i), &one);
+        if (one.name && self.name && strcmp(one.name, self.name) == 0)
+            status = add_study(store, one.id, metric, history);
+    }
+    ys_json_free(studies);
+    return status;
+}
+
+static int by_date(const void *a, const void *b)
+{
+    const struct ys_history_point *one = a, *other = b;
+    int order = strcmp(one->started ? one->started : "", other->started ? other->started : "");
+    return order ? order : (one->study > other->study) - (one->study < other->study);
+}
+
+/* Points without a value tell nothing of changes. */
+static ys_status find_changes(struct ys_history *history, double margin)
+{
+    struct ys_history_point *points = history->points.items;
+    size_t n = 0, count = history->points.count;
+    double *values = ys_alloc(count + 1, sizeof *values);
+    size_t *place = ys_alloc(count + 1, sizeof *place);
+    bool *change = ys_alloc(count + 1, sizeof *change);
+    ys_status status = values && place && change ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < count; i++) {
+        if (!isfinite(points[i].value))
+            continue;
+        values[n] = points[i].value;
+        place[n++] = i;
+    }
+    if (status == YS_OK)
+        status = ys_history_changes(values, n, margin, change);
+    for (size_t i = 0; status == YS_OK && i < n; i++)
+        points[place[i]].change = change[i];
+    ys_free(values);
+    ys_free(place);
+    ys_free(change);
+    return status;
+}
+
+static ys_status load(struct ys_store *store, int64_t study_id, int64_t trial_id, const struct ys_metric_info *info,
+                      struct ys_history *history)
+{
+    struct ys_side side;
+    size_t count;
+    YS_TRY(ys_side_load_stored(store, study_id, trial_id, "", &side));
+    size_t place = side.trial == YS_FIELD_NONE ? 0 : (size_t)side.trial;
+    double margin = side.told.study.margin;
+    if (side.result.trial_count > place)
+        history->trial = ys_strdup(side.result.trials[place].id);
+    ys_side_fini(&side);
+    history->schema = ys_strdup(YS_HISTORY_SCHEMA);
+    history->metric = ys_strdup(info->name);
+    history->unit = ys_strdup(info->unit);
+    if (!history->trial || !history->schema || !history->metric || !history->unit)
+        return ys_out_of_memory();
+    YS_TRY(add_studies(store, study_id, (size_t)(info - ys_metric_infos(&count)), history));
+    if (history->points.count)
+        qsort(history->points.items, history->points.count, sizeof(struct ys_history_point), by_date);
+    return find_changes(history, margin);
+}
+
+ys_status ys_history_load(struct ys_store *store, int64_t study_id, int64_t trial_id, const char *metric,
+                          struct ys_history *history)
+{
+    const struct ys_metric_info *info = ys_metric_find(metric);
+    ys_record_init(&ys_history_record, history);
+    if (!info)
+        return ys_fail(YS_EINVAL, "--metric=%s: there is no such metric (yardstick list metrics)", metric);
+    ys_status status = load(store, study_id, trial_id, info, history);
+    if (status != YS_OK)
+        ys_history_fini(history);
+    return status;
+}
+
+void ys_history_fini(struct ys_history *history)
+{
+    ys_record_fini(&ys_history_record, history);
+}
