@@ -47,11 +47,11 @@ def graph_weight(value):
 class Pass:
     """One pass through the network while it is traced: what its operators need to know, and what they leave behind.
 
-    dtype: of parameters; compute: of products and the values between them. statistics: the running ones after this batch.
+    tables: the parameters kept as in the graph. dtype: of parameters; compute: of products and the values between them. statistics: the running ones after this batch.
     """
 
-    def __init__(self, params, dtype, compute, train, key):
-        self.params, self.dtype, self.compute, self.train, self.key = params, dtype, compute, train, key
+    def __init__(self, params, tables, dtype, compute, train, key):
+        self.params, self.tables, self.dtype, self.compute, self.train, self.key = params, tables, dtype, compute, train, key
         self.statistics = {}
 
     def param(self, node, role):
@@ -59,7 +59,9 @@ class Pass:
 
     def product(self, node, x, multiply):
         """multiply(x, weight) + bias, in the precision of products."""
-        y = multiply(x.astype(self.compute), self.param(node, "weight"))
+        weight = self.param(node, "weight")
+        weight = own_weight(weight) if node["params"]["weight"] in self.tables else weight
+        y = multiply(x.astype(self.compute), weight)
         return y + self.param(node, "bias").astype(self.compute) if "bias" in node["params"] else y
 
 
@@ -113,7 +115,23 @@ def pad(_run, node, x):
 
 
 def gemm(run, node, x):
-    return run.product(node, x, lambda x, weight: x @ weight.astype(run.compute))
+    return to_own(run.product(node, to_graph(x), lambda x, weight: x @ weight.astype(run.compute)))
+
+
+def embedding(run, node, x):
+    return to_own(run.param(node, "weight")[to_graph(x)].astype(run.compute))
+
+
+def attention(run, node, q, k, v):
+    """Composed: jax.nn.dot_product_attention has its softmax in single precision, whatever that of its values is."""
+    attrs, groups = node["attrs"], node["attrs"]["kv_num_heads"]
+    q = q.reshape(*q.shape[:2], groups, attrs["q_num_heads"] // groups, -1)
+    k, v = (x.reshape(*x.shape[:2], groups, -1) for x in (k, v))
+    scores = jnp.einsum("ntghd,nsgd->nghts", q, k).astype(run.dtype) * (attrs["scale"] or q.shape[-1] ** -0.5)
+    if attrs["is_causal"]:
+        scores = jnp.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -jnp.inf)
+    shares = jax.nn.softmax(scores).astype(run.compute)
+    return jnp.einsum("nghts,nsge->ntghe", shares, v).reshape(*q.shape[:2], -1)
 
 
 def batch_norm(run, node, x):
@@ -215,6 +233,7 @@ def pair(combine):
 
 
 OPS = {
+    "Embedding": embedding, "Attention": attention,
     "normalize": normalize, "Conv": conv, "ConvTranspose": conv_transpose, "Gemm": gemm, "Pad": pad, "BatchNormalization": batch_norm,
     "LayerNormalization": layer_norm, "LRN": lrn,
     "MaxPool": max_pool, "AveragePool": average_pool, "GlobalMaxPool": global_max_pool, "Clip": clip, "Dropout": dropout,
@@ -275,7 +294,8 @@ class JAX(common.Adapter):
     ops = tuple(OPS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(RULES)
-    extras = ("clip_norm", "label_smoothing", "connections", "shared", "broadcast", "operands")
+    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands",
+              "positions")
 
     def build(self, plan):
         os.environ["PJRT_NPROC"] = str(plan.threads)  # what XLA makes its pool of threads by, in the first computation
@@ -283,6 +303,8 @@ class JAX(common.Adapter):
         jax.config.update("jax_default_matmul_precision", "highest")
         self.dtype, self.compute = DTYPES[plan.precision], COMPUTE[plan.precision]
         self.entries = [entry for entry in plan.params if entry["role"] == "weight"]
+        # What an embedding reads is kept by rows.
+        self.tables = {node["params"]["weight"] for node in plan.graph["nodes"] if node["op"] == "Embedding"}
         self.train_program = jax.jit(self.step, donate_argnums=0)
         self.loss_program = jax.jit(self.logits_and_loss, static_argnames="train")
         self.gradient_program = jax.jit(self.gradients, static_argnames="train")
@@ -297,7 +319,7 @@ class JAX(common.Adapter):
 
     def reset(self):
         def copies(role):
-            return {entry["name"]: jnp.array(own_weight(self.plan.weights[entry["name"]]), self.dtype)
+            return {entry["name"]: jnp.array(self.enter(entry["name"], self.plan.weights[entry["name"]]), self.dtype)
                     for entry in self.plan.params if entry["role"] == role}
 
         self.state = {"params": copies("weight"), "buffers": copies("buffer")}
@@ -312,25 +334,34 @@ class JAX(common.Adapter):
                                for name, value in self.state["params"].items()}
         self.state["steps"] = jnp.zeros((), jnp.uint32)
 
+    def enter(self, name, value):
+        """A parameter of the graph as it is kept here."""
+        return value if name in self.tables else own_weight(value)
+
+    def leave(self, name, value):
+        return np.asarray(value) if name in self.tables else graph_weight(np.asarray(value))
+
     def network(self, params, x, train=False, key=None):
         """The logits of rows as they are stored, and the running statistics after them."""
         graph = self.plan.graph
-        run = Pass(params, self.dtype, self.compute, train, key)
+        run = Pass(params, self.tables, self.dtype, self.compute, train, key)
         values = {graph["inputs"][0]["name"]: to_own(x)}
         for node in graph["nodes"]:
             result = OPS[node["op"]](run, node, *(values[name] for name in node["in"]))
             values.update(zip(node["out"], result if node["op"] == "Split" else [result]))
-        return values[graph["output"]].astype(self.dtype), run.statistics
+        return to_graph(values[graph["output"]]).astype(self.dtype), run.statistics
 
     def loss(self, logits, y):
-        wanted = jax.nn.one_hot(y, logits.shape[1], dtype=logits.dtype)
+        if self.plan.target == "vector":
+            return jnp.square(logits - y).mean()
+        wanted = jax.nn.one_hot(y, logits.shape[-1], dtype=logits.dtype)
         if self.plan.loss == "mean_squared_error":
             return jnp.square(logits - wanted).mean()
         if self.plan.loss == "softmax_cross_entropy":
             smoothing = self.plan.label_smoothing
-            wanted = (1 - smoothing) * wanted + smoothing / logits.shape[1]
+            wanted = (1 - smoothing) * wanted + smoothing / logits.shape[-1]
             logits = jax.nn.log_softmax(logits)
-        return -(wanted * logits).sum(1).mean()
+        return -(wanted * logits).sum(-1).mean()
 
     def objective(self, params, state, x, y, train):
         key = jax.random.fold_in(jax.random.key(self.plan.seed % 2**31), state["steps"]) if train else None
@@ -386,21 +417,21 @@ class JAX(common.Adapter):
             loss = self.loss(logits, y)
         else:
             logits, loss = self.loss_program(self.state, x, y, train=train)
-        return {"x": x, "y": np.asarray(y, np.int64), "logits": logits, "loss": loss}
+        return {"x": x, "y": np.asarray(y, np.float32 if self.plan.target == "vector" else np.int64), "logits": logits, "loss": loss}
 
     def backward(self, x, y, train):
         (loss, _), gradients = self.gradient_program(self.state, x, y, train=train)
-        return loss, {name: graph_weight(np.asarray(gradient)) for name, gradient in gradients.items()}
+        return loss, {name: self.leave(name, gradient) for name, gradient in gradients.items()}
 
     def weights(self):
-        return {name: graph_weight(np.asarray(value))
+        return {name: self.leave(name, value)
                 for part in ("params", "buffers") for name, value in self.state[part].items()}
 
     def optimizer_state(self):
         kinds = {"sgd": ("velocity",), "rmsprop": ("exp_avg_sq", "velocity")}.get(
             self.plan.optimizer["name"], ("exp_avg", "exp_avg_sq"))
         slots = self.state["slots"].items()
-        return {kind: {name: graph_weight(np.asarray(values[place])) for name, values in slots if place < len(values)}
+        return {kind: {name: self.leave(name, values[place]) for name, values in slots if place < len(values)}
                 for place, kind in enumerate(kinds)}
 
     def is_out_of_memory(self, error):

@@ -14,6 +14,8 @@ import tensorflow_network
 
 class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     precisions = ("f32", "f64", "bf16")
+    ops = tensorflow_network.TensorFlowAdapter.ops + ("Embedding",)
+    extras = tensorflow_network.TensorFlowAdapter.extras + ("tokens", "targets", "positions")
     options = {"function": True, "xla": False}
 
     def build(self, plan):
@@ -59,17 +61,23 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
         logits, _ = self.network.run(x, train, tf.constant(0))
         return logits, self.network.loss(logits, y)
 
+    def gradients(self, tape, loss):
+        """Dense: of what an embedding reads TensorFlow gives the rows alone that were named."""
+        network = self.network
+        return [tf.convert_to_tensor(gradient) for gradient in
+                tape.gradient(loss, [network.variables[name] for name in network.trained])]
+
     def pass_backward(self, train, x, y):
         with tf.GradientTape() as tape:
             _, loss = self.pass_forward(train, x, y)
-        return loss, tape.gradient(loss, [self.network.variables[name] for name in self.network.trained])
+        return loss, self.gradients(tape, loss)
 
     def pass_step(self, x, y, rates, step):
         network = self.network
         with tf.GradientTape() as tape:
             logits, statistics = network.run(x, True, step)
             loss = network.loss(logits, y)
-        gradients = tape.gradient(loss, [network.variables[name] for name in network.trained])
+        gradients = self.gradients(tape, loss)
         self.optimizer.apply(gradients, statistics, rates)
         return loss
 

@@ -89,7 +89,8 @@ class Network:
     def run(self, x, train, step):
         """The logits in the dtype of the parameters, and {running statistic: what a training step sets it to}. x:
         pixels as in the graph; step: the number of the training step, from which dropout draws."""
-        others = {"normalize": self.normalize, "Conv": self.conv, "ConvTranspose": self.conv_transpose, "Gemm": self.gemm}
+        others = {"normalize": self.normalize, "Conv": self.conv, "ConvTranspose": self.conv_transpose, "Gemm": self.gemm,
+                  "Embedding": self.embedding}
         values, statistics = {self.plan.graph["inputs"][0]["name"]: to_nhwc(x)}, {}
         for node in self.plan.graph["nodes"]:
             op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
@@ -113,7 +114,7 @@ class Network:
             else:
                 results = [others[op](inputs[0], attrs, names)]
             values.update(zip(node["out"], results))
-        return tf.cast(values[self.plan.graph["output"]], self.dtype), statistics
+        return tf.cast(to_nchw(values[self.plan.graph["output"]]), self.dtype), statistics
 
     def param(self, name):
         """A weight or bias as products see it."""
@@ -133,7 +134,18 @@ class Network:
         return tf.nn.bias_add(x, self.param(names["bias"])) if "bias" in names else x
 
     def gemm(self, x, attrs, names):
-        return self.add_bias(tf.matmul(tf.cast(x, self.compute), self.weight("Gemm", attrs, names)), names)
+        """Of every line along the last axis. A table that an embedding reads too lies the other way round."""
+        x = to_nchw(tf.cast(x, self.compute))
+        extents, name = x.shape.as_list(), names["weight"]
+        is_table = self.layouts[name].order == (0, 1)
+        weight = self.param(name) if is_table else self.weight("Gemm", attrs, names)
+        result = self.add_bias(tf.matmul(tf.reshape(x, [-1, extents[-1]]), weight, transpose_b=is_table), names)
+        return to_nhwc(tf.reshape(result, extents[:-1] + [result.shape.as_list()[1]]))
+
+    def embedding(self, x, _attrs, names):
+        name = names["weight"]
+        table = self.layouts[name].turn(self.variables[name], Layout(self.layouts[name].shape))
+        return to_nhwc(tf.cast(tf.gather(table, to_nchw(x)), self.compute))
 
     def conv(self, x, attrs, names):
         weight, shape, sides = self.weight("Conv", attrs, names), self.layouts[names["weight"]].shape, find_sides(x, attrs)
@@ -204,10 +216,12 @@ class Network:
         return x * tf.cast(draws >= ratio, x.dtype) / (1 - ratio)
 
     def loss(self, logits, y):
-        classes, smoothing = logits.shape.as_list()[1], self.plan.label_smoothing
+        if self.plan.target == "vector":
+            return tf.reduce_mean((logits - tf.cast(y, logits.dtype)) ** 2)
+        classes, smoothing = logits.shape.as_list()[-1], self.plan.label_smoothing
         one = tf.one_hot(y, classes, dtype=self.dtype)
         if self.plan.loss == "nll":
-            return -tf.reduce_mean(tf.reduce_sum(one * logits, 1))
+            return -tf.reduce_mean(tf.reduce_sum(one * logits, -1))
         if self.plan.loss == "mean_squared_error":
             return tf.reduce_mean((logits - one) ** 2)
         if smoothing:

@@ -171,6 +171,23 @@ def reorder(do):
     return lambda x, attrs: to_nhwc(do(to_nchw(x), attrs))
 
 
+def attention(inputs, attrs):
+    """Products of (N, groups, heads of a group, positions, width)."""
+    groups, dtype = attrs["kv_num_heads"], inputs[0].dtype
+    parts = []
+    for x, heads in zip(inputs, (attrs["q_num_heads"], groups, groups)):
+        rows, positions, width = x.shape.as_list()
+        x = tf.reshape(x, [rows, positions, groups, heads // groups, width // heads])
+        parts.append(tf.transpose(x, [0, 2, 3, 1, 4]))
+    q, k, v = parts
+    scores = widen(tf.matmul(q, k, transpose_b=True)) * (attrs["scale"] or q.shape.as_list()[-1] ** -0.5)
+    if attrs["is_causal"]:
+        hidden = np.where(np.tri(*scores.shape.as_list()[-2:]), 0.0, -np.inf)
+        scores += tf.constant(hidden, scores.dtype)
+    result = tf.transpose(tf.matmul(tf.cast(tf.nn.softmax(scores), dtype), v), [0, 3, 1, 2, 4])
+    return tf.reshape(result, inputs[0].shape.as_list()[:2] + [-1])
+
+
 OPERATORS = {
     "Relu": lambda x, attrs: tf.nn.relu(x),
     "LeakyRelu": leaky_relu,
@@ -202,6 +219,7 @@ JOINTS = {
     "Sub": lambda x, attrs: x[0] - x[1],
     "Mul": lambda x, attrs: x[0] * x[1],
     "Div": lambda x, attrs: x[0] / x[1],
+    "Attention": attention,
     "Concat": lambda x, attrs: tf.concat(x, find_axis(x[0], attrs["axis"])),
 }
 
