@@ -320,7 +320,7 @@ static int list_frameworks(const struct ys_args *args)
 static void print_form(const struct ys_data_entry *entry, struct ys_buf *out)
 {
     struct ys_buf shape = {0};
-    if (entry->shape.count != 3) {
+    if (entry->shape.count == 0) {
         ys_buf_printf(out, "%-43s", "of the model's usual shape and classes");
         return;
     }

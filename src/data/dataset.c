@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sealed.h"
+#include "data/chars.h"
 #include "data/cifar.h"
 #include "data/decoded.h"
 #include "data/digits.h"
@@ -25,6 +26,12 @@ static void draw_digits(const struct ys_data_source *source, const char *half, s
 {
     (void)source;
     ys_digits_draw(half, rows->count, ys_data_pixels(rows), ys_data_labels(rows));
+}
+
+static void draw_chars(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows)
+{
+    (void)source;
+    (void)ys_chars_draw(half, rows->count, rows->array[0], ys_data_labels(rows));
 }
 
 static void draw_synthetic(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows)
@@ -48,6 +55,21 @@ static const struct ys_data_source sources[] = {
         .draw = draw_digits,
         .train_hash = YS_DIGITS_TRAIN_HASH,
         .test_hash = YS_DIGITS_TEST_HASH,
+    },
+    {
+        .name = "chars",
+        .title = "text of a grammar, tokens: no less than " YS_CHARS_FLOOR " bits a character",
+        .rows = {.unit = "sequences",
+                 .input_count = 1,
+                 .inputs =
+                     {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {YS_CHARS_ROW}, .below = YS_CHARS_VOCABULARY}},
+                 .kind = YS_TARGET_CLASSES,
+                 .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {YS_CHARS_ROW}},
+                 .classes = YS_CHARS_VOCABULARY},
+        .train_count = YS_CHARS_TRAIN,
+        .test_count = YS_CHARS_TEST,
+        .edition = "1",
+        .draw = draw_chars,
     },
     {
         .name = "synthetic",
