@@ -6,6 +6,8 @@
 static ys_status check_input(const char *model, const struct ys_model_input *input)
 {
     static const char *const extents[] = {"channels", "height", "width"};
+    if (input->dtype == YS_I32)
+        return ys_fail(YS_EINVAL, "model %s takes images, and the data have tokens", model);
     for (size_t i = 0; i < 3; i++)
         if (input->shape[i] < 1 || input->shape[i] > 65536)
             return ys_fail(YS_EINVAL, "model %s: %s %lld of the data: must be 1 to 65536", model, extents[i],

@@ -66,7 +66,7 @@ static ys_status build_gpt(const char *name, const struct ys_model_key *keys, co
     struct ys_build *b;
     char prefix[32];
     if (input->dtype != YS_I32)
-        return ys_fail(YS_EINVAL, "model %s takes tokens, and the data have %s", name, ys_dtype_name(input->dtype));
+        return ys_fail(YS_EINVAL, "model %s takes tokens, and the data have images", name);
     if (s.width % s.heads != 0)
         return ys_fail(YS_EINVAL, "model %s: model.heads = %lld does not divide model.width = %lld", name,
                        (long long)s.heads, (long long)s.width);

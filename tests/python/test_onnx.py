@@ -70,7 +70,8 @@ class Network:
                 for out, seen in enumerate(node["attrs"]["connections"]):
                     weight[out, [c for c in range(weight.shape[1]) if c not in seen]] = 0
         shape = self.graph["inputs"][0]["shape"][1:]
-        self.x = random.randint(0, 256, [2 * ROWS] + shape).astype(np.uint8)
+        tokens = self.graph["inputs"][0]["dtype"] == "I32"
+        self.x = random.randint(0, 256, [2 * ROWS] + shape).astype(np.int32 if tokens else np.uint8)
         common.write_safetensors(self.path("weights"), self.weights)
         common.write_safetensors(self.path("train"), {"x": self.x, "y": np.arange(2 * ROWS, dtype=np.int64) % 3})
         order = np.arange(2 * ROWS, dtype=np.uint32).reshape(2, ROWS)
@@ -148,7 +149,7 @@ class Meaning(Case):
     def test_files_are_right_and_mean_what_the_graph_means(self):
         import onnx
         from onnx.reference import ReferenceEvaluator
-        for model in check_models():
+        for model in check_models() + ["check_Embedding", "check_Attention"]:
             if model == "check_LRN":  # the evaluator of onnx 1.23.2 goes through as many channels as there are rows
                 continue
             with self.subTest(model):

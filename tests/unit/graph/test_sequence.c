@@ -63,7 +63,10 @@ static void gpt_says_what_does_not_fit(void)
     struct ys_graph *graph = NULL;
     const struct ys_model_input pixels = {.shape = {1, 28, 28}, .dtype = YS_U8, .classes = 10};
     CHECK(ys_model_build(ys_model_find("gpt2"), &pixels, &graph) == YS_EINVAL && !graph);
-    CHECK_HAS(ys_error(), "model gpt2 takes tokens, and the data have U8");
+    CHECK_HAS(ys_error(), "model gpt2 takes tokens, and the data have images");
+    const struct ys_model_input tokens = {.shape = {64}, .dtype = YS_I32, .classes = 10};
+    CHECK(ys_model_build(ys_model_find("lenet"), &tokens, &graph) == YS_EINVAL && !graph);
+    CHECK_HAS(ys_error(), "model lenet takes images, and the data have tokens");
 }
 
 /** Attention over values of (N, 4, 6), (N, `keys`, `width`) and (N, 4, 6). */
