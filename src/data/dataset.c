@@ -113,6 +113,15 @@ static const struct ys_data_source sources[] = {
         .test_count = 10000,
         .edition = "1",
     },
+    {
+        .name = "cifar100",
+        .title = "photographs in 100 classes, colour",
+        .published = &ys_cifar100_published,
+        .rows = YS_ROWS_OF_IMAGES(3, 32, 32, 100),
+        .train_count = 50000,
+        .test_count = 10000,
+        .edition = "1",
+    },
     {.name = NULL},
 };
 

@@ -29,7 +29,7 @@ class Datasets(Case):
         out, _ = self.yardstick("list", "datasets")
         lines = out.splitlines()
         at = {line.split()[0]: i for i, line in enumerate(lines)}
-        for name in ("mnist", "fashion-mnist", "cifar10"):
+        for name in ("mnist", "fashion-mnist", "cifar10", "cifar100"):
             self.assertIn("missing", lines[at[name]])
             self.assertEqual(lines[at[name] + 1], "    run: yardstick data fetch %s" % name)
         self.assertIn("3x32x32    10 classes   50000 + 10000 rows", lines[at["cifar10"]])

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct ys_data_rows train = {0}, test = {0};
-    ys_status status = ys_cifar_parse(bytes, size, "input", 1, &train, &test);
+    ys_status status = ys_cifar_parse(&ys_cifar10, bytes, size, "input", 1, &train, &test);
     if (status != YS_OK && status != YS_EFORMAT && status != YS_ENOMEM)
         abort();
     if (status == YS_OK && (train.count != YS_CIFAR_TRAIN_BATCHES || test.count != 1))

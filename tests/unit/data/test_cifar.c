@@ -17,7 +17,7 @@ static void done(void)
 static ys_status parse(const struct ys_buf *bytes)
 {
     done();
-    return ys_cifar_parse(bytes->data, bytes->size, "a.tar.gz", FAKE_ROWS, &train, &test);
+    return ys_cifar_parse(&ys_cifar10, bytes->data, bytes->size, "a.tar.gz", FAKE_ROWS, &train, &test);
 }
 
 static void check_rows(void)
@@ -138,11 +138,78 @@ static void a_bomb_is_not_expanded(void)
     ys_buf_free(&packed);
 }
 
+enum { HUNDRED_BYTES = 2 + YS_CIFAR_IMAGE_BYTES };
+
+/* CIFAR-100's archive of `rows` rows in train.bin: group i mod 20, class (7 i) mod 100, pixels that count up from it.
+ */
+static void put_hundred(struct ys_buf *tar, size_t rows)
+{
+    static unsigned char records[5 * FAKE_ROWS * HUNDRED_BYTES];
+    for (size_t i = 0; i < 5 * FAKE_ROWS; i++) {
+        unsigned char *record = records + i * HUNDRED_BYTES;
+        record[0] = (unsigned char)(i % 20);
+        record[1] = (unsigned char)(7 * i % 100);
+        for (size_t k = 0; k < YS_CIFAR_IMAGE_BYTES; k++)
+            record[2 + k] = (unsigned char)(record[1] + k);
+    }
+    put_member(tar, "cifar-100-binary/fine_label_names.txt", '0', "apple", 5);
+    put_member(tar, "cifar-100-binary/train.bin", '0', records, rows * HUNDRED_BYTES);
+    put_member(tar, "cifar-100-binary/test.bin", '0', records + 3 * HUNDRED_BYTES, FAKE_ROWS * HUNDRED_BYTES);
+}
+
+static ys_status parse_hundred(const struct ys_buf *bytes)
+{
+    done();
+    return ys_cifar_parse(&ys_cifar100, bytes->data, bytes->size, "b.tar.gz", FAKE_ROWS, &train, &test);
+}
+
+static void cifar100_has_two_files_and_the_class_after_its_group(void)
+{
+    struct ys_buf tar = {0};
+    put_hundred(&tar, 5 * FAKE_ROWS);
+    REQUIRE(parse_hundred(&tar) == YS_OK);
+    REQUIRE(train.count == 5 * FAKE_ROWS && test.count == FAKE_ROWS);
+    for (int64_t i = 0; i < train.count; i++) {
+        const uint8_t *x = ys_data_pixels(&train) + i * YS_CIFAR_IMAGE_BYTES;
+        CHECK_INT(ys_data_labels(&train)[i], 7 * i % 100);
+        CHECK(x[0] == 7 * i % 100 && x[3071] == (uint8_t)(7 * i % 100 + 3071));
+    }
+    CHECK(ys_data_labels(&test)[0] == 21 && ys_data_pixels(&test)[0] == 21);
+    done();
+    ys_buf_free(&tar);
+}
+
+static void cifar100_that_is_not_is_refused(void)
+{
+    struct ys_buf tar = {0};
+    put_hundred(&tar, 5 * FAKE_ROWS - 1);
+    CHECK(parse_hundred(&tar) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "cifar-100-binary/train.bin: 27666 bytes, not 30740 (10 records of 3074)");
+    static const struct {
+        int at, value;
+        const char *words;
+    } wrong[] = {{0, 20, "train.bin: group 20 of record 2, at byte 6148, is above 19"},
+                 {1, 100, "train.bin: label 100 of record 2, at byte 6149, is above 99"}};
+    for (int i = 0; i < 2; i++) {
+        ys_buf_clear(&tar);
+        put_hundred(&tar, 5 * FAKE_ROWS);
+        tar.data[3 * 512 + 2 * HUNDRED_BYTES + wrong[i].at] = (char)wrong[i].value; /* after two headers and a page */
+        CHECK(parse_hundred(&tar) == YS_EFORMAT);
+        CHECK_HAS(ys_error(), wrong[i].words);
+    }
+    ys_buf_clear(&tar);
+    put_archive(&tar, 6); /* CIFAR-10's */
+    CHECK(parse_hundred(&tar) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "b.tar.gz holds no train.bin");
+    CHECK(ys_cifar_read(&ys_cifar100, scratch("nowhere"), FAKE_ROWS, true, &train, &test, &verified) != YS_OK);
+    ys_buf_free(&tar);
+}
+
 static ys_status read_folder(const char *folder, bool unverified)
 {
     done();
     verified = true;
-    return ys_cifar_read(scratch(folder), FAKE_ROWS, unverified, &train, &test, &verified);
+    return ys_cifar_read(&ys_cifar10, scratch(folder), FAKE_ROWS, unverified, &train, &test, &verified);
 }
 
 static void write_batches(const char *folder)
@@ -230,6 +297,7 @@ static void every_failing_allocation_is_reported(void)
 }
 
 TAP_MAIN(TAP_CASE(the_archive_is_read_packed_or_not), TAP_CASE(a_missing_batch_is_named),
+         TAP_CASE(cifar100_has_two_files_and_the_class_after_its_group), TAP_CASE(cifar100_that_is_not_is_refused),
          TAP_CASE(a_batch_that_comes_twice_is_refused), TAP_CASE(a_wrong_label_is_named_with_its_place),
          TAP_CASE(a_batch_of_another_size_is_refused), TAP_CASE(what_goes_beyond_the_end_is_refused),
          TAP_CASE(damaged_headers_are_refused), TAP_CASE(a_bomb_is_not_expanded),

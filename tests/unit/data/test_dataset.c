@@ -501,8 +501,8 @@ static void the_list_says_what_is_here(void)
     REQUIRE(ys_data_list(&list) == YS_OK);
     CHECK_INT(list.count, 7);
     CHECK_INT(entry_of(&list, "digits")->state, YS_DATA_GENERATED);
-    static const char *const fetched[] = {"mnist", "fashion-mnist", "cifar10"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const fetched[] = {"mnist", "fashion-mnist", "cifar10", "cifar100"};
+    for (size_t i = 0; i < sizeof fetched / sizeof fetched[0]; i++) {
         char command[64];
         snprintf(command, sizeof command, "yardstick data fetch %s", fetched[i]);
         CHECK_INT(entry_of(&list, fetched[i])->state, YS_DATA_MISSING);

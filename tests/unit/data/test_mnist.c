@@ -163,8 +163,8 @@ static void fashion_has_the_same_form_and_sums_of_the_compressed_files(void)
 static void mirrors_are_https_folders(void)
 {
     const struct ys_data_published *const all[] = {&ys_mnist_published, &ys_fashion_mnist_published,
-                                                   &ys_cifar10_published};
-    for (size_t i = 0; i < 3; i++) {
+                                                   &ys_cifar10_published, &ys_cifar100_published};
+    for (size_t i = 0; i < 4; i++) {
         CHECK(all[i]->mirrors[0] && all[i]->files[0]);
         for (const char *const *mirror = all[i]->mirrors; *mirror; mirror++)
             CHECK(strncmp(*mirror, "https://", 8) == 0 && (*mirror)[strlen(*mirror) - 1] == '/');
