@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "yardstick-feeder: write prepare, --version or --help, not \"%s\"\n", word);
         return 2;
     }
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error that can be said */
     ys_status status = prepare(argv + 2);
     if (status == YS_OK)
         return 0;

@@ -1,10 +1,13 @@
 """data = FOLDER: images of one's own, decoded once and the same for every framework."""
 import hashlib
 import os
+import resource
+import shutil
 import struct
+import subprocess
 import zlib
 
-from harness import CACHE, Case, tearDownModule  # noqa: F401
+from harness import CACHE, PROGRAM, Case, tearDownModule  # noqa: F401
 
 SHORT = ["--model=lenet", "--batch=8", "--steps=5", "--block=5", "--threads=1", "--repeat=1"]
 
@@ -86,6 +89,28 @@ class Folders(Case):
         self.refusal("check", *SHORT, "--data=photos/dark", words=["photos/dark/", "lies in no class"])
         os.makedirs(os.path.join(self.folder, "photos", "none"))
         self.refusal("check", *SHORT, "--data=photos", words=["photos/none is a class without images"])
+
+    def test_a_feeder_that_is_killed_and_a_disk_without_room_are_one_sentence(self):
+        path = self.photos("kept")
+        # Beside the program lies the feeder that it starts.
+        programs = os.path.join(self.folder, "programs")
+        os.makedirs(programs)
+        shutil.copy(PROGRAM, programs)
+        feeder = os.path.join(programs, "yardstick-feeder")
+        with open(feeder, "w") as file:
+            file.write("#!/bin/sh\nkill -9 $$\n")
+        os.chmod(feeder, 0o755)
+        check = ["check", *SHORT, "--framework=null", "--data=kept"]
+        ended = subprocess.run([os.path.join(programs, "yardstick"), *check], cwd=self.folder, env=self.environment(),
+                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 7, ended.stderr)
+        self.assertIn("yardstick-feeder was ended by signal 9 while it decoded the images of %s" % path, ended.stderr)
+
+        def small_files():  # 24 rows of 28x28 are 18816 bytes
+            resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))
+        message = self.refusal(*check, code=7, words=["images of %s were not decoded" % path], preexec_fn=small_files)
+        self.assertIn("no room for 18816 bytes of pixels in", message)
+        self.assertIn("decoding 24 images", self.yardstick(*check)[1])
 
     def test_resume_wants_the_images_that_the_study_began_with(self):
         self.photos()
