@@ -50,9 +50,34 @@ static ys_status find_halves(const char *path, const char *ending, char **train,
     return YS_OK;
 }
 
-static ys_status find_in_halves(const char *train, const char *test, bool is_list, struct ys_found *found)
+/* What Tiny ImageNet has in the place of folders: val/images and val/val_annotations.txt. Beside it lies a folder
+ * `test` of images whose classes were never published. *list: new string, NULL where there is none. */
+static ys_status find_annotations(const char *path, char **list)
 {
+    *list = ys_format("%s/val/val_annotations.txt", path);
+    if (!*list)
+        return ys_out_of_memory();
+    if (!ys_fs_exists(*list)) {
+        ys_free(*list);
+        *list = NULL;
+    }
+    return YS_OK;
+}
+
+static ys_status find_in_halves(const char *path, const char *train, const char *test, bool is_list,
+                                struct ys_found *found, bool *split)
+{
+    char *annotations = NULL;
+    *split = test != NULL;
     YS_TRY(is_list ? ys_found_list(train, false, found) : ys_found_classes(train, false, found));
+    if (!is_list)
+        YS_TRY(find_annotations(path, &annotations));
+    if (annotations) {
+        ys_status status = ys_found_annotations(annotations, found);
+        ys_free(annotations);
+        *split = true;
+        return status;
+    }
     if (!test)
         return YS_OK;
     return is_list ? ys_found_list(test, true, found) : ys_found_classes(test, true, found);
@@ -74,8 +99,8 @@ static ys_status find_images(const char *path, struct ys_found *found, bool *spl
         status = find_halves(path, "", &train, &test);
     }
     if (status == YS_OK)
-        status = train ? find_in_halves(train, test, is_list, found) : ys_found_classes(path, false, found);
-    *split = test != NULL;
+        status =
+            train ? find_in_halves(path, train, test, is_list, found, split) : ys_found_classes(path, false, found);
     ys_free(train);
     ys_free(test);
     return status;

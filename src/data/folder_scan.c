@@ -110,6 +110,41 @@ ys_status ys_found_classes(const char *folder, bool tests, struct ys_found *foun
     return search(folder, &(struct place){.tests = tests}, found);
 }
 
+/* Who reads one line of a list: `tests` says to which half it belongs. */
+typedef ys_status (*on_line)(const char *path, size_t number, const char *line, size_t length, bool tests,
+                             struct ys_found *found);
+
+/* An image whose path begins at the folder of the list, of the class `word`. */
+static ys_status add_named(const char *path, size_t number, char *name_taken, const char *word, size_t word_length,
+                           bool tests, struct ys_found *found)
+{
+    char *folder = ys_path_dir(path), *image = folder && name_taken ? ys_path_join(folder, name_taken) : NULL;
+    struct stat file;
+    ys_status status = image ? YS_OK : ys_out_of_memory();
+    if (image && (stat(image, &file) != 0 || !S_ISREG(file.st_mode)))
+        status = ys_fail(YS_ENOTFOUND, "%s, line %zu: there is no file %s", path, number, image);
+    if (status == YS_OK)
+        status = add(found, image, word, word_length, tests, &file);
+    else
+        ys_free(image);
+    ys_free(folder);
+    ys_free(name_taken);
+    return status;
+}
+
+static ys_status add_annotation(const char *path, size_t number, const char *line, size_t length, bool tests,
+                                struct ys_found *found)
+{
+    const char *name_end = memchr(line, '\t', length);
+    const size_t left = name_end ? length - (size_t)(name_end + 1 - line) : 0;
+    const char *word = name_end ? name_end + 1 : line, *word_end = left ? memchr(word, '\t', left) : NULL;
+    if (!word_end || name_end == line || word_end == word)
+        return ys_fail(YS_EFORMAT, "%s, line %zu: is no annotation: IMAGE, CLASS and four numbers, apart by tabs", path,
+                       number);
+    return add_named(path, number, ys_format("images/%.*s", (int)(name_end - line), line), word,
+                     (size_t)(word_end - word), tests, found);
+}
+
 static ys_status add_line(const char *path, size_t number, const char *line, size_t length, bool tests,
                           struct ys_found *found)
 {
@@ -118,27 +153,14 @@ static ys_status add_line(const char *path, size_t number, const char *line, siz
         comma--;
     if (comma < 2 || comma == length)
         return ys_fail(YS_EFORMAT, "%s, line %zu: write IMAGE,CLASS, such as cats/1.jpg,cat", path, number);
-    char *folder = ys_path_dir(path), *name = ys_strndup(line, comma - 1);
-    char *image = folder && name ? ys_path_join(folder, name) : NULL;
-    struct stat file;
-    ys_status status = image ? YS_OK : ys_out_of_memory();
-    if (image && (stat(image, &file) != 0 || !S_ISREG(file.st_mode)))
-        status = ys_fail(YS_ENOTFOUND, "%s, line %zu: there is no file %s", path, number, image);
-    if (status == YS_OK)
-        status = add(found, image, line + comma, length - comma, tests, &file);
-    else
-        ys_free(image);
-    ys_free(folder);
-    ys_free(name);
-    return status;
+    return add_named(path, number, ys_strndup(line, comma - 1), line + comma, length - comma, tests, found);
 }
 
-ys_status ys_found_list(const char *path, bool tests, struct ys_found *found)
+static ys_status read_lines(const char *path, bool tests, on_line read_line, struct ys_found *found)
 {
     struct ys_buf text = {0};
     size_t number = 0;
     ys_status status = ys_fs_read(path, LIST_LIMIT_BYTES, &text);
-    found->lists = true;
     for (const char *line = ys_buf_text(&text), *end = line + text.size; line < end && status == YS_OK;) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
         size_t length = (size_t)((stop ? stop : end) - line);
@@ -147,9 +169,20 @@ ys_status ys_found_list(const char *path, bool tests, struct ys_found *found)
         while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' '))
             length--;
         if (length > 0 && *line != '#')
-            status = add_line(path, number, line, length, tests, found);
+            status = read_line(path, number, line, length, tests, found);
         line = next;
     }
     ys_buf_free(&text);
     return status;
+}
+
+ys_status ys_found_list(const char *path, bool tests, struct ys_found *found)
+{
+    found->lists = true;
+    return read_lines(path, tests, add_line, found);
+}
+
+ys_status ys_found_annotations(const char *path, struct ys_found *found)
+{
+    return read_lines(path, true, add_annotation, found);
 }

@@ -24,5 +24,8 @@ struct ys_found {
 ys_status ys_found_classes(const char *folder, bool tests, struct ys_found *found) YS_MUST_CHECK;
 /** Adds those of a list, whose paths begin at its folder. YS_EFORMAT and YS_ENOTFOUND name its line. */
 ys_status ys_found_list(const char *path, bool tests, struct ys_found *found) YS_MUST_CHECK;
+/** Adds those of Tiny ImageNet's val_annotations.txt, to test on: lines of an image in the folder `images` beside it,
+ * its class and the edges of what it shows, apart by tabs. */
+ys_status ys_found_annotations(const char *path, struct ys_found *found) YS_MUST_CHECK;
 
 #endif

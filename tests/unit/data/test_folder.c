@@ -88,6 +88,24 @@ static void a_list_names_its_images_and_their_classes(void)
     CHECK(ends_in(folder.rows[2].path, "/listed/a b,c.jpg") && folder.rows[2].label == 1);
 }
 
+static void tiny_imagenet_is_taken_as_it_is_unpacked(void)
+{
+    make("tiny/train/n02/images/n02_0.JPEG");
+    make("tiny/train/n01/images/n01_0.JPEG");
+    make("tiny/train/n01/n01_boxes.txt");
+    make("tiny/val/images/val_0.JPEG");
+    make("tiny/val/images/val_1.JPEG");
+    make("tiny/test/images/test_0.JPEG");
+    scratch_text("tiny/val/val_annotations.txt", "val_0.JPEG\tn02\t0\t32\t44\t62\nval_1.JPEG\tn01\t52\t55\t57\t59\n");
+    REQUIRE(look("tiny") == YS_OK);
+    CHECK(folder.count == 4 && folder.train_count == 2 && folder.classes == 2);
+    CHECK(ends_in(folder.rows[2].path, "/tiny/val/images/val_1.JPEG") && folder.rows[2].label == 0);
+    CHECK(ends_in(folder.rows[3].path, "/tiny/val/images/val_0.JPEG") && folder.rows[3].label == 1);
+    scratch_text("tiny/val/val_annotations.txt", "val_0.JPEG\tn02\n");
+    CHECK(look("tiny") == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "val_annotations.txt, line 1: is no annotation");
+}
+
 static void refuses(const char *path, ys_status status, const char *words)
 {
     const ys_status got = look(path);
@@ -201,7 +219,7 @@ static void without_memory_nothing_is_kept(void)
 
 TAP_MAIN(TAP_CASE(halves_are_taken_as_the_folder_has_them),
          TAP_CASE(without_halves_one_in_ten_of_each_class_is_to_test_on),
-         TAP_CASE(a_list_names_its_images_and_their_classes), TAP_CASE(what_is_no_data_set_is_refused_with_its_path),
-         TAP_CASE(a_link_in_a_circle_ends), TAP_CASE(lines_that_say_nothing_are_refused_with_their_number),
-         TAP_CASE(its_sum_changes_with_what_it_holds), TAP_CASE(names_of_sets_are_no_paths),
-         TAP_CASE(without_memory_nothing_is_kept))
+         TAP_CASE(a_list_names_its_images_and_their_classes), TAP_CASE(tiny_imagenet_is_taken_as_it_is_unpacked),
+         TAP_CASE(what_is_no_data_set_is_refused_with_its_path), TAP_CASE(a_link_in_a_circle_ends),
+         TAP_CASE(lines_that_say_nothing_are_refused_with_their_number), TAP_CASE(its_sum_changes_with_what_it_holds),
+         TAP_CASE(names_of_sets_are_no_paths), TAP_CASE(without_memory_nothing_is_kept))
