@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +28,16 @@ static const char help[] =
     "                                        [n, channels, height, width]; a line \"ROW MESSAGE\" for each that "
     "cannot\n"
     "                                        be decoded\n"
+    "  yardstick-feeder rows --list FILE --out FILE --size CHANNELSxHEIGHTxWIDTH --augment centre|place|area|cifar\n"
+    "                   [--seed N] [--epoch N] [--first ROW] [--count ROWS] [--half train|test] [--threads N]\n"
+    "                                        rows of that list as training gets them in an epoch, or with --half test "
+    "as\n"
+    "                                        evaluation does: floats, [n, channels, height, width]\n"
     "  yardstick-feeder --version | --help\n";
 
 struct options {
     const char *list, *out, *size, *threads;
+    const char *augment, *seed, *epoch, *first, *count, *half; /* of rows alone */
 };
 
 static ys_status read_options(char **words, struct options *options)
@@ -38,21 +45,21 @@ static ys_status read_options(char **words, struct options *options)
     const struct {
         const char *name;
         const char **value;
-    } known[] = {{"--list", &options->list},
-                 {"--out", &options->out},
-                 {"--size", &options->size},
-                 {"--threads", &options->threads}};
+    } known[] = {{"--list", &options->list},       {"--out", &options->out},         {"--size", &options->size},
+                 {"--threads", &options->threads}, {"--augment", &options->augment}, {"--seed", &options->seed},
+                 {"--epoch", &options->epoch},     {"--first", &options->first},     {"--count", &options->count},
+                 {"--half", &options->half}};
+    const size_t count = sizeof known / sizeof known[0];
     for (; *words; words += 2) {
         size_t i = 0;
-        while (i < 4 && strcmp(*words, known[i].name) != 0)
+        while (i < count && strcmp(*words, known[i].name) != 0)
             i++;
-        if (i == 4 || !words[1])
+        if (i == count || !words[1])
             return ys_fail(YS_EINVAL, "%s: no such option, or its value is missing", *words);
         *known[i].value = words[1];
     }
-    return options->list && options->out && options->size
-               ? YS_OK
-               : ys_fail(YS_EINVAL, "prepare needs --list, --out and --size");
+    return options->list && options->out && options->size ? YS_OK
+                                                          : ys_fail(YS_EINVAL, "--list, --out and --size are needed");
 }
 
 static ys_status read_size(const char *text, struct ys_feeder_preparation *p)
@@ -65,6 +72,40 @@ static ys_status read_size(const char *text, struct ys_feeder_preparation *p)
         return YS_OK;
     return ys_fail(YS_EINVAL, "--size %s: write 3x224x224: 1 or 3 channels, height and width up to %d", text,
                    SIDE_LIMIT);
+}
+
+static ys_status read_number(const char *text, const char *name, uint64_t *number)
+{
+    char *rest = NULL;
+    if (!text)
+        return YS_OK;
+    errno = 0;
+    *number = strtoull(text, &rest, 10);
+    if (*text >= '0' && *text <= '9' && !*rest && errno == 0)
+        return YS_OK;
+    return ys_fail(YS_EINVAL, "%s %s: write a whole number from 0", name, text);
+}
+
+/* What `rows` says beside `prepare`; the paths are those of the whole list. */
+static ys_status read_draw(const struct options *options, struct ys_feeder_preparation *p)
+{
+    uint64_t first = 0, count = UINT64_MAX;
+    p->augmentation = ys_augmentation_find(options->augment);
+    if (!p->augmentation)
+        return ys_fail(YS_EINVAL, "--augment %s: write centre, place, area or cifar", options->augment);
+    YS_TRY(read_number(options->seed, "--seed", &p->draw.seed));
+    YS_TRY(read_number(options->epoch, "--epoch", &p->draw.epoch));
+    YS_TRY(read_number(options->first, "--first", &first));
+    YS_TRY(read_number(options->count, "--count", &count));
+    if (options->half && strcmp(options->half, "train") != 0 && strcmp(options->half, "test") != 0)
+        return ys_fail(YS_EINVAL, "--half %s: write train or test", options->half);
+    if (first > p->count)
+        return ys_fail(YS_EINVAL, "--first %llu: the list has %zu rows", (unsigned long long)first, p->count);
+    p->draw.evaluates = options->half && strcmp(options->half, "test") == 0;
+    p->draw.row = first;
+    p->paths += first;
+    p->count = p->count - first < count ? p->count - (size_t)first : (size_t)count;
+    return YS_OK;
 }
 
 static int threads_of(const char *text)
@@ -116,7 +157,8 @@ static void say_bad(void *context, size_t row, const char *message)
     putchar('\n');
 }
 
-static ys_status prepare(char **words)
+/* Bytes, or with `draws` floats that are drawn by lot. */
+static ys_status make_rows(char **words, bool draws)
 {
     struct options options = {0};
     struct ys_feeder_preparation p = {.on_bad = say_bad};
@@ -125,12 +167,18 @@ static ys_status prepare(char **words)
     uint8_t *pixels = NULL;
     YS_TRY(read_options(words, &options));
     YS_TRY(read_size(options.size, &p));
+    if (draws != (options.augment != NULL))
+        return ys_fail(YS_EINVAL, draws ? "rows needs --augment" : "prepare draws nothing: write rows --augment");
     p.threads = threads_of(options.threads);
     ys_status status = ys_fs_read(options.list, LIST_LIMIT, &list);
     if (status == YS_OK)
         status = split_list(&list, &p, &paths);
+    if (status == YS_OK && draws)
+        status = read_draw(&options, &p);
+    const size_t value_bytes = draws ? sizeof(float) : 1;
     if (status == YS_OK && p.count > 0)
-        status = map_out(options.out, p.count * (size_t)p.channels * (size_t)(p.height * p.width), &pixels);
+        status =
+            map_out(options.out, p.count * (size_t)p.channels * (size_t)(p.height * p.width) * value_bytes, &pixels);
     if (status == YS_OK && p.count > 0)
         status = ys_feeder_prepare(&p, pixels);
     if (status == YS_OK && (fflush(stdout) != 0 || ferror(stdout)))
@@ -147,12 +195,13 @@ int main(int argc, char **argv)
         return fputs(help, stdout) < 0;
     if (strcmp(word, "--version") == 0)
         return printf("yardstick-feeder %s, %s\n", YS_VERSION, ys_image_decoders()) < 0;
-    if (strcmp(word, "prepare") != 0) {
-        fprintf(stderr, "yardstick-feeder: write prepare, --version or --help, not \"%s\"\n", word);
+    const bool draws = strcmp(word, "rows") == 0;
+    if (!draws && strcmp(word, "prepare") != 0) {
+        fprintf(stderr, "yardstick-feeder: write prepare, rows, --version or --help, not \"%s\"\n", word);
         return 2;
     }
     signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error that can be said */
-    ys_status status = prepare(argv + 2);
+    ys_status status = make_rows(argv + 2, draws);
     if (status == YS_OK)
         return 0;
     fprintf(stderr, "yardstick-feeder: %s\n", ys_error());

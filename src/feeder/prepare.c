@@ -7,18 +7,22 @@
 
 struct work {
     const struct ys_feeder_preparation *preparation;
-    uint8_t *pixels;
+    unsigned char *rows;
     pthread_mutex_t lock; /* of on_bad() */
     atomic_size_t next;
     atomic_bool no_memory;
 };
 
-static ys_status make_row(const struct ys_feeder_preparation *p, size_t row, uint8_t *planes)
+static ys_status make_row(const struct ys_feeder_preparation *p, size_t row, void *planes)
 {
     struct ys_image image = {0};
     YS_TRY(ys_image_read(p->paths[row], &image));
     ys_status status = ys_image_set_channels(&image, p->channels);
-    if (status == YS_OK) {
+    struct ys_draw draw = p->draw;
+    draw.row += row;
+    if (status == YS_OK && p->augmentation) {
+        status = ys_augment(p->augmentation, &image, p->paths[row], &draw, p->height, p->width, planes);
+    } else if (status == YS_OK) {
         const struct ys_box box = ys_box_centre(&image, p->height, p->width);
         status = ys_image_resize(&image, &box, p->height, p->width, planes);
     }
@@ -30,9 +34,10 @@ static void *make_rows(void *context)
 {
     struct work *work = context;
     const struct ys_feeder_preparation *p = work->preparation;
-    const size_t row_bytes = (size_t)p->channels * (size_t)(p->height * p->width);
+    const size_t row_bytes =
+        (size_t)p->channels * (size_t)(p->height * p->width) * (p->augmentation ? sizeof(float) : 1);
     for (size_t row = work->next++; row < p->count && !work->no_memory; row = work->next++) {
-        ys_status status = make_row(p, row, work->pixels + row * row_bytes);
+        ys_status status = make_row(p, row, work->rows + row * row_bytes);
         if (status == YS_ENOMEM) {
             work->no_memory = true;
         } else if (status != YS_OK) {
@@ -44,9 +49,9 @@ static void *make_rows(void *context)
     return NULL;
 }
 
-ys_status ys_feeder_prepare(const struct ys_feeder_preparation *preparation, uint8_t *pixels)
+ys_status ys_feeder_prepare(const struct ys_feeder_preparation *preparation, void *rows)
 {
-    struct work work = {.preparation = preparation, .pixels = pixels, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct work work = {.preparation = preparation, .rows = rows, .lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_t *threads = ys_alloc((size_t)preparation->threads, sizeof *threads);
     int started = 0;
     if (!threads)

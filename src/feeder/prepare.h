@@ -1,18 +1,19 @@
-/* Many images of files as rows of one size: what `yardstick-feeder prepare` does. Each is cut to the largest box in its
- * middle that has the proportions of a row, and resampled (feeder/resize.h). */
+/* Many images of files as rows of one size: what `yardstick-feeder prepare` and `yardstick-feeder rows` do. Each is cut
+ * to the largest box in its middle that has the proportions of a row, and resampled (feeder/resize.h), or changed by
+ * lot (feeder/augment.h). */
 #ifndef YS_FEEDER_PREPARE_H
 #define YS_FEEDER_PREPARE_H
 
-#include "base/status.h"
-#include <stddef.h>
-#include <stdint.h>
+#include "feeder/augment.h"
 
 struct ys_feeder_preparation {
     const char *const *paths; /* of `count` files */
     size_t count;
     int channels; /* 1 or 3 */
     int64_t height, width;
-    int threads; /* at least 1 */
+    int threads;                                /* at least 1 */
+    const struct ys_augmentation *augmentation; /* NULL: none */
+    struct ys_draw draw;                        /* of the first row; the others count on from its row */
 
     /** Called with every row whose image cannot be had, in the order in which that is found, by one thread at a time.
      */
@@ -20,8 +21,8 @@ struct ys_feeder_preparation {
     void *context;
 };
 
-/** @param pixels  [out] [count, channels, height, width]; a bad row's are left as they are
- * YS_EIO when no thread can be made, YS_ENOMEM. Bad rows are no failure. */
-ys_status ys_feeder_prepare(const struct ys_feeder_preparation *preparation, uint8_t *pixels) YS_MUST_CHECK;
+/** @param rows  [out] [count, channels, height, width]: bytes, or floats with an augmentation; a bad row is left as it
+ * is YS_EIO when no thread can be made, YS_ENOMEM. Bad rows are no failure. */
+ys_status ys_feeder_prepare(const struct ys_feeder_preparation *preparation, void *rows) YS_MUST_CHECK;
 
 #endif

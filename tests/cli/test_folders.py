@@ -112,6 +112,26 @@ class Folders(Case):
         self.assertIn("no room for 18816 bytes of pixels in", message)
         self.assertIn("decoding 24 images", self.yardstick(*check)[1])
 
+    def test_the_feeder_gives_rows_by_their_numbers(self):
+        self.photos(count=3)
+        names = ["photos/%s/%02d.png" % (label, i) for label in ("dark", "light") for i in range(3)]
+        self.write("list", "".join(name + "\0" for name in names))
+        feeder = [os.path.join(os.path.dirname(PROGRAM), "yardstick-feeder"), "rows", "--list", "list", "--size", "3x16x16"]
+
+        def rows(*more, code=0):
+            ended = subprocess.run([*feeder, "--out", "rows", *more], cwd=self.folder, capture_output=True, text=True)
+            self.assertEqual(ended.returncode, code, ended.stderr)
+            with open(os.path.join(self.folder, "rows"), "rb") as file:
+                return file.read() if code == 0 else ended.stderr
+        whole = rows("--augment", "cifar", "--seed", "1", "--epoch", "3")
+        self.assertEqual(len(whole), 6 * 3 * 16 * 16 * 4)
+        self.assertEqual(rows("--augment", "cifar", "--seed", "1", "--epoch", "3", "--first", "2", "--count", "3"), whole[2 * 3072:5 * 3072])
+        self.assertEqual(struct.unpack("<768f", rows("--augment", "place", "--half", "test", "--count", "1")), (10.0,) * 768)
+        for words, said in ((("--augment", "other"), "write centre, place, area or cifar"), ((), "rows needs --augment"),
+                            (("--augment", "area", "--first", "7"), "the list has 6 rows"),
+                            (("--augment", "area", "--seed", "-1"), "--seed -1: write a whole number")):
+            self.assertIn(said, rows(*words, code=2))
+
     def test_resume_wants_the_images_that_the_study_began_with(self):
         self.photos()
         lines = ["framework = null", "data = photos", "model = lenet", "batch = 8", "steps = 5", "block = 5"]

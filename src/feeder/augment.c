@@ -1,0 +1,156 @@
+#include "feeder/augment.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRIES 10 /* of a box that must fit into the image */
+
+static const struct ys_augmentation augmentations[] = {
+    {.name = "centre", .crop = YS_CROP_CENTRE, .contrast_low = 1, .contrast_high = 1},
+    {.name = "place", .crop = YS_CROP_PLACE, .flips = true, .contrast_low = 1, .contrast_high = 1},
+    {.name = "area", .crop = YS_CROP_AREA, .flips = true, .contrast_low = 1, .contrast_high = 1},
+    {.name = "cifar",
+     .crop = YS_CROP_PLACE,
+     .flips = true,
+     .brightness = 63,
+     .contrast_low = 0.2,
+     .contrast_high = 1.8,
+     .standardises = true},
+};
+enum { COUNT = sizeof augmentations / sizeof augmentations[0] };
+
+const struct ys_augmentation *ys_augmentation_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (strcmp(augmentations[i].name, name) == 0)
+            return &augmentations[i];
+    return NULL;
+}
+
+/** What was drawn for one row, but for its crop. */
+struct lot {
+    bool flip;
+    double brightness, contrast; /* added, and multiplied */
+};
+
+/* Always all three, so that an augmentation that lacks one draws the others as the rest do. */
+static struct lot draw_lot(const struct ys_augmentation *a, struct ys_rng *rng)
+{
+    struct lot lot;
+    lot.flip = ys_rng_uniform(rng) < 0.5 && a->flips;
+    lot.brightness = (2 * ys_rng_uniform(rng) - 1) * a->brightness;
+    lot.contrast = a->contrast_low + (a->contrast_high - a->contrast_low) * ys_rng_uniform(rng);
+    return lot;
+}
+
+/* Proportions are 1 to 4/3 one way or the other. */
+static struct ys_box draw_area(struct ys_rng *rng, const struct ys_image *image, int64_t height, int64_t width)
+{
+    const double all_height = (double)image->height, all_width = (double)image->width;
+    for (int i = 0; i < TRIES; i++) {
+        struct ys_box box;
+        const double area = all_height * all_width * (0.08 + 0.92 * ys_rng_uniform(rng));
+        const double longer = 1 + ys_rng_uniform(rng) / 3, ratio = ys_rng_uniform(rng) < 0.5 ? longer : 1 / longer;
+        box.width = sqrt(area * ratio);
+        box.height = sqrt(area / ratio);
+        box.top = (all_height - box.height) * ys_rng_uniform(rng);
+        box.left = (all_width - box.width) * ys_rng_uniform(rng);
+        if (box.width <= all_width && box.height <= all_height)
+            return box;
+    }
+    return ys_box_centre(image, height, width);
+}
+
+static ys_status draw_place(struct ys_rng *rng, const struct ys_image *image, const char *name, bool evaluates,
+                            int64_t height, int64_t width, uint8_t *planes)
+{
+    const int64_t down = image->height - height, across = image->width - width;
+    if (down < 0 || across < 0)
+        return ys_fail(YS_EFORMAT, "%s: an image of %lldx%lld pixels is too small for a crop of %lldx%lld", name,
+                       (long long)image->width, (long long)image->height, (long long)width, (long long)height);
+    const int64_t top = evaluates ? down / 2 : ys_rng_below(rng, (uint32_t)down + 1);
+    const int64_t left = evaluates ? across / 2 : ys_rng_below(rng, (uint32_t)across + 1);
+    for (int c = 0; c < image->channels; c++)
+        for (int64_t y = 0; y < height; y++)
+            for (int64_t x = 0; x < width; x++)
+                *planes++ = image->pixels[((top + y) * image->width + left + x) * image->channels + c];
+    return YS_OK;
+}
+
+static ys_status draw_crop(const struct ys_augmentation *a, struct ys_rng *rng, const struct ys_image *image,
+                           const char *name, bool evaluates, int64_t height, int64_t width, uint8_t *planes)
+{
+    if (a->crop == YS_CROP_PLACE)
+        return draw_place(rng, image, name, evaluates, height, width, planes);
+    const struct ys_box box = a->crop == YS_CROP_AREA && !evaluates ? draw_area(rng, image, height, width)
+                                                                    : ys_box_centre(image, height, width);
+    return ys_image_resize(image, &box, height, width, planes);
+}
+
+static double mean_of(const double *values, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum / (double)count;
+}
+
+static void change_contrast(double *plane, int64_t count, double factor)
+{
+    const double mean = mean_of(plane, count);
+    for (int64_t i = 0; i < count; i++)
+        plane[i] = (plane[i] - mean) * factor + mean;
+}
+
+/* By at least 1 / sqrt(count), so that a row of one colour is 0 and not a division by it. */
+static void standardise(double *values, int64_t count)
+{
+    const double mean = mean_of(values, count), least = 1 / sqrt((double)count);
+    double squares = 0;
+    for (int64_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    const double deviation = sqrt(squares / (double)count);
+    for (int64_t i = 0; i < count; i++)
+        values[i] = (values[i] - mean) / (deviation > least ? deviation : least);
+}
+
+/* Rounds once, at the end. */
+static void finish(const struct ys_augmentation *a, const struct lot *lot, bool evaluates, int channels, int64_t plane,
+                   int64_t width, const uint8_t *bytes, double *values, float *planes)
+{
+    const int64_t count = channels * plane;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t x = i % width, from = lot->flip && !evaluates ? i - x + width - 1 - x : i;
+        values[i] = bytes[from] + (evaluates ? 0 : lot->brightness);
+    }
+    for (int c = 0; c < channels && !evaluates && a->contrast_low < a->contrast_high; c++)
+        change_contrast(values + c * plane, plane, lot->contrast);
+    if (a->standardises)
+        standardise(values, count);
+    for (int64_t i = 0; i < count; i++)
+        planes[i] = (float)values[i];
+}
+
+ys_status ys_augment(const struct ys_augmentation *augmentation, const struct ys_image *image, const char *name,
+                     const struct ys_draw *draw, int64_t height, int64_t width, float *planes)
+{
+    struct ys_rng rng;
+    char stream[64];
+    const int64_t count = image->channels * height * width;
+    uint8_t *bytes = ys_alloc((size_t)count, sizeof *bytes);
+    double *values = ys_alloc((size_t)count, sizeof *values);
+    ys_status status = bytes && values ? YS_OK : ys_out_of_memory();
+    snprintf(stream, sizeof stream, "augment/%llu/%llu", (unsigned long long)draw->epoch,
+             (unsigned long long)draw->row);
+    ys_rng_init(&rng, draw->seed, stream);
+    const struct lot lot = draw_lot(augmentation, &rng);
+    if (status == YS_OK)
+        status = draw_crop(augmentation, &rng, image, name, draw->evaluates, height, width, bytes);
+    if (status == YS_OK)
+        finish(augmentation, &lot, draw->evaluates, image->channels, height * width, width, bytes, values, planes);
+    ys_free(bytes);
+    ys_free(values);
+    return status;
+}
