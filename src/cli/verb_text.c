@@ -68,8 +68,9 @@ void ys_verb_help(const struct ys_verb *verb, struct ys_buf *out)
     ys_text_wrap(out, verb->help, 0, 0, WIDTH);
     if (strstr(verb->usage, "SELECTOR"))
         ys_text_wrap(out,
-                     "SELECTOR: last (the default), a study's name, number or folder; export, compare, gate and history: and /TRIAL after it.", 0,
-                     0, WIDTH);
+                     "SELECTOR: last (the default), a study's name, number or folder; export, compare, gate and "
+                     "history: and /TRIAL after it.",
+                     0, 0, WIDTH);
     put_flags(verb, out);
     if (verb->keys == YS_VERB_ALL_KEYS)
         put_keys(out);
