@@ -9,6 +9,7 @@
 #include "metric/document.h"
 #include "metric/metric.h"
 #include "report/report.h"
+#include "store/import.h"
 
 #include <malloc.h>
 #include <signal.h>
@@ -288,16 +289,39 @@ static ys_json *export_series(const struct ys_series_set *set)
     return all;
 }
 
+/* An export under way: what is to be written, and the chain of hashes of all lines so far. */
+struct exporting {
+    struct ys_buf out;
+    struct ys_export_sum sum;
+};
+
 /* Appends {"type": type, ...value} as one line. */
-static ys_status add_line(struct ys_buf *out, const char *type, const ys_json *value)
+static ys_status add_line(struct exporting *exporting, const char *type, const ys_json *value)
 {
+    struct ys_buf *out = &exporting->out;
+    const size_t before = out->size;
     ys_json *line = ys_json_object();
     ys_json_set_string(line, "type", type);
     ys_json_merge(line, value);
     char *text = ys_json_dump(line, YS_JSON_COMPACT);
     ys_json_free(line);
     ys_status status = text ? ys_buf_printf(out, "%s\n", text) : ys_out_of_memory();
+    if (status == YS_OK)
+        ys_export_sum_add(&exporting->sum, out->data + before, out->size - before);
     ys_free(text);
+    return status;
+}
+
+/* The last line, by which a file is told that was cut short or changed. */
+static ys_status add_end(struct exporting *exporting)
+{
+    char text[YS_SHA256_TEXT];
+    ys_json *end = ys_json_object();
+    ys_export_sum_text(&exporting->sum, text);
+    ys_json_set_int(end, "lines", (int64_t)exporting->sum.lines);
+    ys_json_set_string(end, "chain", text);
+    ys_status status = add_line(exporting, "end", end);
+    ys_json_free(end);
     return status;
 }
 
@@ -321,7 +345,7 @@ static struct called called(const ys_json *row)
 }
 
 /* Runs go out one after the other: the series of all of them may be more than memory holds. *left: nobody reads on. */
-static ys_status export_runs(struct ys_store *store, const struct called *trial, struct ys_buf *out, bool *left)
+static ys_status export_runs(struct ys_store *store, const struct called *trial, struct exporting *out, bool *left)
 {
     ys_json *runs = NULL;
     YS_TRY(ys_store_runs_get(store, trial->trial_id, &runs));
@@ -338,14 +362,14 @@ static ys_status export_runs(struct ys_store *store, const struct called *trial,
             ys_json_remove(run, "series");
         }
         if (status == YS_OK)
-            status = ys_command_write(out, left);
+            status = ys_command_write(&out->out, left);
         ys_series_set_free(&series);
     }
     ys_json_free(runs);
     return status;
 }
 
-static ys_status export_study(struct ys_store *store, int64_t study_id, int64_t trial_id, struct ys_buf *out)
+static ys_status export_study(struct ys_store *store, int64_t study_id, int64_t trial_id, struct exporting *out)
 {
     ys_json *study = NULL, *host = NULL, *trials = NULL;
     bool left = false;
@@ -367,6 +391,8 @@ static ys_status export_study(struct ys_store *store, int64_t study_id, int64_t 
         if (status == YS_OK)
             status = export_runs(store, &names, out, &left);
     }
+    if (status == YS_OK && !left)
+        status = add_end(out);
     ys_json_free(study);
     ys_json_free(host);
     ys_json_free(trials);
@@ -377,14 +403,14 @@ int ys_command_export(const struct ys_args *args)
 {
     struct ys_store *store = NULL;
     int64_t study_id = 0, trial_id = 0;
-    struct ys_buf out = {0};
+    struct exporting exporting = {0};
     if (ys_command_exports_model(args))
         return ys_command_export_model(args);
     ys_status status = open_selected(args, &store, &study_id, &trial_id);
     if (status == YS_OK)
-        status = export_study(store, study_id, trial_id, &out);
-    int code = code_of(store, status == YS_OK ? ys_command_print(&out) : ys_command_fail(status));
-    ys_buf_free(&out);
+        status = export_study(store, study_id, trial_id, &exporting);
+    int code = code_of(store, status == YS_OK ? ys_command_print(&exporting.out) : ys_command_fail(status));
+    ys_buf_free(&exporting.out);
     ys_store_close(store);
     return code;
 }

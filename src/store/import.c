@@ -19,7 +19,21 @@ struct importing {
     ys_json *names; /* {name of a trial: its id} */
     size_t trials, runs;
     ys_json *study; /* as it was exported */
+    struct ys_export_sum sum;
+    bool ended;
 };
+
+void ys_export_sum_add(struct ys_export_sum *sum, const void *line, size_t size)
+{
+    ys_sha256_joined(sum->link, sizeof sum->link, line, size, sum->link);
+    sum->lines++;
+}
+
+void ys_export_sum_text(const struct ys_export_sum *sum, char text[YS_SHA256_TEXT])
+{
+    for (size_t i = 0; i < sizeof sum->link; i++)
+        snprintf(text + 2 * i, 3, "%02x", sum->link[i]);
+}
 
 static ys_status refuse(const struct importing *in, const char *what)
 {
@@ -139,6 +153,17 @@ static ys_status import_host(struct importing *in, const ys_json *line)
     return status;
 }
 
+static ys_status check_end(struct importing *in, const ys_json *line)
+{
+    char text[YS_SHA256_TEXT];
+    ys_export_sum_text(&in->sum, text);
+    if (ys_json_get_int(line, "lines", -1) != (int64_t)in->sum.lines ||
+        strcmp(ys_json_get_text(line, "chain", ""), text) != 0)
+        return refuse(in, "the lines before it are not those that were exported: the file was changed");
+    in->ended = true;
+    return YS_OK;
+}
+
 /* Lines of a type that is not known were written by a newer yardstick. */
 static ys_status import_line(struct importing *in, const char *text, size_t size)
 {
@@ -148,8 +173,12 @@ static ys_status import_line(struct importing *in, const char *text, size_t size
     if (ys_json_parse(text, size, name, &line) != YS_OK)
         return ys_fail_in(YS_EFORMAT, "%s is no export of a study (yardstick export SELECTOR > FILE.jsonl)", in->path);
     ys_status status = YS_OK;
-    if (!in->study && !is_type(line, "study"))
+    if (in->ended)
+        status = refuse(in, "the export ended before");
+    else if (!in->study && !is_type(line, "study"))
         status = refuse(in, "not a study");
+    else if (is_type(line, "end"))
+        status = check_end(in, line);
     else if (is_type(line, "study"))
         status = import_study(in, line);
     else if (is_type(line, "host"))
@@ -182,10 +211,13 @@ static ys_status import_lines(struct importing *in, const struct ys_buf *text)
         if (!stop)
             return refuse(in, "it does not end: the file is cut short");
         YS_TRY(import_line(in, at, (size_t)(stop - at)));
+        ys_export_sum_add(&in->sum, at, (size_t)(stop - at) + 1);
         at = stop + 1;
     }
     if (!in->study || in->trials == 0)
         return refuse(in, "the file ends without a trial");
+    if (!in->ended)
+        return refuse(in, "its last line, which says that it is whole, is not there: the file is cut short");
     return end_as_it_did(in);
 }
 

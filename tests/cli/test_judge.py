@@ -1,4 +1,5 @@
 """Verdicts across studies: of stored ones, of one trial, of exported files whose numbers are known."""
+import hashlib
 import json
 import os
 from xml.etree import ElementTree
@@ -7,6 +8,17 @@ from harness import Case, tearDownModule  # noqa: F401
 
 SMALL = ["--framework=builtin", "--opt.builtin.backend=onednn,ref", "--model=mlp", "--data=digits", "--threads=1", "--batch=8",
          "--steps=4", "--block=2", "--repeat=6"]
+
+
+def sealed(lines):
+    """The text of an export of these lines, with the last line that says that they are whole."""
+    text, link = "", bytes(32)
+    lines = [line for line in lines if line["type"] != "end"]
+    for line in lines:
+        one = json.dumps(line) + "\n"
+        link = hashlib.sha256(link + one.encode()).digest()
+        text += one
+    return text + json.dumps({"type": "end", "lines": len(lines), "chain": link.hex()}) + "\n"
 
 
 class Judged(Case):
@@ -27,7 +39,7 @@ class Judged(Case):
                     if isinstance(metric.get("value"), float) and metric.get("unit") != "1":
                         metric["value"] = 100 + line["round"] / 10
                 change(line["trial"], line["metrics"])
-        return self.write(name, "".join(json.dumps(line) + "\n" for line in lines if keep(line)))
+        return self.write(name, sealed(line for line in lines if keep(line)))
 
     def slower(self, trial, metrics):
         if "ref" not in trial:
@@ -63,7 +75,7 @@ class Gate(Judged):
             if line["type"] == "trial" and "ref" not in line["id"]:
                 line["framework"]["name"] = "mine"
                 line["framework"]["closure"] = name
-        return self.write(name, "".join(json.dumps(line) + "\n" for line in lines))
+        return self.write(name, sealed(lines))
 
     def test_holds_broken_and_open_are_exit_codes(self):
         base, same, slow = self.foreign("base"), self.foreign("same"), self.foreign("slow", self.slower)
@@ -80,7 +92,7 @@ class Gate(Judged):
         self.assertEqual(len(self.gate(base, slow, "--rules=rules", code=3)["checks"]), 3)
 
     def test_what_is_missing_failed_or_unproven_never_holds(self):
-        alone = lambda line: line["type"] in ("study", "host") or "ref" in line.get("trial", line["id"] if "id" in line else "")
+        alone = lambda line: line["type"] in ("study", "host", "end") or "ref" in line.get("trial", line["id"] if "id" in line else "")
         base, lost, other = self.foreign("base"), self.made("lost", keep=alone), self.foreign("other")
         found = self.gate(base, lost, code=3)
         self.assertIn("the candidate has it not", found["checks"][0]["reason"])
@@ -89,7 +101,7 @@ class Gate(Judged):
             for line in lines:
                 if line["type"] == "trial" and "ref" not in line["id"]:
                     line.update(change)
-            unproven = self.write("unproven", "".join(json.dumps(line) + "\n" for line in lines))
+            unproven = self.write("unproven", sealed(lines))
             self.assertEqual(self.gate(base, unproven, code=3)["checks"][0]["outcome"], "broken")
             self.assertEqual(self.gate(unproven, base, code=4)["checks"][0]["outcome"], "open")
         self.gate(base, other, "--rule=latency_p99_s <= 1 %", code=4)  # nothing was checked
@@ -125,7 +137,7 @@ class Gate(Judged):
         for line in lines:
             if line["type"] == "trial":
                 line["keys"]["batch"] = 99
-        self.write("other", "".join(json.dumps(line) + "\n" for line in lines))
+        self.write("other", sealed(lines))
         self.refusal("gate", base, "other", words=("other work", "batch is 8 there and 99 here"))
 
 
@@ -166,7 +178,7 @@ class Compare(Judged):
                 line["cpu"]["model"] = "Other CPU 9000"
             if line["type"] == "trial" and "ref" not in line["id"]:
                 line["keys"]["batch"] = 16
-        self.write("candidate.jsonl", "".join(json.dumps(line) + "\n" for line in other))
+        self.write("candidate.jsonl", sealed(other))
         document, (one, two) = self.verdicts(self.made("base.jsonl"), "candidate.jsonl")
         self.assertIn("cpu.model", [difference["what"] for difference in document["differences"]])
         self.assertEqual(set(one.values()), {"invalid"})
@@ -194,8 +206,9 @@ class Compare(Judged):
         with open(good) as file:
             text = file.read()
         cases = [("", "without a trial"), ("{}\n", "not a study"), ("nonsense\n", "no export"), (text[:-5], "cut short"),
-                 (text.splitlines()[0] + "\n", "without a trial"), (text + text, "second study"),
-                 ("\n".join(text.splitlines()[:1] + text.splitlines()[4:]) + "\n", "")]
+                 (text.splitlines()[0] + "\n", "without a trial"), (text + text, "ended before"), (text.rsplit("\n", 2)[0] + "\n", "cut short"),
+                 (text.replace('"round": 1', '"round": 9', 1), "was changed"),
+                 ("\n".join(text.splitlines()[:3] + text.splitlines()[4:]) + "\n", "")]
         for bad, words in cases:
             self.write("bad.jsonl", bad)
             self.refusal("compare", good, "bad.jsonl", words=("bad.jsonl", words))

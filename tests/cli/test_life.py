@@ -212,8 +212,9 @@ class Life(Case):
         self.assertNotIn("http://", text.replace("http://www.w3.org", ""))
         out, _ = self.yardstick("export")
         lines = [json.loads(line) for line in out.splitlines()]
-        self.assertEqual([line["type"] for line in lines], ["study", "host", "trial", "run", "run"])
-        self.assertEqual(len(lines[-1]["series"]["block_end_ns"]), 5)
+        self.assertEqual([line["type"] for line in lines], ["study", "host", "trial", "run", "run", "end"])
+        self.assertEqual(lines[-1]["lines"], 5)
+        self.assertEqual(len(lines[-2]["series"]["block_end_ns"]), 5)
 
     def test_the_time_split_adds_up_to_the_wall_time(self):
         result, _ = self.result("run", *NULL, "--opt.null.rate=2000", "--repeat=1")
@@ -233,7 +234,7 @@ class Life(Case):
         self.assertIn("yardstick-results", err)
 
     def test_what_there_is_not_is_no_verb(self):
-        for verb in ("gate", "compare", "serve"):
+        for verb in ("serve", "tune", "bisect"):
             self.refusal(verb, words=["\"%s\" is no verb" % verb])
 
     def test_the_built_in_engine_learns_and_its_accuracy_is_verified(self):

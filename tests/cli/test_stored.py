@@ -109,7 +109,7 @@ class Stored(Case):
         out, err = self.yardstick("report", code=7)
         self.assertIn("a series of run 1 is damaged", err)
         out, _ = self.yardstick("export", code=7)
-        self.assertIsNone(json.loads(out.splitlines()[-1])["series"])
+        self.assertIsNone(json.loads(out.splitlines()[-2])["series"])
         self.yardstick("show")  # which needs no series
         self.change("delete from metric")
         result, err = self.result("show", code=7)  # and none of the run's numbers can be had
