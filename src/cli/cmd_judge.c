@@ -1,5 +1,5 @@
-/* compare, gate, history: verdicts across studies. */
-#include "base/log.h"
+/* compare, gate, history, results import: verdicts across studies. */
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "cli/command.h"
@@ -8,9 +8,11 @@
 #include "judge/history.h"
 #include "judge/two.h"
 #include "report/judged.h"
+#include "store/import.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* --margin as a job has it; NaN: as the base's study says. */
@@ -187,4 +189,29 @@ int ys_command_history(const struct ys_args *args)
         return ys_command_print(&out);
     ys_buf_free(&out);
     return ys_command_fail(status);
+}
+
+static ys_status import_results(const struct ys_args *args, int64_t *study_id)
+{
+    struct ys_store *store = NULL;
+    if (args->word_count != 2 || strcmp(args->words[0], "import") != 0)
+        return ys_fail(YS_EINVAL, "write: yardstick results import FILE, a file that `yardstick export` wrote");
+    if (!ys_fs_exists(args->words[1]) || ys_fs_is_dir(args->words[1]))
+        return ys_fail(YS_ENOTFOUND, "%s: there is no such file", args->words[1]);
+    YS_TRY(ys_store_open(ys_command_results(args), YS_STORE_WRITE, &store));
+    ys_status status = ys_store_import(store, args->words[1], study_id);
+    ys_store_close(store);
+    return status;
+}
+
+int ys_command_results_import(const struct ys_args *args)
+{
+    struct ys_buf out = {0};
+    int64_t study_id = 0;
+    ys_stop_release(0);
+    ys_status status = import_results(args, &study_id);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    ys_buf_printf(&out, "%lld\n", (long long)study_id);
+    return ys_command_print(&out);
 }

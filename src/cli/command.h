@@ -16,6 +16,7 @@ int ys_command_install(const struct ys_args *args);
 int ys_command_uninstall(const struct ys_args *args);
 int ys_command_data(const struct ys_args *args);
 int ys_command_show(const struct ys_args *args);
+int ys_command_results_import(const struct ys_args *args);
 int ys_command_history(const struct ys_args *args);
 int ys_command_gate(const struct ys_args *args);
 int ys_command_compare(const struct ys_args *args);

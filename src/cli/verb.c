@@ -30,6 +30,8 @@ static const struct ys_verb verbs[] = {
     {"history", "[SELECTOR] [--metric=NAME]",
      "one trial over all stored studies of that name, by date, and where it changed",
      1, "table json", YS_VERB_NO_KEYS, ys_command_history},
+    {"results", "import FILE", "bring a study that `export` wrote, here or elsewhere, into the stored results",
+     2, NULL, YS_VERB_NO_KEYS, ys_command_results_import},
     {"report", "[SELECTOR]", "write its report.html again, say where",
      1, NULL, YS_VERB_NO_KEYS, ys_command_report},
     {"export", "[SELECTOR] | --model=NAME --out=FILE.onnx",
@@ -68,7 +70,7 @@ static const struct ys_verb verbs[] = {
 /* `results` of run, check and verify is a key of the job. These three share their flags, so that one word turns one of
  * them into another. */
 static const struct ys_flag flags[] = {
-    {"results", "DIR", "resume show compare gate history report export clean", "folder of the results [yardstick-results]", TEXT(results)},
+    {"results", "DIR", "resume show compare gate history results report export clean", "folder of the results [yardstick-results]", TEXT(results)},
     {"recipes", "DIR", "run check verify resume list install uninstall doctor",
      "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
     {"format", NULL, NULL, "how the result is printed", FORMAT(format)},

@@ -55,7 +55,7 @@ static ys_status import_study(struct importing *in, const ys_json *line)
     ys_json *doc = ys_json_copy(line);
     for (size_t i = 0; i < sizeof of_store / sizeof of_store[0]; i++)
         ys_json_remove(doc, of_store[i]);
-    ys_status status = in->study && doc ? YS_OK : ys_out_of_memory();
+    ys_status status = in->study && doc ? ys_json_set_string(doc, "imported", in->path) : ys_out_of_memory();
     if (status == YS_OK && !ys_json_get_text(doc, "name", NULL))
         status = refuse(in, "a study without a name");
     if (status == YS_OK)

@@ -46,6 +46,33 @@ class Judged(Case):
             metrics["rate_per_s"]["value"] *= 0.9
 
 
+class Import(Judged):
+    def test_a_study_comes_in_as_it_was(self):
+        path = self.made("made.jsonl")
+        self.assertEqual(self.yardstick("results", "import", path)[0], "1\n")
+        self.assertEqual(self.yardstick("results", "import", path)[0], "2\n")
+        self.yardstick("show", "1", "--verify")
+        lines = [json.loads(line) for line in self.yardstick("export", "1")[0].splitlines()]
+        before = [json.loads(line) for line in open(path)]
+        self.assertEqual(lines[0]["imported"], path)
+        for member in ("started_s", "ended_s", "status", "exit_code", "timing", "job_text"):
+            self.assertEqual(lines[0][member], before[0][member])
+        runs = [[line for line in of if line["type"] == "run"] for of in (lines, before)]
+        for one, other in zip(*runs):
+            for member in ("round", "attempt", "status", "facts", "metrics", "trial"):
+                self.assertEqual(one[member], other[member])
+            self.assertEqual({k: v for k, v in one["series"].items() if v}, {k: v for k, v in other["series"].items() if v})
+        self.assertEqual(len(runs[0]), len(runs[1]))
+        shown = self.result("show", "1")[0]["trials"]
+        self.assertEqual([trial["status"] for trial in shown], ["ok", "ok"])
+
+    def test_bad_files_leave_nothing(self):
+        self.refusal("results", "import", "nosuch", words=("nosuch", "no such file"))
+        self.refusal("results", words=("yardstick results import FILE",))
+        self.refusal("results", "import", self.write("bad.jsonl", Judged.exported[:-100]), words=("bad.jsonl", "cut short"))
+        self.refusal("show", words=("no study",))
+
+
 class History(Judged):
     def test_points_are_studies_by_date(self):
         self.yardstick("run", *SMALL[:1], *SMALL[2:-1], "--repeat=1", "--quiet")
