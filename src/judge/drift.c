@@ -41,7 +41,7 @@ ys_status ys_judge_interval(const struct ys_result_trial *base, const struct ys_
     if (status == YS_OK)
         status = ys_judge_values(base, metric, &b, &m);
     if (status == YS_OK && !difference)
-        fit = take_logarithms(a, n) & take_logarithms(b, m);
+        fit = take_logarithms(a, n) && take_logarithms(b, m);
     if (status == YS_OK)
         status = ys_unpaired_centre(a, fit ? n : 0, b, fit ? m : 0, centre);
     if (status == YS_OK && !difference) {
