@@ -149,7 +149,7 @@ static const struct ys_model models[] = {
     {"convnext-tiny", "no stochastic depth", IMAGENET, ys_model_convnext_tiny},
     {"gpt-nano", "3 blocks of width 48, tied", TOKENS(64, 64), ys_model_gpt_nano, .rows = SEQUENCES(64, 64),
      .keys = ys_model_keys_gpt_nano},
-    {"gpt2", "12 blocks of width 768, tied", TOKENS(1024, 50257), ys_model_gpt2, .rows = SEQUENCES(1024, 50257),
+    {"gpt2", "12 blocks, width 768, tied", TOKENS(1024, 50257), ys_model_gpt2, .rows = SEQUENCES(1024, 50257),
      .keys = ys_model_keys_gpt2},
     {NULL},
 };
