@@ -32,8 +32,8 @@ class Checks(Case):
         self.assertEqual(report["hello"]["framework"], "plain")
         self.assertEqual(report["passed"] + report["unsupported"], sum(line["cases"] for line in report["cases"]))
         # What is declared is proven, together where it can be; what is not is said by name.
-        together = lines["Gemm, 4 cases together"]
-        self.assertEqual((together["verdict"], together["cases"], together["bound"]), ("pass", 4, 1e-9))
+        together = lines["Concat, 6 cases together"]
+        self.assertEqual((together["verdict"], together["cases"], together["bound"]), ("pass", 6, 1e-9))
         self.assertLess(together["error"], 1e-9)
         self.assertEqual(lines["LRN"]["verdict"], "unsupported")
         self.assertIn("LRN", lines["LRN"]["message"])
@@ -86,7 +86,7 @@ class Checks(Case):
         out, _ = self.yardstick(*PLAIN, timeout=600)
         self.assertRegex(out.splitlines()[-1], r"^\d+ passed, 0 failed, \d+ unsupported$")
         self.assertIn("plain 1.0, CPython", out)
-        self.assertRegex(out, r"(?m)^  Gemm, 4 cases together +pass +\S+e-1\d +1.0e-09  ")
+        self.assertRegex(out, r"(?m)^  Concat, 6 cases together +pass +\S+e-1\d +1.0e-09  ")
 
     def test_trace_names_the_node(self):
         out, _ = self.yardstick("verify", "--trace", *SMALL, "--model=check_dense", "--env.PLAIN_WRONG=relu_backward",
