@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Spoils the kernels of every operator, one place at a time, and asks whether the operator's tests notice.
+"""Spoils the kernels of the operators (SOURCES says which files), one place at a time, and asks whether the operator's tests notice.
 
     tools/mutants.py BUILD [--quick] [--jobs N] [--file NAME ...] [--list]
 

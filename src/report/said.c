@@ -168,6 +168,7 @@ void ys_html_checks(struct ys_buf *out, const struct ys_view *view)
         {"Of which values is it made?", "yardstick show ", " --format=json"},
         {"Of which time stamps, samples and losses are they?", "yardstick export ", ""},
         {"Is it the same work?", "yardstick verify --fresh JOB.ys", NULL},
+        {"Did the runs that were timed do that work?", "yardstick run JOB.ys --audit=all", NULL},
         {"Does this machine show what is so?", "yardstick doctor --self-test", NULL},
         {"Does observing change it?", "yardstick doctor --perturbation", NULL},
         {"What difference can this machine show?", "yardstick doctor --noise 60s", NULL},

@@ -84,7 +84,7 @@ ys_status ys_study_prove_all(struct ys_study *study)
 }
 
 /* The order of trials in round `round`. Every second round is the one before it backwards: of any two trials each is as
- * often the earlier one, and each trial is as often first as last. */
+ * often the earlier one, and each trial is as often first as last (but for one round where their number is odd). */
 static void order_round(const struct ys_study *study, int64_t round, uint32_t *order)
 {
     char name[40];

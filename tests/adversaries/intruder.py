@@ -3,7 +3,7 @@ names. All but that is tests/adapters/plain.py. CHEAT_KEEP names a folder in whi
 
   inputs          sets rates, initial weights and labels in the prepared files to 0, in the run with seed 1
   inputs_mapped   the same through mappings, and gives the files their old times
-  store           writes into results.db
+  store           makes every run that is stored twice as fast
   other_run       writes beside its own folder, where other runs lie
   open, save      uses 11 s of processor time there
   ahead_open, ahead_first  trains all steps in open, or in the first step, and says in the others what it had
@@ -22,6 +22,7 @@ names. All but that is tests/adapters/plain.py. CHEAT_KEEP names a folder in whi
 import ctypes
 import mmap
 import os
+import sqlite3
 import sys
 import time
 
@@ -55,7 +56,7 @@ def attempt(what, change, *arguments):
     try:
         change(*arguments)
         print("intruder: done:", what, flush=True)
-    except OSError as error:
+    except (OSError, sqlite3.Error) as error:
         print("intruder: refused:", what, error, flush=True)
 
 
@@ -71,6 +72,13 @@ def blank(path, mapped):
             file.seek(half)
             file.write(bytes(before.st_size - half))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def double_speeds(path):
+    db = sqlite3.connect(path, timeout=30)
+    with db:
+        db.execute("update metric set value = value * 2 where name = 'rate_per_s'")
+    db.close()
 
 
 def spoil(path):
@@ -107,7 +115,7 @@ class Intruder(plain.Plain):
         folder = self.raw["folder"]
         results = os.path.dirname(os.path.dirname(os.path.dirname(folder)))
         if self.cheats == "store":
-            attempt("results.db", spoil, os.path.join(results, "results.db"))
+            attempt("results.db", double_speeds, os.path.join(results, "results.db"))
         if self.cheats == "other_run":
             beside = os.path.dirname(folder)
             for other in [beside] + [os.path.join(beside, name) for name in os.listdir(beside) if not folder.endswith(name)]:
