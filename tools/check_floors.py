@@ -79,12 +79,12 @@ GETTER = re.compile(r'\bys_json_get(?:_text|_int|_number|_bool)?\(')
 
 
 def has_literal_key(text, at):
-    """Whether the second argument of the call whose arguments begin at `at` is a string."""
+    """Whether the second argument of the call whose arguments begin at `at` is a string, or a macro's name for one."""
     depth = 0
     for token in re.finditer(r'"(?:\\.|[^"\\])*"|[(),]', text[at:at + 400]):
         mark = token.group()
         if mark == ',' and depth == 0:
-            return text[at + token.end():at + 400].lstrip().startswith('"')
+            return re.match(r'\s*("|[A-Z_]+\b)', text[at + token.end():at + 400]) is not None
         depth += {'(': 1, ')': -1}.get(mark, 0)
         if depth < 0:
             return False

@@ -14,7 +14,7 @@
 /** A value of shape (rows, channels, positions): element [n, c, p] lies at n * row + (c / lanes) * block +
  * p * position + c % lanes. Where lanes does not divide the channels, a blocked layout has room for the missing ones,
  * which are zero. */
-struct ys_image {
+struct ys_value_layout {
     int64_t rows, channels, positions;
     int64_t lanes; /* at most YS_LANES */
     int64_t row, block, position;
@@ -25,7 +25,7 @@ enum ys_activation { YS_ACT_NONE, YS_ACT_RELU, YS_ACT_CLIP };
 
 /** y = act(bn(x) + z): batch normalisation, sum and activation in one pass; each part may be missing. */
 struct ys_tail {
-    struct ys_image image;
+    struct ys_value_layout image;
     int threads;
     bool has_norm, has_sum;
     enum ys_activation act;

@@ -40,7 +40,7 @@ struct tail_unit {
 
 static inline struct tail_unit tail_unit(const struct ys_tail *t, size_t index)
 {
-    const struct ys_image *im = &t->image;
+    const struct ys_value_layout *im = &t->image;
     struct tail_unit u = {.row = (int64_t)index / t->block_count,
                           .block = t->first_block + (int64_t)index % t->block_count};
     u.channel = u.block * im->lanes;

@@ -43,7 +43,7 @@ bool ys_layout_is_dense_rows(const ys_layout *layout);
 /** The same order inside a row, with another number of rows. */
 ys_layout ys_layout_with_rows(const ys_layout *layout, int64_t rows);
 /** As the kernels of our own see it: false when the channels do not lie side by side. Of rank 2 and 4. */
-bool ys_layout_image(const ys_layout *layout, struct ys_image *image);
+bool ys_layout_image(const ys_layout *layout, struct ys_value_layout *image);
 /** The layout that an operation chose for its argument (DNNL_ARG_...). */
 ys_layout ys_layout_of(const_dnnl_primitive_desc_t pd, int argument);
 

@@ -82,7 +82,7 @@ static ys_status append_mask(struct ys_lowering *low, const struct ys_node *node
 {
     struct ys_tail kernel = like->kernel;
     struct ys_operand operands[3] = {*gradient, {0}, *gradient};
-    struct ys_image flat;
+    struct ys_value_layout flat;
     YS_TRY(ys_onednn_value(low, node->name, node->out[0], layout, &operands[1]));
     ys_onednn_flat_image(ys_layout_elements(layout), &flat);
     kernel.image = flat;

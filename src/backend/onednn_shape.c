@@ -175,7 +175,7 @@ enum { JOIN_MAX = 8 };
 /** Whether the pattern's blocks, if it has any, divide the part. */
 static bool fits(const ys_layout *pattern, const int64_t *dims, int axis)
 {
-    struct ys_image image;
+    struct ys_value_layout image;
     int64_t strides[YS_MAX_RANK];
     if (ys_layout_strides(pattern, strides))
         return true;

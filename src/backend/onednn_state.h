@@ -170,7 +170,7 @@ ys_status ys_onednn_describe_eltwise_backward(const struct ys_lowering *low, con
 ys_status ys_onednn_rebuild(struct ys_lowering *low, struct onednn_tail *tail, int *buffer);
 
 /** Any elements, side by side in memory, as an image. */
-void ys_onednn_flat_image(size_t count, struct ys_image *image);
+void ys_onednn_flat_image(size_t count, struct ys_value_layout *image);
 
 /* Appending (onednn_append.c). */
 struct onednn_argument {

@@ -115,25 +115,25 @@ ys_status ys_onednn_find_tails(struct ys_lowering *low)
     return YS_OK;
 }
 
-void ys_onednn_flat_image(size_t count, struct ys_image *im)
+void ys_onednn_flat_image(size_t count, struct ys_value_layout *im)
 {
     int64_t positions = 1, lines = (int64_t)count / YS_LANES;
-    *im = (struct ys_image){.rows = 1,
-                            .channels = (int64_t)count,
-                            .positions = 1,
-                            .lanes = YS_LANES,
-                            .block = YS_LANES,
-                            .position = YS_LANES};
+    *im = (struct ys_value_layout){.rows = 1,
+                                   .channels = (int64_t)count,
+                                   .positions = 1,
+                                   .lanes = YS_LANES,
+                                   .block = YS_LANES,
+                                   .position = YS_LANES};
     if (count % YS_LANES)
         return;
     while (positions < 256 && lines % (2 * positions) == 0)
         positions *= 2;
-    *im = (struct ys_image){.rows = lines / positions,
-                            .channels = YS_LANES,
-                            .positions = positions,
-                            .lanes = YS_LANES,
-                            .row = positions * YS_LANES,
-                            .position = YS_LANES};
+    *im = (struct ys_value_layout){.rows = lines / positions,
+                                   .channels = YS_LANES,
+                                   .positions = positions,
+                                   .lanes = YS_LANES,
+                                   .row = positions * YS_LANES,
+                                   .position = YS_LANES};
 }
 
 /** A layout whose channels lie side by side, where x itself has none. */

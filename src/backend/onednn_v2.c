@@ -133,20 +133,20 @@ bool ys_layout_is_dense_rows(const ys_layout *layout)
            ys_layout_elements(layout) == (size_t)(md->dims[0] * row);
 }
 
-bool ys_layout_image(const ys_layout *layout, struct ys_image *im)
+bool ys_layout_image(const ys_layout *layout, struct ys_value_layout *im)
 {
     const dnnl_memory_desc_t *md = &layout->md;
     const dnnl_blocking_desc_t *blocking = &md->format_desc.blocking;
     if (md->format_kind != dnnl_blocked || (md->ndims != 4 && md->ndims != 2) || blocking->inner_nblks > 1)
         return false;
     bool flat = md->ndims == 2;
-    *im = (struct ys_image){.rows = md->dims[0],
-                            .channels = md->dims[1],
-                            .positions = flat ? 1 : md->dims[2] * md->dims[3],
-                            .lanes = YS_LANES,
-                            .row = blocking->strides[0],
-                            .block = YS_LANES,
-                            .position = flat ? 1 : blocking->strides[3]};
+    *im = (struct ys_value_layout){.rows = md->dims[0],
+                                   .channels = md->dims[1],
+                                   .positions = flat ? 1 : md->dims[2] * md->dims[3],
+                                   .lanes = YS_LANES,
+                                   .row = blocking->strides[0],
+                                   .block = YS_LANES,
+                                   .position = flat ? 1 : blocking->strides[3]};
     if (!flat && blocking->strides[2] != md->dims[3] * blocking->strides[3])
         return false;
     if (blocking->inner_nblks == 0)

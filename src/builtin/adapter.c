@@ -100,13 +100,24 @@ static ys_status read_optimizer(const struct ys_plan_optimizer *optimizer, struc
     return YS_OK;
 }
 
+struct options {
+    const char *backend;
+};
+
+static const struct ys_field option_fields[] = {
+    {OPTION_BACKEND, YS_FIELD_TEXT, offsetof(struct options, backend), NULL, YS_FIELD_NULL, "null: the usual one"},
+};
+static const struct ys_record options_record = YS_RECORD("options", struct options, option_fields);
+
 static ys_status read_options(const struct ys_plan *plan, struct ys_engine_config *config)
 {
     for (void *it = ys_json_iter(plan->options); it; it = ys_json_next(plan->options, it))
         if (strcmp(ys_json_iter_key(it), OPTION_BACKEND) != 0)
             return ys_fail(YS_EUNSUPPORTED, "the built-in engine has no option \"%s\"; it has " OPTION_BACKEND,
                            ys_json_iter_key(it));
-    config->backend = ys_json_get_text(plan->options, OPTION_BACKEND, NULL);
+    struct options options;
+    ys_record_glance(&options_record, plan->options, &options);
+    config->backend = options.backend;
     return YS_OK;
 }
 

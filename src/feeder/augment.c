@@ -134,7 +134,7 @@ static void finish(const struct ys_augmentation *a, const struct lot *lot, bool 
 }
 
 ys_status ys_augment(const struct ys_augmentation *augmentation, const struct ys_image *image, const char *name,
-                     const struct ys_draw *draw, int64_t height, int64_t width, float *planes)
+                     const struct ys_augment_draw *draw, int64_t height, int64_t width, float *planes)
 {
     struct ys_rng rng;
     char stream[64];

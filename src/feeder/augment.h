@@ -28,7 +28,7 @@ struct ys_augmentation {
 const struct ys_augmentation *ys_augmentation_find(const char *name);
 
 /** What a row is drawn from. `evaluates`: nothing by lot, a crop in the middle. */
-struct ys_draw {
+struct ys_augment_draw {
     uint64_t seed, epoch, row;
     bool evaluates;
 };
@@ -37,6 +37,6 @@ struct ys_draw {
  * @param planes  [out] [channels, height, width]: 0 to 255, or as standardising makes it
  * YS_EFORMAT: too small an image for a crop without resampling. YS_ENOMEM. */
 ys_status ys_augment(const struct ys_augmentation *augmentation, const struct ys_image *image, const char *name,
-                     const struct ys_draw *draw, int64_t height, int64_t width, float *planes) YS_MUST_CHECK;
+                     const struct ys_augment_draw *draw, int64_t height, int64_t width, float *planes) YS_MUST_CHECK;
 
 #endif

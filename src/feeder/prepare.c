@@ -18,7 +18,7 @@ static ys_status make_row(const struct ys_feeder_preparation *p, size_t row, voi
     struct ys_image image = {0};
     YS_TRY(ys_image_read(p->paths[row], &image));
     ys_status status = ys_image_set_channels(&image, p->channels);
-    struct ys_draw draw = p->draw;
+    struct ys_augment_draw draw = p->draw;
     draw.row += row;
     if (status == YS_OK && p->augmentation) {
         status = ys_augment(p->augmentation, &image, p->paths[row], &draw, p->height, p->width, planes);

@@ -13,7 +13,7 @@ struct ys_feeder_preparation {
     int64_t height, width;
     int threads;                                /* at least 1 */
     const struct ys_augmentation *augmentation; /* NULL: none */
-    struct ys_draw draw;                        /* of the first row; the others count on from its row */
+    struct ys_augment_draw draw;                /* of the first row; the others count on from its row */
 
     /** Called with every row whose image cannot be had, in the order in which that is found, by one thread at a time.
      */

@@ -117,7 +117,7 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
         }
         rounds->was_unequal = run->disturbed != other->disturbed;
         rounds->unequal += rounds->was_unequal;
-        const struct ys_window window = ys_window_common(&run->windows, &other->windows);
+        const struct ys_run_window window = ys_window_common(&run->windows, &other->windows);
         rounds->a[rounds->n] = ys_window_value(&run->windows, &window, m, run->compared[m]);
         rounds->b[rounds->n] = ys_window_value(&other->windows, &window, m, other->compared[m]);
         rounds->bias[rounds->n] = window.bias;

@@ -115,9 +115,9 @@ void ys_window_take(const struct ys_run_windows *stored, bool is_steady, int64_t
     }
 }
 
-struct ys_window ys_window_common(const struct ys_windows *a, const struct ys_windows *b)
+struct ys_run_window ys_window_common(const struct ys_windows *a, const struct ys_windows *b)
 {
-    struct ys_window window = {ALONE, NAN, NAN};
+    struct ys_run_window window = {ALONE, NAN, NAN};
     if (!a->is_known || !b->is_known)
         return window;
     double drift = a->drift - b->drift;
@@ -131,7 +131,7 @@ struct ys_window ys_window_common(const struct ys_windows *a, const struct ys_wi
     return window;
 }
 
-double ys_window_value(const struct ys_windows *windows, const struct ys_window *window, int metric, double own)
+double ys_window_value(const struct ys_windows *windows, const struct ys_run_window *window, int metric, double own)
 {
     return window->mark == ALONE || metric >= YS_WINDOW_METRICS ? own : own * windows->at[window->mark][metric];
 }

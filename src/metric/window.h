@@ -56,14 +56,14 @@ void ys_window_take(const struct ys_run_windows *stored, bool is_steady, int64_t
                     struct ys_windows *windows);
 
 /** What two runs of a round are compared over. */
-struct ys_window {
+struct ys_run_window {
     int mark;    /* -1: each over its own part */
     double from; /* where it begins, as a share of the blocks after the first; NaN where that is not known */
     double bias; /* by how much a / b would change were what is left of both warm-ups gone, as a logarithm; both drifts
                     are taken as often, so that runs that drift alike have none. NaN where it cannot be told */
 };
-struct ys_window ys_window_common(const struct ys_windows *a, const struct ys_windows *b);
+struct ys_run_window ys_window_common(const struct ys_windows *a, const struct ys_windows *b);
 /** Metric `metric` in that window, given its value `own` in the run's own part. */
-double ys_window_value(const struct ys_windows *windows, const struct ys_window *window, int metric, double own);
+double ys_window_value(const struct ys_windows *windows, const struct ys_run_window *window, int metric, double own);
 
 #endif

@@ -34,7 +34,7 @@ static void widen(double value, double *lo, double *hi)
 }
 
 /** "images per second" and the unit of the ticks where scaling changed it. */
-static void put_axis_title(struct ys_buf *out, const struct ys_axis *axis, const char *title, double x, double y,
+static void put_axis_title(struct ys_buf *out, const struct ys_chart_axis *axis, const char *title, double x, double y,
                            enum ys_svg_anchor anchor)
 {
     struct ys_buf text = {0};
@@ -45,7 +45,8 @@ static void put_axis_title(struct ys_buf *out, const struct ys_axis *axis, const
 }
 
 /** Upright lines at the ticks, their numbers and the title below. */
-static void put_x_axis(struct ys_buf *out, const struct ys_axis *axis, const char *title, double top, double bottom)
+static void put_x_axis(struct ys_buf *out, const struct ys_chart_axis *axis, const char *title, double top,
+                       double bottom)
 {
     double free_from = -1e9; /* where the last label ended */
     for (int i = 0; i < ys_axis_ticks(axis); i++) {
@@ -80,7 +81,7 @@ static void put_row_texts(struct ys_buf *out, double y, const char *label, const
         ys_svg_text(out, RIGHT, y + 13, YS_SVG_END, value_room, "soft", value);
 }
 
-static void put_interval(struct ys_buf *out, const struct ys_axis *axis, const struct ys_chart_row *row, double y)
+static void put_interval(struct ys_buf *out, const struct ys_chart_axis *axis, const struct ys_chart_row *row, double y)
 {
     struct css line = css_of("line ", "g", row->group, YS_SVG_GROUPS, "");
     double lo = ys_axis_place(axis, row->lo), hi = ys_axis_place(axis, row->hi), mid = ys_axis_place(axis, row->mid);
@@ -91,7 +92,7 @@ static void put_interval(struct ys_buf *out, const struct ys_axis *axis, const s
     ys_svg_line(out, mid, y - 7, mid, y + 7, strong.text);
 }
 
-static void put_dots(struct ys_buf *out, const struct ys_axis *axis, const struct ys_chart_dots *chart,
+static void put_dots(struct ys_buf *out, const struct ys_chart_axis *axis, const struct ys_chart_dots *chart,
                      const struct ys_chart_row *row, double y)
 {
     struct css dot = css_of("dot ", "g", row->group, YS_SVG_GROUPS, "");
@@ -123,7 +124,7 @@ void ys_chart_dots(struct ys_buf *out, const struct ys_chart_dots *chart)
     widen(chart->reference, &lo, &hi);
     widen(band ? chart->reference * (1 + chart->band) : NAN, &lo, &hi);
     widen(band ? chart->reference * (1 - chart->band) : NAN, &lo, &hi);
-    struct ys_axis axis;
+    struct ys_chart_axis axis;
     ys_axis_fit(&axis, chart->kind, lo, hi, 6, chart->zero, chart->logarithmic);
     axis.from = LEFT;
     axis.to = RIGHT;
@@ -174,7 +175,7 @@ static double put_part_legend(struct ys_buf *out, const struct ys_chart_bars *ch
     return LEGEND_ROW * lines + 4;
 }
 
-static void put_bar(struct ys_buf *out, const struct ys_axis *axis, const struct ys_chart_bars *chart,
+static void put_bar(struct ys_buf *out, const struct ys_chart_axis *axis, const struct ys_chart_bars *chart,
                     const struct ys_chart_bar *row, double y)
 {
     double sum = 0;
@@ -203,7 +204,7 @@ void ys_chart_bars(struct ys_buf *out, const struct ys_chart_bars *chart)
     }
     if (chart->count == 0 || longest <= 0)
         return;
-    struct ys_axis axis;
+    struct ys_chart_axis axis;
     ys_axis_fit(&axis, chart->kind, 0, longest, 6, true, false);
     axis.from = LEFT;
     axis.to = RIGHT;
@@ -267,7 +268,7 @@ static ys_status find_extent(const struct ys_chart_lines *chart, struct extent *
     return YS_OK;
 }
 
-static void put_y_axis(struct ys_buf *out, const struct ys_axis *axis, double left, double right)
+static void put_y_axis(struct ys_buf *out, const struct ys_chart_axis *axis, double left, double right)
 {
     for (int i = 0; i < ys_axis_ticks(axis); i++) {
         struct ys_label label;
@@ -277,7 +278,7 @@ static void put_y_axis(struct ys_buf *out, const struct ys_axis *axis, double le
     }
 }
 
-static double y_label_room(const struct ys_axis *axis)
+static double y_label_room(const struct ys_chart_axis *axis)
 {
     double room = 0;
     for (int i = 0; i < ys_axis_ticks(axis); i++) {
@@ -288,8 +289,8 @@ static double y_label_room(const struct ys_axis *axis)
     return fmin(room, 60) + 8;
 }
 
-static void put_curve(struct ys_buf *out, const struct ys_chart_curve *curve, const struct ys_axis *x,
-                      const struct ys_axis *y, const char *clip)
+static void put_curve(struct ys_buf *out, const struct ys_chart_curve *curve, const struct ys_chart_axis *x,
+                      const struct ys_chart_axis *y, const char *clip)
 {
     for (size_t i = 0; i < curve->count; i++) {
         curve->x[i] = ys_axis_place(x, curve->x[i]);
@@ -335,7 +336,7 @@ ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart)
     YS_TRY(find_extent(chart, &extent));
     if (extent.x_lo > extent.x_hi)
         return YS_OK;
-    struct ys_axis x, y;
+    struct ys_chart_axis x, y;
     ys_axis_fit(&x, chart->x_kind, extent.x_lo, extent.x_hi, 6, true, false);
     ys_axis_fit(&y, chart->y_kind, extent.y_lo, extent.y_hi, 5, !chart->logarithmic, chart->logarithmic);
     double top = TOP + 20, bottom = top + 200, left = LEFT + y_label_room(&y);

@@ -210,7 +210,8 @@ static double round_step(double least)
     return 10 * power;
 }
 
-void ys_axis_fit(struct ys_axis *axis, enum ys_kind kind, double lo, double hi, int ticks, bool zero, bool logarithmic)
+void ys_axis_fit(struct ys_chart_axis *axis, enum ys_kind kind, double lo, double hi, int ticks, bool zero,
+                 bool logarithmic)
 {
     if (!isfinite(lo) || !isfinite(hi) || lo > hi || fabs(hi) > 1e30 || fabs(lo) > 1e30) {
         lo = 0;
@@ -218,7 +219,8 @@ void ys_axis_fit(struct ys_axis *axis, enum ys_kind kind, double lo, double hi, 
     }
     struct ys_measure measure = ys_measure(kind, fmax(fabs(lo), fabs(hi)), NAN, NAN);
     struct ys_measure one = ys_measure(kind, 0, NAN, NAN);
-    *axis = (struct ys_axis){.factor = 1, .logarithmic = logarithmic && lo > 0 && hi < 1e12 * lo, .from = 0, .to = 1};
+    *axis =
+        (struct ys_chart_axis){.factor = 1, .logarithmic = logarithmic && lo > 0 && hi < 1e12 * lo, .from = 0, .to = 1};
     axis->factor = ys_measure_factor(kind, fmax(fabs(lo), fabs(hi)));
     snprintf(axis->unit, sizeof axis->unit, "%.7s", hi == 0 && lo == 0 ? one.unit.text : measure.unit.text);
     lo /= axis->factor;
@@ -245,7 +247,7 @@ void ys_axis_fit(struct ys_axis *axis, enum ys_kind kind, double lo, double hi, 
         axis->hi = 100;
 }
 
-double ys_axis_place(const struct ys_axis *axis, double value)
+double ys_axis_place(const struct ys_chart_axis *axis, double value)
 {
     double v = value / axis->factor, share;
     if (axis->logarithmic)
@@ -256,7 +258,7 @@ double ys_axis_place(const struct ys_axis *axis, double value)
 }
 
 /** Round values, fewer a decade the more decades there are. */
-static double log_tick(const struct ys_axis *axis, int index, int *count)
+static double log_tick(const struct ys_chart_axis *axis, int index, int *count)
 {
     static const double steps[] = {1, 1.5, 2, 3, 5, 7};
     double decades = log10(axis->hi / axis->lo), found = NAN;
@@ -274,7 +276,7 @@ static double log_tick(const struct ys_axis *axis, int index, int *count)
     return found;
 }
 
-int ys_axis_ticks(const struct ys_axis *axis)
+int ys_axis_ticks(const struct ys_chart_axis *axis)
 {
     int count;
     if (!axis->logarithmic)
@@ -283,7 +285,7 @@ int ys_axis_ticks(const struct ys_axis *axis)
     return count;
 }
 
-double ys_axis_tick(const struct ys_axis *axis, int index, struct ys_label *label)
+double ys_axis_tick(const struct ys_chart_axis *axis, int index, struct ys_label *label)
 {
     int count, decimals;
     double value;

@@ -33,7 +33,7 @@ void ys_svg_path(struct ys_buf *out, const double *x, const double *y, size_t co
 double ys_svg_text_width(const char *text);
 
 /** A scale from values to one coordinate. */
-struct ys_axis {
+struct ys_chart_axis {
     double lo, hi; /* values, in `factor`; lo < hi */
     double step;   /* between ticks; unused when `logarithmic` */
     bool logarithmic;
@@ -45,10 +45,11 @@ struct ys_axis {
 /** Fits `axis` to values from lo to hi with at most `ticks` (at least 2) intervals. `zero`: begins at 0 whatever lo is.
  * `logarithmic`: when both are positive and less than twelve decades apart; else linear. Values that are not finite, or
  * lo > hi, give 0 to 1. */
-void ys_axis_fit(struct ys_axis *axis, enum ys_kind kind, double lo, double hi, int ticks, bool zero, bool logarithmic);
-double ys_axis_place(const struct ys_axis *axis, double value);
+void ys_axis_fit(struct ys_chart_axis *axis, enum ys_kind kind, double lo, double hi, int ticks, bool zero,
+                 bool logarithmic);
+double ys_axis_place(const struct ys_chart_axis *axis, double value);
 /** The number of ticks, and tick `index` as a value and as text without unit. */
-int ys_axis_ticks(const struct ys_axis *axis);
-double ys_axis_tick(const struct ys_axis *axis, int index, struct ys_label *label);
+int ys_axis_ticks(const struct ys_chart_axis *axis);
+double ys_axis_tick(const struct ys_chart_axis *axis, int index, struct ys_label *label);
 
 #endif

@@ -88,6 +88,12 @@ enum ys_proof_verdict ys_trial_record_verdict(const struct ys_trial_record *tria
     return found == YS_NAME_NONE ? YS_PROOF_NONE : (enum ys_proof_verdict)found;
 }
 
+const ys_json *ys_stored_audit(const ys_json *proof)
+{
+    const ys_json *said = ys_json_get(proof, "audit");
+    return ys_json_type_of(said) == YS_JSON_OBJECT ? said : NULL;
+}
+
 ys_status ys_trial_records_read(const ys_json *array, const char *label, struct ys_trial_records *trials)
 {
     *trials = (struct ys_trial_records){.items = ys_alloc(ys_json_size(array), sizeof *trials->items)};

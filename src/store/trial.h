@@ -57,6 +57,9 @@ ys_json *ys_trial_record_job_json(const struct ys_trial_record *trial);
 bool ys_trial_record_can_run(const struct ys_trial_record *trial);
 /** Of its proof; none where there is no proof, or one of no known word. */
 enum ys_proof_verdict ys_trial_record_verdict(const struct ys_trial_record *trial);
+/** What an audit found, as it stands in a stored proof (NULL: no proof): an object, borrowed, or NULL where there is
+ * none. */
+const ys_json *ys_stored_audit(const ys_json *proof);
 
 struct ys_trial_records {
     struct ys_trial_record *items; /* owned, by index */

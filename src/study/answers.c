@@ -6,12 +6,10 @@
 #include "verify/answers.h"
 
 #include <math.h>
-#include <string.h>
 
 bool ys_answers_are_audited(const struct ys_study *study, const struct ys_trial *trial)
 {
-    return trial->record.keys.mode == YS_MODE_INFER && !trial->framework->no_work &&
-           strcmp(ys_json_get_text(study->settings, YS_STUDY_AUDIT, "off"), "off") != 0;
+    return trial->record.keys.mode == YS_MODE_INFER && !trial->framework->no_work && study->keys.audit != YS_AUDITS_OFF;
 }
 
 static ys_status judge(struct ys_study *study, const struct ys_trial *trial, const struct ys_plan *plan,
@@ -53,7 +51,7 @@ static void take_worse(struct ys_audit *audit, struct ys_audit *earlier)
 
 static ys_status put_worst(struct ys_study *study, struct ys_trial *trial, struct ys_audit *audit)
 {
-    const ys_json *said = ys_json_get(trial->record.proof, YS_STUDY_AUDIT);
+    const ys_json *said = ys_stored_audit(trial->record.proof);
     if (said) {
         struct ys_audit earlier;
         YS_TRY(ys_record_read(&ys_audit_record, said, YS_STUDY_AUDIT, &earlier));

@@ -130,7 +130,7 @@ static ys_status audit_places(struct ys_study *study, struct ys_trial *trial, in
 /* The worst of the rounds that are audited. */
 static ys_status audit_rounds(struct ys_study *study, struct ys_trial *trial, struct ys_audit *worst)
 {
-    const bool all = strcmp(ys_json_get_text(study->settings, YS_STUDY_AUDIT, "one"), "all") == 0;
+    const bool all = study->keys.audit == YS_AUDITS_ALL;
     uint64_t drawn = 0;
     if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
         return ys_fail(YS_EIO, "the kernel gives no random numbers");
@@ -169,8 +169,8 @@ static ys_status put_audit(struct ys_study *study, const struct ys_audit *audit,
 ys_status ys_study_keep_audit(struct ys_study *study, const ys_json *earlier, ys_json *proof)
 {
     struct ys_audit audit;
-    const ys_json *said = ys_json_get(earlier, YS_STUDY_AUDIT);
-    if (ys_json_type_of(said) != YS_JSON_OBJECT)
+    const ys_json *said = ys_stored_audit(earlier);
+    if (!said)
         return YS_OK;
     YS_TRY(ys_record_read(&ys_audit_record, said, YS_STUDY_AUDIT, &audit));
     ys_status status = put_audit(study, &audit, proof);
@@ -191,14 +191,14 @@ ys_status ys_study_note_audit(struct ys_study *study, struct ys_trial *trial, co
 static bool is_due(const struct ys_trial *trial)
 {
     enum ys_proof_verdict verdict = ys_trial_record_verdict(&trial->record);
-    return ys_json_type_of(ys_json_get(trial->record.proof, YS_STUDY_AUDIT)) != YS_JSON_OBJECT &&
-           ys_trial_can_run(trial) && !trial->given_up && trial->successes > 0 && !trial->framework->no_work &&
-           verdict != YS_PROOF_NONE && verdict != YS_PROOF_FAIL && trial->record.keys.mode == YS_MODE_TRAIN;
+    return !ys_stored_audit(trial->record.proof) && ys_trial_can_run(trial) && !trial->given_up &&
+           trial->successes > 0 && !trial->framework->no_work && verdict != YS_PROOF_NONE && verdict != YS_PROOF_FAIL &&
+           trial->record.keys.mode == YS_MODE_TRAIN;
 }
 
 static bool is_wanted(const struct ys_study *study)
 {
-    return strcmp(ys_json_get_text(study->settings, YS_STUDY_AUDIT, "off"), "off") != 0;
+    return study->keys.audit != YS_AUDITS_OFF;
 }
 
 bool ys_study_lacks_audit(const struct ys_study *study)

@@ -16,7 +16,7 @@ ys_status ys_study_audit_all(struct ys_study *study) YS_MUST_CHECK;
 /** Puts what an audit found into the trial's proof, and stores that. */
 ys_status ys_study_note_audit(struct ys_study *study, struct ys_trial *trial,
                               const struct ys_audit *audit) YS_MUST_CHECK;
-#define YS_STUDY_AUDIT "audit" /* the key of a job, and the member of a proof */
+#define YS_STUDY_AUDIT "audit" /* the member of a proof */
 /** Whether a trial that ran lacks an audit that the job asks for. */
 bool ys_study_lacks_audit(const struct ys_study *study);
 /** What an audit found in an earlier session holds for `proof`, which takes the place of the stored one, `earlier` (may

@@ -10,6 +10,15 @@
 
 static const char SUM[] = "sha256";
 
+struct sealed {
+    const char *sha256;
+};
+
+static const struct ys_field sealed_fields[] = {
+    YS_FIELD(struct sealed, sha256, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the rest"),
+};
+static const struct ys_record sealed_record = YS_RECORD("proof", struct sealed, sealed_fields);
+
 /* Over everything but the sum itself; the key is among it, and what a newer version may have written. */
 static ys_status sum_of(const ys_json *proof, char sum[YS_SHA256_TEXT])
 {
@@ -89,7 +98,9 @@ static ys_status read_kept(ys_json *kept, const char *path, const char *key, str
 {
     char sum[YS_SHA256_TEXT];
     YS_TRY(sum_of(kept, sum));
-    if (strcmp(ys_json_get_text(kept, SUM, ""), sum) != 0)
+    struct sealed sealed;
+    ys_record_glance(&sealed_record, kept, &sealed);
+    if (!sealed.sha256 || strcmp(sealed.sha256, sum) != 0)
         return ys_fail(YS_EFORMAT, "the proof in %s was damaged (SHA-256 differs)", path);
     YS_TRY(ys_proof_read(kept, path, proof));
     const char *reason = look_at(proof, key);

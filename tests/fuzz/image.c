@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 static void use_row(struct ys_image *image)
 {
     float planes[3 * SIDE * SIDE];
-    const struct ys_draw draw = {.seed = 1, .epoch = 2, .row = 3};
+    const struct ys_augment_draw draw = {.seed = 1, .epoch = 2, .row = 3};
     const struct ys_augmentation *area = ys_augmentation_find("area");
     if (ys_image_set_channels(image, 3) != YS_OK ||
         ys_augment(area, image, "input", &draw, SIDE, SIDE, planes) != YS_OK)

@@ -443,8 +443,8 @@ static struct ys_comparison compare_warm(const struct warm_study *study, enum wa
     struct ys_comparison comparison = {0};
     for (int r = 0; r < WARM_ROUNDS; r++) {
         const struct warm_run *of_a = &study->a[r], *of_b = &study->b[r];
-        const struct ys_window own = {.mark = -1}, common = ys_window_common(&of_a->windows, &of_b->windows);
-        const struct ys_window *window = way == COMMON_WINDOW ? &common : &own;
+        const struct ys_run_window own = {.mark = -1}, common = ys_window_common(&of_a->windows, &of_b->windows);
+        const struct ys_run_window *window = way == COMMON_WINDOW ? &common : &own;
         a[r] = effect * study->noise[r] * ys_window_value(&of_a->windows, window, 0, of_a->speed);
         b[r] = ys_window_value(&of_b->windows, window, 0, of_b->speed);
         bias[r] = way == COMMON_WINDOW ? common.bias : of_a->steady.left - of_b->steady.left;

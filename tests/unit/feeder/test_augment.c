@@ -39,7 +39,7 @@ struct drawn {
     uint32_t top, left;
 };
 
-static struct drawn draw_again(const struct ys_draw *draw)
+static struct drawn draw_again(const struct ys_augment_draw *draw)
 {
     struct ys_rng rng;
     struct drawn drawn;
@@ -85,7 +85,7 @@ static void cifar_is_what_its_formulas_say(void)
     struct ys_image image = picture(SIDE, SIDE);
     int flips = 0;
     for (int row = 0; row < 40; row++) {
-        const struct ys_draw draw = {.seed = 3, .epoch = 2, .row = (uint64_t)row};
+        const struct ys_augment_draw draw = {.seed = 3, .epoch = 2, .row = (uint64_t)row};
         const struct drawn drawn = draw_again(&draw);
         static float planes[PIXELS];
         static long double values[PIXELS];
@@ -109,7 +109,7 @@ static void a_row_of_one_colour_is_zero(void)
     struct ys_image image = picture(SIDE, SIDE);
     static float planes[PIXELS];
     memset(image.pixels, 90, SIDE * SIDE * 3);
-    REQUIRE(ys_augment(named("cifar"), &image, "a", &(struct ys_draw){.seed = 1}, ROW, ROW, planes) == YS_OK);
+    REQUIRE(ys_augment(named("cifar"), &image, "a", &(struct ys_augment_draw){.seed = 1}, ROW, ROW, planes) == YS_OK);
     for (int i = 0; i < PIXELS; i++)
         CHECK(fabsf(planes[i]) < 1e-9f); /* what is left of a sum of equal numbers, times sqrt(1728) */
     ys_image_fini(&image);
@@ -121,8 +121,8 @@ static void evaluation_draws_nothing(void)
     static float first[PIXELS], other[PIXELS];
     const struct drawn middle = {.contrast = 1, .top = 4, .left = 4};
     static long double values[PIXELS];
-    const struct ys_draw draws[] = {{.seed = 1, .evaluates = true},
-                                    {.seed = 9, .epoch = 8, .row = 7, .evaluates = true}};
+    const struct ys_augment_draw draws[] = {{.seed = 1, .evaluates = true},
+                                            {.seed = 9, .epoch = 8, .row = 7, .evaluates = true}};
     REQUIRE(ys_augment(named("cifar"), &image, "a", &draws[0], ROW, ROW, first) == YS_OK);
     REQUIRE(ys_augment(named("cifar"), &image, "a", &draws[1], ROW, ROW, other) == YS_OK);
     CHECK(memcmp(first, other, sizeof first) == 0);
@@ -137,7 +137,7 @@ static void a_place_keeps_pixels_and_area_and_centre_resample(void)
     struct ys_image image = picture(SIDE, SIDE + 9);
     static float planes[PIXELS];
     static uint8_t middle[PIXELS];
-    const struct ys_draw draw = {.seed = 4, .row = 5}, evaluating = {.evaluates = true};
+    const struct ys_augment_draw draw = {.seed = 4, .row = 5}, evaluating = {.evaluates = true};
     const struct ys_box box = ys_box_centre(&image, ROW, ROW);
     REQUIRE(ys_image_resize(&image, &box, ROW, ROW, middle) == YS_OK);
     REQUIRE(ys_augment(named("centre"), &image, "a", &draw, ROW, ROW, planes) == YS_OK);
@@ -168,7 +168,7 @@ static void areas_fit_images_of_any_form(void)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct ys_image image = picture(sizes[i][0], sizes[i][1]);
         for (uint64_t row = 0; row < 100; row++)
-            CHECK(ys_augment(named("area"), &image, "a", &(struct ys_draw){.row = row}, 4, 5, planes) == YS_OK);
+            CHECK(ys_augment(named("area"), &image, "a", &(struct ys_augment_draw){.row = row}, 4, 5, planes) == YS_OK);
         ys_image_fini(&image);
     }
 }
@@ -179,7 +179,7 @@ static void the_numbers_are_the_same_on_every_machine(void)
     struct ys_image image = picture(40, 50);
     static float planes[2][PIXELS];
     char hash[YS_SHA256_TEXT];
-    const struct ys_draw draw = {.seed = 1, .epoch = 1, .row = 1};
+    const struct ys_augment_draw draw = {.seed = 1, .epoch = 1, .row = 1};
     REQUIRE(ys_augment(named("cifar"), &image, "a", &draw, ROW, ROW, planes[0]) == YS_OK);
     REQUIRE(ys_augment(named("area"), &image, "a", &draw, ROW, ROW, planes[1]) == YS_OK);
     ys_sha256_text(planes, sizeof planes, hash);

@@ -120,7 +120,7 @@ static void a_window_begins_at_the_eighth_after_the_later_start(void)
         span_ns[i] = 1000000 + 10000 * (40 - i);
     struct ys_windows early = windows_of(span_ns, NULL, 40, 0), late = windows_of(span_ns, NULL, 40, 6),
                       other = windows_of(span_ns, NULL, 20, 3);
-    struct ys_window window = ys_window_common(&early, &late), turned = ys_window_common(&late, &early);
+    struct ys_run_window window = ys_window_common(&early, &late), turned = ys_window_common(&late, &early);
     CHECK(window.mark == 2 && window.from == 0.25 && turned.mark == 2);
     CHECK(window.bias == -turned.bias);
     /* Means of spans: 30 blocks of 1.155 ms on the average, against 40 of 1.205 ms. */
@@ -141,7 +141,7 @@ static void what_cannot_be_told_is_not_guessed(void)
     ys_window_take(NULL, false, YS_FIELD_NONE, NAN, &none);
     few = windows_of(span_ns, NULL, 20, 10);
     many = windows_of(span_ns, NULL, 40, 0);
-    struct ys_window window = ys_window_common(&none, &many);
+    struct ys_run_window window = ys_window_common(&none, &many);
     CHECK(window.mark == -1 && isnan(window.from) && isnan(window.bias));
     window = ys_window_common(&few, &many); /* too few blocks to estimate what is left, but a window */
     CHECK(window.mark == 4 && window.from == 0.5 && isnan(window.bias));
@@ -157,7 +157,7 @@ static void percentiles_are_of_the_latencies_in_the_window(void)
         span_ns[i] = latency_ns[i] + 1000; /* beside the latency the message took time */
     }
     struct ys_windows early = windows_of(span_ns, latency_ns, 200, 0), late = windows_of(span_ns, latency_ns, 200, 50);
-    struct ys_window window = ys_window_common(&early, &late);
+    struct ys_run_window window = ys_window_common(&early, &late);
     REQUIRE(window.mark == 2);
     CHECK_NEAR(ys_window_value(&early, &window, 0, 1), 3.25 / 3, 1e-9);
     CHECK_NEAR(ys_window_value(&early, &window, 2, 1), 1, 1e-9); /* the median is 2000 either way */

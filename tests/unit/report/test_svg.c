@@ -59,7 +59,7 @@ static void long_texts_are_cut_and_kept_as_a_title(void)
     CHECK_TEXT(drawn(), "<text x=\"0\" y=\"0\">short</text>\n");
 }
 
-static void ticks(const struct ys_axis *axis, char *text, size_t size)
+static void ticks(const struct ys_chart_axis *axis, char *text, size_t size)
 {
     text[0] = 0;
     for (int i = 0; i < ys_axis_ticks(axis); i++) {
@@ -71,7 +71,7 @@ static void ticks(const struct ys_axis *axis, char *text, size_t size)
 
 static void ticks_are_round_and_begin_at_zero_when_asked(void)
 {
-    struct ys_axis axis;
+    struct ys_chart_axis axis;
     char text[256];
     ys_axis_fit(&axis, YS_KIND_RATE, 900, 9300, 6, true, false);
     ticks(&axis, text, sizeof text);
@@ -87,7 +87,7 @@ static void ticks_are_round_and_begin_at_zero_when_asked(void)
 
 static void logarithmic_ticks_are_round_too(void)
 {
-    struct ys_axis axis;
+    struct ys_chart_axis axis;
     char text[256];
     ys_axis_fit(&axis, YS_KIND_NUMBER, 0.55, 2.2, 6, false, true);
     ticks(&axis, text, sizeof text);
@@ -99,7 +99,7 @@ static void logarithmic_ticks_are_round_too(void)
 
 static void places_are_proportional(void)
 {
-    struct ys_axis axis;
+    struct ys_chart_axis axis;
     ys_axis_fit(&axis, YS_KIND_NUMBER, 0, 10, 5, true, false);
     axis.from = 100;
     axis.to = 200;
@@ -118,7 +118,7 @@ static void every_range_gives_an_axis(void)
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++)
             for (int how = 0; how < 4; how++) {
-                struct ys_axis axis;
+                struct ys_chart_axis axis;
                 ys_axis_fit(&axis, how & 1 ? YS_KIND_SPAN : YS_KIND_PERCENT, ends[i], ends[k], 6, how & 1, how & 2);
                 int count = ys_axis_ticks(&axis);
                 tap_check(isfinite(axis.lo) && isfinite(axis.hi) && axis.lo < axis.hi && count >= 0 && count < 40,
