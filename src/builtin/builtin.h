@@ -10,5 +10,8 @@ int ys_builtin_serve(void);
 int ys_builtin_evaluate(int argc, char **argv);
 /** Serves as the adapter that does no work, on the same descriptor; the program's exit code. */
 int ys_null_serve(void);
+/** Serves as the adapter that does the known thing that the plan's option `act` names, on the same descriptor; the
+ * program's exit code. */
+int ys_known_serve(void);
 
 #endif
