@@ -208,6 +208,7 @@ struct ys_graph {
     enum ys_target_kind target;     /* its shape follows from that of the output */
     enum ys_loss loss;
     double label_smoothing; /* of softmax cross-entropy: 0 <= s < 1; 0 with the others */
+    bool left_softmax;      /* whose graph it was ends in a Softmax of the output, and softmax cross-entropy has it */
 };
 
 /** The input whose value index is `value`: 0 to input_count - 1, or -1. */

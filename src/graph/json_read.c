@@ -352,8 +352,9 @@ static ys_status sort_nodes(struct reader *r)
 
 static ys_status read_head(struct reader *r, const ys_json *json)
 {
-    static const char *const known[] = {"format", "version", "name", "title",           "inputs", "nodes",
-                                        "params", "output",  "loss", "label_smoothing", "target", NULL};
+    static const char *const known[] = {"format", "version", "name",   "title", "inputs",
+                                        "nodes",  "params",  "output", "loss",  "label_smoothing",
+                                        "target", "head",    NULL};
     YS_TRY(ys_parts_members(&r->at, json, "the graph", known));
     const char *format = ys_json_get_text(json, "format", "");
     if (strcmp(format, "yardstick-graph") != 0)
@@ -384,6 +385,10 @@ static ys_status read_loss(struct reader *r, const ys_json *json)
         return FAIL(r, "label_smoothing must be a number from 0 to below %d", 1);
     if (share > 0 && loss != YS_LOSS_SOFTMAX_CROSS_ENTROPY)
         return FAIL(r, "label_smoothing %g: the loss %s has none", share, name);
+    const ys_json *head = ys_json_get(json, "head");
+    r->graph->left_softmax = head != NULL;
+    if (head && (strcmp(ys_json_text(head, ""), "Softmax") != 0 || loss != YS_LOSS_SOFTMAX_CROSS_ENTROPY))
+        return FAIL(r, "head must be \"Softmax\", of the loss softmax_cross_entropy, which is %s", name);
     return YS_OK;
 }
 

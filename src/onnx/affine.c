@@ -129,7 +129,7 @@ static ys_status join_bias(struct ys_onnx_step *step, struct ys_onnx_slot *slot,
     int producer = graph->values[slot->value].producer;
     float *values;
     const int64_t shape[] = {graph->values[slot->value].shape[1]};
-    YS_TRY(ys_onnx_floats(beside->constant, &values));
+    YS_TRY(ys_onnx_floats(step, beside->constant, &values));
     YS_TRY(ys_onnx_param(step, producer, YS_NODE_BIAS, beside->constant, values, shape, 1));
     ys_onnx_set(step, slot->value, slot);
     return ys_onnx_note(step->r, "node %.100s (Add) is the bias of node %.100s", step->node->name,

@@ -114,11 +114,36 @@ ys_status ys_onnx_emit(struct ys_onnx_step *step, enum ys_op op, const int *in, 
     return YS_OK;
 }
 
-ys_status ys_onnx_floats(const struct ys_onnx_constant *constant, float **values)
+/* Elements that no bytes of the file stand for: a file of a few hundred bytes may ask for any number of them. */
+static ys_status count_beyond(struct ys_onnx_step *step, const char *name, int64_t count)
 {
+    if (count > YS_ONNX_MAX_BEYOND - step->r->beyond)
+        return YS_FAIL_STEP(step,
+                            "%.100s would have %lld elements that no bytes of the file stand for: %lld of all such "
+                            "parameters are read",
+                            name, (long long)count, (long long)YS_ONNX_MAX_BEYOND);
+    step->r->beyond += count;
+    return YS_OK;
+}
+
+/* Filled, or copied for another node. */
+static bool is_beyond(const struct ys_onnx_constant *constant)
+{
+    return constant->filled || constant->readers > 0;
+}
+
+ys_status ys_onnx_room(struct ys_onnx_step *step, const struct ys_onnx_constant *constant, float **values)
+{
+    *values = NULL;
+    if (is_beyond(constant))
+        YS_TRY(count_beyond(step, constant->tensor ? constant->tensor->name : "a computed constant", constant->count));
     *values = ys_alloc((size_t)constant->count, sizeof **values);
-    if (!*values)
-        return ys_out_of_memory();
+    return *values ? YS_OK : ys_out_of_memory();
+}
+
+ys_status ys_onnx_floats(struct ys_onnx_step *step, const struct ys_onnx_constant *constant, float **values)
+{
+    YS_TRY(ys_onnx_room(step, constant, values));
     for (int64_t i = 0; i < constant->count; i++)
         (*values)[i] = (float)ys_onnx_constant_real(constant, i);
     return YS_OK;
@@ -302,6 +327,8 @@ ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param 
     if (status == YS_OK && constant->readers > 0 && tie < 0)
         status = ys_onnx_note(r, "%.100s is read by several nodes: node %.100s gets a copy that is trained by itself",
                               constant->tensor ? constant->tensor->name : "(computed)", step->node->name);
+    if (status == YS_OK && tie >= 0 && is_beyond(constant))
+        r->beyond -= constant->count; /* it has none of its own */
     constant->readers++;
     if (status == YS_OK && tie >= 0) {
         *ys_node_param_place(&r->graph->nodes[node], which) = tie;
@@ -335,6 +362,7 @@ ys_status ys_onnx_fixed(struct ys_onnx_step *step, int node, enum ys_node_param 
     struct ys_param param = {.name = name, .rank = rank, .role = YS_ROLE_WEIGHT, .init = {YS_INIT_CONSTANT, value, 0}};
     memcpy(param.shape, shape, rank * sizeof *shape);
     const int64_t count = ys_param_elements(&param);
+    YS_TRY(count_beyond(step, name, count));
     YS_TRY(ys_compose_param(r->graph, &param, &index));
     *ys_node_param_place(&r->graph->nodes[node], which) = index;
     float *values = ys_alloc((size_t)count, sizeof *values);

@@ -141,15 +141,25 @@ static ys_status map_dropout(struct ys_onnx_step *step)
     return numbers.ratio == 0 ? map_same(step) : with_numbers(step, YS_OP_DROPOUT, &numbers);
 }
 
-/* Whether the step makes the output of the file, out of one number for each class: (N, classes), or images of a pixel.
- */
+/* Whether what the step makes is the output of the file, perhaps in another shape, out of one number for each class:
+ * (N, classes), or more axes of the extent 1. */
 static bool ends_in_classes(const struct ys_onnx_step *step, size_t axis, size_t rank)
 {
     const struct ys_onnx_reading *r = step->r;
-    bool ends = &r->slots[ys_json_get_int(r->names, r->file->outputs[0].name, 0)] == step->out && !r->own && axis == 1;
-    for (size_t i = 2; i < rank; i++)
-        ends = ends && ys_onnx_extent(r, step->in[0], i) == 1;
+    bool ends = r->last == step->out && !r->own;
+    for (size_t i = 1; i < rank; i++)
+        ends = ends && (i == axis || ys_onnx_extent(r, step->in[0], i) == 1);
     return ends;
+}
+
+static ys_status leave_to_loss(struct ys_onnx_step *step)
+{
+    step->r->graph->left_softmax = true;
+    YS_TRY(ys_onnx_note(step->r,
+                        "node %.100s (%s) is left to the loss: softmax cross-entropy of what it reads is the same "
+                        "function",
+                        step->node->name, step->node->op));
+    return map_same(step);
 }
 
 /* A LogSoftmax that the loss can see: of two dimensions. */
@@ -183,17 +193,11 @@ static ys_status map_softmax(struct ys_onnx_step *step)
                 return YS_FAIL_STEP(step, "axis %lld: before operator set 13 it joins all axes from there on",
                                     (long long)axis);
     const bool ends = ends_in_classes(step, (size_t)given, rank);
-    if (ends && is_log && rank > 2)
+    const bool is_output = strcmp(step->node->out[0], step->r->file->outputs[0].name) == 0;
+    if (ends && is_log && is_output && rank > 2)
         return end_in_log(step);
-    if (ends && !is_log) {
-        step->r->head = "Softmax";
-        YS_TRY(ys_onnx_note(
-            step->r,
-            "node %.100s (Softmax) is left to the loss: softmax cross-entropy of what it reads is the same "
-            "function",
-            step->node->name));
-        return map_same(step);
-    }
+    if (ends && !(is_log && is_output))
+        return leave_to_loss(step);
     struct ys_node numbers = {.axis = step->in[0]->perm[given]};
     return with_numbers(step, is_log ? YS_OP_LOG_SOFTMAX : YS_OP_SOFTMAX, &numbers);
 }
@@ -221,19 +225,22 @@ struct product {     /* alpha * x * weight + beta * bias */
     bool with_bias;
 };
 
-/* A weight (out, in) from a constant that is stored so or the other way round, times `factor`. */
-static ys_status dense_weight(const struct ys_onnx_constant *c, bool transposed, double factor, float **values,
-                              int64_t shape[2])
+/* A weight (out, in) from a constant that is stored so or the other way round, times `factor`. `features`: of what it
+ * multiplies. */
+static ys_status dense_weight(struct ys_onnx_step *step, const struct ys_onnx_constant *c, int64_t features,
+                              const struct product *product, float **values, int64_t shape[2])
 {
+    const bool transposed = product->transposed;
     shape[0] = c->shape[transposed ? 0 : 1];
     shape[1] = c->shape[transposed ? 1 : 0];
-    *values = ys_alloc((size_t)c->count, sizeof **values);
-    if (!*values)
-        return ys_out_of_memory();
+    if (shape[1] != features)
+        return YS_FAIL_STEP(step, "its weight is for %lld features, and it reads %lld", (long long)shape[1],
+                            (long long)features);
+    YS_TRY(ys_onnx_room(step, c, values));
     for (int64_t o = 0, at = 0; o < shape[0]; o++)
         for (int64_t i = 0; i < shape[1]; i++)
             (*values)[at++] =
-                (float)(factor * ys_onnx_constant_real(c, transposed ? o * shape[1] + i : i * shape[0] + o));
+                (float)(product->alpha * ys_onnx_constant_real(c, transposed ? o * shape[1] + i : i * shape[0] + o));
     return YS_OK;
 }
 
@@ -265,7 +272,7 @@ static ys_status dense_along_last(struct ys_onnx_step *step, struct ys_onnx_cons
     const size_t last = (size_t)step->in[0]->perm[ys_onnx_rank(step->r, step->in[0]) - 1];
     YS_TRY(ys_onnx_image(step, step->in[0], &last, 1, &image));
     YS_TRY(ys_onnx_begin_image(step, YS_OP_CONV, &image, "/matmul", &node));
-    YS_TRY(dense_weight(weight, product->transposed, product->alpha, &values, shape));
+    YS_TRY(dense_weight(step, weight, image.channels, product, &values, shape));
     YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, shape, 4));
     if (product->with_bias)
         YS_TRY(dense_bias(step, node, product->beta, shape[0]));
@@ -292,7 +299,7 @@ static ys_status dense(struct ys_onnx_step *step, const struct product *product)
             ys_onnx_rank(step->r, step->in[0]), weight->rank);
     YS_TRY(ys_onnx_take(step, step->in[0], false, &in));
     YS_TRY(ys_onnx_begin(step, YS_OP_GEMM, &in, 1, 1, &node));
-    YS_TRY(dense_weight(weight, product->transposed, product->alpha, &values, shape));
+    YS_TRY(dense_weight(step, weight, step->r->graph->values[in].shape[1], product, &values, shape));
     YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, shape, 2));
     if (product->with_bias)
         YS_TRY(dense_bias(step, node, product->beta, shape[0]));
@@ -386,7 +393,7 @@ static ys_status map_batchnorm(struct ys_onnx_step *step)
         if (c->count != channels || !c->is_real)
             return YS_FAIL_STEP(step, "its %s has %lld elements, not %lld",
                                 ys_node_param_key((enum ys_node_param)which), (long long)c->count, (long long)channels);
-        YS_TRY(ys_onnx_floats(c, &values));
+        YS_TRY(ys_onnx_floats(step, c, &values));
         YS_TRY(ys_onnx_param(step, node, (enum ys_node_param)which, c, values, &channels, 1));
     }
     step->r->graph->nodes[node].batchnorm = norm;
@@ -405,7 +412,7 @@ static ys_status layernorm_params(struct ys_onnx_step *step, int node, int64_t e
         if (c->count != extent || !c->is_real)
             return YS_FAIL_STEP(step, "its %s has %lld elements, not %lld",
                                 ys_node_param_key((enum ys_node_param)which), (long long)c->count, (long long)extent);
-        YS_TRY(ys_onnx_floats(c, &values));
+        YS_TRY(ys_onnx_floats(step, c, &values));
         YS_TRY(ys_onnx_param(step, node, (enum ys_node_param)which, c, values, &extent, 1));
     }
     return YS_OK;

@@ -146,6 +146,32 @@ static ys_status find_needed(struct ys_onnx_reading *r, bool *needed)
     return YS_OK;
 }
 
+/* The output without what makes at most another shape of it. Nodes stand in their order. */
+static ys_status find_last(struct ys_onnx_reading *r)
+{
+    static const char *const passing[] = {"Identity", "Cast",    "CastLike",  "Reshape",
+                                          "Flatten",  "Squeeze", "Unsqueeze", "Transpose"};
+    struct ys_onnx_slot *out, *in;
+    YS_TRY(slot_of(r, r->file->outputs[0].name, &out));
+    r->last = out;
+    for (size_t i = r->file->node_count; i-- > 0;) {
+        const struct ys_onnx_node_in *node = &r->file->nodes[i];
+        if (node->out_count == 0 || node->in_count == 0)
+            continue;
+        YS_TRY(slot_of(r, node->out[0], &out));
+        if (!out || out != r->last)
+            continue;
+        bool passes = false;
+        for (size_t k = 0; k < sizeof passing / sizeof *passing; k++)
+            passes = passes || strcmp(node->op, passing[k]) == 0;
+        YS_TRY(slot_of(r, node->in[0], &in));
+        if (!passes || !in || in->uses != 1)
+            return YS_OK;
+        r->last = in;
+    }
+    return YS_OK;
+}
+
 static ys_status load_initializers(struct ys_onnx_reading *r)
 {
     struct ys_onnx_slot *slot;
@@ -602,6 +628,8 @@ static ys_status read_all(struct ys_onnx_reading *r)
     bool *needed = ys_alloc(r->file->node_count, sizeof *needed);
     r->done = ys_alloc(r->file->node_count, sizeof *r->done);
     ys_status status = needed && r->done ? find_needed(r, needed) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = find_last(r);
     if (status == YS_OK)
         status = load_initializers(r);
     if (status == YS_OK)

@@ -7,6 +7,10 @@
 #include "onnx/constant.h"
 #include "onnx/read.h"
 
+/* Elements of parameters that a file holds once for many: filled constants, copies for further nodes, numbers. One
+ * layer of VGG-19 has 1.03e8. */
+#define YS_ONNX_MAX_BEYOND ((int64_t)1 << 27)
+
 enum ys_onnx_kind { YS_ONNX_NONE, YS_ONNX_CONSTANT, YS_ONNX_LIVE, YS_ONNX_REFUSED };
 
 /* y = (x * scale - mean) / std of the graph's input: what the file or yardstick does with pixels before all else.
@@ -72,8 +76,9 @@ struct ys_onnx_reading {
     size_t slice_count;
     struct ys_onnx_constant **matrices; /* those that became parameters */
     size_t matrix_count;
-    bool *done;       /* nodes that are read, or that nothing needs */
-    const char *head; /* "Softmax" that was left to the loss; NULL */
+    int64_t beyond;                  /* elements of parameters that no bytes of the file stand for */
+    bool *done;                      /* nodes that are read, or that nothing needs */
+    const struct ys_onnx_slot *last; /* the output, before nodes at the end that change its shape or type alone */
     size_t refusal_count;
     struct ys_buf refusals;
 };
@@ -146,8 +151,12 @@ ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param 
 /** One all of whose elements are `value`, and stay so: it is no parameter of the file's, and never trained. */
 ys_status ys_onnx_fixed(struct ys_onnx_step *step, int node, enum ys_node_param which, double value,
                         const int64_t *shape, size_t rank) YS_MUST_CHECK;
-/** Elements of a constant as floats; new memory. */
-ys_status ys_onnx_floats(const struct ys_onnx_constant *constant, float **values) YS_MUST_CHECK;
+/** New memory for a parameter with as many elements as the constant. Refused: more than may be (YS_ONNX_MAX_BEYOND). */
+ys_status ys_onnx_room(struct ys_onnx_step *step, const struct ys_onnx_constant *constant,
+                       float **values) YS_MUST_CHECK;
+/** Elements of a constant as floats, in memory of ys_onnx_room(). */
+ys_status ys_onnx_floats(struct ys_onnx_step *step, const struct ys_onnx_constant *constant,
+                         float **values) YS_MUST_CHECK;
 
 /** Makes the zeros around an image that the slot has put off. */
 ys_status ys_onnx_make_padded(struct ys_onnx_step *step, struct ys_onnx_slot *slot) YS_MUST_CHECK;

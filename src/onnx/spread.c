@@ -112,13 +112,12 @@ ys_status ys_onnx_affine(struct ys_onnx_step *step, struct ys_onnx_slot *slot, c
 }
 
 /* The numbers of a constant in the order of the value's axes, which are those of `shape`. */
-static ys_status turn_numbers(const struct ys_onnx_operand *operand, const int64_t *shape, size_t rank, float **values)
+static ys_status turn_numbers(struct ys_onnx_step *part, const struct ys_onnx_operand *operand, const int64_t *shape,
+                              size_t rank, float **values)
 {
     const struct ys_onnx_constant *c = operand->constant;
     int64_t steps[YS_MAX_RANK] = {0}, step = 1;
-    *values = ys_alloc((size_t)c->count, sizeof **values);
-    if (!*values)
-        return ys_out_of_memory();
+    YS_TRY(ys_onnx_room(part, c, values));
     for (size_t i = operand->front_count; i-- > 0; step *= shape[operand->front[i] - 1])
         steps[operand->front[i] - 1] = step;
     for (int64_t at = 0; at < c->count; at++) {
@@ -144,7 +143,7 @@ ys_status ys_onnx_operand(struct ys_onnx_step *step, struct ys_onnx_slot *slot, 
     for (size_t d = 0; d < c->rank && next < operand->front_count; d++)
         if (c->shape[d] != 1)
             shape[operand->front[next++] - 1] = c->shape[d];
-    YS_TRY(turn_numbers(operand, shape, rank, &values));
+    YS_TRY(turn_numbers(step, operand, shape, rank, &values));
     while (skipped + 1 < rank && shape[skipped] == 1 && (rank - skipped > c->rank || !ys_onnx_is_plain(slot)))
         skipped++; /* as many axes as the file has */
     ys_status status = ys_onnx_begin(step, op, &in, 1, 1, &node);

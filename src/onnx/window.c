@@ -166,11 +166,11 @@ static ys_status conv_params(struct ys_onnx_step *step, int node, struct ys_onnx
     const int64_t *given = weight->shape, length = given[weight->rank - 1];
     const int64_t shape[4] = {given[0], given[1], weight->rank == 3 ? 1 : given[2], length};
     float *values;
-    YS_TRY(ys_onnx_floats(weight, &values));
+    YS_TRY(ys_onnx_floats(step, weight, &values));
     YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, shape, 4));
     if (!bias)
         return YS_OK;
-    YS_TRY(ys_onnx_floats(bias, &values));
+    YS_TRY(ys_onnx_floats(step, bias, &values));
     return ys_onnx_param(step, node, YS_NODE_BIAS, bias, values, &bias->count, 1);
 }
 

@@ -41,7 +41,19 @@ static ys_status set_loss(const struct ys_trial_settings *keys, struct ys_graph 
     }
     if (graph->target == YS_TARGET_VECTOR && graph->loss != YS_LOSS_MEAN_SQUARED_ERROR)
         return ys_fail(YS_EINVAL, "loss = %s: the targets of %s are numbers: write mse", text, graph->name);
-    int last = graph->values[graph->output].producer;
+    const struct ys_value *output = &graph->values[graph->output];
+    if (graph->left_softmax && graph->loss != YS_LOSS_SOFTMAX_CROSS_ENTROPY)
+        return ys_fail(YS_EINVAL,
+                       "loss = %s: the file of %s ends in a Softmax, which only softmax_cross_entropy makes again: "
+                       "write that, or auto",
+                       text, graph->name);
+    if (graph->target != YS_TARGET_VECTOR && graph->loss != YS_LOSS_MEAN_SQUARED_ERROR &&
+        output->shape[output->rank - 1] == 1 && keys->mode == YS_MODE_TRAIN)
+        return ys_fail(YS_EINVAL,
+                       "loss = %s: %s tells one class alone, (N, 1), of which that loss is always 0: write mse, or end "
+                       "it in two classes or more",
+                       text, graph->name);
+    int last = output->producer;
     if (graph->loss == YS_LOSS_NLL && (last < 0 || graph->nodes[last].op != YS_OP_LOG_SOFTMAX))
         return ys_fail(YS_EINVAL,
                        "loss = %s needs a network that ends in LogSoftmax, and %s does not: write "

@@ -72,6 +72,14 @@ FILES = [
     ("padding of three sides", conv(pads=[1, 1, 1]), ["node c (Conv)", "pads"]),
     ("a dilation beyond all numbers", conv(dilations=[1 << 62, 1]), ["node c (Conv)", "dilations"]),
     ("an attribute of another type", conv(group=1.5), ["node c (Conv)", "group"]),
+    ("a filled weight of 32 GiB", model([node("ConstantOfShape", "s", "w"), node("Gemm", "x w", "y")], [tensor("s", (2,), [65536, 131072], INT64)],
+                                        (("x", (None, 65536)),)), ["node y (Gemm)", "8589934592 elements"]),
+    ("a filled weight that does not fit", model([node("ConstantOfShape", "s", "w"), node("Gemm", "x w", "y")],
+                                                [tensor("s", (2,), [65536, 131072], INT64)]), ["node y (Gemm)", "65536 features", "reads 4"]),
+    ("a filled kernel of 32 GiB", model([node("ConstantOfShape", "s", "w"), node("Conv", "x w", "y")],
+                                        [tensor("s", (4,), [65536, 131072, 1, 1], INT64)], (("x", (None, 131072, 1, 1)),)), ["node y (Conv)", "8589934592"]),
+    ("a number beside a value without end", model([node("Relu", "x", "r"), node("Mul", "r k", "m"), node("GlobalAveragePool", "m", "y")], [tensor("k", (), [0.5])],
+                                                  (("x", (None, 1 << 30, 7, 7)),)), ["node m (Mul)", "elements"]),
     ("a constant that grows", grown(4), ["node e3 (Expand)"]),
     ("INT8 weights", model([GEMM], [tensor("w", (4, 3), bytes(12), wire.INT8)]), ["INT8"]),
     ("integers as input", model([GEMM], [W], input_type=INT64), ["its input x", "INT64"]),
@@ -125,6 +133,18 @@ class Hostile(Case):
         keys = ["--data=synthetic", "--framework=builtin", "--batch=8", "--steps=4"]
         self.assertIn("bad.onnx", self.refused("run", "--model=bad.onnx", *keys))
         self.assertIn("LogSoftmax", self.refused("run", "--model=good.onnx", "--loss=nll", *keys))
+
+    def test_a_loss_that_does_not_fit_the_head_is_refused(self):
+        keys = ["--data=synthetic", "--framework=builtin", "--batch=8", "--steps=4"]
+        self.put("soft.onnx", model([node("Gemm", "x w", "z"), node("Softmax", "z", "p"), node("Identity", "p", "y")], [W]))
+        self.put("one.onnx", model([GEMM], [tensor("w", (4, 1), [0.5] * 4)]))
+        for loss in ("mse", "nll"):
+            self.assertRegex(self.refused("run", "--model=soft.onnx", "--loss=" + loss, *keys), "loss = .*soft.* ends in a Softmax")
+        self.yardstick("import", "soft.onnx", "--out=soft.json")
+        self.assertIn("ends in a Softmax", self.refused("check", "--model=soft.json", "--loss=mse", *keys))
+        self.yardstick("check", "--model=soft.onnx", *keys)
+        self.assertRegex(self.refused("run", "--model=one.onnx", *keys), "loss = auto: .*one class alone")
+        self.yardstick("check", "--model=one.onnx", "--loss=mse", *keys)
 
     def test_what_is_wide_enough_is_read_and_said(self):
         self.put("half.onnx", model([GEMM], [tensor("w", (4, 3), b"\x00\x3c" * 12, wire.FLOAT16)]))

@@ -393,6 +393,17 @@ static ys_status read_loss(const char *loss, struct ys_graph **graph)
     return status;
 }
 
+static void a_softmax_that_was_left_to_the_loss_is_kept(void)
+{
+    struct ys_graph *graph = NULL;
+    REQUIRE(read_loss("'softmax_cross_entropy','head':'Softmax'", &graph) == YS_OK);
+    CHECK(graph->left_softmax);
+    ys_json *json = ys_graph_to_json(graph);
+    CHECK_TEXT(ys_json_get_text(json, "head", ""), "Softmax");
+    ys_json_free(json);
+    ys_graph_free(graph);
+}
+
 static void losses_are_read_by_name(void)
 {
     static const struct {
@@ -408,6 +419,8 @@ static void losses_are_read_by_name(void)
         {"'softmax_cross_entropy','label_smoothing':-0.1", "label_smoothing must be a number"},
         {"'softmax_cross_entropy','label_smoothing':'x'", "label_smoothing must be a number"},
         {"'nll','label_smoothing':0.1", "label_smoothing 0.1: the loss nll has none"},
+        {"'softmax_cross_entropy','head':'Sigmoid'", "head must be \"Softmax\""},
+        {"'nll','head':'Softmax'", "head must be \"Softmax\", of the loss softmax_cross_entropy, which is nll"},
         {"'hinge'", "loss must be softmax_cross_entropy, nll or mean_squared_error, is \"hinge\""},
         {"3", "loss must be"}};
     for (size_t i = 0; i < sizeof rights / sizeof rights[0]; i++) {
@@ -435,4 +448,4 @@ TAP_MAIN(TAP_CASE(operators_that_keep_the_shape), TAP_CASE(pools_count_their_win
          TAP_CASE(transposed_convolutions_turn_the_weight_round),
          TAP_CASE(batch_normalisation_has_two_weights_and_two_buffers),
          TAP_CASE(layer_normalisation_is_along_the_last_axis), TAP_CASE(connections_leave_weights_out),
-         TAP_CASE(losses_are_read_by_name))
+         TAP_CASE(losses_are_read_by_name), TAP_CASE(a_softmax_that_was_left_to_the_loss_is_kept))
