@@ -91,6 +91,8 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
                                                                         : NULL;
     if (option->type == YS_OPTION_WORD)
         print_choices(option->choices, out);
+    else if (option->says)
+        ys_buf_puts(out, option->says);
     else if (forms)
         ys_form_print_all(forms, out);
     else
