@@ -36,11 +36,12 @@ static void print_graph(const struct ys_graph *graph, struct ys_buf *out)
         ys_buf_printf(out, "  %-38s %-20s %s\n", node->name, ys_op_name(node->op),
                       ys_shape_text(made->shape, made->rank, shape));
     }
-    ys_buf_puts(out, "\nparameters (weight: trained; buffer: kept by batch normalisation)\n");
+    ys_buf_puts(out, "\nparameters (weight: trained; constant: not; buffer: kept by batch normalisation)\n");
     for (size_t i = 0; i < graph->param_count; i++) {
         const struct ys_param *param = &graph->params[i];
-        ys_buf_printf(out, "  %-38s %-20s %s\n", param->name, ys_role_name(param->role),
-                      ys_shape_text(param->shape, param->rank, shape));
+        const char *role =
+            param->role == YS_ROLE_WEIGHT && !ys_param_is_trained(param) ? "constant" : ys_role_name(param->role);
+        ys_buf_printf(out, "  %-38s %-20s %s\n", param->name, role, ys_shape_text(param->shape, param->rank, shape));
     }
 }
 

@@ -267,7 +267,7 @@ static int64_t connected_pairs(const struct ys_node *node, const struct ys_param
     return connected;
 }
 
-static bool is_trained(const struct ys_param *param)
+bool ys_param_is_trained(const struct ys_param *param)
 {
     return param->role == YS_ROLE_WEIGHT && (param->lr_mult != 0 || param->decay_mult != 0);
 }
@@ -276,11 +276,11 @@ int64_t ys_graph_parameter_count(const struct ys_graph *graph)
 {
     int64_t count = 0;
     for (size_t i = 0; i < graph->param_count; i++)
-        if (is_trained(&graph->params[i]))
+        if (ys_param_is_trained(&graph->params[i]))
             count += ys_param_elements(&graph->params[i]);
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct ys_node *node = &graph->nodes[i];
-        if (!node->connected || !is_trained(&graph->params[node->weight]))
+        if (!node->connected || !ys_param_is_trained(&graph->params[node->weight]))
             continue;
         const struct ys_param *weight = &graph->params[node->weight];
         int64_t absent = weight->shape[0] * weight->shape[1] - connected_pairs(node, weight);

@@ -237,6 +237,8 @@ void ys_graph_free(struct ys_graph *graph);
 
 /** Elements of parameter `p`. */
 int64_t ys_param_elements(const struct ys_param *p);
+/** Whether it is trained: of role weight, and not both factors 0. */
+bool ys_param_is_trained(const struct ys_param *param);
 /** The table of connections (see struct ys_node) of the convolution whose weight `param` is; NULL for all others. */
 const unsigned char *ys_param_connections(const struct ys_graph *graph, size_t param);
 /** Zeroes the weights of absent connections in `values`, the parameter in C order, elements of `element_bytes`. */

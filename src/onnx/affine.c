@@ -183,7 +183,50 @@ static ys_status turn(struct ys_onnx_step *step, struct ys_onnx_slot *slot, enum
     return YS_OK;
 }
 
-/* x + c, x * c and their like of a constant of several numbers, which is trained; a divisor is not. */
+/* Whether it lets through or not: numbers that are 0 and 1, or 0 and what is beyond all values of a network. */
+static bool is_mask(const struct ys_onnx_constant *c, bool is_sum)
+{
+    bool zeros = false, others = false, is = !c->filled;
+    for (int64_t i = 0; i < c->count && is; i++) {
+        const double number = ys_onnx_constant_real(c, i);
+        zeros = zeros || number == 0;
+        others = others || number != 0;
+        is = number == 0 || (is_sum ? number <= -1e4 : number == 1);
+    }
+    return is && zeros && others;
+}
+
+/* Whether the value is the file's input, but for what normalises it. */
+static bool is_input(const struct ys_graph *graph, const struct ys_onnx_slot *slot)
+{
+    int value = slot->value;
+    for (int hops = 0; hops < 4 && !slot->pixels && graph->values[value].producer >= 0; hops++) {
+        const struct ys_node *node = &graph->nodes[graph->values[value].producer];
+        const bool is_step = ys_op_rule(node->op)->params == YS_PARAMS_OPERAND && node->in_count == 1 &&
+                             graph->params[node->weight].lr_mult == 0;
+        if (node->op != YS_OP_NORMALIZE && !is_step)
+            return false;
+        value = node->in[0];
+    }
+    return slot->pixels || graph->values[value].producer < 0;
+}
+
+/* Why a constant beside a value is not trained; NULL: it is. */
+static const char *why_constant(const struct ys_onnx_step *step, const struct ys_onnx_slot *slot, enum ys_op op,
+                                const struct ys_onnx_constant *c)
+{
+    const bool is_sum = op == YS_OP_ADD || op == YS_OP_SUB;
+    if (op == YS_OP_DIV)
+        return "a divisor";
+    if (step->r->own)
+        return NULL;
+    return is_input(step->r->graph, slot) ? "a part of the normalisation of the input"
+           : is_mask(c, is_sum)           ? "a mask"
+           : !c->is_held && !c->tensor    ? "computed from shapes and single numbers"
+                                          : NULL;
+}
+
+/* x + c, x * c and their like of a constant of several numbers, which is trained unless there is a reason. */
 static ys_status with_operand(struct ys_onnx_step *step, struct ys_onnx_slot *slot, const struct beside *beside)
 {
     static const enum ys_op ops[] = {['A'] = YS_OP_ADD, ['S'] = YS_OP_SUB, ['M'] = YS_OP_MUL, ['D'] = YS_OP_DIV};
@@ -196,13 +239,14 @@ static ys_status with_operand(struct ys_onnx_step *step, struct ys_onnx_slot *sl
         YS_TRY(turn(step, slot, op, &turned));
         op = op == YS_OP_SUB ? YS_OP_ADD : YS_OP_MUL;
     }
+    const char *why = why_constant(step, slot, op, beside->constant);
     YS_TRY(ys_onnx_operand(step, &turned, op, &operand));
-    if (op != YS_OP_DIV || step->r->graph->param_count == before)
+    if (!why || step->r->graph->param_count == before)
         return YS_OK;
-    struct ys_param *divisor = &step->r->graph->params[before];
-    divisor->lr_mult = divisor->decay_mult = 0;
-    return ys_onnx_note(step->r, "node %.100s (Div) divides by %.100s, which is not trained", step->node->name,
-                        divisor->name);
+    struct ys_param *fixed = &step->r->graph->params[step->r->graph->param_count - 1];
+    fixed->lr_mult = fixed->decay_mult = 0;
+    return ys_onnx_note(step->r, "node %.100s (%s) reads %.100s, which is %s and not trained", step->node->name,
+                        step->node->op, fixed->name, why);
 }
 
 /* The same of one number, as it enters. */

@@ -83,6 +83,7 @@ ys_status ys_onnx_constant_of(struct ys_onnx_folding *f, const struct ys_onnx_te
                                        .type = tensor->type,
                                        .rank = tensor->rank,
                                        .count = tensor->count,
+                                       .is_held = is_real_type(tensor->type) && tensor->count > 1,
                                        .tensor = tensor};
     memcpy(fresh->shape, tensor->shape, sizeof fresh->shape);
     *constant = fresh;

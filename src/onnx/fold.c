@@ -626,6 +626,10 @@ ys_status ys_onnx_fold(struct ys_onnx_folding *f, const struct ys_onnx_node_in *
         return ys_fail_in(status, "node %.100s (%.60s)", node->name, node->op);
     YS_TRY(status);
     YS_TRY(carry_rows(&fold));
+    const bool reads_values = strcmp(node->op, "Shape") != 0 && strcmp(node->op, "ConstantOfShape") != 0;
+    for (size_t i = 0; i < node->in_count && reads_values; i++)
+        fold.out->is_held = fold.out->is_held || (in[i] && in[i]->is_held);
+    fold.out->is_held = fold.out->is_held || ys_onnx_has(node, "value_floats");
     *out = fold.out;
     return YS_OK;
 }

@@ -8,6 +8,7 @@
 
 #define MAX_ELEMENTS ((int64_t)1 << 40)
 #define FIRST_OPSET  6
+#define LAST_OPSET   28 /* the newest that version 1.23.2 of the package onnx knows */
 
 const char *ys_onnx_type_name(int type)
 {
@@ -269,6 +270,11 @@ static ys_status read_model(struct ys_onnx_file *file, struct ys_span message)
     if (file->opset < FIRST_OPSET)
         return ys_fail(YS_EUNSUPPORTED, "%s is of operator set %lld: yardstick reads %d and later", file->path,
                        (long long)file->opset, FIRST_OPSET);
+    if (file->opset > LAST_OPSET)
+        return ys_fail(YS_EUNSUPPORTED,
+                       "%s is of operator set %lld, and the newest that yardstick knows is %d: export it with that or "
+                       "an earlier one",
+                       file->path, (long long)file->opset, LAST_OPSET);
     return read_graph(file, graph.span);
 }
 

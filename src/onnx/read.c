@@ -599,26 +599,6 @@ static ys_status end_graph(struct ys_onnx_reading *r)
     return YS_OK;
 }
 
-static ys_status note_norms(struct ys_onnx_reading *r)
-{
-    size_t norms = 0, convolutions = 0; /* with a bias or without: one that is still 0 is left out by exporters */
-    for (size_t i = 0; i < r->graph->node_count; i++) {
-        norms += r->graph->nodes[i].op == YS_OP_BATCHNORM;
-        convolutions += r->graph->nodes[i].op == YS_OP_CONV;
-    }
-    if (norms > 0)
-        return ys_onnx_note(r,
-                            "%zu batch normalisations train with the statistics of the batch, whatever the file was "
-                            "exported for",
-                            norms);
-    if (convolutions < 2 || strncmp(r->file->producer, "pytorch", 7) != 0)
-        return YS_OK;
-    return ys_onnx_note(r,
-                        "no batch normalisation: if the network has any, the export folded it into the convolutions; "
-                        "torch.onnx.export keeps it with dynamo=True, optimize=False, or with training=TRAINING, "
-                        "do_constant_folding=False");
-}
-
 static ys_status read_all(struct ys_onnx_reading *r)
 {
     if (r->file->output_count != 1)
@@ -646,7 +626,15 @@ static ys_status read_all(struct ys_onnx_reading *r)
         status = refuse_all(r);
     if (status == YS_OK)
         status = end_graph(r);
-    return status == YS_OK ? note_norms(r) : status;
+    return status == YS_OK ? ys_onnx_note_lost(r) : status;
+}
+
+/* Every parameter has a line, in the order of the graph. */
+static ys_status report_trained(struct ys_onnx_reading *r)
+{
+    for (size_t i = 0; i < r->graph->param_count; i++)
+        YS_TRY(ys_json_set_bool(ys_json_at(r->parameters, i), "trained", ys_param_is_trained(&r->graph->params[i])));
+    return YS_OK;
 }
 
 static ys_status report(struct ys_onnx_reading *r)
@@ -654,6 +642,7 @@ static ys_status report(struct ys_onnx_reading *r)
     ys_json *all = r->import->report = ys_json_object();
     if (!all)
         return ys_out_of_memory();
+    YS_TRY(report_trained(r));
     YS_TRY(ys_json_set_string(all, "file", ys_path_base(r->file->path)));
     YS_TRY(ys_json_set_string(all, "producer", r->file->producer));
     YS_TRY(ys_json_set_int(all, "opset", r->file->opset));

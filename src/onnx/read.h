@@ -10,7 +10,7 @@ struct ys_onnx_import {
     struct ys_graph *graph;
     float **values; /* of each parameter of the graph, what the file holds, in C order */
     /* {"file", "producer", "opset", "nodes": [{"name", "op", "shape"}], "parameters": [{"name", "shape", "role",
-     * "from"}], "notes": [text]}: what was read as what, and what was changed and why. */
+     * "from", "trained"}], "notes": [text]}: what was read as what, and what was changed and why. */
     ys_json *report;
     const ys_json *notes; /* those texts, borrowed */
     char *producer;       /* "" where the file names none */

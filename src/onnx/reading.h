@@ -119,6 +119,9 @@ size_t ys_onnx_rank(const struct ys_onnx_reading *r, const struct ys_onnx_slot *
 bool ys_onnx_is_plain(const struct ys_onnx_slot *slot);  /* no transposition */
 bool ys_onnx_is_padded(const struct ys_onnx_slot *slot); /* zeros around it */
 
+/* lost.c: what the exporter dropped or folded, with the flags that keep it, as notes. */
+ys_status ys_onnx_note_lost(struct ys_onnx_reading *r) YS_MUST_CHECK;
+
 /* emit.c: putting the graph together. */
 
 /** A name that nothing of that sort has yet: `wanted`, cut and numbered where it must be. */

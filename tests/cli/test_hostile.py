@@ -51,6 +51,7 @@ FILES = [
     ("graphs within graphs", nested(5000), ["depends on no input"]),
     ("no operator set", field(1, 8) + field(7, b""), ["operator set"]),
     ("an operator set of long ago", model([GEMM], [W], opset=5), ["operator set 5"]),
+    ("an operator set to come", model([GEMM], [W], opset=29), ["operator set 29", "is 28"]),
     ("a shape of more elements than there are", model([GEMM], [tensor("w", (1 << 40, 1 << 40), b"")]), ["w"]),
     ("fewer values than the shape", model([GEMM], [tensor("w", (1 << 20, 3), [0.5] * 12)]), ["w", "fewer values"]),
     ("more values than the shape", model([GEMM], [tensor("w", (2, 3), [0.5] * 12)]), ["w", "more values"]),

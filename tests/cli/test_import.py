@@ -4,6 +4,7 @@ import os
 import shutil
 import unittest
 
+import wire
 from harness import CACHE, Case, tearDownModule  # noqa: F401
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "onnx")
@@ -21,6 +22,7 @@ class Import(Case):
     def test_what_a_file_is_and_what_was_changed_is_listed(self):
         self.fixture("keras")
         text, _ = self.yardstick("import", "keras.onnx", "--out=k.json", "--weights=k.safetensors")
+        self.assertNotIn("no dropout", text)  # Keras has it too, and no flag that keeps it
         for word in ("keras.onnx, operator set 15, by tf2onnx", "normalize", "(N, height, width, channels)", "not trained",
                      "is padding of the node behind it", "is the bias of node /Conv_8", "6605 parameters"):
             self.assertIn(word, text)
@@ -41,6 +43,19 @@ class Import(Case):
         for words in ("node /Add_12 (Add) and what leads to it is a LayerNormalization", "is fixed at 1 rows: read as any number of them",
                       "node /Reshape_13 (Reshape) makes 16 rows of each: they are an axis behind the batch"):
             self.assertIn(words, notes)
+
+    def test_what_is_trained_is_told_from_what_is_not(self):
+        with open(os.path.join(self.folder, "net.onnx"), "wb") as file:
+            file.write(wire.model([wire.node("Relu", "x", "a"), wire.node("Mul", "a m", "b"), wire.node("Gemm", "b w", "y")],
+                                  [wire.tensor("m", (4,), [1, 0, 1, 1]), wire.tensor("w", (4, 3), [0.5] * 12)]))
+        text, _ = self.yardstick("import", "net.onnx")
+        self.assertRegex(text, r"\n  m +constant +\[4\]\n")
+        self.assertRegex(text, r"\n  w +weight +\[3,4\]\n")
+        report = json.loads(self.yardstick("import", "net.onnx", "--format=json")[0])
+        self.assertEqual([(one["name"], one["trained"]) for one in report["parameters"]], [("m", False), ("w", True)])
+        self.fixture("resnet")
+        text, _ = self.yardstick("import", "resnet.onnx")
+        self.assertRegex(text, "no dropout: .*training=TRAINING")
 
     def test_what_is_not_understood_is_refused(self):
         self.write("text.onnx", "no network")

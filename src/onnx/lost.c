@@ -1,0 +1,34 @@
+/* What an export cannot have kept. */
+#include "onnx/reading.h"
+
+#include <string.h>
+
+static ys_status note_norms(struct ys_onnx_reading *r, bool is_pytorch)
+{
+    size_t norms = 0, convolutions = 0; /* with a bias or without: one that is still 0 is left out by exporters */
+    for (size_t i = 0; i < r->graph->node_count; i++) {
+        norms += r->graph->nodes[i].op == YS_OP_BATCHNORM;
+        convolutions += r->graph->nodes[i].op == YS_OP_CONV;
+    }
+    if (norms > 0)
+        return ys_onnx_note(r,
+                            "%zu batch normalisations train with the statistics of the batch, whatever the file was "
+                            "exported for",
+                            norms);
+    if (convolutions < 2 || !is_pytorch)
+        return YS_OK;
+    return ys_onnx_note(r,
+                        "no batch normalisation: if the network has any, the export folded it into the convolutions; "
+                        "torch.onnx.export keeps it with dynamo=True, optimize=False, or with training=TRAINING, "
+                        "do_constant_folding=False");
+}
+
+ys_status ys_onnx_note_lost(struct ys_onnx_reading *r)
+{
+    const bool is_pytorch = strncmp(r->file->producer, "pytorch", 7) == 0;
+    YS_TRY(note_norms(r, is_pytorch));
+    if (!is_pytorch || ys_graph_has(r->graph, YS_OP_DROPOUT))
+        return YS_OK;
+    return ys_onnx_note(r, "no dropout: if the network has any, the export dropped it; torch.onnx.export keeps it with "
+                           "dynamo=False, training=TRAINING, do_constant_folding=False");
+}

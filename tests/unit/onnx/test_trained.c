@@ -1,0 +1,111 @@
+/* Which constants beside a value are trained: weights are, masks, tables that are computed and what normalises the
+ * input are not. */
+#include "unit/onnx/eval_onnx.h"
+
+#define FEATURES 6
+
+static void put_floats(struct made *m, const char *name, const float values[FEATURES])
+{
+    const int64_t shape[] = {FEATURES};
+    made_tensor(m, name, 1, shape, 1, values, FEATURES * sizeof *values);
+}
+
+/* The factors of the parameter that node `b` reads besides its value, and whether a note has `why`, if there is one. */
+static void check_factor(struct made *m, double factor, const char *why)
+{
+    made_node(m, "Gemm", "b w", "y");
+    made_weight(m, "w", FEATURES, 3, 0, 0);
+    struct ys_onnx_import *import = made_read(m, "y", 17);
+    const struct ys_param *found = NULL;
+    bool said = false;
+    for (size_t i = 0; import && i < import->graph->node_count; i++)
+        if (strcmp(import->graph->nodes[i].name, "b") == 0)
+            found = &import->graph->params[import->graph->nodes[i].weight];
+    for (size_t i = 0; import && i < ys_json_size(import->notes); i++)
+        said = said || strstr(ys_json_text(ys_json_at(import->notes, i), ""), *why ? why : "not trained");
+    if (CHECK(found != NULL))
+        CHECK(found->lr_mult == factor && found->decay_mult == factor);
+    CHECK(said == (*why != 0));
+    ys_onnx_import_free(import);
+}
+
+/* A Relu of features, with `op` of it and floats `c` behind it. */
+static void check_beside(const char *op, const float values[FEATURES], double factor, const char *why)
+{
+    struct made m = {0};
+    made_input(&m, -1, FEATURES, 0, 0);
+    made_node(&m, "Relu", "x", "a");
+    put_floats(&m, "c", values);
+    made_node(&m, op, "a c", "b");
+    ys_wire_text(&m.node, 3, "b");
+    check_factor(&m, factor, why);
+}
+
+static void masks_are_not_trained(void)
+{
+    const float mask[] = {1, 0, 0, 1, 1, 0}, ones[] = {1, 1, 1, 1, 1, 1}, zeros[] = {0, 0, 0, 0, 0, 0};
+    const float away[] = {0, -1e9F, 0, 0, -1e9F, 0}, shares[] = {1, 0, 0.5F, 1, 1, 0}, low[] = {0, -1, 0, 0, -1, 0};
+    check_beside("Mul", mask, 0, "a mask and not trained");
+    check_beside("Add", away, 0, "a mask and not trained");
+    check_beside("Mul", shares, 1, "");
+    check_beside("Mul", ones, 1, ""); /* scales as they begin */
+    check_beside("Add", zeros, 1, "");
+    check_beside("Add", mask, 1, ""); /* numbers that are added are no mask of 0 and 1 */
+    check_beside("Add", low, 1, "");
+}
+
+/* As position tables are: Range, made real, times one number. */
+static void what_is_computed_of_shapes_is_not_trained(void)
+{
+    const int64_t scalar[] = {0}, numbers[] = {0, FEATURES, 1};
+    const float tenth = 0.1F;
+    const float values[FEATURES] = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F};
+    for (int held = 0; held < 2; held++) {
+        struct made m = {0};
+        made_input(&m, -1, FEATURES, 0, 0);
+        made_tensor(&m, "from", 7, scalar, 0, &numbers[0], sizeof *numbers);
+        made_tensor(&m, "to", 7, scalar, 0, &numbers[1], sizeof *numbers);
+        made_tensor(&m, "by", 7, scalar, 0, &numbers[2], sizeof *numbers);
+        made_tensor(&m, "tenth", 1, scalar, 0, &tenth, sizeof tenth);
+        if (held)
+            put_floats(&m, "values", values);
+        made_node(&m, "Relu", "x", "a");
+        made_node(&m, "Range", "from to by", "range");
+        made_node(&m, "Cast", "range", "real");
+        made_integer(&m, "to", 1);
+        made_node(&m, "Mul", held ? "real values" : "real tenth", "c");
+        made_node(&m, "Add", "a c", "b");
+        ys_wire_text(&m.node, 3, "b");
+        check_factor(&m, held, held ? "" : "computed from shapes and single numbers and not trained");
+    }
+}
+
+/* Of images (N, 2, 4, 4): `c` of three axes or two, then numbers that divide by a deviation of each pixel. */
+static void mean_images_are_not_trained(void)
+{
+    for (int axes = 2; axes <= 3; axes++) {
+        struct made m = {0};
+        made_input(&m, -1, 2, 4, 4);
+        made_weight(&m, "c", axes == 3 ? 2 : 4, 4, axes == 3 ? 4 : 0, 0);
+        made_weight(&m, "d", 2, 4, 4, 0);
+        made_node(&m, "Sub", "x c", "s");
+        made_node(&m, "Mul", "s d", "t");
+        made_node(&m, "Relu", "t", "u");
+        made_node(&m, "Mul", "u d", "v");
+        made_node(&m, "Flatten", "v", "f");
+        made_node(&m, "Gemm", "f w", "y");
+        made_weight(&m, "w", 32, 3, 0, 0);
+        struct ys_onnx_import *import = made_read(&m, "y", 17);
+        size_t fixed = 0, trained = 0;
+        for (size_t i = 0; import && i < import->graph->param_count; i++) {
+            fixed += import->graph->params[i].lr_mult == 0;
+            trained += import->graph->params[i].lr_mult != 0;
+        }
+        CHECK_INT(fixed, 2);
+        CHECK(trained >= 1);
+        ys_onnx_import_free(import);
+    }
+}
+
+TAP_MAIN(TAP_CASE(masks_are_not_trained), TAP_CASE(what_is_computed_of_shapes_is_not_trained),
+         TAP_CASE(mean_images_are_not_trained))
