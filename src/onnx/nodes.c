@@ -312,7 +312,7 @@ static struct name put_gelu_inner(struct ys_onnx *o, const struct ys_node *node,
     return inner;
 }
 
-/* Nor has it Gelu: x / 2 (1 + erf(x / sqrt 2)), or with the approximation. */
+/* Nor has it Gelu: (x / 2) (1 + erf(x / sqrt 2)), or with the approximation. */
 static void put_gelu(struct ys_onnx *o, const struct ys_node *node)
 {
     const char *in = value_name(o, node->in[0]), *out = o->graph->values[node->out[0]].name;
@@ -328,8 +328,8 @@ static void put_gelu(struct ys_onnx *o, const struct ys_node *node)
     }
     put_function(o, node->by_tanh ? "Tanh" : "Erf", inner.text, curve.text);
     put_step(o, "Add", curve.text, one.text, lifted.text, lifted.text);
-    put_step(o, "Mul", in, lifted.text, product.text, product.text);
-    put_step(o, "Mul", product.text, half.text, out, node->name);
+    put_step(o, "Mul", in, half.text, product.text, product.text);
+    put_step(o, "Mul", product.text, lifted.text, out, node->name); /* last: who joins them finds name and result here */
 }
 
 static void put_pow(struct ys_onnx *o, const struct ys_node *node)

@@ -376,11 +376,11 @@ static void operators_become_their_counterparts(void)
         {"{'op':'Swish','name':'r','in':['cv'],'out':['rv']}", "Sigmoid(cv) -> r/sigmoid\nMul(cv r/sigmoid) -> rv\n"},
         {"{'op':'Gelu','name':'r','in':['cv'],'out':['rv']}",
          "Div(cv {1.41421}) -> r/inner\nErf(r/inner) -> r/curve\nAdd(r/curve {1}) -> r/lifted\n"
-         "Mul(cv r/lifted) -> r/product\nMul(r/product {0.5}) -> rv\n"},
+         "Mul(cv {0.5}) -> r/product\nMul(r/product r/lifted) -> rv\n"},
         {"{'op':'Gelu','name':'r','in':['cv'],'out':['rv'],'attrs':{'approximate':'tanh'}}",
          "Pow(cv {3}) -> r/cube\nMul(r/cube {0.044715}) -> r/part\nAdd(cv r/part) -> r/sum\n"
          "Mul(r/sum {0.797885}) -> r/inner\nTanh(r/inner) -> r/curve\nAdd(r/curve {1}) -> r/lifted\n"
-         "Mul(cv r/lifted) -> r/product\nMul(r/product {0.5}) -> rv\n"},
+         "Mul(cv {0.5}) -> r/product\nMul(r/product r/lifted) -> rv\n"},
         {"{'op':'Transpose','name':'r','in':['cv'],'out':['rv'],'attrs':{'perm':[0,1,3,2]}}",
          "Transpose(cv) -> rv perm=0,1,3,2\n"},
         {"{'op':'Reshape','name':'r','in':['cv'],'out':['rv'],'attrs':{'shape':['N',2,6,6]}}",
