@@ -16,9 +16,13 @@ ys_status ys_onnx_name(struct ys_onnx_reading *r, int sort, const char *wanted, 
         memcpy(cut + sizeof cut - 10, digest, 9);
     }
     snprintf(name, YS_GRAPH_MAX_NAME + 1, "%s", cut);
-    for (int k = 2; ys_json_get(r->taken[sort], name) || strcmp(name, "__metadata__") == 0; k++)
-        snprintf(name, YS_GRAPH_MAX_NAME + 1, "%s_%d", cut, k);
-    return ys_json_set_bool(r->taken[sort], name, true);
+    int64_t next = ys_json_get_int(r->taken[sort], cut, 2); /* kept: many nodes may have one name */
+    const int64_t first = next;
+    for (; ys_json_get(r->taken[sort], name) || strcmp(name, "__metadata__") == 0; next++)
+        snprintf(name, YS_GRAPH_MAX_NAME + 1, "%s_%lld", cut, (long long)next);
+    if (next > first)
+        YS_TRY(ys_json_set_int(r->taken[sort], cut, next));
+    return ys_json_set_int(r->taken[sort], name, 2);
 }
 
 static ys_status add_outputs(struct ys_onnx_step *step, int node, size_t count, const char *name)
@@ -276,6 +280,8 @@ static int find_shared_bias(const struct ys_onnx_reading *r, int node, const str
 {
     const struct ys_node *nodes = r->graph->nodes;
     if (constant->readers == 0 || !holds(r, constant->param, values, shape, rank) || nodes[node].weight < 0)
+        return -1;
+    if (nodes[node].weight == (int)r->graph->param_count - 1) /* made for this node: no other has it */
         return -1;
     for (int i = 0; i < (int)r->graph->node_count; i++)
         if (i != node && nodes[i].weight == nodes[node].weight && nodes[i].bias == constant->param)

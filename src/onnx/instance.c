@@ -15,7 +15,7 @@ static bool are_all(const struct ys_onnx_constant *c, double value)
 static bool is_reshaped(const struct ys_onnx_step *step)
 {
     const struct ys_onnx_file *file = step->r->file;
-    for (size_t i = 0; i < file->node_count; i++)
+    for (size_t i = (size_t)(step->node - file->nodes); i-- > 0;) /* what makes it is near, as a rule */
         for (size_t k = 0; k < file->nodes[i].out_count; k++)
             if (strcmp(file->nodes[i].out[k], step->node->in[0]) == 0)
                 return strcmp(file->nodes[i].op, "Reshape") == 0;

@@ -329,7 +329,8 @@ static void put_gelu(struct ys_onnx *o, const struct ys_node *node)
     put_function(o, node->by_tanh ? "Tanh" : "Erf", inner.text, curve.text);
     put_step(o, "Add", curve.text, one.text, lifted.text, lifted.text);
     put_step(o, "Mul", in, half.text, product.text, product.text);
-    put_step(o, "Mul", product.text, lifted.text, out, node->name); /* last: who joins them finds name and result here */
+    put_step(o, "Mul", product.text, lifted.text, out,
+             node->name); /* last: who joins them finds name and result here */
 }
 
 static void put_pow(struct ys_onnx *o, const struct ys_node *node)

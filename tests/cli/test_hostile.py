@@ -147,6 +147,16 @@ class Hostile(Case):
         self.assertRegex(self.refused("run", "--model=one.onnx", *keys), "loss = auto: .*one class alone")
         self.yardstick("check", "--model=one.onnx", "--loss=mse", *keys)
 
+    def test_many_nodes_of_one_name_take_no_longer(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        count = 10000  # a search for each from the start took 10 s
+        chain = [node("Relu", "v%d" % n if n else "x", "v%d" % (n + 1)).replace(field(3, "v%d" % (n + 1)), field(3, "same")) for n in range(count)]
+        self.put("net.onnx", model(chain + [node("Gemm", "v%d w" % count, "y")], [W]))
+        text, _ = self.yardstick("import", "net.onnx")
+        self.assertIn("same_%d " % count, text)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 4 * SECONDS)
+
     def test_what_is_wide_enough_is_read_and_said(self):
         self.put("half.onnx", model([GEMM], [tensor("w", (4, 3), b"\x00\x3c" * 12, wire.FLOAT16)]))
         self.put("brain.onnx", model([GEMM], [tensor("w", (4, 3), b"\x80\x3f" * 12, wire.BFLOAT16)]))
