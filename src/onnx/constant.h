@@ -25,8 +25,8 @@ struct ys_onnx_constant {
     struct ys_onnx_whole *wholes;
     const struct ys_onnx_tensor_in *tensor; /* what it was read from, unchanged; NULL for what was computed */
     bool is_held; /* the file holds numbers of its own, more than one, that it was computed of */
-    int readers;                            /* nodes of the graph that it has become a parameter of */
-    int param;                              /* where it has readers: the last parameter of the graph that it became */
+    int readers;  /* nodes of the graph that it has become a parameter of */
+    int param;    /* where it has readers: the last parameter of the graph that it became */
 };
 
 struct ys_onnx_folding { /* the constants of one file */
