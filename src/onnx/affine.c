@@ -220,10 +220,10 @@ static const char *why_constant(const struct ys_onnx_step *step, const struct ys
         return "a divisor";
     if (step->r->own)
         return NULL;
-    return is_input(step->r->graph, slot) ? "a part of the normalisation of the input"
-           : is_mask(c, is_sum)           ? "a mask"
-           : !c->is_held && !c->tensor    ? "computed from shapes and single numbers"
-                                          : NULL;
+    return is_input(step->r->graph, slot)            ? "a part of the normalisation of the input"
+           : is_mask(c, is_sum)                      ? "a mask"
+           : !c->is_held && !c->tensor && !c->filled ? "computed from shapes and single numbers"
+                                                     : NULL;
 }
 
 /* x + c, x * c and their like of a constant of several numbers, which is trained unless there is a reason. */
