@@ -15,7 +15,7 @@ if importlib.util.find_spec("tensorflow") is None:
     raise unittest.SkipTest("TensorFlow is not installed: yardstick install tensorflow")
 
 import tensorflow_network  # noqa: E402
-from tensorflow_operators import tf, to_nchw  # noqa: E402
+from tensorflow_operators import tf  # noqa: E402
 
 V2 = int(tf.__version__.split(".")[0]) >= 2
 module = driver.load("tensorflow2" if V2 else "tensorflow1")
@@ -67,7 +67,7 @@ class Parts(unittest.TestCase):
             for name, variable in network.variables.items():
                 variable.load(network.layouts[name].enter(weights[name]), session)
             given = v1.placeholder(x.dtype, x.shape)
-            result = to_nchw(network.run(given, train, 1)[0])
+            result, _ = network.run(given, train, 1)
             total = tf.reduce_sum(result * (1.0 if slope is None else slope))
             return session.run([result, tf.gradients(total, given)[0]], {given: x})
 
