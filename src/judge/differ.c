@@ -59,14 +59,6 @@ static bool is_among(const char *name, const char *const *names)
     return false;
 }
 
-static const ys_json *member_of(const ys_json *object, const char *name)
-{
-    for (void *it = ys_json_iter(object); it; it = ys_json_next(object, it))
-        if (strcmp(ys_json_iter_key(it), name) == 0)
-            return ys_json_iter_value(it);
-    return NULL;
-}
-
 static ys_status differ_member(const char *what, const ys_json *base, const ys_json *candidate,
                                const char *const *except, struct ys_list *differences)
 {
@@ -86,7 +78,7 @@ static ys_status differ_members(const ys_json *from, const ys_json *other, bool 
     ys_status status = YS_OK;
     for (void *it = ys_json_iter(from); status == YS_OK && it; it = ys_json_next(from, it)) {
         const char *name = ys_json_iter_key(it);
-        const ys_json *mine = ys_json_iter_value(it), *theirs = member_of(other, name);
+        const ys_json *mine = ys_json_iter_value(it), *theirs = ys_json_get(other, name);
         if (swapped && theirs)
             continue;
         char *what = *prefix ? ys_format("%s.%s", prefix, name) : ys_strdup(name);
@@ -132,8 +124,8 @@ static ys_status differ_settings(const struct ys_result_trial *base, const struc
     if (status == YS_OK && of_work)
         status = ys_judge_differ(keys[0], keys[1], "", surroundings, differences);
     for (size_t i = 0; status == YS_OK && !of_work && surroundings[i]; i++)
-        status = differ_values(surroundings[i], member_of(keys[0], surroundings[i]),
-                               member_of(keys[1], surroundings[i]), differences);
+        status = differ_values(surroundings[i], ys_json_get(keys[0], surroundings[i]),
+                               ys_json_get(keys[1], surroundings[i]), differences);
     ys_json_free(keys[0]);
     ys_json_free(keys[1]);
     return status;

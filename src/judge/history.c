@@ -57,13 +57,6 @@ static bool is_rare(double *rank, size_t n, double found)
     return (double)as_large / (PERMUTATIONS + 1) <= YS_HISTORY_LEVEL;
 }
 
-static double median_of(const double *values, size_t n, double *scratch)
-{
-    memcpy(scratch, values, n * sizeof *scratch);
-    ys_stat_sort(scratch, n);
-    return ys_stat_quantile(scratch, n, 0.5);
-}
-
 /* Where a stretch changes; 0: nowhere. `scratch` has room for n. */
 static size_t change_of(const double *values, size_t n, double margin, double *scratch)
 {
@@ -74,7 +67,7 @@ static size_t change_of(const double *values, size_t n, double margin, double *s
     double found = largest(scratch, n, &split);
     if (found <= 0 || !is_rare(scratch, n, found))
         return 0;
-    double before = median_of(values, split, scratch), after = median_of(values + split, n - split, scratch);
+    double before = ys_stat_median(values, split, scratch), after = ys_stat_median(values + split, n - split, scratch);
     return fabs(after - before) > margin * fmin(fabs(before), fabs(after)) ? split : 0;
 }
 

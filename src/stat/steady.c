@@ -24,12 +24,6 @@ static void sort_part(const double *x, size_t n, double *sorted)
     ys_stat_sort(sorted, n);
 }
 
-static double median_of(const double *x, size_t n, double *scratch)
-{
-    sort_part(x, n, scratch);
-    return ys_stat_quantile(scratch, n, 0.5);
-}
-
 /* The rank of a value among those of the part less the mean rank; equal values share theirs. */
 static double rank_of(const struct part *part, double value)
 {
@@ -94,8 +88,8 @@ static size_t find_change(const struct part *part, double *scratch, bool *slower
     size_t place = has_change(part) ? place_of_change(part) : 0;
     if (place == 0)
         return 0;
-    double before = median_of(part->x, place, scratch);
-    double after = median_of(part->x + place, part->n - place, scratch);
+    double before = ys_stat_median(part->x, place, scratch);
+    double after = ys_stat_median(part->x + place, part->n - place, scratch);
     *slower = after > before;
     return fabs(after / before - 1) > YS_STEADY_CHANGE ? place : 0;
 }

@@ -34,6 +34,13 @@ double ys_stat_quantile(const double *sorted, size_t n, double p)
     return sorted[below] + part * (sorted[below + 1] - sorted[below]);
 }
 
+double ys_stat_median(const double *values, size_t n, double *scratch)
+{
+    memcpy(scratch, values, n * sizeof *scratch);
+    ys_stat_sort(scratch, n);
+    return ys_stat_quantile(scratch, n, 0.5);
+}
+
 size_t ys_stat_median_rank(size_t n, double *level)
 {
     *level = NAN;

@@ -30,6 +30,9 @@ void ys_stat_sort(double *values, size_t n);
  * gives the middle value, or the mean of the two middle ones. NaN when n is 0. Hyndman & Fan 1996, definition 7. */
 double ys_stat_quantile(const double *sorted, size_t n, double p);
 
+/** The median of `n` values in any order; `scratch` has room for them. NaN when n is 0. */
+double ys_stat_median(const double *values, size_t n, double *scratch);
+
 /** The rank r (from 1) so that [x(r), x(n+1-r)] of n ordered values is the narrowest symmetric rank interval of the
  * median with a level of at least YS_STAT_LEVEL, and that level: 1 - 2 * P(B < r), B binomial(n, 1/2). 0 when there is
  * none (n < 6): *level is NaN. Distribution-free for independent values of one continuous distribution; conservative

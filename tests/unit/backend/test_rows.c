@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "differences.h"
 #include "graph/build.h"
 #include "tap.h"
 
@@ -66,38 +67,12 @@ static struct ys_engine *open_engine(const struct ys_graph *graph, const char *b
     return e;
 }
 
-static double loss_at(struct ys_engine *e, size_t param, double *values, size_t k, double value)
+static void check_trained(struct ys_engine *e, size_t param)
 {
-    double loss = NAN, old = values[k];
-    values[k] = value;
-    CHECK(ys_engine_param_set(e, param, YS_ENGINE_F64, values) == 0);
-    CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_TRAIN, &loss) == 0);
-    values[k] = old;
-    return loss;
-}
-
-/** Central differences of step h in double: wrong by about h^2 times the third derivative, and 1e-16 / h by rounding.
- */
-static void check_gradient(struct ys_engine *e, size_t param)
-{
-    const double h = 1e-5;
     struct ys_engine_param p;
     REQUIRE(ys_engine_param(e, param, &p) == 0);
-    if (!p.is_trained)
-        return;
-    double *values = ys_alloc(p.elements, sizeof *values), *gradient = ys_alloc(p.elements, sizeof *gradient);
-    REQUIRE(values && gradient);
-    CHECK(ys_engine_param_get(e, param, YS_ENGINE_F64, values) == 0);
-    CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
-    CHECK(ys_engine_gradient_get(e, param, YS_ENGINE_F64, gradient) == 0);
-    for (size_t k = 0; k < p.elements; k += 1 + p.elements / 7) {
-        double up = loss_at(e, param, values, k, values[k] + h), down = loss_at(e, param, values, k, values[k] - h);
-        tap_check(fabs(gradient[k] - (up - down) / (2 * h)) < 1e-8, __LINE__, "%s[%zu]: %g, by differences %g", p.name,
-                  k, gradient[k], (up - down) / (2 * h));
-    }
-    CHECK(ys_engine_param_set(e, param, YS_ENGINE_F64, values) == 0);
-    ys_free(values);
-    ys_free(gradient);
+    if (p.is_trained)
+        check_differences(e, param, 7);
 }
 
 /** norm(theirs - ours) / norm(ours) of a gradient; float rounds at 6e-8, and sums here have few terms. */
@@ -154,7 +129,7 @@ static void try_out(enum ys_target_kind kind, enum ys_loss loss)
         REQUIRE(ref);
         if (precision == YS_ENGINE_F32)
             for (size_t p = 0; p < ys_engine_param_count(ref); p++)
-                check_gradient(ref, p);
+                check_trained(ref, p);
         compare(graph, ref, precision);
         CHECK(ys_engine_check(ref) == 0);
         ys_engine_close(ref);

@@ -1,5 +1,7 @@
 /* Embedding, attention, and dense layers of each position: `ref` against the formulas of docs/graph.md and against
  * differences of its loss, `onednn` against `ref`. */
+#include "differences.h"
+
 #include "base/mem.h"
 #include "base/rng.h"
 #include "engine/engine.h"
@@ -64,35 +66,6 @@ static struct ys_engine *open_engine(const struct ys_graph *graph, const char *b
     return e;
 }
 
-/** The gradient of every seventh element or so against central differences of step h: wrong by h^2 times the third
- * derivative, and by 1e-16 / h. */
-static void check_differences(struct ys_engine *e, size_t param)
-{
-    const double h = 1e-5;
-    struct ys_engine_param p;
-    REQUIRE(ys_engine_param(e, param, &p) == 0);
-    double *w = ys_alloc(p.elements, sizeof *w), *g = ys_alloc(p.elements, sizeof *g);
-    REQUIRE(w && g);
-    CHECK(ys_engine_param_get(e, param, YS_ENGINE_F64, w) == 0);
-    CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
-    CHECK(ys_engine_gradient_get(e, param, YS_ENGINE_F64, g) == 0);
-    for (size_t k = 0; k < p.elements; k += 1 + p.elements / 9) {
-        double at[2] = {NAN, NAN}, old = w[k];
-        for (int side = 0; side < 2; side++) {
-            w[k] = old + (side ? h : -h);
-            CHECK(ys_engine_param_set(e, param, YS_ENGINE_F64, w) == 0);
-            CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_TRAIN, &at[side]) == 0);
-        }
-        w[k] = old;
-        const double difference = (at[1] - at[0]) / (2 * h);
-        tap_check(fabs(g[k] - difference) < 1e-8, __LINE__, "%s[%zu]: %g, by differences %g", p.name, k, g[k],
-                  difference);
-    }
-    CHECK(ys_engine_param_set(e, param, YS_ENGINE_F64, w) == 0);
-    ys_free(w);
-    ys_free(g);
-}
-
 /** norm(theirs - ours) <= bound norm(ours). Sums here have tens of terms, of a unit roundoff of 6e-8 or 4e-3. What is
  * added to every key moves no softmax, so that the gradient of the keys' bias is but what rounding leaves. */
 static void check_near(const char *what, size_t count, const double *ours, const double *theirs, double bound)
@@ -140,7 +113,7 @@ static void try_out(const struct ys_attention *how, size_t count, bool of_itself
     struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64);
     REQUIRE(ref);
     for (size_t p = 0; p < ys_engine_param_count(ref); p++)
-        check_differences(ref, p);
+        check_differences(ref, p, 9);
     compare(graph, ref, YS_ENGINE_F32);
     compare(graph, ref, YS_ENGINE_BF16);
     CHECK(ys_engine_check(ref) == 0);
