@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/** Of the parameter's elements about `some`, each against the central difference of step h: wrong by about h^2 times the
- * third derivative, and by 1e-16 / h. */
+/** Of the parameter's elements about `some`, each against the central difference of step h: wrong by about h^2 times
+ * the third derivative, and by 1e-16 / h. */
 static inline void check_differences(struct ys_engine *e, size_t param, size_t some)
 {
     const double h = 1e-5;
