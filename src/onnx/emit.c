@@ -245,9 +245,32 @@ static bool holds(const struct ys_onnx_reading *r, int index, const float *value
            memcmp(r->import->values[index], values, count * sizeof *values) == 0;
 }
 
-static bool is_transposed_shape(const struct ys_onnx_constant *a, const struct ys_onnx_constant *b)
+struct matrix_key {
+    char text[24];
+};
+
+/* Whether the file has a matrix the other way round than the graph, which has it as `values`. */
+static bool is_turned(const struct ys_onnx_constant *constant, const float *values, const int64_t *shape)
 {
-    return a != b && a->rank == 2 && b->rank == 2 && a->shape[0] == b->shape[1] && a->shape[1] == b->shape[0];
+    bool same = constant->shape[0] == shape[0] && constant->shape[1] == shape[1];
+    for (int64_t i = 0; same && i < constant->count; i++)
+        same = (float)ys_onnx_constant_real(constant, i) == values[i];
+    return !same;
+}
+
+/* By what a matrix that lies in the file that way is found: a sum of its values, which may be another's too. */
+static struct matrix_key key_of(const float *values, const int64_t *shape, size_t rank, bool turned)
+{
+    const int64_t count = count_elements(shape, rank);
+    uint64_t sum = 0xcbf29ce484222325 ^ rank; /* FNV-1a, of whole values */
+    uint32_t bits;
+    struct matrix_key key;
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(&bits, &values[i], sizeof bits);
+        sum = (sum ^ bits) * 0x100000001b3;
+    }
+    snprintf(key.text, sizeof key.text, "%c%016llx", turned ? 't' : 'a', (unsigned long long)sum);
+    return key;
 }
 
 /* The parameter that a matrix is already: -1 for none. */
@@ -263,9 +286,11 @@ static ys_status find_tie(struct ys_onnx_step *step, int node, const struct ys_o
             return YS_FAIL_STEP(step, "shares its weight %.100s with another node, which has it in another form", name);
         *tie = constant->param;
     }
-    for (size_t i = 0; i < r->matrix_count && *tie < 0 && !uniform; i++)
-        if (is_transposed_shape(constant, r->matrices[i]) && holds(r, r->matrices[i]->param, values, shape, rank))
-            *tie = r->matrices[i]->param;
+    if (*tie < 0 && !uniform && constant->rank == 2) {
+        const struct matrix_key key = key_of(values, shape, rank, !is_turned(constant, values, shape));
+        const int other = (int)ys_json_get_int(r->matrices, key.text, -1);
+        *tie = other >= 0 && holds(r, other, values, shape, rank) ? other : -1;
+    }
     if (*tie < 0)
         return YS_OK;
     return ys_onnx_note(r, "node %.100s shares parameter %.100s%s: they are one, trained by both",
@@ -289,14 +314,16 @@ static int find_shared_bias(const struct ys_onnx_reading *r, int node, const str
     return -1;
 }
 
-static ys_status keep_matrix(struct ys_onnx_reading *r, struct ys_onnx_constant *constant)
+/* Notes the newest parameter, unless there is one that holds the same. */
+static ys_status keep_matrix(struct ys_onnx_reading *r, const struct ys_onnx_constant *constant, const float *values,
+                             const int64_t *shape, size_t rank)
 {
-    struct ys_onnx_constant **larger = ys_realloc(r->matrices, r->matrix_count + 1, sizeof *larger);
-    if (!larger)
-        return ys_out_of_memory();
-    r->matrices = larger;
-    larger[r->matrix_count++] = constant;
-    return YS_OK;
+    if (constant->rank != 2)
+        return YS_OK;
+    const struct matrix_key key = key_of(values, shape, rank, is_turned(constant, values, shape));
+    return ys_json_get(r->matrices, key.text)
+               ? YS_OK
+               : ys_json_set_int(r->matrices, key.text, (int64_t)r->graph->param_count - 1);
 }
 
 static ys_status check_values(struct ys_onnx_step *step, const struct ys_onnx_constant *constant, const float *values,
@@ -346,7 +373,7 @@ ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param 
     if (status == YS_OK) {
         YS_TRY(keep_values(r, values));
         constant->param = (int)r->graph->param_count - 1;
-        return is_matrix ? keep_matrix(r, constant) : YS_OK;
+        return is_matrix ? keep_matrix(r, constant, values, shape, rank) : YS_OK;
     }
     ys_free(values);
     if (r->graph->param_count > before) /* so that there are as many values as parameters */

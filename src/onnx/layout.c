@@ -390,7 +390,20 @@ ys_status ys_onnx_split(struct ys_onnx_step *step)
     return YS_OK;
 }
 
-/* Without its axes a mean is over all of them, the batch too, unless the node says otherwise. */
+/* Whether the node has no axes, and says that it then does nothing. */
+static ys_status find_noop(struct ys_onnx_step *step, bool *is_noop)
+{
+    bool marked[2 * YS_MAX_RANK] = {false};
+    int64_t noop = 0;
+    size_t count;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(ys_onnx_integer(step->node, "noop_with_empty_axes", &noop));
+    YS_TRY(read_axes(step, ys_onnx_rank(step->r, step->in[0]), marked, &count));
+    *is_noop = noop != 0 && count == 0;
+    return YS_OK;
+}
+
+/* Without its axes a mean is over all of them, the batch too. */
 static ys_status mean(struct ys_onnx_step *step, int64_t *joined)
 {
     bool marked[2 * YS_MAX_RANK] = {false}, in_order = true;
@@ -423,22 +436,34 @@ static ys_status mean(struct ys_onnx_step *step, int64_t *joined)
     return YS_OK;
 }
 
+static ys_status reduce(struct ys_onnx_step *step, bool is_sum)
+{
+    struct ys_onnx_slot made = {0};
+    struct ys_onnx_step part = *step;
+    int64_t joined = 1;
+    bool is_noop;
+    YS_TRY(find_noop(step, &is_noop));
+    if (is_noop) {
+        ys_onnx_alias(step, step->in[0]);
+        return YS_OK;
+    }
+    if (!is_sum)
+        return mean(step, &joined);
+    part.out = &made;
+    YS_TRY(mean(&part, &joined));
+    const struct ys_onnx_affine times = {.factor = (double)joined};
+    return ys_onnx_affine(step, &made, &times);
+}
+
 ys_status ys_onnx_mean(struct ys_onnx_step *step)
 {
-    int64_t joined = 1;
-    return mean(step, &joined);
+    return reduce(step, false);
 }
 
 /* The sum is the mean times how many there are. */
 ys_status ys_onnx_sum(struct ys_onnx_step *step)
 {
-    struct ys_onnx_slot made = {0};
-    struct ys_onnx_step part = *step;
-    int64_t joined = 1;
-    part.out = &made;
-    YS_TRY(mean(&part, &joined));
-    const struct ys_onnx_affine times = {.factor = (double)joined};
-    return ys_onnx_affine(step, &made, &times);
+    return reduce(step, true);
 }
 
 ys_status ys_onnx_shape(struct ys_onnx_step *step)

@@ -19,8 +19,19 @@ static ys_status note_norms(struct ys_onnx_reading *r, bool is_pytorch)
         return YS_OK;
     return ys_onnx_note(r,
                         "no batch normalisation: if the network has any, the export folded it into the convolutions; "
-                        "torch.onnx.export keeps it with dynamo=True, optimize=False, or with training=TRAINING, "
-                        "do_constant_folding=False");
+                        "torch.onnx.export keeps it with dynamo=True, optimize=False, or with dynamo=False, "
+                        "training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False");
+}
+
+const char *ys_onnx_remedy(const char *op)
+{
+    static const char *const drawn[] = {"RandomUniformLike", "RandomUniform", "RandomNormalLike", "RandomNormal",
+                                        "Bernoulli"};
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
+        if (strcmp(op, drawn[i]) == 0)
+            return "it draws in each pass, as stochastic depth and dropout of channels do; export the network without "
+                   "(torchvision: p = 0 of each StochasticDepth, timm: drop_path_rate=0) or for inference";
+    return NULL;
 }
 
 ys_status ys_onnx_note_lost(struct ys_onnx_reading *r)
@@ -30,5 +41,6 @@ ys_status ys_onnx_note_lost(struct ys_onnx_reading *r)
     if (!is_pytorch || ys_graph_has(r->graph, YS_OP_DROPOUT))
         return YS_OK;
     return ys_onnx_note(r, "no dropout: if the network has any, the export dropped it; torch.onnx.export keeps it with "
-                           "dynamo=False, training=TRAINING, do_constant_folding=False");
+                           "dynamo=True, optimize=False behind network.train(), or with dynamo=False, "
+                           "training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False");
 }

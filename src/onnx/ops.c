@@ -184,10 +184,12 @@ static ys_status map_softmax(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_need_live(step, 0));
     const size_t rank = ys_onnx_rank(step->r, step->in[0]);
     YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
+    const struct ys_onnx_joined *joined = step->node->joined;
+    axis = joined ? joined->axis : axis;
     int64_t given = axis < 0 ? axis + (int64_t)rank : axis;
     if (given < 1 || given >= (int64_t)rank)
         return YS_FAIL_STEP(step, "axis %lld of %zu dimensions", (long long)axis, rank);
-    if (step->r->file->opset < 13)
+    if (step->r->file->opset < 13 && !joined)
         for (size_t i = (size_t)given + 1; i < rank; i++)
             if (ys_onnx_extent(step->r, step->in[0], i) != 1)
                 return YS_FAIL_STEP(step, "axis %lld: before operator set 13 it joins all axes from there on",

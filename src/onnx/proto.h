@@ -43,7 +43,7 @@ struct ys_onnx_joined {
     const char *approximate; /* of Gelu */
     double alpha;            /* of HardSigmoid; its beta is 0.5 */
     double epsilon;          /* of LayerNormalization */
-    int64_t axis;            /* below 0 */
+    int64_t axis;            /* of LayerNormalization, Softmax and LogSoftmax */
 };
 
 struct ys_onnx_node_in {

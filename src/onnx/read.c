@@ -97,13 +97,14 @@ static ys_status make_slots(struct ys_onnx_reading *r)
         count += file->nodes[i].in_count + file->nodes[i].out_count;
     r->slots = ys_alloc(count, sizeof *r->slots);
     r->names = ys_json_object();
+    r->matrices = ys_json_object();
     for (size_t i = 0; i < 3; i++)
         r->taken[i] = ys_json_object();
     r->nodes = ys_json_array();
     r->parameters = ys_json_array();
     r->notes = ys_json_array();
-    if (!r->slots || !r->names || !r->nodes || !r->parameters || !r->notes || !r->taken[0] || !r->taken[1] ||
-        !r->taken[2])
+    if (!r->slots || !r->names || !r->matrices || !r->nodes || !r->parameters || !r->notes || !r->taken[0] ||
+        !r->taken[1] || !r->taken[2])
         return ys_out_of_memory();
     struct ys_onnx_slot *slot;
     for (size_t i = 0; i < file->tensor_count; i++) {
@@ -172,6 +173,27 @@ static ys_status find_last(struct ys_onnx_reading *r)
     return YS_OK;
 }
 
+static ys_status refuse(struct ys_onnx_reading *r)
+{
+    r->refusal_count++;
+    if (r->refusals.size + strlen(ys_error()) < MAX_REFUSALS_TEXT)
+        ys_buf_printf(&r->refusals, "%s%s", r->refusals.size ? "; " : "", ys_error());
+    return r->refusals.failed ? ys_out_of_memory() : YS_OK;
+}
+
+/* What holds neither reals nor integers is refused with all else that is. */
+static ys_status load_initializer(struct ys_onnx_reading *r, const struct ys_onnx_tensor_in *tensor,
+                                  struct ys_onnx_slot *slot)
+{
+    ys_status status = ys_onnx_constant_of(&r->folding, tensor, &slot->constant);
+    if (status != YS_EUNSUPPORTED)
+        return status;
+    if (r->refusal_count > 0) /* which types are read was said */
+        (void)ys_fail(YS_EUNSUPPORTED, "tensor %.100s is of %s", tensor->name, ys_onnx_type_name(tensor->type));
+    slot->kind = YS_ONNX_REFUSED;
+    return refuse(r);
+}
+
 static ys_status load_initializers(struct ys_onnx_reading *r)
 {
     struct ys_onnx_slot *slot;
@@ -179,7 +201,7 @@ static ys_status load_initializers(struct ys_onnx_reading *r)
     for (size_t i = 0; i < r->file->tensor_count; i++) {
         YS_TRY(slot_of(r, r->file->tensors[i].name, &slot));
         if (slot->needed)
-            YS_TRY(ys_onnx_constant_of(&r->folding, &r->file->tensors[i], &slot->constant));
+            YS_TRY(load_initializer(r, &r->file->tensors[i], slot));
         const int type = slot->needed ? r->file->tensors[i].type : YS_ONNX_FLOAT;
         unused += !slot->needed;
         narrow += type == YS_ONNX_FLOAT16 || type == YS_ONNX_BFLOAT16;
@@ -495,9 +517,11 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
     ys_onnx_map *map = is_own ? ys_onnx_find_map(node->op) : NULL;
     if (!is_own)
         return YS_FAIL_STEP(step, "is of the domain %.60s: only ONNX's own operators are read", node->domain);
-    if (!map && !ys_onnx_folds(node->op))
-        return YS_FAIL_STEP(step, "there is no such operator in yardstick's graphs; at operator set %lld",
-                            (long long)step->r->file->opset);
+    if (!map && !ys_onnx_folds(node->op)) {
+        const char *remedy = ys_onnx_remedy(node->op);
+        return YS_FAIL_STEP(step, "there is no such operator in yardstick's graphs%s%s; at operator set %lld",
+                            remedy ? ": " : "", remedy ? remedy : "", (long long)step->r->file->opset);
+    }
     if (refused)
         return YS_OK; /* said already, of a node before it */
     if (all_constant)
@@ -519,14 +543,6 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
             return YS_FAIL_STEP(step, "something reads its output %.100s: only the first is there", node->out[k]);
     }
     return map_rows(step, map);
-}
-
-static ys_status refuse(struct ys_onnx_reading *r)
-{
-    r->refusal_count++;
-    if (r->refusals.size + strlen(ys_error()) < MAX_REFUSALS_TEXT)
-        ys_buf_printf(&r->refusals, "%s%s", r->refusals.size ? "; " : "", ys_error());
-    return r->refusals.failed ? ys_out_of_memory() : YS_OK;
 }
 
 /* One node. What it is refused for is kept, and the nodes behind it are looked at all the same. */
@@ -688,12 +704,12 @@ static ys_status read_file(struct ys_onnx_file *file, const struct ys_model_feed
     for (size_t i = 0; i < 3; i++)
         ys_json_free(r.taken[i]);
     ys_json_free(r.names);
+    ys_json_free(r.matrices);
     ys_json_free(r.nodes);
     ys_json_free(r.parameters);
     ys_json_free(r.notes);
     ys_buf_free(&r.refusals);
     ys_free(r.slots);
-    ys_free((void *)r.matrices);
     ys_free(r.slices);
     ys_free(r.done);
     ys_free(name);

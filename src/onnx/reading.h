@@ -74,8 +74,7 @@ struct ys_onnx_reading {
     ys_json *nodes, *parameters, *notes;
     struct ys_onnx_slice *slices; /* that wait for others of their value */
     size_t slice_count;
-    struct ys_onnx_constant **matrices; /* those that became parameters */
-    size_t matrix_count;
+    ys_json *matrices;               /* what the matrices that became parameters hold, to the parameter */
     int64_t beyond;                  /* elements of parameters that no bytes of the file stand for */
     bool *done;                      /* nodes that are read, or that nothing needs */
     const struct ys_onnx_slot *last; /* the output, before nodes at the end that change its shape or type alone */
@@ -119,8 +118,12 @@ size_t ys_onnx_rank(const struct ys_onnx_reading *r, const struct ys_onnx_slot *
 bool ys_onnx_is_plain(const struct ys_onnx_slot *slot);  /* no transposition */
 bool ys_onnx_is_padded(const struct ys_onnx_slot *slot); /* zeros around it */
 
-/* lost.c: what the exporter dropped or folded, with the flags that keep it, as notes. */
+/* lost.c */
+
+/** What the exporter dropped or folded, with the flags that keep it, as notes. */
 ys_status ys_onnx_note_lost(struct ys_onnx_reading *r) YS_MUST_CHECK;
+/** Why there is no such operator, and what to export in its place; NULL where nothing is known that helps. */
+const char *ys_onnx_remedy(const char *op);
 
 /* emit.c: putting the graph together. */
 

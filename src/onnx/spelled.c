@@ -5,7 +5,9 @@
  *   HardSigmoid          clip(x + 3, 0, 6) / 6; times x it is a HardSwish, which curve.c sees
  *   HardSwish            x clip(x + 3, 0, 6) / 6, divided last
  *   LayerNormalization   (x - mean) / sqrt(mean of (x - mean)^2 + epsilon) * scale + bias, before operator set 17;
- *                        means over the last axes, as numbers below 0: others are only known by the rank of x */
+ *                        means over the last axes, as numbers below 0: others are only known by the rank of x
+ *   Softmax              e / sum of e along an axis, with e = exp(x), or exp(x - max of x along it)
+ *   LogSoftmax           log of that, or of a Softmax; x - log(sum of exp(x)), x perhaps less its maximum */
 #include "base/mem.h"
 #include "onnx/reading.h"
 
@@ -245,6 +247,62 @@ static const char *find_normed(const struct finder *f, const char *name, struct 
     return axes > 0 && axes == count_last_axes(f, variance) ? less->in[0] : NULL;
 }
 
+/* Whether the node reduces along one axis, which is kept. */
+static bool find_axis(const struct finder *f, const struct ys_onnx_node_in *node, int64_t *axis)
+{
+    int64_t keepdims = 1;
+    size_t count = 0;
+    struct ys_onnx_constant *in = node->in_count > 1 ? constant_of(f, node->in[1]) : NULL;
+    return (node->in_count < 2 || (in && in->count == 1)) && ys_onnx_integer(node, "keepdims", &keepdims) == YS_OK &&
+           keepdims == 1 && ys_onnx_numbers(&f->r->folding, node, in, "axes", axis, 1, &count) == YS_OK && count == 1;
+}
+
+/* x of x - max of x along that axis, which is read `times` times; `name` itself where it is none: the result of a
+ * softmax is the same. */
+static const char *find_unshifted(const struct finder *f, const char *name, int64_t axis, int64_t times)
+{
+    int64_t along = 0;
+    const struct ys_onnx_node_in *less = inner(f, name, "Sub", times);
+    const struct ys_onnx_node_in *most = less && less->in_count == 2 ? inner(f, less->in[1], "ReduceMax", 1) : NULL;
+    const bool is_it = most && most->in_count > 0 && strcmp(most->in[0], less->in[0]) == 0 &&
+                       find_axis(f, most, &along) && along == axis;
+    return is_it ? less->in[0] : name;
+}
+
+/* u of the sum of exp(u) along an axis; `times`: how often exp(u), which is `*power`, is read. */
+static const char *find_summed(const struct finder *f, const char *name, int64_t times, int64_t *axis,
+                               const char **power)
+{
+    const struct ys_onnx_node_in *sum = inner(f, name, "ReduceSum", 1);
+    const struct ys_onnx_node_in *exponents =
+        sum && sum->in_count > 0 && find_axis(f, sum, axis) ? inner(f, sum->in[0], "Exp", times) : NULL;
+    if (!exponents || exponents->in_count != 1)
+        return NULL;
+    *power = sum->in[0];
+    return exponents->in[0];
+}
+
+/* x of its softmax along an axis; NULL where the node is none. */
+static const char *find_softmax(const struct finder *f, const struct ys_onnx_node_in *node, int64_t *axis)
+{
+    const char *power = NULL;
+    if (node->in_count != 2)
+        return NULL;
+    const char *u = find_summed(f, node->in[1], 2, axis, &power);
+    return u && strcmp(power, node->in[0]) == 0 ? find_unshifted(f, u, *axis, 1) : NULL;
+}
+
+/* x of x less the logarithm of its summed exponents; NULL where the node is none. */
+static const char *find_log_softmax(const struct finder *f, const struct ys_onnx_node_in *node, int64_t *axis)
+{
+    const char *power = NULL;
+    if (node->in_count != 2)
+        return NULL;
+    const struct ys_onnx_node_in *log = inner(f, node->in[1], "Log", 1);
+    const char *u = log && log->in_count == 1 ? find_summed(f, log->in[0], 1, axis, &power) : NULL;
+    return u && strcmp(u, node->in[0]) == 0 ? find_unshifted(f, u, *axis, 2) : NULL;
+}
+
 struct norm {
     const char *x, *scale, *bias;
     struct ys_onnx_joined joined;
@@ -305,6 +363,28 @@ static ys_status join_norm(struct finder *f, struct ys_onnx_node_in *node)
     return become(f, node, "LayerNormalization", in, 3, &norm.joined);
 }
 
+static ys_status join_softmax(struct finder *f, struct ys_onnx_node_in *node)
+{
+    int64_t axis = 0;
+    const bool is_log = strcmp(node->op, "Sub") == 0;
+    const char *x = is_log ? find_log_softmax(f, node, &axis) : find_softmax(f, node, &axis);
+    return x ? become(f, node, is_log ? "LogSoftmax" : "Softmax", &x, 1, &(struct ys_onnx_joined){.axis = axis})
+             : YS_OK;
+}
+
+/* The logarithm of a softmax: that one's attributes, or what it was joined of, are its own. */
+static ys_status join_log(struct finder *f, struct ys_onnx_node_in *node)
+{
+    const struct ys_onnx_node_in *softmax = node->in_count == 1 ? inner(f, node->in[0], "Softmax", 1) : NULL;
+    if (!softmax || softmax->in_count != 1)
+        return YS_OK;
+    YS_TRY(become(f, node, "LogSoftmax", softmax->in, 1, &(struct ys_onnx_joined){0}));
+    node->joined = softmax->joined;
+    node->attrs = softmax->attrs;
+    node->attr_count = softmax->attr_count;
+    return YS_OK;
+}
+
 static ys_status join(struct finder *f)
 {
     struct ys_onnx_file *file = f->r->file;
@@ -315,13 +395,17 @@ static ys_status join(struct finder *f)
             YS_TRY(join_product(f, node));
         else if (strcmp(node->op, "Add") == 0)
             YS_TRY(join_norm(f, node));
+        else if (strcmp(node->op, "Log") == 0)
+            YS_TRY(join_log(f, node));
+        if (strcmp(node->op, "Div") == 0 || strcmp(node->op, "Sub") == 0)
+            YS_TRY(join_softmax(f, node));
     }
     return YS_OK;
 }
 
 ys_status ys_onnx_join_spelled(struct ys_onnx_reading *r)
 {
-    static const char *const signs[] = {"Tanh", "Clip", "Sqrt"}; /* each of them has one of these */
+    static const char *const signs[] = {"Tanh", "Clip", "Sqrt", "Exp", "Log"}; /* each of them has one of these */
     bool any = false;
     for (size_t i = 0; i < r->file->node_count; i++)
         for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++)

@@ -55,7 +55,7 @@ class Import(Case):
         self.assertEqual([(one["name"], one["trained"]) for one in report["parameters"]], [("m", False), ("w", True)])
         self.fixture("resnet")
         text, _ = self.yardstick("import", "resnet.onnx")
-        self.assertRegex(text, "no dropout: .*training=TRAINING")
+        self.assertRegex(text, "no dropout: .*training=torch.onnx.TrainingMode.TRAINING")
 
     def test_what_is_not_understood_is_refused(self):
         self.write("text.onnx", "no network")

@@ -1,9 +1,7 @@
 """Which networks are exported by PyTorch's exporters and read (tests/python/test_onnx_import.py) and trained under proof
-(tests/frameworks/test_exports.py), and what is refused of them. Needs no package."""
+(tests/frameworks/test_exports.py). Needs no package."""
 
 # Of torchvision.
 NETWORKS = ("resnet18", "densenet121", "shufflenet_v2_x0_5", "efficientnet_b0", "mobilenet_v3_small", "convnext_tiny")
 # Four ways to export: batch normalisation is folded into convolutions unless it is "kept".
 WAYS = ("dynamo", "dynamo kept", "legacy", "legacy kept")
-# By which operator.
-REFUSED = {("efficientnet_b0", "legacy kept"): "RandomUniformLike", ("convnext_tiny", "legacy kept"): "RandomUniformLike"}

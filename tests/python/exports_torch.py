@@ -118,7 +118,8 @@ def make(name, seed=1):
 
 
 def export(network, way, path, pixels=64):
-    """Writes the network; in the way "legacy kept" torch moves its running statistics while it does so."""
+    """Writes the network; in the way "legacy kept" torch moves its running statistics while it does so. Stochastic depth, which
+    is drawn in training mode alone and is no operator of ONNX, is turned off for it."""
     x, dynamo = torch.rand(3, 3, pixels, pixels), way.startswith("dynamo")
     options = {"dynamo": dynamo, "input_names": ["x"]}
     if dynamo:
@@ -127,6 +128,9 @@ def export(network, way, path, pixels=64):
     else:
         options["dynamic_axes"] = {"x": {0: "n"}}
         if way.endswith("kept"):
+            for module in network.modules():
+                if isinstance(module, torchvision.ops.StochasticDepth):
+                    module.p = 0.0
             options.update(training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")

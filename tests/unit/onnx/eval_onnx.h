@@ -59,4 +59,29 @@ static inline const struct ys_node *node_called(const struct ys_graph *graph, co
     return NULL;
 }
 
+/* Reads the file that `m` is, of which the message must have each of `words`, separated by |; "" must be read. */
+static inline void check_read(struct made *m, const char *output, int64_t opset, const char *words)
+{
+    struct ys_buf file = {0};
+    struct ys_onnx_import *import = NULL;
+    made_file(m, output, opset, &file);
+    ys_status status = ys_onnx_read_bytes("net.onnx", file.data, file.size, NULL, &import);
+    if (!*words && !CHECK(status == YS_OK))
+        printf("# %s\n", ys_error());
+    if (*words && !CHECK(status == YS_EUNSUPPORTED || status == YS_EFORMAT || status == YS_ENOTFOUND))
+        printf("# was read, not refused with %s\n", words);
+    for (const char *at = words; *at; at += strspn(at, "|")) {
+        size_t size = strcspn(at, "|");
+        char *word = ys_strndup(at, size);
+        if (!CHECK(strstr(ys_error(), word) != NULL))
+            printf("# \"%s\" is not in: %s\n", word, ys_error());
+        ys_free(word);
+        at += size;
+    }
+    if (status == YS_OK)
+        ys_onnx_import_free(import);
+    ys_buf_free(&file);
+    *m = (struct made){0};
+}
+
 #endif

@@ -103,5 +103,88 @@ static void what_is_used_inside_stays(void)
     read_as(&m, 0, 1, "the loss is nll");
 }
 
-TAP_MAIN(TAP_CASE(what_changes_the_shape_of_probabilities_is_no_end), TAP_CASE(nor_of_their_logarithms),
+/* A reduction along the last axis of two, which is kept. */
+static void made_reduction(struct made *m, const char *op, const char *in, const char *out)
+{
+    static const int64_t axis[] = {-1};
+    made_node(m, op, in, out);
+    made_integers(m, "axes", axis, 1);
+}
+
+/* exp(u) and its sum, of the logits or of these less their maximum. */
+static void made_exponents(struct made *m, bool shifted)
+{
+    begin(m, false);
+    if (shifted) {
+        made_reduction(m, "ReduceMax", "logits", "most");
+        made_node(m, "Sub", "logits most", "u");
+    } else {
+        made_node(m, "Identity", "logits", "u");
+    }
+    made_node(m, "Exp", "u", "e");
+    made_reduction(m, "ReduceSum", "e", "s");
+}
+
+static struct ys_onnx_import *read_spelled(struct made *m, const char *note)
+{
+    struct ys_onnx_import *import = made_read(m, "y", 11);
+    bool said = false;
+    for (size_t i = 0; import && i < ys_json_size(import->notes); i++)
+        said = said || strstr(ys_json_text(ys_json_at(import->notes, i), ""), note);
+    CHECK(said);
+    return import;
+}
+
+static void heads_that_are_spelled_out_are_known(void)
+{
+    struct made m = {0};
+    for (int shifted = 0; shifted < 2; shifted++) {
+        made_exponents(&m, shifted);
+        made_node(&m, "Div", "e s", "y");
+        struct ys_onnx_import *import = read_spelled(&m, "node y (Softmax) is left to the loss");
+        if (import)
+            CHECK_INT(import->graph->loss, YS_LOSS_SOFTMAX_CROSS_ENTROPY);
+        ys_onnx_import_free(import);
+        made_exponents(&m, shifted);
+        made_node(&m, "Div", "e s", "p");
+        made_node(&m, "Log", "p", "y");
+        import = read_spelled(&m, "the loss is nll");
+        ys_onnx_import_free(import);
+        made_exponents(&m, shifted);
+        made_node(&m, "Log", "s", "l");
+        made_node(&m, "Sub", "u l", "y");
+        import = read_spelled(&m, "the loss is nll");
+        ys_onnx_import_free(import);
+    }
+    begin(&m, false);
+    made_node(&m, "Softmax", "logits", "p");
+    made_integer(&m, "axis", 1);
+    made_node(&m, "Log", "p", "y");
+    struct ys_onnx_import *import = read_spelled(&m, "node y (Log) and what leads to it is a LogSoftmax");
+    if (import)
+        CHECK_INT(import->graph->loss, YS_LOSS_NLL);
+    ys_onnx_import_free(import);
+}
+
+/* What is divided is not what was summed; and what lies between is read once more. */
+static void heads_that_are_nearly_so_are_refused(void)
+{
+    struct made m = {0};
+    made_exponents(&m, false);
+    made_node(&m, "Exp", "logits", "f");
+    made_node(&m, "Div", "f s", "y");
+    check_read(&m, "y", 11, "node e (Exp)");
+    made_exponents(&m, true);
+    made_node(&m, "Div", "e s", "p");
+    made_node(&m, "Add", "p e", "y");
+    check_read(&m, "y", 11, "node e (Exp)");
+    begin(&m, false);
+    made_node(&m, "Softmax", "logits", "p");
+    made_node(&m, "Log", "p", "l");
+    made_node(&m, "Add", "l p", "y");
+    check_read(&m, "y", 17, "node l (Log)");
+}
+
+TAP_MAIN(TAP_CASE(what_changes_the_shape_of_probabilities_is_no_end), TAP_CASE(heads_that_are_spelled_out_are_known),
+         TAP_CASE(heads_that_are_nearly_so_are_refused), TAP_CASE(nor_of_their_logarithms),
          TAP_CASE(what_is_used_inside_stays))

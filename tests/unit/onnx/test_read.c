@@ -183,31 +183,6 @@ static void an_export_comes_back_as_the_same_graph_and_values(void)
     ys_free(folder);
 }
 
-/* Reads the file that `m` is, of which the message must have each of `words`, separated by |; "" must be read. */
-static void check_read(struct made *m, const char *output, int64_t opset, const char *words)
-{
-    struct ys_buf file = {0};
-    struct ys_onnx_import *import = NULL;
-    made_file(m, output, opset, &file);
-    ys_status status = ys_onnx_read_bytes("net.onnx", file.data, file.size, NULL, &import);
-    if (!*words && !CHECK(status == YS_OK))
-        printf("# %s\n", ys_error());
-    if (*words && !CHECK(status == YS_EUNSUPPORTED || status == YS_EFORMAT || status == YS_ENOTFOUND))
-        printf("# was read, not refused with %s\n", words);
-    for (const char *at = words; *at; at += strspn(at, "|")) {
-        size_t size = strcspn(at, "|");
-        char *word = ys_strndup(at, size);
-        if (!CHECK(strstr(ys_error(), word) != NULL))
-            printf("# \"%s\" is not in: %s\n", word, ys_error());
-        ys_free(word);
-        at += size;
-    }
-    if (status == YS_OK)
-        ys_onnx_import_free(import);
-    ys_buf_free(&file);
-    *m = (struct made){0};
-}
-
 static void every_operator_that_is_not_read_is_named_at_once(void)
 {
     struct made m = {0};
@@ -218,6 +193,44 @@ static void every_operator_that_is_not_read_is_named_at_once(void)
     made_node(&m, "If", "c", "d");
     end_in_dense(&m, "d", 32);
     check_read(&m, "y", 17, "net.onnx|node a (Resize)|node c (Exp)|node d (If)|no such operator");
+    made_input(&m, -1, 2, 4, 4);
+    made_node(&m, "RandomUniformLike", "x", "a");
+    made_node(&m, "Mul", "x a", "b");
+    end_in_dense(&m, "b", 32);
+    check_read(&m, "y", 17, "node a (RandomUniformLike)|draws in each pass|StochasticDepth");
+}
+
+static void every_tensor_of_a_type_that_is_not_read_is_named_at_once(void)
+{
+    static const int64_t two[] = {2};
+    const char bytes[2] = {1, 2};
+    struct made m = {0};
+    made_input(&m, -1, 2, 4, 4);
+    made_tensor(&m, "narrow", 3, two, 1, bytes, sizeof bytes);
+    made_tensor(&m, "bytes", 2, two, 1, bytes, sizeof bytes);
+    made_node(&m, "Mul", "x narrow", "a");
+    made_node(&m, "Add", "a bytes", "b");
+    made_node(&m, "Resize", "b", "c");
+    end_in_dense(&m, "c", 32);
+    check_read(&m, "y", 17, "tensor narrow is of INT8: |quantised|tensor bytes is of UINT8; |node c (Resize)");
+}
+
+/* Means and sums that say of themselves that without axes they do nothing. */
+static void a_reduction_of_no_axes_may_do_nothing(void)
+{
+    static const int64_t none[] = {0};
+    static const char *const ops[] = {"ReduceMean", "ReduceSum"};
+    for (size_t i = 0; i < 2; i++)
+        for (int noop = 0; noop < 2; noop++) {
+            struct made m = {0};
+            made_input(&m, -1, 2, 4, 4);
+            made_node(&m, "Relu", "x", "a");
+            made_tensor(&m, "axes", 7, none, 1, none, 0);
+            made_node(&m, ops[i], "a axes", "b");
+            made_integer(&m, "noop_with_empty_axes", noop);
+            end_in_dense(&m, "b", 32);
+            check_read(&m, "y", 18, noop ? "" : "names no axes: it would mix the rows");
+        }
 }
 
 static void broadcasts_are_read_and_shared_matrices_tied(void)
@@ -732,15 +745,19 @@ static void half_precision_is_widened(void)
     }
 }
 
-TAP_MAIN(
-    TAP_CASE(exports_have_the_logits_of_onnx_runtime), TAP_CASE(an_export_comes_back_as_the_same_graph_and_values),
-    TAP_CASE(every_operator_that_is_not_read_is_named_at_once), TAP_CASE(broadcasts_are_read_and_shared_matrices_tied),
-    TAP_CASE(the_bias_of_a_shared_matrix_is_shared_and_no_other),
-    TAP_CASE(constants_beside_a_value_are_its_second_operand), TAP_CASE(constants_beside_transposed_values_are_turned),
-    TAP_CASE(factors_of_channels_are_copied_and_tables_tied), TAP_CASE(rows_stay_apart),
-    TAP_CASE(shapes_are_computed_before_there_are_data), TAP_CASE(a_head_over_images_of_one_pixel_is_left_to_the_loss),
-    TAP_CASE(a_gather_of_each_row_in_turn_is_a_reshape),
-    TAP_CASE(a_bias_of_zeros_is_computed_from_the_shape_of_its_weight), TAP_CASE(files_that_are_not_right_are_refused),
-    TAP_CASE(external_data_lie_beside_the_file_and_nowhere_else), TAP_CASE(half_precision_is_widened),
-    TAP_CASE(the_hash_of_a_model_covers_its_external_data), TAP_CASE(what_an_export_of_pytorch_lost_is_said),
-    TAP_CASE(which_axis_has_the_channels_is_said_where_it_is_assumed))
+TAP_MAIN(TAP_CASE(exports_have_the_logits_of_onnx_runtime), TAP_CASE(an_export_comes_back_as_the_same_graph_and_values),
+         TAP_CASE(every_operator_that_is_not_read_is_named_at_once),
+         TAP_CASE(every_tensor_of_a_type_that_is_not_read_is_named_at_once),
+         TAP_CASE(a_reduction_of_no_axes_may_do_nothing), TAP_CASE(broadcasts_are_read_and_shared_matrices_tied),
+         TAP_CASE(the_bias_of_a_shared_matrix_is_shared_and_no_other),
+         TAP_CASE(constants_beside_a_value_are_its_second_operand),
+         TAP_CASE(constants_beside_transposed_values_are_turned),
+         TAP_CASE(factors_of_channels_are_copied_and_tables_tied), TAP_CASE(rows_stay_apart),
+         TAP_CASE(shapes_are_computed_before_there_are_data),
+         TAP_CASE(a_head_over_images_of_one_pixel_is_left_to_the_loss),
+         TAP_CASE(a_gather_of_each_row_in_turn_is_a_reshape),
+         TAP_CASE(a_bias_of_zeros_is_computed_from_the_shape_of_its_weight),
+         TAP_CASE(files_that_are_not_right_are_refused), TAP_CASE(external_data_lie_beside_the_file_and_nowhere_else),
+         TAP_CASE(half_precision_is_widened), TAP_CASE(the_hash_of_a_model_covers_its_external_data),
+         TAP_CASE(what_an_export_of_pytorch_lost_is_said),
+         TAP_CASE(which_axis_has_the_channels_is_said_where_it_is_assumed))

@@ -107,5 +107,59 @@ static void mean_images_are_not_trained(void)
     }
 }
 
-TAP_MAIN(TAP_CASE(masks_are_not_trained), TAP_CASE(what_is_computed_of_shapes_is_not_trained),
+/* Two dense layers of 4 x 4 whose weights are `a`, (out, in), and `b`, (in, out): how many parameters they have. */
+static size_t count_of_two(const float a[16], const float b[16])
+{
+    static const int64_t square[] = {4, 4};
+    struct made m = {0};
+    made_input(&m, -1, 4, 0, 0);
+    made_tensor(&m, "a", 1, square, 2, a, 16 * sizeof *a);
+    made_tensor(&m, "b", 1, square, 2, b, 16 * sizeof *b);
+    made_node(&m, "Gemm", "x a", "u");
+    made_integer(&m, "transB", 1);
+    made_node(&m, "Gemm", "u b", "y");
+    struct ys_onnx_import *import = made_read(&m, "y", 17);
+    const size_t count = import ? import->graph->param_count : 0;
+    ys_onnx_import_free(import);
+    return count;
+}
+
+/* A copy that lies the other way round in the file, and is the same matrix in the graph, is tied; another is not. */
+static void transposed_copies_are_tied(void)
+{
+    float a[16], turned[16], other[16], even[16];
+    for (int i = 0; i < 16; i++) {
+        a[i] = other[i] = 0.25F * (float)(i * i % 11) + 0.5F;
+        even[i] = 0.5F;
+    }
+    for (int i = 0; i < 16; i++)
+        turned[i] = a[i % 4 * 4 + i / 4];
+    other[7] += 1;
+    CHECK_INT(count_of_two(a, turned), 1);
+    CHECK_INT(count_of_two(a, a), 2); /* its transposition, in the graph */
+    CHECK_INT(count_of_two(a, other), 2);
+    CHECK_INT(count_of_two(even, even), 2); /* of equal numbers it is no sign of anything */
+}
+
+/* Copies that lie the same way round are what exporters merge or leave apart as they like. */
+static void equal_square_matrices_are_not_tied(void)
+{
+    static const int64_t square[] = {4, 4};
+    float a[16];
+    struct made m = {0};
+    for (int i = 0; i < 16; i++)
+        a[i] = (float)(i % 5);
+    made_input(&m, -1, 4, 0, 0);
+    made_tensor(&m, "a", 1, square, 2, a, sizeof a);
+    made_tensor(&m, "b", 1, square, 2, a, sizeof a);
+    made_node(&m, "Gemm", "x a", "u");
+    made_node(&m, "Gemm", "u b", "y");
+    struct ys_onnx_import *import = made_read(&m, "y", 17);
+    if (import)
+        CHECK_INT(import->graph->param_count, 2);
+    ys_onnx_import_free(import);
+}
+
+TAP_MAIN(TAP_CASE(transposed_copies_are_tied), TAP_CASE(equal_square_matrices_are_not_tied),
+         TAP_CASE(masks_are_not_trained), TAP_CASE(what_is_computed_of_shapes_is_not_trained),
          TAP_CASE(mean_images_are_not_trained))
