@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is a framework slower under yardstick than in a loop of its own?
 
-    tests/handicap/handicap.py [NAME ...] [--pairs N] [--steps N] [--threads N] [--seed N]
+    tests/handicap/handicap.py [NAME ...] [--pairs N] [--steps N] [--threads N] [--seed N] [--kept]
 
 In turn, the order inside a pair drawn from the seed: yardstick's run of LeNet (64 rows, random images), and the loop of
 NAME_loop.py in the same environment over the same prepared files. Both rates are of the second half of the steps, from the
@@ -9,7 +9,8 @@ start of its first block to the end of its last. Prints a table in Markdown: the
 pairs hold the true median at 96.9 %. Nothing else should run.
 
 Beside it stands what tells causes apart, the medians of both: processor time a step, of the steps alone without the first of them; page
-faults and voluntary switches a step, of the whole process with its start.
+faults and voluntary switches a step, of the whole process with its start. With --kept the C library of both sides keeps freed memory
+(as studies/bench/memory-kept.inc): what is left then of a difference is not the page faults'.
 """
 import argparse
 import collections
@@ -27,6 +28,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BATCH, BLOCK = 64, 10
+KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "17179869184", "MALLOC_TOP_PAD_": "67108864"}
 # Of one process: rows a second; the rest is a step's.
 Taken = collections.namedtuple("Taken", "rate cpu_ms faults switches")
 
@@ -49,6 +51,7 @@ def rate(blocks, steps):
 class Pairs:
     def __init__(self, name, options, folder):
         self.name, self.options, self.folder = name, options, folder
+        self.kept = KEPT if options.kept else {}
         self.cache = os.path.join(folder, "cache")
         pythons = sorted(glob.glob(os.path.join(self.cache, "envs", name + "@*", "env", "bin", "python")))
         self.python = pythons[-1] if pythons else None
@@ -59,7 +62,7 @@ class Pairs:
         command = [os.path.join(ROOT, "yardstick"), "run", "--framework=" + self.name, "--model=lenet", "--data=synthetic",
                    "--batch=%d" % BATCH, "--steps=%d" % self.options.steps, "--block=%d" % BLOCK, "--lr=0.01",
                    "--momentum=0.9", "--threads=%d" % self.options.threads, "--repeat=1", "--audit=off", "--quiet",
-                   "--results=" + results]
+                   "--results=" + results, *("--env.%s=%s" % setting for setting in self.kept.items())]
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
         text = subprocess.run([command[0], "export", "--results=" + results], env=environment, check=True,
                               capture_output=True, text=True).stdout
@@ -75,7 +78,7 @@ class Pairs:
         order = max(glob.glob(os.path.join(self.cache, "work", "*", "order.safetensors")), key=os.path.getsize)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run([self.python, "-B", os.path.join(HERE, self.name + "_loop.py"), data, order, str(self.options.threads)],
-                              capture_output=True, text=True)
+                              env=dict(os.environ, **self.kept), capture_output=True, text=True)
         if done.returncode:
             raise SystemExit("%s_loop.py ended with %d:\n%s" % (self.name, done.returncode, done.stderr[-2000:]))
         after, steps = resource.getrusage(resource.RUSAGE_CHILDREN), self.options.steps
@@ -112,6 +115,7 @@ def main():
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kept", action="store_true", help="let the C library of both sides keep freed memory")
     options = parser.parse_args()
     unknown = set(options.names) - set(loops())
     if unknown:
