@@ -30,6 +30,9 @@ static const struct ys_verb verbs[] = {
     {"history", "[SELECTOR] [--metric=NAME]",
      "one trial over all stored studies of that name, by date, and where it changed",
      1, "table json", YS_VERB_NO_KEYS, ys_command_history},
+    {"recommend", "[SELECTOR] --wish=WISH",
+     "which trial of a study to take for a wish, how sure that is and what would change it: exit code 3 where none meets it",
+     1, "table json", YS_VERB_NO_KEYS, ys_command_recommend},
     {"results", "import FILE", "bring a study that `export` wrote, here or elsewhere, into the stored results",
      2, NULL, YS_VERB_NO_KEYS, ys_command_results_import},
     {"report", "[SELECTOR]", "write its report.html again, say where",
@@ -70,7 +73,7 @@ static const struct ys_verb verbs[] = {
 /* `results` of run, check and verify is a key of the job. These three share their flags, so that one word turns one of
  * them into another. */
 static const struct ys_flag flags[] = {
-    {"results", "DIR", "resume show compare gate history results report export clean", "folder of the results [yardstick-results]", TEXT(results)},
+    {"results", "DIR", "resume show compare gate history recommend results report export clean", "folder of the results [yardstick-results]", TEXT(results)},
     {"recipes", "DIR", "run check verify resume list install uninstall doctor",
      "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
     {"format", NULL, NULL, "how the result is printed", FORMAT(format)},
@@ -115,6 +118,7 @@ static const struct ys_flag flags[] = {
      "bounds the change of a metric: \"rate_per_s >= -3 %\"; may be given several times [speed, latency, accuracy, memory]",
      YS_FLAG_TEXTS, offsetof(struct ys_args, rules)},
     {"rules", "FILE", "gate", "rules in a file, one a line", TEXT(rule_file)},
+    {"wish", "WISH", "recommend", "\"fastest at accuracy >= 98 % within 2 GiB\"; docs/judging.md has the words", TEXT(wish)},
     {"metric", "NAME", "history", "whose history [rate_per_s]", TEXT(metric)},
     {"margin", "SHARE", "compare", "what counts as the same [as the study of BASE says]", TEXT(margin)},
     {"comparisons", "axes|all", "show report",

@@ -60,13 +60,13 @@ static const struct ys_field side_fields[] = {
     OF_SIDE(version, "of yardstick"),
     YS_FIELD(SIDE, id, YS_FIELD_INT, NULL, YS_FIELD_NULL, "in the store; null of a file"),
 };
-static const struct ys_record side_record = YS_RECORD("side", SIDE, side_fields);
+const struct ys_record ys_judged_side_record = YS_RECORD("side", SIDE, side_fields);
 
 #define JUDGED struct ys_judged
 static const struct ys_field judged_fields[] = {
     YS_FIELD(JUDGED, schema, YS_FIELD_TEXT, NULL, 0, "of this document"),
-    YS_FIELD_OF(JUDGED, base, YS_FIELD_OBJECT, &side_record, 0, "what is compared with"),
-    YS_FIELD_OF(JUDGED, candidate, YS_FIELD_OBJECT, &side_record, 0, "what is compared"),
+    YS_FIELD_OF(JUDGED, base, YS_FIELD_OBJECT, &ys_judged_side_record, 0, "what is compared with"),
+    YS_FIELD_OF(JUDGED, candidate, YS_FIELD_OBJECT, &ys_judged_side_record, 0, "what is compared"),
     LIST(JUDGED, differences, &ys_judged_difference_record, "of the studies and their machines"),
     LIST(JUDGED, pairs, &ys_judged_pair_record, "of trials"),
     YS_FIELD(JUDGED, only_base, YS_FIELD_TEXTS, NULL, 0, "trials that the candidate has not"),
@@ -95,8 +95,8 @@ static const struct ys_field gate_fields[] = {
     YS_FIELD(GATE, schema, YS_FIELD_TEXT, NULL, 0, "of this document"),
     YS_FIELD_NAMED(GATE, outcome, &ys_gate_outcomes, 0, "of all checks"),
     YS_FIELD(GATE, sentence, YS_FIELD_TEXT, NULL, 0, "what came out"),
-    YS_FIELD_OF(GATE, base, YS_FIELD_OBJECT, &side_record, 0, "the baseline"),
-    YS_FIELD_OF(GATE, candidate, YS_FIELD_OBJECT, &side_record, 0, "what is checked"),
+    YS_FIELD_OF(GATE, base, YS_FIELD_OBJECT, &ys_judged_side_record, 0, "the baseline"),
+    YS_FIELD_OF(GATE, candidate, YS_FIELD_OBJECT, &ys_judged_side_record, 0, "what is checked"),
     LIST(GATE, checks, &ys_gate_check_record, "a rule for a trial each"),
     LIST(GATE, differences, &ys_judged_difference_record, "of the machines"),
     YS_FIELD(GATE, added, YS_FIELD_TEXTS, NULL, 0, "trials that the baseline has not: no rule says anything of them"),

@@ -25,6 +25,14 @@ ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_resul
                                const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
                                struct ys_list *differences) YS_MUST_CHECK;
 
+/** What is said of a side; `told` is as after ys_record_init(). */
+ys_status ys_judge_tell_side(const struct ys_side *side, struct ys_judged_side *told) YS_MUST_CHECK;
+/** The verdict of a trial's proof; "none" where there is none. */
+const char *ys_judge_proof_word(const struct ys_result_trial *trial);
+/** Why nothing may be concluded from a trial, whatever it is compared with: a new text; NULL when something may.
+ * `side`: whose it is, "base"; NULL where there is one side alone. */
+ys_status ys_judge_fault(const struct ys_result_trial *trial, const char *side, char **fault) YS_MUST_CHECK;
+
 /** Both ends of an interval as a list of two; an unknown one leaves it empty. */
 ys_status ys_judge_set_ends(struct ys_list *list, const struct ys_interval *interval) YS_MUST_CHECK;
 

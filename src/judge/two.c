@@ -24,7 +24,7 @@ static ys_status copy_text(const char *text, char **copy)
     return text && !*copy ? ys_out_of_memory() : YS_OK;
 }
 
-static ys_status tell_side(const struct ys_side *side, struct ys_judged_side *told)
+ys_status ys_judge_tell_side(const struct ys_side *side, struct ys_judged_side *told)
 {
     told->id = side->store ? side->told.study.id : YS_FIELD_NONE;
     YS_TRY(copy_text(side->word, &told->selector));
@@ -143,22 +143,30 @@ static const struct ys_field proven_fields[] = {
     YS_FIELD_NAMED(struct proven, verdict, &ys_proof_verdicts, YS_FIELD_NULL, "of the proof")};
 static const struct ys_record proven_record = YS_RECORD("proof", struct proven, proven_fields);
 
-/* Why nothing may be concluded from a trial, whatever it is compared with: a new text; NULL when something may. */
-static ys_status fault_of(const struct ys_result_trial *trial, const char *side, char **fault)
+const char *ys_judge_proof_word(const struct ys_result_trial *trial)
+{
+    struct proven proof;
+    ys_record_glance(&proven_record, trial->proof, &proof);
+    return ys_name_of(&ys_proof_verdicts, proof.verdict == YS_NAME_NONE ? YS_PROOF_NONE : proof.verdict);
+}
+
+ys_status ys_judge_fault(const struct ys_result_trial *trial, const char *side, char **fault)
 {
     struct proven proof;
     *fault = NULL;
     ys_record_glance(&proven_record, trial->proof, &proof);
     const int verdict = proof.verdict;
+    const char *of = side ? " of the " : "";
+    side = side ? side : "";
     if (trial->framework && trial->framework->no_work)
-        *fault = ys_format("%s of the %s does no work", trial->id, side);
+        *fault = ys_format("%s%s%s does no work", trial->id, of, side);
     else if (trial->runs == trial->failed)
-        *fault = ys_format("no run of %s of the %s succeeded: %s", trial->id, side,
+        *fault = ys_format("no run of %s%s%s succeeded: %s", trial->id, of, side,
                            ys_name_of(&ys_run_statuses, trial->status));
     else if (verdict != YS_PROOF_PASS && verdict != YS_PROOF_WEAK)
-        *fault =
-            ys_format("%s %s of the %s does the work that was asked for",
-                      verdict == YS_PROOF_FAIL ? "the proof failed that" : "there is no proof that", trial->id, side);
+        *fault = ys_format("%s %s%s%s does the work that was asked for",
+                           verdict == YS_PROOF_FAIL ? "the proof failed that" : "there is no proof that", trial->id, of,
+                           side);
     else
         return YS_OK;
     return *fault ? YS_OK : ys_out_of_memory();
@@ -168,8 +176,8 @@ static ys_status find_faults(const struct ys_result_trial *base, const struct ys
                              struct ys_judged_pair *pair)
 {
     const struct ys_judged_difference *other = pair->other.items;
-    YS_TRY(fault_of(base, "base", &pair->base_fault));
-    YS_TRY(fault_of(candidate, "candidate", &pair->candidate_fault));
+    YS_TRY(ys_judge_fault(base, "base", &pair->base_fault));
+    YS_TRY(ys_judge_fault(candidate, "candidate", &pair->candidate_fault));
     YS_TRY(copy_text(pair->base_fault ? pair->base_fault : pair->candidate_fault, &pair->invalid));
     if (!pair->invalid && pair->other.count > 0) {
         pair->invalid =
@@ -274,8 +282,8 @@ static ys_status judge(const struct judging *judging)
 {
     struct ys_judged *judged = judging->judged;
     YS_TRY(copy_text(YS_JUDGE_SCHEMA, &judged->schema));
-    YS_TRY(tell_side(judging->base, &judged->base));
-    YS_TRY(tell_side(judging->candidate, &judged->candidate));
+    YS_TRY(ys_judge_tell_side(judging->base, &judged->base));
+    YS_TRY(ys_judge_tell_side(judging->candidate, &judged->candidate));
     YS_TRY(ys_judge_differ_studies(judging->base, judging->candidate, &judged->differences));
     return pair_all(judging);
 }

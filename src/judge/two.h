@@ -55,7 +55,7 @@ struct ys_judged {
     struct ys_list pairs;                     /* struct ys_judged_pair */
     struct ys_list only_base, only_candidate; /* char *: trials that the other side has not */
 };
-extern const struct ys_record ys_judged_record;
+extern const struct ys_record ys_judged_record, ys_judged_side_record;
 extern const struct ys_record ys_judged_pair_record, ys_judged_metric_record, ys_judged_difference_record;
 
 /** `margin`: what counts as the same; NaN: as the base's study says. `metric`: this one in place of those that are

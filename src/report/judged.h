@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "judge/gate.h"
 #include "judge/history.h"
+#include "judge/recommend.h"
 #include "judge/two.h"
 #include <stdbool.h>
 
@@ -19,6 +20,10 @@ ys_status ys_report_gate_junit(const struct ys_gate *gate, struct ys_buf *out) Y
 
 /** What came out, then a line a study with its value as a bar. */
 ys_status ys_report_history(const struct ys_history *history, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
+
+/** The answer, its evidence, a line a trial, what would change the answer, and lines to paste. */
+ys_status ys_report_recommended(const struct ys_recommended *told, int width, bool colour,
+                                struct ys_buf *out) YS_MUST_CHECK;
 
 /** "1.05x [1.02, 1.08]", "+0.3 % [-0.1, +0.7]" or "-". */
 void ys_report_put_ratio(struct ys_buf *out, const struct ys_judged_metric *metric);

@@ -1,0 +1,130 @@
+"""Which trial to take for a wish: of made exports, whose numbers are known."""
+import json
+
+from harness import tearDownModule  # noqa: F401
+from test_judge import Judged
+
+FOUR = ["--framework=builtin", "--opt.builtin.backend=onednn,ref", "--model=mlp", "--data=digits", "--threads=1", "--batch={8,16}",
+        "--steps=4", "--block=2", "--repeat=6"]
+
+
+class Recommend(Judged):
+    exported = None
+
+    def setUp(self):
+        super(Judged, self).setUp()
+        if not Recommend.exported:
+            self.yardstick("run", *FOUR, "--quiet")
+            Recommend.exported = Judged.exported = self.yardstick("export")[0]
+
+    # By trial: speed, accuracy, memory.
+    KNOWN = {("onednn", "8"): (400, 0.95, 3e9), ("onednn", "16"): (300, 0.985, 1e9), ("ref", "8"): (200, 0.99, 1e9),
+             ("ref", "16"): (100, 0.98, 0.5e9)}
+
+    def known(self, trial):
+        return self.KNOWN["ref" if "ref" in trial else "onednn", "16" if "16" in trial else "8"]
+
+    def study(self, name="made", more=lambda trial, metrics: None, scatter=0.001):
+        def change(trial, metrics):
+            rate, accuracy, memory = self.known(trial)
+            round_ = (metrics["rate_per_s"]["value"] - 100) * 10
+            metrics["rate_per_s"]["value"] = rate * (1 + scatter * round_)
+            metrics["accuracy"]["value"] = accuracy + 1e-4 * round_
+            metrics["rss_peak_bytes"]["value"] = memory + 1e6 * round_
+            more(trial, metrics)
+        return self.made(name, change)
+
+    def wish(self, wish, *arguments, code=0, study=None):
+        study = study or self.study()
+        return json.loads(self.yardstick("recommend", study, "--wish=" + wish, *arguments, "--format=json", code=code)[0])
+
+    def test_the_best_of_those_that_meet_every_bound(self):
+        found = self.wish("fastest at accuracy >= 98 % within 2 GiB")
+        self.assertIn("onednn", found["choice"])
+        self.assertIn("16", found["choice"])
+        self.assertTrue(found["sure"])
+        self.assertEqual(found["bounds"], ["accuracy >= 98%", "rss_peak_bytes <= 2GiB"])
+        self.assertEqual([trial["standing"] for trial in found["trials"]], ["chosen", "meets", "meets", "misses"])
+        self.assertEqual([trial["front"] for trial in found["trials"]], [True, True, True, True])
+        self.assertEqual([trial["verdict"] for trial in found["trials"]], [None, "worse", "worse", None])
+        self.assertAlmostEqual(found["trials"][1]["ratio"], 200 / 300, 9)
+        lost = found["trials"][-1]
+        self.assertTrue(lost["better"])
+        self.assertEqual(lost["misses"], ["accuracy >= 98%", "rss_peak_bytes <= 2GiB"])
+        self.assertEqual(found["alike"], [])
+        self.assertEqual((found["proof"], found["rounds"]), ("weak", 6))
+
+    def test_each_opening_and_key(self):
+        speeds = lambda found: [trial["values"][0]["value"] for trial in found["trials"]]
+        self.assertEqual(len(self.wish("fastest")["trials"]), 4)
+        self.assertIn("ref", self.wish("smallest")["choice"])
+        self.assertIn("ref", self.wish("highest accuracy")["choice"])
+        self.assertIn("ref", self.wish("lowest rate_per_s, rss_peak_bytes<=2GiB")["choice"])
+        found = self.wish("fastest with batch = 16 and accuracy>=0.98")
+        self.assertEqual((found["left_out"], len(found["trials"])), (2, 2))
+        self.assertEqual(len(self.wish("fastest framework = builtin")["trials"]), 4)
+        self.assertGreater(*speeds(found))
+
+    def test_what_is_alike_uncertain_or_unfit_is_said(self):
+        def alike(trial, metrics):
+            if "ref" in trial:
+                metrics["rate_per_s"]["value"] *= 2 if "8" in trial else 1
+            elif "8" in trial:
+                metrics["rate_per_s"]["value"] *= 1.005
+        found = self.wish("fastest", study=self.study("alike", alike))
+        self.assertEqual(found["alike"], [trial["trial"] for trial in found["trials"] if "ref" in trial["trial"] and "8" in trial["trial"]])
+        same = lambda trial, metrics: metrics["rate_per_s"].update(value=500 + metrics["wall_s"]["value"] / 1000)
+        found = self.wish("fastest", study=self.study("same", same))
+        self.assertEqual(len(found["alike"]), 3)
+        # 98.5 % and six rounds upwards: the interval reaches across.
+        found = self.wish("fastest at accuracy >= 98.52 % within 2 GiB")
+        self.assertEqual([trial["standing"] for trial in found["trials"]], ["chosen", "may meet", "misses", "misses"])
+        self.assertIn("ref", found["choice"])
+        self.assertTrue(found["trials"][1]["better"])
+        found = self.wish("lowest accuracy at accuracy >= 98.52 %, batch = 16")
+        self.assertFalse(found["sure"])
+        lines = [json.loads(line) for line in open(self.study())]
+        for line in lines:
+            if line["type"] == "trial" and "ref" not in line["id"]:
+                line["proof"] = None
+        from test_judge import sealed
+        found = self.wish("fastest", study=self.write("unproven", sealed(lines)))
+        self.assertEqual([trial["standing"] for trial in found["trials"]], ["chosen", "meets", "unfit", "unfit"])
+        self.assertIn("no proof", found["trials"][-1]["reason"])
+        self.assertFalse(found["trials"][-1]["front"])
+
+    def test_nothing_meets_it(self):
+        found = self.wish("fastest at accuracy >= 99.9 %", code=3)
+        self.assertIsNone(found["choice"])
+        self.assertEqual(found["lines"], [])
+        out, _ = self.yardstick("recommend", self.study(), "--wish=fastest at accuracy >= 99.9 %", code=3)
+        self.assertIn("No trial", out)
+
+    def test_lines_give_the_choice_again(self):
+        found = self.wish("fastest at accuracy >= 98 %")
+        self.assertIn("batch = 16", found["lines"])
+        self.assertIn("framework = builtin", found["lines"])
+        self.assertIn("opt.builtin.backend = onednn", found["lines"])
+        self.write("again.ys", "version = 1\nname = again\n\n[chosen]\n" + "\n".join(found["lines"]) + "\n")
+        again = self.result("check", "again.ys")[0]
+        self.assertEqual(len(again["trials"]), 1)
+
+    def test_for_people(self):
+        out, _ = self.yardstick("recommend", self.study(), "--wish=fastest at accuracy >= 98 % within 2 GiB")
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        for words in ("Take ", "evidence: 6 runs; proof: weak", "What would change the answer", "To paste into a study", "  batch = 16"):
+            self.assertIn(words, out)
+
+    def test_bad_wishes(self):
+        study = self.study()
+        for wish, words in (("fastst", 'did you mean "fastest"'), ("fastest at acuracy >= 98 %", 'did you mean "accuracy"'),
+                            ("fastest with bach = 8", 'did you mean "batch"'), ("", "--wish needs a value"),
+                            ("fastest accuracy", "written with >= or <="), ("fastest accuracy >= much", "no value of accuracy"),
+                            ("fastest within 3", "a size or a time"), ("fastest batch 8", "batch = VALUE"),
+                            ("accuracy >= 98 %", "first what is wanted"), ("lowest", "of which metric"),
+                            ("fastest threads = none", "threads"), ("fastest repeat = 3", "repeat"),
+                            ("fastest rss_peak_bytes <= 3 s", "no value of rss_peak_bytes"), (" ".join(["fastest"] * 99), "")):
+            self.refusal("recommend", study, "--wish=" + wish, words=(words,))
+        self.refusal("recommend", study, words=("--wish=",))
+        self.refusal("recommend", study, "--wish=fastest batch = 99", words=("no trial",))
+        self.refusal("recommend", "nosuch", "--wish=fastest", words=("no study",))
