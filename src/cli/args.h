@@ -23,11 +23,13 @@ struct ys_args {
     const char *check;         /* list frameworks --check NAME */
     /* export --model NAME --out FILE */
     const char *model, *data, *seed, *precision, *weights, *out, *input, *layout;
-    const char *metric;      /* history: NULL is the speed */
-    const char *margin;      /* compare: what counts as the same; NULL: as the base's study says */
-    const char *comparisons; /* show, report: "axes" or "all"; NULL: as the study says */
-    const char *times;       /* doctor --self-test, --perturbation: how often; NULL: as it sees fit */
-    const char *noise;       /* doctor: for how long; NULL: not asked for */
+    const char *wish;                  /* recommend */
+    const char *good, *bad, *versions; /* bisect */
+    const char *metric;                /* history, bisect: NULL is the speed */
+    const char *margin;                /* compare: what counts as the same; NULL: as the base's study says */
+    const char *comparisons;           /* show, report: "axes" or "all"; NULL: as the study says */
+    const char *times;                 /* doctor --self-test, --perturbation: how often; NULL: as it sees fit */
+    const char *noise;                 /* doctor: for how long; NULL: not asked for */
     enum ys_format format;
     bool format_given, quiet, debug, help, version, unverified, fresh, all_steps, trace, dry_run, repair, verify,
         self_test;

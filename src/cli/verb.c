@@ -30,6 +30,10 @@ static const struct ys_verb verbs[] = {
     {"history", "[SELECTOR] [--metric=NAME]",
      "one trial over all stored studies of that name, by date, and where it changed",
      1, "table json", YS_VERB_NO_KEYS, ys_command_history},
+    {"bisect", "[STUDY.ys] --good=NAME@VERSION --bad=NAME@VERSION [--KEY=VALUE ...]",
+     "which version of a framework made a study of one trial slower, or wrong: the middle one is measured in turn with both "
+     "ends, until it is sure enough; exit code 4 where nothing is decided",
+     1, "table json", YS_VERB_ALL_KEYS, ys_command_bisect},
     {"recommend", "[SELECTOR] --wish=WISH",
      "which trial of a study to take for a wish, how sure that is and what would change it: exit code 3 where none meets it",
      1, "table json", YS_VERB_NO_KEYS, ys_command_recommend},
@@ -74,7 +78,7 @@ static const struct ys_verb verbs[] = {
  * them into another. */
 static const struct ys_flag flags[] = {
     {"results", "DIR", "resume show compare gate history recommend results report export clean", "folder of the results [yardstick-results]", TEXT(results)},
-    {"recipes", "DIR", "run check verify resume list install uninstall doctor",
+    {"recipes", "DIR", "run check verify resume list install uninstall doctor bisect",
      "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
     {"format", NULL, NULL, "how the result is printed", FORMAT(format)},
     {"fresh", NULL, "run check verify resume", "prove again what was proven before", SWITCH(fresh)},
@@ -119,6 +123,10 @@ static const struct ys_flag flags[] = {
      YS_FLAG_TEXTS, offsetof(struct ys_args, rules)},
     {"rules", "FILE", "gate", "rules in a file, one a line", TEXT(rule_file)},
     {"wish", "WISH", "recommend", "\"fastest at accuracy >= 98 % within 2 GiB\"; docs/judging.md has the words", TEXT(wish)},
+    {"good", "NAME@VERSION", "bisect", "a version that is as it should be", TEXT(good)},
+    {"bad", "NAME@VERSION", "bisect", "one that is not", TEXT(bad)},
+    {"versions", "LIST", "bisect", "those between, in order, separated by commas [those that there are recipes of]", TEXT(versions)},
+    {"metric", "NAME", "bisect", "what got worse [rate_per_s]", TEXT(metric)},
     {"metric", "NAME", "history", "whose history [rate_per_s]", TEXT(metric)},
     {"margin", "SHARE", "compare", "what counts as the same [as the study of BASE says]", TEXT(margin)},
     {"comparisons", "axes|all", "show report",

@@ -8,6 +8,7 @@
 #include "judge/history.h"
 #include "judge/recommend.h"
 #include "judge/two.h"
+#include "study/bisect.h"
 #include <stdbool.h>
 
 /** What differs, whether it was the same work, then a line a metric: at most `width` (60 or more) columns. */
@@ -24,6 +25,9 @@ ys_status ys_report_history(const struct ys_history *history, int width, bool co
 /** The answer, its evidence, a line a trial, what would change the answer, and lines to paste. */
 ys_status ys_report_recommended(const struct ys_recommended *told, int width, bool colour,
                                 struct ys_buf *out) YS_MUST_CHECK;
+
+/** The sentence, then a line a question. */
+ys_status ys_report_bisected(const struct ys_bisected *told, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
 
 /** "1.05x [1.02, 1.08]", "+0.3 % [-0.1, +0.7]" or "-". */
 void ys_report_put_ratio(struct ys_buf *out, const struct ys_judged_metric *metric);

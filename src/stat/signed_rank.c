@@ -115,3 +115,67 @@ ys_status ys_signed_rank_centre(const double *values, size_t n, struct ys_centre
     ys_free(sorted);
     return YS_OK;
 }
+
+/* Twice the middle rank of |values[at]| among all. */
+static size_t doubled_rank(const double *values, size_t n, size_t at)
+{
+    size_t below = 0, equal = 0;
+    for (size_t i = 0; i < n; i++) {
+        below += fabs(values[i]) < fabs(values[at]);
+        equal += fabs(values[i]) == fabs(values[at]);
+    }
+    return 2 * below + equal + 1;
+}
+
+/* P(the sum of a random part of `ranks` lies as far from the middle as `sum`). */
+static ys_status exact_p(const size_t *ranks, size_t n, size_t sum, double *p)
+{
+    const size_t most = n * (n + 1); /* doubled */
+    double *chance = ys_alloc(most + 1, sizeof *chance);
+    size_t top = 0;
+    if (!chance)
+        return ys_out_of_memory();
+    chance[0] = 1;
+    for (size_t i = 0; i < n; i++) {
+        top += ranks[i];
+        for (size_t v = top + 1; v-- > 0;)
+            chance[v] = (chance[v] + (v >= ranks[i] ? chance[v - ranks[i]] : 0)) / 2;
+    }
+    const size_t low = sum < top - sum ? sum : top - sum;
+    double tail = 0;
+    for (size_t v = 0; v <= low; v++)
+        tail += chance[v];
+    *p = fmin(1, 2 * tail);
+    ys_free(chance);
+    return YS_OK;
+}
+
+/* With half a unit of continuity; ties make the true spread smaller, and so this p too large. */
+static double normal_p(size_t n, size_t doubled_sum)
+{
+    const double count = (double)n, mean = count * (count + 1) / 4,
+                 sd = sqrt(count * (count + 1) * (2 * count + 1) / 24);
+    return fmin(1, erfc(fmax(0, fabs((double)doubled_sum / 2 - mean) - 0.5) / sd / sqrt(2)));
+}
+
+ys_status ys_signed_rank_p(const double *values, size_t n, double *p)
+{
+    double *kept = ys_alloc(n + 1, sizeof *kept);
+    size_t *ranks = ys_alloc(n + 1, sizeof *ranks), count = 0, sum = 0;
+    ys_status status = kept && ranks ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < n; i++)
+        if (values[i] != 0)
+            kept[count++] = values[i];
+    for (size_t i = 0; status == YS_OK && i < count; i++) {
+        ranks[i] = doubled_rank(kept, count, i);
+        sum += kept[i] > 0 ? ranks[i] : 0;
+    }
+    *p = 1;
+    if (status == YS_OK && count > YS_SIGNED_RANK_EXACT)
+        *p = normal_p(count, sum);
+    else if (status == YS_OK && count)
+        status = exact_p(ranks, count, sum, p);
+    ys_free(kept);
+    ys_free(ranks);
+    return status;
+}

@@ -26,6 +26,11 @@ size_t ys_signed_rank(size_t n, double *level);
 /** `sorted`: n ascending finite values; rank and level as of ys_signed_rank(n). Allocates nothing; takes time as n. */
 void ys_signed_rank_of_sorted(const double *sorted, size_t n, size_t rank, double level, struct ys_centre *centre);
 
+/** How often the signs of these values would, were each as likely as the other, make their signed-rank statistic lie as
+ * far from its middle: two-sided, 1 for no values. Exact up to YS_SIGNED_RANK_EXACT values, equal ones with their
+ * middle rank; zeros are left out (Wilcoxon 1945). YS_ENOMEM. */
+ys_status ys_signed_rank_p(const double *values, size_t n, double *p) YS_MUST_CHECK;
+
 /** `values`: n finite values in any order, left as they are. YS_ENOMEM. */
 ys_status ys_signed_rank_centre(const double *values, size_t n, struct ys_centre *centre) YS_MUST_CHECK;
 

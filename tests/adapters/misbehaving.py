@@ -28,6 +28,7 @@ Needs the standard library alone.
   linked_answer        names a link in its folder to the plan's weights
   save_elsewhere       saves, and says that it saved something else
   save_link            makes a link to the plan's weights in place of saving
+  slow SECONDS         takes that long for each block, and is honest
   type KIND MEMBER     gives the member MEMBER of messages KIND another type
 """
 
@@ -41,6 +42,7 @@ import time
 BEHAVIOUR = os.environ.get("MISBEHAVE", "")
 SAVES = BEHAVIOUR.startswith(("save_", "type saved"))
 WORKS = SAVES or BEHAVIOUR in ("nan_loss", "steal_weights", "linked_answer")
+PACE_S = float(BEHAVIOUR.split()[1]) if BEHAVIOUR.startswith("slow ") else 0.001  # of a block
 PLAN = {}  # as opened
 
 
@@ -141,7 +143,7 @@ def train(send, message):
             os._exit(4)
         count = min(message["block"], message["to"] - first)
         start = now()
-        time.sleep(0.001)
+        time.sleep(PACE_S)
         end = start - 1000000 if BEHAVIOUR == "wrong_times" else now()
         send({"type": "block", "first": first, "count": count, "t_start_ns": start, "t_end_ns": end, "input_ns": 0,
               "loss": ["nan"] * count if BEHAVIOUR == "nan_loss" else [0.5] * count if WORKS else []})

@@ -84,6 +84,60 @@ static void without_memory_there_is_no_centre(void)
     ys_mem_fail_at(0);
 }
 
-TAP_MAIN(TAP_CASE(ranks_and_levels_are_those_of_the_tables), TAP_CASE(beyond_the_exact_ones_levels_go_on),
-         TAP_CASE(interval_and_centre_are_walsh_averages), TAP_CASE(few_values_have_a_centre_and_no_interval),
-         TAP_CASE(without_memory_there_is_no_centre))
+/* The sum over ranks of |x|, ties sharing theirs, of the positive ones. */
+static double statistic(const double *values, const bool *positive, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double rank = 0.5;
+        for (size_t k = 0; k < n; k++)
+            rank += (fabs(values[k]) < fabs(values[i])) + 0.5 * (fabs(values[k]) == fabs(values[i]));
+        sum += positive[i] ? rank : 0;
+    }
+    return sum;
+}
+
+/* By going through all signs. */
+static double counted_p(const double *values, size_t n)
+{
+    bool signs[16], own[16];
+    size_t as_far = 0;
+    const double middle = (double)n * ((double)n + 1) / 4;
+    for (size_t i = 0; i < n; i++)
+        own[i] = values[i] > 0;
+    const double far = fabs(statistic(values, own, n) - middle);
+    for (size_t all = 0; all < (size_t)1 << n; all++) {
+        for (size_t i = 0; i < n; i++)
+            signs[i] = all >> i & 1;
+        as_far += fabs(statistic(values, signs, n) - middle) >= far - 1e-9;
+    }
+    return (double)as_far / (double)((size_t)1 << n);
+}
+
+static void a_p_is_that_of_all_signs(void)
+{
+    static const double cases[][10] = {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
+                                       {-1, 2, -3, 4, 5, 6, -7, 8, 9, 10},
+                                       {1, 1, 1, -1, 2, 2, -2, 3, 3, 3},
+                                       {-5, -5, -5, -5, -5, -5, -5, -5, -5, -5},
+                                       {1, -1, 2, -2, 3, -3, 4, -4, 5, -5}};
+    double p, many[100];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CHECK(ys_signed_rank_p(cases[i], 10, &p) == YS_OK);
+        CHECK(fabs(p - counted_p(cases[i], 10)) < 1e-12);
+    }
+    CHECK(ys_signed_rank_p(cases[0], 0, &p) == YS_OK && p == 1);
+    CHECK(ys_signed_rank_p((const double[]){0, 0, 3}, 3, &p) == YS_OK && p == 1);
+    CHECK(ys_signed_rank_p(cases[0], 6, &p) == YS_OK && fabs(p - 2.0 / 64) < 1e-15);
+    /* Beyond the exact ones: alternating signs are no evidence, one sign of a hundred is much. */
+    for (size_t i = 0; i < 100; i++)
+        many[i] = (i % 2 ? -1.0 : 1.0) * (double)(i / 2 + 1);
+    CHECK(ys_signed_rank_p(many, 100, &p) == YS_OK && p > 0.9);
+    for (size_t i = 0; i < 100; i++)
+        many[i] = (double)(i + 1);
+    CHECK(ys_signed_rank_p(many, 100, &p) == YS_OK && p < 1e-9);
+}
+
+TAP_MAIN(TAP_CASE(a_p_is_that_of_all_signs), TAP_CASE(ranks_and_levels_are_those_of_the_tables),
+         TAP_CASE(beyond_the_exact_ones_levels_go_on), TAP_CASE(interval_and_centre_are_walsh_averages),
+         TAP_CASE(few_values_have_a_centre_and_no_interval), TAP_CASE(without_memory_there_is_no_centre))

@@ -1,0 +1,76 @@
+/* bisect: which version of a framework made it slower, or wrong. */
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "cli/command.h"
+#include "report/judged.h"
+#include "study/bisect.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { UNDECIDED = 4 };
+
+static ys_status check_words(const struct ys_args *args)
+{
+    if (!args->good || !args->bad)
+        return ys_fail(YS_EINVAL, "say between which versions: yardstick bisect STUDY.ys --good=pytorch@1.13.1 "
+                                  "--bad=pytorch@2.13.0");
+    if (args->word_count == 0 && args->flags.count == 0)
+        return ys_fail(YS_EINVAL, "bisect needs a study file or flags; `yardstick init` writes an example");
+    if (args->word_count && !ys_fs_exists(args->words[0]))
+        return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", args->words[0],
+                       args->words[0]);
+    return YS_OK;
+}
+
+/* The folder is a key of the job, as for `run`. */
+static ys_status bisect(const struct ys_args *args, struct ys_bisected *found)
+{
+    const struct ys_bisect_wish wish = {.path = args->word_count ? args->words[0] : NULL,
+                                        .flags = args->flags.items,
+                                        .flag_count = args->flags.count,
+                                        .good = args->good,
+                                        .bad = args->bad,
+                                        .versions = args->versions,
+                                        .metric = args->metric ? args->metric : "rate_per_s",
+                                        .recipe_dirs = args->recipe_dirs,
+                                        .command = args->command};
+    const char *results = ys_command_results(args);
+    struct ys_store *store = NULL;
+    YS_TRY(check_words(args));
+    for (size_t i = 0; i < args->flags.count; i++)
+        if (strcmp(args->flags.items[i].key, "results") == 0)
+            results = args->flags.items[i].value;
+    YS_TRY(ys_store_open(results, YS_STORE_WRITE, &store));
+    ys_status status = ys_bisect(&wish, store, found);
+    ys_store_close(store);
+    return status;
+}
+
+int ys_command_bisect(const struct ys_args *args)
+{
+    struct ys_bisected found;
+    struct ys_buf out = {0};
+    int printed;
+    ys_status status = bisect(args, &found);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    ys_stop_release(0);
+    const int code = found.decided ? 0 : UNDECIDED;
+    if (args->format == YS_FORMAT_JSON) {
+        ys_json *json = ys_record_json(&ys_bisected_record, &found);
+        ys_bisected_fini(&found);
+        printed = json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
+        return printed ? printed : code;
+    }
+    status = ys_report_bisected(&found, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), &out);
+    ys_bisected_fini(&found);
+    if (status != YS_OK) {
+        ys_buf_free(&out);
+        return ys_command_fail(status);
+    }
+    printed = ys_command_print(&out);
+    return printed ? printed : code;
+}

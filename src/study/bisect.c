@@ -1,0 +1,573 @@
+#include "study/bisect.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "framework/framework.h"
+#include "framework/list.h"
+#include "metric/document.h"
+#include "metric/metric.h"
+#include "stat/signed_rank.h"
+#include "study/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const int YS_BISECT_ROUNDS[YS_BISECT_LOOKS] = {10, 16, 24};
+enum { ROUNDS_MOST = 24, TEAM = 3, OWN_FLAGS = 5 };
+enum { SPARE = 2 }; /* questions more than halving takes, for versions of which nothing can be told */
+
+struct bisecting {
+    const struct ys_bisect_wish *wish;
+    struct ys_store *store;
+    struct ys_bisected *out;
+    char *versions[YS_BISECT_MOST]; /* owned */
+    bool skipped[YS_BISECT_MOST];
+    size_t count;
+    size_t metric; /* place in ys_metric_infos() */
+    double margin;
+    int64_t seed; /* of the next round */
+    int questions_left;
+    bool by_rightness; /* the ends differ in that one of them is wrong */
+};
+
+/* What is measured of one question: good, bad, and the version between. */
+struct team {
+    const char *names[TEAM];
+    size_t count;
+    double values[TEAM][ROUNDS_MOST]; /* logarithms; NaN: none */
+    int rounds;
+    char *faults[TEAM]; /* owned: it failed, or its proof; NULL */
+};
+
+static void fini_team(struct team *team)
+{
+    for (size_t i = 0; i < TEAM; i++)
+        ys_free(team->faults[i]);
+}
+
+/* ---- the versions */
+
+static ys_status add_version(struct bisecting *bisecting, char *spec)
+{
+    if (spec && bisecting->count < YS_BISECT_MOST) {
+        bisecting->versions[bisecting->count++] = spec;
+        return YS_OK;
+    }
+    ys_free(spec);
+    return spec ? ys_fail(YS_EINVAL, "--versions: at most %d can be told apart", YS_BISECT_MOST) : ys_out_of_memory();
+}
+
+static bool is_end(const struct ys_bisect_wish *wish, const char *spec)
+{
+    return strcmp(spec, wish->good) == 0 || strcmp(spec, wish->bad) == 0;
+}
+
+/* "2.0.1" of --good=pytorch@1.13.1 is pytorch@2.0.1. */
+static char *spec_of(const struct ys_bisect_wish *wish, const char *word, size_t length)
+{
+    const size_t name = strcspn(wish->good, "@");
+    const bool bare = length && word[0] >= '0' && word[0] <= '9' && wish->good[name];
+    return bare ? ys_format("%.*s@%.*s", (int)name, wish->good, (int)length, word) : ys_strndup(word, length);
+}
+
+static ys_status take_given(struct bisecting *bisecting)
+{
+    const struct ys_bisect_wish *wish = bisecting->wish;
+    for (const char *at = wish->versions; *at; at += strspn(at, ", ")) {
+        const size_t length = strcspn(at, ", ");
+        char *spec = spec_of(wish, at, length);
+        at += length;
+        if (spec && is_end(wish, spec))
+            ys_free(spec);
+        else
+            YS_TRY(add_version(bisecting, spec));
+    }
+    return YS_OK;
+}
+
+/* By the numbers in them: 1.9 before 1.13. */
+static int by_number(const char *a, const char *b)
+{
+    while (*a && *b) {
+        char *end_a, *end_b;
+        const unsigned long one = strtoul(a, &end_a, 10), other = strtoul(b, &end_b, 10);
+        if (end_a != a && end_b != b && one != other)
+            return one < other ? -1 : 1;
+        if (end_a == a || end_b == b) {
+            if (*a != *b)
+                return *a < *b ? -1 : 1;
+            end_a = (char *)(uintptr_t)a + 1;
+            end_b = (char *)(uintptr_t)b + 1;
+        }
+        a = end_a;
+        b = end_b;
+    }
+    return (*a != 0) - (*b != 0);
+}
+
+static const char *number_of(const char *spec)
+{
+    const char *at = strchr(spec, '@');
+    return at ? at + 1 : "";
+}
+
+static int by_version(const void *a, const void *b)
+{
+    return by_number(number_of(*(char *const *)a), number_of(*(char *const *)b));
+}
+
+/* Those of the same name that there are recipes of, and that lie between the ends, whichever of these is older. */
+static ys_status take_known(struct bisecting *bisecting)
+{
+    const struct ys_bisect_wish *wish = bisecting->wish;
+    const size_t name = strcspn(wish->good, "@");
+    const bool upwards = by_number(number_of(wish->good), number_of(wish->bad)) <= 0;
+    const char *low = number_of(upwards ? wish->good : wish->bad), *high = number_of(upwards ? wish->bad : wish->good);
+    struct ys_list list;
+    YS_TRY(ys_framework_list(wish->recipe_dirs, &list));
+    const struct ys_framework_entry *entries = list.items;
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < list.count; i++) {
+        char *const *versions = entries[i].versions.items;
+        if (!entries[i].name || strlen(entries[i].name) != name || strncmp(entries[i].name, wish->good, name) != 0)
+            continue;
+        for (size_t k = 0; status == YS_OK && k < entries[i].versions.count; k++)
+            if (by_number(low, versions[k]) < 0 && by_number(versions[k], high) < 0)
+                status = add_version(bisecting, ys_format("%.*s@%s", (int)name, wish->good, versions[k]));
+    }
+    ys_list_fini(&ys_framework_entry_record, &list);
+    if (status == YS_OK)
+        qsort(bisecting->versions + 1, bisecting->count - 1, sizeof bisecting->versions[0], by_version);
+    for (size_t i = 1; status == YS_OK && !upwards && i < 1 + (bisecting->count - 1) / 2; i++) {
+        char *kept = bisecting->versions[i];
+        bisecting->versions[i] = bisecting->versions[bisecting->count - i];
+        bisecting->versions[bisecting->count - i] = kept;
+    }
+    return status;
+}
+
+static ys_status take_versions(struct bisecting *bisecting)
+{
+    const struct ys_bisect_wish *wish = bisecting->wish;
+    if (strcmp(wish->good, wish->bad) == 0)
+        return ys_fail(YS_EINVAL, "--good and --bad are both %s: nothing lies between", wish->good);
+    YS_TRY(add_version(bisecting, ys_strdup(wish->good)));
+    YS_TRY(wish->versions ? take_given(bisecting) : take_known(bisecting));
+    YS_TRY(add_version(bisecting, ys_strdup(wish->bad)));
+    for (size_t i = 0; i < bisecting->count; i++) {
+        struct ys_framework *framework = NULL;
+        YS_TRY(ys_framework_find(bisecting->versions[i], wish->recipe_dirs, &framework));
+        ys_framework_free(framework);
+        YS_TRY(ys_list_add_text(&bisecting->out->versions, bisecting->versions[i]));
+    }
+    return YS_OK;
+}
+
+/* *reason is new where this version cannot be had, which is no failure of the search. */
+static ys_status make_ready(const struct bisecting *bisecting, const char *spec, char **reason)
+{
+    struct ys_framework *framework = NULL;
+    YS_TRY(ys_framework_find(spec, bisecting->wish->recipe_dirs, &framework));
+    const bool missing = framework->state == YS_FRAMEWORK_MISSING;
+    if (framework->state == YS_FRAMEWORK_UNSUPPORTED)
+        *reason = ys_strdup(framework->reason);
+    ys_framework_free(framework);
+    if (!missing)
+        return YS_OK;
+    ys_log_info("%s is installed", spec);
+    ys_status status = ys_framework_install(spec, bisecting->wish->recipe_dirs);
+    if (status == YS_EINTR || status == YS_ENOMEM)
+        return status;
+    if (status != YS_OK)
+        *reason = ys_strdup(ys_error());
+    return YS_OK;
+}
+
+/* ---- one look */
+
+/* A flag that borrows: the job only reads it. */
+static struct ys_job_flag flag_of(const char *key, const char *value)
+{
+    return (struct ys_job_flag){(char *)(uintptr_t)key, (char *)(uintptr_t)value};
+}
+
+static ys_status load_job(const struct bisecting *bisecting, const struct team *team, int rounds, struct ys_job *job)
+{
+    static const char *const own[] = {"framework", "repeat", "seed", "audit"};
+    const struct ys_bisect_wish *wish = bisecting->wish;
+    struct ys_job_hooks hooks = ys_study_job_hooks(wish->recipe_dirs);
+    struct ys_job_flag *flags = ys_alloc(wish->flag_count + OWN_FLAGS, sizeof *flags);
+    char frameworks[TEAM * 128], repeat[16], seed[32];
+    size_t count = 0;
+    if (!flags)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < wish->flag_count; i++) {
+        bool is_own = false;
+        for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
+            is_own |= strcmp(wish->flags[i].key, own[k]) == 0;
+        if (!is_own)
+            flags[count++] = wish->flags[i];
+    }
+    snprintf(frameworks, sizeof frameworks, "{%s,%s%s%s}", team->names[0], team->names[1],
+             team->count == TEAM ? "," : "", team->count == TEAM ? team->names[2] : "");
+    snprintf(repeat, sizeof repeat, "%d", rounds);
+    snprintf(seed, sizeof seed, "%lld", (long long)bisecting->seed);
+    flags[count++] = flag_of("framework", frameworks);
+    flags[count++] = flag_of("repeat", repeat);
+    flags[count++] = flag_of("seed", seed);
+    flags[count++] = flag_of("audit", "off");
+    ys_status status = ys_job_load(wish->path, flags, count, &hooks, job);
+    ys_free(flags);
+    YS_TRY(status);
+    if (ys_json_size(job->trials) == team->count)
+        return YS_OK;
+    const size_t found = ys_json_size(job->trials);
+    ys_job_fini(job);
+    return ys_fail(YS_EINVAL,
+                   "the study has %zu trials for %zu versions: bisect measures one trial of each, so give "
+                   "each key one value",
+                   found, team->count);
+}
+
+struct proven {
+    int verdict;
+};
+static const struct ys_field proven_fields[] = {
+    YS_FIELD_NAMED(struct proven, verdict, &ys_proof_verdicts, YS_FIELD_NULL, "of the proof")};
+static const struct ys_record proven_record = YS_RECORD("proof", struct proven, proven_fields);
+
+/* What makes a trial's numbers worthless: a new text. */
+static char *fault_of(const struct ys_result_trial *trial)
+{
+    struct proven proof;
+    ys_record_glance(&proven_record, trial->proof, &proof);
+    if (trial->runs == 0 || trial->failed > 0)
+        return ys_format("%s: %s", ys_run_status_name((enum ys_run_status)trial->status),
+                         trial->reason ? trial->reason : "no run succeeded");
+    if (proof.verdict == YS_PROOF_FAIL)
+        return ys_strdup("its proof failed");
+    return NULL;
+}
+
+static ys_status take_values(const struct bisecting *bisecting, int64_t study_id, int rounds, struct team *team)
+{
+    struct ys_result result = {0};
+    YS_TRY(ys_metric_result_load(bisecting->store, study_id, YS_RESULT_AXES, &result));
+    for (size_t i = 0; i < team->count && i < result.trial_count; i++) {
+        const struct ys_trial_metric *metric = &result.trials[i].values[bisecting->metric];
+        if (!team->faults[i])
+            team->faults[i] = fault_of(&result.trials[i]);
+        for (int r = 0; r < rounds; r++) {
+            const double value = (size_t)r < metric->rounds ? metric->by_round[r] : NAN;
+            team->values[i][team->rounds + r] = value > 0 ? log(value) : NAN;
+        }
+    }
+    team->rounds += rounds;
+    ys_result_fini(&result);
+    return YS_OK;
+}
+
+static ys_status add_study(struct ys_bisect_step *step, int64_t study_id)
+{
+    int64_t *more = ys_realloc(step->studies.items, step->studies.count + 1, sizeof *more);
+    if (!more)
+        return ys_out_of_memory();
+    step->studies.items = more;
+    more[step->studies.count++] = study_id;
+    return YS_OK;
+}
+
+static ys_status measure(struct bisecting *bisecting, struct team *team, int rounds, struct ys_bisect_step *step)
+{
+    const struct ys_study_options options = {.recipe_dirs = bisecting->wish->recipe_dirs,
+                                             .command = bisecting->wish->command};
+    struct ys_job job = {0};
+    int64_t study_id = 0;
+    int exit_code = 0;
+    YS_TRY(load_job(bisecting, team, rounds, &job));
+    ys_log_info("%s: rounds %d to %d of %s, in turn", step->version, team->rounds + 1, team->rounds + rounds,
+                team->count == TEAM ? "it and both ends" : "both ends");
+    ys_status status = ys_study_run(&job, &options, bisecting->store, &study_id, &exit_code);
+    ys_job_fini(&job);
+    if (status == YS_OK && ys_stop_signal())
+        status = ys_stopped();
+    bisecting->seed += rounds;
+    if (status == YS_OK)
+        status = add_study(step, study_id);
+    return status == YS_OK ? take_values(bisecting, study_id, rounds, team) : status;
+}
+
+/* The differences a - b of the rounds that both have, in logarithms; of a middle that of 0 and 1 for b. */
+static size_t differences(const struct team *team, size_t a, size_t b, bool middle, double out[ROUNDS_MOST])
+{
+    size_t n = 0;
+    for (int r = 0; r < team->rounds; r++) {
+        const double value = middle ? team->values[a][r] - (team->values[0][r] + team->values[1][r]) / 2
+                                    : team->values[a][r] - team->values[b][r];
+        if (isfinite(value))
+            out[n++] = value;
+    }
+    return n;
+}
+
+static ys_status centre_of(const struct team *team, size_t a, size_t b, bool middle, double *centre, double *p)
+{
+    double values[ROUNDS_MOST];
+    struct ys_centre found;
+    const size_t n = differences(team, a, b, middle, values);
+    YS_TRY(ys_signed_rank_centre(values, n, &found));
+    *centre = found.value;
+    return p ? ys_signed_rank_p(values, n, p) : YS_OK;
+}
+
+/* The ends differ where one of them is wrong, or by more than the margin. */
+static ys_status judge_ends(struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
+{
+    double centre;
+    const char *fault = team->faults[1];
+    if (team->faults[0])
+        return ys_fail(YS_EINVAL, "--good=%s is not good: %s", team->names[0], team->faults[0]);
+    if (fault) {
+        bisecting->by_rightness = true;
+        step->side = YS_BISECT_BAD;
+        step->reason = ys_strdup(fault);
+        return step->reason ? YS_OK : ys_out_of_memory();
+    }
+    YS_TRY(centre_of(team, 1, 0, false, &centre, &step->p));
+    step->to_good = exp(centre);
+    if (step->p <= bisecting->out->level && fabs(centre) > log1p(bisecting->margin))
+        step->side = YS_BISECT_BAD;
+    return YS_OK;
+}
+
+static ys_status judge_middle(struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
+{
+    double centre, ends, other;
+    if (bisecting->by_rightness) {
+        step->side = team->faults[2] ? YS_BISECT_BAD : YS_BISECT_GOOD;
+    } else if (team->faults[0] || team->faults[1] || team->faults[2]) {
+        step->side = YS_BISECT_SKIPPED;
+    } else {
+        YS_TRY(centre_of(team, 2, 0, true, &centre, &step->p));
+        YS_TRY(centre_of(team, 1, 0, false, &ends, NULL));
+        YS_TRY(centre_of(team, 2, 0, false, &other, NULL));
+        step->to_good = exp(other);
+        YS_TRY(centre_of(team, 2, 1, false, &other, NULL));
+        step->to_bad = exp(other);
+        if (step->p <= bisecting->out->level)
+            step->side = (centre > 0) == (ends > 0) ? YS_BISECT_BAD : YS_BISECT_GOOD;
+        return YS_OK;
+    }
+    for (size_t i = TEAM; i-- > 0 && !step->reason;)
+        if (team->faults[i])
+            step->reason = ys_format("%s: %s", team->names[i], team->faults[i]);
+    return YS_OK;
+}
+
+/* Asks one question until a look answers it. A right or wrong answer needs one round. */
+static ys_status ask(struct bisecting *bisecting, struct team *team, struct ys_bisect_step *step)
+{
+    const bool ends = team->count < TEAM;
+    ys_status status = YS_OK;
+    step->side = YS_BISECT_UNCLEAR;
+    bisecting->questions_left--;
+    for (int look = 0; status == YS_OK && step->side == YS_BISECT_UNCLEAR && look < YS_BISECT_LOOKS; look++) {
+        status = measure(bisecting, team, bisecting->by_rightness ? 1 : YS_BISECT_ROUNDS[look] - team->rounds, step);
+        if (status == YS_OK)
+            status = ends ? judge_ends(bisecting, team, step) : judge_middle(bisecting, team, step);
+    }
+    step->rounds = team->rounds;
+    return status;
+}
+
+static ys_status question(struct bisecting *bisecting, size_t good, size_t bad, size_t middle, int *side)
+{
+    struct team team = {.names = {bisecting->versions[good], bisecting->versions[bad], bisecting->versions[middle]},
+                        .count = middle == bad ? 2 : TEAM};
+    struct ys_bisect_step *step = ys_list_add(&ys_bisect_step_record, &bisecting->out->steps);
+    char *reason = NULL;
+    if (!step || !(step->version = ys_strdup(bisecting->versions[middle])))
+        return ys_out_of_memory();
+    step->rounds = 0;
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && !reason && i < team.count; i++)
+        status = make_ready(bisecting, team.names[i], &reason);
+    if (status == YS_OK && reason && middle == bad)
+        status = ys_fail(YS_EINVAL, "an end of the search cannot be had: %s", reason);
+    if (status == YS_OK && reason) {
+        step->side = YS_BISECT_SKIPPED;
+        step->reason = reason;
+        reason = NULL;
+    } else if (status == YS_OK) {
+        status = ask(bisecting, &team, step);
+    }
+    ys_free(reason);
+    fini_team(&team);
+    *side = step->side;
+    return status;
+}
+
+/* The untried version nearest to the middle between the two; `good` where there is none. */
+static size_t choose(const struct bisecting *bisecting, size_t good, size_t bad)
+{
+    const size_t middle = good + (bad - good) / 2;
+    for (size_t away = 0; away < bad - good; away++) {
+        if (middle + away < bad && middle + away > good && !bisecting->skipped[middle + away])
+            return middle + away;
+        if (middle > good + away && !bisecting->skipped[middle - away])
+            return middle - away;
+    }
+    return good;
+}
+
+static int questions_of(size_t versions)
+{
+    int questions = 1; /* the ends */
+    for (size_t left = versions - 1; left > 1; left = (left + 1) / 2)
+        questions++;
+    return questions;
+}
+
+static ys_status conclude(struct bisecting *bisecting, size_t good, size_t bad)
+{
+    struct ys_bisected *out = bisecting->out;
+    out->decided = true;
+    out->last_good = ys_strdup(bisecting->versions[good]);
+    out->first_bad = ys_strdup(bisecting->versions[bad]);
+    out->sentence = bad == good + 1
+                        ? ys_format("%s is the first that is bad%s; %s is still good.", out->first_bad,
+                                    bisecting->by_rightness ? "" : ", at a level of 95 % for all that was concluded",
+                                    out->last_good)
+                        : ys_format("The change lies after %s and not after %s; what is between could not be told.",
+                                    out->last_good, out->first_bad);
+    return out->last_good && out->first_bad && out->sentence ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status search(struct bisecting *bisecting)
+{
+    size_t good = 0, bad = bisecting->count - 1, middle;
+    int side;
+    YS_TRY(question(bisecting, good, bad, bad, &side));
+    if (side != YS_BISECT_BAD) {
+        bisecting->out->sentence = ys_format("%s and %s do not differ by more than the margin of %g %%, as far as %d "
+                                             "rounds tell: there is nothing to search for.",
+                                             bisecting->versions[good], bisecting->versions[bad],
+                                             100 * bisecting->margin, YS_BISECT_ROUNDS[YS_BISECT_LOOKS - 1]);
+        return bisecting->out->sentence ? YS_OK : ys_out_of_memory();
+    }
+    while (bisecting->questions_left > 0 && (middle = choose(bisecting, good, bad)) != good) {
+        YS_TRY(question(bisecting, good, bad, middle, &side));
+        if (side == YS_BISECT_GOOD)
+            good = middle;
+        else if (side == YS_BISECT_BAD)
+            bad = middle;
+        else
+            bisecting->skipped[middle] = true;
+    }
+    return conclude(bisecting, good, bad);
+}
+
+struct told {
+    double margin;
+    int64_t seed;
+};
+static const struct ys_field told_fields[] = {
+    YS_FIELD(struct told, margin, YS_FIELD_REAL, "1", YS_FIELD_NULL, "what counts as the same"),
+    YS_FIELD(struct told, seed, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of round 0"),
+};
+static const struct ys_record told_record = YS_RECORD("study", struct told, told_fields);
+
+/* What of the study counts for all looks; and whether it is of one trial at all. */
+static ys_status read_study(struct bisecting *bisecting)
+{
+    const struct team ends = {.names = {bisecting->versions[0], bisecting->versions[bisecting->count - 1]}, .count = 2};
+    struct ys_job job = {0};
+    struct told told;
+    bisecting->seed = 1;
+    YS_TRY(load_job(bisecting, &ends, 1, &job));
+    ys_job_fini(&job);
+    struct ys_job_hooks hooks = ys_study_job_hooks(bisecting->wish->recipe_dirs);
+    YS_TRY(ys_job_load(bisecting->wish->path, bisecting->wish->flags, bisecting->wish->flag_count, &hooks, &job));
+    ys_record_glance(&told_record, job.study, &told);
+    bisecting->margin = isnan(told.margin) ? 0.02 : told.margin;
+    bisecting->seed = told.seed == YS_FIELD_NONE ? 1 : told.seed;
+    ys_job_fini(&job);
+    return YS_OK;
+}
+
+static ys_status bisect(struct bisecting *bisecting)
+{
+    const struct ys_bisect_wish *wish = bisecting->wish;
+    struct ys_bisected *out = bisecting->out;
+    size_t count;
+    const struct ys_metric_info *info = ys_metric_find(wish->metric);
+    if (!info)
+        return ys_fail(YS_EINVAL, "--metric=%s: there is no such metric (yardstick list metrics)", wish->metric);
+    bisecting->metric = (size_t)(info - ys_metric_infos(&count));
+    out->schema = ys_strdup(YS_BISECT_SCHEMA);
+    out->good = ys_strdup(wish->good);
+    out->bad = ys_strdup(wish->bad);
+    out->metric = ys_strdup(info->name);
+    if (!out->schema || !out->good || !out->bad || !out->metric)
+        return ys_out_of_memory();
+    YS_TRY(take_versions(bisecting));
+    bisecting->questions_left = questions_of(bisecting->count) + SPARE;
+    out->level = YS_BISECT_LEVEL / (YS_BISECT_LOOKS * bisecting->questions_left);
+    YS_TRY(read_study(bisecting));
+    return search(bisecting);
+}
+
+ys_status ys_bisect(const struct ys_bisect_wish *wish, struct ys_store *store, struct ys_bisected *bisected)
+{
+    struct bisecting bisecting = {.wish = wish, .store = store, .out = bisected};
+    ys_record_init(&ys_bisected_record, bisected);
+    ys_status status = bisect(&bisecting);
+    for (size_t i = 0; i < bisecting.count; i++)
+        ys_free(bisecting.versions[i]);
+    if (status != YS_OK)
+        ys_bisected_fini(bisected);
+    return status;
+}
+
+void ys_bisected_fini(struct ys_bisected *bisected)
+{
+    ys_record_fini(&ys_bisected_record, bisected);
+}
+
+/* ---- the document */
+
+static const char *const side_words[] = {"good", "bad", "skipped", "unclear"};
+const struct ys_names ys_bisect_sides = YS_NAMES("side", side_words);
+
+#define STEP struct ys_bisect_step
+static const struct ys_field step_fields[] = {
+    YS_FIELD(STEP, version, YS_FIELD_TEXT, NULL, 0, "that was looked at; first the bad end against the good"),
+    YS_FIELD_NAMED(STEP, side, &ys_bisect_sides, 0, "to which it counts"),
+    YS_FIELD(STEP, rounds, YS_FIELD_INT, "1", 0, "that it took"),
+    YS_FIELD(STEP, p, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of the last look; null: not by numbers"),
+    YS_FIELD(STEP, to_good, YS_FIELD_REAL, "1", YS_FIELD_NULL, "centre of its ratio to the good end of the question"),
+    YS_FIELD(STEP, to_bad, YS_FIELD_REAL, "1", YS_FIELD_NULL, "to the bad one"),
+    YS_FIELD(STEP, reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why it is skipped, or what is wrong with it"),
+    YS_FIELD(STEP, studies, YS_FIELD_INTS, NULL, 0, "where its runs are stored"),
+};
+const struct ys_record ys_bisect_step_record = YS_RECORD("step", STEP, step_fields);
+
+#define ALL                       struct ys_bisected
+#define TEXT(member, flags, what) YS_FIELD(ALL, member, YS_FIELD_TEXT, NULL, flags, what)
+static const struct ys_field all_fields[] = {
+    TEXT(schema, 0, "of this document"),
+    TEXT(good, 0, "one end"),
+    TEXT(bad, 0, "the other"),
+    TEXT(metric, 0, "that is looked at"),
+    YS_FIELD(ALL, versions, YS_FIELD_TEXTS, NULL, 0, "in order, with both ends"),
+    YS_FIELD_OF(ALL, steps, YS_FIELD_LIST, &ys_bisect_step_record, 0, "questions, one by one"),
+    YS_FIELD(ALL, level, YS_FIELD_REAL, "1", 0, "of each look"),
+    YS_FIELD(ALL, decided, YS_FIELD_FLAG, NULL, 0, "the ends differ, and it was searched"),
+    TEXT(last_good, YS_FIELD_NULL, "where it was decided"),
+    TEXT(first_bad, YS_FIELD_NULL, "likewise"),
+    TEXT(sentence, 0, "what came out"),
+};
+const struct ys_record ys_bisected_record = YS_RECORD("bisection", ALL, all_fields);

@@ -1,0 +1,65 @@
+/* Which version of a framework made it slower, or wrong. docs/judging.md.
+ *
+ * Of versions in order, the first of which is good and the last bad, the middle one is measured in turn with both ends,
+ * round by round, and counts to the end to which it lies nearer (of speeds: on which side of the geometric mean of the
+ * two it lies); then the half between is looked at in the same way. Each question is asked after so many rounds as
+ * YS_BISECT_ROUNDS says and no more often, each time by a signed-rank test whose level is 5 % divided by all looks at
+ * all questions that there can be (halving takes so many, and two more): what it concludes as a whole is wrong in at
+ * most 5 of 100 cases, where the change lies at one version. */
+#ifndef YS_STUDY_BISECT_H
+#define YS_STUDY_BISECT_H
+
+#include "base/record.h"
+#include "job/job.h"
+#include "store/store.h"
+
+#define YS_BISECT_SCHEMA "yardstick/bisect/1"
+#define YS_BISECT_LEVEL  0.05 /* of all that is concluded together */
+enum { YS_BISECT_LOOKS = 3, YS_BISECT_MOST = 64 /* versions */ };
+extern const int YS_BISECT_ROUNDS[YS_BISECT_LOOKS]; /* rounds after which it is looked: 10, 16, 24 */
+
+enum ys_bisect_side { YS_BISECT_GOOD, YS_BISECT_BAD, YS_BISECT_SKIPPED, YS_BISECT_UNCLEAR };
+extern const struct ys_names ys_bisect_sides; /* "good", "bad", "skipped", "unclear" */
+
+struct ys_bisect_wish {
+    const char *path; /* of a study of one trial; NULL: flags alone */
+    const struct ys_job_flag *flags;
+    size_t flag_count;
+    const char *good, *bad; /* as jobs name frameworks: "pytorch@1.13.1" */
+    const char *versions;   /* those between, in order, separated by commas: "1.13.1,2.0.1" or whole words; NULL: those
+                               that there are recipes of */
+    const char *metric;
+    const char *const *recipe_dirs;
+    const char *command;
+};
+
+/** One question: the ends against each other, or a version against them. */
+struct ys_bisect_step {
+    char *version;
+    int side; /* enum ys_bisect_side; of the ends bad where they differ, unclear where they do not */
+    int64_t rounds;
+    double p;               /* of the last look; NaN: not by numbers */
+    double to_good, to_bad; /* centre of its ratio to either; of the ends bad / good, and NaN */
+    char *reason;           /* why it is skipped, or what is wrong with it; NULL */
+    struct ys_list studies; /* int64_t: where its runs are stored */
+};
+
+struct ys_bisected {
+    char *schema, *good, *bad, *metric;
+    struct ys_list versions; /* char *: in order, ends included */
+    struct ys_list steps;    /* struct ys_bisect_step */
+    double level;            /* of each look */
+    bool decided;
+    char *last_good, *first_bad; /* NULL where nothing is decided; what is between them was skipped */
+    char *sentence;
+};
+extern const struct ys_record ys_bisected_record, ys_bisect_step_record;
+
+/** Measures into `store`, a study for each look. What is not installed is installed. `bisected` is overwritten.
+ *   YS_EINVAL  a version that is none, more than one trial, an unknown metric
+ *   YS_EINTR   asked to stop */
+ys_status ys_bisect(const struct ys_bisect_wish *wish, struct ys_store *store,
+                    struct ys_bisected *bisected) YS_MUST_CHECK;
+void ys_bisected_fini(struct ys_bisected *bisected);
+
+#endif
