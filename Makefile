@@ -42,7 +42,7 @@ test-frameworks: all
 	@tools/run_tests.py $(BUILD) --frameworks $(FRAMEWORKS)
 
 install: all
-	@ninja -C $(BUILD) --quiet engine-libraries >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
+	@ninja -C $(BUILD) --quiet engine-libraries texts >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@meson setup --reconfigure $(BUILD) -Dprefix=$(abspath $(PREFIX)) >/dev/null
 	meson install -C $(BUILD) --no-rebuild
 
