@@ -31,7 +31,7 @@ struct split {
 
 static ys_status set_format(const struct split *split, const char *text)
 {
-    static const char *const names[] = {"table", "json", "csv", "md", "junit"};
+    static const char *const names[] = {"table", "json", "csv", "md", "junit", "trace"};
     if (!ys_verb_has_word(split->verb->formats, text))
         return ys_verb_unknown_format(split->verb, text);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

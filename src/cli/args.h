@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum ys_format { YS_FORMAT_TABLE, YS_FORMAT_JSON, YS_FORMAT_CSV, YS_FORMAT_MD, YS_FORMAT_JUNIT };
+enum ys_format { YS_FORMAT_TABLE, YS_FORMAT_JSON, YS_FORMAT_CSV, YS_FORMAT_MD, YS_FORMAT_JUNIT, YS_FORMAT_TRACE };
 
 struct ys_args {
     const char *verb;   /* "run", "list", ...; "" when none was given */
@@ -33,7 +33,7 @@ struct ys_args {
     enum ys_format format;
     bool format_given, quiet, debug, help, version, unverified, fresh, all_steps, trace, dry_run, repair, verify,
         self_test;
-    bool perturbation, peak;
+    bool perturbation, peak, follow;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 

@@ -246,7 +246,8 @@ int ys_command_show(const struct ys_args *args)
     else if (args->verify)
         code = show_verified(args, store, study_id);
     else
-        code = code_of(store, ys_result_print(args, store, study_id));
+        code = code_of(store,
+                       args->follow ? ys_result_follow(args, store, study_id) : ys_result_print(args, store, study_id));
     ys_store_close(store);
     return code;
 }
@@ -407,7 +408,11 @@ int ys_command_export(const struct ys_args *args)
     if (ys_command_exports_model(args))
         return ys_command_export_model(args);
     ys_status status = open_selected(args, &store, &study_id, &trial_id);
-    if (status == YS_OK)
+    if (status == YS_OK && args->format == YS_FORMAT_CSV)
+        status = ys_export_csv(store, study_id, trial_id, &exporting.out);
+    else if (status == YS_OK && args->format == YS_FORMAT_TRACE)
+        status = ys_export_trace(store, study_id, trial_id, &exporting.out);
+    else if (status == YS_OK)
         status = export_study(store, study_id, trial_id, &exporting);
     int code = code_of(store, status == YS_OK ? ys_command_print(&exporting.out) : ys_command_fail(status));
     ys_buf_free(&exporting.out);

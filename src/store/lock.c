@@ -42,6 +42,14 @@ ys_status ys_store_lock_take(const char *folder, struct ys_lock *lock)
                    folder, by);
 }
 
+bool ys_store_lock_is_taken(const char *folder)
+{
+    char *path = ys_format("%s/results.lock", folder);
+    const bool taken = path && ys_lock_is_taken(path);
+    ys_free(path);
+    return taken;
+}
+
 ys_status ys_store_lock_probe(const char *folder)
 {
     struct ys_atomic_file file;

@@ -159,6 +159,11 @@ void ys_store_close(struct ys_store *store)
     ys_free(store);
 }
 
+bool ys_store_is_written(const struct ys_store *store)
+{
+    return ys_store_lock_is_taken(store->folder);
+}
+
 const char *ys_store_folder(const struct ys_store *store)
 {
     return store->folder;

@@ -38,6 +38,8 @@ ys_status ys_store_open(const char *folder, enum ys_store_mode mode, struct ys_s
 /** NULL is fine. After it the database is one ordinary file. */
 void ys_store_close(struct ys_store *store);
 const char *ys_store_folder(const struct ys_store *store); /* absolute; borrowed until close */
+/** Whether a process writes into these results now. */
+bool ys_store_is_written(const struct ys_store *store);
 /** How many rows were met so far that are damaged or lost, and left out with a warning. */
 size_t ys_store_damaged(const struct ys_store *store);
 

@@ -1,0 +1,162 @@
+#include "report/trace.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+
+enum { PHASES_THREAD = 1, WORK_THREAD = 2 };
+
+static ys_status end_of(const struct ys_buf *out)
+{
+    return out->failed ? ys_out_of_memory() : YS_OK;
+}
+
+ys_status ys_report_trace_head(struct ys_buf *out)
+{
+    ys_buf_puts(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+    return end_of(out);
+}
+
+ys_status ys_report_trace_tail(struct ys_buf *out)
+{
+    ys_buf_puts(out, "\n]}\n");
+    return end_of(out);
+}
+
+/* The common beginning of an event, up to its own members. */
+static void put_event(struct ys_report_trace *trace, const char *kind, int64_t run, int thread, struct ys_buf *out)
+{
+    ys_buf_printf(out, "%s{\"ph\":\"%s\",\"pid\":%lld,\"tid\":%d", trace->begun ? ",\n" : "", kind, (long long)run,
+                  thread);
+    trace->begun = true;
+}
+
+/* A name that comes from a study: as a string of JSON. */
+static void put_string(const char *text, struct ys_buf *out)
+{
+    ys_json *value = ys_json_string(text);
+    char *dumped = value ? ys_json_dump(value, YS_JSON_COMPACT) : NULL;
+    if (dumped)
+        ys_buf_puts(out, dumped);
+    else
+        out->failed = true;
+    ys_free(dumped);
+    ys_json_free(value);
+}
+
+static void put_name(struct ys_report_trace *trace, const char *kind, int64_t run, int thread, const char *name,
+                     struct ys_buf *out)
+{
+    put_event(trace, "M", run, thread, out);
+    ys_buf_printf(out, ",\"name\":\"%s\",\"args\":{\"name\":", kind);
+    put_string(name, out);
+    ys_buf_puts(out, "}}");
+}
+
+static double in_us(int64_t t_ns)
+{
+    return (double)t_ns / 1000;
+}
+
+static void put_phase(struct ys_report_trace *trace, int64_t run, const char *name, int64_t from_ns, int64_t to_ns,
+                      struct ys_buf *out)
+{
+    if (from_ns <= 0 || to_ns < from_ns)
+        return; /* never reached */
+    put_event(trace, "X", run, PHASES_THREAD, out);
+    ys_buf_printf(out, ",\"name\":\"%s\",\"cat\":\"phase\",\"ts\":%.3f,\"dur\":%.3f}", name, in_us(from_ns),
+                  in_us(to_ns - from_ns));
+}
+
+static void put_phases(struct ys_report_trace *trace, int64_t run, const struct ys_facts_times *times,
+                       struct ys_buf *out)
+{
+    put_phase(trace, run, "start", times->exec_ns, times->hello_ns, out);
+    put_phase(trace, run, "open", times->open_ns, times->opened_ns, out);
+    put_phase(trace, run, "train", times->train_ns, times->trained_ns, out);
+    put_phase(trace, run, "infer", times->infer_ns, times->inferred_ns, out);
+    put_phase(trace, run, "save", times->save_ns, times->saved_ns, out);
+    put_phase(trace, run, "stop", times->bye_ns, times->end_ns, out);
+}
+
+/* Integers alone are stored of times and counts. */
+static const int64_t *numbers(const struct ys_series_set *series, const char *name, size_t count)
+{
+    const struct ys_series *found = ys_series_find(series, name);
+    return found && !found->is_real && found->count == count ? found->ints : NULL;
+}
+
+static size_t length_of(const struct ys_series_set *series, const char *name)
+{
+    const struct ys_series *found = ys_series_find(series, name);
+    return found && !found->is_real ? found->count : 0;
+}
+
+static void put_blocks(struct ys_report_trace *trace, int64_t run, const struct ys_series_set *series,
+                       struct ys_buf *out)
+{
+    const size_t count = length_of(series, "block_start_ns");
+    const int64_t *from = numbers(series, "block_start_ns", count), *to = numbers(series, "block_end_ns", count),
+                  *first = numbers(series, "block_first", count), *steps = numbers(series, "block_count", count);
+    for (size_t i = 0; from && to && first && steps && i < count; i++) {
+        put_event(trace, "X", run, WORK_THREAD, out);
+        ys_buf_printf(out,
+                      ",\"name\":\"block\",\"cat\":\"work\",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"first_step\":%lld,"
+                      "\"steps\":%lld}}",
+                      in_us(from[i]), in_us(to[i] - from[i]), (long long)first[i], (long long)steps[i]);
+    }
+}
+
+static void put_requests(struct ys_report_trace *trace, int64_t run, const struct ys_series_set *series,
+                         struct ys_buf *out)
+{
+    const size_t count = length_of(series, "request_sent_ns");
+    const int64_t *from = numbers(series, "request_sent_ns", count), *to = numbers(series, "request_done_ns", count),
+                  *first = numbers(series, "request_first", count);
+    for (size_t i = 0; from && to && first && i < count; i++) {
+        put_event(trace, "X", run, WORK_THREAD, out);
+        ys_buf_printf(out, ",\"name\":\"asked\",\"cat\":\"work\",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"first\":%lld}}",
+                      in_us(from[i]), in_us(to[i] - from[i]), (long long)first[i]);
+    }
+}
+
+static void put_counter(struct ys_report_trace *trace, int64_t run, const char *name, const char *unit, int64_t t_ns,
+                        double value, struct ys_buf *out)
+{
+    put_event(trace, "C", run, 0, out);
+    ys_buf_printf(out, ",\"name\":\"%s\",\"ts\":%.3f,\"args\":{\"%s\":%.15g}}", name, in_us(t_ns), unit, value);
+}
+
+static void put_samples(struct ys_report_trace *trace, int64_t run, const struct ys_series_set *series,
+                        struct ys_buf *out)
+{
+    const size_t count = length_of(series, "sample_t_ns");
+    const int64_t *t = numbers(series, "sample_t_ns", count), *cpu = numbers(series, "sample_cpu_ns", count),
+                  *rss = numbers(series, "sample_rss_bytes", count),
+                  *threads = numbers(series, "sample_threads", count);
+    for (size_t i = 0; t && i < count; i++) {
+        if (rss)
+            put_counter(trace, run, "memory", "bytes", t[i], (double)rss[i], out);
+        if (threads)
+            put_counter(trace, run, "threads", "threads", t[i], (double)threads[i], out);
+        if (cpu && i > 0 && t[i] > t[i - 1])
+            put_counter(trace, run, "processors", "busy", t[i - 1],
+                        (double)(cpu[i] - cpu[i - 1]) / (double)(t[i] - t[i - 1]), out);
+    }
+}
+
+ys_status ys_report_trace_run(struct ys_report_trace *trace, int64_t run, const char *trial,
+                              const struct ys_facts *facts, const struct ys_series_set *series, struct ys_buf *out)
+{
+    struct ys_buf name = {0};
+    ys_buf_printf(&name, "%s, round %lld", trial, (long long)facts->round);
+    put_name(trace, "process_name", run, 0, ys_buf_text(&name), out);
+    put_name(trace, "thread_name", run, PHASES_THREAD, "phases", out);
+    put_name(trace, "thread_name", run, WORK_THREAD, "work", out);
+    put_phases(trace, run, &facts->times, out);
+    put_blocks(trace, run, series, out);
+    put_requests(trace, run, series, out);
+    put_samples(trace, run, series, out);
+    out->failed |= name.failed;
+    ys_buf_free(&name);
+    return end_of(out);
+}
