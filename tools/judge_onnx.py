@@ -21,6 +21,7 @@ import collections
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,12 +40,30 @@ except ImportError:
 TOLERANCE = 1e-5
 SETS = ("node", "simple", "pytorch-operator", "pytorch-converted")
 REALS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
+
+
+def source(path):
+    with open(os.path.join(ROOT, "src", path), encoding="utf-8") as file:
+        return file.read()
+
+
+def entries(path, table):
+    """The first column of a table of the reader."""
+    rows = re.search(r"\b%s\[\] = \{\n(.*?)\n\};" % table, source(path), re.DOTALL).group(1)
+    return set(re.findall(r'^    \{"(\w+)", ', rows, re.MULTILINE))
+
+
+# Functions of one element, without attributes, that ONNX has under a name: the descriptors of the operators say so.
+PLAIN = {name for rule in re.findall(r"ys_op_rule rule_\w+ = \{(.*?)\};", source("graph/op.c"), re.DOTALL)
+         if "UNARY" in rule and "NO_ATTRS" in rule and "YS_KIND_POINTWISE" in rule for name in re.findall(r'\.onnx = "(\w+)"', rule)}
+# Of the set `node`: the operators that are judged, those that the reader makes nodes of or computes. Sequences are no tensors.
+OPERATORS = {name for name in PLAIN | entries("onnx/ops.c", "maps") | entries("onnx/fold.c", "folds") if "Sequence" not in name}
 # What the reader computes of constants and shapes alone, beside the operators of graphs.
 FOLDED = ("Cast", "CastLike", "Constant", "ConstantOfShape", "Equal", "Expand", "Gather", "Identity", "Shape", "Slice")
 # What an operator says of axes, in attributes and in inputs.
 LIFTED_AXIS = {"Concat": 0, "Split": 0, "Softmax": -1, "LogSoftmax": -1, "LayerNormalization": -1}
-LIFTED_PLAIN = ("Add", "Neg", "Abs", "Sub", "Mul", "Div", "Sum", "Relu", "LeakyRelu", "Sigmoid", "Tanh", "Clip", "HardSwish", "HardSigmoid",
-                "Identity", "Dropout", "Cast", "Pow", "Sqrt", "Gelu", "Elu", "Swish", "MatMul")
+LIFTED_PLAIN = PLAIN | {"Add", "Neg", "Abs", "Sub", "Mul", "Div", "Sum", "LeakyRelu", "Clip", "HardSigmoid", "Identity", "Dropout", "Cast",
+                        "Pow", "Gelu", "Elu", "Swish", "MatMul"}
 
 
 class Refused(Exception):
@@ -451,13 +470,6 @@ def judge_set(oracle, which, options):
         if options.verbose or verdict == "wrong":
             print("%-8s %s %s: %s" % (verdict, case.operator, case.name, why), file=sys.stderr, flush=True)
     return table
-
-
-# Of the set `node`: the operators that are judged, those of graphs and what leads to them.
-OPERATORS = """Abs Add AveragePool BatchNormalization Cast CastLike Clip Concat Constant ConstantOfShape Conv ConvTranspose Div Dropout
-Equal Erf Expand Flatten Gather Gelu Gemm GlobalAveragePool GlobalMaxPool HardSigmoid HardSwish Identity InstanceNormalization LRN LayerNormalization
-LeakyRelu LogSoftmax MatMul MaxPool Mul Neg PRelu Pad Pow Range Reciprocal ReduceMean ReduceSum Relu Reshape Shape Sigmoid Slice
-Softmax Split Sqrt Squeeze Sub Sum Swish Tanh Transpose Unsqueeze""".split()
 
 
 def show(tables):

@@ -315,7 +315,7 @@ static ys_status backward_weights(struct ys_lowering *low, const struct ys_node 
         YS_TRY(ys_onednn_append_reorder(low, node->name, &weight, arguments[2].operand, stored, target));
     YS_TRY(ys_onednn_add_param(low, node, node->weight, target, more_weight));
     YS_TRY(ys_onednn_add_param(low, node, node->bias, arguments[3].operand, more_bias));
-    return node->connected ? append_connections(low, node) : YS_OK;
+    return ys_node_connections(node) ? append_connections(low, node) : YS_OK;
 }
 
 ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node *node)

@@ -67,10 +67,17 @@ ys_status ys_onednn_describe_softmax_backward(const struct ys_lowering *low, con
 
 static struct ys_onednn_eltwise eltwise_of(const struct ys_node *node, dnnl_alg_kind_t kind)
 {
-    struct ys_onednn_eltwise e = {.kind = node->by_tanh ? dnnl_eltwise_gelu_tanh : kind, .alpha = (float)node->slope};
-    if (node->op == YS_OP_SWISH || node->op == YS_OP_POW) /* a factor of x inside, and of the power */
-        e.alpha = 1;
-    e.beta = (float)node->exponent;
+    struct ys_onednn_eltwise e = {.kind = kind};
+    if (node->op == YS_OP_LEAKY_RELU) {
+        e.alpha = (float)node->slope;
+    } else if (node->op == YS_OP_GELU && node->by_tanh) {
+        e.kind = dnnl_eltwise_gelu_tanh;
+    } else if (node->op == YS_OP_SWISH) {
+        e.alpha = 1; /* a factor of x inside */
+    } else if (node->op == YS_OP_POW) {
+        e.alpha = 1; /* a factor of the power */
+        e.beta = (float)node->exponent;
+    }
     return e;
 }
 

@@ -6,10 +6,9 @@ static ys_status describe_pool(const struct ys_lowering *low, const struct ys_no
     const struct ys_value *in = &low->graph->values[node->in[0]], *out = &low->graph->values[node->out[0]];
     struct ys_window *w = &pool->window;
     bool is_global = node->op == YS_OP_GLOBAL_AVERAGEPOOL || node->op == YS_OP_GLOBAL_MAXPOOL;
-    *w = node->window;
-    if (is_global)
-        *w = (struct ys_window){
-            .kernel = {in->shape[2], in->shape[3]}, .stride = {1, 1}, .dilation = {1, 1}, .group = 1};
+    const struct ys_window whole = {
+        .kernel = {in->shape[2], in->shape[3]}, .stride = {1, 1}, .dilation = {1, 1}, .group = 1};
+    *w = is_global ? whole : node->window;
     pool->average = node->op == YS_OP_AVERAGEPOOL || node->op == YS_OP_GLOBAL_AVERAGEPOOL;
     bool is_padded = w->pad[0] || w->pad[1] || w->pad[2] || w->pad[3];
     for (int d = 0; d < 2; d++) {

@@ -52,8 +52,9 @@ static void find_tail(struct ys_lowering *low, const struct ys_node *first)
         claim(low, tail, next, &tail->act);
     const struct ys_node *act = tail->act >= 0 ? &g->nodes[tail->act] : NULL;
     tail->kernel.act = !act ? YS_ACT_NONE : act->op == YS_OP_RELU ? YS_ACT_RELU : YS_ACT_CLIP;
-    tail->kernel.low = act ? (float)act->low : 0;
-    tail->kernel.high = act ? (float)act->high : 0;
+    const bool clips = act && act->op == YS_OP_CLIP;
+    tail->kernel.low = clips ? (float)act->low : 0;
+    tail->kernel.high = clips ? (float)act->high : 0;
     tail->kernel.has_norm = tail->norm >= 0;
     tail->kernel.has_sum = tail->sum >= 0;
 }

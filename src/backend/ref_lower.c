@@ -31,7 +31,9 @@ struct ys_ref_context *ys_ref_context(const struct ys_lowering *low, const struc
     c->out_features = ys_value_row_elements(out);
     c->count = (size_t)(c->batch * c->in_features);
     c->dtype = in->dtype;
-    c->window = node->window;
+    const struct ys_window *window = ys_node_window(node);
+    if (window)
+        c->window = *window;
     c->has_bias = node->bias >= 0;
     return c;
 }

@@ -424,14 +424,7 @@ int ys_build_node(struct ys_build *build, const struct ys_node *as, const int *i
     struct ys_node *node;
     if (!begin_with(build, as->op, in, in_count, name, &node))
         return -1;
-    struct ys_node made = *node;
-    *node = *as;
-    node->name = made.name;
-    node->in_count = made.in_count;
-    node->out_count = 1;
-    memcpy(node->in, made.in, sizeof node->in);
-    memcpy(node->out, made.out, sizeof node->out);
-    node->weight = node->bias = node->running_mean = node->running_var = -1;
+    ys_node_set_attrs(node, as);
     add_outputs(build, as->out_count, name);
     return end(build);
 }
@@ -443,11 +436,8 @@ int ys_build_shared(struct ys_build *build, int like, int in, const char *name)
         !begin(build, build->graph->nodes[build->graph->values[like].producer].op, in, name, &node))
         return -1;
     const struct ys_node *first = &build->graph->nodes[build->graph->values[like].producer];
-    YS_ASSERT(ys_op_rule(first->op)->params != YS_PARAMS_NONE && !first->connected);
-    node->window = first->window;
-    node->batchnorm = first->batchnorm;
-    node->axis = first->axis;
-    node->epsilon = first->epsilon;
+    YS_ASSERT(ys_op_rule(first->op)->params != YS_PARAMS_NONE && !ys_node_connections(first));
+    ys_node_set_attrs(node, first);
     for (int which = 0; which < YS_NODE_PARAM_COUNT; which++)
         *ys_node_param_place(node, (enum ys_node_param)which) = ys_node_param(first, (enum ys_node_param)which);
     return end(build);

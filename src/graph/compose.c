@@ -100,6 +100,15 @@ ys_status ys_compose_param(struct ys_graph *graph, const struct ys_param *param,
     return YS_OK;
 }
 
+/** What an attribute is where a file may leave it out; of those that it may not, nothing is asked. */
+static void set_usual(struct ys_node *node)
+{
+    if (ys_node_window(node))
+        node->window = (struct ys_window){.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .group = 1};
+    if (node->op == YS_OP_ATTENTION)
+        node->attention = (struct ys_attention){.heads = 1, .kv_heads = 1};
+}
+
 ys_status ys_compose_node(struct ys_graph *graph, enum ys_op op, const char *name, int *index)
 {
     void *array = graph->nodes;
@@ -115,11 +124,21 @@ ys_status ys_compose_node(struct ys_graph *graph, enum ys_op op, const char *nam
         .bias = -1,
         .running_mean = -1,
         .running_var = -1,
-        .window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .group = 1},
-        .attention = {.heads = 1, .kv_heads = 1},
     };
+    set_usual(&graph->nodes[graph->node_count]);
     *index = (int)graph->node_count++;
     return YS_OK;
+}
+
+static void free_attrs(struct ys_node *node)
+{
+    for (const struct ys_attr *attr = ys_op_rule(node->op)->attrs; attr->name; attr++) {
+        char *place = (char *)node + attr->offset;
+        if (attr->kind == YS_ATTR_CHANNEL_REALS)
+            ys_free(*(double **)place);
+        else if (attr->kind == YS_ATTR_CONNECTIONS)
+            ys_free(*(unsigned char **)place);
+    }
 }
 
 void ys_graph_free(struct ys_graph *graph)
@@ -130,9 +149,7 @@ void ys_graph_free(struct ys_graph *graph)
         ys_free(graph->values[i].name);
     for (size_t i = 0; i < graph->node_count; i++) {
         ys_free(graph->nodes[i].name);
-        ys_free(graph->nodes[i].connected);
-        ys_free(graph->nodes[i].normalize.mean);
-        ys_free(graph->nodes[i].normalize.std);
+        free_attrs(&graph->nodes[i]);
     }
     for (size_t i = 0; i < graph->param_count; i++)
         ys_free(graph->params[i].name);
@@ -239,7 +256,7 @@ int64_t ys_value_row_elements(const struct ys_value *v)
 const unsigned char *ys_param_connections(const struct ys_graph *graph, size_t param)
 {
     for (size_t i = 0; i < graph->node_count; i++)
-        if (graph->nodes[i].op == YS_OP_CONV && graph->nodes[i].weight == (int)param)
+        if (graph->nodes[i].weight == (int)param && ys_node_connections(&graph->nodes[i]))
             return graph->nodes[i].connected;
     return NULL;
 }
@@ -280,7 +297,7 @@ int64_t ys_graph_parameter_count(const struct ys_graph *graph)
             count += ys_param_elements(&graph->params[i]);
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct ys_node *node = &graph->nodes[i];
-        if (!node->connected || !ys_param_is_trained(&graph->params[node->weight]))
+        if (!ys_node_connections(node) || !ys_param_is_trained(&graph->params[node->weight]))
             continue;
         const struct ys_param *weight = &graph->params[node->weight];
         int64_t absent = weight->shape[0] * weight->shape[1] - connected_pairs(node, weight);

@@ -160,31 +160,49 @@ struct ys_node {
     int weight, bias;                             /* parameter indices, -1 where the op has none; nodes may share one.
                                                      ADD, SUB, MUL, DIV of one value: the weight is the other */
     int running_mean, running_var;                /* of BATCHNORM; -1 elsewhere */
-    struct ys_window window;                      /* CONV, CONV_TRANSPOSE, MAXPOOL, AVERAGEPOOL */
-    struct ys_pad pad;                            /* PAD */
-    /* CONV, NULL for all: [out channels][in channels / group], 1 where the output channel sees the input channel.
-     * Weights of absent connections are no parameters: they are 0 in every file, stay 0, have gradient 0, and count
-     * neither as parameters nor as multiply-adds. */
-    unsigned char *connected;
-    struct ys_normalize normalize; /* NORMALIZE */
-    struct ys_batchnorm batchnorm; /* BATCHNORM */
-    struct ys_lrn lrn;             /* LRN */
-    double epsilon;                /* LAYERNORM */
-    struct ys_attention attention; /* ATTENTION */
-    double low, high;              /* CLIP */
-    double slope;                  /* LEAKY_RELU: of its negative side; HARDSIGMOID: its alpha */
-    double shift;                  /* HARDSIGMOID: its beta */
-    double exponent;               /* POW; not 0 */
-    bool by_tanh;                  /* GELU: approximated */
-    bool broadcast; /* ADD, SUB, MUL, DIV: its two values have different shapes; set by their shape rule */
-    bool positions; /* GEMM: its value has more than two dimensions; set by its shape rule */
-    double ratio;   /* DROPOUT: share of elements dropped, 0 <= ratio < 1 */
-    int axis;       /* LAYERNORM, SOFTMAX, LOG_SOFTMAX, CONCAT, SPLIT; at least 1 */
-    int64_t split[YS_NODE_MAX_OUT];      /* SPLIT: extent of each output along the axis */
-    size_t shape_rank;                   /* RESHAPE */
-    int64_t shape[YS_MAX_RANK];          /* RESHAPE: shape[0] is YS_BATCH, the others are numbers */
-    int permutation[YS_MAX_RANK];        /* TRANSPOSE: axis i of the result is axis permutation[i]; the first is 0 */
-    bool reduced[YS_MAX_RANK], keepdims; /* MEAN: which axes, and whether they stay with extent 1 */
+    /* The attributes: of one node those of its operator alone, and reading another's is an error. What goes over nodes
+     * of any operator asks the descriptor (graph/op.h), ys_node_window() or ys_node_connections(). */
+    union {
+        struct {                     /* CONV, CONV_TRANSPOSE, MAXPOOL, AVERAGEPOOL */
+            struct ys_window window; /* first: ys_node_set_attrs() goes by where it lies */
+            /* CONV, NULL for all: [out channels][in channels / group], 1 where the output channel sees the input
+             * channel. Weights of absent connections are no parameters: they are 0 in every file, stay 0, have gradient
+             * 0, and count neither as parameters nor as multiply-adds. */
+            unsigned char *connected;
+        };
+        struct ys_pad pad;             /* PAD */
+        struct ys_normalize normalize; /* NORMALIZE */
+        struct ys_batchnorm batchnorm; /* BATCHNORM */
+        struct ys_lrn lrn;             /* LRN */
+        struct ys_attention attention; /* ATTENTION */
+        struct {                       /* CLIP */
+            double low, high;
+        };
+        struct {
+            double slope; /* LEAKY_RELU: of its negative side; HARDSIGMOID: its alpha */
+            double shift; /* HARDSIGMOID: its beta */
+        };
+        double exponent; /* POW; not 0 */
+        bool by_tanh;    /* GELU: approximated */
+        bool broadcast;  /* ADD, SUB, MUL, DIV: its two values have different shapes; set by their shape rule */
+        bool positions;  /* GEMM: its value has more than two dimensions; set by its shape rule */
+        double ratio;    /* DROPOUT: share of elements dropped, 0 <= ratio < 1 */
+        struct {
+            int axis; /* LAYERNORM, SOFTMAX, LOG_SOFTMAX, CONCAT, SPLIT; at least 1 */
+            union {
+                double epsilon;                 /* LAYERNORM */
+                int64_t split[YS_NODE_MAX_OUT]; /* SPLIT: extent of each output along the axis */
+            };
+        };
+        struct { /* RESHAPE: shape[0] is YS_BATCH, the others are numbers */
+            size_t shape_rank;
+            int64_t shape[YS_MAX_RANK];
+        };
+        int permutation[YS_MAX_RANK]; /* TRANSPOSE: axis i of the result is axis permutation[i]; the first is 0 */
+        struct {                      /* MEAN: which axes, and whether they stay with extent 1 */
+            bool reduced[YS_MAX_RANK], keepdims;
+        };
+    };
 };
 
 enum ys_loss { /* each the mean over all targets: the rows of the batch, or their positions; y is the label, K the
@@ -239,6 +257,10 @@ void ys_graph_free(struct ys_graph *graph);
 int64_t ys_param_elements(const struct ys_param *p);
 /** Whether it is trained: of role weight, and not both factors 0. */
 bool ys_param_is_trained(const struct ys_param *param);
+/** The window of a node whose operator has one; NULL for others. */
+const struct ys_window *ys_node_window(const struct ys_node *node);
+/** The node's table of connections; NULL where it has none. */
+const unsigned char *ys_node_connections(const struct ys_node *node);
 /** The table of connections (see struct ys_node) of the convolution whose weight `param` is; NULL for all others. */
 const unsigned char *ys_param_connections(const struct ys_graph *graph, size_t param);
 /** Zeroes the weights of absent connections in `values`, the parameter in C order, elements of `element_bytes`. */

@@ -334,7 +334,7 @@ static ys_status check_sharing(const struct ys_graph *graph, const char *label, 
     if (first == second)
         return ys_fail(YS_EFORMAT, "%s: node %s (%s) reads parameter %s in two places: it must have one for each",
                        label, second->name, ys_op_name(second->op), name);
-    if (graph->params[index].role == YS_ROLE_BUFFER || first->connected || second->connected)
+    if (graph->params[index].role == YS_ROLE_BUFFER || ys_node_connections(first) || ys_node_connections(second))
         return ys_fail(YS_EFORMAT,
                        "%s: parameter %s is used twice, by nodes %s and %s: running statistics, and weights with a "
                        "table of connections, cannot be shared",

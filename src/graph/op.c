@@ -1,6 +1,7 @@
 /* The descriptors of the operators, in the order of YS_OPS. */
 #include "graph/op.h"
 #include "graph/infer.h"
+#include <string.h>
 
 #define AT(member) offsetof(struct ys_node, member)
 #define END                                                                                                            \
@@ -446,6 +447,31 @@ const struct ys_op_rule *ys_op_rule(enum ys_op op)
     static const struct ys_op_rule *const rules[YS_OP_COUNT] = {YS_OPS(ENTRY)};
     YS_ASSERT((int)op >= 0 && op < YS_OP_COUNT);
     return rules[op];
+}
+
+const struct ys_attr *ys_op_attr(enum ys_op op, enum ys_attr_kind kind)
+{
+    const struct ys_attr *attr = ys_op_rule(op)->attrs;
+    while (attr->name && attr->kind != kind)
+        attr++;
+    return attr->name ? attr : NULL;
+}
+
+void ys_node_set_attrs(struct ys_node *node, const struct ys_node *as)
+{
+    const size_t first = AT(window);
+    YS_ASSERT(node->op == as->op);
+    memcpy((char *)node + first, (const char *)as + first, sizeof *node - first);
+}
+
+const struct ys_window *ys_node_window(const struct ys_node *node)
+{
+    return ys_op_attr(node->op, YS_ATTR_PAIR) ? &node->window : NULL;
+}
+
+const unsigned char *ys_node_connections(const struct ys_node *node)
+{
+    return ys_op_attr(node->op, YS_ATTR_CONNECTIONS) ? node->connected : NULL;
 }
 
 const char *ys_op_name(enum ys_op op)

@@ -33,8 +33,10 @@ static ys_status make_curve(struct ys_onnx_step *step, struct ys_onnx_slot *slot
     const enum ys_op op = slot->curve == YS_ONNX_HARD ? YS_OP_HARDSIGMOID : YS_OP_SIGMOID;
     int node;
     YS_TRY(ys_onnx_begin(step, op, &slot->value, 1, 1, &node));
-    step->r->graph->nodes[node].slope = op == YS_OP_HARDSIGMOID ? slot->alpha : 0;
-    step->r->graph->nodes[node].shift = op == YS_OP_HARDSIGMOID ? slot->beta : 0;
+    if (op == YS_OP_HARDSIGMOID) {
+        step->r->graph->nodes[node].slope = slot->alpha;
+        step->r->graph->nodes[node].shift = slot->beta;
+    }
     slot->curve = YS_ONNX_PLAIN;
     return ys_onnx_end(step->r, node, &slot->value);
 }

@@ -30,9 +30,10 @@ static ys_status reshape_to(struct ys_onnx_step *step, const int64_t *shape, siz
     }
     const bool flat = rank == 2 && !r->own;
     YS_TRY(ys_onnx_begin(step, flat ? YS_OP_FLATTEN : YS_OP_RESHAPE, &in, 1, 1, &node));
-    r->graph->nodes[node].shape_rank = flat ? 0 : rank;
-    if (!flat)
+    if (!flat) {
+        r->graph->nodes[node].shape_rank = rank;
         memcpy(r->graph->nodes[node].shape, shape, rank * sizeof *shape);
+    }
     YS_TRY(ys_onnx_end(r, node, &value));
     ys_onnx_set(step, value, NULL);
     return YS_OK;

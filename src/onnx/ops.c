@@ -16,19 +16,22 @@ static ys_status pointwise(struct ys_onnx_step *step, enum ys_op op)
     return ys_onnx_emit(step, op, &in, 1, step->in[0]);
 }
 
-static ys_status map_relu(struct ys_onnx_step *step)
+/* The operator of graphs that is a function of one element, without attributes, and has this name in ONNX, as its
+ * descriptor says; YS_OP_COUNT: none. */
+static enum ys_op plain_op(const char *name)
 {
-    return pointwise(step, YS_OP_RELU);
+    for (int op = 0; op < YS_OP_COUNT; op++) {
+        const struct ys_op_rule *rule = ys_op_rule((enum ys_op)op);
+        if (rule->onnx && rule->kind == YS_KIND_POINTWISE && rule->in_high == 1 && rule->params == YS_PARAMS_NONE &&
+            !rule->attrs[0].name && strcmp(rule->onnx, name) == 0)
+            return (enum ys_op)op;
+    }
+    return YS_OP_COUNT;
 }
 
-static ys_status map_tanh(struct ys_onnx_step *step)
+static ys_status map_plain(struct ys_onnx_step *step)
 {
-    return pointwise(step, YS_OP_TANH);
-}
-
-static ys_status map_sqrt(struct ys_onnx_step *step)
-{
-    return pointwise(step, YS_OP_SQRT);
+    return pointwise(step, plain_op(step->node->op));
 }
 
 static ys_status map_swish(struct ys_onnx_step *step)
@@ -38,24 +41,14 @@ static ys_status map_swish(struct ys_onnx_step *step)
     return alpha == 1 ? pointwise(step, YS_OP_SWISH) : YS_FAIL_STEP(step, "alpha is %g: graphs have 1", alpha);
 }
 
-static ys_status map_hardswish(struct ys_onnx_step *step)
-{
-    return pointwise(step, YS_OP_HARDSWISH);
-}
-
 /* A node with numbers of its own, else as pointwise(). */
-static ys_status with_numbers(struct ys_onnx_step *step, enum ys_op op, const struct ys_node *numbers)
+static ys_status with_numbers(struct ys_onnx_step *step, const struct ys_node *numbers)
 {
     int in, node, value;
     YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
     const struct ys_onnx_slot like = *step->in[0];
-    YS_TRY(ys_onnx_begin(step, op, &in, 1, 1, &node));
-    struct ys_node *made = &step->r->graph->nodes[node];
-    made->low = numbers->low;
-    made->high = numbers->high;
-    made->slope = numbers->slope;
-    made->ratio = numbers->ratio;
-    made->axis = numbers->axis;
+    YS_TRY(ys_onnx_begin(step, numbers->op, &in, 1, 1, &node));
+    ys_node_set_attrs(&step->r->graph->nodes[node], numbers);
     YS_TRY(ys_onnx_end(step->r, node, &value));
     ys_onnx_set(step, value, &like);
     return YS_OK;
@@ -63,12 +56,12 @@ static ys_status with_numbers(struct ys_onnx_step *step, enum ys_op op, const st
 
 static ys_status map_leaky(struct ys_onnx_step *step)
 {
-    struct ys_node numbers = {.slope = 0.01};
+    struct ys_node numbers = {.op = YS_OP_LEAKY_RELU, .slope = 0.01};
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_real(step->node, "alpha", &numbers.slope));
     if (!(numbers.slope >= 0 && numbers.slope <= 1))
         return YS_FAIL_STEP(step, "attribute alpha is %g: graphs have 0 to 1", numbers.slope);
-    return with_numbers(step, YS_OP_LEAKY_RELU, &numbers);
+    return with_numbers(step, &numbers);
 }
 
 /* A number that is an attribute in old operator sets and an input in new ones. */
@@ -88,7 +81,7 @@ static ys_status read_number(struct ys_onnx_step *step, size_t i, const char *na
 
 static ys_status map_clip(struct ys_onnx_step *step)
 {
-    struct ys_node numbers = {.low = -1e30, .high = 1e30};
+    struct ys_node numbers = {.op = YS_OP_CLIP, .low = -1e30, .high = 1e30};
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(read_number(step, 1, "min", &numbers.low));
     YS_TRY(read_number(step, 2, "max", &numbers.high));
@@ -98,7 +91,7 @@ static ys_status map_clip(struct ys_onnx_step *step)
         return YS_FAIL_STEP(step, "min %g is not below max %g", numbers.low, numbers.high);
     if (numbers.low == 0 && numbers.high >= 1e30)
         return pointwise(step, YS_OP_RELU);
-    return with_numbers(step, YS_OP_CLIP, &numbers);
+    return with_numbers(step, &numbers);
 }
 
 static ys_status map_same(struct ys_onnx_step *step)
@@ -133,12 +126,12 @@ static ys_status map_cast(struct ys_onnx_step *step)
 
 static ys_status map_dropout(struct ys_onnx_step *step)
 {
-    struct ys_node numbers = {.ratio = 0.5};
+    struct ys_node numbers = {.op = YS_OP_DROPOUT, .ratio = 0.5};
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(read_number(step, 1, "ratio", &numbers.ratio));
     if (!(numbers.ratio >= 0 && numbers.ratio < 1))
         return YS_FAIL_STEP(step, "ratio is %g: graphs have 0 to below 1", numbers.ratio);
-    return numbers.ratio == 0 ? map_same(step) : with_numbers(step, YS_OP_DROPOUT, &numbers);
+    return numbers.ratio == 0 ? map_same(step) : with_numbers(step, &numbers);
 }
 
 /* Whether what the step makes is the output of the file, perhaps in another shape, out of one number for each class:
@@ -165,7 +158,7 @@ static ys_status leave_to_loss(struct ys_onnx_step *step)
 /* A LogSoftmax that the loss can see: of two dimensions. */
 static ys_status end_in_log(struct ys_onnx_step *step)
 {
-    const struct ys_node numbers = {.axis = 1};
+    const struct ys_node numbers = {.op = YS_OP_LOG_SOFTMAX, .axis = 1};
     struct ys_onnx_slot flat = {.kind = YS_ONNX_LIVE};
     int node;
     YS_TRY(ys_onnx_take_flat(step, step->in[0], &flat.value));
@@ -174,7 +167,7 @@ static ys_status end_in_log(struct ys_onnx_step *step)
     for (int i = 0; i < YS_MAX_RANK; i++)
         flat.perm[i] = i;
     step->in[0] = &flat;
-    return with_numbers(step, YS_OP_LOG_SOFTMAX, &numbers);
+    return with_numbers(step, &numbers);
 }
 
 static ys_status map_softmax(struct ys_onnx_step *step)
@@ -200,8 +193,8 @@ static ys_status map_softmax(struct ys_onnx_step *step)
         return end_in_log(step);
     if (ends && !(is_log && is_output))
         return leave_to_loss(step);
-    struct ys_node numbers = {.axis = step->in[0]->perm[given]};
-    return with_numbers(step, is_log ? YS_OP_LOG_SOFTMAX : YS_OP_SOFTMAX, &numbers);
+    const struct ys_node numbers = {.op = is_log ? YS_OP_LOG_SOFTMAX : YS_OP_SOFTMAX, .axis = step->in[0]->perm[given]};
+    return with_numbers(step, &numbers);
 }
 
 static ys_status map_global_pool(struct ys_onnx_step *step)
@@ -485,7 +478,6 @@ static const struct {
     {"GlobalMaxPool", map_global_pool, false},
     {"Erf", ys_onnx_erf, true},
     {"HardSigmoid", ys_onnx_hardsigmoid, true},
-    {"HardSwish", map_hardswish, true},
     {"Identity", map_same, true},
     {"InstanceNormalization", ys_onnx_instance_norm, false},
     {"LRN", ys_onnx_lrn, false},
@@ -501,7 +493,6 @@ static const struct {
     {"Pad", ys_onnx_pad, false},
     {"ReduceMean", ys_onnx_mean, false},
     {"ReduceSum", ys_onnx_sum, false},
-    {"Relu", map_relu, true},
     {"Reshape", ys_onnx_reshape, true},
     {"SequenceAt", ys_onnx_sequence_at, false},
     {"Shape", ys_onnx_shape, true},
@@ -510,12 +501,10 @@ static const struct {
     {"Softmax", map_softmax, false},
     {"Split", ys_onnx_split, false},
     {"SplitToSequence", ys_onnx_split_sequence, false},
-    {"Sqrt", map_sqrt, true},
     {"Squeeze", ys_onnx_squeeze, false},
     {"Sub", ys_onnx_sub, true},
     {"Sum", ys_onnx_add, true},
     {"Swish", map_swish, true},
-    {"Tanh", map_tanh, true},
     {"Transpose", ys_onnx_transpose, false},
     {"Unsqueeze", ys_onnx_unsqueeze, false},
 };
@@ -525,7 +514,7 @@ ys_onnx_map *ys_onnx_find_map(const char *op)
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         if (strcmp(maps[i].op, op) == 0)
             return maps[i].map;
-    return NULL;
+    return plain_op(op) == YS_OP_COUNT ? NULL : map_plain;
 }
 
 bool ys_onnx_reads_folded(const char *op)
@@ -533,5 +522,5 @@ bool ys_onnx_reads_folded(const char *op)
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         if (strcmp(maps[i].op, op) == 0)
             return maps[i].reads_folded;
-    return false;
+    return plain_op(op) != YS_OP_COUNT;
 }

@@ -55,13 +55,15 @@ static double weight_sum(const struct bounds *b, const struct ys_node *node, int
 {
     const struct ys_param *p = &b->e->n->params[node->weight];
     int64_t inputs = p->shape[1], taps = ys_param_elements(p) / (p->shape[0] * inputs);
-    double *sums = calloc((size_t)(p->shape[0] + inputs * node->window.group), sizeof *sums), top;
+    const struct ys_window *window = ys_node_window(node);
+    const int64_t groups = window ? window->group : 1;
+    double *sums = calloc((size_t)(p->shape[0] + inputs * groups), sizeof *sums), top;
     for (int64_t o = 0; o < p->shape[0]; o++)
         for (int64_t i = 0; i < inputs; i++)
             for (int64_t t = 0; t < taps; t++)
-                sums[axis == 0 ? o : o * node->window.group / p->shape[0] * inputs + i] +=
+                sums[axis == 0 ? o : o * groups / p->shape[0] * inputs + i] +=
                     fabs(b->e->param[node->weight][(o * inputs + i) * taps + t]);
-    top = largest(sums, p->shape[0] + inputs * node->window.group);
+    top = largest(sums, p->shape[0] + inputs * groups);
     free(sums);
     return top;
 }
@@ -108,7 +110,8 @@ static struct local local_pool(const struct bounds *b, const struct ys_node *nod
 {
     bool is_max = node->op == YS_OP_MAXPOOL || node->op == YS_OP_GLOBAL_MAXPOOL;
     bool is_whole = node->op == YS_OP_GLOBAL_AVERAGEPOOL || node->op == YS_OP_MEAN;
-    double taps = (double)(node->window.kernel[0] * node->window.kernel[1]), all;
+    const struct ys_window *window = ys_node_window(node);
+    double taps = window ? (double)(window->kernel[0] * window->kernel[1]) : 1, all;
     all = (double)(naive_count(b->e, node->in[0]) / naive_count(b->e, node->out[0]));
     struct local l = {.row = 1, .column = taps, .element = 1, .relative = b->u + gamma_of(taps + 2)};
     if (!is_max)

@@ -563,15 +563,17 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
 /** Pixels at the kinks of an operator, and nothing behind it but the loss; how many there are. */
 static size_t kinks_net(struct net *n, enum ys_op op, double at[YS_OP_MAX_KINKS])
 {
-    const struct ys_node attributes = {.low = -1, .high = 2, .slope = 0.5, .shift = 0.5};
+    struct ys_node attributes = {.op = op};
+    if (op == YS_OP_CLIP) {
+        attributes.low = -1;
+        attributes.high = 2;
+    } else if (op == YS_OP_LEAKY_RELU || op == YS_OP_HARDSIGMOID) {
+        attributes.slope = attributes.shift = 0.5;
+    }
     size_t count = ys_op_rule(op)->kinks(&attributes, at);
     net_input(n, YS_F32, 1, (int64_t)count, 1, 1);
     net_flatten(n);
-    struct ys_node *node = net_alike(n, op);
-    node->low = attributes.low;
-    node->high = attributes.high;
-    node->slope = attributes.slope;
-    node->shift = attributes.shift;
+    ys_node_set_attrs(net_alike(n, op), &attributes);
     n->graph.loss = YS_LOSS_NLL;
     return count;
 }

@@ -120,10 +120,9 @@ static void naive_pool(const struct naive *e, const struct ys_node *node, int64_
 {
     bool is_global = node->op == YS_OP_GLOBAL_AVERAGEPOOL || node->op == YS_OP_GLOBAL_MAXPOOL;
     bool is_max = node->op == YS_OP_MAXPOOL || node->op == YS_OP_GLOBAL_MAXPOOL;
-    struct ys_window w = node->window;
     int64_t height = extent_at(e, node->in[0], 2), width = extent_at(e, node->in[0], 3);
-    if (is_global)
-        w = (struct ys_window){.kernel = {height, width}, .stride = {1, 1}, .dilation = {1, 1}};
+    const struct ys_window whole = {.kernel = {height, width}, .stride = {1, 1}, .dilation = {1, 1}},
+                           w = is_global ? whole : node->window;
     double sum = 0, top = -INFINITY, pixels = 0, counted = 0;
     for (int64_t i = 0; i < w.kernel[0]; i++)
         for (int64_t j = 0; j < w.kernel[1]; j++) {

@@ -59,7 +59,6 @@ static struct ys_node *net_node(struct net *n, enum ys_op op, size_t rank, const
                                        .bias = -1,
                                        .running_mean = -1,
                                        .running_var = -1};
-    n->nodes[index].window = (struct ys_window){{1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 1};
     n->nodes[index].out[0] = net_value(n, index, YS_F32, rank, row);
     n->values[in].uses++;
     return &n->nodes[index];

@@ -518,7 +518,7 @@ static void check_connections(const struct backend_case *b)
     int64_t *y = net_labels(&n, "y");
     const struct ys_node *node = NULL;
     for (size_t i = 0; i < n.graph.node_count; i++)
-        node = n.nodes[i].connected ? &n.nodes[i] : node;
+        node = ys_node_connections(&n.nodes[i]) ? &n.nodes[i] : node;
     size_t count = (size_t)ys_param_elements(&n.params[node->weight]), area = 9;
     float *w = malloc(count * sizeof *w), *g = malloc(count * sizeof *g);
     for (int t = 0; t < 3; t++) {

@@ -46,19 +46,18 @@ static void products_and_no_others_have_multiply_adds_and_weights(void)
 static void kinks_are_those_of_the_formulas(void)
 {
     static const struct {
-        enum ys_op op;
+        struct ys_node node;
         size_t count;
         double at[YS_OP_MAX_KINKS];
-    } expected[] = {{YS_OP_RELU, 1, {0}},
-                    {YS_OP_LEAKY_RELU, 1, {0}},
-                    {YS_OP_CLIP, 2, {-1.5, 6}},
-                    {YS_OP_SIGMOID, 0, {0}},
-                    {YS_OP_HARDSIGMOID, 2, {-2, 2}}};
-    const struct ys_node node = {.low = -1.5, .high = 6, .slope = 0.25, .shift = 0.5};
+    } expected[] = {{{.op = YS_OP_RELU}, 1, {0}},
+                    {{.op = YS_OP_LEAKY_RELU, .slope = 0.25}, 1, {0}},
+                    {{.op = YS_OP_CLIP, .low = -1.5, .high = 6}, 2, {-1.5, 6}},
+                    {{.op = YS_OP_SIGMOID}, 0, {0}},
+                    {{.op = YS_OP_HARDSIGMOID, .slope = 0.25, .shift = 0.5}, 2, {-2, 2}}};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        const struct ys_op_rule *rule = ys_op_rule(expected[i].op);
+        const struct ys_op_rule *rule = ys_op_rule(expected[i].node.op);
         double at[YS_OP_MAX_KINKS] = {0};
-        CHECK_INT(rule->kinks ? rule->kinks(&node, at) : 0, expected[i].count);
+        CHECK_INT(rule->kinks ? rule->kinks(&expected[i].node, at) : 0, expected[i].count);
         for (size_t k = 0; k < expected[i].count; k++)
             CHECK_NEAR(at[k], expected[i].at[k], 0);
     }
