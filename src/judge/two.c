@@ -47,27 +47,6 @@ ys_status ys_judge_set_ends(struct ys_list *list, const struct ys_interval *inte
     return YS_OK;
 }
 
-struct band {
-    double low, high; /* what counts as the same */
-};
-
-static int verdict_of(const struct ys_interval *interval, const struct band *band, enum ys_better better,
-                      const char **reason)
-{
-    *reason = NULL;
-    if (!interval->known)
-        *reason = "fewer than 6 successful runs on one side give no interval";
-    else if (interval->lo >= band->low && interval->hi <= band->high)
-        return YS_VERDICT_SAME;
-    else if (interval->lo <= band->high && interval->hi >= band->low)
-        *reason = "the interval reaches across the margin";
-    else if (better == YS_BETTER_NEITHER)
-        *reason = "the two differ, and neither direction of this metric is better";
-    else
-        return (interval->lo > band->high) == (better == YS_BETTER_HIGHER) ? YS_VERDICT_BETTER : YS_VERDICT_WORSE;
-    return YS_VERDICT_UNCLEAR;
-}
-
 bool ys_judge_may_drift(const struct ys_metric_info *info)
 {
     return strcmp(info->kind, "span") == 0 || strcmp(info->kind, "rate") == 0;
@@ -86,14 +65,17 @@ static ys_status conclude(const struct judging *judging, const struct ys_metric_
 {
     bool fraction = told->scale == YS_SCALE_DIFFERENCE, drifts = ys_judge_may_drift(info);
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : judging->margin;
-    const struct band band = {fraction ? -margin : 1 / (1 + margin), fraction ? margin : 1 + margin};
     const char *reason = pair->invalid;
     if (drifts && bound->known && interval->known)
         widen(interval, bound);
     told->margin = margin;
-    told->verdict = YS_VERDICT_INVALID;
-    if (!reason)
-        told->verdict = verdict_of(interval, &band, info->better, &reason);
+    const struct ys_compare_ends on = {interval->lo, interval->hi, fraction ? -margin : 1 / (1 + margin),
+                                       fraction ? margin : 1 + margin};
+    told->verdict = reason ? YS_VERDICT_INVALID : YS_VERDICT_UNCLEAR;
+    if (!reason && !interval->known)
+        reason = "fewer than 6 successful runs on one side give no interval";
+    else if (!reason)
+        told->verdict = ys_compare_verdict(&on, info->better, &reason);
     if (told->verdict != YS_VERDICT_INVALID && interval->known && drifts && !bound->known) {
         told->verdict = YS_VERDICT_UNCLEAR;
         reason = UNBOUNDED;

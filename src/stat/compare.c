@@ -79,13 +79,22 @@ static void correlate(const double *values, size_t n, double *scratch, struct ys
     comparison->correlated = squares > 0 && (2 - steps / squares) / sqrt(variance) > ONE_SIDED_Z;
 }
 
-/* What the interval is judged by: its ends, and the band that counts as the same, all on the scale of the values
- * (logarithms of ratios). */
-struct judged {
-    double lo, hi, low, high;
-};
+enum ys_verdict ys_compare_verdict(const struct ys_compare_ends *on, enum ys_better better, const char **reason)
+{
+    *reason = NULL;
+    if (on->lo >= on->low && on->hi <= on->high)
+        return YS_VERDICT_SAME;
+    if (on->lo <= on->high && on->hi >= on->low)
+        *reason = "the interval reaches across the margin";
+    else if (better == YS_BETTER_NEITHER)
+        *reason = "the two differ, and neither direction of this metric is better";
+    else
+        return (on->lo > on->high) == (better == YS_BETTER_HIGHER) ? YS_VERDICT_BETTER : YS_VERDICT_WORSE;
+    return YS_VERDICT_UNCLEAR;
+}
 
-static void judge(struct ys_comparison *comparison, const struct ys_compare_rule *rule, const struct judged *on)
+static void judge(struct ys_comparison *comparison, const struct ys_compare_rule *rule,
+                  const struct ys_compare_ends *on)
 {
     double bias = comparison->bias_bound;
     bool biased = bias > fmax(on->high, YS_COMPARE_BIAS);
@@ -98,17 +107,10 @@ static void judge(struct ys_comparison *comparison, const struct ys_compare_rule
         comparison->reason = "too few and too equal values for an interval together with the other comparisons";
     } else if (rule->bias_untold) {
         comparison->reason = UNTOLD;
-    } else if (on->lo >= on->low && on->hi <= on->high && !biased) {
-        comparison->verdict = YS_VERDICT_SAME;
-    } else if (on->lo <= on->high && on->hi >= on->low) {
-        comparison->reason = biased ? BIASED : "the interval reaches across the margin";
     } else if (biased && on->lo - bias <= on->high && on->hi + bias >= on->low) {
         comparison->reason = BIASED;
-    } else if (rule->better == YS_BETTER_NEITHER) {
-        comparison->reason = "the trials differ, and neither direction of this metric is better";
     } else {
-        bool higher = on->lo > on->high;
-        comparison->verdict = higher == (rule->better == YS_BETTER_HIGHER) ? YS_VERDICT_BETTER : YS_VERDICT_WORSE;
+        comparison->verdict = ys_compare_verdict(on, rule->better, &comparison->reason);
     }
 }
 
@@ -144,7 +146,7 @@ static ys_status conclude(const double *values, double *scratch, const struct ys
     correlate(values, comparison->n, scratch, comparison);
     struct ys_interval interval = stretched(&centre, rule->stretch);
     double margin = rule->difference ? rule->margin : log(1 + rule->margin);
-    const struct judged on = {interval.lo, interval.hi, -margin, margin};
+    const struct ys_compare_ends on = {interval.lo, interval.hi, -margin, margin};
     double smallest = margin + ys_compare_reach(comparison->n) * (interval.hi - interval.lo) / 2;
     comparison->value = rule->difference ? centre.value : exp(centre.value);
     comparison->interval = rule->difference ? interval : ratios_of(interval);

@@ -54,6 +54,14 @@ struct ys_comparison {
     const char *reason;      /* a constant: why the verdict is unclear or invalid; NULL otherwise */
 };
 
+/** What a verdict is made of: the ends of an interval, and the band that counts as the same, on one scale. */
+struct ys_compare_ends {
+    double lo, hi, low, high;
+};
+/** The rule of every verdict: same where the interval lies in the band, better or worse where it lies outside, else
+ * unclear, and *reason, a constant, says why; NULL otherwise. */
+enum ys_verdict ys_compare_verdict(const struct ys_compare_ends *on, enum ys_better better, const char **reason);
+
 /** `a` and `b` hold n values each, round by round. "The same" is 1 / (1 + margin) <= ratio <= 1 + margin, or
  * -margin <= difference <= margin, so that swapping a and b swaps the verdict and nothing else.
  *
