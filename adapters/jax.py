@@ -57,11 +57,14 @@ class Pass:
     def param(self, node, role):
         return self.params[node["params"][role]]
 
+    def weight(self, node, role="weight"):
+        """As products see it."""
+        weight = self.param(node, role)
+        return own_weight(weight) if node["params"][role] in self.tables else weight
+
     def product(self, node, x, multiply):
         """multiply(x, weight) + bias, in the precision of products."""
-        weight = self.param(node, "weight")
-        weight = own_weight(weight) if node["params"]["weight"] in self.tables else weight
-        y = multiply(x.astype(self.compute), weight)
+        y = multiply(x.astype(self.compute), self.weight(node))
         return y + self.param(node, "bias").astype(self.compute) if "bias" in node["params"] else y
 
 
@@ -132,6 +135,39 @@ def attention(run, node, q, k, v):
         scores = jnp.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -jnp.inf)
     shares = jax.nn.softmax(scores).astype(run.compute)
     return jnp.einsum("nghts,nsge->ntghe", shares, v).reshape(*q.shape[:2], -1)
+
+
+def recurrent(start, advance):
+    """Position after position: what the input gives the gates is one product ahead. start(zeros): the state, which begins
+    with what is given on; advance(run, node, state, gates, weight): the next one."""
+
+    def run_recurrent(run, node, x):
+        gates = run.product(node, x, lambda x, weight: x @ weight.astype(run.compute))
+        weight = run.weight(node, "recurrent").astype(run.compute)
+
+        def step(state, gates):
+            state = advance(run, node, state, gates, weight)
+            return state, state[0]
+
+        zeros = jnp.zeros((x.shape[0], weight.shape[0]), run.compute)
+        return lax.scan(step, start(run, zeros), gates.swapaxes(0, 1))[1].swapaxes(0, 1)
+
+    return run_recurrent
+
+
+def lstm_step(run, _node, state, gates, weight):
+    h, c = state
+    i, f, g, o = jnp.split((gates + h @ weight).astype(run.dtype), 4, -1)
+    c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+    return (jax.nn.sigmoid(o) * jnp.tanh(c)).astype(run.compute), c
+
+
+def gru_step(run, node, state, gates, weight):
+    (h,), size = state, weight.shape[0]
+    given, made = gates.astype(run.dtype), (h @ weight).astype(run.dtype)
+    r, z = jnp.split(jax.nn.sigmoid(given[:, :2 * size] + made[:, :2 * size]), 2, -1)
+    n = jnp.tanh(given[:, 2 * size:] + r * (made[:, 2 * size:] + run.param(node, "recurrent_bias")))
+    return (((1 - z) * n + z * h).astype(run.compute),)
 
 
 def batch_norm(run, node, x):
@@ -234,6 +270,8 @@ def pair(combine):
 
 OPS = {
     "Embedding": embedding, "Attention": attention,
+    "LSTM": recurrent(lambda run, zeros: (zeros, zeros.astype(run.dtype)), lstm_step),
+    "GRU": recurrent(lambda run, zeros: (zeros,), gru_step),
     "normalize": normalize, "Conv": conv, "ConvTranspose": conv_transpose, "Gemm": gemm, "Pad": pad, "BatchNormalization": batch_norm,
     "LayerNormalization": layer_norm, "LRN": lrn,
     "MaxPool": max_pool, "AveragePool": average_pool, "GlobalMaxPool": global_max_pool, "Clip": clip, "Dropout": dropout,

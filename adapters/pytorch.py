@@ -109,6 +109,27 @@ class Attention(nn.Module):
         return result.transpose(1, 2).flatten(2)
 
 
+class Recurrent(nn.Module):
+    """What nn.LSTM and nn.GRU call, with one bias: of the second, which they would train too, an LSTM has none, and a GRU
+    that of its last gate alone."""
+
+    def __init__(self, op, shapes, dtype):
+        super().__init__()
+        self.op, self.hidden = op, shapes["recurrent"][1]
+        for role, shape in shapes.items():
+            setattr(self, role, nn.Parameter(torch.empty(*shape, dtype=dtype)))
+        self.register_buffer("nothing", torch.zeros(self.recurrent.shape[0] if op == "LSTM" else 2 * self.hidden,
+                                                    dtype=dtype), persistent=False)
+
+    def forward(self, x):
+        second = self.nothing if self.op == "LSTM" else torch.cat((self.nothing, self.recurrent_bias))
+        weights = [self.weight, self.recurrent, self.bias, second]
+        start = x.new_zeros(1, x.shape[0], self.hidden)
+        if self.op == "LSTM":
+            return torch.lstm(x, (start, start), weights, True, 1, 0.0, self.training, False, True)[0]
+        return torch.gru(x, start, weights, True, 1, 0.0, self.training, False, True)[0]
+
+
 class Crop(nn.Module):
     """Takes rows and columns away from images."""
 
@@ -219,7 +240,7 @@ class PyTorch(common.Adapter):
     precisions = ("f32", "f64", "bf16")
     modes = ("train", "infer")
     ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization", "LRN", "MaxPool", "AveragePool", "Relu", "Clip",
-           "Embedding", *(("Attention",) if hasattr(F, "scaled_dot_product_attention") else ()), *LAYERS, *CALLS, *PAIRS)
+           "Embedding", *(("Attention",) if hasattr(F, "scaled_dot_product_attention") else ()), "LSTM", "GRU", *LAYERS, *CALLS, *PAIRS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
@@ -312,6 +333,9 @@ class PyTorch(common.Adapter):
             return self.own(layer, names)
         if op == "Attention":
             return Attention(attrs)
+        if op in ("LSTM", "GRU"):
+            shapes = {role: self.plan.weights[name].shape for role, name in names.items()}
+            return self.own(Recurrent(op, shapes, self.dtype), names)
         if op in PAIRS:
             return self.own(Operand(PAIRS[op], self.plan.weights[names["weight"]].shape, self.dtype), names)
         if op == "LRN":
@@ -502,8 +526,9 @@ class PyTorch(common.Adapter):
 
 
 def miscounted(layer):
-    """Whether PyTorch's counter misses a part of what it does: on a CPU it knows nothing of fused attention."""
-    return hasattr(layer, "absent") or isinstance(layer, Attention)
+    """Whether PyTorch's counter misses a part of what it does: on a CPU it knows nothing of fused attention, and of
+    recurrent layers."""
+    return hasattr(layer, "absent") or isinstance(layer, (Attention, Recurrent))
 
 
 def pads_evenly(attrs):

@@ -14,7 +14,7 @@ import tensorflow_network
 
 class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     precisions = ("f32", "f64", "bf16")
-    ops = tensorflow_network.TensorFlowAdapter.ops + ("Embedding",)
+    ops = tensorflow_network.TensorFlowAdapter.ops + ("Embedding", "LSTM", "GRU")
     extras = tensorflow_network.TensorFlowAdapter.extras + ("tokens", "targets", "positions")
     options = {"function": True, "xla": False}
 

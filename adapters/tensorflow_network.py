@@ -66,7 +66,7 @@ class Network:
     def find_layout(self, op, attrs, role, name):
         """The layout in which a node reads a parameter; of those that several nodes read the first is kept."""
         shape = self.plan.weights[name].shape
-        if role == "weight" and op == "Gemm":
+        if role == "recurrent" or role == "weight" and op in ("Gemm", "LSTM", "GRU"):
             return Layout(shape, (1, 0))
         if role == "weight" and op == "Conv":
             if self.is_depthwise(attrs, shape):
@@ -90,7 +90,7 @@ class Network:
         """The logits in the dtype of the parameters, and {running statistic: what a training step sets it to}. x:
         pixels as in the graph; step: the number of the training step, from which dropout draws."""
         others = {"normalize": self.normalize, "Conv": self.conv, "ConvTranspose": self.conv_transpose, "Gemm": self.gemm,
-                  "Embedding": self.embedding}
+                  "Embedding": self.embedding, "LSTM": self.lstm, "GRU": self.gru}
         values, statistics = {self.plan.graph["inputs"][0]["name"]: to_nhwc(x)}, {}
         for node in self.plan.graph["nodes"]:
             op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
@@ -146,6 +146,45 @@ class Network:
         name = names["weight"]
         table = self.layouts[name].turn(self.variables[name], Layout(self.layouts[name].shape))
         return to_nhwc(tf.cast(tf.gather(table, to_nchw(x)), self.compute))
+
+    def lstm(self, x, _attrs, names):
+        weight = self.param(names["recurrent"])
+        zeros = tf.zeros([x.shape.as_list()[0], weight.shape.as_list()[0]], self.compute)
+
+        def advance(gates, state):
+            h, c = state
+            i, f, g, o = tf.split(tf.cast(gates + tf.matmul(h, weight), self.dtype), 4, 1)
+            c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+            return tf.cast(tf.sigmoid(o) * tf.tanh(c), self.compute), c
+
+        return self.scan(self.gemm(x, {}, names), (zeros, tf.cast(zeros, self.dtype)), advance)
+
+    def gru(self, x, _attrs, names):
+        weight, bias = self.param(names["recurrent"]), self.variables[names["recurrent_bias"]]
+        size = weight.shape.as_list()[0]
+
+        def advance(gates, state):
+            h, = state
+            given, made = tf.cast(gates, self.dtype), tf.cast(tf.matmul(h, weight), self.dtype)
+            r, z = tf.split(tf.sigmoid(given[:, :2 * size] + made[:, :2 * size]), 2, 1)
+            n = tf.tanh(given[:, 2 * size:] + r * (made[:, 2 * size:] + bias))
+            return (tf.cast((1 - z) * n + z * tf.cast(h, self.dtype), self.compute),)
+
+        return self.scan(self.gemm(x, {}, names), (tf.zeros([x.shape.as_list()[0], size], self.compute),), advance)
+
+    @staticmethod
+    def scan(gates, state, advance):
+        """The first of each state, position after position. gates: (rows, positions, ...)."""
+        steps = gates.shape.as_list()[1]
+        given = tf.TensorArray(gates.dtype, steps).unstack(tf.transpose(gates, [1, 0, 2]))
+        made = tf.TensorArray(state[0].dtype, steps, element_shape=state[0].shape)
+
+        def body(t, state, made):
+            state = advance(given.read(t), state)
+            return t + 1, state, made.write(t, state[0])
+
+        *_, made = tf.while_loop(lambda t, *_: t < steps, body, (tf.constant(0), state, made), maximum_iterations=steps)
+        return tf.transpose(made.stack(), [1, 0, 2])
 
     def conv(self, x, attrs, names):
         weight, shape, sides = self.weight("Conv", attrs, names), self.layouts[names["weight"]].shape, find_sides(x, attrs)

@@ -32,6 +32,7 @@ REF = ("ref_f64.c", "_ref")
 SOURCES = {
     "ref_kernels.inc": REF, "ref_pointwise.inc": REF, "ref_norm.inc": REF, "ref_pool.inc": REF, "ref_shape.inc": REF,
     "ref_loss.inc": REF, "onednn_ops.c": ("onednn_ops.c", "_onednn"), "ref_conv.inc": REF,
+    "ref_recurrent.inc": REF,
 }
 # Functions that no entry of an operator names: the cases that need them, without their ends.
 CASES = {
@@ -49,6 +50,8 @@ CASES = {
 }
 # Of what only a step of training shows.
 PROGRAMS = {"running_run": ("tests/test_engine_mode", ["*"])}
+# Of sources whose operators have a program of their own.
+FILES = {"ref_recurrent.inc": ("tests/test_backend_recurrent", ["*"])}
 OPERATORS = "tests/test_backend_operator"
 ROWS = "tests/test_backend_rows"  # what operators do with shared parameters, broadcasts and targets of other forms
 
@@ -164,7 +167,8 @@ class Builder:
         self.compiles = {}
         for compiled, _ in set(SOURCES.values()):
             self.compiles[compiled] = self.command("src/libys_backend.a.p/backend_%s.o" % compiled)
-        self.links = {program: self.command(program) for program in [OPERATORS, ROWS] + [p for p, _ in PROGRAMS.values()]}
+        self.links = {program: self.command(program) for program in
+                      [OPERATORS, ROWS] + [p for p, _ in (*PROGRAMS.values(), *FILES.values())]}
 
     def make(self, folder, compiled, program):
         """The program with the mutant that lies in `folder`; None where it does not compile."""
@@ -246,7 +250,7 @@ def plan(names):
             continue
         ending = SOURCES[name][1]
         for number, function in sorted(source.function.items()):
-            program, patterns = PROGRAMS.get(function, (OPERATORS, None))
+            program, patterns = FILES.get(name) or PROGRAMS.get(function, (OPERATORS, None))
             if patterns is None:
                 operators = CASES.get(function) or [op + "_*" for op in sorted(used.get(function, ()))] or ["*"]
                 patterns = [(op + ending).replace("**", "*") for op in operators] + ["kinks" + ending]

@@ -31,6 +31,8 @@ MODELS = {
     "lenet": ("digits", {"pad_side": "logits", "conv_bf16": "logits and loss"}),
     "resnet20": ("synthetic", {"batchnorm_epsilon": "logits", "running_var_n": "buffers"}),
     "caffe-cifar10": ("synthetic", {"pool_counts_padding": "logits"}),
+    "check_LSTM": ("synthetic", {"gate_order": "logits", "bias_second_trained": "weights after 10 steps"}),
+    "check_GRU": ("synthetic", {"reset_before": "logits"}),
 }
 ALONE = ("running_var_n",)  # nothing but that check may fail, of a few rows or of the whole batch
 RIGHT = ("off", "on")  # channels_last

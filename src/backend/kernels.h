@@ -79,6 +79,25 @@ struct ys_kernels {
     ys_call_run multiply;  /* ys_elements. y = a * b */
 };
 
+/* A step of LSTM and of GRU for one row, in float: backend/recurrent.h, docs/graph.md. `hidden` numbers of each array,
+ * of `gate` 4 or 3 times as many: the sums of the products, without the bias, become the gates behind their functions.
+ * The state and the cell before are NULL at the first position, what comes from behind at the last. */
+struct ys_recurrent_kernels {
+    void (*lstm)(int64_t hidden, const float *bias, const float *cell_before, float *gate, float *cell, float *y);
+    /* `inner`: the product, without its bias; it is not read at the first position */
+    void (*gru)(int64_t hidden, const float *bias, const float *inner_bias, const float *y_before, float *gate,
+                float *inner, float *y);
+    /* The gradient of y, and what came from the position behind; the gradients of the sums, and of the cell before. */
+    void (*lstm_backward)(int64_t hidden, const float *gate, const float *cell_before, const float *cell,
+                          const float *dy, const float *carried, const float *dcell_behind, float *dgate, float *dcell);
+    /* `carried`, to which the products add, becomes what goes past them to the state before. */
+    void (*gru_backward)(int64_t hidden, const float *gate, const float *y_before, const float *inner, const float *dy,
+                         bool is_last, float *carried, float *dgate, float *dinner);
+};
+
+/** In the widest form that this processor runs. */
+const struct ys_recurrent_kernels *ys_recurrent_kernels(void);
+
 /** For values in float or bfloat16, in the widest form that this processor runs. */
 const struct ys_kernels *ys_kernels(bool bf16);
 /** The optimizer. Context: ys_update; operands: weights, gradients, [state1], [state2]. */

@@ -107,6 +107,8 @@ ys_status ys_onednn_forward_dense(struct ys_lowering *low, const struct ys_node 
 ys_status ys_onednn_forward_embedding(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_transposed(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_recurrent(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_recurrent(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_embedding(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_transposed(struct ys_lowering *low, const struct ys_node *node);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define YS_ALIGNMENT         64 /* of every buffer: a cache line, and the widest vector register */
-#define YS_CALL_MAX_OPERANDS 10
+#define YS_CALL_MAX_OPERANDS 16
 
 /** Segments run in this order; a run may stop after any of them. */
 enum ys_segment { YS_SEGMENT_FORWARD, YS_SEGMENT_BACKWARD, YS_SEGMENT_UPDATE, YS_SEGMENT_COUNT };

@@ -355,12 +355,14 @@ int ys_build_batchnorm(struct ys_build *build, int in, const char *name)
 
 int ys_build_batchnorm_of(struct ys_build *build, int in, struct ys_batchnorm batchnorm, const char *name)
 {
-    static const double starts[] = {1, 0, 0, 1};
+    static const double starts[] = {[YS_NODE_WEIGHT] = 1, [YS_NODE_RUNNING_VAR] = 1};
     struct ys_node *node;
     if (!begin(build, YS_OP_BATCHNORM, in, name, &node))
         return -1;
     node->batchnorm = batchnorm;
     for (int which = 0; which < YS_NODE_PARAM_COUNT; which++) {
+        if (!ys_op_takes(YS_OP_BATCHNORM, (enum ys_node_param)which))
+            continue;
         struct ys_param param = {.rank = 1,
                                  .shape = {build->graph->values[in].shape[1]},
                                  .role = which < YS_NODE_RUNNING_MEAN ? YS_ROLE_WEIGHT : YS_ROLE_BUFFER,
@@ -386,6 +388,30 @@ int ys_build_layernorm(struct ys_build *build, int in, double epsilon, const cha
                                  .lr_mult = 1,
                                  .decay_mult = 1};
         add_param(build, node, (enum ys_node_param)which, param);
+    }
+    return end(build);
+}
+
+int ys_build_recurrent(struct ys_build *build, enum ys_op op, int in, int64_t hidden, const char *name)
+{
+    struct ys_node *node;
+    if (!begin(build, op, in, name, &node))
+        return -1;
+    const int64_t rows = (op == YS_OP_LSTM ? 4 : 3) * hidden, width = build->graph->values[in].shape[2];
+    const int64_t extents[][2] = {[YS_NODE_WEIGHT] = {rows, width},
+                                  [YS_NODE_BIAS] = {rows, 1},
+                                  [YS_NODE_RECURRENT] = {rows, hidden},
+                                  [YS_NODE_RECURRENT_BIAS] = {hidden, 1}};
+    for (int which = YS_NODE_WEIGHT; which <= YS_NODE_RECURRENT_BIAS; which++) {
+        const bool is_bias = which == YS_NODE_BIAS || which == YS_NODE_RECURRENT_BIAS;
+        const double fan = (double)hidden; /* of all of them, as PyTorch and Keras draw recurrent layers */
+        const struct ys_param param = {.rank = is_bias ? 1 : 2,
+                                       .shape = {extents[which][0], is_bias ? 0 : extents[which][1]},
+                                       .init = initializer(is_bias ? build->biases : build->weights, fan, fan),
+                                       .lr_mult = is_bias ? build->bias_lr : build->weight_lr,
+                                       .decay_mult = is_bias ? build->bias_decay : build->weight_decay};
+        if (ys_op_takes(op, (enum ys_node_param)which))
+            add_param(build, node, (enum ys_node_param)which, param);
     }
     return end(build);
 }

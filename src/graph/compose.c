@@ -27,20 +27,22 @@ const char *ys_role_name(enum ys_role role)
 
 const char *ys_node_param_key(enum ys_node_param which)
 {
-    static const char *const keys[] = {"weight", "bias", "running_mean", "running_var"};
+    static const char *const keys[] = {"weight", "bias", "recurrent", "recurrent_bias", "running_mean", "running_var"};
     _Static_assert(sizeof keys / sizeof keys[0] == YS_NODE_PARAM_COUNT, "one key a parameter");
     return keys[which];
 }
 
 int ys_node_param(const struct ys_node *node, enum ys_node_param which)
 {
-    const int indices[] = {node->weight, node->bias, node->running_mean, node->running_var};
+    const int indices[] = {node->weight,         node->bias,         node->recurrent,
+                           node->recurrent_bias, node->running_mean, node->running_var};
     return indices[which];
 }
 
 int *ys_node_param_place(struct ys_node *node, enum ys_node_param which)
 {
-    int *const places[] = {&node->weight, &node->bias, &node->running_mean, &node->running_var};
+    int *const places[] = {&node->weight,         &node->bias,         &node->recurrent,
+                           &node->recurrent_bias, &node->running_mean, &node->running_var};
     return places[which];
 }
 
@@ -122,6 +124,8 @@ ys_status ys_compose_node(struct ys_graph *graph, enum ys_op op, const char *nam
         .name = copy,
         .weight = -1,
         .bias = -1,
+        .recurrent = -1,
+        .recurrent_bias = -1,
         .running_mean = -1,
         .running_var = -1,
     };
@@ -322,6 +326,13 @@ int64_t ys_compose_count_attention(const struct ys_graph *graph, const struct ys
     const int64_t keys = graph->values[node->in[1]].shape[1];
     return keys *
            (ys_value_row_elements(&graph->values[node->in[0]]) + ys_value_row_elements(&graph->values[node->out[0]]));
+}
+
+/* Every position meets both weights, the first one too, whose state is zero. */
+int64_t ys_compose_count_recurrent(const struct ys_graph *graph, const struct ys_node *node)
+{
+    return graph->values[node->in[0]].shape[1] *
+           (ys_param_elements(&graph->params[node->weight]) + ys_param_elements(&graph->params[node->recurrent]));
 }
 
 /* Every element of the input meets all weights of its channel. */

@@ -31,6 +31,8 @@
     OP(GEMM)    /* along the last axis, y = x * weight^T + bias, weight (out, in): of (N, in) ONNX Gemm, transB = 1 */ \
     OP(EMBEDDING) /* the row of the weight (vocabulary, width) that each integer names: ONNX Gather along axis 0 */    \
     OP(ATTENTION) /* scaled dot products of queries and keys, their softmax, times values; see struct ys_attention */  \
+    OP(LSTM)      /* over positions; (N, positions, width) to (N, positions, hidden); gates i, f, g, o; one bias */    \
+    OP(GRU)       /* the same; gates r, z, n, the reset behind the product; a bias more inside it */                   \
     OP(AVERAGEPOOL)                                                                                                    \
     OP(GLOBAL_AVERAGEPOOL) /* (N, C, H, W) to (N, C, 1, 1) */                                                          \
     OP(GLOBAL_MAXPOOL)                                                                                                 \
@@ -159,6 +161,7 @@ struct ys_node {
     int in[YS_NODE_MAX_IN], out[YS_NODE_MAX_OUT]; /* value indices */
     int weight, bias;                             /* parameter indices, -1 where the op has none; nodes may share one.
                                                      ADD, SUB, MUL, DIV of one value: the weight is the other */
+    int recurrent, recurrent_bias;                /* of LSTM and GRU, the latter of GRU alone; -1 elsewhere */
     int running_mean, running_var;                /* of BATCHNORM; -1 elsewhere */
     /* The attributes: of one node those of its operator alone, and reading another's is an error. What goes over nodes
      * of any operator asks the descriptor (graph/op.h), ys_node_window() or ys_node_connections(). */

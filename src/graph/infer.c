@@ -90,7 +90,8 @@ ys_status ys_infer_batchnorm(struct ys_site *site)
         return FAIL(site, "input %s has shape %s, not (N, channels) or (N, channels, height, width)", site->in->name,
                     YS_SITE_SHAPE(site, site->in));
     for (int which = 0; which < YS_NODE_PARAM_COUNT; which++)
-        YS_TRY(ys_infer_check_vector(site, (enum ys_node_param)which, site->in->shape[1]));
+        if (ys_op_takes(YS_OP_BATCHNORM, (enum ys_node_param)which))
+            YS_TRY(ys_infer_check_vector(site, (enum ys_node_param)which, site->in->shape[1]));
     for (int which = YS_NODE_RUNNING_MEAN; which <= YS_NODE_RUNNING_VAR; which++) {
         const struct ys_param *buffer = &site->graph->params[ys_node_param(site->node, which)];
         if (buffer->init.kind != YS_INIT_CONSTANT || buffer->init.a != starts[which])
@@ -378,9 +379,14 @@ static ys_status check_totals(const struct ys_graph *graph, const char *label)
         const int value = node->op == YS_OP_CONV_TRANSPOSE ? node->in[0] : node->out[0];
         int64_t outputs = ys_value_row_elements(&graph->values[value]), multiply_adds;
         /* of attention, every query part meets every key and every value position */
-        const int64_t each = weight ? ys_param_elements(weight) / weight->shape[0]
-                                    : ys_value_row_elements(&graph->values[node->in[0]]) + outputs;
-        outputs = weight ? outputs : graph->values[node->in[1]].shape[1];
+        int64_t each = weight ? ys_param_elements(weight) / weight->shape[0]
+                              : ys_value_row_elements(&graph->values[node->in[0]]) + outputs;
+        if (!weight)
+            outputs = graph->values[node->in[1]].shape[1];
+        if (node->recurrent >= 0) { /* every position meets both weights */
+            outputs = graph->values[node->in[0]].shape[1];
+            each = ys_param_elements(weight) + ys_param_elements(&graph->params[node->recurrent]);
+        }
         if (__builtin_mul_overflow(outputs, each, &multiply_adds) || __builtin_add_overflow(sum, multiply_adds, &sum))
             return ys_fail(YS_EFORMAT, "%s: node %s (%s): more than 2^63 multiply-adds", label, node->name,
                            ys_op_name(node->op));

@@ -40,6 +40,7 @@ ys_status ys_infer_flatten(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_gemm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_embedding(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_attention(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_recurrent(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_batchnorm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_layernorm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_lrn(struct ys_site *site) YS_MUST_CHECK;

@@ -54,3 +54,32 @@ ys_status ys_infer_attention(struct ys_site *site)
     site->out->shape[2] = v->shape[2] / a->kv_heads * a->heads;
     return YS_OK;
 }
+
+/** Fails unless the weight is a matrix of that shape. */
+static ys_status check_matrix(struct ys_site *site, enum ys_node_param which, int64_t rows, int64_t columns)
+{
+    const struct ys_param *weight = &site->graph->params[ys_node_param(site->node, which)];
+    if (weight->rank != 2 || weight->shape[0] != rows || weight->shape[1] != columns)
+        return YS_FAIL_SITE(site, "%s %s has shape %s, not (%lld, %lld)", ys_node_param_key(which), weight->name,
+                            YS_SITE_SHAPE(site, weight), (long long)rows, (long long)columns);
+    return YS_OK;
+}
+
+ys_status ys_infer_recurrent(struct ys_site *site)
+{
+    const struct ys_param *recurrent = &site->graph->params[site->node->recurrent];
+    const int64_t gates = site->node->op == YS_OP_LSTM ? 4 : 3;
+    if (site->in->rank != 3)
+        return YS_FAIL_SITE(site, "input %s has shape %s, not (N, positions, width)", site->in->name,
+                            YS_SITE_SHAPE(site, site->in));
+    if (recurrent->rank != 2 || recurrent->shape[0] != gates * recurrent->shape[1])
+        return YS_FAIL_SITE(site, "recurrent %s has shape %s, not (%lld * hidden, hidden)", recurrent->name,
+                            YS_SITE_SHAPE(site, recurrent), (long long)gates);
+    const int64_t hidden = recurrent->shape[1];
+    YS_TRY(check_matrix(site, YS_NODE_WEIGHT, gates * hidden, site->in->shape[2]));
+    YS_TRY(ys_infer_check_vector(site, YS_NODE_BIAS, gates * hidden));
+    YS_TRY(ys_infer_check_vector(site, YS_NODE_RECURRENT_BIAS, hidden));
+    YS_TRY(ys_infer_same(site));
+    site->out->shape[2] = hidden;
+    return YS_OK;
+}

@@ -185,19 +185,21 @@ static ys_status read_param_use(const struct reader *r, const ys_json *params, c
 
 static ys_status read_param_uses(const struct reader *r, const ys_json *params, struct ys_node *node)
 {
-    static const size_t counts[] = {
-        [YS_PARAMS_NONE] = 0, [YS_PARAMS_WEIGHT] = 2, [YS_PARAMS_OPERAND] = 1, [YS_PARAMS_ALL] = YS_NODE_PARAM_COUNT};
-    enum ys_op_params takes = ys_op_rule(node->op)->params;
     const char *keys[YS_NODE_PARAM_COUNT + 1] = {NULL};
-    for (size_t i = 0; i < counts[takes]; i++)
-        keys[i] = ys_node_param_key((enum ys_node_param)i);
+    size_t count = 0;
+    for (int which = 0; which < YS_NODE_PARAM_COUNT; which++)
+        if (ys_op_takes(node->op, (enum ys_node_param)which))
+            keys[count++] = ys_node_param_key((enum ys_node_param)which);
     if (params)
         YS_TRY(ys_parts_members(&r->at, params, "params", keys));
-    for (size_t i = 0; i < counts[takes]; i++) {
-        int *place = ys_node_param_place(node, (enum ys_node_param)i);
-        YS_TRY(read_param_use(r, params, keys[i], place));
-        if (*place < 0 && (takes == YS_PARAMS_ALL || (takes == YS_PARAMS_WEIGHT && i == YS_NODE_WEIGHT)))
-            return FAIL(r, "params.%s is missing", keys[i]);
+    for (int which = 0; which < YS_NODE_PARAM_COUNT; which++) {
+        const char *key = ys_node_param_key((enum ys_node_param)which);
+        int *place = ys_node_param_place(node, (enum ys_node_param)which);
+        if (!ys_op_takes(node->op, (enum ys_node_param)which))
+            continue;
+        YS_TRY(read_param_use(r, params, key, place));
+        if (*place < 0 && ys_op_needs(node->op, (enum ys_node_param)which))
+            return FAIL(r, "params.%s is missing", key);
     }
     return YS_OK;
 }

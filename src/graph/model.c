@@ -151,6 +151,12 @@ static const struct ys_model models[] = {
      .keys = ys_model_keys_gpt_nano},
     {"gpt2", "12 blocks, width 768, tied", TOKENS(1024, 50257), ys_model_gpt2, .rows = SEQUENCES(1024, 50257),
      .keys = ys_model_keys_gpt2},
+    {"lstm-char", "2 layers of 128", TOKENS(50, 64), ys_model_lstm_char, .rows = SEQUENCES(50, 64),
+     .keys = ys_model_keys_lstm_char},
+    {"gru-char", "2 layers of 128", TOKENS(50, 64), ys_model_gru_char, .rows = SEQUENCES(50, 64),
+     .keys = ys_model_keys_lstm_char},
+    {"lstm-ptb", "2 layers of 200", TOKENS(20, 10000), ys_model_lstm_ptb, .rows = SEQUENCES(20, 10000),
+     .keys = ys_model_keys_lstm_ptb},
     {NULL},
 };
 

@@ -44,6 +44,7 @@ extern const struct ys_model_key ys_model_keys_resnet18[], ys_model_keys_resnet5
 extern const struct ys_model_key ys_model_keys_mobilenet[], ys_model_keys_efficientnet[];
 extern const struct ys_model_key ys_model_keys_densenet[], ys_model_keys_shufflenet[];
 extern const struct ys_model_key ys_model_keys_gpt_nano[], ys_model_keys_gpt2[];
+extern const struct ys_model_key ys_model_keys_lstm_char[], ys_model_keys_lstm_ptb[];
 
 ys_status ys_model_alexnet(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_alexnet_cifar(const struct ys_model_input *input, struct ys_graph **graph);
@@ -66,5 +67,9 @@ ys_status ys_model_convnext_tiny(const struct ys_model_input *input, struct ys_g
 
 ys_status ys_model_gpt_nano(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_gpt2(const struct ys_model_input *input, struct ys_graph **graph);
+
+ys_status ys_model_lstm_char(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_gru_char(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_lstm_ptb(const struct ys_model_input *input, struct ys_graph **graph);
 
 #endif

@@ -156,6 +156,30 @@ static const struct ys_op_rule rule_ATTENTION = {
     .reads_x = true,
 };
 
+static const struct ys_op_rule rule_LSTM = {
+    .name = "LSTM",
+    UNARY,
+    .params = YS_PARAMS_LSTM,
+    .kind = YS_KIND_PRODUCT,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_recurrent,
+    .multiply_adds = ys_compose_count_recurrent,
+    .reads_x = true,
+    .reads_y = true,
+};
+
+static const struct ys_op_rule rule_GRU = {
+    .name = "GRU",
+    UNARY,
+    .params = YS_PARAMS_GRU,
+    .kind = YS_KIND_PRODUCT,
+    .attrs = ATTRS(ONLY("linear_before_reset", ONLY, 1)),
+    .infer = ys_infer_recurrent,
+    .multiply_adds = ys_compose_count_recurrent,
+    .reads_x = true,
+    .reads_y = true,
+};
+
 static const struct ys_op_rule rule_AVERAGEPOOL = {
     .name = "AveragePool",
     UNARY,
@@ -185,7 +209,7 @@ static const struct ys_op_rule rule_GLOBAL_MAXPOOL = {
 static const struct ys_op_rule rule_BATCHNORM = {
     .name = "BatchNormalization",
     UNARY,
-    .params = YS_PARAMS_ALL,
+    .params = YS_PARAMS_BATCHNORM,
     .kind = YS_KIND_POINTWISE,
     .attrs = ATTRS(REAL("epsilon", batchnorm.epsilon, POSITIVE), REAL("momentum", batchnorm.momentum, SHARE)),
     .infer = ys_infer_batchnorm,
@@ -472,6 +496,29 @@ const struct ys_window *ys_node_window(const struct ys_node *node)
 const unsigned char *ys_node_connections(const struct ys_node *node)
 {
     return ys_op_attr(node->op, YS_ATTR_CONNECTIONS) ? node->connected : NULL;
+}
+
+#define HAS(which) (1U << YS_NODE_##which)
+/* Parameters that nodes can have, and must have. */
+static const struct {
+    unsigned takes, needs;
+} params_of[] = {
+    [YS_PARAMS_NONE] = {0, 0},
+    [YS_PARAMS_WEIGHT] = {HAS(WEIGHT) | HAS(BIAS), HAS(WEIGHT)},
+    [YS_PARAMS_OPERAND] = {HAS(WEIGHT), 0},
+    [YS_PARAMS_BATCHNORM] = {HAS(WEIGHT) | HAS(BIAS) | HAS(RUNNING_MEAN) | HAS(RUNNING_VAR), ~0U},
+    [YS_PARAMS_LSTM] = {HAS(WEIGHT) | HAS(BIAS) | HAS(RECURRENT), ~0U},
+    [YS_PARAMS_GRU] = {HAS(WEIGHT) | HAS(BIAS) | HAS(RECURRENT) | HAS(RECURRENT_BIAS), ~0U},
+};
+
+bool ys_op_takes(enum ys_op op, enum ys_node_param which)
+{
+    return params_of[ys_op_rule(op)->params].takes >> which & 1;
+}
+
+bool ys_op_needs(enum ys_op op, enum ys_node_param which)
+{
+    return ys_op_takes(op, which) && params_of[ys_op_rule(op)->params].needs >> which & 1;
 }
 
 const char *ys_op_name(enum ys_op op)

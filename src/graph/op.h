@@ -8,9 +8,11 @@
 
 enum ys_op_params { /* which parameters a node of an operator has */
                     YS_PARAMS_NONE,
-                    YS_PARAMS_WEIGHT,  /* a weight, always, and a bias, if it likes */
-                    YS_PARAMS_OPERAND, /* a weight where its second value would be, if it has none */
-                    YS_PARAMS_ALL      /* every one of enum ys_node_param */
+                    YS_PARAMS_WEIGHT,    /* a weight, always, and a bias, if it likes */
+                    YS_PARAMS_OPERAND,   /* a weight where its second value would be, if it has none */
+                    YS_PARAMS_BATCHNORM, /* weight, bias, running mean and variance, always */
+                    YS_PARAMS_LSTM,      /* weight, bias, recurrent weight, always */
+                    YS_PARAMS_GRU        /* the same, and the recurrent bias */
 };
 
 enum ys_op_kind {                    /* what it spends its time on */
@@ -85,8 +87,20 @@ const struct ys_attr *ys_op_attr(enum ys_op op, enum ys_attr_kind kind);
  * connections and numbers of channels are `as`'s still, so they are the caller's to take or to copy. */
 void ys_node_set_attrs(struct ys_node *node, const struct ys_node *as);
 
-enum ys_node_param { YS_NODE_WEIGHT, YS_NODE_BIAS, YS_NODE_RUNNING_MEAN, YS_NODE_RUNNING_VAR, YS_NODE_PARAM_COUNT };
-/** "weight", "bias", "running_mean", "running_var". */
+/* What is trained, then what is not. */
+enum ys_node_param {
+    YS_NODE_WEIGHT,
+    YS_NODE_BIAS,
+    YS_NODE_RECURRENT,
+    YS_NODE_RECURRENT_BIAS,
+    YS_NODE_RUNNING_MEAN,
+    YS_NODE_RUNNING_VAR,
+    YS_NODE_PARAM_COUNT
+};
+/** Whether nodes of an operator can have it, and whether they must. */
+bool ys_op_takes(enum ys_op op, enum ys_node_param which);
+bool ys_op_needs(enum ys_op op, enum ys_node_param which);
+/** "weight", "bias", "recurrent", "recurrent_bias", "running_mean", "running_var". */
 const char *ys_node_param_key(enum ys_node_param which);
 /** The index of that parameter of the node, -1 without; and where the node keeps it. */
 int ys_node_param(const struct ys_node *node, enum ys_node_param which);

@@ -565,6 +565,96 @@ static void put_attention(struct ys_onnx *o, const struct ys_node *node)
     put_step(o, "Reshape", back.text, extents.text, out->name, node->name);
 }
 
+/* The blocks of a parameter of `gates` parts in the order in which ONNX has the gates, as (1, rows, columns), or
+ * (1, rows) of a vector. */
+static struct name put_gates(struct ys_onnx *o, const struct ys_node *node, enum ys_node_param which)
+{
+    static const int64_t of_lstm[] = {0, 3, 1, 2}, of_gru[] = {1, 0, 2}; /* i o f g; z r n */
+    const struct ys_param *param = &o->graph->params[ys_node_param(node, which)];
+    const int64_t hidden = o->graph->values[node->out[0]].shape[2], blocks = param->shape[0] / hidden;
+    const int64_t shape[] = {1, param->shape[0], param->shape[1]};
+    int64_t *rows = ys_alloc((size_t)param->shape[0], sizeof *rows);
+    char text[3][32];
+    for (size_t i = 0; i < 3; i++)
+        snprintf(text[i], sizeof text[i], "%s/%s", ys_node_param_key(which),
+                 ((const char *[]){"rows", "turned", "shape"})[i]);
+    struct name turned = name_part(o, node->name, text[1]), made = name_part(o, node->name, ys_node_param_key(which));
+    if (!rows) {
+        o->body.failed = true;
+        return made;
+    }
+    for (int64_t i = 0; i < param->shape[0]; i++)
+        rows[i] = (blocks == 4   ? of_lstm
+                   : blocks == 3 ? of_gru
+                                 : &(const int64_t){0})[i / hidden] *
+                      hidden +
+                  i % hidden;
+    struct name order = put_integers(o, node->name, text[0], rows, (size_t)param->shape[0]);
+    ys_free(rows);
+    reads(o, param->name);
+    reads(o, order.text);
+    makes(o, turned.text);
+    set_integer(o, "axis", 0);
+    end(o, "Gather", turned.text);
+    struct name extents = put_integers(o, node->name, text[2], shape, param->rank + 1);
+    put_step(o, "Reshape", turned.text, extents.text, made.text, made.text);
+    return made;
+}
+
+/* Both biases in one row: LSTM has no second, GRU one for its last gate alone. */
+static struct name put_biases(struct ys_onnx *o, const struct ys_node *node)
+{
+    const int64_t hidden = o->graph->values[node->out[0]].shape[2], count = node->op == YS_OP_LSTM ? 4 : 2;
+    const int64_t shape[] = {1, count * hidden};
+    struct name first = put_gates(o, node, YS_NODE_BIAS), second = {""}, both = name_part(o, node->name, "biases");
+    double *zeros = ys_alloc((size_t)shape[1], sizeof *zeros);
+    if (!zeros) {
+        o->body.failed = true;
+        return both;
+    }
+    struct name none = put_reals(o, node->name, "none", zeros, (size_t)shape[1], shape, 2);
+    ys_free(zeros);
+    if (node->recurrent_bias >= 0)
+        second = put_gates(o, node, YS_NODE_RECURRENT_BIAS);
+    reads(o, first.text);
+    reads(o, none.text);
+    if (node->recurrent_bias >= 0)
+        reads(o, second.text);
+    makes(o, both.text);
+    set_integer(o, "axis", 1);
+    end(o, "Concat", both.text);
+    return both;
+}
+
+/* ONNX has positions first, and an axis of directions. */
+static void put_recurrent(struct ys_onnx *o, const struct ys_node *node)
+{
+    const struct ys_value *out = &o->graph->values[node->out[0]];
+    const int64_t shape[] = {0, out->shape[1], out->shape[2]};
+    struct name weight = put_gates(o, node, YS_NODE_WEIGHT), recurrent = put_gates(o, node, YS_NODE_RECURRENT);
+    struct name biases = put_biases(o, node), by_position = name_part(o, node->name, "by_position");
+    struct name states = name_part(o, node->name, "states"), by_row = name_part(o, node->name, "by_row");
+    struct name extents = put_integers(o, node->name, "shape", shape, 3);
+    reads(o, value_name(o, node->in[0]));
+    makes(o, by_position.text);
+    set_integers(o, "perm", (const int64_t[]){1, 0, 2}, 3);
+    end(o, "Transpose", by_position.text);
+    reads(o, by_position.text);
+    reads(o, weight.text);
+    reads(o, recurrent.text);
+    reads(o, biases.text);
+    makes(o, states.text);
+    set_integer(o, "hidden_size", out->shape[2]);
+    if (node->op == YS_OP_GRU)
+        set_integer(o, "linear_before_reset", 1);
+    end(o, ys_op_name(node->op), states.text);
+    reads(o, states.text);
+    makes(o, by_row.text);
+    set_integers(o, "perm", (const int64_t[]){2, 0, 1, 3}, 4);
+    end(o, "Transpose", by_row.text);
+    put_step(o, "Reshape", by_row.text, extents.text, out->name, node->name);
+}
+
 static void put_node(struct ys_onnx *o, const struct ys_node *node)
 {
     /* Of those whose descriptor names no operator of ONNX. */
@@ -587,6 +677,8 @@ static void put_node(struct ys_onnx *o, const struct ys_node *node)
         [YS_OP_GEMM] = put_gemm,
         [YS_OP_EMBEDDING] = put_embedding,
         [YS_OP_ATTENTION] = put_attention,
+        [YS_OP_LSTM] = put_recurrent,
+        [YS_OP_GRU] = put_recurrent,
     };
     YS_ASSERT(!ys_op_rule(node->op)->onnx == !!forms[node->op]);
     (forms[node->op] ? forms[node->op] : put_plain)(o, node);

@@ -381,10 +381,13 @@ static ys_status map_batchnorm(struct ys_onnx_step *step)
         YS_TRY(ys_onnx_image(step, step->in[0], &axis, 1, &image));
     YS_TRY(ys_onnx_begin_image(step, YS_OP_BATCHNORM, &image, "/norm", &node));
     const int64_t channels = step->r->graph->values[image.value].shape[1];
+    size_t input = 1;
     for (int which = 0; which < YS_NODE_PARAM_COUNT; which++) {
         struct ys_onnx_constant *c;
         float *values;
-        YS_TRY(ys_onnx_need_constant(step, (size_t)which + 1, ys_node_param_key((enum ys_node_param)which), &c));
+        if (!ys_op_takes(YS_OP_BATCHNORM, (enum ys_node_param)which))
+            continue;
+        YS_TRY(ys_onnx_need_constant(step, input++, ys_node_param_key((enum ys_node_param)which), &c));
         if (c->count != channels || !c->is_real)
             return YS_FAIL_STEP(step, "its %s has %lld elements, not %lld",
                                 ys_node_param_key((enum ys_node_param)which), (long long)c->count, (long long)channels);

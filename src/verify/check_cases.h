@@ -95,6 +95,21 @@
     X(attention_scale, attention(s, 4, 6, 4, 2, .heads = 2, .kv_heads = 1, .scale = 1.25))                             \
     X(attention_of_itself, attention_of_itself(s))
 
+/* Positions, width and hidden. */
+#define YS_CASES_LSTM(X)                                                                                               \
+    X(lstm_positions, recurrent(s, YS_OP_LSTM, 5, 3, 4))                                                               \
+    X(lstm_one_position, recurrent(s, YS_OP_LSTM, 1, 4, 3))                                                            \
+    X(lstm_wide, recurrent(s, YS_OP_LSTM, 4, 2, 19))                                                                   \
+    X(lstm_factors, (factors(s), recurrent(s, YS_OP_LSTM, 3, 5, 2)))                                                   \
+    X(lstm_layers, recurrent_again(s, YS_OP_LSTM))
+
+#define YS_CASES_GRU(X)                                                                                                \
+    X(gru_positions, recurrent(s, YS_OP_GRU, 5, 3, 4))                                                                 \
+    X(gru_one_position, recurrent(s, YS_OP_GRU, 1, 4, 3))                                                              \
+    X(gru_wide, recurrent(s, YS_OP_GRU, 4, 2, 19))                                                                     \
+    X(gru_factors, (factors(s), recurrent(s, YS_OP_GRU, 3, 5, 2)))                                                     \
+    X(gru_layers, recurrent_again(s, YS_OP_GRU))
+
 #define YS_CASES_AVERAGEPOOL(X)                                                                                        \
     YS_CASES_POOL(X, averagepool)                                                                                      \
     X(averagepool_counted_pad, averagepool(s, image(s, 3, 5, 6), COUNTED(3, 2, 1)))                                    \

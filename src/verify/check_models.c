@@ -136,6 +136,19 @@ static int attention_of_itself(struct site *s)
     return attention_over(s, (struct ys_attention){.heads = 2, .kv_heads = 2, .causal = true}, (const int[]){v, v, v});
 }
 
+static int recurrent(struct site *s, enum ys_op op, int64_t positions, int64_t width, int64_t hidden)
+{
+    const int v = reshape(s, features(s, positions * width), positions, width);
+    return ys_build_recurrent(s->b, op, v, hidden, next_name(s));
+}
+
+/* Two layers of the same parameters: their gradients add up. */
+static int recurrent_again(struct site *s, enum ys_op op)
+{
+    const int v = recurrent(s, op, 4, 3, 3);
+    return ys_build_shared(s->b, v, v, next_name(s));
+}
+
 /* `pads`: before and behind channels, rows and columns. */
 static int padded_of(struct site *s, int v, enum ys_pad_mode mode, double value, const int64_t pads[6])
 {

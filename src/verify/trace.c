@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "graph/op.h"
 #include "graph/tap.h"
 #include "verify/error.h"
 #include "verify/evidence.h"
@@ -256,10 +257,11 @@ static ys_status trace_backward(const struct tracer *t, struct ys_proof_pass *ha
     ys_status status = ask_all(t, &pass, t->request->backward_bound);
     for (size_t n = t->graph->node_count; status == YS_OK && !pass.reason && n-- > 0;) {
         const struct ys_node *node = &t->graph->nodes[n];
-        const int params[] = {node->bias, node->weight};
-        for (size_t k = 0; status == YS_OK && k < 2; k++)
-            if (params[k] >= 0)
-                status = add_place(half, node, t->graph->params[params[k]].name, &pass, (size_t)params[k]);
+        for (int which = YS_NODE_RUNNING_MEAN; status == YS_OK && which-- > 0;) {
+            const int param = ys_node_param(node, (enum ys_node_param)which);
+            if (param >= 0)
+                status = add_place(half, node, t->graph->params[param].name, &pass, (size_t)param);
+        }
     }
     take_reason(&pass, half);
     finish(&pass);

@@ -19,6 +19,9 @@ all but the mistake is adapters/pytorch.py.
     decay_decoupled         the weights after more steps              likewise, with momentum
     momentum_rate_inside    the weights after a change of the rate    any, with momentum
     conv_bf16               logits and loss, in single precision too  convolutions
+    gate_order              the logits                                LSTM
+    bias_second_trained     the weights after more steps              LSTM
+    reset_before            the logits                                GRU
 """
 
 import os
@@ -202,6 +205,65 @@ class PoolOmitsPadding(pytorch.PyTorch):
         return super().average_pool(dict(attrs, count_include_pad=0))
 
 
+class GatesOutOfOrder(pytorch.Recurrent):
+    def forward(self, x):
+        given = self.weight, self.recurrent, self.bias
+        i, f, g, o = torch.arange(4 * self.hidden).split(self.hidden)
+        weights = [one[torch.cat((i, f, o, g))] for one in given]
+        start = x.new_zeros(1, x.shape[0], self.hidden)
+        return torch.lstm(x, (start, start), weights + [self.nothing], True, 1, 0.0, self.training, False, True)[0]
+
+
+class GateOrder(pytorch.PyTorch):
+    """The gates stand as TensorFlow 1 and ONNX have them, the third and the fourth exchanged."""
+
+    def layer(self, node, attrs, in_place):
+        layer = super().layer(node, attrs, in_place)
+        if node["op"] == "LSTM":
+            layer.__class__ = GatesOutOfOrder
+        return layer
+
+
+class SecondBias(pytorch.PyTorch):
+    """The second bias of nn.LSTM is trained too."""
+
+    def layer(self, node, attrs, in_place):
+        layer = super().layer(node, attrs, in_place)
+        if node["op"] == "LSTM":
+            layer.nothing.requires_grad_()
+        return layer
+
+    def make_optimizer(self):
+        optimizer = super().make_optimizer()
+        second = [layer.nothing for layer in self.model.modules() if isinstance(layer, pytorch.Recurrent)]
+        for bias in second:
+            bias.detach().zero_()
+        optimizer.add_param_group({"params": second, "lr_mult": 1.0, "weight_decay": 0.0})
+        return optimizer
+
+
+class ResetFirst(pytorch.Recurrent):
+    def forward(self, x):
+        size, given, states = self.hidden, F.linear(x, self.weight, self.bias), []
+        h = x.new_zeros(x.shape[0], size)
+        for t in range(x.shape[1]):
+            r, z = (given[:, t, :2 * size] + F.linear(h, self.recurrent[:2 * size])).sigmoid().chunk(2, 1)
+            inner = F.linear(r * h, self.recurrent[2 * size:], self.recurrent_bias)
+            h = (1 - z) * (given[:, t, 2 * size:] + inner).tanh() + z * h
+            states.append(h)
+        return torch.stack(states, 1)
+
+
+class ResetBefore(pytorch.PyTorch):
+    """The reset stands before the product, as in the paper of GRU."""
+
+    def layer(self, node, attrs, in_place):
+        layer = super().layer(node, attrs, in_place)
+        if node["op"] == "GRU":
+            layer.__class__ = ResetFirst
+        return layer
+
+
 WRONG = {
     "nothing": pytorch.PyTorch,
     "decay_left_out": NoDecay,
@@ -218,7 +280,11 @@ WRONG = {
     "running_var_n": RunningVarN,
     "pool_counts_padding": PoolCountsPadding,
     "pool_omits_padding": PoolOmitsPadding,
+    "gate_order": GateOrder,
+    "bias_second_trained": SecondBias,
+    "reset_before": ResetBefore,
 }
+RECURRENT = ("gate_order", "bias_second_trained", "reset_before")  # nothing is wrong where there is no such layer
 
 
 class Wrong(pytorch.PyTorch):

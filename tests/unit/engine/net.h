@@ -57,6 +57,8 @@ static struct ys_node *net_node(struct net *n, enum ys_op op, size_t rank, const
                                        .in = {in},
                                        .weight = -1,
                                        .bias = -1,
+                                       .recurrent = -1,
+                                       .recurrent_bias = -1,
                                        .running_mean = -1,
                                        .running_var = -1};
     n->nodes[index].out[0] = net_value(n, index, YS_F32, rank, row);

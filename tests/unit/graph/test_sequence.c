@@ -104,5 +104,68 @@ static void an_embedding_reads_tokens_alone(void)
     CHECK_HAS(ys_error(), "input x is I32: put a normalize before it, or an Embedding");
 }
 
+/** An embedding, layers of `gates` blocks with two weights and a bias, of GRU another for the last block, a dense
+ * layer. */
+static void check_recurrent(const char *name, int64_t positions, int64_t vocabulary, int64_t width, int64_t layers,
+                            int64_t gates)
+{
+    struct ys_graph *graph = build_with(name, positions, vocabulary, (double)width, (double)layers, 0);
+    REQUIRE(graph);
+    const int64_t layer = gates * (2 * width * width + width) + (gates == 3 ? width : 0);
+    CHECK_INT(ys_graph_parameter_count(graph), 2 * vocabulary * width + vocabulary + layers * layer);
+    CHECK_INT(ys_graph_multiply_adds(graph), positions * (layers * gates * 2 * width * width + vocabulary * width));
+    ys_graph_free(graph);
+}
+
+/** The small network of Zaremba and others has 4.65 million weights. */
+static void recurrent_networks_have_their_sizes(void)
+{
+    struct ys_graph *graph = build_with("lstm-ptb", 20, 10000, 0, 0, 0);
+    REQUIRE(graph);
+    CHECK_INT(ys_graph_parameter_count(graph), 4651600);
+    ys_graph_free(graph);
+    check_recurrent("lstm-ptb", 20, 10000, 200, 2, 4);
+    check_recurrent("lstm-char", 50, 64, 128, 2, 4);
+    check_recurrent("lstm-char", 7, 30, 5, 3, 4);
+    check_recurrent("gru-char", 50, 64, 128, 2, 3);
+    const struct ys_model_input pixels = {.shape = {1, 28, 28}, .dtype = YS_U8, .classes = 10};
+    CHECK(ys_model_build(ys_model_find("lstm-char"), &pixels, &graph) == YS_EINVAL);
+    CHECK_HAS(ys_error(), "model lstm-char takes tokens, and the data have images");
+}
+
+/** A layer in the JSON form whose parameters have these shapes. */
+static void refuse_recurrent(const char *op, const char *rank, const char *weight, const char *bias,
+                             const char *recurrent, const char *message)
+{
+    char text[2048];
+    ys_json *json;
+    struct ys_graph *graph = NULL;
+    snprintf(text, sizeof text,
+             "{\"format\":\"yardstick-graph\",\"version\":1,\"name\":\"g\",\"inputs\":[{\"name\":\"x\",\"shape\":%s,"
+             "\"dtype\":\"F32\"}],\"nodes\":[{\"op\":\"%s\",\"name\":\"n\",\"in\":[\"x\"],\"out\":[\"y\"],\"attrs\":{},"
+             "\"params\":{\"weight\":\"w\",\"bias\":\"b\",\"recurrent\":\"r\"}}],\"params\":["
+             "{\"name\":\"w\",\"shape\":%s,\"role\":\"weight\",\"init\":{\"dist\":\"constant\",\"value\":0}},"
+             "{\"name\":\"b\",\"shape\":%s,\"role\":\"weight\",\"init\":{\"dist\":\"constant\",\"value\":0}},"
+             "{\"name\":\"r\",\"shape\":%s,\"role\":\"weight\",\"init\":{\"dist\":\"constant\",\"value\":0}}],"
+             "\"output\":\"y\",\"target\":{\"kind\":\"vector\"},\"loss\":\"mean_squared_error\"}",
+             rank, op, weight, bias, recurrent);
+    REQUIRE(ys_json_parse(text, strlen(text), "file", &json) == YS_OK);
+    CHECK(ys_graph_from_json(json, "g.json", &graph) == YS_EFORMAT && !graph);
+    CHECK_HAS(ys_error(), message);
+    ys_json_free(json);
+}
+
+static void recurrent_layers_name_what_does_not_fit(void)
+{
+    static const char rows[] = "[\"N\",4,3]";
+    refuse_recurrent("LSTM", "[\"N\",3]", "[8,3]", "[8]", "[8,2]",
+                     "input x has shape [N,3], not (N, positions, width)");
+    refuse_recurrent("LSTM", rows, "[8,3]", "[8]", "[6,2]", "recurrent r has shape [6,2], not (4 * hidden, hidden)");
+    refuse_recurrent("LSTM", rows, "[8,4]", "[8]", "[8,2]", "weight w has shape [8,4], not (8, 3)");
+    refuse_recurrent("LSTM", rows, "[8,3]", "[16]", "[8,2]", "bias b has shape [16], not [8]");
+    refuse_recurrent("GRU", rows, "[6,3]", "[6]", "[6,2]", "params.recurrent_bias is missing");
+}
+
 TAP_MAIN(TAP_CASE(gpt_has_its_published_sizes), TAP_CASE(gpt_says_what_does_not_fit),
-         TAP_CASE(attention_names_what_does_not_fit), TAP_CASE(an_embedding_reads_tokens_alone))
+         TAP_CASE(attention_names_what_does_not_fit), TAP_CASE(an_embedding_reads_tokens_alone),
+         TAP_CASE(recurrent_networks_have_their_sizes), TAP_CASE(recurrent_layers_name_what_does_not_fit))

@@ -14,7 +14,7 @@ static struct ys_proof_extent extent_with(struct ys_proof_extent (*of)(const str
                                 {.name = y, .rank = 2, .shape = {YS_BATCH, multiply_adds}}};
     struct ys_param param = {.name = w, .rank = 2, .shape = {multiply_adds, 1}};
     struct ys_node node = {.op = YS_OP_GEMM, .name = d, .in_count = 1, .out_count = 1, .in = {0}, .out = {1}};
-    node.bias = node.running_mean = node.running_var = -1;
+    node.bias = node.recurrent = node.recurrent_bias = node.running_mean = node.running_var = -1;
     struct ys_graph graph = {.values = values,
                              .nodes = &node,
                              .params = &param,
