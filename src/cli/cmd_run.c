@@ -8,12 +8,15 @@
 #include "cli/result.h"
 #include "job/settings.h"
 #include "report/report.h"
+#include "report/text.h"
 #include "study/noise.h"
 #include "study/study.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { PARAMS_AT = 14, PARAMS_WIDTH = 120 }; /* columns of lists of parameters */
 
 /* The job that the command line names: a file, flags, or both. */
 static ys_status load_job(const struct ys_args *args, struct ys_job *job)
@@ -159,11 +162,35 @@ static void print_framework(const struct ys_listing_trial *trial, struct ys_buf 
                   (long long)trial->threads, trial->threads == 1 ? "" : "s");
 }
 
+/* "    constant  a, b, c": the parameters of a role; with `tied` those that several nodes read. */
+static void print_params(const struct ys_listing_file *file, const char *title, int role, bool tied, struct ys_buf *out)
+{
+    struct ys_buf names = {0};
+    const struct ys_listing_param *params = file->params.items;
+    for (size_t i = 0; i < file->params.count; i++) {
+        if (tied ? params[i].nodes < 2 : params[i].role != role)
+            continue;
+        ys_buf_printf(&names, "%s%s", names.size ? ", " : "", params[i].name);
+        if (tied)
+            ys_buf_printf(&names, " (%lld nodes)", (long long)params[i].nodes);
+    }
+    if (names.size) {
+        ys_buf_printf(out, "    %-10s", title);
+        ys_text_wrap(out, ys_buf_text(&names), PARAMS_AT, PARAMS_AT, PARAMS_WIDTH);
+    }
+    ys_buf_free(&names);
+}
+
 /* What was made of the ONNX files that are models. */
 static void print_files(const struct ys_listing *listing, struct ys_buf *out)
 {
     const struct ys_listing_file *files = listing->files.items;
     for (size_t i = 0; i < listing->files.count; i++) {
+        ys_buf_printf(out, "\n%s: parameters of %s\n", files[i].model, files[i].trial);
+        print_params(&files[i], "trained", YS_LISTING_WEIGHT, false, out);
+        print_params(&files[i], "constant", YS_LISTING_CONSTANT, false, out);
+        print_params(&files[i], "buffers", YS_LISTING_BUFFER, false, out);
+        print_params(&files[i], "tied", YS_NAME_NONE, true, out);
         ys_buf_printf(out, "\n%s: changed, left out, assumed\n", files[i].model);
         for (size_t k = 0; k < ys_json_size(files[i].notes); k++)
             ys_buf_printf(out, "    %s\n", ys_json_text(ys_json_at(files[i].notes, k), ""));

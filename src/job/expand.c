@@ -1,5 +1,6 @@
 /* From sections to trials: the product of the axes, less what is excluded. */
 #include "base/mem.h"
+#include "graph/model.h"
 #include "job/optimizer.h"
 #include "job/section.h"
 
@@ -324,6 +325,8 @@ static void fill_trial(const struct expansion *expansion, const struct grid *gri
         if (setting->axis.count > 1)
             add_factor(setting->key, setting->axis.texts[dimension->index], value, id, factors, status);
     }
+    if (!ys_json_get_text(keys, "data", NULL))
+        note(status, ys_json_set_string(keys, "data", "synthetic"));
     if (*status == YS_OK)
         *status = finish_keys(keys);
 }
@@ -406,6 +409,17 @@ static const char *section_text(const struct expansion *expansion, const struct 
     return given ? ys_json_text(given->values[0], "") : ys_json_get_text(expansion->standards, key, "");
 }
 
+/* Whether every model of the section is an ONNX file: what it reads such a file says itself, so that data may be drawn
+ * for it. */
+static bool has_files_alone(const struct ys_section *section)
+{
+    const struct ys_setting *models = ys_layer_find(&section->all, "model");
+    for (size_t i = 0; models && i < models->axis.count; i++)
+        if (!ys_model_is_onnx(ys_json_text(models->values[i], "")))
+            return false;
+    return models != NULL;
+}
+
 static ys_status check_required(const struct expansion *expansion, const struct ys_section *section)
 {
     const struct ys_resolver *resolver = expansion->resolver;
@@ -415,6 +429,8 @@ static ys_status check_required(const struct expansion *expansion, const struct 
             continue;
         if (own && option->type == YS_OPTION_MODEL)
             continue; /* the network is one of the framework's defaults */
+        if (option->type == YS_OPTION_DATA && !own && has_files_alone(section))
+            continue; /* rows are drawn: see fill_trial() */
         if (resolver->has_file)
             return ys_ini_fail(&section->place, "section [%s] has no %s: write %s = NAME there or in [global]",
                                section->name, option->name, option->name);

@@ -53,7 +53,7 @@ static const struct ys_option options[] = {
     {"model", YS_OPTION_WORK, YS_OPTION_MODEL, .axis = true, .required = true,
      .help = "network: a name of `yardstick list models`, or the file of a graph or an ONNX file, relative to the folder of the study"},
     {"data", YS_OPTION_WORK, YS_OPTION_DATA, .axis = true, .required = true,
-     .help = "data set: a name of `yardstick list datasets`, or a folder of images or a list of them, relative to the folder of the study"},
+     .help = "data set: a name of `yardstick list datasets`, or a folder of images or a list of them, relative to the folder of the study; `synthetic` without it where all models are ONNX files"},
     {"input", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "file", .standard = "file",
      .help = "how batches reach the framework: from one prepared file that all of them map"},
     {"batch", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 1048576, .unit = "rows", .standard = "64",

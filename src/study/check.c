@@ -11,6 +11,7 @@
 #include "study/listing.h"
 #include "study/noise.h"
 #include "study/state.h"
+#include "study/work.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -194,29 +195,48 @@ static ys_status list(struct ys_study *study, const struct ys_trial *trial, stru
     return YS_OK;
 }
 
-/* Whether a trial before number `count` has the same model. */
-static bool was_there(const struct ys_trial_set *set, size_t count, const char *path)
+/* Whether a trial before number `index` has the same model, and has it trained in the same way. */
+static bool was_there(const struct ys_trial_set *set, size_t index)
 {
-    for (size_t i = 0; i < count; i++)
-        if (are_same(set->items[i].record.keys.model, path))
+    const struct ys_trial_settings *a = &set->items[index].record.keys;
+    for (size_t i = 0; i < index; i++) {
+        const struct ys_trial_settings *b = &set->items[i].record.keys;
+        if (!set->items[i].impossible && are_same(a->model, b->model) && are_same(a->model_freeze, b->model_freeze) &&
+            are_same(a->model_train, b->model_train) && are_same(a->model_tie, b->model_tie) &&
+            are_same(a->model_untie, b->model_untie))
             return true;
+    }
     return false;
 }
 
-/* What reading the trials' ONNX files changed, left out and assumed, each file once. */
+static ys_status add_file(const struct ys_trial *trial, struct ys_listing *listing)
+{
+    const struct ys_model_feed feed = ys_trial_feed(&trial->record.keys);
+    struct ys_onnx_import *import = NULL;
+    struct ys_graph *graph = NULL;
+    ys_status status = ys_onnx_read(trial->record.keys.model, &feed, &import);
+    if (status == YS_OK)
+        status = ys_work_graph(trial, &graph);
+    ys_json *notes = status == YS_OK ? ys_json_copy(import->notes) : NULL;
+    if (status == YS_OK && are_same(trial->record.keys.data, "synthetic"))
+        status =
+            ys_json_append(notes, ys_json_string("the data are synthetic: rows drawn at random in the shape of its "
+                                                 "inputs, in which there is nothing to learn; data = NAME has others"));
+    if (status == YS_OK)
+        status = ys_listing_add_file(listing, trial, graph, notes);
+    ys_json_free(notes);
+    ys_graph_free(graph);
+    ys_onnx_import_free(import);
+    return status;
+}
+
+/* What the trials' ONNX files are: what is trained of each, what reading it changed, left out and assumed. */
 static ys_status add_files(const struct ys_trial_set *set, struct ys_listing *listing)
 {
     for (size_t i = 0; i < set->count; i++) {
-        const struct ys_trial_settings *keys = &set->items[i].record.keys;
-        const char *path = keys->model;
-        struct ys_onnx_import *import;
-        if (!path || !ys_model_is_onnx(path) || was_there(set, i, path))
-            continue;
-        const struct ys_model_feed feed = ys_trial_feed(keys);
-        YS_TRY(ys_onnx_read(path, &feed, &import));
-        ys_status status = ys_listing_add_file(listing, path, import->notes);
-        ys_onnx_import_free(import);
-        YS_TRY(status);
+        const char *path = set->items[i].record.keys.model;
+        if (path && ys_model_is_onnx(path) && !set->items[i].impossible && !was_there(set, i))
+            YS_TRY(add_file(&set->items[i], listing));
     }
     return YS_OK;
 }

@@ -1,6 +1,8 @@
 #include "study/listing.h"
 
 #include "base/mem.h"
+#include "graph/compose.h"
+#include "graph/op.h"
 
 #include <math.h>
 
@@ -31,8 +33,22 @@ static const struct ys_field verified[] = {
 };
 const struct ys_record ys_listing_verify_record = YS_RECORD("trial", struct ys_listing_trial, verified);
 
+static const char *const role_words[] = {"weight", "constant", "buffer"};
+const struct ys_names ys_listing_roles = YS_NAMES("role", role_words);
+
+static const struct ys_field param_fields[] = {
+    YS_FIELD(struct ys_listing_param, name, YS_FIELD_TEXT, NULL, 0, "in the graph"),
+    YS_FIELD(struct ys_listing_param, shape, YS_FIELD_TEXT, NULL, 0, "its extents"),
+    YS_FIELD_NAMED(struct ys_listing_param, role, &ys_listing_roles, 0,
+                   "weight: trained; constant: not; buffer: kept by batch normalisation"),
+    YS_FIELD(struct ys_listing_param, nodes, YS_FIELD_INT, NULL, 0, "that read it; above 1 it is tied"),
+};
+static const struct ys_record param_record = YS_RECORD("parameter", struct ys_listing_param, param_fields);
+
 static const struct ys_field file_fields[] = {
     YS_FIELD(struct ys_listing_file, model, YS_FIELD_TEXT, NULL, 0, "path"),
+    YS_FIELD(struct ys_listing_file, trial, YS_FIELD_TEXT, NULL, 0, "the first that has it so"),
+    YS_FIELD_OF(struct ys_listing_file, params, YS_FIELD_LIST, &param_record, 0, "in the order of the graph"),
     YS_FIELD(struct ys_listing_file, notes, YS_FIELD_JSON, NULL, 0, "what was changed, left out and assumed"),
 };
 static const struct ys_record file_record = YS_RECORD("file", struct ys_listing_file, file_fields);
@@ -42,7 +58,7 @@ static const struct ys_record file_record = YS_RECORD("file", struct ys_listing_
 static const struct ys_field fields[] = {
     FIELD(study, YS_FIELD_JSON, NULL, "the study's own keys"),
     YS_FIELD_OF(struct ys_listing, trials, YS_FIELD_LIST, &ys_listing_check_record, 0, "in the order of the job"),
-    YS_FIELD_OF(struct ys_listing, files, YS_FIELD_LIST, &file_record, 0, "ONNX files that are models, each once"),
+    YS_FIELD_OF(struct ys_listing, files, YS_FIELD_LIST, &file_record, 0, "ONNX files that are models"),
     FIELD(runs, YS_FIELD_INT, NULL, "of all trials"),
     FIELD(estimate_s, YS_FIELD_REAL, "s", "of all runs"),
     YS_FIELD(struct ys_listing, noise, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what so many runs can tell apart here"),
@@ -61,15 +77,45 @@ void ys_listing_fini(struct ys_listing *listing)
     ys_record_fini(&ys_listing_record, listing);
 }
 
-ys_status ys_listing_add_file(struct ys_listing *listing, const char *model, const ys_json *notes)
+static int64_t count_readers(const struct ys_graph *graph, size_t param)
 {
-    struct ys_listing_file *files = ys_realloc(listing->files.items, listing->files.count + 1, sizeof *files);
-    if (!files)
+    int64_t count = 0;
+    for (size_t i = 0; i < graph->node_count; i++)
+        for (int which = 0; which < YS_NODE_PARAM_COUNT; which++)
+            count += ys_node_param(&graph->nodes[i], (enum ys_node_param)which) == (int)param;
+    return count;
+}
+
+static ys_status add_param(const struct ys_graph *graph, size_t index, struct ys_list *list)
+{
+    char shape[YS_SHAPE_TEXT];
+    const struct ys_param *param = &graph->params[index];
+    struct ys_listing_param *line = ys_list_add(&param_record, list);
+    if (!line)
         return ys_out_of_memory();
-    listing->files.items = files;
-    files += listing->files.count++;
-    *files = (struct ys_listing_file){.model = ys_strdup(model), .notes = ys_json_copy(notes)};
-    return files->model && files->notes ? YS_OK : ys_out_of_memory();
+    line->name = ys_strdup(param->name);
+    line->shape = ys_strdup(ys_shape_text(param->shape, param->rank, shape));
+    line->role = param->role == YS_ROLE_BUFFER ? YS_LISTING_BUFFER
+                 : ys_param_is_trained(param)  ? YS_LISTING_WEIGHT
+                                               : YS_LISTING_CONSTANT;
+    line->nodes = count_readers(graph, index);
+    return line->name && line->shape ? YS_OK : ys_out_of_memory();
+}
+
+ys_status ys_listing_add_file(struct ys_listing *listing, const struct ys_trial *trial, const struct ys_graph *graph,
+                              const ys_json *notes)
+{
+    struct ys_listing_file *file = ys_list_add(&file_record, &listing->files);
+    if (!file)
+        return ys_out_of_memory();
+    file->model = ys_strdup(trial->record.keys.model);
+    file->trial = ys_strdup(trial->record.id);
+    file->notes = ys_json_copy(notes);
+    if (!file->model || !file->trial || !file->notes)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < graph->param_count; i++)
+        YS_TRY(add_param(graph, i, &file->params));
+    return YS_OK;
 }
 
 static char *copy_of(const char *text)

@@ -22,17 +22,31 @@ struct ys_listing_trial {
 /** The fields that `check` shows, and those that `verify` does. */
 extern const struct ys_record ys_listing_check_record, ys_listing_verify_record;
 
-/** An ONNX file that is a model. */
+/** What becomes of a parameter: weights are trained, constants are not, buffers batch normalisation keeps. */
+enum ys_listing_role { YS_LISTING_WEIGHT, YS_LISTING_CONSTANT, YS_LISTING_BUFFER };
+extern const struct ys_names ys_listing_roles; /* "weight", "constant", "buffer" */
+
+/** A parameter of a model that is a file. */
+struct ys_listing_param {
+    char *name;
+    char *shape;   /* "[8,3,3,3]" */
+    int role;      /* enum ys_listing_role, after what the job's model.freeze and model.train say */
+    int64_t nodes; /* that read it; above 1 it is tied */
+};
+
+/** An ONNX file that is a model, as the job would train it. */
 struct ys_listing_file {
     char *model;
-    ys_json *notes; /* texts: what reading it changed, left out and assumed */
+    char *trial;           /* the first of the trials that have it so */
+    struct ys_list params; /* of struct ys_listing_param, in the order of the graph */
+    ys_json *notes;        /* texts: what reading it changed, left out and assumed */
 };
 
 /** All of a job. */
 struct ys_listing {
     ys_json *study;        /* the study's own keys */
     struct ys_list trials; /* of struct ys_listing_trial */
-    struct ys_list files;  /* of struct ys_listing_file, each once */
+    struct ys_list files;  /* of struct ys_listing_file, each once; more often where trials change it differently */
     int64_t runs;
     double estimate_s; /* of all runs */
     char *noise;       /* what this machine's noise lets so many runs show (study/noise.h); NULL: not measured */
@@ -44,7 +58,8 @@ void ys_listing_fini(struct ys_listing *listing); /* a zeroed one is fine */
 /** Adds what is said of `trial` in every listing. *line is borrowed until the next one is added. YS_ENOMEM. */
 ys_status ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial,
                          struct ys_listing_trial **line) YS_MUST_CHECK;
-/** Adds a file and a copy of `notes`. YS_ENOMEM. */
-ys_status ys_listing_add_file(struct ys_listing *listing, const char *model, const ys_json *notes) YS_MUST_CHECK;
+/** Adds the file that is `trial`'s model, whose graph is `graph`, and a copy of `notes`. YS_ENOMEM. */
+ys_status ys_listing_add_file(struct ys_listing *listing, const struct ys_trial *trial, const struct ys_graph *graph,
+                              const ys_json *notes) YS_MUST_CHECK;
 
 #endif

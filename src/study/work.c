@@ -114,7 +114,7 @@ static ys_status set_sizes(const struct ys_trial_settings *keys, const struct ys
     return YS_OK;
 }
 
-static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **graph)
+ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
 {
     const struct ys_dataset *data = trial->data;
     struct ys_model_choice model;
@@ -146,7 +146,7 @@ static ys_status build_graph(const struct ys_trial *trial, struct ys_graph **gra
 ys_status ys_work_resolve(struct ys_trial *trial)
 {
     struct ys_graph *graph = NULL;
-    YS_TRY(build_graph(trial, &graph));
+    YS_TRY(ys_work_graph(trial, &graph));
     struct ys_job_loss loss = {.loss = graph->loss, .label_smoothing = graph->label_smoothing};
     struct ys_buf text = {0};
     ys_job_loss_print(&loss, &text);
@@ -283,7 +283,7 @@ ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t l
         return ys_out_of_memory();
     ys_status status = ys_schedule_fill(&trial->record.keys, trial->steps, m.steps, m.lr);
     if (status == YS_OK)
-        status = build_graph(trial, &graph);
+        status = ys_work_graph(trial, &graph);
     if (status == YS_OK && !(m.json = ys_graph_to_json(graph)))
         status = ys_out_of_memory();
     m.graph = graph;

@@ -25,6 +25,9 @@ struct ys_work {
  * auto stands for. Writes no file. YS_EINVAL: model, data and loss do not go together. */
 ys_status ys_work_resolve(struct ys_trial *trial) YS_MUST_CHECK;
 
+/** The network of a trial that can be built, as the job's keys change it. YS_EINVAL as above. */
+ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph) YS_MUST_CHECK;
+
 /** The work of `trial` in round `round`: its seed is the study's seed plus the round. The order holds the trial's
  * steps, or `least_steps` where that is more: a proof needs ten. */
 ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t least_steps,

@@ -92,6 +92,38 @@ class Import(Case):
         plan = json.loads(self.yardstick("check", "study.ys", "--format=json")[0])
         self.assertEqual([os.path.basename(line["model"]) for line in plan["files"]], ["keras.onnx"])
 
+    def test_a_check_lists_what_is_trained_frozen_and_tied(self):
+        with open(os.path.join(self.folder, "net.onnx"), "wb") as file:
+            file.write(wire.model([wire.node("Relu", "x", "a"), wire.node("Mul", "a m", "b"), wire.node("MatMul", "b s", "c"),
+                                   wire.node("MatMul", "c s", "d"), wire.node("Gemm", "d w", "y")],
+                                  [wire.tensor("m", (4,), [1, 0, 1, 1]), wire.tensor("s", (4, 4), [0.5] * 15 + [1]),
+                                   wire.tensor("w", (4, 3), [0.5] * 12)]))
+        self.study("[a]", "model = net.onnx", *LINES)
+        text, _ = self.yardstick("check", "study.ys")
+        for line in (r"parameters of a\n", r"  trained +s, w\n", r"  constant +m\n", r"  tied +s \(2 nodes\)\n"):
+            self.assertRegex(text, line)
+        self.study("[a]", "model = net.onnx", "model.freeze = {w, s}", "model.untie = s", *LINES)
+        plan = json.loads(self.yardstick("check", "study.ys", "--format=json")[0])
+        found = [{param["name"]: (param["role"], param["nodes"]) for param in line["params"]} for line in plan["files"]]
+        wanted = {"m": ("constant", 1), "s": ("weight", 1), "w": ("weight", 1), "s.copy2": ("weight", 1)}
+        self.assertEqual(found, [dict(wanted, w=("constant", 1)), {**wanted, "s": ("constant", 1), "s.copy2": ("constant", 1)}])
+        self.assertEqual([line["trial"] for line in plan["files"]], [trial["id"] for trial in plan["trials"]])
+
+    def test_without_data_rows_are_drawn_for_a_file(self):
+        self.fixture("resnet")
+        shutil.copy(os.path.join(self.folder, "resnet.onnx"), os.path.join(self.folder, "other.onnx"))
+        plan = json.loads(self.yardstick("check", "--model=resnet.onnx", "--framework=builtin", "--format=json")[0])
+        self.assertEqual(plan["trials"][0]["status"], "ok")
+        self.assertIn("the data are synthetic: rows drawn at random", "\n".join(plan["files"][0]["notes"]))
+        document, _ = self.result("run", "--model=resnet.onnx", "--repeat=1",
+                                  *["--" + line.replace(" = ", "=") for line in LINES if not line.startswith("data")])
+        trial, = document["trials"]
+        self.assertEqual((trial["keys"]["data"], trial["status"], trial["proof"]["verdict"]), ("synthetic", "ok", "pass"))
+        self.study("[a]", "model = {resnet.onnx, other.onnx}", *[line for line in LINES if not line.startswith("data")])
+        self.assertEqual(len(json.loads(self.yardstick("check", "study.ys", "--format=json")[0])["files"]), 2)
+        self.study("[a]", "model = {resnet.onnx, lenet}", *[line for line in LINES if not line.startswith("data")])
+        self.refusal("check", "study.ys", words=["has no data: write data = NAME"])
+
     def test_external_data_that_changed_are_another_model(self):
         self.fixture("external")
         values = os.path.join(self.folder, "external.bin")
