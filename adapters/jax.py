@@ -332,8 +332,8 @@ class JAX(common.Adapter):
     ops = tuple(OPS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(RULES)
-    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands",
-              "positions")
+    extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
+              "operands", "positions")
 
     def build(self, plan):
         os.environ["PJRT_NPROC"] = str(plan.threads)  # what XLA makes its pool of threads by, in the first computation
@@ -383,7 +383,8 @@ class JAX(common.Adapter):
         """The logits of rows as they are stored, and the running statistics after them."""
         graph = self.plan.graph
         run = Pass(params, self.tables, self.dtype, self.compute, train, key)
-        values = {graph["inputs"][0]["name"]: to_own(x)}
+        values = {entry["name"]: to_own(array.astype(self.dtype) if entry["dtype"] == "F32" else array)
+                  for entry, array in zip(graph["inputs"], x if isinstance(x, tuple) else (x,))}
         for node in graph["nodes"]:
             result = OPS[node["op"]](run, node, *(values[name] for name in node["in"]))
             values.update(zip(node["out"], result if node["op"] == "Split" else [result]))
@@ -449,13 +450,14 @@ class JAX(common.Adapter):
         return np.asarray(self.infer_program(self.served, x))
 
     def forward(self, x, y, train):
-        x, y = jnp.asarray(x), jnp.asarray(y)
+        x, y = jax.tree.map(jnp.asarray, x), jnp.asarray(y)
         if self.plan.mode == "infer":
             logits = self.infer_program(self.served, x)
             loss = self.loss(logits, y)
         else:
             logits, loss = self.loss_program(self.state, x, y, train=train)
-        return {"x": x, "y": np.asarray(y, np.float32 if self.plan.target == "vector" else np.int64), "logits": logits, "loss": loss}
+        fed = dict(zip(self.plan.inputs, x if isinstance(x, tuple) else (x,)))
+        return {**fed, "y": np.asarray(y, np.float32 if self.plan.target == "vector" else np.int64), "logits": logits, "loss": loss}
 
     def backward(self, x, y, train):
         (loss, _), gradients = self.gradient_program(self.state, x, y, train=train)

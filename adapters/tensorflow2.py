@@ -15,7 +15,7 @@ import tensorflow_network
 class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     precisions = ("f32", "f64", "bf16")
     ops = tensorflow_network.TensorFlowAdapter.ops + ("Embedding", "LSTM", "GRU")
-    extras = tensorflow_network.TensorFlowAdapter.extras + ("tokens", "targets", "positions")
+    extras = tensorflow_network.TensorFlowAdapter.extras + ("inputs", "tokens", "targets", "positions")
     options = {"function": True, "xla": False}
 
     def build(self, plan):
@@ -84,25 +84,31 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     def pass_infer(self, x):
         return self.network.run(x, False, None)[0]
 
+    @staticmethod
+    def tensors(x):
+        """The input of a batch; of several inputs a tuple."""
+        return tuple(map(tf.constant, x)) if isinstance(x, tuple) else tf.constant(x)
+
     def forward(self, x, y, train):
-        x, y = tf.constant(x), tf.constant(y)
+        x, y = self.tensors(x), tf.constant(y)
         logits, loss = self.function("pass_forward", train)(x, y)
-        return {"x": x.numpy(), "y": y.numpy(), "logits": logits.numpy(), "loss": loss.numpy()}
+        fed = zip(self.plan.inputs, x if isinstance(x, tuple) else (x,))
+        return {**{name: array.numpy() for name, array in fed}, "y": y.numpy(), "logits": logits.numpy(), "loss": loss.numpy()}
 
     def backward(self, x, y, train):
-        loss, gradients = self.function("pass_backward", train)(tf.constant(x), tf.constant(y))
+        loss, gradients = self.function("pass_backward", train)(self.tensors(x), tf.constant(y))
         return loss.numpy(), self.leave(zip(self.network.trained, (gradient.numpy() for gradient in gradients)))
 
     def train_step(self, x, y, lr):
         self.steps += 1
         rates = tf.constant(self.optimizer.find_rates(lr, self.steps), self.network.dtype)
-        return self.function("pass_step")(tf.constant(x), tf.constant(y), rates, tf.constant(self.steps))
+        return self.function("pass_step")(self.tensors(x), tf.constant(y), rates, tf.constant(self.steps))
 
     def losses(self, handles):
         return [float(loss) for loss in handles]
 
     def infer_step(self, x):
-        return self.function("pass_infer")(tf.constant(x)).numpy()
+        return self.function("pass_infer")(self.tensors(x)).numpy()
 
     def weights(self):
         return self.leave((name, variable.numpy()) for name, variable in self.network.variables.items())

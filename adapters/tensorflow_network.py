@@ -88,10 +88,12 @@ class Network:
 
     def run(self, x, train, step):
         """The logits in the dtype of the parameters, and {running statistic: what a training step sets it to}. x:
-        pixels as in the graph; step: the number of the training step, from which dropout draws."""
+        the input as in the graph, of several a tuple; step: the number of the training step, from which dropout draws."""
         others = {"normalize": self.normalize, "Conv": self.conv, "ConvTranspose": self.conv_transpose, "Gemm": self.gemm,
                   "Embedding": self.embedding, "LSTM": self.lstm, "GRU": self.gru}
-        values, statistics = {self.plan.graph["inputs"][0]["name"]: to_nhwc(x)}, {}
+        values, statistics = {}, {}
+        for entry, array in zip(self.plan.graph["inputs"], x if isinstance(x, tuple) else (x,)):
+            values[entry["name"]] = to_nhwc(tf.cast(array, self.dtype) if entry["dtype"] == "F32" else array)
         for node in self.plan.graph["nodes"]:
             op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
             inputs = [values[name] for name in node["in"]]
