@@ -23,6 +23,8 @@ PACKAGES = {"torch": ("torch", "torchvision", "onnxscript"), "tensorflow": ("ten
 OTHERS = {"tensorflow": ("tf2onnx plain", "tf2onnx separable", "keras separable", "keras MobileNetV2"),
           "paddle": ("resnet18", "mobilenet_v2")}
 STEPS = 10
+# Of two rows, deep networks and those whose batch normalisation was folded diverge within ten steps of 0.01, in the oracle too.
+RATE = 1e-4
 SKIP = "1..0 # SKIP "
 
 sys.path.insert(0, MAKERS)
@@ -53,7 +55,7 @@ def yardstick(*words):
 def judge_trained(path, frameworks):
     """What is wrong with each framework, None where nothing is."""
     done = yardstick("verify", "--model=" + path, "--framework=" + ",".join(frameworks), "--data=synthetic", "--batch=2",
-                     "--threads=1", "--lr=0.01", "--all-steps", "--format=json")
+                     "--threads=1", "--lr=%g" % RATE, "--all-steps", "--format=json")
     try:
         trials = json.loads(done.stdout)
     except ValueError:
