@@ -2,6 +2,8 @@
 #ifndef YS_BUILTIN_BUILTIN_H
 #define YS_BUILTIN_BUILTIN_H
 
+#include <stdbool.h>
+
 /** Serves as the adapter of the built-in engine on the descriptor that YARDSTICK_FD names; the program's exit code. */
 int ys_builtin_serve(void);
 /** `evaluate --graph G --weights W --data D --threads N [--batch B]`: `argv` are the arguments after the word. Prints
@@ -10,8 +12,8 @@ int ys_builtin_serve(void);
 int ys_builtin_evaluate(int argc, char **argv);
 /** Serves as the adapter that does no work, on the same descriptor; the program's exit code. */
 int ys_null_serve(void);
-/** Serves as the adapter that does the known thing that the plan's option `act` names, on the same descriptor; the
- * program's exit code. */
-int ys_known_serve(void);
+/** Serves as the adapter that does the known thing that the plan's option `act` names, on the same descriptor; with
+ * `sleeps` it does so first. The program's exit code. */
+int ys_known_serve(bool sleeps);
 
 #endif

@@ -1,6 +1,6 @@
-/* yardstick-known: an adapter that does one known thing while it is opened, and says what its own clocks and counters
- * made of it. `yardstick doctor --self-test` compares that with what was observed from outside. The thing is named by
- * the plan's option `act`; docs/measuring.md lists them. */
+/* yardstick-known: an adapter that does one known thing while it is opened, or sleeps in each phase, and says what its
+ * own clocks and counters made of it. `yardstick doctor --self-test` compares that with what was observed from outside.
+ * The thing is named by the plan's option `act`; docs/measuring.md lists them. */
 #include "builtin/builtin.h"
 
 #include "base/clock.h"
@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,7 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BURN_NS = 100000000, HELD_BYTES = 128 << 20, FILE_BYTES = 8 << 20, CHUNK_BYTES = 64 << 10, CHILDREN = 500 };
+enum {
+    BURN_NS = 100000000,
+    SLEEP_NS = 50000000,
+    BLOCK_NS = 10000000,
+    HELD_BYTES = 128 << 20,
+    FILE_BYTES = 8 << 20,
+    CHUNK_BYTES = 64 << 10,
+    CHILDREN = 500
+};
 
 /* What children tell, in memory that they share. */
 static struct told {
@@ -27,11 +36,17 @@ static struct told {
     _Atomic uint64_t done;
 } * told;
 
+/* By its own clock, in the act "phases". A pause before a block and the block are in gap_ns, other blocks in
+ * train_ns. */
+struct slept {
+    bool sleeps;
+    double start_ns, open_ns, train_ns, gap_ns, save_ns, stop_ns;
+};
+
 struct known {
     uint64_t cpu_ns;   /* of processes that this one cannot wait for */
     uint64_t held;     /* bytes that were held at once */
     uint64_t switches; /* that it brought about */
-    uint64_t phase_ns;
 };
 
 static uint64_t cpu_ns(clockid_t clock)
@@ -53,6 +68,14 @@ static void sleep_ns(uint64_t span_ns)
     struct timespec left = {.tv_sec = (time_t)(span_ns / 1000000000U), .tv_nsec = (long)(span_ns % 1000000000U)};
     while (nanosleep(&left, &left) != 0 && errno == EINTR)
         continue;
+}
+
+/* How long that really took. */
+static double pass(uint64_t span_ns)
+{
+    uint64_t start_ns = ys_time_ns();
+    sleep_ns(span_ns);
+    return (double)(ys_time_ns() - start_ns);
 }
 
 static void *burn_in_thread(void *unused)
@@ -257,15 +280,14 @@ static ys_status switch_often(struct known *known)
     return YS_OK;
 }
 
-static ys_status pass_phase(struct known *known)
+static ys_status sleep_in_phases(struct slept *slept)
 {
-    uint64_t start_ns = ys_time_ns();
-    sleep_ns(50000000);
-    known->phase_ns = ys_time_ns() - start_ns;
+    slept->sleeps = true;
+    slept->open_ns = pass(SLEEP_NS);
     return YS_OK;
 }
 
-static ys_status act_on(const char *act, struct known *known)
+static ys_status act_on(const char *act, struct known *known, struct slept *slept)
 {
     if (strcmp(act, "cpu-thread") == 0)
         return burn_threads(1);
@@ -301,7 +323,9 @@ static ys_status act_on(const char *act, struct known *known)
     }
     if (strcmp(act, "switches") == 0)
         return switch_often(known);
-    return strcmp(act, "sleep") == 0 ? pass_phase(known) : ys_fail(YS_EINVAL, "there is no act \"%s\"", act);
+    if (strcmp(act, "phases") == 0)
+        return sleep_in_phases(slept);
+    return strcmp(act, "nothing") == 0 ? YS_OK : ys_fail(YS_EINVAL, "there is no act \"%s\"", act);
 }
 
 struct options {
@@ -323,7 +347,6 @@ static ys_status tell(const struct known *known, ys_json *reply)
     ys_json *made = ys_json_object();
     ys_json_set_int(made, "cpu_ns", (int64_t)(cpu_ns(CLOCK_PROCESS_CPUTIME_ID) + waited_ns + known->cpu_ns));
     ys_json_set_int(made, "held_bytes", (int64_t)known->held);
-    ys_json_set_int(made, "phase_ns", (int64_t)known->phase_ns);
     ys_json_set_int(made, "switches", own.ru_nvcsw + own.ru_nivcsw + waited.ru_nvcsw + waited.ru_nivcsw);
     ys_json_set_int(made, "written_bytes", FILE_BYTES);
     return ys_json_set(reply, "known", made);
@@ -334,12 +357,11 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     static const char *const none[] = {NULL};
     struct known known = {0};
     struct options options;
-    (void)self;
     ys_record_glance(&options_record, plan->options, &options);
     told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (told == MAP_FAILED)
         return ys_out_of_memory();
-    YS_TRY(act_on(options.act ? options.act : "", &known));
+    YS_TRY(act_on(options.act ? options.act : "", &known, self));
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));
     YS_TRY(ys_adapter_set_names(reply, "libraries", none));
@@ -347,15 +369,64 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     return tell(&known, reply);
 }
 
-int ys_known_serve(void)
+/* It does no work, so that its losses mean nothing, but must be there for one that saves. */
+static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
+{
+    struct slept *slept = self;
+    bool pauses = slept->sleeps && (first == 2 || first == 4);
+    double gap_ns = pauses ? pass(SLEEP_NS) : 0;
+    block->t_start_ns = ys_time_ns();
+    double work_ns = slept->sleeps ? pass(BLOCK_NS) : 0;
+    block->t_end_ns = ys_time_ns();
+    *(pauses ? &slept->gap_ns : &slept->train_ns) += gap_ns + work_ns;
+    for (int64_t i = 0; i < count; i++)
+        block->loss[i] = 0;
+    block->loss_count = (size_t)count;
+    return YS_OK;
+}
+
+/* What is saved is empty. */
+static ys_status save(void *self, const char *path, bool in_double)
+{
+    struct slept *slept = self;
+    (void)in_double;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return ys_fail(YS_EIO, "cannot write %s: %s", path, strerror(errno));
+    close(fd);
+    slept->save_ns = slept->sleeps ? pass(SLEEP_NS) : 0;
+    return YS_OK;
+}
+
+/* Nothing is answered after bye, so the account is a file. */
+static void leave(void *self)
+{
+    struct slept *slept = self;
+    if (!slept->sleeps)
+        return;
+    slept->stop_ns = pass(SLEEP_NS);
+    const struct {
+        const char *name;
+        double ns;
+    } said[] = {{"start_ns", slept->start_ns}, {"open_ns", slept->open_ns}, {"train_ns", slept->train_ns},
+                {"gap_ns", slept->gap_ns},     {"save_ns", slept->save_ns}, {"stop_ns", slept->stop_ns}};
+    ys_json *account = ys_json_object();
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+        ys_json_set_real(account, said[i].name, said[i].ns);
+    if (ys_json_write("known-sleeps.json", account) != YS_OK)
+        fprintf(stderr, "%s\n", ys_error());
+    ys_json_free(account);
+}
+
+int ys_known_serve(bool sleeps)
 {
     static const char *const precisions[] = {"f32", NULL}, *const none[] = {NULL};
-    static const struct ys_adapter_ops ops = {.about = {.adapter = "known",
-                                                        .framework = "known",
-                                                        .precisions = precisions,
-                                                        .ops = none,
-                                                        .optimizers = none,
-                                                        .no_work = true},
-                                              .open = open_plan};
-    return ys_adapter_serve_environment(&ops, NULL);
+    static const struct ys_adapter_ops ops = {
+        .about = {.adapter = "known", .framework = "known", .precisions = precisions, .ops = none, .optimizers = none},
+        .open = open_plan,
+        .train = train,
+        .save = save,
+        .close = leave};
+    struct slept slept = {.start_ns = sleeps ? pass(SLEEP_NS) : 0};
+    return ys_adapter_serve_environment(&ops, &slept);
 }

@@ -1,7 +1,9 @@
 /* yardstick-known: an adapter that does known things. */
 #include "builtin/builtin.h"
 
-int main(void)
+#include <string.h>
+
+int main(int argc, char **argv)
 {
-    return ys_known_serve();
+    return ys_known_serve(argc > 1 && strcmp(argv[1], "sleep") == 0);
 }

@@ -1,5 +1,4 @@
-/* How long the work took by yardstick's own clock: the time of the requests, no part of which is left out. Internal to
- * this room. */
+/* How long the work took by yardstick's own clock: the time of the requests, no part of which is left out. */
 #ifndef YS_METRIC_SPAN_H
 #define YS_METRIC_SPAN_H
 
