@@ -109,22 +109,17 @@ static ys_status audit_round(struct ys_study *study, struct ys_trial *trial, int
     return status;
 }
 
-/* A flipped ReLU comes and goes, other work stays: what may be one is looked at elsewhere, and the first place that
- * holds counts. */
-static ys_status audit_places(struct ys_study *study, struct ys_trial *trial, int64_t round, struct ys_audit *audit)
+/* The place is drawn anew each time. */
+struct placing {
+    struct ys_study *study;
+    struct ys_trial *trial;
+    int64_t round;
+};
+
+static ys_status audit_place(void *context, struct ys_audit *audit)
 {
-    double run_s = 0, judge_s = 0;
-    for (int64_t tries = 1;; tries++) {
-        ys_status status = audit_round(study, trial, round, audit);
-        run_s += isnan(audit->run_s) ? 0 : audit->run_s;
-        judge_s += isnan(audit->judge_s) ? 0 : audit->judge_s;
-        audit->tries = tries;
-        audit->run_s = run_s;
-        audit->judge_s = judge_s;
-        if (status != YS_OK || !audit->may_be_flip || tries == YS_AUDIT_TRIES || ys_stop_signal())
-            return status;
-        ys_record_fini(&ys_audit_record, audit);
-    }
+    const struct placing *at = context;
+    return audit_round(at->study, at->trial, at->round, audit);
 }
 
 /* The worst of the rounds that are audited. */
@@ -137,7 +132,8 @@ static ys_status audit_rounds(struct ys_study *study, struct ys_trial *trial, st
     const int64_t rounds = all ? study->rounds : 1, first = all ? 0 : (int64_t)(drawn % (uint64_t)study->rounds);
     for (int64_t i = 0; i < rounds; i++) {
         struct ys_audit audit;
-        ys_status status = audit_places(study, trial, first + i, &audit);
+        struct placing at = {study, trial, first + i};
+        ys_status status = ys_audit_try_places(audit_place, &at, &audit);
         bool worse = status == YS_OK && (i == 0 || audit.verdict > worst->verdict);
         if (worse && i > 0)
             ys_record_fini(&ys_audit_record, worst);

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/safetensors.h"
+#include "base/stop.h"
 #include "graph/graph.h"
 #include "verify/first_loss.h"
 #include "verify/replay.h"
@@ -570,6 +571,9 @@ static ys_status conclude(const struct judge *j)
     if (!j->ways)
         return ys_audit_settle(j->audit, YS_AUDIT_WEAK,
                                "of this optimizer, whose state is not known, losses alone are judged");
+    if (j->audit->loose > 0)
+        return ys_audit_settle(j->audit, YS_AUDIT_WEAK,
+                               "rounding alone may move the way of a tensor by a fifth of it and more");
     if (2 * j->shown < j->values)
         return ys_audit_settle(j->audit, YS_AUDIT_WEAK, "rounding alone hides what most of the weights did");
     return ys_audit_settle(j->audit, YS_AUDIT_PASS, NULL);
@@ -589,4 +593,20 @@ ys_status ys_audit_judge(const struct ys_audit_manner *manner, const struct ys_a
     audit->may_be_flip = j.failed && !j.loss_failed && j.way_beyond <= YS_AUDIT_FLIP_MOST;
     ys_graph_free(j.graph);
     return status;
+}
+
+ys_status ys_audit_try_places(ys_audit_place *place, void *context, struct ys_audit *audit)
+{
+    double run_s = 0, judge_s = 0;
+    for (int64_t tries = 1;; tries++) {
+        ys_status status = place(context, audit);
+        run_s += isnan(audit->run_s) ? 0 : audit->run_s;
+        judge_s += isnan(audit->judge_s) ? 0 : audit->judge_s;
+        audit->tries = tries;
+        audit->run_s = run_s;
+        audit->judge_s = judge_s;
+        if (status != YS_OK || !audit->may_be_flip || tries == YS_AUDIT_TRIES || ys_stop_signal())
+            return status;
+        ys_record_fini(&ys_audit_record, audit);
+    }
 }

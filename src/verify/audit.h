@@ -67,6 +67,12 @@ struct ys_audit_evidence {
 /** Judges. `audit` was set up by ys_record_init(). YS_EPROTOCOL: the engine broke off. */
 ys_status ys_audit_judge(const struct ys_audit_manner *manner, const struct ys_audit_evidence *evidence,
                          struct ys_audit *audit) YS_MUST_CHECK;
+/** Audits one place with `place`, which sets `audit` up and gives it to `context`'s trial; where that fails as a
+ * flipped ReLU may (may_be_flip), other places, up to YS_AUDIT_TRIES in all: a flip comes and goes, other work stays,
+ * so the first place that is no such failure counts. Times are those of all tries. Stops where a signal asks to.
+ * Results are those of `place`. */
+typedef ys_status ys_audit_place(void *context, struct ys_audit *audit);
+ys_status ys_audit_try_places(ys_audit_place *place, void *context, struct ys_audit *audit) YS_MUST_CHECK;
 /** Ends an audit without judgement. */
 ys_status ys_audit_settle(struct ys_audit *audit, enum ys_audit_verdict verdict, const char *reason) YS_MUST_CHECK;
 
