@@ -371,6 +371,20 @@ class Chainer(common.Adapter):
     def weights(self):
         return {name: self.net.array(name) for name in self.net.owned}
 
+    def optimizer_state(self):
+        kinds = {"mean": "exp_avg_sq", "step": "velocity", "ms": "exp_avg_sq"}  # Rule's own, and Chainer's RMSprop
+        if self.plan.optimizer["name"] in ("adam", "adamw"):
+            kinds = {"m": "exp_avg", "v": "exp_avg_sq"}
+        elif self.rate_inside:
+            kinds = {"v": "velocity"}
+        names, found = [entry["name"] for entry in self.plan.params if entry["role"] == "weight"], {}
+        for name, (rule, factor, _) in zip(names, self.rules):
+            for key, value in (rule.state or {}).items():
+                if key in kinds:
+                    rate = self.rate * factor if self.rate_inside else 0.0  # Chainer subtracts it, rate and all
+                    found.setdefault(kinds[key], {})[name] = -value / rate if rate else value
+        return found
+
 
 if __name__ == "__main__":
     common.serve(Chainer())

@@ -246,6 +246,15 @@ class Keras(common.Adapter):
         return {name: to_graph(keras.ops.convert_to_numpy(variable))
                 for name, (variable, _, to_graph) in self.owned.items()}
 
+    def optimizer_state(self):
+        kinds = {"sgd": ("velocity",), "rmsprop": ("exp_avg_sq", "velocity")}.get(
+            self.plan.optimizer["name"], ("exp_avg", "exp_avg_sq"))
+        found = {kind: {} for kind in kinds}
+        for name, slots in zip(self.names, self.optimizer.slots):
+            for kind, slot in zip(kinds, slots):
+                found[kind][name] = self.owned[name][2](keras.ops.convert_to_numpy(slot))
+        return found
+
     def is_out_of_memory(self, error):
         return super().is_out_of_memory(error) or any(
             words in str(error) for words in ("RESOURCE_EXHAUSTED", "Out of memory", "OOM when", "allocate memory"))

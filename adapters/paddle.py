@@ -229,6 +229,20 @@ class Paddle(common.Adapter):
         return {name: self.running(name) if name in self.net.statistics else self.turned(name, tensor.numpy())
                 for name, tensor in self.net.owned.items()}
 
+    def optimizer_state(self):
+        settings = self.plan.optimizer
+        own = {"sgd": {"velocity": "velocity"} if settings["momentum"] else {}}.get(
+            settings["name"], {"exp_avg": "moment1", "exp_avg_sq": "moment2"})
+        found = {}
+        for name, param in self.trained.items() if self.steps else ():  # Paddle makes it in the first step
+            if settings["name"] == "rmsprop":
+                parts = zip(("exp_avg_sq", "velocity"), self.optimizer.state[id(param)])
+            else:
+                parts = ((kind, self.optimizer._get_accumulator_master(key, param)) for kind, key in own.items())
+            for kind, value in parts:
+                found.setdefault(kind, {})[name] = self.turned(name, value.numpy())
+        return found
+
     def is_out_of_memory(self, error):
         return super().is_out_of_memory(error) or "ResourceExhausted" in str(error) or "bad_alloc" in str(error)
 

@@ -93,6 +93,11 @@ class TensorFlow1(tensorflow_network.TensorFlowAdapter):
     def weights(self):
         return self.leave(self.session.run(self.network.variables).items())
 
+    def optimizer_state(self):
+        kinds, state = self.optimizer.kinds(), self.optimizer.state
+        values = self.session.run(state) if kinds else {}
+        return {kind: self.leave((name, slots[place]) for name, slots in values.items()) for place, kind in enumerate(kinds)}
+
 
 if __name__ == "__main__":
     common.serve(TensorFlow1())

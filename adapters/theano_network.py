@@ -364,3 +364,11 @@ class Symbolic(common.Adapter):
 
     def weights(self):
         return {name: param.get_value() for name, param in self.params.items()}
+
+    def optimizer_state(self):
+        kinds = {"sgd": ("velocity",), "rmsprop": ("exp_avg_sq", "velocity")}.get(
+            self.plan.optimizer["name"], ("exp_avg", "exp_avg_sq"))
+        found = {}
+        for (name, place), slot in self.slots.items():
+            found.setdefault(kinds[place], {})[name] = slot.get_value()
+        return found

@@ -258,6 +258,12 @@ class TinyGrad(common.Adapter):
     def weights(self):
         return {name: tensor.numpy() for name, tensor in self.params.items()}
 
+    def optimizer_state(self):
+        kinds = {"sgd": ("velocity",), "rmsprop": ("velocity", "exp_avg_sq")}.get(
+            self.plan.optimizer["name"], ("exp_avg", "exp_avg_sq"))
+        return {kind: {entry["name"]: tensor.numpy() for entry, tensor in zip(self.entries, tensors)}
+                for kind, tensors in zip(kinds, self.state)}
+
 
 if __name__ == "__main__":
     common.serve(TinyGrad())

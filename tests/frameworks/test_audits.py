@@ -9,8 +9,8 @@ import sys
 import tempfile
 
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
-FRAMEWORKS = os.environ.get("FRAMEWORKS", "pytorch tensorflow jax mxnet").split()
-NO_BF16 = ("mxnet",)
+FRAMEWORKS = os.environ.get("FRAMEWORKS", "pytorch tensorflow jax mxnet keras paddle chainer tinygrad theano").split()
+NO_BF16 = ("mxnet", "paddle", "chainer", "tinygrad", "theano")
 # Rule, momentum, rate, format, verdicts. With Adam in bf16 a gradient near 0 may go either way: the twins say so, and the
 # bounds of their tensors tell little.
 CASES = (
