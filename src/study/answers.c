@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "study/one.h"
 #include "study/sequence.h"
 #include "verify/answers.h"
 
@@ -75,5 +76,31 @@ ys_status ys_answers_audit(struct ys_study *study, struct ys_trial *trial, int64
     if (status == YS_OK)
         status = put_worst(study, trial, &audit);
     ys_record_fini(&ys_audit_record, &audit);
+    return status;
+}
+
+static ys_status try_prepared(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work,
+                              const char *folder, struct ys_audit *audit)
+{
+    struct ys_plan plan;
+    struct ys_run_record record = {0};
+    YS_TRY(ys_work_plan(work, trial, study->seed, folder, &plan));
+    ys_status status = ys_study_run_again(study, trial, work, 0, folder, NULL, &plan, &record);
+    if (status == YS_OK && record.facts.status == YS_RUN_OK)
+        status = judge(study, trial, &plan, &record, audit);
+    else if (status == YS_OK)
+        status = ys_audit_settle(audit, YS_AUDIT_FAIL,
+                                 record.facts.message ? record.facts.message : "its run did not end well");
+    ys_run_record_fini(&record);
+    ys_plan_fini(&plan);
+    return status;
+}
+
+ys_status ys_answers_try(struct ys_study *study, struct ys_trial *trial, const char *folder, struct ys_audit *audit)
+{
+    struct ys_work work;
+    YS_TRY(ys_study_prepare(study, trial, 0, 0, &work));
+    ys_status status = try_prepared(study, trial, &work, folder, audit);
+    ys_work_fini(&work);
     return status;
 }

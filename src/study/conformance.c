@@ -7,6 +7,7 @@
 #include "base/stop.h"
 #include "framework/model_file.h"
 #include "verify/check_models.h"
+#include "study/answers.h"
 #include "study/conformance_list.h"
 #include "study/state.h"
 #include "verify/conduct.h"
@@ -15,7 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KEYS (YS_CONFORMANCE_KEYS + 8)
+#define KEYS  (YS_CONFORMANCE_KEYS + 8)
+#define SHOWN "answers that it shows are those of their requests"
 
 static const char *const verdict_words[] = {"pass", "weak", "unsupported", "fail"};
 const struct ys_names ys_conformance_verdicts = YS_NAMES("verdict", verdict_words);
@@ -534,6 +536,48 @@ static ys_status check_conduct(struct checker *c, char *folder)
     return status;
 }
 
+/* What it shows while it answers requests; a run so short is met too seldom to be more than weak, which is no fault of
+ * the adapter. */
+static ys_status try_answers(struct checker *c, struct ys_study *study, struct ys_trial *trial, void *context)
+{
+    const char *folder = context;
+    struct ys_audit audit;
+    ys_record_init(&ys_audit_record, &audit);
+    ys_status status = ys_answers_try(study, trial, folder, &audit);
+    bool right = audit.verdict == YS_AUDIT_PASS || audit.verdict == YS_AUDIT_WEAK;
+    const struct ys_conformance_case told = {.about = isnan(audit.bound) ? YS_CASE_WORD : YS_CASE_MEASURE,
+                                             .name = SHOWN,
+                                             .verdict = right ? YS_CASE_PASS : YS_CASE_FAIL,
+                                             .error = audit.error,
+                                             .bound = audit.bound,
+                                             .worst = audit.place,
+                                             .message = right ? NULL : audit.reason};
+    if (status == YS_OK)
+        status = tell(c, &told, 1);
+    ys_record_fini(&ys_audit_record, &audit);
+    return status;
+}
+
+static ys_status check_answers(struct checker *c, char *folder)
+{
+    if (!c->infers)
+        return YS_OK;
+    c->part = "protocol";
+    if (!ys_message_lists(c->said.hello.features, "answers"))
+        return tell_simply(c, SHOWN, YS_CASE_UNSUPPORTED, "it does not show its answers (the feature `answers`)");
+    char *model = ys_format("model=%s", c->small), *own = ys_path_join(folder, "answers");
+    struct proving p = {.name = SHOWN};
+    ys_status status = model && own ? ys_fs_make_dirs(own) : ys_out_of_memory();
+    if (status == YS_OK) {
+        add_key(&p, model);
+        add_key(&p, "mode=infer");
+        status = with_trial(c, &p, try_answers, own);
+    }
+    ys_free(model);
+    ys_free(own);
+    return status;
+}
+
 /* Without convolutions, or batch normalisation, dense layers have to do. */
 static void choose_small(struct checker *c)
 {
@@ -554,6 +598,7 @@ static ys_status check_declared(struct checker *c, char *folder)
     YS_TRY(check_operators(c));
     YS_TRY(check_items(c, "training", ys_conformance_training()));
     YS_TRY(check_conduct(c, folder));
+    YS_TRY(check_answers(c, folder));
     return check_items(c, "networks", ys_conformance_networks());
 }
 
