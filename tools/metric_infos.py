@@ -11,6 +11,7 @@ import os
 import sys
 
 NEEDED = ["name", "place", "title", "ratio", "unit", "kind", "better", "method", "scope", "formula", "source", "limits"]
+OPTIONAL = ["head"]
 WORDS = {  # keys whose text is one of some words
     "unit": ["s", "1/s", "B", "1"],
     "kind": ["span", "rate", "bytes", "share", "count", "number"],
@@ -35,7 +36,7 @@ def read(path):
                 found[key] += " " + line.strip()
                 continue
             key, colon, text = line.partition(":")
-            if not colon or key not in NEEDED + list(WORDS) or key in found:
+            if not colon or key not in NEEDED + OPTIONAL + list(WORDS) or key in found:
                 raise Wrong("`%s` is not `key: text`, or its key is unknown or comes twice" % line)
             found[key] = text.strip()
     for key in NEEDED:
@@ -59,9 +60,9 @@ def text_of(text):
 
 
 def entry(metric):
-    members = ["." + key + " = " + text_of(metric[key])
-               for key in ("name", "title", "ratio", "unit", "kind", "method", "scope", "source", "formula", "limits")]
-    members += [".better = YS_BETTER_" + metric["better"].upper(), ".mode = " + text_of(metric.get("mode")),
+    members = ["." + key + " = " + text_of(metric.get(key))
+               for key in ("name", "title", "head", "ratio", "unit", "kind", "method", "scope", "source", "formula", "limits")]
+    members += [".better = YS_BETTER_" + metric["better"].upper(), ".mode = " + ("YS_MODE_" + metric["mode"].upper() if "mode" in metric else "YS_NAME_NONE"),
                 ".learning = " + ("true" if "work" in metric else "false"),
                 ".whole = " + ("true" if metric["kind"] in ("count", "bytes") else "false")]
     return "    {" + ",\n     ".join(members) + "},\n"

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/record.h"
+#include "base/words.h"
 #include "protocol/adapter.h"
 #include <errno.h>
 #include <math.h>
@@ -106,8 +107,9 @@ static ys_status infer(void *self, int64_t batch, struct ys_adapter_logits *logi
 
 int ys_null_serve(void)
 {
-    static const char *const precisions[] = {"f64", "f32", "bf16", NULL}, *const none[] = {NULL};
+    static const char *precisions[YS_PRECISION_COUNT + 1], *const none[] = {NULL};
     static const char *const optimizers[] = {"sgd", "adam", "adamw", "rmsprop", NULL};
+    memcpy(precisions, ys_precisions.names, YS_PRECISION_COUNT * sizeof *precisions);
     static const struct ys_adapter_ops ops = {.about = {.adapter = "null",
                                                         .framework = "null",
                                                         .precisions = precisions,

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/safetensors.h"
+#include "base/words.h"
 #include "graph/model.h"
 #include <string.h>
 
@@ -27,8 +28,9 @@ const char *ys_engine_error(void)
 
 const char *ys_engine_precision_name(enum ys_engine_precision precision)
 {
-    static const char *const names[] = {"f64", "f32", "bf16"};
-    return names[precision];
+    static const enum ys_precision words[] = {
+        [YS_ENGINE_F64] = YS_PRECISION_F64, [YS_ENGINE_F32] = YS_PRECISION_F32, [YS_ENGINE_BF16] = YS_PRECISION_BF16};
+    return ys_name_of(&ys_precisions, (int)words[precision]);
 }
 
 static ys_status check_config(const struct ys_engine_config *config)

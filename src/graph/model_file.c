@@ -46,7 +46,8 @@ static bool is_same_form(const struct ys_model_input *a, const struct ys_model_i
     return memcmp(a->shape, b->shape, sizeof a->shape) == 0 && a->classes == b->classes && a->dtype == b->dtype;
 }
 
-static bool are_images(const struct ys_rows *rows)
+/* Whether a row is what a data set may have in another form: channels of a grid, and a class. */
+static bool has_form(const struct ys_rows *rows)
 {
     return rows->input_count == 1 && rows->inputs[0].rank == 3 && rows->inputs[0].dtype != YS_I32 &&
            rows->kind == YS_TARGET_CLASS;
@@ -57,9 +58,8 @@ static void set_form(const struct ys_graph *graph, struct ys_model_choice *choic
 {
     struct ys_rows *rows = &choice->rows;
     *rows = ys_graph_rows(graph);
-    if (!are_images(rows))
+    if (!has_form(rows))
         return;
-    rows->unit = "images";
     choice->usual = (struct ys_model_input){.dtype = rows->inputs[0].dtype, .classes = rows->classes};
     memcpy(choice->usual.shape, rows->inputs[0].shape, sizeof choice->usual.shape);
 }
@@ -189,7 +189,7 @@ ys_status ys_model_choice_build(const struct ys_model_choice *choice, const stru
     YS_TRY(ys_model_check_sizes(&file, input));
     put_form(&choice->usual, has);
     put_form(input, wanted);
-    if (are_images(&choice->rows) && !is_same_form(&choice->usual, input))
+    if (has_form(&choice->rows) && !is_same_form(&choice->usual, input))
         return ys_fail(YS_EINVAL,
                        "model %s is a network for %s, and the data are %s: take other data, or a file made "
                        "for these",

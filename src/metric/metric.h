@@ -5,6 +5,7 @@
 #define YS_METRIC_METRIC_H
 
 #include "base/json.h"
+#include "base/words.h"
 #include "run/facts.h"
 #include "stat/compare.h"
 #include "stat/series.h"
@@ -23,6 +24,7 @@
 struct ys_metric_info {
     const char *name;
     const char *title; /* for people: "peak memory" */
+    const char *head;  /* of a column, in a word or two: "step time"; NULL: the title */
     const char *ratio; /* what a ratio of it says, after "1.93x": "the memory" */
     const char *unit;  /* SI: "s", "1/s", "B", "1" for pure numbers */
     const char *kind;  /* how it is printed: span, rate, bytes, share, count, number */
@@ -33,7 +35,7 @@ struct ys_metric_info {
     const char *formula, *limits; /* how it is computed, and what it cannot tell */
     bool learning;                /* null for programs that do no work */
     bool whole;                   /* a whole number: printed as one */
-    const char *mode;             /* "train" or "infer": null in runs of the other mode; NULL: of both */
+    int mode;                     /* enum ys_mode: null in runs of the other mode; YS_NAME_NONE: of both */
 };
 /** All metrics, in the order in which they are listed. */
 const struct ys_metric_info *ys_metric_infos(size_t *count);

@@ -71,7 +71,7 @@ static const char *never(const struct run_view *run, const struct ys_metric_info
 {
     if (info->learning && run->no_work)
         return "this framework does no work";
-    if (!info->mode || (strcmp(info->mode, "infer") == 0) == run->infers)
+    if (info->mode == YS_NAME_NONE || (info->mode == YS_MODE_INFER) == run->infers)
         return NULL;
     return run->infers ? "this run answers requests, it does not train" : "this run trains, it answers no requests";
 }

@@ -157,17 +157,16 @@ static ys_status put_ratio_chart(struct ys_buf *out, const struct ys_view *view)
         status = ys_out_of_memory();
     for (size_t i = 0; i < view->comparison_count && status == YS_OK && rows.count < MAX_RATIOS; i++) {
         const struct ys_view_comparison *comparison = &view->comparisons[i];
-        const char *verdict = ys_view_or(comparison->verdict, "");
         double ratio = comparison->ratio;
         if (strcmp(ys_view_or(comparison->metric, ""), "rate_per_s") != 0 || !(ratio > 0) ||
-            strcmp(verdict, "invalid") == 0)
+            comparison->verdict == YS_VERDICT_INVALID)
             continue;
         struct ys_buf value = {0}, note = {0};
         offsets[rows.count] = labels.size;
         ys_view_put_pair(&labels, view, comparison);
         ys_buf_append(&labels, "", 1);
         ys_buf_printf(&value, "%sx ", ys_label_ratio(ratio).text);
-        ys_text_clean(&value, verdict, false);
+        ys_buf_puts(&value, ys_view_verdict_word(comparison));
         struct ys_chart_row *row = rows_add(&rows, "", &value, &note);
         const struct ys_view_trial *a = ys_view_find(view, ys_view_or(comparison->a, ""));
         row->group = a ? a->group : 0;

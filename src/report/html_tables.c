@@ -45,12 +45,16 @@ static long long count_of(struct ys_view_metric metric)
     return metric.n == YS_FIELD_NONE ? 0 : metric.n;
 }
 
-static const char *verdict_css(const char *verdict)
+static const char *proof_css(enum ys_proof_verdict verdict)
 {
-    if (strcmp(verdict, "pass") == 0 || strcmp(verdict, "better") == 0)
+    return verdict == YS_PROOF_PASS ? "v good" : verdict == YS_PROOF_FAIL ? "v bad" : "v";
+}
+
+static const char *verdict_css(int verdict)
+{
+    if (verdict == YS_VERDICT_BETTER)
         return "v good";
-    return strcmp(verdict, "fail") == 0 || strcmp(verdict, "worse") == 0 || strcmp(verdict, "invalid") == 0 ? "v bad"
-                                                                                                            : "v";
+    return verdict == YS_VERDICT_WORSE || verdict == YS_VERDICT_INVALID ? "v bad" : "v";
 }
 
 #define TEXT(type, member) YS_FIELD(type, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "")
@@ -75,11 +79,13 @@ static const struct ys_record check_record = YS_RECORD("check", struct check, ch
 /** How a run ended, in a document. */
 struct ended {
     int64_t round;
-    const char *status, *stage, *message, *log_tail;
+    int status; /* enum ys_run_status */
+    const char *stage, *message, *log_tail;
 };
-static const struct ys_field ended_fields[] = {YS_FIELD(struct ended, round, YS_FIELD_INT, NULL, 0, ""),
-                                               TEXT(struct ended, status), TEXT(struct ended, stage),
-                                               TEXT(struct ended, message), TEXT(struct ended, log_tail)};
+static const struct ys_field ended_fields[] = {
+    YS_FIELD(struct ended, round, YS_FIELD_INT, NULL, 0, ""),
+    YS_FIELD_NAMED(struct ended, status, &ys_run_statuses, YS_FIELD_NULL, ""), TEXT(struct ended, stage),
+    TEXT(struct ended, message), TEXT(struct ended, log_tail)};
 static const struct ys_record ended_record = YS_RECORD("run", struct ended, ended_fields);
 
 /** What a metric of a document says of itself. */
@@ -89,20 +95,6 @@ struct origin {
 static const struct ys_field origin_fields[] = {TEXT(struct origin, method), TEXT(struct origin, scope),
                                                 TEXT(struct origin, source), TEXT(struct origin, reason)};
 static const struct ys_record origin_record = YS_RECORD("metric", struct origin, origin_fields);
-
-/** What stands behind the rate and its interval. */
-static const struct {
-    const char *metric, *head;
-    bool of_training;
-} result_columns[] = {
-    {"step_s", "#Step", true},
-    {"accuracy", "#Verified accuracy", true},
-    {"cpu_per_wall", "#CPU cores used", false},
-    {"rss_peak_bytes", "#Peak memory", false},
-    {"start_s", "#Start-up", false},
-    {"wall_s", "#Whole run", false},
-};
-enum { RESULT_COLUMNS = sizeof result_columns / sizeof result_columns[0] };
 
 static void put_interval(struct ys_buf *out, const struct ys_measure *measure, const char *space, long long n)
 {
@@ -124,14 +116,15 @@ static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial
     ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
     ys_html_put(out, "td", "n", ys_buf_text(&text));
     put_interval(out, &measure, "", rate.n == YS_FIELD_NONE ? trial->runs - trial->failed : rate.n);
-    for (size_t i = 0; i < RESULT_COLUMNS; i++)
-        if (trains || !result_columns[i].of_training)
-            put_measure(out, ys_view_metric(trial, result_columns[i].metric), false);
+    for (size_t i = 0; i < YS_PAGE_COLUMNS; i++)
+        if (trains || !ys_result_columns[i].of_training)
+            put_measure(out, ys_view_metric(trial, ys_result_columns[i].metric), false);
     ys_buf_clear(&text);
     ys_buf_printf(&text, "%lld", (long long)(trial->runs - trial->failed));
     ys_html_put(out, "td", "n", ys_buf_text(&text));
-    const char *verdict = ys_view_verdict(trial);
-    ys_html_put(out, "td", trial->no_work ? "v soft" : verdict_css(verdict), trial->no_work ? "does no work" : verdict);
+    const enum ys_proof_verdict verdict = ys_view_verdict(trial);
+    ys_html_put(out, "td", trial->no_work ? "v soft" : proof_css(verdict),
+                trial->no_work ? "does no work" : ys_name_of(&ys_proof_verdicts, (int)verdict));
     out->failed |= text.failed;
     ys_buf_free(&text);
 }
@@ -217,15 +210,23 @@ static void put_trial_rows(struct ys_buf *out, const struct ys_view_trial *trial
     ys_buf_free(&failure);
 }
 
+/** The head of a column of numbers, in `label`. */
+static const char *head_of(const char *metric, struct ys_label *label)
+{
+    snprintf(label->text, sizeof label->text, "#%.46s", ys_view_metric_head(metric, false).text);
+    return label->text;
+}
+
 void ys_html_results(struct ys_buf *out, const struct ys_view *view)
 {
     char *rate = ys_format("#Rate, %s per second", view->unit);
-    const char *heads[RESULT_COLUMNS + 5] = {"Trial", rate ? rate : "#Rate", "#Interval"};
+    struct ys_label titles[YS_PAGE_COLUMNS];
+    const char *heads[YS_PAGE_COLUMNS + 5] = {"Trial", rate ? rate : "#Rate", "#Interval"};
     size_t count = 3;
     bool trains = ys_view_has_mode(view, false);
-    for (size_t i = 0; i < RESULT_COLUMNS; i++)
-        if (trains || !result_columns[i].of_training)
-            heads[count++] = result_columns[i].head;
+    for (size_t i = 0; i < YS_PAGE_COLUMNS; i++)
+        if (trains || !ys_result_columns[i].of_training)
+            heads[count++] = head_of(ys_result_columns[i].metric, &titles[i]);
     heads[count++] = "#Runs";
     heads[count++] = "Same work";
     ys_html_put(out, "h2", NULL, "Results");
@@ -252,22 +253,21 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
     struct ys_label titles[YS_LATENCY_PARTS];
     size_t count = 1;
     for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
-        snprintf(titles[k].text, sizeof titles[k].text, "#%s", ys_latency_parts[k].title);
-        heads[count++] = titles[k].text;
+        heads[count++] = head_of(ys_latency_parts[k], &titles[k]);
         if (k == 0)
             heads[count++] = "#Interval";
     }
     put_heads(out, "Medians of the runs of each trial.", heads, count);
     for (size_t i = 0; i < rows_of(view); i++) {
         const struct ys_view_trial *trial = &view->trials[i];
-        struct ys_view_metric median = ys_view_metric(trial, ys_latency_parts[0].metric);
+        struct ys_view_metric median = ys_view_metric(trial, ys_latency_parts[0]);
         struct ys_measure measure = ys_view_measure(median);
-        if (!trial->infers || !isfinite(ys_view_number(trial, ys_latency_parts[0].metric)))
+        if (!trial->infers || !isfinite(ys_view_number(trial, ys_latency_parts[0])))
             continue;
         ys_buf_puts(out, "<tr>\n");
         ys_html_put(out, "td", "name", trial->name);
         for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
-            put_measure(out, ys_view_metric(trial, ys_latency_parts[k].metric), false);
+            put_measure(out, ys_view_metric(trial, ys_latency_parts[k]), false);
             if (k == 0)
                 put_interval(out, &measure, " ", count_of(median));
         }
@@ -279,7 +279,6 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
 
 static void put_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
 {
-    const char *verdict = ys_view_or(comparison->verdict, "unclear");
     struct ys_effect effect = ys_section_effect(comparison);
     struct ys_label smallest = ys_section_smallest(comparison);
     struct ys_buf text = {0};
@@ -295,7 +294,7 @@ static void put_comparison(struct ys_buf *out, const struct ys_view *view, const
     if (effect.value.text[0])
         ys_section_base(&text, view, comparison);
     ys_html_put(out, "td", "n", text.size ? ys_buf_text(&text) : "-");
-    ys_html_put(out, "td", verdict_css(verdict), verdict);
+    ys_html_put(out, "td", verdict_css(comparison->verdict), ys_view_verdict_word(comparison));
     ys_html_put(out, "td", "n", smallest.text[0] ? smallest.text : "-");
     ys_buf_clear(&text);
     ys_section_bounds(&text, comparison);
@@ -385,12 +384,12 @@ static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     static const char *const heads[] = {"Part", "What was compared", "#Error", "#Bound", "Verdict", "Worst tensor"};
     const ys_json *checks = trial->told.proof.checks, *diagnosis = trial->told.proof.diagnosis;
-    const char *verdict = ys_view_verdict(trial), *reason = ys_view_or(trial->told.proof.reason, "");
-    ys_buf_puts(out, strcmp(verdict, "fail") == 0 ? "<details open>\n<summary>" : "<details>\n<summary>");
+    const enum ys_proof_verdict verdict = ys_view_verdict(trial);
+    const char *reason = ys_view_or(trial->told.proof.reason, "");
+    ys_buf_puts(out, verdict == YS_PROOF_FAIL ? "<details open>\n<summary>" : "<details>\n<summary>");
     ys_text_html(out, trial->name);
     ys_buf_puts(out, ": ");
-    ys_buf_printf(out, "<strong class=\"%s\">", verdict_css(verdict));
-    ys_text_html(out, verdict);
+    ys_buf_printf(out, "<strong class=\"%s\">%s", proof_css(verdict), ys_name_of(&ys_proof_verdicts, (int)verdict));
     ys_buf_puts(out, reason[0] ? "</strong>, " : "</strong>");
     ys_text_html(out, reason);
     ys_buf_puts(out, "</summary>\n");
@@ -460,7 +459,7 @@ static void put_failed_run(struct ys_buf *out, const struct ys_view_trial *trial
     const char *stage = ys_view_or(run->stage, "");
     struct ys_buf text = {0};
     ys_buf_printf(&text, "%s, round %lld: ", trial->name, (long long)run->round + 1);
-    ys_text_clean(&text, run->status, false);
+    ys_buf_puts(&text, ys_run_status_name((enum ys_run_status)run->status));
     if (stage[0]) {
         ys_buf_puts(&text, " in stage ");
         ys_text_clean(&text, stage, false);
@@ -491,7 +490,7 @@ void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
             for (size_t k = 0; k < ys_json_size(runs); k++) {
                 struct ended run;
                 ys_record_glance(&ended_record, ys_json_at(runs, k), &run);
-                if (run.status && strcmp(run.status, "ok") != 0 && logs++ < YS_HTML_MOST)
+                if (run.status != YS_NAME_NONE && run.status != YS_RUN_OK && logs++ < YS_HTML_MOST)
                     put_failed_run(out, trial, &run);
             }
         }

@@ -29,17 +29,24 @@ static void put_cell(struct ys_buf *out, const char *text)
     ys_buf_puts(out, " |");
 }
 
+static void put_head(struct ys_buf *out, const char *metric)
+{
+    ys_buf_puts(out, " ");
+    put_cell(out, ys_view_metric_head(metric, false).text);
+}
+
 static void put_heads(struct ys_buf *out, const struct ys_view *view)
 {
     ys_buf_puts(out, "| Trial | Rate (");
     put_text(out, view->unit);
-    ys_buf_puts(out, "/s) | Interval | Step | Verified accuracy | Cores used | Peak memory | Start-up | Same work |\n"
-                     "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    ys_buf_puts(out, "/s) | Interval |");
+    for (size_t i = 0; i < YS_RESULT_COLUMNS; i++)
+        put_head(out, ys_result_columns[i].metric);
+    ys_buf_puts(out, " Same work |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
 }
 
 static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    static const char *const metrics[] = {"step_s", "accuracy", "cpu_per_wall", "rss_peak_bytes", "start_s"};
     struct ys_buf failure = {0};
     ys_view_put_failure(&failure, trial);
     out->failed |= failure.failed;
@@ -50,14 +57,14 @@ static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial)
         bool interval = rate.interval.text[0];
         ys_buf_printf(out, " %s%s | %s%s |", rate.value.text, rate.unit.text, interval ? rate.interval.text : "n < 6",
                       interval ? rate.unit.text : "");
-        for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
-            ys_buf_printf(out, " %s |", ys_view_label(ys_view_metric(trial, metrics[i])).text);
+        for (size_t i = 0; i < YS_RESULT_COLUMNS; i++)
+            ys_buf_printf(out, " %s |", ys_view_label(ys_view_metric(trial, ys_result_columns[i].metric)).text);
     } else {
         ys_buf_puts(out, " - | - | - | - | - | - | - |");
     }
     ys_buf_puts(out, " ");
     struct ys_buf note = {0};
-    ys_buf_puts(&note, trial->no_work ? "does no work" : ys_view_verdict(trial));
+    ys_buf_puts(&note, trial->no_work ? "does no work" : ys_name_of(&ys_proof_verdicts, (int)ys_view_verdict(trial)));
     if (failure.size > 0)
         ys_buf_printf(&note, "; %s", ys_buf_text(&failure));
     out->failed |= note.failed;
@@ -87,25 +94,33 @@ static void put_agreements(struct ys_buf *out, const struct ys_view *view)
     }
 }
 
+static void put_latency_heads(struct ys_buf *out)
+{
+    ys_buf_puts(out, "\n| Latency of a request |");
+    for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
+        put_head(out, ys_latency_parts[k]);
+        ys_buf_puts(out, k == 0 ? " Interval |" : "");
+    }
+    ys_buf_puts(out, "\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+}
+
 static void put_latencies(struct ys_buf *out, const struct ys_view *view)
 {
     bool begun = false;
     for (size_t i = 0; i < view->count; i++) {
         const struct ys_view_trial *trial = &view->trials[i];
-        const char *median = ys_latency_parts[0].metric;
+        const char *median = ys_latency_parts[0];
         if (!trial->infers || !isfinite(ys_view_number(trial, median)))
             continue;
         if (!begun)
-            ys_buf_puts(out,
-                        "\n| Latency of a request | Median | Interval | 90 % within | 99 % within | Longest | First of "
-                        "all |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+            put_latency_heads(out);
         begun = true;
         struct ys_measure measure = ys_view_measure(ys_view_metric(trial, median));
         bool interval = measure.interval.text[0];
         ys_buf_puts(out, "| ");
         put_cell(out, trial->name);
         for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
-            const char *metric = ys_latency_parts[k].metric;
+            const char *metric = ys_latency_parts[k];
             ys_buf_printf(out, " %s |", ys_view_label(ys_view_metric(trial, metric)).text);
             if (k == 0)
                 ys_buf_printf(out, " %s%s%s |", interval ? measure.interval.text : "n < 6", interval ? " " : "",

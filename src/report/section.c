@@ -29,26 +29,25 @@ struct ys_section_parts ys_section_find_parts(const struct ys_view *view)
     return parts;
 }
 
-const struct ys_latency_part ys_latency_parts[YS_LATENCY_PARTS] = {
-    {"latency_p50_s", "median", "Median"},
-    {"latency_p90_s", "90 %", "90 % within"},
-    {"latency_p99_s", "99 %", "99 % within"},
-    {"latency_max_s", "longest", "Longest"},
-    {"first_step_s", "first\nof all", "First of all"},
+const struct ys_result_column ys_result_columns[YS_PAGE_COLUMNS] = {
+    {"step_s", true},          {"accuracy", true}, {"cpu_per_wall", false},
+    {"rss_peak_bytes", false}, {"start_s", false}, {"wall_s", false},
 };
+
+const char *const ys_latency_parts[YS_LATENCY_PARTS] = {"latency_p50_s", "latency_p90_s", "latency_p99_s",
+                                                        "latency_max_s", "first_step_s"};
 
 void ys_section_study(struct ys_buf *out, const struct ys_view *view)
 {
-    const char *status = ys_view_or(view->study.status, "");
+    const int state = view->study.status;
     const char *started = ys_view_or(view->study.started, "");
     ys_buf_puts(out, "Study ");
     ys_text_clean(out, ys_view_or(view->study.name, "without a name"), false);
     ys_buf_puts(out, ": ");
-    if (strcmp(status, "time_limit") == 0)
-        status = "stopped at its time limit";
-    else if (strcmp(status, "running") == 0)
-        status = "not finished";
-    ys_text_clean(out, status[0] ? status : "state unknown", false);
+    ys_buf_puts(out, state == YS_NAME_NONE          ? "state unknown"
+                     : state == YS_STUDY_TIME_LIMIT ? "stopped at its time limit"
+                     : state == YS_STUDY_RUNNING    ? "not finished"
+                                                    : ys_name_of(&ys_study_states, state));
     ys_buf_printf(out, ", %lld of %s complete", (long long)view->rounds, ys_label_plural(view->repeat, "round").text);
     if (started[0]) {
         ys_buf_puts(out, ", begun ");
@@ -197,7 +196,7 @@ struct ys_effect ys_section_effect(const struct ys_view_comparison *comparison)
 {
     struct ys_effect effect = {{""}, {""}};
     double lo = comparison->lo, hi = comparison->hi, ratio = comparison->ratio;
-    if (strcmp(ys_view_or(comparison->verdict, ""), "invalid") == 0)
+    if (comparison->verdict == YS_VERDICT_INVALID)
         return effect;
     if (!comparison->is_difference) {
         if (isfinite(ratio))
@@ -227,7 +226,7 @@ void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const
         ys_buf_printf(out, " (%s, %s): ", effect.range.text[0] ? effect.range.text : "no interval",
                       ys_label_plural(rounds, "round").text);
     }
-    ys_text_clean(out, ys_view_or(comparison->verdict, "unclear"), false);
+    ys_buf_puts(out, ys_view_verdict_word(comparison));
     if (reason[0] && !few) {
         ys_buf_puts(out, ", ");
         ys_text_clean(out, reason, false);
@@ -236,7 +235,7 @@ void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const
 
 void ys_section_bounds(struct ys_buf *out, const struct ys_view_comparison *comparison)
 {
-    if (strcmp(ys_view_or(comparison->verdict, "invalid"), "invalid") == 0)
+    if (comparison->verdict == YS_NAME_NONE || comparison->verdict == YS_VERDICT_INVALID)
         return;
     const char *before = "";
     if (isfinite(comparison->window_from)) {
@@ -274,7 +273,7 @@ static struct ys_label share_label(double share, bool difference)
 struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison)
 {
     double smallest = comparison->resolution;
-    bool valid = strcmp(ys_view_or(comparison->verdict, ""), "invalid") != 0 && smallest > 0;
+    bool valid = comparison->verdict != YS_VERDICT_INVALID && smallest > 0;
     return share_label(valid ? smallest : NAN, comparison->is_difference);
 }
 

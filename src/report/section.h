@@ -17,12 +17,17 @@ struct ys_section_parts {
 };
 struct ys_section_parts ys_section_find_parts(const struct ys_view *view);
 
-/** The percentiles of latency, and how their columns are headed. */
-struct ys_latency_part {
-    const char *metric, *head, *title;
+/** What stands behind the rate and its interval in every table of results; the last in the page alone. */
+struct ys_result_column {
+    const char *metric;
+    bool of_training;
 };
+enum { YS_PAGE_COLUMNS = 6, YS_RESULT_COLUMNS = 5 };
+extern const struct ys_result_column ys_result_columns[YS_PAGE_COLUMNS];
+
+/** The percentiles of latency. */
 enum { YS_LATENCY_PARTS = 5 };
-extern const struct ys_latency_part ys_latency_parts[YS_LATENCY_PARTS];
+extern const char *const ys_latency_parts[YS_LATENCY_PARTS]; /* metrics */
 
 /** "Study first: done, 6 of 6 rounds, begun 2026-11-21T04:00:00Z". */
 void ys_section_study(struct ys_buf *out, const struct ys_view *view);

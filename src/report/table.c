@@ -136,16 +136,6 @@ static bool needs_numbers(const struct page *page)
     return framework + total > page->width * 45 / 100;
 }
 
-/** What stands behind the rate and its interval. */
-static const struct {
-    const char *metric, *head;
-    bool of_training;
-} others[] = {
-    {"step_s", "step\ntime", true},         {"accuracy", "verified\naccuracy", true},
-    {"cpu_per_wall", "cores\nused", false}, {"rss_peak_bytes", "peak\nmemory", false},
-    {"start_s", "start-\nup", false},
-};
-
 /** `trains`: some trial of the study does, so that there are columns for it. */
 static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *trial, bool trains, bool *few)
 {
@@ -165,11 +155,10 @@ static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *tr
         ys_buf_printf(&text, "%s%s", measure.interval.text, measure.unit.text);
     }
     ys_grid_cell(grid, column++, interval ? YS_GRID_PLAIN : YS_GRID_DIM, ys_buf_text(&text));
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (others[i].of_training && !trains)
-            continue;
-        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(ys_view_metric(trial, others[i].metric)).text);
-    }
+    for (size_t i = 0; i < YS_RESULT_COLUMNS; i++)
+        if (trains || !ys_result_columns[i].of_training)
+            ys_grid_cell(grid, column++, YS_GRID_PLAIN,
+                         ys_view_label(ys_view_metric(trial, ys_result_columns[i].metric)).text);
     grid->failed |= text.failed;
     ys_buf_free(&text);
 }
@@ -246,15 +235,18 @@ static void put_names(struct page *page)
 static ys_status put_results(struct page *page)
 {
     struct ys_grid grid;
+    struct ys_label heads[YS_RESULT_COLUMNS]; /* which the grid borrows */
     bool few = false, trains = ys_view_has_mode(&page->view, false);
     begin_grid(page, &grid);
     char *rate = ys_format("%s\nper s", page->view.unit);
     page->out->failed |= !rate;
     ys_grid_column(&grid, rate ? rate : "", true);
     ys_grid_column(&grid, "interval", true);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (trains || !others[i].of_training)
-            ys_grid_column(&grid, others[i].head, true);
+    for (size_t i = 0; i < YS_RESULT_COLUMNS; i++)
+        if (trains || !ys_result_columns[i].of_training) {
+            heads[i] = ys_view_metric_head(ys_result_columns[i].metric, true);
+            ys_grid_column(&grid, heads[i].text, true);
+        }
     struct ys_buf failure = {0};
     for (size_t i = 0; i < page->view.count; i++) {
         const struct ys_view_trial *trial = &page->view.trials[i];
@@ -285,15 +277,17 @@ static ys_status put_results(struct page *page)
 static ys_status put_latencies(struct page *page)
 {
     struct ys_grid grid;
+    struct ys_label heads[YS_LATENCY_PARTS]; /* which the grid borrows */
     begin_grid(page, &grid);
     for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
-        ys_grid_column(&grid, ys_latency_parts[k].head, true);
+        heads[k] = ys_view_metric_head(ys_latency_parts[k], true);
+        ys_grid_column(&grid, heads[k].text, true);
         if (k == 0)
             ys_grid_column(&grid, "interval", true);
     }
     for (size_t i = 0; i < page->view.count; i++) {
         const struct ys_view_trial *trial = &page->view.trials[i];
-        const char *median = ys_latency_parts[0].metric;
+        const char *median = ys_latency_parts[0];
         struct ys_measure measure = ys_view_measure(ys_view_metric(trial, median));
         struct ys_buf interval = {0};
         if (!trial->infers || !isfinite(ys_view_number(trial, median)))
@@ -302,7 +296,7 @@ static ys_status put_latencies(struct page *page)
         if (measure.interval.text[0])
             ys_buf_printf(&interval, "%s %s", measure.interval.text, measure.unit.text);
         for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
-            const char *metric = ys_latency_parts[k].metric;
+            const char *metric = ys_latency_parts[k];
             ys_grid_cell(&grid, grid.naming + k + (k > 0), YS_GRID_PLAIN,
                          ys_view_label(ys_view_metric(trial, metric)).text);
         }
@@ -380,13 +374,12 @@ static ys_status put_times(struct page *page)
 static void put_comparison(struct page *page, const struct ys_view_comparison *comparison)
 {
     struct ys_buf text = {0};
-    const char *verdict = ys_view_or(comparison->verdict, "unclear");
+    const int verdict = comparison->verdict;
     ys_view_put_pair(&text, &page->view, comparison);
     ys_buf_puts(&text, ": ");
     ys_section_comparison(&text, &page->view, comparison);
     if (page->colour) {
-        bool good = strcmp(verdict, "better") == 0,
-             bad = strcmp(verdict, "worse") == 0 || strcmp(verdict, "invalid") == 0;
+        bool good = verdict == YS_VERDICT_BETTER, bad = verdict == YS_VERDICT_WORSE || verdict == YS_VERDICT_INVALID;
         ys_buf_puts(page->out, good ? "\x1B[32m" : bad ? "\x1B[31m" : "");
     }
     put_item(page, ys_buf_text(&text));
@@ -412,7 +405,7 @@ static ys_json *group_of(ys_json *groups, const struct ys_view_comparison *compa
 {
     const char *reason = ys_view_or(comparison->reason, "");
     struct ys_buf name = {0};
-    ys_buf_printf(&name, "%s%s", ys_view_or(comparison->verdict, ""), reason[0] ? ", " : "");
+    ys_buf_printf(&name, "%s%s", ys_view_verdict_word(comparison), reason[0] ? ", " : "");
     ys_buf_puts(&name, reason);
     bool made = !name.failed && (ys_json_get(groups, ys_buf_text(&name)) ||
                                  ys_json_set(groups, ys_buf_text(&name), ys_json_array()) == YS_OK);
@@ -430,11 +423,11 @@ static ys_status sort_comparisons(const struct ys_view *view, const char *metric
         return ys_out_of_memory();
     for (size_t i = 0; i < view->comparison_count; i++) {
         const struct ys_view_comparison *comparison = &view->comparisons[i];
-        const char *verdict = ys_view_or(comparison->verdict, "");
+        const int verdict = comparison->verdict;
         ys_json *group = NULL;
         if (strcmp(ys_view_or(comparison->metric, ""), metric) != 0)
             continue;
-        if (strcmp(verdict, "invalid") == 0 || (!speed && strcmp(verdict, "same") == 0)) {
+        if (verdict == YS_VERDICT_INVALID || (!speed && verdict == YS_VERDICT_SAME)) {
             group = group_of(sorted->groups, comparison);
             if (!group)
                 return ys_out_of_memory();
@@ -448,8 +441,7 @@ static ys_status sort_comparisons(const struct ys_view *view, const char *metric
 /** What is invalid for a reason of its own needs no group. */
 static bool has_own_line(const struct entry *entry)
 {
-    return !entry->group ||
-           (ys_json_size(entry->group) == 1 && strcmp(ys_view_or(entry->comparison->verdict, ""), "invalid") == 0);
+    return !entry->group || (ys_json_size(entry->group) == 1 && entry->comparison->verdict == YS_VERDICT_INVALID);
 }
 
 /** One item for all of a group, called `name`. */
@@ -461,7 +453,7 @@ static void put_gathered(struct page *page, const struct sorted *sorted, const c
     if (has_own_line(first))
         return;
     ys_buf_puts(&text, name);
-    if (strcmp(ys_view_or(first->comparison->verdict, ""), "invalid") == 0 &&
+    if (first->comparison->verdict == YS_VERDICT_INVALID &&
         strcmp(metric, "rate_per_s") != 0) { /* the pairs are named under speed */
         ys_buf_printf(&text, ": %s", ys_label_plural((long long)ys_json_size(group), "comparison").text);
     } else {

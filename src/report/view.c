@@ -184,12 +184,12 @@ static void judge_trial(struct ys_view_trial *trial)
 {
     const struct ys_view_told *told = &trial->told;
     trial->id = ys_view_or(told->id, "");
-    trial->status = ys_view_or(told->status, "skipped");
+    trial->status = told->status == YS_NAME_NONE ? YS_RUN_SKIPPED : (enum ys_run_status)told->status;
     trial->runs = told->runs;
     trial->failed = told->failed;
-    bool tried = strcmp(trial->status, "missing") != 0 && strcmp(trial->status, "unsupported") != 0 &&
-                 strcmp(trial->status, "skipped") != 0;
-    bool all_failed = strcmp(trial->status, "ok") != 0 && trial->failed >= trial->runs;
+    bool tried =
+        trial->status != YS_RUN_MISSING && trial->status != YS_RUN_UNSUPPORTED && trial->status != YS_RUN_SKIPPED;
+    bool all_failed = trial->status != YS_RUN_OK && trial->failed >= trial->runs;
     trial->measured = tried && !all_failed && trial->runs > trial->failed;
     trial->no_work = does_no_work(trial);
     trial->infers = told->infers;
@@ -345,17 +345,24 @@ struct ys_label ys_view_label(struct ys_view_metric metric)
     return ys_label_value(metric.kind, metric.value);
 }
 
-const char *ys_view_verdict(const struct ys_view_trial *trial)
+enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial)
 {
-    return ys_view_or(trial->told.proof.verdict, "none");
+    const int verdict = trial->told.proof.verdict;
+    return verdict == YS_NAME_NONE ? YS_PROOF_NONE : (enum ys_proof_verdict)verdict;
+}
+
+const char *ys_view_verdict_word(const struct ys_view_comparison *comparison)
+{
+    return ys_verdict_name(comparison->verdict == YS_NAME_NONE ? YS_VERDICT_UNCLEAR
+                                                               : (enum ys_verdict)comparison->verdict);
 }
 
 const char *ys_view_proof_mark(const struct ys_view_trial *trial)
 {
-    const char *verdict = ys_view_verdict(trial);
-    if (strcmp(verdict, "pass") == 0 || ((trial->no_work || !trial->measured) && strcmp(verdict, "fail") != 0))
-        return "";
-    return strcmp(verdict, "weak") == 0 ? " *" : strcmp(verdict, "fail") == 0 ? " !" : " ?";
+    static const char *const marks[] = {
+        [YS_PROOF_PASS] = "", [YS_PROOF_WEAK] = " *", [YS_PROOF_FAIL] = " !", [YS_PROOF_NONE] = " ?"};
+    const enum ys_proof_verdict verdict = ys_view_verdict(trial);
+    return (trial->no_work || !trial->measured) && verdict != YS_PROOF_FAIL ? "" : marks[verdict];
 }
 
 ys_status ys_view_metric_names(const struct ys_view *view, ys_json **names)

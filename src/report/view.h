@@ -1,5 +1,6 @@
 /* A result as the reports see it: trials with names for people, the factors in which they differ, metrics, comparisons.
- * Texts that are not said to be clean are as others wrote them; what the result lacks is NULL, NaN or YS_FIELD_NONE. */
+ * Texts that are not said to be clean are as others wrote them; what the result lacks is NULL, NaN, YS_FIELD_NONE or
+ * YS_NAME_NONE. */
 #ifndef YS_REPORT_VIEW_H
 #define YS_REPORT_VIEW_H
 
@@ -7,6 +8,8 @@
 #include "base/json.h"
 #include "metric/document.h"
 #include "report/label.h"
+#include "stat/compare.h"
+#include "store/study.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,7 +20,8 @@ struct ys_view_framework {
 };
 
 struct ys_view_proof {
-    const char *verdict, *reason;
+    int verdict; /* enum ys_proof_verdict */
+    const char *reason;
     const ys_json *checks, *diagnosis, *audit;
 };
 
@@ -25,7 +29,9 @@ struct ys_view_proof {
 struct ys_view_told {
     const char *id, *section;
     struct ys_view_framework framework;
-    const char *status, *stage, *reason, *command;
+    int status;        /* enum ys_run_status */
+    const char *stage; /* a word of ys_stages, or the adapter's own */
+    const char *reason, *command;
     int64_t runs, failed, disturbed; /* 0 when unknown */
     bool no_work;
     struct ys_view_proof proof;
@@ -43,11 +49,11 @@ struct ys_view_trial {
     const struct ys_trial_metric *values; /* of a result that is no document yet; else NULL */
     ys_json *made_keys;                   /* owned; of the latter */
     const char *id;                       /* "" when the document has none */
-    char *framework;    /* "pytorch"; "pytorch@2.13.0" when the study has two versions of it. Clean text, as all that
-                           follow */
-    char *title;        /* "PyTorch", with the version when the study has two; the name when it has no title */
-    char *name;         /* "pytorch, 2 threads": unique in the study */
-    const char *status; /* a run status word */
+    char *framework; /* "pytorch"; "pytorch@2.13.0" when the study has two versions of it. Clean text, as all that
+                        follow */
+    char *title;     /* "PyTorch", with the version when the study has two; the name when it has no title */
+    char *name;      /* "pytorch, 2 threads": unique in the study */
+    enum ys_run_status status; /* skipped, when the document has none */
     int64_t runs, failed;
     bool measured; /* at least one run was ok, so its metrics say something */
     bool no_work;  /* the framework does no work by declaration */
@@ -73,7 +79,8 @@ struct ys_view_metric {
 
 /** One comparison, or what else has a ratio with an interval. */
 struct ys_view_comparison {
-    const char *metric, *a, *b, *varies, *verdict, *reason;
+    const char *metric, *a, *b, *varies, *reason;
+    int verdict;        /* enum ys_verdict */
     bool is_difference; /* of shares, where others are ratios */
     double ratio, difference, lo, hi;
     double a_value, b_value, margin, resolution;
@@ -85,7 +92,8 @@ struct ys_view_comparison {
 /** What a result says of its study, borrowed from it. */
 struct ys_view_study {
     int64_t id; /* 1 when unknown */
-    const char *name, *status, *started, *command, *job_text, *version;
+    int status; /* enum ys_study_state */
+    const char *name, *started, *command, *job_text, *version;
     double margin;
     int64_t rounds, repeat;
     struct ys_view_chain {
@@ -177,12 +185,16 @@ bool ys_view_same_values(struct ys_view_metric a, struct ys_view_metric b);
 
 /** What the document calls a metric: "peak memory" for "rss_peak_bytes"; the name itself when unknown. */
 const char *ys_view_metric_title(const struct ys_view *view, const char *name);
+/** What heads a column of it, as its `.metric` file says: "Step time"; narrow: "step\ntime". Its name, when unknown. */
+struct ys_label ys_view_metric_head(const char *name, bool narrow);
 /** What its ratio says, after "1.93x": "as fast", "the memory"; "its value" when unknown. */
 const char *ys_view_ratio_words(const struct ys_view *view, const char *name);
 enum ys_kind ys_view_kind(const struct ys_view *view, const char *name);
 
-/** "pass", "weak", "fail", "none". */
-const char *ys_view_verdict(const struct ys_view_trial *trial);
+/** Of its proof; none, where the document has no word for it. */
+enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial);
+/** The word for the verdict of a comparison; "unclear" where the document has none. */
+const char *ys_view_verdict_word(const struct ys_view_comparison *comparison);
 /** " *" for a weak proof, " !" for a failed one, " ?" for none, else "". A trial that was not
  * measured, or that does no work by declaration, has no mark unless its proof failed. */
 const char *ys_view_proof_mark(const struct ys_view_trial *trial);

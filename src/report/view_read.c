@@ -3,6 +3,7 @@
  * or of another type, is not known. */
 #include "base/mem.h"
 #include "base/record.h"
+#include "base/words.h"
 #include "metric/document.h"
 #include "metric/metric.h"
 #include "report/view.h"
@@ -10,11 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-#define TEXT(type, member)  YS_FIELD(type, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "")
-#define VALUE(type, member) YS_FIELD(type, member, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "")
-#define REAL(type, member)  YS_FIELD(type, member, YS_FIELD_REAL, NULL, YS_FIELD_NULL, "")
-#define COUNT(type, member) YS_FIELD(type, member, YS_FIELD_INT, NULL, 0, "")
-#define FLAG(type, member)  YS_FIELD(type, member, YS_FIELD_FLAG, NULL, 0, "")
+#define TEXT(type, member)         YS_FIELD(type, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "")
+#define NAMED(type, member, names) YS_FIELD_NAMED(type, member, names, YS_FIELD_NULL, "")
+#define VALUE(type, member)        YS_FIELD(type, member, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "")
+#define REAL(type, member)         YS_FIELD(type, member, YS_FIELD_REAL, NULL, YS_FIELD_NULL, "")
+#define COUNT(type, member)        YS_FIELD(type, member, YS_FIELD_INT, NULL, 0, "")
+#define FLAG(type, member)         YS_FIELD(type, member, YS_FIELD_FLAG, NULL, 0, "")
 
 #define FRAMEWORK struct ys_view_framework
 static const struct ys_field framework_fields[] = {TEXT(FRAMEWORK, name), TEXT(FRAMEWORK, version),
@@ -22,8 +24,8 @@ static const struct ys_field framework_fields[] = {TEXT(FRAMEWORK, name), TEXT(F
 static const struct ys_record framework_record = YS_RECORD("framework", FRAMEWORK, framework_fields);
 
 #define PROOF struct ys_view_proof
-static const struct ys_field proof_fields[] = {TEXT(PROOF, verdict), TEXT(PROOF, reason), VALUE(PROOF, checks),
-                                               VALUE(PROOF, diagnosis), VALUE(PROOF, audit)};
+static const struct ys_field proof_fields[] = {NAMED(PROOF, verdict, &ys_proof_verdicts), TEXT(PROOF, reason),
+                                               VALUE(PROOF, checks), VALUE(PROOF, diagnosis), VALUE(PROOF, audit)};
 static const struct ys_record proof_record = YS_RECORD("proof", PROOF, proof_fields);
 
 #define TOLD struct ys_view_told
@@ -31,7 +33,7 @@ static const struct ys_field told_fields[] = {
     TEXT(TOLD, id),
     TEXT(TOLD, section),
     YS_FIELD_OF(TOLD, framework, YS_FIELD_OBJECT, &framework_record, 0, ""),
-    TEXT(TOLD, status),
+    NAMED(TOLD, status, &ys_run_statuses),
     TEXT(TOLD, stage),
     TEXT(TOLD, reason),
     TEXT(TOLD, command),
@@ -57,9 +59,10 @@ static const struct ys_record told_record = YS_RECORD("trial", TOLD, told_fields
 
 /* What of keys and factors reports go by. */
 struct keys {
-    const char *model, *mode;
+    const char *model;
+    int mode; /* enum ys_mode */
 };
-static const struct ys_field keys_fields[] = {TEXT(struct keys, model), TEXT(struct keys, mode)};
+static const struct ys_field keys_fields[] = {TEXT(struct keys, model), NAMED(struct keys, mode, &ys_modes)};
 static const struct ys_record keys_record = YS_RECORD("keys", struct keys, keys_fields);
 struct factors {
     const char *framework;
@@ -75,7 +78,7 @@ static const struct ys_record chain_record = YS_RECORD("chain", CHAIN, chain_fie
 static const struct ys_field study_fields[] = {
     YS_FIELD(STUDY, id, YS_FIELD_INT, NULL, YS_FIELD_NULL, ""),
     TEXT(STUDY, name),
-    TEXT(STUDY, status),
+    NAMED(STUDY, status, &ys_study_states),
     TEXT(STUDY, started),
     TEXT(STUDY, command),
     TEXT(STUDY, job_text),
@@ -124,7 +127,8 @@ struct figure {
     double value, level, ratio, difference, a_value, b_value, margin, resolution, round_correlation, bias_bound,
         window_from;
     int64_t n;
-    const char *rounds, *kind, *metric, *a, *b, *varies, *scale, *verdict, *reason;
+    const char *rounds, *kind, *metric, *a, *b, *varies, *reason;
+    int scale, verdict;
     const ys_json *ci, *values;
 };
 #define FIGURE struct figure
@@ -138,8 +142,8 @@ static const struct ys_field comparison_fields[] = {
     TEXT(FIGURE, a),
     TEXT(FIGURE, b),
     TEXT(FIGURE, varies),
-    TEXT(FIGURE, scale),
-    TEXT(FIGURE, verdict),
+    NAMED(FIGURE, scale, &ys_scales),
+    NAMED(FIGURE, verdict, &ys_verdicts),
     TEXT(FIGURE, reason),
     REAL(FIGURE, ratio),
     REAL(FIGURE, difference),
@@ -204,7 +208,7 @@ struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison)
                                        .varies = found.varies,
                                        .verdict = found.verdict,
                                        .reason = found.reason,
-                                       .is_difference = strcmp(ys_view_or(found.scale, "ratio"), "difference") == 0,
+                                       .is_difference = found.scale == YS_SCALE_DIFFERENCE,
                                        .ratio = found.ratio,
                                        .difference = found.difference,
                                        .lo = ys_json_number(ys_json_at(found.ci, 0), NAN),
@@ -227,7 +231,7 @@ static struct ys_view_comparison take_comparison(const struct ys_result_comparis
                                        .a = told->a,
                                        .b = told->b,
                                        .varies = told->varies,
-                                       .verdict = ys_name_of(&ys_verdicts, told->verdict),
+                                       .verdict = told->verdict,
                                        .reason = told->reason,
                                        .is_difference = told->scale == YS_SCALE_DIFFERENCE,
                                        .ratio = told->ratio,
@@ -312,7 +316,7 @@ static void note_asked(struct ys_view_told *told)
     ys_record_glance(&keys_record, told->keys, &keys);
     ys_record_glance(&factors_record, told->factors, &factors);
     told->model = keys.model;
-    told->infers = strcmp(ys_view_or(keys.mode, ""), "infer") == 0;
+    told->infers = keys.mode == YS_MODE_INFER;
     if (!told->framework.name)
         told->framework.name = factors.framework;
 }
@@ -343,7 +347,7 @@ static ys_status take_trial(const struct ys_result_trial *from, struct ys_view_t
     struct ys_view_told *told = &trial->told;
     *told = (struct ys_view_told){.id = from->id,
                                   .section = from->section,
-                                  .status = ys_name_of(&ys_run_statuses, from->status),
+                                  .status = from->status,
                                   .stage = from->stage,
                                   .reason = from->reason,
                                   .command = from->command,

@@ -1,8 +1,11 @@
 /* The parts of view.h that make words. */
 #include "base/mem.h"
+#include "metric/metric.h"
 #include "report/text.h"
 #include "report/view.h"
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What the document says of the metric. */
@@ -14,6 +17,23 @@ static const char *metric_text(const struct ys_view *view, const char *name, con
 const char *ys_view_metric_title(const struct ys_view *view, const char *name)
 {
     return metric_text(view, name, "title", name);
+}
+
+struct ys_label ys_view_metric_head(const char *name, bool narrow)
+{
+    const struct ys_metric_info *info = ys_metric_find(name);
+    const char *head = info && info->head ? info->head : info ? info->title : name;
+    struct ys_label label;
+    size_t end = 0;
+    while (narrow && head[end] && head[end] != '-' && !(head[end] == ' ' && isalpha((unsigned char)head[end + 1])))
+        end++;
+    if (narrow && head[end])
+        snprintf(label.text, sizeof label.text, "%.*s\n%s", (int)end + (head[end] == '-'), head, head + end + 1);
+    else
+        snprintf(label.text, sizeof label.text, "%s", head);
+    if (!narrow)
+        label.text[0] = (char)toupper((unsigned char)label.text[0]);
+    return label;
 }
 
 const char *ys_view_ratio_words(const struct ys_view *view, const char *name)
@@ -43,15 +63,15 @@ static void put_part(struct ys_buf *out, const char *before, const char *text)
 
 void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    if (strcmp(trial->status, "ok") == 0 && trial->failed == 0)
+    if (trial->status == YS_RUN_OK && trial->failed == 0)
         return;
     const char *reason = ys_view_or(trial->told.reason, "");
     const char *command = ys_view_or(trial->told.command, "");
     const char *stage = ys_view_or(trial->told.stage, "");
-    const char *word = strcmp(trial->status, "ok") == 0 ? "failed" : trial->status;
+    const char *word = trial->status == YS_RUN_OK ? "failed" : ys_run_status_name(trial->status);
     if (trial->failed > 0 && trial->runs > 0)
         ys_buf_printf(out, "%lld of %lld runs ", (long long)trial->failed, (long long)trial->runs);
-    ys_text_clean(out, word, false);
+    ys_buf_puts(out, word);
     if (stage[0]) {
         ys_buf_puts(out, " (");
         ys_text_clean(out, stage, false);

@@ -173,12 +173,12 @@ static void put_accuracy(struct words *w, const struct ys_view_comparison *compa
         put_latency(w, a, b);
         return;
     }
-    const char *verdict = other ? ys_view_or(other->verdict, "") : "";
+    const int verdict = other ? other->verdict : YS_NAME_NONE;
     bool equal = ys_view_same_values(ys_view_metric(a, "accuracy"), ys_view_metric(b, "accuracy"));
     struct ys_label label_a = ys_label_value(YS_KIND_PERCENT, of_a), label_b = ys_label_value(YS_KIND_PERCENT, of_b);
-    if (is(verdict, "same") || equal)
+    if (verdict == YS_VERDICT_SAME || equal)
         ys_buf_printf(&w->text, ", at the same verified accuracy (%s, %s).", label_a.text, label_b.text);
-    else if (is(verdict, "better") || is(verdict, "worse"))
+    else if (verdict == YS_VERDICT_BETTER || verdict == YS_VERDICT_WORSE)
         ys_buf_printf(&w->text, ", but at another verified accuracy: %s against %s.", label_a.text, label_b.text);
     else
         ys_buf_printf(&w->text, "; verified accuracy %s against %s.", label_a.text, label_b.text);
@@ -307,17 +307,17 @@ static bool say_comparison(struct words *w, const struct ys_view_comparison *com
     const struct ys_view_trial *a = ys_view_find(w->view, ys_view_or(comparison->a, ""));
     const struct ys_view_trial *b = ys_view_find(w->view, ys_view_or(comparison->b, ""));
     const char *varies = ys_view_or(comparison->varies, "");
-    const char *verdict = ys_view_or(comparison->verdict, "");
+    const int verdict = comparison->verdict;
     if (!a || !b || (!is(varies, "framework") && (!ys_view_value(a, varies) || !ys_view_value(b, varies))))
         return false;
     bool ratio = isfinite(comparison->ratio);
-    if ((is(verdict, "better") || is(verdict, "worse")) && ratio)
+    if ((verdict == YS_VERDICT_BETTER || verdict == YS_VERDICT_WORSE) && ratio)
         say_faster(w, comparison, a, b, varies);
-    else if (is(verdict, "same") && ratio)
+    else if (verdict == YS_VERDICT_SAME && ratio)
         say_same(w, comparison, a, b, varies);
-    else if (is(verdict, "unclear"))
+    else if (verdict == YS_VERDICT_UNCLEAR)
         say_unclear(w, comparison, a, b, varies);
-    else if (is(verdict, "invalid"))
+    else if (verdict == YS_VERDICT_INVALID)
         say_invalid(w, comparison, a, b, varies);
     else
         return false;
@@ -416,18 +416,18 @@ static void say_singles(struct words *w)
 
 static void say_state(struct words *w)
 {
-    const char *status = ys_view_or(w->view->study.status, "done");
+    const int state = w->view->study.status;
     long long rounds = w->view->rounds, repeat = w->view->repeat;
     if (w->view->count == 0) {
         ys_buf_puts(&w->text, "The study has no trials.");
         finish(w);
         return;
     }
-    if (is(status, "interrupted"))
+    if (state == YS_STUDY_INTERRUPTED)
         ys_buf_printf(&w->text, "The study was interrupted: %lld of %lld rounds are complete.", rounds, repeat);
-    else if (is(status, "time_limit"))
+    else if (state == YS_STUDY_TIME_LIMIT)
         ys_buf_printf(&w->text, "The study reached its time limit: %lld of %lld rounds are complete.", rounds, repeat);
-    else if (is(status, "running"))
+    else if (state == YS_STUDY_RUNNING)
         ys_buf_printf(&w->text, "The study is not finished: %lld of %lld rounds are complete.", rounds, repeat);
     finish(w);
 }
@@ -435,8 +435,8 @@ static void say_state(struct words *w)
 /** What trials of one framework that failed in the same way have in common, as one text. */
 static void put_way(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    ys_buf_printf(out, "%s\n%s\n%lld\n%lld\n%s\n", trial->framework, trial->status, (long long)trial->runs,
-                  (long long)trial->failed, ys_view_or(trial->told.stage, ""));
+    ys_buf_printf(out, "%s\n%s\n%lld\n%lld\n%s\n", trial->framework, ys_run_status_name(trial->status),
+                  (long long)trial->runs, (long long)trial->failed, ys_view_or(trial->told.stage, ""));
     ys_buf_puts(out, ys_view_or(trial->told.reason, ""));
 }
 
@@ -447,7 +447,7 @@ static ys_json *find_ways(struct words *w)
     for (size_t i = 0; i < w->view->count && w->status == YS_OK; i++) {
         const struct ys_view_trial *trial = &w->view->trials[i];
         struct ys_buf way = {0};
-        if (is(trial->status, "ok") && trial->failed == 0)
+        if (trial->status == YS_RUN_OK && trial->failed == 0)
             continue;
         put_way(&way, trial);
         const ys_json *known = ys_json_get(ways, ys_buf_text(&way));
@@ -510,12 +510,12 @@ static void put_unsaid(struct words *w, int said)
 }
 
 /** One sentence about all trials with this verdict. */
-static void say_proofs(struct words *w, const char *verdict, const char *before, const char *after)
+static void say_proofs(struct words *w, enum ys_proof_verdict verdict, const char *before, const char *after)
 {
     int said = 0;
     for (size_t i = 0; i < w->view->count; i++) {
         const struct ys_view_trial *trial = &w->view->trials[i];
-        if (!is(ys_view_verdict(trial), verdict) || (is(verdict, "none") && (trial->no_work || !trial->measured)))
+        if (ys_view_verdict(trial) != verdict || (verdict == YS_PROOF_NONE && (trial->no_work || !trial->measured)))
             continue;
         put_name(w, trial, said++, before);
     }
@@ -587,10 +587,10 @@ ys_status ys_words(const struct ys_view *view, ys_json **sentences)
     say_agreements(&w);
     say_rounds(&w);
     say_failures(&w);
-    say_proofs(&w, "fail", "The proof that the same work is done FAILED for ",
+    say_proofs(&w, YS_PROOF_FAIL, "The proof that the same work is done FAILED for ",
                ": comparisons with it are invalid, and its speed is that of other work.");
-    say_proofs(&w, "weak", "The proof is weak, made in the trial's own numeric format alone, for ", ".");
-    say_proofs(&w, "none", "It is not proven that the same work is done by ", ".");
+    say_proofs(&w, YS_PROOF_WEAK, "The proof is weak, made in the trial's own numeric format alone, for ", ".");
+    say_proofs(&w, YS_PROOF_NONE, "It is not proven that the same work is done by ", ".");
     say_no_work(&w);
     ys_buf_free(&w.text);
     if (w.status != YS_OK) {

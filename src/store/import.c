@@ -197,9 +197,10 @@ static ys_status end_as_it_did(struct importing *in)
     struct ys_study_record told;
     struct ys_study_timing timing;
     ys_study_record_read(in->study, &told, &timing);
-    const char *word = told.status ? told.status : "interrupted";
+    const enum ys_study_state state =
+        told.status == YS_NAME_NONE ? YS_STUDY_INTERRUPTED : (enum ys_study_state)told.status;
     int64_t exit_code = told.exit_code == YS_FIELD_NONE ? 0 : told.exit_code;
-    return ys_store_study_end_at(in->store, in->study_id, word, (int)exit_code, told.timing,
+    return ys_store_study_end_at(in->store, in->study_id, state, (int)exit_code, told.timing,
                                  ys_json_get_int(in->study, "ended_s", 0));
 }
 

@@ -146,7 +146,7 @@ ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, struct ys_st
     if (status == YS_OK)
         status = ys_store_tries(store, study_id, &tries);
     /* Of a study that is done nothing is waited for, also where it is of a time when giving up was not recorded. */
-    bool done = strcmp(ys_json_get_text(study, "status", ""), "done") == 0;
+    bool done = strcmp(ys_json_get_text(study, "status", ""), ys_name_of(&ys_study_states, YS_STUDY_DONE)) == 0;
     if (status == YS_OK)
         status = make_rounds(&trials, tries, done, rounds);
     ys_free(trials.items);

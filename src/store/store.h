@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "base/working.h"
 #include "stat/series.h"
+#include "store/study.h"
 #include "store/trial.h"
 #include <stdint.h>
 
@@ -56,12 +57,12 @@ ys_status ys_store_end(struct ys_store *store, ys_status status) YS_MUST_CHECK;
  * again if the transaction fails. A folder that belongs to no study and is empty is used again. YS_EINVAL: the folder
  * belongs to another study. */
 ys_status ys_store_study_begin(struct ys_store *store, const ys_json *study_doc, int64_t *study_id) YS_MUST_CHECK;
-/** `status`: done, interrupted, time_limit, failed. `timing`: {prepare_s, prove_s, audit_s, measure_s} or NULL.
+/** `timing`: {prepare_s, prove_s, audit_s, measure_s} or NULL.
  * YS_ENOTFOUND: no such study. */
-ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, const char *status, int exit_code,
+ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, enum ys_study_state state, int exit_code,
                              const ys_json *timing) YS_MUST_CHECK;
 /** The same of a study that was measured elsewhere, and ended at `ended_s`, in seconds since 1970. */
-ys_status ys_store_study_end_at(struct ys_store *store, int64_t study_id, const char *status, int exit_code,
+ys_status ys_store_study_end_at(struct ys_store *store, int64_t study_id, enum ys_study_state state, int exit_code,
                                 const ys_json *timing, int64_t ended_s) YS_MUST_CHECK;
 /** Sets an ended study back to "running"; its start stays what it was. YS_ENOTFOUND. */
 ys_status ys_store_study_resume(struct ys_store *store, int64_t study_id) YS_MUST_CHECK;

@@ -2,6 +2,13 @@
 
 #include <string.h>
 
+static const char *const state_words[] = {[YS_STUDY_RUNNING] = "running",
+                                          [YS_STUDY_DONE] = "done",
+                                          [YS_STUDY_INTERRUPTED] = "interrupted",
+                                          [YS_STUDY_TIME_LIMIT] = "time_limit",
+                                          [YS_STUDY_FAILED] = "failed"};
+const struct ys_names ys_study_states = YS_NAMES("state of a study", state_words);
+
 #define WORK                      struct ys_study_work
 #define TEXT(type, member, what)  YS_FIELD(type, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, what)
 #define COUNT(type, member, what) YS_FIELD(type, member, YS_FIELD_INT, "1", 0, what)
@@ -48,7 +55,7 @@ static const struct ys_field study_fields[] = {
     TEXT(STUDY, version, "of yardstick"),
     YS_FIELD(STUDY, model_info, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "works"),
     YS_FIELD(STUDY, folder, YS_FIELD_TEXT, NULL, LATER, "below the results folder"),
-    YS_FIELD(STUDY, status, YS_FIELD_TEXT, NULL, LATER, "running, or how it ended"),
+    YS_FIELD_NAMED(STUDY, status, &ys_study_states, LATER, "running, or how it ended"),
     YS_FIELD(STUDY, id, YS_FIELD_INT, NULL, LATER, "in the store"),
     YS_FIELD(STUDY, exit_code, YS_FIELD_INT, NULL, LATER, "of its last session"),
     YS_FIELD(STUDY, timing, YS_FIELD_JSON, NULL, LATER, "what its sessions took"),

@@ -4,6 +4,16 @@
 
 #include "base/record.h"
 
+/** How a study stands. */
+enum ys_study_state {
+    YS_STUDY_RUNNING,
+    YS_STUDY_DONE,
+    YS_STUDY_INTERRUPTED,
+    YS_STUDY_TIME_LIMIT,
+    YS_STUDY_FAILED,
+};
+extern const struct ys_names ys_study_states; /* "running", "done", "interrupted", "time_limit", "failed" */
+
 /** A network on a data set, as trials had it. */
 struct ys_study_work {
     const char *model, *model_hash; /* hash: of a file; NULL for a name */
@@ -33,7 +43,8 @@ struct ys_study_record {
     const char *command, *version;
     const ys_json *model_info; /* array of works */
     /* Put there by the store. */
-    const char *folder, *status; /* status: "running", or how it ended */
+    const char *folder;
+    int status; /* enum ys_study_state; YS_NAME_NONE where it is not told */
     int64_t id, exit_code;
     const ys_json *timing;
 };

@@ -153,17 +153,17 @@ ys_status ys_store_study_begin(struct ys_store *store, const ys_json *study_doc,
     return status;
 }
 
-static ys_status end_study(struct ys_store *store, int64_t study_id, const char *status_word, int exit_code,
+static ys_status end_study(struct ys_store *store, int64_t study_id, enum ys_study_state state, int exit_code,
                            const char *timing, int64_t ended_s)
 {
     YS_TRY(ys_row_require(store, YS_ROW_STUDY, study_id));
     YS_TRY(ys_db_run(store, "UPDATE study SET status = ?, exit_code = ?, ended_s = ?, timing = ? WHERE id = ?", "tiiti",
-                     status_word, (int64_t)exit_code, ended_s, timing, study_id));
+                     ys_name_of(&ys_study_states, (int)state), (int64_t)exit_code, ended_s, timing, study_id));
     YS_TRY(ys_row_seal(store, YS_ROW_STUDY, study_id, 0));
     return ys_link_end(store, study_id);
 }
 
-ys_status ys_store_study_end_at(struct ys_store *store, int64_t study_id, const char *status_word, int exit_code,
+ys_status ys_store_study_end_at(struct ys_store *store, int64_t study_id, enum ys_study_state state, int exit_code,
                                 const ys_json *timing, int64_t ended_s)
 {
     char *text = NULL;
@@ -171,15 +171,15 @@ ys_status ys_store_study_end_at(struct ys_store *store, int64_t study_id, const 
         YS_TRY(ys_db_dump(timing, &text));
     ys_status status = ys_db_begin(store);
     if (status == YS_OK)
-        status = ys_db_end(store, end_study(store, study_id, status_word, exit_code, text, ended_s));
+        status = ys_db_end(store, end_study(store, study_id, state, exit_code, text, ended_s));
     ys_free(text);
     return status;
 }
 
-ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, const char *status_word, int exit_code,
+ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, enum ys_study_state state, int exit_code,
                              const ys_json *timing)
 {
-    return ys_store_study_end_at(store, study_id, status_word, exit_code, timing, ys_date_s());
+    return ys_store_study_end_at(store, study_id, state, exit_code, timing, ys_date_s());
 }
 
 static ys_status resume_study(struct ys_store *store, int64_t study_id)

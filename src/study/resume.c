@@ -109,11 +109,6 @@ static void say_what_is_lacking(struct ys_study *study, const struct ys_past *pa
     }
 }
 
-static bool has_status(const struct ys_study_record *told, const char *word)
-{
-    return told->status && strcmp(told->status, word) == 0;
-}
-
 /* What earlier sessions of this study took, as far as they could still say it: one that was killed could not. */
 static ys_status add_timing(struct ys_study *study, const struct ys_study_record *told,
                             const struct ys_study_timing *timing)
@@ -123,10 +118,10 @@ static ys_status add_timing(struct ys_study *study, const struct ys_study_record
     study->prepare_s += isnan(timing->prepare_s) ? 0 : timing->prepare_s;
     study->prove_s += isnan(timing->prove_s) ? 0 : timing->prove_s;
     study->audit_s += isnan(timing->audit_s) ? 0 : timing->audit_s;
-    study->measured_before_s = has_status(told, "running") ? NAN : timing->measure_s;
+    study->measured_before_s = told->status == YS_STUDY_RUNNING ? NAN : timing->measure_s;
     YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s));
     study->limit_spent_s = isnan(study->measured_before_s) ? fmax(timing->measure_s, runs_s) : study->measured_before_s;
-    if (has_status(told, "time_limit")) /* preparing between the runs counts too */
+    if (told->status == YS_STUDY_TIME_LIMIT) /* preparing between the runs counts too */
         study->limit_spent_s = fmax(study->limit_spent_s, limit_s);
     return YS_OK;
 }
@@ -136,13 +131,13 @@ static ys_status add_timing(struct ys_study *study, const struct ys_study_record
 static ys_status settle(struct ys_study *study, const struct ys_study_record *told, int *exit_code)
 {
     *exit_code = ys_study_exit_code(study);
-    const char *word = ys_study_end_word(study, *exit_code);
+    const enum ys_study_state state = ys_study_end_state(study, *exit_code);
     if (!study->lacking && !study->out_of_time)
         ys_log_info("study %lld is complete: all %lld rounds are there", (long long)study->id,
                     (long long)study->rounds);
-    if (has_status(told, word) && told->exit_code == *exit_code)
+    if (told->status == (int)state && told->exit_code == *exit_code)
         return YS_OK;
-    return ys_store_study_end(study->store, study->id, word, *exit_code, told->timing);
+    return ys_store_study_end(study->store, study->id, state, *exit_code, told->timing);
 }
 
 /* Whether nothing more may be run, because the study's time limit is used up. */

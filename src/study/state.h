@@ -70,7 +70,7 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
 /** Seconds that a run with these keys may take: its own limit, and what the study's leaves. 0: no limit. */
 double ys_study_run_limit_s(const struct ys_study *study, const struct ys_trial_settings *keys);
 int ys_study_exit_code(const struct ys_study *study);
-/** How a study that ends with this exit code is said to have ended. */
-const char *ys_study_end_word(const struct ys_study *study, int exit_code);
+/** How a study that ends with this exit code has ended. */
+enum ys_study_state ys_study_end_state(const struct ys_study *study, int exit_code);
 
 #endif

@@ -18,13 +18,13 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *ys_study_end_word(const struct ys_study *study, int exit_code)
+enum ys_study_state ys_study_end_state(const struct ys_study *study, int exit_code)
 {
     if (exit_code == YS_EXIT_TIME_LIMIT)
-        return "time_limit";
+        return YS_STUDY_TIME_LIMIT;
     if (exit_code > 128 || (study->lacking && exit_code != YS_EXIT_INTERNAL))
-        return "interrupted";
-    return exit_code == YS_EXIT_INTERNAL ? "failed" : "done";
+        return YS_STUDY_INTERRUPTED;
+    return exit_code == YS_EXIT_INTERNAL ? YS_STUDY_FAILED : YS_STUDY_DONE;
 }
 
 int ys_study_exit_code(const struct ys_study *study)
@@ -215,7 +215,7 @@ ys_status ys_study_end(struct ys_study *study, ys_status status, int *exit_code)
     ys_json *timing = timing_of(study);
     char *message = status == YS_OK ? NULL : ys_strdup(ys_error());
     ys_status ended =
-        ys_store_study_end(study->store, study->id, ys_study_end_word(study, *exit_code), *exit_code, timing);
+        ys_store_study_end(study->store, study->id, ys_study_end_state(study, *exit_code), *exit_code, timing);
     ys_json_free(timing);
     if (message)
         ys_fail(status, "%s", message);

@@ -142,9 +142,11 @@ static void what_belongs_to_training_is_null_and_says_why(void)
     compute(&run);
     CHECK_INT(ys_json_size(run.metrics), count);
     for (size_t i = 0; i < count; i++)
-        if (infos[i].mode && strcmp(infos[i].mode, "train") == 0)
+        if (infos[i].mode == YS_MODE_TRAIN)
             CHECK_TEXT(reason(&run, infos[i].name), "this run answers requests, it does not train");
-    CHECK(ys_metric_find("train_s")->mode && ys_metric_find("step_s")->mode && ys_metric_find("accuracy")->mode);
+    static const char *const of_training[] = {"train_s", "step_s", "accuracy"};
+    for (size_t i = 0; i < 3; i++)
+        CHECK_INT(ys_metric_find(of_training[i])->mode, YS_MODE_TRAIN);
     finish(&run);
 }
 

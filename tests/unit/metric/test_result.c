@@ -40,7 +40,7 @@ static ys_json *whole_study(struct study *study, int rounds, int failing)
             *timing = fake_json("{\"prepare_s\":0.84,\"prove_s\":9.7,\"measure_s\":186.25}");
     int64_t trial_id;
     CHECK(fake_put_trial(study->store, study->id, missing, &trial_id) == YS_OK);
-    CHECK(ys_store_study_end(study->store, study->id, "done", failing >= 0 ? 1 : 0, timing) == YS_OK);
+    CHECK(ys_store_study_end(study->store, study->id, YS_STUDY_DONE, failing >= 0 ? 1 : 0, timing) == YS_OK);
     ys_json_free(missing);
     ys_json_free(timing);
     return result_of(study, YS_RESULT_RUNS);

@@ -12,20 +12,21 @@ static const char *markdown(ys_json *result)
 
 static void a_study_is_a_table_a_list_and_sentences(void)
 {
-    CHECK_TEXT(markdown(made_result((const char *[]){"alpha", "beta"}, 2, 6, "better")),
-               "Study made: done, 6 of 6 rounds complete\n\n"
-               "| Trial | Rate (rows/s) | Interval | Step | Verified accuracy | Cores used | Peak memory | Start-up | "
-               "Same work |\n"
-               "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n"
-               "| alpha | 100 | [98, 103] | - | 97.00 % | - | - | - | pass |\n"
-               "| beta | 100 | [98, 103] | - | 97.00 % | - | - | - | pass |\n\n"
-               "Comparisons, speed:\n\n"
-               "- alpha vs beta: 1.93x as fast (1.85 to 2.01, 6 rounds): better\n\n"
-               "Smallest difference that could have been shown: 5.0 %; same means within 2.0 %.\n\n"
-               "In words:\n\n"
-               "- alpha trains lenet 1.9 times as fast as beta on 2 threads (1.9 to 2.0, 6 rounds); verified accuracy "
-               "97.00 % against "
-               "97.00 %.\n");
+    CHECK_TEXT(
+        markdown(made_result((const char *[]){"alpha", "beta"}, 2, 6, "better")),
+        "Study made: done, 6 of 6 rounds complete\n\n"
+        "| Trial | Rate (rows/s) | Interval | Step time | Verified accuracy | Cores used | Peak memory | Start-up | "
+        "Same work |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n"
+        "| alpha | 100 | [98, 103] | - | 97.00 % | - | - | - | pass |\n"
+        "| beta | 100 | [98, 103] | - | 97.00 % | - | - | - | pass |\n\n"
+        "Comparisons, speed:\n\n"
+        "- alpha vs beta: 1.93x as fast (1.85 to 2.01, 6 rounds): better\n\n"
+        "Smallest difference that could have been shown: 5.0 %; same means within 2.0 %.\n\n"
+        "In words:\n\n"
+        "- alpha trains lenet 1.9 times as fast as beta on 2 threads (1.9 to 2.0, 6 rounds); verified accuracy "
+        "97.00 % against "
+        "97.00 %.\n");
 }
 
 static void comparisons_say_what_bounds_them(void)

@@ -320,7 +320,7 @@ static void a_damaged_study_or_trial_is_refused_by_name(void)
     sql(&f, "UPDATE study SET started_s = started_s + 1 WHERE id = 2");
     CHECK(ys_store_study_get(f.store, 2, &out) == YS_EFORMAT);
     CHECK_HAS(ys_error(), "row 2 of its table study");
-    CHECK(ys_store_study_end(f.store, 2, "done", 0, NULL) == YS_EFORMAT);
+    CHECK(ys_store_study_end(f.store, 2, YS_STUDY_DONE, 0, NULL) == YS_EFORMAT);
     CHECK(ys_store_study_get(f.store, 1, &out) == YS_OK); /* what is whole is within reach */
     ys_json_free(out);
     fixture_close(&f);

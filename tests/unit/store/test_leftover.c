@@ -139,7 +139,7 @@ static void sweeping_by_hand_takes_all_studies_and_no_folder_in_use(void)
     int count = 0;
     struct ys_sweep dry = {.dry = true, .on_leftover = count_leftover, .context = &count};
     fixture_open(&f);
-    CHECK(ys_store_study_end(f.store, begin_study(f.store, "a"), "done", 0, NULL) == YS_OK);
+    CHECK(ys_store_study_end(f.store, begin_study(f.store, "a"), YS_STUDY_DONE, 0, NULL) == YS_OK);
     put_leftovers(&f);
     CHECK(ys_store_sweep(f.folder, &dry) == YS_EBUSY);
     ys_store_close(f.store);

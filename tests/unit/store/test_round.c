@@ -83,7 +83,7 @@ static void of_a_study_that_is_done_nothing_is_waited_for(void)
     int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0);
     put_trial(f.store, study, "b", 1);
     put_run(f.store, a, 0, 0, "ok");
-    CHECK(ys_store_study_end(f.store, study, "done", 1, NULL) == YS_OK);
+    CHECK(ys_store_study_end(f.store, study, YS_STUDY_DONE, 1, NULL) == YS_OK);
     CHECK(rounds_are(f.store, study, "[{\"round\":0,\"attempt\":0,\"expected\":1,\"present\":1,\"complete\":true}]"));
     fixture_close(&f);
 }

@@ -121,7 +121,7 @@ static void an_ended_study_says_how_and_when(void)
     fixture_open(&f);
     int64_t id = begin_study(f.store, "first");
     ys_json *timing = make_json("{\"prepare_s\":0.5,\"prove_s\":1.5,\"measure_s\":10}"), *study = NULL;
-    CHECK(ys_store_study_end(f.store, id, "interrupted", 130, timing) == YS_OK);
+    CHECK(ys_store_study_end(f.store, id, YS_STUDY_INTERRUPTED, 130, timing) == YS_OK);
     ys_json_free(timing);
     REQUIRE(ys_store_study_get(f.store, id, &study) == YS_OK);
     CHECK_TEXT(ys_json_get_text(study, "status", ""), "interrupted");
@@ -148,7 +148,7 @@ static void ids_that_do_not_exist_are_not_found(void)
     CHECK(ys_store_study_get(f.store, 9, &out) == YS_ENOTFOUND);
     CHECK_HAS(ys_error(), "no study 9");
     CHECK(ys_store_host_get(f.store, 9, &out) == YS_ENOTFOUND);
-    CHECK(ys_store_study_end(f.store, 9, "done", 0, NULL) == YS_ENOTFOUND);
+    CHECK(ys_store_study_end(f.store, 9, YS_STUDY_DONE, 0, NULL) == YS_ENOTFOUND);
     CHECK(ys_store_study_resume(f.store, 9) == YS_ENOTFOUND);
     CHECK(ys_store_host_put(f.store, 9, doc) == YS_ENOTFOUND);
     CHECK(put_trial_json(f.store, 9, doc, &id) == YS_ENOTFOUND);
