@@ -2,14 +2,18 @@
 #include "fixture.h"
 
 #include "base/record.h"
+#include "judge/gate.h"
+#include "judge/history.h"
+#include "metric/agreement.h"
 #include "metric/document.h"
 #include "metric/environment.h"
 #include "stat/compare.h"
+#include "store/study.h"
 #include "tap.h"
 #include "verify/proof.h"
 
 static ys_json *schema, *result;
-static struct ys_buf page;
+static struct ys_buf page, judging, gating;
 
 /* The schema, the page and a document; false (and a failed check) when one of them is not there. */
 static bool load(void)
@@ -23,6 +27,12 @@ static bool load(void)
         return false;
     snprintf(path, sizeof path, "%s/docs/results.md", root ? root : ".");
     if (!CHECK(ys_fs_read(path, 1 << 20, &page) == YS_OK))
+        return false;
+    snprintf(path, sizeof path, "%s/docs/judging.md", root ? root : ".");
+    if (!CHECK(ys_fs_read(path, 1 << 20, &judging) == YS_OK))
+        return false;
+    snprintf(path, sizeof path, "%s/docs/ci.md", root ? root : ".");
+    if (!CHECK(ys_fs_read(path, 1 << 20, &gating) == YS_OK))
         return false;
     char *folder = fake_folder();
     struct ys_store *store = NULL;
@@ -182,6 +192,8 @@ static void the_page_describes_every_member(void)
     ys_json_free(schema);
     ys_json_free(result);
     ys_buf_free(&page);
+    ys_buf_free(&judging);
+    ys_buf_free(&gating);
 }
 
 /* Two trials, of which one never ran, or ran and ended, with `word`. */
@@ -298,52 +310,71 @@ static bool requires(const ys_json *rule, const char *name)
 static void check_words(const struct ys_field *field, const ys_json *rule)
 {
     const ys_json *words = ys_json_get(rule, "enum");
-    tap_check(ys_json_size(words) == field->names->count, __LINE__, "the words of %s in the schema", field->name);
+    size_t nulls = 0;
     for (size_t i = 0; i < ys_json_size(words); i++)
-        tap_check(ys_name_find(field->names, ys_json_text(ys_json_at(words, i), NULL)) != YS_NAME_NONE, __LINE__,
-                  "no %s is \"%s\"", field->name, ys_json_text(ys_json_at(words, i), "?"));
+        nulls += ys_json_type_of(ys_json_at(words, i)) == YS_JSON_NULL;
+    tap_check(ys_json_size(words) - nulls == field->names->count, __LINE__, "the words of %s in the schema",
+              field->name);
+    for (size_t i = 0; i < ys_json_size(words); i++)
+        tap_check(ys_json_type_of(ys_json_at(words, i)) == YS_JSON_NULL ||
+                      ys_name_find(field->names, ys_json_text(ys_json_at(words, i), NULL)) != YS_NAME_NONE,
+                  __LINE__, "no %s is \"%s\"", field->name, ys_json_text(ys_json_at(words, i), "?"));
 }
+
+/* The rule behind a reference, and of a choice the one that is no null. */
+static const ys_json *resolved(const ys_json *rule)
+{
+    const char *reference = ys_json_get_text(rule, "$ref", NULL);
+    const ys_json *choices = ys_json_get(rule, "oneOf");
+    if (reference)
+        return ys_json_get(ys_json_get(schema, "$defs"), strrchr(reference, '/') + 1);
+    for (size_t i = 0; i < ys_json_size(choices); i++)
+        if (strcmp(ys_json_get_text(ys_json_at(choices, i), "type", ""), "null") != 0)
+            return resolved(ys_json_at(choices, i));
+    return rule;
+}
+
+static void check_loosely(const struct ys_record *record, const ys_json *rule);
+
+/* Of a table whose flags say what a stored file or a reader may lack, and not what the document has: names, types and
+ * words alone. */
+static bool loosely;
 
 static void check_field(const struct ys_field *field, const ys_json *rule, bool required)
 {
     const char *name = field->name, *word = type_word(field->kind);
     char quoted[100];
     snprintf(quoted, sizeof quoted, "`%s`", name);
-    tap_check(strstr(ys_buf_text(&page), quoted) != NULL, __LINE__, "docs/results.md does not describe %s", quoted);
+    tap_check(strstr(ys_buf_text(&page), quoted) || strstr(ys_buf_text(&judging), quoted) ||
+                  strstr(ys_buf_text(&gating), quoted),
+              __LINE__, "no page describes %s", quoted);
     if (!tap_check(rule != NULL, __LINE__, "the schema lacks %s", name))
         return;
     if (*word)
         tap_check(lets_in(rule, word), __LINE__, "the schema says that %s is no %s", name, word);
     if (field->kind == YS_FIELD_ENUM)
         check_words(field, rule);
-    if ((field->flags & YS_FIELD_NULL) && !(field->flags & YS_FIELD_MAY_LACK))
+    if (loosely)
+        required = false;
+    else if ((field->flags & YS_FIELD_NULL) && !(field->flags & YS_FIELD_MAY_LACK))
         tap_check(lets_in(rule, "null"), __LINE__, "the schema says that %s is never null", name);
-    if (!(field->flags & YS_FIELD_NULL) && *word)
+    if (!loosely && !(field->flags & YS_FIELD_NULL) && *word)
         tap_check(!lets_in(rule, "null"), __LINE__, "the schema says that %s may be null", name);
     if (field->flags & (YS_FIELD_MAY_LACK | YS_FIELD_LATER))
         tap_check(!required, __LINE__, "the schema requires %s, which may lack", name);
+    if (field->record && ys_json_get(resolved(rule), field->kind == YS_FIELD_LIST ? "items" : "properties"))
+        check_loosely(field->record, field->kind == YS_FIELD_LIST ? ys_json_get(resolved(rule), "items") : rule);
 }
 
-/* The table against `rule`, and the other way round. */
+/* The table against `rule`, and the other way round; what it holds loosely. */
 static void check_table(const struct ys_record *record, const ys_json *rule)
 {
-    const ys_json *properties = ys_json_get(rule, "properties");
+    const ys_json *properties = ys_json_get(resolved(rule), "properties");
     tap_check(ys_json_size(properties) == record->count, __LINE__, "%s has %zu fields, and %zu in the schema",
               record->name, record->count, ys_json_size(properties));
     for (size_t i = 0; i < record->count; i++)
         check_field(&record->fields[i], ys_json_get(properties, record->fields[i].name),
-                    requires(rule, record->fields[i].name));
-}
-
-static void the_tables_of_fields_are_those_of_schema_and_page(void)
-{
-    REQUIRE(load());
-    const ys_json *defs = ys_json_get(schema, "$defs"), *trial = ys_json_get(defs, "trial");
-    check_table(&ys_result_trial_record, trial);
-    check_table(&ys_comparison_record, ys_json_get(defs, "comparison"));
-    check_table(&ys_trial_framework_record, ys_json_get(ys_json_get(trial, "properties"), "framework"));
-    const ys_json *differences = ys_json_get(ys_json_get(schema, "properties"), "environment_differences");
-    check_table(&ys_difference_record, ys_json_get(differences, "items"));
+                    requires(resolved(rule), record->fields[i].name));
 }
 
 /* What `rule` says of its member. */
@@ -352,11 +383,71 @@ static const ys_json *member_rule(const ys_json *rule, const char *name)
     return ys_json_get(ys_json_get(rule, "properties"), name);
 }
 
+static void check_loosely(const struct ys_record *record, const ys_json *rule)
+{
+    const bool before = loosely;
+    loosely = true;
+    check_table(record, rule);
+    loosely = before;
+}
+
+static void the_tables_of_fields_are_those_of_schema_and_page(void)
+{
+    REQUIRE(load());
+    const ys_json *defs = ys_json_get(schema, "$defs"), *trial = ys_json_get(defs, "trial");
+    check_table(&ys_result_trial_record, trial);
+    check_table(&ys_comparison_record, ys_json_get(defs, "comparison"));
+    const ys_json *differences = ys_json_get(ys_json_get(schema, "properties"), "environment_differences");
+    check_table(&ys_difference_record, ys_json_get(differences, "items"));
+    check_table(&ys_trial_framework_record, member_rule(trial, "framework"));
+    check_loosely(&ys_study_work_record, ys_json_get(ys_json_get(ys_json_get(schema, "properties"), "work"), "items"));
+}
+
+static void the_tables_of_agreements_are_those_of_schema_and_page(void)
+{
+    REQUIRE(load());
+    const ys_json *agreement = member_rule(ys_json_get(ys_json_get(schema, "$defs"), "trial"), "agreement");
+    check_loosely(&ys_agreement_block_record, agreement);
+    check_loosely(&ys_agreement_layer_record, ys_json_get(member_rule(agreement, "layers"), "items"));
+    check_loosely(&ys_agreement_round_record, ys_json_get(member_rule(agreement, "rounds"), "items"));
+}
+
+static void the_tables_of_judgements_are_those_of_schema_and_page(void)
+{
+    REQUIRE(load());
+    const ys_json *defs = ys_json_get(schema, "$defs");
+    check_loosely(&ys_judged_record, ys_json_get(defs, "compare"));
+    check_loosely(&ys_gate_record, ys_json_get(defs, "gate"));
+    check_loosely(&ys_history_record, ys_json_get(defs, "history"));
+}
+
+/* What has no table is made, and checked against the schema, member by member; this is the other way round. */
+static void check_made(const ys_json *rule, const ys_json *made, const ys_json *other, const char *what)
+{
+    const ys_json *properties = ys_json_get(resolved(rule), "properties");
+    tap_check(ys_json_size(properties) > 0, __LINE__, "the schema has no members of %s", what);
+    for (void *it = ys_json_iter(properties); it; it = ys_json_next(properties, it))
+        tap_check(ys_json_get(made, ys_json_iter_key(it)) || ys_json_get(other, ys_json_iter_key(it)), __LINE__,
+                  "%s has %s in the schema alone", what, ys_json_iter_key(it));
+}
+
+static void the_schema_has_no_member_that_is_never_made(void)
+{
+    REQUIRE(load());
+    const ys_json *trials = ys_json_get(result, "trials"),
+                  *run = ys_json_at(ys_json_get(ys_json_at(trials, 0), "runs_detail"), 0),
+                  *answers = ys_json_at(ys_json_get(ys_json_at(trials, FAKE_TRIALS + 1), "runs_detail"), 0);
+    check_made(ys_json_get(ys_json_get(schema, "properties"), "study"), ys_json_get(result, "study"), NULL, "study");
+    check_made(ys_json_get(ys_json_get(schema, "properties"), "harness"), ys_json_get(result, "harness"), NULL,
+               "harness");
+    check_made(ys_json_get(ys_json_get(schema, "$defs"), "run"), run, answers, "a run");
+}
+
 static void the_tables_of_a_proof_are_those_of_schema_and_page(void)
 {
     REQUIRE(load());
-    const ys_json *defs = ys_json_get(schema, "$defs"), *pass = ys_json_get(defs, "trace_pass");
-    const ys_json *proof = member_rule(ys_json_get(defs, "trial"), "proof");
+    const ys_json *defs = ys_json_get(schema, "$defs");
+    const ys_json *proof = member_rule(ys_json_get(defs, "trial"), "proof"), *pass = ys_json_get(defs, "trace_pass");
     check_table(&ys_proof_record, proof);
     check_table(&ys_proof_check_record, ys_json_get(member_rule(proof, "checks"), "items"));
     check_table(&ys_proof_twins_record, ys_json_get(defs, "twins"));
@@ -368,6 +459,9 @@ static void the_tables_of_a_proof_are_those_of_schema_and_page(void)
 }
 
 TAP_MAIN(TAP_CASE(the_tables_of_fields_are_those_of_schema_and_page),
-         TAP_CASE(the_tables_of_a_proof_are_those_of_schema_and_page), TAP_CASE(documents_of_every_status_fit),
+         TAP_CASE(the_tables_of_a_proof_are_those_of_schema_and_page),
+         TAP_CASE(the_tables_of_agreements_are_those_of_schema_and_page),
+         TAP_CASE(the_tables_of_judgements_are_those_of_schema_and_page),
+         TAP_CASE(the_schema_has_no_member_that_is_never_made), TAP_CASE(documents_of_every_status_fit),
          TAP_CASE(a_studys_disturbance_is_described), TAP_CASE(a_document_fits_its_schema),
          TAP_CASE(a_document_that_was_spoilt_does_not_fit), TAP_CASE(the_page_describes_every_member))
