@@ -16,6 +16,10 @@ def read(path):
         return file.read()
 
 
+def pages():
+    return PAGES + sorted({os.path.relpath(page, ROOT) for page in glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)} - set(PAGES))
+
+
 def listed(what):
     done = subprocess.run([os.path.join(BIN, "yardstick"), "list", what, "--format=json"], check=True, capture_output=True, text=True,
                           stdin=subprocess.DEVNULL)
@@ -52,12 +56,13 @@ class Documents(unittest.TestCase):
                 self.assertEqual([int(parameters), int(multiply_adds), [int(extent) for extent in extents]],
                                  [found["parameters"], found["multiply_adds"], found["input"]])
 
-    def test_the_program_says_what_the_page_about_models_shows(self):
+    def test_the_program_says_what_the_pages_show(self):
         """Behind each command that follows a $; ... is what the page leaves out."""
-        shown = re.findall(r"^    \$ (\./yardstick .*)\n((?:    .*\n|\n(?=    ))+)", read("docs/models.md"), flags=re.M)
-        self.assertGreaterEqual(len(shown), 3)
-        for command, text in shown:
-            with self.subTest(command):
+        shown = [(page, *found) for page in pages() for found in
+                 re.findall(r"^    \$ (\./yardstick .*)\n((?:    (?!\$ ).*\n|\n(?=    (?!\$ )))+)", read(page), flags=re.M)]
+        self.assertGreaterEqual(len(shown), 6)
+        for page, command, text in shown:
+            with self.subTest(page=page, command=command):
                 words = shlex.split(command)
                 done = subprocess.run([os.path.join(BIN, "yardstick")] + words[1:], cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL)
                 said = done.stdout + done.stderr
@@ -69,8 +74,7 @@ class Documents(unittest.TestCase):
                 self.assertEqual(done.returncode, 2 if "error:" in text else 0)
 
     def test_links_lead_somewhere(self):
-        pages = PAGES + [os.path.relpath(page, ROOT) for page in glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)]
-        for page in pages:
+        for page in pages():
             for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", read(page)):
                 if not re.match(r"\w+:", target):
                     with self.subTest(page=page, target=target):
