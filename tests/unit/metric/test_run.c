@@ -1,17 +1,25 @@
 #include "fixture.h"
 
+#include "recorded.h"
 #include "tap.h"
 
 static const char *const parts[] = {"start_s", "build_s", "first_step_s", "warmup_s", "train_s",
                                     "eval_s",  "save_s",  "stop_s",       "rest_s"};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
-/* A run with round numbers, in milliseconds: exec 0, hello 10, open 11, opened 31, train 32; the first step 32..42,
- * then `blocks` of five steps each, 50 long and 1 apart; save takes 5, bye 2. */
+/* A run that was recorded, with round numbers, in milliseconds: exec 0, hello 10, open 11, opened 31, train 32; the
+ * first step 32..42, then `blocks` of five steps each, 50 long and 1 apart; save takes 5, bye 2. */
 struct plain_run {
     ys_json *trial, *facts;
     struct ys_series_set series;
 };
+
+/* Members of an object of the facts that have round numbers here; the others are as they were recorded. */
+static void choose(ys_json *facts, const char *name, ys_json *chosen)
+{
+    CHECK(ys_json_merge(ys_json_get(facts, name), chosen) == YS_OK);
+    ys_json_free(chosen);
+}
 
 static struct plain_run plain(int blocks)
 {
@@ -31,21 +39,28 @@ static struct plain_run plain(int blocks)
     }
     run.trial =
         fake_json("{\"keys\":{\"mode\":\"train\",\"batch\":64,\"threads\":2},\"work\":{\"multiply_adds\":1000}}");
-    run.facts = fake_jsonf(
-        "{\"status\":\"ok\",\"stage\":\"stop\",\"times\":{\"exec_ns\":0,\"hello_ns\":%lld,\"open_ns\":%lld,\"opened_"
-        "ns\":%lld,\"train_ns\":%lld,"
-        "\"trained_ns\":%lld,\"save_ns\":%lld,\"saved_ns\":%lld,\"bye_ns\":%lld,\"end_ns\":%lld,\"pauses\":[]},"
-        "\"hello\":{\"no_work\":false},\"opened\":{\"parameters\":77,\"threads\":2},"
-        "\"usage\":{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,\"involuntary_switches\":4,"
-        "\"minor_faults\":70,\"major_faults\":2},"
-        "\"observation\":{\"grouped\":true,\"memory_peak_bytes\":900000,\"memory_own_peak_bytes\":800000,"
-        "\"swap_peak_bytes\":0,\"cpu_wait_ns\":30000000,\"read_bytes\":11,\"written_bytes\":12,\"disk_read_bytes\":13,"
-        "\"disk_written_bytes\":14},"
-        "\"observed\":{\"threads_peak\":3,\"rss_peak_bytes\":1048576},\"weights_bytes\":308,"
-        "\"harness\":{\"cpu_ns\":1000000,\"samples\":7,\"lateness_max_ns\":100000},"
-        "\"evaluation\":{\"accuracy\":0.75,\"correct\":75,\"count\":100,\"loss\":0.5,\"seconds\":0.25}}",
-        10LL * MS, 11LL * MS, 31LL * MS, 32LL * MS, (long long)t * MS, (long long)t * MS, (long long)(t + 5) * MS,
-        (long long)(t + 5) * MS, (long long)(t + 7) * MS);
+    run.facts = recorded_facts("builtin");
+    choose(run.facts, "times",
+           fake_jsonf("{\"exec_ns\":0,\"hello_ns\":%lld,\"open_ns\":%lld,\"opened_ns\":%lld,\"train_ns\":%lld,"
+                      "\"trained_ns\":%lld,\"save_ns\":%lld,\"saved_ns\":%lld,\"bye_ns\":%lld,\"end_ns\":%lld,"
+                      "\"pauses\":[]}",
+                      10LL * MS, 11LL * MS, 31LL * MS, 32LL * MS, (long long)t * MS, (long long)t * MS,
+                      (long long)(t + 5) * MS, (long long)(t + 5) * MS, (long long)(t + 7) * MS));
+    choose(run.facts, "opened", fake_json("{\"parameters\":77,\"threads\":2}"));
+    choose(run.facts, "work", fake_json("{\"parameters\":77,\"multiply_adds\":1000}"));
+    choose(run.facts, "usage",
+           fake_json("{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,"
+                     "\"involuntary_switches\":4,\"minor_faults\":70,\"major_faults\":2}"));
+    choose(run.facts, "observation",
+           fake_json("{\"cpu_ns\":500000000,\"memory_peak_bytes\":900000,\"memory_own_peak_bytes\":800000,"
+                     "\"swap_peak_bytes\":0,\"cpu_wait_ns\":30000000,\"read_bytes\":11,\"written_bytes\":12,"
+                     "\"disk_read_bytes\":13,\"disk_written_bytes\":14}"));
+    choose(run.facts, "observed",
+           fake_json("{\"threads_peak\":3,\"rss_peak_bytes\":1048576,\"process_peak_bytes\":1048576}"));
+    choose(run.facts, "harness", fake_json("{\"cpu_ns\":1000000,\"samples\":7,\"lateness_max_ns\":100000}"));
+    choose(run.facts, "evaluation",
+           fake_json("{\"accuracy\":0.75,\"correct\":75,\"count\":100,\"loss\":0.5,\"seconds\":0.25}"));
+    ys_json_set_int(run.facts, "weights_bytes", 308);
     return run;
 }
 
