@@ -10,4 +10,7 @@ int ys_builtin_floor(int argc, char **argv);
  * above. */
 int ys_builtin_peak(int argc, char **argv);
 
+/** `--anchor [--format=table|json]`: prints what probe/anchor.h describes; the program's exit code, as above. */
+int ys_builtin_anchor(int argc, char **argv);
+
 #endif

@@ -32,6 +32,10 @@ static const struct ys_option options[] = {
     {"audit", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "one|all|off", .standard = "one",
      .help = "trials that train run once more, up to a block that the built-in engine goes through again: after the last "
              "round with the work of one round, or of all; of trials that infer answers of each run are computed again"},
+    {"anchor", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "auto|on|off", .standard = "auto",
+     .help = "the machine's own speed, a quarter of a second by three fixed kernels, by which studies are compared later: "
+             "before the first round, between rounds and at the end while that is below 2 % of the study's time; on: at start "
+             "and end in any case"},
     {"results", YS_OPTION_STUDY, YS_OPTION_PATH, .standard = "yardstick-results",
      .help = "folder of the results, relative to the folder in which yardstick is started"},
     {"margin", YS_OPTION_STUDY, YS_OPTION_SHARE, .low = 0, .high = 1, .standard = "2%",

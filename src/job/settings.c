@@ -101,6 +101,10 @@ static const struct ys_names disturbances = YS_NAMES("way to take a disturbance"
 static const char *const audit_words[] = {[YS_AUDITS_OFF] = "off", [YS_AUDITS_ONE] = "one", [YS_AUDITS_ALL] = "all"};
 static const struct ys_names audits = YS_NAMES("choice of audited rounds", audit_words);
 
+static const char *const anchor_words[] = {
+    [YS_ANCHORS_AUTO] = "auto", [YS_ANCHORS_ON] = "on", [YS_ANCHORS_OFF] = "off"};
+static const struct ys_names anchors = YS_NAMES("way to measure the machine", anchor_words);
+
 #define OF_STUDY struct ys_study_settings
 static const struct ys_field study_fields[] = {
     YS_FIELD(OF_STUDY, name, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the study"),
@@ -110,6 +114,7 @@ static const struct ys_field study_fields[] = {
     YS_FIELD_NAMED(OF_STUDY, order, &orders, 0, "of the trials of a round"),
     YS_FIELD_NAMED(OF_STUDY, on_disturbance, &disturbances, 0, "what becomes of a run that was disturbed"),
     YS_FIELD_NAMED(OF_STUDY, audit, &audits, 0, "which of its rounds are audited"),
+    YS_FIELD_NAMED(OF_STUDY, anchor, &anchors, 0, "whether the machine's own speed is measured beside it"),
     YS_FIELD(OF_STUDY, time_limit_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "of all of it; null: none"),
     YS_FIELD(OF_STUDY, cooldown_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "before each run but the first"),
 };

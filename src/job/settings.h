@@ -14,6 +14,7 @@ extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "ow
 
 enum ys_order_of_trials { YS_TRIALS_RANDOM, YS_TRIALS_FIXED };
 enum ys_audits { YS_AUDITS_OFF, YS_AUDITS_ONE, YS_AUDITS_ALL };
+enum ys_anchors { YS_ANCHORS_AUTO, YS_ANCHORS_ON, YS_ANCHORS_OFF };
 enum ys_on_disturbance { YS_DISTURBANCE_MARK, YS_DISTURBANCE_REPEAT, YS_DISTURBANCE_IGNORE };
 
 /** What a study itself is told, beside its trials: those keys of it that running it asks for. Texts are borrowed; what
@@ -25,6 +26,7 @@ struct ys_study_settings {
     int order;          /* enum ys_order_of_trials */
     int on_disturbance; /* enum ys_on_disturbance */
     int audit;          /* enum ys_audits: of which rounds */
+    int anchor;         /* enum ys_anchors: whether the machine's own speed is measured beside it */
     double time_limit_s, cooldown_s;
 };
 /** From the job's study, as ys_record_glance() does. */

@@ -68,6 +68,8 @@ static const struct ys_field judged_fields[] = {
     YS_FIELD_OF(JUDGED, base, YS_FIELD_OBJECT, &ys_judged_side_record, 0, "what is compared with"),
     YS_FIELD_OF(JUDGED, candidate, YS_FIELD_OBJECT, &ys_judged_side_record, 0, "what is compared"),
     LIST(JUDGED, differences, &ys_judged_difference_record, "of the studies and their machines"),
+    YS_FIELD(JUDGED, anchors, YS_FIELD_REALS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY,
+             "by what ratio the machine was faster for the candidate by its own anchors; null: cannot be compared"),
     LIST(JUDGED, pairs, &ys_judged_pair_record, "of trials"),
     YS_FIELD(JUDGED, only_base, YS_FIELD_TEXTS, NULL, 0, "trials that the candidate has not"),
     YS_FIELD(JUDGED, only_candidate, YS_FIELD_TEXTS, NULL, 0, "trials that the base has not"),
@@ -111,6 +113,9 @@ static const struct ys_field point_fields[] = {
     YS_FIELD(POINT, value, YS_FIELD_REAL, NULL, YS_FIELD_NULL, "median; null: no run succeeded"),
     YS_FIELD(POINT, n, YS_FIELD_INT, "1", 0, "runs that it is of"),
     YS_FIELD(POINT, ci, YS_FIELD_REALS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY, "its rank interval"),
+    YS_FIELD(POINT, anchor, YS_FIELD_REALS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY,
+             "how fast the machine was against the first study that says it, least and most of its anchors; null: not "
+             "known"),
     YS_FIELD(POINT, change, YS_FIELD_FLAG, NULL, 0, "between the point before and this one"),
 };
 const struct ys_record ys_history_point_record = YS_RECORD("point", POINT, point_fields);

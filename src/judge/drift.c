@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "judge/inside.h"
 #include "metric/metric.h"
+#include "probe/anchor.h"
 #include "stat/unpaired.h"
 
 #include <math.h>
@@ -79,6 +80,31 @@ ys_status ys_drift_is_reference(const struct ys_side *base, size_t of_base, cons
     return status;
 }
 
+struct machine {
+    struct machine_cpu {
+        const char *model;
+    } cpu;
+};
+static const struct ys_field cpu_fields[] = {
+    YS_FIELD(struct machine_cpu, model, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the processor")};
+static const struct ys_record cpu_record = YS_RECORD("cpu", struct machine_cpu, cpu_fields);
+static const struct ys_field machine_fields[] = {
+    YS_FIELD_OF(struct machine, cpu, YS_FIELD_OBJECT, &cpu_record, YS_FIELD_NULL, "its processor")};
+static const struct ys_record machine_record = YS_RECORD("machine", struct machine, machine_fields);
+
+/* Three kernels of one thread do not tell how two kinds of processor compare in anything else. */
+bool ys_drift_anchors(const struct ys_side *base, const struct ys_side *candidate, double ends[2])
+{
+    struct machine a, b;
+    struct ys_anchor_range then, now;
+    ends[0] = ends[1] = 1;
+    ys_record_glance(&machine_record, base->told.host, &a);
+    ys_record_glance(&machine_record, candidate->told.host, &b);
+    ys_anchor_range(base->told.study.timing.anchors, &then);
+    ys_anchor_range(candidate->told.study.timing.anchors, &now);
+    return a.cpu.model && b.cpu.model && strcmp(a.cpu.model, b.cpu.model) == 0 && ys_anchor_compare(&then, &now, ends);
+}
+
 ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
                         size_t of_candidate, struct ys_drift *drift)
 {
@@ -86,6 +112,7 @@ ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct
     const size_t most = sizeof drift->places[0] / sizeof drift->places[0][0];
     *drift = (struct ys_drift){.none = base->store && candidate->store && strcmp(base->store, candidate->store) == 0 &&
                                        base->told.study.id == candidate->told.study.id};
+    drift->anchored = !drift->none && ys_drift_anchors(base, candidate, drift->anchors);
     for (size_t i = 0; i < a->trial_count && !drift->none; i++) {
         for (size_t j = 0; j < b->trial_count && drift->count < most; j++) {
             bool alike = false;
@@ -103,7 +130,11 @@ ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct
 ys_status ys_drift_bound(const struct ys_drift *drift, const struct ys_side *base, const struct ys_side *candidate,
                          size_t metric, struct ys_interval *bound)
 {
-    *bound = (struct ys_interval){drift->none, 1, 1, YS_STAT_LEVEL};
+    *bound = (struct ys_interval){drift->none || drift->anchored, 1, 1, YS_STAT_LEVEL};
+    if (drift->anchored) {
+        bound->lo = drift->anchors[0];
+        bound->hi = drift->anchors[1];
+    }
     for (size_t i = 0; i < drift->count; i++) {
         struct ys_centre centre;
         YS_TRY(ys_judge_interval(&base->result.trials[drift->places[0][i]],

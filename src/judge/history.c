@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "judge/inside.h"
 #include "metric/metric.h"
+#include "probe/anchor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,8 +104,26 @@ static const struct ys_field listed_fields[] = {
 };
 static const struct ys_record listed_record = YS_RECORD("study", struct listed, listed_fields);
 
+/* Against the anchors of the first study that has some; *first (kept by the caller) is that one's JSON. */
+static ys_status add_anchor(const struct ys_side *side, ys_json **first, struct ys_history_point *point)
+{
+    const ys_json *anchors = side->told.study.timing.anchors;
+    struct ys_anchor_range then, now;
+    struct ys_interval ends = {.known = true};
+    double range[2];
+    if (!*first && ys_json_size(anchors))
+        *first = ys_json_copy(anchors);
+    ys_anchor_range(*first, &then);
+    ys_anchor_range(anchors, &now);
+    if (!ys_anchor_compare(&then, &now, range))
+        return YS_OK;
+    ends.lo = range[0];
+    ends.hi = range[1];
+    return ys_judge_set_ends(&point->anchor, &ends);
+}
+
 static ys_status add_point(const struct ys_side *side, const struct ys_result_trial *trial, size_t metric,
-                           struct ys_history *history)
+                           ys_json **first, struct ys_history *history)
 {
     const struct ys_trial_metric *of = &trial->values[metric];
     struct ys_history_point *point = ys_list_add(&ys_history_point_record, &history->points);
@@ -117,24 +136,26 @@ static ys_status add_point(const struct ys_side *side, const struct ys_result_tr
     point->n = (int64_t)of->n;
     if (of->n && of->summary.interval.known)
         YS_TRY(ys_judge_set_ends(&point->ci, &of->summary.interval));
+    YS_TRY(add_anchor(side, first, point));
     return point->version ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status add_study(struct ys_store *store, int64_t id, size_t metric, struct ys_history *history)
+static ys_status add_study(struct ys_store *store, int64_t id, size_t metric, ys_json **first,
+                           struct ys_history *history)
 {
     struct ys_side side;
     YS_TRY(ys_side_load_stored(store, id, 0, "", &side));
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < side.result.trial_count; i++)
         if (strcmp(side.result.trials[i].id, history->trial) == 0)
-            status = add_point(&side, &side.result.trials[i], metric, history);
+            status = add_point(&side, &side.result.trials[i], metric, first, history);
     ys_side_fini(&side);
     return status;
 }
 
 static ys_status add_studies(struct ys_store *store, int64_t study_id, size_t metric, struct ys_history *history)
 {
-    ys_json *studies = NULL;
+    ys_json *studies = NULL, *first = NULL;
     struct listed one, self = {0};
     YS_TRY(ys_store_studies(store, &studies));
     for (size_t i = 0; i < ys_json_size(studies); i++) {
@@ -146,9 +167,10 @@ static ys_status add_studies(struct ys_store *store, int64_t study_id, size_t me
     for (size_t i = 0; status == YS_OK && i < ys_json_size(studies); i++) {
         ys_record_glance(&listed_record, ys_json_at(studies, i), &one);
         if (one.name && self.name && strcmp(one.name, self.name) == 0)
-            status = add_study(store, one.id, metric, history);
+            status = add_study(store, one.id, metric, &first, history);
     }
     ys_json_free(studies);
+    ys_json_free(first);
     return status;
 }
 

@@ -22,8 +22,10 @@ struct ys_history_point {
     char *started, *version; /* version: of the framework, "" where it has none */
     double value;            /* median; NaN: no run succeeded */
     int64_t n;
-    struct ys_list ci; /* double: both ends, or empty */
-    bool change;       /* a change is between the point before and this one */
+    struct ys_list ci;     /* double: both ends, or empty */
+    struct ys_list anchor; /* double: how fast the machine was against the first point that says it, least and most of
+                              its anchors; or empty */
+    bool change;           /* a change is between the point before and this one */
 };
 
 struct ys_history {

@@ -6,6 +6,11 @@
 #include "metric/metric.h"
 #include "store/import.h"
 
+static const struct ys_field timing_fields[] = {
+    YS_FIELD(struct ys_side_timing, anchors, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "the machine's own speed"),
+};
+static const struct ys_record timing_record = YS_RECORD("timing", struct ys_side_timing, timing_fields);
+
 #define OF_STUDY(member, kind, what) YS_FIELD(struct ys_side_study, member, kind, NULL, YS_FIELD_NULL, what)
 static const struct ys_field study_fields[] = {
     OF_STUDY(name, YS_FIELD_TEXT, "of the study"),
@@ -16,6 +21,7 @@ static const struct ys_field study_fields[] = {
     OF_STUDY(id, YS_FIELD_INT, "in the store"),
     OF_STUDY(seed, YS_FIELD_INT, "of round 0"),
     OF_STUDY(margin, YS_FIELD_REAL, "what counts as the same"),
+    YS_FIELD_OF(struct ys_side_study, timing, YS_FIELD_OBJECT, &timing_record, YS_FIELD_NULL, "what it took"),
 };
 static const struct ys_record study_record = YS_RECORD("study", struct ys_side_study, study_fields);
 

@@ -11,6 +11,9 @@ struct ys_side_told {
         const char *name, *folder, *started, *version, *status;
         int64_t id, seed;
         double margin;
+        struct ys_side_timing {
+            const ys_json *anchors; /* array of struct ys_anchor */
+        } timing;
     } study;
     const ys_json *host, *work; /* work: array, as of ys_study_work_find() */
 };

@@ -174,13 +174,21 @@ static ys_status tell_drift(const struct judging *judging, const struct ys_drift
 {
     if (drift->none)
         pair->drift = ys_strdup("both are of one study: no drift lies between them");
+    else if (drift->count && drift->anchored)
+        pair->drift =
+            ys_format("drift is bounded by %s, which both studies measured alike, and by the anchors: the "
+                      "machine was %.3f to %.3f times as fast",
+                      judging->base->result.trials[drift->places[0][0]].id, drift->anchors[0], drift->anchors[1]);
     else if (drift->count)
         pair->drift = ys_format("drift is bounded by %s, which both studies measured alike",
                                 judging->base->result.trials[drift->places[0][0]].id);
+    else if (drift->anchored)
+        pair->drift = ys_format("drift is bounded by the anchors alone: the machine was %.3f to %.3f times as fast",
+                                drift->anchors[0], drift->anchors[1]);
     else if (pair->reference)
         pair->drift = ys_strdup("the same engine in both: what its times differ is the machine's doing, or chance");
     else
-        pair->drift = ys_strdup(UNBOUNDED ": have the built-in engine as a trial in both");
+        pair->drift = ys_strdup(UNBOUNDED ": have the built-in engine as a trial in both, or anchor = on");
     return pair->drift ? YS_OK : ys_out_of_memory();
 }
 
@@ -267,6 +275,13 @@ static ys_status judge(const struct judging *judging)
     YS_TRY(ys_judge_tell_side(judging->base, &judged->base));
     YS_TRY(ys_judge_tell_side(judging->candidate, &judged->candidate));
     YS_TRY(ys_judge_differ_studies(judging->base, judging->candidate, &judged->differences));
+    struct ys_interval machine = {.known = true};
+    double ends[2];
+    if (ys_drift_anchors(judging->base, judging->candidate, ends)) {
+        machine.lo = ends[0];
+        machine.hi = ends[1];
+        YS_TRY(ys_judge_set_ends(&judged->anchors, &machine));
+    }
     return pair_all(judging);
 }
 

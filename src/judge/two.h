@@ -51,8 +51,9 @@ struct ys_judged_side {
 struct ys_judged {
     char *schema;
     struct ys_judged_side base, candidate;
-    struct ys_list differences;               /* of the studies and their machines */
-    struct ys_list pairs;                     /* struct ys_judged_pair */
+    struct ys_list differences; /* of the studies and their machines */
+    struct ys_list anchors;     /* double: by what ratio the machine is faster by its own anchors, from, to; or empty */
+    struct ys_list pairs;       /* struct ys_judged_pair */
     struct ys_list only_base, only_candidate; /* char *: trials that the other side has not */
 };
 extern const struct ys_record ys_judged_record, ys_judged_side_record;

@@ -64,6 +64,7 @@ static ys_json *study_block(ys_status *status, const struct ys_metric_view *view
     ys_put_ref(status, object, "job_text", study->job_text);
     ys_put_ref(status, object, "version", study->version);
     ys_put_ref(status, object, "timing", study->timing);
+    ys_put_ref(status, object, "imported", study->imported);
     ys_put_ref(status, object, "chain", view->chain);
     return object;
 }

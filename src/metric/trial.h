@@ -50,7 +50,7 @@ struct ys_metric_view_trial {
 /** What is stored of a study; borrowed from the view's `study`. NULL and "nothing" where it has no such member. */
 struct ys_metric_study {
     const ys_json *id, *name, *folder, *started_s, *ended_s, *status, *exit_code, *seed, *command, *job_hash, *job_text,
-        *version, *timing, *model_info;
+        *version, *timing, *imported, *model_info;
     int64_t trials_planned; /* YS_FIELD_NONE */
     struct ys_metric_job {
         int64_t repeat;

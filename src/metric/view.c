@@ -364,6 +364,7 @@ static const struct ys_field study_fields[] = {
     OF_STUDY(job_text),
     OF_STUDY(version),
     OF_STUDY(timing),
+    OF_STUDY(imported),
     OF_STUDY(model_info),
     YS_FIELD(struct ys_metric_study, trials_planned, YS_FIELD_INT, "1", YS_FIELD_NULL, "trials of the job"),
     YS_FIELD_OF(struct ys_metric_study, job, YS_FIELD_OBJECT, &job_record, 0, "as it was resolved"),

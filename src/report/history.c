@@ -29,12 +29,17 @@ static void add_row(struct ys_grid *grid, enum ys_kind kind, const struct ys_his
     ys_buf_clear(&text);
     put_interval(&text, kind, point);
     ys_grid_cell(grid, 4, YS_GRID_DIM, ys_buf_text(&text));
+    const double *machine = point->anchor.items;
+    ys_buf_clear(&text);
+    if (point->anchor.count == 2)
+        ys_buf_printf(&text, "%.2f to %.2f", machine[0], machine[1]);
+    ys_grid_cell(grid, 5, YS_GRID_DIM, ys_buf_text(&text));
     ys_buf_clear(&text);
     for (int i = 0; isfinite(point->value) && most > 0 && i < (int)lround(BAR * point->value / most); i++)
         ys_buf_puts(&text, "#");
     if (point->change)
         ys_buf_puts(&text, " change");
-    ys_grid_cell(grid, 5, point->change ? YS_GRID_BAD : YS_GRID_PLAIN, ys_buf_text(&text));
+    ys_grid_cell(grid, 6, point->change ? YS_GRID_BAD : YS_GRID_PLAIN, ys_buf_text(&text));
     ys_buf_free(&text);
 }
 
@@ -73,6 +78,7 @@ ys_status ys_report_history(const struct ys_history *history, int width, bool co
     ys_grid_column(&grid, "version", false);
     ys_grid_column(&grid, "median", true);
     ys_grid_column(&grid, "interval", true);
+    ys_grid_column(&grid, "machine", true);
     ys_grid_column(&grid, "", false);
     for (size_t i = 0; i < history->points.count; i++)
         add_row(&grid, ys_kind_of(info ? info->kind : NULL), &points[i], most);

@@ -7,6 +7,7 @@
 #include "probe/host.h"
 #include "probe/procfs.h"
 #include "run/guard.h"
+#include "study/anchor.h"
 #include "study/found.h"
 
 #include <errno.h>
@@ -309,6 +310,26 @@ static void look_at_perf(struct doctor *doctor)
         say_good(doctor, "perf", text);
 }
 
+/* The machine's own speed now, which studies are compared by; of a machine that is shown from files there is none. */
+static void look_at_anchor(struct doctor *doctor)
+{
+    struct ys_anchor anchor;
+    char text[160];
+    if (doctor->root[0])
+        return;
+    if (ys_anchor_measure(&anchor) != YS_OK) {
+        say(doctor, "anchor", YS_DOCTOR_UNKNOWN, ys_error(),
+            "studies of different days are compared by trials of the built-in engine alone",
+            "yardstick-builtin --anchor says more");
+        return;
+    }
+    snprintf(text, sizeof text, "version %lld: %.2f G operations, %.1f GB of memory, %.3f G branches a second",
+             (long long)anchor.version, anchor.arithmetic_per_s * 1e-9, anchor.memory_bytes_per_s * 1e-9,
+             anchor.branches_per_s * 1e-9);
+    ys_record_fini(&ys_anchor_record, &anchor);
+    say_good(doctor, "anchor", text);
+}
+
 /* What doctor found out before, and keeps. */
 static void look_at_kept(struct doctor *doctor)
 {
@@ -348,6 +369,7 @@ ys_status ys_doctor_look(struct ys_list *lines)
     look_at_cpus(&doctor);
     look_at_memory(&doctor);
     look_at_perf(&doctor);
+    look_at_anchor(&doctor);
     look_at_kept(&doctor);
     ys_json_free(host);
     if (doctor.status == YS_OK)

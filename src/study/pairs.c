@@ -16,7 +16,7 @@
 static const struct ys_pairs_key usual[] = {{"framework", "builtin"}, {"model", "lenet"}, {"data", "digits"},
                                             {"steps", "320"},         {"block", "10"},    {"batch", "64"}};
 static const struct ys_pairs_key always[] = {
-    {"audit", "off"}, {"keep_log", "off"}, {"name", "doctor"}, {"max_runs", "100000"}};
+    {"audit", "off"}, {"anchor", "off"}, {"keep_log", "off"}, {"name", "doctor"}, {"max_runs", "100000"}};
 enum { USUAL = sizeof usual / sizeof usual[0], ALWAYS = sizeof always / sizeof always[0], MOST_WAYS = 8 };
 
 /* What is read of the result document. */

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/study.h"
+#include "study/anchor.h"
 #include "study/sequence.h"
 
 #include <math.h>
@@ -121,6 +122,7 @@ static ys_status add_timing(struct ys_study *study, const struct ys_study_record
     study->measured_before_s = told->status == YS_STUDY_RUNNING ? NAN : timing->measure_s;
     YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s));
     study->limit_spent_s = isnan(study->measured_before_s) ? fmax(timing->measure_s, runs_s) : study->measured_before_s;
+    YS_TRY(ys_study_keep_anchors(study, told->timing));
     if (told->status == YS_STUDY_TIME_LIMIT) /* preparing between the runs counts too */
         study->limit_spent_s = fmax(study->limit_spent_s, limit_s);
     return YS_OK;

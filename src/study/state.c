@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/working.h"
+#include "probe/anchor.h"
 #include "run/guard.h"
 #include "store/study.h"
 #include "study/inputs.h"
@@ -35,7 +36,7 @@ static ys_status open_study(const ys_json *settings, const ys_json *trials, cons
                             const struct ys_study_options *options, struct ys_store *store, struct ys_study *study)
 {
     uint64_t start_ns = ys_time_ns();
-    *study = (struct ys_study){.settings = settings, .options = options, .store = store};
+    *study = (struct ys_study){.settings = settings, .options = options, .store = store, .opened_ns = start_ns};
     ys_study_settings_read(settings, &study->keys);
     study->seed = study->keys.seed == YS_FIELD_NONE ? 1 : (uint64_t)study->keys.seed;
     study->rounds = study->keys.repeat == YS_FIELD_NONE ? 1 : study->keys.repeat;
@@ -94,6 +95,7 @@ void ys_study_close(struct ys_study *study)
     ys_trials_fini(&study->set);
     ys_free(study->folder);
     ys_json_free(study->warned);
+    ys_list_fini(&ys_anchor_record, &study->anchors);
     *study = (struct ys_study){0};
 }
 

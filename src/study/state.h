@@ -35,6 +35,11 @@ struct ys_study {
     struct ys_host_counters before; /* of the machine, as measuring began */
     double measured_before_s;       /* by earlier sessions; NAN: one that was killed could not say */
     double limit_spent_s;           /* of the time limit, by earlier sessions */
+    uint64_t opened_ns;             /* when this session began */
+    struct ys_list anchors;         /* struct ys_anchor (probe/anchor.h), of all sessions */
+    double anchor_s;                /* that those of this session took */
+    int64_t anchors_made;           /* in this session */
+    bool anchor_failed;             /* said once; no more are tried */
     double prepare_s, prepare_in_rounds_s, prove_s, audit_s, measure_s;
 };
 

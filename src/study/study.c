@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "base/stop.h"
 #include "probe/host.h"
+#include "study/anchor.h"
 #include "study/found.h"
 #include "study/one.h"
 #include "verify/verify.h"
@@ -161,6 +162,24 @@ static ys_status run_round_quietly(struct ys_study *study, int64_t round, int at
     return run_round(study, round, attempt + 1);
 }
 
+/* With the machine's own speed before, between and after, as far as it is wished for and cheap. */
+static ys_status run_all(struct ys_study *study, const struct ys_past *past)
+{
+    int64_t behind = 0;
+    ys_status status = YS_OK;
+    for (int64_t round = 0; status == YS_OK && round < study->rounds && !must_end(study); round++) {
+        if (!ys_past_wants(past, study, round))
+            continue;
+        status = ys_study_anchor(study, behind ? YS_ANCHOR_BETWEEN : YS_ANCHOR_START, round);
+        if (status == YS_OK)
+            status = run_round_quietly(study, round, past->attempts[round]);
+        behind++;
+    }
+    if (status == YS_OK && behind && !must_end(study))
+        status = ys_study_anchor(study, YS_ANCHOR_END, study->rounds);
+    return status;
+}
+
 ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past)
 {
     uint64_t start_ns = ys_time_ns();
@@ -168,10 +187,7 @@ ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past
     const double limit_s = study->keys.time_limit_s, left_s = limit_s - study->limit_spent_s;
     if (limit_s > 0)
         study->deadline_ns = start_ns + (left_s > 0 ? (uint64_t)(left_s * 1e9) : 0);
-    ys_status status = YS_OK;
-    for (int64_t round = 0; status == YS_OK && round < study->rounds && !must_end(study); round++)
-        if (ys_past_wants(past, study, round))
-            status = run_round_quietly(study, round, past->attempts[round]);
+    ys_status status = run_all(study, past);
     ys_progress_clear();
     study->measure_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;
@@ -202,6 +218,7 @@ static ys_json *timing_of(const struct ys_study *study)
     ys_json_set_real(timing, "prove_s", study->prove_s);
     ys_json_set_real(timing, "audit_s", study->audit_s);
     ys_json_set_real(timing, "measure_s", study->measured_before_s + study->measure_s - study->prepare_in_rounds_s);
+    ys_json_set(timing, "anchors", ys_list_json(&ys_anchor_record, &study->anchors));
     return timing;
 }
 

@@ -89,6 +89,73 @@ class History(Judged):
         self.refusal("history", "nosuch", words=("nosuch",))
 
 
+class Anchor(Judged):
+    FAST = {"version": 1, "compiler": "c", "started_s": 1, "seconds": 0.3, "rounds": 0, "arithmetic_per_s": 1e10,
+            "memory_bytes_per_s": 3e10, "branches_per_s": 1e8}
+
+    def anchored(self, name, anchors, change=lambda trial, metrics: None):
+        """Without the trial that bounds the drift; its anchors are these."""
+        alone = lambda line: "ref" not in line.get("trial", line.get("id", "") if line["type"] == "trial" else "")
+        with open(self.made(name, change, alone)) as file:
+            lines = [json.loads(line) for line in file]
+        for line in lines:
+            if line["type"] == "study":
+                line["timing"]["anchors"] = anchors
+            if line["type"] == "trial":
+                line["framework"].update(name="mine", closure=name)
+        return self.write(name, sealed(lines))
+
+    def test_a_study_measures_them_as_its_key_says(self):
+        few = SMALL[:1] + SMALL[2:-1] + ["--repeat=2"]
+        made = self.result("run", *few, "--anchor=on")[0]["study"]["timing"]["anchors"]
+        self.assertEqual([anchor["rounds"] for anchor in made], [0, 2])
+        for anchor in made:
+            self.assertEqual(anchor["version"], 1)
+            self.assertTrue(min(anchor[name] for name in self.FAST if name.endswith("_per_s")) > 1e6)
+        self.assertEqual(self.result("run", *few, "--anchor=off")[0]["study"]["timing"]["anchors"], [])
+        # Runs of seconds: what is auto never takes more than 2 % of them.
+        timing = self.result("run", *few)[0]["study"]["timing"]
+        self.assertLessEqual(sum(anchor["seconds"] for anchor in timing["anchors"]), 0.02 * sum(
+            timing[name] for name in ("prepare_s", "prove_s", "measure_s")))
+        points = json.loads(self.yardstick("history", "--format=json")[0])["points"]
+        self.assertEqual([point["anchor"] is None for point in points[:2]], [False, True])
+        self.assertLessEqual(points[0]["anchor"][0], 1)
+        self.assertIn(" to ", self.yardstick("history")[0])
+
+    def rate(self, base, candidate):
+        found = json.loads(self.yardstick("compare", base, candidate, "--format=json")[0])
+        pair, = found["pairs"]
+        return found, pair, [metric for metric in pair["metrics"] if metric["metric"] == "rate_per_s"][0]
+
+    def test_they_bound_the_drift_and_widen_to_its_side(self):
+        slow = dict(self.FAST, arithmetic_per_s=0.99e10)
+        base = self.anchored("base", [self.FAST])
+        found, pair, rate = self.rate(base, self.anchored("same", [self.FAST], self.slower))
+        self.assertEqual((found["anchors"], rate["drift"], rate["verdict"]), ([1, 1], [1, 1], "worse"))
+        self.assertIn("by the anchors alone", pair["drift"])
+        narrow = rate["ci"]
+        found, _, rate = self.rate(base, self.anchored("slow", [slow, self.FAST], self.slower))
+        self.assertEqual(rate["verdict"], "worse")
+        self.assertAlmostEqual(found["anchors"][0], 0.99, 9)
+        self.assertEqual(rate["ci"][0], narrow[0])
+        self.assertAlmostEqual(rate["ci"][1], narrow[1] / 0.99, 9)
+        half = dict(self.FAST, memory_bytes_per_s=1.5e10)
+        self.assertEqual(self.rate(base, self.anchored("half", [half], self.slower))[2]["verdict"], "unclear")
+
+    def test_others_do_not_bound_it(self):
+        base = self.anchored("base", [self.FAST])
+        for other in ([], [dict(self.FAST, version=2)], [dict(self.FAST, compiler="d")]):
+            found, pair, rate = self.rate(base, self.anchored("other", other, self.slower))
+            self.assertEqual((found["anchors"], rate["verdict"]), (None, "unclear"))
+            self.assertIn("anchor = on", pair["drift"])
+        with open(self.anchored("foreign", [self.FAST])) as file:
+            lines = [json.loads(line) for line in file]
+        for line in lines:
+            if line["type"] == "host":
+                line["cpu"]["model"] = "Other CPU 9000"
+        self.assertIsNone(self.rate(base, self.write("foreign", sealed(lines)))[0]["anchors"])
+
+
 class Gate(Judged):
     def gate(self, *arguments, code=0):
         return json.loads(self.yardstick("gate", *arguments, "--format=json", code=code)[0])
