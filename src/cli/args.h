@@ -26,6 +26,7 @@ struct ys_args {
     const char *wish;                  /* recommend */
     const char *good, *bad, *versions; /* bisect */
     const char *metric;                /* history, bisect: NULL is the speed */
+    const char *budget;                /* compare, gate: with confirm; NULL: 10 minutes */
     const char *margin;                /* compare: what counts as the same; NULL: as the base's study says */
     const char *comparisons;           /* show, report: "axes" or "all"; NULL: as the study says */
     const char *times;                 /* doctor --self-test, --perturbation: how often; NULL: as it sees fit */
@@ -33,7 +34,7 @@ struct ys_args {
     enum ys_format format;
     bool format_given, quiet, debug, help, version, unverified, fresh, all_steps, trace, dry_run, repair, verify,
         self_test;
-    bool perturbation, peak, follow;
+    bool perturbation, peak, follow, confirm;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 

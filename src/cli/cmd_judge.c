@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "cli/command.h"
+#include "cli/confirm.h"
 #include "job/value.h"
 #include "judge/gate.h"
 #include "judge/history.h"
@@ -40,6 +41,11 @@ static ys_status compare_with(const struct ys_args *args, const struct ys_side *
     struct ys_judged judged;
     YS_TRY(ys_side_load(ys_command_results(args), word, &candidate));
     ys_status status = ys_judge_two(base, &candidate, margin, NULL, &judged);
+    if (status == YS_OK && args->confirm) {
+        status = ys_confirm_judged(args, base, &candidate, &judged);
+        if (status != YS_OK)
+            ys_judged_fini(&judged);
+    }
     ys_side_fini(&candidate);
     YS_TRY(status);
     status = print_two(args, &judged, all, out);
@@ -75,7 +81,8 @@ int ys_command_compare(const struct ys_args *args)
 {
     struct ys_buf out = {0};
     ys_json *all = ys_json_array();
-    ys_stop_release(0);
+    if (!args->confirm)
+        ys_stop_release(0);
     ys_status status = all ? compare(args, all, &out) : ys_out_of_memory();
     if (status == YS_OK && args->format == YS_FORMAT_JSON)
         return print_json(all);
@@ -120,6 +127,11 @@ static ys_status judge_gate(const struct ys_args *args, const struct ys_rules *r
     ys_status status = ys_side_load(results, args->word_count > 1 ? args->words[1] : "last", &candidate);
     if (status == YS_OK) {
         status = ys_gate_judge(&base, &candidate, rules, gate);
+        if (status == YS_OK && args->confirm && gate->outcome != YS_GATE_HOLDS) {
+            status = ys_confirm_gate(args, &base, &candidate, rules, gate);
+            if (status != YS_OK)
+                ys_gate_fini(gate);
+        }
         ys_side_fini(&candidate);
     }
     ys_side_fini(&base);
@@ -143,7 +155,8 @@ int ys_command_gate(const struct ys_args *args)
     static const int codes[] = {[YS_GATE_HOLDS] = 0, [YS_GATE_BROKEN] = 3, [YS_GATE_OPEN] = 4};
     struct ys_gate gate;
     struct ys_buf out = {0};
-    ys_stop_release(0);
+    if (!args->confirm)
+        ys_stop_release(0);
     ys_status status = gate_of(args, &gate);
     if (status != YS_OK)
         return ys_command_fail(status);

@@ -81,7 +81,7 @@ static const struct ys_verb verbs[] = {
  * them into another. */
 static const struct ys_flag flags[] = {
     {"results", "DIR", "resume show compare gate history recommend results report export clean", "folder of the results [yardstick-results]", TEXT(results)},
-    {"recipes", "DIR", "run check verify resume list install uninstall doctor bisect",
+    {"recipes", "DIR", "run check verify resume list install uninstall doctor bisect compare gate",
      "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
     {"format", NULL, NULL, "how the result is printed", FORMAT(format)},
     {"fresh", NULL, "run check verify resume", "prove again what was proven before", SWITCH(fresh)},
@@ -127,6 +127,9 @@ static const struct ys_flag flags[] = {
      "bounds the change of a metric: \"rate_per_s >= -3 %\"; may be given several times [speed, latency, accuracy, memory]",
      YS_FLAG_TEXTS, offsetof(struct ys_args, rules)},
     {"rules", "FILE", "gate", "rules in a file, one a line", TEXT(rule_file)},
+    {"confirm", NULL, "compare gate", "run both again here, in turn: of gate what does not hold, after 8, 16 and 24 rounds; of compare "
+     "10 rounds", SWITCH(confirm)},
+    {"budget", "TIME", "compare gate", "with --confirm: no round begins after so long [10min]", TEXT(budget)},
     {"wish", "WISH", "recommend", "\"fastest at accuracy >= 98 % within 2 GiB\"; docs/judging.md has the words", TEXT(wish)},
     {"good", "NAME@VERSION", "bisect", "a version that is as it should be", TEXT(good)},
     {"bad", "NAME@VERSION", "bisect", "one that is not", TEXT(bad)},

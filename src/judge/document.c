@@ -48,6 +48,8 @@ static const struct ys_field pair_fields[] = {
     YS_FIELD(PAIR, candidate_fault, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "likewise"),
     YS_FIELD(PAIR, reference, YS_FIELD_FLAG, NULL, 0, "the same engine on the same work: bounds the drift of others"),
     LIST(PAIR, metrics, &ys_judged_metric_record, "one by one"),
+    LIST(PAIR, confirmed, &ys_judged_metric_record, "by fresh rounds of both in turn; empty: none were run"),
+    YS_FIELD(PAIR, unconfirmed, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why there are none, where they were asked for"),
 };
 const struct ys_record ys_judged_pair_record = YS_RECORD("pair", PAIR, pair_fields);
 
@@ -89,6 +91,9 @@ static const struct ys_field check_fields[] = {
     OF_CHECK(difference, YS_FIELD_REAL, YS_FIELD_NULL, "centre of candidate - base"),
     OF_CHECK(ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY, "its interval, widened by drift"),
     OF_CHECK(reason, YS_FIELD_TEXT, YS_FIELD_NULL, "where the interval does not say it"),
+    OF_CHECK(fresh_rounds, YS_FIELD_INT, YS_FIELD_NULL, "that confirmed it; null: it was not tried"),
+    OF_CHECK(fresh_change, YS_FIELD_REAL, YS_FIELD_NULL, "their centre of candidate / base, or their difference"),
+    OF_CHECK(fresh_p, YS_FIELD_REAL, YS_FIELD_NULL, "how surely that is not the bound"),
 };
 const struct ys_record ys_gate_check_record = YS_RECORD("check", CHECK, check_fields);
 

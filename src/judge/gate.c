@@ -138,8 +138,10 @@ static ys_status take_frame(const struct gating *gating)
     return status;
 }
 
-static ys_status conclude(struct ys_gate *gate)
+ys_status ys_gate_conclude(struct ys_gate *gate)
 {
+    ys_free(gate->sentence);
+    gate->sentence = NULL;
     const struct ys_gate_check *checks = gate->checks.items, *first = NULL;
     size_t counts[3] = {0};
     for (size_t i = 0; i < gate->checks.count; i++)
@@ -171,7 +173,7 @@ static ys_status judge(const struct gating *gating)
     YS_TRY(take_frame(gating));
     for (size_t i = 0; i < gating->rules->count; i++)
         YS_TRY(check_rule(gating, &gating->rules->items[i]));
-    return conclude(gating->gate);
+    return ys_gate_conclude(gating->gate);
 }
 
 ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candidate, const struct ys_rules *rules,
@@ -188,4 +190,43 @@ ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candid
 void ys_gate_fini(struct ys_gate *gate)
 {
     ys_record_fini(&ys_gate_record, gate);
+}
+
+bool ys_gate_is_suspect(const struct ys_gate_check *check)
+{
+    return check->outcome != YS_GATE_HOLDS && check->scale != YS_NAME_NONE && isfinite(check->base_value) &&
+           isfinite(check->candidate_value);
+}
+
+ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule, const double *base,
+                          const double *candidate, size_t n, double level)
+{
+    const bool ratio = check->scale == YS_SCALE_RATIO;
+    const double bound = ratio ? log1p(rule->change) : rule->change;
+    double *away = ys_alloc(n + 1, sizeof *away);
+    struct ys_centre centre;
+    size_t count = 0;
+    if (!away)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < n; i++) {
+        const double one = ratio ? log(candidate[i] / base[i]) - bound : candidate[i] - base[i] - bound;
+        if (isfinite(one))
+            away[count++] = one;
+    }
+    ys_status status = ys_signed_rank_p(away, count, &check->fresh_p);
+    if (status == YS_OK)
+        status = ys_signed_rank_centre(away, count, &centre);
+    ys_free(away);
+    YS_TRY(status);
+    check->fresh_rounds = (int64_t)count;
+    check->fresh_change = ratio ? exp(centre.value + bound) : centre.value + bound;
+    check->outcome = !(check->fresh_p <= level)             ? YS_GATE_OPEN
+                     : (centre.value > 0) == rule->at_least ? YS_GATE_HOLDS
+                                                            : YS_GATE_BROKEN;
+    ys_free(check->reason);
+    check->reason = ratio ? ys_format("%zu fresh rounds of both in turn: %.3fx, p = %.2g", count, check->fresh_change,
+                                      check->fresh_p)
+                          : ys_format("%zu fresh rounds of both in turn: %+.2f %%, p = %.2g", count,
+                                      100 * check->fresh_change, check->fresh_p);
+    return check->reason ? YS_OK : ys_out_of_memory();
 }

@@ -41,6 +41,10 @@ struct ys_gate_check {
     double ratio, difference;
     struct ys_list ci; /* double */
     char *reason;      /* why it is open or broken where the interval does not say; NULL */
+    /* Of fresh rounds in turn (ys_gate_confirm()); YS_FIELD_NONE and NaN: there were none. */
+    int64_t fresh_rounds;
+    double fresh_change,
+        fresh_p; /* centre of candidate / base (or their difference), and how surely it is not the bound */
 };
 
 struct ys_gate {
@@ -59,5 +63,15 @@ extern const struct ys_record ys_gate_record, ys_gate_check_record;
 ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candidate, const struct ys_rules *rules,
                         struct ys_gate *gate) YS_MUST_CHECK;
 void ys_gate_fini(struct ys_gate *gate);
+
+/** Whether fresh rounds may say more of it: it does not hold, and both sides have values. */
+bool ys_gate_is_suspect(const struct ys_gate_check *check);
+/** Takes what `n` fresh rounds of both in turn say in the place of what it was: broken or holding where the signs of
+ * the rounds' distances from the rule's bound are as one-sided as at most `level` of chances would be (an exact
+ * signed-rank test), else open. */
+ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule, const double *base,
+                          const double *candidate, size_t n, double level) YS_MUST_CHECK;
+/** Sets outcome and sentence anew, after checks were confirmed. */
+ys_status ys_gate_conclude(struct ys_gate *gate) YS_MUST_CHECK;
 
 #endif

@@ -300,3 +300,35 @@ void ys_judged_fini(struct ys_judged *judged)
 {
     ys_record_fini(&ys_judged_record, judged);
 }
+
+ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric, const double *base,
+                            const double *candidate, size_t n)
+{
+    const bool fraction = metric->scale == YS_SCALE_DIFFERENCE;
+    struct ys_comparison found;
+    struct ys_judged_metric *told = ys_list_add(&ys_judged_metric_record, &pair->confirmed);
+    double *scratch = ys_alloc(n + 1, sizeof *scratch);
+    ys_status status = told && scratch ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK)
+        status = fraction
+                     ? ys_compare_difference(candidate, base, n, (enum ys_better)metric->better, metric->margin, &found)
+                     : ys_compare_ratio(candidate, base, n, (enum ys_better)metric->better, metric->margin, &found);
+    if (status == YS_OK) {
+        told->better = metric->better;
+        told->scale = metric->scale;
+        told->base_value = ys_stat_median(base, n, scratch);
+        told->candidate_value = ys_stat_median(candidate, n, scratch);
+        told->base_n = told->candidate_n = (int64_t)n;
+        told->ratio = fraction ? NAN : found.value;
+        told->difference = fraction ? found.value : NAN;
+        told->level = found.interval.known ? found.interval.level : NAN;
+        told->margin = metric->margin;
+        told->verdict = (int)found.verdict;
+        status = copy_text(metric->metric, &told->metric);
+    }
+    ys_free(scratch);
+    YS_TRY(status);
+    YS_TRY(copy_text(metric->unit, &told->unit));
+    YS_TRY(ys_judge_set_ends(&told->ci, &found.interval));
+    return copy_text(found.reason, &told->reason);
+}

@@ -40,7 +40,9 @@ struct ys_judged_pair {
     char *invalid;                      /* why nothing may be concluded; NULL */
     char *base_fault, *candidate_fault; /* of that whatever lies with one side: failed, no proof; NULL */
     bool reference; /* the same engine on the same work: its ratio is the machine's, and bounds that of others */
-    struct ys_list metrics; /* struct ys_judged_metric */
+    struct ys_list metrics;   /* struct ys_judged_metric */
+    struct ys_list confirmed; /* struct ys_judged_metric: by fresh rounds of both in turn; or empty */
+    char *unconfirmed;        /* why there are none, where they were asked for; NULL */
 };
 
 struct ys_judged_side {
@@ -65,6 +67,10 @@ extern const struct ys_record ys_judged_pair_record, ys_judged_metric_record, ys
  *   YS_EINVAL  nothing can be paired */
 ys_status ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, double margin, const char *metric,
                        struct ys_judged *judged) YS_MUST_CHECK;
+/** Adds to `confirmed` what `n` fresh rounds of both in turn say of a metric of the pair. No drift lies between them.
+ */
+ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric, const double *base,
+                            const double *candidate, size_t n) YS_MUST_CHECK;
 void ys_judged_fini(struct ys_judged *judged);
 
 #endif

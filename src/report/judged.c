@@ -86,17 +86,17 @@ static void add_row(struct ys_grid *grid, const struct ys_judged_metric *metric)
     ys_buf_free(&ratio);
 }
 
-static ys_status put_metrics(const struct ys_judged_pair *pair, int width, bool colour, struct ys_buf *out)
+static ys_status put_metrics(const struct ys_list *list, int width, bool colour, struct ys_buf *out)
 {
     struct ys_grid grid;
-    const struct ys_judged_metric *metrics = pair->metrics.items;
+    const struct ys_judged_metric *metrics = list->items;
     ys_grid_init(&grid, 1);
     ys_grid_column(&grid, "metric", false);
     ys_grid_column(&grid, "base", true);
     ys_grid_column(&grid, "candidate", true);
     ys_grid_column(&grid, "candidate / base", true);
     ys_grid_column(&grid, "verdict", false);
-    for (size_t i = 0; i < pair->metrics.count; i++)
+    for (size_t i = 0; i < list->count; i++)
         add_row(&grid, &metrics[i]);
     ys_status status = ys_grid_print(&grid, 2, width, colour, out);
     ys_grid_fini(&grid);
@@ -104,10 +104,10 @@ static ys_status put_metrics(const struct ys_judged_pair *pair, int width, bool 
 }
 
 /* Each reason once: mostly all metrics have the same. */
-static void put_reasons(const struct ys_judged_pair *pair, int width, struct ys_buf *out)
+static void put_reasons(const struct ys_list *list, int width, struct ys_buf *out)
 {
-    const struct ys_judged_metric *metrics = pair->metrics.items;
-    for (size_t i = 0; i < pair->metrics.count; i++) {
+    const struct ys_judged_metric *metrics = list->items;
+    for (size_t i = 0; i < list->count; i++) {
         bool said = false;
         for (size_t k = 0; k < i; k++)
             said |= metrics[i].reason && metrics[k].reason && strcmp(metrics[i].reason, metrics[k].reason) == 0;
@@ -130,8 +130,17 @@ static ys_status put_pair(const struct ys_judged_pair *pair, int width, bool col
     ys_buf_puts(out, pair->other.count ? "Not the same work:\n" : "The same work; ");
     put_differences(out, &pair->other, width);
     ys_text_wrap(out, pair->drift, pair->other.count ? 0 : 15, 2, width);
-    YS_TRY(put_metrics(pair, width, colour, out));
-    put_reasons(pair, width, out);
+    YS_TRY(put_metrics(&pair->metrics, width, colour, out));
+    put_reasons(&pair->metrics, width, out);
+    if (pair->confirmed.count) {
+        ys_buf_puts(out, "Fresh rounds of both, in turn\n");
+        YS_TRY(put_metrics(&pair->confirmed, width, colour, out));
+        put_reasons(&pair->confirmed, width, out);
+    }
+    if (pair->unconfirmed) {
+        ys_buf_puts(out, "  * not confirmed: ");
+        ys_text_wrap(out, pair->unconfirmed, 19, 4, width);
+    }
     return YS_OK;
 }
 

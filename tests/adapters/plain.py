@@ -11,10 +11,13 @@ environment variable PLAIN_WRONG names the mistakes to make, separated by commas
   train_loss      train says the loss of a step times 1.001
   option          options that there are not are passed over
   bye             ends with exit code 3
+
+PLAIN_PAUSE makes each step of a training take so many seconds longer.
 """
 
 import os
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "adapters"))
@@ -25,6 +28,7 @@ import numpy as np  # noqa: E402
 from oracle import Oracle  # noqa: E402
 
 WRONG = os.environ.get("PLAIN_WRONG", "").replace("+", ",").split(",")
+PAUSE_S = float(os.environ.get("PLAIN_PAUSE", "0"))
 TYPES = {"f64": np.float64, "f32": np.float32}
 
 
@@ -107,6 +111,7 @@ class Plain(common.Adapter):
         return self.told(loss), {name: self.told(value) for name, value in gradients.items()}
 
     def train_step(self, x, y, lr):
+        time.sleep(PAUSE_S)
         return self.network.step(x.astype(np.float64), y, lr, self.plan.optimizer)
 
     def losses(self, handles):

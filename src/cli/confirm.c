@@ -1,0 +1,204 @@
+#include "cli/confirm.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "job/value.h"
+#include "metric/metric.h"
+#include "study/again.h"
+
+#include <string.h>
+
+static const size_t LOOKS[] = {8, 16, 24};
+enum { LOOK_COUNT = sizeof LOOKS / sizeof LOOKS[0], MOST_ROUNDS = 24, COMPARE_ROUNDS = 10 };
+static const double LEVEL = 0.05 / LOOK_COUNT, USUAL_BUDGET_S = 600;
+
+struct confirming {
+    const struct ys_args *args;
+    const struct ys_side *base, *candidate;
+    uint64_t deadline_ns;
+};
+
+static ys_status begin(const struct ys_args *args, const struct ys_side *base, const struct ys_side *candidate,
+                       struct confirming *confirming)
+{
+    double budget_s = USUAL_BUDGET_S;
+    if (args->budget && (!ys_value_duration(args->budget, &budget_s) || !(budget_s > 0 && budget_s < 1e7)))
+        return ys_fail(YS_EINVAL, "--budget=%s: write a time, such as 10min", args->budget);
+    *confirming = (struct confirming){args, base, candidate, ys_time_ns() + (uint64_t)(budget_s * 1e9)};
+    return YS_OK;
+}
+
+/* The trial of that name, or the only one that takes part; NULL where there is none. */
+static const struct ys_result_trial *trial_of(const struct ys_side *side, const char *name)
+{
+    if (side->trial != YS_FIELD_NONE)
+        return &side->result.trials[side->trial];
+    for (size_t i = 0; i < side->result.trial_count; i++)
+        if (strcmp(side->result.trials[i].id, name) == 0)
+            return &side->result.trials[i];
+    return side->result.trial_count == 1 ? side->result.trials : NULL;
+}
+
+static ys_status open_again(const struct confirming *confirming, const char *base, const char *candidate,
+                            struct ys_again **again, char **reason)
+{
+    const struct ys_again_wish wish = {
+        .trials = {trial_of(confirming->base, base), trial_of(confirming->candidate, candidate)},
+        .recipe_dirs = confirming->args->recipe_dirs,
+        .seed = confirming->candidate->told.study.seed == YS_FIELD_NONE ? 1 : confirming->candidate->told.study.seed,
+        .deadline_ns = confirming->deadline_ns};
+    *again = NULL;
+    *reason = NULL;
+    if (wish.trials[0] && wish.trials[1])
+        return ys_again_open(&wish, again, reason);
+    *reason = ys_strdup("one side has no such trial");
+    return *reason ? YS_OK : ys_out_of_memory();
+}
+
+static size_t place_of(const char *metric)
+{
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    return (size_t)(ys_metric_find(metric) - infos);
+}
+
+/* ---- gate */
+
+static const struct ys_rule *rule_of(const struct ys_rules *rules, const struct ys_gate_check *check)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (strcmp(rules->items[i].text, check->rule) == 0)
+            return &rules->items[i];
+    return NULL;
+}
+
+/* The checks of one trial that fresh rounds may decide. */
+struct suspects {
+    struct ys_gate_check **checks;
+    size_t count;
+};
+
+static ys_status look(const struct ys_again *again, const struct ys_rules *rules, const struct suspects *suspects,
+                      size_t *left)
+{
+    double base[MOST_ROUNDS], candidate[MOST_ROUNDS];
+    *left = 0;
+    for (size_t i = 0; i < suspects->count; i++) {
+        struct ys_gate_check *check = suspects->checks[i];
+        const struct ys_rule *rule = rule_of(rules, check);
+        const bool decided = check->fresh_rounds != YS_FIELD_NONE && check->outcome != YS_GATE_OPEN;
+        if (decided || !rule)
+            continue;
+        const size_t n = ys_again_values(again, place_of(rule->metric), base, candidate);
+        YS_TRY(ys_gate_confirm(check, rule, base, candidate, n, LEVEL));
+        *left += check->outcome == YS_GATE_OPEN;
+    }
+    return YS_OK;
+}
+
+/* What was not looked at stays as it was, and says why. */
+static ys_status leave(const struct suspects *suspects, const char *why)
+{
+    for (size_t i = 0; i < suspects->count; i++) {
+        struct ys_gate_check *check = suspects->checks[i];
+        if (check->fresh_rounds != YS_FIELD_NONE)
+            continue;
+        char *reason = check->reason ? ys_format("%s; not confirmed: %s", check->reason, why)
+                                     : ys_format("not confirmed: %s", why);
+        ys_free(check->reason);
+        check->reason = reason;
+        if (!reason)
+            return ys_out_of_memory();
+    }
+    return YS_OK;
+}
+
+static ys_status confirm_trial(const struct confirming *confirming, const struct ys_rules *rules,
+                               const struct suspects *suspects)
+{
+    struct ys_again *again;
+    char *reason;
+    size_t left = suspects->count;
+    const char *name = suspects->checks[0]->trial;
+    YS_TRY(open_again(confirming, name, name, &again, &reason));
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && again && !reason && left && i < LOOK_COUNT; i++) {
+        ys_log_info("%s: fresh rounds of both in turn, up to %zu", name, LOOKS[i]);
+        status = ys_again_measure(again, LOOKS[i], &reason);
+        if (status == YS_OK && !reason && ys_again_rounds(again) < LOOKS[i]) {
+            reason = ys_format("the budget ended after %zu rounds", ys_again_rounds(again));
+            status = reason ? YS_OK : ys_out_of_memory();
+        } else if (status == YS_OK && !reason) {
+            status = look(again, rules, suspects, &left);
+        }
+    }
+    if (status == YS_OK && reason)
+        status = leave(suspects, reason);
+    ys_again_close(again);
+    ys_free(reason);
+    return status;
+}
+
+ys_status ys_confirm_gate(const struct ys_args *args, const struct ys_side *base, const struct ys_side *candidate,
+                          const struct ys_rules *rules, struct ys_gate *gate)
+{
+    struct confirming confirming;
+    struct ys_gate_check *checks = gate->checks.items;
+    YS_TRY(begin(args, base, candidate, &confirming));
+    struct ys_gate_check **list = ys_alloc(gate->checks.count + 1, sizeof(struct ys_gate_check *));
+    bool *taken = ys_alloc(gate->checks.count + 1, sizeof *taken);
+    ys_status status = list && taken ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < gate->checks.count; i++) {
+        struct suspects suspects = {list, 0};
+        for (size_t k = i; k < gate->checks.count; k++) {
+            if (taken[k] || strcmp(checks[k].trial, checks[i].trial) != 0)
+                continue;
+            taken[k] = true;
+            if (ys_gate_is_suspect(&checks[k]))
+                list[suspects.count++] = &checks[k];
+        }
+        if (suspects.count)
+            status = confirm_trial(&confirming, rules, &suspects);
+    }
+    ys_free(list);
+    ys_free(taken);
+    return status == YS_OK ? ys_gate_conclude(gate) : status;
+}
+
+/* ---- compare */
+
+static ys_status confirm_pair(const struct confirming *confirming, struct ys_judged_pair *pair)
+{
+    struct ys_again *again;
+    double a[COMPARE_ROUNDS], b[COMPARE_ROUNDS];
+    YS_TRY(open_again(confirming, pair->base, pair->candidate, &again, &pair->unconfirmed));
+    if (!again)
+        return YS_OK;
+    ys_log_info("%s: %d fresh rounds of both in turn", pair->candidate, COMPARE_ROUNDS);
+    ys_status status = ys_again_measure(again, COMPARE_ROUNDS, &pair->unconfirmed);
+    const struct ys_judged_metric *metrics = pair->metrics.items;
+    if (status == YS_OK && !pair->unconfirmed && ys_again_rounds(again) < COMPARE_ROUNDS) {
+        pair->unconfirmed = ys_format("the budget ended after %zu rounds", ys_again_rounds(again));
+        status = pair->unconfirmed ? YS_OK : ys_out_of_memory();
+    }
+    for (size_t i = 0; status == YS_OK && !pair->unconfirmed && i < pair->metrics.count; i++) {
+        const size_t n = ys_again_values(again, place_of(metrics[i].metric), a, b);
+        if (n)
+            status = ys_judged_confirm(pair, &metrics[i], a, b, n);
+    }
+    ys_again_close(again);
+    return status;
+}
+
+ys_status ys_confirm_judged(const struct ys_args *args, const struct ys_side *base, const struct ys_side *candidate,
+                            struct ys_judged *judged)
+{
+    struct confirming confirming;
+    struct ys_judged_pair *pairs = judged->pairs.items;
+    YS_TRY(begin(args, base, candidate, &confirming));
+    for (size_t i = 0; i < judged->pairs.count; i++)
+        if (!pairs[i].invalid)
+            YS_TRY(confirm_pair(&confirming, &pairs[i]));
+    return YS_OK;
+}

@@ -1,0 +1,58 @@
+"""What fresh rounds in turn say of a suspicion: two commits of an adapter, which pause as planted."""
+import importlib.util
+import json
+import os
+import unittest
+
+from harness import ROOT, Case, tearDownModule  # noqa: F401
+
+ADAPTER = os.path.join(ROOT, "tests", "adapters", "plain.py")
+# A step is a sleep of so long, which no load makes shorter: 5 ms against 50 ms are told apart by far.
+FAST, SLOW = "0.005", "0.05"
+WORK = ["--framework=mine", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=4", "--block=1", "--repeat=6",
+        "--audit=off", "--anchor=off", "--quiet"]
+
+
+@unittest.skipUnless(importlib.util.find_spec("numpy"), "the plain adapter needs NumPy")
+class Confirm(Case):
+    def measured(self, name, pause):
+        """The results folder of a study of the adapter in the folder `name`."""
+        os.makedirs(os.path.join(self.folder, name), exist_ok=True)
+        self.write(name + "/mine.recipe", "name = mine\nprogram = python3 %s\ndouble = yes\nenv.PLAIN_PAUSE = %s\n" % (ADAPTER, pause))
+        self.yardstick("run", *WORK, "--recipes=" + name, "--results=of-" + name)
+        return self.write(name + ".jsonl", self.yardstick("export", "--results=of-" + name)[0])
+
+    def gate(self, *arguments, code):
+        return json.loads(self.yardstick("gate", *arguments, "--confirm", "--format=json", code=code, timeout=600)[0])["checks"][0]
+
+    def test_a_gate_is_decided_by_fresh_rounds(self):
+        old, new = self.measured("old", FAST), self.measured("new", SLOW)
+        check = self.gate(old, new, "--rule=rate_per_s >= -30 %", code=3)
+        self.assertEqual((check["outcome"], check["fresh_rounds"]), ("broken", 8))
+        self.assertLess(check["fresh_change"], 0.7)
+        self.assertLessEqual(check["fresh_p"], 0.05 / 3)
+        self.assertIn("8 fresh rounds of both in turn", check["reason"])
+        check = self.gate(new, old, "--rule=rate_per_s >= -30 %", code=0)
+        self.assertEqual((check["outcome"], check["fresh_rounds"]), ("holds", 8))
+        # What was meant to be confirmed is of the two that were measured, and of no other.
+        check = self.gate(old, new, "--rule=rate_per_s >= -30 %", "--budget=1ms", code=4)
+        self.assertIn("the budget ended after 0 rounds", check["reason"])
+        self.assertIsNone(check["fresh_rounds"])
+        self.write("new/mine.recipe", "name = mine\ntitle = other\nprogram = python3 %s\ndouble = yes\n" % ADAPTER)
+        self.assertIn("have changed since", self.gate(old, new, "--rule=rate_per_s >= -30 %", code=4)["reason"])
+        os.unlink(os.path.join(self.folder, "new", "mine.recipe"))
+        self.assertIn("its recipe", self.gate(old, new, "--rule=rate_per_s >= -30 %", code=4)["reason"])
+        self.refusal("gate", old, new, "--confirm", "--budget=soon", words=("--budget=soon", "10min"))
+
+    def test_compare_shows_both_verdicts(self):
+        old, new = self.measured("old", FAST), self.measured("new", SLOW)
+        pair, = json.loads(self.yardstick("compare", old, new, "--confirm", "--format=json", timeout=600)[0])["pairs"]
+        rate = {name: [metric for metric in pair[name] if metric["metric"] == "rate_per_s"][0] for name in ("metrics", "confirmed")}
+        self.assertEqual(rate["metrics"]["verdict"], "unclear")  # nothing bounds the drift between the two studies
+        self.assertLess(rate["confirmed"]["ci"][1], 0.7)
+        self.assertEqual(rate["confirmed"]["base_n"], 10)
+        self.assertIsNone(pair["unconfirmed"])
+        os.unlink(os.path.join(self.folder, "old", "mine.recipe"))
+        out, _ = self.yardstick("compare", old, new, "--confirm")
+        self.assertIn("not confirmed: ", out)
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
