@@ -15,7 +15,7 @@ class Flags(Case):
                 (["show", "--dry-run"], "`clean`"),
                 (["uninstall", "--from=x", "a"], "--from", "`install`"),
                 (["init", "--format=json"], "init has no flag --format", "`show`"),
-                (["show", "--model=mlp"], "`export`", "`run`, `check`, `verify` and `doctor` take it")]:
+                (["show", "--model=mlp"], "`export`", "`run`, `check`, `verify`, `bisect` and `doctor` take it")]:
             with self.subTest(arguments):
                 self.refusal(*arguments, words=words)
 
@@ -29,7 +29,7 @@ class Flags(Case):
                                (["report", "--opt.pytorch.compile=on"], "opt.pytorch.compile"), (["export", "--env.A-B=1"], "env.A-B"),
                                (["list", "frameworks", "--batch=3"], "batch")]:
             with self.subTest(arguments):
-                message = self.refusal(*arguments, words=[key + " is a key of a job: `run`, `check`, `verify` and `doctor` take it"])
+                message = self.refusal(*arguments, words=[key + " is a key of a job: `run`, `check`, `verify`, `bisect` and `doctor` take it"])
                 self.assertNotIn("did you mean", message)
         self.refusal("run", "--include=x", words=["include", "job files only"])
 
@@ -44,7 +44,7 @@ class Flags(Case):
         self.refusal("data", "fetch", "mnist", "--unverif", words=["--unverif"])
 
     def test_a_format_that_a_verb_cannot_print(self):
-        for verb, can in [("list", "table, json"), ("check", "table, json"), ("verify", "table, json"), ("export", "json")]:
+        for verb, can in [("list", "table, json"), ("check", "table, json"), ("verify", "table, json"), ("import", "table, json")]:
             with self.subTest(verb):
                 self.refusal(verb, "--format=csv", words=[verb + " can print " + can + ";", "`show`"])
         self.refusal("show", "--format=xml", words=["--format=xml", "table, json, csv, md"])
