@@ -25,6 +25,7 @@ struct told {
     struct told_keys {
         int mode; /* enum ys_mode */
         int64_t batch;
+        const char *loss;
     } keys;
     struct told_work {
         int64_t multiply_adds;
@@ -32,7 +33,8 @@ struct told {
 };
 static const struct ys_field keys_fields[] = {
     YS_FIELD_NAMED(struct told_keys, mode, &ys_modes, 0, "what is measured"),
-    YS_FIELD(struct told_keys, batch, YS_FIELD_INT, "rows", 0, "rows of a batch")};
+    YS_FIELD(struct told_keys, batch, YS_FIELD_INT, "rows", 0, "rows of a batch"),
+    YS_FIELD(struct told_keys, loss, YS_FIELD_TEXT, NULL, 0, "what is minimised")};
 static const struct ys_record keys_record = YS_RECORD("keys", struct told_keys, keys_fields);
 static const struct ys_field work_fields[] = {
     YS_FIELD(struct told_work, multiply_adds, YS_FIELD_INT, "1", 0, "of a row, forward; 0: not known")};
@@ -377,10 +379,19 @@ static void put_flops(struct run_view *run, double rate_per_s)
         put_value(run, "flops_per_s", rate_per_s * (double)forward * 2 * (run->infers ? 1 : 3));
 }
 
+static const char *const no_positions = "a row of this network has one target, not a class for each position";
+
+/* Positions of a row that have a class each; 0 where a row has one target, or stored facts do not say. */
+static int64_t positions(const struct run_view *run)
+{
+    const struct ys_facts_work *work = run->facts->work;
+    return work && work->positions != UNKNOWN ? work->positions : 0;
+}
+
 static void put_no_speed(struct run_view *run, const char *reason)
 {
     static const char *const names[] = {"step_s",        "latency_p50_s", "latency_p90_s", "latency_p99_s",
-                                        "latency_max_s", "rate_per_s",    "flops_per_s"};
+                                        "latency_max_s", "rate_per_s",    "tokens_per_s",  "flops_per_s"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         put_missing(run, names[i], reason);
 }
@@ -431,6 +442,10 @@ static void put_speed(struct run_view *run)
     ys_json *rate = put_value(run, "rate_per_s", rate_per_s);
     mark_steady(run, rate);
     put_windows(run, rate);
+    if (positions(run) > 0)
+        put_value(run, "tokens_per_s", rate_per_s * (double)positions(run));
+    else
+        put_missing(run, "tokens_per_s", no_positions);
     put_flops(run, rate_per_s);
     ys_free(step_s);
 }
@@ -448,6 +463,21 @@ static double number(int64_t count)
     return count == UNKNOWN ? NAN : (double)count;
 }
 
+/* What the mean of -log p on the test rows says of a class: only of networks of positions, whose loss is that mean. */
+static void put_surprise(struct run_view *run, double loss, const char *reason)
+{
+    const bool is_mean = run->told.keys.loss && (strcmp(run->told.keys.loss, "softmax_cross_entropy") == 0 ||
+                                                 strcmp(run->told.keys.loss, "nll") == 0);
+    if (positions(run) == 0)
+        reason = no_positions;
+    else if (!is_mean)
+        reason = "the loss of this network is not the mean of -log p of the classes";
+    if (positions(run) == 0 || !is_mean)
+        loss = NAN;
+    put_known(run, "bits_per_token", loss / M_LN2, reason);
+    put_known(run, "perplexity", exp(loss), reason);
+}
+
 static void put_learning(struct run_view *run)
 {
     const struct ys_facts_evaluation *evaluation = run->ok ? run->facts->evaluation : NULL;
@@ -456,8 +486,10 @@ static void put_learning(struct run_view *run)
         put_value(run, "accuracy", (double)evaluation->correct / (double)evaluation->count);
     else
         put_known(run, "accuracy", evaluation ? evaluation->accuracy : NAN, none);
-    put_known(run, "test_loss", evaluation ? evaluation->loss : NAN,
-              evaluation ? "the loss on the test rows is not a finite number" : none);
+    const double loss = evaluation ? evaluation->loss : NAN;
+    const char *no_loss = evaluation ? "the loss on the test rows is not a finite number" : none;
+    put_known(run, "test_loss", loss, no_loss);
+    put_surprise(run, loss, no_loss);
     if (!run->ok || !run->loss || run->loss->count == 0)
         put_missing(run, "final_loss", "the adapter sent no losses");
     else if (!isfinite(run->loss->reals[run->loss->count - 1]))

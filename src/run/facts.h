@@ -114,6 +114,7 @@ struct ys_facts_checkpoint {
 /** How much work one row was, and how many parameters the network has. */
 struct ys_facts_work {
     int64_t parameters, multiply_adds; /* forward, of one row */
+    int64_t positions;                 /* of a row, each with a class; YS_FIELD_NONE: a row has one target */
 };
 
 /** Taken from hello and opened, whose other members nothing but people reads. Texts are borrowed from there. */

@@ -173,6 +173,7 @@ static const struct ys_record checkpoint_record =
 static const struct ys_field work_fields[] = {
     YS_FIELD(struct ys_facts_work, parameters, YS_FIELD_INT, "1", OPTIONAL, "of the network"),
     YS_FIELD(struct ys_facts_work, multiply_adds, YS_FIELD_INT, "1", OPTIONAL, "forward, of one row"),
+    YS_FIELD(struct ys_facts_work, positions, YS_FIELD_INT, "1", LACKS, "of a row, each with a class"),
 };
 static const struct ys_record work_record = YS_RECORD("work", struct ys_facts_work, work_fields);
 

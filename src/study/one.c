@@ -394,7 +394,8 @@ static ys_status note_work(const struct ys_trial *trial, struct ys_facts *facts)
     struct ys_facts_work *work = facts->work ? facts->work : ys_alloc(1, sizeof *work);
     if (!work)
         return ys_out_of_memory();
-    *work = (struct ys_facts_work){.parameters = trial->parameters, .multiply_adds = trial->multiply_adds};
+    *work = (struct ys_facts_work){
+        .parameters = trial->parameters, .multiply_adds = trial->multiply_adds, .positions = trial->positions};
     facts->work = work;
     return YS_OK;
 }

@@ -18,6 +18,7 @@ struct ys_trial {
     int64_t steps;                     /* batches of its order: training steps, or batches that requests go round */
     int64_t taught_steps;              /* of same weights: training steps that make them; 0: the initial weights */
     int64_t parameters, multiply_adds; /* of its network */
+    int64_t positions;                 /* as in struct ys_facts_work */
     char model_hash[YS_SHA256_TEXT];   /* of the model's file; "" where the model has a name */
     int threads;
     int *cpus; /* `threads` of them, or those of the key `cpus` */

@@ -158,6 +158,7 @@ ys_status ys_work_resolve(struct ys_trial *trial)
     }
     trial->parameters = ys_graph_parameter_count(graph);
     trial->multiply_adds = ys_graph_multiply_adds(graph);
+    trial->positions = graph->target == YS_TARGET_CLASSES ? ys_graph_positions(graph) : YS_FIELD_NONE;
     ys_buf_free(&text);
     ys_graph_free(graph);
     return status;

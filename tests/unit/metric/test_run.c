@@ -37,8 +37,8 @@ static struct plain_run plain(int blocks)
             ys_series_add_real(&run.series, "step_loss", 1.0 / (i + 1));
         t += 1;
     }
-    run.trial =
-        fake_json("{\"keys\":{\"mode\":\"train\",\"batch\":64,\"threads\":2},\"work\":{\"multiply_adds\":1000}}");
+    run.trial = fake_json("{\"keys\":{\"mode\":\"train\",\"batch\":64,\"threads\":2,\"loss\":\"softmax_cross_entropy\"}"
+                          ",\"work\":{\"multiply_adds\":1000}}");
     run.facts = recorded_facts("builtin");
     choose(run.facts, "times",
            fake_jsonf("{\"exec_ns\":0,\"hello_ns\":%lld,\"open_ns\":%lld,\"opened_ns\":%lld,\"train_ns\":%lld,"
@@ -47,7 +47,7 @@ static struct plain_run plain(int blocks)
                       10LL * MS, 11LL * MS, 31LL * MS, 32LL * MS, (long long)t * MS, (long long)t * MS,
                       (long long)(t + 5) * MS, (long long)(t + 5) * MS, (long long)(t + 7) * MS));
     choose(run.facts, "opened", fake_json("{\"parameters\":77,\"threads\":2}"));
-    choose(run.facts, "work", fake_json("{\"parameters\":77,\"multiply_adds\":1000}"));
+    choose(run.facts, "work", fake_json("{\"parameters\":77,\"multiply_adds\":1000,\"positions\":8}"));
     choose(run.facts, "usage",
            fake_json("{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,"
                      "\"involuntary_switches\":4,\"minor_faults\":70,\"major_faults\":2}"));
@@ -321,6 +321,28 @@ static void accuracy_is_correct_over_count(void)
     plain_free(&run, metrics);
 }
 
+static void tokens_and_what_they_surprise_by_follow_from_positions(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *metrics = metrics_of(&run);
+    CHECK_NEAR(value(metrics, "tokens_per_s"), 8 * value(metrics, "rate_per_s"), 1e-9 * value(metrics, "tokens_per_s"));
+    CHECK_NEAR(value(metrics, "bits_per_token"), 0.72134752044448, 1e-13); /* a loss of 1/2: log2 of the root of e */
+    CHECK_NEAR(value(metrics, "perplexity"), 1.6487212707001, 1e-12);
+    ys_json_free(metrics);
+    ys_json_set_string(ys_json_get(run.trial, "keys"), "loss", "mean_squared_error");
+    metrics = metrics_of(&run);
+    CHECK_HAS(reason(metrics, "bits_per_token"), "the loss of this network is not the mean of -log p");
+    CHECK(value(metrics, "tokens_per_s") > 0);
+    ys_json_free(metrics);
+    ys_json_remove(ys_json_get(run.facts, "work"), "positions");
+    metrics = metrics_of(&run);
+    static const char *const names[] = {"tokens_per_s", "bits_per_token", "perplexity"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        CHECK_HAS(reason(metrics, names[i]), "a row of this network has one target");
+    CHECK(value(metrics, "test_loss") == 0.5);
+    plain_free(&run, metrics);
+}
+
 static void a_loss_that_diverged_is_null_with_a_reason(void)
 {
     struct plain_run run = plain(20);
@@ -337,8 +359,9 @@ static void a_program_that_does_no_work_learns_nothing(void)
     struct plain_run run = plain(20);
     ys_json_set_bool(ys_json_get(run.facts, "hello"), "no_work", true);
     ys_json *metrics = metrics_of(&run);
-    static const char *const learning[] = {"accuracy",   "test_loss",     "final_loss",   "flops_per_s",
-                                           "parameters", "multiply_adds", "weights_bytes"};
+    static const char *const learning[] = {"accuracy",      "test_loss",  "final_loss",
+                                           "flops_per_s",   "parameters", "multiply_adds",
+                                           "weights_bytes", "perplexity", "bits_per_token"};
     for (size_t i = 0; i < sizeof learning / sizeof learning[0]; i++)
         CHECK_TEXT(reason(metrics, learning[i]), "this framework does no work");
     CHECK(value(metrics, "rate_per_s") > 0 && value(metrics, "cpu_s") == 0.5);
@@ -511,6 +534,8 @@ TAP_MAIN(TAP_CASE(processor_time_that_is_not_known_in_full_is_null),
          TAP_CASE(few_blocks_say_that_they_are_few), TAP_CASE(a_single_step_has_no_rate),
          TAP_CASE(a_failed_run_has_times_and_no_speed), TAP_CASE(a_run_that_never_started_knows_nothing_and_says_so),
          TAP_CASE(without_an_evaluation_there_is_no_accuracy), TAP_CASE(accuracy_is_correct_over_count),
-         TAP_CASE(a_loss_that_diverged_is_null_with_a_reason), TAP_CASE(a_program_that_does_no_work_learns_nothing),
+         TAP_CASE(a_loss_that_diverged_is_null_with_a_reason),
+         TAP_CASE(tokens_and_what_they_surprise_by_follow_from_positions),
+         TAP_CASE(a_program_that_does_no_work_learns_nothing),
          TAP_CASE(blocks_that_contradict_each_other_are_not_believed), TAP_CASE(counters_are_taken_over),
          TAP_CASE(every_shortage_of_memory_is_reported))
