@@ -325,8 +325,11 @@ static void print_form(const struct ys_data_entry *entry, struct ys_buf *out)
         return;
     }
     put_shape(&shape, &entry->shape);
-    ys_buf_printf(out, "%-9s %3lld classes  %6lld + %5lld rows  ", ys_buf_text(&shape), (long long)entry->classes,
-                  (long long)entry->train, (long long)entry->test);
+    ys_buf_printf(out, "%-9s %3lld classes  ", ys_buf_text(&shape), (long long)entry->classes);
+    if (entry->train == YS_FIELD_NONE)
+        ys_buf_printf(out, "%-21s", "as many as it has");
+    else
+        ys_buf_printf(out, "%6lld + %5lld rows  ", (long long)entry->train, (long long)entry->test);
     ys_buf_free(&shape);
 }
 

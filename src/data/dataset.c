@@ -12,6 +12,7 @@
 #include "data/images.h"
 #include "data/mnist.h"
 #include "data/synthetic.h"
+#include "data/text.h"
 #include <string.h>
 
 static int64_t row_bytes_of(const struct ys_data_source *source)
@@ -70,6 +71,19 @@ static const struct ys_data_source sources[] = {
         .test_count = YS_CHARS_TEST,
         .edition = "1",
         .draw = draw_chars,
+    },
+    {
+        .name = "text",
+        .title = "a file of your own, its bytes as tokens: data fetch text --from FILE",
+        .published = &ys_text_published,
+        .rows =
+            {.unit = "sequences",
+             .input_count = 1,
+             .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {YS_TEXT_ROW}, .below = YS_TEXT_VOCABULARY}},
+             .kind = YS_TARGET_CLASSES,
+             .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {YS_TEXT_ROW}},
+             .classes = YS_TEXT_VOCABULARY},
+        .edition = "1",
     },
     {
         .name = "synthetic",
@@ -329,6 +343,12 @@ static const char *from_word(const struct ys_data_source *source)
     return source->published->from_file ? "FILE" : "DIR";
 }
 
+/* What a set that nobody published is made of has to be named always. */
+static const char *need_from(const struct ys_data_source *source)
+{
+    return *source->published->mirrors ? "" : " --from FILE";
+}
+
 /* What says why it is damaged has been said; this adds what to do. */
 static ys_status needs_fetching(const struct ys_data_source *source)
 {
@@ -350,6 +370,9 @@ static ys_status prepare_published(const struct ys_data_source *source, const st
                        "the study began with rows of the data set %s that are not in the cache any more (SHA-256 %s to "
                        "train, %s to test): yardstick data fetch %s --from %s imports them again",
                        name, wanted->train_hash, wanted->test_hash, name, from_word(source));
+    if (status == YS_ENOTFOUND && *need_from(source))
+        return ys_fail(status, "the data set %s is not here yet: yardstick data fetch %s%s makes it of a file", name,
+                       name, need_from(source));
     if (status == YS_ENOTFOUND)
         return ys_fail(
             status, "the data set %s is not here yet: yardstick data fetch %s (--from %s imports what was published)",
@@ -466,6 +489,9 @@ ys_status ys_data_fetch(const char *name, const char *from, bool unverified)
     YS_TRY(need_source(name, &source));
     if (!source->published)
         return fetch_generated(source, from);
+    if (!from && *need_from(source))
+        return ys_fail(YS_EINVAL, "the data set %s is made of a file of yours: yardstick data fetch %s%s", name, name,
+                       need_from(source));
     if (!from)
         return download(source, unverified);
     if (!ys_fs_exists(from))
@@ -531,7 +557,7 @@ static ys_status describe(const struct ys_data_source *source, const struct ys_d
     entry->train = known(ready ? ready->train_count : source->train_count);
     entry->test = known(ready ? ready->test_count : source->test_count);
     entry->verified = ready ? ready->verified : YS_NAME_NONE;
-    entry->command = is_missing ? ys_format("yardstick data fetch %s", source->name) : NULL;
+    entry->command = is_missing ? ys_format("yardstick data fetch %s%s", source->name, need_from(source)) : NULL;
     YS_TRY(is_missing && !entry->command ? ys_out_of_memory() : YS_OK);
     YS_TRY(keep(&entry->name, source->name));
     YS_TRY(keep(&entry->title, source->title));

@@ -491,6 +491,8 @@ static void what_cannot_be_fetched_is_refused(void)
     CHECK(ys_data_fetch("mnist", scratch_text("a-file", "x"), false) == YS_EINVAL);
     CHECK_HAS(ys_error(), "a-file is not a folder");
     CHECK(ys_data_fetch("digits", scratch("."), false) == YS_EINVAL);
+    CHECK(ys_data_fetch("text", NULL, false) == YS_EINVAL);
+    CHECK_HAS(ys_error(), "yardstick data fetch text --from FILE");
     CHECK(ys_data_fetch("digits", NULL, false) == YS_OK);
 }
 
@@ -499,7 +501,7 @@ static void the_list_says_what_is_here(void)
     use_cache("list");
     struct ys_list list;
     REQUIRE(ys_data_list(&list) == YS_OK);
-    CHECK_INT(list.count, 8);
+    CHECK_INT(list.count, 9);
     CHECK_INT(entry_of(&list, "digits")->state, YS_DATA_GENERATED);
     static const char *const fetched[] = {"mnist", "fashion-mnist", "cifar10", "cifar100"};
     for (size_t i = 0; i < sizeof fetched / sizeof fetched[0]; i++) {
@@ -508,6 +510,8 @@ static void the_list_says_what_is_here(void)
         CHECK_INT(entry_of(&list, fetched[i])->state, YS_DATA_MISSING);
         CHECK_TEXT(entry_of(&list, fetched[i])->command, command);
     }
+    CHECK_TEXT(entry_of(&list, "text")->command, "yardstick data fetch text --from FILE");
+    CHECK_INT(entry_of(&list, "text")->train, YS_FIELD_NONE);
     const struct ys_data_entry *cifar = entry_of(&list, "cifar10");
     CHECK_INT(cifar->train, 50000);
     REQUIRE(cifar->shape.count == 3);
