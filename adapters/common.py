@@ -117,6 +117,8 @@ def importing(what):
 with importing("NumPy"):
     import numpy as np
 
+from common_feed import Feed  # needs NumPy
+
 TARGET = "y"  # in a data file, beside an array for each input
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "U32": "<u4", "U8": "u1"}
@@ -202,16 +204,22 @@ class Plan:
         self.onnx = plan.get("onnx")
         self.options = plan.get("options") or {}
         self.world = (plan.get("dist") or {}).get("world", 1)
-        if input_.get("kind") != "file":
+        if input_.get("kind") not in ("file", "ring"):
             raise Unsupported("input of kind %s" % input_.get("kind"))
+        self._feed = None
         try:
             with open(plan["graph"], encoding="utf-8") as file:
                 self.graph = json.load(file)
             self.params = self.graph["params"]
             self.weights = read_safetensors(plan["weights"])
-            data, order = read_safetensors(input_["path"]), read_safetensors(input_["order"])
+            order = read_safetensors(input_["order"])
             self.inputs = [entry["name"] for entry in self.graph["inputs"]]
             self.target = self.graph.get("target", {}).get("kind", "class")
+            if input_["kind"] == "ring":
+                self._feed = Feed(input_["channel"], input_["memory"])
+                data = {name: self._feed.array(name) for name in self._feed.names()}
+            else:
+                data = read_safetensors(input_["path"])
             self._inputs, self._y = [data[name] for name in self.inputs], data[TARGET]
             self._order = order["order"]
             self.lr = order["lr"].tolist() if self.mode == "train" else [0.0] * self.steps
@@ -230,16 +238,35 @@ class Plan:
         for name, array in zip(self.inputs, self._inputs):
             if len(array) != len(self._y):
                 raise LoadFailed("the data have %d rows of %s and %d of %s" % (len(array), name, len(self._y), TARGET))
-        if self._order.size and int(self._order.max()) >= len(self._y):
+        if not self._feed and self._order.size and int(self._order.max()) >= len(self._y):
             raise LoadFailed("the order of batches names row %d of %d" % (self._order.max(), len(self._y)))
 
     def batch(self, step):
-        """x and y of the batch of `step`: new contiguous arrays, pixels as they are stored; y is int64, of a vector float32.
-        Of a network with several inputs x is a tuple of their arrays, in the order of `inputs`."""
+        """x and y of the batch of `step`: contiguous arrays, pixels as they are stored; y is int64, of a vector float32.
+        Of a network with several inputs x is a tuple of their arrays, in the order of `inputs`. They are new, or lie in
+        a ring: then they are read-only, and change once they were released, which is done for the adapter."""
+        if self._feed:
+            fed = self._feed.take(step)
+            return self._x_of(fed), fed[TARGET]
         return self.rows(step), self._y.take(self._order[step], axis=0)
+
+    def _x_of(self, arrays):
+        x = tuple(arrays[name] for name in self.inputs)
+        return x[0] if len(x) == 1 else x
+
+    def is_full(self):
+        """Whether half of the ring is held: their steps are waited for, while the feeder fills the other half."""
+        return self._feed is not None and 2 * self._feed.held >= self._feed.slots
+
+    def release(self):
+        """Frees the batches that are held: their steps are done."""
+        if self._feed:
+            self._feed.release()
 
     def rows(self, step):
         """x alone."""
+        if self._feed:
+            return self._x_of(self._feed.take(step))
         if len(self._inputs) == 1:
             return self._inputs[0].take(self._order[step], axis=0)
         return tuple(array.take(self._order[step], axis=0) for array in self._inputs)
@@ -551,6 +578,8 @@ class _Server:
             if self.plan is None and kind not in ("hello", "open"):
                 raise ProtocolError('no plan is open; send "open" before "%s"' % kind)
             reply = handler(message)
+            if self.plan is not None:
+                self.plan.release()
         except AdapterError as error:
             self.channel.send_error(error.code, kind, str(error), error.op)
         except (BrokenPipeError, ConnectionResetError):
@@ -623,12 +652,8 @@ class _Server:
         if count > 0:
             self._need_mode("train", message)
         self.next = None
-        handles = []
-        for step in range(first, first + count):
-            x, y = self.plan.batch(step)
-            handles.append(self.adapter.train_step(x, y, self.plan.lr[step]))
-        if handles:
-            self.adapter.losses(handles)
+        if count > 0:
+            self._run_steps(first, first + count)
         path = self._path("step-%d" % (first + count))
         write_safetensors(path, self.adapter.weights())
         self.next = first + count
@@ -651,18 +676,28 @@ class _Server:
 
     def _train_block(self, first, last):
         """Steps first to last - 1. The framework may run ahead of this loop until losses() waits for it."""
+        start = time.monotonic_ns()
+        losses, input_ns = self._run_steps(first, last)
+        end = time.monotonic_ns()
+        return {"type": "block", "first": first, "count": last - first, "t_start_ns": start, "t_end_ns": end,
+                "input_ns": input_ns, "loss": [_spell(loss) for loss in losses]}
+
+    def _run_steps(self, first, last):
+        """Their losses, and how long batches were waited for. Batches of a ring are held until their steps are done."""
         adapter, plan, now = self.adapter, self.plan, time.monotonic_ns
-        handles, input_ns = [], 0
-        start = now()
+        handles, losses, input_ns = [], [], 0
         for step in range(first, last):
+            if plan.is_full():
+                losses += adapter.losses(handles)
+                handles = []
+                plan.release()
             asked = now()
             x, y = plan.batch(step)
             input_ns += now() - asked
             handles.append(adapter.train_step(x, y, plan.lr[step]))
-        losses = adapter.losses(handles)
-        end = now()
-        return {"type": "block", "first": first, "count": last - first, "t_start_ns": start, "t_end_ns": end,
-                "input_ns": input_ns, "loss": [_spell(loss) for loss in losses]}
+        losses += adapter.losses(handles)
+        plan.release()
+        return losses, input_ns
 
     def on_infer(self, message):
         if "infer" not in self.adapter.modes:
@@ -693,6 +728,7 @@ class _Server:
                 ring.show(request, batch, logits)
             last = now()
             latencies.append(last - asked)
+            plan.release()
         return {"type": "latencies", "first": first, "count": len(latencies), "t_start_ns": start, "t_end_ns": last,
                 "latency_ns": latencies}
 

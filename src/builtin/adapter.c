@@ -124,7 +124,6 @@ static ys_status read_options(const struct ys_plan *plan, struct ys_engine_confi
 static ys_status read_config(const struct ys_plan *plan, struct ys_engine_config *config)
 {
     YS_TRY(need_word(plan->device, "device", "cpu"));
-    YS_TRY(need_word(plan->input.kind, "kind", "file"));
     if (plan->dist.world != 1)
         return ys_fail(YS_EUNSUPPORTED, "several processes are not yet available in the built-in engine");
     config->batch = plan->batch;
@@ -148,12 +147,20 @@ static ys_status check_loss(const struct ys_plan *plan, const struct ys_graph *g
     return YS_OK;
 }
 
+static ys_status open_rows(struct adapter *a, const struct ys_plan_input *input)
+{
+    if (input->kind && strcmp(input->kind, YS_FEED_KIND) == 0)
+        return ys_builtin_rows_feed((int)input->channel, (int)input->memory, a->graph, &a->rows);
+    YS_TRY(need_word(input->kind, "kind", "file"));
+    YS_TRY(ys_plan_need(input->path, "input.path"));
+    return ys_builtin_rows_open(input->path, a->graph, &a->rows);
+}
+
 static ys_status open_input(struct adapter *a, const struct ys_plan_input *input)
 {
     const struct ys_tensor *tensor;
-    YS_TRY(ys_plan_need(input->path, "input.path"));
     YS_TRY(ys_plan_need(input->order, "input.order"));
-    YS_TRY(ys_builtin_rows_open(input->path, a->graph, &a->rows));
+    YS_TRY(open_rows(a, input));
     YS_TRY(ys_safetensors_open(input->order, &a->order_file));
     YS_TRY(ys_safetensors_need(a->order_file, "order", YS_U32, 2, (int64_t[]){a->steps, a->batch}, &tensor));
     a->order = tensor->data;
@@ -286,6 +293,8 @@ static ys_status reset(void *self)
 static ys_status gather(struct adapter *a, int64_t step)
 {
     const uint32_t *order = a->order + step * a->batch;
+    if (a->rows.feed)
+        return ys_builtin_rows_take(&a->rows, step, a->engine);
     for (int64_t i = 0; i < a->batch; i++) {
         if (order[i] >= a->rows.count)
             return ys_fail(YS_EINVAL, "the order asks for row %u of %zu in step %lld", order[i], a->rows.count,

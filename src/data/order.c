@@ -2,7 +2,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/safetensors.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -17,9 +16,13 @@ static void draw_epoch(uint64_t seed, int64_t epoch, uint32_t *rows, size_t n)
     ys_rng_shuffle(&rng, rows, n);
 }
 
-ys_status ys_order_save(const char *path, const uint32_t *order, int64_t batch, int64_t steps, const double *lr)
+ys_status ys_order_save(const char *path, const uint32_t *order, const uint32_t *epochs, int64_t batch, int64_t steps,
+                        const double *lr)
 {
-    struct ys_tensor tensors[2] = {
+    uint32_t *zeros = epochs ? NULL : ys_alloc((size_t)steps, sizeof *zeros);
+    if (!epochs && !zeros)
+        return ys_out_of_memory();
+    struct ys_tensor tensors[] = {
         {.name = "order",
          .dtype = YS_U32,
          .rank = 2,
@@ -32,8 +35,16 @@ ys_status ys_order_save(const char *path, const uint32_t *order, int64_t batch, 
          .shape = {steps},
          .data = lr,
          .size_bytes = (size_t)steps * sizeof *lr},
+        {.name = "epoch",
+         .dtype = YS_U32,
+         .rank = 1,
+         .shape = {steps},
+         .data = epochs ? epochs : zeros,
+         .size_bytes = (size_t)steps * sizeof *epochs},
     };
-    return ys_safetensors_write(path, tensors, 2, NULL);
+    ys_status status = ys_safetensors_write(path, tensors, sizeof tensors / sizeof tensors[0], NULL);
+    ys_free(zeros);
+    return status;
 }
 
 static void hash_order(const uint32_t *order, int64_t count, const double *lr, int64_t steps, char hash[65])
@@ -58,18 +69,27 @@ ys_status ys_order_write(const char *path, uint64_t seed, int64_t n, int64_t bat
                        (long long)batch, (long long)YS_ORDER_MAX_ROWS);
     uint32_t *order = ys_alloc((size_t)(steps * batch), sizeof *order);
     uint32_t *rows = ys_alloc((size_t)n, sizeof *rows);
-    ys_status status = order && rows ? YS_OK : ys_out_of_memory();
+    uint32_t *epochs = ys_alloc((size_t)steps, sizeof *epochs);
+    ys_status status = order && rows && epochs ? YS_OK : ys_out_of_memory();
     int64_t batches = n / batch; /* of an epoch */
     for (int64_t step = 0; step < steps && status == YS_OK; step++) {
         if (step % batches == 0)
             draw_epoch(seed, step / batches, rows, (size_t)n);
+        epochs[step] = (uint32_t)(step / batches);
         memcpy(order + step * batch, rows + step % batches * batch, (size_t)batch * sizeof *order);
     }
     if (status == YS_OK)
-        status = ys_order_save(path, order, batch, steps, lr);
+        status = ys_order_save(path, order, epochs, batch, steps, lr);
     if (status == YS_OK)
         hash_order(order, steps * batch, lr, steps, hash);
+    ys_free(epochs);
     ys_free(rows);
     ys_free(order);
     return status;
+}
+
+const uint32_t *ys_order_epochs(const struct ys_safetensors *file, int64_t steps)
+{
+    const struct ys_tensor *epochs = ys_safetensors_find(file, "epoch");
+    return epochs && epochs->dtype == YS_U32 && ys_tensor_count(epochs) == (size_t)steps ? epochs->data : NULL;
 }

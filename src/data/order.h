@@ -2,13 +2,14 @@
 #ifndef YS_DATA_ORDER_H
 #define YS_DATA_ORDER_H
 
+#include "base/safetensors.h"
 #include "base/status.h"
 #include <stdint.h>
 
 #define YS_ORDER_MAX_ROWS ((int64_t)1 << 30) /* steps * batch: a file of 4 GiB */
 
-/** Writes the order of rows and the learning rates of a run as safetensors: `order`, U32 [steps, batch], and `lr`, F64
- * [steps].
+/** Writes the order of rows and the learning rates of a run as safetensors: `order`, U32 [steps, batch], `epoch`, U32
+ * [steps], and `lr`, F64 [steps].
  *
  * Epoch k is a permutation of the n rows drawn from the stream (seed, "order/k"); it gives floor(n / batch) batches,
  * and the rest of it is dropped.
@@ -18,8 +19,12 @@
 ys_status ys_order_write(const char *path, uint64_t seed, int64_t n, int64_t batch, int64_t steps, const double *lr,
                          char hash[65]) YS_MUST_CHECK;
 
-/** Writes a given order, [steps, batch], with its `steps` learning rates, in the same form. Rows are not checked. */
-ys_status ys_order_save(const char *path, const uint32_t *order, int64_t batch, int64_t steps,
+/** Writes a given order, [steps, batch], with its `steps` epochs (NULL: all of them the first, 0) and learning rates,
+ * in the same form. Rows are not checked. YS_ENOMEM. */
+ys_status ys_order_save(const char *path, const uint32_t *order, const uint32_t *epochs, int64_t batch, int64_t steps,
                         const double *lr) YS_MUST_CHECK;
+
+/** The epochs of a file of that form, one for each of its `steps`; NULL where it says none. Borrowed from it. */
+const uint32_t *ys_order_epochs(const struct ys_safetensors *file, int64_t steps);
 
 #endif

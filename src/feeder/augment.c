@@ -9,6 +9,8 @@
 
 static const struct ys_augmentation augmentations[] = {
     {.name = "centre", .crop = YS_CROP_CENTRE, .contrast_low = 1, .contrast_high = 1},
+    {.name = "flip", .crop = YS_CROP_PLACE, .flips = true, .contrast_low = 1, .contrast_high = 1},
+    {.name = "crop+flip", .crop = YS_CROP_PAD, .flips = true, .contrast_low = 1, .contrast_high = 1},
     {.name = "place", .crop = YS_CROP_PLACE, .flips = true, .contrast_low = 1, .contrast_high = 1},
     {.name = "area", .crop = YS_CROP_AREA, .flips = true, .contrast_low = 1, .contrast_high = 1},
     {.name = "cifar",
@@ -63,27 +65,36 @@ static struct ys_box draw_area(struct ys_rng *rng, const struct ys_image *image,
     return ys_box_centre(image, height, width);
 }
 
-static ys_status draw_place(struct ys_rng *rng, const struct ys_image *image, const char *name, bool evaluates,
-                            int64_t height, int64_t width, uint8_t *planes)
+/* What lies outside of the image is 0. */
+static uint8_t pixel_of(const struct ys_image *image, int64_t y, int64_t x, int c)
 {
-    const int64_t down = image->height - height, across = image->width - width;
+    if (y < 0 || y >= image->height || x < 0 || x >= image->width)
+        return 0;
+    return image->pixels[(y * image->width + x) * image->channels + c];
+}
+
+static ys_status draw_place(struct ys_rng *rng, const struct ys_image *image, const char *name, int64_t pad,
+                            bool evaluates, int64_t height, int64_t width, uint8_t *planes)
+{
+    const int64_t down = image->height + 2 * pad - height, across = image->width + 2 * pad - width;
     if (down < 0 || across < 0)
         return ys_fail(YS_EFORMAT, "%s: an image of %lldx%lld pixels is too small for a crop of %lldx%lld", name,
                        (long long)image->width, (long long)image->height, (long long)width, (long long)height);
-    const int64_t top = evaluates ? down / 2 : ys_rng_below(rng, (uint32_t)down + 1);
-    const int64_t left = evaluates ? across / 2 : ys_rng_below(rng, (uint32_t)across + 1);
+    const int64_t top = (evaluates ? down / 2 : ys_rng_below(rng, (uint32_t)down + 1)) - pad;
+    const int64_t left = (evaluates ? across / 2 : ys_rng_below(rng, (uint32_t)across + 1)) - pad;
     for (int c = 0; c < image->channels; c++)
         for (int64_t y = 0; y < height; y++)
             for (int64_t x = 0; x < width; x++)
-                *planes++ = image->pixels[((top + y) * image->width + left + x) * image->channels + c];
+                *planes++ = pixel_of(image, top + y, left + x, c);
     return YS_OK;
 }
 
 static ys_status draw_crop(const struct ys_augmentation *a, struct ys_rng *rng, const struct ys_image *image,
                            const char *name, bool evaluates, int64_t height, int64_t width, uint8_t *planes)
 {
-    if (a->crop == YS_CROP_PLACE)
-        return draw_place(rng, image, name, evaluates, height, width, planes);
+    if (a->crop == YS_CROP_PLACE || a->crop == YS_CROP_PAD)
+        return draw_place(rng, image, name, a->crop == YS_CROP_PAD ? YS_AUGMENT_PAD : 0, evaluates, height, width,
+                          planes);
     const struct ys_box box = a->crop == YS_CROP_AREA && !evaluates ? draw_area(rng, image, height, width)
                                                                     : ys_box_centre(image, height, width);
     return ys_image_resize(image, &box, height, width, planes);

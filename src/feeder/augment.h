@@ -12,8 +12,11 @@
 enum ys_crop {
     YS_CROP_CENTRE, /* the largest box in the middle, resampled */
     YS_CROP_PLACE,  /* pixels as they are, from a place drawn by lot */
+    YS_CROP_PAD,    /* the same after YS_AUGMENT_PAD pixels of 0 were put around the image */
     YS_CROP_AREA,   /* a box of an area and of proportions drawn by lot, resampled */
 };
+
+enum { YS_AUGMENT_PAD = 4 };
 
 struct ys_augmentation {
     const char *name;
@@ -24,7 +27,7 @@ struct ys_augmentation {
     bool standardises;                  /* to mean 0 and deviation 1, of a row */
 };
 
-/** "centre", "place", "area", "cifar"; NULL when there is none of that name. */
+/** "centre", "flip", "crop+flip", "place", "area", "cifar"; NULL when there is none of that name. */
 const struct ys_augmentation *ys_augmentation_find(const char *name);
 
 /** What a row is drawn from. `evaluates`: nothing by lot, a crop in the middle. */

@@ -1,10 +1,12 @@
-/* yardstick-feeder: turns files of images into rows. A process of its own: what is in such files is a stranger's work,
- * and decoding it is no part of what a framework spends. */
+/* yardstick-feeder: turns files of images into rows, and rows into batches. A process of its own: what is in such files
+ * is a stranger's work, and decoding it is no part of what a framework spends. */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "feeder/batches.h"
 #include "feeder/image.h"
 #include "feeder/prepare.h"
+#include "feeder/serve.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,7 +23,7 @@
 #define SIDE_LIMIT 16384             /* pixels of a row's side */
 
 static const char help[] =
-    "yardstick-feeder: decodes images for yardstick\n"
+    "yardstick-feeder: decodes images and makes batches for yardstick\n"
     "\n"
     "  yardstick-feeder prepare --list FILE --out FILE --size CHANNELSxHEIGHTxWIDTH [--threads N]\n"
     "                                        the images whose paths are in FILE, each ended by a 0 byte, as bytes:\n"
@@ -33,6 +35,11 @@ static const char help[] =
     "                                        rows of that list as training gets them in an epoch, or with --half test "
     "as\n"
     "                                        evaluation does: floats, [n, channels, height, width]\n"
+    "  yardstick-feeder batches DATA ORDER AUGMENT SEED OUT\n"
+    "                                        the batches of an order, as training gets them, as a prepared file; "
+    "AUGMENT\n"
+    "                                        may be none\n"
+    "  yardstick-feeder serve                fills a ring of batches, as yardstick asks for it over YARDSTICK_FD\n"
     "  yardstick-feeder --version | --help\n";
 
 struct options {
@@ -188,6 +195,22 @@ static ys_status make_rows(char **words, bool draws)
     return status; /* what is mapped ends with the process */
 }
 
+static ys_status write_batches(int count, char **words)
+{
+    enum { DATA, ORDER, AUGMENT, SEED, OUT, WORDS };
+    struct ys_batches *batches = NULL;
+    if (count != WORDS)
+        return ys_fail(YS_EINVAL, "batches needs DATA ORDER AUGMENT SEED OUT");
+    struct ys_batches_asked asked = {.data = words[DATA], .order = words[ORDER]};
+    if (strcmp(words[AUGMENT], "none") != 0)
+        asked.augment = words[AUGMENT];
+    YS_TRY(read_number(words[SEED], "SEED", &asked.seed));
+    YS_TRY(ys_batches_open(&asked, &batches));
+    ys_status status = ys_batches_write(batches, words[OUT]);
+    ys_batches_close(batches);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
@@ -195,13 +218,16 @@ int main(int argc, char **argv)
         return fputs(help, stdout) < 0;
     if (strcmp(word, "--version") == 0)
         return printf("yardstick-feeder %s, %s\n", YS_VERSION, ys_image_decoders()) < 0;
-    const bool draws = strcmp(word, "rows") == 0;
-    if (!draws && strcmp(word, "prepare") != 0) {
-        fprintf(stderr, "yardstick-feeder: write prepare, rows, --version or --help, not \"%s\"\n", word);
+    const bool draws = strcmp(word, "rows") == 0, batches = strcmp(word, "batches") == 0;
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error that can be said */
+    if (strcmp(word, "serve") == 0)
+        return ys_feeder_serve();
+    if (!draws && !batches && strcmp(word, "prepare") != 0) {
+        fprintf(stderr, "yardstick-feeder: write prepare, rows, batches, serve, --version or --help, not \"%s\"\n",
+                word);
         return 2;
     }
-    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error that can be said */
-    ys_status status = make_rows(argv + 2, draws);
+    ys_status status = batches ? write_batches(argc - 2, argv + 2) : make_rows(argv + 2, draws);
     if (status == YS_OK)
         return 0;
     fprintf(stderr, "yardstick-feeder: %s\n", ys_error());

@@ -58,6 +58,8 @@ struct ys_trial_settings {
     int64_t model_classes;             /* none: those of the data */
     int init;                          /* enum ys_init_from */
     int on_bad_row;                    /* enum ys_on_bad_row */
+    int64_t input_threads;             /* key "input.threads" */
+    char *augment;                     /* name of an augmentation, or "none" */
     int64_t threads;                   /* none until it is resolved: all */
     struct ys_list cpus;               /* int64_t; empty: chosen by `threads` */
     int64_t memory_limit;

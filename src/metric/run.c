@@ -599,6 +599,17 @@ static void put_resources(struct run_view *run)
         put_value(run, "harness_cpu_share", (double)harness_ns / (double)lived_ns);
 }
 
+static void put_feeder(struct run_view *run)
+{
+    const struct ys_facts_feeder *feeder = run->facts->feeder;
+    static const char *const in_file = "rows lie in a file: nobody fed the run";
+    if (!feeder || feeder->user_ns == UNKNOWN || feeder->system_ns == UNKNOWN)
+        put_missing(run, "feeder_cpu_s", in_file);
+    else
+        put_value(run, "feeder_cpu_s", (double)(feeder->user_ns + feeder->system_ns) / NS_PER_S);
+    put_known(run, "feeder_rss_bytes", number(feeder ? feeder->peak_bytes : UNKNOWN), in_file);
+}
+
 static void put_model(struct run_view *run)
 {
     put_known(run, "parameters", number(run->facts->said.parameters), "the adapter does not say");
@@ -652,6 +663,7 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
         put_speed(&run);
         put_learning(&run);
         put_resources(&run);
+        put_feeder(&run);
         put_model(&run);
     }
     ys_json *ordered = NULL;

@@ -8,11 +8,17 @@
 
 enum { OPTIONAL = YS_FIELD_NULL | YS_FIELD_LATER, LACKS = YS_FIELD_NULL | YS_FIELD_MAY_LACK };
 
-#define INPUT(member, what) YS_FIELD(struct ys_plan_input, member, YS_FIELD_TEXT, NULL, OPTIONAL, what)
+#define INPUT(member, what)      YS_FIELD(struct ys_plan_input, member, YS_FIELD_TEXT, NULL, OPTIONAL, what)
+#define RING(member, kind, what) YS_FIELD(struct ys_plan_input, member, kind, NULL, LACKS, what)
 static const struct ys_field input_fields[] = {
-    INPUT(kind, "file"),
+    INPUT(kind, "file or ring"),
     INPUT(path, "the data"),
-    INPUT(order, "rows and rate of each step"),
+    INPUT(order, "rows, epoch and rate of each step"),
+    RING(augment, YS_FIELD_TEXT, "how rows of a ring are changed by lot"),
+    RING(seed, YS_FIELD_INT, "of what is drawn by lot"),
+    RING(threads, YS_FIELD_INT, "that fill the ring"),
+    RING(channel, YS_FIELD_INT, "descriptor of the socket to the feeder"),
+    RING(memory, YS_FIELD_INT, "descriptor of the ring"),
 };
 static const struct ys_record input_record = YS_RECORD("input", struct ys_plan_input, input_fields);
 

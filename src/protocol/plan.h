@@ -11,9 +11,14 @@
 #define YS_PLAN_VERSION 1
 
 struct ys_plan_input {
-    char *kind;  /* "file" */
+    char *kind;  /* "file", or "ring": protocol/feed.h */
     char *path;  /* the data */
-    char *order; /* rows and rate of each step */
+    char *order; /* rows, epoch and rate of each step */
+    /* Of a ring alone. */
+    char *augment;           /* how its rows are changed by lot; NULL: not at all */
+    int64_t seed;            /* of what is drawn by lot: the bits of an unsigned number */
+    int64_t threads;         /* of the feeder */
+    int64_t channel, memory; /* descriptors of the process that gets the plan */
 };
 
 struct ys_plan_optimizer {

@@ -220,6 +220,29 @@ static void put_remarks(struct page *page, const ys_json *general,
     }
 }
 
+/** What fed the trials, where somebody did: beside their own figures, and in none of them. */
+static void put_feeders(struct page *page)
+{
+    bool begun = false;
+    for (size_t i = 0; i < page->view.count; i++) {
+        const struct ys_view_trial *trial = &page->view.trials[i];
+        if (isnan(ys_view_number(trial, "feeder_cpu_s")))
+            continue;
+        if (!begun)
+            put_heading(page, "Fed by yardstick-feeder, which is in none of the figures above");
+        begun = true;
+        struct ys_buf text = {0};
+        ys_buf_printf(&text, "%s: %s of CPU time, %s of memory", trial->name,
+                      ys_view_label(ys_view_metric(trial, "feeder_cpu_s")).text,
+                      ys_view_label(ys_view_metric(trial, "feeder_rss_bytes")).text);
+        if (!isnan(ys_view_number(trial, "input_s")))
+            ys_buf_printf(&text, "; it waited %s for it", ys_view_label(ys_view_metric(trial, "input_s")).text);
+        put_item(page, ys_buf_text(&text));
+        page->out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+}
+
 /** What the numbers of the rows stand for. */
 static void put_names(struct page *page)
 {
@@ -270,6 +293,7 @@ static ys_status put_results(struct page *page)
     ys_free(rate);
     YS_TRY(status);
     put_marks(page, few);
+    put_feeders(page);
     put_remarks(page, NULL, deviations_of, "Deviations from the common work");
     return YS_OK;
 }

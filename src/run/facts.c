@@ -60,6 +60,22 @@ static ys_status fill_usage(const struct ys_session_end *end, struct ys_facts *f
     return YS_OK;
 }
 
+static ys_status fill_feeder(const struct ys_run *run, const struct ys_session_end *fed, struct ys_facts *facts)
+{
+    if (!fed->exec_ns)
+        return YS_OK;
+    facts->feeder = ys_alloc(1, sizeof *facts->feeder);
+    if (!facts->feeder)
+        return ys_out_of_memory();
+    *facts->feeder = (struct ys_facts_feeder){
+        .threads = run->spec->plan->input.threads,
+        .user_ns = (int64_t)fed->user_ns,
+        .system_ns = (int64_t)fed->system_ns,
+        .peak_bytes = known(fed->peak.rss_bytes),
+    };
+    return YS_OK;
+}
+
 static ys_status fill_observed(const struct ys_run *run, const struct ys_tree_peak *peak,
                                struct ys_facts_observed *observed)
 {
@@ -152,20 +168,22 @@ static ys_status fill_perf(const struct ys_session_perf *seen, struct ys_facts *
     return YS_OK;
 }
 
-static ys_status fill(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
+static ys_status fill(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
+                      struct ys_facts *facts)
 {
     struct ys_host_counters after;
     ys_host_count(&after);
     facts->round = run->spec->round;
     facts->steps_done = run->next_step;
     facts->harness = (struct ys_facts_harness){
-        .cpu_ns = (int64_t)(ys_run_own_cpu_ns() - run->own_cpu_ns + end->keeper_ns),
+        .cpu_ns = (int64_t)(ys_run_own_cpu_ns() - run->own_cpu_ns + end->keeper_ns + fed->keeper_ns),
         .samples = (int64_t)end->peak.samples,
         .lateness_max_ns = (int64_t)end->lateness_max_ns,
         .stopped_s = (double)end->stopped_ns * 1e-9,
     };
     YS_TRY(fill_end(run, end, facts));
     YS_TRY(fill_usage(end, facts));
+    YS_TRY(fill_feeder(run, fed, facts));
     YS_TRY(fill_observed(run, &end->peak, &facts->observed));
     YS_TRY(fill_observation(run, end, facts));
     YS_TRY(fill_perf(&end->perf, facts));
@@ -173,9 +191,10 @@ static ys_status fill(const struct ys_run *run, const struct ys_session_end *end
     return facts->disturbance ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
+ys_status ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
+                       struct ys_facts *facts)
 {
-    ys_status status = fill(run, end, facts);
+    ys_status status = fill(run, end, fed, facts);
     ys_facts_derive(facts);
     return status;
 }

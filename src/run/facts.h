@@ -30,6 +30,13 @@ struct ys_facts_usage {
     int64_t unwaited_ns; /* seen in samples and missing above, for want of a process that waited */
 };
 
+/** What yardstick-feeder took, beside the adapter and in none of its figures. */
+struct ys_facts_feeder {
+    int64_t threads;
+    int64_t user_ns, system_ns;
+    int64_t peak_bytes; /* resident, with what of the prepared file it has mapped */
+};
+
 /** What was seen from outside. */
 struct ys_facts_observed {
     int64_t threads_peak, processes_peak, rss_peak_bytes;
@@ -134,8 +141,9 @@ struct ys_facts {
     struct ys_list warnings; /* char *: sentences */
     int64_t round;
     struct ys_facts_times times;
-    ys_json *hello, *opened;      /* the adapter's own words */
-    struct ys_facts_usage *usage; /* owned; NULL: nothing was waited for */
+    ys_json *hello, *opened;        /* the adapter's own words */
+    struct ys_facts_usage *usage;   /* owned; NULL: nothing was waited for */
+    struct ys_facts_feeder *feeder; /* owned; NULL: rows lie in a file */
     struct ys_facts_observed observed;
     struct ys_facts_observation *observation; /* owned; NULL: nothing was started */
     struct ys_facts_phase_cpu *phase_cpu;     /* likewise */

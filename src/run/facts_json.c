@@ -32,6 +32,15 @@ static const struct ys_field usage_fields[] = {
     USAGE(major_faults, "1", LACKS, "pages that had to be read"),
     USAGE(unwaited_ns, "ns", OPTIONAL, "processor time that was sampled and nobody waited for"),
 };
+#define FED(member, unit, what) YS_FIELD(struct ys_facts_feeder, member, YS_FIELD_INT, unit, YS_FIELD_NULL, what)
+static const struct ys_field feeder_fields[] = {
+    FED(threads, "1", "that filled the ring"),
+    FED(user_ns, "ns", "processor time in its own code"),
+    FED(system_ns, "ns", "and in the kernel"),
+    FED(peak_bytes, "B", "resident"),
+};
+static const struct ys_record feeder_record = YS_RECORD("feeder", struct ys_facts_feeder, feeder_fields);
+
 static const struct ys_record usage_record = YS_RECORD("usage", struct ys_facts_usage, usage_fields);
 
 #define SEEN(member, kind, unit, what) YS_FIELD(struct ys_facts_observed, member, kind, unit, OPTIONAL, what)
@@ -192,6 +201,7 @@ static const struct ys_field facts_fields[] = {
     FACT(hello, YS_FIELD_JSON, NULL, OPTIONAL, "what the adapter said of itself"),
     FACT(opened, YS_FIELD_JSON, NULL, OPTIONAL, "what it said of the plan"),
     PART(usage, YS_FIELD_OBJECT_OWNED, &usage_record, OPTIONAL, "the kernel's account; null when nothing was started"),
+    PART(feeder, YS_FIELD_OBJECT_OWNED, &feeder_record, LACKS, "what fed it; null where rows lie in a file"),
     PART(observed, YS_FIELD_OBJECT, &observed_record, OPTIONAL, "what was seen from outside"),
     PART(observation, YS_FIELD_OBJECT_OWNED, &ys_facts_observation_record, LACKS,
          "what the control group and the like say"),

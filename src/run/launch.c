@@ -29,6 +29,8 @@ struct ends {
     int groups[YS_GROUP_MOST_JOINS + 1]; /* copies likewise; the last one, where there is one, kills the whole */
     size_t group_count;
     bool has_kill;
+    int passed[YS_LAUNCH_MOST_PASSED]; /* copies of the launch's */
+    size_t passed_count;
     int guard; /* the rules of what the adapter may write; -1: none */
 };
 
@@ -51,10 +53,12 @@ static void close_ends(struct ends *ends, int from)
         close_if_open(&ends->locks[--ends->lock_count]);
     while (ends->group_count > 0)
         close_if_open(&ends->groups[--ends->group_count]);
+    while (ends->passed_count > 0)
+        close_if_open(&ends->passed[--ends->passed_count]);
     close_if_open(&ends->guard);
 }
 
-/** Moves a descriptor up so that dup2 onto 0 to 5 in the child cannot hit one that is still needed. */
+/** Moves a descriptor up so that dup2 onto 0 to 13 in the child cannot hit one that is still needed. */
 static bool move_up(int *fd)
 {
     int moved = fcntl(*fd, F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS);
@@ -94,6 +98,17 @@ static bool copy_groups(const struct ys_group *group, struct ends *ends)
     return true;
 }
 
+static bool copy_passed(const struct ys_launch *launch, struct ends *ends)
+{
+    for (size_t i = 0; i < launch->passed_count; i++) {
+        int copy = fcntl(launch->passed[i], F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS);
+        if (copy < 0)
+            return false;
+        ends->passed[ends->passed_count++] = copy;
+    }
+    return true;
+}
+
 static ys_status open_guard(const struct ys_launch *launch, struct ends *ends)
 {
     const char *const writable[] = {launch->folder, launch->temporary, launch->kept};
@@ -114,7 +129,8 @@ static ys_status open_ends(const struct ys_launch *launch, struct ends *ends)
                    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends->note) == 0;
     if (is_open)
         is_open = move_up(&ends->channel[1]) && move_up(&ends->log[1]) && move_up(&ends->note[1]) &&
-                  move_up(&ends->taken[1]) && copy_locks(ends) && copy_groups(launch->group, ends);
+                  move_up(&ends->taken[1]) && copy_locks(ends) && copy_groups(launch->group, ends) &&
+                  copy_passed(launch, ends);
     if (is_open && fcntl(ends->log[0], F_SETFL, O_NONBLOCK) == 0) {
         ys_status status = open_guard(launch, ends);
         if (status != YS_OK)
@@ -178,12 +194,12 @@ static char *list_of(const int *numbers, size_t count)
 
 /** The launcher's command line: pointers borrowed from the arguments, array owned. */
 static const char **launcher_argv(const struct ys_launch *launch, const char *program, const char *cpus,
-                                  const char *locks, const char *groups, const char *guard)
+                                  const char *locks, const char *groups, const char *guard, const char *passed)
 {
     size_t count = 0;
     while (launch->argv[count])
         count++;
-    const char **argv = ys_alloc(count + 7, sizeof *argv);
+    const char **argv = ys_alloc(count + 8, sizeof *argv);
     if (!argv)
         return NULL;
     argv[0] = program;
@@ -192,7 +208,8 @@ static const char **launcher_argv(const struct ys_launch *launch, const char *pr
     argv[3] = locks;
     argv[4] = groups;
     argv[5] = guard;
-    memcpy(argv + 6, launch->argv, count * sizeof *argv);
+    argv[6] = passed;
+    memcpy(argv + 7, launch->argv, count * sizeof *argv);
     return argv;
 }
 
@@ -214,6 +231,8 @@ static int spawn(const char *const *argv, const char *const *env, const struct e
         error = posix_spawn_file_actions_adddup2(&actions, ends->locks[i], ends->locks[i]);
     for (size_t i = 0; !error && i < ends->group_count; i++)
         error = posix_spawn_file_actions_adddup2(&actions, ends->groups[i], ends->groups[i]);
+    for (size_t i = 0; !error && i < ends->passed_count; i++)
+        error = posix_spawn_file_actions_adddup2(&actions, ends->passed[i], YS_LAUNCH_PASSED_FD + (int)i);
     if (!error && ends->guard >= 0)
         error = posix_spawn_file_actions_adddup2(&actions, ends->guard, ends->guard);
     if (!error) /* the C interface lacks the const that the function keeps */
@@ -231,8 +250,9 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
     char *joins = list_of(ends->groups, ends->group_count);
     char *groups = joins ? ys_format("%c%s", ends->has_kill ? 'k' : 'j', joins) : NULL;
     char *guard = ends->guard >= 0 ? ys_format("%d", ends->guard) : ys_strdup("-");
-    bool is_ready = cpus && locks && groups && guard && (temporary || !launch->temporary);
-    const char **argv = is_ready && program ? launcher_argv(launch, program, cpus, locks, groups, guard) : NULL;
+    char *passed = ys_format("%zu", ends->passed_count);
+    bool is_ready = cpus && locks && groups && guard && passed && (temporary || !launch->temporary);
+    const char **argv = is_ready && program ? launcher_argv(launch, program, cpus, locks, groups, guard, passed) : NULL;
     const char **env = argv ? merged_env(launch->env, temporary) : NULL;
     ys_status status = YS_OK;
     int error = env ? spawn(argv, env, ends, pid) : 0;
@@ -246,6 +266,7 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
         status = ys_fail(YS_EIO, "cannot start %s: %s", program, strerror(error));
     ys_free(env);
     ys_free(argv);
+    ys_free(passed);
     ys_free(guard);
     ys_free(groups);
     ys_free(joins);

@@ -19,15 +19,17 @@ struct ys_launch {
     const char *kept; /* a folder of the cache that it may write beside these (run/guard.h); may be NULL, or lack */
     const int *cpus;  /* the CPUs it may use; none: those that yardstick may use */
     size_t cpu_count;
-    double stall_limit_s;          /* longest silence while an answer is awaited */
-    double run_time_limit_s;       /* from exec on */
-    uint64_t memory_limit_bytes;   /* all processes: kept by the kernel where the run has a control group, else resident
-                                      as sampled: ten times a second where sample_hz is 0 */
-    double cpu_time_limit_s;       /* of all processes, as looked at likewise */
-    bool perf;                     /* sample where its processor time goes (probe/perf.h) */
-    double sample_hz;              /* looks at the process tree a second; 0: none */
-    double stop_grace_s;           /* patience after `bye`; 0: YS_STOP_GRACE_S */
-    size_t log_limit_bytes;        /* of adapter.log; 0: YS_LOG_LIMIT_BYTES */
+    double stall_limit_s;        /* longest silence while an answer is awaited */
+    double run_time_limit_s;     /* from exec on */
+    uint64_t memory_limit_bytes; /* all processes: kept by the kernel where the run has a control group, else resident
+                                    as sampled: ten times a second where sample_hz is 0 */
+    double cpu_time_limit_s;     /* of all processes, as looked at likewise */
+    bool perf;                   /* sample where its processor time goes (probe/perf.h) */
+    double sample_hz;            /* looks at the process tree a second; 0: none */
+    double stop_grace_s;         /* patience after `bye`; 0: YS_STOP_GRACE_S */
+    size_t log_limit_bytes;      /* of adapter.log; 0: YS_LOG_LIMIT_BYTES */
+    const int *passed;           /* descriptors that it gets beside the channel, as 6, 7, ...; they stay the caller's */
+    size_t passed_count;         /* at most 8 */
     const struct ys_group *group;  /* that the adapter joins before it begins; may be NULL */
     int64_t rank;                  /* of this adapter among those of one run; blocks and samples carry it */
     struct ys_series_set *samples; /* where the looks go (sample_t_ns and so on); may be NULL */

@@ -1,11 +1,12 @@
 /* yardstick-launch: the tiny static program that keeps a session: it starts the adapter and stays its parent.
  *
- *     yardstick-launch FOLDER CPUS LOCKS GROUPS GUARD PROGRAM ARGUMENT...
+ *     yardstick-launch FOLDER CPUS LOCKS GROUPS GUARD PASSED PROGRAM ARGUMENT...
  *
  * CPUS is a list of numbers or "-"; LOCKS a list of descriptors that it is to hold open for as long as it lives, or
  * "-". GROUPS is "-" likewise after a letter: descriptors through which the adapter joins its control groups; after "k"
  * the last of them is one that kills the whole group, which this program does at its end. GUARD is the descriptor of
- * the Landlock rules (run/guard.h) that the adapter is to be held to, or "-". Other descriptors: 0 to 2 as the adapter
+ * the Landlock rules (run/guard.h) that the adapter is to be held to, or "-". PASSED is how many descriptors from 6 on
+ * are the adapter's too. Other descriptors: 0 to 2 as the adapter
  * shall have them, 3 the channel, 4 the notes and 5 the pipe that says that the adapter's program has taken over
  * (run/launch_note.h). Every other one is closed.
  *
@@ -40,6 +41,7 @@ static bool has_told; /* how the adapter ended */
 static int joins[16]; /* through which the adapter joins its control groups */
 static size_t join_count;
 static int kill_fd = -1;  /* kills the whole group; -1: none */
+static int passed_count;  /* of the adapter's descriptors from YS_LAUNCH_PASSED_FD on */
 static int guard_fd = -1; /* rules of what the adapter may write; -1: none */
 
 static void say(const struct ys_launch_note *note)
@@ -101,8 +103,16 @@ static bool read_guard(const char *text)
     return true;
 }
 
-/* Keeps the descriptors of `list`, for this process alone, `ends`, those of the groups and of the guard; closes the
- * others. */
+static bool read_passed(const char *text)
+{
+    char *end;
+    long count = strtol(text, &end, 10);
+    passed_count = (int)count;
+    return end != text && !*end && count >= 0 && count <= YS_LAUNCH_MOST_PASSED;
+}
+
+/* Keeps the descriptors of `list`, for this process alone, `ends`, those of the groups and of the guard, and what is
+ * passed on; closes the others. */
 static bool hold(const char *list, int ends)
 {
     static int kept[MOST_LOCKS];
@@ -114,6 +124,8 @@ static bool hold(const char *list, int ends)
         kept[count++] = kill_fd;
     if (guard_fd >= 0)
         kept[count++] = guard_fd;
+    for (int i = 0; i < passed_count; i++)
+        kept[count++] = YS_LAUNCH_PASSED_FD + i;
     while (*list && strcmp(list, "-") != 0) {
         char *end;
         long fd = strtol(list, &end, 10);
@@ -162,7 +174,7 @@ static void start(char **argv)
 {
     pid_t keeper = getpid(), made = fork();
     if (made == 0)
-        become(keeper, argv[1], argv[2], argv + 6);
+        become(keeper, argv[1], argv[2], argv + 7);
     if (made < 0)
         give_up(YS_LAUNCH_NO_PROCESS, errno);
     close(YS_LAUNCH_TAKEN_FD);
@@ -172,6 +184,8 @@ static void start(char **argv)
         close(fd);
     if (guard_fd >= 0)
         close(guard_fd);
+    for (int i = 0; i < passed_count; i++)
+        close(YS_LAUNCH_PASSED_FD + i);
     adapter = made;
     say(&(struct ys_launch_note){.kind = YS_LAUNCH_STARTED, .value = made});
 }
@@ -256,7 +270,7 @@ int main(int argc, char **argv)
     int ends = ys_keep_begin();
     if (ends < 0)
         give_up(YS_LAUNCH_NO_PROCESS, errno);
-    if (argc < 7 || !read_groups(argv[4]) || !read_guard(argv[5]) || !hold(argv[3], ends))
+    if (argc < 8 || !read_groups(argv[4]) || !read_guard(argv[5]) || !read_passed(argv[6]) || !hold(argv[3], ends))
         give_up(YS_LAUNCH_BAD_USE, 0);
     start(argv);
     setsid();

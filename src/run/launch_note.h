@@ -48,4 +48,7 @@ struct ys_launch_note {
  * executed; its end of file says that this has happened, or could not: then there is a note as well. */
 enum { YS_LAUNCH_CHANNEL_FD = 3, YS_LAUNCH_NOTE_FD = 4, YS_LAUNCH_TAKEN_FD = 5 };
 
+/* The first of those that are passed on to the adapter beside the channel, and that the keeper does not keep. */
+enum { YS_LAUNCH_PASSED_FD = 6, YS_LAUNCH_MOST_PASSED = 8 };
+
 #endif

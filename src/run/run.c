@@ -51,8 +51,13 @@ static ys_status reserve(struct ys_run *run)
 static ys_status go_through(struct ys_run *run)
 {
     struct ys_message message;
+    struct ys_launch launch = run->spec->launch;
     ys_run_tell(run, YS_STAGE_START, 0);
-    ys_status status = ys_session_open(&run->spec->launch, &run->session);
+    ys_status status = ys_feeder_start(run->spec->plan, &launch, &run->feeder);
+    ys_feeder_pass(&run->feeder, &launch);
+    if (status == YS_OK)
+        status = ys_session_open(&launch, &run->session);
+    ys_feeder_passed(&run->feeder);
     if (status != YS_OK)
         return status;
     run->hello_cpu_s = ys_session_cpu_s(run->session);
@@ -95,9 +100,10 @@ static ys_status prepare(struct ys_run *run)
 }
 
 /** Failures that are yardstick's or the user's, not the adapter's. */
-static bool is_ours(ys_status status, const struct ys_session *session)
+static bool is_ours(ys_status status, const struct ys_run *run)
 {
-    return status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL || (status != YS_OK && !session);
+    const bool is_started = run->session || run->feeder.session;
+    return status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL || (status != YS_OK && !is_started);
 }
 
 static void begin(struct ys_run *run, struct ys_run_record *record)
@@ -117,8 +123,9 @@ static void begin(struct ys_run *run, struct ys_run_record *record)
  * adapter's, NULL otherwise. */
 static ys_status end_run(struct ys_run *run, const char *failed)
 {
-    struct ys_session_end end;
+    struct ys_session_end end, fed;
     ys_session_close(run->session, &end);
+    ys_feeder_end(&run->feeder, &end, &fed);
     if (failed && end.status == YS_RUN_OK) {
         end.status = YS_RUN_CANCELLED;
         ys_free(end.message);
@@ -126,8 +133,9 @@ static ys_status end_run(struct ys_run *run, const char *failed)
     }
     ys_run_check_threads(run, &end);
     ys_run_check_cpus(run, &end);
-    ys_status status = ys_run_facts(run, &end, run->facts);
+    ys_status status = ys_run_facts(run, &end, &fed, run->facts);
     ys_session_end_fini(&end);
+    ys_session_end_fini(&fed);
     ys_json_free(run->libraries);
     ys_json_free(run->opened);
     ys_free(run->folder);
@@ -139,14 +147,14 @@ static ys_status end_run(struct ys_run *run, const char *failed)
 ys_status ys_run_execute(const struct ys_run_spec *spec, struct ys_run_record *record)
 {
     struct ys_run_spec own = *spec;
-    struct ys_run run = {.spec = &own, .folder = ys_path_absolute(spec->launch.folder)};
+    struct ys_run run = {.spec = &own, .feeder = YS_FEEDER_NONE, .folder = ys_path_absolute(spec->launch.folder)};
     begin(&run, record);
     own.launch.samples = run.series;
     own.launch.folder = run.folder;
     ys_status status = prepare(&run);
     if (status == YS_OK)
         status = go_through(&run);
-    const bool is_own_failure = is_ours(status, run.session);
+    const bool is_own_failure = is_ours(status, &run);
     char *message = status != YS_OK ? ys_strdup(ys_error()) : NULL;
     const char *said = message ? message : "out of memory";
     ys_status written = end_run(&run, is_own_failure ? said : NULL);

@@ -4,6 +4,7 @@
 
 #include "probe/host.h"
 #include "protocol/plan.h"
+#include "run/feeder.h"
 #include "run/run.h"
 #include "run/session.h"
 #include <stdbool.h>
@@ -15,6 +16,7 @@ struct ys_run {
     struct ys_series_set *series;
     struct ys_answers *answers; /* of the record */
     struct ys_session *session;
+    struct ys_feeder feeder;      /* of its rows; none where they lie in a file */
     const struct ys_order *order; /* of phases (run/phase.h), and which of them it is at */
     size_t phase;
     bool is_asking;                   /* that phase has been sent, and not yet answered */
@@ -58,7 +60,9 @@ void ys_run_check_cpus(const struct ys_run *run, struct ys_session_end *end);
 /** Tells of progress, where somebody wants to hear of it. */
 void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction);
 
-/** Adds to `facts`, which has the times of the phases already, all that is known at the run's end. */
-ys_status ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts);
+/** Adds to `facts`, which has the times of the phases already, all that is known at the run's end; `fed` is that of
+ * the feeder. */
+ys_status ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
+                       struct ys_facts *facts);
 
 #endif

@@ -157,7 +157,7 @@ static ys_status write_order(const char *path, int64_t rows, int64_t batch, int6
     for (int64_t i = 0; status == YS_OK && i < batches * batch; i++)
         order[i] = (uint32_t)(i % rows);
     if (status == YS_OK)
-        status = ys_order_save(path, order, batch, batches, rates);
+        status = ys_order_save(path, order, NULL, batch, batches, rates);
     ys_free(order);
     ys_free(rates);
     return status;

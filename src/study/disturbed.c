@@ -51,6 +51,8 @@ static void look(int64_t threads, struct ys_facts *facts, const struct beside *b
 {
     const struct ys_facts_usage *usage = facts->usage;
     double used_s = seconds_of(usage->user_ns) + seconds_of(usage->system_ns) + seconds_of(usage->unwaited_ns);
+    if (facts->feeder)
+        used_s += seconds_of(facts->feeder->user_ns) + seconds_of(facts->feeder->system_ns);
     double harness_s = seconds_of(facts->harness.cpu_ns), seconds = beside->seconds,
            busy = facts->observed.threads_busy;
     double foreign = (beside->busy_s - used_s - harness_s) / seconds;

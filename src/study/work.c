@@ -10,11 +10,12 @@
 #include "job/optimizer.h"
 #include "job/schedule.h"
 #include "onnx/read.h"
+#include "protocol/feed.h"
 
 #include <math.h>
 #include <string.h>
 
-#define WORK_VERSION 2                   /* part of the keys: raise it when the same inputs would give other files */
+#define WORK_VERSION 3                   /* part of the keys: raise it when the same inputs would give other files */
 #define WORK_LIMIT   ((uint64_t)4 << 30) /* bytes of all works together; what is in use stays all the same */
 
 void ys_work_fini(struct ys_work *work)
@@ -114,6 +115,34 @@ static ys_status set_sizes(const struct ys_trial_settings *keys, const struct ys
     return YS_OK;
 }
 
+/* By lot. */
+static bool is_changed(const struct ys_trial_settings *keys)
+{
+    return keys->augment && strcmp(keys->augment, "none") != 0;
+}
+
+static bool is_fed(const struct ys_trial_settings *keys)
+{
+    return keys->input && strcmp(keys->input, YS_FEED_KIND) == 0;
+}
+
+static ys_status check_input(const struct ys_trial_settings *keys, const struct ys_dataset *data)
+{
+    const struct ys_row_array *x = &data->rows.inputs[0];
+    const bool has_images = data->rows.input_count == 1 && x->dtype == YS_U8 && x->rank == 3;
+    if (!is_changed(keys))
+        return YS_OK;
+    if (!is_fed(keys))
+        return ys_fail(YS_EINVAL, "augment = %s: rows of a file are the same in every epoch: write input = ring",
+                       keys->augment);
+    if (keys->mode != YS_MODE_TRAIN || keys->compare == YS_COMPARE_SAME_WEIGHTS)
+        return ys_fail(YS_EINVAL, "augment = %s: nothing is drawn by lot where requests are answered: write none",
+                       keys->augment);
+    return has_images ? YS_OK
+                      : ys_fail(YS_EINVAL, "augment = %s: the rows of %s are no images: write none", keys->augment,
+                                data->name);
+}
+
 ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
 {
     const struct ys_dataset *data = trial->data;
@@ -146,6 +175,7 @@ ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
 ys_status ys_work_resolve(struct ys_trial *trial)
 {
     struct ys_graph *graph = NULL;
+    YS_TRY(check_input(&trial->record.keys, trial->data));
     YS_TRY(ys_work_graph(trial, &graph));
     struct ys_job_loss loss = {.loss = graph->loss, .label_smoothing = graph->label_smoothing};
     struct ys_buf text = {0};
@@ -190,8 +220,10 @@ static ys_status key_of_files(const struct making *m, char key[YS_SHA256_TEXT])
     if (!graph)
         return ys_out_of_memory();
     ys_sha256_text(m->lr, (size_t)m->steps * sizeof *m->lr, rates);
-    char *all = ys_format("%d|%s|%s|%llu|%lld|%lld|%s", WORK_VERSION, graph, m->trial->data->train_hash,
-                          (unsigned long long)m->seed, (long long)m->batch, (long long)m->steps, rates);
+    const struct ys_trial_settings *keys = &m->trial->record.keys;
+    char *all = ys_format("%d|%s|%s|%llu|%lld|%lld|%s%s%s", WORK_VERSION, graph, m->trial->data->train_hash,
+                          (unsigned long long)m->seed, (long long)m->batch, (long long)m->steps, rates,
+                          is_changed(keys) ? "|" : "", is_changed(keys) ? keys->augment : "");
     ys_free(graph);
     return hash_text(all, key);
 }
@@ -340,12 +372,13 @@ static ys_status plan_texts(const struct ys_work *work, const struct ys_trial *t
         {&plan->model, keys->model},
         {&plan->graph, work->graph_path},
         {&plan->weights, work->weights_path},
-        {&plan->input.kind, "file"},
+        {&plan->input.kind, keys->input ? keys->input : "file"},
         {&plan->input.path, trial->data->train_path},
         {&plan->input.order, work->order_path},
         {&plan->loss, ys_loss_name(work->loss)},
         {&plan->device, keys->device ? keys->device : "cpu"},
         {&plan->folder, folder},
+        {&plan->input.augment, is_changed(keys) ? keys->augment : NULL},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].text && !(*texts[i].place = ys_strdup(texts[i].text)))
@@ -370,6 +403,12 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
     plan->label_smoothing = work->label_smoothing;
     plan->threads = trial->threads;
     plan->options = options ? ys_json_copy(options) : ys_json_object();
+    if (is_fed(keys)) {
+        plan->input.seed = (int64_t)seed;
+        plan->input.threads = keys->input_threads == YS_FIELD_NONE ? 1 : keys->input_threads;
+        plan->input.channel = YS_FEED_CHANNEL_FD;
+        plan->input.memory = YS_FEED_MEMORY_FD;
+    }
     YS_TRY(plan_optimizer(keys, &plan->optimizer));
     YS_TRY(plan_cpus(trial, &plan->cpus));
     return plan->options ? YS_OK : ys_out_of_memory();

@@ -195,7 +195,7 @@ static ys_status write_order(const struct judge *j, const char *path)
         memcpy(rows + i * j->rows, (const uint32_t *)order->data + at, (size_t)j->rows * sizeof *rows);
     }
     if (status == YS_OK)
-        status = ys_order_save(path, rows, j->rows, count, rates);
+        status = ys_order_save(path, rows, NULL, j->rows, count, rates);
     ys_safetensors_close(file);
     ys_free(rows);
     ys_free(rates);

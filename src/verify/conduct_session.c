@@ -35,8 +35,8 @@ ys_status ys_manners_start(struct ys_manners *m)
 {
     const struct ys_conduct *conduct = m->conduct;
     ys_manners_fini(m);
-    return settle(
-        m, ys_evidence_start(conduct->framework, conduct->plan, conduct->env, PATIENCE_S, STOP_GRACE_S, &m->session));
+    return settle(m, ys_evidence_start(conduct->framework, conduct->plan, conduct->env, PATIENCE_S, STOP_GRACE_S,
+                                       &m->session, NULL));
 }
 
 ys_status ys_manners_ask(struct ys_manners *m, ys_json *message_taken, ys_json **reply)

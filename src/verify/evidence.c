@@ -23,6 +23,7 @@ void ys_evidence_fini(struct ys_evidence *evidence)
 
 struct asker {
     struct ys_session *session;
+    struct ys_feeder feeder;
     struct ys_evidence *evidence;
     const char *folder; /* of the plan */
     bool mapped;
@@ -177,14 +178,20 @@ static int *plan_cpus(const struct ys_plan *plan)
 }
 
 /* An adapter that failed is an answer, not a failure of yardstick. */
-static ys_status settle(const struct asker *asker, ys_status status)
+static ys_status settle(struct asker *asker, ys_status status)
 {
-    struct ys_session_end end = {0};
+    struct ys_session_end end = {0}, fed = {0};
     struct ys_evidence *evidence = asker->evidence;
-    if (!asker->session)
-        return status; /* yardstick itself failed, not the adapter */
+    const bool is_started = asker->session || asker->feeder.session;
     char *said = ys_strdup(ys_error());
     ys_session_close(asker->session, &end);
+    ys_feeder_end(&asker->feeder, &end, &fed);
+    ys_session_end_fini(&fed);
+    if (!is_started) { /* yardstick itself failed, not the adapter */
+        status = ys_fail(status, "%s", said ? said : "");
+        ys_free(said);
+        return status;
+    }
     if (asker->failed || status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL) {
         status = ys_fail(status, "%s", said ? said : "");
     } else if (status != YS_OK && !evidence->status) {
@@ -200,7 +207,8 @@ static ys_status settle(const struct asker *asker, ys_status status)
 }
 
 ys_status ys_evidence_start(const struct ys_framework *framework, const struct ys_plan *plan, const ys_json *extra_env,
-                            double patience_s, double stop_grace_s, struct ys_session **session)
+                            double patience_s, double stop_grace_s, struct ys_session **session,
+                            struct ys_feeder *feeder)
 {
     char **env = NULL;
     int *cpus = plan_cpus(plan);
@@ -216,8 +224,16 @@ ys_status ys_evidence_start(const struct ys_framework *framework, const struct y
     ys_status status =
         cpus ? ys_start_env(framework, (int)plan->threads, plan->options, extra_env, &env) : ys_out_of_memory();
     launch.env = (const char *const *)env;
+    if (feeder)
+        *feeder = YS_FEEDER_NONE;
+    if (status == YS_OK && feeder)
+        status = ys_feeder_start(plan, &launch, feeder);
+    if (feeder)
+        ys_feeder_pass(feeder, &launch);
     if (status == YS_OK)
         status = ys_session_open(&launch, session);
+    if (feeder)
+        ys_feeder_passed(feeder);
     ys_start_env_free(env);
     ys_free(cpus);
     return status;
@@ -228,14 +244,17 @@ ys_status ys_evidence_collect(const struct ys_framework *framework, const struct
                               ys_on_answer on_answer, void *context, struct ys_evidence *evidence)
 {
     *evidence = (struct ys_evidence){.parameters = -1, .multiply_adds = -1, .train_loss = NAN};
-    struct asker asker = {
-        .evidence = evidence, .mapped = questions->mapped, .on_answer = on_answer, .context = context};
+    struct asker asker = {.evidence = evidence,
+                          .feeder = YS_FEEDER_NONE,
+                          .mapped = questions->mapped,
+                          .on_answer = on_answer,
+                          .context = context};
     struct ys_plan own;
     YS_TRY(ys_plan_copy(plan, &own));
     ys_status status = ys_framework_model_file(framework, &own);
     asker.folder = own.folder;
     if (status == YS_OK)
-        status = ys_evidence_start(framework, &own, extra_env, patience_s, STOP_GRACE_S, &asker.session);
+        status = ys_evidence_start(framework, &own, extra_env, patience_s, STOP_GRACE_S, &asker.session, &asker.feeder);
     if (status == YS_OK)
         status = ask_all(&asker, &own, questions);
     status = settle(&asker, status);

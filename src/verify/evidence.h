@@ -7,6 +7,7 @@
 #include "framework/framework.h"
 #include "protocol/plan.h"
 #include "protocol/status.h"
+#include "run/feeder.h"
 #include "run/session.h"
 
 /** The files that are asked for, in this order. */
@@ -51,9 +52,12 @@ ys_status ys_evidence_open(const char *path, const char *folder, bool mapped,
                            struct ys_safetensors **file) YS_MUST_CHECK;
 
 /** Starts the adapter in the plan's folder, which exists, on its CPUs and with its threads (and `extra_env`, {NAME:
- * text}, may be NULL), and says hello. Results are those of ys_session_open(). */
+ * text}, may be NULL), and says hello; before it what feeds it, where the plan's rows come by ring. Results are those
+ * of ys_session_open(). `feeder` must be ended in any case, after the session; NULL for a plan whose rows lie in a
+ * file. */
 ys_status ys_evidence_start(const struct ys_framework *framework, const struct ys_plan *plan, const ys_json *extra_env,
-                            double patience_s, double stop_grace_s, struct ys_session **session) YS_MUST_CHECK;
+                            double patience_s, double stop_grace_s, struct ys_session **session,
+                            struct ys_feeder *feeder) YS_MUST_CHECK;
 
 /** Starts the adapter with `plan` (and `extra_env`, {NAME: text}, may be NULL) in its folder, which exists, and asks
  * it, waiting at most `patience_s` for an answer and YS_EVIDENCE_PATIENCE_S in all. An adapter that fails is YS_OK with

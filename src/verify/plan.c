@@ -41,8 +41,8 @@ struct ys_proof_extent ys_proof_extent_whole(const struct ys_graph *graph, int64
 }
 
 /* The first rows of the first batches, and their rates. */
-static ys_status write_part(const struct ys_tensor *order, const struct ys_tensor *lr, struct ys_proof_extent extent,
-                            const char *path)
+static ys_status write_part(const struct ys_tensor *order, const uint32_t *epochs, const struct ys_tensor *lr,
+                            struct ys_proof_extent extent, const char *path)
 {
     uint32_t *rows = ys_alloc((size_t)(extent.steps * extent.rows), sizeof *rows);
     double *rates = ys_alloc((size_t)extent.steps, sizeof *rates);
@@ -53,7 +53,7 @@ static ys_status write_part(const struct ys_tensor *order, const struct ys_tenso
         rates[s] = ((const double *)lr->data)[s] * (s < extent.rate_change ? 1.0 : 0.1);
     }
     if (status == YS_OK)
-        status = ys_order_save(path, rows, extent.rows, extent.steps, rates);
+        status = ys_order_save(path, rows, epochs, extent.rows, extent.steps, rates);
     ys_free(rows);
     ys_free(rates);
     return status;
@@ -73,7 +73,7 @@ ys_status ys_proof_order_write(const struct ys_plan *plan, struct ys_proof_exten
         status = ys_fail(YS_EINTERNAL, "%s holds fewer than %lld batches of %lld rows: a proof needs that many", source,
                          (long long)extent.steps, (long long)extent.rows);
     if (status == YS_OK)
-        status = write_part(order, lr, extent, path);
+        status = write_part(order, ys_order_epochs(file, order->shape[0]), lr, extent, path);
     ys_safetensors_close(file);
     return status;
 }

@@ -122,6 +122,24 @@ static ys_status identify(const struct ys_plan *plan, struct ys_reference *refer
     return YS_OK;
 }
 
+/* Of a ring the batches as they come out of it, in a file, with an order that counts its rows. */
+static ys_status open_data(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
+{
+    struct ys_plan made;
+    YS_TRY(ys_proof_plan(plan, reference->extent, reference->graph_path, reference->order_path,
+                         (enum ys_precision)plan->precision, folder, &made));
+    ys_status status = ys_feeder_settle(&made, folder);
+    if (status == YS_OK)
+        status = ys_safetensors_open(made.input.path, &reference->data);
+    if (status == YS_OK && strcmp(made.input.order, reference->order_path) != 0) {
+        ys_safetensors_close(reference->order);
+        reference->order = NULL;
+        status = ys_safetensors_open(made.input.order, &reference->order);
+    }
+    ys_plan_fini(&made);
+    return status;
+}
+
 typedef struct ys_proof_extent find_extent(const struct ys_graph *graph, int64_t batch);
 
 static ys_status open_all(const struct ys_plan *plan, const char *folder, find_extent *find,
@@ -133,7 +151,7 @@ static ys_status open_all(const struct ys_plan *plan, const char *folder, find_e
     reference->in_single = reference->extent.trained == 0;
     YS_TRY(open_order(plan, folder, reference));
     YS_TRY(ys_safetensors_open(plan->weights, &reference->weights));
-    YS_TRY(ys_safetensors_open(plan->input.path, &reference->data));
+    YS_TRY(open_data(plan, folder, reference));
     return identify(plan, reference);
 }
 

@@ -25,9 +25,11 @@ static ys_status write_order(const struct ys_replay *replay, const char *path)
         status = ys_safetensors_need(file, "lr", YS_F64, 1, NULL, &lr);
     if (status == YS_OK && (order->shape[0] < replay->first + replay->steps || lr->shape[0] < order->shape[0]))
         status = ys_fail(YS_EINTERNAL, "%s has no step %lld", source, (long long)(replay->first + replay->steps - 1));
+    const uint32_t *epochs = status == YS_OK ? ys_order_epochs(file, order->shape[0]) : NULL;
     if (status == YS_OK)
-        status = ys_order_save(path, (const uint32_t *)order->data + replay->first * order->shape[1], order->shape[1],
-                               replay->steps, (const double *)lr->data + replay->first);
+        status = ys_order_save(path, (const uint32_t *)order->data + replay->first * order->shape[1],
+                               epochs ? epochs + replay->first : NULL, order->shape[1], replay->steps,
+                               (const double *)lr->data + replay->first);
     ys_safetensors_close(file);
     return status;
 }
@@ -96,18 +98,22 @@ static ys_status run_with(const struct ys_replay *replay, const char *backend, c
                           double *losses)
 {
     struct ys_session *session = NULL;
-    struct ys_session_end end = {0};
+    struct ys_session_end end = {0}, fed = {0};
+    struct ys_feeder feeder;
     struct taker taker = {.losses = losses, .steps = replay->steps};
     struct ys_plan plan;
     YS_TRY(make_plan(replay, backend, order, &plan));
-    ys_status status = ys_evidence_start(replay->engine, &plan, NULL, YS_EVIDENCE_PATIENCE_S, STOP_GRACE_S, &session);
+    ys_status status =
+        ys_evidence_start(replay->engine, &plan, NULL, YS_EVIDENCE_PATIENCE_S, STOP_GRACE_S, &session, &feeder);
     if (status == YS_OK)
         status = ask_all(session, &plan, &taker, saved);
     char *said = status == YS_OK ? NULL : ys_strdup(ys_error());
-    if (session)
-        ys_session_close(session, &end);
+    const bool is_started = session || feeder.session;
+    ys_session_close(session, &end);
+    ys_feeder_end(&feeder, &end, &fed);
+    ys_session_end_fini(&fed);
     ys_plan_fini(&plan);
-    if (status != YS_OK && session && status != YS_EINTR && status != YS_ENOMEM && status != YS_EUNSUPPORTED)
+    if (status != YS_OK && is_started && status != YS_EINTR && status != YS_ENOMEM && status != YS_EUNSUPPORTED)
         status = ys_fail(YS_EPROTOCOL, "the built-in engine ended as %s: %s", ys_run_status_name(end.status),
                          end.message ? end.message
                          : said      ? said

@@ -6,6 +6,7 @@
 #include "base/rows.h"
 #include "base/safetensors.h"
 #include "data/order.h"
+#include "run/feeder.h"
 #include "verify/verify.h"
 
 #include <math.h>
@@ -182,7 +183,7 @@ static ys_status write_order(const struct part *part, const char *path)
     for (int64_t i = 0; status == YS_OK && i < batches * part->rows; i++)
         turn[i] = (uint32_t)(i % count);
     if (status == YS_OK)
-        status = ys_order_save(path, turn, part->rows, batches, rates);
+        status = ys_order_save(path, turn, NULL, part->rows, batches, rates);
     ys_free(turn);
     ys_free(rates);
     return status;
@@ -241,8 +242,10 @@ static ys_status write_twin(struct ys_plan *twin_plan, int twin, int64_t first, 
     char *weights = ys_path_join(folder, WEIGHTS);
     char *data = ys_path_join(folder, "twin-data.safetensors");
     char *order = ys_path_join(folder, "twin-order.safetensors");
-    ys_status status =
-        weights && data && order ? write_all(&mover, twin_plan, &part, weights, data, order) : ys_out_of_memory();
+    ys_status status = ys_feeder_settle(twin_plan, folder);
+    if (status == YS_OK)
+        status =
+            weights && data && order ? write_all(&mover, twin_plan, &part, weights, data, order) : ys_out_of_memory();
     if (status == YS_OK)
         status = point_at(twin_plan, first + batches, weights, data, order);
     ys_free(weights);

@@ -7,7 +7,8 @@
 /** Writes the initial weights, and the pixels of `batch` as F32 with its labels, each value moved by one unit in the
  * last place of the plan's precision (bf16: of bfloat16, though the file is F32) away from zero, towards it or not at
  * all, drawn from (the plan's seed, twin), to folder/twin-weights.safetensors and folder/twin-data.safetensors, and
- * points `twin_plan` at them; its batches, up to that one, become these rows in turn. Zero stays zero. */
+ * points `twin_plan` at them; its batches, up to that one, become these rows in turn. Zero stays zero. Batches of a
+ * ring are first made in that folder. */
 ys_status ys_twin_write(struct ys_plan *twin_plan, int twin, int64_t batch, const char *folder) YS_MUST_CHECK;
 
 /** The same of the first `batches` batches, each of which stays what it is. */

@@ -1,0 +1,70 @@
+#include "feeder/serve.h"
+
+#include "feeder/stream.h"
+#include "protocol/adapter.h"
+#include "protocol/feed.h"
+
+#include <string.h>
+
+static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *reply)
+{
+    static const char *const none[] = {NULL};
+    const struct ys_plan_input *input = &plan->input;
+    struct ys_stream_asked asked = {.channel = (int)input->channel,
+                                    .memory = (int)input->memory,
+                                    .threads = (int)input->threads,
+                                    .wraps = plan->mode == YS_MODE_INFER};
+    (void)self;
+    if (!input->kind || strcmp(input->kind, YS_FEED_KIND) != 0)
+        return ys_fail(YS_EINVAL, "input.kind is %s: yardstick-feeder feeds a ring", input->kind ? input->kind : "?");
+    YS_TRY(ys_plan_need(input->path, "input.path"));
+    YS_TRY(ys_plan_need(input->order, "input.order"));
+    if (input->channel < 3 || input->memory < 3 || input->threads < 1)
+        return ys_fail(YS_EINVAL, "the plan's input lacks channel, memory or threads");
+    const struct ys_batches_asked wanted = {
+        .data = input->path, .order = input->order, .augment = input->augment, .seed = (uint64_t)input->seed};
+    YS_TRY(ys_batches_open(&wanted, &asked.batches));
+    YS_TRY(ys_stream_begin(&asked));
+    YS_TRY(ys_json_set_int(reply, "parameters", 0));
+    YS_TRY(ys_json_set_int(reply, "threads", input->threads));
+    YS_TRY(ys_adapter_set_names(reply, "libraries", none));
+    return ys_adapter_set_names(reply, "deviations", none);
+}
+
+static ys_status reset(void *self)
+{
+    (void)self;
+    return YS_OK;
+}
+
+/* It is there because a plan of mode "infer" is taken only by who has it. */
+static ys_status infer(void *self, int64_t batch, struct ys_adapter_logits *logits)
+{
+    (void)self;
+    (void)batch;
+    (void)logits;
+    return ys_fail(YS_EUNSUPPORTED, "yardstick-feeder answers no requests");
+}
+
+static void close_plan(void *self)
+{
+    (void)self; /* the threads end with the program */
+}
+
+int ys_feeder_serve(void)
+{
+    static const char *const none[] = {NULL};
+    const struct ys_adapter_ops ops = {
+        .about = {.adapter = "feeder",
+                  .framework = "yardstick-feeder",
+                  .precisions = none,
+                  .ops = none,
+                  .optimizers = none,
+                  .no_work = true},
+        .open = open_plan,
+        .reset = reset,
+        .infer = infer,
+        .close = close_plan,
+    };
+    return ys_adapter_serve_environment(&ops, NULL);
+}

@@ -1,0 +1,107 @@
+"""input = ring: batches that yardstick-feeder makes while a framework works, and what happens when it cannot."""
+import os
+import resource
+import signal
+
+from harness import Case, tearDownModule  # noqa: F401
+
+MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--batch=16", "--steps=30", "--lr=0.05", "--threads=1", "--repeat=1"]
+RING = [*MLP, "--input=ring"]
+# Long enough that something can be done to the feeder meanwhile, and never waited for.
+LONG = ["--framework=builtin", "--model=lenet", "--data=digits", "--batch=64", "--steps=100000", "--threads=1", "--repeat=1",
+        "--input=ring", "--audit=off", "--format=json"]
+
+
+class Feeder(Case):
+    def run_of(self, *arguments):
+        document, _ = self.result("run", *arguments)
+        return document["trials"][0]
+
+    @staticmethod
+    def of(trial, metric):
+        return trial["metrics"][metric]["value"]
+
+    def feeder(self):
+        """The process that feeds; None where there is none."""
+        for pid in self.marked_processes():
+            try:
+                with open("/proc/%d/cmdline" % pid, "rb") as file:
+                    words = file.read().split(b"\0")
+            except OSError:  # it has ended since it was listed
+                continue
+            if words[0].endswith(b"yardstick-feeder") and b"serve" in words:
+                return pid
+        return None
+
+    def busy(self, process):
+        """The feeder of a run that trains: the proof's have gone."""
+        def holds():
+            folders = [path for path, _, names in os.walk(self.folder) if path.endswith("/feeder")]
+            return self.feeder() is not None and any("/yardstick-results/" in path for path in folders)
+        self.wait_until(holds, process)
+        return self.feeder()
+
+    def broken(self, process):
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, err)
+        return err
+
+    def test_a_ring_gives_what_a_file_gives(self):
+        file, ring = self.run_of(*MLP), self.run_of(*RING)
+        self.assertEqual((ring["proof"]["verdict"], ring["proof"]["audit"]["verdict"]), ("pass", "pass"))
+        self.assertEqual(self.of(ring, "final_loss"), self.of(file, "final_loss"))
+        self.assertEqual(self.of(ring, "test_loss"), self.of(file, "test_loss"))
+        self.assertIsNone(self.of(file, "feeder_cpu_s"))
+        self.assertGreater(self.of(ring, "feeder_cpu_s"), 0)
+        self.assertGreater(self.of(ring, "feeder_rss_bytes"), 1 << 20)
+
+    def test_images_are_changed_by_lot_and_proven_so(self):
+        plain, changed = self.run_of(*RING), self.run_of(*RING, "--augment=crop+flip")
+        self.assertEqual((changed["proof"]["verdict"], changed["proof"]["audit"]["verdict"]), ("pass", "pass"))
+        self.assertNotEqual(self.of(changed, "final_loss"), self.of(plain, "final_loss"))
+        again = self.run_of(*RING, "--augment=crop+flip", "--input.threads=3")
+        self.assertEqual(self.of(again, "final_loss"), self.of(changed, "final_loss"))
+
+    def test_requests_come_by_ring_too(self):
+        trial = self.run_of("--mode=infer", "--requests=50", "--framework=builtin", "--model=mlp", "--data=digits", "--batch=4",
+                            "--input=ring", "--threads=1", "--repeat=1")
+        self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "pass"))
+
+    def test_the_report_shows_what_it_took_beside_the_run(self):
+        out, _ = self.yardstick("run", *RING)
+        self.assertIn("Fed by yardstick-feeder, which is in none of the figures above", out)
+
+    def test_what_does_not_go_together_is_refused(self):
+        self.refusal("run", *MLP, "--augment=flip", words=["augment = flip", "write input = ring"])
+        self.refusal("run", "--mode=infer", "--model=mlp", "--data=digits", "--input=ring", "--augment=flip",
+                     words=["augment = flip", "where requests are answered"])
+        self.refusal("run", "--model=gpt-nano", "--data=chars", "--batch=4", "--input=ring", "--augment=flip",
+                     words=["the rows of chars are no images"])
+
+    def test_a_feeder_that_is_killed_ends_the_run_with_its_own_status(self):
+        process = self.start("run", *LONG)
+        os.kill(self.busy(process), signal.SIGKILL)
+        message = self.broken(process)
+        self.assertRegex(message, "killed in (start|open|train): the feeder: yardstick-feeder was killed \\(signal 9\\) by something "
+                                  "else than yardstick")
+        self.assert_nothing_left()
+
+    def test_a_feeder_that_stands_still_stalls_the_run(self):
+        process = self.start("run", *LONG, "--stall-limit=2s")
+        os.kill(self.busy(process), signal.SIGSTOP)
+        message = self.broken(process)
+        self.assertRegex(message, "stalled in (start|open|train): the feeder: nothing was heard of yardstick-feeder for 2 s "
+                                  "\\(stall_limit\\)")
+        self.assert_nothing_left()
+
+    def test_shared_memory_that_is_full_is_one_sentence(self):
+        def limit():  # of files and of shared memory: less than the ring's 12.2 MB, more than a run that is proven writes
+            resource.setrlimit(resource.RLIMIT_FSIZE, (11 << 20, 11 << 20))
+        big = ["--framework=builtin", "--model=mlp", "--data=digits", "--batch=3840", "--steps=1", "--threads=1", "--repeat=1",
+               "--input=ring", "--audit=off"]
+        self.yardstick("run", *big)
+        process = self.start("run", *big, preexec_fn=limit)
+        message = self.broken(process)
+        self.assertIn("oom_host", message)
+        self.assertRegex(message, "the feeder: no shared memory for a ring of 4 batches, 121[0-9]{5} bytes: File too large; take a "
+                                  "smaller batch")
