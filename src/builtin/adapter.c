@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "dist/dist.h"
 #include "engine/backend.h"
 #include "engine/engine.h"
 #include "protocol/adapter.h"
@@ -17,17 +18,23 @@ struct adapter {
     struct ys_engine *engine;
     struct ys_builtin_rows rows;
     struct ys_safetensors *order_file;
-    const uint32_t *order; /* [steps, batch] */
+    const uint32_t *order; /* [steps, batch of all ranks] */
     const double *lr;      /* [steps] */
     const char *weights;   /* path, of the plan */
     const char *state;     /* path, of the plan; NULL: the optimizer's begins at 0 */
     struct ys_engine_optimizer optimizer;
-    int64_t batch, steps;
+    int64_t batch, steps;            /* batch: the rows of it that this process takes, */
+    int64_t rank, world;             /* of the run's processes, */
+    struct ys_dist *dist;            /* which meet here; NULL: this is the only one */
+    struct ys_dist_part *parts;      /* of the gradient */
     enum ys_engine_precision format; /* of what the engine gives out: double in f64, else float */
 };
 
 #define OPTION_BACKEND "backend"
 #define STATE_STEPS    "state.steps"
+
+/* Ranks drop other activations, each of its own rows: far from the seeds of other rounds, which count by one. */
+static const uint64_t RANK_SEED = 0x9e3779b97f4a7c15;
 
 enum { PRECISIONS = YS_ENGINE_BF16 + 1 };
 
@@ -124,12 +131,12 @@ static ys_status read_options(const struct ys_plan *plan, struct ys_engine_confi
 static ys_status read_config(const struct ys_plan *plan, struct ys_engine_config *config)
 {
     YS_TRY(need_word(plan->device, "device", "cpu"));
-    if (plan->dist.world != 1)
-        return ys_fail(YS_EUNSUPPORTED, "several processes are not yet available in the built-in engine");
-    config->batch = plan->batch;
+    if (plan->dist.world != 1 && strcmp(plan->input.kind, "file") != 0)
+        return ys_fail(YS_EUNSUPPORTED, "several processes are not fed by a ring: write input = file");
+    config->batch = plan->batch / plan->dist.world;
     config->threads = (int)plan->threads;
     config->training = plan->mode == YS_MODE_TRAIN;
-    config->seed = (uint64_t)plan->seed;
+    config->seed = (uint64_t)plan->seed + (uint64_t)plan->dist.rank * RANK_SEED;
     YS_TRY(ys_builtin_precision(ys_name_of(&ys_precisions, plan->precision), &config->precision));
     YS_TRY(read_optimizer(&plan->optimizer, &config->optimizer));
     return read_options(plan, config);
@@ -162,7 +169,7 @@ static ys_status open_input(struct adapter *a, const struct ys_plan_input *input
     YS_TRY(ys_plan_need(input->order, "input.order"));
     YS_TRY(open_rows(a, input));
     YS_TRY(ys_safetensors_open(input->order, &a->order_file));
-    YS_TRY(ys_safetensors_need(a->order_file, "order", YS_U32, 2, (int64_t[]){a->steps, a->batch}, &tensor));
+    YS_TRY(ys_safetensors_need(a->order_file, "order", YS_U32, 2, (int64_t[]){a->steps, a->batch * a->world}, &tensor));
     a->order = tensor->data;
     YS_TRY(ys_safetensors_need(a->order_file, "lr", YS_F64, 1, &a->steps, &tensor));
     a->lr = tensor->data;
@@ -173,6 +180,8 @@ static void close_plan(void *self)
 {
     struct adapter *a = self;
     ys_engine_close(a->engine);
+    ys_dist_close(a->dist);
+    ys_free(a->parts);
     ys_builtin_rows_close(&a->rows);
     ys_safetensors_close(a->order_file);
     ys_graph_free(a->graph);
@@ -253,6 +262,28 @@ static ys_status load(struct adapter *a)
     return a->state ? load_state(a) : YS_OK;
 }
 
+/** The gradients of the batch are the mean of those of its shares, which are equal. */
+static int reduce(void *context, const struct ys_engine_span *spans, size_t count)
+{
+    struct adapter *a = context;
+    for (size_t i = 0; i < count; i++)
+        a->parts[i] = (struct ys_dist_part){spans[i].values, spans[i].count};
+    return ys_dist_mean(a->dist, a->parts, count, a->format == YS_ENGINE_F64);
+}
+
+static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist)
+{
+    const struct ys_dist_config config = {
+        .rank = (int)dist->rank, .world = (int)dist->world, .rendezvous = dist->rendezvous};
+    if (dist->world == 1)
+        return YS_OK;
+    a->parts = ys_alloc(a->graph->param_count + 1, sizeof *a->parts);
+    if (!a->parts)
+        return ys_out_of_memory();
+    YS_TRY(ys_dist_open(&config, &a->dist));
+    return ys_engine_set_reduce(a->engine, reduce, a);
+}
+
 static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_json *reply)
 {
     struct ys_engine_config config = {0};
@@ -260,6 +291,8 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     YS_TRY(ys_plan_need(plan->graph, "graph"));
     YS_TRY(ys_plan_need(plan->weights, "weights"));
     a->batch = config.batch;
+    a->rank = plan->dist.rank;
+    a->world = plan->dist.world;
     a->steps = plan->steps;
     a->format = config.precision == YS_ENGINE_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32;
     a->weights = plan->weights;
@@ -271,6 +304,7 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     YS_TRY(open_input(a, &plan->input));
     YS_TRY(ys_engine_open_graph(a->graph, &config, &a->engine));
     YS_TRY(load(a));
+    YS_TRY(meet(a, &plan->dist));
     return describe(a, config.backend, reply);
 }
 
@@ -292,7 +326,7 @@ static ys_status reset(void *self)
 /** Writes the rows of batch `step` straight into the engine's input. */
 static ys_status gather(struct adapter *a, int64_t step)
 {
-    const uint32_t *order = a->order + step * a->batch;
+    const uint32_t *order = a->order + (step * a->world + a->rank) * a->batch;
     if (a->rows.feed)
         return ys_builtin_rows_take(&a->rows, step, a->engine);
     for (int64_t i = 0; i < a->batch; i++) {
@@ -503,7 +537,8 @@ int ys_builtin_serve(void)
                                                  .framework = "yardstick built-in engine",
                                                  .precisions = abilities.precisions,
                                                  .ops = abilities.ops,
-                                                 .optimizers = abilities.optimizers},
+                                                 .optimizers = abilities.optimizers,
+                                                 .dist = true},
                                        .open = open_plan,
                                        .reset = reset,
                                        .forward = forward,

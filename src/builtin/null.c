@@ -1,7 +1,8 @@
 /* The program yardstick-null: an adapter that does no work at a stated rate. It shows what the harness itself costs,
  * and serves as a framework of known speed: with the option `rate` (rows a second) its blocks take batch * steps / rate
  * seconds, and its requests batch / rate seconds, slept and not computed; without it they take no time. It has no
- * losses and saves nothing, and says so (`no_work`). */
+ * losses and saves nothing, and says so (`no_work`). One of several ranks takes as long as its share of the batch, and
+ * waits for no other. */
 #include "builtin/builtin.h"
 
 #include "base/clock.h"
@@ -56,7 +57,7 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     YS_TRY(read_rate(plan->options, &rate_per_s));
     *null = (struct null_adapter){0};
     if (rate_per_s > 0)
-        null->step_ns = 1e9 * (double)plan->batch / rate_per_s;
+        null->step_ns = 1e9 * (double)(plan->batch / plan->dist.world) / rate_per_s;
     static const char *const none[] = {NULL};
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));
@@ -115,7 +116,8 @@ int ys_null_serve(void)
                                                         .precisions = precisions,
                                                         .ops = none,
                                                         .optimizers = optimizers,
-                                                        .no_work = true},
+                                                        .no_work = true,
+                                                        .dist = true},
                                               .open = open_plan,
                                               .reset = reset,
                                               .train = train,

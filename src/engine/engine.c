@@ -19,6 +19,9 @@ struct ys_engine {
     double lr;
     uint64_t steps;
     enum ys_engine_mode mode;
+    ys_engine_reduce reduce; /* NULL: none */
+    void *reduce_context;
+    struct ys_engine_span *spans; /* of the gradient, one for each of low.ranges; NULL while nobody reduced */
 };
 
 const char *ys_engine_error(void)
@@ -123,6 +126,7 @@ void ys_engine_close(struct ys_engine *e)
     ys_program_fini(&e->program);
     ys_lower_fini(&e->low, e->backend);
     ys_graph_free(e->owned);
+    ys_free(e->spans);
     ys_free(e);
 }
 
@@ -484,6 +488,33 @@ static ys_status take_input(struct ys_engine *e, const void *x, const int64_t *y
     return YS_OK;
 }
 
+int ys_engine_set_reduce(struct ys_engine *e, ys_engine_reduce reduce, void *context)
+{
+    if (!e->low.config.training)
+        return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no gradients");
+    if (!e->spans)
+        e->spans = ys_alloc(e->low.range_count + 1, sizeof *e->spans);
+    if (!e->spans)
+        return ys_out_of_memory();
+    unsigned char *gradients = ys_program_at(&e->program, e->low.gradients);
+    for (size_t i = 0; i < e->low.range_count; i++)
+        e->spans[i] =
+            (struct ys_engine_span){gradients + e->low.ranges[i].first * e->low.real_size, e->low.ranges[i].count};
+    e->reduce = reduce;
+    e->reduce_context = context;
+    return YS_OK;
+}
+
+static ys_status run_segments(struct ys_engine *e, enum ys_segment last)
+{
+    if (!e->reduce || last == YS_SEGMENT_FORWARD)
+        return ys_program_run(&e->program, last);
+    YS_TRY(ys_program_run(&e->program, YS_SEGMENT_BACKWARD));
+    if (e->reduce(e->reduce_context, e->spans, e->low.range_count) != 0)
+        return YS_EIO; /* the sentence is its own */
+    return last == YS_SEGMENT_UPDATE ? ys_program_run_from(&e->program, YS_SEGMENT_UPDATE, last) : YS_OK;
+}
+
 static ys_status run(struct ys_engine *e, const void *x, const int64_t *y, enum ys_segment last,
                      enum ys_engine_mode mode, double *loss)
 {
@@ -494,7 +525,7 @@ static ys_status run(struct ys_engine *e, const void *x, const int64_t *y, enum 
     YS_TRY(take_input(e, x, y));
     e->mode = mode;
     enter(e);
-    ys_status status = ys_program_run(&e->program, last);
+    ys_status status = run_segments(e, last);
     leave(e);
     if (status == YS_OK && loss)
         convert(loss, sizeof *loss, ys_program_at(&e->program, e->low.loss), e->low.real_size, 1);

@@ -32,6 +32,17 @@ int ys_engine_state_get(struct ys_engine *engine, enum ys_engine_state which, si
 /** The steps done since open or reset, which Adam counts by. */
 uint64_t ys_engine_steps(const struct ys_engine *engine);
 void ys_engine_steps_set(struct ys_engine *engine, uint64_t steps);
+/** Consecutive numbers of the gradient, in the engine's own layout and format (ys_engine_real_size()). */
+struct ys_engine_span {
+    void *values;
+    size_t count;
+};
+/** What is done to the gradient of all trained parameters before anything reads it: to clipping, the update and
+ * ys_engine_gradient_get() it is as this leaves it. Spans are the same each time; 0, or a negative number with a
+ * sentence in ys_engine_error(). */
+typedef int (*ys_engine_reduce)(void *context, const struct ys_engine_span *spans, size_t count);
+/** From now on at the end of every backward pass, that of a step included. `reduce` NULL: nothing, as after open. */
+int ys_engine_set_reduce(struct ys_engine *engine, ys_engine_reduce reduce, void *context);
 /** Of a guarded engine: fails when something was written outside a buffer. */
 int ys_engine_check(const struct ys_engine *engine);
 

@@ -123,11 +123,17 @@ ys_status ys_program_run_call(struct ys_program *program, size_t index)
     return status == YS_OK ? YS_OK : ys_fail_in(status, "%s", call->name);
 }
 
-ys_status ys_program_run(struct ys_program *program, enum ys_segment last)
+ys_status ys_program_run_from(struct ys_program *program, enum ys_segment first, enum ys_segment last)
 {
-    for (size_t i = 0; i < program->segment_end[last]; i++)
+    for (size_t i = first == YS_SEGMENT_FORWARD ? 0 : program->segment_end[first - 1]; i < program->segment_end[last];
+         i++)
         YS_TRY(ys_program_run_call(program, i));
     return YS_OK;
+}
+
+ys_status ys_program_run(struct ys_program *program, enum ys_segment last)
+{
+    return ys_program_run_from(program, YS_SEGMENT_FORWARD, last);
 }
 
 ys_status ys_program_check_guards(const struct ys_program *program)

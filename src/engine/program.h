@@ -84,8 +84,9 @@ ys_status ys_program_plan(struct ys_program *program, bool guarded) YS_MUST_CHEC
 void *ys_program_at(const struct ys_program *program, int buffer);
 /** Runs one call. */
 ys_status ys_program_run_call(struct ys_program *program, size_t call) YS_MUST_CHECK;
-/** Runs the segments up to and including `last`. */
+/** Runs the segments up to and including `last`; the second from `first` on. */
 ys_status ys_program_run(struct ys_program *program, enum ys_segment last) YS_MUST_CHECK;
+ys_status ys_program_run_from(struct ys_program *program, enum ys_segment first, enum ys_segment last) YS_MUST_CHECK;
 /** Of a guarded program: YS_EINTERNAL, naming the buffer, if something was written outside a buffer. */
 ys_status ys_program_check_guards(const struct ys_program *program) YS_MUST_CHECK;
 

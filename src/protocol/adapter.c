@@ -101,7 +101,8 @@ static ys_status describe(const struct ys_adapter_ops *ops, ys_json *reply)
     } known[] = {{"forward", ops->forward},  {"backward", ops->backward},
                  {"step", ops->step},        {"train", ops->train},
                  {"infer", ops->infer},      {"save", ops->save},
-                 {"state", ops->save_state}, {"answers", ops->infer && !about->no_work}};
+                 {"state", ops->save_state}, {"answers", ops->infer && !about->no_work},
+                 {"dist", about->dist}};
     const char *features[sizeof known / sizeof known[0] + 1] = {NULL};
     for (size_t i = 0, count = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].is_there)
@@ -135,6 +136,9 @@ static ys_status open_plan(struct server *server, const struct request *request)
 {
     const struct ys_plan *plan = &server->plan;
     server->infers = plan->mode == YS_MODE_INFER;
+    if (plan->dist.world > 1 && (server->infers || !server->ops->about.dist))
+        return ys_fail(YS_EUNSUPPORTED, "this adapter has no work of mode \"%s\" for %lld processes",
+                       server->infers ? "infer" : "train", (long long)plan->dist.world);
     if (server->infers && !server->ops->infer)
         return ys_fail(YS_EUNSUPPORTED, "mode \"infer\" is not among those of this adapter, which has \"train\"");
     server->batch = plan->batch;

@@ -21,6 +21,7 @@ struct ys_adapter_about {
     const char *adapter, *framework;
     const char *const *precisions, *const *ops, *const *optimizers;
     bool no_work;
+    bool dist; /* several processes train together: it reads the plan's `dist` */
 };
 
 /** The logits of a request, where they lie: valid until the adapter is called again. */

@@ -39,7 +39,8 @@ const struct ys_record ys_plan_optimizer_record = YS_RECORD("optimizer", struct 
 static const struct ys_field dist_fields[] = {
     YS_FIELD(struct ys_plan_dist, rank, YS_FIELD_INT, NULL, YS_FIELD_LATER, "of this process"),
     YS_FIELD(struct ys_plan_dist, world, YS_FIELD_INT, NULL, OPTIONAL, "processes"),
-    YS_FIELD(struct ys_plan_dist, rendezvous, YS_FIELD_JSON, NULL, OPTIONAL, "where they meet; null for one"),
+    YS_FIELD(struct ys_plan_dist, local_rank, YS_FIELD_INT, NULL, YS_FIELD_LATER, "among those of its host"),
+    YS_FIELD(struct ys_plan_dist, rendezvous, YS_FIELD_TEXT, NULL, OPTIONAL, "where they meet; null for one"),
 };
 static const struct ys_record dist_record = YS_RECORD("dist", struct ys_plan_dist, dist_fields);
 
@@ -148,6 +149,18 @@ static ys_status check_range(const char *key, int64_t value, int64_t high)
     return YS_OK;
 }
 
+static ys_status check_dist(const struct ys_plan_dist *dist, int64_t batch)
+{
+    YS_TRY(check_range("dist.world", dist->world, INT32_MAX));
+    if (dist->rank < 0 || dist->rank >= dist->world)
+        return ys_fail(YS_EPROTOCOL, "the plan's \"dist.rank\" is %lld; it must lie between 0 and %lld",
+                       (long long)dist->rank, (long long)dist->world - 1);
+    if (batch % dist->world != 0)
+        return ys_fail(YS_EPROTOCOL, "the plan's batch of %lld rows has no equal shares for %lld ranks",
+                       (long long)batch, (long long)dist->world);
+    return YS_OK;
+}
+
 ys_status ys_plan_check(const struct ys_plan *plan)
 {
     if (plan->mode == YS_NAME_NONE)
@@ -156,6 +169,7 @@ ys_status ys_plan_check(const struct ys_plan *plan)
     YS_TRY(check_range("steps", plan->steps, INT64_MAX));
     if (plan->mode == YS_MODE_TRAIN)
         YS_TRY(check_range("block", plan->block, YS_PROTOCOL_BLOCK_LIMIT));
+    YS_TRY(check_dist(&plan->dist, plan->batch));
     if (!plan->folder)
         return ys_fail(YS_EPROTOCOL, "the plan lacks \"folder\", the folder that answers are written to");
     return YS_OK;

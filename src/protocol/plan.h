@@ -29,9 +29,11 @@ struct ys_plan_optimizer {
     double clip_norm; /* NaN: none */
 };
 
+/** One process is rank 0 of 1. Of w ranks rank r takes rows r B/w to (r + 1) B/w - 1 of each batch of B. */
 struct ys_plan_dist {
     int64_t rank, world;
-    ys_json *rendezvous; /* NULL where there is one process */
+    int64_t local_rank; /* among those of its host */
+    char *rendezvous;   /* "127.0.0.1:PORT", where rank 0 may listen; NULL where there is one process */
 };
 
 /** All texts, lists and JSON are owned. */

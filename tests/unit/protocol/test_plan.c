@@ -14,7 +14,8 @@ static const char whole[] =
     "\"precision\":\"bf16\",\"loss\":\"softmax_cross_entropy\",\"label_smoothing\":0.1,\"optimizer\":{\"name\":\"sgd\","
     "\"momentum\":0.9,\"nesterov\":true,\"weight_decay\":0.0001,\"beta1\":0.9,\"beta2\":0.999,\"alpha\":0.99,"
     "\"epsilon\":1e-8,\"clip_norm\":null},\"threads\":2,\"cpus\":[0,2],\"device\":\"cpu\","
-    "\"options\":{\"compile\":[true]},\"dist\":{\"rank\":0,\"world\":1,\"rendezvous\":null},\"folder\":\"/r\"}";
+    "\"options\":{\"compile\":[true]},\"dist\":{\"rank\":0,\"world\":1,\"local_rank\":0,\"rendezvous\":null},"
+    "\"folder\":\"/r\"}";
 
 /* What every plan has. */
 #define HEAD  "{\"format\":\"yardstick-plan\",\"version\":1"

@@ -1,0 +1,311 @@
+#include "dist/meet.h"
+
+#include "base/clock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Between two attempts to reach a rank that does not listen yet. */
+static const long RETRY_NS = 5000000;
+
+/* What a rank says of itself when it connects. Both ends are programs of one host. */
+struct greeting {
+    char magic[8];
+    uint32_t world, rank;
+    uint32_t port; /* where it listens for the rank before it; 0 in the ring itself */
+};
+static const char MAGIC[8] = "YSDIST1";
+
+struct meeting {
+    const struct ys_dist_config *config;
+    uint64_t until_ns;
+    struct sockaddr_in place; /* of the rendezvous */
+    int listen_fd;            /* for the rank before */
+    uint32_t ports[YS_DIST_RANKS_MOST];
+};
+
+static ys_status parse_rendezvous(const char *text, struct sockaddr_in *place)
+{
+    char host[32];
+    const char *colon = text ? strrchr(text, ':') : NULL;
+    *place = (struct sockaddr_in){.sin_family = AF_INET};
+    if (!colon || (size_t)(colon - text) >= sizeof host)
+        return ys_fail(YS_EINVAL, "the rendezvous is \"%s\"; it is 127.0.0.1:PORT", text ? text : "");
+    memcpy(host, text, (size_t)(colon - text));
+    host[colon - text] = 0;
+    char *end;
+    long port = strtol(colon + 1, &end, 10);
+    if (end == colon + 1 || *end || port < 1 || port > 65535 || inet_pton(AF_INET, host, &place->sin_addr) != 1)
+        return ys_fail(YS_EINVAL, "the rendezvous is \"%s\"; it is 127.0.0.1:PORT", text);
+    place->sin_port = htons((uint16_t)port);
+    return YS_OK;
+}
+
+static ys_status fail_errno(const char *what)
+{
+    return ys_fail(YS_EIO, "%s: %s", what, strerror(errno));
+}
+
+/** What is small must not wait for more. */
+static ys_status prepare(int fd)
+{
+    const int on = 1;
+    if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0 || fcntl(fd, F_SETFL, O_NONBLOCK) != 0)
+        return fail_errno("a connection between ranks");
+    return YS_OK;
+}
+
+static ys_status new_socket(int *fd)
+{
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return *fd >= 0 ? YS_OK : fail_errno("no socket for the ranks to meet");
+}
+
+static ys_status listen_at(struct sockaddr_in *place, int *listen_fd)
+{
+    const int on = 1;
+    socklen_t size = sizeof *place;
+    int fd;
+    YS_TRY(new_socket(&fd));
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+        bind(fd, (const struct sockaddr *)place, sizeof *place) == 0 && listen(fd, 2 * YS_DIST_RANKS_MOST) == 0 &&
+        getsockname(fd, (struct sockaddr *)place, &size) == 0) {
+        *listen_fd = fd;
+        return YS_OK;
+    }
+    ys_status status = ys_fail(YS_EIO, "cannot listen at 127.0.0.1:%d for the other ranks: %s", ntohs(place->sin_port),
+                               strerror(errno));
+    close(fd);
+    return status;
+}
+
+/** Sleeps until `fd` has what is waited for, or patience ends. */
+static ys_status wait_for(const struct meeting *m, int fd, short events)
+{
+    for (;;) {
+        const uint64_t now_ns = ys_time_ns();
+        if (now_ns >= m->until_ns)
+            return ys_fail(YS_ETIMEOUT, "the ranks did not meet in %g s", m->config->patience_s);
+        struct pollfd source = {.fd = fd, .events = events};
+        const uint64_t left_ms = (m->until_ns - now_ns) / 1000000 + 1;
+        int found = poll(&source, 1, left_ms > 60000 ? 60000 : (int)left_ms);
+        if (found > 0)
+            return YS_OK;
+        if (found < 0 && errno != EINTR)
+            return fail_errno("waiting for the other ranks");
+    }
+}
+
+static ys_status send_all(const struct meeting *m, int fd, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        ssize_t sent = send(fd, at, size, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN && errno != EINTR)
+            return fail_errno("a rank has gone before all had met");
+        if (sent < 0)
+            YS_TRY(wait_for(m, fd, POLLOUT));
+        at += sent > 0 ? sent : 0;
+        size -= sent > 0 ? (size_t)sent : 0;
+    }
+    return YS_OK;
+}
+
+static ys_status receive_all(const struct meeting *m, int fd, void *data, size_t size)
+{
+    char *at = data;
+    while (size > 0) {
+        ssize_t got = recv(fd, at, size, 0);
+        if (got == 0)
+            return ys_fail(YS_EIO, "a rank has gone before all had met");
+        if (got < 0 && errno != EAGAIN && errno != EINTR)
+            return fail_errno("a rank has gone before all had met");
+        if (got < 0)
+            YS_TRY(wait_for(m, fd, POLLIN));
+        at += got > 0 ? got : 0;
+        size -= got > 0 ? (size_t)got : 0;
+    }
+    return YS_OK;
+}
+
+/** Connects to `place`, where somebody may not listen yet, and greets. */
+static ys_status reach(const struct meeting *m, const struct sockaddr_in *place, uint32_t rank, uint32_t port,
+                       int *reached)
+{
+    struct greeting greeting = {.world = (uint32_t)m->config->world, .rank = (uint32_t)m->config->rank, .port = port};
+    memcpy(greeting.magic, MAGIC, sizeof MAGIC);
+    for (;;) {
+        int fd;
+        YS_TRY(new_socket(&fd));
+        if (connect(fd, (const struct sockaddr *)place, sizeof *place) == 0) {
+            ys_status status = prepare(fd);
+            if (status == YS_OK)
+                status = send_all(m, fd, &greeting, sizeof greeting);
+            if (status == YS_OK)
+                *reached = fd;
+            else
+                close(fd);
+            return status;
+        }
+        const int why = errno;
+        close(fd);
+        if (why != ECONNREFUSED && why != EINTR && why != ETIMEDOUT)
+            return ys_fail(YS_EIO, "cannot reach rank %u at 127.0.0.1:%d: %s", rank, ntohs(place->sin_port),
+                           strerror(why));
+        if (ys_time_ns() >= m->until_ns)
+            return ys_fail(YS_ETIMEOUT, "rank %u did not come to 127.0.0.1:%d in %g s", rank, ntohs(place->sin_port),
+                           m->config->patience_s);
+        nanosleep(&(struct timespec){.tv_nsec = RETRY_NS}, NULL);
+    }
+}
+
+/** The next connection whose greeting is one; whoever says something else is no rank, and is sent away. */
+static ys_status accept_greeted(const struct meeting *m, int listen_fd, struct greeting *greeting, int *accepted)
+{
+    for (;;) {
+        YS_TRY(wait_for(m, listen_fd, POLLIN));
+        int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED || errno == EAGAIN))
+            continue;
+        if (fd < 0)
+            return fail_errno("waiting for the other ranks");
+        ys_status status = prepare(fd);
+        if (status == YS_OK)
+            status = receive_all(m, fd, greeting, sizeof *greeting);
+        if (status == YS_OK && memcmp(greeting->magic, MAGIC, sizeof MAGIC) == 0) {
+            *accepted = fd;
+            return YS_OK;
+        }
+        close(fd);
+        if (status == YS_ETIMEOUT)
+            return status;
+    }
+}
+
+static ys_status check_greeting(const struct meeting *m, const struct greeting *greeting, const int *fds)
+{
+    const uint32_t world = (uint32_t)m->config->world;
+    if (greeting->world != world || greeting->rank == 0 || greeting->rank >= world)
+        return ys_fail(YS_EPROTOCOL, "rank %u of %u came where %u ranks meet", greeting->rank, greeting->world, world);
+    if (fds[greeting->rank] >= 0)
+        return ys_fail(YS_EPROTOCOL, "rank %u came twice", greeting->rank);
+    return YS_OK;
+}
+
+/** Who is not there, for the message. */
+static ys_status name_absent(const struct meeting *m, const int *fds)
+{
+    int first = 1, count = 0;
+    for (int r = m->config->world - 1; r > 0; r--)
+        if (fds[r] < 0) {
+            first = r;
+            count++;
+        }
+    return ys_fail(YS_ETIMEOUT, "%d of %d ranks did not come in %g s, rank %d among them", count, m->config->world,
+                   m->config->patience_s, first);
+}
+
+/** Rank 0 hears where everybody listens, and tells all. */
+static ys_status gather(struct meeting *m, int listen_fd, int *fds)
+{
+    const int world = m->config->world;
+    for (int come = 1; come < world; come++) {
+        struct greeting greeting;
+        int fd = -1;
+        ys_status status = accept_greeted(m, listen_fd, &greeting, &fd);
+        if (status == YS_ETIMEOUT)
+            return name_absent(m, fds);
+        YS_TRY(status);
+        status = check_greeting(m, &greeting, fds);
+        if (status != YS_OK) {
+            close(fd);
+            return status;
+        }
+        fds[greeting.rank] = fd;
+        m->ports[greeting.rank] = greeting.port;
+    }
+    for (int r = 1; r < world; r++)
+        YS_TRY(send_all(m, fds[r], m->ports, (size_t)world * sizeof *m->ports));
+    return YS_OK;
+}
+
+static ys_status lead(struct meeting *m)
+{
+    int listen_fd, fds[YS_DIST_RANKS_MOST];
+    for (int r = 0; r < YS_DIST_RANKS_MOST; r++)
+        fds[r] = -1;
+    YS_TRY(listen_at(&m->place, &listen_fd));
+    ys_status status = gather(m, listen_fd, fds);
+    for (int r = 1; r < m->config->world; r++)
+        if (fds[r] >= 0)
+            close(fds[r]);
+    close(listen_fd);
+    return status;
+}
+
+static ys_status follow(struct meeting *m)
+{
+    int fd;
+    YS_TRY(reach(m, &m->place, 0, m->ports[m->config->rank], &fd));
+    ys_status status = receive_all(m, fd, m->ports, (size_t)m->config->world * sizeof *m->ports);
+    close(fd);
+    return status == YS_ETIMEOUT ? ys_fail_in(status, "rank 0 waits for another rank") : status;
+}
+
+/** All know where all listen: each connects to the next, which cannot block, since it listens already. */
+static ys_status close_ring(const struct meeting *m, struct ys_dist_ring *ring)
+{
+    const int world = m->config->world, next = (m->config->rank + 1) % world;
+    const uint32_t before = (uint32_t)((m->config->rank + world - 1) % world);
+    struct sockaddr_in place = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)m->ports[next]), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct greeting greeting = {.rank = UINT32_MAX};
+    YS_TRY(reach(m, &place, (uint32_t)next, 0, &ring->next_fd));
+    while (greeting.rank != before) {
+        if (ring->before_fd >= 0)
+            close(ring->before_fd);
+        ring->before_fd = -1;
+        ys_status status = accept_greeted(m, m->listen_fd, &greeting, &ring->before_fd);
+        if (status == YS_ETIMEOUT)
+            return ys_fail(status, "rank %u did not come in %g s", before, m->config->patience_s);
+        YS_TRY(status);
+    }
+    return YS_OK;
+}
+
+static ys_status meet(struct meeting *m, struct ys_dist_ring *ring)
+{
+    struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    YS_TRY(listen_at(&own, &m->listen_fd));
+    m->ports[m->config->rank] = ntohs(own.sin_port);
+    YS_TRY(m->config->rank == 0 ? lead(m) : follow(m));
+    return close_ring(m, ring);
+}
+
+ys_status ys_dist_meet(const struct ys_dist_config *config, struct ys_dist_ring *ring)
+{
+    struct ys_dist_config own = *config;
+    if (own.patience_s <= 0)
+        own.patience_s = YS_DIST_PATIENCE_S;
+    struct meeting m = {.config = &own, .until_ns = ys_time_ns() + (uint64_t)(own.patience_s * 1e9), .listen_fd = -1};
+    *ring = (struct ys_dist_ring){-1, -1};
+    YS_TRY(parse_rendezvous(config->rendezvous, &m.place));
+    ys_status status = meet(&m, ring);
+    if (m.listen_fd >= 0)
+        close(m.listen_fd);
+    if (status != YS_OK && ring->next_fd >= 0)
+        close(ring->next_fd);
+    if (status != YS_OK && ring->before_fd >= 0)
+        close(ring->before_fd);
+    return status;
+}

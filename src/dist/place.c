@@ -1,0 +1,36 @@
+#include "dist/place.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+ys_status ys_dist_place_take(struct ys_dist_place *place)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof any;
+    const int on = 1;
+    *place = YS_DIST_NO_PLACE;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&any, sizeof any) == 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+        getsockname(fd, (struct sockaddr *)&any, &size) == 0) {
+        place->fd = fd;
+        snprintf(place->text, sizeof place->text, "127.0.0.1:%d", ntohs(any.sin_port));
+        return YS_OK;
+    }
+    ys_status status = ys_fail(YS_EIO, "no port of 127.0.0.1 where the ranks could meet: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+void ys_dist_place_give_back(struct ys_dist_place *place)
+{
+    if (place->fd >= 0)
+        close(place->fd);
+    *place = YS_DIST_NO_PLACE;
+}

@@ -1,0 +1,293 @@
+/* Ranks as processes: what they hold after a mean, and how they fail together. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "dist/dist.h"
+#include "dist/place.h"
+#include "tap.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST = 5, NUMBERS = 4099, MEANS = 3 };
+
+/* What a rank leaves for the test to look at, in memory that all share. */
+struct shared {
+    double values[MOST][NUMBERS];
+    float floats[MOST][NUMBERS];
+    int status[MOST];
+    char error[MOST][200];
+};
+
+struct world {
+    int ranks;
+    struct ys_dist_place place;
+    double patience_s;
+    struct shared *shared;
+    void (*act)(struct ys_dist *dist, int rank, struct shared *shared);
+};
+
+/* Another number for each rank and place, whose sums round. */
+static double number_of(int rank, size_t i)
+{
+    return 1.0 / (double)(3 + (i * 7 + (size_t)rank * 13) % 101) * (i % 3 ? 1 : -1);
+}
+
+static void be_rank(const struct world *world, int rank)
+{
+    struct ys_dist *dist = NULL;
+    const struct ys_dist_config config = {rank, world->ranks, world->place.text, world->patience_s};
+    world->shared->status[rank] = ys_dist_open(&config, &dist);
+    if (world->shared->status[rank] == YS_OK)
+        world->act(dist, rank, world->shared);
+    snprintf(world->shared->error[rank], sizeof world->shared->error[rank], "%s", ys_error());
+    ys_dist_close(dist);
+    _exit(0);
+}
+
+/* One process for each rank from `from` on; all of them end. */
+static void run_world(struct world *world, int from)
+{
+    pid_t pids[MOST];
+    if (world->shared)
+        munmap(world->shared, sizeof *world->shared);
+    world->shared = mmap(NULL, sizeof *world->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(world->shared != MAP_FAILED);
+    REQUIRE(ys_dist_place_take(&world->place) == YS_OK);
+    fflush(stdout);
+    for (int r = from; r < world->ranks; r++) {
+        pids[r] = fork();
+        if (pids[r] == 0)
+            be_rank(world, r);
+    }
+    for (int r = from; r < world->ranks; r++)
+        waitpid(pids[r], NULL, 0);
+    ys_dist_place_give_back(&world->place);
+}
+
+static void take_means(struct ys_dist *dist, int rank, struct shared *shared)
+{
+    double *values = shared->values[rank];
+    float *floats = shared->floats[rank];
+    for (size_t i = 0; i < NUMBERS; i++) {
+        values[i] = number_of(rank, i);
+        floats[i] = (float)values[i];
+    }
+    /* Uneven parts, an empty one and single numbers: pieces lie across them. */
+    const struct ys_dist_part parts[] = {{values, 1}, {values + 1, 0}, {values + 1, 2000}, {values + 2001, 2098}};
+    const struct ys_dist_part narrow[] = {{floats, NUMBERS}};
+    for (int i = 0; i < MEANS && shared->status[rank] == YS_OK; i++)
+        shared->status[rank] = ys_dist_mean(dist, parts, sizeof parts / sizeof parts[0], true);
+    if (shared->status[rank] == YS_OK)
+        shared->status[rank] = ys_dist_mean(dist, narrow, 1, false);
+}
+
+/* The sum of place `i` in the order of the ring: from the rank that has the number of its piece on. */
+static double mean_by_hand(int world, size_t i, bool is_double)
+{
+    const size_t w = (size_t)world, longer = NUMBERS % w, size = NUMBERS / w;
+    const size_t begin = longer * (size + 1);
+    const size_t piece = i < begin ? i / (size + 1) : longer + (i - begin) / size;
+    double sum = number_of((int)piece, i);
+    float narrow = (float)sum;
+    for (size_t k = 1; k < w; k++) {
+        const double more = number_of((int)((piece + k) % w), i);
+        sum += more;
+        narrow += (float)more;
+    }
+    return is_double ? sum / (double)world : (double)(narrow / (float)world);
+}
+
+static void means_are_those_of_the_named_order_to_the_bit(void)
+{
+    for (int ranks = 1; ranks <= MOST; ranks++) {
+        struct world world = {.ranks = ranks, .act = take_means};
+        run_world(&world, 0);
+        int wrong = 0, unequal = 0;
+        for (int r = 0; r < ranks; r++) {
+            CHECK_INT(world.shared->status[r], YS_OK);
+            for (size_t i = 0; i < NUMBERS; i++)
+                unequal += world.shared->values[r][i] != world.shared->values[0][i] ||
+                           world.shared->floats[r][i] != world.shared->floats[0][i];
+        }
+        for (size_t i = 0; i < NUMBERS; i++)
+            wrong += (double)world.shared->floats[0][i] != mean_by_hand(ranks, i, false);
+        CHECK_INT(unequal, 0);
+        CHECK_INT(wrong, 0);
+    }
+}
+
+static void take_one_mean(struct ys_dist *dist, int rank, struct shared *shared)
+{
+    for (size_t i = 0; i < NUMBERS; i++)
+        shared->values[rank][i] = number_of(rank, i);
+    const struct ys_dist_part part = {shared->values[rank], NUMBERS};
+    shared->status[rank] = ys_dist_mean(dist, &part, 1, true);
+}
+
+static void one_mean_in_double_is_that_by_hand(void)
+{
+    for (int ranks = 2; ranks <= MOST; ranks++) {
+        struct world world = {.ranks = ranks, .act = take_one_mean};
+        run_world(&world, 0);
+        int wrong = 0;
+        for (size_t i = 0; i < NUMBERS; i++)
+            wrong += world.shared->values[ranks - 1][i] != mean_by_hand(ranks, i, true);
+        CHECK_INT(wrong, 0);
+    }
+}
+
+static void take_few(struct ys_dist *dist, int rank, struct shared *shared)
+{
+    shared->values[rank][0] = rank + 1;
+    const struct ys_dist_part parts[] = {{shared->values[rank], 1}};
+    shared->status[rank] = ys_dist_mean(dist, parts, 1, true);
+    if (shared->status[rank] == YS_OK)
+        shared->status[rank] = ys_dist_mean(dist, parts, 0, true);
+}
+
+static void fewer_numbers_than_ranks_are_no_special_case(void)
+{
+    struct world world = {.ranks = 4, .act = take_few};
+    run_world(&world, 0);
+    for (int r = 0; r < 4; r++) {
+        CHECK_INT(world.shared->status[r], YS_OK);
+        CHECK(world.shared->values[r][0] == 2.5);
+    }
+}
+
+static void die_at_the_second(struct ys_dist *dist, int rank, struct shared *shared)
+{
+    const struct ys_dist_part part = {shared->values[rank], NUMBERS};
+    shared->status[rank] = ys_dist_mean(dist, &part, 1, true);
+    if (rank == 2)
+        raise(SIGKILL);
+    for (int i = 0; i < 2; i++) /* once it has failed, it goes on failing */
+        shared->status[rank] = ys_dist_mean(dist, &part, 1, true);
+}
+
+static void a_rank_that_dies_ends_the_others_who_name_a_neighbour(void)
+{
+    struct world world = {.ranks = 4, .act = die_at_the_second};
+    run_world(&world, 0);
+    for (int r = 0; r < 4; r++) {
+        if (r == 2)
+            continue;
+        CHECK_INT(world.shared->status[r], YS_EIO);
+        CHECK_HAS(world.shared->error[r], "has gone");
+    }
+    CHECK_HAS(world.shared->error[3], "rank 2 has gone");
+}
+
+static void take_unequal(struct ys_dist *dist, int rank, struct shared *shared)
+{
+    const struct ys_dist_part part = {shared->values[rank], rank == 1 ? 10 : 11};
+    shared->status[rank] = ys_dist_mean(dist, &part, 1, true);
+}
+
+static void ranks_that_leave_numbers_out_are_told(void)
+{
+    struct world world = {.ranks = 2, .act = take_unequal};
+    run_world(&world, 0);
+    CHECK_INT(world.shared->status[0], YS_EPROTOCOL);
+    CHECK_HAS(world.shared->error[0], "rank 1 takes a mean of 10 numbers of 8 bytes, rank 0 of 11");
+}
+
+static void who_does_not_come_is_named_when_patience_ends(void)
+{
+    struct world world = {.ranks = 3, .act = take_few, .patience_s = 0.2};
+    run_world(&world, 1);
+    CHECK_INT(world.shared->status[1], YS_ETIMEOUT);
+    CHECK_HAS(world.shared->error[1], "rank 0 did not come");
+}
+
+/* A port scanner, say: connects before the others, and says something else. */
+static void be_stranger(const char *rendezvous)
+{
+    struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    place.sin_port = htons((uint16_t)atoi(strchr(rendezvous, ':') + 1));
+    for (;;) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(fd, (const struct sockaddr *)&place, sizeof place) == 0) {
+            static const char said[64] = "GET / HTTP/1.0\r\n\r\n";
+            ssize_t sent = send(fd, said, sizeof said, MSG_NOSIGNAL);
+            _exit(sent != (ssize_t)sizeof said);
+        }
+        close(fd);
+        usleep(2000);
+    }
+}
+
+static void strangers_are_sent_away(void)
+{
+    struct world world = {.ranks = 2, .act = take_few};
+    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(shared != MAP_FAILED && ys_dist_place_take(&world.place) == YS_OK);
+    world.shared = shared;
+    int states[3] = {-1, -1, -1};
+    pid_t pids[3];
+    fflush(stdout);
+    for (int i = 0; i < 2; i++) { /* rank 0 listens, the stranger comes, and only then rank 1 */
+        pids[i] = fork();
+        if (pids[i] == 0 && i == 0)
+            be_rank(&world, 0);
+        if (pids[i] == 0)
+            be_stranger(world.place.text);
+    }
+    waitpid(pids[1], &states[1], 0);
+    pids[2] = fork();
+    if (pids[2] == 0)
+        be_rank(&world, 1);
+    waitpid(pids[0], &states[0], 0);
+    waitpid(pids[2], &states[2], 0);
+    CHECK_INT(states[1], 0);
+    CHECK_INT(shared->status[0], YS_OK);
+    CHECK_INT(shared->status[1], YS_OK);
+    CHECK(shared->values[0][0] == 1.5 && shared->values[1][0] == 1.5);
+    ys_dist_place_give_back(&world.place);
+    munmap(shared, sizeof *shared);
+}
+
+static void what_is_no_place_or_no_rank_is_refused(void)
+{
+    static const struct {
+        struct ys_dist_config config;
+        const char *said;
+    } wrong[] = {
+        {{0, 2, NULL, 0}, "the rendezvous is \"\""},       {{0, 2, "here", 0}, "the rendezvous is \"here\""},
+        {{0, 2, "127.0.0.1:x", 0}, "127.0.0.1:PORT"},      {{0, 2, "127.0.0.1:70000", 0}, "127.0.0.1:PORT"},
+        {{2, 2, "127.0.0.1:9", 0}, "rank 2 of 2 is none"}, {{0, 65, "127.0.0.1:9", 0}, "at most 64"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct ys_dist *dist = NULL;
+        CHECK_INT(ys_dist_open(&wrong[i].config, &dist), YS_EINVAL);
+        CHECK_HAS(ys_error(), wrong[i].said);
+        CHECK(!dist);
+    }
+}
+
+static void places_that_are_held_differ(void)
+{
+    struct ys_dist_place places[8];
+    for (size_t i = 0; i < 8; i++) {
+        REQUIRE(ys_dist_place_take(&places[i]) == YS_OK);
+        for (size_t k = 0; k < i; k++)
+            CHECK(strcmp(places[i].text, places[k].text) != 0);
+    }
+    for (size_t i = 0; i < 8; i++)
+        ys_dist_place_give_back(&places[i]);
+    ys_dist_place_give_back(&places[0]);
+}
+
+TAP_MAIN(TAP_CASE(means_are_those_of_the_named_order_to_the_bit), TAP_CASE(one_mean_in_double_is_that_by_hand),
+         TAP_CASE(fewer_numbers_than_ranks_are_no_special_case),
+         TAP_CASE(a_rank_that_dies_ends_the_others_who_name_a_neighbour),
+         TAP_CASE(ranks_that_leave_numbers_out_are_told), TAP_CASE(who_does_not_come_is_named_when_patience_ends),
+         TAP_CASE(strangers_are_sent_away), TAP_CASE(what_is_no_place_or_no_rank_is_refused),
+         TAP_CASE(places_that_are_held_differ))
