@@ -30,7 +30,7 @@ static const char help[] =
     "                                        [n, channels, height, width]; a line \"ROW MESSAGE\" for each that "
     "cannot\n"
     "                                        be decoded\n"
-    "  yardstick-feeder rows --list FILE --out FILE --size CHANNELSxHEIGHTxWIDTH --augment centre|place|area|cifar\n"
+    "  yardstick-feeder rows --list FILE --out FILE --size CHANNELSxHEIGHTxWIDTH --augment NAME\n"
     "                   [--seed N] [--epoch N] [--first ROW] [--count ROWS] [--half train|test] [--threads N]\n"
     "                                        rows of that list as training gets them in an epoch, or with --half test "
     "as\n"
@@ -99,7 +99,8 @@ static ys_status read_draw(const struct options *options, struct ys_feeder_prepa
     uint64_t first = 0, count = UINT64_MAX;
     p->augmentation = ys_augmentation_find(options->augment);
     if (!p->augmentation)
-        return ys_fail(YS_EINVAL, "--augment %s: write centre, place, area or cifar", options->augment);
+        return ys_fail(YS_EINVAL, "--augment %s: write centre, flip, crop+flip, place, area or cifar",
+                       options->augment);
     YS_TRY(read_number(options->seed, "--seed", &p->draw.seed));
     YS_TRY(read_number(options->epoch, "--epoch", &p->draw.epoch));
     YS_TRY(read_number(options->first, "--first", &first));

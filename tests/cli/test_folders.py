@@ -127,7 +127,7 @@ class Folders(Case):
         self.assertEqual(len(whole), 6 * 3 * 16 * 16 * 4)
         self.assertEqual(rows("--augment", "cifar", "--seed", "1", "--epoch", "3", "--first", "2", "--count", "3"), whole[2 * 3072:5 * 3072])
         self.assertEqual(struct.unpack("<768f", rows("--augment", "place", "--half", "test", "--count", "1")), (10.0,) * 768)
-        for words, said in ((("--augment", "other"), "write centre, place, area or cifar"), ((), "rows needs --augment"),
+        for words, said in ((("--augment", "other"), "write centre, flip, crop+flip, place, area or cifar"), ((), "rows needs --augment"),
                             (("--augment", "area", "--first", "7"), "the list has 6 rows"),
                             (("--augment", "area", "--seed", "-1"), "--seed -1: write a whole number")):
             self.assertIn(said, rows(*words, code=2))

@@ -154,7 +154,7 @@ class Toy(unittest.TestCase):
             ("label_smoothing", {"label_smoothing": 0.1}),
             ("hinge", {"loss": "hinge"}), ("adam", {"optimizer": dict(optimizer, name="adam")}),
             ("clip_norm", {"optimizer": dict(optimizer, clip_norm=1.0)}), ("speed", {"options": {"speed": 2}}),
-            ("ring", {"input": {"kind": "ring"}}), ("processes", {"dist": {"rank": 0, "world": 2}}),
+            ("pipe", {"input": {"kind": "pipe"}}), ("processes", {"dist": {"rank": 0, "world": 2}}),
         ):
             with self.subTest(part):
                 self.assertIn(part, self.refused("unsupported", "open", plan=self.work.plan(**changes))["message"])
