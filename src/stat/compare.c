@@ -97,7 +97,7 @@ static void judge(struct ys_comparison *comparison, const struct ys_compare_rule
                   const struct ys_compare_ends *on)
 {
     double bias = comparison->bias_bound;
-    bool biased = bias > fmax(on->high, YS_COMPARE_BIAS);
+    bool biased = bias > on->high;
     comparison->verdict = YS_VERDICT_UNCLEAR;
     if (comparison->n == 0) {
         comparison->reason = "no round in which both trials succeeded";

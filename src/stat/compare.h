@@ -20,9 +20,6 @@ const char *ys_verdict_name(enum ys_verdict verdict); /* the same */
 /* From so many rounds on it is tested whether one round's ratio tells the next one's. */
 #define YS_COMPARE_ROUNDS_MIN 12
 
-/* A bound on the bias below this is no obstacle to any verdict, however small the margin. */
-#define YS_COMPARE_BIAS 0.02
-
 struct ys_compare_rule {
     enum ys_better better;
     bool difference; /* a - b: for fractions such as an accuracy, where 0 is a fair value and a ratio would call 0.1 %
@@ -70,8 +67,8 @@ enum ys_verdict ys_compare_verdict(const struct ys_compare_ends *on, enum ys_bet
  *   unclear                 anything else, or no interval
  *   invalid                 a value that is not a finite number (of a ratio: above 0)
  *
- * A rule with bias_untold makes it unclear. A bias bound above both the margin and YS_COMPARE_BIAS does so, unless the
- * interval is farther than that bound beyond the margin. With YS_BETTER_NEITHER a clear difference is called unclear,
+ * A rule with bias_untold makes it unclear. A bias bound above the margin does so, unless the interval is farther than
+ * that bound beyond the margin. With YS_BETTER_NEITHER a clear difference is called unclear,
  * with that reason. YS_ENOMEM. */
 ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
                      struct ys_comparison *comparison) YS_MUST_CHECK;

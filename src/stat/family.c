@@ -63,11 +63,42 @@ static double ratio_of(double centre, double width)
     return width > 0 ? fabs(centre) / width : INFINITY;
 }
 
-static double statistic(const struct work *work, double *x, size_t n)
+/* Whether T of so few ascending values can be above `most`, told by counting averages instead of sorting them: then the
+ * end towards 0 lies beyond (1 - 1 / most) of a centre that is itself between the end and the outermost value. */
+static bool may_exceed(const struct work *work, const double *sorted, size_t n, double most)
+{
+    double part = fmin(0, 1 - 1 / most);
+    return ys_signed_rank_count(sorted, n, part * fmax(0, sorted[n - 1])) < work->rank[n] ||
+           n * (n + 1) / 2 - ys_signed_rank_count(sorted, n, part * fmin(0, sorted[0])) < work->rank[n];
+}
+
+/* The same without sorting them, as far as that goes: k values make k (k + 1) / 2 averages on their side. */
+static bool lean_to_one_side(const struct work *work, const double *x, size_t n, double most)
+{
+    double part = fmin(0, 1 - 1 / most), least = x[0], greatest = x[0];
+    size_t low = 0, high = 0;
+    for (size_t i = 1; i < n; i++) {
+        least = x[i] < least ? x[i] : least;
+        greatest = x[i] > greatest ? x[i] : greatest;
+    }
+    const double below = part * fmax(0, greatest), above = part * fmin(0, least);
+    for (size_t i = 0; i < n; i++) {
+        low += x[i] <= below;
+        high += x[i] > above;
+    }
+    return low * (low + 1) / 2 < work->rank[n] || high * (high + 1) / 2 < work->rank[n];
+}
+
+/* T, or some number no larger than `most` where it is not above that. */
+static double statistic(const struct work *work, double *x, size_t n, double most)
 {
     if (n <= RANKED_MAX) {
         struct ys_centre centre;
+        if (!lean_to_one_side(work, x, n, most))
+            return 0;
         sort_few(x, n);
+        if (!may_exceed(work, x, n, most))
+            return 0;
         ys_signed_rank_of_sorted(x, n, work->rank[n], YS_STAT_LEVEL, &centre);
         return ratio_of(centre.value,
                         centre.value > 0 ? centre.value - centre.interval.lo : centre.interval.hi - centre.value);
@@ -81,13 +112,13 @@ static double statistic(const struct work *work, double *x, size_t n)
     return ratio_of(mean, t_quantile((double)n - 1) * sqrt(squares / (double)(n - 1) / (double)n));
 }
 
-static double largest(struct work *work, const double *values)
+/* The largest T, or `most` where none is above that. */
+static double largest(struct work *work, const double *values, double most)
 {
-    double most = 0;
     for (size_t p = 0; p < work->family->pair_count; p++) {
         size_t n = differ(work, values, &work->family->pairs[p]);
         if (n >= YS_STAT_INTERVAL_MIN)
-            most = fmax(most, statistic(work, work->place, n));
+            most = fmax(most, statistic(work, work->place, n, most));
     }
     return most;
 }
@@ -188,16 +219,18 @@ static double stretch_of(struct work *work)
         double level;
         work->rank[n] = ys_signed_rank(n, &level);
     }
+    double given_back = sqrt((double)trials / ((double)trials - 1));
     find_left(work);
     ys_rng_init(&work->rng, SEED, "family");
     for (size_t i = 0; i < count; i++) {
         permute(work);
-        work->largest[i] = largest(work, work->moved);
+        work->largest[i] =
+            largest(work, work->moved, (1 - 1e-9) / given_back); /* what stretches nothing need not be known */
     }
     ys_stat_sort(work->largest, count);
     /* The k-th of m drawn exceeds another draw with probability k / (m + 1). */
     size_t place = (size_t)ceil(YS_STAT_LEVEL * (double)(count + 1)) - 1;
-    double stretch = work->largest[place] * sqrt((double)trials / ((double)trials - 1));
+    double stretch = work->largest[place] * given_back;
     return stretch > 1 ? stretch : 1;
 }
 

@@ -10,9 +10,8 @@
 #define YS_POWER_MOST_ROUNDS 200
 
 /** `ratios`: `count` rounds of a trial against itself, each above 0; at least 6. *difference: the smallest that
- * `rounds` rounds (6 to YS_POWER_MOST_ROUNDS) find nine times of ten beyond `margin`, as ys_comparison's `resolution`:
- * 0.05 is a ratio of 1.05; the median over what was drawn. NaN with too few rounds of either. The same values give the
- * same answer. YS_ENOMEM. */
+ * `rounds` rounds (6 to YS_POWER_MOST_ROUNDS) find nine times of ten beyond `margin`: 0.05 is a ratio of 1.05. NaN with
+ * too few rounds of either. The same values give the same answer. YS_ENOMEM. */
 ys_status ys_power_difference(const double *ratios, size_t count, size_t rounds, double margin,
                               double *difference) YS_MUST_CHECK;
 

@@ -37,8 +37,8 @@ size_t ys_signed_rank(size_t n, double *level)
     return (size_t)rank;
 }
 
-/* How many Walsh averages are at most t. As i grows, the last j with (x[i] + x[j]) / 2 <= t falls. */
-static size_t count_upto(const double *sorted, size_t n, double t)
+/* As i grows, the last j with (x[i] + x[j]) / 2 <= t falls. */
+size_t ys_signed_rank_count(const double *sorted, size_t n, double t)
 {
     size_t count = 0, end = n;
     for (size_t i = 0; i < n; i++) {
@@ -55,13 +55,13 @@ static size_t count_upto(const double *sorted, size_t n, double t)
 static double walsh_bisect(const double *sorted, size_t n, size_t rank)
 {
     double below = sorted[0], at = sorted[n - 1];
-    if (count_upto(sorted, n, below) >= rank)
+    if (ys_signed_rank_count(sorted, n, below) >= rank)
         return below;
     for (;;) {
         double middle = below + (at - below) / 2;
         if (middle <= below || middle >= at)
             return at;
-        if (count_upto(sorted, n, middle) >= rank)
+        if (ys_signed_rank_count(sorted, n, middle) >= rank)
             at = middle;
         else
             below = middle;

@@ -31,6 +31,10 @@ void ys_signed_rank_of_sorted(const double *sorted, size_t n, size_t rank, doubl
  * middle rank; zeros are left out (Wilcoxon 1945). YS_ENOMEM. */
 ys_status ys_signed_rank_p(const double *values, size_t n, double *p) YS_MUST_CHECK;
 
+/** How many Walsh averages of n ascending values are at most `t`: the r-th smallest of them is above t exactly where
+ * these are fewer than r. Takes time as n. */
+size_t ys_signed_rank_count(const double *sorted, size_t n, double t);
+
 /** `values`: n finite values in any order, left as they are. YS_ENOMEM. */
 ys_status ys_signed_rank_centre(const double *values, size_t n, struct ys_centre *centre) YS_MUST_CHECK;
 

@@ -179,6 +179,24 @@ static void what_is_left_of_warm_up_makes_a_verdict_unclear(void)
         bias[i] /= 4;
     CHECK(ys_compare(ones, ones, 8, &rule, &found) == YS_OK);
     CHECK_INT(found.verdict, YS_VERDICT_SAME);
+    rule.margin = 0; /* then none of it is let pass: 3 % are no verdict against a bound of 4 %, 8 % are */
+    for (int i = 0; i < 8; i++)
+        bias[i] *= 4;
+    for (int i = 0; i < 8; i++)
+        a[i] = 1.03 + 0.001 * i;
+    CHECK(ys_compare(a, ones, 8, &rule, &found) == YS_OK);
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
+    CHECK_HAS(found.reason, "warm-up");
+    for (int i = 0; i < 8; i++)
+        a[i] *= 1.05;
+    CHECK(ys_compare(a, ones, 8, &rule, &found) == YS_OK);
+    CHECK_INT(found.verdict, YS_VERDICT_BETTER);
+    for (int i = 0; i < 8; i++)
+        bias[i] /= 4;
+    rule.margin = 0.005; /* 1 % may be left of it, so that no more than half a per cent differs is not shown */
+    CHECK(ys_compare(ones, ones, 8, &rule, &found) == YS_OK);
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
+    rule.margin = 0.02;
     rule.bias = NULL;
     rule.bias_untold = true; /* however far the two are apart, and however equal */
     CHECK(ys_compare(a, ones, 8, &rule, &found) == YS_OK);
