@@ -5,7 +5,7 @@
 
 void ys_cache_sweep(const struct ys_sweep *sweep)
 {
-    static const char *const folders[] = {YS_WORK_SHELF, "proofs", "checks"};
+    static const char *const folders[] = {YS_WORK_SHELF, "proofs", "checks", "judge"};
     ys_data_sweep(sweep);
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
         ys_working_sweep_cache(folders[i], sweep);
