@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,7 +33,7 @@ static ys_status goes_on(const struct following *following, bool *on, int64_t *s
     struct ys_study_timing timing;
     YS_TRY(ys_store_study_get(following->store, following->study_id, &document));
     ys_study_record_read(document, &study, &timing);
-    *on = study.status && strcmp(study.status, "running") == 0 && ys_store_is_written(following->store);
+    *on = study.status == YS_STUDY_RUNNING && ys_store_is_written(following->store);
     *started_s = study.started_s;
     ys_json_free(document);
     return YS_OK;
