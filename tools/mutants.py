@@ -8,7 +8,7 @@ mutant is one line of a kernel with one thing wrong: a sign, a comparison, a con
 left out. It is compiled (those that do not compile are left out), linked into the program of the operators' tests
 in place of what it was made from, and the cases of the operators that the line belongs to are run. One of them must
 fail, or crash, or not end. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
-cannot be noticed. --quick: every twelfth mutant. --list: says what would be spoiled, and ends.
+cannot be noticed. --quick: every fifteenth mutant. --list: says what would be spoiled, and ends.
 """
 import argparse
 import concurrent.futures
@@ -25,35 +25,32 @@ import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIME_LIMIT_S = 30
-QUICK_STEP = 12
+QUICK_STEP = 15
 
-# What is spoiled: a source of src/backend, the file that is compiled for it, and the end of its cases' names.
-REF = ("ref_f64.c", "_ref")
+OPERATORS = "tests/test_backend_operator"
+ROWS = "tests/test_backend_rows"  # what operators do with shared parameters, broadcasts and targets of other forms
+SEQUENCE = "tests/test_backend_sequence"
+RECURRENT = "tests/test_backend_recurrent"
+
+# What is spoiled: a source of src/backend, the file that is compiled for it, the end of its cases' names, and the one program
+# that tries it, where that is not OPERATORS and then ROWS.
+REF = ("ref_f64.c", "_ref", None)
 SOURCES = {
     "ref_kernels.inc": REF, "ref_pointwise.inc": REF, "ref_norm.inc": REF, "ref_pool.inc": REF, "ref_shape.inc": REF,
-    "ref_loss.inc": REF, "onednn_ops.c": ("onednn_ops.c", "_onednn"), "ref_conv.inc": REF,
-    "ref_recurrent.inc": REF,
+    "ref_loss.inc": REF, "onednn_ops.c": ("onednn_ops.c", "_onednn", None), "ref_conv.inc": REF,
+    "ref_sequence.inc": ("ref_f64.c", "_ref", SEQUENCE), "ref_recurrent.inc": ("ref_f64.c", "_ref", RECURRENT),
+    "onednn_line.c": ("onednn_line.c", "_onednn", None), "onednn_padding.c": ("onednn_padding.c", "_onednn", None),
 }
 # Functions that no entry of an operator names: the cases that need them, without their ends.
 CASES = {
     "copy_run": ["flatten_*", "add_*"], "accumulate_run": ["add_*", "mul_*", "concat_*", "reads_*"], "zero_run": ["split_*"],
     "input_run": ["normalize_*", "relu_*"],
     "cross_entropy_run": ["loss_label_*", "gemm_*"], "nll_run": ["loss_nll*"], "squared_error_run": ["loss_squared_*"],
-    "normalized": ["normalize_*"], "statistics": ["normalize_*"], "ys_onednn_pixels_prepare": ["normalize_*"],
-    "pixels_plane": ["normalize_*"], "pixels_part": ["normalize_*"], "ys_onednn_pixels_run": ["normalize_*"],
-    "ys_onednn_scale_run": ["normalize_*"],
-    "mean_place": ["mean_*"], "ys_onednn_mean_run": ["mean_*"], "ys_onednn_spread_run": ["mean_*"],
-    "ys_onednn_hardsigmoid_run": ["hardsigmoid_*"], "ys_onednn_hardsigmoid_backward_run": ["hardsigmoid_*"],
-    "ys_onednn_dropout_run": ["dropout_*"], "ys_onednn_dropout_backward_run": ["dropout_*"],
     "cross_entropy": ["loss_label_*", "gemm_*"], "negative_log": ["loss_nll*"], "squared_error": ["loss_squared_*"],
     "ys_onednn_loss_run": ["loss_*"],
 }
 # Of what only a step of training shows.
 PROGRAMS = {"running_run": ("tests/test_engine_mode", ["*"])}
-# Of sources whose operators have a program of their own.
-FILES = {"ref_recurrent.inc": ("tests/test_backend_recurrent", ["*"])}
-OPERATORS = "tests/test_backend_operator"
-ROWS = "tests/test_backend_rows"  # what operators do with shared parameters, broadcasts and targets of other forms
 
 COMPARISONS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",)}
 SWAPS = {" + ": " - ", " - ": " + ", " * ": " / ", " / ": " * ", " += ": " -= ", " -= ": " += ", " && ": " || ", " || ": " && "}
@@ -76,7 +73,8 @@ def mutations(line):
             put(*match.span(), new)
             if old == " += ":
                 put(*match.span(), " = ")
-    for match in re.finditer(r"(?<![\w.\[])(\d+)(?![\w.\]])", "" if "memset(" in code else code):
+    # Not what is cleared, and not how work is cut for threads: the sanitized build sees the one, nothing the other.
+    for match in re.finditer(r"(?<![\w.\[])(\d+)(?![\w.\]])", "" if "memset(" in code or "ys_parallel_for(" in code else code):
         put(*match.span(), str(int(match.group()) + 1))
     for match in re.finditer(r"(?<=[(,?:=] )-(?=[\w(])|(?<=\()-(?=[\w(])|(?<=, )-(?=[\w(])|(?<=return )-(?=[\w(])", code):
         put(*match.span(), "")
@@ -129,26 +127,64 @@ class Source:
         return "\n".join(self.lines)
 
 
-def users(sources):
-    """function -> operators that need it, from the entries of ref_kernels.inc and who calls whom."""
+def closure(functions, roots):
+    """{(file, function)} that are reached from the names `roots`; a name is that of the same file, or the one elsewhere."""
+    places = {}
+    for file, name in functions:
+        places.setdefault(name, set()).add(file)
+    reached, waiting = set(), [(file, name) for name in roots for file in places.get(name, ())]
+    while waiting:
+        at = waiting.pop()
+        if at in reached:
+            continue
+        reached.add(at)
+        for word in set(re.findall(r"\w+", functions[at])) & set(places):
+            waiting += [(at[0], word)] if at[0] in places[word] else [(file, word) for file in places[word]] if len(places[word]) == 1 else []
+    return reached
+
+
+def functions_of(sources):
     text = {}
-    for source in sources.values():
+    for source in sources:
         for number, name in source.function.items():
-            text[name] = text.get(name, "") + source.lines[number] + "\n"
-    macro = {name for source in sources.values() for line in source.lines for name in re.findall(r"^(?:FUNCTION|PAIR|LINEAR)\((\w+),", line)}
-    needs = {name: {word for word in re.findall(r"\w+", body) if word in text and word != name} for name, body in text.items()}
-    result = {}
-    table = sources["ref_kernels.inc"].text()
+            text[source.name, name] = text.get((source.name, name), "") + source.lines[number] + "\n"
+    return text
+
+
+def ref_roots(sources):
+    """operator -> names of functions, from its entry in ref_kernels.inc."""
+    macro = {name for source in sources for line in source.lines for name in re.findall(r"^(?:FUNCTION|PAIR|LINEAR)\((\w+),", line)}
+    table = next(source for source in sources if source.name == "ref_kernels.inc").text()
     for op, entry in re.findall(r"struct ys_ref_op ref_(\w+) = \{(.*?)\};", table, re.DOTALL):
-        reached, waiting = set(), [re.sub(r"(_backward)?_run$", "", word) if re.sub(r"(_backward)?_run$", "", word) in macro else word
-                                   for word in re.findall(r"\w+_run", entry)]
-        while waiting:
-            name = waiting.pop()
-            if name not in reached:
-                reached.add(name)
-                waiting += needs.get(name, ())
-        for name in reached:
-            result.setdefault(name, set()).add(op.lower())
+        yield op, {re.sub(r"(_backward)?_run$", "", word) if re.sub(r"(_backward)?_run$", "", word) in macro else word
+                   for word in re.findall(r"\w+_run", entry)}
+
+
+def onednn_roots():
+    """The same of onednn.c, whose macros are written out."""
+    with open(os.path.join(ROOT, "src/backend/onednn.c"), encoding="utf-8") as file:
+        text = file.read()
+    element = re.search(r"#define ELTWISE\(.*?\) (.*)", text).group(1)
+    for op, entry in re.findall(r"onednn_operator op_(\w+) =\s*\{(.*?)\};", text, re.DOTALL):
+        entry += element if "ELTWISE(" in entry else ""
+        names = set(re.findall(r"\bys_onednn_\w+", entry))
+        for decided, name in re.findall(r"LOWERED\((\w+), (\w+)\)", entry):
+            names |= {"ys_onednn_decide_" + decided, "ys_onednn_forward_" + name, "ys_onednn_backward_" + name}
+        for name in re.findall(r"DESCRIBED\((\w+)\)", entry):
+            names |= {"ys_onednn_describe_" + name, "ys_onednn_describe_%s_backward" % name}
+        yield op, names
+
+
+def users(sources):
+    """(file, function) -> operators that need it, from the tables of the back ends and who calls whom."""
+    folder = os.path.join(ROOT, "src/backend")
+    ref = [source for name, source in sources.items() if SOURCES[name][0] == REF[0]]
+    onednn = [Source(name) for name in sorted(os.listdir(folder)) if fnmatch.fnmatch(name, "onednn_*.c")]
+    result = {}
+    for functions, roots in ((functions_of(ref), ref_roots(ref)), (functions_of(onednn), onednn_roots())):
+        for op, names in roots:
+            for at in closure(functions, names):
+                result.setdefault(at, set()).add(op.lower())
     return result
 
 
@@ -164,14 +200,11 @@ class Builder:
 
     def prepare(self):
         """How to compile each file, and to link each program."""
-        self.compiles = {}
-        for compiled, _ in set(SOURCES.values()):
-            self.compiles[compiled] = self.command("src/libys_backend.a.p/backend_%s.o" % compiled)
-        self.links = {program: self.command(program) for program in
-                      [OPERATORS, ROWS] + [p for p, _ in (*PROGRAMS.values(), *FILES.values())]}
+        self.compiles = {compiled: self.command("src/libys_backend.a.p/backend_%s.o" % compiled) for compiled, _, _ in SOURCES.values()}
+        self.links = {program: self.command(program) for program in [OPERATORS, ROWS, SEQUENCE, RECURRENT] + [p for p, _ in PROGRAMS.values()]}
 
-    def make(self, folder, compiled, program):
-        """The program with the mutant that lies in `folder`; None where it does not compile."""
+    def compile(self, folder, compiled):
+        """The object with the mutant that lies in `folder`; None where it does not compile."""
         words, copy = self.compiles[compiled], os.path.join(folder, "backend", compiled)
         place, out = words.index("-c"), os.path.join(folder, "mutant.o")
         source = copy if os.path.exists(copy) else words[place + 1]
@@ -179,9 +212,11 @@ class Builder:
         kept = [w for i, w in enumerate(words) if i > 0 and i not in skip and not w.startswith(("-O", "-g", "-MD", "-Werror"))]
         done = subprocess.run([words[0], "-I" + folder] + kept + ["-O0", "-w", "-o", out, "-c", source], cwd=self.build,
                               capture_output=True)
-        if done.returncode:
-            return None
-        link, exe = list(self.links[program]), os.path.join(folder, "program")
+        return None if done.returncode else out
+
+    def link(self, folder, out, program):
+        """The program with that object, which stands before the libraries."""
+        link, exe = list(self.links[program]), os.path.join(folder, os.path.basename(program))
         link[link.index("-o") + 1] = exe
         first = next(i for i, w in enumerate(link) if w.endswith(".o"))
         link.insert(first + 1, out)
@@ -189,20 +224,18 @@ class Builder:
         return exe
 
 
-def survives(builder, source, number, text, program, patterns):
-    """None where the mutant does not compile."""
+def survives(builder, source, number, text, tries):
+    """Whether every program of `tries`, [(program, patterns of cases)], passes; None where the mutant does not compile."""
     with tempfile.TemporaryDirectory() as folder:
         os.makedirs(os.path.join(folder, "backend"))
         lines = list(source.lines)
         lines[number] = text
         with open(os.path.join(folder, "backend", source.name), "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
-        exe = builder.make(folder, SOURCES[source.name][0], program)
-        if not exe:
+        out = builder.compile(folder, SOURCES[source.name][0])
+        if not out:
             return None
-        if not passes([exe] + patterns, builder.build):
-            return False
-        return program != OPERATORS or passes([builder.make(folder, SOURCES[source.name][0], ROWS)], builder.build)
+        return all(passes([builder.link(folder, out, program)] + patterns, builder.build) for program, patterns in tries)
 
 
 LIBC = ctypes.CDLL(None)
@@ -242,30 +275,67 @@ def read_allowed():
     return allowed
 
 
+def call_of(lines, number):
+    """The macro that is used in a line, from its first line to the end of its brackets, as its arguments; None without."""
+    first = number
+    while first > 0 and not MACRO.match(lines[first]) and lines[first].strip():
+        first -= 1
+    if not lines[first].startswith("FUNCTION("):
+        return None
+    arguments, depth, text = [], 0, "\n".join(lines[first:first + 12])[len("FUNCTION"):]
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return arguments
+        if char == "(" and depth == 1 or char == "," and depth == 1:
+            arguments.append("")
+        else:
+            arguments[-1] += char
+    return None
+
+
+def is_same_at_bound(source, number, text):
+    """A function of one element is continuous: which of two formulas is taken at their bound changes its gradient alone."""
+    lines = list(source.lines)
+    old = call_of(lines, number)
+    lines[number] = text
+    new = call_of(lines, number)
+    loose = lambda expression: re.sub(r"(?<= )([<>])=(?= )", r"\1", expression)  # noqa: E731
+    return old and new and len(old) == len(new) == 3 and old[2] == new[2] and loose(old[1]) == loose(new[1])
+
+
+def tries_of(source, function, used):
+    """What tries a function: [(program, patterns)], in this order."""
+    ending, program = SOURCES[source.name][1:]
+    if program or function in PROGRAMS:
+        return [(program, [])] if program else [PROGRAMS[function]]
+    operators = CASES.get(function) or [op + "_*" for op in sorted(used.get((source.name, function), ()))] or ["*"]
+    patterns = [(op + ending).replace("**", "*") for op in operators] + ["kinks" + ending]
+    return [(OPERATORS, patterns), (ROWS, [])]
+
+
 def plan(names):
     sources = {name: Source(name) for name in SOURCES}
-    used = users({name: source for name, source in sources.items() if SOURCES[name] == REF})
+    used = users(sources)
     for name, source in sources.items():
         if names and name not in names:
             continue
-        ending = SOURCES[name][1]
         for number, function in sorted(source.function.items()):
-            program, patterns = FILES.get(name) or PROGRAMS.get(function, (OPERATORS, None))
-            if patterns is None:
-                operators = CASES.get(function) or [op + "_*" for op in sorted(used.get(function, ()))] or ["*"]
-                patterns = [(op + ending).replace("**", "*") for op in operators] + ["kinks" + ending]
+            tries = tries_of(source, function, used)
             for text in mutations(source.lines[number]):
-                yield source, number, text, function, program, patterns
+                if is_same_at_bound(source, number, text):
+                    continue
+                yield source, number, text, function, tries
 
 
 def unfit_patterns(builder, mutants):
     """Patterns that fit no case of their program: it would end at once, as if the mutant had been noticed."""
+    asked = {(program, pattern) for *_, tries in mutants for program, patterns in tries for pattern in patterns}
     cases = {}
-    for program in {mutant[4] for mutant in mutants}:
+    for program in {program for program, _ in asked}:
         done = subprocess.run([os.path.join(builder.build, program), "--list"], check=True, capture_output=True, text=True)
         cases[program] = done.stdout.split()
-    return sorted({(program, pattern) for *_, program, patterns in mutants for pattern in patterns
-                   if not fnmatch.filter(cases[program], pattern)})
+    return sorted((program, pattern) for program, pattern in asked if not fnmatch.filter(cases[program], pattern))
 
 
 def main():
@@ -281,8 +351,9 @@ def main():
     if options.quick:
         mutants = mutants[::QUICK_STEP]
     if options.list:
-        for source, number, text, function, _, patterns in mutants:
-            print("%s:%d %s: %s\n    %s" % (source.name, number + 1, function, text.strip(), " ".join(patterns)))
+        for source, number, text, function, tries in mutants:
+            print("%s:%d %s: %s\n    %s" % (source.name, number + 1, function, text.strip(),
+                                          "; ".join(" ".join([os.path.basename(program)] + patterns) for program, patterns in tries)))
         return 0
     builder = Builder(os.path.abspath(options.build))
     builder.prepare()
@@ -295,11 +366,11 @@ def main():
     excused = 0
 
     def judge(mutant):
-        source, number, text, _, program, patterns = mutant
-        return mutant, survives(builder, source, number, text, program, patterns)
+        source, number, text, _, tries = mutant
+        return mutant, survives(builder, source, number, text, tries)
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (source, number, text, _, _, _), alive in pool.map(judge, mutants):
+        for (source, number, text, _, _), alive in pool.map(judge, mutants):
             key = (source.name, source.lines[number].strip(), text.strip())
             unused.discard(key)
             if alive and key in allowed:
