@@ -51,8 +51,8 @@ static struct plain_run plain(int blocks)
     choose(run.facts, "usage",
            fake_json("{\"user_ns\":400000000,\"system_ns\":100000000,\"voluntary_switches\":3,"
                      "\"involuntary_switches\":4,\"minor_faults\":70,\"major_faults\":2}"));
-    choose(run.facts, "feeder",
-           fake_json("{\"threads\":1,\"user_ns\":30000000,\"system_ns\":20000000,\"peak_bytes\":4096}"));
+    ys_json_set(run.facts, "feeder",
+                fake_json("{\"threads\":1,\"user_ns\":30000000,\"system_ns\":20000000,\"peak_bytes\":4096}"));
     choose(run.facts, "observation",
            fake_json("{\"cpu_ns\":500000000,\"memory_peak_bytes\":900000,\"memory_own_peak_bytes\":800000,"
                      "\"swap_peak_bytes\":0,\"cpu_wait_ns\":30000000,\"read_bytes\":11,\"written_bytes\":12,"
