@@ -343,7 +343,7 @@ class JAX(common.Adapter):
         self.entries = [entry for entry in plan.params if entry["role"] == "weight"]
         # What an embedding reads is kept by rows.
         self.tables = {node["params"]["weight"] for node in plan.graph["nodes"] if node["op"] == "Embedding"}
-        self.train_program = jax.jit(self.step, donate_argnums=0)
+        self.train_program = jax.jit(self.step)  # were its state donated, XLA on a CPU would copy weights in each step
         self.loss_program = jax.jit(self.logits_and_loss, static_argnames="train")
         self.gradient_program = jax.jit(self.gradients, static_argnames="train")
         self.infer_program = jax.jit(self.predict)

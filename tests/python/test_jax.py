@@ -1,5 +1,5 @@
 """adapters/jax.py against the plain NumPy oracle, and what is particular about JAX: the corners of its functions, gradients
-of dilated pools, rates that must not compile anew, donated buffers."""
+of dilated pools, rates that must not compile anew, arrays taken over."""
 
 import unittest
 
@@ -24,8 +24,8 @@ class Whole(agreement.Agreement, agreement.Bfloat16):
         self.adapter.need("tensors", "step", n=driver.Work.STEPS)  # three learning rates
         self.assertEqual(self.adapter.server.adapter.train_program._cache_size(), 1)
 
-    def test_donated_buffers_leave_the_file_of_weights_alone(self):
-        """Arrays that lie well are taken over without a copy, and a step writes over what it was given."""
+    def test_steps_leave_the_file_of_weights_alone(self):
+        """Arrays that lie well may be taken over without a copy."""
         before = {name: value.copy() for name, value in self.work.weights.items()}
         self.open(precision="f32")
         self.adapter.need("tensors", "step", n=2)
