@@ -49,6 +49,8 @@ CASES = {
     "cross_entropy": ["loss_label_*", "gemm_*"], "negative_log": ["loss_nll*"], "squared_error": ["loss_squared_*"],
     "ys_onednn_loss_run": ["loss_*"],
 }
+# Operators with no case in OPERATORS: of what others share with them, the others' cases show enough.
+ELSEWHERE = {"attention", "lstm", "gru"}
 # Of what only a step of training shows.
 PROGRAMS = {"running_run": ("tests/test_engine_mode", ["*"])}
 
@@ -309,7 +311,7 @@ def tries_of(source, function, used):
     ending, program = SOURCES[source.name][1:]
     if program or function in PROGRAMS:
         return [(program, [])] if program else [PROGRAMS[function]]
-    operators = CASES.get(function) or [op + "_*" for op in sorted(used.get((source.name, function), ()))] or ["*"]
+    operators = CASES.get(function) or [op + "_*" for op in sorted(used.get((source.name, function), set()) - ELSEWHERE)] or ["*"]
     patterns = [(op + ending).replace("**", "*") for op in operators] + ["kinks" + ending]
     return [(OPERATORS, patterns), (ROWS, [])]
 
