@@ -228,6 +228,20 @@ static void add_factor(const char *key, const char *text, const ys_json *value, 
     note(status, ys_json_set(factors, key, ys_json_copy(value)));
 }
 
+/* `batch` is of each rank: where all together were given, it follows. Shares that are not equal are seen by who looks
+ * at the trial (study/trial.c), as an axis may have such a point among others. Of one process there is nothing to say,
+ * as in trials that were stored before there were ranks. */
+static ys_status finish_ranks(ys_json *keys)
+{
+    static const char *const of_several[] = {"ranks", "strategy", "bn"};
+    const int64_t all = ys_json_get_int(keys, "global_batch", 0), ranks = ys_json_get_int(keys, "ranks", 1);
+    if (all > 0)
+        YS_TRY(ys_json_set_int(keys, "batch", all >= ranks ? all / ranks : 1));
+    for (size_t i = 0; ranks <= 1 && i < sizeof of_several / sizeof of_several[0]; i++)
+        YS_TRY(ys_json_set(keys, of_several[i], ys_json_null()));
+    return YS_OK;
+}
+
 /* Makes null what says nothing in the trial's mode, and says the optimizer's numbers. A trial of same weights answers
  * requests, and its keys of training say how the weights come about. */
 static ys_status finish_keys(ys_json *keys)
@@ -241,6 +255,7 @@ static ys_status finish_keys(ys_json *keys)
         YS_TRY(ys_json_set(keys, "eval_every", ys_json_null()));
         YS_TRY(ys_json_set_string(keys, "mode", "infer"));
     }
+    YS_TRY(finish_ranks(keys));
     YS_TRY(ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer));
     return ys_job_optimizer_put(&optimizer, keys);
 }

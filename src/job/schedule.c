@@ -144,7 +144,7 @@ static int64_t number_of(int64_t value)
 
 ys_status ys_job_steps(const struct ys_trial_settings *keys, int64_t train_count, int64_t *steps)
 {
-    int64_t batch = keys->batch, wanted = number_of(keys->steps), requests = number_of(keys->requests);
+    int64_t batch = ys_settings_rows(keys), wanted = number_of(keys->steps), requests = number_of(keys->requests);
     if (batch < 1 || batch > train_count)
         return ys_fail(YS_EINVAL, "batch = %lld: the data set has %lld training rows: use a batch of 1 to %lld",
                        (long long)batch, (long long)train_count, (long long)train_count);

@@ -78,9 +78,10 @@ static ys_status read_entry(struct ys_resolver *resolver, const struct ys_ini_en
     for (size_t i = 0; i < layer->count; i++)
         if (ys_setting_replaces(
                 setting,
-                layer->items[i])) /* the same key twice was refused before: these are epochs, steps, requests */
-            return ys_ini_fail(&entry->place, "%s and %s (line %d) both say how long a run is: keep one of them",
-                               entry->key, layer->items[i]->key, layer->items[i]->place.line);
+                layer->items[i])) /* the same key twice was refused before: these are batches, or epochs and the like */
+            return ys_ini_fail(&entry->place, "%s and %s (line %d) both say how %s is: keep one of them", entry->key,
+                               layer->items[i]->key, layer->items[i]->place.line,
+                               strstr(entry->key, "batch") ? "large a batch" : "long a run");
     return put(layer, setting);
 }
 

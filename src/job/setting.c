@@ -131,9 +131,15 @@ static bool is_length(const struct ys_setting *setting)
            strcmp(setting->key, "requests") == 0;
 }
 
+static bool is_batch(const struct ys_setting *setting)
+{
+    return strcmp(setting->key, "batch") == 0 || strcmp(setting->key, "global_batch") == 0;
+}
+
 bool ys_setting_replaces(const struct ys_setting *a, const struct ys_setting *b)
 {
-    return a->option == b->option ? strcmp(a->key, b->key) == 0 : is_length(a) && is_length(b);
+    return a->option == b->option ? strcmp(a->key, b->key) == 0
+                                  : (is_length(a) && is_length(b)) || (is_batch(a) && is_batch(b));
 }
 
 struct ys_setting *ys_layer_find(const struct ys_layer *layer, const char *key)

@@ -12,6 +12,10 @@ const struct ys_names ys_init_froms = YS_NAMES("source of initial values", init_
 static const char *const layout_words[] = {
     [YS_LAYOUT_AUTO] = "auto", [YS_LAYOUT_NCHW] = "nchw", [YS_LAYOUT_NHWC] = "nhwc"};
 const struct ys_names ys_layouts = YS_NAMES("layout of images", layout_words);
+static const char *const strategy_words[] = {[YS_STRATEGY_DATA] = "data"};
+static const struct ys_names strategies = YS_NAMES("strategy", strategy_words);
+static const char *const bn_words[] = {[YS_BN_LOCAL] = "local"};
+static const struct ys_names bns = YS_NAMES("batch normalisation", bn_words);
 static const char *const bad_row_words[] = {[YS_BAD_ROW_REFUSE] = "refuse", [YS_BAD_ROW_SKIP] = "skip"};
 static const struct ys_names on_bad_rows = YS_NAMES("way to take a bad row", bad_row_words);
 
@@ -41,6 +45,12 @@ static const struct ys_field fields[] = {
     KEY(data, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "data set"),
     KEY(input, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "how batches reach the framework"),
     KEY(batch, YS_FIELD_INT, "rows", 0, "rows of a batch"),
+    KEY(global_batch, YS_FIELD_INT, "rows", YS_FIELD_NULL, "of all ranks together; null: batch times ranks"),
+    KEY(ranks, YS_FIELD_INT, "1", YS_FIELD_NULL, "processes that train together; null: one"),
+    {"strategy", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, strategy), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
+     "what they divide; null of one, as the next", NULL, &strategies},
+    {"bn", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, bn), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
+     "whose rows batch normalisation is by", NULL, &bns},
     KEY(block, YS_FIELD_INT, "steps", 0, "steps between two synchronisations"),
     KEY(epochs, YS_FIELD_INT, "1", YS_FIELD_NULL, "passes over the data; null where steps or requests say it"),
     KEY(steps, YS_FIELD_INT, "steps", YS_FIELD_NULL, "null where epochs or requests say it"),
@@ -93,6 +103,17 @@ static const struct ys_field fields[] = {
 };
 
 const struct ys_record ys_trial_settings_record = YS_RECORD("keys", struct ys_trial_settings, fields);
+
+int64_t ys_settings_ranks(const struct ys_trial_settings *settings)
+{
+    const bool trains = settings->mode == YS_MODE_TRAIN && settings->ranks != YS_FIELD_NONE;
+    return trains && settings->ranks > 1 ? settings->ranks : 1;
+}
+
+int64_t ys_settings_rows(const struct ys_trial_settings *settings)
+{
+    return settings->batch * ys_settings_ranks(settings);
+}
 
 static const char *const order_words[] = {[YS_TRIALS_RANDOM] = "random", [YS_TRIALS_FIXED] = "fixed"};
 static const struct ys_names orders = YS_NAMES("order", order_words);

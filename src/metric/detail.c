@@ -173,10 +173,22 @@ static void put_ending(ys_status *status, ys_json *object, const struct ys_facts
     ys_put(status, object, "disturbed", disturbed);
 }
 
+/* Of several ranks the curves are those of the first. */
+static ys_status keep_first(struct ys_series_set *series)
+{
+    struct ys_series_set first;
+    YS_TRY(ys_series_take_process(series, 0, &first));
+    ys_series_set_free(series);
+    *series = first;
+    return YS_OK;
+}
+
 static ys_status detail(struct ys_store *store, const struct ys_metric_view_run *run, bool curves, ys_json *runs)
 {
     struct ys_series_set series = {0};
     ys_status read = curves ? ys_store_series_get(store, run->id, &series) : YS_OK;
+    if (read == YS_OK && ys_series_processes(&series) > 1)
+        read = keep_first(&series);
     if (read != YS_OK && read != YS_EFORMAT) /* damaged, the store has warned of it: this run goes without curves */
         return read;
     int64_t origin_ns = run->facts.times.exec_ns != YS_FIELD_NONE ? run->facts.times.exec_ns : 0;
@@ -193,6 +205,8 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
     put_latency(&status, object, run, &series);
     put_samples(&status, object, &series, origin_ns);
     ys_put(&status, object, "checkpoints", checkpoints(&status, run));
+    if (run->facts.ranks.count > 0)
+        ys_put(&status, object, "ranks", ys_list_json(&ys_facts_rank_record, &run->facts.ranks));
     ys_add(&status, runs, object);
     ys_series_set_free(&series);
     return status;

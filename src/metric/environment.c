@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "run/ranks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,11 +139,23 @@ static ys_status add_difference(struct ys_list *differences, enum ys_difference_
     return YS_OK;
 }
 
+/* Of one process. */
+static int64_t most_threads(const struct ys_facts *facts)
+{
+    const struct ys_facts_rank *ranks = facts->ranks.items;
+    int64_t most = facts->ranks.count ? YS_FIELD_NONE : facts->observed.threads_peak;
+    for (size_t i = 0; i < facts->ranks.count; i++)
+        most = ranks[i].threads_peak > most ? ranks[i].threads_peak : most;
+    return most;
+}
+
 static ys_status note_threads(struct ys_list *differences, const struct ys_metric_view_trial *trial)
 {
     int64_t asked = trial->record->keys.threads, opened = -1, peak = -1;
+    if (asked > 0)
+        asked = ys_rank_threads(asked, ys_settings_ranks(&trial->record->keys));
     for (size_t i = 0; i < trial->run_count; i++) {
-        int64_t said = trial->runs[i].facts.said.threads, seen = trial->runs[i].facts.observed.threads_peak;
+        int64_t said = trial->runs[i].facts.said.threads, seen = most_threads(&trial->runs[i].facts);
         opened = opened < 0 || (said >= 0 && said != asked) ? said : opened;
         peak = seen > peak ? seen : peak;
     }

@@ -13,6 +13,7 @@
 #include "metric/perf.h"
 #include "metric/quiet.h"
 #include "metric/trial.h"
+#include "run/ranks.h"
 #include "stat/steady.h"
 
 #include <math.h>
@@ -320,8 +321,12 @@ static ys_status tell_said(const struct ys_metric_view_trial *trial, struct ys_l
 {
     const struct ys_trial_framework *framework = trial->record->framework;
     const struct ys_facts *facts = facts_of_one(trial);
-    return facts ? ys_said_list(facts, framework ? framework->version : NULL, trial->record->keys.threads, said)
-                 : YS_OK;
+    const struct ys_trial_settings *keys = &trial->record->keys;
+    if (!facts)
+        return YS_OK;
+    return ys_said_list(
+        facts, framework ? framework->version : NULL,
+        keys->threads == YS_FIELD_NONE ? YS_FIELD_NONE : ys_rank_threads(keys->threads, ys_settings_ranks(keys)), said);
 }
 
 static void put_texts(ys_status *status, ys_json *object, const char *key, const struct ys_list *texts)

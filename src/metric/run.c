@@ -24,7 +24,7 @@
 struct told {
     struct told_keys {
         int mode; /* enum ys_mode */
-        int64_t batch;
+        int64_t batch, ranks;
         const char *loss;
     } keys;
     struct told_work {
@@ -33,7 +33,8 @@ struct told {
 };
 static const struct ys_field keys_fields[] = {
     YS_FIELD_NAMED(struct told_keys, mode, &ys_modes, 0, "what is measured"),
-    YS_FIELD(struct told_keys, batch, YS_FIELD_INT, "rows", 0, "rows of a batch"),
+    YS_FIELD(struct told_keys, batch, YS_FIELD_INT, "rows", 0, "rows of a batch, of each rank"),
+    YS_FIELD(struct told_keys, ranks, YS_FIELD_INT, "1", YS_FIELD_NULL, "processes that train together"),
     YS_FIELD(struct told_keys, loss, YS_FIELD_TEXT, NULL, 0, "what is minimised")};
 static const struct ys_record keys_record = YS_RECORD("keys", struct told_keys, keys_fields);
 static const struct ys_field work_fields[] = {
@@ -173,12 +174,6 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
     if (!run->first || !run->count || !run->start || !run->end)
         return;
     size_t n = run->end->count;
-    const struct ys_series *ranks = ys_series_find(series, "block_rank");
-    for (size_t i = 0; i < n; i++)
-        if (ys_series_rank(ranks, i) != 0) {
-            run->blocks_wrong = "its blocks are of several processes";
-            return;
-        }
     bool agree = run->first->count == n && run->count->count == n && run->start->count == n;
     for (size_t i = 0; agree && i < n; i++)
         agree = run->count->ints[i] > 0 && run->start->ints[i] <= run->end->ints[i] &&
@@ -187,6 +182,44 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
         run->blocks = n;
     else
         run->blocks_wrong = "the times of the blocks contradict each other";
+}
+
+/* What a process took over its blocks after the first. */
+static ys_status measure_process(const struct ys_series_set *series, int64_t *took_ns)
+{
+    const struct ys_series *end = ys_series_find(series, "block_end_ns");
+    size_t count = end ? end->count : 0;
+    int64_t *spans = ys_alloc(count + 1, sizeof *spans);
+    if (!spans)
+        return ys_out_of_memory();
+    *took_ns = 0;
+    ys_span_of_blocks(series, count, spans);
+    for (size_t i = 1; i < count; i++)
+        *took_ns += spans[i];
+    ys_free(spans);
+    return YS_OK;
+}
+
+/* Of several ranks the slowest: none of them is done with a batch before it is. */
+static ys_status find_slowest(const struct ys_series_set *series, int64_t ranks, struct ys_series_set *slowest)
+{
+    int64_t longest_ns = -1;
+    *slowest = (struct ys_series_set){0};
+    for (int64_t r = 0; r < ranks; r++) {
+        struct ys_series_set own;
+        int64_t took_ns = 0;
+        YS_TRY(ys_series_take_process(series, r, &own));
+        ys_status status = measure_process(&own, &took_ns);
+        if (status == YS_OK && took_ns > longest_ns) {
+            ys_series_set_free(slowest);
+            *slowest = own;
+            longest_ns = took_ns;
+        } else {
+            ys_series_set_free(&own);
+        }
+        YS_TRY(status);
+    }
+    return YS_OK;
 }
 
 static ys_status find_spans(struct run_view *run, const struct ys_series_set *series)
@@ -396,6 +429,11 @@ static void put_no_speed(struct run_view *run, const char *reason)
         put_missing(run, names[i], reason);
 }
 
+static int64_t ranks_of(const struct run_view *run)
+{
+    return !run->infers && run->told.keys.ranks > 1 ? run->told.keys.ranks : 1;
+}
+
 /* Beside the speed, what it is in the parts of the run that another run may share. */
 static void put_windows(struct run_view *run, ys_json *rate)
 {
@@ -417,7 +455,7 @@ static void put_speed(struct run_view *run)
     const char *reason = run->blocks_wrong ? run->blocks_wrong
                          : run->infers     ? "no request after the first was timed"
                                            : "no step after the first was timed";
-    int64_t steps = 0, batch = run->told.keys.batch;
+    int64_t steps = 0, batch = run->told.keys.batch * ranks_of(run);
     int64_t work_ns = run->has_steady ? sum_blocks(run, run->steady.from, run->blocks) : 0;
     for (size_t i = run->steady.from; run->has_steady && i < run->blocks; i++)
         steps += block_steps(run, i);
@@ -653,8 +691,15 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
         return ys_out_of_memory();
     ys_record_glance(&told_record, trial, &run.told);
     run.infers = run.told.keys.mode == YS_MODE_INFER;
-    view_blocks(&run, series);
-    run.status = find_spans(&run, series);
+    struct ys_series_set slowest = {0};
+    const int64_t ranks = ys_series_processes(series);
+    if (ranks > 1)
+        run.status = find_slowest(series, ranks, &slowest);
+    const struct ys_series_set *viewed = ranks > 1 ? &slowest : series;
+    if (run.status == YS_OK) {
+        view_blocks(&run, viewed);
+        run.status = find_spans(&run, viewed);
+    }
     if (run.status == YS_OK)
         run.status = find_steady(&run);
     if (run.status == YS_OK) {
@@ -671,6 +716,7 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
         run.status = in_order(run.metrics, &ordered);
     ys_json_free(run.metrics);
     ys_free(run.spans);
+    ys_series_set_free(&slowest);
     if (run.status == YS_OK)
         *metrics = ordered;
     return run.status;

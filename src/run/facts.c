@@ -168,6 +168,12 @@ static ys_status fill_perf(const struct ys_session_perf *seen, struct ys_facts *
     return YS_OK;
 }
 
+/** What yardstick itself took falls to the first rank, so that their sum counts it once. */
+static uint64_t own_cpu_ns(const struct ys_run *run)
+{
+    return run->spec->launch.rank == 0 ? ys_run_own_cpu_ns() - run->own_cpu_ns : 0;
+}
+
 static ys_status fill(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
                       struct ys_facts *facts)
 {
@@ -176,7 +182,7 @@ static ys_status fill(const struct ys_run *run, const struct ys_session_end *end
     facts->round = run->spec->round;
     facts->steps_done = run->next_step;
     facts->harness = (struct ys_facts_harness){
-        .cpu_ns = (int64_t)(ys_run_own_cpu_ns() - run->own_cpu_ns + end->keeper_ns + fed->keeper_ns),
+        .cpu_ns = (int64_t)(own_cpu_ns(run) + end->keeper_ns + fed->keeper_ns),
         .samples = (int64_t)end->peak.samples,
         .lateness_max_ns = (int64_t)end->lateness_max_ns,
         .stopped_s = (double)end->stopped_ns * 1e-9,

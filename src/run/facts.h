@@ -118,6 +118,23 @@ struct ys_facts_checkpoint {
     struct ys_facts_evaluation *evaluation; /* owned; NULL: none */
 };
 
+/** One of the processes of a run that was of several, as docs/results.md has it. The run's own facts are then of all:
+ * `status`, `stage`, `exit_code`, `signal`, `message` and `log_tail` those of the rank that was to blame, phases from
+ * the first rank's beginning to the last one's end, processor time, memory and threads the sums (peaks of ranks need
+ * not have been at one time), hello, opened and weights those of rank 0. */
+struct ys_facts_rank {
+    int64_t rank;
+    int status; /* enum ys_run_status; cancelled: ended because of another rank */
+    char *stage;
+    int64_t exit_code, signal;
+    char *message, *log_tail;
+    int64_t steps_done;
+    double rate_per_s; /* rows of its own, over its blocks after the first step; NaN: there are none */
+    double cpu_s;      /* processor time */
+    int64_t rss_peak_bytes, threads_peak;
+    struct ys_list cpus; /* int64_t: that it was bound to */
+};
+
 /** How much work one row was, and how many parameters the network has. */
 struct ys_facts_work {
     int64_t parameters, multiply_adds; /* forward, of one row */
@@ -154,6 +171,7 @@ struct ys_facts {
     struct ys_facts_harness harness;
     struct ys_list disturbed;   /* char *: what of that passed its share (study/disturbed.h) */
     ys_json *disturbance;       /* of the whole machine meanwhile (probe/host.h) */
+    struct ys_list ranks;       /* struct ys_facts_rank; empty of one process */
     struct ys_facts_work *work; /* owned; NULL, as the next ones: not noted */
     int64_t weights_bytes;
     struct ys_facts_evaluation *evaluation;
@@ -163,6 +181,7 @@ struct ys_facts {
 
 /** The fields of struct ys_facts, with unit and meaning, in the order of JSON. */
 extern const struct ys_record ys_facts_record;
+extern const struct ys_record ys_facts_rank_record;
 extern const struct ys_record ys_facts_evaluation_record;
 extern const struct ys_record ys_facts_observation_record;
 extern const struct ys_record ys_facts_agreement_record;

@@ -179,6 +179,24 @@ static const struct ys_field checkpoint_fields[] = {
 static const struct ys_record checkpoint_record =
     YS_RECORD("checkpoint", struct ys_facts_checkpoint, checkpoint_fields);
 
+#define OF_RANK(member, kind, unit, what) YS_FIELD(struct ys_facts_rank, member, kind, unit, OPTIONAL, what)
+static const struct ys_field rank_fields[] = {
+    YS_FIELD(struct ys_facts_rank, rank, YS_FIELD_INT, "1", 0, "counted from 0"),
+    YS_FIELD_NAMED(struct ys_facts_rank, status, &ys_run_statuses, 0, "how it ended"),
+    OF_RANK(stage, YS_FIELD_TEXT, NULL, "where it was then"),
+    OF_RANK(exit_code, YS_FIELD_INT, NULL, "of the adapter; null when a signal ended it"),
+    OF_RANK(signal, YS_FIELD_INT, NULL, "that signal"),
+    OF_RANK(message, YS_FIELD_TEXT, NULL, "why it is not ok"),
+    OF_RANK(log_tail, YS_FIELD_TEXT, NULL, "the last lines that it printed"),
+    OF_RANK(steps_done, YS_FIELD_INT, "1", "steps"),
+    OF_RANK(rate_per_s, YS_FIELD_REAL, "1/s", "rows of its own, after the first step; null: none were"),
+    OF_RANK(cpu_s, YS_FIELD_REAL, "s", "processor time"),
+    OF_RANK(rss_peak_bytes, YS_FIELD_INT, "B", "most memory that its processes held"),
+    OF_RANK(threads_peak, YS_FIELD_INT, "1", "most threads at once"),
+    OF_RANK(cpus, YS_FIELD_INTS, NULL, "CPUs that it was bound to"),
+};
+const struct ys_record ys_facts_rank_record = YS_RECORD("rank", struct ys_facts_rank, rank_fields);
+
 static const struct ys_field work_fields[] = {
     YS_FIELD(struct ys_facts_work, parameters, YS_FIELD_INT, "1", OPTIONAL, "of the network"),
     YS_FIELD(struct ys_facts_work, multiply_adds, YS_FIELD_INT, "1", OPTIONAL, "forward, of one row"),
@@ -213,6 +231,7 @@ static const struct ys_field facts_fields[] = {
     PART(harness, YS_FIELD_OBJECT, &harness_record, OPTIONAL, "what yardstick itself took"),
     FACT(disturbed, YS_FIELD_TEXTS, NULL, LACKS, "what of that passed its share"),
     FACT(disturbance, YS_FIELD_JSON, NULL, OPTIONAL, "what else went on on the machine"),
+    PART(ranks, YS_FIELD_LIST, &ys_facts_rank_record, LACKS, "of several processes; absent of one"),
     PART(work, YS_FIELD_OBJECT_OWNED, &work_record, LACKS, "what it was asked to do"),
     EVALUATION(struct ys_facts),
     PART(agreement, YS_FIELD_OBJECT_OWNED, &ys_facts_agreement_record, LACKS,

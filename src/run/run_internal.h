@@ -23,6 +23,7 @@ struct ys_run {
     char *folder;                     /* absolute */
     bool saves_state;                 /* feature `state` */
     bool shows_answers;               /* feature `answers` */
+    bool has_hello;                   /* it is exchanged */
     bool no_work, infers;             /* infers: the plan's mode is "infer", and a step is a request */
     int64_t steps, block, eval_every; /* eval_every 0: never */
     int64_t batch;

@@ -317,6 +317,18 @@ static void handle(struct ys_session *session, ys_json *message_taken)
     ys_json_free(message_taken);
 }
 
+static ys_status fail_stalled(struct ys_session *session)
+{
+    const struct ys_tree_member *members;
+    size_t count = 0;
+    if (ys_tree_list(session->tree, &members, &count) == YS_OK)
+        for (size_t i = 0; i < count; i++)
+            session->end.is_stopped = session->end.is_stopped || members[i].state == 'T';
+    return ys_session_fail(session, YS_RUN_STALLED, "nothing was heard of %s for %g s (stall_limit)%s",
+                           session->program, session->launch.stall_limit_s,
+                           session->end.is_stopped ? ": a process of it is stopped" : "");
+}
+
 /** The failure that a limit which has passed means, YS_OK while none has. */
 static ys_status check_limits(struct ys_session *session)
 {
@@ -351,8 +363,7 @@ static ys_status check_limits(struct ys_session *session)
     if (!is_asked)
         return YS_OK;
     if (!session->is_silenced && session->stall_span_ns && now_ns >= session->heard_ns + session->stall_span_ns)
-        return ys_session_fail(session, YS_RUN_STALLED, "nothing was heard of %s for %g s (stall_limit)",
-                               session->program, session->launch.stall_limit_s);
+        return fail_stalled(session);
     if (session->is_silenced && now_ns >= session->silenced_ns + ENDING_NS)
         return ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "%s closed the channel and went on running",
                                session->program);
@@ -505,6 +516,11 @@ ys_status ys_session_send(struct ys_session *session, ys_json *message_taken, ys
         session->has_failed ? failed_before(session) : ys_fail(YS_EINTERNAL, "there is no request \"%s\"", type);
     ys_json_free(message_taken);
     return status;
+}
+
+bool ys_session_has_failed(const struct ys_session *session)
+{
+    return session->has_failed;
 }
 
 bool ys_session_is_busy(const struct ys_session *session)

@@ -50,14 +50,16 @@ enum { YS_SESSIONS_MOST = 64 }; /* in one loop */
 /** How a session went. */
 struct ys_session_end {
     enum ys_run_status status;
-    char stage[16];    /* where it ended: "start" (exec to hello), the request's type, or "stop" (after bye) */
-    int exit_code;     /* of the adapter itself; -1 when a signal ended it or nothing was started */
-    int signal;        /* that signal, 0 for none; SIGKILL also when yardstick sent it */
-    char *message;     /* why it is not "ok"; NULL when it is */
-    bool is_told;      /* that is the adapter's own word */
-    char *log_tail;    /* the last lines that the adapter printed */
-    ys_json *warnings; /* array of sentences */
-    ys_json *hello;    /* what the adapter said of itself; NULL when it did not */
+    char stage[16];     /* where it ended: "start" (exec to hello), the request's type, or "stop" (after bye) */
+    int exit_code;      /* of the adapter itself; -1 when a signal ended it or nothing was started */
+    int signal;         /* that signal, 0 for none; SIGKILL also when yardstick sent it */
+    char *message;      /* why it is not "ok"; NULL when it is */
+    bool is_told;       /* that is the adapter's own word */
+    bool is_stopped;    /* it stalled because a process of it was stopped (SIGSTOP) and still is */
+    uint64_t failed_ns; /* when it failed; 0: it did not */
+    char *log_tail;     /* the last lines that the adapter printed */
+    ys_json *warnings;  /* array of sentences */
+    ys_json *hello;     /* what the adapter said of itself; NULL when it did not */
     uint64_t exec_ns, hello_ns, bye_ns,
         end_ns; /* began; hello answered; bye sent; last process waited for. 0: not reached */
     /* What the kernel says of all processes that were waited for, theirs included. */
@@ -112,6 +114,9 @@ bool ys_session_is_busy(const struct ys_session *session);
  * sampled and their limits watched as well (all but the stall limit), so that one may wait for the others.
  * `count` is at most YS_SESSIONS_MOST; entries may be NULL. */
 void ys_session_turn(struct ys_session *const *sessions, size_t count, uint64_t until_ns);
+
+/** Whether it has failed, as requests return from then on. */
+bool ys_session_has_failed(const struct ys_session *session);
 
 /** Once it is busy no more: the final answer, which the caller then owns, or why there is none. `answered_ns` (may be
  * NULL): when it was received, by ys_time_ns(), whatever was done for other sessions since. */

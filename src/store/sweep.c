@@ -49,13 +49,13 @@ static bool is_real_folder(const char *path)
     return lstat(path, &file) == 0 && S_ISDIR(file.st_mode);
 }
 
-/* Arrays that an adapter read or wrote: weights, checkpoints, predictions, and those in the folder in which it was
- * asked for more. Nothing that is stored refers to them. */
+/* Arrays that an adapter read or wrote: weights, checkpoints, predictions, those in the folder in which it was
+ * asked for more, and those of other ranks. Nothing that is stored refers to them. */
 static void sweep_array(const char *path, const char *name, const struct ys_sweep *sweep)
 {
     if (ends_in(name, ".safetensors") || ends_in(name, ".onnx"))
         remove_one(path, sweep);
-    else if (strcmp(name, "agreement") == 0 && is_real_folder(path))
+    else if ((strcmp(name, "agreement") == 0 || strncmp(name, "rank-", 5) == 0) && is_real_folder(path))
         each_entry(path, sweep_array, sweep);
 }
 

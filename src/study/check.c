@@ -152,7 +152,7 @@ static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, 
     if (!line->known) {
         double requests = (double)ys_trial_requests(trial);
         double passes = requests > 0 ? requests : 3 * (double)trial->steps;
-        double rows = passes * (double)trial->record.keys.batch;
+        double rows = passes * (double)ys_settings_rows(&trial->record.keys);
         line->run_s = guess_s((double)trial->multiply_adds, rows, trial->threads);
     }
     return YS_OK;

@@ -10,6 +10,7 @@
 #include "framework/start_env.h"
 #include "metric/metric.h"
 #include "probe/host.h"
+#include "run/ranks.h"
 #include "run/run.h"
 #include "run/session.h"
 #include "run/said.h"
@@ -192,7 +193,8 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
     const struct ys_trial_settings *keys = &trial->record.keys;
     struct progress progress = {.study = study, .id = trial->record.id, .round = one->round};
     char **env = NULL;
-    ys_status status = ys_start_env(trial->framework, trial->threads, one->plan->options, trial->record.env, &env);
+    ys_status status = ys_start_env(trial->framework, (int)ys_rank_threads(trial->threads, one->plan->dist.world),
+                                    one->plan->options, trial->record.env, &env);
     if (status == YS_OK) {
         struct ys_run_spec spec = {
             .plan = one->plan,

@@ -73,7 +73,7 @@ void ys_plausible(const struct ys_trial_settings *keys, const struct ys_peak_mea
     if (facts->status != YS_RUN_OK || isnan(used_s) || facts->said.no_work)
         return;
     const struct limit limit = limit_of(keys->precision, measured);
-    double needed_s = operations((double)keys->batch, facts, infers) / limit.per_s;
+    double needed_s = operations((double)ys_settings_rows(keys), facts, infers) / limit.per_s;
     if (used_s < needed_s) {
         refuse(facts, used_s, needed_s, limit.basis, infers);
         return;

@@ -104,13 +104,23 @@ static ys_status skip(struct ys_trial *trial, char *reason_taken)
     return status;
 }
 
+/* As many as there are, or as many fewer as have equal shares. */
+static int64_t threads_of_all(int64_t allowed, int64_t ranks)
+{
+    if (allowed >= ranks)
+        return allowed / ranks * ranks;
+    while (ranks % allowed != 0)
+        allowed--;
+    return allowed;
+}
+
 static ys_status pick_cpus(struct ys_trial *trial)
 {
     struct ys_trial_settings *keys = &trial->record.keys;
     const int64_t *listed = keys->cpus.items;
     int allowed = ys_host_cpus_allowed();
     if (keys->threads == YS_FIELD_NONE)
-        keys->threads = allowed;
+        keys->threads = threads_of_all(allowed, ys_settings_ranks(keys));
     int threads = trial->threads = (int)keys->threads;
     trial->cpu_count = keys->cpus.count ? keys->cpus.count : (size_t)threads;
     trial->cpus = ys_alloc(trial->cpu_count, sizeof *trial->cpus);
@@ -188,14 +198,53 @@ static ys_status resolve_unsupported(struct ys_trial *trial, const char *reason,
     return cannot_run(trial, YS_RUN_UNSUPPORTED, reason, NULL);
 }
 
+/* Ranks do equal shares of the work, with as many threads and CPUs each. */
+static ys_status check_shares(const char *key, int64_t count, int64_t ranks)
+{
+    if (count % ranks == 0 || (count < ranks && ranks % count == 0))
+        return YS_OK;
+    return ys_fail(YS_EINVAL, "%s has %lld for ranks = %lld, which are no equal shares: give a multiple of it", key,
+                   (long long)count, (long long)ranks);
+}
+
+static ys_status check_ranks(const struct ys_trial *trial)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    const int64_t ranks = ys_settings_ranks(keys);
+    if (keys->ranks != YS_FIELD_NONE && keys->ranks > 1 && ys_trial_same_weights(trial))
+        return ys_fail(YS_EINVAL, "compare = same-weights takes weights that one process trained: write ranks = 1");
+    if (ranks == 1)
+        return YS_OK;
+    if (keys->global_batch != YS_FIELD_NONE && keys->global_batch != ys_settings_rows(keys))
+        return ys_fail(YS_EINVAL,
+                       "global_batch = %lld has no equal shares for ranks = %lld: give a multiple of it, at least that",
+                       (long long)keys->global_batch, (long long)ranks);
+    if (keys->input && strcmp(keys->input, "file") != 0)
+        return ys_fail(YS_EINVAL, "input = %s feeds one process, and ranks = %lld are several: write input = file",
+                       keys->input, (long long)ranks);
+    if (keys->perf)
+        return ys_fail(YS_EINVAL, "perf = on samples one process, and ranks = %lld are several: write perf = off",
+                       (long long)ranks);
+    if (keys->threads != YS_FIELD_NONE)
+        YS_TRY(check_shares("threads", keys->threads, ranks));
+    return keys->cpus.count ? check_shares("cpus", (int64_t)keys->cpus.count, ranks) : YS_OK;
+}
+
 /* What the trial's data and numbers make of its work. YS_EINVAL: they do not go together, whatever the framework. */
 static ys_status resolve_point(struct ys_trial *trial)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
-    if (keys->batch > trial->data->train_count)
+    const int64_t rows = ys_settings_rows(keys);
+    YS_TRY(check_ranks(trial));
+    if (rows > trial->data->train_count && rows == keys->batch)
         return ys_fail(YS_EINVAL,
                        "batch = %lld is larger than the data set %s: it has %lld training rows, give at most that",
                        (long long)keys->batch, trial->data->name, (long long)trial->data->train_count);
+    if (rows > trial->data->train_count)
+        return ys_fail(YS_EINVAL,
+                       "a batch of %lld rows for %lld ranks is larger than the data set %s: it has %lld training rows, "
+                       "give at most that",
+                       (long long)rows, (long long)keys->ranks, trial->data->name, (long long)trial->data->train_count);
     YS_TRY(ys_work_resolve(trial));
     if (ys_trial_same_weights(trial))
         YS_TRY(resolve_same_weights(trial));

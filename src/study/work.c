@@ -308,7 +308,7 @@ ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t l
     struct making m = {
         .trial = trial,
         .seed = seed,
-        .batch = trial->record.keys.batch,
+        .batch = ys_settings_rows(&trial->record.keys),
         .steps = trial->steps > least_steps ? trial->steps : least_steps,
     };
     m.lr = ys_alloc((size_t)m.steps, sizeof *m.lr);
@@ -395,7 +395,8 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
     YS_TRY(plan_texts(work, trial, folder, plan));
     plan->mode = keys->mode;
     plan->precision = keys->precision;
-    plan->batch = keys->batch;
+    plan->batch = ys_settings_rows(keys);
+    plan->dist.world = ys_settings_ranks(keys);
     plan->steps = trial->steps;
     plan->block = keys->block > 0 ? keys->block : 1;
     plan->eval_every = keys->eval_every == YS_FIELD_NONE ? 0 : keys->eval_every;

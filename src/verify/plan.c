@@ -122,10 +122,27 @@ ys_status ys_proof_plan_backend(struct ys_plan *plan, const char *backend)
     return YS_OK;
 }
 
+/* Whether one process with whole batches does what the plan's ranks do together: not where each has statistics of its
+ * own rows. */
+static ys_status find_alone(const struct ys_plan *plan, bool *is_alone)
+{
+    struct ys_graph *graph = NULL;
+    if (plan->dist.world == 1)
+        return YS_OK;
+    YS_TRY(ys_graph_read(plan->graph, &graph));
+    *is_alone = !ys_graph_has(graph, YS_OP_BATCHNORM);
+    ys_graph_free(graph);
+    return YS_OK;
+}
+
 ys_status ys_proof_plan_builtin(const struct ys_plan *proof_plan, const char *backend, const char *folder,
                                 struct ys_plan *made)
 {
+    bool is_alone = true;
+    YS_TRY(find_alone(proof_plan, &is_alone));
     YS_TRY(ys_plan_copy(proof_plan, made));
+    if (is_alone)
+        made->dist.world = 1;
     ys_status status = ys_proof_plan_backend(made, backend);
     if (status == YS_OK)
         status = ys_plan_put(&made->folder, folder);

@@ -36,7 +36,9 @@ bool ys_proof_drop_dropout(struct ys_graph *graph);
 ys_status ys_proof_plan(const struct ys_plan *plan, struct ys_proof_extent extent, const char *graph, const char *order,
                         enum ys_precision precision, const char *folder, struct ys_plan *made) YS_MUST_CHECK;
 
-/** The same work for the built-in engine: `backend` is "ref", or NULL for its default. */
+/** The same work for the built-in engine: `backend` is "ref", or NULL for its default. A plan of several ranks becomes
+ * one of a single process with whole batches, which does the same; but for batch normalisation, where each rank has
+ * statistics of its own rows: there it stays one of as many ranks. */
 ys_status ys_proof_plan_builtin(const struct ys_plan *proof_plan, const char *backend, const char *folder,
                                 struct ys_plan *made) YS_MUST_CHECK;
 /** Gives a plan for the built-in engine another back end, and no other option. */

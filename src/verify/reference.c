@@ -57,8 +57,8 @@ static void chain(uint8_t digest[32], const void *data, size_t size)
  */
 static ys_status chain_plan(const struct ys_plan *plan, uint8_t digest[32])
 {
-    static const char *const others[] = {"graph", "weights", "input",     "folder",  "batch",  "steps",     "block",
-                                         "cpus",  "threads", "precision", "options", "device", "eval_every"};
+    static const char *const others[] = {"graph", "weights", "input",     "folder",  "batch",  "steps",      "block",
+                                         "cpus",  "threads", "precision", "options", "device", "eval_every", "dist"};
     ys_json *copy = ys_plan_json(plan);
     for (size_t i = 0; copy && i < sizeof others / sizeof others[0]; i++)
         ys_json_remove(copy, others[i]);
@@ -69,6 +69,13 @@ static ys_status chain_plan(const struct ys_plan *plan, uint8_t digest[32])
     chain(digest, text, strlen(text));
     ys_free(text);
     return YS_OK;
+}
+
+/* Of several ranks the oracle's answers are another's only where each has statistics of its own. */
+static void chain_ranks(const struct ys_plan *plan, const struct ys_graph *graph, uint8_t digest[32])
+{
+    if (plan->dist.world > 1 && ys_graph_has(graph, YS_OP_BATCHNORM))
+        chain(digest, &plan->dist.world, sizeof plan->dist.world);
 }
 
 static ys_status chain_graph(const struct ys_graph *graph, uint8_t digest[32])
@@ -115,6 +122,7 @@ static ys_status identify(const struct ys_plan *plan, struct ys_reference *refer
     const struct ys_tensor *lr;
     YS_TRY(chain_plan(plan, digest));
     YS_TRY(chain_graph(reference->graph, digest));
+    chain_ranks(plan, reference->graph, digest);
     YS_TRY(chain_rows(reference, digest));
     YS_TRY(ys_safetensors_need(reference->order, "lr", YS_F64, 1, NULL, &lr));
     chain(digest, lr->data, lr->size_bytes);
@@ -140,6 +148,16 @@ static ys_status open_data(const struct ys_plan *plan, const char *folder, struc
     return status;
 }
 
+/* At least two rows for each rank, as many for each, and no more than there are. */
+static int64_t rows_of_ranks(int64_t rows, const struct ys_plan *plan)
+{
+    const int64_t world = plan->dist.world;
+    if (world > 1 && rows < 2 * world)
+        rows = 2 * world;
+    rows = (rows + world - 1) / world * world;
+    return rows < plan->batch ? rows : plan->batch;
+}
+
 typedef struct ys_proof_extent find_extent(const struct ys_graph *graph, int64_t batch);
 
 static ys_status open_all(const struct ys_plan *plan, const char *folder, find_extent *find,
@@ -148,6 +166,7 @@ static ys_status open_all(const struct ys_plan *plan, const char *folder, find_e
     YS_TRY(open_graph(plan, folder, reference));
     reference->evaluation = plan->mode == YS_MODE_INFER;
     reference->extent = find(reference->graph, plan->batch);
+    reference->extent.rows = rows_of_ranks(reference->extent.rows, plan);
     reference->in_single = reference->extent.trained == 0;
     YS_TRY(open_order(plan, folder, reference));
     YS_TRY(ys_safetensors_open(plan->weights, &reference->weights));

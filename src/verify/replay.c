@@ -47,6 +47,12 @@ static ys_status put_files(const struct ys_replay *replay, const char *order, st
 static ys_status make_plan(const struct ys_replay *replay, const char *backend, const char *order, struct ys_plan *plan)
 {
     YS_TRY(ys_proof_plan_builtin(replay->plan, backend, replay->folder, plan));
+    if (plan->dist.world > 1) {
+        ys_plan_fini(plan);
+        return ys_fail(YS_EUNSUPPORTED,
+                       "steps of %lld ranks, each of which normalises by its own rows, are not gone through again yet",
+                       (long long)replay->plan->dist.world);
+    }
     plan->steps = plan->block = replay->steps;
     plan->seed += replay->seed;
     plan->precision = replay->precision;

@@ -85,7 +85,9 @@ static ys_status make_plan(const struct tracer *t, const struct pass *pass, enum
                            struct ys_plan *plan)
 {
     const struct ys_trace_request *request = t->request;
-    return ys_proof_plan(request->plan, t->extent, pass->graph_path, t->order_path, precision, request->folder, plan);
+    YS_TRY(ys_proof_plan(request->plan, t->extent, pass->graph_path, t->order_path, precision, request->folder, plan));
+    plan->dist.world = 1; /* values inside the network are those of one process */
+    return YS_OK;
 }
 
 /* Of yardstick's own engine. YS_EUNSUPPORTED: its back end cannot do this; YS_EPROTOCOL: it broke off. */

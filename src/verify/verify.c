@@ -439,14 +439,17 @@ static char *proof_key(const struct ys_verifier *v, const struct ys_verify_reque
 {
     char hash[YS_SHA256_TEXT], *key = NULL;
     const struct ys_plan *plan = request->plan;
+    char ranks[32] = "";
+    if (plan->dist.world > 1)
+        snprintf(ranks, sizeof ranks, "|ranks %lld", (long long)plan->dist.world);
     char *options = ys_json_dump(plan->options, YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
-    char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s%s", YS_VERIFY_VERSION, few->identity,
+    char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s%s%s", YS_VERIFY_VERSION, few->identity,
                            whole->identity, request->framework->closure, request->framework->fingerprint,
                            v->oracle->closure, v->oracle->fingerprint, options ? options : "",
                            ys_name_of(&ys_precisions, plan->precision), plan->device, (long long)plan->threads,
                            v->machine, env ? env : "", request->meaning_only ? "|meaning" : "",
-                           plan->input.kind && strcmp(plan->input.kind, "file") != 0 ? plan->input.kind : "");
+                           plan->input.kind && strcmp(plan->input.kind, "file") != 0 ? plan->input.kind : "", ranks);
     if (text) {
         ys_sha256_text(text, strlen(text), hash);
         key = ys_strdup(hash);

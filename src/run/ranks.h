@@ -1,0 +1,38 @@
+/* Several processes that train together, the ranks of a run: what each of them gets, and which of them is to blame when
+ * they fail. Each is a session (run/session.h), and one loop goes through all. */
+#ifndef YS_RUN_RANKS_H
+#define YS_RUN_RANKS_H
+
+#include "dist/place.h"
+#include "protocol/plan.h"
+#include "run/launch.h"
+#include "run/session.h"
+
+/** What rank `rank` of `world` gets of `count` CPUs: from *first on so many as are given back. Shares are equal where
+ * one of the two numbers divides the other; of fewer CPUs than ranks several ranks have the same one. */
+size_t ys_rank_cpus(size_t count, int64_t world, int64_t rank, size_t *first);
+/** The same of threads, of which each rank has one at least. */
+int64_t ys_rank_threads(int64_t threads, int64_t world);
+
+/** The folder of a rank, which exists then: rank 0 has the run's own, the others "rank-1" and so on below it. New
+ * string in *path. */
+ys_status ys_rank_folder(const char *folder, int64_t rank, char **path) YS_MUST_CHECK;
+
+/** The plan of rank `rank` of `plan`, which is that of all, and whose dist.world says how many they are: with its share
+ * of threads and CPUs and its folder. `made` owns nothing after a failure. */
+ys_status ys_rank_plan(const struct ys_plan *plan, int64_t rank, const struct ys_dist_place *place,
+                       struct ys_plan *made) YS_MUST_CHECK;
+
+/** Waits until no session is asked anything any more, or one has failed: then, where there are several, a moment longer
+ * for the reason (a rank that dies takes others with it, which may be heard first), and the rest is failed as
+ * cancelled. False: one has failed. `until_ns` as for ys_session_turn(), which it is called with once. */
+bool ys_ranks_wait(struct ys_session *const *sessions, size_t count, uint64_t until_ns);
+/** Says bye to all, and waits until the last of their processes has gone. They are then to be closed. */
+void ys_ranks_bye(struct ys_session *const *sessions, size_t count);
+
+/** Which of the ranks was the first cause, going by how each ended; 0 where all went well. A rank that was killed, or
+ * stopped, comes before one that crashed, that before one that told an error, and that before one that was ended
+ * because of others. */
+size_t ys_ranks_culprit(const struct ys_session_end *ends, size_t count);
+
+#endif

@@ -1,0 +1,145 @@
+"""Several processes that train together: the same work as one, proven; and what becomes of a run when one of them fails."""
+import glob
+import json
+import os
+import signal
+import time
+import unittest
+
+from harness import RECIPES, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+
+# In double, so that what differs is the order of a few sums.
+MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--lr=0.05", "--weight-decay=0.001",
+       "--precision=f64", "--steps=30", "--block=5"]
+LONG = ["--framework=builtin", "--model=lenet", "--data=synthetic", "--batch=8", "--steps=100000", "--block=1", "--audit=off",
+        "--repeat=1", "--ranks=4", "--precision=f32"]
+
+
+class Ranks(Case):
+    def exported(self, kind="run"):
+        out, _ = self.yardstick("export")
+        return [line for line in map(json.loads, out.splitlines()) if line["type"] == kind]
+
+    def facts(self, code=0, **options):
+        run, = self.exported()
+        return run["facts"]
+
+    def test_any_number_of_ranks_learns_what_one_does(self):
+        out, _ = self.result("run", *MLP, "--momentum=0.9", "--global-batch=24", "--ranks=1,2,4", "--repeat=1")
+        trials = out["trials"]
+        self.assertEqual([trial["proof"]["verdict"] for trial in trials], ["pass"] * 3)
+        self.assertEqual([trial["keys"]["batch"] for trial in trials], [24, 12, 6])
+        losses = [trial["metrics"]["final_loss"]["value"] for trial in trials]
+        for loss in losses[1:]:  # thirty steps in double, each of some thousand sums: 1e-16 grows to some 1e-13
+            self.assertAlmostEqual(loss, losses[0], delta=1e-10 * losses[0])
+        self.assertEqual(len({trial["metrics"]["accuracy"]["value"] for trial in trials}), 1)
+        self.assertEqual([trial["proof"]["audit"]["verdict"] for trial in trials], ["pass"] * 3)
+
+    def test_a_run_tells_of_each_of_its_ranks(self):
+        self.yardstick("run", *MLP, "--batch=8", "--ranks=2", "--repeat=1", "--sample-hz=50")
+        facts = self.facts()
+        ranks = facts["ranks"]
+        self.assertEqual([rank["rank"] for rank in ranks], [0, 1])
+        self.assertEqual([rank["status"] for rank in ranks], ["ok", "ok"])
+        self.assertEqual([rank["steps_done"] for rank in ranks], [30, 30])
+        for rank in ranks:
+            self.assertGreater(rank["rate_per_s"], 0)
+            self.assertGreater(rank["rss_peak_bytes"], 1 << 20)
+            self.assertEqual(len(rank["cpus"]), 1)
+        used_s = (facts["usage"]["user_ns"] + facts["usage"]["system_ns"]) / 1e9
+        self.assertAlmostEqual(sum(rank["cpu_s"] for rank in ranks), used_s, places=6)
+        folder, = glob.glob(os.path.join(self.folder, "yardstick-results", "*", "runs", "*"))
+        self.assertTrue(os.path.exists(os.path.join(folder, "rank-1", "adapter.log")))
+        self.assertEqual(glob.glob(os.path.join(folder, "**", "*.safetensors"), recursive=True), [])
+        self.assert_nothing_left()
+
+    def test_batch_normalisation_is_by_the_rows_of_each_rank(self):
+        out, _ = self.yardstick("verify", "--framework=builtin", "--model=check_BatchNormalization", "--data=synthetic",
+                                "--batch=4", "--ranks=1,2", "--threads=1", "--format=json")
+        self.assertEqual([trial["proof"]["verdict"] for trial in json.loads(out)], ["pass", "pass"])
+
+    def test_deliberate_mistakes_are_caught(self):
+        for wrong, word in (("decay", "of rank 1 is not that of rank 0"), ("rows", "batch"), ("sum", "weights after 1 step"),
+                            ("alone", "of rank 1 is not that of rank 0")):
+            with self.subTest(wrong):
+                out, _ = self.yardstick("verify", "--recipes=" + RECIPES, "--framework=ranked", *MLP[1:], "--batch=4",
+                                        "--ranks=2", "--env.RANKED_WRONG=" + wrong, "--format=json", code=5)
+                proof = json.loads(out)[0]["proof"]
+                self.assertEqual(proof["verdict"], "fail")
+                self.assertIn(word, proof["reason"] + json.dumps([c for c in proof["checks"] if not c["pass"]]))
+        out, _ = self.yardstick("verify", "--recipes=" + RECIPES, "--framework=ranked", *MLP[1:], "--batch=4", "--ranks=2",
+                                "--format=json")
+        self.assertEqual(json.loads(out)[0]["proof"]["verdict"], "pass")
+
+    def test_ranks_that_train_each_by_itself_are_caught_in_a_run_too(self):
+        self.yardstick("run", "--recipes=" + RECIPES, "--framework=ranked", *MLP[1:], "--batch=4", "--ranks=2",
+                       "--env.RANKED_WRONG=alone", "--repeat=1", "--audit=off", code=5)
+        facts = self.facts()
+        self.assertEqual(facts["status"], "wrong_output")
+        self.assertIn("rank 1 of 2 saved other weights than rank 0", facts["message"])
+
+    def test_who_does_not_know_of_ranks_is_unsupported_by_the_name_of_the_feature(self):
+        self.yardstick("run", "--recipes=" + RECIPES, "--framework=ranked", *MLP[1:], "--batch=4", "--ranks=2",
+                       "--env.RANKED_WRONG=mute", "--repeat=1", code=6)
+        facts = self.facts()
+        self.assertEqual(facts["status"], "unsupported")
+        self.assertIn("feature dist", facts["message"])
+
+    def test_shares_that_are_not_equal_are_refused(self):
+        base = ["run", "--framework=builtin", "--model=mlp", "--data=digits", "--steps=2"]
+        self.refusal(*base, "--global-batch=65", "--ranks=2", words=["global_batch = 65", "equal shares", "ranks = 2"])
+        self.refusal(*base, "--global-batch=2", "--ranks=4", words=["global_batch = 2", "ranks = 4"])
+        self.refusal(*base, "--batch=8", "--ranks=2", "--threads=3", words=["threads has 3", "ranks = 2"])
+        self.refusal(*base, "--batch=8", "--global-batch=16", words=["cannot both be given"])
+        self.refusal(*base, "--batch=8", "--ranks=2", "--perf=on", words=["perf = on"])
+        self.refusal(*base, "--batch=4000", "--ranks=2", words=["8000 rows for 2 ranks", "larger than the data"])
+
+    def rank_process(self, rank):
+        """The adapter of that rank, by the folder it works in; None while there is none."""
+        for pid in self.marked_processes():
+            try:
+                folder = os.readlink("/proc/%d/cwd" % pid)
+                with open("/proc/%d/cmdline" % pid, "rb") as file:
+                    is_adapter = b"yardstick-builtin" in file.read().split(b"\0")[0]
+            except OSError:
+                continue
+            if is_adapter and folder.endswith("rank-%d" % rank) and "/runs/" in folder:
+                return pid
+        return None
+
+    def disturbed(self, rank, disturb, *flags):
+        """Facts of a run of four ranks of which `disturb` is done to one, once all are there."""
+        process = self.start("run", *LONG, *flags)
+        self.wait_until(lambda: self.rank_process(rank) and self.rank_process(3), process, 200)
+        time.sleep(0.3)
+        disturb(self.rank_process(rank))
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, err)
+        self.assert_nothing_left()
+        return self.facts()
+
+    def test_a_rank_that_is_killed_ends_the_run_and_is_named(self):
+        facts = self.disturbed(2, lambda pid: os.kill(pid, signal.SIGKILL))
+        self.assertEqual(facts["status"], "killed")
+        self.assertIn("rank 2 of 4", facts["message"])
+        self.assertEqual(facts["ranks"][2]["status"], "killed")
+        self.assertEqual(facts["ranks"][2]["signal"], 9)
+        for rank in (0, 1, 3):  # each heard of it, or was ended because of it
+            self.assertIn(facts["ranks"][rank]["status"], ("crashed", "cancelled"))
+
+    def test_a_rank_that_is_stopped_stalls_the_run_and_is_named(self):
+        facts = self.disturbed(1, lambda pid: os.kill(pid, signal.SIGSTOP), "--stall-limit=3s")
+        self.assertEqual(facts["status"], "stalled")
+        self.assertIn("rank 1 of 4", facts["message"])
+        self.assertIn("is stopped", facts["message"])
+
+    def test_keys_take_each_others_place(self):
+        path = self.study("repeat = 1", "audit = off", "[global]", "framework = builtin", "model = mlp", "data = digits",
+                          "batch = 16", "ranks = 2", "steps = 4", "[a]", "[b]", "global_batch = 16")
+        out, _ = self.result("run", path)
+        self.assertEqual([(t["keys"]["batch"], t["keys"]["global_batch"], t["keys"]["ranks"]) for t in out["trials"]],
+                         [(16, None, 2), (8, 16, 2)])
+
+
+if __name__ == "__main__":
+    unittest.main()

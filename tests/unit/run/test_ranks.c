@@ -1,0 +1,125 @@
+/* What the ranks of a run get, and which of them is to blame. */
+#include "run/ranks.h"
+#include "run_fixture.h"
+
+static void shares_of_cpus_are_equal_and_apart_or_common(void)
+{
+    static const struct {
+        size_t count;
+        int64_t world;
+        size_t first[4], share;
+    } known[] = {{4, 2, {0, 2}, 2}, {4, 4, {0, 1, 2, 3}, 1}, {2, 4, {0, 0, 1, 1}, 1}, {1, 3, {0, 0, 0}, 1}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        for (int64_t r = 0; r < known[i].world; r++) {
+            size_t first = 99;
+            CHECK_INT(ys_rank_cpus(known[i].count, known[i].world, r, &first), known[i].share);
+            CHECK_INT(first, known[i].first[r]);
+        }
+    CHECK_INT(ys_rank_threads(4, 2), 2);
+    CHECK_INT(ys_rank_threads(2, 4), 1);
+    CHECK_INT(ys_rank_threads(3, 1), 3);
+}
+
+static void a_rank_has_its_part_of_the_plan(void)
+{
+    struct ys_plan plan = fixture_plan(4, 1), made;
+    struct ys_dist_place place;
+    int64_t cpus[] = {3, 5, 7, 9};
+    REQUIRE(ys_dist_place_take(&place) == YS_OK);
+    plan.cpus = (struct ys_list){cpus, 4};
+    plan.threads = 4;
+    plan.batch = 8;
+    plan.dist.world = 2;
+    REQUIRE(ys_rank_plan(&plan, 1, &place, &made) == YS_OK);
+    CHECK(made.dist.rank == 1 && made.dist.local_rank == 1 && made.dist.world == 2 && made.batch == 8);
+    CHECK_TEXT(made.dist.rendezvous, place.text);
+    CHECK_INT(made.threads, 2);
+    CHECK_INT(made.cpus.count, 2);
+    CHECK_INT(((const int64_t *)made.cpus.items)[0], 7);
+    CHECK_HAS(made.folder, "/rank-1");
+    CHECK(ys_fs_exists(made.folder));
+    ys_plan_fini(&made);
+    REQUIRE(ys_rank_plan(&plan, 0, &place, &made) == YS_OK);
+    CHECK_TEXT(made.folder, plan.folder);
+    ys_plan_fini(&made);
+    plan.cpus = (struct ys_list){0};
+    ys_plan_fini(&plan);
+    ys_dist_place_give_back(&place);
+}
+
+/* The ends of four ranks, in the order in which they failed, and who was it. */
+static void the_first_cause_is_to_blame(void)
+{
+    static const struct {
+        struct ys_session_end ends[4];
+        size_t culprit;
+    } known[] = {
+        {{{.status = YS_RUN_OK}, {.status = YS_RUN_OK}, {.status = YS_RUN_OK}, {.status = YS_RUN_OK}}, 0},
+        /* One is killed; its neighbours say so before yardstick has heard of it. */
+        {{{.status = YS_RUN_CRASHED, .is_told = true, .failed_ns = 1},
+          {.status = YS_RUN_CANCELLED, .failed_ns = 4},
+          {.status = YS_RUN_KILLED, .failed_ns = 3},
+          {.status = YS_RUN_CRASHED, .failed_ns = 2}},
+         2},
+        /* One is stopped, and all fall silent. */
+        {{{.status = YS_RUN_STALLED, .failed_ns = 1},
+          {.status = YS_RUN_STALLED, .failed_ns = 2},
+          {.status = YS_RUN_STALLED, .failed_ns = 3},
+          {.status = YS_RUN_STALLED, .is_stopped = true, .failed_ns = 4}},
+         3},
+        /* One lacks something, and says so; the others wait for it. */
+        {{{.status = YS_RUN_CANCELLED, .failed_ns = 2},
+          {.status = YS_RUN_BUILD_FAILED, .is_told = true, .failed_ns = 1},
+          {.status = YS_RUN_CANCELLED, .failed_ns = 3},
+          {.status = YS_RUN_CANCELLED, .failed_ns = 4}},
+         1},
+        /* Two crash: the earlier one. */
+        {{{.status = YS_RUN_CANCELLED, .failed_ns = 9},
+          {.status = YS_RUN_CRASHED, .failed_ns = 6},
+          {.status = YS_RUN_CRASHED, .failed_ns = 5},
+          {.status = YS_RUN_CANCELLED, .failed_ns = 9}},
+         2},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        CHECK_INT(ys_ranks_culprit(known[i].ends, 4), known[i].culprit);
+}
+
+/* Three ranks of the adapter that does nothing: one record, in which the rows of each are told apart. */
+static void a_run_of_several_is_one_record(void)
+{
+    char *null = fixture_null();
+    const char *argv[] = {null, NULL};
+    struct ys_plan plan = fixture_plan(9, 2);
+    struct ys_run_record record;
+    plan.batch = 6;
+    plan.dist.world = 3;
+    const struct ys_run_spec spec = {
+        .plan = &plan,
+        .launch = {
+            .argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 100}};
+    CHECK_INT(ys_run_execute(&spec, &record), YS_OK);
+    CHECK_INT(fixture_descendants(), 0);
+    REQUIRE(record.has_facts);
+    CHECK_INT(record.facts.status, YS_RUN_OK);
+    CHECK_INT(record.facts.steps_done, 9);
+    REQUIRE(record.facts.ranks.count == 3);
+    CHECK_INT(ys_series_processes(&record.series), 3);
+    for (int64_t r = 0; r < 3; r++) {
+        const struct ys_facts_rank *rank = (const struct ys_facts_rank *)record.facts.ranks.items + r;
+        struct ys_series_set own;
+        CHECK(rank->rank == r && rank->status == YS_RUN_OK && rank->steps_done == 9);
+        REQUIRE(ys_series_take_process(&record.series, r, &own) == YS_OK);
+        const struct ys_series *first = ys_series_find(&own, "block_first");
+        REQUIRE(first && first->count == 5);
+        CHECK(first->ints[0] == 0 && first->ints[1] == 1 && first->ints[4] == 7);
+        CHECK(!ys_series_find(&own, "block_rank"));
+        CHECK_INT(ys_series_find(&own, "request_sent_ns")->count, 2);
+        ys_series_set_free(&own);
+    }
+    ys_run_record_fini(&record);
+    ys_plan_fini(&plan);
+    ys_free(null);
+}
+
+TAP_MAIN(TAP_CASE(shares_of_cpus_are_equal_and_apart_or_common), TAP_CASE(a_rank_has_its_part_of_the_plan),
+         TAP_CASE(the_first_cause_is_to_blame), TAP_CASE(a_run_of_several_is_one_record))
