@@ -376,7 +376,7 @@ class Chainer(common.Adapter):
         if self.plan.optimizer["name"] in ("adam", "adamw"):
             kinds = {"m": "exp_avg", "v": "exp_avg_sq"}
         elif self.rate_inside:
-            kinds = {"v": "velocity"}
+            kinds = {"v": "velocity"} if self.rate is not None else {}
         names, found = [entry["name"] for entry in self.plan.params if entry["role"] == "weight"], {}
         for name, (rule, factor, _) in zip(names, self.rules):
             for key, value in (rule.state or {}).items():

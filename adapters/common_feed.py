@@ -62,8 +62,8 @@ class Feed:
             if len(said) != _READY.size:
                 raise EOFError("yardstick-feeder is gone: no more batches come")
             turn, number, slot = _READY.unpack(said)
-        if number != batch:
-            raise ValueError("the feeder says batch %d where %d was asked for" % (number, batch))
+        if number != batch or slot >= self.slots:
+            raise ValueError("the feeder says batch %d in slot %d where %d was asked for" % (number, slot, batch))
         self._next = batch + 1
         self.held += 1
         return self._views[slot]

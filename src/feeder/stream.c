@@ -66,6 +66,7 @@ static ys_status make_ring(struct stream *s)
     if (mapped == MAP_FAILED)
         return ys_fail(YS_ENOMEM, "no shared memory for a ring of %u batches, %llu bytes: %s; take a smaller batch",
                        s->head.slots, (unsigned long long)size, strerror(error));
+    fcntl(s->asked.memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW); /* an adapter that cuts it would kill us */
     close(s->asked.memory);
     s->memory = mapped;
     memcpy(s->memory, &s->head, sizeof s->head);
@@ -141,6 +142,8 @@ static void take(struct stream *s, const struct ys_feed_wish *wish)
         s->first = wish->batch;
         s->begun = s->sent = s->freed = 0;
         memset(s->is_ready, 0, sizeof s->is_ready);
+        if (number_of(s, 0) >= (uint64_t)ys_batches_count(s->asked.batches))
+            shutdown(s->asked.channel, SHUT_RDWR); /* there is no such batch to wait for */
     } else if (wish->what == YS_FEED_FREE && wish->turn == s->turn && s->freed < s->sent) {
         s->freed++;
     }
@@ -157,8 +160,10 @@ static void *listen_to(void *context)
         ssize_t got = recv(s->asked.channel, &wish, sizeof wish, 0);
         if (got == (ssize_t)sizeof wish)
             take(s, &wish);
-        else if (got >= 0 || errno != EINTR)
+        else if (got >= 0 || errno != EINTR) {
+            shutdown(s->asked.channel, SHUT_RDWR); /* who still waits for a batch learns that none comes */
             return NULL;
+        }
     }
 }
 

@@ -412,7 +412,8 @@ static void put_flops(struct run_view *run, double rate_per_s)
         put_value(run, "flops_per_s", rate_per_s * (double)forward * 2 * (run->infers ? 1 : 3));
 }
 
-static const char *const no_positions = "a row of this network has one target, not a class for each position";
+static const char *const no_positions = "no class for each position: a row of this network has one target, or its "
+                                        "positions were not counted yet when it ran";
 
 /* Positions of a row that have a class each; 0 where a row has one target, or stored facts do not say. */
 static int64_t positions(const struct run_view *run)

@@ -47,7 +47,7 @@ static ys_status find_program(char **program)
 static ys_status open_ends(int own[2], int adapters[2])
 {
     int ends[2] = {-1, -1};
-    const int memory = memfd_create("yardstick-ring", MFD_CLOEXEC);
+    const int memory = memfd_create("yardstick-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (memory >= 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
         own[0] = ends[0];
         adapters[0] = ends[1];
