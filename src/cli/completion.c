@@ -105,9 +105,10 @@ static void put_words(struct ys_buf *out, const char *words)
         ys_buf_printf(out, "%c", *at == '|' ? ' ' : *at);
 }
 
+/* Nothing that a shell would read as its own: compgen expands what it is given. */
 #define LIST_FRAMEWORKS                                                                                                \
-    "yardstick list frameworks --format=json 2>/dev/null | sed -n 's/.*\"spec\": \"\\(.*\\)\".*/\\1/p'"
-#define LIST_STUDIES "ls yardstick-results 2>/dev/null | sed -n 's/^\\([0-9][0-9]*-.*\\)$/\\1/p'"
+    "yardstick list frameworks --format=json 2>/dev/null | sed -n 's/.*\"spec\": \"\\([A-Za-z0-9._@+-]*\\)\".*/\\1/p'"
+#define LIST_STUDIES "ls yardstick-results 2>/dev/null | sed -n 's/^\\([0-9][0-9]*-[A-Za-z0-9._+-]*\\)$/\\1/p'"
 
 /* ---- bash */
 

@@ -199,15 +199,17 @@ static ys_status fill_matrix(const struct weighing *weighing, size_t first, size
     return YS_OK;
 }
 
-/* Each against the first, together. */
+/* All pairs together: which trial the others are compared with was read off the same values. */
 static ys_status stretch_of(const struct matrix *matrix, double *stretch)
 {
-    struct ys_family_pair *pairs = ys_alloc(matrix->trials, sizeof *pairs);
+    size_t count = 0;
+    struct ys_family_pair *pairs = ys_alloc(matrix->trials * matrix->trials / 2 + 1, sizeof *pairs);
     if (!pairs)
         return ys_out_of_memory();
     for (size_t i = 1; i < matrix->trials; i++)
-        pairs[i - 1] = (struct ys_family_pair){i, 0};
-    const struct ys_family family = {matrix->trials, matrix->rounds, matrix->values, pairs, matrix->trials - 1};
+        for (size_t k = 0; k < i; k++)
+            pairs[count++] = (struct ys_family_pair){i, k};
+    const struct ys_family family = {matrix->trials, matrix->rounds, matrix->values, pairs, count};
     ys_status status = ys_family_stretch(&family, stretch);
     ys_free(pairs);
     return status;
@@ -254,7 +256,7 @@ static ys_status compare_all(const struct weighing *weighing, size_t end)
         status = stretch_of(&matrix, &stretch);
     for (size_t i = 1; status == YS_OK && i < end; i++) {
         status = compare_with_choice(weighing, &matrix, i, difference, stretch, &told[i]);
-        if (status == YS_OK && told[i].verdict != YS_VERDICT_WORSE)
+        if (status == YS_OK && (told[i].verdict == YS_VERDICT_SAME || told[i].verdict == YS_VERDICT_UNCLEAR))
             status = ys_list_add_text(&weighing->out->alike, told[i].trial);
     }
     ys_free(matrix.values);

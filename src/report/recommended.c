@@ -146,6 +146,9 @@ static void put_change(struct ys_buf *line, const struct ys_recommended *told, c
     } else if (trial->standing == YS_STANDS_MISSES && (trial->better || !told->choice)) {
         ys_buf_printf(line, "%s would be %s without ", trial->trial, told->choice ? "better" : "the choice");
         put_texts(line, &trial->misses, " and ");
+    } else if (trial->verdict == YS_VERDICT_BETTER) {
+        ys_buf_printf(line, "%s is better than the choice in the rounds that both have: runs that failed hide it",
+                      trial->trial);
     } else if (trial->verdict == YS_VERDICT_UNCLEAR) {
         ys_buf_printf(line, "more rounds may tell %s from the choice, either way", trial->trial);
     }

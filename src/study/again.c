@@ -162,9 +162,9 @@ static ys_status keep_values(struct ys_again *again, struct side *side, const st
     for (size_t m = 0; m < again->metrics; m++)
         values[m] = now->values[m].n ? now->values[m].summary.median : NAN;
     side->rounds++;
-    *reason = failure_of(side->trial, now);
+    *reason = change_of(side->trial, now);
     if (!*reason)
-        *reason = change_of(side->trial, now);
+        *reason = failure_of(side->trial, now);
     return YS_OK;
 }
 

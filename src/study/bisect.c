@@ -10,6 +10,7 @@
 #include "stat/signed_rank.h"
 #include "study/study.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,8 +93,10 @@ static ys_status take_given(struct bisecting *bisecting)
 static int by_number(const char *a, const char *b)
 {
     while (*a && *b) {
-        char *end_a, *end_b;
-        const unsigned long one = strtoul(a, &end_a, 10), other = strtoul(b, &end_b, 10);
+        const bool are_numbers = isdigit((unsigned char)*a) && isdigit((unsigned char)*b);
+        char *end_a = (char *)(uintptr_t)a, *end_b = (char *)(uintptr_t)b;
+        const unsigned long one = are_numbers ? strtoul(a, &end_a, 10) : 0,
+                            other = are_numbers ? strtoul(b, &end_b, 10) : 0;
         if (end_a != a && end_b != b && one != other)
             return one < other ? -1 : 1;
         if (end_a == a || end_b == b) {
@@ -452,10 +455,10 @@ static ys_status search(struct bisecting *bisecting)
     int side;
     YS_TRY(question(bisecting, good, bad, bad, &side));
     if (side != YS_BISECT_BAD) {
-        bisecting->out->sentence = ys_format("%s and %s do not differ by more than the margin of %g %%, as far as %d "
-                                             "rounds tell: there is nothing to search for.",
-                                             bisecting->versions[good], bisecting->versions[bad],
-                                             100 * bisecting->margin, YS_BISECT_ROUNDS[YS_BISECT_LOOKS - 1]);
+        bisecting->out->sentence = ys_format("%d rounds do not tell %s and %s apart by more than the margin of %g %%: "
+                                             "there is nothing to search for.",
+                                             YS_BISECT_ROUNDS[YS_BISECT_LOOKS - 1], bisecting->versions[good],
+                                             bisecting->versions[bad], 100 * bisecting->margin);
         return bisecting->out->sentence ? YS_OK : ys_out_of_memory();
     }
     while (bisecting->questions_left > 0 && (middle = choose(bisecting, good, bad)) != good) {
