@@ -129,14 +129,16 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
     return YS_OK;
 }
 
-/* Why nothing may be concluded from this trial, whatever it is compared with; false when something may. */
-static bool has_fault(const struct ys_metric_view_trial *trial, char *reason, size_t size)
+/* Why nothing may be concluded from this trial beside `other` (NULL: any that works); false when something may. What
+ * does no work is compared with its like alone: a difference that is known is how the measuring itself is measured. */
+static bool has_fault(const struct ys_metric_view_trial *trial, const struct ys_metric_view_trial *other, char *reason,
+                      size_t size)
 {
-    if (trial->no_work)
+    if (trial->no_work && !(other && other->no_work))
         snprintf(reason, size, "%s does no work", trial->id);
     else if (trial->failed == trial->counted)
         snprintf(reason, size, "no run of %s succeeded: %s", trial->id, ys_run_status_name(trial->status));
-    else if (trial->verdict == YS_PROOF_NONE)
+    else if (trial->verdict == YS_PROOF_NONE && !trial->no_work)
         snprintf(reason, size, "there is no proof that %s does the same work", trial->id);
     else if (trial->verdict == YS_PROOF_FAIL)
         snprintf(reason, size, "the proof that %s does the same work failed", trial->id);
@@ -172,7 +174,7 @@ static double median_of(const struct ys_metric_view_trial *trial, int m)
 static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, bool fraction,
                          char *reason, size_t size)
 {
-    return !has_fault(a, reason, size) && !has_fault(b, reason, size) &&
+    return !has_fault(a, b, reason, size) && !has_fault(b, a, reason, size) &&
            (fraction || !is_other_work(a, b, reason, size));
 }
 
@@ -384,7 +386,7 @@ static int worth_of(const struct ys_metric_view_trial *trial)
     char reason[400];
     if (trial->counted == 0)
         return 0;
-    return 1 + 2 * !has_fault(trial, reason, sizeof reason) + !isnan(median_of(trial, 0));
+    return 1 + 2 * !has_fault(trial, NULL, reason, sizeof reason) + !isnan(median_of(trial, 0));
 }
 
 /* The first of those that say most. */

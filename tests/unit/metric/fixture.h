@@ -26,6 +26,7 @@ struct fake_trial {
     double rate_per_s, noise; /* steady speed; relative standard deviation of a block and of a round */
     int64_t start_ns, build_ns, rss_bytes;
     int slow_blocks; /* of warm-up after the first step, twice as slow */
+    bool no_work;
 };
 
 /* Runs of this framework in this round are marked as disturbed; NULL: none, "": those of all. */
@@ -226,7 +227,7 @@ static void fake_words(const struct fake_trial *trial, ys_json *hello, ys_json *
     ys_json_set_string(hello, "framework", trial->title);
     ys_json_set_string(hello, "version", trial->version);
     ys_json_set_string(hello, "runtime", trial->runtime);
-    ys_json_set_bool(hello, "no_work", false);
+    ys_json_set_bool(hello, "no_work", trial->no_work);
     ys_json_set_int(opened, "parameters", 3274634);
     ys_json_set_int(opened, "threads", trial->threads);
     ys_json_set(opened, "libraries", fake_jsonf("[\"%s\"]", trial->library));

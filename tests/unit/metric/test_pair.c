@@ -277,6 +277,24 @@ static void without_a_proof_comparisons_are_invalid(void)
     }
 }
 
+static void what_does_no_work_is_compared_with_its_like_alone(void)
+{
+    struct fake_trial trials[] = {fake_trials[0], fake_trials[0], fake_trials[2]};
+    for (int i = 0; i < 2; i++) {
+        trials[i].no_work = true;
+        trials[i].verdict = "none";
+        trials[i].threads = i + 1;
+    }
+    trials[1].rate_per_s *= 2;
+    struct study study;
+    ys_json *result = compare(&study, trials, 3, 6, -1);
+    const ys_json *beside_work = find(result, "rate_per_s", "framework");
+    CHECK_TEXT(ys_json_get_text(beside_work, "verdict", ""), "invalid");
+    CHECK_HAS(ys_json_get_text(beside_work, "reason", ""), "does no work");
+    CHECK_TEXT(ys_json_get_text(find(result, "rate_per_s", "threads"), "verdict", ""), "better");
+    end(&study, result);
+}
+
 static void a_weak_proof_is_enough_to_compare(void)
 {
     struct fake_trial trials[2] = {fake_trials[0], fake_trials[2]};
@@ -419,6 +437,7 @@ TAP_MAIN(TAP_CASE(unequal_marks_have_no_verdict_and_equal_ones_have),
          TAP_CASE(options_of_a_framework_are_an_axis_of_its_own), TAP_CASE(the_verdict_says_what_a_is_against_b),
          TAP_CASE(accuracies_are_compared_by_difference), TAP_CASE(rounds_in_which_one_of_the_two_failed_do_not_count),
          TAP_CASE(five_rounds_are_unclear_with_a_reason), TAP_CASE(without_a_proof_comparisons_are_invalid),
-         TAP_CASE(a_weak_proof_is_enough_to_compare), TAP_CASE(different_defaults_are_compared_by_accuracy_alone),
+         TAP_CASE(what_does_no_work_is_compared_with_its_like_alone), TAP_CASE(a_weak_proof_is_enough_to_compare),
+         TAP_CASE(different_defaults_are_compared_by_accuracy_alone),
          TAP_CASE(a_trial_that_always_fails_is_compared_once_as_invalid), TAP_CASE(only_runs_of_one_attempt_are_paired),
          TAP_CASE(a_cancelled_run_is_no_failure_of_its_trial))
