@@ -15,7 +15,7 @@ struct beside {
 };
 
 /* Axis of the left operand, of `rank` dimensions, that axis 0 of the right one lies along. Before operator set 7 an
- * attribute said so. */
+ * attribute said so. Ranks and axes are those of the file. */
 static ys_status find_offset(struct ys_onnx_step *step, size_t right, size_t rank, int64_t *offset)
 {
     int64_t axis = (int64_t)rank - (int64_t)right;
@@ -28,35 +28,47 @@ static ys_status find_offset(struct ys_onnx_step *step, size_t right, size_t ran
     return YS_OK;
 }
 
+/* The axis of the value that an axis of a constant lies along; 0, the batch, along which none may lie. What lies along
+ * k times the batch is right for the one row of the batch that the file is made for. */
+static size_t axis_beside(const struct ys_onnx_step *step, const struct ys_onnx_slot *slot, int64_t axis)
+{
+    size_t apart = axis < 0 ? 0 : ys_onnx_apart(slot, (size_t)axis);
+    if (axis < 0)
+        return 0;
+    if ((size_t)axis != ys_onnx_batch_axis(slot))
+        return (size_t)slot->perm[apart];
+    if (slot->rows.each == 0 || slot->rows.count != 2 || step->r->fixed_batch != 1)
+        return 0;
+    return (size_t)(slot->perm[apart] + slot->perm[apart + 1]); /* one of them is 0 */
+}
+
 static ys_status find_beside(struct ys_onnx_step *step, struct ys_onnx_slot *slot, struct ys_onnx_constant *c,
                              struct beside *beside)
 {
     const struct ys_value *value = &step->r->graph->values[slot->value];
+    const size_t rank = ys_onnx_file_rank(step->r, slot);
     int64_t offset;
     beside->constant = c;
     beside->count = c->count;
     beside->front_count = 0;
-    const size_t hidden = slot->folded > 0; /* axes of the value that are none of the file's */
-    if (c->count == 1 && c->rank + hidden <= value->rank)
+    if (c->count == 1 && c->rank <= rank)
         return YS_OK;
-    YS_TRY(find_offset(step, c->rank, value->rank, &offset));
-    /* What lies along rows of the batch is right for the one row of the batch that the file is made for. */
-    const bool is_along = offset == 1 && c->shape[0] != 1 && step->r->fixed_batch != 1;
-    if (hidden && (offset < 1 || is_along || ys_onnx_has(step->node, "axis")))
-        return YS_FAIL_STEP(step, "reads a constant that lies along an axis of %lld rows for each of the batch",
-                            (long long)slot->folded);
+    YS_TRY(find_offset(step, c->rank, rank, &offset));
     for (size_t d = 0; d < c->rank; d++) {
         const int64_t axis = offset + (int64_t)d;
         if (c->shape[d] == 1 && axis >= 0)
             continue;
-        const int at = axis < 0 ? 0 : slot->perm[axis];
+        const size_t at = axis_beside(step, slot, axis);
+        if (at == 0 && axis >= 0 && slot->rows.each && (size_t)axis == ys_onnx_batch_axis(slot))
+            return YS_FAIL_STEP(step, "reads a constant that lies along an axis of %lld rows for each of the batch",
+                                (long long)slot->rows.each);
         if (at == 0 || (value->shape[at] != c->shape[d] && value->shape[at] != 1))
             return YS_FAIL_STEP(step,
                                 "reads a constant whose axis %zu has the extent %lld: it must lie along an axis of the "
                                 "value, of the same extent or 1, that is not the batch",
                                 d, (long long)c->shape[d]);
         beside->stretches = beside->stretches || value->shape[at] != c->shape[d];
-        beside->front[beside->front_count++] = (size_t)at;
+        beside->front[beside->front_count++] = at;
     }
     return YS_OK;
 }
@@ -307,25 +319,28 @@ static bool seen_alike(const struct ys_onnx_slot *a, const struct ys_onnx_slot *
     return memcmp(a->perm, b->perm, sizeof a->perm) == 0;
 }
 
-/* A value of fewer dimensions whose axes are the first of `rank`: that is how operator sets before 7 may say it. Later
- * ones let the last axes be the same, where the batch of one would be another axis of the other. */
-static ys_status widen(struct ys_onnx_step *step, struct ys_onnx_slot *slot, size_t rank)
+/* A value of fewer dimensions beside one of `rank`: where its batch is that of the other it gets axes of the extent 1
+ * before its own. With the batch first in both its axes are the first of `rank`: that is how operator sets before 7 may
+ * say it. Later ones let the last axes be the same, where the batch of one would be another axis of the other. */
+static ys_status widen(struct ys_onnx_step *step, struct ys_onnx_slot *slot, const struct ys_onnx_slot *wide)
 {
-    const struct ys_value *value = &step->r->graph->values[slot->value];
-    const size_t before = value->rank;
-    int64_t shape[YS_MAX_RANK], offset;
+    const size_t before = ys_onnx_rank(step->r, slot), rank = ys_onnx_rank(step->r, wide);
+    int64_t shape[YS_MAX_RANK] = {YS_BATCH}, offset;
     if (before == rank)
         return YS_OK;
-    YS_TRY(find_offset(step, before, rank, &offset));
-    if (offset != 0)
+    YS_TRY(find_offset(step, ys_onnx_file_rank(step->r, slot), ys_onnx_file_rank(step->r, wide), &offset));
+    const bool is_behind = wide->rows.maker && offset == (int64_t)(rank - before);
+    if (offset != 0 && !is_behind)
         return YS_FAIL_STEP(step,
                             "reads values of %zu and %zu dimensions: axis 0, the batch, would lie along axis %lld of "
                             "the other",
                             rank, before, (long long)offset);
-    YS_TRY(ys_onnx_take(step, slot, false, &slot->value));
-    value = &step->r->graph->values[slot->value];
-    for (size_t i = 0; i < rank; i++)
-        shape[i] = i < before ? value->shape[i] : 1;
+    YS_TRY(is_behind ? ys_onnx_take_behind(step, slot, &slot->value) : ys_onnx_take(step, slot, false, &slot->value));
+    const struct ys_value *value = &step->r->graph->values[slot->value];
+    const size_t from = is_behind ? rank - before + 1 : 1; /* of its second axis */
+    for (size_t i = 1; i < rank; i++)
+        shape[i] = i >= from && i - from + 1 < before ? value->shape[i - from + 1] : 1;
+    memcpy(slot->perm, wide->perm, sizeof slot->perm); /* the batch at that place, the others in their order */
     return ys_onnx_reshape_extra(step, "/widened", shape, rank, &slot->value);
 }
 
@@ -342,11 +357,12 @@ static ys_status of_values(struct ys_onnx_step *step, enum ys_op op)
     YS_TRY(ys_onnx_settle(step, b));
     const size_t left = ys_onnx_rank(step->r, a), right = ys_onnx_rank(step->r, b);
     struct ys_onnx_slot narrow = left < right ? *a : *b, *wide = left < right ? b : a;
-    YS_TRY(widen(step, &narrow, left < right ? right : left));
-    const bool alike = seen_alike(wide, &narrow);
-    YS_TRY(ys_onnx_take(step, wide, alike, &in[left < right]));
-    YS_TRY(ys_onnx_take(step, &narrow, alike, &in[left >= right]));
-    return ys_onnx_emit(step, op, in, 2, alike ? wide : NULL);
+    int *const wide_in = &in[left < right], *const narrow_in = &in[left >= right];
+    const bool alike = left == right && seen_alike(wide, &narrow);
+    YS_TRY(alike ? ys_onnx_take(step, wide, true, wide_in) : ys_onnx_take_behind(step, wide, wide_in));
+    YS_TRY(widen(step, &narrow, wide));
+    YS_TRY(alike ? ys_onnx_take(step, &narrow, true, narrow_in) : ys_onnx_take_behind(step, &narrow, narrow_in));
+    return ys_onnx_emit(step, op, in, 2, wide);
 }
 
 static ys_status map_pair(struct ys_onnx_step *step, enum ys_op op)
@@ -368,17 +384,18 @@ ys_status ys_onnx_add(struct ys_onnx_step *step)
     int sum, value, node;
     for (size_t i = 0; i < step->node->in_count; i++)
         YS_TRY(ys_onnx_need_live(step, i));
-    YS_TRY(ys_onnx_take(step, step->in[0], false, &sum)); /* a value that is alone too */
+    YS_TRY(ys_onnx_take_behind(step, step->in[0], &sum)); /* a value that is alone too */
+    const struct ys_onnx_slot like = *step->in[0];
     for (size_t i = 1; i < step->node->in_count; i++) {
         const bool last = i + 1 == step->node->in_count;
-        YS_TRY(ys_onnx_take(step, step->in[i], false, &value));
+        YS_TRY(ys_onnx_take_behind(step, step->in[i], &value));
         if (last)
-            return ys_onnx_emit(step, YS_OP_ADD, (const int[]){sum, value}, 2, NULL);
+            return ys_onnx_emit(step, YS_OP_ADD, (const int[]){sum, value}, 2, &like);
         YS_TRY(ys_onnx_begin_extra(step, YS_OP_ADD, sum, "/sum", &node));
         step->r->graph->nodes[node].in[step->r->graph->nodes[node].in_count++] = value;
         YS_TRY(ys_onnx_end(step->r, node, &sum));
     }
-    ys_onnx_set(step, sum, NULL);
+    ys_onnx_set(step, sum, &like);
     return YS_OK;
 }
 

@@ -434,18 +434,29 @@ static ys_status normalize(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
     return ys_onnx_end(r, node, &slot->value);
 }
 
+/* `perm` of a value whose axes are those of the name, but for the batch, which the name has at `at`. */
+static void put_batch(int perm[YS_MAX_RANK], size_t at)
+{
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        perm[i] = i < (int)at ? i + 1 : i == (int)at ? 0 : i;
+}
+
 static ys_status transpose(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
 {
-    int node;
+    const size_t rank = step->r->graph->values[slot->value].rank;
+    int node, wanted[YS_MAX_RANK];
+    size_t batch = 0, next = 1;
+    while (slot->perm[batch] != 0)
+        batch++;
+    put_batch(wanted, batch);
+    if (memcmp(wanted, slot->perm, rank * sizeof *wanted) == 0)
+        return YS_OK;
     YS_TRY(ys_onnx_begin_extra(step, YS_OP_TRANSPOSE, slot->value, "/transposed", &node));
-    for (size_t i = 0; i < step->r->graph->values[slot->value].rank; i++)
-        step->r->graph->nodes[node].permutation[i] = slot->perm[i];
-    if (slot->perm[0] != 0)
-        return YS_FAIL_STEP(step, "%s", "reads a value in which the batch is not the first axis");
-    YS_TRY(ys_onnx_end(step->r, node, &slot->value));
-    for (int i = 0; i < YS_MAX_RANK; i++)
-        slot->perm[i] = i;
-    return YS_OK;
+    for (size_t i = 0; i < rank; i++)
+        if (i != batch)
+            step->r->graph->nodes[node].permutation[next++] = slot->perm[i];
+    memcpy(slot->perm, wanted, sizeof wanted);
+    return ys_onnx_end(step->r, node, &slot->value);
 }
 
 ys_status ys_onnx_make_padded(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
@@ -470,8 +481,18 @@ ys_status ys_onnx_take(struct ys_onnx_step *step, struct ys_onnx_slot *slot, boo
     YS_TRY(ys_onnx_make_padded(step, slot));
     if (slot->pixels)
         YS_TRY(normalize(step, slot));
-    if (!seen && !ys_onnx_is_plain(slot))
+    if (!seen && slot->perm[0] != 0)
+        return YS_FAIL_STEP(step, "%s", "reads a value in which the batch is not the first axis");
+    if (!seen)
         YS_TRY(transpose(step, slot));
+    *value = slot->value;
+    return YS_OK;
+}
+
+ys_status ys_onnx_take_behind(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int *value)
+{
+    YS_TRY(ys_onnx_take(step, slot, true, value));
+    YS_TRY(transpose(step, slot));
     *value = slot->value;
     return YS_OK;
 }
@@ -482,10 +503,10 @@ ys_status ys_onnx_take_flat(struct ys_onnx_step *step, struct ys_onnx_slot *slot
     int last = -1;
     bool in_order = true;
     for (size_t i = 0; i < v->rank; i++) {
-        if (v->shape[slot->perm[i]] == 1)
+        if (v->shape[slot->perm[i]] == 1 || slot->perm[i] == 0)
             continue;
         in_order = in_order && slot->perm[i] > last;
         last = slot->perm[i];
     }
-    return ys_onnx_take(step, slot, in_order, value);
+    return in_order ? ys_onnx_take(step, slot, true, value) : ys_onnx_take_behind(step, slot, value);
 }

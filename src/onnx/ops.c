@@ -139,7 +139,7 @@ static ys_status map_dropout(struct ys_onnx_step *step)
 static bool ends_in_classes(const struct ys_onnx_step *step, size_t axis, size_t rank)
 {
     const struct ys_onnx_reading *r = step->r;
-    bool ends = r->last == step->out && !r->own;
+    bool ends = r->last == step->out && !r->own && !step->in[0]->rows.maker;
     for (size_t i = 1; i < rank; i++)
         ends = ends && (i == axis || ys_onnx_extent(r, step->in[0], i) == 1);
     return ends;
@@ -173,27 +173,25 @@ static ys_status end_in_log(struct ys_onnx_step *step)
 static ys_status map_softmax(struct ys_onnx_step *step)
 {
     const bool is_log = step->node->op[0] == 'L';
-    int64_t axis = step->r->file->opset < 13 ? 1 : -1;
+    int64_t given = step->r->file->opset < 13 ? 1 : -1;
+    size_t axis, apart;
     YS_TRY(ys_onnx_need_live(step, 0));
-    const size_t rank = ys_onnx_rank(step->r, step->in[0]);
-    YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
+    const size_t rank = ys_onnx_file_rank(step->r, step->in[0]);
+    YS_TRY(ys_onnx_integer(step->node, "axis", &given));
     const struct ys_onnx_joined *joined = step->node->joined;
-    axis = joined ? joined->axis : axis;
-    int64_t given = axis < 0 ? axis + (int64_t)rank : axis;
-    if (given < 1 || given >= (int64_t)rank)
-        return YS_FAIL_STEP(step, "axis %lld of %zu dimensions", (long long)axis, rank);
+    YS_TRY(ys_onnx_axis(step, step->in[0], joined ? joined->axis : given, &axis, &apart));
     if (step->r->file->opset < 13 && !joined)
-        for (size_t i = (size_t)given + 1; i < rank; i++)
-            if (ys_onnx_extent(step->r, step->in[0], i) != 1)
+        for (size_t i = axis + 1; i < rank; i++)
+            if (ys_onnx_file_extent(step->r, step->in[0], i).fixed != 1)
                 return YS_FAIL_STEP(step, "axis %lld: before operator set 13 it joins all axes from there on",
-                                    (long long)axis);
-    const bool ends = ends_in_classes(step, (size_t)given, rank);
+                                    (long long)given);
+    const bool ends = ends_in_classes(step, axis, rank);
     const bool is_output = strcmp(step->node->out[0], step->r->file->outputs[0].name) == 0;
     if (ends && is_log && is_output && rank > 2)
         return end_in_log(step);
     if (ends && !(is_log && is_output))
         return leave_to_loss(step);
-    const struct ys_node numbers = {.op = is_log ? YS_OP_LOG_SOFTMAX : YS_OP_SOFTMAX, .axis = step->in[0]->perm[given]};
+    const struct ys_node numbers = {.op = is_log ? YS_OP_LOG_SOFTMAX : YS_OP_SOFTMAX, .axis = step->in[0]->perm[apart]};
     return with_numbers(step, &numbers);
 }
 
@@ -264,7 +262,9 @@ static ys_status dense_along_last(struct ys_onnx_step *step, struct ys_onnx_cons
     int64_t shape[4] = {0, 0, 1, 1};
     int node;
     float *values;
-    const size_t last = (size_t)step->in[0]->perm[ys_onnx_rank(step->r, step->in[0]) - 1];
+    size_t axis, last;
+    YS_TRY(ys_onnx_axis(step, step->in[0], -1, &axis, &last));
+    last = (size_t)step->in[0]->perm[last];
     YS_TRY(ys_onnx_image(step, step->in[0], &last, 1, &image));
     YS_TRY(ys_onnx_begin_image(step, YS_OP_CONV, &image, "/matmul", &node));
     YS_TRY(dense_weight(step, weight, image.channels, product, &values, shape));
@@ -285,7 +285,7 @@ static ys_status dense(struct ys_onnx_step *step, const struct product *product)
     float *values;
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_need_constant(step, 1, "weight", &weight));
-    const bool takes_more = strcmp(step->node->op, "MatMul") == 0 || step->in[0]->folded;
+    const bool takes_more = strcmp(step->node->op, "MatMul") == 0 || step->in[0]->rows.each;
     if (weight->rank == 2 && weight->is_real && ys_onnx_rank(step->r, step->in[0]) > 2 && takes_more)
         return dense_along_last(step, weight, product);
     if (weight->rank != 2 || !weight->is_real || ys_onnx_rank(step->r, step->in[0]) != 2)
@@ -369,9 +369,11 @@ static ys_status map_batchnorm(struct ys_onnx_step *step)
     if (spatial == 0 || !(norm.epsilon > 0 && norm.epsilon < 1e30) || !(norm.momentum >= 0 && norm.momentum <= 1))
         return YS_FAIL_STEP(step, "spatial %lld, epsilon %g, momentum %g: graphs have 1, above 0, 0 to 1",
                             (long long)spatial, norm.epsilon, 1 - norm.momentum);
-    const size_t rank = ys_onnx_rank(step->r, step->in[0]), at = step->in[0]->folded ? 2 : 1;
-    const size_t axis = rank > at ? (size_t)step->in[0]->perm[at] : 1;
-    if (at == 1 && (rank == 2 || rank == 4)) {
+    const size_t rank = ys_onnx_rank(step->r, step->in[0]);
+    size_t at, axis;
+    YS_TRY(ys_onnx_axis(step, step->in[0], 1, &at, &axis));
+    axis = (size_t)step->in[0]->perm[axis];
+    if (!step->in[0]->rows.maker && (rank == 2 || rank == 4)) {
         YS_TRY(ys_onnx_take(step, step->in[0], false, &image.value));
         image.as_it_is = true;
         for (int i = 0; i < YS_MAX_RANK; i++)
@@ -416,6 +418,17 @@ static ys_status layernorm_params(struct ys_onnx_step *step, int node, int64_t e
     return YS_OK;
 }
 
+/* The axis of `perm` from which on a layer normalisation goes, the batch not among them. */
+static ys_status first_normalised(struct ys_onnx_step *step, int64_t given, size_t *first)
+{
+    const size_t rank = ys_onnx_file_rank(step->r, step->in[0]);
+    size_t axis = 0;
+    YS_TRY(ys_onnx_axis(step, step->in[0], given, &axis, first));
+    for (size_t i = axis + 1; i < rank; i++)
+        YS_TRY(ys_onnx_axis(step, step->in[0], (int64_t)i, &axis, &(size_t){0}));
+    return YS_OK;
+}
+
 /* Graphs normalise over the last axis: several at the end become one, and are apart again behind it. */
 static ys_status map_layernorm(struct ys_onnx_step *step)
 {
@@ -430,13 +443,12 @@ static ys_status map_layernorm(struct ys_onnx_step *step)
         epsilon = step->node->joined->epsilon;
         axis = step->node->joined->axis;
     }
-    const bool is_folded = step->in[0]->folded > 0;
-    const int64_t first = axis < 0 ? axis + (int64_t)rank : axis + is_folded;
-    if (first < 1 + is_folded || first >= (int64_t)rank || !(epsilon > 0 && epsilon < 1e30))
-        return YS_FAIL_STEP(step, "axis %lld of %zu dimensions, epsilon %g: graphs have axes behind the batch, above 0",
-                            (long long)axis, rank, epsilon);
-    YS_TRY(ys_onnx_take(step, step->in[0], false, &in));
-    const size_t last = (size_t)first;
+    size_t last;
+    YS_TRY(first_normalised(step, axis, &last));
+    if (!(epsilon > 0 && epsilon < 1e30))
+        return YS_FAIL_STEP(step, "epsilon is %g: graphs have one above 0", epsilon);
+    YS_TRY(ys_onnx_take_behind(step, step->in[0], &in)); /* what is behind the batch in the file is so in the graph */
+    const struct ys_onnx_slot like = *step->in[0];
     memcpy(apart, step->r->graph->values[in].shape, sizeof apart);
     memcpy(joined, apart, sizeof joined);
     for (size_t i = last + 1; i < rank; i++)
@@ -452,14 +464,14 @@ static ys_status map_layernorm(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_end(step->r, node, &in));
     if (several)
         YS_TRY(ys_onnx_reshape_extra(step, "/apart", apart, rank, &in));
-    ys_onnx_set(step, in, NULL);
+    ys_onnx_set(step, in, &like);
     return YS_OK;
 }
 
 static const struct {
     const char *op;
     ys_onnx_map *map;
-    bool reads_folded;
+    bool reads_rows; /* wherever the file has them: it asks rows.c which axis is which */
 } maps[] = {
     {"Abs", ys_onnx_negate, true},
     {"Add", ys_onnx_add, true},
@@ -468,7 +480,7 @@ static const struct {
     {"Cast", map_cast, true},
     {"CastLike", map_cast, false},
     {"Clip", map_clip, true},
-    {"Concat", ys_onnx_concat, false},
+    {"Concat", ys_onnx_concat, true},
     {"Conv", ys_onnx_conv, false},
     {"ConvTranspose", ys_onnx_conv_transpose, false},
     {"Div", ys_onnx_div, true},
@@ -486,7 +498,7 @@ static const struct {
     {"LRN", ys_onnx_lrn, false},
     {"LayerNormalization", map_layernorm, true},
     {"LeakyRelu", map_leaky, true},
-    {"LogSoftmax", map_softmax, false},
+    {"LogSoftmax", map_softmax, true},
     {"MatMul", map_matmul, true},
     {"MaxPool", ys_onnx_pool, false},
     {"Mul", ys_onnx_mul, true},
@@ -494,22 +506,22 @@ static const struct {
     {"Pow", ys_onnx_pow, true},
     {"PRelu", ys_onnx_prelu, false},
     {"Pad", ys_onnx_pad, false},
-    {"ReduceMean", ys_onnx_mean, false},
-    {"ReduceSum", ys_onnx_sum, false},
+    {"ReduceMean", ys_onnx_mean, true},
+    {"ReduceSum", ys_onnx_sum, true},
     {"Reshape", ys_onnx_reshape, true},
     {"SequenceAt", ys_onnx_sequence_at, false},
     {"Shape", ys_onnx_shape, true},
     {"Sigmoid", ys_onnx_sigmoid, true},
-    {"Slice", ys_onnx_slice, false},
-    {"Softmax", map_softmax, false},
-    {"Split", ys_onnx_split, false},
+    {"Slice", ys_onnx_slice, true},
+    {"Softmax", map_softmax, true},
+    {"Split", ys_onnx_split, true},
     {"SplitToSequence", ys_onnx_split_sequence, false},
-    {"Squeeze", ys_onnx_squeeze, false},
+    {"Squeeze", ys_onnx_squeeze, true},
     {"Sub", ys_onnx_sub, true},
     {"Sum", ys_onnx_add, true},
     {"Swish", map_swish, true},
-    {"Transpose", ys_onnx_transpose, false},
-    {"Unsqueeze", ys_onnx_unsqueeze, false},
+    {"Transpose", ys_onnx_transpose, true},
+    {"Unsqueeze", ys_onnx_unsqueeze, true},
 };
 
 ys_onnx_map *ys_onnx_find_map(const char *op)
@@ -520,10 +532,10 @@ ys_onnx_map *ys_onnx_find_map(const char *op)
     return plain_op(op) == YS_OP_COUNT ? NULL : map_plain;
 }
 
-bool ys_onnx_reads_folded(const char *op)
+bool ys_onnx_reads_rows(const char *op)
 {
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
         if (strcmp(maps[i].op, op) == 0)
-            return maps[i].reads_folded;
+            return maps[i].reads_rows;
     return plain_op(op) != YS_OP_COUNT;
 }

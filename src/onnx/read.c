@@ -470,43 +470,14 @@ static ys_status fold(struct ys_onnx_step *step)
     return status;
 }
 
-/* The value with several rows for each of the batch that a node reads, all of whose values then have as many; NULL:
- * there is none. */
-static ys_status find_folded(struct ys_onnx_step *step, const struct ys_onnx_slot **found)
-{
-    const struct ys_onnx_slot *first = NULL;
-    *found = NULL;
-    for (size_t i = 0; i < step->node->in_count; i++) {
-        const struct ys_onnx_slot *in = step->in[i];
-        if (!in || in->kind != YS_ONNX_LIVE)
-            continue;
-        first = first ? first : in;
-        *found = in->folded ? in : *found;
-        if (in->folded != first->folded)
-            return YS_FAIL_STEP(step,
-                                "reads values of several numbers of rows for each of the batch, %lld since node %.100s "
-                                "(%s): rows must stay apart",
-                                (long long)(*found)->folded, (*found)->folder->name, (*found)->folder->op);
-    }
-    if (*found && !ys_onnx_reads_folded(step->node->op))
-        return YS_FAIL_STEP(step,
-                            "reads a value of %lld rows for each of the batch, since node %.100s (%s): of such only "
-                            "what does the same to each row is read",
-                            (long long)(*found)->folded, (*found)->folder->name, (*found)->folder->op);
-    return YS_OK;
-}
-
-/* What has several rows for each of the batch stays so, but for what makes a shape of its own. */
 static ys_status map_rows(struct ys_onnx_step *step, ys_onnx_map *map)
 {
-    const struct ys_onnx_slot *in;
-    const char *op = step->node->op;
-    YS_TRY(find_folded(step, &in));
+    const struct ys_onnx_rows *found;
+    YS_TRY(ys_onnx_check_rows(step, &found));
+    const struct ys_onnx_rows rows = found ? *found : (struct ys_onnx_rows){0};
     YS_TRY(map(step));
-    if (in && strcmp(op, "Reshape") != 0 && strcmp(op, "Flatten") != 0) {
-        step->out->folded = in->folded;
-        step->out->folder = in->folder;
-    }
+    if (!ys_onnx_makes_rows(step->node->op))
+        step->out->rows = rows;
     return YS_OK;
 }
 
@@ -580,6 +551,22 @@ static ys_status refuse_all(const struct ys_onnx_reading *r)
                    r->refusals.size + 200 > MAX_REFUSALS_TEXT ? "; and perhaps more" : "");
 }
 
+static ys_status check_output_rows(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot)
+{
+    const char *name = r->file->outputs[0].name;
+    const struct ys_onnx_rows *rows = &slot->rows;
+    if (rows->maker && rows->each)
+        return ys_fail(
+            YS_EUNSUPPORTED,
+            "its output %.100s has %lld rows for each of the batch, where one belongs, since node %.100s (%s)", name,
+            (long long)rows->each, rows->maker->name, rows->maker->op);
+    if (rows->maker)
+        return ys_fail(YS_EUNSUPPORTED,
+                       "its output %.100s has the batch as axis %zu, where it belongs first, since node %.100s (%s)",
+                       name, ys_onnx_batch_axis(slot), rows->maker->name, rows->maker->op);
+    return YS_OK;
+}
+
 /* The logits: the file's output, of images of one pixel their channels. */
 static ys_status end_graph(struct ys_onnx_reading *r)
 {
@@ -591,15 +578,13 @@ static ys_status end_graph(struct ys_onnx_reading *r)
     if (slot->kind != YS_ONNX_LIVE)
         return ys_fail(YS_EUNSUPPORTED, "its output %.100s does not depend on the data", r->file->outputs[0].name);
     struct ys_graph *graph = r->graph;
-    if (slot->folded)
-        return ys_fail(YS_EUNSUPPORTED,
-                       "its output %.100s has %lld rows for each of the batch, where one belongs, since node %.100s "
-                       "(%s)",
-                       r->file->outputs[0].name, (long long)slot->folded, slot->folder->name, slot->folder->op);
+    YS_TRY(check_output_rows(r, slot));
     if (graph->values[slot->value].rank > 2) {
         YS_TRY(ys_onnx_take_flat(&step, slot, &slot->value));
         YS_TRY(ys_onnx_begin_extra(&step, YS_OP_FLATTEN, slot->value, "logits", &made));
         YS_TRY(ys_onnx_end(r, made, &slot->value));
+        for (int i = 0; i < YS_MAX_RANK; i++)
+            slot->perm[i] = i;
         YS_TRY(
             ys_onnx_note(r, "output %.100s has more than two dimensions: it is flattened", r->file->outputs[0].name));
     }

@@ -35,6 +35,14 @@ enum ys_onnx_curve {
     YS_ONNX_ERF1
 };
 
+/* Where the file has the batch, unless that is its axis 0, alone. In a graph it is axis 0 of every value. */
+struct ys_onnx_rows {
+    const struct ys_onnx_node_in *maker; /* the node of the file that made it so; NULL: it is axis 0, alone */
+    int64_t each; /* extent of the axis for each row of the batch: k of k times N; 0: it is the batch alone */
+    size_t first,
+        count; /* with `each`: so many axes of `perm` from there on, the batch among them, are one in the file */
+};
+
 /* What a name of the file stands for. A live value is a value of the graph, perhaps not as it lies there: seen through
  * a transposition, with zeros around the image, as pixels before their normalisation. Whoever reads one that way does
  * so, all others get it made by ys_onnx_take(). */
@@ -44,10 +52,9 @@ struct ys_onnx_slot {
     int uses; /* nodes that are needed and read it; the output of the file counts too */
     struct ys_onnx_constant *constant;
     int value;
-    int perm[YS_MAX_RANK]; /* axis i of the name is axis perm[i] of the value */
-    int64_t folded;        /* axis 0 of the name is axes 0 and 1 of the value, which has this extent; 0: it is not */
-    const struct ys_onnx_node_in *folder; /* the node of the file that made it so */
-    int64_t pads[4];                      /* zeros: top, left, bottom, right of the value */
+    int perm[YS_MAX_RANK]; /* axis i of the name, with what `rows` has as one apart, is axis perm[i] of the value */
+    struct ys_onnx_rows rows;
+    int64_t pads[4]; /* zeros: top, left, bottom, right of the value */
     struct ys_onnx_pixels *pixels;
     bool feeds_mul, feeds_erf; /* some node that is needed and reads it is one */
     /* What is not made yet, because with a node behind it it may be another operator: curve(value) * factor. */
@@ -112,7 +119,8 @@ ys_status ys_onnx_need_constant(struct ys_onnx_step *step, size_t i, const char 
                                 struct ys_onnx_constant **constant) YS_MUST_CHECK;
 /** Fails unless input `i` is a live value. */
 ys_status ys_onnx_need_live(struct ys_onnx_step *step, size_t i) YS_MUST_CHECK;
-/** Extent of axis `axis` as the file sees it, YS_BATCH for the batch. */
+/** Extent of axis `axis` of `perm`, YS_BATCH for the batch; and how many there are. Where the batch is axis 0 alone
+ * these are the axes that the file sees, else rows.c says which is which. */
 int64_t ys_onnx_extent(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, size_t axis);
 size_t ys_onnx_rank(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot);
 bool ys_onnx_is_plain(const struct ys_onnx_slot *slot);  /* no transposition */
@@ -168,8 +176,28 @@ ys_status ys_onnx_floats(struct ys_onnx_step *step, const struct ys_onnx_constan
 ys_status ys_onnx_make_padded(struct ys_onnx_step *step, struct ys_onnx_slot *slot) YS_MUST_CHECK;
 /** The value with pixels normalised, zeros around it and, unless `seen`, as the name sees it. */
 ys_status ys_onnx_take(struct ys_onnx_step *step, struct ys_onnx_slot *slot, bool seen, int *value) YS_MUST_CHECK;
-/** The same for who reads the elements in C order only: what moves extents of 1 need not be moved. */
+/** The same, but that the batch, which is the first axis of the value, stays where the name has it. */
+ys_status ys_onnx_take_behind(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int *value) YS_MUST_CHECK;
+/** The same for who reads the elements of each row in C order only: what moves extents of 1 need not be moved. */
 ys_status ys_onnx_take_flat(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int *value) YS_MUST_CHECK;
+
+/* rows.c: where the batch is among the axes that the file sees. */
+
+/** As the file has them: how many axes, their extents, and which of them is the batch, or k times it. */
+size_t ys_onnx_file_rank(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot);
+struct ys_onnx_whole ys_onnx_file_extent(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, size_t axis);
+size_t ys_onnx_batch_axis(const struct ys_onnx_slot *slot);
+/** The axis of `perm` that axis `axis` of the file is, or the first of them. */
+size_t ys_onnx_apart(const struct ys_onnx_slot *slot, size_t axis);
+/** An axis that a node names, counted from the end where it is below 0, as one of the file and of `perm`. Refused: one
+ * that is not there, and the batch, alone or not. */
+ys_status ys_onnx_axis(struct ys_onnx_step *step, const struct ys_onnx_slot *slot, int64_t given, size_t *axis,
+                       size_t *apart) YS_MUST_CHECK;
+/** What a node reads has the batch at the same place, and the node may read it there, or it is refused. *rows: what its
+ * output has then; NULL: axis 0 is the batch of all that it reads. */
+ys_status ys_onnx_check_rows(struct ys_onnx_step *step, const struct ys_onnx_rows **rows) YS_MUST_CHECK;
+/** Whether a map leaves the rows of its output as those of what it reads; else it says them itself. */
+bool ys_onnx_makes_rows(const char *op);
 
 /* feed.c: what of the data feeds which input. */
 
@@ -248,8 +276,9 @@ ys_status ys_onnx_join(struct ys_onnx_step *step, struct ys_onnx_slot *a, struct
  * it is refused. */
 typedef ys_status ys_onnx_map(struct ys_onnx_step *step);
 ys_onnx_map *ys_onnx_find_map(const char *op);
-/** Whether it reads values whose axis 0 has several rows for each of the batch, because it does the same to each. */
-bool ys_onnx_reads_folded(const char *op);
+/** Whether it reads values whose axis 0 is not the batch alone, because it does the same to each row wherever they are.
+ */
+bool ys_onnx_reads_rows(const char *op);
 ys_onnx_map ys_onnx_conv, ys_onnx_conv_transpose, ys_onnx_pool, ys_onnx_pad, ys_onnx_lrn;
 ys_onnx_map ys_onnx_sigmoid, ys_onnx_hardsigmoid, ys_onnx_erf, ys_onnx_gelu, ys_onnx_pow;
 ys_onnx_map ys_onnx_prelu, ys_onnx_negate;

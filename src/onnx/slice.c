@@ -19,12 +19,12 @@ static int64_t clamp(int64_t at, int64_t extent)
     return at < 0 ? 0 : at > extent ? extent : at;
 }
 
-/* The one axis along which it takes a piece, as the file counts; -1: it takes all. */
+/* The one axis of `perm` along which it takes a piece; -1: it takes all. */
 static ys_status read_piece(struct ys_onnx_step *step, int64_t *axis, int64_t *start, int64_t *end)
 {
     int64_t starts[YS_MAX_RANK], ends[YS_MAX_RANK], axes[YS_MAX_RANK], steps[YS_MAX_RANK];
     size_t count, end_count, axis_count, step_count;
-    const int64_t rank = (int64_t)ys_onnx_rank(step->r, step->in[0]);
+    const int64_t rank = (int64_t)ys_onnx_file_rank(step->r, step->in[0]);
     YS_TRY(read_list(step, 1, "starts", starts, &count));
     YS_TRY(read_list(step, 2, "ends", ends, &end_count));
     YS_TRY(read_list(step, 3, "axes", axes, &axis_count));
@@ -39,16 +39,18 @@ static ys_status read_piece(struct ys_onnx_step *step, int64_t *axis, int64_t *s
         if (along < 0 || along >= rank || (step_count && steps[i] != 1))
             return YS_FAIL_STEP(step, "axis %lld, step %lld: graphs have pieces of neighbours", (long long)along,
                                 step_count ? (long long)steps[i] : 1LL);
-        const int64_t extent = ys_onnx_extent(step->r, step->in[0], (size_t)along);
-        if (along == 0 && starts[i] == 0 && ends[i] >= INT32_MAX)
+        const bool is_batch = (size_t)along == ys_onnx_batch_axis(step->in[0]);
+        if (is_batch && starts[i] == 0 && ends[i] >= INT32_MAX)
             continue;
-        if (along == 0)
+        if (is_batch)
             return YS_FAIL_STEP(step, "%s", "takes some rows of the batch: rows must stay apart");
+        const size_t apart = ys_onnx_apart(step->in[0], (size_t)along);
+        const int64_t extent = ys_onnx_extent(step->r, step->in[0], apart);
         if (clamp(starts[i], extent) == 0 && clamp(ends[i], extent) == extent)
             continue;
         if (*axis >= 0)
             return YS_FAIL_STEP(step, "%s", "takes a piece of two axes");
-        *axis = along;
+        *axis = (int64_t)apart;
         *start = clamp(starts[i], extent);
         *end = clamp(ends[i], extent);
     }

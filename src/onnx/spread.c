@@ -212,13 +212,13 @@ ys_status ys_onnx_negate(struct ys_onnx_step *step)
     if (step->node->op[0] == 'N')
         return ys_onnx_affine(step, step->in[0], &minus);
     struct ys_onnx_slot seen = *step->in[0];
-    YS_TRY(ys_onnx_take(step, &seen, false, &in));
+    YS_TRY(ys_onnx_take_behind(step, &seen, &in));
     YS_TRY(ys_onnx_begin_extra(step, YS_OP_RELU, in, "/up", &node));
     YS_TRY(ys_onnx_end(step->r, node, &sum[0]));
     part.out = &made;
     YS_TRY(ys_onnx_affine(&part, &seen, &minus));
-    YS_TRY(ys_onnx_take(step, &made, false, &in));
+    YS_TRY(ys_onnx_take_behind(step, &made, &in));
     YS_TRY(ys_onnx_begin_extra(step, YS_OP_RELU, in, "/down", &node));
     YS_TRY(ys_onnx_end(step->r, node, &sum[1]));
-    return ys_onnx_emit(step, YS_OP_ADD, sum, 2, NULL);
+    return ys_onnx_emit(step, YS_OP_ADD, sum, 2, &seen);
 }

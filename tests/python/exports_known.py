@@ -3,5 +3,7 @@
 
 # Of torchvision.
 NETWORKS = ("resnet18", "densenet121", "shufflenet_v2_x0_5", "efficientnet_b0", "mobilenet_v3_small", "convnext_tiny")
+# Of exports_torch.py: what few networks have, trained too.
+UNUSUAL = ("repvgg", "grouped", "branches", "resmlp", "gates")
 # Four ways to export: batch normalisation is folded into convolutions unless it is "kept".
 WAYS = ("dynamo", "dynamo kept", "legacy", "legacy kept")

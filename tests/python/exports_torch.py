@@ -84,6 +84,112 @@ class Siamese(nn.Module):
         return self.head((torch.relu(self.same(x)) + x).mean((2, 3)))
 
 
+class RepVGG(nn.Module):
+    """Blocks of three branches as they are trained: 3x3, 1x1 and nothing, each with its batch normalisation."""
+
+    class Block(nn.Module):
+        def __init__(self, ins, outs, stride):
+            super().__init__()
+            self.wide = nn.Sequential(nn.Conv2d(ins, outs, 3, stride, 1, bias=False), nn.BatchNorm2d(outs))
+            self.narrow = nn.Sequential(nn.Conv2d(ins, outs, 1, stride, bias=False), nn.BatchNorm2d(outs))
+            self.same = nn.BatchNorm2d(ins) if ins == outs and stride == 1 else None
+
+        def forward(self, x):
+            y = self.wide(x) + self.narrow(x)
+            return torch.relu(y if self.same is None else y + self.same(x))
+
+    def __init__(self, classes=CLASSES):
+        super().__init__()
+        self.blocks = nn.Sequential(*(self.Block(*sizes) for sizes in ((3, 16, 2), (16, 16, 1), (16, 32, 2), (32, 32, 1))))
+        self.head = nn.Linear(32, classes)
+
+    def forward(self, x):
+        return self.head(nn.functional.adaptive_avg_pool2d(self.blocks(x), 1).flatten(1))
+
+
+class Grouped(nn.Module):
+    """Reflected borders, group normalisation, squeeze and excitation by dense layers, a pool to 2x2."""
+
+    def __init__(self, classes=CLASSES):
+        super().__init__()
+        self.stem = nn.Sequential(nn.ReflectionPad2d(2), nn.Conv2d(3, 24, 5, 2, bias=False), nn.GroupNorm(4, 24), nn.SiLU())
+        self.body = nn.Sequential(nn.ZeroPad2d((0, 1, 0, 1)), nn.Conv2d(24, 24, 3, 2, groups=4), nn.GroupNorm(1, 24), nn.Hardswish())
+        self.squeeze, self.excite = nn.Linear(24, 6), nn.Linear(6, 24)
+        self.head = nn.Linear(24 * 4, classes)
+
+    def forward(self, x):
+        x = self.body(self.stem(x))
+        share = torch.nn.functional.hardsigmoid(self.excite(torch.relu(self.squeeze(x.mean((2, 3))))))
+        x = x * share[:, :, None, None]
+        return self.head(nn.functional.adaptive_avg_pool2d(x, 2).flatten(1))
+
+
+class Branches(nn.Module):
+    """Four branches with uneven windows, a shuffle of channels, slopes by channel, a pool whose last windows are cut."""
+
+    def __init__(self, classes=CLASSES):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 16, 3, 2), nn.PReLU(16), nn.MaxPool2d(3, 2, ceil_mode=True))
+        self.flat, self.tall = nn.Conv2d(16, 8, (1, 7), padding=(0, 3)), nn.Conv2d(16, 8, (7, 1), padding=(3, 0))
+        self.holes = nn.Conv2d(16, 8, 3, padding=2, dilation=2)
+        self.pooled = nn.Sequential(nn.AvgPool2d(3, 1, 1, count_include_pad=False), nn.Conv2d(16, 8, 1), nn.LeakyReLU(0.2))
+        self.head = nn.Sequential(nn.BatchNorm2d(32, affine=False), nn.Tanh(), nn.Conv2d(32, classes, 1))
+
+    def forward(self, x):
+        x = self.stem(x)
+        x = torch.cat([self.flat(x), self.tall(x), self.holes(x), self.pooled(x)], 1)
+        n, c, h, w = x.shape
+        x = x.view(n, 4, c // 4, h, w).transpose(1, 2).reshape(n, c, h, w)
+        return self.head(x).mean(3).mean(2)
+
+
+class ResMLP(nn.Module):
+    """Tokens first, as recurrent networks have them: (tokens, N, width); factors and shifts in place of norms."""
+
+    class Block(nn.Module):
+        def __init__(self, tokens, width):
+            super().__init__()
+            self.scale, self.shift = nn.Parameter(torch.rand(width) + 0.5), nn.Parameter(torch.rand(width) - 0.5)
+            self.tokens, self.share = nn.Linear(tokens, tokens), nn.Parameter(torch.rand(width))
+            self.channels = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 2 * width), nn.GELU("tanh"), nn.Linear(2 * width, width))
+
+        def forward(self, x):  # (tokens, N, width)
+            y = self.tokens((x * self.scale + self.shift).permute(1, 2, 0)).permute(2, 0, 1)
+            x = x + self.share * y
+            tokens, n, width = x.shape
+            return x + self.channels(x.reshape(tokens * n, width)).reshape(tokens, n, width)
+
+    def __init__(self, classes=CLASSES, pixels=64, patch=16, width=32):
+        super().__init__()
+        self.patches = nn.Conv2d(3, width, patch, patch)
+        self.places = nn.Parameter(torch.randn((pixels // patch) ** 2, 1, width) * 0.02)
+        self.blocks = nn.Sequential(*(self.Block((pixels // patch) ** 2, width) for _ in range(2)))
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        x = self.patches(x).flatten(2).permute(2, 0, 1) + self.places
+        return self.head(self.blocks(x).mean(0))
+
+
+class Gates(nn.Module):
+    """Gates over pixels and channels, a norm of whole images, halves that multiply each other."""
+
+    def __init__(self, classes=CLASSES, width=16):
+        super().__init__()
+        self.stem, self.norm = nn.Conv2d(3, 2 * width, 4, 4), nn.BatchNorm2d(width)
+        self.where = nn.Conv2d(1, 1, 7, padding=3, bias=False)
+        self.gamma, self.beta = nn.Parameter(torch.rand(1, width, 1, 1)), nn.Parameter(torch.rand(1, width, 1, 1))
+        self.lift, self.head = nn.ConvTranspose2d(width, width, 3, 2, 1, 1, groups=4), nn.Conv2d(width, classes, 1)
+
+    def forward(self, x):
+        a, b = self.stem(x).chunk(2, 1)
+        x = self.norm(a * torch.sigmoid(b))
+        x = x * torch.sigmoid(self.where(x.mean(1, keepdim=True)))
+        size = (x * x).sum((2, 3), keepdim=True).sqrt()
+        x = self.gamma * (x * (size / (size.mean(1, keepdim=True) + 1e-6))) + self.beta + x
+        return self.head(torch.nn.functional.relu6(self.lift(x))).flatten(2).mean(2)
+
+
 def vision_transformer():
     return torchvision.models.VisionTransformer(image_size=64, patch_size=16, num_layers=2, num_heads=2, hidden_dim=32, mlp_dim=64,
                                                 num_classes=CLASSES)
@@ -93,7 +199,8 @@ def classifier(name, **options):
     return lambda: getattr(torchvision.models, name)(num_classes=CLASSES, **options)
 
 
-MADE = {"unet": UNet, "mixer": Mixer, "siamese": Siamese, "vit": vision_transformer,
+MADE = {"unet": UNet, "mixer": Mixer, "siamese": Siamese, "vit": vision_transformer, "repvgg": RepVGG, "grouped": Grouped,
+        "branches": Branches, "resmlp": ResMLP, "gates": Gates,
         "googlenet": classifier("googlenet", aux_logits=False, init_weights=False),
         "inception_v3": classifier("inception_v3", aux_logits=False, init_weights=False)}
 PIXELS = {"inception_v3": 96, "vgg11_bn": 224}  # what their pools divide

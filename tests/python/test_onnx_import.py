@@ -29,7 +29,7 @@ HAS_RUNTIME = is_there("onnxruntime")
 
 import driver  # noqa: E402
 import numpy as np  # noqa: E402
-from exports_known import NETWORKS, WAYS  # noqa: E402
+from exports_known import NETWORKS, UNUSUAL, WAYS  # noqa: E402
 
 PROGRAM = os.path.join(os.environ.get("YARDSTICK_BIN", driver.ROOT), "yardstick")
 if not os.access(PROGRAM, os.X_OK):
@@ -161,6 +161,12 @@ class Torch(Judged):
 
     def test_logits_are_those_of_torch(self):
         for name in NETWORKS:
+            for way in WAYS:
+                with self.subTest(name=name, way=way):
+                    self.judge(name, way, None)
+
+    def test_unusual_networks_answer_as_torch_does(self):
+        for name in UNUSUAL:
             for way in WAYS:
                 with self.subTest(name=name, way=way):
                     self.judge(name, way, None)

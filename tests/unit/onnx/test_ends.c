@@ -185,6 +185,20 @@ static void heads_that_are_nearly_so_are_refused(void)
     check_read(&m, "y", 17, "node l (Log)");
 }
 
+/* An image of one pixel whose channels come last is as flat as another. */
+static void logits_may_have_their_channels_last(void)
+{
+    struct made m = {0};
+    struct ys_onnx_import *import;
+    begin(&m, true);
+    made_node(&m, "Transpose", "logits", "y");
+    made_integers(&m, "perm", (const int64_t[]){0, 2, 3, 1}, 4);
+    import = made_read(&m, "y", 17);
+    if (import)
+        CHECK_INT(import->graph->values[import->graph->output].shape[1], 3);
+    ys_onnx_import_free(import);
+}
+
 TAP_MAIN(TAP_CASE(what_changes_the_shape_of_probabilities_is_no_end), TAP_CASE(heads_that_are_spelled_out_are_known),
          TAP_CASE(heads_that_are_nearly_so_are_refused), TAP_CASE(nor_of_their_logarithms),
-         TAP_CASE(what_is_used_inside_stays))
+         TAP_CASE(what_is_used_inside_stays), TAP_CASE(logits_may_have_their_channels_last))

@@ -375,7 +375,7 @@ static void rows_stay_apart(void)
     made_node(&m, "Transpose", "x", "a");
     made_integers(&m, "perm", all, 4);
     end_in_dense(&m, "a", 32);
-    check_read(&m, "y", 17, "node a (Transpose)|perm|batch");
+    check_read(&m, "y", 17, "node y (Gemm)|16 rows for each of the batch|node flat (Flatten)");
     made_input(&m, 1, 2, 4, 4);
     made_tensor(&m, "s", 7, whole, 1, mixed, sizeof mixed);
     made_node(&m, "Reshape", "x s", "a");
