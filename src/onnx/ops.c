@@ -355,6 +355,37 @@ static double share_of_new(double momentum)
     return strtod(text, NULL);
 }
 
+/* Whether no initializer holds it: a file has what is trained as those. */
+static bool is_made(const struct ys_onnx_step *step, const struct ys_onnx_constant *c, double value)
+{
+    const struct ys_onnx_file *file = step->r->file;
+    bool is = true;
+    for (size_t i = 0; is && i < file->tensor_count; i++)
+        is = c->tensor != &file->tensors[i];
+    for (int64_t i = 0; is && i < (c->filled ? 1 : c->count); i++)
+        is = ys_onnx_constant_real(c, i) == value;
+    return is;
+}
+
+/* A norm without factors and shifts has 1 and 0 in their place, which exporters write into the node: not trained. */
+static ys_status fix_plain_norm(struct ys_onnx_step *step, int node)
+{
+    struct ys_onnx_constant *weight, *bias = NULL;
+    struct ys_graph *graph = step->r->graph;
+    YS_TRY(ys_onnx_need_constant(step, 1, "weight", &weight));
+    if (step->node->in_count > 2 && step->in[2])
+        YS_TRY(ys_onnx_need_constant(step, 2, "bias", &bias));
+    if (!is_made(step, weight, 1) || (bias && !is_made(step, bias, 0)))
+        return YS_OK;
+    for (int which = YS_NODE_WEIGHT; which <= (bias ? YS_NODE_BIAS : YS_NODE_WEIGHT); which++) {
+        struct ys_param *fixed = &graph->params[ys_node_param(&graph->nodes[node], (enum ys_node_param)which)];
+        fixed->lr_mult = fixed->decay_mult = 0;
+    }
+    return ys_onnx_note(step->r,
+                        "node %.100s (%s) has the factor 1 and no shift, which no initializer holds: not trained",
+                        step->node->name, step->node->op);
+}
+
 static ys_status map_batchnorm(struct ys_onnx_step *step)
 {
     struct ys_batchnorm norm = {.epsilon = 1e-5, .momentum = 0.9};
@@ -397,6 +428,7 @@ static ys_status map_batchnorm(struct ys_onnx_step *step)
         YS_TRY(ys_onnx_param(step, node, (enum ys_node_param)which, c, values, &channels, 1));
     }
     step->r->graph->nodes[node].batchnorm = norm;
+    YS_TRY(fix_plain_norm(step, node));
     return ys_onnx_end_image(step, &image, node);
 }
 
@@ -459,6 +491,7 @@ static ys_status map_layernorm(struct ys_onnx_step *step)
     YS_TRY(several ? ys_onnx_begin_extra(step, YS_OP_LAYERNORM, in, "/norm", &node)
                    : ys_onnx_begin(step, YS_OP_LAYERNORM, &in, 1, 1, &node));
     YS_TRY(layernorm_params(step, node, joined[last]));
+    YS_TRY(fix_plain_norm(step, node));
     step->r->graph->nodes[node].axis = (int)last;
     step->r->graph->nodes[node].epsilon = epsilon;
     YS_TRY(ys_onnx_end(step->r, node, &in));

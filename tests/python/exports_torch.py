@@ -108,7 +108,7 @@ class RepVGG(nn.Module):
 
 
 class Grouped(nn.Module):
-    """Reflected borders, group normalisation, squeeze and excitation by dense layers, a pool to 2x2."""
+    """Reflected borders, group normalisation, squeeze and excitation by dense layers, a head that sees places."""
 
     def __init__(self, classes=CLASSES):
         super().__init__()
@@ -118,10 +118,10 @@ class Grouped(nn.Module):
         self.head = nn.Linear(24 * 4, classes)
 
     def forward(self, x):
-        x = self.body(self.stem(x))
+        x = self.body(self.stem(x))  # of 16x16 pixels
         share = torch.nn.functional.hardsigmoid(self.excite(torch.relu(self.squeeze(x.mean((2, 3))))))
         x = x * share[:, :, None, None]
-        return self.head(nn.functional.adaptive_avg_pool2d(x, 2).flatten(1))
+        return self.head(nn.functional.avg_pool2d(x, 8).flatten(1))
 
 
 class Branches(nn.Module):
