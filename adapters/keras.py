@@ -22,7 +22,8 @@ with common.importing("Keras on " + BACKEND):
 POLICIES = {"f32": "float32", "f64": "float64", "bf16": "mixed_bfloat16"}
 
 
-# What each engine does in its own words: how it is told the number of threads, and gradients for the proof.
+# What each engine does in its own words: how it is told the number of threads, gradients for the proof, and that they are
+# whole.
 
 
 class TensorFlow:
@@ -37,7 +38,12 @@ class TensorFlow:
         import tensorflow as tf
         with tf.GradientTape() as tape:
             loss = objective()
-        return loss, tape.gradient(loss, [variable.value for variable in model.trainable_variables])
+        return loss, self.dense(tape.gradient(loss, [variable.value for variable in model.trainable_variables]))
+
+    def dense(self, gradients):
+        """Of what an embedding reads TensorFlow gives the rows alone that were named, some of them twice."""
+        import tensorflow as tf
+        return [tf.convert_to_tensor(gradient) for gradient in gradients]
 
 
 class JAX:
@@ -58,6 +64,9 @@ class JAX:
 
         return jax.value_and_grad(stateless)([variable.value for variable in model.trainable_variables])
 
+    def dense(self, gradients):
+        return gradients
+
 
 class Torch:
     title, module = "PyTorch", "torch"
@@ -76,6 +85,9 @@ class Torch:
         model.zero_grad()
         return loss, gradients
 
+    def dense(self, gradients):
+        return gradients
+
 
 ENGINE = {"tensorflow": TensorFlow, "jax": JAX, "torch": Torch}[BACKEND]()
 
@@ -92,6 +104,9 @@ def make_optimizer(settings, factors):
                 super().build(variables)
                 self.slots = [[self.add_variable_from_reference(variable, name="slot%d" % i) for i in range(slots_each)]
                               for variable in variables]
+
+        def apply(self, grads, trainable_variables=None):
+            super().apply(ENGINE.dense(grads), trainable_variables)
 
         def update_step(self, gradient, variable, learning_rate):
             index = self._get_variable_index(variable)
@@ -138,7 +153,8 @@ class Keras(common.Adapter):
     ops = (*keras_network.LAYERS, *keras_network.CALLS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections", "shared", "broadcast", "operands")
+    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands",
+              "positions")
     options = {"backend": BACKEND, "jit": "auto"}
 
     def build(self, plan):
@@ -154,7 +170,7 @@ class Keras(common.Adapter):
             factors = [[plan.multiplier(entries[name], key) for key in ("lr_mult", "decay_mult")]
                        for name in self.names]
             self.optimizer = make_optimizer(plan.optimizer, factors)
-            self.model.compile(self.optimizer, self.row_losses, jit_compile={"on": True, "off": False}.get(jit, jit))
+            self.model.compile(self.optimizer, self.losses_of, jit_compile={"on": True, "off": False}.get(jit, jit))
             self.optimizer.build(self.model.trainable_variables)
         self.reset()
         return {
@@ -189,11 +205,13 @@ class Keras(common.Adapter):
                 variable.assign(np.zeros(variable.shape))
             self.lr = None
 
-    def row_losses(self, y, logits):
-        """The loss of each row."""
+    def losses_of(self, y, logits):
+        """The loss of each target: of a row, or of each of its positions; of a vector, of each of its numbers."""
         ops, kind, classes = keras.ops, self.plan.loss, logits.shape[-1]
         smoothing = self.plan.label_smoothing
-        y = ops.cast(ops.reshape(y, (-1,)), "int32")
+        if self.plan.target == "vector":
+            return ops.square(logits - ops.cast(y, logits.dtype))
+        y = ops.cast(ops.reshape(y, (-1, *logits.shape[1:-1])), "int32")
         if kind == "softmax_cross_entropy" and not smoothing and self.plan.graph["nodes"][-1]["op"] != "Softmax":
             return keras.losses.sparse_categorical_crossentropy(y, logits, from_logits=True)
         wanted = ops.one_hot(y, classes, dtype=logits.dtype)
@@ -215,14 +233,14 @@ class Keras(common.Adapter):
 
     def objective(self, x, y, train):
         logits = self.model(x, training=train)
-        return logits, keras.ops.mean(self.row_losses(y, logits))
+        return logits, keras.ops.mean(self.losses_of(y, logits))
 
     def forward(self, x, y, train):
         convert, numpy = keras.ops.convert_to_tensor, keras.ops.convert_to_numpy
-        x, y = convert(x), convert(y)
+        x, y, kind = convert(x), convert(y), np.float32 if self.plan.target == "vector" else np.int64
         with self.unchanged():
             logits, loss = map(numpy, self.objective(x, y, train))
-        return {"x": numpy(x), "y": numpy(y).astype(np.int64), "logits": logits, "loss": loss}
+        return {"x": numpy(x), "y": numpy(y).astype(kind), "logits": logits, "loss": loss}
 
     def backward(self, x, y, train):
         numpy = keras.ops.convert_to_numpy

@@ -22,6 +22,11 @@ def graph_kernel(value):
     return value.transpose(3, 2, 0, 1) if value.ndim == 4 else value.T
 
 
+def unchanged(value):
+    """Of tables, which Keras keeps by rows as graphs do."""
+    return value
+
+
 def own_depthwise(channels):
     """(channels * multiplier, 1, height, width) as (height, width, channels, multiplier)."""
     return lambda value: value.reshape(channels, -1, *value.shape[2:]).transpose(2, 3, 0, 1)
@@ -77,7 +82,30 @@ def own_layers(keras):
         def call(self, inputs):
             return self.combine(inputs, self.kernel)
 
-    return types.SimpleNamespace(BatchNormalization=BatchNormalization, ConnectedConv2D=ConnectedConv2D, Operand=Operand)
+    class GRUCell(keras.layers.Layer):
+        """With one bias. Keras' own trains a second one of all its gates, of which graphs have the last alone."""
+
+        def __init__(self, units):
+            super().__init__()
+            self.units = self.state_size = self.output_size = units
+
+        def build(self, input_shape):
+            shapes = {"kernel": (input_shape[-1], 3 * self.units), "recurrent_kernel": (self.units, 3 * self.units),
+                      "bias": (3 * self.units,), "recurrent_bias": (self.units,)}
+            for name, shape in shapes.items():
+                setattr(self, name, self.add_weight(shape=shape, name=name))
+
+        def call(self, inputs, states, training=False):
+            ops, size, (h,) = keras.ops, self.units, states
+            given = ops.matmul(inputs, self.kernel) + self.bias
+            made = ops.matmul(h, self.recurrent_kernel)
+            r, z = ops.split(ops.sigmoid(given[:, :2 * size] + made[:, :2 * size]), 2, axis=1)
+            n = ops.tanh(given[:, 2 * size:] + r * (made[:, 2 * size:] + self.recurrent_bias))
+            h = (1 - z) * n + z * h
+            return h, [h]
+
+    return types.SimpleNamespace(BatchNormalization=BatchNormalization, ConnectedConv2D=ConnectedConv2D, Operand=Operand,
+                                 GRUCell=GRUCell)
 
 
 class Network:
@@ -87,9 +115,10 @@ class Network:
         self.keras, self.own, self.plan = keras, own_layers(keras), plan
         self.ops, self.layers = keras.ops, keras.layers
         self.owned, self.made = {}, {}
+        self.tables = {}  # what an embedding reads -> its layer
         graph = plan.graph
         entry = graph["inputs"][0]
-        x = keras.Input(entry["shape"][1:], dtype={"U8": "uint8", "F32": "float32"}[entry["dtype"]])
+        x = keras.Input(entry["shape"][1:], dtype={"U8": "uint8", "I32": "int32", "F32": "float32"}[entry["dtype"]])
         values = {entry["name"]: self.layers.Permute((2, 3, 1))(x) if len(x.shape) == 4 else x}
         for node in graph["nodes"]:
             inputs = [values[name] for name in node["in"]]
@@ -158,11 +187,49 @@ class Network:
         return y[:, ::rows, ::columns] if both else y
 
     def gemm(self, node, x):
-        units, with_bias = self.plan.weights[node["params"]["weight"]].shape[0], "bias" in node["params"]
-        layer = self.made_once(node, lambda: self.layers.Dense(units, use_bias=with_bias))
-        y = layer(x)
+        name, with_bias = node["params"]["weight"], "bias" in node["params"]
+        if name in self.tables and not with_bias:
+            return self.to_own(self.tables[name](self.to_graph(x), reverse=True))
+        layer = self.made_once(node, lambda: self.layers.Dense(self.plan.weights[name].shape[0], use_bias=with_bias))
+        y = self.to_own(layer(self.to_graph(x)))
         self.keep(node, {"weight": layer.kernel, "bias": layer.bias})
         return y
+
+    def embedding(self, node, x):
+        name = node["params"]["weight"]
+        layer = self.made_once(node, lambda: self.layers.ReversibleEmbedding(*self.plan.weights[name].shape))
+        y = self.to_own(layer(self.to_graph(x)))
+        self.tables[name] = layer
+        self.keep(node, {"weight": layer.embeddings}, (unchanged, unchanged))
+        return y
+
+    def lstm(self, node, x):
+        units = self.plan.weights[node["params"]["recurrent"]].shape[1]
+        layer = self.made_once(node, lambda: self.layers.LSTM(units, return_sequences=True))
+        return self.recurrent(node, layer, x)
+
+    def gru(self, node, x):
+        units = self.plan.weights[node["params"]["recurrent"]].shape[1]
+        layer = self.made_once(node, lambda: self.layers.RNN(self.own.GRUCell(units), return_sequences=True))
+        return self.recurrent(node, layer, x)
+
+    def recurrent(self, node, layer, x):
+        y, cell = layer(x), layer.cell
+        self.keep(node, {"weight": cell.kernel, "recurrent": cell.recurrent_kernel, "bias": cell.bias,
+                         "recurrent_bias": getattr(cell, "recurrent_bias", None)})
+        return y
+
+    def attention(self, attrs, q, k, v):
+        """Composed: Keras' own leaves it to its engine, and JAX's has its softmax in single precision."""
+        ops, groups, heads, positions = self.ops, attrs["kv_num_heads"], attrs["q_num_heads"], q.shape[1]
+        q = ops.reshape(q, (-1, positions, groups, heads // groups, q.shape[2] // heads))
+        k, v = (ops.reshape(x, (-1, x.shape[1], groups, x.shape[2] // groups)) for x in (k, v))
+        scores = self.wide(ops.einsum("ntghd,nsgd->nghts", q, k)) * (attrs["scale"] or q.shape[-1] ** -0.5)
+        if attrs["is_causal"]:
+            hidden = np.where(np.tri(*scores.shape[-2:]), 0.0, -np.inf)
+            scores = scores + hidden.astype(self.keras.config.floatx())
+        shares = ops.cast(ops.softmax(scores), v.dtype)
+        return ops.reshape(ops.einsum("nghts,nsge->ntghe", shares, v), (-1, positions, heads * v.shape[-1]))
 
     def operand(self, node, x):
         shape, rank = self.plan.weights[node["params"]["weight"]].shape, len(x.shape)
@@ -178,6 +245,23 @@ class Network:
         y = layer(x)
         self.keep(node, {"weight": layer.gamma, "bias": layer.beta,
                          "running_mean": layer.moving_mean, "running_var": layer.moving_variance})
+        return y
+
+    def pad_axes(self, attrs, x):
+        sides = common.sides_of(attrs)
+        sides = [sides[axis] for axis in (0, 2, 3, 1)] if len(x.shape) == 4 else sides
+        if attrs["mode"] == "constant":
+            return self.ops.pad(x, sides, constant_values=attrs["value"])
+        for axis, side in enumerate(sides):
+            if side != (0, 0):
+                x = self.ops.take(x, common.padded_indices(attrs["mode"], side, x.shape[axis]), axis=axis)
+        return x
+
+    def layer_norm(self, node, x):
+        epsilon, with_bias = node["attrs"]["epsilon"], "bias" in node["params"]
+        layer = self.made_once(node, lambda: self.layers.LayerNormalization(epsilon=epsilon, center=with_bias))
+        y = self.to_own(layer(self.to_graph(x)))
+        self.keep(node, {"weight": layer.gamma, "bias": layer.beta})
         return y
 
     # Windows.
@@ -270,7 +354,8 @@ def own_axis(attrs, x):
 
 
 LAYERS = {  # methods of Network
-    "normalize": "normalize", "Conv": "conv", "Gemm": "gemm", "BatchNormalization": "batch_norm", "LRN": "lrn",
+    "normalize": "normalize", "Conv": "conv", "Gemm": "gemm", "Embedding": "embedding", "LSTM": "lstm", "GRU": "gru",
+    "BatchNormalization": "batch_norm", "LayerNormalization": "layer_norm", "LRN": "lrn",
     "MaxPool": "max_pool", "AveragePool": "average_pool", "Clip": "clip", "LeakyRelu": "leaky_relu", "Dropout": "dropout",
 }
 CALLS = {
@@ -281,6 +366,8 @@ CALLS = {
     "HardSigmoid": lambda net, attrs, x: net.bound(x * attrs["alpha"] + attrs["beta"], 0.0, 1.0),
     "Swish": lambda net, attrs, x: x * net.ops.sigmoid(x),
     "Gelu": lambda net, attrs, x: net.gelu(attrs, x),
+    "Attention": lambda net, attrs, q, k, v: net.attention(attrs, q, k, v),
+    "Pad": lambda net, attrs, x: net.pad_axes(attrs, x),
     "Sqrt": lambda net, attrs, x: net.ops.sqrt(x),
     "Pow": lambda net, attrs, x: net.ops.power(x, net.ops.convert_to_tensor(np.float64(attrs["exponent"]), dtype=x.dtype)),
     "Softmax": lambda net, attrs, x: net.ops.softmax(net.wide(x), axis=own_axis(attrs, x)),

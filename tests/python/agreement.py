@@ -1,6 +1,7 @@
 """What every adapter of a framework that trains owes, as a case for its test module to inherit: a small network with uneven
 windows, groups, dilation, factors on rate and decay and a value that is read twice, against the plain NumPy oracle."""
 
+import contextlib
 import unittest
 
 import driver
@@ -221,27 +222,69 @@ class Parts(unittest.TestCase):
                     self.assertLess(error(gradients["conv.weight"], slopes), backward)
 
 
-def gradients_of(Adapter, nodes, x, weights, options, precision="f64"):
-    """What an adapter makes of a network of these nodes, the last of which gives (N, classes), over float values x: the
-    logits, and the gradients of the mean squared error for label 0 in every row."""
+class Tokens(unittest.TestCase):
+    """What frameworks do with rows of a table that are named twice, or by nobody, for cases to inherit."""
+
+    Adapter = None
+    options = {}
+    TOKENS = np.array([[4, 0, 4], [1, 4, 1]], np.int32)
+
+    def expected(self, weights, settings, lr):
+        """Weights after a step, by the formulas."""
+        table, weight, bias = (weights[name].astype(np.float64) for name in ("embed.weight", "fc.weight", "fc.bias"))
+        inner = table[self.TOKENS].reshape(2, -1)
+        slope = 2 * (inner @ weight.T + bias - np.eye(1, 3)) / 6
+        gradients = {"embed.weight": np.zeros_like(table), "fc.weight": slope.T @ inner, "fc.bias": slope.sum(0)}
+        np.add.at(gradients["embed.weight"], self.TOKENS, (slope @ weight).reshape(2, 3, -1))
+        norm = np.sqrt(sum((gradient**2).sum() for gradient in gradients.values()))
+        factor = min(1, settings["clip_norm"] / norm)
+        return {name: weights[name] - lr * (factor * gradients[name] + settings["weight_decay"] * weights[name])
+                for name in gradients}
+
+    def test_a_token_named_twice_counts_as_one_gradient(self):
+        """In the norm too: its rows are added before they are squared. What no token names decays."""
+        random = np.random.RandomState(3)
+        weights = {name: random.normal(0, 1, shape).astype(np.float32)
+                   for name, shape in (("embed.weight", (5, 2)), ("fc.weight", (3, 6)), ("fc.bias", (3,)))}
+        nodes = driver.chain(("Embedding", "embed", {}, ["weight"]), ("Flatten", "flat", {"axis": 1}),
+                             ("Gemm", "fc", {}, ["weight", "bias"]))
+        for clip_norm in (0.5, 1e6):
+            settings = dict(driver.SGD, momentum=0.0, clip_norm=clip_norm)
+            with self.subTest(clip_norm), opened(self.Adapter, nodes, self.TOKENS, weights, self.options, settings) as adapter:
+                found = adapter.tensors("step", n=1)
+                for name, value in self.expected(weights, settings, 0.1).items():
+                    np.testing.assert_allclose(found[name], value, rtol=DOUBLE, atol=DOUBLE, err_msg=name)
+
+
+@contextlib.contextmanager
+def opened(Adapter, nodes, x, weights, options, settings=driver.SGD, precision="f64"):
+    """An adapter with a network of these nodes, the last of which gives (N, classes), over values or tokens x; its loss is
+    the mean squared error for label 0 in every row. One step at the rate 0.1."""
     work = driver.Work()
     try:
         params = [{"name": name, "shape": list(value.shape), "role": "weight", "lr_mult": 1.0, "decay_mult": 1.0}
                   for name, value in weights.items()]
         graph = {"format": "yardstick-graph", "version": 1, "name": "part", "nodes": nodes, "params": params,
-                 "inputs": [{"name": "x", "shape": ["N"] + list(x.shape[1:]), "dtype": "F32"}],
+                 "inputs": [{"name": "x", "shape": ["N"] + list(x.shape[1:]), "dtype": "I32" if x.dtype == np.int32 else "F32"}],
                  "output": nodes[-1]["out"][-1], "loss": "mean_squared_error"}
         with open(work.path("graph", "json"), "w") as file:
             driver.json.dump(graph, file)
         common = driver.common
         common.write_safetensors(work.path("weights"), {name: value.astype(np.float32) for name, value in weights.items()})
-        common.write_safetensors(work.path("train"), {"x": x.astype(np.float32), "y": np.zeros(len(x), np.int64)})
+        x = x if x.dtype == np.int32 else x.astype(np.float32)
+        common.write_safetensors(work.path("train"), {"x": x, "y": np.zeros(len(x), np.int64)})
         common.write_safetensors(work.path("order"), {"order": np.arange(len(x), dtype=np.uint32)[None], "lr": np.array([0.1])})
         adapter = driver.Direct(Adapter())
         adapter.need("opened", "open", plan=work.plan(
-            steps=1, batch=len(x), loss="mean_squared_error", precision=precision, options=options))
+            steps=1, batch=len(x), loss="mean_squared_error", precision=precision, options=options, optimizer=settings))
+        yield adapter
+    finally:
+        work.remove()
+
+
+def gradients_of(Adapter, nodes, x, weights, options, precision="f64"):
+    """Of a network as opened() makes it: the logits, and the gradients."""
+    with opened(Adapter, nodes, x, weights, options, precision=precision) as adapter:
         logits = np.array(adapter.tensors("forward", batch=0, mode="train")["logits"])
         found = adapter.tensors("backward", batch=0, mode="train")
         return logits, {name: np.array(found["grad." + name]) for name in weights}
-    finally:
-        work.remove()

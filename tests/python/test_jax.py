@@ -38,5 +38,9 @@ class Parts(agreement.Parts):
     Adapter = Adapter
 
 
+class Tokens(agreement.Tokens):
+    Adapter = Adapter
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -37,5 +37,10 @@ class Parts(agreement.Parts):
     options = {"backend": ENGINE}
 
 
+class Tokens(agreement.Tokens):
+    Adapter = Adapter
+    options = {"backend": ENGINE}
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,56 @@
+"""The proof of every network of sequences in every framework that is installed and declares it, small, with gradients that are
+clipped and weights that decay; prints TAP."""
+
+import json
+import os
+import subprocess
+import sys
+
+PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
+FRAMEWORKS = ("pytorch", "jax", "tensorflow", "keras")
+SMALL = ["--model.width=16", "--model.layers=2", "--model.heads=2"]
+MODELS = {
+    "gpt-nano": SMALL,
+    "lstm-char": ["--model.width=12"],
+    "gru-char": ["--model.width=12"],
+}
+
+
+def verify(frameworks, model):
+    """{framework: (verdict, reason)}"""
+    command = [PROGRAM, "verify", "--framework=" + ",".join(frameworks), "--model=" + model, "--data=synthetic", "--batch=4",
+               "--threads=1", "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--clip-norm=0.5", "--format=json", "--fresh"]
+    done = subprocess.run(command + MODELS[model], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    found = dict.fromkeys(frameworks, (None, "exit %d %s" % (done.returncode, done.stderr[-1000:])))
+    try:
+        trials = json.loads(done.stdout)
+    except ValueError:
+        return found
+    for framework, trial in zip(frameworks, trials):
+        proof = trial["proof"] or {}
+        failed = [check["name"] for check in proof.get("checks", []) if not check["pass"]]
+        found[framework] = proof.get("verdict"), "%s %s" % (failed, proof.get("reason") or trial["reason"])
+    return found
+
+
+def main():
+    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
+    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
+    frameworks = [name for name in FRAMEWORKS if state.get(name) == "ready"]
+    if not frameworks:
+        print("1..0 # SKIP none of %s is installed: yardstick install pytorch" % ", ".join(FRAMEWORKS))
+        return 0
+    number, bad = 0, False
+    for model in MODELS:
+        for framework, (verdict, reason) in verify(frameworks, model).items():
+            number += 1
+            bad |= verdict != "pass"
+            if verdict != "pass":
+                print("# %s %s" % (verdict, reason.replace("\n", " ")))
+            print("%s %d - %s in %s" % ("ok" if verdict == "pass" else "not ok", number, model, framework), flush=True)
+    print("1..%d" % number)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
