@@ -304,6 +304,8 @@ ys_status ys_onednn_forward_split(struct ys_lowering *low, const struct ys_node 
     for (size_t k = 0; k < node->out_count; k++) {
         YS_TRY(part_of(low, node, &whole, node->out[k], from, &here));
         from += node->split[k];
+        if (low->value_reads[node->out[k]] == 0)
+            continue;
         YS_TRY(ys_onednn_output(low, node->out[k]));
         YS_TRY(ys_onednn_append_reorder(low, node->name, &here, x, &o->values[node->out[k]].layout,
                                         ys_at(low->value[node->out[k]])));

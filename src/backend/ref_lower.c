@@ -638,9 +638,11 @@ ys_status ys_ref_forward_split(struct ys_lowering *low, const struct ys_node *no
     int64_t first = 0;
     for (size_t k = 0; k < node->out_count; k++) {
         int part = node->out[k];
-        YS_TRY(ys_ref_output(low, part));
-        YS_TRY(call_piece(low, node, whole, part, first, false, ys_ref_at(low->value[whole]),
-                          ys_ref_at(low->value[part])));
+        if (low->value_reads[part] > 0) {
+            YS_TRY(ys_ref_output(low, part));
+            YS_TRY(call_piece(low, node, whole, part, first, false, ys_ref_at(low->value[whole]),
+                              ys_ref_at(low->value[part])));
+        }
         first += low->graph->values[part].shape[node->axis];
     }
     return YS_OK;

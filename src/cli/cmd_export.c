@@ -27,6 +27,7 @@ static ys_status build_chosen(const struct ys_args *args, const struct ys_model_
     if (data && data->rows.input_count) {
         memcpy(input.shape, data->rows.inputs[0].shape, sizeof input.shape);
         input.classes = data->rows.classes;
+        input.vocabulary = data->rows.inputs[0].below;
     }
     return ys_model_choice_build(model, &input, graph);
 }

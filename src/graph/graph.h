@@ -56,7 +56,7 @@
     OP(MUL)       /* as ADD */                                                                                         \
     OP(DIV)       /* as ADD */                                                                                         \
     OP(CONCAT)    /* 2 to YS_NODE_MAX_IN values along one axis */                                                      \
-    OP(SPLIT)     /* 2 to YS_NODE_MAX_OUT values along one axis; every one must be read */                             \
+    OP(SPLIT)     /* 2 to YS_NODE_MAX_OUT values along one axis, of which one at least is read */                      \
     OP(RESHAPE)   /* C order; the batch stays */                                                                       \
     OP(PAD)       /* any axes but the batch; a constant, the border repeated, or the inside reflected */               \
     OP(TRANSPOSE) /* the batch stays */                                                                                \

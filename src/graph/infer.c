@@ -411,6 +411,16 @@ static ys_status check_output(const struct ys_graph *graph, const char *label, c
     return YS_OK;
 }
 
+/** A part of a Split may be left aside, as long as another is read. */
+static bool may_be_unused(const struct ys_graph *graph, const struct ys_value *value)
+{
+    const struct ys_node *node = value->producer >= 0 ? &graph->nodes[value->producer] : NULL;
+    for (size_t k = 0; node && node->op == YS_OP_SPLIT && k < node->out_count; k++)
+        if (graph->values[node->out[k]].uses > 0)
+            return true;
+    return false;
+}
+
 ys_status ys_compose_finish(struct ys_graph *graph, const char *label)
 {
     for (size_t i = 0; i < graph->node_count; i++)
@@ -419,7 +429,7 @@ ys_status ys_compose_finish(struct ys_graph *graph, const char *label)
     struct ys_value *output = &graph->values[graph->output];
     output->uses++;
     for (size_t i = 0; i < graph->value_count; i++)
-        if (graph->values[i].uses == 0)
+        if (graph->values[i].uses == 0 && !may_be_unused(graph, &graph->values[i]))
             return ys_fail(YS_EFORMAT, "%s: value %s is never used", label, graph->values[i].name);
     YS_TRY(check_output(graph, label, output));
     const struct ys_node **readers = ys_alloc(graph->param_count, sizeof *readers);

@@ -115,9 +115,9 @@ static ys_status build_lenet(const struct ys_model_input *input, struct ys_graph
 #define IMAGENET BYTES(3, 224, 1000)
 
 /* Sequences of `positions` tokens of a vocabulary, with the token that follows each. */
-#define TOKENS(positions, vocabulary)                                                                                  \
+#define TOKENS(positions, words)                                                                                       \
     {                                                                                                                  \
-        .shape = {positions}, .dtype = YS_I32, .classes = vocabulary                                                   \
+        .shape = {positions}, .dtype = YS_I32, .classes = words, .vocabulary = words                                   \
     }
 #define SEQUENCES(positions, vocabulary)                                                                               \
     (&(const struct ys_rows){                                                                                          \
@@ -127,6 +127,20 @@ static ys_status build_lenet(const struct ys_model_input *input, struct ys_graph
         .kind = YS_TARGET_CLASSES,                                                                                     \
         .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {positions}},                          \
         .classes = vocabulary})
+
+/* The same with one of `count` classes each. */
+#define TEXT(positions, words, count)                                                                                  \
+    {                                                                                                                  \
+        .shape = {positions}, .dtype = YS_I32, .classes = count, .vocabulary = words                                   \
+    }
+#define TEXTS(positions, words, count)                                                                                 \
+    (&(const struct ys_rows){                                                                                          \
+        .unit = "sequences",                                                                                           \
+        .input_count = 1,                                                                                              \
+        .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {positions}, .below = words}},                   \
+        .kind = YS_TARGET_CLASS,                                                                                       \
+        .target = {.name = YS_TARGET_NAME, .dtype = YS_I64},                                                           \
+        .classes = count})
 
 static const struct ys_model models[] = {
     {"lenet", "LeNet of the tutorials", MNIST, build_lenet},
@@ -147,6 +161,7 @@ static const struct ys_model models[] = {
     {"mobilenet-v3", "large, width 1.0", IMAGENET, ys_model_mobilenet_v3, .keys = ys_model_keys_mobilenet},
     {"efficientnet-b0", "no stochastic depth", IMAGENET, ys_model_efficientnet_b0, .keys = ys_model_keys_efficientnet},
     {"convnext-tiny", "no stochastic depth", IMAGENET, ys_model_convnext_tiny},
+    {"vit-tiny", "patches of 16, no dropout", IMAGENET, ys_model_vit_tiny, .keys = ys_model_keys_vit_tiny},
     {"gpt-nano", "3 blocks of width 48, tied", TOKENS(64, 64), ys_model_gpt_nano, .rows = SEQUENCES(64, 64),
      .keys = ys_model_keys_gpt_nano},
     {"gpt2", "12 blocks, width 768, tied", TOKENS(1024, 50257), ys_model_gpt2, .rows = SEQUENCES(1024, 50257),
@@ -157,6 +172,10 @@ static const struct ys_model models[] = {
      .keys = ys_model_keys_lstm_char},
     {"lstm-ptb", "2 layers of 200", TOKENS(20, 10000), ys_model_lstm_ptb, .rows = SEQUENCES(20, 10000),
      .keys = ys_model_keys_lstm_ptb},
+    {"bert-mini", "4 blocks of width 256", TEXT(128, 30522, 2), ys_model_bert_mini, .rows = TEXTS(128, 30522, 2),
+     .keys = ys_model_keys_bert_mini},
+    {"lstm-classifier", "1 layer of 128, last position", TEXT(80, 20000, 2), ys_model_lstm_classifier,
+     .rows = TEXTS(80, 20000, 2), .keys = ys_model_keys_lstm_classifier},
     {NULL},
 };
 

@@ -25,7 +25,8 @@ struct ys_model_input {
     int64_t shape[3];                  /* channels, height, width; of tokens their number, 0, 0 */
     enum ys_dtype dtype;               /* of the pixels as stored: YS_U8 or YS_F32; of tokens YS_I32 */
     double scale;                      /* pixel * scale is in [0, 1] */
-    int64_t classes;                   /* of tokens: the vocabulary */
+    int64_t classes;                   /* of networks that say the next token: the vocabulary */
+    int64_t vocabulary;                /* of tokens, of which others tell classes; 0 of images */
     double sizes[YS_MODEL_SIZE_COUNT]; /* 0: as the model was published */
 };
 

@@ -38,13 +38,33 @@ int64_t ys_model_round_to_8(double channels);
 /** The mean of each channel, flattened. */
 int ys_model_pooled(struct ys_build *build, int in);
 
+/** A block of a transformer: attention over the positions, then two dense layers of each with a Gelu between. */
+struct ys_model_block {
+    int64_t width, heads;
+    enum ys_init normal;     /* how weights are drawn: YS_INIT_NORMAL or YS_INIT_TRUNCATED_NORMAL, deviation 0.02 */
+    double residual;         /* deviation of the weights that end a branch */
+    double epsilon;          /* of its layer normalisations */
+    bool is_causal, by_tanh; /* positions see none behind them; the Gelu is the approximated one */
+};
+/** YS_EINVAL: the heads do not divide the width. */
+ys_status ys_model_check_heads(const char *name, const struct ys_model_block *block) YS_MUST_CHECK;
+/** Queries, keys and values of one dense layer, attention, a dense layer; then the two dense layers. */
+int ys_model_attend(struct ys_build *build, int in, const struct ys_model_block *block, const char *prefix);
+int ys_model_widen(struct ys_build *build, int in, const struct ys_model_block *block, const char *prefix);
+/** The whole block, with a normalisation before each of its two branches, or behind each of its two sums. */
+int ys_model_block_before(struct ys_build *build, int in, const struct ys_model_block *block, const char *prefix);
+int ys_model_block_behind(struct ys_build *build, int in, const struct ys_model_block *block, const char *prefix);
+/** The first of (N, positions, width), or the last: (N, width). */
+int ys_model_pick(struct ys_build *build, int in, bool last, const char *name);
+
 /* What of them can be chosen. */
 extern const struct ys_model_key ys_model_keys_cifar_resnet20[], ys_model_keys_cifar_resnet56[];
 extern const struct ys_model_key ys_model_keys_resnet18[], ys_model_keys_resnet50[];
 extern const struct ys_model_key ys_model_keys_mobilenet[], ys_model_keys_efficientnet[];
 extern const struct ys_model_key ys_model_keys_densenet[], ys_model_keys_shufflenet[];
 extern const struct ys_model_key ys_model_keys_gpt_nano[], ys_model_keys_gpt2[];
-extern const struct ys_model_key ys_model_keys_lstm_char[], ys_model_keys_lstm_ptb[];
+extern const struct ys_model_key ys_model_keys_lstm_char[], ys_model_keys_lstm_ptb[], ys_model_keys_lstm_classifier[];
+extern const struct ys_model_key ys_model_keys_vit_tiny[], ys_model_keys_bert_mini[];
 
 ys_status ys_model_alexnet(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_alexnet_cifar(const struct ys_model_input *input, struct ys_graph **graph);
@@ -71,5 +91,9 @@ ys_status ys_model_gpt2(const struct ys_model_input *input, struct ys_graph **gr
 ys_status ys_model_lstm_char(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_gru_char(const struct ys_model_input *input, struct ys_graph **graph);
 ys_status ys_model_lstm_ptb(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_lstm_classifier(const struct ys_model_input *input, struct ys_graph **graph);
+
+ys_status ys_model_vit_tiny(const struct ys_model_input *input, struct ys_graph **graph);
+ys_status ys_model_bert_mini(const struct ys_model_input *input, struct ys_graph **graph);
 
 #endif

@@ -150,8 +150,10 @@ ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
     struct ys_graph *built = NULL;
     const struct ys_model_feed feed = ys_trial_feed(&trial->record.keys);
     YS_TRY(ys_model_choose_fed(trial->record.keys.model, &feed, &model));
-    struct ys_model_input input = {
-        .dtype = data->rows.inputs[0].dtype, .scale = data->scale, .classes = data->rows.classes};
+    struct ys_model_input input = {.dtype = data->rows.inputs[0].dtype,
+                                   .scale = data->scale,
+                                   .classes = data->rows.classes,
+                                   .vocabulary = data->rows.inputs[0].below};
     memcpy(input.shape, data->rows.inputs[0].shape, sizeof input.shape);
     ys_status status = set_sizes(&trial->record.keys, data, &input);
     if (status == YS_OK)

@@ -265,6 +265,7 @@
     X(transpose_shuffled_channels, transpose(s, reshape(s, image(s, 6, 2, 3), 2, 3, 2, 3), 0, 2, 1, 3, 4))
 
 #define YS_CASES_PAD(X)                                                                                                \
+    X(split_one_part_read, second_part(s, image(s, 5, 3, 4), 2, 1, 2))                                                 \
     X(pad_zeros, padded(s, image(s, 3, 4, 5), YS_PAD_CONSTANT, 0, 0, 1, 2, 0, 3, 0))                                   \
     X(pad_value, padded(s, image(s, 2, 3, 4), YS_PAD_CONSTANT, -1.5, 0, 0, 1, 0, 1, 0))                                \
     X(pad_channels, padded(s, image(s, 3, 4, 5), YS_PAD_CONSTANT, 0, 1, 0, 0, 2, 0, 0))                                \

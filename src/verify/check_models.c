@@ -246,6 +246,13 @@ static int divisor(struct site *s, int v)
 {
     return positive(s, positive(s, v));
 }
+/* Of two parts the first is read by nobody. */
+static int second_part(struct site *s, int v, int axis, int64_t first, int64_t second)
+{
+    v = alike(s, v, .op = YS_OP_SPLIT, .axis = axis, .out_count = 2, .split = {first, second});
+    return v < 0 ? v : v + 1;
+}
+
 
 /* An image and a number for each of its channels. */
 static int stretched(struct site *s, enum ys_op op)

@@ -11,8 +11,11 @@ FRAMEWORKS = ("pytorch", "jax", "tensorflow", "keras")
 SMALL = ["--model.width=16", "--model.layers=2", "--model.heads=2"]
 MODELS = {
     "gpt-nano": SMALL,
+    "bert-mini": SMALL,
+    "vit-tiny": SMALL,
     "lstm-char": ["--model.width=12"],
     "gru-char": ["--model.width=12"],
+    "lstm-classifier": ["--model.width=8"],
 }
 
 

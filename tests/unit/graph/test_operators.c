@@ -208,6 +208,7 @@ static void a_parameter_may_be_the_second_operand(void)
 static void values_part_and_meet(void)
 {
     FITS("", {HALVES "," TWO("Concat", "'axis':1"), {6, 8, 9}},
+         {HALVES ",{'op':'Relu','name':'n','in':['b'],'out':['y']}", {4, 8, 9}},
          {"{'op':'Add','name':'n','in':['x','x'],'out':['y']}", {6, 8, 9}},
          {"{'op':'Relu','name':'r','in':['x'],'out':['a']},{'op':'Mul','name':'n','in':['a','x'],'out':['y']}",
           {6, 8, 9}},
@@ -221,7 +222,7 @@ static void values_part_and_meet(void)
              "inputs a of shape [N,2,8,9] and b of shape [N,4,8,9] do not fit together"},
             {HALVES "," TWO("Concat", "'axis':0"), "axis is 0"},
             {HALVES "," TWO("Concat", "'axis':4"), "axis 4 of input a"},
-            {HALVES ",{'op':'Relu','name':'n','in':['a'],'out':['y']}", "value b is never used"},
+            {HALVES ",{'op':'Relu','name':'n','in':['x'],'out':['y']}", "value a is never used"},
             {"{'op':'Add','name':'n','in':['x'],'out':['y']}",
              "has 1 inputs and no weight: must be two inputs, or one and a weight"},
             {"{'op':'Add','name':'n','in':['x','x','x'],'out':['y']}", "in must have 1 to 2 entries, has 3"},

@@ -12,6 +12,7 @@ static struct ys_graph *build_with(const char *name, int64_t positions, int64_t 
         .shape = {positions},
         .dtype = YS_I32,
         .classes = vocabulary,
+        .vocabulary = vocabulary,
         .sizes = {[YS_MODEL_WIDTH] = width, [YS_MODEL_LAYERS] = layers, [YS_MODEL_HEADS] = heads}};
     struct ys_graph *graph = NULL;
     if (ys_model_build(ys_model_find(name), &input, &graph) != YS_OK)
@@ -133,6 +134,68 @@ static void recurrent_networks_have_their_sizes(void)
     CHECK_HAS(ys_error(), "model lstm-char takes tokens, and the data have images");
 }
 
+static struct ys_graph *build_classifier(const char *name, int64_t positions, int64_t vocabulary, int64_t classes,
+                                         double width, double layers, double heads)
+{
+    const struct ys_model_input input = {
+        .shape = {positions},
+        .dtype = YS_I32,
+        .classes = classes,
+        .vocabulary = vocabulary,
+        .sizes = {[YS_MODEL_WIDTH] = width, [YS_MODEL_LAYERS] = layers, [YS_MODEL_HEADS] = heads}};
+    struct ys_graph *graph = NULL;
+    if (!CHECK(ys_model_build(ys_model_find(name), &input, &graph) == YS_OK))
+        return NULL;
+    const struct ys_rows rows = ys_graph_rows(graph);
+    CHECK(rows.inputs[0].dtype == YS_I32 && rows.inputs[0].shape[0] == positions && rows.inputs[0].below == vocabulary);
+    CHECK(rows.kind == YS_TARGET_CLASS && rows.classes == classes);
+    return graph;
+}
+
+/** An embedding, positions, a segment and a norm; in each block what GPT has; a dense layer of one position, and the
+ * head. Of 11,170,560 published parameters nothing but the other segment is left out. */
+static void check_bert(int64_t positions, int64_t vocabulary, int64_t classes, int64_t d, int64_t layers, int64_t heads,
+                       int64_t published)
+{
+    struct ys_graph *graph =
+        build_classifier("bert-mini", positions, vocabulary, classes, (double)d, (double)layers, (double)heads);
+    REQUIRE(graph);
+    const int64_t parameters =
+        (vocabulary + positions + 1 + 2) * d + layers * (12 * d * d + 13 * d) + d * d + d + (d + 1) * classes;
+    CHECK_INT(ys_graph_parameter_count(graph), parameters);
+    CHECK(!published || parameters - (d + 1) * classes + d == published);
+    CHECK_INT(ys_graph_multiply_adds(graph),
+              positions * layers * (12 * d * d + 2 * positions * d) + d * d + d * classes);
+    ys_graph_free(graph);
+}
+
+static void bert_has_its_published_size(void)
+{
+    check_bert(512, 30522, 2, 256, 4, 4, 11170560);
+    check_bert(128, 30522, 2, 256, 4, 4, 0);
+    check_bert(1, 9, 3, 8, 1, 2, 0);
+    CHECK(build_with("bert-mini", 64, 64, 48, 3, 5) == NULL);
+    CHECK_HAS(ys_error(), "model bert-mini: model.heads = 5 does not divide model.width = 48");
+}
+
+/** Embedding, one gate after the other, and a dense layer of the last position. Keras' example has one output, 129
+ * parameters, where there are two classes here. */
+static void a_classifier_reads_the_last_position(void)
+{
+    struct ys_graph *graph = build_classifier("lstm-classifier", 80, 20000, 2, 0, 0, 0);
+    REQUIRE(graph);
+    CHECK_INT(ys_graph_parameter_count(graph), 2691713 + 129);
+    CHECK_INT(ys_graph_multiply_adds(graph), 80 * 4 * 2 * 128 * 128 + 128 * 2);
+    const struct ys_node *cut = &graph->nodes[2];
+    CHECK(cut->op == YS_OP_SPLIT && cut->split[0] == 79 && cut->split[1] == 1);
+    CHECK(graph->values[cut->out[0]].uses == 0 && graph->values[cut->out[1]].uses == 1);
+    ys_graph_free(graph);
+    graph = build_classifier("lstm-classifier", 1, 7, 3, 5, 2, 0);
+    REQUIRE(graph);
+    CHECK(!ys_graph_has(graph, YS_OP_SPLIT));
+    ys_graph_free(graph);
+}
+
 /** A layer in the JSON form whose parameters have these shapes. */
 static void refuse_recurrent(const char *op, const char *rank, const char *weight, const char *bias,
                              const char *recurrent, const char *message)
@@ -168,4 +231,5 @@ static void recurrent_layers_name_what_does_not_fit(void)
 
 TAP_MAIN(TAP_CASE(gpt_has_its_published_sizes), TAP_CASE(gpt_says_what_does_not_fit),
          TAP_CASE(attention_names_what_does_not_fit), TAP_CASE(an_embedding_reads_tokens_alone),
-         TAP_CASE(recurrent_networks_have_their_sizes), TAP_CASE(recurrent_layers_name_what_does_not_fit))
+         TAP_CASE(recurrent_networks_have_their_sizes), TAP_CASE(recurrent_layers_name_what_does_not_fit),
+         TAP_CASE(bert_has_its_published_size), TAP_CASE(a_classifier_reads_the_last_position))
