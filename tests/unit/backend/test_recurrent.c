@@ -1,17 +1,14 @@
 /* LSTM and GRU: `ref` against the formulas of docs/graph.md and against differences of its loss, `onednn` against
  * `ref`. */
-#include "differences.h"
+#include "engines.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
-#include "engine/engine.h"
 #include "graph/build.h"
-#include "tap.h"
 
-#include <math.h>
 #include <string.h>
 
-enum { BATCH = 3, SEED = 11 };
+enum { BATCH = 3 };
+static const struct drawing numbers = {
+    .purpose = "numbers", .seed = 11, .batch = BATCH, .input_gradient = true, .tried = 40};
 
 struct shape {
     int64_t positions, width, hidden;
@@ -34,29 +31,6 @@ static struct ys_graph *make_graph(enum ys_op op, const struct shape *s)
     ys_build_loss(b, YS_LOSS_MEAN_SQUARED_ERROR);
     CHECK(ys_build_finish(b, v, &graph) == YS_OK);
     return graph;
-}
-
-static struct ys_engine *open_engine(const struct ys_graph *graph, const char *backend,
-                                     enum ys_engine_precision precision)
-{
-    struct ys_engine_config config = {.batch = BATCH,
-                                      .precision = precision,
-                                      .backend = backend,
-                                      .threads = 2,
-                                      .training = true,
-                                      .guarded = true,
-                                      .input_gradient = true,
-                                      .optimizer.momentum = 0.9};
-    struct ys_engine *e = NULL;
-    struct ys_rng rng;
-    const struct ys_rows rows = ys_graph_rows(graph);
-    if (ys_engine_open_graph(graph, &config, &e) != 0)
-        return NULL;
-    ys_rng_init(&rng, SEED, "numbers");
-    ys_rows_draw(&rows.inputs[0], 0, &rng, BATCH, ys_engine_place(e, 0));
-    ys_rows_draw(&rows.target, 0, &rng, BATCH, ys_engine_target(e));
-    CHECK(ys_engine_draw(e, SEED) == 0);
-    return e;
 }
 
 static double sigmoid(double x)
@@ -108,7 +82,7 @@ static void check_formula(enum ys_op op, const struct shape *s)
     REQUIRE(graph);
     CHECK(ys_graph_multiply_adds(graph) ==
           s->positions * (op == YS_OP_LSTM ? 4 : 3) * s->hidden * (s->width + s->hidden));
-    struct ys_engine *e = open_engine(graph, "ref", YS_ENGINE_F64);
+    struct ys_engine *e = open_engine(graph, "ref", YS_ENGINE_F64, &numbers);
     REQUIRE(e && ys_engine_param_count(e) == (op == YS_OP_LSTM ? 3 : 4));
     for (size_t i = 0; i < ys_engine_param_count(e); i++) {
         struct ys_engine_param param;
@@ -148,69 +122,18 @@ static void gru_is_its_formula(void)
     check_formula(YS_OP_GRU, &(const struct shape){9, 1, 1, 2, false});
 }
 
-/** norm(theirs - ours) <= bound (norm(ours) + 0.01): sums have tens of terms, of a unit roundoff of 6e-8. The layers
- * themselves compute in float whatever the precision. */
-static void check_near(const char *what, size_t count, const double *ours, const double *theirs)
-{
-    double difference = 0, size = 0;
-    for (size_t k = 0; k < count; k++) {
-        difference += (theirs[k] - ours[k]) * (theirs[k] - ours[k]);
-        size += ours[k] * ours[k];
-    }
-    tap_check(sqrt(difference) <= 1e-5 * (sqrt(size) + 1e-2), __LINE__, "%s is %g away from %g", what, sqrt(difference),
-              sqrt(size));
-}
-
-static void compare(const struct ys_graph *graph, struct ys_engine *ref, enum ys_engine_precision precision)
-{
-    struct ys_engine *e = open_engine(graph, "onednn", precision);
-    double ours, theirs;
-    if (!e) {
-        tap_skip("%s", ys_engine_error());
-        return;
-    }
-    CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_TRAIN, &ours) == 0);
-    CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, &theirs) == 0);
-    CHECK_NEAR(theirs, ours, 1e-5 * fabs(ours));
-    for (size_t i = 0; i < ys_engine_param_count(ref); i++) {
-        struct ys_engine_param p;
-        REQUIRE(ys_engine_param(ref, i, &p) == 0);
-        double *g = ys_alloc(p.elements, sizeof *g), *other = ys_alloc(p.elements, sizeof *other);
-        REQUIRE(g && other);
-        CHECK(ys_engine_gradient_get(ref, i, YS_ENGINE_F64, g) == 0);
-        CHECK(ys_engine_gradient_get(e, i, YS_ENGINE_F64, other) == 0);
-        check_near(p.name, p.elements, g, other);
-        ys_free(g);
-        ys_free(other);
-    }
-    CHECK(ys_engine_check(e) == 0);
-    ys_engine_close(e);
-}
-
-static void try_out(enum ys_op op, const struct shape *s)
-{
-    struct ys_graph *graph = make_graph(op, s);
-    REQUIRE(graph);
-    struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64);
-    REQUIRE(ref);
-    for (size_t p = 0; p < ys_engine_param_count(ref); p++)
-        check_differences(ref, p, 40);
-    compare(graph, ref, YS_ENGINE_F32);
-    compare(graph, ref, YS_ENGINE_BF16);
-    CHECK(ys_engine_check(ref) == 0);
-    ys_engine_close(ref);
-    ys_graph_free(graph);
-}
-
 /* Hidden extents on both sides of the sixteen numbers that are computed at a time; one position, whose state before is
- * zero; weights that drive the gates to their ends; two layers of one kind of parameters. */
+ * zero; weights that drive the gates to their ends; two layers of one kind of parameters. The layers compute in float
+ * whatever the precision. */
 static void gradients_are_those_of_differences(enum ys_op op)
 {
-    try_out(op, &(const struct shape){4, 3, 5, 0.7, false});
-    try_out(op, &(const struct shape){1, 3, 16, 0.7, false});
-    try_out(op, &(const struct shape){3, 2, 19, 0.5, false});
-    try_out(op, &(const struct shape){6, 2, 3, 3, false});
-    try_out(op, &(const struct shape){5, 4, 4, 0.6, true});
+    static const struct shape shapes[] = {{4, 3, 5, 0.7, false},
+                                          {1, 3, 16, 0.7, false},
+                                          {3, 2, 19, 0.5, false},
+                                          {6, 2, 3, 3, false},
+                                          {5, 4, 4, 0.6, true}};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        try_out(make_graph(op, &shapes[i]), &numbers, &allowed_f32);
 }
 
 static void lstm_gradients(void)
@@ -231,7 +154,7 @@ static void sums_may_be_of_any_size(void)
     const struct shape s = {COUNT, 1, 1, 0, false};
     struct ys_graph *graph = make_graph(YS_OP_LSTM, &s);
     REQUIRE(graph);
-    struct ys_engine *e = open_engine(graph, "onednn", YS_ENGINE_F32);
+    struct ys_engine *e = open_engine(graph, "onednn", YS_ENGINE_F32, &numbers);
     if (!e) {
         tap_skip("%s", ys_engine_error());
         ys_graph_free(graph);

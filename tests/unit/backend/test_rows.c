@@ -1,15 +1,8 @@
 /* Rows that are no images: several inputs, shared parameters, stretched sums and products, and every kind of target.
  * Gradients of `ref` against differences of its loss, `onednn` against `ref`. */
-#include "engine/engine.h"
-#include "base/mem.h"
-#include "base/rng.h"
-#include "differences.h"
+#include "engines.h"
+
 #include "graph/build.h"
-#include "tap.h"
-
-#include <math.h>
-
-#define BATCH 3
 
 /** Two inputs of unlike shape through one convolution; the second, of a pixel, is stretched over the first. */
 static struct ys_graph *make_graph(enum ys_target_kind kind, enum ys_loss loss)
@@ -44,114 +37,28 @@ static struct ys_graph *make_graph(enum ys_target_kind kind, enum ys_loss loss)
     return graph;
 }
 
-static struct ys_engine *open_engine(const struct ys_graph *graph, const char *backend,
-                                     enum ys_engine_precision precision)
-{
-    struct ys_engine_config config = {.batch = BATCH,
-                                      .precision = precision,
-                                      .backend = backend,
-                                      .threads = 2,
-                                      .training = true,
-                                      .guarded = true,
-                                      .optimizer.momentum = 0.9};
-    struct ys_engine *e = NULL;
-    struct ys_rng rng;
-    const struct ys_rows rows = ys_graph_rows(graph);
-    if (ys_engine_open_graph(graph, &config, &e) != 0)
-        return NULL;
-    ys_rng_init(&rng, 7, "rows");
-    for (size_t i = 0; i < rows.input_count; i++)
-        ys_rows_draw(&rows.inputs[i], 0, &rng, BATCH, ys_engine_place(e, i));
-    ys_rows_draw(&rows.target, rows.classes, &rng, BATCH, ys_engine_target(e));
-    CHECK(ys_engine_draw(e, 3) == 0);
-    return e;
-}
+static const struct drawing lines = {.purpose = "rows", .seed = 3, .batch = 3, .tried = 7};
 
-static void check_trained(struct ys_engine *e, size_t param)
+static void compare_rows(enum ys_target_kind kind, enum ys_loss loss)
 {
-    struct ys_engine_param p;
-    REQUIRE(ys_engine_param(e, param, &p) == 0);
-    if (p.is_trained)
-        check_differences(e, param, 7);
-}
-
-/** norm(theirs - ours) / norm(ours) of a gradient; float rounds at 6e-8, and sums here have few terms. */
-static void compare_gradient(struct ys_engine *ref, struct ys_engine *other, size_t param, double bound)
-{
-    struct ys_engine_param p;
-    REQUIRE(ys_engine_param(ref, param, &p) == 0);
-    if (!p.is_trained)
-        return;
-    double *ours = ys_alloc(p.elements, sizeof *ours), *theirs = ys_alloc(p.elements, sizeof *theirs);
-    REQUIRE(ours && theirs);
-    CHECK(ys_engine_gradient_get(ref, param, YS_ENGINE_F64, ours) == 0);
-    CHECK(ys_engine_gradient_get(other, param, YS_ENGINE_F64, theirs) == 0);
-    double difference = 0, size = 0;
-    for (size_t k = 0; k < p.elements; k++) {
-        difference += (theirs[k] - ours[k]) * (theirs[k] - ours[k]);
-        size += ours[k] * ours[k];
-    }
-    tap_check(sqrt(difference) <= bound * sqrt(size) + 1e-7, __LINE__, "gradient of %s is %g away from %g", p.name,
-              sqrt(difference), sqrt(size));
-    ys_free(ours);
-    ys_free(theirs);
-}
-
-static void compare(const struct ys_graph *graph, struct ys_engine *ref, enum ys_engine_precision precision)
-{
-    struct ys_engine *e = open_engine(graph, "onednn", precision);
-    if (!e) {
-        tap_skip("%s", ys_engine_error());
-        return;
-    }
-    const double bound = precision == YS_ENGINE_BF16 ? 0.1 : 1e-5;
-    double ours, theirs;
-    CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_TRAIN, &ours) == 0);
-    CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, &theirs) == 0);
-    CHECK_NEAR(theirs, ours, bound * fabs(ours));
-    for (size_t p = 0; p < ys_engine_param_count(e); p++)
-        compare_gradient(ref, e, p, bound);
-    for (int step = 0; step < 3; step++) {
-        CHECK(ys_engine_step(ref, NULL, NULL, 0.05, &ours) == 0);
-        CHECK(ys_engine_step(e, NULL, NULL, 0.05, &theirs) == 0);
-    }
-    CHECK_NEAR(theirs, ours, 4 * bound * fabs(ours));
-    CHECK(ys_engine_check(e) == 0);
-    ys_engine_close(e);
-}
-
-static void try_out(enum ys_target_kind kind, enum ys_loss loss)
-{
-    struct ys_graph *graph = make_graph(kind, loss);
-    REQUIRE(graph);
-    for (int precision = YS_ENGINE_F32; precision <= YS_ENGINE_BF16; precision++) {
-        struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64);
-        REQUIRE(ref);
-        if (precision == YS_ENGINE_F32)
-            for (size_t p = 0; p < ys_engine_param_count(ref); p++)
-                check_trained(ref, p);
-        compare(graph, ref, precision);
-        CHECK(ys_engine_check(ref) == 0);
-        ys_engine_close(ref);
-    }
-    ys_graph_free(graph);
+    try_out(make_graph(kind, loss), &lines, &(const struct allowed){0.1, 1e-7});
 }
 
 static void a_class_for_each_row(void)
 {
-    try_out(YS_TARGET_CLASS, YS_LOSS_SOFTMAX_CROSS_ENTROPY);
+    compare_rows(YS_TARGET_CLASS, YS_LOSS_SOFTMAX_CROSS_ENTROPY);
 }
 
 static void a_class_for_each_position(void)
 {
-    try_out(YS_TARGET_CLASSES, YS_LOSS_SOFTMAX_CROSS_ENTROPY);
-    try_out(YS_TARGET_CLASSES, YS_LOSS_NLL);
-    try_out(YS_TARGET_CLASSES, YS_LOSS_MEAN_SQUARED_ERROR);
+    compare_rows(YS_TARGET_CLASSES, YS_LOSS_SOFTMAX_CROSS_ENTROPY);
+    compare_rows(YS_TARGET_CLASSES, YS_LOSS_NLL);
+    compare_rows(YS_TARGET_CLASSES, YS_LOSS_MEAN_SQUARED_ERROR);
 }
 
 static void numbers_as_target(void)
 {
-    try_out(YS_TARGET_VECTOR, YS_LOSS_MEAN_SQUARED_ERROR);
+    compare_rows(YS_TARGET_VECTOR, YS_LOSS_MEAN_SQUARED_ERROR);
 }
 
 /** The loss of a class for each position is the mean over them all: with one class wrong it is refused by its row. */
@@ -159,7 +66,7 @@ static void what_was_opened_says_its_rows(void)
 {
     struct ys_graph *graph = make_graph(YS_TARGET_CLASSES, YS_LOSS_SOFTMAX_CROSS_ENTROPY);
     REQUIRE(graph);
-    struct ys_engine *e = open_engine(graph, "ref", YS_ENGINE_F32);
+    struct ys_engine *e = open_engine(graph, "ref", YS_ENGINE_F32, &lines);
     REQUIRE(e);
     CHECK(ys_engine_input_count(e) == 3);
     CHECK_TEXT(ys_engine_input_rows(e, 2).name, "tokens");

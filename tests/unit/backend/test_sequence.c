@@ -1,14 +1,9 @@
 /* Embedding, attention, and dense layers of each position: `ref` against the formulas of docs/graph.md and against
  * differences of its loss, `onednn` against `ref`. */
-#include "differences.h"
+#include "engines.h"
 
-#include "base/mem.h"
-#include "base/rng.h"
-#include "engine/engine.h"
 #include "graph/build.h"
-#include "tap.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { BATCH = 2, POSITIONS = 5, VOCABULARY = 7, SEED = 5 };
@@ -44,101 +39,33 @@ static struct ys_graph *make_graph(const struct ys_attention *how, size_t count,
     return graph;
 }
 
-static struct ys_engine *open_engine(const struct ys_graph *graph, const char *backend,
-                                     enum ys_engine_precision precision)
+/* What is added to every key moves no softmax, so that the gradient of the keys' bias is but what rounding leaves; that
+ * of bfloat16 is 4e-3. */
+static void compare_attention(const struct ys_attention *how, size_t count, bool of_itself)
 {
-    struct ys_engine_config config = {.batch = BATCH,
-                                      .precision = precision,
-                                      .backend = backend,
-                                      .threads = 2,
-                                      .training = true,
-                                      .guarded = true,
-                                      .optimizer.momentum = 0.9};
-    struct ys_engine *e = NULL;
-    struct ys_rng rng;
-    const struct ys_rows rows = ys_graph_rows(graph);
-    if (ys_engine_open_graph(graph, &config, &e) != 0)
-        return NULL;
-    ys_rng_init(&rng, SEED, "tokens");
-    ys_rows_draw(&rows.inputs[0], VOCABULARY, &rng, BATCH, ys_engine_place(e, 0));
-    ys_rows_draw(&rows.target, rows.classes, &rng, BATCH, ys_engine_target(e));
-    CHECK(ys_engine_draw(e, SEED) == 0);
-    return e;
-}
-
-/** norm(theirs - ours) <= bound norm(ours). Sums here have tens of terms, of a unit roundoff of 6e-8 or 4e-3. What is
- * added to every key moves no softmax, so that the gradient of the keys' bias is but what rounding leaves. */
-static void check_near(const char *what, size_t count, const double *ours, const double *theirs, double bound)
-{
-    double difference = 0, size = 0;
-    for (size_t k = 0; k < count; k++) {
-        difference += (theirs[k] - ours[k]) * (theirs[k] - ours[k]);
-        size += ours[k] * ours[k];
-    }
-    tap_check(sqrt(difference) <= bound * (sqrt(size) + 1e-2), __LINE__, "%s is %g away from %g", what,
-              sqrt(difference), sqrt(size));
-}
-
-static void compare(const struct ys_graph *graph, struct ys_engine *ref, enum ys_engine_precision precision)
-{
-    struct ys_engine *e = open_engine(graph, "onednn", precision);
-    const double bound = precision == YS_ENGINE_BF16 ? 0.06 : 1e-5;
-    double ours, theirs;
-    if (!e) {
-        tap_skip("%s", ys_engine_error());
-        return;
-    }
-    CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_TRAIN, &ours) == 0);
-    CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, &theirs) == 0);
-    CHECK_NEAR(theirs, ours, bound * fabs(ours));
-    for (size_t i = 0; i < ys_engine_param_count(ref); i++) {
-        struct ys_engine_param p;
-        REQUIRE(ys_engine_param(ref, i, &p) == 0);
-        double *g = ys_alloc(p.elements, sizeof *g), *other = ys_alloc(p.elements, sizeof *other);
-        REQUIRE(g && other);
-        CHECK(ys_engine_gradient_get(ref, i, YS_ENGINE_F64, g) == 0);
-        CHECK(ys_engine_gradient_get(e, i, YS_ENGINE_F64, other) == 0);
-        check_near(p.name, p.elements, g, other, bound);
-        ys_free(g);
-        ys_free(other);
-    }
-    CHECK(ys_engine_check(e) == 0);
-    ys_engine_close(e);
-}
-
-static void try_out(const struct ys_attention *how, size_t count, bool of_itself)
-{
-    struct ys_graph *graph = make_graph(how, count, of_itself);
-    REQUIRE(graph);
-    struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64);
-    REQUIRE(ref);
-    for (size_t p = 0; p < ys_engine_param_count(ref); p++)
-        check_differences(ref, p, 9);
-    compare(graph, ref, YS_ENGINE_F32);
-    compare(graph, ref, YS_ENGINE_BF16);
-    CHECK(ys_engine_check(ref) == 0);
-    ys_engine_close(ref);
-    ys_graph_free(graph);
+    static const struct drawing tokens = {
+        .purpose = "tokens", .seed = SEED, .batch = BATCH, .vocabulary = VOCABULARY, .tried = 9};
+    try_out(make_graph(how, count, of_itself), &tokens, &(const struct allowed){0.06, 6e-4});
 }
 
 static void attention_of_heads(void)
 {
-    try_out((const struct ys_attention[]){{1, 1, false, 0}, {3, 3, false, 0.7}}, 2, false);
+    compare_attention((const struct ys_attention[]){{1, 1, false, 0}, {3, 3, false, 0.7}}, 2, false);
 }
 
 static void attention_is_causal(void)
 {
-    try_out((const struct ys_attention[]){{2, 2, true, 0}, {4, 4, true, 0.9}}, 2, false);
+    compare_attention((const struct ys_attention[]){{2, 2, true, 0}, {4, 4, true, 0.9}}, 2, false);
 }
 
 static void attention_of_grouped_heads(void)
 {
-    try_out((const struct ys_attention[]){{4, 2, true, 0}, {6, 1, false, 0}}, 2, false);
+    compare_attention((const struct ys_attention[]){{4, 2, true, 0}, {6, 1, false, 0}}, 2, false);
 }
 
 static void attention_of_one_value(void)
 {
-    try_out((const struct ys_attention[]){{2, 2, true, 0}}, 1, true);
+    compare_attention((const struct ys_attention[]){{2, 2, true, 0}}, 1, true);
 }
 
 enum { KEYS = 3, WIDTH = 4 };
