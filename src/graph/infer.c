@@ -22,7 +22,7 @@ ys_status ys_compose_check_shape(const char *label, const char *what, const int6
     return YS_OK;
 }
 
-ys_status ys_infer_need_image(struct ys_site *site)
+ys_status ys_infer_need_nchw(struct ys_site *site)
 {
     if (site->in->rank != 4)
         return FAIL(site, "input %s has shape %s, not (N, channels, height, width)", site->in->name,
@@ -103,7 +103,7 @@ ys_status ys_infer_batchnorm(struct ys_site *site)
 
 ys_status ys_infer_global_pool(struct ys_site *site)
 {
-    YS_TRY(ys_infer_need_image(site));
+    YS_TRY(ys_infer_need_nchw(site));
     site->out->rank = 4;
     memcpy(site->out->shape, (const int64_t[]){YS_BATCH, site->in->shape[1], 1, 1}, 4 * sizeof(int64_t));
     return YS_OK;
@@ -122,7 +122,7 @@ ys_status ys_infer_layernorm(struct ys_site *site)
 
 ys_status ys_infer_lrn(struct ys_site *site)
 {
-    YS_TRY(ys_infer_need_image(site));
+    YS_TRY(ys_infer_need_nchw(site));
     return ys_infer_same(site);
 }
 

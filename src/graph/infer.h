@@ -22,7 +22,7 @@ struct ys_site { /* the node that a rule is about */
 #define YS_SITE_SHAPE(site, value) ys_shape_text((value)->shape, (value)->rank, (site)->shape)
 
 /** Fails unless the input is (N, channels, height, width). */
-ys_status ys_infer_need_image(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_need_nchw(struct ys_site *site) YS_MUST_CHECK;
 /** Fails unless the parameter, where the node has it, has shape [channels]. */
 ys_status ys_infer_check_vector(struct ys_site *site, enum ys_node_param which, int64_t channels) YS_MUST_CHECK;
 

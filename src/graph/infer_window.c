@@ -53,7 +53,7 @@ static ys_status infer_window(struct ys_site *site, int64_t channels)
 
 ys_status ys_infer_conv(struct ys_site *site)
 {
-    YS_TRY(ys_infer_need_image(site));
+    YS_TRY(ys_infer_need_nchw(site));
     const struct ys_param *weight = &site->graph->params[site->node->weight];
     const struct ys_window *w = &site->node->window;
     int64_t channels = site->in->shape[1];
@@ -91,7 +91,7 @@ static ys_status spread_extent(struct ys_site *site, size_t d)
 
 ys_status ys_infer_conv_transpose(struct ys_site *site)
 {
-    YS_TRY(ys_infer_need_image(site));
+    YS_TRY(ys_infer_need_nchw(site));
     const struct ys_param *weight = &site->graph->params[site->node->weight];
     const struct ys_window *w = &site->node->window;
     const int64_t channels = site->in->shape[1];
@@ -115,6 +115,6 @@ ys_status ys_infer_conv_transpose(struct ys_site *site)
 
 ys_status ys_infer_pool(struct ys_site *site)
 {
-    YS_TRY(ys_infer_need_image(site));
+    YS_TRY(ys_infer_need_nchw(site));
     return infer_window(site, site->in->shape[1]);
 }

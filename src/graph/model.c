@@ -3,11 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
+ys_status ys_model_need(const char *name, const struct ys_model_input *input, bool tokens)
+{
+    static const char *const rows[] = {"channels, height and width", "tokens"};
+    const bool has_tokens = input->dtype == YS_I32;
+    if (tokens != has_tokens)
+        return ys_fail(YS_EINVAL, "model %s takes rows of %s, and those of the data are of %s", name, rows[tokens],
+                       rows[has_tokens]);
+    return YS_OK;
+}
+
 static ys_status check_input(const char *model, const struct ys_model_input *input)
 {
     static const char *const extents[] = {"channels", "height", "width"};
-    if (input->dtype == YS_I32)
-        return ys_fail(YS_EINVAL, "model %s takes images, and the data have tokens", model);
+    YS_TRY(ys_model_need(model, input, false));
     for (size_t i = 0; i < 3; i++)
         if (input->shape[i] < 1 || input->shape[i] > 65536)
             return ys_fail(YS_EINVAL, "model %s: %s %lld of the data: must be 1 to 65536", model, extents[i],

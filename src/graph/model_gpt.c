@@ -19,8 +19,7 @@ static ys_status build_gpt(const char *name, const struct ys_model_key *keys, co
                                      .by_tanh = true};
     struct ys_build *b;
     char prefix[32];
-    if (input->dtype != YS_I32)
-        return ys_fail(YS_EINVAL, "model %s takes tokens, and the data have images", name);
+    YS_TRY(ys_model_need(name, input, true));
     YS_TRY(ys_model_check_heads(name, &s));
     YS_TRY(ys_build_new(name, &positions, 1, YS_I32, &b));
     ys_build_draw(b, YS_DRAW_NORMAL(0.02), YS_DRAW_CONSTANT(0));

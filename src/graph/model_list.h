@@ -17,6 +17,8 @@ struct ys_pixels {
 #define YS_PIXELS_CIFAR_BYTES ((struct ys_pixels){255, 120.7, 1})
 #define YS_PIXELS_IMAGENET    ((struct ys_pixels){1, 0.449, 0.226}) /* the mean of torchvision's three channels */
 
+/** Refuses data of the other kind: rows of tokens, or of pixels or numbers of three extents. */
+ys_status ys_model_need(const char *name, const struct ys_model_input *input, bool tokens) YS_MUST_CHECK;
 /** Checks the input; a graph with a normalize node, whose value is `value`. */
 ys_status ys_model_begin(const char *name, const struct ys_model_input *input, struct ys_pixels pixels,
                          struct ys_build **build, int *value) YS_MUST_CHECK;

@@ -16,8 +16,7 @@ static ys_status build_recurrent(const struct recurrent *r, const struct ys_mode
     const int64_t count = (int64_t)ys_model_size(r->keys, input, YS_MODEL_LAYERS);
     struct ys_build *b;
     char layer[32];
-    if (input->dtype != YS_I32)
-        return ys_fail(YS_EINVAL, "model %s takes tokens, and the data have images", r->name);
+    YS_TRY(ys_model_need(r->name, input, true));
     YS_TRY(ys_build_new(r->name, input->shape, 1, YS_I32, &b));
     ys_build_draw(b, r->embedding, YS_DRAW_CONSTANT(0));
     int v =

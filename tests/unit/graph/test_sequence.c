@@ -64,10 +64,10 @@ static void gpt_says_what_does_not_fit(void)
     struct ys_graph *graph = NULL;
     const struct ys_model_input pixels = {.shape = {1, 28, 28}, .dtype = YS_U8, .classes = 10};
     CHECK(ys_model_build(ys_model_find("gpt2"), &pixels, &graph) == YS_EINVAL && !graph);
-    CHECK_HAS(ys_error(), "model gpt2 takes tokens, and the data have images");
+    CHECK_HAS(ys_error(), "model gpt2 takes rows of tokens, and those of the data are of channels, height and width");
     const struct ys_model_input tokens = {.shape = {64}, .dtype = YS_I32, .classes = 10};
     CHECK(ys_model_build(ys_model_find("lenet"), &tokens, &graph) == YS_EINVAL && !graph);
-    CHECK_HAS(ys_error(), "model lenet takes images, and the data have tokens");
+    CHECK_HAS(ys_error(), "model lenet takes rows of channels, height and width, and those of the data are of tokens");
 }
 
 /** Attention over values of (N, 4, 6), (N, `keys`, `width`) and (N, 4, 6). */
@@ -131,7 +131,8 @@ static void recurrent_networks_have_their_sizes(void)
     check_recurrent("gru-char", 50, 64, 128, 2, 3);
     const struct ys_model_input pixels = {.shape = {1, 28, 28}, .dtype = YS_U8, .classes = 10};
     CHECK(ys_model_build(ys_model_find("lstm-char"), &pixels, &graph) == YS_EINVAL);
-    CHECK_HAS(ys_error(), "model lstm-char takes tokens, and the data have images");
+    CHECK_HAS(ys_error(),
+              "model lstm-char takes rows of tokens, and those of the data are of channels, height and width");
 }
 
 static struct ys_graph *build_classifier(const char *name, int64_t positions, int64_t vocabulary, int64_t classes,
