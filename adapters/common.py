@@ -22,6 +22,7 @@ if sys.path and os.path.abspath(sys.path[0]) == _HERE:
 
 from common_limits import BLOCK_LIMIT, LATENCIES_LIMIT, LINE_LIMIT, VERSION as PROTOCOL
 
+RANK_SEED = 0x9E3779B9  # apart from those of a study's rounds, which are consecutive
 REPORT_NS = 250000000  # a report of requests is due after this time, so that a slow network is no silence
 
 
@@ -180,7 +181,8 @@ class Plan:
     graph: the network as in its JSON file.  inputs: the names of its inputs, in its order.  target: what kind its target
     is, "class", "classes" (one for each position) or "vector".  params: its list of parameters.  weights: name -> float32 initial values,
     mapped.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
-    docs/protocol.md.  batch_size: its `batch`.  lr: the learning rate of every step, zeros where none is trained.
+    docs/protocol.md.  batch_size: rows of its own of each batch.  lr: the learning rate of every step, zeros where none is trained.
+    rank, world, rendezvous, statistics: as in its `dist`.  own_seed: the seed, of several processes another for each.
     onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.
     """
 
@@ -190,7 +192,7 @@ class Plan:
         if plan.get("version") != 1:
             raise Unsupported("plan version %s: this adapter reads version 1" % plan.get("version"))
         try:
-            self.mode, self.batch_size, self.steps = plan["mode"], plan["batch"], plan["steps"]
+            self.mode, rows, self.steps = plan["mode"], plan["batch"], plan["steps"]
             self.precision, self.loss = plan["precision"], plan["loss"]
             self.optimizer = plan["optimizer"]
             self.folder = plan["folder"]
@@ -203,9 +205,17 @@ class Plan:
         self.device = plan.get("device", "cpu")
         self.onnx = plan.get("onnx")
         self.options = plan.get("options") or {}
-        self.world = (plan.get("dist") or {}).get("world", 1)
+        dist = plan.get("dist") or {}
+        self.world, self.rank, self.rendezvous = dist.get("world", 1), dist.get("rank", 0), dist.get("rendezvous")
+        self.statistics = dist.get("statistics") or "local"
+        if rows % self.world or not 0 <= self.rank < self.world:
+            raise ProtocolError("rank %s of %s has no equal share of %s rows" % (self.rank, self.world, rows))
+        self.batch_size = rows // self.world
+        self.own_seed = self.seed + self.rank * RANK_SEED
         if input_.get("kind") not in ("file", "ring"):
             raise Unsupported("input of kind %s" % input_.get("kind"))
+        if input_["kind"] == "ring" and self.world > 1:
+            raise Unsupported("several processes are not fed by a ring: write input = file")
         self._feed = None
         try:
             with open(plan["graph"], encoding="utf-8") as file:
@@ -222,6 +232,8 @@ class Plan:
                 data = read_safetensors(input_["path"])
             self._inputs, self._y = [data[name] for name in self.inputs], data[TARGET]
             self._order = order["order"]
+            if self._order.shape == (self.steps, rows):
+                self._order = self._order[:, self.rank * self.batch_size:(self.rank + 1) * self.batch_size]
             self.lr = order["lr"].tolist() if self.mode == "train" else [0.0] * self.steps
         except (OSError, KeyError, ValueError) as error:
             raise LoadFailed("cannot load the plan's files: %s: %s" % (type(error).__name__, error))
@@ -377,8 +389,14 @@ class Adapter:
     # "operands" (parameters there), "positions" (Gemm along the last of more than two axes).
     extras = ()
     options = {}        # name -> value without it
+    # Where it trains as one of several processes, whose rows batch normalisation can be by: "local", each rank's own, or
+    # "sync", those of all. Empty: it is one process alone.
+    statistics = ()
 
     plan = None
+    # Of several processes a list where train_step() can tell, for each step, two times of time.monotonic_ns(): its own
+    # gradients were there, and they were those of all.
+    exchanged = None
 
     def build(self, plan):
         """Makes network and optimizer, with the plan's initial weights; in mode "infer" the network alone, for
@@ -420,6 +438,9 @@ class Adapter:
         "exp_avg": ..., "exp_avg_sq": ...}, as far as its rule has them (docs/protocol.md, `save`). Only where the
         framework gives it out: an adapter that does not define this has no such feature."""
         raise NotImplementedError
+
+    def close(self):
+        """Called at the end, of several processes by all of them at about the same time."""
 
     def is_out_of_memory(self, error):
         """Whether an exception says that memory ran out."""
@@ -532,7 +553,9 @@ def _check_supported(adapter, plan):
         ("precision", plan.precision, adapter.precisions),
         ("device", plan.device, adapter.devices),
         ("loss", plan.loss, adapter.losses_known),
-        ("number of processes", plan.world, (1,)),
+        ("number of processes", plan.world, (plan.world if adapter.statistics and plan.mode == "train" else 1,)),
+        *[("statistics of batch normalisation in several processes:", plan.statistics, adapter.statistics)]
+        * (plan.world > 1 and any(node["op"] == "BatchNormalization" for node in plan.graph["nodes"])),
         *[("optimizer", plan.optimizer.get("name"), adapter.optimizers)] * (plan.mode == "train"),
     ):
         if value not in known:
@@ -603,6 +626,7 @@ class _Server:
         features = [feature for feature in ("forward", "backward", "step", "train", "save", "infer")
                     if of_mode.get(feature) in (None, *adapter.modes)]
         features += ["answers"] * ("infer" in adapter.modes)
+        features += ["dist"] * bool(adapter.statistics)
         features += ["state"] * (type(adapter).optimizer_state is not Adapter.optimizer_state)
         return {
             "type": "hello", "protocol": PROTOCOL, "adapter": adapter.name, "framework": adapter.framework,
@@ -676,11 +700,17 @@ class _Server:
 
     def _train_block(self, first, last):
         """Steps first to last - 1. The framework may run ahead of this loop until losses() waits for it."""
+        exchanged = self.adapter.exchanged
+        if exchanged:
+            exchanged.clear()
         start = time.monotonic_ns()
         losses, input_ns = self._run_steps(first, last)
         end = time.monotonic_ns()
-        return {"type": "block", "first": first, "count": last - first, "t_start_ns": start, "t_end_ns": end,
+        told = {"type": "block", "first": first, "count": last - first, "t_start_ns": start, "t_end_ns": end,
                 "input_ns": input_ns, "loss": [_spell(loss) for loss in losses]}
+        if exchanged:
+            told.update(ready_ns=[ready - start for ready, _ in exchanged], reduced_ns=[done - start for _, done in exchanged])
+        return told
 
     def _run_steps(self, first, last):
         """Their losses, and how long batches were waited for. Batches of a ring are held until their steps are done."""
@@ -787,7 +817,11 @@ def serve(adapter):
     try:
         while True:
             message = channel.receive()
-            if message is None or message["type"] == "bye":
+            if message is None:
+                break
+            if message["type"] == "bye":
+                if server.plan is not None:
+                    adapter.close()
                 break
             server.answer(message)
     except ProtocolError as error:

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import sysconfig
+import time
 
 import common
 import numpy as np
@@ -19,6 +20,7 @@ with common.importing("PyTorch"):
     import torch
     import torch.nn.functional as F
     from torch import fx, nn
+    from torch.nn.parallel import DistributedDataParallel
     from torch.nn.utils import skip_init
     torch.from_numpy(np.zeros(1))  # with a NumPy that it was not built for PyTorch imports, and fails here
 
@@ -246,6 +248,7 @@ class PyTorch(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
               "operands", "positions")
     options = {"channels_last": False, "compile": "off"}
+    statistics = ("local",)  # nn.SyncBatchNorm refuses the CPU
 
     def build(self, plan):
         torch.set_num_threads(plan.threads)
@@ -253,9 +256,11 @@ class PyTorch(common.Adapter):
             torch.set_num_interop_threads(1)
         deviations = ["channels_last memory format"] if self.option("channels_last") else []
         self.model = self.run = self.network()
+        if plan.world > 1:
+            self.run = self.distribute()
         if self.option("compile") != "off":
             need_compiler()
-            self.run = torch.compile(self.model, mode=self.option("compile"))
+            self.run = torch.compile(self.run, mode=self.option("compile"))
             deviations.append("torch.compile, mode %s" % self.option("compile"))
         self.reset()
         if plan.mode == "infer":
@@ -271,6 +276,24 @@ class PyTorch(common.Adapter):
             "libraries": libraries(),
             "deviations": deviations,
         }
+
+    def distribute(self):
+        """The network as one of several ranks trains it: after each backward pass gradients are the means of all, taken in
+        buckets while the pass goes on."""
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+        torch.distributed.init_process_group("gloo", init_method="tcp://" + self.plan.rendezvous,
+                                             rank=self.plan.rank, world_size=self.plan.world)
+        weights = list(self.model.parameters())
+        if all(hasattr(weight, "register_post_accumulate_grad_hook") for weight in weights):  # since 2.1
+            self.exchanged = []
+            for weight in weights:
+                weight.register_post_accumulate_grad_hook(self.note_gradient)
+        # Rank 0's running statistics are those of all. Constants of the network need not travel.
+        return DistributedDataParallel(self.model, broadcast_buffers=bool(self.buffers()))
+
+    def note_gradient(self, _weight):
+        """The last of these calls in a step comes when all gradients of this rank are there."""
+        self.ready_ns = time.monotonic_ns()
 
     def network(self):
         """The graph as a module, whose forward() calls one layer after the other and lets go of values after their last
@@ -399,7 +422,7 @@ class PyTorch(common.Adapter):
         return layer
 
     def reset(self):
-        torch.manual_seed(self.plan.seed)
+        torch.manual_seed(self.plan.own_seed)
         torch.clear_autocast_cache()
         for name, param in self.params.items():
             np.copyto(param.detach().numpy(), self.plan.weights[name])
@@ -466,7 +489,7 @@ class PyTorch(common.Adapter):
         with self.unchanged(train), torch.no_grad():
             with counting() as counter:
                 logits, loss = self.pass_forward(self.model, x, y)
-            if self.run is not self.model:  # compiled code cannot be counted
+            if self.option("compile") != "off":  # compiled code cannot be counted
                 logits, loss = self.pass_forward(self.run, x, y)
         result = {"y": y.numpy(), "logits": logits.to(self.dtype).numpy(), "loss": loss.numpy()}
         result.update((name, array.numpy()) for name, array in zip(self.plan.inputs, x))
@@ -490,6 +513,8 @@ class PyTorch(common.Adapter):
         self.optimizer.zero_grad(set_to_none=True)
         _, loss = self.pass_forward(self.run, x, y)
         loss.backward()
+        if self.exchanged is not None:
+            self.exchanged.append((self.ready_ns, time.monotonic_ns()))
         if self.plan.optimizer["clip_norm"] is not None:
             self.clip(self.plan.optimizer["clip_norm"])
         self.optimizer.step()

@@ -27,6 +27,7 @@ struct adapter {
     int64_t rank, world;             /* of the run's processes, */
     struct ys_dist *dist;            /* which meet here; NULL: this is the only one */
     struct ys_dist_part *parts;      /* of the gradient */
+    struct ys_block *timed;          /* that its steps are noted in; NULL: nobody asks when they exchange */
     enum ys_engine_precision format; /* of what the engine gives out: double in f64, else float */
 };
 
@@ -154,6 +155,14 @@ static ys_status check_loss(const struct ys_plan *plan, const struct ys_graph *g
     return YS_OK;
 }
 
+static ys_status check_statistics(const struct ys_plan *plan, const struct ys_graph *graph)
+{
+    if (plan->dist.world == 1 || plan->dist.statistics != YS_STATISTICS_SYNC || !ys_graph_has(graph, YS_OP_BATCHNORM))
+        return YS_OK;
+    return ys_fail(YS_EUNSUPPORTED,
+                   "the built-in engine normalises a batch of several ranks by each one's own rows alone: bn = local");
+}
+
 static ys_status open_rows(struct adapter *a, const struct ys_plan_input *input)
 {
     if (input->kind && strcmp(input->kind, YS_FEED_KIND) == 0)
@@ -268,7 +277,13 @@ static int reduce(void *context, const struct ys_engine_span *spans, size_t coun
     struct adapter *a = context;
     for (size_t i = 0; i < count; i++)
         a->parts[i] = (struct ys_dist_part){spans[i].values, spans[i].count};
-    return ys_dist_mean(a->dist, a->parts, count, a->format == YS_ENGINE_F64);
+    const uint64_t ready_ns = ys_time_ns();
+    ys_status status = ys_dist_mean(a->dist, a->parts, count, a->format == YS_ENGINE_F64);
+    if (a->timed) {
+        a->timed->ready_ns[a->timed->stamp_count] = ready_ns;
+        a->timed->reduced_ns[a->timed->stamp_count++] = ys_time_ns();
+    }
+    return status;
 }
 
 static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist)
@@ -301,6 +316,7 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     YS_TRY(check_ops(plan->graph, reply));
     YS_TRY(ys_graph_read(plan->graph, &a->graph));
     YS_TRY(check_loss(plan, a->graph));
+    YS_TRY(check_statistics(plan, a->graph));
     YS_TRY(open_input(a, &plan->input));
     YS_TRY(ys_engine_open_graph(a->graph, &config, &a->engine));
     YS_TRY(load(a));
@@ -492,10 +508,8 @@ static ys_status step(void *self, int64_t first, int64_t count, const char *path
     return write_weights(a, false, path);
 }
 
-static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
+static ys_status train_steps(struct adapter *a, int64_t first, int64_t count, struct ys_block *block)
 {
-    struct adapter *a = self;
-    block->t_start_ns = ys_time_ns();
     for (int64_t s = first; s < first + count; s++) {
         uint64_t before_ns = ys_time_ns();
         YS_TRY(gather(a, s));
@@ -503,8 +517,18 @@ static ys_status train(void *self, int64_t first, int64_t count, struct ys_block
         YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], &block->loss[block->loss_count]));
         block->loss_count++;
     }
-    block->t_end_ns = ys_time_ns();
     return YS_OK;
+}
+
+static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
+{
+    struct adapter *a = self;
+    block->t_start_ns = ys_time_ns();
+    a->timed = block;
+    ys_status status = train_steps(a, first, count, block);
+    a->timed = NULL;
+    block->t_end_ns = ys_time_ns();
+    return status;
 }
 
 static ys_status infer(void *self, int64_t batch, struct ys_adapter_logits *logits)

@@ -2,12 +2,15 @@
  * and serves as a framework of known speed: with the option `rate` (rows a second) its blocks take batch * steps / rate
  * seconds, and its requests batch / rate seconds, slept and not computed; without it they take no time. It has no
  * losses and saves nothing, and says so (`no_work`). One of several ranks takes as long as its share of the batch, and
- * waits for no other. */
+ * waits for no other, unless the option `exchange` has them take a mean of so many numbers after each step, over the
+ * ring of the built-in engine; with `late_ms` the rank `late_rank` takes so much longer for each step. */
 #include "builtin/builtin.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/record.h"
 #include "base/words.h"
+#include "dist/dist.h"
 #include "protocol/adapter.h"
 #include <errno.h>
 #include <math.h>
@@ -19,45 +22,78 @@ struct null_adapter {
     double step_ns; /* 0: as fast as possible */
     double late_ns; /* what earlier sleeps took too long; later ones are shortened by it, so that the rate holds on
                        average */
+    struct ys_dist *dist;        /* NULL: this is the only one, or nothing is exchanged */
+    struct ys_dist_part numbers; /* that are, floats */
 };
 
 struct options {
-    const ys_json *rate;
+    const ys_json *rate, *exchange, *late_ms, *late_rank;
 };
 static const struct ys_field options_fields[] = {
     YS_FIELD(struct options, rate, YS_FIELD_JSON, "1/s", YS_FIELD_NULL, "rows; as fast as possible without"),
+    YS_FIELD(struct options, exchange, YS_FIELD_JSON, "1", YS_FIELD_NULL,
+             "floats of which ranks take a mean each step"),
+    YS_FIELD(struct options, late_ms, YS_FIELD_JSON, "ms", YS_FIELD_NULL, "that one rank takes longer for a step"),
+    YS_FIELD(struct options, late_rank, YS_FIELD_JSON, "1", YS_FIELD_NULL, "which; 0 without"),
 };
 static const struct ys_record options_record = YS_RECORD("options", struct options, options_fields);
 
 /* A number, or a number written as text, as command lines give it; absent is 0. */
-static ys_status read_rate(const ys_json *options, double *rate_per_s)
+static ys_status read_number(const char *name, const ys_json *option, const char *what, double most, double *number)
 {
-    struct options said;
-    ys_record_glance(&options_record, options, &said);
-    const ys_json *option = said.rate;
-    *rate_per_s = ys_json_number(option, 0);
+    *number = ys_json_number(option, 0);
     const char *text = ys_json_text(option, NULL), *end = "";
     if (text) {
         char *rest;
-        *rate_per_s = strtod(text, &rest);
+        *number = strtod(text, &rest);
         end = rest;
     } else if (ys_json_type_of(option) == YS_JSON_NULL) {
         return YS_OK;
     }
-    if (*end || !isfinite(*rate_per_s) || *rate_per_s <= 0)
-        return ys_fail(YS_EINVAL, "option rate is \"%s\"; it must be a number of rows a second above 0",
-                       text ? text : "not a positive number");
+    if (*end || !isfinite(*number) || *number <= 0 || *number > most)
+        return ys_fail(YS_EINVAL, "option %s is \"%s\"; it must be %s above 0", name,
+                       text ? text : "not a positive number", what);
     return YS_OK;
+}
+
+/* As far as several ranks are asked for, and exchange something. */
+static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, double numbers)
+{
+    const struct ys_dist_config config = {
+        .rank = (int)plan->dist.rank, .world = (int)plan->dist.world, .rendezvous = plan->dist.rendezvous};
+    if (plan->dist.world == 1 || numbers < 1)
+        return YS_OK;
+    null->numbers = (struct ys_dist_part){ys_alloc((size_t)numbers, sizeof(float)), (size_t)numbers};
+    return null->numbers.values ? ys_dist_open(&config, &null->dist) : ys_out_of_memory();
+}
+
+static void close_plan(void *self)
+{
+    struct null_adapter *null = self;
+    ys_dist_close(null->dist);
+    ys_free(null->numbers.values);
+    *null = (struct null_adapter){0};
 }
 
 static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *reply)
 {
     struct null_adapter *null = self;
-    double rate_per_s = 0;
-    YS_TRY(read_rate(plan->options, &rate_per_s));
+    struct options said;
+    double rate_per_s, numbers, late_ms, late_rank;
+    ys_record_glance(&options_record, plan->options, &said);
+    YS_TRY(read_number("rate", said.rate, "a number of rows a second", INFINITY, &rate_per_s));
+    YS_TRY(read_number("exchange", said.exchange, "a count of numbers, at most 1e9,", 1e9, &numbers));
+    YS_TRY(read_number("late_ms", said.late_ms, "a number of milliseconds", 1e9, &late_ms));
+    YS_TRY(read_number("late_rank", said.late_rank, "the number of a rank", YS_DIST_RANKS_MOST, &late_rank));
     *null = (struct null_adapter){0};
     if (rate_per_s > 0)
         null->step_ns = 1e9 * (double)(plan->batch / plan->dist.world) / rate_per_s;
+    if (plan->dist.rank == (int64_t)late_rank)
+        null->step_ns += 1e6 * late_ms;
+    ys_status status = meet(null, plan, numbers);
+    if (status != YS_OK)
+        close_plan(null);
+    YS_TRY(status);
     static const char *const none[] = {NULL};
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));
@@ -89,11 +125,25 @@ static void pass_time(struct null_adapter *null, int64_t steps)
     null->late_ns += (double)(ys_time_ns() - start_ns) - duration_ns;
 }
 
+static ys_status exchange(struct null_adapter *null, struct ys_block *block)
+{
+    block->ready_ns[block->stamp_count] = ys_time_ns();
+    YS_TRY(ys_dist_mean(null->dist, &null->numbers, 1, false));
+    block->reduced_ns[block->stamp_count++] = ys_time_ns();
+    return YS_OK;
+}
+
 static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
 {
+    struct null_adapter *null = self;
     (void)first;
     block->t_start_ns = ys_time_ns();
-    pass_time(self, count);
+    for (int64_t i = 0; null->dist && i < count; i++) {
+        pass_time(null, 1);
+        YS_TRY(exchange(null, block));
+    }
+    if (!null->dist)
+        pass_time(null, count);
     block->t_end_ns = ys_time_ns();
     return YS_OK;
 }
@@ -121,7 +171,8 @@ int ys_null_serve(void)
                                               .open = open_plan,
                                               .reset = reset,
                                               .train = train,
-                                              .infer = infer};
+                                              .infer = infer,
+                                              .close = close_plan};
     struct null_adapter null = {0};
     return ys_adapter_serve_environment(&ops, &null);
 }

@@ -14,8 +14,6 @@ static const char *const layout_words[] = {
 const struct ys_names ys_layouts = YS_NAMES("layout of images", layout_words);
 static const char *const strategy_words[] = {[YS_STRATEGY_DATA] = "data"};
 static const struct ys_names strategies = YS_NAMES("strategy", strategy_words);
-static const char *const bn_words[] = {[YS_BN_LOCAL] = "local"};
-static const struct ys_names bns = YS_NAMES("batch normalisation", bn_words);
 static const char *const bad_row_words[] = {[YS_BAD_ROW_REFUSE] = "refuse", [YS_BAD_ROW_SKIP] = "skip"};
 static const struct ys_names on_bad_rows = YS_NAMES("way to take a bad row", bad_row_words);
 
@@ -50,7 +48,7 @@ static const struct ys_field fields[] = {
     {"strategy", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, strategy), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
      "what they divide; null of one, as the next", NULL, &strategies},
     {"bn", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, bn), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
-     "whose rows batch normalisation is by", NULL, &bns},
+     "whose rows batch normalisation is by", NULL, &ys_statistics},
     KEY(block, YS_FIELD_INT, "steps", 0, "steps between two synchronisations"),
     KEY(epochs, YS_FIELD_INT, "1", YS_FIELD_NULL, "passes over the data; null where steps or requests say it"),
     KEY(steps, YS_FIELD_INT, "steps", YS_FIELD_NULL, "null where epochs or requests say it"),

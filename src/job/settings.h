@@ -8,7 +8,6 @@
 enum ys_compare { YS_COMPARE_CONTROLLED, YS_COMPARE_SAME_WEIGHTS, YS_COMPARE_OWN };
 enum ys_init_from { YS_INIT_FROM_SEED, YS_INIT_FROM_FILE };
 enum ys_strategy { YS_STRATEGY_DATA };
-enum ys_bn { YS_BN_LOCAL };
 enum ys_on_bad_row { YS_BAD_ROW_REFUSE, YS_BAD_ROW_SKIP };
 extern const struct ys_names ys_init_froms; /* "seed", "file" */
 extern const struct ys_names ys_layouts;    /* "auto", "nchw", "nhwc": enum ys_layout */
@@ -43,7 +42,7 @@ struct ys_trial_settings {
     int64_t batch, block;
     int64_t global_batch; /* rows of all ranks together, where they were given so; else none: `batch` times `ranks` */
     int64_t ranks;        /* none of one process */
-    int strategy, bn;     /* enum ys_strategy, enum ys_bn; YS_NAME_NONE of one process */
+    int strategy, bn;     /* enum ys_strategy, enum ys_statistics; YS_NAME_NONE of one process */
     int64_t epochs, steps, requests; /* how long a run is; one or two of them are none */
     char *optimizer;                 /* a form: "sgd", "adam(0.9,0.999,1e-08)"; as the next ones that are texts */
     double lr, momentum, weight_decay;

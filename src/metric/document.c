@@ -38,6 +38,7 @@ static const struct ys_field trial_fields[] = {
     OF_TRIAL(proof, YS_FIELD_JSON, 0, "object"),
     OF_TRIAL(metrics, YS_FIELD_JSON, 0, "name to metric object"),
     OF_TRIAL(agreement, YS_FIELD_JSON, YS_FIELD_NULL, "what was predicted with the same weights"),
+    OF_TRIAL(ranks, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "each of its processes, where there are several"),
     PART(quiet, YS_FIELD_OBJECT_OWNED, &ys_result_quiet_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
          "without its disturbed runs"),
     PART(perf, YS_FIELD_OBJECT_OWNED, &ys_facts_perf_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,

@@ -12,6 +12,7 @@
 #include "metric/pair.h"
 #include "metric/perf.h"
 #include "metric/quiet.h"
+#include "metric/ranks.h"
 #include "metric/trial.h"
 #include "run/ranks.h"
 #include "stat/steady.h"
@@ -367,6 +368,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     told->warnings = warnings(&status, building->view, trial);
     told->proof = proof_block(&status, trial);
     told->agreement = ys_agreement_block(&status, trial);
+    told->ranks = ys_ranks_block(&status, trial);
     told->observed = observed_block(&status, trial);
     if (status == YS_OK)
         status = ys_perf_mean(trial, &told->perf);

@@ -248,10 +248,10 @@ static ys_status train_blocks(struct server *server, int64_t to, int64_t block)
 {
     while (server->next < to) {
         int64_t first = server->next, count = to - first < block ? to - first : block;
-        struct ys_block measured = {.loss = server->line.loss};
+        struct ys_block measured = ys_block_begin(&server->line);
         server->next = -1;
         YS_TRY(server->ops->train(server->self, first, count, &measured));
-        YS_ASSERT(measured.loss_count <= (size_t)count);
+        YS_ASSERT(measured.loss_count <= (size_t)count && measured.stamp_count <= (size_t)count);
         size_t size = ys_block_line_format(&server->line, first, count, &measured);
         YS_TRY(ys_channel_send_line(server->channel, server->line.text, size));
         server->next = first + count;

@@ -41,6 +41,7 @@ static const struct ys_field dist_fields[] = {
     YS_FIELD(struct ys_plan_dist, world, YS_FIELD_INT, NULL, OPTIONAL, "processes"),
     YS_FIELD(struct ys_plan_dist, local_rank, YS_FIELD_INT, NULL, YS_FIELD_LATER, "among those of its host"),
     YS_FIELD(struct ys_plan_dist, rendezvous, YS_FIELD_TEXT, NULL, OPTIONAL, "where they meet; null for one"),
+    YS_FIELD_NAMED(struct ys_plan_dist, statistics, &ys_statistics, LACKS, "of batch normalisation"),
 };
 static const struct ys_record dist_record = YS_RECORD("dist", struct ys_plan_dist, dist_fields);
 
@@ -147,6 +148,11 @@ static ys_status check_range(const char *key, int64_t value, int64_t high)
         return ys_fail(YS_EPROTOCOL, "the plan's \"%s\" is %lld; it must lie between 1 and %lld", key, (long long)value,
                        (long long)high);
     return YS_OK;
+}
+
+bool ys_plan_is_apart(const struct ys_plan *plan, bool has_batchnorm)
+{
+    return has_batchnorm && plan->dist.world > 1 && plan->dist.statistics != YS_STATISTICS_SYNC;
 }
 
 static ys_status check_dist(const struct ys_plan_dist *dist, int64_t batch)

@@ -34,6 +34,7 @@ struct ys_plan_dist {
     int64_t rank, world;
     int64_t local_rank; /* among those of its host */
     char *rendezvous;   /* "127.0.0.1:PORT", where rank 0 may listen; NULL where there is one process */
+    int statistics;     /* enum ys_statistics; YS_NAME_NONE where there is one process */
 };
 
 /** All texts, lists and JSON are owned. */
@@ -62,6 +63,10 @@ struct ys_plan {
     struct ys_plan_dist dist;
     char *folder; /* where the adapter may write */
 };
+
+/** Whether several ranks normalise a batch each by its own rows, which no single process does: so they do in a network
+ * that has batch normalisation (`has_batchnorm`), unless the plan says sync. */
+bool ys_plan_is_apart(const struct ys_plan *plan, bool has_batchnorm);
 
 /** The fields with unit and meaning, in the order of JSON. */
 extern const struct ys_record ys_plan_record, ys_plan_optimizer_record;

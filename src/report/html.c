@@ -164,6 +164,7 @@ static ys_status put_body(struct ys_buf *out, const struct ys_view *view)
     put_conditions(out, view);
     if (view->count > 0) {
         ys_html_results(out, view);
+        ys_html_ranks(out, view);
         YS_TRY(ys_html_speed_charts(out, view));
         YS_TRY(ys_html_agreement(out, view));
         YS_TRY(ys_html_latency_charts(out, view));

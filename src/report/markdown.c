@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "report/agreement.h"
 #include "report/observed.h"
+#include "report/ranks.h"
 #include "report/report.h"
 #include "report/section.h"
 #include "report/text.h"
@@ -92,6 +93,34 @@ static void put_agreements(struct ys_buf *out, const struct ys_view *view)
         }
         ys_buf_puts(out, "\n");
     }
+}
+
+static void put_rank_heads(struct ys_buf *out)
+{
+    ys_buf_puts(out, "\n| Ranks |");
+    for (size_t k = 0; k < YS_RANKS_COLUMNS; k++)
+        ys_buf_printf(out, " %s |", ys_ranks_titles[k]);
+    ys_buf_puts(out, "\n| --- | ---: | --- |");
+    for (size_t k = 2; k < YS_RANKS_COLUMNS; k++)
+        ys_buf_puts(out, " ---: |");
+    ys_buf_puts(out, "\n");
+}
+
+static void put_ranks(struct ys_buf *out, const struct ys_view *view)
+{
+    if (ys_ranks_any(view))
+        put_rank_heads(out);
+    for (size_t i = 0; i < view->count; i++)
+        for (size_t r = 0; r < ys_ranks_count(&view->trials[i]); r++) {
+            const struct ys_ranks_row row = ys_ranks_row(&view->trials[i], r);
+            ys_buf_puts(out, "| ");
+            put_cell(out, view->trials[i].name);
+            for (size_t k = 0; k < YS_RANKS_COLUMNS; k++) {
+                ys_buf_puts(out, " ");
+                put_cell(out, row.cells[k].text);
+            }
+            ys_buf_puts(out, "\n");
+        }
 }
 
 static void put_latency_heads(struct ys_buf *out)
@@ -221,6 +250,7 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
         }
         for (size_t i = 0; i < view.count; i++)
             put_trial(out, &view.trials[i]);
+        put_ranks(out, &view);
         put_agreements(out, &view);
         put_latencies(out, &view);
         put_deviations(out, &view);

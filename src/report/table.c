@@ -2,6 +2,7 @@
 #include "base/record.h"
 #include "report/agreement.h"
 #include "report/grid.h"
+#include "report/ranks.h"
 #include "report/report.h"
 #include "report/section.h"
 #include "report/text.h"
@@ -335,6 +336,28 @@ static ys_status put_latencies(struct page *page)
     return status;
 }
 
+static ys_status put_ranks(struct page *page)
+{
+    struct ys_grid grid;
+    if (!ys_ranks_any(&page->view))
+        return YS_OK;
+    begin_grid(page, &grid);
+    for (size_t k = 0; k < YS_RANKS_COLUMNS; k++)
+        ys_grid_column(&grid, ys_ranks_heads[k], k != 1);
+    const size_t first = grid.naming++; /* the rank's number names the row too */
+    for (size_t i = 0; i < page->view.count; i++)
+        for (size_t r = 0; r < ys_ranks_count(&page->view.trials[i]); r++) {
+            const struct ys_ranks_row row = ys_ranks_row(&page->view.trials[i], r);
+            name_row(page, &grid, i);
+            for (size_t k = 0; k < YS_RANKS_COLUMNS; k++)
+                ys_grid_cell(&grid, first + k, k == 1 && row.failed ? YS_GRID_BAD : YS_GRID_PLAIN, row.cells[k].text);
+        }
+    put_heading(page, ys_ranks_heading);
+    ys_status status = ys_grid_print(&grid, 0, page->width, page->colour, page->out);
+    ys_grid_fini(&grid);
+    return status;
+}
+
 static ys_status put_agreements(struct page *page)
 {
     struct ys_grid grid;
@@ -589,6 +612,7 @@ static ys_status put_sections(struct page *page)
         return YS_OK;
     put_names(page);
     YS_TRY(put_results(page));
+    YS_TRY(put_ranks(page));
     YS_TRY(put_agreements(page));
     YS_TRY(put_latencies(page));
     YS_TRY(put_times(page));

@@ -51,6 +51,7 @@ static const struct ys_field told_fields[] = {
     VALUE(TOLD, deviations),
     VALUE(TOLD, warnings),
     VALUE(TOLD, agreement),
+    VALUE(TOLD, ranks),
     VALUE(TOLD, runs_detail),
     VALUE(TOLD, observed),
     VALUE(TOLD, said),
@@ -359,6 +360,7 @@ static ys_status take_trial(const struct ys_result_trial *from, struct ys_view_t
                                   .deviations = from->deviations,
                                   .warnings = from->warnings,
                                   .agreement = from->agreement,
+                                  .ranks = from->ranks,
                                   .runs_detail = from->runs_detail};
     if (framework)
         told->framework =

@@ -93,6 +93,35 @@ static ys_status take_losses(struct ys_run *run, const ys_json *losses, int64_t 
     return ys_session_fail(run->session, YS_RUN_DIVERGED, "the loss of step %" PRId64 " is %s", diverged_at, text);
 }
 
+/** When each step's own gradients were there, and when they were those of all ranks: times of the block, one after the
+ * other. */
+static ys_status take_stamps(struct ys_run *run, const ys_json *ready, const ys_json *reduced, int64_t count,
+                             int64_t start_ns, int64_t end_ns)
+{
+    int64_t last_ns = 0;
+    if (!ready && !reduced)
+        return YS_OK;
+    if (ys_json_size(ready) != (size_t)count || ys_json_size(reduced) != (size_t)count)
+        return ys_fail(YS_EPROTOCOL,
+                       "the block from step %" PRId64 " has %zu times \"ready_ns\" and %zu \"reduced_ns\" "
+                       "for %" PRId64 " steps",
+                       run->next_step, ys_json_size(ready), ys_json_size(reduced), count);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t ready_ns = ys_json_integer(ys_json_at(ready, (size_t)i), -1),
+                      reduced_ns = ys_json_integer(ys_json_at(reduced, (size_t)i), -1);
+        if (ready_ns < last_ns || reduced_ns < ready_ns || reduced_ns > end_ns - start_ns)
+            return ys_fail(YS_EPROTOCOL,
+                           "step %" PRId64 " says that its gradients were ready after %" PRId64 " ns of its block and "
+                           "reduced after %" PRId64 ": these are not times one after the other inside the block",
+                           run->next_step + i, ready_ns, reduced_ns);
+        last_ns = reduced_ns;
+        YS_TRY(ys_series_add_int(run->series, "exchange_step", run->next_step + i));
+        YS_TRY(ys_series_add_int(run->series, "exchange_ready_ns", start_ns + ready_ns));
+        YS_TRY(ys_series_add_int(run->series, "exchange_reduced_ns", start_ns + reduced_ns));
+    }
+    return YS_OK;
+}
+
 static void tell(struct ys_run *run)
 {
     static const uint64_t between_ns = 100000000;
@@ -132,6 +161,7 @@ ys_status ys_run_take_block(void *context, const ys_json *json)
     YS_TRY(check_input(run, message.block.input_ns, end_ns - start_ns));
     YS_TRY(keep_span(run, count, start_ns, end_ns));
     YS_TRY(ys_series_add_int(run->series, "block_input_ns", message.block.input_ns));
+    YS_TRY(take_stamps(run, message.block.ready_ns, message.block.reduced_ns, count, start_ns, end_ns));
     YS_TRY(take_losses(run, message.block.loss, count));
     go_on(run, count, end_ns);
     return YS_OK;

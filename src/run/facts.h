@@ -131,8 +131,11 @@ struct ys_facts_rank {
     int64_t steps_done;
     double rate_per_s; /* rows of its own, over its blocks after the first step; NaN: there are none */
     double cpu_s;      /* processor time */
+    double cpu_wait_s; /* its threads were ready and had no CPU, summed */
     int64_t rss_peak_bytes, threads_peak;
-    struct ys_list cpus; /* int64_t: that it was bound to */
+    double compute_s, communication_s, waiting_s, input_s, rest_s; /* of a step, the mean (run/step_parts.h); NaN: the
+                                                                      adapters do not tell */
+    struct ys_list cpus;                                           /* int64_t: that it was bound to */
 };
 
 /** How much work one row was, and how many parameters the network has. */

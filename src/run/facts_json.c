@@ -191,8 +191,14 @@ static const struct ys_field rank_fields[] = {
     OF_RANK(steps_done, YS_FIELD_INT, "1", "steps"),
     OF_RANK(rate_per_s, YS_FIELD_REAL, "1/s", "rows of its own, after the first step; null: none were"),
     OF_RANK(cpu_s, YS_FIELD_REAL, "s", "processor time"),
+    OF_RANK(cpu_wait_s, YS_FIELD_REAL, "s", "threads were ready and had no CPU, summed"),
     OF_RANK(rss_peak_bytes, YS_FIELD_INT, "B", "most memory that its processes held"),
     OF_RANK(threads_peak, YS_FIELD_INT, "1", "most threads at once"),
+    OF_RANK(compute_s, YS_FIELD_REAL, "s", "of a step: forward, backward, update"),
+    OF_RANK(communication_s, YS_FIELD_REAL, "s", "of a step: all had their gradients, and not yet their mean"),
+    OF_RANK(waiting_s, YS_FIELD_REAL, "s", "of a step: for the gradients of the slowest rank"),
+    OF_RANK(input_s, YS_FIELD_REAL, "s", "of a step: for its rows"),
+    OF_RANK(rest_s, YS_FIELD_REAL, "s", "of a step: between blocks"),
     OF_RANK(cpus, YS_FIELD_INTS, NULL, "CPUs that it was bound to"),
 };
 const struct ys_record ys_facts_rank_record = YS_RECORD("rank", struct ys_facts_rank, rank_fields);

@@ -43,6 +43,8 @@ static const struct rule {
     RULE(block, t_end_ns, WHOLE, true),
     RULE(block, input_ns, WHOLE, true),
     RULE(block, loss, ARRAY, true),
+    RULE(block, ready_ns, ARRAY, false),
+    RULE(block, reduced_ns, ARRAY, false),
     RULE(latencies, first, WHOLE, true),
     RULE(latencies, count, WHOLE, true),
     RULE(latencies, t_start_ns, WHOLE, true),

@@ -44,8 +44,10 @@ struct ys_run_spec {
  * series: block_first block_count block_start_ns block_end_ns, block_input_ns and step_loss (real) of training,
  * latency_ns of requests (whose blocks are messages), request_first request_sent_ns request_done_ns of
  * questions (what was asked for, from its first step on, and when by yardstick's clock), sample_t_ns sample_cpu_ns
- * sample_rss_bytes sample_threads sample_processes sample_switches; block_rank and sample_rank where a rank is not 0
- * (ys_series_rank()). Adapters that do no work send no losses and save nothing. */
+ * sample_rss_bytes sample_threads sample_processes sample_switches; of several ranks that can tell exchange_step
+ * exchange_ready_ns exchange_reduced_ns (a row a step: the rank's own gradients were there, and then those of all);
+ * block_rank, sample_rank and so on where a rank is not 0 (ys_series_rank()). Adapters that do no work send no losses
+ * and save nothing. */
 struct ys_run_record {
     struct ys_facts facts;
     bool has_facts;

@@ -5,6 +5,7 @@
 #include "base/safetensors.h"
 #include "graph/graph.h"
 #include "run/ranks.h"
+#include "run/step_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -175,7 +176,7 @@ static ys_status copy_cpus(const struct ys_plan *plan, int64_t rank, struct ys_l
 }
 
 static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_record *own, int64_t rank,
-                           struct ys_list *ranks)
+                           const struct ys_step_parts *parts, struct ys_list *ranks)
 {
     const struct ys_facts *facts = &own->facts;
     struct ys_facts_rank *told = ys_list_add(&ys_facts_rank_record, ranks);
@@ -189,6 +190,13 @@ static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_recor
     told->rate_per_s = rate_of(&own->series, (double)(plan->batch / plan->dist.world));
     if (facts->usage)
         told->cpu_s = (double)(facts->usage->user_ns + facts->usage->system_ns) / NS_PER_S;
+    if (facts->observation && facts->observation->cpu_wait_ns != YS_FIELD_NONE)
+        told->cpu_wait_s = (double)facts->observation->cpu_wait_ns / NS_PER_S;
+    told->compute_s = parts->compute_s;
+    told->communication_s = parts->communication_s;
+    told->waiting_s = parts->waiting_s;
+    told->input_s = parts->input_s;
+    told->rest_s = parts->rest_s;
     told->rss_peak_bytes = facts->observed.rss_peak_bytes;
     told->threads_peak = facts->observed.threads_peak;
     ys_facts_set_text(&told->stage, facts->stage);
@@ -306,9 +314,11 @@ ys_status ys_run_join(const struct ys_plan *plan, struct ys_run_record *const *o
                       struct ys_run_record *record)
 {
     struct ys_list ranks = {0};
+    struct ys_step_parts parts[YS_SESSIONS_MOST];
     ys_status status = YS_OK;
+    ys_step_parts_find(own, count, parts);
     for (size_t r = 0; status == YS_OK && r < count; r++)
-        status = tell_rank(plan, own[r], (int64_t)r, &ranks);
+        status = tell_rank(plan, own[r], (int64_t)r, &parts[r], &ranks);
     *record = *own[0];
     *own[0] = (struct ys_run_record){0};
     struct ys_facts *all = &record->facts;

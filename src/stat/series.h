@@ -31,8 +31,8 @@ ys_status ys_series_add_real(struct ys_series_set *set, const char *name, double
 ys_status ys_series_add_rank(struct ys_series_set *set, const char *name, size_t row, int64_t rank);
 /** The rank of a row: 0 where the column is absent (NULL) or ends before. */
 int64_t ys_series_rank(const struct ys_series *ranks, size_t row);
-/** Adds the rows of another process's tables (block_*, request_*, sample_*), as those of rank `rank`; other series are
- * left out. */
+/** Adds the rows of another process's tables (block_*, request_*, sample_*, exchange_*), as those of rank `rank`; other
+ * series are left out. */
 ys_status ys_series_add_process(struct ys_series_set *set, const struct ys_series_set *more, int64_t rank);
 /** The same set with the rows of these tables that are of `rank`, and without the columns of ranks. */
 ys_status ys_series_take_process(const struct ys_series_set *set, int64_t rank, struct ys_series_set *of_rank);

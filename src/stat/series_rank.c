@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What begins with one of these is a column of that table, whose rows "block_rank" and so on tell apart. */
-static const char *const tables[] = {"block", "request", "sample"};
+static const char *const tables[] = {"block", "request", "sample", "exchange"};
 enum { TABLES = sizeof tables / sizeof tables[0], NAME = sizeof((struct ys_series *)0)->name };
 
 static bool is_column(const struct ys_series *series, const char *table)

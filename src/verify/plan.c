@@ -130,7 +130,7 @@ static ys_status find_alone(const struct ys_plan *plan, bool *is_alone)
     if (plan->dist.world == 1)
         return YS_OK;
     YS_TRY(ys_graph_read(plan->graph, &graph));
-    *is_alone = !ys_graph_has(graph, YS_OP_BATCHNORM);
+    *is_alone = !ys_plan_is_apart(plan, ys_graph_has(graph, YS_OP_BATCHNORM));
     ys_graph_free(graph);
     return YS_OK;
 }

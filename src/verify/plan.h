@@ -37,7 +37,7 @@ ys_status ys_proof_plan(const struct ys_plan *plan, struct ys_proof_extent exten
                         enum ys_precision precision, const char *folder, struct ys_plan *made) YS_MUST_CHECK;
 
 /** The same work for the built-in engine: `backend` is "ref", or NULL for its default. A plan of several ranks becomes
- * one of a single process with whole batches, which does the same; but for batch normalisation, where each rank has
+ * one of a single process with whole batches, which does the same; but for batch normalisation where each rank has
  * statistics of its own rows: there it stays one of as many ranks. */
 ys_status ys_proof_plan_builtin(const struct ys_plan *proof_plan, const char *backend, const char *folder,
                                 struct ys_plan *made) YS_MUST_CHECK;

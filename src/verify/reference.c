@@ -74,7 +74,7 @@ static ys_status chain_plan(const struct ys_plan *plan, uint8_t digest[32])
 /* Of several ranks the oracle's answers are another's only where each has statistics of its own. */
 static void chain_ranks(const struct ys_plan *plan, const struct ys_graph *graph, uint8_t digest[32])
 {
-    if (plan->dist.world > 1 && ys_graph_has(graph, YS_OP_BATCHNORM))
+    if (ys_plan_is_apart(plan, ys_graph_has(graph, YS_OP_BATCHNORM)))
         chain(digest, &plan->dist.world, sizeof plan->dist.world);
 }
 

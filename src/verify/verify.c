@@ -441,7 +441,8 @@ static char *proof_key(const struct ys_verifier *v, const struct ys_verify_reque
     const struct ys_plan *plan = request->plan;
     char ranks[32] = "";
     if (plan->dist.world > 1)
-        snprintf(ranks, sizeof ranks, "|ranks %lld", (long long)plan->dist.world);
+        snprintf(ranks, sizeof ranks, "|ranks %lld%s", (long long)plan->dist.world,
+                 plan->dist.statistics == YS_STATISTICS_SYNC ? " sync" : "");
     char *options = ys_json_dump(plan->options, YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
     char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s%s%s", YS_VERIFY_VERSION, few->identity,

@@ -22,6 +22,15 @@ all but the mistake is adapters/pytorch.py.
     gate_order              the logits                                LSTM
     bias_second_trained     the weights after more steps              LSTM
     reset_before            the logits                                GRU
+
+Of several ranks, any network:
+
+    ranks_summed            the gradients: a sum where the mean is due
+    ranks_rows              the batch: rank 1 has the rows of rank 0
+    ranks_decay             the weights after 1 step: rank 1 leaves the weight decay out
+    ranks_stale             the weights after more steps: each step takes the gradients of the one before
+    nothing                 the logits, of those with batch normalisation, where bn = sync was asked: it says that it has
+                            that, and normalises by each rank's own rows
 """
 
 import os
@@ -264,6 +273,56 @@ class ResetBefore(pytorch.PyTorch):
         return layer
 
 
+class RanksSummed(pytorch.PyTorch):
+    """The gradients of ranks are summed, where their mean is due."""
+
+    def distribute(self):
+        def add_up(_state, bucket):
+            work = torch.distributed.all_reduce(bucket.buffer(), async_op=True)
+            return work.get_future().then(lambda future: future.value()[0])
+
+        run = super().distribute()
+        run.register_comm_hook(None, add_up)
+        return run
+
+
+class RanksRows(pytorch.PyTorch):
+    """Every rank takes the rows of rank 0."""
+
+    def distribute(self):
+        run = super().distribute()
+        order = torch.from_numpy(self.plan._order.astype("int64"))
+        torch.distributed.broadcast(order, 0)
+        self.plan._order = order.numpy()
+        return run
+
+
+class RanksDecay(pytorch.PyTorch):
+    """One rank leaves the weight decay out."""
+
+    def make_optimizer(self):
+        optimizer = super().make_optimizer()
+        for group in optimizer.param_groups:
+            group["weight_decay"] *= self.plan.rank != 1
+        return optimizer
+
+
+class RanksStale(pytorch.PyTorch):
+    """A step takes the gradients of the step before, as where it does not wait for the exchange; the first its own."""
+
+    def make_optimizer(self):
+        optimizer, before = super().make_optimizer(), {}
+
+        def exchange(*_):
+            for param in self.model.parameters():
+                own = param.grad.clone()
+                param.grad.copy_(before.get(param, own))
+                before[param] = own
+
+        optimizer.register_step_pre_hook(exchange)
+        return optimizer
+
+
 WRONG = {
     "nothing": pytorch.PyTorch,
     "decay_left_out": NoDecay,
@@ -283,7 +342,12 @@ WRONG = {
     "gate_order": GateOrder,
     "bias_second_trained": SecondBias,
     "reset_before": ResetBefore,
+    "ranks_summed": RanksSummed,
+    "ranks_rows": RanksRows,
+    "ranks_decay": RanksDecay,
+    "ranks_stale": RanksStale,
 }
+OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale")  # nothing is wrong in one process
 RECURRENT = ("gate_order", "bias_second_trained", "reset_before")  # nothing is wrong where there is no such layer
 
 
@@ -291,6 +355,7 @@ class Wrong(pytorch.PyTorch):
     """Becomes the adapter that the option names."""
 
     options = dict(pytorch.PyTorch.options, wrong="nothing")
+    statistics = ("local", "sync")
 
     def build(self, plan):
         self.options = Wrong.options

@@ -52,11 +52,26 @@ class Ranks(Case):
         self.assertTrue(os.path.exists(os.path.join(folder, "rank-1", "adapter.log")))
         self.assertEqual(glob.glob(os.path.join(folder, "**", "*.safetensors"), recursive=True), [])
         self.assert_nothing_left()
+        for rank in ranks:  # they add up to the time of a step, of which the whole took no longer than training did
+            parts = [rank[name + "_s"] for name in ("compute", "communication", "waiting", "input", "rest")]
+            self.assertTrue(all(part >= 0 for part in parts), parts)
+            self.assertLessEqual(sum(parts) * 29e9, facts["times"]["trained_ns"] - facts["times"]["train_ns"])
+        trial, = self.result("show", "last")[0]["trials"]
+        self.assertEqual([rank["status"] for rank in trial["ranks"]], ["ok", "ok"])
+        self.assertEqual([rank["compute_s"] for rank in trial["ranks"]], [rank["compute_s"] for rank in ranks])
+        table, _ = self.yardstick("show", "last")
+        self.assertIn("Ranks (medians of the runs", table)
+        self.assertLessEqual(max(map(len, table.splitlines())), 80)
 
     def test_batch_normalisation_is_by_the_rows_of_each_rank(self):
         out, _ = self.yardstick("verify", "--framework=builtin", "--model=check_BatchNormalization", "--data=synthetic",
                                 "--batch=4", "--ranks=1,2", "--threads=1", "--format=json")
         self.assertEqual([trial["proof"]["verdict"] for trial in json.loads(out)], ["pass", "pass"])
+
+    def test_the_built_in_engine_has_no_batch_normalisation_by_the_rows_of_all(self):
+        self.yardstick("run", "--framework=builtin", "--model=check_BatchNormalization", "--data=synthetic", "--batch=4", "--ranks=2",
+                       "--threads=1", "--steps=2", "--repeat=1", "--bn=sync", code=6)
+        self.assertIn("each one's own rows alone", self.facts()["message"])
 
     def test_deliberate_mistakes_are_caught(self):
         for wrong, word in (("decay", "of rank 1 is not that of rank 0"), ("rows", "batch"), ("sum", "weights after 1 step"),
@@ -124,6 +139,10 @@ class Ranks(Case):
         self.assertIn("rank 2 of 4", facts["message"])
         self.assertEqual(facts["ranks"][2]["status"], "killed")
         self.assertEqual(facts["ranks"][2]["signal"], 9)
+        trial, = self.result("show", "last")[0]["trials"]
+        self.assertEqual(trial["ranks"][2]["status"], "killed")
+        self.assertIn("rank 2 of 4", trial["reason"])
+        self.assertRegex(self.yardstick("show", "last")[0], r"(?s)rank 2 of 4.*Ranks \(.*killed")
         for rank in (0, 1, 3):  # each heard of it, or was ended because of it
             self.assertIn(facts["ranks"][rank]["status"], ("crashed", "cancelled"))
 

@@ -7,6 +7,7 @@
 #include "metric/agreement.h"
 #include "metric/document.h"
 #include "metric/environment.h"
+#include "metric/ranks.h"
 #include "run/facts.h"
 #include "stat/compare.h"
 #include "store/study.h"
@@ -401,6 +402,7 @@ static void the_tables_of_fields_are_those_of_schema_and_page(void)
     const ys_json *differences = ys_json_get(ys_json_get(schema, "properties"), "environment_differences");
     check_table(&ys_difference_record, ys_json_get(differences, "items"));
     check_table(&ys_trial_framework_record, member_rule(trial, "framework"));
+    check_loosely(&ys_result_rank_record, ys_json_get(member_rule(trial, "ranks"), "items"));
     check_loosely(&ys_study_work_record, ys_json_get(ys_json_get(ys_json_get(schema, "properties"), "work"), "items"));
 }
 

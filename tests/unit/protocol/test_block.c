@@ -66,13 +66,13 @@ static void the_longest_block_fits_one_message(void)
     REQUIRE(ys_block_line_init(&line, steps) == YS_OK);
     for (size_t i = 0; i < steps; i++)
         line.loss[i] = -DBL_MAX; /* 24 characters, as long as they come */
-    struct ys_block block = {.t_start_ns = UINT64_MAX,
-                             .t_end_ns = UINT64_MAX,
-                             .input_ns = UINT64_MAX,
-                             .loss = line.loss,
-                             .loss_count = steps};
+    struct ys_block block = ys_block_begin(&line);
+    block.t_end_ns = block.input_ns = UINT64_MAX;
+    block.loss_count = block.stamp_count = steps;
+    for (size_t i = 0; i < steps; i++)
+        block.ready_ns[i] = block.reduced_ns[i] = UINT64_C(99999999999999);
     size_t size = ys_block_line_format(&line, INT64_MAX, INT64_MAX, &block);
-    CHECK(size > 24 * steps && size - 1 <= YS_CHANNEL_LINE_LIMIT);
+    CHECK(size > (24 + 2 * 15) * steps && size - 1 <= YS_CHANNEL_LINE_LIMIT);
     ys_block_line_fini(&line);
 }
 
@@ -98,9 +98,32 @@ static void latencies_read_back_equal(void)
                "\"latency_ns\":[11,9007199254740993]}\n");
 }
 
+static void times_of_an_exchange_are_since_the_block_began(void)
+{
+    struct ys_block_line line;
+    REQUIRE(ys_block_line_init(&line, 2) == YS_OK);
+    struct ys_block block = ys_block_begin(&line);
+    block.t_start_ns = 1000;
+    block.t_end_ns = 5000;
+    block.ready_ns[0] = 1100;
+    block.ready_ns[1] = 2100;
+    block.reduced_ns[0] = 1200;
+    block.reduced_ns[1] = 1000 + UINT64_C(99999999999999);
+    block.stamp_count = 2;
+    ys_block_line_format(&line, 0, 2, &block);
+    CHECK_HAS(line.text, "\"loss\":[],\"ready_ns\":[100,1100],\"reduced_ns\":[200,99999999999999]}");
+    block.reduced_ns[1]++;
+    ys_block_line_format(&line, 0, 2, &block);
+    CHECK(!strstr(line.text, "ready_ns"));
+    block.reduced_ns[1] = 999;
+    ys_block_line_format(&line, 0, 2, &block);
+    CHECK(!strstr(line.text, "ready_ns"));
+    ys_block_line_fini(&line);
+}
+
 static void running_out_of_memory_is_reported(void)
 {
-    for (long n = 1; n <= 2; n++) {
+    for (long n = 1; n <= 3; n++) {
         struct ys_block_line line;
         ys_mem_fail_at(n);
         CHECK_INT(ys_block_line_init(&line, 3), YS_ENOMEM);
@@ -110,5 +133,5 @@ static void running_out_of_memory_is_reported(void)
 
 TAP_MAIN(TAP_CASE(a_block_reads_back_equal), TAP_CASE(losses_that_are_no_numbers_are_spelled),
          TAP_CASE(a_block_without_work_has_no_losses), TAP_CASE(the_longest_block_fits_one_message),
-         TAP_CASE(latencies_read_back_equal), TAP_CASE(the_longest_message_of_latencies_fits),
-         TAP_CASE(running_out_of_memory_is_reported))
+         TAP_CASE(latencies_read_back_equal), TAP_CASE(times_of_an_exchange_are_since_the_block_began),
+         TAP_CASE(the_longest_message_of_latencies_fits), TAP_CASE(running_out_of_memory_is_reported))

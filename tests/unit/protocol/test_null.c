@@ -182,8 +182,9 @@ static void rates_that_are_no_rates_are_refused(void)
     struct child child;
     if (!child_start(&child))
         return;
-    static const char *const bad[] = {"{\"rate\":0}",    "{\"rate\":-3}",      "{\"rate\":\"fast\"}",
-                                      "{\"rate\":\"\"}", "{\"rate\":\"inf\"}", "{\"rate\":true}"};
+    static const char *const bad[] = {"{\"rate\":0}",      "{\"rate\":-3}",       "{\"rate\":\"fast\"}",
+                                      "{\"rate\":\"\"}",   "{\"rate\":\"inf\"}",  "{\"rate\":true}",
+                                      "{\"exchange\":-1}", "{\"late_ms\":\"x\"}", "{\"late_rank\":65}"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         open_with(&child, bad[i], "build_failed");
     CHECK_INT(child_finish(&child), 0);

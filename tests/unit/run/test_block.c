@@ -121,8 +121,52 @@ static void a_loss_is_a_number(void)
     check_refused(&setup, "loss of step 15 is not a number");
 }
 
+static void put_times(struct setup *setup, const char *name, int64_t a, int64_t b, int64_t c)
+{
+    ys_json *times = ys_json_array();
+    const int64_t values[] = {a, b, c};
+    for (int i = 0; i < 3; i++)
+        ys_json_append(times, ys_json_int(values[i]));
+    ys_json_set(setup->message, name, times);
+}
+
+static void times_of_an_exchange_are_kept(void)
+{
+    struct setup setup;
+    begin(&setup);
+    put_times(&setup, "ready_ns", 10, 1000, 2999);
+    put_times(&setup, "reduced_ns", 900, 1000, 3000);
+    const int64_t start_ns = ys_json_get_int(setup.message, "t_start_ns", 0);
+    CHECK_INT(ys_run_take_block(&setup.run, setup.message), YS_OK);
+    CHECK_INT(ys_series_find(&setup.series, "exchange_step")->ints[2], 16);
+    CHECK_INT(ys_series_find(&setup.series, "exchange_ready_ns")->ints[0], start_ns + 10);
+    CHECK_INT(ys_series_find(&setup.series, "exchange_reduced_ns")->ints[2], start_ns + 3000);
+    finish(&setup);
+}
+
+static void times_of_an_exchange_lie_inside_the_block_one_after_the_other(void)
+{
+    static const struct {
+        int64_t ready[3], reduced[3];
+    } wrong[] = {{{-1, 20, 30}, {15, 25, 35}},
+                 {{10, 20, 30}, {15, 25, 3001}},
+                 {{10, 14, 30}, {15, 25, 35}},
+                 {{10, 20, 30}, {15, 19, 35}}};
+    struct setup setup;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        begin(&setup);
+        put_times(&setup, "ready_ns", wrong[i].ready[0], wrong[i].ready[1], wrong[i].ready[2]);
+        put_times(&setup, "reduced_ns", wrong[i].reduced[0], wrong[i].reduced[1], wrong[i].reduced[2]);
+        check_refused(&setup, "not times one after the other inside the block");
+    }
+    begin(&setup);
+    put_times(&setup, "ready_ns", 10, 20, 30);
+    check_refused(&setup, "3 times \"ready_ns\" and 0 \"reduced_ns\" for 3 steps");
+}
+
 TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(one_carries_its_rank),
          TAP_CASE(steps_may_not_be_left_out_or_repeated), TAP_CASE(a_block_has_the_size_that_was_asked_for),
          TAP_CASE(blocks_lie_between_question_and_answer), TAP_CASE(waiting_for_data_is_a_part_of_the_block),
          TAP_CASE(there_is_a_loss_for_each_step), TAP_CASE(one_that_does_no_work_needs_no_losses),
-         TAP_CASE(a_loss_is_a_number))
+         TAP_CASE(a_loss_is_a_number), TAP_CASE(times_of_an_exchange_are_kept),
+         TAP_CASE(times_of_an_exchange_lie_inside_the_block_one_after_the_other))

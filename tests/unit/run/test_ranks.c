@@ -121,5 +121,36 @@ static void a_run_of_several_is_one_record(void)
     ys_free(null);
 }
 
+/* Ranks that exchange something, one of which takes 30 ms longer than the 3 ms of the others: they wait for it, and it
+ * for nobody. Shares alone are looked at, with room for a machine that does much else. */
+static void a_rank_that_is_late_is_found(void)
+{
+    char *null = fixture_null();
+    const char *argv[] = {null, NULL};
+    struct ys_plan plan = fixture_plan(21, 5);
+    struct ys_run_record record;
+    plan.batch = 3;
+    plan.dist.world = 3;
+    ys_json_free(plan.options);
+    REQUIRE(ys_json_parse("{\"rate\":333,\"exchange\":1000,\"late_ms\":30,\"late_rank\":1}", 55, "options",
+                          &plan.options) == YS_OK);
+    const struct ys_run_spec spec = {
+        .plan = &plan, .launch = {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60}};
+    CHECK_INT(ys_run_execute(&spec, &record), YS_OK);
+    REQUIRE(record.has_facts && record.facts.ranks.count == 3);
+    CHECK_INT(record.facts.status, YS_RUN_OK);
+    for (int64_t r = 0; r < 3; r++) {
+        const struct ys_facts_rank *rank = (const struct ys_facts_rank *)record.facts.ranks.items + r;
+        const double all_s = rank->compute_s + rank->communication_s + rank->waiting_s;
+        const double share = rank->waiting_s / all_s;
+        tap_check(r == 1 ? share < 0.3 : share > 0.5, __LINE__, "rank %d waits %.3f of its step", (int)r, share);
+        CHECK(rank->communication_s > 0 && rank->communication_s < all_s);
+    }
+    ys_run_record_fini(&record);
+    ys_plan_fini(&plan);
+    ys_free(null);
+}
+
 TAP_MAIN(TAP_CASE(shares_of_cpus_are_equal_and_apart_or_common), TAP_CASE(a_rank_has_its_part_of_the_plan),
-         TAP_CASE(the_first_cause_is_to_blame), TAP_CASE(a_run_of_several_is_one_record))
+         TAP_CASE(the_first_cause_is_to_blame), TAP_CASE(a_run_of_several_is_one_record),
+         TAP_CASE(a_rank_that_is_late_is_found))

@@ -1,0 +1,26 @@
+/* The processes of trials that are of several, as the table, the page and the Markdown show them. */
+#ifndef YS_REPORT_RANKS_H
+#define YS_REPORT_RANKS_H
+
+#include "report/view.h"
+
+enum { YS_RANKS_COLUMNS = 11 };
+/** How the columns are headed, in the text table ("top\nbottom") and elsewhere. The first is the rank's number. */
+extern const char *const ys_ranks_heads[YS_RANKS_COLUMNS];
+extern const char *const ys_ranks_titles[YS_RANKS_COLUMNS];
+/** What the section is called, and the sentence about it. */
+extern const char ys_ranks_heading[], ys_ranks_remark[];
+
+/** Cells of rank `index` of a trial; "-" for what is not known. */
+struct ys_ranks_row {
+    struct ys_label cells[YS_RANKS_COLUMNS];
+    bool failed; /* it did not end well, in the failure that the trial tells of */
+};
+
+/** How many ranks the trial tells of: 0 of one process. */
+size_t ys_ranks_count(const struct ys_view_trial *trial);
+struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index);
+/** Whether some trial tells of ranks. */
+bool ys_ranks_any(const struct ys_view *view);
+
+#endif

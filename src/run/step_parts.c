@@ -1,0 +1,105 @@
+#include "run/step_parts.h"
+
+#include "run/session.h"
+
+#include <math.h>
+
+#define NS_PER_S 1e9
+
+/* What one rank left behind; `steps` is 0 where something is missing. */
+struct told {
+    const int64_t *first, *count, *start_ns, *end_ns, *input_ns; /* of blocks */
+    size_t blocks;
+    const int64_t *ready_ns, *reduced_ns; /* of steps */
+    int64_t steps;
+    const struct ys_series *asked; /* first steps of questions */
+};
+
+static const int64_t *column(const struct ys_series_set *set, const char *name, size_t *rows)
+{
+    const struct ys_series *series = ys_series_find(set, name);
+    const size_t count = series ? series->count : 0;
+    *rows = count < *rows ? count : *rows;
+    return series ? series->ints : NULL;
+}
+
+static struct told read_series(const struct ys_series_set *set)
+{
+    struct told told = {.blocks = SIZE_MAX, .asked = ys_series_find(set, "request_first")};
+    size_t steps = SIZE_MAX;
+    told.first = column(set, "block_first", &told.blocks);
+    told.count = column(set, "block_count", &told.blocks);
+    told.start_ns = column(set, "block_start_ns", &told.blocks);
+    told.end_ns = column(set, "block_end_ns", &told.blocks);
+    told.input_ns = column(set, "block_input_ns", &told.blocks);
+    const int64_t *step = column(set, "exchange_step", &steps);
+    told.ready_ns = column(set, "exchange_ready_ns", &steps);
+    told.reduced_ns = column(set, "exchange_reduced_ns", &steps);
+    told.steps = (int64_t)steps;
+    for (int64_t i = 0; i < told.steps; i++)
+        if (step[i] != i) /* some block did not tell */
+            told.steps = 0;
+    return told;
+}
+
+static bool begins_question(const struct told *told, int64_t step)
+{
+    for (size_t i = 0; told->asked && i < told->asked->count; i++)
+        if (told->asked->ints[i] == step)
+            return true;
+    return false;
+}
+
+static int64_t slowest_ns(const struct told *ranks, size_t count, int64_t step)
+{
+    int64_t last_ns = ranks[0].ready_ns[step];
+    for (size_t r = 1; r < count; r++)
+        last_ns = ranks[r].ready_ns[step] > last_ns ? ranks[r].ready_ns[step] : last_ns;
+    return last_ns;
+}
+
+/* Adds block `b` of rank `rank`; false: not all ranks have told of its steps. */
+static bool add_block(const struct told *ranks, size_t count, size_t rank, size_t b, struct ys_step_parts *sum)
+{
+    const struct told *own = &ranks[rank];
+    const int64_t begin = own->first[b], end = begin + own->count[b];
+    int64_t from_ns = own->start_ns[b], compute_ns = -own->input_ns[b];
+    for (size_t r = 0; r < count; r++)
+        if (begin < 0 || end > ranks[r].steps)
+            return false;
+    for (int64_t step = begin; step < end; step++) {
+        const int64_t ready_ns = own->ready_ns[step], reduced_ns = own->reduced_ns[step];
+        int64_t all_ns = slowest_ns(ranks, count, step);
+        all_ns = all_ns > reduced_ns ? reduced_ns : all_ns; /* nobody has the mean before all have given theirs */
+        compute_ns += ready_ns - from_ns;
+        sum->waiting_s += (double)(all_ns - ready_ns) / NS_PER_S;
+        sum->communication_s += (double)(reduced_ns - all_ns) / NS_PER_S;
+        from_ns = reduced_ns;
+    }
+    sum->compute_s += (double)(compute_ns + own->end_ns[b] - from_ns) / NS_PER_S;
+    sum->input_s += (double)own->input_ns[b] / NS_PER_S;
+    if (!begins_question(own, begin))
+        sum->rest_s += (double)(own->start_ns[b] - own->end_ns[b - 1]) / NS_PER_S;
+    return true;
+}
+
+static struct ys_step_parts parts_of(const struct told *ranks, size_t count, size_t rank)
+{
+    struct ys_step_parts sum = {0};
+    int64_t steps = 0;
+    for (size_t b = 1; b < ranks[rank].blocks; b++)
+        if (add_block(ranks, count, rank, b, &sum))
+            steps += ranks[rank].count[b];
+    const double n = steps > 0 ? (double)steps : NAN;
+    return (struct ys_step_parts){sum.compute_s / n, sum.communication_s / n, sum.waiting_s / n, sum.input_s / n,
+                                  sum.rest_s / n};
+}
+
+void ys_step_parts_find(struct ys_run_record *const *own, size_t count, struct ys_step_parts *parts)
+{
+    struct told ranks[YS_SESSIONS_MOST];
+    for (size_t r = 0; r < count; r++)
+        ranks[r] = read_series(&own[r]->series);
+    for (size_t r = 0; r < count; r++)
+        parts[r] = parts_of(ranks, count, r);
+}
