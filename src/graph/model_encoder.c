@@ -57,10 +57,11 @@ ys_status ys_model_vit_tiny(const struct ys_model_input *input, struct ys_graph 
     struct ys_build *b;
     char prefix[32];
     int v;
+    YS_TRY(ys_model_need(name, input, false));
     YS_TRY(ys_model_check_heads(name, &s));
-    if (input->dtype != YS_I32 && (input->shape[1] % PATCH || input->shape[2] % PATCH))
-        return ys_fail(YS_EINVAL, "model %s cuts images into patches of %dx%d, and the data have %lldx%lld", name,
-                       PATCH, PATCH, (long long)input->shape[1], (long long)input->shape[2]);
+    if (input->shape[1] % PATCH || input->shape[2] % PATCH)
+        return ys_fail(YS_EINVAL, "model %s cuts its rows into patches of %dx%d, and those of the data have %lldx%lld",
+                       name, PATCH, PATCH, (long long)input->shape[1], (long long)input->shape[2]);
     YS_TRY(ys_model_begin(name, input, half, &b, &v));
     ys_model_draw_as_torch(b);
     v = with_class_token(b, to_positions(b, ys_build_conv(b, v, s.width, PATCH, PATCH, 0, "patches")));
@@ -84,8 +85,7 @@ ys_status ys_model_bert_mini(const struct ys_model_input *input, struct ys_graph
     const int64_t layers = (int64_t)ys_model_size(ys_model_keys_bert_mini, input, YS_MODEL_LAYERS);
     struct ys_build *b;
     char prefix[32];
-    if (input->dtype != YS_I32)
-        return ys_fail(YS_EINVAL, "model %s takes tokens, and the data have images", name);
+    YS_TRY(ys_model_need(name, input, true));
     YS_TRY(ys_model_check_heads(name, &s));
     YS_TRY(ys_build_new(name, input->shape, 1, YS_I32, &b));
     ys_build_draw(b, YS_DRAW_TRUNCATED(0.02), YS_DRAW_CONSTANT(0));

@@ -406,7 +406,7 @@ static void data_that_do_not_fit_are_refused(void)
     build_for("mlp", 1, 28, 65537, 10, 0, "model mlp: width 65537 of the data");
     build_for("mlp", 65536, 65536, 65536, 10, 0, "more than 2^40 elements");
     build_for("vit-tiny", 1, 28, 32, 10, 0,
-              "model vit-tiny cuts images into patches of 16x16, and the data have 28x32");
+              "model vit-tiny cuts its rows into patches of 16x16, and those of the data have 28x32");
     struct ys_model_input input = {.shape = {1, 28, 28}, .dtype = YS_I64, .scale = 1, .classes = 10};
     struct ys_graph *graph = NULL;
     CHECK(ys_model_find("mlp")->build(&input, &graph) == YS_EINVAL);
