@@ -9,6 +9,7 @@ import operator
 import os
 
 import common
+import common_places
 import numpy as np
 
 with common.importing("JAX"):
@@ -189,6 +190,26 @@ def layer_norm(run, node, x):
     return to_own((wide + run.param(node, "bias") if "bias" in node["params"] else wide).astype(x.dtype))
 
 
+def rms_norm(run, node, x):
+    wide = to_graph(x).astype(run.dtype)
+    wide = wide / jnp.sqrt(jnp.square(wide).mean(-1, keepdims=True) + node["attrs"]["epsilon"])
+    return to_own((wide * run.param(node, "weight")).astype(x.dtype))
+
+
+def rotary(run, node, x):
+    attrs, heads = node["attrs"], node["attrs"]["num_heads"]
+    wide = x.astype(run.dtype).reshape(*x.shape[:2], heads, -1)
+    cosines, sines = (table.astype(run.dtype) for table in common_places.rotations(attrs, x.shape[1], wide.shape[3]))
+    a, b = (wide[..., ::2], wide[..., 1::2]) if attrs["interleaved"] else jnp.split(wide, 2, -1)
+    turned = a * cosines - b * sines, b * cosines + a * sines
+    y = jnp.stack(turned, -1) if attrs["interleaved"] else jnp.concatenate(turned, -1)
+    return y.reshape(x.shape).astype(x.dtype)
+
+
+def sinusoid(_run, node, x):
+    return x + common_places.waves(node["attrs"], *x.shape[1:]).astype(x.dtype)
+
+
 def lrn(run, node, x):
     attrs, size = node["attrs"], node["attrs"]["size"]
     wide = x.astype(run.dtype)
@@ -273,7 +294,7 @@ OPS = {
     "LSTM": recurrent(lambda run, zeros: (zeros, zeros.astype(run.dtype)), lstm_step),
     "GRU": recurrent(lambda run, zeros: (zeros,), gru_step),
     "normalize": normalize, "Conv": conv, "ConvTranspose": conv_transpose, "Gemm": gemm, "Pad": pad, "BatchNormalization": batch_norm,
-    "LayerNormalization": layer_norm, "LRN": lrn,
+    "LayerNormalization": layer_norm, "RMSNormalization": rms_norm, "LRN": lrn, "RotaryEmbedding": rotary, "sinusoid": sinusoid,
     "MaxPool": max_pool, "AveragePool": average_pool, "GlobalMaxPool": global_max_pool, "Clip": clip, "Dropout": dropout,
     "GlobalAveragePool": lambda run, node, x: x.mean((1, 2), keepdims=True),
     "Softmax": softmax(jax.nn.softmax), "LogSoftmax": softmax(jax.nn.log_softmax),

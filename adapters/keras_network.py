@@ -10,6 +10,7 @@ import math
 import types
 
 import common
+import common_places
 import numpy as np
 
 
@@ -264,6 +265,26 @@ class Network:
         self.keep(node, {"weight": layer.gamma, "bias": layer.beta})
         return y
 
+    def rms_norm(self, node, x):
+        layer = self.made_once(node, lambda: self.layers.RMSNormalization(epsilon=node["attrs"]["epsilon"]))
+        y = self.to_own(layer(self.to_graph(x)))
+        self.keep(node, {"weight": layer.scale})
+        return y
+
+    def rotary(self, attrs, x):
+        ops, heads, (positions, width) = self.ops, attrs["num_heads"], x.shape[1:]
+        parts = ops.reshape(self.wide(x), (-1, positions, heads, width // heads))
+        cosines, sines = (table.astype(self.keras.config.floatx())
+                          for table in common_places.rotations(attrs, positions, width // heads))
+        a, b = (parts[..., ::2], parts[..., 1::2]) if attrs["interleaved"] else ops.split(parts, 2, axis=3)
+        turned = a * cosines - b * sines, b * cosines + a * sines
+        y = ops.stack(turned, axis=4) if attrs["interleaved"] else ops.concatenate(turned, axis=3)
+        return ops.cast(ops.reshape(y, (-1, positions, width)), x.dtype)
+
+    def sinusoid(self, attrs, x):
+        waves = common_places.waves(attrs, *x.shape[1:]).astype(self.keras.config.floatx())
+        return self.ops.cast(self.wide(x) + waves, x.dtype)
+
     # Windows.
 
     def pad(self, attrs, x, value):
@@ -355,7 +376,8 @@ def own_axis(attrs, x):
 
 LAYERS = {  # methods of Network
     "normalize": "normalize", "Conv": "conv", "Gemm": "gemm", "Embedding": "embedding", "LSTM": "lstm", "GRU": "gru",
-    "BatchNormalization": "batch_norm", "LayerNormalization": "layer_norm", "LRN": "lrn",
+    "BatchNormalization": "batch_norm", "LayerNormalization": "layer_norm", "RMSNormalization": "rms_norm",
+    "LRN": "lrn",
     "MaxPool": "max_pool", "AveragePool": "average_pool", "Clip": "clip", "LeakyRelu": "leaky_relu", "Dropout": "dropout",
 }
 CALLS = {
@@ -368,6 +390,7 @@ CALLS = {
     "Gelu": lambda net, attrs, x: net.gelu(attrs, x),
     "Attention": lambda net, attrs, q, k, v: net.attention(attrs, q, k, v),
     "Pad": lambda net, attrs, x: net.pad_axes(attrs, x),
+    "RotaryEmbedding": lambda net, attrs, x: net.rotary(attrs, x), "sinusoid": lambda net, attrs, x: net.sinusoid(attrs, x),
     "Sqrt": lambda net, attrs, x: net.ops.sqrt(x),
     "Pow": lambda net, attrs, x: net.ops.power(x, net.ops.convert_to_tensor(np.float64(attrs["exponent"]), dtype=x.dtype)),
     "Softmax": lambda net, attrs, x: net.ops.softmax(net.wide(x), axis=own_axis(attrs, x)),

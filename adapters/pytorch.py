@@ -14,6 +14,7 @@ import sysconfig
 import time
 
 import common
+import common_places
 import numpy as np
 
 with common.importing("PyTorch"):
@@ -132,6 +133,39 @@ class Recurrent(nn.Module):
         return torch.gru(x, start, weights, True, 1, 0.0, self.training, False, True)[0]
 
 
+class Places(nn.Module):
+    """Of what tells values their places: tables by the number of positions and the width, made when they are first wanted."""
+
+    def __init__(self, attrs, dtype):
+        super().__init__()
+        self.attrs, self.dtype, self.extents = attrs, dtype, None
+
+    def tables_for(self, make, *extents):
+        if self.extents != extents:
+            made = make(self.attrs, *extents)
+            made = made if isinstance(made, tuple) else (made,)
+            self.tables, self.extents = tuple(torch.from_numpy(table).to(self.dtype) for table in made), extents
+        return self.tables
+
+
+class Rotary(Places):
+    """Pairs of each head, turned."""
+
+    def forward(self, x):
+        dtype, x = x.dtype, x.unflatten(2, (self.attrs["num_heads"], -1))
+        cosines, sines = self.tables_for(common_places.rotations, x.shape[1], x.shape[3])
+        a, b = (x[..., ::2], x[..., 1::2]) if self.attrs["interleaved"] else x.chunk(2, -1)
+        turned = a * cosines - b * sines, b * cosines + a * sines
+        y = torch.stack(turned, -1) if self.attrs["interleaved"] else torch.cat(turned, -1)
+        return y.flatten(2).to(dtype)
+
+
+class Sinusoid(Places):
+    def forward(self, x):
+        waves, = self.tables_for(common_places.waves, x.shape[1], x.shape[2])
+        return x + waves.to(x.dtype)
+
+
 class Crop(nn.Module):
     """Takes rows and columns away from images."""
 
@@ -242,7 +276,8 @@ class PyTorch(common.Adapter):
     precisions = ("f32", "f64", "bf16")
     modes = ("train", "infer")
     ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization", "LRN", "MaxPool", "AveragePool", "Relu", "Clip",
-           "Embedding", *(("Attention",) if hasattr(F, "scaled_dot_product_attention") else ()), "LSTM", "GRU", *LAYERS, *CALLS, *PAIRS)
+           "Embedding", *(("Attention",) if hasattr(F, "scaled_dot_product_attention") else ()), "LSTM", "GRU", "RotaryEmbedding", "sinusoid",
+           *(("RMSNormalization",) if hasattr(nn, "RMSNorm") else ()), *LAYERS, *CALLS, *PAIRS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
@@ -351,6 +386,10 @@ class PyTorch(common.Adapter):
             layer = nn.LayerNorm(self.plan.weights[names["weight"]].shape, attrs["epsilon"], bias="bias" in names,
                                  dtype=self.dtype)
             return self.own(layer, names)
+        if op == "RMSNormalization":
+            return self.own(nn.RMSNorm(self.plan.weights[names["weight"]].shape, attrs["epsilon"], dtype=self.dtype), names)
+        if op in ("RotaryEmbedding", "sinusoid"):
+            return (Rotary if op == "RotaryEmbedding" else Sinusoid)(attrs, self.dtype)
         if op == "Embedding":
             layer = skip_init(nn.Embedding, *self.plan.weights[names["weight"]].shape, dtype=self.dtype)
             return self.own(layer, names)

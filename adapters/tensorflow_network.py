@@ -111,6 +111,8 @@ class Network:
                 results = [self.batch_norm(inputs[0], attrs, names, train, statistics)]
             elif op == "LayerNormalization":
                 results = [self.layer_norm(inputs[0], attrs, names)]
+            elif op == "RMSNormalization":
+                results = [self.rms_norm(inputs[0], attrs, names)]
             elif op == "Dropout":
                 results = [self.dropout(inputs[0], node, train, step)]
             else:
@@ -243,6 +245,12 @@ class Network:
         wide = (wide - average) * tf.math.rsqrt(variance + attrs["epsilon"]) * self.variables[names["weight"]]
         return to_nhwc(tf.cast(wide + self.variables[names["bias"]] if "bias" in names else wide, x.dtype))
 
+    def rms_norm(self, x, attrs, names):
+        wide = tf.cast(to_nchw(x), self.dtype)
+        square = tf.reduce_mean(wide * wide, rank(x) - 1, keepdims=True)
+        wide = wide * tf.math.rsqrt(square + attrs["epsilon"]) * self.variables[names["weight"]]
+        return to_nhwc(tf.cast(wide, x.dtype))
+
     def operand(self, x, op, names):
         """A parameter as the second value: as many axes, in the same order."""
         weight = self.weight(op, {}, names)
@@ -365,7 +373,8 @@ class TensorFlowAdapter(common.Adapter):
     framework = "TensorFlow"
     version = tf.__version__
     modes = ("train", "infer")
-    ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization", "Dropout", "Split", *OPERATORS, *JOINTS)
+    ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization",
+           "RMSNormalization", "Dropout", "Split", *OPERATORS, *JOINTS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(Optimizer.STATE)
     extras = ("clip_norm", "label_smoothing", "connections", "shared", "broadcast", "operands")

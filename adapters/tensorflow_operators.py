@@ -8,6 +8,7 @@ layout. Values of other ranks are as in the graph.
 import math
 
 import common
+import common_places
 import numpy as np
 
 with common.importing("TensorFlow"):
@@ -188,7 +189,23 @@ def attention(inputs, attrs):
     return tf.reshape(result, inputs[0].shape.as_list()[:2] + [-1])
 
 
+def rotary(x, attrs):
+    rows, positions, width = x.shape.as_list()
+    dtype, heads = x.dtype, attrs["num_heads"]
+    wide = tf.reshape(widen(x), [rows, positions, heads, width // heads])
+    cosines, sines = (tf.constant(table, wide.dtype) for table in common_places.rotations(attrs, positions, width // heads))
+    a, b = (wide[..., ::2], wide[..., 1::2]) if attrs["interleaved"] else tf.split(wide, 2, 3)
+    turned = a * cosines - b * sines, b * cosines + a * sines
+    y = tf.stack(turned, 4) if attrs["interleaved"] else tf.concat(turned, 3)
+    return tf.cast(tf.reshape(y, [rows, positions, width]), dtype)
+
+
+def sinusoid(x, attrs):
+    return x + tf.cast(tf.constant(common_places.waves(attrs, *x.shape.as_list()[1:])), x.dtype)
+
+
 OPERATORS = {
+    "RotaryEmbedding": rotary, "sinusoid": sinusoid,
     "Relu": lambda x, attrs: tf.nn.relu(x),
     "LeakyRelu": leaky_relu,
     "Clip": clip,

@@ -40,6 +40,7 @@ SOURCES = {
     "ref_loss.inc": REF, "onednn_ops.c": ("onednn_ops.c", "_onednn", None), "ref_conv.inc": REF,
     "ref_sequence.inc": ("ref_f64.c", "_ref", SEQUENCE), "ref_recurrent.inc": ("ref_f64.c", "_ref", RECURRENT),
     "onednn_line.c": ("onednn_line.c", "_onednn", None), "onednn_padding.c": ("onednn_padding.c", "_onednn", None),
+    "ref_places.inc": REF, "onednn_places.c": ("onednn_places.c", "_onednn", None),
 }
 # Functions that no entry of an operator names: the cases that need them, without their ends.
 CASES = {

@@ -27,11 +27,14 @@ static const struct onednn_operator op_ATTENTION = {ys_onednn_decide_sequence, y
                                                     ys_onednn_backward_attention};
 static const struct onednn_operator op_LSTM = {LOWERED(sequence, recurrent)};
 static const struct onednn_operator op_GRU = {LOWERED(sequence, recurrent)};
+static const struct onednn_operator op_ROTARY = {LOWERED(plain, rotary)};
+static const struct onednn_operator op_SINUSOID = {LOWERED(plain, sinusoid)};
 static const struct onednn_operator op_AVERAGEPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_GLOBAL_AVERAGEPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_GLOBAL_MAXPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_BATCHNORM = {LOWERED(tail, tail)};
 static const struct onednn_operator op_LAYERNORM = {LOWERED(plain, layernorm)};
+static const struct onednn_operator op_RMSNORM = {LOWERED(plain, layernorm)};
 static const struct onednn_operator op_LRN = {LOWERED(same, unary), DESCRIBED(lrn)};
 static const struct onednn_operator op_CLIP = {LOWERED(tail, tail)};
 static const struct onednn_operator op_LEAKY_RELU = {ELTWISE(dnnl_eltwise_relu, dnnl_eltwise_relu)};

@@ -1,4 +1,5 @@
-/* Layer normalisation, which is ours: values lie in C order, a line along the last axis side by side. */
+/* Layer normalisation, and that by the mean square, which are ours: values lie in C order, a line along the last axis
+ * side by side. */
 #include "backend/onednn_state.h"
 #include "backend/parallel.h"
 
@@ -9,7 +10,7 @@ struct lines {
     int threads;
     int64_t lines, count; /* elements of one */
     float epsilon;
-    bool has_bias, wants_dx;
+    bool has_bias, wants_dx, is_square; /* the last: by the mean square, the mean counting as 0 */
 };
 
 struct statistics {
@@ -22,7 +23,7 @@ static struct statistics statistics_of(const struct lines *l, const float *x)
     double sum = 0, squares = 0;
     for (int64_t k = 0; k < l->count; k++)
         sum += x[k];
-    const double mean = sum / (double)l->count;
+    const double mean = l->is_square ? 0 : sum / (double)l->count;
     for (int64_t k = 0; k < l->count; k++)
         squares += (x[k] - mean) * (x[k] - mean);
     return (struct statistics){(float)mean, (float)(1 / sqrt(squares / (double)l->count + l->epsilon))};
@@ -51,7 +52,8 @@ static ys_status forward_run(void *context, void *const *operand)
     return YS_OK;
 }
 
-/** With z = (x - mean) inverse and g = dy weight, dx = inverse (g - mean of g - z mean of g z). */
+/** With z = (x - mean) inverse and g = dy weight, dx = inverse (g - mean of g - z mean of g z), without the mean of g
+ * where there is no mean that moves with x. */
 static void backward_part(const void *context, void *const *operand, size_t first, size_t end)
 {
     const struct lines *l = context;
@@ -66,7 +68,8 @@ static void backward_part(const void *context, void *const *operand, size_t firs
             sum += g;
             product += g * ((x[k] - s.mean) * s.inverse);
         }
-        const float mean = (float)(sum / (double)l->count), slope = (float)(product / (double)l->count);
+        const float mean = l->is_square ? 0 : (float)(sum / (double)l->count),
+                    slope = (float)(product / (double)l->count);
         for (int64_t k = 0; k < l->count; k++)
             dx[k] = s.inverse * (dy[k] * weight[k] - mean - (x[k] - s.mean) * s.inverse * slope);
     }
@@ -102,6 +105,7 @@ static struct lines describe(const struct ys_lowering *low, const struct ys_node
                           .count = count,
                           .epsilon = (float)node->epsilon,
                           .has_bias = node->bias >= 0,
+                          .is_square = node->op == YS_OP_RMSNORM,
                           .wants_dx = low->value_gradient[node->in[0]]};
 }
 

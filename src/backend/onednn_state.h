@@ -124,6 +124,8 @@ ys_status ys_onednn_forward_split(struct ys_lowering *low, const struct ys_node 
 ys_status ys_onednn_forward_unary(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_multiply(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_layernorm(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_rotary(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_sinusoid(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_mean(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_dropout(struct ys_lowering *low, const struct ys_node *node);
@@ -139,6 +141,8 @@ ys_status ys_onednn_backward_split(struct ys_lowering *low, const struct ys_node
 ys_status ys_onednn_backward_unary(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_multiply(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_layernorm(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_rotary(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_sinusoid(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_mean(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_dropout(struct ys_lowering *low, const struct ys_node *node);

@@ -374,10 +374,10 @@ int ys_build_batchnorm_of(struct ys_build *build, int in, struct ys_batchnorm ba
     return end(build);
 }
 
-int ys_build_layernorm(struct ys_build *build, int in, double epsilon, const char *name)
+static int norm_lines(struct ys_build *build, enum ys_op op, int in, double epsilon, const char *name)
 {
     struct ys_node *node;
-    if (!begin(build, YS_OP_LAYERNORM, in, name, &node))
+    if (!begin(build, op, in, name, &node))
         return -1;
     node->axis = (int)build->graph->values[in].rank - 1;
     node->epsilon = epsilon;
@@ -387,9 +387,20 @@ int ys_build_layernorm(struct ys_build *build, int in, double epsilon, const cha
                                  .init = {YS_INIT_CONSTANT, which == YS_NODE_WEIGHT, 0},
                                  .lr_mult = 1,
                                  .decay_mult = 1};
-        add_param(build, node, (enum ys_node_param)which, param);
+        if (ys_op_takes(op, (enum ys_node_param)which))
+            add_param(build, node, (enum ys_node_param)which, param);
     }
     return end(build);
+}
+
+int ys_build_layernorm(struct ys_build *build, int in, double epsilon, const char *name)
+{
+    return norm_lines(build, YS_OP_LAYERNORM, in, epsilon, name);
+}
+
+int ys_build_rmsnorm(struct ys_build *build, int in, double epsilon, const char *name)
+{
+    return norm_lines(build, YS_OP_RMSNORM, in, epsilon, name);
 }
 
 int ys_build_recurrent(struct ys_build *build, enum ys_op op, int in, int64_t hidden, const char *name)

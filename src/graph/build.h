@@ -86,6 +86,9 @@ int ys_build_batchnorm_of(struct ys_build *build, int in, struct ys_batchnorm ba
 /** Over the last axis; scale 1 and shift 0 at first. */
 int ys_build_layernorm(struct ys_build *build, int in, double epsilon, const char *name);
 
+/** The same by the root of the mean square, without a shift. */
+int ys_build_rmsnorm(struct ys_build *build, int in, double epsilon, const char *name);
+
 /** YS_OP_LSTM or YS_OP_GRU over (N, positions, width); all parameters drawn with fan_in = `hidden`. */
 int ys_build_recurrent(struct ys_build *build, enum ys_op op, int in, int64_t hidden, const char *name);
 

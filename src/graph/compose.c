@@ -109,6 +109,8 @@ static void set_usual(struct ys_node *node)
         node->window = (struct ys_window){.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .group = 1};
     if (node->op == YS_OP_ATTENTION)
         node->attention = (struct ys_attention){.heads = 1, .kv_heads = 1};
+    if (node->op == YS_OP_ROTARY || node->op == YS_OP_SINUSOID)
+        node->rotary = (struct ys_rotary){.heads = 1, .base = 10000};
 }
 
 ys_status ys_compose_node(struct ys_graph *graph, enum ys_op op, const char *name, int *index)

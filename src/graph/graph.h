@@ -33,11 +33,14 @@
     OP(ATTENTION) /* scaled dot products of queries and keys, their softmax, times values; see struct ys_attention */  \
     OP(LSTM)      /* over positions; (N, positions, width) to (N, positions, hidden); gates i, f, g, o; one bias */    \
     OP(GRU)       /* the same; gates r, z, n, the reset behind the product; a bias more inside it */                   \
+    OP(ROTARY)    /* pairs of each head turned by an angle that grows with the position */                             \
+    OP(SINUSOID)  /* sines and cosines of the position added: not an ONNX operator */                                  \
     OP(AVERAGEPOOL)                                                                                                    \
     OP(GLOBAL_AVERAGEPOOL) /* (N, C, H, W) to (N, C, 1, 1) */                                                          \
     OP(GLOBAL_MAXPOOL)                                                                                                 \
     OP(BATCHNORM) /* rank 2 or 4, over all axes but 1; see struct ys_batchnorm */                                      \
     OP(LAYERNORM) /* over the last axis, with the variance of n; a bias if it likes */                                 \
+    OP(RMSNORM)   /* over the last axis, by the root of the mean square; no mean is taken away, no bias added */       \
     OP(LRN)       /* across channels */                                                                                \
     OP(CLIP)      /* to [low, high]; ReLU6 is low 0, high 6 */                                                         \
     OP(LEAKY_RELU)                                                                                                     \
@@ -116,6 +119,15 @@ struct ys_attention {
     double scale; /* 0: 1 / sqrt(extent of a query's part) */
 };
 
+/* Places told by angles: position t (from 0) and pair i of `width` numbers have t * base^(-2 i / width). ROTARY turns
+ * pair i of each head, numbers 2 i and 2 i + 1 of it where they are interleaved, else i and i + width / 2; its width is
+ * that of a head. SINUSOID adds the sine to number 2 i, the cosine to 2 i + 1; it has the base alone. */
+struct ys_rotary {
+    int64_t heads;
+    double base;
+    bool interleaved;
+};
+
 struct ys_normalize {
     double scale;
     size_t channels; /* entries of mean and std: 1 (for all) or the channels of the value */
@@ -178,6 +190,7 @@ struct ys_node {
         struct ys_batchnorm batchnorm; /* BATCHNORM */
         struct ys_lrn lrn;             /* LRN */
         struct ys_attention attention; /* ATTENTION */
+        struct ys_rotary rotary;       /* ROTARY, SINUSOID */
         struct {                       /* CLIP */
             double low, high;
         };
@@ -191,9 +204,9 @@ struct ys_node {
         bool positions;  /* GEMM: its value has more than two dimensions; set by its shape rule */
         double ratio;    /* DROPOUT: share of elements dropped, 0 <= ratio < 1 */
         struct {
-            int axis; /* LAYERNORM, SOFTMAX, LOG_SOFTMAX, CONCAT, SPLIT; at least 1 */
+            int axis; /* LAYERNORM, RMSNORM, SOFTMAX, LOG_SOFTMAX, CONCAT, SPLIT; at least 1 */
             union {
-                double epsilon;                 /* LAYERNORM */
+                double epsilon;                 /* LAYERNORM, RMSNORM */
                 int64_t split[YS_NODE_MAX_OUT]; /* SPLIT: extent of each output along the axis */
             };
         };
@@ -256,6 +269,8 @@ ys_status ys_graph_find_unknown(const char *path, char **op) YS_MUST_CHECK;
 ys_json *ys_graph_to_json(const struct ys_graph *graph);
 void ys_graph_free(struct ys_graph *graph);
 
+/** The angle of a position and a pair, of struct ys_rotary; `width`: numbers that hold all pairs. */
+double ys_rotary_angle(double base, int64_t position, int64_t pair, int64_t width);
 /** Elements of parameter `p`. */
 int64_t ys_param_elements(const struct ys_param *p);
 /** Whether it is trained: of role weight, and not both factors 0. */

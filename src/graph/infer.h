@@ -41,6 +41,8 @@ ys_status ys_infer_gemm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_embedding(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_attention(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_recurrent(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_rotary(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_sinusoid(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_batchnorm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_layernorm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_lrn(struct ys_site *site) YS_MUST_CHECK;

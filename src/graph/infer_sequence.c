@@ -1,5 +1,6 @@
 /* Shapes of what works on sequences. */
 #include "graph/infer.h"
+#include <math.h>
 #include <string.h>
 
 ys_status ys_infer_embedding(struct ys_site *site)
@@ -82,4 +83,27 @@ ys_status ys_infer_recurrent(struct ys_site *site)
     YS_TRY(ys_infer_same(site));
     site->out->shape[2] = hidden;
     return YS_OK;
+}
+
+double ys_rotary_angle(double base, int64_t position, int64_t pair, int64_t width)
+{
+    return (double)position * pow(base, -2 * (double)pair / (double)width);
+}
+
+ys_status ys_infer_rotary(struct ys_site *site)
+{
+    const int64_t heads = site->node->rotary.heads;
+    YS_TRY(check_heads(site, site->in, heads));
+    if (site->in->shape[2] / heads % 2)
+        return YS_FAIL_SITE(site, "a head of input %s has %lld numbers: they are turned in pairs", site->in->name,
+                            (long long)(site->in->shape[2] / heads));
+    return ys_infer_same(site);
+}
+
+ys_status ys_infer_sinusoid(struct ys_site *site)
+{
+    if (site->in->rank != 3 || site->in->shape[2] % 2)
+        return YS_FAIL_SITE(site, "input %s has shape %s, not (N, positions, width) with an even width", site->in->name,
+                            YS_SITE_SHAPE(site, site->in));
+    return ys_infer_same(site);
 }

@@ -180,6 +180,23 @@ static const struct ys_op_rule rule_GRU = {
     .reads_y = true,
 };
 
+static const struct ys_op_rule rule_ROTARY = {
+    .name = "RotaryEmbedding",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(GIVEN("num_heads", SIZE, rotary.heads), MAYBE("interleaved", FLAG, rotary.interleaved),
+                   {"base", YS_ATTR_REAL, AT(rotary.base), true, YS_RANGE_POSITIVE, 0}),
+    .infer = ys_infer_rotary,
+};
+
+static const struct ys_op_rule rule_SINUSOID = {
+    .name = "sinusoid",
+    UNARY,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS({"base", YS_ATTR_REAL, AT(rotary.base), true, YS_RANGE_POSITIVE, 0}),
+    .infer = ys_infer_sinusoid,
+};
+
 static const struct ys_op_rule rule_AVERAGEPOOL = {
     .name = "AveragePool",
     UNARY,
@@ -225,6 +242,16 @@ static const struct ys_op_rule rule_LAYERNORM = {
     .infer = ys_infer_layernorm,
     .reads_x = true,
     .onnx = "LayerNormalization",
+};
+
+static const struct ys_op_rule rule_RMSNORM = {
+    .name = "RMSNormalization",
+    UNARY,
+    .params = YS_PARAMS_SCALE,
+    .kind = YS_KIND_POINTWISE,
+    .attrs = ATTRS(AXIS, REAL("epsilon", epsilon, POSITIVE)),
+    .infer = ys_infer_layernorm,
+    .reads_x = true,
 };
 
 static const struct ys_op_rule rule_LRN = {
@@ -505,6 +532,7 @@ static const struct {
 } params_of[] = {
     [YS_PARAMS_NONE] = {0, 0},
     [YS_PARAMS_WEIGHT] = {HAS(WEIGHT) | HAS(BIAS), HAS(WEIGHT)},
+    [YS_PARAMS_SCALE] = {HAS(WEIGHT), HAS(WEIGHT)},
     [YS_PARAMS_OPERAND] = {HAS(WEIGHT), 0},
     [YS_PARAMS_BATCHNORM] = {HAS(WEIGHT) | HAS(BIAS) | HAS(RUNNING_MEAN) | HAS(RUNNING_VAR), ~0U},
     [YS_PARAMS_LSTM] = {HAS(WEIGHT) | HAS(BIAS) | HAS(RECURRENT), ~0U},

@@ -9,6 +9,7 @@
 enum ys_op_params { /* which parameters a node of an operator has */
                     YS_PARAMS_NONE,
                     YS_PARAMS_WEIGHT,    /* a weight, always, and a bias, if it likes */
+                    YS_PARAMS_SCALE,     /* a weight, always */
                     YS_PARAMS_OPERAND,   /* a weight where its second value would be, if it has none */
                     YS_PARAMS_BATCHNORM, /* weight, bias, running mean and variance, always */
                     YS_PARAMS_LSTM,      /* weight, bias, recurrent weight, always */

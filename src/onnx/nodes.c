@@ -655,6 +655,8 @@ static void put_recurrent(struct ys_onnx *o, const struct ys_node *node)
     put_step(o, "Reshape", by_row.text, extents.text, out->name, node->name);
 }
 
+#include "onnx/nodes_places.inc"
+
 static void put_node(struct ys_onnx *o, const struct ys_node *node)
 {
     /* Of those whose descriptor names no operator of ONNX. */
@@ -679,6 +681,9 @@ static void put_node(struct ys_onnx *o, const struct ys_node *node)
         [YS_OP_ATTENTION] = put_attention,
         [YS_OP_LSTM] = put_recurrent,
         [YS_OP_GRU] = put_recurrent,
+        [YS_OP_RMSNORM] = put_rmsnorm,
+        [YS_OP_ROTARY] = put_rotary,
+        [YS_OP_SINUSOID] = put_sinusoid,
     };
     YS_ASSERT(!ys_op_rule(node->op)->onnx == !!forms[node->op]);
     (forms[node->op] ? forms[node->op] : put_plain)(o, node);

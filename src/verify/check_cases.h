@@ -138,6 +138,21 @@
     X(layernorm_features, layernorm(s, features(s, 37), 1e-5))                                                         \
     X(layernorm_rank_3, layernorm(s, reshape(s, image(s, 4, 2, 6), 8, 6), 1e-3))
 
+#define YS_CASES_RMSNORM(X)                                                                                            \
+    X(rmsnorm_rows, rmsnorm(s, image(s, 3, 5, 4), 1e-2))                                                               \
+    X(rmsnorm_features, rmsnorm(s, features(s, 37), 1e-5))                                                             \
+    X(rmsnorm_rank_3, rmsnorm(s, reshape(s, image(s, 4, 2, 6), 8, 6), 1e-3))
+
+/* Positions and width; heads, base, and whether pairs are neighbours. */
+#define YS_CASES_ROTARY(X)                                                                                             \
+    X(rotary_halves, places(s, YS_OP_ROTARY, 5, 12, .heads = 3, .base = 10000))                                        \
+    X(rotary_interleaved, places(s, YS_OP_ROTARY, 6, 8, .heads = 2, .base = 100, .interleaved = true))                 \
+    X(rotary_one_pair, places(s, YS_OP_ROTARY, 7, 2, .heads = 1, .base = 10000))
+
+#define YS_CASES_SINUSOID(X)                                                                                           \
+    X(sinusoid_positions, places(s, YS_OP_SINUSOID, 5, 12, .heads = 1, .base = 10000))                                 \
+    X(sinusoid_other_base, places(s, YS_OP_SINUSOID, 7, 6, .heads = 1, .base = 100))
+
 #define YS_CASES_LRN(X)                                                                                                \
     X(lrn_of_5, alike(s, image(s, 8, 3, 4), .op = YS_OP_LRN, .lrn = {5, 0.5, 0.75, 1}))                                \
     X(lrn_even_size, alike(s, image(s, 7, 3, 3), .op = YS_OP_LRN, .lrn = {4, 0.5, 0.75, 2}))                           \
@@ -250,6 +265,7 @@
     X(split_channels, split(s, image(s, 7, 3, 4), 1, 2, 4, 1))                                                         \
     X(split_rows, split(s, image(s, 2, 5, 4), 2, 2, 3))                                                                \
     X(split_columns, split(s, image(s, 3, 2, 6), 3, 5, 1))                                                             \
+    X(split_one_part_read, second_part(s, image(s, 5, 3, 4), 2, 1, 2))                                                 \
     X(split_features, split(s, features(s, 11), 1, 1, 2, 5, 3))
 
 #define YS_CASES_RESHAPE(X)                                                                                            \
@@ -265,7 +281,6 @@
     X(transpose_shuffled_channels, transpose(s, reshape(s, image(s, 6, 2, 3), 2, 3, 2, 3), 0, 2, 1, 3, 4))
 
 #define YS_CASES_PAD(X)                                                                                                \
-    X(split_one_part_read, second_part(s, image(s, 5, 3, 4), 2, 1, 2))                                                 \
     X(pad_zeros, padded(s, image(s, 3, 4, 5), YS_PAD_CONSTANT, 0, 0, 1, 2, 0, 3, 0))                                   \
     X(pad_value, padded(s, image(s, 2, 3, 4), YS_PAD_CONSTANT, -1.5, 0, 0, 1, 0, 1, 0))                                \
     X(pad_channels, padded(s, image(s, 3, 4, 5), YS_PAD_CONSTANT, 0, 1, 0, 0, 2, 0, 0))                                \

@@ -180,6 +180,17 @@ static int layernorm(struct site *s, int v, double epsilon)
     return ys_build_layernorm(s->b, v, epsilon, next_name(s));
 }
 
+static int rmsnorm(struct site *s, int v, double epsilon)
+{
+    return ys_build_rmsnorm(s->b, v, epsilon, next_name(s));
+}
+
+static int places_of(struct site *s, enum ys_op op, int64_t positions, int64_t width, struct ys_rotary how)
+{
+    return alike(s, reshape(s, features(s, positions * width), positions, width), .op = op, .rotary = how);
+}
+#define places(s, op, positions, width, ...) places_of(s, op, positions, width, (struct ys_rotary){__VA_ARGS__})
+
 static int join(struct site *s, enum ys_op op, int a, int b)
 {
     return ys_build_node(s->b, &(struct ys_node){.op = op}, (const int[]){a, b}, 2, next_name(s));
@@ -235,6 +246,13 @@ static int split_to(struct site *s, int v, int axis, size_t count, const int64_t
 #define split(s, v, axis, ...)                                                                                         \
     split_to(s, v, axis, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]){__VA_ARGS__})
 
+/* Of two parts the first is read by nobody. */
+static int second_part(struct site *s, int v, int axis, int64_t first, int64_t second)
+{
+    v = alike(s, v, .op = YS_OP_SPLIT, .axis = axis, .out_count = 2, .split = {first, second});
+    return v < 0 ? v : v + 1;
+}
+
 /* Between 0 and 1, for what is defined of no others. */
 static int positive(struct site *s, int v)
 {
@@ -246,13 +264,6 @@ static int divisor(struct site *s, int v)
 {
     return positive(s, positive(s, v));
 }
-/* Of two parts the first is read by nobody. */
-static int second_part(struct site *s, int v, int axis, int64_t first, int64_t second)
-{
-    v = alike(s, v, .op = YS_OP_SPLIT, .axis = axis, .out_count = 2, .split = {first, second});
-    return v < 0 ? v : v + 1;
-}
-
 
 /* An image and a number for each of its channels. */
 static int stretched(struct site *s, enum ys_op op)

@@ -222,6 +222,69 @@ class Parts(unittest.TestCase):
                     self.assertLess(error(gradients["conv.weight"], slopes), backward)
 
 
+def root_mean_squares(x, attrs, weight):
+    return x / np.sqrt((x * x).mean(-1, keepdims=True) + attrs["epsilon"]) * weight
+
+
+def turned(x, attrs, _weight):
+    """As complex numbers."""
+    rows, positions, width = x.shape
+    heads = x.reshape(rows, positions, attrs["num_heads"], -1)
+    half = heads.shape[-1] // 2
+    a, b = (heads[..., ::2], heads[..., 1::2]) if attrs["interleaved"] else (heads[..., :half], heads[..., half:])
+    angles = np.arange(positions)[:, None, None] / attrs["base"] ** (np.arange(half) / half)
+    pairs = (a + 1j * b) * np.exp(1j * angles)
+    made = np.stack((pairs.real, pairs.imag), -1 if attrs["interleaved"] else -2)
+    return made.reshape(rows, positions, width)
+
+
+def waved(x, attrs, _weight):
+    made = x.copy()
+    for k in range(x.shape[2]):
+        angle = np.arange(x.shape[1]) / attrs["base"] ** (2 * (k // 2) / x.shape[2])
+        made[:, :, k] += np.cos(angle) if k % 2 else np.sin(angle)
+    return made
+
+
+class Places(unittest.TestCase):
+    """Normalisation by the mean square, rotary and sinusoidal positions, for cases to inherit: forward against the formula,
+    gradients against central differences of it."""
+
+    Adapter = None
+    options = {}
+    CASES = (("RMSNormalization", {"axis": 2, "epsilon": 0.1}, ["weight"], root_mean_squares),
+             ("RotaryEmbedding", {"num_heads": 2, "interleaved": 0, "base": 100.0}, [], turned),
+             ("RotaryEmbedding", {"num_heads": 1, "interleaved": 1, "base": 10000.0}, [], turned),
+             ("sinusoid", {"base": 50.0}, [], waved))
+
+    def test_they_are_their_formulas(self):
+        random = np.random.RandomState(9)
+        x = random.normal(0, 1, (2, 3)).astype(np.float32).astype(np.float64)
+        for op, attrs, roles, formula in self.CASES:
+            weights = {"in.weight": random.normal(0, 1, (32, 3)).astype(np.float32)}
+            weights.update({"node." + role: random.normal(1, 0.3, 8).astype(np.float32) for role in roles})
+            nodes = driver.chain(FLOATS, ("Gemm", "in", {}, ["weight"]), ("Reshape", "rows", {"shape": ["N", 4, 8]}),
+                                 (op, "node", attrs, roles), ("Flatten", "flat", {"axis": 1}))
+
+            def logits(values):
+                y = formula((x @ values["in.weight"].T).reshape(2, 4, 8), attrs, values.get("node.weight"))
+                return y.reshape(2, -1)
+
+            with self.subTest(op, **attrs):
+                found, gradients = gradients_of(self.Adapter, nodes, x, weights, self.options)
+                values = {name: value.astype(np.float64) for name, value in weights.items()}
+                self.assertLess(error(found, logits(values)), 1e-12)  # sums of some ten terms
+                for name, value in values.items():
+                    slopes = np.zeros_like(value)
+                    for index in np.ndindex(value.shape):
+                        kept, losses = value[index], []
+                        for value[index] in (kept - 1e-5, kept + 1e-5):
+                            losses.append(((logits(values) - np.eye(1, 32)) ** 2).mean())
+                        slopes[index], value[index] = (losses[1] - losses[0]) / 2e-5, kept
+                    # Differences of 1e-5 are wrong by their square and by rounding over them.
+                    self.assertLess(error(gradients[name], slopes), 1e-8, name)
+
+
 class Tokens(unittest.TestCase):
     """What frameworks do with rows of a table that are named twice, or by nobody, for cases to inherit."""
 

@@ -42,5 +42,9 @@ class Tokens(agreement.Tokens):
     Adapter = Adapter
 
 
+class Places(agreement.Places):
+    Adapter = Adapter
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -42,5 +42,10 @@ class Tokens(agreement.Tokens):
     options = {"backend": ENGINE}
 
 
+class Places(agreement.Places):
+    Adapter = Adapter
+    options = {"backend": ENGINE}
+
+
 if __name__ == "__main__":
     unittest.main()

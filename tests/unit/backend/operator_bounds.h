@@ -166,7 +166,7 @@ static void lines_of(const struct bounds *b, const struct ys_node *node, double 
     *r = *z = 0;
     for (int64_t at = 0; at < naive_count(b->e, node->in[0]); at += count) {
         double mean, variance;
-        line_of(b->e, node->in[0], at, &mean, &variance);
+        line_of_node(b->e, node, at, &mean, &variance);
         double inverse = 1 / sqrt(variance + node->epsilon);
         *r = fmax(*r, inverse);
         *z = fmax(*z, (b->value[node->in[0]].top + fabs(mean)) * inverse);
@@ -192,6 +192,18 @@ static struct local local_layernorm(const struct bounds *b, const struct ys_node
     l.forward = scale * z_error + (scale * z + bias) * (b->u + 4 * unit);
     l.relative = 3 * b->u + gamma_of(2 * n + 16) + r * z * wrong + 2 * (z_error + r * (2 + z) * wrong);
     return l;
+}
+
+/** Of a pair, cos a - sin b and cos b + sin a: row and column sums are at most sqrt(2); sines are rounded themselves,
+ * and two products added. */
+static struct local local_rotary(const struct bounds *b, const struct ys_node *node)
+{
+    const double root = sqrt(2);
+    return (struct local){.row = root,
+                          .column = root,
+                          .element = 1,
+                          .forward = root * b->value[node->in[0]].top * (b->u + gamma_of(3)),
+                          .relative = 3 * b->u + gamma_of(3)};
 }
 
 /** y = x B^-beta with B >= bias, dy_i/dx_j = B^-beta - 2 alpha beta / size x_i x_j B^(-beta - 1). */
@@ -282,6 +294,9 @@ static struct local local_each(const struct bounds *b, const struct ys_node *nod
     case YS_OP_MUL:
     case YS_OP_DIV:
         return local_pair(b, node);
+    case YS_OP_SINUSOID: /* a sine below 1 is rounded, and the sum */
+        l.forward = b->u * y + 2 * unit;
+        break;
     case YS_OP_DROPOUT:
         slope = 1 / (1 - node->ratio);
         break;
@@ -323,7 +338,10 @@ static struct local local_of(const struct bounds *b, const struct ys_node *node)
     case YS_OP_BATCHNORM:
         return local_batchnorm(b, node);
     case YS_OP_LAYERNORM:
+    case YS_OP_RMSNORM:
         return local_layernorm(b, node);
+    case YS_OP_ROTARY:
+        return local_rotary(b, node);
     case YS_OP_LRN:
         return local_lrn(b, node);
     case YS_OP_SOFTMAX:
@@ -386,13 +404,14 @@ static void param_bounds(struct bounds *b, const struct ys_node *node)
         return;
     }
     const struct bound *x = &b->value[node->in[0]], *y = &b->value[node->out[0]];
-    size_t axis = node->op == YS_OP_LAYERNORM ? b->e->n->values[node->out[0]].rank - 1 : 1; /* of the parameters */
+    const bool lines = node->op == YS_OP_LAYERNORM || node->op == YS_OP_RMSNORM;
+    size_t axis = lines ? b->e->n->values[node->out[0]].rank - 1 : 1; /* of the parameters */
     double places = (double)(naive_count(b->e, node->out[0]) / extent_at(b->e, node->out[0], axis));
     double gradient = fmin(y->gradient.sum, places * y->gradient.top);
     double wrong = fmin(y->wrong.sum, places * y->wrong.top) + gradient * gamma_of(places);
     if (node->bias >= 0)
         b->param[node->bias] = wrong + b->u * gradient;
-    if (node->op == YS_OP_BATCHNORM || node->op == YS_OP_LAYERNORM) {
+    if (node->op == YS_OP_BATCHNORM || lines) {
         const bool batch = node->op == YS_OP_BATCHNORM;
         double r, z;
         (batch ? normalised : lines_of)(b, node, &r, &z);

@@ -297,9 +297,9 @@ static void net_cross(struct net *n, enum ys_op op)
     net_pair(n, op, column, n->last);
 }
 
-static void net_layernorm(struct net *n, double epsilon, bool bias)
+static void net_norm_of_lines(struct net *n, enum ys_op op, double epsilon, bool bias)
 {
-    struct ys_node *node = net_alike(n, YS_OP_LAYERNORM);
+    struct ys_node *node = net_alike(n, op);
     const struct ys_value *out = &n->values[n->last];
     node->axis = (int)out->rank - 1;
     node->epsilon = epsilon;
@@ -307,6 +307,24 @@ static void net_layernorm(struct net *n, double epsilon, bool bias)
     if (bias)
         node->bias = net_param(n, 1, &out->shape[out->rank - 1]);
 }
+
+static void net_layernorm(struct net *n, double epsilon, bool bias)
+{
+    net_norm_of_lines(n, YS_OP_LAYERNORM, epsilon, bias);
+}
+
+static void net_rmsnorm(struct net *n, double epsilon)
+{
+    net_norm_of_lines(n, YS_OP_RMSNORM, epsilon, false);
+}
+
+/** The row as `positions` of `width` numbers, turned, or with waves added where there are no heads. */
+static void net_places(struct net *n, int64_t positions, int64_t width, struct ys_rotary how)
+{
+    net_reshape(n, 3, (const int64_t[]){positions, width});
+    net_alike(n, how.heads ? YS_OP_ROTARY : YS_OP_SINUSOID)->rotary = how;
+}
+#define ROTARY(...) ((struct ys_rotary){__VA_ARGS__})
 
 static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
 {
@@ -431,6 +449,17 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(layernorm_of_channels, YS_F32, 2, 7, 3, 4,                                                                       \
       (net_transpose(n, (const int[]){0, 2, 3, 1}), net_layernorm(n, 1e-6, true),                                      \
        net_transpose(n, (const int[]){0, 3, 1, 2})))                                                                   \
+    X(rmsnorm_of_rows, YS_F32, 2, 3, 4, 5, net_rmsnorm(n, 1e-5))                                                       \
+    X(rmsnorm_large_epsilon, YS_F32, 2, 3, 4, 5, net_rmsnorm(n, 0.25))                                                 \
+    X(rmsnorm_features, YS_F32, 4, 37, 1, 1, (net_flatten(n), net_rmsnorm(n, 1e-5)))                                   \
+    X(rmsnorm_behind_conv, YS_F32, 2, 3, 4, 5, (net_branch(n, 8), net_rmsnorm(n, 1e-2)))                               \
+    X(rotary_halves, YS_F32, 2, 3, 4, 5, net_places(n, 5, 12, ROTARY(3, 10000, false)))                                \
+    X(rotary_interleaved, YS_F32, 2, 3, 4, 5, net_places(n, 5, 12, ROTARY(2, 100, true)))                              \
+    X(rotary_one_pair, YS_F32, 3, 3, 4, 1, net_places(n, 6, 2, ROTARY(1, 10000, false)))                               \
+    X(rotary_behind_conv, YS_F32, 2, 3, 4, 4, (net_branch(n, 5), net_places(n, 4, 20, ROTARY(1, 1000, false))))        \
+    X(sinusoid_positions, YS_F32, 2, 3, 4, 5, net_places(n, 5, 12, ROTARY(0, 10000, false)))                           \
+    X(sinusoid_other_base, YS_F32, 3, 3, 4, 3, net_places(n, 6, 6, ROTARY(0, 100, false)))                             \
+    X(sinusoid_behind_conv, YS_F32, 2, 3, 4, 4, (net_branch(n, 5), net_places(n, 4, 20, ROTARY(0, 1000, false))))      \
     X(lrn_of_5, YS_F32, 2, 8, 3, 4, net_lrn(n, LRN(5, 1e-1, 0.75, 1)))                                                 \
     X(lrn_even_size, YS_F32, 2, 7, 3, 3, net_lrn(n, LRN(4, 5e-1, 0.75, 2)))                                            \
     X(lrn_of_1, YS_F32, 1, 3, 2, 3, net_lrn(n, LRN(1, 1, 0.5, 1)))                                                     \

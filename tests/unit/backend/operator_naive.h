@@ -185,11 +185,45 @@ static void line_of(const struct naive *e, int value, int64_t at, double *mean, 
         *variance += pow(e->value[value][i] - *mean, 2) / (double)count;
 }
 
+/** Mean and variance by which a node normalises: 0 and the mean square where it is RMSNormalization. */
+static void line_of_node(const struct naive *e, const struct ys_node *node, int64_t at, double *mean, double *variance)
+{
+    line_of(e, node->in[0], at, mean, variance);
+    if (node->op == YS_OP_RMSNORM) {
+        *variance += *mean * *mean;
+        *mean = 0;
+    }
+}
+
+/** As complex numbers: each pair of a head times exp(i angle). */
+static void naive_rotary(const struct naive *e, const struct ys_node *node, int64_t at)
+{
+    int64_t k[YS_MAX_RANK], other[YS_MAX_RANK];
+    index_of(e, node->in[0], at, k);
+    memcpy(other, k, sizeof k);
+    const int64_t width = extent_at(e, node->in[0], 2) / node->rotary.heads, i = k[2] % width;
+    const bool by_two = node->rotary.interleaved, second = by_two ? i % 2 : i >= width / 2;
+    const double pair = (double)(by_two ? i / 2 : i % (width / 2));
+    const double angle = (double)k[1] / pow(node->rotary.base, 2 * pair / (double)width);
+    other[2] += (second ? -1 : 1) * (by_two ? 1 : width / 2);
+    e->value[node->out[0]][at] = cos(angle) * *element(e, node->in[0], k) +
+                                 (second ? sin(angle) : -sin(angle)) * *element(e, node->in[0], other);
+}
+
+static void naive_sinusoid(const struct naive *e, const struct ys_node *node, int64_t at)
+{
+    int64_t k[YS_MAX_RANK];
+    index_of(e, node->in[0], at, k);
+    const double i = floor((double)k[2] / 2), width = (double)extent_at(e, node->in[0], 2);
+    const double angle = (double)k[1] / pow(node->rotary.base, 2 * i / width);
+    e->value[node->out[0]][at] = e->value[node->in[0]][at] + (k[2] % 2 ? cos(angle) : sin(angle));
+}
+
 static void naive_layernorm(const struct naive *e, const struct ys_node *node, int64_t at)
 {
     double mean, variance;
     int64_t count = extent_at(e, node->in[0], e->n->values[node->in[0]].rank - 1);
-    line_of(e, node->in[0], at, &mean, &variance);
+    line_of_node(e, node, at, &mean, &variance);
     e->value[node->out[0]][at] =
         e->param[node->weight][at % count] * (e->value[node->in[0]][at] - mean) / sqrt(variance + node->epsilon) +
         (node->bias >= 0 ? e->param[node->bias][at % count] : 0);
@@ -346,7 +380,14 @@ static void naive_result(const struct naive *e, const struct ys_node *node, int6
         naive_pool(e, node, k[0], k[1], k[2], k[3]);
         return;
     case YS_OP_LAYERNORM:
+    case YS_OP_RMSNORM:
         naive_layernorm(e, node, at);
+        return;
+    case YS_OP_ROTARY:
+        naive_rotary(e, node, at);
+        return;
+    case YS_OP_SINUSOID:
+        naive_sinusoid(e, node, at);
         return;
     case YS_OP_LRN:
         naive_lrn(e, node, k[0], k[1], k[2], k[3]);

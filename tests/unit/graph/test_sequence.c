@@ -135,6 +135,54 @@ static void recurrent_networks_have_their_sizes(void)
               "model lstm-char takes rows of tokens, and those of the data are of channels, height and width");
 }
 
+/** An operator that tells values their places, over (N, 4, `width`); `message`: NULL where it fits. */
+static void check_places(const char *op, const char *attrs, int width, const char *message)
+{
+    char text[1024];
+    ys_json *json;
+    struct ys_graph *graph = NULL;
+    snprintf(
+        text, sizeof text,
+        "{\"format\":\"yardstick-graph\",\"version\":1,\"name\":\"g\",\"inputs\":[{\"name\":\"x\",\"shape\":[\"N\",4,"
+        "%d],\"dtype\":\"F32\"}],\"nodes\":[{\"op\":\"%s\",\"name\":\"n\",\"in\":[\"x\"],\"out\":[\"y\"],\"attrs\":{%s}"
+        ","
+        "\"params\":{}}],\"params\":[],\"output\":\"y\",\"target\":{\"kind\":\"vector\",\"shape\":[\"N\",4,%d]},"
+        "\"loss\":\"mean_squared_error\"}",
+        width, op, attrs, width);
+    REQUIRE(ys_json_parse(text, strlen(text), "file", &json) == YS_OK);
+    const ys_status status = ys_graph_from_json(json, "g.json", &graph);
+    if (message) {
+        CHECK(status == YS_EFORMAT && !graph);
+        CHECK_HAS(ys_error(), message);
+    } else if (CHECK(status == YS_OK)) {
+        CHECK(graph->nodes[0].rotary.base == 10000 && !graph->nodes[0].rotary.interleaved);
+        CHECK(graph->values[graph->output].rank == 3 && graph->values[graph->output].shape[2] == width);
+    }
+    ys_graph_free(graph);
+    ys_json_free(json);
+}
+
+static void places_name_what_does_not_fit(void)
+{
+    check_places("RotaryEmbedding", "\"num_heads\":3", 12, NULL);
+    check_places("sinusoid", "", 6, NULL);
+    check_places("RotaryEmbedding", "", 12, "attribute num_heads");
+    check_places("RotaryEmbedding", "\"num_heads\":5", 12, "5 heads do not divide the width 12 of input x");
+    check_places("RotaryEmbedding", "\"num_heads\":4", 12, "a head of input x has 3 numbers: they are turned in pairs");
+    check_places("RotaryEmbedding", "\"num_heads\":3,\"base\":0", 12, "attribute base is 0: must be a number above 0");
+    check_places("sinusoid", "", 5, "input x has shape [N,4,5], not (N, positions, width) with an even width");
+    check_places("sinusoid", "\"num_heads\":1", 6, "num_heads");
+}
+
+/** Angles grow with the position by a step of their pair: 1, then less, down to the base's reciprocal at the end. */
+static void angles_are_their_formula(void)
+{
+    CHECK(ys_rotary_angle(10000, 0, 3, 8) == 0);
+    CHECK_NEAR(ys_rotary_angle(10000, 7, 0, 8), 7, 0);
+    CHECK_NEAR(ys_rotary_angle(10000, 7, 2, 8), 0.07, 1e-16);
+    CHECK_NEAR(ys_rotary_angle(100, 5, 1, 2), 0.05, 1e-16);
+}
+
 static struct ys_graph *build_classifier(const char *name, int64_t positions, int64_t vocabulary, int64_t classes,
                                          double width, double layers, double heads)
 {
@@ -233,4 +281,5 @@ static void recurrent_layers_name_what_does_not_fit(void)
 TAP_MAIN(TAP_CASE(gpt_has_its_published_sizes), TAP_CASE(gpt_says_what_does_not_fit),
          TAP_CASE(attention_names_what_does_not_fit), TAP_CASE(an_embedding_reads_tokens_alone),
          TAP_CASE(recurrent_networks_have_their_sizes), TAP_CASE(recurrent_layers_name_what_does_not_fit),
-         TAP_CASE(bert_has_its_published_size), TAP_CASE(a_classifier_reads_the_last_position))
+         TAP_CASE(bert_has_its_published_size), TAP_CASE(a_classifier_reads_the_last_position),
+         TAP_CASE(places_name_what_does_not_fit), TAP_CASE(angles_are_their_formula))
