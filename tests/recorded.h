@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const recorded_names[] = {"builtin", "builtin-infer", "pytorch", "null", "crashed", "disturbed"};
+static const char *const recorded_names[] = {"builtin", "builtin-infer", "checkpoints", "pytorch",
+                                             "null",    "crashed",       "disturbed"};
 enum { RECORDED_RUNS = sizeof recorded_names / sizeof recorded_names[0] };
 
 struct recorded {

@@ -294,7 +294,7 @@ static ys_status read_name(const struct reading *at, const ys_json *value, int *
     if (ys_json_type_of(value) != YS_JSON_STRING)
         return refuse(at, value, "a text");
     int found = ys_name_find(at->field->names, ys_json_text(value, NULL));
-    if (found == YS_NAME_NONE)
+    if (found == YS_NAME_NONE && !(at->field->flags & YS_FIELD_OTHER))
         return ys_fail(YS_EFORMAT, "%s: %s.%s is \"%s\": no %s of this version", at->label, at->record->name,
                        at->field->name, ys_json_text(value, ""), at->field->names->what);
     *name = found;

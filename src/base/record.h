@@ -45,6 +45,7 @@ enum ys_field_flags {
     YS_FIELD_MAY_LACK = 2, /* not written when it is null, false or an empty list; absent is read as that */
     YS_FIELD_LATER = 4,    /* written always; absent is read as nothing: what was written without it stays readable */
     YS_FIELD_EMPTY = 8,    /* of a list that null is a value of: empty is written as null */
+    YS_FIELD_OTHER = 16,   /* of an enum that null is a value of: a word that is none of its names is read as null */
 };
 
 /** The words of an enum, by its values from 0; one table for each enum. */

@@ -14,4 +14,15 @@ extern const struct ys_names ys_precisions; /* "f32", "f64", "bf16" */
 enum ys_statistics { YS_STATISTICS_LOCAL, YS_STATISTICS_SYNC };
 extern const struct ys_names ys_statistics; /* "local", "sync" */
 
+/** What a number is of, and so how it is printed. */
+enum ys_kind {
+    YS_KIND_NUMBER,
+    YS_KIND_COUNT, /* whole things: k, M, G */
+    YS_KIND_RATE,  /* per second */
+    YS_KIND_SPAN,  /* seconds */
+    YS_KIND_BYTES, /* decimal multiples */
+    YS_KIND_SHARE, /* in [0, 1], shown in percent with two decimals */
+};
+extern const struct ys_names ys_kinds; /* "number", "count", "rate", "span", "bytes", "share" */
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "framework/environment.h"
 #include "framework/framework.h"
 #include "framework/hold.h"
@@ -72,9 +73,9 @@ static ys_status fill_recipe(struct ys_framework_entry *entry, const struct ys_r
         if (recipe->versions[i][0])
             YS_TRY(ys_list_add_text(&entry->versions, recipe->versions[i]));
     if (recipe->trains)
-        YS_TRY(ys_list_add_text(&entry->modes, "train"));
+        YS_TRY(ys_list_add_text(&entry->modes, ys_name_of(&ys_modes, YS_MODE_TRAIN)));
     if (recipe->infers)
-        YS_TRY(ys_list_add_text(&entry->modes, "infer"));
+        YS_TRY(ys_list_add_text(&entry->modes, ys_name_of(&ys_modes, YS_MODE_INFER)));
     entry->has_double = recipe->has_double;
     entry->no_work = recipe->no_work;
     entry->options = ys_json_copy(recipe->options);

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "framework/own.h"
 #include "job/ini.h"
 #include "job/nearest.h"
@@ -112,9 +113,10 @@ static ys_status set_modes(struct ys_recipe *recipe, const struct ys_ini_entry *
     ys_status status = add_words(&words, entry->value, ", ");
     recipe->trains = recipe->infers = false;
     for (size_t i = 0; status == YS_OK && words && words[i]; i++) {
-        if (strcmp(words[i], "train") == 0)
+        const int mode = ys_name_find(&ys_modes, words[i]);
+        if (mode == YS_MODE_TRAIN)
             recipe->trains = true;
-        else if (strcmp(words[i], "infer") == 0)
+        else if (mode == YS_MODE_INFER)
             recipe->infers = true;
         else
             status = ys_ini_fail(&entry->value_place, "modes = %s: write train, infer or both", entry->value);

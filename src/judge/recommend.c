@@ -250,7 +250,7 @@ static ys_status compare_all(const struct weighing *weighing, size_t end)
     struct ys_recommend_trial *told = weighing->out->trials.items;
     struct matrix matrix;
     double stretch = 1;
-    const bool difference = strcmp(weighing->wish->metric->kind, "share") == 0;
+    const bool difference = weighing->wish->metric->kind == YS_KIND_SHARE;
     ys_status status = fill_matrix(weighing, 0, end, difference, &matrix);
     if (status == YS_OK)
         status = stretch_of(&matrix, &stretch);
@@ -349,7 +349,7 @@ static ys_status tell_frame(const struct weighing *weighing)
 {
     const struct ys_wish *wish = weighing->wish;
     struct ys_recommended *out = weighing->out;
-    const bool share = strcmp(wish->metric->kind, "share") == 0;
+    const bool share = wish->metric->kind == YS_KIND_SHARE;
     out->schema = ys_strdup(YS_RECOMMEND_SCHEMA);
     out->wish = ys_strdup(wish->text);
     out->metric = ys_strdup(wish->metric->name);

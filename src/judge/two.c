@@ -49,7 +49,7 @@ ys_status ys_judge_set_ends(struct ys_list *list, const struct ys_interval *inte
 
 bool ys_judge_may_drift(const struct ys_metric_info *info)
 {
-    return strcmp(info->kind, "span") == 0 || strcmp(info->kind, "rate") == 0;
+    return info->kind == YS_KIND_SPAN || info->kind == YS_KIND_RATE;
 }
 
 /* If the machine became faster by `bound`, that much of the ratio is not the candidate's doing. */
@@ -97,7 +97,7 @@ static ys_status judge_metric(const struct judging *judging, const size_t places
     const struct ys_trial_metric *a = &base->values[metric], *b = &candidate->values[metric];
     struct ys_centre centre;
     struct ys_interval bound;
-    bool fraction = strcmp(info->kind, "share") == 0;
+    bool fraction = info->kind == YS_KIND_SHARE;
     if (a->n == 0 && b->n == 0)
         return YS_OK;
     struct ys_judged_metric *told = ys_list_add(&ys_judged_metric_record, &pair->metrics);

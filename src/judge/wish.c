@@ -129,11 +129,11 @@ static ys_status add_bound(struct words *words, struct ys_wish *wish, const stru
 /* A value in the metric's unit. */
 static bool read_limit(const struct ys_metric_info *metric, const char *text, double *limit)
 {
-    if (strcmp(metric->kind, "bytes") == 0)
+    if (metric->kind == YS_KIND_BYTES)
         return ys_value_size(text, limit);
-    if (strcmp(metric->kind, "span") == 0)
+    if (metric->kind == YS_KIND_SPAN)
         return ys_value_duration(text, limit);
-    if (strcmp(metric->kind, "share") == 0)
+    if (metric->kind == YS_KIND_SHARE)
         return ys_value_share(text, limit);
     return ys_value_real(text, limit) && isfinite(*limit);
 }
@@ -149,7 +149,7 @@ static ys_status read_bound(struct words *words, const struct ys_metric_info *me
     }
     if (!next_value(words, value) || !read_limit(metric, value, &limit)) {
         snprintf(what, sizeof what, "\"%s\" is no value of %s, which is in %s", value, metric->name,
-                 strcmp(metric->kind, "share") == 0 ? "%" : metric->unit);
+                 metric->kind == YS_KIND_SHARE ? "%" : metric->unit);
         return refuse(words, what);
     }
     return add_bound(words, wish, metric, sign[0] == '>', limit, value);

@@ -159,7 +159,7 @@ static void put_ending(ys_status *status, ys_json *object, const struct ys_facts
     for (size_t i = 0; i < facts->warnings.count; i++)
         ys_add(status, warnings, ys_json_string(said[i]));
     ys_put_text(status, object, "status", ys_run_status_name((enum ys_run_status)facts->status));
-    ys_put_text(status, object, "stage", facts->stage);
+    ys_put_text(status, object, "stage", ys_stage_name(facts->stage));
     ys_put(status, object, "exit_code", int_or_null(facts->exit_code));
     ys_put(status, object, "signal", int_or_null(facts->signal));
     ys_put_text(status, object, "message", facts->message);

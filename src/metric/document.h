@@ -35,8 +35,8 @@ struct ys_result_trial {
     char *section;
     ys_json *factors;
     struct ys_trial_framework *framework;
-    int status; /* enum ys_run_status */
-    char *stage, *reason, *command;
+    int status, stage; /* enum ys_run_status, enum ys_stage */
+    char *reason, *command;
     int64_t runs, failed, disturbed, runs_planned, runs_lacking;
     ys_json *deviations, *warnings, *proof, *metrics, *agreement;
     ys_json *ranks;                /* NULL where its runs are of one process each */

@@ -46,7 +46,7 @@ ys_status ys_metric_texts(ys_json **texts)
         ys_put_text(&status, object, "title", info->title);
         ys_put_text(&status, object, "ratio", info->ratio);
         ys_put_text(&status, object, "unit", info->unit);
-        ys_put_text(&status, object, "kind", info->kind);
+        ys_put_text(&status, object, "kind", ys_name_of(&ys_kinds, (int)info->kind));
         ys_put_text(&status, object, "better", ys_better_name(info->better));
         ys_put(&status, all, info->name, object);
     }

@@ -27,7 +27,7 @@ struct ys_metric_info {
     const char *head;  /* of a column, in a word or two: "step time"; NULL: the title */
     const char *ratio; /* what a ratio of it says, after "1.93x": "the memory" */
     const char *unit;  /* SI: "s", "1/s", "B", "1" for pure numbers */
-    const char *kind;  /* how it is printed: span, rate, bytes, share, count, number */
+    enum ys_kind kind;
     enum ys_better better;
     const char *method;           /* exact, counter, sampled, estimated, derived */
     const char *scope;            /* of what it is a measure: "process tree, exec to end" */

@@ -264,20 +264,20 @@ static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial
     return object;
 }
 
-/* Copies stage and reason: the facts of a run go before the result does. */
+/* Copies the reason: the facts of a run go before the result does. */
 static ys_status tell_ending(const struct ys_metric_view_trial *trial, struct ys_result_trial *told)
 {
     const struct ys_facts *failure = trial->failure ? &trial->failure->facts : NULL;
-    const char *reason = failure ? failure->message : trial->record->reason, *stage = failure ? failure->stage : NULL;
+    const char *reason = failure ? failure->message : trial->record->reason;
     if (!reason && trial->counted == 0)
         reason = "no run of it was finished";
     told->status = (int)trial->status;
-    told->stage = ys_strdup(stage);
+    told->stage = failure ? failure->stage : YS_NAME_NONE;
     told->reason = ys_strdup(reason);
     told->command = trial->record->command;
     told->runs = (int64_t)trial->counted;
     told->failed = (int64_t)trial->failed;
-    return (stage && !told->stage) || (reason && !told->reason) ? ys_out_of_memory() : YS_OK;
+    return reason && !told->reason ? ys_out_of_memory() : YS_OK;
 }
 
 /* A result under way: trials are read, told and let go one after the other. */

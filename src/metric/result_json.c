@@ -21,7 +21,7 @@ static ys_json *share_texts(ys_status *status)
         ys_put_text(status, object, "scope", infos[i].scope);
         ys_put_text(status, object, "source", infos[i].source);
         ys_put_text(status, object, "better", ys_better_name(infos[i].better));
-        ys_put_text(status, object, "kind", infos[i].kind);
+        ys_put_text(status, object, "kind", ys_name_of(&ys_kinds, (int)infos[i].kind));
         ys_put(status, all, infos[i].name, object);
     }
     return all;
@@ -128,7 +128,6 @@ static void free_trial(struct ys_result_trial *trial)
     ys_free(trial->quiet);
     ys_perf_mean_free(trial->perf);
     ys_said_free(&trial->said);
-    ys_free(trial->stage);
     ys_free(trial->reason);
     ys_trial_metrics_free(trial->values);
 }

@@ -113,8 +113,8 @@ static ys_json *put_value(struct run_view *run, const char *name, double value)
 /* "the run ended as crashed in stage train" */
 static const char *ending(const struct run_view *run, char text[160])
 {
-    snprintf(text, 160, "the run ended as %s in stage %s", ys_run_status_name(run->facts->status),
-             run->facts->stage ? run->facts->stage : "?");
+    const char *stage = ys_stage_name(run->facts->stage);
+    snprintf(text, 160, "the run ended as %s in stage %s", ys_run_status_name(run->facts->status), stage ? stage : "?");
     return text;
 }
 

@@ -5,6 +5,7 @@
 #include "protocol/channel.h"
 #include "protocol/latency.h"
 #include "protocol/ring.h"
+#include "protocol/status.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,17 +37,18 @@ typedef ys_status (*handler)(struct server *server, const struct request *reques
 
 const char *ys_adapter_error_code(ys_status status, const char *stage)
 {
+    const bool opens = strcmp(stage, ys_stage_name(YS_STAGE_OPEN)) == 0;
     switch (status) {
     case YS_EUNSUPPORTED:
-        return "unsupported";
+        return ys_run_status_name(YS_RUN_UNSUPPORTED);
     case YS_ENOMEM:
-        return "oom_host";
+        return ys_run_status_name(YS_RUN_OOM_HOST);
     case YS_EPROTOCOL:
-        return "protocol_error";
+        return ys_run_status_name(YS_RUN_PROTOCOL_ERROR);
     case YS_EINVAL:
-        return strcmp(stage, "open") == 0 ? "build_failed" : "protocol_error";
+        return ys_run_status_name(opens ? YS_RUN_BUILD_FAILED : YS_RUN_PROTOCOL_ERROR);
     default:
-        return strcmp(stage, "open") == 0 ? "load_failed" : "crashed";
+        return ys_run_status_name(opens ? YS_RUN_LOAD_FAILED : YS_RUN_CRASHED);
     }
 }
 
@@ -69,12 +71,12 @@ static ys_status lacking(const char *what)
 }
 
 /* What belongs to plans of mode `wanted` alone. */
-static ys_status need_mode(const struct server *server, const char *what, const char *wanted)
+static ys_status need_mode(const struct server *server, const char *what, enum ys_mode wanted)
 {
-    const char *mode = server->infers ? "infer" : "train";
-    return strcmp(mode, wanted) == 0
-               ? YS_OK
-               : ys_fail(YS_EPROTOCOL, "\"%s\" needs a plan of mode \"%s\"; this one's is \"%s\"", what, wanted, mode);
+    const enum ys_mode mode = server->infers ? YS_MODE_INFER : YS_MODE_TRAIN;
+    return mode == wanted ? YS_OK
+                          : ys_fail(YS_EPROTOCOL, "\"%s\" needs a plan of mode \"%s\"; this one's is \"%s\"", what,
+                                    ys_name_of(&ys_modes, (int)wanted), ys_name_of(&ys_modes, (int)mode));
 }
 
 /* An integer member within [low, high]. */
@@ -138,7 +140,7 @@ static ys_status open_plan(struct server *server, const struct request *request)
     server->infers = plan->mode == YS_MODE_INFER;
     if (plan->dist.world > 1 && (server->infers || !server->ops->about.dist))
         return ys_fail(YS_EUNSUPPORTED, "this adapter has no work of mode \"%s\" for %lld processes",
-                       server->infers ? "infer" : "train", (long long)plan->dist.world);
+                       ys_name_of(&ys_modes, plan->mode), (long long)plan->dist.world);
     if (server->infers && !server->ops->infer)
         return ys_fail(YS_EUNSUPPORTED, "mode \"infer\" is not among those of this adapter, which has \"train\"");
     server->batch = plan->batch;
@@ -214,7 +216,7 @@ static ys_status on_backward(struct server *server, const struct request *reques
 {
     if (!server->ops->backward)
         return lacking("backward");
-    YS_TRY(need_mode(server, "backward", "train"));
+    YS_TRY(need_mode(server, "backward", YS_MODE_TRAIN));
     int64_t batch;
     bool train_mode;
     const char *path;
@@ -263,7 +265,7 @@ static ys_status on_train(struct server *server, const struct request *request)
 {
     if (!server->ops->train)
         return lacking("train");
-    YS_TRY(need_mode(server, "train", "train"));
+    YS_TRY(need_mode(server, "train", YS_MODE_TRAIN));
     YS_TRY(check_counter(server));
     int64_t from, to, block;
     YS_TRY(need_int(request->message, "from", 0, server->steps, &from));
@@ -304,7 +306,7 @@ static ys_status on_infer(struct server *server, const struct request *request)
 {
     if (!server->ops->infer)
         return lacking("infer");
-    YS_TRY(need_mode(server, "infer", "infer"));
+    YS_TRY(need_mode(server, "infer", YS_MODE_INFER));
     int64_t requests, batch;
     YS_TRY(need_int(request->message, "requests", 1, INT64_MAX, &requests));
     YS_TRY(need_int(request->message, "batch", server->batch, server->batch, &batch));

@@ -78,8 +78,8 @@ int ys_adapter_serve_environment(const struct ys_adapter_ops *ops, void *self);
 ys_status ys_adapter_set_names(ys_json *object, const char *key, const char *const *names);
 
 /** The run status, as the protocol spells it, of a failure with `status` while message `stage` was being answered:
- * YS_EUNSUPPORTED unsupported, YS_ENOMEM oom_host, YS_EPROTOCOL protocol_error, YS_EINTR cancelled; YS_EINVAL
- * build_failed in "open" and protocol_error elsewhere; others load_failed in "open" and crashed elsewhere. */
+ * YS_EUNSUPPORTED unsupported, YS_ENOMEM oom_host, YS_EPROTOCOL protocol_error; YS_EINVAL build_failed in "open" and
+ * protocol_error elsewhere; others load_failed in "open" and crashed elsewhere. */
 const char *ys_adapter_error_code(ys_status status, const char *stage);
 
 #endif

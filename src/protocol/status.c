@@ -23,8 +23,13 @@ static const char *const status_words[] = {
 const struct ys_names ys_run_statuses = YS_NAMES("status of a run", status_words);
 
 static const char *const stage_words[] = {
-    [YS_STAGE_START] = "start", [YS_STAGE_OPEN] = "open", [YS_STAGE_TRAIN] = "train",
-    [YS_STAGE_INFER] = "infer", [YS_STAGE_SAVE] = "save", [YS_STAGE_STOP] = "stop",
+    [YS_STAGE_START] = "start",       [YS_STAGE_HELLO] = "hello",
+    [YS_STAGE_OPEN] = "open",         [YS_STAGE_RESET] = "reset",
+    [YS_STAGE_FORWARD] = "forward",   [YS_STAGE_BACKWARD] = "backward",
+    [YS_STAGE_STEP] = "step",         [YS_STAGE_TRAIN] = "train",
+    [YS_STAGE_INFER] = "infer",       [YS_STAGE_INPUT_GRADIENT] = "input_gradient",
+    [YS_STAGE_SAVE] = "save",         [YS_STAGE_STOP] = "stop",
+    [YS_STAGE_PROTOCOL] = "protocol",
 };
 const struct ys_names ys_stages = YS_NAMES("stage", stage_words);
 
@@ -38,7 +43,7 @@ bool ys_run_status_is_failure(enum ys_run_status status)
     return status != YS_RUN_OK && status != YS_RUN_CANCELLED && status != YS_RUN_UNSUPPORTED;
 }
 
-const char *ys_stage_name(enum ys_stage stage)
+const char *ys_stage_name(int stage)
 {
-    return ys_name_of(&ys_stages, (int)stage);
+    return ys_name_of(&ys_stages, stage);
 }

@@ -32,18 +32,26 @@ const char *ys_run_status_name(enum ys_run_status status);
 /** Whether it is the adapter's doing, or the machine's: neither well, nor cut short by the user, nor declined. */
 bool ys_run_status_is_failure(enum ys_run_status status);
 
-/** Where a run was when it ended. Requests of the protocol are stages of that name. */
+/** Where a run was when it ended: requests of the protocol are stages of that name. */
 enum ys_stage {
     YS_STAGE_START, /* exec to the answer of hello */
+    YS_STAGE_HELLO, /* an adapter's own word of the same */
     YS_STAGE_OPEN,
+    YS_STAGE_RESET,
+    YS_STAGE_FORWARD,
+    YS_STAGE_BACKWARD,
+    YS_STAGE_STEP,
     YS_STAGE_TRAIN,
     YS_STAGE_INFER,
+    YS_STAGE_INPUT_GRADIENT,
     YS_STAGE_SAVE,
-    YS_STAGE_STOP, /* after bye */
+    YS_STAGE_STOP,     /* after bye */
+    YS_STAGE_PROTOCOL, /* an adapter's own word: it read a line that was no message */
 };
-/** Their words, the only list of them. An adapter's error may name another stage, in a word of its own. */
+/** Their words, the only list of them. */
 extern const struct ys_names ys_stages;
 
-const char *ys_stage_name(enum ys_stage stage);
+/** NULL for YS_NAME_NONE. */
+const char *ys_stage_name(int stage);
 
 #endif

@@ -50,8 +50,8 @@ bool ys_agreement_row(const struct ys_view_trial *trial, struct ys_agreement_row
     const struct ys_agreement_layer worst = worst_layer(found.layers);
     snprintf(row->cells[0].text, sizeof row->cells[0].text, "%lld of %lld", (long long)found.disagreements,
              found.predictions == YS_FIELD_NONE ? 0 : (long long)found.predictions);
-    row->cells[1] = ys_label_value(YS_KIND_PERCENT, found.accuracy);
-    row->cells[2] = ys_label_value(YS_KIND_PERCENT, found.reference_accuracy);
+    row->cells[1] = ys_label_value(YS_KIND_SHARE, found.accuracy);
+    row->cells[2] = ys_label_value(YS_KIND_SHARE, found.reference_accuracy);
     row->cells[3] = ys_label_error(found.logits_error);
     row->cells[4] = ys_label_error(worst.error);
     snprintf(row->cells[5].text, sizeof row->cells[5].text, "%.40s", ys_view_or(worst.value, "-"));

@@ -106,7 +106,7 @@ static void put_trial(struct ys_buf *out, const struct ys_view *view, const stru
         ys_buf_puts(out, ",");
         put_factor(out, ys_json_get(told->factors, ys_view_axis(view, i)));
     }
-    const char *const states[] = {ys_run_status_name(trial->status), ys_view_or(told->stage, ""),
+    const char *const states[] = {ys_run_status_name(trial->status), ys_view_or(ys_stage_name(told->stage), ""),
                                   ys_view_or(told->reason, ""),
                                   ys_name_of(&ys_proof_verdicts, (int)ys_view_verdict(trial))};
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {

@@ -81,7 +81,7 @@ ys_status ys_report_history(const struct ys_history *history, int width, bool co
     ys_grid_column(&grid, "machine", true);
     ys_grid_column(&grid, "", false);
     for (size_t i = 0; i < history->points.count; i++)
-        add_row(&grid, ys_kind_of(info ? info->kind : NULL), &points[i], most);
+        add_row(&grid, info ? info->kind : YS_KIND_NUMBER, &points[i], most);
     ys_status status = ys_grid_print(&grid, 2, width, colour, out);
     ys_grid_fini(&grid);
     return status == YS_OK && out->failed ? ys_out_of_memory() : status;

@@ -430,7 +430,7 @@ ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
                                          .x_title = "share of the requests",
                                          .y_title = "answered within",
                                          .description = "The time within which a share of the requests was answered.",
-                                         .x_kind = YS_KIND_PERCENT,
+                                         .x_kind = YS_KIND_SHARE,
                                          .y_kind = YS_KIND_SPAN,
                                          .cut = true};
     struct ys_buf parts = {0};
@@ -461,7 +461,7 @@ ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view
     struct ys_chart_dots accuracy = {.id = "accuracy",
                                      .title = "Verified accuracy",
                                      .axis_title = "share classified correctly",
-                                     .kind = YS_KIND_PERCENT,
+                                     .kind = YS_KIND_SHARE,
                                      .description =
                                          "For each trial the accuracy of every run, the median and its interval."};
     struct ys_buf parts = {0};

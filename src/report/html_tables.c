@@ -79,13 +79,14 @@ static const struct ys_record check_record = YS_RECORD("check", struct check, ch
 /** How a run ended, in a document. */
 struct ended {
     int64_t round;
-    int status; /* enum ys_run_status */
-    const char *stage, *message, *log_tail;
+    int status, stage; /* enum ys_run_status, enum ys_stage */
+    const char *message, *log_tail;
 };
 static const struct ys_field ended_fields[] = {
     YS_FIELD(struct ended, round, YS_FIELD_INT, NULL, 0, ""),
-    YS_FIELD_NAMED(struct ended, status, &ys_run_statuses, YS_FIELD_NULL, ""), TEXT(struct ended, stage),
-    TEXT(struct ended, message), TEXT(struct ended, log_tail)};
+    YS_FIELD_NAMED(struct ended, status, &ys_run_statuses, YS_FIELD_NULL, ""),
+    YS_FIELD_NAMED(struct ended, stage, &ys_stages, YS_FIELD_NULL, ""), TEXT(struct ended, message),
+    TEXT(struct ended, log_tail)};
 static const struct ys_record ended_record = YS_RECORD("run", struct ended, ended_fields);
 
 /** What a metric of a document says of itself. */
@@ -456,14 +457,12 @@ void ys_html_warnings(struct ys_buf *out, const struct ys_view *view)
 static void put_failed_run(struct ys_buf *out, const struct ys_view_trial *trial, const struct ended *run)
 {
     const char *log = ys_view_or(run->log_tail, ""), *message = ys_view_or(run->message, "");
-    const char *stage = ys_view_or(run->stage, "");
+    const char *stage = ys_stage_name(run->stage);
     struct ys_buf text = {0};
     ys_buf_printf(&text, "%s, round %lld: ", trial->name, (long long)run->round + 1);
     ys_buf_puts(&text, ys_run_status_name((enum ys_run_status)run->status));
-    if (stage[0]) {
-        ys_buf_puts(&text, " in stage ");
-        ys_text_clean(&text, stage, false);
-    }
+    if (stage)
+        ys_buf_printf(&text, " in stage %s", stage);
     ys_buf_puts(&text, message[0] ? ": " : "");
     ys_text_clean(&text, message, false);
     ys_buf_puts(out, "<details>\n");

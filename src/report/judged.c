@@ -74,7 +74,7 @@ static enum ys_grid_style style_of(int verdict)
 static void add_row(struct ys_grid *grid, const struct ys_judged_metric *metric)
 {
     const struct ys_metric_info *info = ys_metric_find(metric->metric);
-    enum ys_kind kind = ys_kind_of(info ? info->kind : NULL);
+    enum ys_kind kind = info ? info->kind : YS_KIND_NUMBER;
     struct ys_buf ratio = {0};
     ys_report_put_ratio(&ratio, metric);
     ys_grid_row(grid);

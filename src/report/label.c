@@ -26,7 +26,7 @@ static const struct scale *scale_for(enum ys_kind kind, double value)
 {
     static const struct scale *const lists[] = {
         [YS_KIND_NUMBER] = numbers, [YS_KIND_COUNT] = counts, [YS_KIND_RATE] = rates,
-        [YS_KIND_SPAN] = spans,     [YS_KIND_BYTES] = sizes,  [YS_KIND_PERCENT] = percents,
+        [YS_KIND_SPAN] = spans,     [YS_KIND_BYTES] = sizes,  [YS_KIND_SHARE] = percents,
     };
     const struct scale *scale = lists[kind];
     if (value == 0 && kind == YS_KIND_SPAN)
@@ -36,23 +36,11 @@ static const struct scale *scale_for(enum ys_kind kind, double value)
     return scale;
 }
 
-enum ys_kind ys_kind_of(const char *word)
-{
-    static const char *const words[] = {
-        [YS_KIND_NUMBER] = "number", [YS_KIND_COUNT] = "count", [YS_KIND_RATE] = "rate",
-        [YS_KIND_SPAN] = "span",     [YS_KIND_BYTES] = "bytes", [YS_KIND_PERCENT] = "share",
-    };
-    for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(word, words[i]) == 0)
-            return (enum ys_kind)i;
-    return YS_KIND_NUMBER;
-}
-
 /** The place to round to, as a power of ten: three significant digits, two decimals for percent, whole counts below 10
  * 000. */
 static int place_for(enum ys_kind kind, double scaled, const struct scale *scale)
 {
-    if (kind == YS_KIND_PERCENT)
+    if (kind == YS_KIND_SHARE)
         return -2;
     if (kind == YS_KIND_COUNT && scale->factor == 1 && scaled == floor(scaled))
         return 0;

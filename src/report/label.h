@@ -2,24 +2,13 @@
 #ifndef YS_REPORT_LABEL_H
 #define YS_REPORT_LABEL_H
 
+#include "base/words.h"
 #include <stddef.h>
 
 /** A short text by value; valid until the end of the full expression that made it, like any temporary. */
 struct ys_label {
     char text[48];
 };
-
-enum ys_kind {
-    YS_KIND_NUMBER,
-    YS_KIND_COUNT,   /* whole things: k, M, G */
-    YS_KIND_RATE,    /* per second */
-    YS_KIND_SPAN,    /* seconds */
-    YS_KIND_BYTES,   /* decimal multiples */
-    YS_KIND_PERCENT, /* a share in [0, 1], shown in percent with two decimals */
-};
-
-/** The kind of that word: "number", "count", "rate", "span", "bytes", "share"; a number for any other, and NULL. */
-enum ys_kind ys_kind_of(const char *word);
 
 /** A value with its interval, all in the unit that suits the value and to the same place. */
 struct ys_measure {

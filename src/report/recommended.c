@@ -13,7 +13,7 @@
 static enum ys_kind kind_of(const char *metric)
 {
     const struct ys_metric_info *info = ys_metric_find(metric);
-    return ys_kind_of(info ? info->kind : NULL);
+    return info ? info->kind : YS_KIND_NUMBER;
 }
 
 /* "5180 1/s [5100, 5250]" */

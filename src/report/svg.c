@@ -236,14 +236,14 @@ void ys_axis_fit(struct ys_chart_axis *axis, enum ys_kind kind, double lo, doubl
         hi = fmax(hi, 0);
     double around = 0;
     if (!(hi - lo > 1e-9 * fmax(fabs(lo), fabs(hi)))) { /* one value: room on both sides, or up to it from 0 */
-        around = kind == YS_KIND_PERCENT ? 0.5 : hi == 0 ? 1 : 0.05 * fabs(hi);
+        around = kind == YS_KIND_SHARE ? 0.5 : hi == 0 ? 1 : 0.05 * fabs(hi);
         lo = zero ? lo : lo - around;
         hi += around;
     }
     axis->step = round_step((hi - lo) / ticks);
     axis->lo = floor(lo / axis->step + 1e-9) * axis->step;
     axis->hi = ceil(hi / axis->step - 1e-9) * axis->step;
-    if (kind == YS_KIND_PERCENT && hi <= 100 + around && axis->hi > 100) /* a share has an end */
+    if (kind == YS_KIND_SHARE && hi <= 100 + around && axis->hi > 100) /* a share has an end */
         axis->hi = 100;
 }
 

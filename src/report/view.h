@@ -29,8 +29,7 @@ struct ys_view_proof {
 struct ys_view_told {
     const char *id, *section;
     struct ys_view_framework framework;
-    int status;        /* enum ys_run_status */
-    const char *stage; /* a word of ys_stages, or the adapter's own */
+    int status, stage; /* enum ys_run_status, enum ys_stage */
     const char *reason, *command;
     int64_t runs, failed, disturbed; /* 0 when unknown */
     bool no_work;
@@ -190,6 +189,8 @@ struct ys_label ys_view_metric_head(const char *name, bool narrow);
 /** What its ratio says, after "1.93x": "as fast", "the memory"; "its value" when unknown. */
 const char *ys_view_ratio_words(const struct ys_view *view, const char *name);
 enum ys_kind ys_view_kind(const struct ys_view *view, const char *name);
+/** What a document that says no kind, or one that is not known here, has is a number. */
+enum ys_kind ys_view_kind_of(int found);
 
 /** Of its proof; none, where the document has no word for it. */
 enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial);

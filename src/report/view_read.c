@@ -34,7 +34,7 @@ static const struct ys_field told_fields[] = {
     TEXT(TOLD, section),
     YS_FIELD_OF(TOLD, framework, YS_FIELD_OBJECT, &framework_record, 0, ""),
     NAMED(TOLD, status, &ys_run_statuses),
-    TEXT(TOLD, stage),
+    NAMED(TOLD, stage, &ys_stages),
     TEXT(TOLD, reason),
     TEXT(TOLD, command),
     COUNT(TOLD, runs),
@@ -128,14 +128,15 @@ struct figure {
     double value, level, ratio, difference, a_value, b_value, margin, resolution, round_correlation, bias_bound,
         window_from;
     int64_t n;
-    const char *rounds, *kind, *metric, *a, *b, *varies, *reason;
-    int scale, verdict;
+    const char *rounds, *metric, *a, *b, *varies, *reason;
+    int kind, scale, verdict;
     const ys_json *ci, *values;
 };
 #define FIGURE struct figure
 static const struct ys_field metric_fields[] = {
-    REAL(FIGURE, value),  REAL(FIGURE, level),  VALUE(FIGURE, ci),
-    TEXT(FIGURE, kind),   TEXT(FIGURE, reason), YS_FIELD(FIGURE, n, YS_FIELD_INT, NULL, YS_FIELD_NULL, ""),
+    REAL(FIGURE, value),  REAL(FIGURE, level),
+    VALUE(FIGURE, ci),    NAMED(FIGURE, kind, &ys_kinds),
+    TEXT(FIGURE, reason), YS_FIELD(FIGURE, n, YS_FIELD_INT, NULL, YS_FIELD_NULL, ""),
     VALUE(FIGURE, values)};
 static const struct ys_record metric_record = YS_RECORD("metric", FIGURE, metric_fields);
 static const struct ys_field comparison_fields[] = {
@@ -261,7 +262,7 @@ static struct ys_view_metric read_metric(const ys_json *json)
                                    .hi = ys_json_number(ys_json_at(found.ci, 1), NAN),
                                    .level = found.level,
                                    .n = found.n,
-                                   .kind = ys_kind_of(found.kind),
+                                   .kind = ys_view_kind_of(found.kind),
                                    .reason = found.reason,
                                    .json = json,
                                    .values = found.values};
@@ -287,7 +288,7 @@ struct ys_view_metric ys_view_metric(const struct ys_view_trial *trial, const ch
                                    .hi = interval->known ? interval->hi : NAN,
                                    .level = interval->known ? interval->level : NAN,
                                    .n = (int64_t)metric->n,
-                                   .kind = ys_kind_of(info->kind),
+                                   .kind = info->kind,
                                    .by_round = metric->by_round,
                                    .rounds = metric->rounds};
 }

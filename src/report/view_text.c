@@ -41,9 +41,14 @@ const char *ys_view_ratio_words(const struct ys_view *view, const char *name)
     return metric_text(view, name, "ratio", "its value");
 }
 
+enum ys_kind ys_view_kind_of(int found)
+{
+    return found == YS_NAME_NONE ? YS_KIND_NUMBER : (enum ys_kind)found;
+}
+
 enum ys_kind ys_view_kind(const struct ys_view *view, const char *name)
 {
-    return ys_kind_of(metric_text(view, name, "kind", NULL));
+    return ys_view_kind_of(ys_name_find(&ys_kinds, metric_text(view, name, "kind", NULL)));
 }
 
 /** ": text", cleaned, without the blanks and stops at its end. */
@@ -67,16 +72,13 @@ void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial)
         return;
     const char *reason = ys_view_or(trial->told.reason, "");
     const char *command = ys_view_or(trial->told.command, "");
-    const char *stage = ys_view_or(trial->told.stage, "");
+    const char *stage = ys_stage_name(trial->told.stage);
     const char *word = trial->status == YS_RUN_OK ? "failed" : ys_run_status_name(trial->status);
     if (trial->failed > 0 && trial->runs > 0)
         ys_buf_printf(out, "%lld of %lld runs ", (long long)trial->failed, (long long)trial->runs);
     ys_buf_puts(out, word);
-    if (stage[0]) {
-        ys_buf_puts(out, " (");
-        ys_text_clean(out, stage, false);
-        ys_buf_puts(out, ")");
-    }
+    if (stage)
+        ys_buf_printf(out, " (%s)", stage);
     put_part(out, ": ", reason);
     if (!strstr(reason, command))
         put_part(out, "; to get it: ", command);

@@ -175,7 +175,7 @@ static void put_accuracy(struct words *w, const struct ys_view_comparison *compa
     }
     const int verdict = other ? other->verdict : YS_NAME_NONE;
     bool equal = ys_view_same_values(ys_view_metric(a, "accuracy"), ys_view_metric(b, "accuracy"));
-    struct ys_label label_a = ys_label_value(YS_KIND_PERCENT, of_a), label_b = ys_label_value(YS_KIND_PERCENT, of_b);
+    struct ys_label label_a = ys_label_value(YS_KIND_SHARE, of_a), label_b = ys_label_value(YS_KIND_SHARE, of_b);
     if (verdict == YS_VERDICT_SAME || equal)
         ys_buf_printf(&w->text, ", at the same verified accuracy (%s, %s).", label_a.text, label_b.text);
     else if (verdict == YS_VERDICT_BETTER || verdict == YS_VERDICT_WORSE)
@@ -388,7 +388,7 @@ static void say_single(struct words *w, const struct ys_view_trial *trial)
         ys_buf_printf(&w->text, n < 6 ? " (%s: too few for an interval)" : " (%s)", runs.text);
     put_percentiles(w, trial);
     if (isfinite(accuracy))
-        ys_buf_printf(&w->text, "; its verified accuracy is %s", ys_label_value(YS_KIND_PERCENT, accuracy).text);
+        ys_buf_printf(&w->text, "; its verified accuracy is %s", ys_label_value(YS_KIND_SHARE, accuracy).text);
     ys_buf_puts(&w->text, ".");
     finish(w);
 }
@@ -436,7 +436,7 @@ static void say_state(struct words *w)
 static void put_way(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     ys_buf_printf(out, "%s\n%s\n%lld\n%lld\n%s\n", trial->framework, ys_run_status_name(trial->status),
-                  (long long)trial->runs, (long long)trial->failed, ys_view_or(trial->told.stage, ""));
+                  (long long)trial->runs, (long long)trial->failed, ys_view_or(ys_stage_name(trial->told.stage), ""));
     ys_buf_puts(out, ys_view_or(trial->told.reason, ""));
 }
 

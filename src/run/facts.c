@@ -27,7 +27,7 @@ static ys_status add_texts(struct ys_list *list, const ys_json *texts)
 static ys_status fill_end(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
 {
     facts->status = (int)end->status;
-    ys_facts_set_text(&facts->stage, end->stage[0] ? end->stage : ys_stage_name(YS_STAGE_START));
+    facts->stage = (int)end->stage;
     facts->exit_code = end->exit_code >= 0 ? end->exit_code : YS_FIELD_NONE;
     facts->signal = end->signal ? end->signal : YS_FIELD_NONE;
     ys_facts_set_text(&facts->message, end->message);
@@ -38,7 +38,7 @@ static ys_status fill_end(const struct ys_run *run, const struct ys_session_end 
     facts->times.end_ns = known(end->end_ns);
     facts->hello = shared(end->hello);
     facts->opened = shared(run->opened);
-    return facts->stage ? add_texts(&facts->warnings, end->warnings) : ys_out_of_memory();
+    return add_texts(&facts->warnings, end->warnings);
 }
 
 static ys_status fill_usage(const struct ys_session_end *end, struct ys_facts *facts)

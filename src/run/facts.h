@@ -125,7 +125,7 @@ struct ys_facts_checkpoint {
 struct ys_facts_rank {
     int64_t rank;
     int status; /* enum ys_run_status; cancelled: ended because of another rank */
-    char *stage;
+    int stage;  /* enum ys_stage */
     int64_t exit_code, signal;
     char *message, *log_tail;
     int64_t steps_done;
@@ -153,8 +153,8 @@ struct ys_facts_said {
 };
 
 struct ys_facts {
-    int status;  /* enum ys_run_status */
-    char *stage; /* a word of ys_stages, or the adapter's own */
+    int status; /* enum ys_run_status */
+    int stage;  /* enum ys_stage; YS_NAME_NONE also where an older version stored an adapter's own word */
     int64_t exit_code, signal;
     char *message;           /* why it is not "ok" */
     char *log_tail;          /* the last lines that the adapter printed */

@@ -183,7 +183,7 @@ static const struct ys_record checkpoint_record =
 static const struct ys_field rank_fields[] = {
     YS_FIELD(struct ys_facts_rank, rank, YS_FIELD_INT, "1", 0, "counted from 0"),
     YS_FIELD_NAMED(struct ys_facts_rank, status, &ys_run_statuses, 0, "how it ended"),
-    OF_RANK(stage, YS_FIELD_TEXT, NULL, "where it was then"),
+    YS_FIELD_NAMED(struct ys_facts_rank, stage, &ys_stages, OPTIONAL | YS_FIELD_OTHER, "where it was then"),
     OF_RANK(exit_code, YS_FIELD_INT, NULL, "of the adapter; null when a signal ended it"),
     OF_RANK(signal, YS_FIELD_INT, NULL, "that signal"),
     OF_RANK(message, YS_FIELD_TEXT, NULL, "why it is not ok"),
@@ -214,7 +214,7 @@ static const struct ys_record work_record = YS_RECORD("work", struct ys_facts_wo
 #define PART(member, kind, record, flags, what) YS_FIELD_OF(struct ys_facts, member, kind, record, flags, what)
 static const struct ys_field facts_fields[] = {
     YS_FIELD_NAMED(struct ys_facts, status, &ys_run_statuses, 0, "how it ended"),
-    FACT(stage, YS_FIELD_TEXT, NULL, OPTIONAL, "where it was then"),
+    YS_FIELD_NAMED(struct ys_facts, stage, &ys_stages, OPTIONAL | YS_FIELD_OTHER, "where it was then"),
     FACT(exit_code, YS_FIELD_INT, NULL, OPTIONAL, "of the adapter; null when a signal ended it"),
     FACT(signal, YS_FIELD_INT, NULL, OPTIONAL, "that signal"),
     FACT(message, YS_FIELD_TEXT, NULL, OPTIONAL, "why it is not ok"),

@@ -32,7 +32,7 @@ void ys_run_record_fini(struct ys_run_record *record)
 void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction)
 {
     if (run->spec->on_progress)
-        run->spec->on_progress(run->spec->context, ys_stage_name(stage), fraction);
+        run->spec->on_progress(run->spec->context, stage, fraction);
 }
 
 /** All that the work will need, before it begins. */

@@ -30,9 +30,8 @@ struct ys_run_spec {
     int64_t round;
     const struct ys_run_audit *audit; /* NULL: an ordinary run */
     bool looks_at_answers;            /* in mode "infer": an adapter with the feature `answers` shows them */
-    /** For a progress line: `stage` as in the facts, `fraction` 0 to 1 of the run's steps. At most ten times a second;
-     * may be NULL. */
-    void (*on_progress)(void *context, const char *stage, double fraction);
+    /** For a progress line: `fraction` 0 to 1 of the run's steps. At most ten times a second; may be NULL. */
+    void (*on_progress)(void *context, enum ys_stage stage, double fraction);
     void *context;
 };
 

@@ -129,7 +129,7 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     session->end.exit_code = -1;
     session->end.warnings = ys_json_array();
     session->program = ys_strdup(adapter_name(launch->argv));
-    snprintf(session->end.stage, sizeof session->end.stage, "%s", ys_stage_name(YS_STAGE_START));
+    session->end.stage = YS_STAGE_START;
     session->cpus = launch->cpu_count ? ys_alloc(launch->cpu_count, sizeof *session->cpus) : NULL;
     if (!session->end.warnings || !session->program || (launch->cpu_count && !session->cpus))
         return ys_out_of_memory();
@@ -264,6 +264,14 @@ static bool is_adapters_word(int code)
     return false;
 }
 
+/** A word that is no stage leaves the session in the one that it is in. */
+static void note_stage(struct ys_session *session, const char *word)
+{
+    const int stage = ys_name_find(&ys_stages, word);
+    if (stage != YS_NAME_NONE)
+        session->end.stage = (enum ys_stage)stage;
+}
+
 /** An error ends the session. */
 static void take_error(struct ys_session *session, const ys_json *json)
 {
@@ -272,8 +280,7 @@ static void take_error(struct ys_session *session, const ys_json *json)
     int code = ys_name_find(&ys_run_statuses, message.error.code);
     const char *text = message.error.message ? message.error.message : "the adapter gave no reason";
     const char *op = message.error.op;
-    if (message.error.stage && message.error.stage[0])
-        snprintf(session->end.stage, sizeof session->end.stage, "%s", message.error.stage);
+    note_stage(session, message.error.stage);
     session->is_obedient = is_adapters_word(code);
     session->end.is_told = !session->has_failed && session->is_obedient;
     if (!session->is_obedient)
@@ -489,7 +496,7 @@ static ys_status ask(struct ys_session *session, ys_json *message_taken, const s
     const char *type = ys_message_type(message_taken);
     YS_ASSERT(session->state == YS_SESSION_IDLE && !session->reply);
     if (strcmp(type, "hello") != 0)
-        snprintf(session->end.stage, sizeof session->end.stage, "%s", type);
+        note_stage(session, type);
     session->due = due;
     session->on_message = on_message;
     session->context = context;

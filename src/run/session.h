@@ -50,16 +50,16 @@ enum { YS_SESSIONS_MOST = 64 }; /* in one loop */
 /** How a session went. */
 struct ys_session_end {
     enum ys_run_status status;
-    char stage[16];     /* where it ended: "start" (exec to hello), the request's type, or "stop" (after bye) */
-    int exit_code;      /* of the adapter itself; -1 when a signal ended it or nothing was started */
-    int signal;         /* that signal, 0 for none; SIGKILL also when yardstick sent it */
-    char *message;      /* why it is not "ok"; NULL when it is */
-    bool is_told;       /* that is the adapter's own word */
-    bool is_stopped;    /* it stalled because a process of it was stopped (SIGSTOP) and still is */
-    uint64_t failed_ns; /* when it failed; 0: it did not */
-    char *log_tail;     /* the last lines that the adapter printed */
-    ys_json *warnings;  /* array of sentences */
-    ys_json *hello;     /* what the adapter said of itself; NULL when it did not */
+    enum ys_stage stage; /* where it ended */
+    int exit_code;       /* of the adapter itself; -1 when a signal ended it or nothing was started */
+    int signal;          /* that signal, 0 for none; SIGKILL also when yardstick sent it */
+    char *message;       /* why it is not "ok"; NULL when it is */
+    bool is_told;        /* that is the adapter's own word */
+    bool is_stopped;     /* it stalled because a process of it was stopped (SIGSTOP) and still is */
+    uint64_t failed_ns;  /* when it failed; 0: it did not */
+    char *log_tail;      /* the last lines that the adapter printed */
+    ys_json *warnings;   /* array of sentences */
+    ys_json *hello;      /* what the adapter said of itself; NULL when it did not */
     uint64_t exec_ns, hello_ns, bye_ns,
         end_ns; /* began; hello answered; bye sent; last process waited for. 0: not reached */
     /* What the kernel says of all processes that were waited for, theirs included. */

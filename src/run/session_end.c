@@ -265,7 +265,7 @@ static void say_bye(struct ys_session *session)
     ys_json_set_string(bye, "type", "bye");
     ys_session_look(session);
     if (!session->has_failed)
-        snprintf(session->end.stage, sizeof session->end.stage, "%s", ys_stage_name(YS_STAGE_STOP));
+        session->end.stage = YS_STAGE_STOP;
     session->end.bye_ns = ys_time_ns();
     session->until_ns = session->end.bye_ns + (uint64_t)(grace_s * 1e9);
     session->state = YS_SESSION_LEAVING;

@@ -199,7 +199,7 @@ static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_recor
     told->rest_s = parts->rest_s;
     told->rss_peak_bytes = facts->observed.rss_peak_bytes;
     told->threads_peak = facts->observed.threads_peak;
-    ys_facts_set_text(&told->stage, facts->stage);
+    told->stage = facts->stage;
     ys_facts_set_text(&told->message, facts->message);
     ys_facts_set_text(&told->log_tail, facts->log_tail);
     return copy_cpus(plan, rank, &told->cpus);
@@ -213,7 +213,7 @@ static void blame(struct ys_facts *all, const struct ys_facts_rank *rank, size_t
         return;
     all->exit_code = rank->exit_code;
     all->signal = rank->signal;
-    ys_facts_set_text(&all->stage, rank->stage);
+    all->stage = rank->stage;
     ys_facts_set_text(&all->log_tail, rank->log_tail);
     ys_free(all->message);
     all->message =
@@ -290,7 +290,7 @@ static ys_status compare_saved(const struct ys_plan *plan, size_t count, struct 
     ys_graph_free(graph);
     if (status == YS_OK && differs) {
         all->status = YS_RUN_WRONG_OUTPUT;
-        ys_facts_set_text(&all->stage, ys_stage_name(YS_STAGE_SAVE));
+        all->stage = YS_STAGE_SAVE;
         ys_facts_set_text(&all->message, differs);
     }
     ys_free(differs);

@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include "base/mem.h"
+#include "protocol/status.h"
 #include "store/rows.h"
 
 #include <string.h>
@@ -96,7 +97,8 @@ static void mark_present(struct study_trials *trials, const ys_json *tries, size
         const ys_json *tried = ys_json_at(tries, i);
         const char *status = ys_json_get_text(tried, "status", NULL);
         int64_t trial_id = ys_json_get_int(tried, "trial_id", 0);
-        for (size_t t = 0; status && strcmp(status, "cancelled") != 0 && t < trials->count; t++)
+        for (size_t t = 0; status && strcmp(status, ys_run_status_name(YS_RUN_CANCELLED)) != 0 && t < trials->count;
+             t++)
             trials->items[t].present |= trials->items[t].trial_id == trial_id;
     }
 }

@@ -195,7 +195,7 @@ static ys_status ask_reference(const struct asking *asking, const struct ys_plan
     int ended = ys_name_find(&ys_run_statuses, answers->reason);
     ys_facts_init(facts);
     facts->status = ended == YS_NAME_NONE ? YS_RUN_PROTOCOL_ERROR : ended;
-    ys_facts_set_text(&facts->stage, ys_stage_name(YS_STAGE_START));
+    facts->stage = YS_STAGE_START;
     ys_facts_set_text(&facts->message, ys_error());
     *asking->failure = facts;
     return status;

@@ -158,7 +158,7 @@ static ys_status put_audit(struct ys_study *study, const struct ys_audit *audit,
     if (audit->verdict != YS_AUDIT_FAIL)
         return YS_OK;
     study->proof_failed = true;
-    ys_json_set_string(proof, "verdict", "fail");
+    ys_json_set_string(proof, "verdict", ys_name_of(&ys_proof_verdicts, YS_PROOF_FAIL));
     return ys_json_set_string(proof, "reason", audit->reason);
 }
 

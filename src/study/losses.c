@@ -85,7 +85,7 @@ static ys_status judge(const struct ys_first_loss *first, double loss, const cha
     if (!message)
         return ys_out_of_memory();
     facts->status = YS_RUN_WRONG_OUTPUT;
-    ys_facts_set_text(&facts->stage, ys_stage_name(YS_STAGE_TRAIN));
+    facts->stage = YS_STAGE_TRAIN;
     ys_facts_set_text(&facts->message, message);
     ys_free(message);
     return YS_OK;

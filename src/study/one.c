@@ -39,7 +39,7 @@ struct progress {
     int64_t round;
 };
 
-static void on_progress(void *context, const char *stage, double fraction)
+static void on_progress(void *context, enum ys_stage stage, double fraction)
 {
     const struct progress *p = context;
     const struct ys_study *study = p->study;
@@ -51,7 +51,8 @@ static void on_progress(void *context, const char *stage, double fraction)
         snprintf(left, sizeof left, "%s left", ys_span_text(each * (runs > 0 ? runs : 0), span, sizeof span));
     }
     ys_progress("round %" PRId64 "/%" PRId64 " run %" PRId64 "/%" PRId64 " %s: %s %.0f%%, %s", p->round + 1,
-                study->rounds, study->runs_done + 1, study->runs_total, p->id, stage, fraction * 100, left);
+                study->rounds, study->runs_done + 1, study->runs_total, p->id, ys_stage_name(stage), fraction * 100,
+                left);
 }
 
 static ys_status read_evaluation(const char *text, size_t size, struct ys_facts_evaluation **evaluation)
@@ -351,9 +352,10 @@ static ys_status store_run(struct ys_study *study, const struct ys_trial *trial,
 
 static void warn_of_failure(const char *id, const struct ys_facts *facts, const char *folder)
 {
+    const char *stage = ys_stage_name(facts->stage);
     char said[160];
     ys_session_last_line(facts->log_tail, said, sizeof said);
-    ys_log_warn("%s: %s in %s: %s%s%s%s%s%s", id, ys_run_status_name(facts->status), facts->stage ? facts->stage : "?",
+    ys_log_warn("%s: %s in %s: %s%s%s%s%s%s", id, ys_run_status_name(facts->status), stage ? stage : "?",
                 facts->message ? facts->message : "no message", said[0] ? "; its log ends with \"" : "", said,
                 said[0] ? "\" and is " : "", said[0] ? folder : "", said[0] ? "/" YS_LOG_NAME : "");
 }

@@ -67,10 +67,10 @@ static void end_lesson(struct lesson *lesson)
     ys_facts_free(lesson->failure);
 }
 
-static void on_progress(void *context, const char *stage, double fraction)
+static void on_progress(void *context, enum ys_stage stage, double fraction)
 {
     const struct lesson *lesson = context;
-    ys_progress("%s: its weights, by the built-in engine: %s %.0f%%", lesson->id, stage, fraction * 100);
+    ys_progress("%s: its weights, by the built-in engine: %s %.0f%%", lesson->id, ys_stage_name(stage), fraction * 100);
 }
 
 static ys_status run_lesson(struct lesson *lesson, const struct ys_plan *plan, const char *folder,

@@ -27,7 +27,7 @@ struct tree {
     uint64_t felled_ns;
     double height;
     char *name;
-    int colour;
+    int colour, bark;
     ys_json *word;
     struct leaf top;
     struct leaf *lowest;
@@ -41,6 +41,7 @@ static const struct ys_field tree_fields[] = {
     YS_FIELD(struct tree, height, YS_FIELD_REAL, "m", YS_FIELD_NULL, ""),
     YS_FIELD(struct tree, name, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, ""),
     YS_FIELD_NAMED(struct tree, colour, &colours, YS_FIELD_NULL, ""),
+    YS_FIELD_NAMED(struct tree, bark, &colours, YS_FIELD_NULL | YS_FIELD_MAY_LACK | YS_FIELD_OTHER, ""),
     YS_FIELD(struct tree, word, YS_FIELD_JSON, NULL, YS_FIELD_NULL, ""),
     YS_FIELD_OF(struct tree, top, YS_FIELD_OBJECT, &leaf_record, 0, ""),
     YS_FIELD_OF(struct tree, lowest, YS_FIELD_OBJECT_OWNED, &leaf_record, YS_FIELD_NULL, ""),
@@ -135,6 +136,24 @@ static void what_is_not_as_the_table_says_is_refused(void)
         CHECK_TEXT(ys_error(), known[i].error);
         CHECK(!tree.name && !tree.lowest && tree.leaves.count == 0);
         ys_json_free(value);
+    }
+}
+
+static void a_word_that_no_name_is_becomes_null_where_the_table_says_so(void)
+{
+    static const char *const words[] = {"red", "green", "rough"};
+    static const int places[] = {RED, GREEN, YS_NAME_NONE};
+    const char *at = strstr(full, "\"word\"");
+    for (size_t i = 0; i < 3; i++) {
+        char text[sizeof full + 64];
+        struct tree tree, twin;
+        snprintf(text, sizeof text, "%.*s\"bark\":\"%s\",%s", (int)(at - full), full, words[i], at);
+        ys_json *value = parsed(text);
+        CHECK(ys_record_read(&tree_record, value, "the test", &tree) == YS_OK && tree.bark == places[i]);
+        CHECK(ys_record_parse(&tree_record, text, strlen(text), "the test", &twin) == YS_OK && twin.bark == places[i]);
+        ys_json_free(value);
+        ys_record_fini(&tree_record, &tree);
+        ys_record_fini(&tree_record, &twin);
     }
 }
 
@@ -413,6 +432,7 @@ static void lists_grow_and_are_told(void)
 
 TAP_MAIN(TAP_CASE(lists_grow_and_are_told), TAP_CASE(a_record_comes_back_as_it_went),
          TAP_CASE(members_hold_what_was_read), TAP_CASE(what_is_not_as_the_table_says_is_refused),
+         TAP_CASE(a_word_that_no_name_is_becomes_null_where_the_table_says_so),
          TAP_CASE(what_came_later_may_be_absent_and_is_written), TAP_CASE(members_of_a_newer_version_are_passed_over),
          TAP_CASE(text_is_read_as_its_json_is), TAP_CASE(a_glance_takes_what_is_there_and_of_its_kind),
          TAP_CASE(want_of_memory_loses_nothing))

@@ -15,7 +15,7 @@
 #include "verify/proof.h"
 
 static ys_json *schema, *result;
-static struct ys_buf page, judging, gating;
+static struct ys_buf page, judging, gating, keying;
 
 /* The schema, the page and a document; false (and a failed check) when one of them is not there. */
 static bool load(void)
@@ -35,6 +35,9 @@ static bool load(void)
         return false;
     snprintf(path, sizeof path, "%s/docs/ci.md", root ? root : ".");
     if (!CHECK(ys_fs_read(path, 1 << 20, &gating) == YS_OK))
+        return false;
+    snprintf(path, sizeof path, "%s/docs/job-file.md", root ? root : ".");
+    if (!CHECK(ys_fs_read(path, 1 << 20, &keying) == YS_OK))
         return false;
     char *folder = fake_folder();
     struct ys_store *store = NULL;
@@ -196,6 +199,7 @@ static void the_page_describes_every_member(void)
     ys_buf_free(&page);
     ys_buf_free(&judging);
     ys_buf_free(&gating);
+    ys_buf_free(&keying);
 }
 
 /* Two trials, of which one never ran, or ran and ended, with `word`. */
@@ -290,7 +294,11 @@ static bool lets_in(const ys_json *rule, const char *word)
     if (ys_json_get(rule, "$ref"))
         return lets_in(ys_json_get(ys_json_get(schema, "$defs"), strrchr(ys_json_get_text(rule, "$ref", "/"), '/') + 1),
                        word);
-    if (ys_json_get(rule, "enum"))
+    const ys_json *words = ys_json_get(rule, "enum");
+    for (size_t i = 0; i < ys_json_size(words); i++)
+        if (strcmp(word, "null") == 0 && ys_json_type_of(ys_json_at(words, i)) == YS_JSON_NULL)
+            return true;
+    if (words)
         return strcmp(word, "string") == 0;
     if (ys_json_type_of(types) != YS_JSON_ARRAY)
         return strcmp(ys_json_text(types, word), word) == 0;
@@ -348,7 +356,7 @@ static void check_field(const struct ys_field *field, const ys_json *rule, bool 
     char quoted[100];
     snprintf(quoted, sizeof quoted, "`%s`", name);
     tap_check(strstr(ys_buf_text(&page), quoted) || strstr(ys_buf_text(&judging), quoted) ||
-                  strstr(ys_buf_text(&gating), quoted),
+                  strstr(ys_buf_text(&gating), quoted) || strstr(ys_buf_text(&keying), quoted),
               __LINE__, "no page describes %s", quoted);
     if (!tap_check(rule != NULL, __LINE__, "the schema lacks %s", name))
         return;
@@ -403,6 +411,11 @@ static void the_tables_of_fields_are_those_of_schema_and_page(void)
     check_table(&ys_difference_record, ys_json_get(differences, "items"));
     check_table(&ys_trial_framework_record, member_rule(trial, "framework"));
     check_loosely(&ys_result_rank_record, ys_json_get(member_rule(trial, "ranks"), "items"));
+    check_table(&ys_trial_settings_record, member_rule(trial, "keys"));
+    const ys_json *metrics = ys_json_get(ys_json_get(schema, "properties"), "metrics");
+    const struct ys_field kind = {.name = "kind", .kind = YS_FIELD_ENUM, .names = &ys_kinds};
+    check_words(&kind, member_rule(ys_json_get(metrics, "additionalProperties"), "kind"));
+    check_words(&kind, member_rule(ys_json_get(defs, "metric"), "kind"));
     check_loosely(&ys_study_work_record, ys_json_get(ys_json_get(ys_json_get(schema, "properties"), "work"), "items"));
 }
 

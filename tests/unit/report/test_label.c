@@ -1,4 +1,5 @@
 #include "report/label.h"
+#include "report/view.h"
 #include "tap.h"
 
 static void values_have_three_digits_and_a_unit(void)
@@ -25,8 +26,8 @@ static void rounding_up_to_the_next_unit_changes_the_unit(void)
 
 static void accuracy_is_percent_with_two_decimals(void)
 {
-    CHECK_TEXT(ys_label_value(YS_KIND_PERCENT, 0.98125).text, "98.12 %");
-    CHECK_TEXT(ys_label_value(YS_KIND_PERCENT, 1).text, "100.00 %");
+    CHECK_TEXT(ys_label_value(YS_KIND_SHARE, 0.98125).text, "98.12 %");
+    CHECK_TEXT(ys_label_value(YS_KIND_SHARE, 1).text, "100.00 %");
 }
 
 static void unknown_is_a_dash(void)
@@ -91,9 +92,9 @@ static void kinds_have_words(void)
 {
     static const char *const words[] = {"number", "count", "rate", "span", "bytes", "share"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        CHECK_INT(ys_kind_of(words[i]), i);
-    CHECK_INT(ys_kind_of("weight"), YS_KIND_NUMBER);
-    CHECK_INT(ys_kind_of(NULL), YS_KIND_NUMBER);
+        CHECK_INT(ys_view_kind_of(ys_name_find(&ys_kinds, words[i])), i);
+    CHECK_INT(ys_view_kind_of(ys_name_find(&ys_kinds, "weight")), YS_KIND_NUMBER);
+    CHECK_INT(ys_view_kind_of(ys_name_find(&ys_kinds, NULL)), YS_KIND_NUMBER);
 }
 
 TAP_MAIN(TAP_CASE(values_have_three_digits_and_a_unit), TAP_CASE(rounding_up_to_the_next_unit_changes_the_unit),

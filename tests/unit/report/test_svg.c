@@ -76,7 +76,7 @@ static void ticks_are_round_and_begin_at_zero_when_asked(void)
     ys_axis_fit(&axis, YS_KIND_RATE, 900, 9300, 6, true, false);
     ticks(&axis, text, sizeof text);
     CHECK_TEXT(text, "0 2000 4000 6000 8000 10000 ");
-    ys_axis_fit(&axis, YS_KIND_PERCENT, 0.978, 0.9845, 6, false, false);
+    ys_axis_fit(&axis, YS_KIND_SHARE, 0.978, 0.9845, 6, false, false);
     ticks(&axis, text, sizeof text);
     CHECK_TEXT(text, "97.8 98.0 98.2 98.4 98.6 ");
     ys_axis_fit(&axis, YS_KIND_BYTES, 0, 312e6, 5, true, false);
@@ -119,7 +119,7 @@ static void every_range_gives_an_axis(void)
         for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++)
             for (int how = 0; how < 4; how++) {
                 struct ys_chart_axis axis;
-                ys_axis_fit(&axis, how & 1 ? YS_KIND_SPAN : YS_KIND_PERCENT, ends[i], ends[k], 6, how & 1, how & 2);
+                ys_axis_fit(&axis, how & 1 ? YS_KIND_SPAN : YS_KIND_SHARE, ends[i], ends[k], 6, how & 1, how & 2);
                 int count = ys_axis_ticks(&axis);
                 tap_check(isfinite(axis.lo) && isfinite(axis.hi) && axis.lo < axis.hi && count >= 0 && count < 40,
                           __LINE__, "%g to %g, %d: %g to %g with %d ticks", ends[i], ends[k], how, axis.lo, axis.hi,

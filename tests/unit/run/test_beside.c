@@ -133,7 +133,7 @@ static void each_comes_to_its_own_end(void)
         return;
     drive(acts, 3);
     CHECK_TEXT(ys_run_status_name(acts[0].end.status), "stalled");
-    CHECK_TEXT(acts[0].end.stage, "train");
+    CHECK_TEXT(ys_stage_name(acts[0].end.stage), "train");
     CHECK_HAS(acts[0].end.message, "for 2 s");
     CHECK_INT(acts[0].blocks, 2);
     CHECK_INT(acts[0].end.signal, 9);
@@ -142,7 +142,7 @@ static void each_comes_to_its_own_end(void)
     CHECK_INT(acts[1].end.exit_code, 0);
     CHECK(acts[1].end.message == NULL);
     CHECK_TEXT(ys_run_status_name(acts[2].end.status), "killed");
-    CHECK_TEXT(acts[2].end.stage, "open");
+    CHECK_TEXT(ys_stage_name(acts[2].end.stage), "open");
     CHECK_HAS(acts[2].end.log_tail, "about to be killed");
     for (size_t i = 0; i < 3; i++) {
         const struct ys_series *times = ys_series_find(&acts[i].samples, "sample_t_ns");

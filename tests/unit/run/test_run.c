@@ -9,13 +9,13 @@ struct progress {
     double last;
 };
 
-static void on_progress(void *context, const char *stage, double fraction)
+static void on_progress(void *context, enum ys_stage stage, double fraction)
 {
     struct progress *progress = context;
     progress->calls++;
     progress->last = fraction;
     snprintf(progress->stages + strlen(progress->stages), sizeof progress->stages - strlen(progress->stages), "%s ",
-             stage);
+             ys_stage_name(stage));
 }
 
 static void run_null(int64_t steps, int64_t block, double rate_per_s, struct progress *progress,
