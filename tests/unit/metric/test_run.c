@@ -288,8 +288,14 @@ static void a_failed_run_has_times_and_no_speed(void)
 
 static void a_run_that_never_started_knows_nothing_and_says_so(void)
 {
-    struct plain_run run = {.trial = fake_json("{}"),
-                            .facts = fake_json("{\"status\":\"load_failed\",\"stage\":\"start\"}")};
+    static const char *const learned[] = {"times",    "hello",       "opened",    "usage",
+                                          "observed", "observation", "phase_cpu", "steps_done",
+                                          "harness",  "disturbance", "work"};
+    struct plain_run run = {.trial = fake_json("{}"), .facts = recorded_facts("crashed")};
+    ys_json_set_string(run.facts, "status", "load_failed");
+    ys_json_set_string(run.facts, "stage", "start");
+    for (size_t i = 0; i < sizeof learned / sizeof learned[0]; i++)
+        ys_json_remove(run.facts, learned[i]);
     ys_json *metrics = metrics_of(&run);
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);

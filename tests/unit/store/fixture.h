@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "recorded.h"
 #include "store/store.h"
 
 #include <stdarg.h>
@@ -77,6 +78,19 @@ __attribute__((unused)) static int64_t put_trial(struct ys_store *store, int64_t
     return id;
 }
 
+/* Those of a recorded run that ended well, or of one that crashed, with another word for how: the caller's until the
+ * next call. */
+__attribute__((unused)) static ys_json *make_facts(const char *status)
+{
+    static struct recorded runs[2];
+    struct recorded *run = &runs[strcmp(status, "ok") == 0];
+    if (!run->doc)
+        *run = recorded_open(run == &runs[1] ? "null" : "crashed");
+    if (ys_json_set_string(run->facts, "status", status) != YS_OK)
+        abort();
+    return run->facts;
+}
+
 __attribute__((unused)) static ys_status put_run(struct ys_store *store, int64_t trial_id, int64_t round, int attempt,
                                                  const char *status)
 {
@@ -85,10 +99,8 @@ __attribute__((unused)) static ys_status put_run(struct ys_store *store, int64_t
         ys_series_add_int(&series, "block_end_ns", 7200000000000 + i * 1000003);
         ys_series_add_real(&series, "step_loss", 2.0 / (i + 1));
     }
-    ys_json *facts = make_json("{\"status\":\"%s\",\"stage\":\"stop\",\"log_tail\":\"\"}", status);
     int64_t run_id = 0;
-    ys_status put = ys_store_run_put(store, trial_id, round, attempt, facts, &series, &run_id);
-    ys_json_free(facts);
+    ys_status put = ys_store_run_put(store, trial_id, round, attempt, make_facts(status), &series, &run_id);
     ys_series_set_free(&series);
     return put;
 }

@@ -140,14 +140,22 @@ static void what_an_adapter_cannot_do_is_asked_once(void)
     end(&b);
 }
 
-static bool stopped(const struct ys_trial *trial, const char *text)
+/* Of a recorded run, which ended like this and printed that. */
+static ys_json *ended(const char *name, const char *status, const char *log_tail)
 {
-    ys_json *json = make_json("%s", text);
+    ys_json *json = recorded_facts(name);
+    CHECK(ys_json_set_string(json, "status", status) == YS_OK);
+    CHECK(ys_json_set_string(json, "log_tail", log_tail) == YS_OK);
+    return json;
+}
+
+static bool stopped(const struct ys_trial *trial, ys_json *json_taken)
+{
     struct ys_facts facts;
-    CHECK(ys_facts_read(json, "the test", &facts) == YS_OK);
+    CHECK(ys_facts_read(json_taken, "the test", &facts) == YS_OK);
     bool result = ys_disk_stopped(trial, &facts, "/proc"); /* of which the system says nothing */
     ys_facts_fini(&facts);
-    ys_json_free(json);
+    ys_json_free(json_taken);
     return result;
 }
 
@@ -155,13 +163,17 @@ static void the_disk_is_known_by_the_adapters_words(void)
 {
     struct ys_framework framework = {0};
     struct ys_trial trial = {.framework = &framework, .record.keys.mode = YS_MODE_TRAIN};
-    CHECK(stopped(&trial, "{\"status\":\"crashed\",\"log_tail\":\"OSError: [Errno 28] No space left on device\"}"));
-    CHECK(stopped(&trial, "{\"status\":\"killed\",\"message\":\"save: Disk quota exceeded\"}"));
-    CHECK(!stopped(&trial, "{\"status\":\"crashed\",\"log_tail\":\"Segmentation fault\"}"));
-    CHECK(!stopped(&trial, "{\"status\":\"cancelled\",\"log_tail\":\"No space left on device\"}"));
-    CHECK(!stopped(&trial,
-                   "{\"status\":\"ok\",\"log_tail\":\"No space left on device\",\"weights\":\"w\",\"evaluation\":{}}"));
-    CHECK(stopped(&trial, "{\"status\":\"ok\",\"log_tail\":\"No space left on device\",\"weights\":\"w\"}"));
+    static const char full[] = "OSError: [Errno 28] No space left on device";
+    CHECK(stopped(&trial, ended("crashed", "crashed", full)));
+    ys_json *killed = ended("crashed", "killed", "");
+    CHECK(ys_json_set_string(killed, "message", "save: Disk quota exceeded") == YS_OK);
+    CHECK(stopped(&trial, killed));
+    CHECK(!stopped(&trial, ended("crashed", "crashed", "Segmentation fault")));
+    CHECK(!stopped(&trial, ended("crashed", "cancelled", full)));
+    CHECK(!stopped(&trial, ended("builtin", "ok", full)));
+    ys_json *unevaluated = ended("builtin", "ok", full);
+    ys_json_remove(unevaluated, "evaluation");
+    CHECK(stopped(&trial, unevaluated));
 }
 
 TAP_MAIN(TAP_CASE(a_study_without_runs_wants_every_round), TAP_CASE(an_unfinished_round_is_wanted_under_a_new_attempt),
