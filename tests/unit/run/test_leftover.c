@@ -10,41 +10,42 @@
 
 enum { ITS_PID = 4194000 }; /* above what this machine gives, as nobody's */
 
-static const char *folders[YS_LEFTOVER_FOLDERS];
+struct path {
+    char text[160];
+};
+static char folders[YS_LEFTOVER_FOLDERS][96];
 
-static char *at(int folder, const char *name)
+static struct path at(int folder, const char *name)
 {
-    return ys_path_join(folders[folder], name);
+    struct path path;
+    snprintf(path.text, sizeof path.text, "%s/%s", folders[folder], name);
+    return path;
 }
 
 static void put(int folder, const char *name)
 {
-    char *path = at(folder, name);
-    CHECK(ys_fs_write(path, "12345", 5) == YS_OK);
-    ys_free(path);
+    CHECK(ys_fs_write(at(folder, name).text, "12345", 5) == YS_OK);
 }
 
 static bool is_there(int folder, const char *name)
 {
     struct stat file;
-    char *path = at(folder, name);
-    bool found = lstat(path, &file) == 0;
-    ys_free(path);
-    return found;
+    return lstat(at(folder, name).text, &file) == 0;
 }
 
 static void begin(struct ys_leftover *leftover)
 {
     static const struct ys_tree_member member = {.pid = ITS_PID};
-    const char *top = fixture_open();
-    folders[0] = ys_path_join(top, "shm");
-    folders[1] = ys_path_join(top, "tmp");
+    static const char *const names[YS_LEFTOVER_FOLDERS] = {"shm", "tmp"};
+    const char *paths[YS_LEFTOVER_FOLDERS];
     for (int i = 0; i < YS_LEFTOVER_FOLDERS; i++) {
-        CHECK(ys_fs_remove_tree(folders[i]) == YS_OK);
-        CHECK(ys_fs_make_dirs(folders[i]) == YS_OK);
+        snprintf(folders[i], sizeof folders[i], "%s/%s", fixture_open(), names[i]);
+        paths[i] = folders[i];
+        CHECK(ys_fs_remove_tree(paths[i]) == YS_OK);
+        CHECK(ys_fs_make_dirs(paths[i]) == YS_OK);
         put(i, "before-4194000");
     }
-    ys_leftover_begin(leftover, folders);
+    ys_leftover_begin(leftover, paths);
     ys_leftover_look(leftover, &member, 1);
 }
 
@@ -91,9 +92,9 @@ static void links_are_removed_and_not_followed_and_folders_stay(void)
 {
     struct ys_leftover leftover;
     begin(&leftover);
-    CHECK(symlink("before-4194000", at(1, "link-4194000")) == 0);
-    CHECK(symlink("/", at(0, "root-4194000")) == 0);
-    CHECK(mkdir(at(1, "folder-4194000"), 0700) == 0);
+    CHECK(symlink("before-4194000", at(1, "link-4194000").text) == 0);
+    CHECK(symlink("/", at(0, "root-4194000").text) == 0);
+    CHECK(mkdir(at(1, "folder-4194000").text, 0700) == 0);
     put(1, "folder-4194000/inside-4194000");
     const char *told = end(&leftover);
     CHECK(!is_there(1, "link-4194000") && !is_there(0, "root-4194000") && is_there(1, "before-4194000"));
@@ -105,7 +106,7 @@ static void what_was_mapped_is_its_own_unless_somebody_holds_it(void)
     struct ys_leftover leftover;
     begin(&leftover);
     put(0, "psm_mapped");
-    int fd = open(at(0, "psm_mapped"), O_RDONLY | O_CLOEXEC);
+    int fd = open(at(0, "psm_mapped").text, O_RDONLY | O_CLOEXEC);
     void *map = mmap(NULL, 5, PROT_READ, MAP_SHARED, fd, 0);
     const struct ys_tree_member self = {.pid = getpid()};
     CHECK(map != MAP_FAILED);
