@@ -61,8 +61,8 @@ def text_of(text):
 
 def entry(metric):
     members = ["." + key + " = " + text_of(metric.get(key))
-               for key in ("name", "title", "head", "ratio", "unit", "kind", "method", "scope", "source", "formula", "limits")]
-    members += [".better = YS_BETTER_" + metric["better"].upper(), ".mode = " + ("YS_MODE_" + metric["mode"].upper() if "mode" in metric else "YS_NAME_NONE"),
+               for key in ("name", "title", "head", "ratio", "unit", "method", "scope", "source", "formula", "limits")]
+    members += [".kind = YS_KIND_" + metric["kind"].upper(), ".better = YS_BETTER_" + metric["better"].upper(), ".mode = " + ("YS_MODE_" + metric["mode"].upper() if "mode" in metric else "YS_NAME_NONE"),
                 ".learning = " + ("true" if "work" in metric else "false"),
                 ".whole = " + ("true" if metric["kind"] in ("count", "bytes") else "false")]
     return "    {" + ",\n     ".join(members) + "},\n"
