@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "base/clock.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +10,9 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static enum ys_log_level max_level = YS_LOG_INFO;
-static bool progress_shown;
+static bool progress_shown, progress_is_off;
+static double line_every_s;     /* 0: progress is shown on a terminal alone */
+static uint64_t line_before_ns; /* when the last line of it was due */
 
 void ys_log_set_level(enum ys_log_level level)
 {
@@ -108,6 +111,31 @@ static void fit_line(char *text)
     }
 }
 
+void ys_progress_off(void)
+{
+    pthread_mutex_lock(&lock);
+    progress_shown = false; /* the line is another's */
+    progress_is_off = true;
+    pthread_mutex_unlock(&lock);
+}
+
+void ys_progress_in_lines(double every_s)
+{
+    pthread_mutex_lock(&lock);
+    line_every_s = every_s;
+    line_before_ns = ys_time_ns();
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_line_due(void)
+{
+    const uint64_t now_ns = ys_time_ns();
+    if (line_every_s <= 0 || (double)(now_ns - line_before_ns) < line_every_s * 1e9)
+        return false;
+    line_before_ns = now_ns;
+    return true;
+}
+
 void ys_progress(const char *format, ...)
 {
     if (!format) {
@@ -120,11 +148,18 @@ void ys_progress(const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     pthread_mutex_lock(&lock);
-    if (max_level >= YS_LOG_INFO && on_terminal()) {
+    if (max_level < YS_LOG_INFO || progress_is_off) {
+        /* nobody wants to see it */
+    } else if (on_terminal()) {
         fit_line(line);
         fprintf(stderr, "\r\033[K%s", line);
         fflush(stderr);
         progress_shown = true;
+    } else if (is_line_due()) {
+        line[strcspn(line, "\n")] = 0;
+        tame(line);
+        fprintf(stderr, "%s\n", line);
+        fflush(stderr);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -19,5 +19,12 @@ void ys_log_debug(const char *format, ...) YS_PRINTF(1, 2);
  * least YS_LOG_INFO; any other message first clears it. NULL clears it. */
 void ys_progress(const char *format, ...) YS_PRINTF(1, 2);
 void ys_progress_clear(void);
+/** Shows none from here on. */
+void ys_progress_off(void);
+/** From here on, where stderr is no terminal, what ys_progress() says is a line of its own, one in `every_s` seconds at
+ * most and the first after as long; 0: none, as at the beginning. For work of which nobody expects that it takes
+ * minutes.
+ */
+void ys_progress_in_lines(double every_s);
 
 #endif

@@ -84,6 +84,31 @@ static void progress_is_not_shown_in_a_file(void)
     CHECK_TEXT(seen, "message\n");
 }
 
+static void make_progress_in_lines(void)
+{
+    ys_progress_in_lines(1e-9);
+    ys_progress("step %d\nof 2", 1);
+    ys_progress("step %d", 2);
+    ys_progress_in_lines(3600);
+    ys_progress("step %d", 3); /* not due for an hour */
+    ys_progress_in_lines(0);
+    ys_progress("step %d", 4);
+    ys_log_info("message");
+}
+
+static void progress_is_lines_in_a_file_where_that_is_asked_for(void)
+{
+    capture_pipe(make_progress_in_lines);
+    CHECK_TEXT(seen, "step 1\nstep 2\nmessage\n");
+    ys_log_set_level(YS_LOG_WARN);
+    capture_pipe(make_progress_in_lines);
+    CHECK_TEXT(seen, "");
+    ys_log_set_level(YS_LOG_INFO);
+    if (!capture_terminal(make_progress_in_lines))
+        return;
+    CHECK_HAS(seen, "\r\033[Kstep 3\r\033[Kstep 4"); /* on a terminal all of it, in its one line */
+}
+
 static void progress_is_rewritten_and_cleared_on_a_terminal(void)
 {
     if (!capture_terminal(make_progress)) {
@@ -143,5 +168,6 @@ static void messages_stay_on_one_line_and_give_no_orders(void)
 }
 
 TAP_MAIN(TAP_CASE(messages_above_the_level_are_dropped), TAP_CASE(progress_is_not_shown_in_a_file),
+         TAP_CASE(progress_is_lines_in_a_file_where_that_is_asked_for),
          TAP_CASE(progress_is_rewritten_and_cleared_on_a_terminal), TAP_CASE(progress_fits_one_line),
          TAP_CASE(colours_are_for_terminals_that_want_them), TAP_CASE(messages_stay_on_one_line_and_give_no_orders))
