@@ -51,6 +51,15 @@ ys_status ys_stop_install(void)
     return YS_OK;
 }
 
+bool ys_stop_renew(void)
+{
+    if (wake_pipe[0] < 0)
+        return true;
+    close(wake_pipe[0]);
+    close(wake_pipe[1]);
+    return pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) == 0;
+}
+
 void ys_stop_release(int heeded)
 {
     struct sigaction now, ends = {.sa_handler = SIG_DFL};

@@ -3,6 +3,7 @@
 #define YS_BASE_STOP_H
 
 #include "base/status.h"
+#include <stdbool.h>
 
 /** Installs the handlers (SIGPIPE and SIGXFSZ are ignored from then on). Further signals do not kill: what was measured
  * is kept. A signal that was ignored when the program began, as by nohup, stays so. */
@@ -10,6 +11,9 @@ ys_status ys_stop_install(void) YS_MUST_CHECK;
 /** From here on there is nothing to keep: the signals end the program at once, as they end any other. So does one that
  * came before, unless it is `heeded`, the one that the caller has ended its work for (0: none). */
 void ys_stop_release(int heeded);
+/** In a copy of the process that fork() made: from here on signals that come to the one are no wish of the other's.
+ * False with errno. */
+bool ys_stop_renew(void);
 /** 0, or the signal that asked to stop. */
 int ys_stop_signal(void);
 /** A descriptor that polls readable once a signal came; -1 before install. Never read from it. */

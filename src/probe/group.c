@@ -131,14 +131,14 @@ static const char *own_mark(void)
     return mark;
 }
 
-/** The name of a group of this process that no other has. */
+/** The name of a group of this process that no other has, a copy of it that fork() made neither. */
 static void next_name(const char *root, char name[64])
 {
     static unsigned long made;
     if (root[0])
         snprintf(name, 64, PREFIX "run");
     else
-        snprintf(name, 64, PREFIX "%s-%lu", own_mark(), ++made);
+        snprintf(name, 64, PREFIX "%s-%d-%lu", own_mark(), (int)getpid(), ++made);
 }
 
 static bool make_folder(const struct ys_group *group, const char *path)

@@ -124,6 +124,19 @@ static int64_t put_kib(struct ys_host_block *block, const char *text, const char
     return INT64_MAX;
 }
 
+int64_t ys_host_memory_room(void)
+{
+    char text[16384];
+    int64_t kib;
+    struct ys_cgroup cgroup;
+    const char *root = ys_procfs_root();
+    if (ys_procfs_read(root, "/proc/meminfo", text, sizeof text) < 0 || !ys_procfs_field(text, "MemAvailable", &kib))
+        return 0;
+    ys_cgroup_read(root, &cgroup);
+    const int64_t limit = cgroup.has_memory_limit ? cgroup.memory_limit_bytes : INT64_MAX;
+    return kib * 1024 < limit ? kib * 1024 : limit;
+}
+
 static ys_status describe_memory(struct ys_host_block *block)
 {
     char text[16384];

@@ -15,6 +15,10 @@ bool ys_host_cpu_is_allowed(int cpu);
  * are allowed. */
 ys_status ys_host_cpu_pick(int threads, int *cpus) YS_MUST_CHECK;
 
+/** Bytes of memory that something else may take now: what the kernel calls available, and no more than the control
+ * group of this process allows; 0 where neither is known. */
+int64_t ys_host_memory_room(void);
+
 /** Everything about this machine that may change a result, as an object that the caller owns:
  *  {"cpu": {"model", "vendor", "online", "allowed", "allowed_list", "cores", "threads_per_core", "packages",
  * "quota_cores", "effective_cores" (what affinity and quota leave), "caches": [{"level", "type", "size_bytes",

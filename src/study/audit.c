@@ -1,11 +1,13 @@
 /* After the last round: each trial that trained runs once more, and a stretch of that run is gone through again. */
 #include "verify/audit.h"
 
+#include "base/aside.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "probe/host.h"
 #include "run/message.h"
 #include "study/inputs.h"
 #include "study/one.h"
@@ -15,7 +17,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* One audit of one trial under way. */
+/* One audit of one place under way. */
 struct auditing {
     struct ys_study *study;
     struct ys_trial *trial;
@@ -23,24 +25,29 @@ struct auditing {
     int64_t round;
     char *folder;
     struct ys_plan plan;
+    struct ys_audit_manner manner;
     struct ys_run_record record;
     struct ys_series_set timed; /* of the run of that round that was timed; empty: there is none */
-    struct ys_audit *audit;
+    struct ys_audit audit;
+    bool is_settled;       /* it needs no run */
+    struct ys_aside aside; /* runs and judges it; none: nobody does yet */
+    uint64_t begun_ns;
 };
 
 static ys_status settle_none(struct auditing *a)
 {
-    return ys_audit_settle(a->audit, YS_AUDIT_NONE, ys_error());
+    a->is_settled = true;
+    return ys_audit_settle(&a->audit, YS_AUDIT_NONE, ys_error());
 }
 
-static ys_status judge_run(struct auditing *a, const struct ys_audit_manner *manner)
+static ys_status judge_run(struct auditing *a)
 {
     const struct ys_series *losses = ys_series_find(&a->record.series, "step_loss");
     const struct ys_series *timed = ys_series_find(&a->timed, "step_loss");
     const struct ys_facts *facts = &a->record.facts;
     const char *message = facts->message ? facts->message : "no message";
     if (facts->status == YS_RUN_WRONG_OUTPUT)
-        return ys_audit_settle(a->audit, YS_AUDIT_FAIL, message);
+        return ys_audit_settle(&a->audit, YS_AUDIT_FAIL, message);
     if (facts->status != YS_RUN_OK || !losses) {
         ys_fail(YS_EPROTOCOL, "the run to be audited ended as %s: %s", ys_run_status_name(facts->status), message);
         return settle_none(a);
@@ -54,10 +61,9 @@ static ys_status judge_run(struct auditing *a, const struct ys_audit_manner *man
                                                .timed_count = timed ? timed->count : 0,
                                                .saves_state = ys_message_has_feature(facts->hello, "state"),
                                                .is_builtin = strcmp(a->trial->framework->name, "builtin") == 0};
-    ys_progress("%s: auditing", a->trial->record.id);
-    ys_status judged = ys_audit_judge(manner, &evidence, a->audit);
+    ys_status judged = ys_audit_judge(&a->manner, &evidence, &a->audit);
     if (judged == YS_EFORMAT)
-        return ys_audit_settle(a->audit, YS_AUDIT_FAIL, ys_error());
+        return ys_audit_settle(&a->audit, YS_AUDIT_FAIL, ys_error());
     return judged == YS_EPROTOCOL || judged == YS_EUNSUPPORTED || judged == YS_EIO ? settle_none(a) : judged;
 }
 
@@ -71,41 +77,129 @@ static ys_status find_timed(struct auditing *a)
     return status == YS_ENOTFOUND ? YS_OK : status;
 }
 
-static ys_status audit_prepared(struct auditing *a)
+/* The engine goes where there is room: a trial on one processor is judged beside the next one on the same. */
+static ys_status run_and_judge(struct auditing *a)
 {
-    struct ys_audit_manner manner;
+    if (a->is_settled)
+        return YS_OK;
+    const uint64_t start_ns = ys_time_ns();
+    ys_status status =
+        ys_study_run_again(a->study, a->trial, &a->work, a->round, a->folder, &a->manner.run, &a->plan, &a->record);
+    const uint64_t ran_ns = ys_time_ns();
+    a->plan.cpus.count = 0;
+    if (status == YS_OK)
+        status = judge_run(a);
+    a->audit.run_s = (double)(ran_ns - start_ns) * 1e-9;
+    a->audit.judge_s = (double)(ys_time_ns() - ran_ns) * 1e-9;
+    return status;
+}
+
+static ys_status prepare_plan(struct auditing *a)
+{
     YS_TRY(ys_work_plan(&a->work, a->trial, a->study->seed + (uint64_t)a->round, a->folder, &a->plan));
-    ys_status status = ys_audit_plan(&a->plan, &manner);
+    ys_status status = ys_audit_plan(&a->plan, &a->manner);
     if (status == YS_ENOTFOUND)
         return settle_none(a);
     YS_TRY(status);
     YS_TRY(find_timed(a));
-    YS_TRY(ys_study_find_oracle(a->study));
-    const uint64_t start_ns = ys_time_ns();
-    YS_TRY(ys_study_run_again(a->study, a->trial, &a->work, a->round, a->folder, &manner.run, &a->plan, &a->record));
-    const uint64_t ran_ns = ys_time_ns();
-    status = judge_run(a, &manner);
-    a->audit->run_s = (double)(ran_ns - start_ns) * 1e-9;
-    a->audit->judge_s = (double)(ys_time_ns() - ran_ns) * 1e-9;
+    return ys_study_find_oracle(a->study);
+}
+
+static void free_auditing(struct auditing *a)
+{
+    if (a->folder && ys_fs_remove_tree(a->folder) != YS_OK)
+        ys_log_warn("what an audit left stays in %s: %s", a->folder, ys_error());
+    ys_record_fini(&ys_audit_record, &a->audit);
+    ys_series_set_free(&a->timed);
+    ys_run_record_fini(&a->record);
+    ys_plan_fini(&a->plan);
+    ys_free(a->folder);
+    ys_work_fini(&a->work);
+    ys_free(a);
+}
+
+/* What a copy of this process says that has judged. */
+struct verdict {
+    struct ys_audit audit;
+    bool may_be_flip; /* which the record of an audit lacks */
+};
+static const struct ys_field verdict_fields[] = {
+    YS_FIELD_OF(struct verdict, audit, YS_FIELD_OBJECT, &ys_audit_record, 0, "what it came to"),
+    YS_FIELD(struct verdict, may_be_flip, YS_FIELD_FLAG, NULL, 0, "whether a flipped ReLU may be why it fails"),
+};
+static const struct ys_record verdict_record = YS_RECORD("verdict", struct verdict, verdict_fields);
+
+/* In that copy. */
+static ys_status audit_aside(void *context, struct ys_buf *told)
+{
+    struct auditing *a = context;
+    YS_TRY(run_and_judge(a));
+    const struct verdict verdict = {a->audit, a->audit.may_be_flip};
+    ys_json *said = ys_record_json(&verdict_record, &verdict);
+    char *text = said ? ys_json_dump(said, YS_JSON_COMPACT) : NULL;
+    ys_json_free(said);
+    ys_status status = text ? ys_buf_puts(told, text) : ys_out_of_memory();
+    ys_free(text);
     return status;
 }
 
-static ys_status audit_round(struct ys_study *study, struct ys_trial *trial, int64_t round, struct ys_audit *audit)
+static ys_status read_verdict(const struct ys_buf *told, struct ys_audit *audit)
 {
-    struct auditing a = {.study = study, .trial = trial, .round = round, .audit = audit};
-    ys_record_init(&ys_audit_record, audit);
-    audit->round = round;
-    YS_TRY(ys_study_prepare(study, trial, round, 0, &a.work));
-    ys_status status = ys_study_make_run_folder(study, trial, round, 0, &a.folder);
+    static const char label[] = "what an audit came to";
+    ys_json *said = NULL;
+    struct verdict verdict;
+    YS_TRY(ys_json_parse(ys_buf_text(told), told->size, label, &said));
+    ys_status status = ys_record_read(&verdict_record, said, label, &verdict);
+    ys_json_free(said);
+    YS_TRY(status);
+    ys_record_fini(&ys_audit_record, audit);
+    *audit = verdict.audit;
+    audit->may_be_flip = verdict.may_be_flip;
+    return YS_OK;
+}
+
+/* Begins to run `trial` with the work of `round` up to the end of a stretch, and to judge that. */
+static ys_status begin_auditing(struct ys_study *study, struct ys_trial *trial, int64_t round, struct auditing **begun)
+{
+    struct auditing *a = ys_alloc(1, sizeof *a);
+    if (!a)
+        return ys_out_of_memory();
+    *a = (struct auditing){.study = study, .trial = trial, .round = round, .aside = YS_ASIDE_NONE};
+    ys_record_init(&ys_audit_record, &a->audit);
+    a->audit.round = round;
+    ys_status status = ys_study_prepare(study, trial, round, 0, &a->work);
     if (status == YS_OK)
-        status = audit_prepared(&a);
-    if (a.folder && ys_fs_remove_tree(a.folder) != YS_OK)
-        ys_log_warn("what an audit left stays in %s: %s", a.folder, ys_error());
-    ys_series_set_free(&a.timed);
-    ys_run_record_fini(&a.record);
-    ys_plan_fini(&a.plan);
-    ys_free(a.folder);
-    ys_work_fini(&a.work);
+        status = ys_study_make_run_folder(study, trial, round, 0, &a->folder);
+    if (status == YS_OK)
+        status = prepare_plan(a);
+    if (status != YS_OK) {
+        free_auditing(a);
+        return status;
+    }
+    a->begun_ns = ys_time_ns();
+    if (!a->is_settled && ys_aside_begin(audit_aside, a, &a->aside) != YS_OK)
+        a->aside = YS_ASIDE_NONE; /* then end_auditing() does it */
+    *begun = a;
+    return YS_OK;
+}
+
+/* Hears what it came to. *audit is the caller's also after a failure. */
+static ys_status end_auditing(struct auditing *a, struct ys_audit *audit)
+{
+    struct ys_buf told = {0};
+    ys_status status = YS_OK;
+    ys_progress("%s: auditing", a->trial->record.id);
+    if (a->aside.pid) {
+        status = ys_aside_end(&a->aside, &told);
+        if (status == YS_OK)
+            status = read_verdict(&told, &a->audit);
+    } else {
+        status = run_and_judge(a);
+    }
+    ys_buf_free(&told);
+    *audit = a->audit;
+    ys_record_init(&ys_audit_record, &a->audit);
+    free_auditing(a);
     return status;
 }
 
@@ -114,39 +208,117 @@ struct placing {
     struct ys_study *study;
     struct ys_trial *trial;
     int64_t round;
+    struct auditing *begun; /* at the first place; NULL after that */
 };
 
 static ys_status audit_place(void *context, struct ys_audit *audit)
 {
-    const struct placing *at = context;
-    return audit_round(at->study, at->trial, at->round, audit);
+    struct placing *at = context;
+    struct auditing *a = at->begun;
+    at->begun = NULL;
+    if (!a) {
+        ys_record_init(&ys_audit_record, audit);
+        YS_TRY(begin_auditing(at->study, at->trial, at->round, &a));
+    }
+    return end_auditing(a, audit);
 }
 
-/* The worst of the rounds that are audited. */
-static ys_status audit_rounds(struct ys_study *study, struct ys_trial *trial, struct ys_audit *worst)
+/* All audits, one after the other; each starts while the one before it trains, and that is judged while it trains. */
+struct line {
+    struct ys_study *study;
+    struct auditing *begun; /* the last, of which nothing has been heard; NULL */
+    struct ys_audit worst;  /* of the rounds of its trial before that */
+    bool has_worst;
+};
+
+static void keep_worse(struct line *line, struct ys_audit *audit)
 {
+    const bool worse = !line->has_worst || audit->verdict > line->worst.verdict;
+    struct ys_audit other = worse ? line->worst : *audit;
+    if (worse)
+        line->worst = *audit;
+    if (!worse || line->has_worst)
+        ys_record_fini(&ys_audit_record, &other);
+    line->has_worst = true;
+}
+
+static ys_status hear(struct line *line)
+{
+    struct auditing *a = line->begun;
+    struct ys_audit audit;
+    if (!a)
+        return YS_OK;
+    struct placing at = {line->study, a->trial, a->round, a};
+    line->begun = NULL;
+    ys_status status = ys_audit_try_places(audit_place, &at, &audit);
+    if (status == YS_OK)
+        keep_worse(line, &audit);
+    else
+        ys_record_fini(&ys_audit_record, &audit);
+    return status;
+}
+
+/* What the rounds of a trial come to. */
+static ys_status note_worst(struct line *line, struct ys_trial *trial)
+{
+    ys_status status = hear(line);
+    if (!line->has_worst)
+        return status;
+    if (status == YS_OK)
+        status = ys_study_note_audit(line->study, trial, &line->worst);
+    ys_record_fini(&ys_audit_record, &line->worst);
+    line->has_worst = false;
+    return status;
+}
+
+/* Whether two may run at once. A run and the engine that judges it take about the same: two of both only where they are
+ * certain to fit. And what one did to the inputs of both would be laid at the other's door: so neither may be able to.
+ */
+static bool may_be_together(const struct ys_trial *one, const struct ys_trial *other)
+{
+    const struct ys_trial_seen *a = &one->seen, *b = &other->seen;
+    const int64_t peak = a->peak_bytes > b->peak_bytes ? a->peak_bytes : b->peak_bytes;
+    return a->is_known && b->is_known && peak < ys_host_memory_room() / 8;
+}
+
+/* Waits until the run that is audited now will have ended, by what the timed ones took, once the next one has started:
+ * two that train at once on the same processors take longer together than one after the other. Nothing that is said to
+ * an adapter depends on it. */
+static ys_status wait_for_turn(struct line *line, const struct ys_trial *next)
+{
+    const struct auditing *a = line->begun;
+    if (!a || !a->aside.pid || !may_be_together(a->trial, next))
+        return hear(line);
+    const struct ys_run_audit *run = &a->manner.run;
+    const double share = (double)(run->at + run->steps + run->lead + run->follow) / (double)a->plan.steps;
+    const double wait_s = a->trial->seen.start_s + share * a->trial->seen.train_s - next->seen.start_s;
+    if (wait_s > 0)
+        ys_aside_wait(&a->aside, a->begun_ns + (uint64_t)(wait_s * 1e9));
+    return YS_OK;
+}
+
+/* `noted`: the trial of the audit before it, once all of its rounds have begun. */
+static ys_status audit_round(struct line *line, struct ys_trial *trial, int64_t round, struct ys_trial *noted)
+{
+    struct auditing *a = NULL;
+    ys_progress("%s: auditing", (line->begun ? line->begun->trial : trial)->record.id);
+    YS_TRY(wait_for_turn(line, trial));
+    YS_TRY(begin_auditing(line->study, trial, round, &a));
+    ys_status status = noted ? note_worst(line, noted) : hear(line);
+    line->begun = a;
+    return status;
+}
+
+static ys_status audit_rounds(struct line *line, struct ys_trial *trial, struct ys_trial *before)
+{
+    const struct ys_study *study = line->study;
     const bool all = study->keys.audit == YS_AUDITS_ALL;
     uint64_t drawn = 0;
     if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
         return ys_fail(YS_EIO, "the kernel gives no random numbers");
     const int64_t rounds = all ? study->rounds : 1, first = all ? 0 : (int64_t)(drawn % (uint64_t)study->rounds);
-    for (int64_t i = 0; i < rounds; i++) {
-        struct ys_audit audit;
-        struct placing at = {study, trial, first + i};
-        ys_status status = ys_audit_try_places(audit_place, &at, &audit);
-        bool worse = status == YS_OK && (i == 0 || audit.verdict > worst->verdict);
-        if (worse && i > 0)
-            ys_record_fini(&ys_audit_record, worst);
-        if (worse)
-            *worst = audit;
-        else
-            ys_record_fini(&ys_audit_record, &audit);
-        if (status != YS_OK) {
-            if (i > 0)
-                ys_record_fini(&ys_audit_record, worst);
-            return status;
-        }
-    }
+    for (int64_t i = 0; i < rounds; i++)
+        YS_TRY(audit_round(line, trial, first + i, i == 0 ? before : NULL));
     return YS_OK;
 }
 
@@ -205,26 +377,54 @@ bool ys_study_lacks_audit(const struct ys_study *study)
     return false;
 }
 
+static bool must_end(struct ys_study *study)
+{
+    if (ys_stop_signal())
+        study->stopped_by = ys_stop_signal();
+    return study->stopped_by || (study->deadline_ns && ys_time_ns() >= study->deadline_ns);
+}
+
+static ys_status audit_trials(struct line *line)
+{
+    struct ys_study *study = line->study;
+    struct ys_trial *before = NULL;
+    for (size_t i = 0; i < study->set.count; i++) {
+        struct ys_trial *trial = &study->set.items[i];
+        if (!is_due(trial) || must_end(study))
+            continue;
+        YS_TRY(audit_rounds(line, trial, before));
+        before = trial;
+    }
+    return before ? note_worst(line, before) : YS_OK;
+}
+
+/* Of a line that broke off: what is still under way is nobody's concern any more. */
+static void drop_line(struct line *line)
+{
+    struct ys_buf told = {0};
+    if (line->has_worst)
+        ys_record_fini(&ys_audit_record, &line->worst);
+    if (!line->begun)
+        return;
+    char *message = ys_strdup(ys_error());
+    (void)!ys_aside_end(&line->begun->aside, &told);
+    ys_buf_free(&told);
+    free_auditing(line->begun);
+    if (message)
+        ys_fail(YS_EIO, "%s", message); /* why it broke off */
+    ys_free(message);
+}
+
 ys_status ys_study_audit_all(struct ys_study *study)
 {
     uint64_t start_ns = ys_time_ns();
     double prepared_s = study->prepare_s;
-    ys_status status = YS_OK;
+    struct line line = {.study = study};
     if (!is_wanted(study))
         return YS_OK;
-    for (size_t i = 0; status == YS_OK && i < study->set.count; i++) {
-        struct ys_trial *trial = &study->set.items[i];
-        struct ys_audit audit;
-        if (ys_stop_signal())
-            study->stopped_by = ys_stop_signal();
-        if (!is_due(trial) || study->stopped_by || (study->deadline_ns && ys_time_ns() >= study->deadline_ns))
-            continue;
-        status = audit_rounds(study, trial, &audit);
-        if (status == YS_OK) {
-            status = ys_study_note_audit(study, trial, &audit);
-            ys_record_fini(&ys_audit_record, &audit);
-        }
-    }
+    ys_status status = audit_trials(&line);
+    if (status != YS_OK)
+        drop_line(&line);
     ys_progress_clear();
     study->audit_s += (double)(ys_time_ns() - start_ns) * 1e-9 - (study->prepare_s - prepared_s);
     return status;

@@ -25,6 +25,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -32,6 +33,8 @@
 #include <unistd.h>
 
 static const double EVALUATION_LIMIT_S = 3600;
+/* Behind the last save of an audited run: it has nothing more to say, and some take a second over their end. */
+static const double AUDIT_STOP_GRACE_S = 0.001;
 
 struct progress {
     struct ys_study *study;
@@ -46,9 +49,11 @@ static void on_progress(void *context, enum ys_stage stage, double fraction)
     char left[40] = "time left unknown";
     if (study->runs_done > 0) {
         double each = study->spent_s / (double)study->runs_done;
-        double runs = (double)(study->runs_total - study->runs_done) - fraction;
+        double runs = (double)(study->runs_total - study->runs_done) - fraction, left_s = each * (runs > 0 ? runs : 0);
         char span[32];
-        snprintf(left, sizeof left, "%s left", ys_span_text(each * (runs > 0 ? runs : 0), span, sizeof span));
+        if (study->deadline_ns)
+            left_s = fmin(left_s, fmax(((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9, 0));
+        snprintf(left, sizeof left, "%s left", ys_span_text(left_s, span, sizeof span));
     }
     ys_progress("round %" PRId64 "/%" PRId64 " run %" PRId64 "/%" PRId64 " %s: %s %.0f%%, %s", p->round + 1,
                 study->rounds, study->runs_done + 1, study->runs_total, p->id, ys_stage_name(stage), fraction * 100,
@@ -215,6 +220,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
                        .run_time_limit_s = ys_study_run_limit_s(study, keys),
                        .memory_limit_bytes = keys->memory_limit == YS_FIELD_NONE ? 0 : (uint64_t)keys->memory_limit,
                        .cpu_time_limit_s = ys_trial_limit_s(keys->cpu_time_limit),
+                       .stop_grace_s = one->audit ? AUDIT_STOP_GRACE_S : 0,
                        .perf = keys->perf && !one->audit,
                        .sample_hz = keys->sample_hz},
         };
@@ -373,6 +379,22 @@ static void warn_once(struct ys_study *study, const struct ys_trial *trial, cons
     ys_free(key);
 }
 
+static void note_seen(struct ys_trial *trial, const struct ys_facts *facts)
+{
+    const struct ys_facts_times *times = &facts->times;
+    const int64_t needed[] = {times->exec_ns, times->opened_ns, times->train_ns, times->trained_ns,
+                              facts->observed.rss_peak_bytes};
+    if (facts->status != YS_RUN_OK || !facts->observation || !facts->observation->guarded)
+        return;
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (needed[i] == YS_FIELD_NONE)
+            return;
+    trial->seen = (struct ys_trial_seen){.is_known = true,
+                                         .start_s = (double)(times->opened_ns - times->exec_ns) * 1e-9,
+                                         .train_s = (double)(times->trained_ns - times->train_ns) * 1e-9,
+                                         .peak_bytes = facts->observed.rss_peak_bytes};
+}
+
 /* What this run's end means for the study and for the trial's later runs. */
 static void judge(const struct one *one, const struct ys_facts *facts)
 {
@@ -388,6 +410,7 @@ static void judge(const struct one *one, const struct ys_facts *facts)
     study->run_failed |= failed;
     study->runs_done += !lacks;
     ys_past_count(trial, one->round, facts->status);
+    note_seen(trial, facts);
     if (trial->given_up && !lacks)
         ys_log_warn("%s %s: its other runs are left out", id, trial->given_up);
 }
@@ -502,6 +525,15 @@ ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64
     return status;
 }
 
+/* That it had to be ended is no failure of a run that was given no time to end. */
+static void overlook_end(const struct one *one, struct ys_facts *facts)
+{
+    if (!one->audit || facts->status != YS_RUN_STALLED || strcmp(facts->stage, ys_stage_name(YS_STAGE_STOP)) != 0)
+        return;
+    facts->status = YS_RUN_OK;
+    ys_facts_set_text(&facts->message, NULL);
+}
+
 ys_status ys_study_run_again(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work, int64_t round,
                              const char *folder, const struct ys_run_audit *audit, struct ys_plan *plan,
                              struct ys_run_record *record)
@@ -510,6 +542,8 @@ ys_status ys_study_run_again(struct ys_study *study, struct ys_trial *trial, con
         .study = study, .trial = trial, .work = work, .round = round, .folder = folder, .plan = plan, .audit = audit};
     bool is_harmed = false;
     ys_status status = plan_and_execute(&one, record);
+    if (record->has_facts)
+        overlook_end(&one, &record->facts);
     if (status == YS_OK && record->has_facts)
         status = check_unguarded(&one, &record->facts, &is_harmed);
     if (status == YS_OK && !is_harmed)

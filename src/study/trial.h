@@ -11,6 +11,13 @@
 
 #define YS_TRIAL_MAX_CPUS 4096
 
+/** How the last of its runs in this session went that was ok, of a training, and could not write what others read. */
+struct ys_trial_seen {
+    bool is_known;
+    double start_s, train_s; /* exec to opened; its steps */
+    int64_t peak_bytes;      /* resident */
+};
+
 struct ys_trial {
     struct ys_trial_record record;     /* what is stored of it; its status says why it cannot run */
     struct ys_framework *framework;    /* owned */
@@ -28,6 +35,7 @@ struct ys_trial {
     const char *given_up;    /* why it gets no more runs, in words that follow its name (study/past.h); NULL */
     int64_t last_round;      /* that it has a run of */
     int failures, successes; /* stored runs so far */
+    struct ys_trial_seen seen;
 };
 
 struct ys_trial_set {

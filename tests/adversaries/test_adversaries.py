@@ -123,6 +123,20 @@ class Audit(Adversaries):
         self.assertEqual(proof["audit"]["verdict"], "none")
         self.assertIn("fewer than 30 steps", proof["audit"]["reason"])
 
+    def test_of_several_trials_keeps_them_apart(self):
+        """One starts while another is under way."""
+        document, _ = self.result(
+            "run", "--framework=cheat,builtin", "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--batch=16", "--threads=1",
+            "--lr=0.01", "--steps=40", "--block=4", "--repeat=2", "--audit=all", "--env.CHEAT=skip", code=5, timeout=300)
+        audits = [trial["proof"]["audit"] for trial in document["trials"]]
+        self.assertEqual([audit["verdict"] for audit in audits], ["fail", "pass"])
+        for audit in audits:
+            self.assertTrue(audit["run_s"] > 0 and audit["judge_s"] > 0)
+            self.assertEqual(audit["tries"], 1)
+        left = [path for path, _, files in os.walk(self.folder) for name in files if name.startswith(("audit-", "replay-", "twin-"))]
+        self.assertEqual(left, [])
+        self.assert_nothing_left()
+
     def test_of_all_rounds_finds_one(self):
         proof, _ = self.audit("skip", "--audit=all", "--repeat=2", code=5)
         self.assertEqual(proof["audit"]["verdict"], "fail")
