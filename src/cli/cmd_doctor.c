@@ -1,4 +1,5 @@
 /* doctor: is this machine fit to measure, and is what is observed on it true. */
+#include "base/log.h"
 #include "cli/command.h"
 #include "job/value.h"
 #include "study/doctor.h"
@@ -15,6 +16,7 @@
 #include <string.h>
 
 enum { TIMES = 20 };
+static const double LINE_EVERY_S = 30; /* of what takes minutes, where stderr is no terminal: a line of progress */
 
 /* `before`: the one above; its remedy is not said twice. */
 static void put_line(struct ys_buf *out, const struct ys_doctor_line *line, const struct ys_doctor_line *before)
@@ -70,11 +72,11 @@ static void put_row(struct ys_buf *out, const struct ys_self_test_row *row)
         ys_buf_printf(out, "    %s\n", row->reason);
 }
 
-static ys_status read_times(const struct ys_args *args, int *times)
+static ys_status read_times(const struct ys_args *args, int otherwise, int *times)
 {
     char *end = NULL;
-    long value = args->times ? strtol(args->times, &end, 10) : TIMES;
-    if (args->times && (*end || value < 1 || value > 1000))
+    long value = args->times ? strtol(args->times, &end, 10) : otherwise;
+    if (args->times && (end == args->times || *end || value < 1 || value > 1000))
         return ys_fail(YS_EINVAL, "--times=%s: a whole number from 1 to 1000", args->times);
     *times = (int)value;
     return YS_OK;
@@ -95,7 +97,7 @@ static int self_test(const struct ys_args *args)
     int times = TIMES;
     struct ys_self_test table;
     struct ys_buf out = {0};
-    ys_status status = read_times(args, &times);
+    ys_status status = read_times(args, TIMES, &times);
     if (status != YS_OK)
         return ys_command_fail(status);
     status = ys_self_test(times, &table);
@@ -168,10 +170,14 @@ static void put_perturbed(struct ys_buf *out, const struct ys_perturbed *one)
 {
     const double *ends = one->ci.items;
     ys_buf_printf(out, "%s, %s: ", one->trial, one->what);
-    if (one->ci.count)
-        ys_buf_printf(out, "%.4f times as fast as without (%.4f to %.4f, %lld pairs)\n", one->ratio, ends[0], ends[1],
-                      (long long)one->pairs);
-    else
+    if (one->ci.count) {
+        ys_buf_printf(out,
+                      "%.4f times as fast as without\n    (%.4f to %.4f at %.1f %%, %lld pairs, %lld runs disturbed",
+                      one->ratio, ends[0], ends[1], 100 * one->level, (long long)one->pairs, (long long)one->disturbed);
+        if (isfinite(one->resolution))
+            ys_buf_printf(out, "; %.2g %% would be found nine times of ten", 100 * one->resolution);
+        ys_buf_puts(out, ")\n");
+    } else
         ys_buf_printf(out, "no interval: %s\n", one->reason ? one->reason : "");
 }
 
@@ -179,8 +185,8 @@ static int measure_perturbation(const struct ys_args *args)
 {
     struct ys_perturbation perturbation;
     struct ys_buf out = {0};
-    int times = TIMES;
-    ys_status status = read_times(args, &times);
+    int times = 0; /* as many as fit into its time */
+    ys_status status = read_times(args, times, &times);
     if (status == YS_OK)
         status = ys_perturbation_measure(args->flags.items, args->flags.count, args->recipe_dirs, times, &perturbation);
     if (status != YS_OK)
@@ -205,7 +211,7 @@ static int measure_peak(const struct ys_args *args)
     struct ys_peak_measured measured;
     ys_json *peak = NULL;
     int times = TIMES;
-    ys_status status = read_times(args, &times);
+    ys_status status = read_times(args, TIMES, &times);
     if (status == YS_OK)
         status = ys_peak_measure(times, &peak);
     if (status == YS_OK && args->format == YS_FORMAT_JSON)
@@ -232,6 +238,7 @@ int ys_command_doctor(const struct ys_args *args)
     if (args->flags.count && !measures)
         return ys_command_fail(
             ys_fail(YS_EINVAL, "--%s belongs to --noise and --perturbation", args->flags.items[0].key));
+    ys_progress_in_lines(LINE_EVERY_S);
     if (args->noise)
         return measure_noise(args);
     if (args->perturbation)

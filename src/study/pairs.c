@@ -63,12 +63,20 @@ static const char *value_of(const struct ys_job_flag *keys, size_t count, const 
     return NULL;
 }
 
+static const char *usual_value(const struct ys_pairs_wish *wish, const struct ys_pairs_key *key)
+{
+    for (const struct ys_pairs_key *own = wish->usual; own && own->key; own++)
+        if (strcmp(own->key, key->key) == 0)
+            return own->value;
+    return key->value;
+}
+
 static const char *chosen(const struct ys_pairs_wish *wish, const char *key)
 {
     const char *value = value_of(wish->keys, wish->key_count, key);
     for (size_t i = 0; !value && i < USUAL; i++)
         if (strcmp(usual[i].key, key) == 0)
-            value = usual[i].value;
+            value = usual_value(wish, &usual[i]);
     return value;
 }
 
@@ -104,7 +112,7 @@ static ys_status load_job(const struct ys_pairs_wish *wish, struct ys_job *job)
     ys_status status = flags ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; flags && i < USUAL; i++)
         if (!is_replaced(wish, usual[i].key))
-            flags[count++] = flag_of(&usual[i]);
+            flags[count++] = flag_of(&(struct ys_pairs_key){usual[i].key, usual_value(wish, &usual[i])});
     for (size_t i = 0; flags && i < wish->key_count; i++)
         flags[count++] = wish->keys[i];
     for (size_t i = 0; status == YS_OK && i < ALWAYS; i++)

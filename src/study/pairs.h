@@ -18,6 +18,7 @@ struct ys_pairs_wish {
     const struct ys_pairs_key *ways; /* what tells the trials apart, and how long: "sample_hz" "{10,0}"; ended by NULL
                                       */
     const char *const *recipe_dirs;
+    const struct ys_pairs_key *usual; /* in place of such a key that is not given; ended by NULL. May be NULL */
 };
 
 struct ys_pairs_trial {

@@ -17,11 +17,17 @@ static const struct {
 } compared[] = {{"10 samples a second", WATCHED, ALONE}, {"perf = on", WATCHED_WITH_PERF, WATCHED}};
 enum { COMPARED = sizeof compared / sizeof compared[0], MOST_FRAMEWORKS = 2 };
 
+/* Short runs, still of 32 blocks: an interval needs pairs more than it needs steps. */
+static const struct ys_pairs_key usual[] = {{"steps", "96"}, {"block", "3"}, {NULL, NULL}};
+/* Of the time, where both train: a run of PyTorch's takes about twice as long. */
+static const double SHARE_OF_BUILTIN = 1.0 / 3;
+
 #define OF_ONE(member, kind, flags, what) YS_FIELD(struct ys_perturbed, member, kind, NULL, flags, what)
 static const struct ys_field one_fields[] = {
     OF_ONE(trial, YS_FIELD_TEXT, 0, "what was watched"),
     OF_ONE(what, YS_FIELD_TEXT, 0, "how"),
     OF_ONE(pairs, YS_FIELD_INT, 0, "rounds with a speed of both"),
+    OF_ONE(disturbed, YS_FIELD_INT, 0, "disturbed runs of both"),
     OF_ONE(ratio, YS_FIELD_REAL, YS_FIELD_NULL, "speed when watched over speed when not, centre"),
     OF_ONE(ci, YS_FIELD_REALS, 0, "its interval"),
     OF_ONE(level, YS_FIELD_REAL, YS_FIELD_NULL, "of that interval"),
@@ -42,7 +48,8 @@ static ys_status set_reason(struct ys_perturbed *one, const struct ys_pairs_tria
     const char *why = a->reason ? a->reason : b->reason;
     one->reason = why && one->pairs == 0
                       ? ys_strdup(why)
-                      : ys_format("%lld pairs, an interval needs %d", (long long)one->pairs, YS_STAT_INTERVAL_MIN);
+                      : ys_format("%lld pairs, an interval needs %d: --times=%d takes as long as that needs",
+                                  (long long)one->pairs, YS_STAT_INTERVAL_MIN, YS_STAT_INTERVAL_MIN);
     return one->reason ? YS_OK : ys_out_of_memory();
 }
 
@@ -61,6 +68,7 @@ static ys_status compare(const struct ys_pairs *pairs, size_t at, struct ys_pert
     ys_status status = of_a && of_b && ends && one->trial && one->what ? YS_OK : ys_out_of_memory();
     if (status == YS_OK) {
         one->pairs = (int64_t)ys_pairs_match(a, b, of_a, of_b);
+        one->disturbed = a->disturbed + b->disturbed;
         status = ys_compare_ratio(of_a, of_b, (size_t)one->pairs, YS_BETTER_HIGHER, 0, &found);
     }
     ys_free(of_a);
@@ -75,11 +83,29 @@ static ys_status compare(const struct ys_pairs *pairs, size_t at, struct ys_pert
     return found.interval.known ? YS_OK : set_reason(one, a, b);
 }
 
-static ys_status measure_one(const struct ys_pairs_wish *wish, struct ys_perturbation *perturbation)
+/* What is asked for, and how much of it. */
+struct asked {
+    const struct ys_job_flag *keys;
+    size_t key_count;
+    const char *const *recipe_dirs;
+    int pairs; /* 0: as many as fit */
+};
+
+static ys_status measure_one(const struct asked *asked, double seconds, struct ys_perturbation *perturbation)
 {
+    char repeat[16], limit[40];
+    snprintf(repeat, sizeof repeat, "%d", asked->pairs ? asked->pairs : 10000);
+    snprintf(limit, sizeof limit, "%.0fs", seconds);
+    const struct ys_pairs_key ways[] = {{"sample_hz", "{10,0}"},
+                                        {"perf", "{off,on}"},
+                                        {"exclude", "sample_hz=0 perf=on"},
+                                        {"repeat", repeat},
+                                        {asked->pairs ? NULL : "time_limit", limit},
+                                        {NULL, NULL}};
+    const struct ys_pairs_wish wish = {asked->keys, asked->key_count, ways, asked->recipe_dirs, usual};
     struct ys_pairs pairs;
     struct ys_perturbed *found = perturbation->found.items;
-    YS_TRY(ys_pairs_measure(wish, TRIALS, &pairs));
+    YS_TRY(ys_pairs_measure(&wish, TRIALS, &pairs));
     perturbation->seconds += pairs.seconds;
     ys_status status = pairs.trials.count == TRIALS
                            ? YS_OK
@@ -98,25 +124,25 @@ static bool is_ready(const char *name, const char *const *recipe_dirs)
     return ready;
 }
 
-static ys_status measure_all(const struct ys_pairs_wish *wish, struct ys_perturbation *perturbation)
+static ys_status measure_all(const struct asked *asked, struct ys_perturbation *perturbation)
 {
     bool is_chosen = false;
-    for (size_t i = 0; i < wish->key_count; i++)
-        is_chosen |= strcmp(wish->keys[i].key, "framework") == 0;
-    YS_TRY(measure_one(wish, perturbation));
-    if (is_chosen || !is_ready("pytorch", wish->recipe_dirs))
-        return YS_OK;
-    struct ys_job_flag *keys = ys_alloc(wish->key_count + 1, sizeof *keys);
+    for (size_t i = 0; i < asked->key_count; i++)
+        is_chosen |= strcmp(asked->keys[i].key, "framework") == 0;
+    if (is_chosen || !is_ready("pytorch", asked->recipe_dirs))
+        return measure_one(asked, YS_PERTURBATION_S, perturbation);
+    YS_TRY(measure_one(asked, SHARE_OF_BUILTIN * YS_PERTURBATION_S, perturbation));
+    struct ys_job_flag *keys = ys_alloc(asked->key_count + 1, sizeof *keys);
     char framework[] = "framework", pytorch[] = "pytorch";
     if (!keys)
         return ys_out_of_memory();
-    for (size_t i = 0; i < wish->key_count; i++)
-        keys[i] = wish->keys[i];
-    keys[wish->key_count] = (struct ys_job_flag){framework, pytorch};
-    struct ys_pairs_wish another = *wish;
+    for (size_t i = 0; i < asked->key_count; i++)
+        keys[i] = asked->keys[i];
+    keys[asked->key_count] = (struct ys_job_flag){framework, pytorch};
+    struct asked another = *asked;
     another.keys = keys;
     another.key_count++;
-    ys_status status = measure_one(&another, perturbation);
+    ys_status status = measure_one(&another, (1 - SHARE_OF_BUILTIN) * YS_PERTURBATION_S, perturbation);
     ys_free(keys);
     return status;
 }
@@ -124,21 +150,14 @@ static ys_status measure_all(const struct ys_pairs_wish *wish, struct ys_perturb
 ys_status ys_perturbation_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
                                   int pairs, struct ys_perturbation *perturbation)
 {
-    char repeat[16];
-    snprintf(repeat, sizeof repeat, "%d", pairs);
-    const struct ys_pairs_key ways[] = {{"sample_hz", "{10,0}"},
-                                        {"perf", "{off,on}"},
-                                        {"exclude", "sample_hz=0 perf=on"},
-                                        {"repeat", repeat},
-                                        {NULL, NULL}};
-    const struct ys_pairs_wish wish = {keys, key_count, ways, recipe_dirs};
+    const struct asked asked = {keys, key_count, recipe_dirs, pairs};
     ys_record_init(&record, perturbation);
     perturbation->seconds = 0;
     perturbation->date = ys_found_date();
     perturbation->host = ys_found_host();
     perturbation->found.items = ys_alloc(COMPARED * MOST_FRAMEWORKS, sizeof(struct ys_perturbed));
     ys_status status = perturbation->date && perturbation->host && perturbation->found.items
-                           ? measure_all(&wish, perturbation)
+                           ? measure_all(&asked, perturbation)
                            : ys_out_of_memory();
     if (status == YS_OK)
         status = ys_found_keep("perturbation", &record, perturbation);

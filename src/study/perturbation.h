@@ -6,10 +6,10 @@
 #include "study/pairs.h"
 
 struct ys_perturbed {
-    char *trial, *what; /* "10 samples a second", "perf = on" */
-    int64_t pairs;
-    double ratio;      /* speed when watched / when not, centre over pairs */
-    struct ys_list ci; /* double: its interval; empty with fewer than 6 pairs */
+    char *trial, *what;       /* "10 samples a second", "perf = on" */
+    int64_t pairs, disturbed; /* rounds; disturbed runs of both */
+    double ratio;             /* speed when watched / when not, centre over pairs */
+    struct ys_list ci;        /* double: its interval; empty with fewer than 6 pairs */
     double level, resolution;
     char *reason; /* why there is no ratio or no interval; NULL */
 };
@@ -20,8 +20,11 @@ struct ys_perturbation {
     struct ys_list found; /* struct ys_perturbed */
 };
 
-/** Measures `pairs` rounds of a training of the built-in engine, and one of PyTorch where that is installed; with
- * `keys` that name a framework of that alone. Keeps what it found. As of ys_pairs_measure(). */
+#define YS_PERTURBATION_S 240 /* a study of a few minutes, proofs not counted */
+
+/** Measures `pairs` rounds, or with 0 as many as YS_PERTURBATION_S has room for, of a training of the built-in engine,
+ * and one of PyTorch where that is installed; with `keys` that name a framework of that alone. Keeps what it found. As
+ * of ys_pairs_measure(). */
 ys_status ys_perturbation_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
                                   int pairs, struct ys_perturbation *perturbation) YS_MUST_CHECK;
 void ys_perturbation_fini(struct ys_perturbation *perturbation);
