@@ -4,11 +4,14 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/result.h"
+#include "job/settings.h"
 #include "metric/document.h"
+#include "metric/left.h"
 #include "metric/metric.h"
 #include "report/report.h"
 #include "store/study.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -25,16 +28,18 @@ struct following {
     bool terminal;
 };
 
-/* Whether runs may still come: it is not ended, and somebody writes here. */
-static ys_status goes_on(const struct following *following, bool *on, int64_t *started_s)
+/* Whether runs may still come: it is not ended, and somebody writes here. *pause_s is what lies between two of them. */
+static ys_status goes_on(const struct following *following, bool *on, double *pause_s)
 {
     ys_json *document = NULL;
     struct ys_study_record study;
     struct ys_study_timing timing;
+    struct ys_study_settings settings;
     YS_TRY(ys_store_study_get(following->store, following->study_id, &document));
     ys_study_record_read(document, &study, &timing);
+    ys_study_settings_read(study.job, &settings);
     *on = study.status == YS_STUDY_RUNNING && ys_store_is_written(following->store);
-    *started_s = study.started_s;
+    *pause_s = isnan(settings.cooldown_s) ? 0 : settings.cooldown_s;
     ys_json_free(document);
     return YS_OK;
 }
@@ -49,18 +54,18 @@ static void count_runs(const struct ys_result *result, int64_t *runs, int64_t *p
 }
 
 /* "12 of 40 runs, about 3 min left" */
-static void put_progress(int64_t runs, int64_t planned, int64_t started_s, struct ys_buf *out)
+static void put_progress(const struct ys_result *result, int64_t runs, int64_t planned, double pause_s,
+                         struct ys_buf *out)
 {
     char span[32];
+    const double left_s = ys_result_left_s(result, pause_s);
     ys_buf_printf(out, "%lld of %lld runs", (long long)runs, (long long)planned);
-    if (runs > 0 && planned > runs && started_s > 0)
-        ys_buf_printf(out, ", about %s left",
-                      ys_span_text((double)(ys_date_s() - started_s) / (double)runs * (double)(planned - runs), span,
-                                   sizeof span));
+    if (left_s > 0)
+        ys_buf_printf(out, ", about %s left", ys_span_text(left_s, span, sizeof span));
 }
 
 /* On a terminal the table anew, else a line now and then. */
-static ys_status show_now(struct following *following, int64_t started_s)
+static ys_status show_now(struct following *following, double pause_s)
 {
     struct ys_result result = {0};
     struct ys_buf line = {0}, out = {0};
@@ -70,7 +75,7 @@ static ys_status show_now(struct following *following, int64_t started_s)
     count_runs(&result, &runs, &planned);
     const bool is_new = runs != following->runs, due = ys_time_ns() - following->said_ns > LINE_S * 1000000000ULL;
     ys_status status = YS_OK;
-    put_progress(runs, planned, started_s, &line);
+    put_progress(&result, runs, planned, pause_s, &line);
     if (following->terminal && is_new) {
         ys_buf_puts(&out, "\033[H\033[2J");
         status = ys_report_table_of(&result, 80, !getenv("NO_COLOR"), &out);
@@ -93,11 +98,11 @@ int ys_result_follow(const struct ys_args *args, struct ys_store *store, int64_t
     struct following following = {args, store, study_id, -1, 0, isatty(STDOUT_FILENO) == 1};
     const struct timespec pause = {.tv_sec = LOOK_S};
     bool on = true;
-    int64_t started_s;
+    double pause_s;
     for (;;) {
-        ys_status status = goes_on(&following, &on, &started_s);
+        ys_status status = goes_on(&following, &on, &pause_s);
         if (status == YS_OK && on)
-            status = show_now(&following, started_s);
+            status = show_now(&following, pause_s);
         if (status != YS_OK)
             return ys_command_fail(status);
         if (!on)

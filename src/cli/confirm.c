@@ -97,15 +97,17 @@ static ys_status look(const struct ys_again *again, const struct ys_rules *rules
     return YS_OK;
 }
 
-/* What was not looked at stays as it was, and says why. */
+/* What was not looked at stays as it was, what looks left open stays open; both say why it went no further. */
 static ys_status leave(const struct suspects *suspects, const char *why)
 {
     for (size_t i = 0; i < suspects->count; i++) {
         struct ys_gate_check *check = suspects->checks[i];
-        if (check->fresh_rounds != YS_FIELD_NONE)
+        const bool looked = check->fresh_rounds != YS_FIELD_NONE;
+        if (looked && check->outcome != YS_GATE_OPEN)
             continue;
-        char *reason = check->reason ? ys_format("%s; not confirmed: %s", check->reason, why)
-                                     : ys_format("not confirmed: %s", why);
+        const char *what = looked ? "no more of them" : "not confirmed";
+        char *reason =
+            check->reason ? ys_format("%s; %s: %s", check->reason, what, why) : ys_format("%s: %s", what, why);
         ys_free(check->reason);
         check->reason = reason;
         if (!reason)

@@ -207,6 +207,29 @@ ys_status ys_ini_unquote(const char *text, size_t length, char **value)
     return status;
 }
 
+/* Quotes anywhere open one, a comment begins after a blank, braces make an axis, and blanks at the ends are lost. */
+static bool needs_quotes(const char *text)
+{
+    const size_t length = strlen(text);
+    bool comment = false;
+    for (size_t i = 1; i < length; i++)
+        comment |= (text[i] == ';' || text[i] == '#') && is_blank(text[i - 1]);
+    return length == 0 || comment || is_blank(text[0]) || is_blank(text[length - 1]) || strchr("{;#", text[0]) ||
+           strchr(text, '"') || strncmp(text, "zip(", 4) == 0;
+}
+
+void ys_ini_put_value(struct ys_buf *out, const char *text)
+{
+    if (!needs_quotes(text)) {
+        ys_buf_puts(out, text);
+        return;
+    }
+    ys_buf_puts(out, "\"");
+    for (; *text; text++)
+        ys_buf_printf(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    ys_buf_puts(out, "\"");
+}
+
 static ys_status add_section(struct reader *reader, struct ys_ini_section section)
 {
     struct ys_ini *ini = reader->ini;

@@ -1,5 +1,6 @@
 /* A trial's settings as lines of a job file. */
 #include "base/mem.h"
+#include "job/ini.h"
 #include "job/option.h"
 #include "judge/recommend.h"
 
@@ -29,7 +30,7 @@ static void put_value(const struct ys_option *option, const ys_json *value, stru
         put_cpus(value, out);
         break;
     default:
-        ys_buf_puts(out, ys_json_text(value, ""));
+        ys_ini_put_value(out, ys_json_text(value, ""));
     }
 }
 
@@ -46,7 +47,8 @@ static ys_status add_setting(const struct ys_option *option, const ys_json *valu
     ys_json *standard = NULL;
     const bool lacks =
         ys_json_type_of(value) == YS_JSON_NULL || (ys_json_type_of(value) == YS_JSON_ARRAY && ys_json_size(value) == 0);
-    if (lacks)
+    const bool taken_back = lacks && option->standard && option->none; /* a limit that there would be without a word */
+    if (lacks && !taken_back)
         return YS_OK;
     YS_TRY(ys_option_standard(option, &standard));
     const bool usual =
@@ -55,7 +57,10 @@ static ys_status add_setting(const struct ys_option *option, const ys_json *valu
     if (usual)
         return YS_OK;
     ys_buf_printf(&line, "%s = ", option->name);
-    put_value(option, value, &line);
+    if (lacks)
+        ys_buf_puts(&line, option->none);
+    else
+        put_value(option, value, &line);
     return add_line(&line, lines);
 }
 
@@ -64,23 +69,29 @@ static ys_status add_named(const char *prefix, const char *of, const ys_json *va
 {
     for (void *it = ys_json_iter(values); it; it = ys_json_next(values, it)) {
         struct ys_buf line = {0};
-        ys_buf_printf(&line, "%s.%s%s%s = %s", prefix, of, *of ? "." : "", ys_json_iter_key(it),
-                      ys_json_text(ys_json_iter_value(it), ""));
+        ys_buf_printf(&line, "%s.%s%s%s = ", prefix, of, *of ? "." : "", ys_json_iter_key(it));
+        ys_ini_put_value(&line, ys_json_text(ys_json_iter_value(it), ""));
         YS_TRY(add_line(&line, lines));
     }
     return YS_OK;
 }
 
+ys_status ys_recommend_lines_of(const ys_json *keys, const char *framework, const ys_json *options, const ys_json *env,
+                                struct ys_list *lines)
+{
+    for (const struct ys_option *option = ys_options(); option->name; option++)
+        if (ys_option_is_resolved(option) && ys_json_get(keys, option->name))
+            YS_TRY(add_setting(option, ys_json_get(keys, option->name), lines));
+    YS_TRY(add_named("opt", framework ? framework : "", options, lines));
+    return add_named("env", "", env, lines);
+}
+
 ys_status ys_recommend_lines(const struct ys_result_trial *trial, struct ys_list *lines)
 {
     ys_json *keys = ys_record_json(&ys_trial_settings_record, &trial->keys);
-    ys_status status = keys ? YS_OK : ys_out_of_memory();
-    for (const struct ys_option *option = ys_options(); status == YS_OK && option->name; option++)
-        if (ys_option_is_resolved(option))
-            status = add_setting(option, ys_json_get(keys, option->name), lines);
+    ys_status status = keys ? ys_recommend_lines_of(keys, trial->framework ? trial->framework->name : NULL,
+                                                    trial->options, trial->env, lines)
+                            : ys_out_of_memory();
     ys_json_free(keys);
-    if (status == YS_OK)
-        status = add_named("opt", trial->framework && trial->framework->name ? trial->framework->name : "",
-                           trial->options, lines);
-    return status == YS_OK ? add_named("env", "", trial->env, lines) : status;
+    return status;
 }

@@ -66,5 +66,9 @@ void ys_recommended_fini(struct ys_recommended *recommended);
 /** The settings of a trial as lines of a job file, those that are not the default alone: "threads = 2". Added to a list
  * of texts. */
 ys_status ys_recommend_lines(const struct ys_result_trial *trial, struct ys_list *lines) YS_MUST_CHECK;
+/** The same of what a result document says of a trial: {key: value} of its settings, its options and its environment
+ * variables. NULL has none. */
+ys_status ys_recommend_lines_of(const ys_json *keys, const char *framework, const ys_json *options, const ys_json *env,
+                                struct ys_list *lines) YS_MUST_CHECK;
 
 #endif

@@ -34,19 +34,39 @@ struct bisecting {
     bool by_rightness; /* the ends differ in that one of them is wrong */
 };
 
+/* What became of the runs of one version. */
+struct conduct {
+    int64_t runs, failed;
+    bool disproved;  /* its proof failed */
+    char *reason;    /* owned: of what went wrong first; NULL */
+    char *valueless; /* owned: why its runs have no value of the metric; NULL */
+};
+
+/* A run can fail by chance, a version cannot: it is wrong where its proof or every run of it fails. */
+enum standing { SOUND, SHAKY, WRONG };
+
+static enum standing standing_of(const struct conduct *conduct)
+{
+    if (conduct->disproved || (conduct->runs > 0 && conduct->failed == conduct->runs))
+        return WRONG;
+    return conduct->failed ? SHAKY : SOUND;
+}
+
 /* What is measured of one question: good, bad, and the version between. */
 struct team {
     const char *names[TEAM];
     size_t count;
     double values[TEAM][ROUNDS_MOST]; /* logarithms; NaN: none */
     int rounds;
-    char *faults[TEAM]; /* owned: it failed, or its proof; NULL */
+    struct conduct conducts[TEAM];
 };
 
 static void fini_team(struct team *team)
 {
-    for (size_t i = 0; i < TEAM; i++)
-        ys_free(team->faults[i]);
+    for (size_t i = 0; i < TEAM; i++) {
+        ys_free(team->conducts[i].reason);
+        ys_free(team->conducts[i].valueless);
+    }
 }
 
 /* ---- the versions */
@@ -242,35 +262,48 @@ static const struct ys_field proven_fields[] = {
     YS_FIELD_NAMED(struct proven, verdict, &ys_proof_verdicts, YS_FIELD_NULL, "of the proof")};
 static const struct ys_record proven_record = YS_RECORD("proof", struct proven, proven_fields);
 
-/* What makes a trial's numbers worthless: a new text. */
-static char *fault_of(const struct ys_result_trial *trial)
+static ys_status note_conduct(const struct ys_result_trial *trial, int rounds, struct conduct *conduct)
 {
     struct proven proof;
     ys_record_glance(&proven_record, trial->proof, &proof);
-    if (trial->runs == 0 || trial->failed > 0)
-        return ys_format("%s: %s", ys_run_status_name((enum ys_run_status)trial->status),
-                         trial->reason ? trial->reason : "no run succeeded");
-    if (proof.verdict == YS_PROOF_FAIL)
-        return ys_strdup("its proof failed");
-    return NULL;
+    const bool disproved = proof.verdict == YS_PROOF_FAIL, none_ran = trial->runs == 0;
+    conduct->disproved |= disproved;
+    conduct->runs += none_ran ? rounds : trial->runs;
+    conduct->failed += none_ran ? rounds : trial->failed;
+    if (conduct->reason || (!disproved && !none_ran && trial->failed == 0))
+        return YS_OK;
+    conduct->reason = disproved ? ys_strdup("its proof failed")
+                                : ys_format("%s: %s", ys_run_status_name((enum ys_run_status)trial->status),
+                                            trial->reason ? trial->reason : "no run succeeded");
+    return conduct->reason ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status note_values(const struct ys_trial_metric *metric, int rounds, struct team *team, size_t i)
+{
+    struct conduct *conduct = &team->conducts[i];
+    for (int r = 0; r < rounds; r++) {
+        const double value = (size_t)r < metric->rounds ? metric->by_round[r] : NAN;
+        team->values[i][team->rounds + r] = value > 0 ? log(value) : NAN;
+    }
+    if (metric->n || conduct->valueless)
+        return YS_OK;
+    conduct->valueless = ys_strdup(metric->reason ? metric->reason : "no run has one");
+    return conduct->valueless ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status take_values(const struct bisecting *bisecting, int64_t study_id, int rounds, struct team *team)
 {
     struct ys_result result = {0};
     YS_TRY(ys_metric_result_load(bisecting->store, study_id, YS_RESULT_AXES, &result));
-    for (size_t i = 0; i < team->count && i < result.trial_count; i++) {
-        const struct ys_trial_metric *metric = &result.trials[i].values[bisecting->metric];
-        if (!team->faults[i])
-            team->faults[i] = fault_of(&result.trials[i]);
-        for (int r = 0; r < rounds; r++) {
-            const double value = (size_t)r < metric->rounds ? metric->by_round[r] : NAN;
-            team->values[i][team->rounds + r] = value > 0 ? log(value) : NAN;
-        }
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < team->count && i < result.trial_count; i++) {
+        status = note_conduct(&result.trials[i], rounds, &team->conducts[i]);
+        if (status == YS_OK)
+            status = note_values(&result.trials[i].values[bisecting->metric], rounds, team, i);
     }
     team->rounds += rounds;
     ys_result_fini(&result);
-    return YS_OK;
+    return status;
 }
 
 static ys_status add_study(struct ys_bisect_step *step, int64_t study_id)
@@ -326,19 +359,39 @@ static ys_status centre_of(const struct team *team, size_t a, size_t b, bool mid
     return p ? ys_signed_rank_p(values, n, p) : YS_OK;
 }
 
-/* The ends differ where one of them is wrong, or by more than the margin. */
+/* Which of the team has no value of the metric in any round, though its runs succeed; `count` where each has one, or
+ * where only the rounds of one never meet those of another. */
+static size_t without_values(const struct team *team)
+{
+    for (size_t i = 0; i < team->count; i++) {
+        bool any = false;
+        for (int r = 0; r < team->rounds; r++)
+            any |= isfinite(team->values[i][r]);
+        if (!any)
+            return i;
+    }
+    return team->count;
+}
+
+/* The ends differ where the bad one is wrong, or by more than the margin. */
 static ys_status judge_ends(struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
 {
     double centre;
-    const char *fault = team->faults[1];
-    if (team->faults[0])
-        return ys_fail(YS_EINVAL, "--good=%s is not good: %s", team->names[0], team->faults[0]);
-    if (fault) {
+    const struct conduct *conducts = team->conducts;
+    const size_t lacking = without_values(team);
+    if (standing_of(&conducts[0]) == WRONG)
+        return ys_fail(YS_EINVAL, "--good=%s is not good: %s", team->names[0], conducts[0].reason);
+    if (standing_of(&conducts[1]) == WRONG) {
         bisecting->by_rightness = true;
         step->side = YS_BISECT_BAD;
-        step->reason = ys_strdup(fault);
+        step->reason = ys_strdup(conducts[1].reason);
         return step->reason ? YS_OK : ys_out_of_memory();
     }
+    if (lacking < team->count)
+        return ys_fail(YS_EINVAL,
+                       "--metric=%s: %s has no value above 0 of it here (%s): choose one that this study has",
+                       bisecting->out->metric, team->names[lacking],
+                       conducts[lacking].valueless ? conducts[lacking].valueless : "all are 0");
     YS_TRY(centre_of(team, 1, 0, false, &centre, &step->p));
     step->to_good = exp(centre);
     if (step->p <= bisecting->out->level && fabs(centre) > log1p(bisecting->margin))
@@ -346,31 +399,63 @@ static ys_status judge_ends(struct bisecting *bisecting, const struct team *team
     return YS_OK;
 }
 
-static ys_status judge_middle(struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
+/* "toy@3.0: 1 of 3 runs failed: crashed: ...": the first of the team, from the version asked for on, that is not as it
+ * has to be. */
+static ys_status say_conduct(const struct team *team, bool bad_fails, struct ys_bisect_step *step)
+{
+    const size_t lacking = without_values(team);
+    for (size_t i = TEAM; i-- > 0 && !step->reason;) {
+        const struct conduct *conduct = &team->conducts[i];
+        const bool expected = bad_fails && i == 1 && standing_of(conduct) == WRONG;
+        if (conduct->reason && standing_of(conduct) != SOUND && !expected)
+            step->reason = conduct->disproved
+                               ? ys_format("%s: %s", team->names[i], conduct->reason)
+                               : ys_format("%s: %lld of %lld runs failed: %s", team->names[i],
+                                           (long long)conduct->failed, (long long)conduct->runs, conduct->reason);
+    }
+    if (!step->reason && lacking < team->count)
+        step->reason = ys_format("%s has no value of the metric: %s", team->names[lacking],
+                                 team->conducts[lacking].valueless ? team->conducts[lacking].valueless : "all are 0");
+    if (!step->reason)
+        step->reason = ys_strdup("the ends do not behave as they did");
+    return step->reason ? YS_OK : ys_out_of_memory();
+}
+
+/* Where the good end fails as well, or the bad one no more, it is not the version that made it. */
+static ys_status judge_rightness(const struct team *team, struct ys_bisect_step *step)
+{
+    const enum standing standing = standing_of(&team->conducts[2]);
+    const bool ends_hold = standing_of(&team->conducts[0]) == SOUND && standing_of(&team->conducts[1]) == WRONG;
+    if (!ends_hold || standing == SHAKY) {
+        step->side = YS_BISECT_SKIPPED;
+        return say_conduct(team, true, step);
+    }
+    step->side = standing == WRONG ? YS_BISECT_BAD : YS_BISECT_GOOD;
+    return standing == WRONG ? say_conduct(team, true, step) : YS_OK;
+}
+
+static ys_status judge_speed(const struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
 {
     double centre, ends, other;
-    if (bisecting->by_rightness) {
-        step->side = team->faults[2] ? YS_BISECT_BAD : YS_BISECT_GOOD;
-    } else if (team->faults[0] || team->faults[1] || team->faults[2]) {
+    bool wrong = false;
+    for (size_t i = 0; i < team->count; i++)
+        wrong |= standing_of(&team->conducts[i]) == WRONG;
+    if (wrong || without_values(team) < team->count) {
         step->side = YS_BISECT_SKIPPED;
-    } else {
-        YS_TRY(centre_of(team, 2, 0, true, &centre, &step->p));
-        YS_TRY(centre_of(team, 1, 0, false, &ends, NULL));
-        YS_TRY(centre_of(team, 2, 0, false, &other, NULL));
-        step->to_good = exp(other);
-        YS_TRY(centre_of(team, 2, 1, false, &other, NULL));
-        step->to_bad = exp(other);
-        if (step->p <= bisecting->out->level)
-            step->side = (centre > 0) == (ends > 0) ? YS_BISECT_BAD : YS_BISECT_GOOD;
-        return YS_OK;
+        return say_conduct(team, false, step);
     }
-    for (size_t i = TEAM; i-- > 0 && !step->reason;)
-        if (team->faults[i])
-            step->reason = ys_format("%s: %s", team->names[i], team->faults[i]);
+    YS_TRY(centre_of(team, 2, 0, true, &centre, &step->p));
+    YS_TRY(centre_of(team, 1, 0, false, &ends, NULL));
+    YS_TRY(centre_of(team, 2, 0, false, &other, NULL));
+    step->to_good = exp(other);
+    YS_TRY(centre_of(team, 2, 1, false, &other, NULL));
+    step->to_bad = exp(other);
+    if (step->p <= bisecting->out->level)
+        step->side = (centre > 0) == (ends > 0) ? YS_BISECT_BAD : YS_BISECT_GOOD;
     return YS_OK;
 }
 
-/* Asks one question until a look answers it. A right or wrong answer needs one round. */
+/* Asks one question until a look answers it. */
 static ys_status ask(struct bisecting *bisecting, struct team *team, struct ys_bisect_step *step)
 {
     const bool ends = team->count < TEAM;
@@ -378,9 +463,12 @@ static ys_status ask(struct bisecting *bisecting, struct team *team, struct ys_b
     step->side = YS_BISECT_UNCLEAR;
     bisecting->questions_left--;
     for (int look = 0; status == YS_OK && step->side == YS_BISECT_UNCLEAR && look < YS_BISECT_LOOKS; look++) {
-        status = measure(bisecting, team, bisecting->by_rightness ? 1 : YS_BISECT_ROUNDS[look] - team->rounds, step);
+        const int rounds = bisecting->by_rightness ? YS_BISECT_RIGHTNESS_ROUNDS : YS_BISECT_ROUNDS[look] - team->rounds;
+        status = measure(bisecting, team, rounds, step);
         if (status == YS_OK)
-            status = ends ? judge_ends(bisecting, team, step) : judge_middle(bisecting, team, step);
+            status = ends                      ? judge_ends(bisecting, team, step)
+                     : bisecting->by_rightness ? judge_rightness(team, step)
+                                               : judge_speed(bisecting, team, step);
     }
     step->rounds = team->rounds;
     return status;

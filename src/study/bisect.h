@@ -5,7 +5,11 @@
  * two it lies); then the half between is looked at in the same way. Each question is asked after so many rounds as
  * YS_BISECT_ROUNDS says and no more often, each time by a signed-rank test whose level is 5 % divided by all looks at
  * all questions that there can be (halving takes so many, and two more): what it concludes as a whole is wrong in at
- * most 5 of 100 cases, where the change lies at one version. */
+ * most 5 of 100 cases, where the change lies at one version.
+ *
+ * A version is wrong where its proof fails, or every run of it; a run that fails among others that succeed says
+ * nothing. Where the bad end is wrong each question takes YS_BISECT_RIGHTNESS_ROUNDS rounds, of which all runs of a
+ * version have to fail, or none, while those of the good end succeed and those of the bad one fail. */
 #ifndef YS_STUDY_BISECT_H
 #define YS_STUDY_BISECT_H
 
@@ -15,7 +19,7 @@
 
 #define YS_BISECT_SCHEMA "yardstick/bisect/1"
 #define YS_BISECT_LEVEL  0.05 /* of all that is concluded together */
-enum { YS_BISECT_LOOKS = 3, YS_BISECT_MOST = 64 /* versions */ };
+enum { YS_BISECT_LOOKS = 3, YS_BISECT_RIGHTNESS_ROUNDS = 3, YS_BISECT_MOST = 64 /* versions */ };
 extern const int YS_BISECT_ROUNDS[YS_BISECT_LOOKS]; /* rounds after which it is looked: 10, 16, 24 */
 
 enum ys_bisect_side { YS_BISECT_GOOD, YS_BISECT_BAD, YS_BISECT_SKIPPED, YS_BISECT_UNCLEAR };
@@ -56,7 +60,7 @@ struct ys_bisected {
 extern const struct ys_record ys_bisected_record, ys_bisect_step_record;
 
 /** Measures into `store`, a study for each look. What is not installed is installed. `bisected` is overwritten.
- *   YS_EINVAL  a version that is none, more than one trial, an unknown metric
+ *   YS_EINVAL  a version that is none, more than one trial, a metric that is unknown or that an end has no value of
  *   YS_EINTR   asked to stop */
 ys_status ys_bisect(const struct ys_bisect_wish *wish, struct ys_store *store,
                     struct ys_bisected *bisected) YS_MUST_CHECK;

@@ -15,6 +15,7 @@ Needs the standard library alone.
   binary_crash         prints bytes that are no text and crashes in `open`
   hang_after_blocks    sends two blocks, then nothing
   crash_mid_train      exits with 4 after two blocks
+  crash_seed SEED      exits with 4 in a run whose plan has that seed, and is honest in all others
   fill_log             writes 16 MiB to stdout in `train`, then goes on honestly
   memory               takes memory without end in `train`
   wrong_times          sends blocks that end before they start
@@ -138,7 +139,7 @@ def train(send, message):
     while first < message["to"]:
         if sent == 2 and BEHAVIOUR == "hang_after_blocks":
             hang()
-        if sent == 2 and BEHAVIOUR == "crash_mid_train":
+        if sent == 2 and BEHAVIOUR in ("crash_mid_train", "crash_seed %s" % PLAN["seed"]):
             print("Traceback: something went wrong", file=sys.stderr)
             os._exit(4)
         count = min(message["block"], message["to"] - first)

@@ -12,7 +12,8 @@ environment variable PLAIN_WRONG names the mistakes to make, separated by commas
   option          options that there are not are passed over
   bye             ends with exit code 3
 
-PLAIN_PAUSE makes each step of a training take so many seconds longer.
+PLAIN_PAUSE makes each step of a training take so many seconds longer; of several numbers, separated by commas, the one
+whose turn it is by the plan's seed. PLAIN_CRASH_SEED: a training whose plan has that seed ends with exit code 4.
 """
 
 import os
@@ -28,7 +29,8 @@ import numpy as np  # noqa: E402
 from oracle import Oracle  # noqa: E402
 
 WRONG = os.environ.get("PLAIN_WRONG", "").replace("+", ",").split(",")
-PAUSE_S = float(os.environ.get("PLAIN_PAUSE", "0"))
+PAUSES_S = [float(pause) for pause in os.environ.get("PLAIN_PAUSE", "0").split(",")]
+CRASH_SEED = os.environ.get("PLAIN_CRASH_SEED", "none")
 TYPES = {"f64": np.float64, "f32": np.float32}
 
 
@@ -111,7 +113,9 @@ class Plain(common.Adapter):
         return self.told(loss), {name: self.told(value) for name, value in gradients.items()}
 
     def train_step(self, x, y, lr):
-        time.sleep(PAUSE_S)
+        time.sleep(PAUSES_S[self.plan.seed % len(PAUSES_S)])
+        if str(self.plan.seed) == CRASH_SEED:
+            os._exit(4)
         return self.network.step(x.astype(np.float64), y, lr, self.plan.optimizer)
 
     def losses(self, handles):

@@ -45,6 +45,28 @@ class Bisect(Case):
         self.assertIn("toy@4.0 is the first that is bad", out)
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
+    def test_one_failed_run_makes_no_version_wrong(self):
+        # Both ends are asked with the seeds 1 to 10, the middle with 11 to 13: one of its three runs fails.
+        found = self.bisect(*self.versions(FAST, "crash_seed 12", WRONG))
+        self.assertEqual([step["side"] for step in found["steps"]], ["bad", "skipped"])
+        self.assertIn("toy@2.0: 1 of 3 runs failed: ", found["steps"][1]["reason"])
+        self.assertEqual((found["last_good"], found["first_bad"]), ("toy@1.0", "toy@3.0"))
+        self.assertIn("could not be told", found["sentence"])
+        # Beside others that succeed a failed run says nothing. (All of these pause alike: no run has the seed 0.)
+        found = self.bisect(*self.versions("crash_seed 0", "crash_seed 0", "crash_seed 3"), "--margin=0.9", code=4)
+        self.assertEqual(([step["side"] for step in found["steps"]], found["steps"][0]["reason"]), (["unclear"], None))
+
+    def test_a_good_end_that_fails_later_leaves_the_question_open(self):
+        found = self.bisect(*self.versions("crash_seed 11", FAST, WRONG))
+        self.assertEqual([step["side"] for step in found["steps"]], ["bad", "skipped"])
+        self.assertIn("toy@1.0: 1 of 3 runs failed: ", found["steps"][1]["reason"])
+
+    def test_a_metric_without_values_is_refused_after_one_look(self):
+        message = self.refusal("bisect", *SMALL, "--block=5", *self.versions(FAST, SLOW), "--metric=latency_p50_s",
+                               words=("--metric=latency_p50_s", "has no value", "toy@"), timeout=600)
+        self.assertIn("choose one that this study has", message)
+        self.assertEqual(len(json.loads(self.yardstick("history", "--format=json")[0])["points"]), 1)
+
     def test_no_difference_is_no_search(self):
         found = self.bisect(*self.versions(FAST, SLOW, FAST), "--margin=0.5", code=4)
         self.assertFalse(found["decided"])

@@ -15,10 +15,10 @@ WORK = ["--framework=mine", "--model=mlp", "--data=digits", "--threads=1", "--ba
 
 @unittest.skipUnless(importlib.util.find_spec("numpy"), "the plain adapter needs NumPy")
 class Confirm(Case):
-    def measured(self, name, pause):
+    def measured(self, name, pause, more=""):
         """The results folder of a study of the adapter in the folder `name`."""
         os.makedirs(os.path.join(self.folder, name), exist_ok=True)
-        self.write(name + "/mine.recipe", "name = mine\nprogram = python3 %s\ndouble = yes\nenv.PLAIN_PAUSE = %s\n" % (ADAPTER, pause))
+        self.write(name + "/mine.recipe", "name = mine\nprogram = python3 %s\ndouble = yes\nenv.PLAIN_PAUSE = %s\n%s" % (ADAPTER, pause, more))
         self.yardstick("run", *WORK, "--recipes=" + name, "--results=of-" + name)
         return self.write(name + ".jsonl", self.yardstick("export", "--results=of-" + name)[0])
 
@@ -43,6 +43,15 @@ class Confirm(Case):
         os.unlink(os.path.join(self.folder, "new", "mine.recipe"))
         self.assertIn("its recipe", self.gate(old, new, "--rule=rate_per_s >= -30 %", code=4)["reason"])
         self.refusal("gate", old, new, "--confirm", "--budget=soon", words=("--budget=soon", "10min"))
+
+    def test_what_was_looked_at_and_left_open_says_why(self):
+        """Rounds have the seeds 1, 2, ...: the candidate's 12th fails, after the first look at 8."""
+        # Either is the slow one every second round: no eight rounds say which is the faster.
+        old, new = self.measured("old", FAST + "," + SLOW), self.measured("new", SLOW + "," + FAST, "env.PLAIN_CRASH_SEED = 12\n")
+        check = self.gate(old, new, "--rule=rate_per_s >= 0 %", code=4)
+        self.assertEqual((check["outcome"], check["fresh_rounds"]), ("open", 8))
+        self.assertIn("8 fresh rounds of both in turn", check["reason"])
+        self.assertIn("; no more of them: a fresh run of ", check["reason"])
 
     def test_compare_shows_both_verdicts(self):
         old, new = self.measured("old", FAST), self.measured("new", SLOW)

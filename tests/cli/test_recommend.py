@@ -109,6 +109,27 @@ class Recommend(Judged):
         again = self.result("check", "again.ys")[0]
         self.assertEqual(len(again["trials"]), 1)
 
+    def test_lines_of_odd_values_give_them_again(self):
+        odd = {"env.ODD_COMMENT": "a ; b", "env.ODD_BRACES": "{x, y}", "env.ODD_QUOTE": 'say "no" \\ #1', "env.ODD_EMPTY": "",
+               "env.ODD_BLANKS": " at both ends ", "env.ODD_COMMA": "1,2", "env.ODD_HASH": "#x"}
+        head = "version = 1\nname = odd\nrepeat = 1\naudit = off\nanchor = off\n\n[odd]\nframework = builtin\nmodel = mlp\ndata = digits\n" \
+               "threads = 1\nbatch = 8\nsteps = 4\nblock = 2\nrun_time_limit = none\nstall_limit = none\n"
+        quoted = "".join('%s = "%s"\n' % (key, value.replace("\\", "\\\\").replace('"', '\\"')) for key, value in odd.items())
+        self.write("odd.ys", head + quoted)
+        self.yardstick("run", "odd.ys", "--results=of-odd", "--quiet")
+        found = json.loads(self.yardstick("recommend", "--wish=fastest", "--results=of-odd", "--format=json")[0])
+        self.assertIn("run_time_limit = none", found["lines"])
+        self.assertIn("stall_limit = none", found["lines"])
+        self.assertIn("env.ODD_COMMA = 1,2", found["lines"])
+        self.write("again.ys", "version = 1\nname = again\nrepeat = 1\naudit = off\nanchor = off\n\n[chosen]\n" + "\n".join(found["lines"]) + "\n")
+        self.yardstick("run", "again.ys", "--results=of-again", "--quiet")
+        of = lambda results: [json.loads(line) for line in self.yardstick("export", "--results=" + results)[0].splitlines()]
+        trials = [[line for line in of(results) if line["type"] == "trial"] for results in ("of-odd", "of-again")]
+        self.assertEqual([len(trial) for trial in trials], [1, 1])
+        for name in ("env", "keys", "options"):
+            self.assertEqual(trials[0][0][name], trials[1][0][name], name)
+        self.assertEqual(trials[0][0]["env"], {key[4:]: value for key, value in odd.items()})
+
     def test_for_people(self):
         out, _ = self.yardstick("recommend", self.study(), "--wish=fastest at accuracy >= 98 % within 2 GiB")
         self.assertLessEqual(max(map(len, out.splitlines())), 80)

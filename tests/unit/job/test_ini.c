@@ -1,7 +1,9 @@
 #include "job/ini.h"
 
 #include "base/fs.h"
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -330,6 +332,33 @@ static void every_failing_allocation_is_reported(void)
     ys_ini_fini(&ini);
 }
 
+/* Texts of what the dialect has a meaning for, each written as a value and read again. */
+static void what_is_put_as_a_value_is_read_again(void)
+{
+    static const char pieces[] = "a 1;#\"\\{},zip(\t=[]";
+    struct ys_rng rng;
+    const uint64_t seed = 20261124;
+    ys_rng_init(&rng, seed, "values");
+    for (int i = 0; i < 5000; i++) {
+        struct ys_buf line = {0};
+        struct ys_ini ini;
+        char text[9] = "";
+        const size_t length = (size_t)ys_rng_below(&rng, sizeof text);
+        for (size_t k = 0; k < length; k++)
+            text[k] = pieces[ys_rng_below(&rng, sizeof pieces - 1)];
+        ys_buf_puts(&line, "key = ");
+        ys_ini_put_value(&line, text);
+        ys_buf_puts(&line, " ; a comment\n");
+        tap_check(parse(ys_buf_text(&line), &ini) == YS_OK, __LINE__, "seed %llu: %s: %s", (unsigned long long)seed,
+                  ys_buf_text(&line), ys_error());
+        REQUIRE(ini.entry_count == 1);
+        CHECK_TEXT(ini.entries[0].value, text);
+        CHECK(ini.entries[0].quoted || text[0] != '{');
+        ys_ini_fini(&ini);
+        ys_buf_free(&line);
+    }
+}
+
 TAP_MAIN(TAP_CASE(entries_have_section_key_value_and_place), TAP_CASE(comments_begin_a_line_or_follow_a_blank),
          TAP_CASE(quotes_keep_blanks_comments_and_nothing), TAP_CASE(byte_order_mark_and_carriage_returns_are_accepted),
          TAP_CASE(binary_files_are_refused_where_they_stop_being_text), TAP_CASE(columns_count_characters),
@@ -339,4 +368,5 @@ TAP_MAIN(TAP_CASE(entries_have_section_key_value_and_place), TAP_CASE(comments_b
          TAP_CASE(a_key_after_an_include_that_opened_a_section_is_refused),
          TAP_CASE(include_circles_are_refused_with_the_chain), TAP_CASE(includes_deeper_than_16_are_refused),
          TAP_CASE(missing_files_are_named), TAP_CASE(an_included_empty_file_is_named),
-         TAP_CASE(including_a_file_very_often_is_refused), TAP_CASE(every_failing_allocation_is_reported))
+         TAP_CASE(including_a_file_very_often_is_refused), TAP_CASE(every_failing_allocation_is_reported),
+         TAP_CASE(what_is_put_as_a_value_is_read_again))
