@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,8 +12,10 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static enum ys_log_level max_level = YS_LOG_INFO;
 static bool progress_shown, progress_is_off;
-static double line_every_s;     /* 0: progress is shown on a terminal alone */
-static uint64_t line_before_ns; /* when the last line of it was due */
+static char *above;           /* lines above the progress line; NULL: none */
+static size_t above_shown;    /* how many of them stand on the terminal */
+static double every_s = 30;   /* between two progress lines where there is no terminal */
+static uint64_t last_line_ns; /* when the last of them was said, or would have been; 0: nothing is under way yet */
 
 void ys_log_set_level(enum ys_log_level level)
 {
@@ -36,6 +39,8 @@ static void clear_progress(void)
 {
     if (progress_shown)
         fputs("\r\033[K", stderr);
+    for (; above_shown > 0; above_shown--)
+        fputs("\033[A\033[K", stderr);
     progress_shown = false;
 }
 
@@ -93,14 +98,20 @@ void ys_log_debug(const char *format, ...)
     PRINT_AT(YS_LOG_DEBUG);
 }
 
+static struct winsize terminal_size(void)
+{
+    struct winsize window = {0};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col <= 1)
+        window.ws_col = 80;
+    if (window.ws_row <= 1)
+        window.ws_row = 24;
+    return window;
+}
+
 /** Cuts `text` (UTF-8) to what fits on one line of the terminal, so that rewriting it in place works. */
 static void fit_line(char *text)
 {
-    struct winsize window = {0};
-    size_t columns = 80;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1)
-        columns = window.ws_col;
-    size_t used = 0;
+    size_t columns = terminal_size().ws_col, used = 0;
     text[strcspn(text, "\n")] = 0;
     tame(text);
     for (char *c = text; *c; c++) {
@@ -119,20 +130,54 @@ void ys_progress_off(void)
     pthread_mutex_unlock(&lock);
 }
 
-void ys_progress_in_lines(double every_s)
+/* The lines above, where they do not stand there already. */
+static void show_above(void)
+{
+    const size_t rows = terminal_size().ws_row;
+    for (const char *line = above && above_shown == 0 ? above : ""; *line && above_shown + 2 < rows;) {
+        char text[1024];
+        const size_t length = strcspn(line, "\n");
+        snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), line);
+        fit_line(text);
+        fprintf(stderr, "%s\n", text);
+        above_shown++;
+        line += length + (line[length] != 0);
+    }
+}
+
+void ys_progress_above(const char *lines)
 {
     pthread_mutex_lock(&lock);
-    line_every_s = every_s;
-    line_before_ns = ys_time_ns();
+    clear_progress();
+    ys_free(above);
+    above = lines[0] && max_level >= YS_LOG_INFO ? ys_strdup(lines) : NULL; /* without memory they are not shown */
     pthread_mutex_unlock(&lock);
 }
 
-static bool is_line_due(void)
+size_t ys_progress_room(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool shown = max_level >= YS_LOG_INFO && on_terminal();
+    pthread_mutex_unlock(&lock);
+    return shown ? (size_t)terminal_size().ws_row - 2 : 0;
+}
+
+void ys_progress_every(double seconds)
+{
+    pthread_mutex_lock(&lock);
+    every_s = seconds;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Whether it is time for a line where there is no terminal. */
+static bool is_due(void)
 {
     const uint64_t now_ns = ys_time_ns();
-    if (line_every_s <= 0 || (double)(now_ns - line_before_ns) < line_every_s * 1e9)
+    if (last_line_ns == 0)
+        last_line_ns = now_ns;
+    if ((double)(now_ns - last_line_ns) * 1e-9 < every_s)
         return false;
-    line_before_ns = now_ns;
+    last_line_ns = now_ns;
     return true;
 }
 
@@ -152,10 +197,13 @@ void ys_progress(const char *format, ...)
         /* nobody wants to see it */
     } else if (on_terminal()) {
         fit_line(line);
+        if (above && above_shown == 0 && progress_shown)
+            fputs("\r\033[K", stderr);
+        show_above();
         fprintf(stderr, "\r\033[K%s", line);
         fflush(stderr);
         progress_shown = true;
-    } else if (is_line_due()) {
+    } else if (is_due()) {
         line[strcspn(line, "\n")] = 0;
         tame(line);
         fprintf(stderr, "%s\n", line);

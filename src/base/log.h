@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include <stdbool.h>
+#include <stddef.h>
 
 enum ys_log_level { YS_LOG_ERROR, YS_LOG_WARN, YS_LOG_INFO, YS_LOG_DEBUG };
 
@@ -21,10 +22,13 @@ void ys_progress(const char *format, ...) YS_PRINTF(1, 2);
 void ys_progress_clear(void);
 /** Shows none from here on. */
 void ys_progress_off(void);
-/** From here on, where stderr is no terminal, what ys_progress() says is a line of its own, one in `every_s` seconds at
- * most and the first after as long; 0: none, as at the beginning. For work of which nobody expects that it takes
- * minutes.
- */
-void ys_progress_in_lines(double every_s);
+/** Lines, each with its line end, that stand above the progress line wherever it is shown, until others take their
+ * place; "": none. At most as many as ys_progress_room() said, or they are cut; each is cut to the terminal's width. */
+void ys_progress_above(const char *lines);
+/** How many lines there is room for above the progress line: 0 where nothing is shown. */
+size_t ys_progress_room(void);
+/** Where stderr is no terminal the progress line is said as a message of YS_LOG_INFO, each time that `seconds` have
+ * passed since the last one (or since the first call of ys_progress()); 30 unless it is set. */
+void ys_progress_every(double seconds);
 
 #endif

@@ -16,7 +16,6 @@
 #include <string.h>
 
 enum { TIMES = 20 };
-static const double LINE_EVERY_S = 30; /* of what takes minutes, where stderr is no terminal: a line of progress */
 
 /* `before`: the one above; its remedy is not said twice. */
 static void put_line(struct ys_buf *out, const struct ys_doctor_line *line, const struct ys_doctor_line *before)
@@ -238,7 +237,6 @@ int ys_command_doctor(const struct ys_args *args)
     if (args->flags.count && !measures)
         return ys_command_fail(
             ys_fail(YS_EINVAL, "--%s belongs to --noise and --perturbation", args->flags.items[0].key));
-    ys_progress_in_lines(LINE_EVERY_S);
     if (args->noise)
         return measure_noise(args);
     if (args->perturbation)

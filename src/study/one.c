@@ -46,15 +46,12 @@ static void on_progress(void *context, enum ys_stage stage, double fraction)
 {
     const struct progress *p = context;
     const struct ys_study *study = p->study;
-    char left[40] = "time left unknown";
-    if (study->runs_done > 0) {
-        double each = study->spent_s / (double)study->runs_done;
-        double runs = (double)(study->runs_total - study->runs_done) - fraction, left_s = each * (runs > 0 ? runs : 0);
-        char span[32];
-        if (study->deadline_ns)
-            left_s = fmin(left_s, fmax(((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9, 0));
-        snprintf(left, sizeof left, "%s left", ys_span_text(left_s, span, sizeof span));
-    }
+    char left[40] = "time left unknown", span[32];
+    double left_s = ys_live_left_s(&study->live);
+    if (study->deadline_ns)
+        left_s = fmin(left_s, fmax(((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9, 0));
+    if (left_s > 0)
+        snprintf(left, sizeof left, "about %s left", ys_span_text(left_s, span, sizeof span));
     ys_progress("round %" PRId64 "/%" PRId64 " run %" PRId64 "/%" PRId64 " %s: %s %.0f%%, %s", p->round + 1,
                 study->rounds, study->runs_done + 1, study->runs_total, p->id, ys_stage_name(stage), fraction * 100,
                 left);
@@ -352,6 +349,8 @@ static ys_status store_run(struct ys_study *study, const struct ys_trial *trial,
     ys_status status = ys_store_begin(study->store);
     if (status == YS_OK)
         status = ys_store_end(study->store, put_run(study, trial, round, attempt, record, metrics));
+    if (status == YS_OK && record->facts.status == YS_RUN_OK)
+        status = ys_live_add(&study->live.trials[trial - study->set.items], metrics);
     ys_json_free(metrics);
     return status;
 }
@@ -477,6 +476,20 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
     return stored != YS_OK ? stored : ran != YS_OK ? ran : checked;
 }
 
+/* The run is done, whatever came of it: the lines of the study under way have it. */
+static void note_spent(const struct one *one, double seconds)
+{
+    struct ys_study *study = one->study;
+    const struct ys_trial *trial = one->trial;
+    struct ys_live_trial *live = &study->live.trials[trial - study->set.items];
+    live->done++;
+    live->failed = trial->failures;
+    live->over = trial->given_up != NULL;
+    live->spent_s += seconds;
+    live->spent_on++;
+    ys_study_show_live(study);
+}
+
 static ys_status run_prepared(struct one *one, int attempt)
 {
     struct ys_run_record record = {0};
@@ -487,7 +500,7 @@ static ys_status run_prepared(struct one *one, int attempt)
     else if (status == YS_OK)
         status = ys_fail(YS_EINTERNAL, "a run left no record");
     ys_store_sweep_run(one->folder, NULL);
-    one->study->spent_s += (double)(ys_time_ns() - start_ns) * 1e-9;
+    note_spent(one, (double)(ys_time_ns() - start_ns) * 1e-9);
     ys_run_record_fini(&record);
     return status;
 }

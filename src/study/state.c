@@ -10,6 +10,7 @@
 #include "store/study.h"
 #include "study/inputs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,6 +91,7 @@ ys_status ys_study_check_cache(const struct ys_study *study)
 
 void ys_study_close(struct ys_study *study)
 {
+    ys_live_fini(&study->live);
     ys_verifier_close(study->verifier);
     ys_framework_free(study->oracle);
     ys_trials_fini(&study->set);
@@ -254,4 +256,33 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
     ys_plan_fini(&plan);
     ys_work_fini(&work);
     return status;
+}
+
+ys_status ys_study_begin_live(struct ys_study *study)
+{
+    ys_live_fini(&study->live);
+    YS_TRY(ys_live_init(&study->live, study->set.count));
+    study->live.pause_s = isnan(study->keys.cooldown_s) ? 0 : study->keys.cooldown_s;
+    for (size_t i = 0; i < study->set.count; i++) {
+        const struct ys_trial *trial = &study->set.items[i];
+        struct ys_live_trial *live = &study->live.trials[i];
+        live->id = trial->record.id;
+        live->planned = ys_trial_can_run(trial) ? study->rounds : 0;
+        live->done = trial->successes + trial->failures;
+        live->failed = trial->failures;
+        live->over = !ys_trial_can_run(trial) || trial->given_up;
+    }
+    ys_study_show_live(study);
+    return YS_OK;
+}
+
+void ys_study_show_live(const struct ys_study *study)
+{
+    struct ys_buf lines = {0};
+    const size_t room = ys_progress_room();
+    if (room < 3)
+        return;
+    ys_live_print(&study->live, room, &lines);
+    ys_progress_above(lines.failed ? "" : ys_buf_text(&lines));
+    ys_buf_free(&lines);
 }

@@ -4,6 +4,7 @@
 
 #include "job/settings.h"
 #include "probe/host.h"
+#include "study/live.h"
 #include "study/peak.h"
 #include "study/study.h"
 #include "study/trial.h"
@@ -24,7 +25,7 @@ struct ys_study {
     uint64_t seed;
     int64_t rounds, runs_total, runs_done; /* in this session */
     int64_t runs_before;                   /* of earlier sessions */
-    double spent_s;                        /* by the runs done: what is left is told from it */
+    struct ys_live live;                   /* one entry a trial, while rounds are run; else empty */
     uint64_t deadline_ns;                  /* of the study's time limit; 0 for none */
     ys_json *warned;                       /* {warning: true}: said of a framework; NULL: nothing yet */
     bool round_disturbed;                  /* a run of the round under way was */
@@ -74,6 +75,10 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
                              struct ys_proof *proof) YS_MUST_CHECK;
 /** Seconds that a run with these keys may take: its own limit, and what the study's leaves. 0: no limit. */
 double ys_study_run_limit_s(const struct ys_study *study, const struct ys_trial_settings *keys);
+/** Begins `live` anew, with what earlier sessions have of each trial. */
+ys_status ys_study_begin_live(struct ys_study *study) YS_MUST_CHECK;
+/** Gives its lines to the terminal, where there is one. */
+void ys_study_show_live(const struct ys_study *study);
 int ys_study_exit_code(const struct ys_study *study);
 /** How a study that ends with this exit code has ended. */
 enum ys_study_state ys_study_end_state(const struct ys_study *study, int exit_code);

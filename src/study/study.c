@@ -187,7 +187,10 @@ ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past
     const double limit_s = study->keys.time_limit_s, left_s = limit_s - study->limit_spent_s;
     if (limit_s > 0)
         study->deadline_ns = start_ns + (left_s > 0 ? (uint64_t)(left_s * 1e9) : 0);
-    ys_status status = run_all(study, past);
+    ys_status status = ys_study_begin_live(study);
+    if (status == YS_OK)
+        status = run_all(study, past);
+    ys_progress_above("");
     ys_progress_clear();
     study->measure_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;

@@ -84,31 +84,6 @@ static void progress_is_not_shown_in_a_file(void)
     CHECK_TEXT(seen, "message\n");
 }
 
-static void make_progress_in_lines(void)
-{
-    ys_progress_in_lines(1e-9);
-    ys_progress("step %d\nof 2", 1);
-    ys_progress("step %d", 2);
-    ys_progress_in_lines(3600);
-    ys_progress("step %d", 3); /* not due for an hour */
-    ys_progress_in_lines(0);
-    ys_progress("step %d", 4);
-    ys_log_info("message");
-}
-
-static void progress_is_lines_in_a_file_where_that_is_asked_for(void)
-{
-    capture_pipe(make_progress_in_lines);
-    CHECK_TEXT(seen, "step 1\nstep 2\nmessage\n");
-    ys_log_set_level(YS_LOG_WARN);
-    capture_pipe(make_progress_in_lines);
-    CHECK_TEXT(seen, "");
-    ys_log_set_level(YS_LOG_INFO);
-    if (!capture_terminal(make_progress_in_lines))
-        return;
-    CHECK_HAS(seen, "\r\033[Kstep 3\r\033[Kstep 4"); /* on a terminal all of it, in its one line */
-}
-
 static void progress_is_rewritten_and_cleared_on_a_terminal(void)
 {
     if (!capture_terminal(make_progress)) {
@@ -120,6 +95,49 @@ static void progress_is_rewritten_and_cleared_on_a_terminal(void)
     capture_terminal(make_progress);
     CHECK_TEXT(seen, "");
     ys_log_set_level(YS_LOG_INFO);
+}
+
+static void make_progress_below_lines(void)
+{
+    ys_progress_above("one 1/7\ntwo 0/7\n");
+    ys_progress("step 1");
+    ys_progress("step 2");
+    ys_log_info("message");
+    ys_progress("step 3");
+    ys_progress_above("one 2/7\n");
+    ys_progress("step 4");
+    ys_progress_above("");
+}
+
+/* Lines are written once, and taken away with the progress line before anything else is said. */
+static void lines_stand_above_the_progress_line(void)
+{
+    if (!capture_terminal(make_progress_below_lines)) {
+        tap_skip("this machine gives no terminal");
+        return;
+    }
+#define GONE "\r\033[K\033[A\033[K\033[A\033[K"
+    CHECK_TEXT(seen, "one 1/7\r\ntwo 0/7\r\n\r\033[Kstep 1\r\033[Kstep 2" GONE "message\r\n"
+                     "one 1/7\r\ntwo 0/7\r\n\r\033[Kstep 3" GONE "one 2/7\r\n\r\033[Kstep 4\r\033[K\033[A\033[K");
+    capture_pipe(make_progress_below_lines);
+    CHECK_TEXT(seen, "message\n");
+    CHECK_INT(ys_progress_room(), 0);
+}
+
+/* Every so many seconds; with none between them, every time. */
+static void progress_is_said_now_and_then_where_there_is_no_terminal(void)
+{
+    ys_progress_every(0);
+    capture_pipe(make_progress);
+    CHECK_TEXT(seen, "step 1\nstep 2\nmessage\n");
+    ys_log_set_level(YS_LOG_WARN);
+    capture_pipe(make_progress);
+    CHECK_TEXT(seen, "");
+    ys_log_set_level(YS_LOG_INFO);
+    ys_progress_every(1e9);
+    capture_pipe(make_progress);
+    CHECK_TEXT(seen, "message\n");
+    ys_progress_every(30);
 }
 
 static void make_long_progress(void)
@@ -168,6 +186,8 @@ static void messages_stay_on_one_line_and_give_no_orders(void)
 }
 
 TAP_MAIN(TAP_CASE(messages_above_the_level_are_dropped), TAP_CASE(progress_is_not_shown_in_a_file),
-         TAP_CASE(progress_is_lines_in_a_file_where_that_is_asked_for),
+
          TAP_CASE(progress_is_rewritten_and_cleared_on_a_terminal), TAP_CASE(progress_fits_one_line),
+         TAP_CASE(lines_stand_above_the_progress_line),
+         TAP_CASE(progress_is_said_now_and_then_where_there_is_no_terminal),
          TAP_CASE(colours_are_for_terminals_that_want_them), TAP_CASE(messages_stay_on_one_line_and_give_no_orders))
