@@ -285,7 +285,7 @@ static void put_fish_text(struct ys_buf *out, const char *text)
 
 static void put_fish_item(struct ys_buf *out, const struct ys_verb *verb, const struct item *item)
 {
-    ys_buf_printf(out, "complete -c yardstick -n '__fish_seen_subcommand_from %s' -l %s", verb->name, item->name);
+    ys_buf_printf(out, "complete -c yardstick -n '__yardstick_verb %s' -l %s", verb->name, item->name);
     if (item->after == AFTER_WORDS) {
         ys_buf_puts(out, " -xa '");
         put_words(out, item->words);
@@ -302,11 +302,11 @@ static void put_fish_item(struct ys_buf *out, const struct ys_verb *verb, const 
 
 static void put_fish_verb(struct ys_buf *out, const struct ys_verb *verb)
 {
-    ys_buf_printf(out, "\ncomplete -c yardstick -n '__fish_use_subcommand' -a %s -d ", verb->name);
+    ys_buf_printf(out, "\ncomplete -c yardstick -n '__yardstick_verb' -a %s -d ", verb->name);
     put_fish_text(out, verb->help);
     ys_buf_puts(out, "\n");
     each_item(verb, out, put_fish_item);
-    ys_buf_printf(out, "complete -c yardstick -n '__fish_seen_subcommand_from %s' -a '", verb->name);
+    ys_buf_printf(out, "complete -c yardstick -n '__yardstick_verb %s' -a '", verb->name);
     put_own_words(out, verb);
     ys_buf_puts(out, takes_framework(verb)  ? "all (__yardstick_frameworks)"
                      : takes_selector(verb) ? "last (__yardstick_studies)"
@@ -318,7 +318,14 @@ void ys_completion_fish(struct ys_buf *out)
 {
     ys_buf_puts(out, "# fish completion of yardstick, made by `yardstick completion fish`\n\n"
                      "function __yardstick_frameworks\n    " LIST_FRAMEWORKS "\nend\n\n"
-                     "function __yardstick_studies\n    " LIST_STUDIES "\nend\n");
+                     "function __yardstick_studies\n    " LIST_STUDIES "\nend\n\n"
+                     "# Whether the line has that verb, a file being one of `run`; without a word, none yet.\n"
+                     "function __yardstick_verb\n"
+                     "    set -l words (commandline -opc)\n"
+                     "    set -l verb $words[2]\n"
+                     "    string match -qr '\\.ys$|/' -- \"$verb\"; and set verb run\n"
+                     "    test \"$verb\" = \"$argv[1]\"\n"
+                     "end\n");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
         put_fish_verb(out, verb);
 }

@@ -1,10 +1,22 @@
 """Completion and manual pages: made of the program's own tables, so nothing of these is missing, and others read them."""
 import json
+import os
+import pty
 import re
 import shutil
 import subprocess
+import threading
 
 from harness import PROGRAM, Case, tearDownModule  # noqa: F401
+
+
+def drain(terminal):
+    """Reads what a shell says until there is no shell."""
+    try:
+        while os.read(terminal, 4096):
+            pass
+    except OSError:
+        pass
 
 
 class Manual(Case):
@@ -26,7 +38,7 @@ class Manual(Case):
         bash = dict(re.findall(r"^    ([a-z]+)\)\n      flags='([^']*)'", self.texts["bash"], re.M))
         zsh = dict(re.findall(r"^  ([a-z]+)\)\n    _arguments((?:.*\\\n)*.*);;", self.texts["zsh"], re.M))
         fish = {}
-        for verb, flag in re.findall(r"__fish_seen_subcommand_from ([a-z]+)' -l (\S+)", self.texts["fish"]):
+        for verb, flag in re.findall(r"__yardstick_verb ([a-z]+)' -l (\S+)", self.texts["fish"]):
             fish.setdefault(verb, []).append(flag)
         man = {}
         for part in self.texts["man"].split(".SS \"yardstick ")[1:]:
@@ -77,6 +89,76 @@ class Manual(Case):
         self.assertEqual(self.complete("yardstick list fram"), ["frameworks"])
         self.assertIn("last", self.complete("yardstick show la"))
         self.assertIn("--threads=", self.complete("yardstick mine.ys --thr"))
+
+    def environment_of_shells(self):
+        """Nobody's own settings, and the program found by its name."""
+        path = os.path.dirname(PROGRAM) + os.pathsep + os.environ.get("PATH", "")
+        return self.environment(HOME=self.folder, ZDOTDIR=self.folder, XDG_CONFIG_HOME=self.folder, XDG_DATA_HOME=self.folder,
+                                PATH=path, TERM="dumb")
+
+    def test_fish_completes(self):
+        if not shutil.which("fish"):
+            self.skipTest("there is no fish")
+        self.write("mine.ys", "")
+        path = self.write("text.fish", self.texts["fish"])
+
+        def complete(line):
+            found = subprocess.run(["fish", "--no-config", "-c", 'source $argv[1]; complete -C $argv[2]', path, line], text=True,
+                                   capture_output=True, cwd=self.folder, env=self.environment_of_shells())
+            self.assertEqual(found.returncode, 0, found.stderr)
+            self.assertEqual(found.stderr, "")
+            return [entry.split("\t")[0] for entry in found.stdout.splitlines()]
+        self.assertEqual(complete("yardstick ga"), ["gate"])
+        self.assertIn("mine.ys", complete("yardstick mi"))
+        self.assertEqual(complete("yardstick recommend --wi"), ["--wish"])
+        self.assertEqual(complete("yardstick gate last --format=j"), ["--format=json", "--format=junit"])
+        self.assertIn("--framework=builtin", complete("yardstick run --framework=bui"))
+        self.assertIn("--mode=infer", complete("yardstick mine.ys --mode=inf"))
+        self.assertIn("--threads", complete("yardstick mine.ys --thr"))
+        self.assertEqual(complete("yardstick list fram"), ["frameworks"])
+        self.assertIn("last", complete("yardstick show la"))
+        self.assertNotIn("gate", complete("yardstick show ga"))
+        # `results import` has the flags of `results` alone, though `import` is a verb as well.
+        self.assertEqual(complete("yardstick results import --layo"), [])
+
+    def test_zsh_completes(self):
+        if not shutil.which("zsh"):
+            self.skipTest("there is no zsh")
+        self.write("mine.ys", "")
+        os.mkdir(os.path.join(self.folder, "functions"))
+        self.write("functions/_yardstick", self.texts["zsh"])
+        self.write(".zshrc", "fpath=($PWD/functions $fpath)\nautoload -U compinit\ncompinit -u -d $PWD/dump\nPS1='ready%% '\n"
+                             "unsetopt prompt_cr prompt_sp\ntold() { print -r -- \"{$BUFFER}\" > told; BUFFER= }\n"
+                             "zle -N told\nbindkey '^T' told\nbindkey '^I' complete-word\n")
+        master, slave = pty.openpty()
+        shell = subprocess.Popen(["zsh", "-i"], stdin=slave, stdout=slave, stderr=slave, cwd=self.folder, start_new_session=True,
+                                 env=self.environment_of_shells())
+        os.close(slave)
+        said = threading.Thread(target=lambda: drain(master), daemon=True)  # or it would wait for somebody to read
+        said.start()
+        told = os.path.join(self.folder, "told")
+
+        def complete(line):
+            if os.path.exists(told):
+                os.unlink(told)
+            os.write(master, line.encode() + b"\t\x14")
+            self.wait_until(lambda: os.path.exists(told) and os.path.getsize(told) > 0, shell)
+            with open(told) as file:
+                return file.read()
+        try:
+            self.assertEqual(complete("yardstick gat"), "{yardstick gate }\n")
+            self.assertEqual(complete("yardstick mine"), "{yardstick mine.ys }\n")
+            self.assertEqual(complete("yardstick recommend --wi"), "{yardstick recommend --wish=}\n")
+            self.assertEqual(complete("yardstick gate last --format=jso"), "{yardstick gate last --format=json }\n")
+            self.assertEqual(complete("yardstick run --framework=builti"), "{yardstick run --framework=builtin }\n")
+            self.assertEqual(complete("yardstick mine.ys --mode=inf"), "{yardstick mine.ys --mode=infer }\n")
+            self.assertEqual(complete("yardstick mine.ys --thr"), "{yardstick mine.ys --threads=}\n")
+            self.assertEqual(complete("yardstick list fram"), "{yardstick list frameworks }\n")
+            self.assertEqual(complete("yardstick show las"), "{yardstick show last }\n")
+        finally:
+            shell.kill()
+            shell.wait()
+            os.close(master)
 
     def test_manual_pages_render_without_warnings(self):
         for word in ("man", "man-study"):
