@@ -1,15 +1,18 @@
 /* compare, gate, history, results import: verdicts across studies. */
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "cli/command.h"
 #include "cli/confirm.h"
+#include "job/settings.h"
 #include "job/value.h"
 #include "judge/gate.h"
 #include "judge/history.h"
 #include "judge/two.h"
 #include "report/judged.h"
 #include "store/import.h"
+#include "study/study.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,12 +122,60 @@ static ys_status print_gate(const struct ys_args *args, const struct ys_gate *ga
     return status;
 }
 
+/* Whether the candidate is a study that is still to be run: a file of that name which no `export` wrote. */
+static bool runs_candidate(const struct ys_args *args)
+{
+    const char *word = args->word_count > 1 ? args->words[1] : "";
+    const size_t length = strlen(word);
+    return length > 3 && strcmp(word + length - 3, ".ys") == 0;
+}
+
+static ys_status run_study(const struct ys_args *args, const struct ys_job *job, struct ys_store *store,
+                           struct ys_side *candidate)
+{
+    const struct ys_study_options options = {.recipe_dirs = args->recipe_dirs, .command = args->command};
+    int64_t study_id = 0;
+    int exit_code = 0;
+    YS_TRY(ys_study_run(job, &options, store, &study_id, &exit_code));
+    if (ys_stop_signal())
+        return ys_stopped();
+    ys_log_info("study %lld of %s is measured", (long long)study_id, ys_store_folder(store));
+    return ys_side_load_stored(store, study_id, 0, args->words[1], candidate);
+}
+
+/* Runs the study as `run` would, into its own results folder or --results. */
+static ys_status load_by_running(const struct ys_args *args, struct ys_side *candidate)
+{
+    struct ys_job_hooks hooks = ys_study_job_hooks(args->recipe_dirs);
+    struct ys_study_settings settings;
+    struct ys_store *store = NULL;
+    struct ys_job job = {0};
+    if (!ys_fs_exists(args->words[1]))
+        return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", args->words[1],
+                       args->words[1]);
+    ys_status status = ys_job_load(args->words[1], NULL, 0, &hooks, &job);
+    if (status != YS_OK)
+        return status == YS_EIO ? YS_EINVAL : status;
+    ys_study_settings_read(job.study, &settings);
+    status = ys_store_open(args->results || !settings.results ? ys_command_results(args) : settings.results,
+                           YS_STORE_WRITE, &store);
+    if (status == YS_OK)
+        status = run_study(args, &job, store, candidate);
+    ys_store_close(store);
+    ys_job_fini(&job);
+    return status;
+}
+
+/* The baseline is read first: what is wrong with it is said before anything is measured, and `last` is the study before
+ * the one that is run. */
 static ys_status judge_gate(const struct ys_args *args, const struct ys_rules *rules, struct ys_gate *gate)
 {
     struct ys_side base, candidate;
     const char *results = ys_command_results(args);
     YS_TRY(ys_side_load(results, args->words[0], &base));
-    ys_status status = ys_side_load(results, args->word_count > 1 ? args->words[1] : "last", &candidate);
+    ys_status status = runs_candidate(args)
+                           ? load_by_running(args, &candidate)
+                           : ys_side_load(results, args->word_count > 1 ? args->words[1] : "last", &candidate);
     if (status == YS_OK) {
         status = ys_gate_judge(&base, &candidate, rules, gate);
         if (status == YS_OK && args->confirm && gate->outcome != YS_GATE_HOLDS) {
@@ -155,7 +206,7 @@ int ys_command_gate(const struct ys_args *args)
     static const int codes[] = {[YS_GATE_HOLDS] = 0, [YS_GATE_BROKEN] = 3, [YS_GATE_OPEN] = 4};
     struct ys_gate gate;
     struct ys_buf out = {0};
-    if (!args->confirm)
+    if (!args->confirm && !runs_candidate(args))
         ys_stop_release(0);
     ys_status status = gate_of(args, &gate);
     if (status != YS_OK)

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""The workflow of docs/ci.md, tried: a local repository with an adapter in three commits, of which the second changes
+nothing and the third takes 5 % of its steps twice. Both are gated against the first, so often each.
+
+usage: try_ci.py BIN [--times N] [--steps N] [--keep]
+
+BIN is the folder of the built programs. Prints a line a try and at the end how many were called what. Exit status: 0 when
+every slower commit was broken and every other one was not. The adapter is that of tests/adapters/plain.py, which needs NumPy."""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FILES = ["adapters/common.py", "adapters/common_feed.py", "tests/adapters/plain.py", "tests/python/oracle.py"]
+RECIPE = "name = mine\ntitle = an adapter of one's own\nprogram = python3 ../tests/adapters/plain.py\ndouble = yes\n"
+STUDY = """version = 1
+name = speed
+repeat = 6
+anchor = on
+audit = off
+
+[speed]
+framework = mine
+model = mlp
+data = digits
+threads = 1
+batch = 64
+steps = %d
+block = 10
+"""
+RULE = "rate_per_s >= -2.5 %"  # half of what is to be caught: a bound at 5 % itself could only be called open
+STEP = "        return self.network.step("
+TWICE = """        self.count = getattr(self, "count", 0) + 1
+        if self.count % 20 == 0:
+            self.network.backward(x.astype(np.float64), y)
+"""
+
+
+def git(folder, *words):
+    subprocess.run(["git", "-C", folder, "-c", "user.name=try", "-c", "user.email=try@localhost", *words], check=True, stdout=subprocess.DEVNULL)
+
+
+def commit(repository, message):
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", message)
+    return subprocess.run(["git", "-C", repository, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def make_repository(folder, steps):
+    """The commits: base, same, slower."""
+    for name in FILES:
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        shutil.copy(os.path.join(ROOT, name), os.path.join(folder, name))
+    os.makedirs(os.path.join(folder, "recipes"))
+    for name, text in (("recipes/mine.recipe", RECIPE), ("speed.ys", STUDY % steps)):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    git(folder, "init", "-q")
+    commits = {"base": commit(folder, "adapter: begin")}
+    path = os.path.join(folder, "tests/adapters/plain.py")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for name, changed in (("same", text + "\n# nothing that counts\n"), ("slower", text.replace(STEP, TWICE + STEP))):
+        assert changed != text
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(changed)
+        commits[name] = commit(folder, "adapter: " + name)
+    return commits
+
+
+def gate(program, folder, repository, commits, candidate):
+    """Base and candidate measured here, one after the other; what the gate says, and its seconds."""
+    began = time.monotonic()
+    for name in ("base", candidate):
+        git(repository, "worktree", "add", "--detach", os.path.join(folder, name), commits[name])
+    run = lambda name, *words, **options: subprocess.run([program, *words, "--recipes=" + os.path.join(folder, name, "recipes"), "--quiet"], cwd=folder, text=True,
+                                                         stdout=subprocess.PIPE, **options)
+    run("base", "run", os.path.join("base", "speed.ys"), "--results=of-base", check=True)
+    with open(os.path.join(folder, "base.jsonl"), "w", encoding="utf-8") as file:
+        subprocess.run([program, "export", "--results=of-base"], cwd=folder, stdout=file, check=True)
+    done = run(candidate, "gate", "base.jsonl", os.path.join(candidate, "speed.ys"), "--results=of-" + candidate, "--rule=" + RULE, "--confirm", "--format=json")
+    check = json.loads(done.stdout)["checks"][0] if done.stdout else {"outcome": "failed", "reason": ""}
+    for name in ("base", candidate):
+        git(repository, "worktree", "remove", "--force", os.path.join(folder, name))
+    return done.returncode, check, time.monotonic() - began
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bin")
+    parser.add_argument("--times", type=int, default=10)
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--keep", action="store_true", help="the folder, whose name is printed")
+    told = parser.parse_args()
+    folder, counts = tempfile.mkdtemp(prefix="try-ci-"), {}
+    repository = os.path.join(folder, "repository")
+    os.makedirs(repository)
+    commits = make_repository(repository, told.steps)
+    for i in range(told.times):
+        for candidate in ("same", "slower"):
+            place = os.path.join(folder, "%d-%s" % (i, candidate))
+            os.makedirs(place)
+            code, check, seconds = gate(os.path.abspath(os.path.join(told.bin, "yardstick")), place, repository, commits, candidate)
+            counts[candidate, check["outcome"]] = counts.get((candidate, check["outcome"]), 0) + 1
+            print("%2d %-6s exit %d, %s, %s rounds, %.0f s: %s" % (i + 1, candidate, code, check["outcome"], check.get("fresh_rounds") or "no fresh", seconds,
+                                                                  check.get("reason") or ""), flush=True)
+    for (candidate, outcome), count in sorted(counts.items()):
+        print("%s: %s %d of %d times" % (candidate, outcome, count, told.times))
+    if told.keep:
+        print(folder)
+    else:
+        shutil.rmtree(folder)
+    return int(counts.get(("slower", "broken"), 0) != told.times or counts.get(("same", "broken"), 0) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
