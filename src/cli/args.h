@@ -28,13 +28,14 @@ struct ys_args {
     const char *metric;                /* history, bisect: NULL is the speed */
     const char *budget;                /* compare, gate: with confirm; NULL: 10 minutes */
     const char *margin;                /* compare: what counts as the same; NULL: as the base's study says */
+    const char *compare;               /* report: another study, or a file; NULL */
     const char *comparisons;           /* show, report: "axes" or "all"; NULL: as the study says */
     const char *times;                 /* doctor --self-test, --perturbation: how often; NULL: as it sees fit */
     const char *noise;                 /* doctor: for how long; NULL: not asked for */
     enum ys_format format;
     bool format_given, quiet, debug, help, version, unverified, fresh, all_steps, trace, dry_run, repair, verify,
         self_test;
-    bool perturbation, peak, follow, confirm;
+    bool perturbation, peak, follow, confirm, history;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 

@@ -6,12 +6,16 @@
 #include "base/stop.h"
 #include "cli/command.h"
 #include "cli/result.h"
+#include "judge/history.h"
+#include "judge/two.h"
 #include "metric/document.h"
 #include "metric/metric.h"
+#include "report/judged.h"
 #include "report/report.h"
 #include "store/import.h"
 
 #include <malloc.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +105,44 @@ static const struct ys_field placed_fields[] = {
     YS_FIELD_OF(struct placed, study, YS_FIELD_OBJECT, &place_record, 0, "")};
 static const struct ys_record placed_record = YS_RECORD("result", struct placed, placed_fields);
 
-ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *store, int64_t study_id, char **path)
+static ys_status judge_against(const struct ys_args *args, struct ys_store *store, int64_t study_id,
+                               struct ys_judged *judged)
+{
+    struct ys_side base, side;
+    YS_TRY(ys_side_load(ys_command_results(args), args->compare, &base));
+    ys_status status = ys_side_load_stored(store, study_id, 0, args->word_count ? args->words[0] : "last", &side);
+    if (status == YS_OK) {
+        status = ys_judge_two(&base, &side, NAN, NULL, judged);
+        ys_side_fini(&side);
+    }
+    ys_side_fini(&base);
+    return status;
+}
+
+/* The page, among other studies where that is asked for. */
+static ys_status make_page(const struct ys_args *args, struct ys_store *store, int64_t study_id, int64_t trial_id,
+                           const ys_json *result, struct ys_buf *page)
+{
+    struct ys_judged judged;
+    struct ys_history history;
+    if (args->compare)
+        YS_TRY(judge_against(args, store, study_id, &judged));
+    ys_status status = YS_OK;
+    const bool over = args->history;
+    if (over)
+        status = ys_history_load(store, study_id, trial_id, "rate_per_s", &history);
+    const bool loaded = over && status == YS_OK;
+    if (status == YS_OK)
+        status = ys_report_html_among(result, args->compare ? &judged : NULL, over ? &history : NULL, page);
+    if (loaded)
+        ys_history_fini(&history);
+    if (args->compare)
+        ys_judged_fini(&judged);
+    return status;
+}
+
+ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *store, int64_t study_id, int64_t trial_id,
+                                 char **path)
 {
     ys_json *result = NULL;
     struct ys_buf page = {0};
@@ -109,7 +150,7 @@ ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *st
     *path = NULL;
     ys_status status = make_result(args, store, study_id, YS_RESULT_PAGE, &result);
     if (status == YS_OK)
-        status = ys_report_html(result, &page);
+        status = make_page(args, store, study_id, trial_id, result, &page);
     if (status == YS_OK) {
         struct placed placed;
         ys_record_glance(&placed_record, result, &placed);
@@ -255,12 +296,12 @@ int ys_command_show(const struct ys_args *args)
 int ys_command_report(const struct ys_args *args)
 {
     struct ys_store *store = NULL;
-    int64_t study_id = 0;
+    int64_t study_id = 0, trial_id = 0;
     char *path = NULL;
     struct ys_buf out = {0};
-    ys_status status = open_selected(args, &store, &study_id, NULL);
+    ys_status status = open_selected(args, &store, &study_id, &trial_id);
     if (status == YS_OK)
-        status = ys_result_write_report(args, store, study_id, &path);
+        status = ys_result_write_report(args, store, study_id, trial_id, &path);
     if (status == YS_OK)
         status = ys_buf_printf(&out, "%s\n", path);
     int code = code_of(store, status == YS_OK ? ys_command_print(&out) : ys_command_fail(status));

@@ -62,7 +62,7 @@ static ys_status open_for_writing(const char *folder, struct ys_store **store)
 static int show_end(const struct ys_args *args, struct ys_store *store, int64_t study_id, int exit_code)
 {
     char *path = NULL;
-    if (ys_result_write_report(args, store, study_id, &path) != YS_OK)
+    if (ys_result_write_report(args, store, study_id, 0, &path) != YS_OK)
         return ys_command_fail(YS_EIO);
     int printed = ys_result_print(args, store, study_id);
     ys_log_info("report: %s", path);

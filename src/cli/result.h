@@ -14,9 +14,8 @@ int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t 
 int ys_result_follow(const struct ys_args *args, struct ys_store *store, int64_t study_id);
 
 /** Writes report.html into the study's folder, which it makes where only the database was kept; *path (ys_free) is
- * where.
- */
-ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *store, int64_t study_id,
+ * where. With --history it has that of the trial, or of its first where `trial_id` is 0. */
+ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *store, int64_t study_id, int64_t trial_id,
                                  char **path) YS_MUST_CHECK;
 
 /** Runs that succeeded, a line each: trial, round, metrics. Of one trial alone where `trial_id` is not 0. */

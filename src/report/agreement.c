@@ -143,23 +143,23 @@ ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view)
 {
     struct ys_agreement_row row;
     size_t total = 0;
-    for (size_t t = 0; t < view->count; t++) {
-        if (!ys_agreement_row(&view->trials[t], &row))
-            continue;
-        if (total == 0) {
-            ys_html_put(out, "h2", NULL, ys_agreement_heading);
-            ys_html_put(out, "p", "soft", ys_agreement_remark);
-            ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n<tr>\n<th>Trial</th>\n");
-            for (size_t k = 0; k < YS_AGREEMENT_COLUMNS; k++)
-                ys_html_put(out, "th", k + 1 < YS_AGREEMENT_COLUMNS ? "n" : NULL, ys_agreement_titles[k]);
-            ys_buf_puts(out, "</tr>\n");
-        }
-        if (total++ < YS_HTML_MOST)
-            put_row(out, &view->trials[t], &row);
-    }
+    for (size_t t = 0; t < view->count; t++)
+        total += ys_agreement_row(&view->trials[t], &row);
     if (total == 0)
         return YS_OK;
+    ys_html_put(out, "h3", NULL, ys_agreement_heading);
+    ys_html_put(out, "p", "soft", ys_agreement_remark);
+    YS_TRY(put_chart(out, view));
+    ys_buf_puts(out, "<div class=\"scroll\">\n<table class=\"sort\">\n<tr>\n<th>Trial</th>\n");
+    for (size_t k = 0; k < YS_AGREEMENT_COLUMNS; k++)
+        ys_html_put(out, "th", k + 1 < YS_AGREEMENT_COLUMNS ? "n" : NULL, ys_agreement_titles[k]);
+    ys_buf_puts(out, "</tr>\n");
+    for (size_t t = 0, shown = 0; t < view->count && shown < YS_HTML_MOST; t++)
+        if (ys_agreement_row(&view->trials[t], &row)) {
+            put_row(out, &view->trials[t], &row);
+            shown++;
+        }
     ys_buf_puts(out, "</table>\n</div>\n");
     ys_html_say_cut(out, view, YS_HTML_MOST, total, "trials");
-    return put_chart(out, view);
+    return YS_OK;
 }

@@ -230,17 +230,12 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-struct extent {
-    double x_lo, x_hi, y_lo, y_hi;
-    bool cut; /* y_hi lies below some values */
-};
-
 /** The largest y that is worth showing: all of them, unless the largest is more than four times what 98 of 100 reach.
  */
-static ys_status find_extent(const struct ys_chart_lines *chart, struct extent *extent)
+ys_status ys_chart_lines_extent(const struct ys_chart_lines *chart, struct ys_chart_extent *extent)
 {
     size_t total = 0, used = 0;
-    *extent = (struct extent){INFINITY, -INFINITY, INFINITY, -INFINITY, false};
+    *extent = (struct ys_chart_extent){INFINITY, -INFINITY, INFINITY, -INFINITY, false};
     for (size_t c = 0; c < chart->count; c++)
         total += chart->curves[c].count;
     double *values = ys_alloc(total, sizeof *values);
@@ -253,6 +248,8 @@ static ys_status find_extent(const struct ys_chart_lines *chart, struct extent *
                 continue;
             widen(curve->x[i], &extent->x_lo, &extent->x_hi);
             widen(curve->y[i], &extent->y_lo, &extent->y_hi);
+            widen(curve->lo ? curve->lo[i] : NAN, &extent->y_lo, &extent->y_hi);
+            widen(curve->hi ? curve->hi[i] : NAN, &extent->y_lo, &extent->y_hi);
             values[used++] = curve->y[i];
         }
     }
@@ -289,6 +286,23 @@ static double y_label_room(const struct ys_chart_axis *axis)
     return fmin(room, 60) + 8;
 }
 
+/** The points of a curve that has words for them: each with its interval. Coordinates stand in x and y. */
+static void put_points(struct ys_buf *out, const struct ys_chart_curve *curve, const struct ys_chart_axis *y)
+{
+    struct css line = css_of("line ", "g", curve->group, YS_SVG_GROUPS, "");
+    struct css dot = css_of("point ", "g", curve->group, YS_SVG_GROUPS, "");
+    for (size_t i = 0; i < curve->count; i++) {
+        const double lo = curve->lo ? ys_axis_place(y, curve->lo[i]) : NAN,
+                     hi = curve->hi ? ys_axis_place(y, curve->hi[i]) : NAN;
+        if (!isfinite(curve->x[i]) || !isfinite(curve->y[i]))
+            continue;
+        ys_svg_line(out, curve->x[i], lo, curve->x[i], hi, line.text);
+        ys_svg_line(out, curve->x[i] - 4, lo, curve->x[i] + 4, lo, isfinite(hi) ? line.text : NULL);
+        ys_svg_line(out, curve->x[i] - 4, hi, curve->x[i] + 4, hi, isfinite(lo) ? line.text : NULL);
+        ys_svg_circle(out, curve->x[i], curve->y[i], 4, dot.text, curve->titles[i]);
+    }
+}
+
 static void put_curve(struct ys_buf *out, const struct ys_chart_curve *curve, const struct ys_chart_axis *x,
                       const struct ys_chart_axis *y, const char *clip)
 {
@@ -298,8 +312,11 @@ static void put_curve(struct ys_buf *out, const struct ys_chart_curve *curve, co
     }
     struct css dash = css_of("", " d", curve->member, 4, "");
     struct css css = css_of(curve->strong ? "strong line " : "thin line ", "g", curve->group, YS_SVG_GROUPS, dash.text);
-    ys_svg_path(out, curve->x, curve->y, curve->count, css.text, clip);
-    if (curve->count == 1)
+    if (!curve->apart)
+        ys_svg_path(out, curve->x, curve->y, curve->count, css.text, clip);
+    if (curve->titles)
+        put_points(out, curve, y);
+    else if (curve->count == 1)
         ys_svg_circle(out, curve->x[0], curve->y[0], 2.5, css_of("dot ", "g", curve->group, YS_SVG_GROUPS, "").text,
                       NULL);
 }
@@ -322,34 +339,46 @@ static double put_curve_legend(struct ys_buf *out, const struct ys_chart_lines *
             continue;
         double x = LEFT + room * (double)(index % columns), base = y + LEGEND_ROW * (double)(index / columns);
         struct css dash = css_of("", " d", curve->member, 4, "");
-        ys_svg_line(out, x, base + 9, x + 26, base + 9,
-                    css_of("strong line ", "g", curve->group, YS_SVG_GROUPS, dash.text).text);
+        if (curve->apart)
+            ys_svg_circle(out, x + 13, base + 9, 4, css_of("point ", "g", curve->group, YS_SVG_GROUPS, "").text, NULL);
+        else
+            ys_svg_line(out, x, base + 9, x + 26, base + 9,
+                        css_of("strong line ", "g", curve->group, YS_SVG_GROUPS, dash.text).text);
         ys_svg_text(out, x + 32, base + 13, YS_SVG_START, room - 34, "", curve->name);
         index++;
     }
     return LEGEND_ROW * (double)((strong + columns - 1) / columns);
 }
 
-ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart)
+/** Scales of both axes, without their coordinates. */
+static void fit_axes(const struct ys_chart_lines *chart, const struct ys_chart_extent *extent, struct ys_chart_axis *x,
+                     struct ys_chart_axis *y)
 {
-    struct extent extent;
-    YS_TRY(find_extent(chart, &extent));
-    if (extent.x_lo > extent.x_hi)
+    ys_axis_fit(x, chart->x_kind, extent->x_lo, extent->x_hi, 6, !chart->free_x && !chart->x_logarithmic,
+                chart->x_logarithmic);
+    ys_axis_fit(y, chart->y_kind, extent->y_lo, extent->y_hi, 5, !chart->free_y && !chart->logarithmic,
+                chart->logarithmic);
+    /* The x axis ends where the data end: a time or a step is no quantity that wants a round end. */
+    if (!chart->free_x && !x->logarithmic)
+        x->hi = fmax(extent->x_hi / x->factor, x->lo + (x->hi - x->lo) * 1e-3);
+}
+
+ys_status ys_chart_lines_within(struct ys_buf *out, const struct ys_chart_lines *chart,
+                                const struct ys_chart_extent *extent)
+{
+    if (extent->x_lo > extent->x_hi)
         return YS_OK;
     struct ys_chart_axis x, y;
-    ys_axis_fit(&x, chart->x_kind, extent.x_lo, extent.x_hi, 6, true, false);
-    ys_axis_fit(&y, chart->y_kind, extent.y_lo, extent.y_hi, 5, !chart->logarithmic, chart->logarithmic);
+    fit_axes(chart, extent, &x, &y);
     double top = TOP + 20, bottom = top + 200, left = LEFT + y_label_room(&y);
     x.from = left;
     x.to = RIGHT;
     y.from = bottom;
     y.to = top;
-    /* The x axis ends where the data end: a time or a step is no quantity that wants a round end. */
-    x.hi = fmax(extent.x_hi / x.factor, x.lo + (x.hi - x.lo) * 1e-3);
     double legend = put_curve_legend(NULL, chart, 0);
     struct ys_buf clip = {0}, title = {0};
     ys_buf_printf(&clip, "%s-clip", chart->id);
-    ys_buf_printf(&title, "%s%s", chart->y_title, extent.cut ? ", cut at the top: some values lie above" : "");
+    ys_buf_printf(&title, "%s%s", chart->y_title, extent->cut ? ", cut at the top: some values lie above" : "");
     ys_svg_begin(out, chart->id, bottom + AXIS + 6 + legend, chart->title, chart->description);
     ys_buf_printf(out, "<clipPath id=\"%s\">", ys_buf_text(&clip));
     ys_svg_rect(out, left, top - 1, RIGHT - left + 1, bottom - top + 2, NULL, NULL);
@@ -357,6 +386,9 @@ ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart)
     put_axis_title(out, &y, ys_buf_text(&title), LEFT, TOP + 10, YS_SVG_START);
     put_y_axis(out, &y, left, RIGHT);
     put_x_axis(out, &x, chart->x_title, top, bottom);
+    if (chart->reference != 0)
+        ys_svg_line(out, left, ys_axis_place(&y, chart->reference), RIGHT, ys_axis_place(&y, chart->reference),
+                    "reference");
     for (int strong = 0; strong <= 1; strong++)
         for (size_t c = 0; c < chart->count; c++)
             if (chart->curves[c].strong == (strong == 1))
@@ -369,9 +401,21 @@ ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart)
     return YS_OK;
 }
 
+ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart)
+{
+    struct ys_chart_extent extent;
+    YS_TRY(ys_chart_lines_extent(chart, &extent));
+    return ys_chart_lines_within(out, chart, &extent);
+}
+
 void ys_chart_free_curves(struct ys_chart_curve *curves, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; curves[i].titles && k < curves[i].count; k++)
+            ys_free(curves[i].titles[k]);
+        ys_free(curves[i].titles);
+        ys_free(curves[i].lo);
+        ys_free(curves[i].hi);
         ys_free(curves[i].x);
         ys_free(curves[i].y);
     }

@@ -47,9 +47,12 @@ void ys_chart_bars(struct ys_buf *out, const struct ys_chart_bars *chart);
 struct ys_chart_curve {
     const char *name; /* for the legend, which lists the strong ones */
     double *x, *y;    /* values; y NaN breaks the line. They are turned into coordinates by the call. */
+    double *lo, *hi;  /* an interval of each y, drawn as a bar with ends; NULL: none */
+    char **titles;    /* of each point, which is then a dot that says it under pointer and keyboard; NULL: no dots */
     size_t count;
     int group, member; /* colour and dashes */
     bool strong;       /* drawn over the others and heavier */
+    bool apart;        /* dots alone, no line between them */
 };
 
 struct ys_chart_lines {
@@ -57,13 +60,39 @@ struct ys_chart_lines {
     enum ys_kind x_kind, y_kind;
     bool cut;         /* a few values far above all others may leave the picture, which then says so */
     bool logarithmic; /* the scale of y, where every y is above 0 or NaN */
+    bool x_logarithmic;
+    bool free_x, free_y; /* these scales begin near the values, not at 0 */
+    double reference;    /* a line at this y; 0: none */
     struct ys_chart_curve *curves;
     size_t count;
 };
-/** Curves over a common axis; y begins at 0 unless values are negative or the scale is
+/** Curves over a common axis; scales begin at 0 unless values are negative, or they are free or
  * logarithmic. Nothing without a finite point. YS_ENOMEM. */
 ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart) YS_MUST_CHECK;
+/** What a picture of several panels has in common: `extent` of the first is widened by all that follow. */
+struct ys_chart_extent {
+    double x_lo, x_hi, y_lo, y_hi;
+    bool cut; /* y_hi lies below some values */
+};
+/** The same on scales for `extent`, which may be of other curves as well. YS_ENOMEM. */
+ys_status ys_chart_lines_within(struct ys_buf *out, const struct ys_chart_lines *chart,
+                                const struct ys_chart_extent *extent) YS_MUST_CHECK;
+/** The extent of its points and intervals; x_lo > x_hi where there are none. YS_ENOMEM. */
+ys_status ys_chart_lines_extent(const struct ys_chart_lines *chart, struct ys_chart_extent *extent) YS_MUST_CHECK;
 /** Frees `count` curves with their values. */
 void ys_chart_free_curves(struct ys_chart_curve *curves, size_t count);
+
+/** A table of numbers as colours: the deeper, the larger. */
+struct ys_chart_heat {
+    const char *id, *title, *description, *x_title, *y_title;
+    enum ys_kind kind;
+    const char *const *columns, *const *rows; /* names */
+    size_t column_count, row_count;
+    const double *values; /* [row * column_count + column]; NaN: none */
+    double lo, hi;        /* of the scale: the palest and the deepest */
+    int group;            /* its colour */
+};
+/** Each cell says its value. Nothing without cells. */
+void ys_chart_heat(struct ys_buf *out, const struct ys_chart_heat *chart);
 
 #endif

@@ -5,6 +5,9 @@
 #include "report/view.h"
 
 extern const char ys_html_style[];
+/** What makes tables sort, lists filter and points speak. It has none of the characters that markup would have to
+ * escape, and reads nothing but the page. */
+extern const char ys_html_script[];
 
 /* A page for people is cut where a list grows too long to be read, and says so; the document has everything. */
 enum {
@@ -24,6 +27,8 @@ void ys_html_begin_figure(struct ys_buf *out, const char *title, const char *rem
 void ys_html_end_figure(struct ys_buf *out);
 
 void ys_html_results(struct ys_buf *out, const struct ys_view *view);
+/** One row a trial with those of `metrics` (names, ended by NULL) that some trial has, and their intervals. */
+void ys_html_metric_table(struct ys_buf *out, const struct ys_view *view, const char *const *metrics);
 ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 void ys_html_proofs(struct ys_buf *out, const struct ys_view *view);
 /** How runs were observed, and what adapters say of themselves beside it. */
@@ -48,5 +53,13 @@ ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
 ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+
+/* Figures for a grid of them (<div class="charts">), but for the second, which makes one of its own. */
+ys_status ys_html_axis_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_heat_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_step_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_accuracy_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_front_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 
 #endif

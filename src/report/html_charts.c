@@ -266,7 +266,6 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
     }
     chart.rows = bars;
     if (chart.count > 0) {
-        ys_html_put(out, "h2", NULL, "Where the time goes");
         ys_buf_puts(out, "<div class=\"charts\">\n");
         ys_html_begin_figure(
             out, "Parts of a run",
@@ -277,7 +276,6 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
         if (chart.count == YS_HTML_MOST)
             ys_html_say_cut(out, view, chart.count, view->count, "trials");
         ys_buf_puts(out, "</div>\n");
-        ys_html_times(out, view);
     }
     ys_free(bars);
     ys_free(values);
@@ -407,7 +405,7 @@ static void put_section(struct ys_buf *out, const char *heading, struct ys_buf *
 {
     out->failed |= parts->failed;
     if (parts->size > 0) {
-        ys_html_put(out, "h2", NULL, heading);
+        ys_html_put(out, "h3", NULL, heading);
         ys_buf_puts(out, "<div class=\"charts\">\n");
         ys_buf_append(out, parts->data, parts->size);
         ys_buf_puts(out, "</div>\n");
@@ -440,10 +438,7 @@ ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
     if (status == YS_OK)
         status = put_curves(&parts, view, &source, &percentiles,
                             "Of the steady requests. One run of each trial is drawn heavily, the others thinly.");
-    bool any = parts.size > 0;
     put_section(out, "Latency of a request", &parts);
-    if (any)
-        ys_html_latencies(out, view);
     return status;
 }
 
@@ -473,6 +468,8 @@ ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view
             &parts, view, "accuracy", &accuracy,
             "Of the saved weights on the test set, by the same program for all; each dot is a run. The axis does "
             "not begin at zero.");
+    if (status == YS_OK)
+        status = ys_html_accuracy_charts(&parts, view);
     put_section(out, "Learning", &parts);
     return status;
 }
@@ -500,6 +497,6 @@ ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view)
     ys_status status = put_curves(&parts, view, &memory_source, &memory, remark);
     if (status == YS_OK)
         status = put_curves(&parts, view, &cpu_source, &cpu, remark);
-    put_section(out, "Memory and CPU", &parts);
+    put_section(out, "Over time", &parts);
     return status;
 }

@@ -14,7 +14,7 @@ static void put_heads(struct ys_buf *out, const char *remark, const char *const 
 {
     if (remark)
         ys_html_put(out, "p", "soft", remark);
-    ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n<tr>\n");
+    ys_buf_puts(out, "<div class=\"scroll\">\n<table class=\"sort\">\n<tr>\n");
     for (size_t i = 0; i < count; i++)
         ys_html_put(out, "th", heads[i][0] == '#' ? "n" : NULL, heads[i] + (heads[i][0] == '#'));
     ys_buf_puts(out, "</tr>\n");
@@ -23,6 +23,17 @@ static void put_heads(struct ys_buf *out, const char *remark, const char *const 
 static void end_table(struct ys_buf *out)
 {
     ys_buf_puts(out, "</table>\n</div>\n");
+}
+
+/** A cell of a number: the text for people, and the number itself, by which a column is sorted. */
+static void put_number(struct ys_buf *out, double value, const char *text)
+{
+    if (isfinite(value))
+        ys_buf_printf(out, "<td class=\"n\" data-v=\"%.6g\">", value);
+    else
+        ys_buf_puts(out, "<td class=\"n\">");
+    ys_text_html(out, text);
+    ys_buf_puts(out, "</td>\n");
 }
 
 static void put_measure(struct ys_buf *out, struct ys_view_metric metric, bool interval)
@@ -35,7 +46,7 @@ static void put_measure(struct ys_buf *out, struct ys_view_metric metric, bool i
         ys_buf_puts(&text, ys_view_label(metric).text);
     if (interval && measure.interval.text[0])
         ys_buf_printf(&text, " %s", measure.interval.text);
-    ys_html_put(out, "td", "n", ys_buf_text(&text));
+    put_number(out, metric.value, ys_buf_text(&text));
     out->failed |= text.failed;
     ys_buf_free(&text);
 }
@@ -115,7 +126,7 @@ static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial
     struct ys_measure measure = ys_view_measure(rate);
     struct ys_buf text = {0};
     ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
-    ys_html_put(out, "td", "n", ys_buf_text(&text));
+    put_number(out, rate.value, ys_buf_text(&text));
     put_interval(out, &measure, "", rate.n == YS_FIELD_NONE ? trial->runs - trial->failed : rate.n);
     for (size_t i = 0; i < YS_PAGE_COLUMNS; i++)
         if (trains || !ys_result_columns[i].of_training)
@@ -185,7 +196,7 @@ static bool has_remarks(const struct ys_view *view, remarks_of of)
 /** Why a trial has no numbers, or which runs failed, beside its name; "" names it no more. */
 static void put_failed_row(struct ys_buf *out, const char *name, const char *failure, size_t columns)
 {
-    ys_buf_puts(out, "<tr>\n");
+    ys_buf_puts(out, name[0] ? "<tr>\n" : "<tr class=\"more\">\n");
     if (name[0])
         ys_html_put(out, "td", "name", name);
     else
@@ -230,7 +241,7 @@ void ys_html_results(struct ys_buf *out, const struct ys_view *view)
             heads[count++] = head_of(ys_result_columns[i].metric, &titles[i]);
     heads[count++] = "#Runs";
     heads[count++] = "Same work";
-    ys_html_put(out, "h2", NULL, "Results");
+    ys_html_put(out, "h3", NULL, "Results");
     struct ys_buf remark = {0};
     ys_buf_puts(&remark, "Medians of the runs of each trial. ");
     ys_section_level(&remark, view);
@@ -248,11 +259,48 @@ void ys_html_results(struct ys_buf *out, const struct ys_view *view)
     }
 }
 
+void ys_html_metric_table(struct ys_buf *out, const struct ys_view *view, const char *const *metrics)
+{
+    enum { MOST = 8 };
+    const char *heads[MOST + 1] = {"Trial"}, *shown[MOST];
+    struct ys_label titles[MOST];
+    size_t count = 0;
+    for (; *metrics && count < MOST; metrics++) {
+        bool any = false;
+        for (size_t i = 0; i < view->count && !any; i++)
+            any = isfinite(ys_view_number(&view->trials[i], *metrics));
+        if (!any)
+            continue;
+        heads[count + 1] = head_of(*metrics, &titles[count]);
+        shown[count++] = *metrics;
+    }
+    if (count == 0)
+        return;
+    put_heads(out, "Medians of the runs of each trial.", heads, count + 1);
+    for (size_t i = 0; i < rows_of(view); i++) {
+        if (!view->trials[i].measured)
+            continue;
+        ys_buf_puts(out, "<tr>\n");
+        ys_html_put(out, "td", "name", view->trials[i].name);
+        for (size_t k = 0; k < count; k++)
+            put_measure(out, ys_view_metric(&view->trials[i], shown[k]), true);
+        ys_buf_puts(out, "</tr>\n");
+    }
+    end_table(out);
+    say_rows(out, view);
+}
+
 void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
 {
     const char *heads[YS_LATENCY_PARTS + 2] = {"Trial"};
     struct ys_label titles[YS_LATENCY_PARTS];
     size_t count = 1;
+    bool any = false;
+    for (size_t i = 0; i < view->count; i++)
+        any |= view->trials[i].infers && isfinite(ys_view_number(&view->trials[i], ys_latency_parts[0]));
+    if (!any)
+        return;
+    ys_html_put(out, "h3", NULL, "Latencies");
     for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
         heads[count++] = head_of(ys_latency_parts[k], &titles[k]);
         if (k == 0)
@@ -278,6 +326,25 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
     say_rows(out, view);
 }
 
+enum { COMPARISON_COLUMNS = 7 };
+
+/** What bounds a comparison, and what else there is to say of it, below it: in columns of their own they would take the
+ * width that the numbers need. */
+static void put_comparison_remark(struct ys_buf *out, const struct ys_view_comparison *comparison)
+{
+    struct ys_buf text = {0};
+    ys_section_bounds(&text, comparison);
+    if (comparison->reason && comparison->reason[0])
+        ys_buf_printf(&text, "%s%s", text.size ? "; " : "", comparison->reason);
+    if (text.size) {
+        ys_buf_printf(out, "<tr class=\"more\">\n<td class=\"soft\" colspan=\"%d\">", (int)COMPARISON_COLUMNS);
+        ys_text_html(out, ys_buf_text(&text));
+        ys_buf_puts(out, "</td>\n</tr>\n");
+    }
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
 static void put_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
 {
     struct ys_effect effect = ys_section_effect(comparison);
@@ -286,7 +353,8 @@ static void put_comparison(struct ys_buf *out, const struct ys_view *view, const
     ys_view_put_pair(&text, view, comparison);
     ys_buf_puts(out, "<tr>\n");
     ys_html_put(out, "td", "name", ys_buf_text(&text));
-    ys_html_put(out, "td", "n", effect.value.text[0] ? effect.value.text : "-");
+    put_number(out, comparison->is_difference ? comparison->difference : comparison->ratio,
+               effect.value.text[0] ? effect.value.text : "-");
     ys_html_put(out, "td", "n", effect.range.text[0] ? effect.range.text : "-");
     ys_buf_clear(&text);
     ys_buf_printf(&text, "%lld", (long long)comparison->n);
@@ -296,36 +364,26 @@ static void put_comparison(struct ys_buf *out, const struct ys_view *view, const
         ys_section_base(&text, view, comparison);
     ys_html_put(out, "td", "n", text.size ? ys_buf_text(&text) : "-");
     ys_html_put(out, "td", verdict_css(comparison->verdict), ys_view_verdict_word(comparison));
-    ys_html_put(out, "td", "n", smallest.text[0] ? smallest.text : "-");
-    ys_buf_clear(&text);
-    ys_section_bounds(&text, comparison);
-    ys_html_put(out, "td", "wide soft", text.size ? ys_buf_text(&text) : "");
-    ys_html_put(out, "td", "wide soft", ys_view_or(comparison->reason, ""));
+    put_number(out, comparison->resolution, smallest.text[0] ? smallest.text : "-");
     ys_buf_puts(out, "</tr>\n");
     out->failed |= text.failed;
     ys_buf_free(&text);
+    put_comparison_remark(out, comparison);
 }
 
 ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
 {
-    static const char *const heads[] = {"First vs second",
-                                        "#Ratio or difference",
-                                        "#Interval",
-                                        "#Rounds",
-                                        "#Values",
-                                        "Verdict",
-                                        "#Smallest difference that could have been shown",
-                                        "What bounds it",
-                                        "Remark"};
+    static const char *const heads[COMPARISON_COLUMNS] = {
+        "First vs second", "#Ratio or difference", "#Interval", "#Rounds", "#Values", "Verdict", "#Could show"};
     double margin = view->study.margin;
     ys_json *metrics;
     YS_TRY(ys_section_compared(view, &metrics));
     if (ys_json_size(metrics) > 0) {
-        ys_html_put(out, "h2", NULL, "Comparisons");
+        ys_html_put(out, "h3", NULL, "Comparisons");
         ys_buf_puts(
             out, "<p>Each ratio is the centre, over matched rounds, of the first trial's value divided by the second's "
                  "(accuracies: the difference, in percentage points); the verdict says what the first is against the "
-                 "second.");
+                 "second. The last column is the smallest difference that could have been shown.");
         if (isfinite(margin))
             ys_buf_printf(out, " Differences within %s count as the same.", ys_label_share(margin).text);
         ys_buf_puts(out, "</p>\n");
@@ -424,7 +482,7 @@ static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
 
 void ys_html_proofs(struct ys_buf *out, const struct ys_view *view)
 {
-    ys_html_put(out, "h2", NULL, "Is it the same work?");
+    ys_html_put(out, "h3", NULL, "Is it the same work?");
     ys_html_put(
         out, "p", NULL,
         "Every trial is compared with a reference implementation in double precision, on the trial's own "
@@ -440,7 +498,7 @@ void ys_html_warnings(struct ys_buf *out, const struct ys_view *view)
     const ys_json *host = view->host_warnings;
     if (!has_remarks(view, warnings_of) && ys_json_size(host) == 0)
         return;
-    ys_html_put(out, "h2", NULL, "Warnings");
+    ys_html_put(out, "h3", NULL, "Warnings");
     ys_buf_puts(out, ys_json_size(host) ? "<ul>\n" : "");
     for (size_t i = 0; i < ys_json_size(host); i++) {
         struct ys_buf text = {0};
@@ -483,8 +541,8 @@ void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
         ys_view_put_failure(&text, trial);
         if (text.size > 0 && trials++ < YS_HTML_MOST) {
             if (trials == 1)
-                ys_html_put(out, "h2", NULL, "What did not run");
-            ys_html_put(out, "h3", NULL, trial->name);
+                ys_html_put(out, "h3", NULL, "What did not run");
+            ys_html_put(out, "h4", NULL, trial->name);
             ys_html_put(out, "p", "bad", ys_buf_text(&text));
             for (size_t k = 0; k < ys_json_size(runs); k++) {
                 struct ended run;

@@ -236,7 +236,7 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
     struct ys_view view;
     ys_json *sentences;
     YS_TRY(ys_view_init(&view, result));
-    ys_status status = ys_words(&view, &sentences);
+    ys_status status = ys_words(&view, YS_WORDS_ALL, &sentences);
     if (status == YS_OK) {
         struct ys_buf title = {0};
         ys_section_study(&title, &view);

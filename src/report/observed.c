@@ -213,7 +213,7 @@ ys_status ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view
     ys_status status = find_profiles(view, &profiles, &count);
     size_t shown = count < YS_HTML_MOST ? count : YS_HTML_MOST;
     if (status == YS_OK && count) {
-        ys_html_put(out, "h2", NULL, "Processor time by library");
+        ys_html_put(out, "h3", NULL, "Processor time by library");
         ys_html_put(out, "p", NULL,
                     "Sampled, by the files in which the code lies: what is linked into a framework's library counts as "
                     "the framework.");

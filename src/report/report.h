@@ -25,8 +25,8 @@ ys_status ys_report_table_of(const struct ys_result *result, int width, bool col
 /** The result in plain sentences: a new array of strings, each a whole sentence, the most important first. */
 ys_status ys_report_words(const ys_json *result, ys_json **sentences) YS_MUST_CHECK;
 
-/** One self-contained HTML file: no script, nothing fetched. Wants a result with `runs_detail` for its curves and dots;
- * without it those charts are left out. */
+/** One self-contained HTML file: nothing fetched, one script of its own (html.h). Wants a result with `runs_detail` for
+ * its curves and dots; without it those charts are left out. */
 ys_status ys_report_html(const ys_json *result, struct ys_buf *out) YS_MUST_CHECK;
 
 /** One line a trial after a line of names, comma-separated (RFC 4180, LF), numbers with all their digits, an unknown

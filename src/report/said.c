@@ -141,7 +141,7 @@ ys_status ys_html_said(struct ys_buf *out, const struct ys_view *view)
     const bool observed = has_any(view, true), said = has_any(view, false);
     if (!observed && !said)
         return YS_OK;
-    ys_html_put(out, "h2", NULL, "How was it observed?");
+    ys_html_put(out, "h3", NULL, "How was it observed?");
     if (observed) {
         ys_html_put(out, "p", NULL,
                     "From outside, as processes, by one program for all: times by its own clock, processor time and "
@@ -173,7 +173,7 @@ void ys_html_checks(struct ys_buf *out, const struct ys_view *view)
         {"Does observing change it?", "yardstick doctor --perturbation", NULL},
         {"What difference can this machine show?", "yardstick doctor --noise 60s", NULL},
     };
-    ys_html_put(out, "h2", NULL, "How to check it");
+    ys_html_put(out, "h3", NULL, "How to check it");
     ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n");
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         ys_buf_puts(out, "<tr>\n");

@@ -64,7 +64,16 @@ void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const
 /** The metrics that are compared, speed first: a new array of strings. */
 ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics) YS_MUST_CHECK;
 
-/** The result in plain sentences, as ys_report_words(). */
-ys_status ys_words(const struct ys_view *view, ys_json **sentences) YS_MUST_CHECK;
+/** What sentences are about: the page has each where its question stands. */
+enum ys_words_part {
+    YS_WORDS_STATE = 1, /* whether the study is complete, what failed, who does no work */
+    YS_WORDS_DISTURBED = 2,
+    YS_WORDS_SPEED = 4,
+    YS_WORDS_ANSWERS = 8, /* with the same weights */
+    YS_WORDS_PROOFS = 16,
+    YS_WORDS_ALL = 31,
+};
+/** The result in plain sentences, as ys_report_words(): those parts of it. */
+ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentences) YS_MUST_CHECK;
 
 #endif

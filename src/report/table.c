@@ -592,7 +592,7 @@ static ys_status put_comparisons(struct page *page)
 static ys_status put_summary(struct page *page)
 {
     ys_json *sentences;
-    YS_TRY(ys_words(&page->view, &sentences));
+    YS_TRY(ys_words(&page->view, YS_WORDS_ALL, &sentences));
     if (ys_json_size(sentences) > 0)
         put_heading(page, "In words");
     for (size_t i = 0; i < ys_json_size(sentences); i++)

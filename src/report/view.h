@@ -39,7 +39,7 @@ struct ys_view_told {
     const ys_json *metrics;       /* of a document; else NULL */
     const char *model;            /* of the keys */
     bool infers;                  /* their mode */
-    const ys_json *factors, *keys, *options, *deviations, *warnings, *agreement, *ranks, *runs_detail, *observed,
+    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *agreement, *ranks, *runs_detail, *observed,
         *said; /* the last two of a document; else NULL */
 };
 

@@ -574,24 +574,35 @@ static void say_rounds(struct words *w)
     finish(w);
 }
 
-ys_status ys_words(const struct ys_view *view, ys_json **sentences)
+static void say_all_proofs(struct words *w)
+{
+    say_proofs(w, YS_PROOF_FAIL, "The proof that the same work is done FAILED for ",
+               ": comparisons with it are invalid, and its speed is that of other work.");
+    say_proofs(w, YS_PROOF_WEAK, "The proof is weak, made in the trial's own numeric format alone, for ", ".");
+    say_proofs(w, YS_PROOF_NONE, "It is not proven that the same work is done by ", ".");
+}
+
+ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentences)
 {
     struct words w = {.view = view, .sentences = ys_json_array(), .status = YS_OK};
     if (!w.sentences)
         w.status = ys_out_of_memory();
-    say_state(&w);
-    if (w.status == YS_OK)
+    if (parts & YS_WORDS_STATE)
+        say_state(&w);
+    if (w.status == YS_OK && (parts & YS_WORDS_DISTURBED))
         w.status = ys_observed_disturbed(w.view, w.sentences);
-    if (say_comparisons(&w) == 0)
+    if ((parts & YS_WORDS_SPEED) && say_comparisons(&w) == 0)
         say_singles(&w);
-    say_agreements(&w);
-    say_rounds(&w);
-    say_failures(&w);
-    say_proofs(&w, YS_PROOF_FAIL, "The proof that the same work is done FAILED for ",
-               ": comparisons with it are invalid, and its speed is that of other work.");
-    say_proofs(&w, YS_PROOF_WEAK, "The proof is weak, made in the trial's own numeric format alone, for ", ".");
-    say_proofs(&w, YS_PROOF_NONE, "It is not proven that the same work is done by ", ".");
-    say_no_work(&w);
+    if (parts & YS_WORDS_ANSWERS)
+        say_agreements(&w);
+    if (parts & YS_WORDS_STATE) {
+        say_rounds(&w);
+        say_failures(&w);
+    }
+    if (parts & YS_WORDS_PROOFS)
+        say_all_proofs(&w);
+    if (parts & YS_WORDS_STATE)
+        say_no_work(&w);
     ys_buf_free(&w.text);
     if (w.status != YS_OK) {
         ys_json_free(w.sentences);
@@ -605,7 +616,7 @@ ys_status ys_report_words(const ys_json *result, ys_json **sentences)
 {
     struct ys_view view;
     YS_TRY(ys_view_init(&view, result));
-    ys_status status = ys_words(&view, sentences);
+    ys_status status = ys_words(&view, YS_WORDS_ALL, sentences);
     ys_view_fini(&view);
     return status;
 }

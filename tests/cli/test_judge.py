@@ -89,6 +89,33 @@ class History(Judged):
         self.refusal("history", "nosuch", words=("nosuch",))
 
 
+class Page(Judged):
+    def page(self, *arguments):
+        with open(self.yardstick("report", *arguments)[0].strip()) as file:
+            return file.read()
+
+    def test_a_page_among_other_studies(self):
+        base = self.made("base.jsonl")
+        first = self.yardstick("results", "import", base)[0].strip()
+        second = self.yardstick("results", "import", self.made("slow.jsonl", self.slower))[0].strip()
+        page = self.page(second, "--compare=" + first, "--history")
+        for words in ('<a href="#compare">', '<section id="compare">', "Against run, study %s, " % first, 'id="against-title"',
+                      '<a href="#history">', '<section id="history">', 'id="over-studies-title"', " stored studies: too few to tell a change, 8 are needed."):
+            self.assertIn(words, page)
+        self.assertRegex(page, r">0\.(89|90)\dx \[")  # a tenth slower
+        self.assertLess(page.index('<section id="repeat">'), page.index('<section id="compare">'))
+        # The sentence, then the picture, then the numbers.
+        for name in ("compare", "history"):
+            section = page[page.index('<section id="%s">' % name):]
+            places = [section.index(part) for part in ('<p class="answer">', "<svg", "<table")]
+            self.assertEqual(places, sorted(places), name)
+        self.assertIn('<section id="compare">', self.page(second, "--compare=" + base))
+        alone = self.page(second)
+        self.assertNotIn('id="compare"', alone)
+        self.assertNotIn('id="history"', alone)
+        self.refusal("report", second, "--compare=nosuch", words=("nosuch",))
+
+
 class Anchor(Judged):
     FAST = {"version": 1, "compiler": "c", "started_s": 1, "seconds": 0.3, "rounds": 0, "arithmetic_per_s": 1e10,
             "memory_bytes_per_s": 3e10, "branches_per_s": 1e8}
@@ -166,6 +193,25 @@ class Gate(Judged):
                 line["framework"]["name"] = "mine"
                 line["framework"]["closure"] = name
         return self.write(name, sealed(lines))
+
+    def test_a_study_file_is_run_first(self):
+        work = "[work]\nframework = builtin\nmodel = mlp\ndata = digits\nthreads = 1\nbatch = %d\nsteps = 4\nblock = 2\n"
+        head = "version = 1\nname = work\nrepeat = 6\naudit = off\nanchor = off\n\n"
+        self.write("work.ys", head + work % 8)
+        self.write("other.ys", head + work % 16)
+        rule = "--rule=rss_peak_bytes <= 900 %"
+        # What is wrong with the baseline, the rules or the file is said before anything is measured.
+        self.refusal("gate", "last", "work.ys", rule, words=("no results",))
+        self.yardstick("run", "work.ys", "--quiet")
+        self.refusal("gate", "last", "nosuch.ys", rule, words=("nosuch.ys", "yardstick init"))
+        self.refusal("gate", "last", self.write("bad.ys", "nonsense"), rule, words=("bad.ys:1:1",))
+        self.refusal("gate", "last", "work.ys", "--rule=nonsense", words=("nonsense",))
+        self.assertEqual(len(json.loads(self.yardstick("history", "--format=json")[0])["points"]), 1)
+        found = self.gate("last", "work.ys", rule)
+        self.assertEqual((found["outcome"], found["base"]["id"], found["candidate"]["id"]), ("holds", 1, 2))
+        self.assertEqual(found["candidate"]["selector"], "work.ys")
+        self.assertEqual(self.gate("1", "2", rule)["checks"], found["checks"])
+        self.refusal("gate", "1", "other.ys", rule, words=("other work",))
 
     def test_holds_broken_and_open_are_exit_codes(self):
         base, same, slow = self.foreign("base"), self.foreign("same"), self.foreign("slow", self.slower)

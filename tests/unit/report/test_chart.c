@@ -119,6 +119,74 @@ static void a_few_huge_values_do_not_flatten_the_rest(void)
     CHECK_HAS(ys_buf_text(&out), "loss, cut at the top: some values lie above");
 }
 
-TAP_MAIN(TAP_CASE(every_run_is_a_dot_and_failures_are_notes), TAP_CASE(charts_without_numbers_are_left_out),
+static void points_say_their_values_and_intervals(void)
+{
+    double x[] = {1, 2, 4}, y[] = {100, 190, 300}, lo[] = {90, NAN, 280}, hi[] = {110, NAN, 310};
+    char one[] = "1 thread", two[] = "2 threads", four[] = "4 threads", *titles[] = {one, two, four};
+    struct ys_chart_curve curve = {
+        .name = "alpha", .x = x, .y = y, .lo = lo, .hi = hi, .titles = titles, .count = 3, .strong = true};
+    const struct ys_chart_lines chart = {.id = "along",
+                                         .title = "t",
+                                         .description = "d",
+                                         .x_title = "x",
+                                         .y_title = "y",
+                                         .x_kind = YS_KIND_NUMBER,
+                                         .y_kind = YS_KIND_RATE,
+                                         .free_x = true,
+                                         .curves = &curve,
+                                         .count = 1};
+    struct ys_chart_extent extent;
+    CHECK_INT(ys_chart_lines_extent(&chart, &extent), YS_OK);
+    CHECK(extent.y_lo == 90 && extent.y_hi == 310 && extent.x_lo == 1 && extent.x_hi == 4);
+    ys_buf_clear(&out);
+    CHECK_INT(ys_chart_lines(&out, &chart), YS_OK);
+    CHECK_INT(count("<circle"), 3);
+    CHECK_INT(count("<title>2 threads</title>"), 1);
+    CHECK_INT(count("class=\"line g0\""), 2 * 3); /* two intervals, each a bar and two ends */
+}
+
+/* Of one scale over several panels each panel has the same axis. */
+static void panels_share_a_scale(void)
+{
+    double x[] = {1, 2}, y[] = {10, 20};
+    struct ys_chart_curve curve = {.name = "a", .x = x, .y = y, .count = 2, .strong = true};
+    const struct ys_chart_lines chart = {
+        .id = "p", .title = "t", .description = "d", .x_title = "x", .y_title = "y", .curves = &curve, .count = 1};
+    const struct ys_chart_extent extent = {1, 2, 10, 1000, false};
+    ys_buf_clear(&out);
+    CHECK_INT(ys_chart_lines_within(&out, &chart, &extent), YS_OK);
+    CHECK_INT(count(">1000<"), 1);
+}
+
+static void cells_are_deeper_the_larger_and_say_their_values(void)
+{
+    static const char *const columns[] = {"1", "2"}, *const rows[] = {"8", "64"};
+    const double values[] = {100, 200, NAN, 400};
+    const struct ys_chart_heat chart = {.id = "heat",
+                                        .title = "t",
+                                        .description = "d",
+                                        .x_title = "threads",
+                                        .y_title = "batch",
+                                        .kind = YS_KIND_RATE,
+                                        .columns = columns,
+                                        .rows = rows,
+                                        .column_count = 2,
+                                        .row_count = 2,
+                                        .values = values,
+                                        .lo = 100,
+                                        .hi = 400,
+                                        .group = 1};
+    ys_buf_clear(&out);
+    ys_chart_heat(&out, &chart);
+    CHECK_INT(count("<rect"), 3);
+    CHECK_INT(count("class=\"heat h1 g1\"><title>8, 1: 100</title>"), 1);
+    CHECK_INT(count("class=\"heat h4 g1\"><title>8, 2: 200</title>"), 1); /* 0.12 + 0.73 / 3 */
+    CHECK_INT(count("class=\"heat h9 g1\"><title>64, 2: 400</title>"), 1);
+    CHECK_INT(count(">-<"), 1);
+}
+
+TAP_MAIN(TAP_CASE(points_say_their_values_and_intervals), TAP_CASE(panels_share_a_scale),
+         TAP_CASE(cells_are_deeper_the_larger_and_say_their_values),
+         TAP_CASE(every_run_is_a_dot_and_failures_are_notes), TAP_CASE(charts_without_numbers_are_left_out),
          TAP_CASE(parts_of_a_bar_follow_each_other), TAP_CASE(the_strong_curve_is_drawn_last_and_named),
          TAP_CASE(a_few_huge_values_do_not_flatten_the_rest))

@@ -102,7 +102,7 @@ static void the_page_has_percentiles_as_a_table_and_a_curve(void)
 {
     ys_json *result = made_requests(true);
     page(result);
-    CHECK_HAS(ys_buf_text(&out), "<h2>Latency of a request</h2>");
+    CHECK_HAS(ys_buf_text(&out), "<h3>Latency of a request</h3>");
     CHECK_HAS(ys_buf_text(&out), "<th class=\"n\">99 %</th>");
     CHECK_HAS(ys_buf_text(&out), "<td class=\"n\">[95, 108] us</td>");
     const char *curve = strstr(ys_buf_text(&out), "Latency by percentile");

@@ -1,0 +1,25 @@
+/* Curves under way to a chart: made point by point, with names of their own. */
+#ifndef YS_REPORT_DRAWING_H
+#define YS_REPORT_DRAWING_H
+
+#include "report/chart.h"
+
+struct ys_drawing {
+    struct ys_chart_curve *curves; /* owned, with their names */
+    size_t count, capacity;
+    bool failed; /* memory ran out: nothing of it may be drawn */
+};
+
+/** A new curve of room for `points`; its name is a copy. NULL: no memory. */
+struct ys_chart_curve *ys_drawing_add(struct ys_drawing *drawing, const char *name, size_t points);
+/** The curve of that name, NULL where there is none. */
+struct ys_chart_curve *ys_drawing_find(const struct ys_drawing *drawing, const char *name);
+/** Adds a point that says `title`, which is taken out of the buffer, in the order of x. `lo` and `hi` NaN: no interval.
+ */
+void ys_drawing_point(struct ys_drawing *drawing, struct ys_chart_curve *curve, double x, double y, double lo,
+                      double hi, struct ys_buf *title);
+/** Adds a point that says nothing, behind the others. A curve has points of one sort. */
+void ys_drawing_plain(struct ys_chart_curve *curve, double x, double y);
+void ys_drawing_fini(struct ys_drawing *drawing);
+
+#endif

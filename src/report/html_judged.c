@@ -1,0 +1,322 @@
+/* What a page says of other studies: against one of them, and over all of that name. */
+#include "base/mem.h"
+#include "metric/metric.h"
+#include "report/drawing.h"
+#include "report/html.h"
+#include "report/judged.h"
+#include "report/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *or_none(const char *text)
+{
+    return text ? text : "none";
+}
+
+static void begin_section(struct ys_buf *out, const char *id, const char *title, struct ys_buf *answer)
+{
+    ys_buf_printf(out, "<section id=\"%s\">\n", id);
+    ys_html_put(out, "h2", NULL, title);
+    ys_html_put(out, "p", "answer", ys_buf_text(answer));
+    out->failed |= answer->failed;
+    ys_buf_free(answer);
+}
+
+static void put_heads(struct ys_buf *out, const char *const *heads, size_t count)
+{
+    ys_buf_puts(out, "<div class=\"scroll\">\n<table class=\"sort\">\n<tr>\n");
+    for (size_t i = 0; i < count; i++)
+        ys_html_put(out, "th", heads[i][0] == '#' ? "n" : NULL, heads[i] + (heads[i][0] == '#'));
+    ys_buf_puts(out, "</tr>\n");
+}
+
+static void end_table(struct ys_buf *out)
+{
+    ys_buf_puts(out, "</table>\n</div>\n");
+}
+
+/* ---- against another study */
+
+static void put_side(struct ys_buf *out, const struct ys_judged_side *side)
+{
+    ys_buf_puts(out, or_none(side->name));
+    if (side->id != YS_FIELD_NONE)
+        ys_buf_printf(out, ", study %lld", (long long)side->id);
+    else
+        ys_buf_printf(out, " of %s", or_none(side->selector));
+    ys_buf_printf(out, ", %s", or_none(side->started));
+}
+
+static void answer_compared(struct ys_buf *out, const struct ys_judged *judged)
+{
+    const struct ys_judged_pair *pairs = judged->pairs.items;
+    size_t counts[8] = {0}, metrics = 0, others = 0;
+    for (size_t i = 0; i < judged->pairs.count; i++) {
+        const struct ys_judged_metric *all = pairs[i].metrics.items;
+        others += pairs[i].other.count > 0;
+        for (size_t k = 0; k < pairs[i].metrics.count; k++, metrics++)
+            counts[all[k].verdict >= 0 && all[k].verdict < 8 ? all[k].verdict : YS_VERDICT_UNCLEAR]++;
+    }
+    ys_buf_puts(out, "Against ");
+    put_side(out, &judged->base);
+    ys_buf_printf(out, ": of %zu metrics of %s %zu better, %zu worse, %zu the same, %zu unclear, %zu invalid.", metrics,
+                  ys_label_plural((long long)judged->pairs.count, "trial").text, counts[YS_VERDICT_BETTER],
+                  counts[YS_VERDICT_WORSE], counts[YS_VERDICT_SAME], counts[YS_VERDICT_UNCLEAR],
+                  counts[YS_VERDICT_INVALID]);
+    if (others)
+        ys_buf_printf(out, " %s did other work.", ys_label_plural((long long)others, "trial").text);
+    if (judged->differences.count)
+        ys_buf_printf(out, " The machines differ in %s.",
+                      ys_label_plural((long long)judged->differences.count, "thing").text);
+}
+
+static const struct ys_judged_metric *speed_of(const struct ys_judged_pair *pair)
+{
+    const struct ys_judged_metric *all = pair->metrics.items;
+    for (size_t i = 0; i < pair->metrics.count; i++)
+        if (strcmp(all[i].metric, "rate_per_s") == 0 && all[i].ratio > 0)
+            return &all[i];
+    return NULL;
+}
+
+static void put_ratios(struct ys_buf *out, const struct ys_judged *judged)
+{
+    const struct ys_judged_pair *pairs = judged->pairs.items;
+    struct ys_chart_row *rows = ys_alloc(judged->pairs.count + 1, sizeof *rows);
+    struct ys_label *values = ys_alloc(judged->pairs.count + 1, sizeof *values);
+    size_t count = 0;
+    double margin = NAN;
+    out->failed |= !rows || !values;
+    for (size_t i = 0; rows && values && i < judged->pairs.count && count < YS_HTML_MOST; i++) {
+        const struct ys_judged_metric *speed = speed_of(&pairs[i]);
+        const double *ci = speed ? speed->ci.items : NULL;
+        if (!speed)
+            continue;
+        margin = speed->margin;
+        values[count] = ys_label_ratio(speed->ratio);
+        rows[count] = (struct ys_chart_row){.label = pairs[i].candidate,
+                                            .value = values[count].text,
+                                            .group = speed->verdict == YS_VERDICT_WORSE    ? 1
+                                                     : speed->verdict == YS_VERDICT_BETTER ? 2
+                                                                                           : 7,
+                                            .mid = speed->ratio,
+                                            .lo = speed->ci.count == 2 ? ci[0] : NAN,
+                                            .hi = speed->ci.count == 2 ? ci[1] : NAN};
+        count++;
+    }
+    const struct ys_chart_dots chart = {.id = "against",
+                                        .title = "Speed against the base",
+                                        .axis_title = "times as fast as the base",
+                                        .description = "For each trial of both the ratio of its speeds, with the "
+                                                       "interval that the drift of the machine has widened.",
+                                        .kind = YS_KIND_NUMBER,
+                                        .logarithmic = true,
+                                        .reference = 1,
+                                        .band = margin,
+                                        .rows = rows,
+                                        .count = count};
+    if (count) {
+        ys_html_begin_figure(out, chart.title,
+                             "The dashed line is \"as fast\", the band beside it counts as the same. Logarithmic.");
+        ys_chart_dots(out, &chart);
+        ys_html_end_figure(out);
+    }
+    ys_free(rows);
+    ys_free(values);
+}
+
+static void put_differences(struct ys_buf *out, const struct ys_list *list, const char *before)
+{
+    const struct ys_judged_difference *all = list->items;
+    if (list->count)
+        ys_html_put(out, "p", NULL, before);
+    ys_buf_puts(out, list->count ? "<ul>\n" : "");
+    for (size_t i = 0; i < list->count && i < YS_HTML_MOST; i++) {
+        struct ys_buf line = {0};
+        ys_buf_printf(&line, "%s: %s in the base, %s here", all[i].what, or_none(all[i].base),
+                      or_none(all[i].candidate));
+        ys_html_put(out, "li", NULL, ys_buf_text(&line));
+        out->failed |= line.failed;
+        ys_buf_free(&line);
+    }
+    ys_buf_puts(out, list->count ? "</ul>\n" : "");
+}
+
+static void put_judged_metric(struct ys_buf *out, const struct ys_judged_metric *metric)
+{
+    const struct ys_metric_info *info = ys_metric_find(metric->metric);
+    const enum ys_kind kind = ys_kind_of(info ? info->kind : NULL);
+    const int verdict = metric->verdict;
+    struct ys_buf ratio = {0};
+    ys_report_put_ratio(&ratio, metric);
+    ys_buf_puts(out, "<tr>\n");
+    ys_html_put(out, "td", "name", info ? info->title : metric->metric);
+    ys_html_put(out, "td", "n", ys_label_value(kind, metric->base_value).text);
+    ys_html_put(out, "td", "n", ys_label_value(kind, metric->candidate_value).text);
+    ys_html_put(out, "td", "n", ys_buf_text(&ratio));
+    ys_html_put(out, "td",
+                verdict == YS_VERDICT_BETTER  ? "v good"
+                : verdict == YS_VERDICT_WORSE ? "v bad"
+                                              : "v",
+                ys_name_of(&ys_verdicts, verdict));
+    ys_html_put(out, "td", "wide soft", metric->reason ? metric->reason : "");
+    ys_buf_puts(out, "</tr>\n");
+    out->failed |= ratio.failed;
+    ys_buf_free(&ratio);
+}
+
+static void put_pair(struct ys_buf *out, const struct ys_judged_pair *pair)
+{
+    static const char *const heads[] = {"Metric", "#Base", "#Here", "#Here / base", "Verdict", "Remark"};
+    const struct ys_judged_metric *metrics = pair->metrics.items;
+    ys_buf_puts(out, "<details open>\n<summary>");
+    ys_text_html(out, pair->candidate);
+    ys_buf_puts(out, "</summary>\n");
+    ys_html_put(out, "p", "soft", pair->drift);
+    put_heads(out, heads, sizeof heads / sizeof heads[0]);
+    for (size_t i = 0; i < pair->metrics.count; i++)
+        put_judged_metric(out, &metrics[i]);
+    end_table(out);
+    put_differences(out, &pair->other, "Not the same work:");
+    put_differences(out, &pair->differences, "What differs around it:");
+    ys_buf_puts(out, "</details>\n");
+}
+
+void ys_html_judged(struct ys_buf *out, const struct ys_judged *judged)
+{
+    const struct ys_judged_pair *pairs = judged->pairs.items;
+    struct ys_buf answer = {0}, figures = {0};
+    answer_compared(&answer, judged);
+    begin_section(out, "compare", "What is it against the other study?", &answer);
+    put_ratios(&figures, judged);
+    if (figures.size) {
+        ys_buf_puts(out, "<div class=\"charts\">\n");
+        ys_buf_append(out, figures.data, figures.size);
+        ys_buf_puts(out, "</div>\n");
+    }
+    out->failed |= figures.failed;
+    ys_buf_free(&figures);
+    put_differences(out, &judged->differences, "The machines and programs differ; read this before the verdicts:");
+    for (size_t i = 0; i < judged->pairs.count && i < YS_HTML_MOST; i++)
+        put_pair(out, &pairs[i]);
+    ys_buf_puts(out, "</section>\n");
+}
+
+/* ---- over all studies of that name */
+
+static void answer_history(struct ys_buf *out, const struct ys_history *history)
+{
+    const struct ys_history_point *points = history->points.items;
+    size_t changes = 0;
+    for (size_t i = 0; i < history->points.count; i++)
+        changes += points[i].change;
+    ys_buf_printf(out, "%s of %s in %zu stored %s: ", history->metric, history->trial, history->points.count,
+                  history->points.count == 1 ? "study" : "studies");
+    if (history->points.count < YS_HISTORY_POINTS)
+        ys_buf_printf(out, "too few to tell a change, %d are needed.", YS_HISTORY_POINTS);
+    else if (changes == 0)
+        ys_buf_puts(out, "no change that chance would not show in 1 of 100 histories.");
+    else
+        ys_buf_printf(out, "%s, of a kind that chance shows in 1 of 100 histories.",
+                      ys_label_plural((long long)changes, "change").text);
+}
+
+static void put_point_title(struct ys_buf *out, enum ys_kind kind, const struct ys_history_point *point)
+{
+    ys_buf_printf(out, "study %lld, %s", (long long)point->study, or_none(point->started));
+    if (point->version && point->version[0])
+        ys_buf_printf(out, ", version %s", point->version);
+    ys_buf_printf(out, ": %s", ys_label_value(kind, point->value).text);
+}
+
+/** All points as one line, those behind a change once more as dots of another colour. */
+static ys_status put_history_chart(struct ys_buf *out, const struct ys_history *history, enum ys_kind kind)
+{
+    const struct ys_history_point *points = history->points.items;
+    const size_t count = history->points.count;
+    struct ys_drawing drawing = {0};
+    struct ys_chart_lines chart = {.id = "over-studies",
+                                   .title = "Over all studies",
+                                   .x_title = "study, by date",
+                                   .y_title = history->metric,
+                                   .description = "The median of each study with its interval, by date.",
+                                   .x_kind = YS_KIND_NUMBER,
+                                   .y_kind = kind,
+                                   .free_x = true,
+                                   .free_y = true};
+    for (int changed = 0; changed <= 1 && !drawing.failed; changed++) {
+        struct ys_chart_curve *curve = ys_drawing_add(&drawing, changed ? "behind a change" : history->trial, count);
+        for (size_t i = 0; curve && i < count; i++) {
+            const double *ci = points[i].ci.items;
+            const bool known = points[i].ci.count == 2 && !changed;
+            struct ys_buf title = {0};
+            if (!isfinite(points[i].value) || (changed && !points[i].change))
+                continue;
+            put_point_title(&title, kind, &points[i]);
+            ys_drawing_point(&drawing, curve, (double)(i + 1), points[i].value, known ? ci[0] : NAN,
+                             known ? ci[1] : NAN, &title);
+        }
+        if (curve) {
+            curve->group = changed;
+            curve->apart = changed;
+            curve->strong = curve->count > 0;
+        }
+    }
+    chart.curves = drawing.curves;
+    chart.count = drawing.count;
+    struct ys_buf drawn = {0};
+    ys_status status = drawing.failed ? ys_out_of_memory() : ys_chart_lines(&drawn, &chart);
+    if (status == YS_OK && drawn.size) {
+        ys_buf_puts(out, "<div class=\"charts\">\n");
+        ys_html_begin_figure(out, chart.title,
+                             "Medians, the bars are their intervals. The axis does not begin at zero.");
+        ys_buf_append(out, drawn.data, drawn.size);
+        ys_html_end_figure(out);
+        ys_buf_puts(out, "</div>\n");
+    }
+    out->failed |= drawn.failed;
+    ys_buf_free(&drawn);
+    ys_drawing_fini(&drawing);
+    return status;
+}
+
+static void put_history_row(struct ys_buf *out, enum ys_kind kind, const struct ys_history_point *point)
+{
+    const double *ci = point->ci.items, *machine = point->anchor.items;
+    struct ys_buf text = {0};
+    ys_buf_puts(out, "<tr>\n");
+    ys_buf_printf(out, "<td class=\"n\">%lld</td>\n", (long long)point->study);
+    ys_html_put(out, "td", NULL, or_none(point->started));
+    ys_html_put(out, "td", NULL, point->version ? point->version : "");
+    ys_html_put(out, "td", "n", ys_label_value(kind, point->value).text);
+    if (point->ci.count == 2)
+        ys_buf_puts(&text, ys_measure(kind, point->value, ci[0], ci[1]).interval.text);
+    ys_html_put(out, "td", "n", ys_buf_text(&text));
+    ys_buf_clear(&text);
+    if (point->anchor.count == 2)
+        ys_buf_printf(&text, "%.2f to %.2f", machine[0], machine[1]);
+    ys_html_put(out, "td", "n", ys_buf_text(&text));
+    ys_html_put(out, "td", point->change ? "v bad" : NULL, point->change ? "change" : "");
+    ys_buf_puts(out, "</tr>\n");
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+ys_status ys_html_history(struct ys_buf *out, const struct ys_history *history)
+{
+    static const char *const heads[] = {"#Study", "Begun", "Version", "#Median", "#Interval", "#Machine", ""};
+    const struct ys_history_point *points = history->points.items;
+    const struct ys_metric_info *info = ys_metric_find(history->metric);
+    const enum ys_kind kind = ys_kind_of(info ? info->kind : NULL);
+    struct ys_buf answer = {0};
+    answer_history(&answer, history);
+    begin_section(out, "history", "How did it change?", &answer);
+    YS_TRY(put_history_chart(out, history, kind));
+    put_heads(out, heads, sizeof heads / sizeof heads[0]);
+    for (size_t i = 0; i < history->points.count && i < YS_HTML_MOST * 10; i++)
+        put_history_row(out, kind, &points[i]);
+    end_table(out);
+    ys_buf_puts(out, "</section>\n");
+    return YS_OK;
+}

@@ -1,0 +1,313 @@
+#include "report/question.h"
+
+#include "report/section.h"
+#include "report/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool counts(const struct ys_view_trial *trial)
+{
+    return trial->measured && !trial->no_work && ys_view_verdict(trial) != YS_PROOF_FAIL;
+}
+
+/** Of those that count the one with the largest or smallest value; NULL where none has one. `known`: how many have. */
+static const struct ys_view_trial *extreme(const struct ys_view *view, const char *metric, bool largest, size_t *known)
+{
+    const struct ys_view_trial *found = NULL;
+    double best = NAN;
+    *known = 0;
+    for (size_t t = 0; t < view->count; t++) {
+        const double value = ys_view_number(&view->trials[t], metric);
+        if (!counts(&view->trials[t]) || !isfinite(value))
+            continue;
+        ++*known;
+        if (!found || (largest ? value > best : value < best)) {
+            found = &view->trials[t];
+            best = value;
+        }
+    }
+    return found;
+}
+
+const struct ys_view_trial *ys_question_fastest(const struct ys_view *view)
+{
+    size_t known;
+    return extreme(view, "rate_per_s", true, &known);
+}
+
+static void put_value(struct ys_buf *out, const struct ys_view_trial *trial, const char *metric)
+{
+    ys_buf_puts(out, ys_view_label(ys_view_metric(trial, metric)).text);
+}
+
+/* ---- speed */
+
+/** How the comparisons of speed with this trial came out, of its side. */
+struct tally {
+    size_t faster, same, unclear, slower, invalid, total;
+};
+
+static struct tally tally_of(const struct ys_view *view, const struct ys_view_trial *trial)
+{
+    struct tally tally = {0};
+    for (size_t i = 0; i < view->comparison_count; i++) {
+        const struct ys_view_comparison *one = &view->comparisons[i];
+        const bool first = strcmp(ys_view_or(one->a, ""), trial->id) == 0,
+                   second = strcmp(ys_view_or(one->b, ""), trial->id) == 0;
+        const struct ys_view_trial *other = ys_view_find(view, ys_view_or(first ? one->b : one->a, ""));
+        if (strcmp(ys_view_or(one->metric, ""), "rate_per_s") != 0 || first == second || !other || other->no_work ||
+            !other->measured)
+            continue;
+        tally.total++;
+        tally.same += one->verdict == YS_VERDICT_SAME;
+        tally.invalid += one->verdict == YS_VERDICT_INVALID;
+        tally.faster += one->verdict == (first ? YS_VERDICT_BETTER : YS_VERDICT_WORSE);
+        tally.slower += one->verdict == (first ? YS_VERDICT_WORSE : YS_VERDICT_BETTER);
+    }
+    tally.unclear = tally.total - tally.same - tally.invalid - tally.faster - tally.slower;
+    return tally;
+}
+
+static void put_tally_part(struct ys_buf *out, size_t count, const char *what)
+{
+    if (count)
+        ys_buf_printf(out, ", %zu %s", count, what);
+}
+
+/** How sure it is that it is the fastest: by the comparisons of the study that it takes part in. */
+static void put_surety(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *fastest,
+                       size_t known)
+{
+    const struct tally tally = tally_of(view, fastest);
+    if (tally.total == 0) {
+        ys_buf_puts(out, " How sure: no comparison of the study is with it, so this is by medians alone.");
+        return;
+    }
+    ys_buf_printf(out, " How sure: of %s with it", ys_label_plural((long long)tally.total, "comparison").text);
+    put_tally_part(out, tally.faster, tally.faster == 1 ? "finds it faster" : "find it faster");
+    put_tally_part(out, tally.same, "as fast within the margin");
+    put_tally_part(out, tally.unclear, tally.unclear == 1 ? "is unclear" : "are unclear");
+    put_tally_part(out, tally.slower, "slower by matched rounds");
+    put_tally_part(out, tally.invalid, tally.invalid == 1 ? "is invalid" : "are invalid");
+    if (known - 1 > tally.total)
+        ys_buf_printf(out, "; against %s by medians alone",
+                      ys_label_plural((long long)(known - 1 - tally.total), "other trial").text);
+    ys_buf_puts(out, ".");
+}
+
+static void answer_speed(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t known;
+    const struct ys_view_trial *fastest = extreme(view, "rate_per_s", true, &known);
+    if (!fastest) {
+        ys_buf_puts(out, "No trial that did the work has a speed.");
+        return;
+    }
+    struct ys_measure rate = ys_view_measure(ys_view_metric(fastest, "rate_per_s"));
+    if (known > 1)
+        ys_buf_printf(out, "%s is the fastest of %s: ", fastest->name, ys_label_plural((long long)known, "trial").text);
+    else
+        ys_buf_printf(out, "%s alone has a speed: ", fastest->name);
+    ys_buf_printf(out, "%s%s%s%s%s %s per second.", rate.value.text, rate.unit.text[0] ? " " : "", rate.unit.text,
+                  rate.interval.text[0] ? " " : "", rate.interval.text, view->unit);
+    if (known > 1)
+        put_surety(out, view, fastest, known);
+}
+
+/* ---- accuracy */
+
+static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t known, differ = 0, compared = 0;
+    const struct ys_view_trial *high = extreme(view, "accuracy", true, &known),
+                               *low = extreme(view, "accuracy", false, &known);
+    for (size_t i = 0; i < view->comparison_count; i++)
+        if (strcmp(ys_view_or(view->comparisons[i].metric, ""), "accuracy") == 0) {
+            compared += view->comparisons[i].verdict != YS_VERDICT_INVALID;
+            differ +=
+                view->comparisons[i].verdict == YS_VERDICT_BETTER || view->comparisons[i].verdict == YS_VERDICT_WORSE;
+        }
+    if (!high) {
+        ys_buf_puts(out, ys_view_has_mode(view, false) ? "No accuracy was verified."
+                                                       : "Nothing was trained, so there is no accuracy to verify.");
+        return;
+    }
+    const bool alike = ys_view_number(high, "accuracy") - ys_view_number(low, "accuracy") < 5e-5; /* as it is printed */
+    if (known == 1)
+        ys_buf_printf(out, "%s reaches a verified accuracy of ", high->name);
+    else if (alike)
+        ys_buf_printf(out, "All %zu trials that have one reach the same verified accuracy, ", known);
+    else
+        ys_buf_puts(out, "Verified accuracy reaches from ");
+    put_value(out, low, "accuracy");
+    if (!alike) {
+        ys_buf_printf(out, " (%s) to ", low->name);
+        put_value(out, high, "accuracy");
+        ys_buf_printf(out, " (%s)", high->name);
+    }
+    if (compared)
+        ys_buf_printf(out, "; of %s of it %zu %s a difference beyond the margin",
+                      ys_label_plural((long long)compared, "comparison").text, differ, differ == 1 ? "shows" : "show");
+    ys_buf_puts(out, ".");
+}
+
+/* ---- memory and processor */
+
+static void put_range(struct ys_buf *out, const struct ys_view *view, const char *metric, const char *what)
+{
+    size_t known;
+    const struct ys_view_trial *least = extreme(view, metric, false, &known),
+                               *most = extreme(view, metric, true, &known);
+    if (!least)
+        return;
+    ys_buf_printf(out, "%s%s: ", out->size ? " " : "", what);
+    put_value(out, least, metric);
+    ys_buf_printf(out, " (%s)", least->name);
+    if (most != least) {
+        ys_buf_puts(out, " to ");
+        put_value(out, most, metric);
+        ys_buf_printf(out, " (%s)", most->name);
+    }
+    ys_buf_puts(out, ".");
+}
+
+static void answer_resources(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_buf text = {0};
+    put_range(&text, view, "rss_peak_bytes", "Memory at its peak");
+    put_range(&text, view, "cpu_per_wall", "Processors in use");
+    ys_buf_puts(out, text.size ? ys_buf_text(&text) : "Neither memory nor processor time is known of any trial.");
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+/* ---- time */
+
+/** "Of the 5.2 s of a run of X 64 % are computing, 20 % start-up." */
+static void put_shares(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    const double wall_s = ys_view_number(trial, "wall_s");
+    bool taken[YS_TIME_PARTS] = {false};
+    ys_buf_puts(out, "Of the ");
+    put_value(out, trial, "wall_s");
+    ys_buf_printf(out, " of a run of %s", trial->name);
+    for (size_t said = 0; said < 3; said++) {
+        size_t most = YS_TIME_PARTS;
+        double best = 0;
+        for (size_t k = 0; k < YS_TIME_PARTS; k++) {
+            const double part = ys_view_number(trial, ys_time_parts[k].metric);
+            if (!taken[k] && part > best) {
+                most = k;
+                best = part;
+            }
+        }
+        if (most == YS_TIME_PARTS)
+            break;
+        taken[most] = true;
+        ys_buf_printf(out, "%s %s is %s", said ? "," : "", ys_label_share(best / wall_s).text,
+                      ys_time_parts[most].title);
+    }
+    ys_buf_puts(out, ".");
+}
+
+static void answer_time(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t known;
+    const struct ys_view_trial *fastest = extreme(view, "rate_per_s", true, &known),
+                               *longest = extreme(view, "wall_s", true, &known);
+    if (!longest) {
+        ys_buf_puts(out, "No run ended well, so there is no time to divide.");
+        return;
+    }
+    if (fastest && fastest != longest && ys_view_number(fastest, "wall_s") > 0) {
+        put_shares(out, fastest);
+        ys_buf_puts(out, " ");
+    }
+    put_shares(out, longest);
+}
+
+/* ---- the same work, a quiet machine */
+
+static void answer_trust(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t proofs[4] = {0}, working = 0;
+    int64_t runs = 0, disturbed = 0;
+    for (size_t t = 0; t < view->count; t++) {
+        const struct ys_view_trial *trial = &view->trials[t];
+        runs += trial->told.runs;
+        disturbed += trial->told.disturbed;
+        if (!trial->measured || trial->no_work)
+            continue;
+        const enum ys_proof_verdict verdict = ys_view_verdict(trial);
+        working++;
+        proofs[verdict == YS_PROOF_PASS ? 0 : verdict == YS_PROOF_WEAK ? 1 : verdict == YS_PROOF_FAIL ? 2 : 3]++;
+    }
+    if (working == 0)
+        ys_buf_puts(out, "No trial was measured that had work to do.");
+    else if (proofs[0] == working && working == 1)
+        ys_buf_puts(out, "The one trial that was measured is proven to do the work asked for.");
+    else if (proofs[0] == working)
+        ys_buf_printf(out, "All %zu trials that were measured are proven to do the same work.", working);
+    else
+        ys_buf_printf(
+            out,
+            "Of %zu measured trials %zu %s proven to do the same work, %zu weakly, %zu not at all, and of %zu "
+            "the proof failed.",
+            working, proofs[0], proofs[0] == 1 ? "is" : "are", proofs[1], proofs[3], proofs[2]);
+    if (runs)
+        ys_buf_printf(out, " %s%lld of %s %s disturbed.", disturbed ? "The machine was not always quiet: " : "",
+                      (long long)disturbed, ys_label_plural((long long)runs, "run").text,
+                      disturbed == 1 ? "was" : "were");
+    const size_t differences = ys_json_size(view->environment_differences);
+    if (differences)
+        ys_buf_printf(out, " The environments differ in %s, which stand below.",
+                      ys_label_plural((long long)differences, "thing").text);
+}
+
+/* ---- what to set */
+
+static void answer_settings(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t known;
+    const struct ys_view_trial *fastest = extreme(view, "rate_per_s", true, &known),
+                               *smallest = extreme(view, "rss_peak_bytes", false, &known);
+    if (!fastest) {
+        ys_buf_puts(out, "Nothing that was measured here can be recommended.");
+        return;
+    }
+    ys_buf_printf(out, "For speed alone: %s", fastest->name);
+    if (smallest && smallest != fastest) {
+        ys_buf_printf(out, "; for the least memory: %s, at ", smallest->name);
+        const double share = ys_view_number(smallest, "rate_per_s") / ys_view_number(fastest, "rate_per_s");
+        ys_buf_puts(out, isfinite(share) ? ys_label_share(share).text : "an unknown share");
+        ys_buf_puts(out, " of that speed");
+    }
+    ys_buf_printf(
+        out,
+        ". With wishes of your own: yardstick recommend %lld --wish='fastest within 2 GiB' weighs nothing, and "
+        "says how sure it is.",
+        (long long)view->study.id);
+}
+
+/* ---- again */
+
+static void answer_repeat(struct ys_buf *out, const struct ys_view *view)
+{
+    const char *command = ys_view_or(view->study.command, ""), *job = ys_view_or(view->study.job_text, "");
+    if (command[0])
+        ys_buf_puts(out, "With the command below, on a machine like this one");
+    else
+        ys_buf_puts(out, "The command that made this study is not known");
+    ys_buf_puts(out, job[0] ? "; the job as it was read stands below." : ".");
+}
+
+const struct ys_question ys_questions[YS_QUESTIONS] = {
+    [YS_ASK_SPEED] = {"speed", "Which is fastest, and how sure?", "Speed", answer_speed},
+    [YS_ASK_ACCURACY] = {"accuracy", "At what accuracy?", "Accuracy", answer_accuracy},
+    [YS_ASK_RESOURCES] = {"resources", "How much memory and processor?", "Memory and processor", answer_resources},
+    [YS_ASK_TIME] = {"time", "Where does the time go?", "Time", answer_time},
+    [YS_ASK_TRUST] = {"trust", "Was it the same work, and was the machine quiet?", "Trust", answer_trust},
+    [YS_ASK_SETTINGS] = {"settings", "What should I set?", "Settings", answer_settings},
+    [YS_ASK_REPEAT] = {"repeat", "How do I repeat it?", "Again", answer_repeat},
+};
