@@ -13,7 +13,7 @@ import numpy as np
 warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
 
 _DTYPES = {"F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "u1"}
-_HEAD, _ARRAY = struct.Struct("<8sIIQQ32x"), struct.Struct("<64s8sI4x8QQQ")
+_HEAD, _ARRAY = struct.Struct("<8sIIQQQ24x"), struct.Struct("<64s8sI4x8QQQ")
 _WISH = _READY = struct.Struct("<QQQ")
 _BEGIN, _FREE = 1, 2
 
@@ -26,7 +26,7 @@ class Feed:
         size = os.fstat(memory).st_size
         self._map = mmap.mmap(memory, size, prot=mmap.PROT_READ)
         os.close(memory)
-        magic, self.slots, arrays, slot_bytes, start = _HEAD.unpack_from(self._map)
+        magic, self.slots, arrays, slot_bytes, start, self._round = _HEAD.unpack_from(self._map)
         if magic != b"YSFEED1\0":
             raise ValueError("the ring of batches does not begin as one")
         self._views = [{} for _ in range(self.slots)]
@@ -64,7 +64,7 @@ class Feed:
             turn, number, slot = _READY.unpack(said)
         if number != batch or slot >= self.slots:
             raise ValueError("the feeder says batch %d in slot %d where %d was asked for" % (number, slot, batch))
-        self._next = batch + 1
+        self._next = 0 if batch + 1 == self._round else batch + 1
         self.held += 1
         return self._views[slot]
 

@@ -34,7 +34,7 @@ static ys_status draw_name(struct ys_atomic_file *file)
 static bool open_locked(struct ys_atomic_file *file)
 {
     struct stat opened;
-    file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file->fd < 0)
         return false;
     (void)ys_lock_file(file->fd, YS_LOCK_SHARED); /* where there are no locks nobody sweeps */

@@ -544,3 +544,88 @@ ys_status ys_safetensors_pass(const char *path, const struct ys_tensor *tensors,
 {
     return write_tensors(path, tensors, count, NULL, true);
 }
+
+struct ys_safetensors_draft {
+    struct ys_atomic_file file;
+    char *path;
+    unsigned char *mapped;
+    size_t size;
+    size_t *starts; /* of each tensor */
+};
+
+/* Room is taken at once: later, where it is missing, the kernel can only end the process. */
+static ys_status map_draft(struct ys_safetensors_draft *draft)
+{
+    int error = posix_fallocate(draft->file.fd, 0, (off_t)draft->size);
+    void *mapped = error ? MAP_FAILED : mmap(NULL, draft->size, PROT_READ | PROT_WRITE, MAP_SHARED, draft->file.fd, 0);
+    if (mapped == MAP_FAILED)
+        return ys_fail(YS_EIO, "no room for %zu bytes of %s: %s", draft->size, draft->path,
+                       strerror(error ? error : errno));
+    draft->mapped = mapped;
+    return YS_OK;
+}
+
+static ys_status begin_draft(struct ys_safetensors_draft *draft, const struct ys_tensor *tensors, size_t count)
+{
+    struct ys_buf header = {0};
+    const struct ys_tensor **order = order_to_write(tensors, count);
+    ys_status status = order ? make_header(order, count, NULL, &header) : ys_out_of_memory();
+    draft->size = header.size;
+    for (size_t i = 0; status == YS_OK && i < count; i++) {
+        draft->starts[order[i] - tensors] = draft->size;
+        draft->size += order[i]->size_bytes;
+    }
+    if (status == YS_OK)
+        status = ys_atomic_file_open(&draft->file, draft->path);
+    draft->file.fleeting = true;
+    if (status == YS_OK)
+        status = map_draft(draft);
+    if (status == YS_OK)
+        memcpy(draft->mapped, header.data, header.size);
+    ys_buf_free(&header);
+    ys_free(order);
+    return status;
+}
+
+ys_status ys_safetensors_draft_open(const char *path, const struct ys_tensor *tensors, size_t count,
+                                    struct ys_safetensors_draft **draft)
+{
+    for (size_t i = 0; i < count; i++)
+        YS_TRY(check_tensor(&tensors[i]));
+    struct ys_safetensors_draft *made = ys_alloc(1, sizeof *made);
+    if (!made)
+        return ys_out_of_memory();
+    made->file.fd = -1;
+    made->path = ys_strdup(path);
+    made->starts = ys_alloc(count, sizeof *made->starts);
+    ys_status status = made->path && made->starts ? begin_draft(made, tensors, count) : ys_out_of_memory();
+    if (status == YS_OK)
+        *draft = made;
+    else
+        ys_safetensors_draft_discard(made);
+    return status;
+}
+
+void *ys_safetensors_draft_at(const struct ys_safetensors_draft *draft, size_t index)
+{
+    return draft->mapped + draft->starts[index];
+}
+
+ys_status ys_safetensors_draft_commit(struct ys_safetensors_draft *draft)
+{
+    ys_status status = ys_atomic_file_commit(&draft->file);
+    ys_safetensors_draft_discard(draft);
+    return status;
+}
+
+void ys_safetensors_draft_discard(struct ys_safetensors_draft *draft)
+{
+    if (!draft)
+        return;
+    if (draft->mapped)
+        munmap(draft->mapped, draft->size);
+    ys_atomic_file_discard(&draft->file);
+    ys_free(draft->path);
+    ys_free(draft->starts);
+    ys_free(draft);
+}

@@ -55,4 +55,16 @@ ys_status ys_safetensors_write(const char *path, const struct ys_tensor *tensors
 /** As write, but not synced: for a file that another process reads at once and that nobody keeps. */
 ys_status ys_safetensors_pass(const char *path, const struct ys_tensor *tensors, size_t count) YS_MUST_CHECK;
 
+/* A file whose values are put in place one after the other, in any order: a mapping of it, so that no more of them lies
+ * in memory than the kernel keeps. It gets its name in the end, as by ys_safetensors_pass(). */
+struct ys_safetensors_draft;
+/** Room on the disk for `tensors`, whose data is not looked at. YS_EIO: there is none. */
+ys_status ys_safetensors_draft_open(const char *path, const struct ys_tensor *tensors, size_t count,
+                                    struct ys_safetensors_draft **draft) YS_MUST_CHECK;
+/** Where the values of tensors[index] go. */
+void *ys_safetensors_draft_at(const struct ys_safetensors_draft *draft, size_t index);
+/** Both free it. */
+ys_status ys_safetensors_draft_commit(struct ys_safetensors_draft *draft) YS_MUST_CHECK;
+void ys_safetensors_draft_discard(struct ys_safetensors_draft *draft); /* NULL is fine */
+
 #endif

@@ -200,18 +200,13 @@ void ys_batches_close(struct ys_batches *batches)
     ys_free(batches);
 }
 
-static ys_status make_all(const struct ys_batches *b, struct ys_tensor *all, void **values)
+static ys_status make_all(const struct ys_batches *b, const struct ys_safetensors_draft *draft)
 {
     for (int64_t step = 0; step < b->steps; step++) {
         void *places[YS_BATCHES_ARRAYS];
         for (size_t i = 0; i < b->count; i++)
-            places[i] = (unsigned char *)values[i] + (size_t)step * b->array[i].size_bytes;
+            places[i] = (unsigned char *)ys_safetensors_draft_at(draft, i) + (size_t)step * b->array[i].size_bytes;
         YS_TRY(ys_batches_make(b, step, places));
-    }
-    for (size_t i = 0; i < b->count; i++) {
-        all[i].data = values[i];
-        all[i].shape[0] *= b->steps;
-        all[i].size_bytes *= (size_t)b->steps;
     }
     return YS_OK;
 }
@@ -219,18 +214,16 @@ static ys_status make_all(const struct ys_batches *b, struct ys_tensor *all, voi
 ys_status ys_batches_write(const struct ys_batches *batches, const char *path)
 {
     struct ys_tensor all[YS_BATCHES_ARRAYS];
-    void *values[YS_BATCHES_ARRAYS] = {NULL};
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < batches->count; i++) {
+    struct ys_safetensors_draft *draft = NULL;
+    for (size_t i = 0; i < batches->count; i++) {
         all[i] = batches->array[i];
-        values[i] = ys_alloc((size_t)batches->steps, all[i].size_bytes);
-        status = values[i] ? YS_OK : ys_out_of_memory();
+        all[i].shape[0] *= batches->steps;
+        all[i].size_bytes *= (size_t)batches->steps;
     }
+    YS_TRY(ys_safetensors_draft_open(path, all, batches->count, &draft));
+    ys_status status = make_all(batches, draft);
     if (status == YS_OK)
-        status = make_all(batches, all, values);
-    if (status == YS_OK)
-        status = ys_safetensors_pass(path, all, batches->count);
-    for (size_t i = 0; i < batches->count; i++)
-        ys_free(values[i]);
+        return ys_safetensors_draft_commit(draft);
+    ys_safetensors_draft_discard(draft);
     return status;
 }

@@ -30,13 +30,14 @@ static uint64_t align(uint64_t value, uint64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-static ys_status fill_head(const struct ys_batches *batches, struct ys_feed_head *head)
+static ys_status fill_head(const struct ys_batches *batches, bool wraps, struct ys_feed_head *head)
 {
     size_t count = 0;
     uint64_t end = 0;
     const struct ys_tensor *arrays = ys_batches_arrays(batches, &count);
     *head = (struct ys_feed_head){
         .magic = YS_FEED_MAGIC, .slots = YS_FEED_SLOTS, .arrays = (uint32_t)count, .start = YS_FEED_START};
+    head->round = wraps ? (uint64_t)ys_batches_count(batches) : 0;
     for (size_t i = 0; i < count; i++) {
         struct ys_feed_array *array = &head->array[i];
         if (strlen(arrays[i].name) >= sizeof array->name)
@@ -58,7 +59,7 @@ static ys_status fill_head(const struct ys_batches *batches, struct ys_feed_head
 /* Room is taken at once: later, where it is missing, the kernel can only end the process. */
 static ys_status make_ring(struct stream *s)
 {
-    YS_TRY(fill_head(s->asked.batches, &s->head));
+    YS_TRY(fill_head(s->asked.batches, s->asked.wraps, &s->head));
     const uint64_t size = s->head.start + s->head.slots * s->head.slot_bytes;
     int error = posix_fallocate(s->asked.memory, 0, (off_t)size);
     void *mapped = error ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, s->asked.memory, 0);

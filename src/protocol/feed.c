@@ -129,7 +129,7 @@ ys_status ys_feed_take(struct ys_feed *feed, int64_t batch)
     const unsigned char *slot = feed->memory + feed->head.start + ready.slot * feed->head.slot_bytes;
     for (size_t i = 0; i < feed->head.arrays; i++)
         feed->arrays[i].data = slot + feed->head.array[i].offset;
-    feed->next = batch + 1;
+    feed->next = (uint64_t)batch + 1 == feed->head.round ? 0 : batch + 1;
     return YS_OK;
 }
 

@@ -38,7 +38,8 @@ struct ys_feed_head {
     char magic[8]; /* YS_FEED_MAGIC */
     uint32_t slots, arrays;
     uint64_t slot_bytes, start;
-    char reserved[32];
+    uint64_t round; /* batches after which the first one comes again; 0: none follows the last */
+    char reserved[24];
     struct ys_feed_array array[YS_FEED_ARRAYS];
 };
 #define YS_FEED_MAGIC "YSFEED1"

@@ -229,6 +229,29 @@ static const char *head_of(const char *metric, struct ys_label *label)
     return label->text;
 }
 
+/** What fed the trials, where somebody did. */
+static void put_feeders(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        struct ys_buf text = {0};
+        ys_section_feeder(&text, &view->trials[i]);
+        if (text.size > 0 && total++ < YS_HTML_MOST) {
+            if (total == 1) {
+                ys_html_put(out, "h3", NULL, YS_SECTION_FED);
+                ys_buf_puts(out, "<ul>\n");
+            }
+            ys_html_put(out, "li", NULL, ys_buf_text(&text));
+        }
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+    if (total > 0) {
+        ys_buf_puts(out, "</ul>\n");
+        ys_html_say_cut(out, view, YS_HTML_MOST, total, "feeders");
+    }
+}
+
 void ys_html_results(struct ys_buf *out, const struct ys_view *view)
 {
     char *rate = ys_format("#Rate, %s per second", view->unit);
@@ -253,6 +276,7 @@ void ys_html_results(struct ys_buf *out, const struct ys_view *view)
         put_trial_rows(out, &view->trials[i], trains, count - 1);
     end_table(out);
     say_rows(out, view);
+    put_feeders(out, view);
     if (has_remarks(view, deviations_of)) {
         ys_html_put(out, "h3", NULL, "Deviations from the common work");
         put_remarks(out, view, deviations_of);

@@ -193,6 +193,23 @@ static void put_deviations(struct ys_buf *out, const struct ys_view *view)
     }
 }
 
+static void put_feeders(struct ys_buf *out, const struct ys_view *view)
+{
+    bool begun = false;
+    for (size_t i = 0; i < view->count; i++) {
+        struct ys_buf text = {0};
+        ys_section_feeder(&text, &view->trials[i]);
+        if (text.size > 0) {
+            ys_buf_puts(out, begun ? "- " : "\n" YS_SECTION_FED ":\n\n- ");
+            put_text(out, ys_buf_text(&text));
+            ys_buf_puts(out, "\n");
+            begun = true;
+        }
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+}
+
 static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view)
 {
     ys_json *metrics;
@@ -253,6 +270,7 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
         put_ranks(out, &view);
         put_agreements(out, &view);
         put_latencies(out, &view);
+        put_feeders(out, &view);
         put_deviations(out, &view);
         status = put_comparisons(out, &view);
         if (status == YS_OK)

@@ -37,6 +37,17 @@ const struct ys_result_column ys_result_columns[YS_PAGE_COLUMNS] = {
 const char *const ys_latency_parts[YS_LATENCY_PARTS] = {"latency_p50_s", "latency_p90_s", "latency_p99_s",
                                                         "latency_max_s", "first_step_s"};
 
+void ys_section_feeder(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    if (isnan(ys_view_number(trial, "feeder_cpu_s")))
+        return;
+    ys_text_clean(out, trial->name, false);
+    ys_buf_printf(out, ": %s of CPU time, %s of memory", ys_view_label(ys_view_metric(trial, "feeder_cpu_s")).text,
+                  ys_view_label(ys_view_metric(trial, "feeder_rss_bytes")).text);
+    if (!isnan(ys_view_number(trial, "input_s")))
+        ys_buf_printf(out, "; it waited %s for it", ys_view_label(ys_view_metric(trial, "input_s")).text);
+}
+
 void ys_section_study(struct ys_buf *out, const struct ys_view *view)
 {
     const int state = view->study.status;

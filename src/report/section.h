@@ -61,6 +61,9 @@ void ys_section_bounds(struct ys_buf *out, const struct ys_view_comparison *comp
 void ys_section_base(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
 /** "Smallest difference that could have been shown: 3.1 % to 5.0 %; same means within 2.0 %." Nothing when unknown. */
 void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const char *metric);
+/** What yardstick-feeder took for a trial, and how long it was waited for; nothing where there was none. */
+void ys_section_feeder(struct ys_buf *out, const struct ys_view_trial *trial);
+#define YS_SECTION_FED "Fed by yardstick-feeder, which is in none of the figures above"
 /** The metrics that are compared, speed first: a new array of strings. */
 ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics) YS_MUST_CHECK;
 

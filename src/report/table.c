@@ -226,19 +226,14 @@ static void put_feeders(struct page *page)
 {
     bool begun = false;
     for (size_t i = 0; i < page->view.count; i++) {
-        const struct ys_view_trial *trial = &page->view.trials[i];
-        if (isnan(ys_view_number(trial, "feeder_cpu_s")))
-            continue;
-        if (!begun)
-            put_heading(page, "Fed by yardstick-feeder, which is in none of the figures above");
-        begun = true;
         struct ys_buf text = {0};
-        ys_buf_printf(&text, "%s: %s of CPU time, %s of memory", trial->name,
-                      ys_view_label(ys_view_metric(trial, "feeder_cpu_s")).text,
-                      ys_view_label(ys_view_metric(trial, "feeder_rss_bytes")).text);
-        if (!isnan(ys_view_number(trial, "input_s")))
-            ys_buf_printf(&text, "; it waited %s for it", ys_view_label(ys_view_metric(trial, "input_s")).text);
-        put_item(page, ys_buf_text(&text));
+        ys_section_feeder(&text, &page->view.trials[i]);
+        if (text.size > 0) {
+            if (!begun)
+                put_heading(page, YS_SECTION_FED);
+            begun = true;
+            put_item(page, ys_buf_text(&text));
+        }
         page->out->failed |= text.failed;
         ys_buf_free(&text);
     }

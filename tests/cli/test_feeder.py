@@ -69,7 +69,13 @@ class Feeder(Case):
 
     def test_the_report_shows_what_it_took_beside_the_run(self):
         out, _ = self.yardstick("run", *RING)
-        self.assertIn("Fed by yardstick-feeder, which is in none of the figures above", out)
+        said = r"Fed by yardstick-feeder, which is in none of the figures above:?\W+(- |<ul>\s<li>)?.*: [0-9.]+ m?s of CPU time, [0-9.]+ MB"
+        self.assertRegex(out, said)
+        self.assertRegex(self.yardstick("show", "last", "--format=md")[0], said)
+        pages = [os.path.join(path, name) for path, _, names in os.walk(self.folder) for name in names if name == "report.html"]
+        with open(pages[0], encoding="utf-8") as file:
+            self.assertRegex(file.read(), "<h3>Fed by yardstick-feeder, which is in none of the figures above</h3>\n<ul>\n<li>[^<]+: "
+                                          "[0-9.]+ m?s of CPU time")
 
     def test_what_does_not_go_together_is_refused(self):
         self.refusal("run", *MLP, "--augment=flip", words=["augment = flip", "write input = ring"])

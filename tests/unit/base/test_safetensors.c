@@ -130,6 +130,33 @@ static void a_file_to_pass_on_is_the_same_file(void)
     ys_buf_free(&passed);
 }
 
+/* What is put in place, in whatever order, is what would have been written. */
+static void a_draft_becomes_the_same_file(void)
+{
+    static const uint8_t bytes[5] = {9, 8, 7, 6, 5};
+    static const int64_t numbers[2] = {-3, 1LL << 40};
+    const struct ys_tensor tensors[] = {{"x", YS_U8, 1, {5}, bytes, sizeof bytes},
+                                        {"y", YS_I64, 1, {2}, numbers, sizeof numbers}};
+    struct ys_safetensors_draft *draft = NULL;
+    struct ys_buf kept = {0}, made = {0};
+    REQUIRE(ys_safetensors_write(scratch("kept"), tensors, 2, NULL) == YS_OK);
+    REQUIRE(ys_safetensors_draft_open(scratch("draft"), tensors, 2, &draft) == YS_OK);
+    CHECK(!ys_fs_exists(scratch("draft")));
+    memcpy(ys_safetensors_draft_at(draft, 1), numbers, sizeof numbers);
+    memcpy(ys_safetensors_draft_at(draft, 0), bytes, sizeof bytes);
+    REQUIRE(ys_safetensors_draft_commit(draft) == YS_OK);
+    REQUIRE(ys_fs_read(scratch("kept"), 4096, &kept) == YS_OK);
+    REQUIRE(ys_fs_read(scratch("draft"), 4096, &made) == YS_OK);
+    CHECK(made.size == kept.size && memcmp(made.data, kept.data, kept.size) == 0);
+    ys_buf_free(&kept);
+    ys_buf_free(&made);
+    REQUIRE(ys_safetensors_draft_open(scratch("left"), tensors, 2, &draft) == YS_OK);
+    ys_safetensors_draft_discard(draft);
+    CHECK(!ys_fs_exists(scratch("left")));
+    const struct ys_tensor wrong = {"x", YS_U8, 1, {5}, NULL, 4};
+    CHECK_INT(ys_safetensors_draft_open(scratch("left"), &wrong, 1, &draft), YS_EINVAL);
+}
+
 static void files_of_other_writers_are_read_whatever_their_order(void)
 {
     /* Data not in order of the header, odd places, spaces after the header, a description with more members. */
@@ -343,9 +370,10 @@ static void a_file_that_was_loaded_may_become_shorter(void)
 
 TAP_MAIN(TAP_CASE(a_file_that_was_loaded_may_become_shorter), TAP_CASE(tensors_of_every_dtype_come_back),
          TAP_CASE(shapes_of_every_rank_come_back), TAP_CASE(a_file_without_tensors_is_one),
-         TAP_CASE(a_file_to_pass_on_is_the_same_file), TAP_CASE(files_of_other_writers_are_read_whatever_their_order),
-         TAP_CASE(unaligned_data_is_copied_right), TAP_CASE(a_needed_tensor_is_checked),
-         TAP_CASE(headers_that_are_not_headers_are_refused), TAP_CASE(descriptions_that_cannot_be_are_refused),
-         TAP_CASE(overflowing_shapes_are_refused), TAP_CASE(places_outside_holes_and_overlaps_are_refused),
-         TAP_CASE(lengths_beyond_the_file_are_refused), TAP_CASE(what_cannot_be_written_is_refused),
-         TAP_CASE(every_lack_of_memory_is_reported), TAP_CASE(dtypes_have_names_and_sizes))
+         TAP_CASE(a_file_to_pass_on_is_the_same_file), TAP_CASE(a_draft_becomes_the_same_file),
+         TAP_CASE(files_of_other_writers_are_read_whatever_their_order), TAP_CASE(unaligned_data_is_copied_right),
+         TAP_CASE(a_needed_tensor_is_checked), TAP_CASE(headers_that_are_not_headers_are_refused),
+         TAP_CASE(descriptions_that_cannot_be_are_refused), TAP_CASE(overflowing_shapes_are_refused),
+         TAP_CASE(places_outside_holes_and_overlaps_are_refused), TAP_CASE(lengths_beyond_the_file_are_refused),
+         TAP_CASE(what_cannot_be_written_is_refused), TAP_CASE(every_lack_of_memory_is_reported),
+         TAP_CASE(dtypes_have_names_and_sizes))
