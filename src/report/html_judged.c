@@ -146,7 +146,7 @@ static void put_differences(struct ys_buf *out, const struct ys_list *list, cons
 static void put_judged_metric(struct ys_buf *out, const struct ys_judged_metric *metric)
 {
     const struct ys_metric_info *info = ys_metric_find(metric->metric);
-    const enum ys_kind kind = ys_kind_of(info ? info->kind : NULL);
+    const enum ys_kind kind = info ? info->kind : YS_KIND_NUMBER;
     const int verdict = metric->verdict;
     struct ys_buf ratio = {0};
     ys_report_put_ratio(&ratio, metric);
@@ -308,7 +308,7 @@ ys_status ys_html_history(struct ys_buf *out, const struct ys_history *history)
     static const char *const heads[] = {"#Study", "Begun", "Version", "#Median", "#Interval", "#Machine", ""};
     const struct ys_history_point *points = history->points.items;
     const struct ys_metric_info *info = ys_metric_find(history->metric);
-    const enum ys_kind kind = ys_kind_of(info ? info->kind : NULL);
+    const enum ys_kind kind = info ? info->kind : YS_KIND_NUMBER;
     struct ys_buf answer = {0};
     answer_history(&answer, history);
     begin_section(out, "history", "How did it change?", &answer);

@@ -510,7 +510,7 @@ static void draw_runs(const struct ys_view_trial *trial, struct ys_drawing *draw
         struct ys_buf title = {0};
         if (!isfinite(x) || !isfinite(y))
             continue;
-        ys_buf_printf(&title, "%s, round %zu: %s after %s", trial->name, i + 1, ys_label_value(YS_KIND_PERCENT, y).text,
+        ys_buf_printf(&title, "%s, round %zu: %s after %s", trial->name, i + 1, ys_label_value(YS_KIND_SHARE, y).text,
                       ys_label_value(YS_KIND_SPAN, x).text);
         ys_drawing_point(drawing, curve, x, y, NAN, NAN, &title);
     }
@@ -546,7 +546,7 @@ static void draw_checkpoints(const struct ys_view_trial *trial, struct ys_drawin
             if (!isfinite(one.step) || !isfinite(one.accuracy))
                 continue;
             ys_buf_printf(&title, "%s, step %.0f: %s", trial->name, one.step,
-                          ys_label_value(YS_KIND_PERCENT, one.accuracy).text);
+                          ys_label_value(YS_KIND_SHARE, one.accuracy).text);
             ys_drawing_point(drawing, curve, one.step, one.accuracy, NAN, NAN, &title);
         }
         if (curve) {
@@ -568,7 +568,7 @@ ys_status ys_html_accuracy_charts(struct ys_buf *out, const struct ys_view *view
                                      .y_title = "verified accuracy",
                                      .description = "Each run by the time that it took and the accuracy it reached.",
                                      .x_kind = YS_KIND_SPAN,
-                                     .y_kind = YS_KIND_PERCENT,
+                                     .y_kind = YS_KIND_SHARE,
                                      .free_x = true,
                                      .free_y = true},
                           saved = {.id = "saved",
@@ -577,7 +577,7 @@ ys_status ys_html_accuracy_charts(struct ys_buf *out, const struct ys_view *view
                                    .y_title = "verified accuracy",
                                    .description = "The accuracy of weights that were saved on the way.",
                                    .x_kind = YS_KIND_NUMBER,
-                                   .y_kind = YS_KIND_PERCENT};
+                                   .y_kind = YS_KIND_SHARE};
     for (size_t t = 0; t < view->count && runs.count < MOST_CURVES; t++)
         if (view->trials[t].measured && !view->trials[t].no_work && !runs.failed && !on_the_way.failed &&
             isfinite(ys_view_number(&view->trials[t], "accuracy"))) {
@@ -685,7 +685,7 @@ static ys_status put_front(struct ys_buf *out, const struct ys_view *view, const
 ys_status ys_html_front_charts(struct ys_buf *out, const struct ys_view *view)
 {
     static const struct other others[] = {
-        {"accuracy", "front-accuracy", "Speed against accuracy", "verified accuracy", YS_KIND_PERCENT, true},
+        {"accuracy", "front-accuracy", "Speed against accuracy", "verified accuracy", YS_KIND_SHARE, true},
         {"rss_peak_bytes", "front-memory", "Speed against memory", "peak memory", YS_KIND_BYTES, false},
     };
     ys_status status = YS_OK;

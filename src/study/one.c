@@ -541,7 +541,7 @@ ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64
 /* That it had to be ended is no failure of a run that was given no time to end. */
 static void overlook_end(const struct one *one, struct ys_facts *facts)
 {
-    if (!one->audit || facts->status != YS_RUN_STALLED || strcmp(facts->stage, ys_stage_name(YS_STAGE_STOP)) != 0)
+    if (!one->audit || facts->status != YS_RUN_STALLED || facts->stage != YS_STAGE_STOP)
         return;
     facts->status = YS_RUN_OK;
     ys_facts_set_text(&facts->message, NULL);
