@@ -33,7 +33,17 @@ MODELS = {
     "caffe-cifar10": ("synthetic", {"pool_counts_padding": "logits"}),
     "check_LSTM": ("synthetic", {"gate_order": "logits", "bias_second_trained": "weights after 10 steps"}),
     "check_GRU": ("synthetic", {"reset_before": "logits"}),
+    "gpt-nano": ("synthetic", {
+        "layernorm_epsilon": "logits",
+        "mask_off_by_one": "logits",
+        "scale_left_out": "logits",
+        "position_off_by_one": "logits",
+        "tie_lost": "gradients",
+        "norm_by_parameter": "weights after 1 step",
+        "clip_epsilon": "weights after 1 step",
+    }),
 }
+MORE = {"gpt-nano": ["--batch=4", "--model.layers=1", "--model.width=24", "--clip-norm=0.1"]}  # flags; of the usual kind a few are enough
 ALONE = ("running_var_n",)  # nothing but that check may fail, of a few rows or of the whole batch
 RIGHT = ("off", "on")  # channels_last
 
@@ -43,7 +53,7 @@ def verify(program, model, seed, cpu=None):
     data, mistakes = MODELS[model]
     command = [program, "verify", "--framework=pytorch,wrong-pytorch", "--opt.pytorch.channels_last=" + ",".join(RIGHT),
                "--opt.wrong-pytorch.wrong=" + ",".join(mistakes), "--model=" + model, "--data=" + data, "--seed=%d" % seed,
-               "--threads=1", "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--recipes=" + WRONG, "--format=json", "--fresh"]
+               "--threads=1", "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--recipes=" + WRONG, "--format=json", "--fresh"] + MORE.get(model, [])
     if cpu is not None:
         command.append("--cpus=%d" % cpu)
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)

@@ -22,6 +22,14 @@ all but the mistake is adapters/pytorch.py.
     gate_order              the logits                                LSTM
     bias_second_trained     the weights after more steps              LSTM
     reset_before            the logits                                GRU
+    layernorm_epsilon       the logits                                layer normalisation
+    mask_off_by_one         the logits                                causal attention
+    scale_left_out          the logits                                attention
+    position_off_by_one     the logits                                a table of positions that is added
+    tie_lost                the number of parameters, and the         a weight that several nodes share
+                            gradients
+    norm_by_parameter       the weights after 1 step                  any, with clip_norm
+    clip_epsilon            the weights after 1 step                  likewise
 
 Of several ranks, any network:
 
@@ -323,6 +331,98 @@ class RanksStale(pytorch.PyTorch):
         return optimizer
 
 
+class LayerNormEpsilon(pytorch.PyTorch):
+    """The epsilon of layer normalisation is a tenth too large."""
+
+    def layer(self, node, attrs, in_place):
+        layer = super().layer(node, attrs, in_place)
+        if node["op"] == "LayerNormalization":
+            layer.eps *= 1.1
+        return layer
+
+
+class AttentionAhead(pytorch.Attention):
+    def forward(self, q, k, v):
+        q, k, v = (x.unflatten(2, (self.heads, -1)).transpose(1, 2) for x in (q, k, v))
+        mask = torch.ones(q.shape[2], k.shape[2], dtype=torch.bool).tril(1)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=self.scale).transpose(1, 2).flatten(2)
+
+
+class MaskOffByOne(pytorch.PyTorch):
+    """Each position sees the next one too."""
+
+    def layer(self, node, attrs, in_place):
+        layer = super().layer(node, attrs, in_place)
+        if node["op"] == "Attention" and attrs["is_causal"]:
+            layer.__class__ = AttentionAhead
+        return layer
+
+
+class ScaleLeftOut(pytorch.PyTorch):
+    """Scores of attention are not divided by the root of the width."""
+
+    def layer(self, node, attrs, in_place):
+        layer = super().layer(node, attrs, in_place)
+        if node["op"] == "Attention":
+            layer.scale = 1.0
+        return layer
+
+
+class TurnedOperand(pytorch.Operand):
+    def forward(self, x):
+        return self.combine(x, self.weight.roll(1, 0))
+
+
+class PositionOffByOne(pytorch.PyTorch):
+    """Each position is given the number of the one before it."""
+
+    def layer(self, node, attrs, in_place):
+        layer = super().layer(node, attrs, in_place)
+        if node["name"] == "positions":
+            layer.__class__ = TurnedOperand
+        return layer
+
+
+class TieLost(pytorch.PyTorch):
+    """A weight that several nodes share is as many weights, which begin alike."""
+
+    def build(self, plan):
+        self.copies = []
+        return super().build(plan)
+
+    def own(self, layer, names):
+        again = [(role, name) for role, name in names.items() if name in self.owned]
+        for role, name in again:
+            first, first_role = self.owned[name]
+            setattr(layer, role, nn.Parameter(torch.empty_like(getattr(first, first_role))))
+            self.copies.append((name, getattr(layer, role)))
+        super().own(layer, {role: name for role, name in names.items() if (role, name) not in again})
+        return layer
+
+    def make_optimizer(self):
+        with torch.no_grad():
+            for name, copy in self.copies:
+                copy.copy_(self.params[name])
+        optimizer = super().make_optimizer()
+        optimizer.add_param_group({"params": [copy for _, copy in self.copies], "lr_mult": 1.0, "weight_decay": 0.0})
+        return optimizer
+
+
+class NormByParameter(pytorch.PyTorch):
+    """Each parameter's gradient is clipped by its own norm."""
+
+    def clip(self, limit):
+        for param in self.model.parameters():
+            param.grad.mul_(limit / torch.linalg.vector_norm(param.grad).clamp(min=limit))
+
+
+class ClipEpsilon(pytorch.PyTorch):
+    """PyTorch's own, which adds 1e-6 to the norm."""
+
+    def clip(self, limit):
+        nn.utils.clip_grad_norm_(self.model.parameters(), limit)
+
+
 WRONG = {
     "nothing": pytorch.PyTorch,
     "decay_left_out": NoDecay,
@@ -342,13 +442,22 @@ WRONG = {
     "gate_order": GateOrder,
     "bias_second_trained": SecondBias,
     "reset_before": ResetBefore,
+    "layernorm_epsilon": LayerNormEpsilon,
+    "mask_off_by_one": MaskOffByOne,
+    "scale_left_out": ScaleLeftOut,
+    "position_off_by_one": PositionOffByOne,
+    "tie_lost": TieLost,
+    "norm_by_parameter": NormByParameter,
+    "clip_epsilon": ClipEpsilon,
     "ranks_summed": RanksSummed,
     "ranks_rows": RanksRows,
     "ranks_decay": RanksDecay,
     "ranks_stale": RanksStale,
 }
+# Nothing is wrong where there is no such layer, no such weight and no such limit.
+OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "layernorm_epsilon", "mask_off_by_one", "scale_left_out",
+                "position_off_by_one", "tie_lost", "norm_by_parameter", "clip_epsilon")
 OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale")  # nothing is wrong in one process
-RECURRENT = ("gate_order", "bias_second_trained", "reset_before")  # nothing is wrong where there is no such layer
 
 
 class Wrong(pytorch.PyTorch):

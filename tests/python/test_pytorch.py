@@ -7,6 +7,7 @@ import shutil
 import sys
 import unittest
 
+import agreement
 import driver
 import numpy as np
 import oracle
@@ -304,6 +305,41 @@ def must_be_seen(mistake):
     return lambda self: self.check(mistake, 1e-8)
 
 
+@unittest.skipUnless("Attention" in pytorch.PyTorch.ops, "PyTorch %s has no scaled_dot_product_attention" % torch.__version__)
+class WrongSequences(unittest.TestCase):
+    """Mistakes that a small transformer with tied weights and clipped gradients shows."""
+
+    TOKENS = np.array([[4, 0, 4, 6], [1, 4, 2, 1]], np.int32)
+
+    def results(self, mistake):
+        """Logits, gradients, and weights after a step."""
+        random = np.random.RandomState(11)
+        shapes = {"embed.weight": (7, 6), "positions.weight": (4, 6), "norm.weight": (6,), "norm.bias": (6,)}
+        weights = {name: random.normal(0, 1, shape).astype(np.float32) for name, shape in shapes.items()}
+        nodes = driver.chain(("Embedding", "embed", {}, ["weight"]), ("Add", "positions", {}, ["weight"]),
+                             ("LayerNormalization", "norm", {"axis": 2, "epsilon": 1e-3}, ["weight", "bias"]))
+        how = {"q_num_heads": 2, "kv_num_heads": 2, "is_causal": 1, "scale": 0}
+        nodes += [driver.node("Attention", "attend", ["norm"] * 3, how),
+                  dict(driver.node("Gemm", "head", ["attend"], {"positions": 1}), params={"weight": "embed.weight"}),
+                  driver.node("Flatten", "flat", ["head"], {"axis": 1})]
+        settings = dict(driver.SGD, clip_norm=0.05)
+        with agreement.opened(wrong_pytorch.Wrong, nodes, self.TOKENS, weights, {"wrong": mistake}, settings) as adapter:
+            found = {"logits": np.array(adapter.tensors("forward", batch=0, mode="train")["logits"])}
+            found.update((name, np.array(value)) for name, value in adapter.tensors("backward", batch=0, mode="train").items())
+            found.update((name, value - weights[name]) for name, value in adapter.tensors("step", n=1).items())
+        return found
+
+    def test_each_is_seen(self):
+        right = self.results("nothing")
+        for mistake in ("layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
+                        "norm_by_parameter", "clip_epsilon"):
+            with self.subTest(mistake):
+                errors = {name: error(value, right[name]) for name, value in self.results(mistake).items()}
+                self.assertGreater(max(errors.values()), 1e-8, errors)
+                if mistake in ("norm_by_parameter", "clip_epsilon"):  # which no pass shows
+                    self.assertEqual(errors["logits"], 0)
+
+
 for name in wrong_pytorch.WRONG:
-    if name != "nothing" and name not in wrong_pytorch.RECURRENT + wrong_pytorch.OF_RANKS:
+    if name != "nothing" and name not in wrong_pytorch.OF_SEQUENCES + wrong_pytorch.OF_RANKS:
         setattr(Wrong, "test_%s_is_seen" % name, must_be_seen(name))
