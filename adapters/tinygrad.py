@@ -15,6 +15,7 @@ with common.importing("tinygrad"):
     from importlib.metadata import version
 
     from tinygrad import Context, Device, Tensor, TinyJit, dtypes, nn
+    from tinygrad.helpers import NUM_CPU_THREADS
 
 DTYPES = {"f32": dtypes.float32, "f64": dtypes.float64}
 
@@ -92,6 +93,7 @@ class TinyGrad(common.Adapter):
     def build(self, plan):
         if not shutil.which("clang"):
             raise common.BuildFailed("tinygrad compiles its kernels with clang, and there is none on PATH: install clang")
+        NUM_CPU_THREADS.value = plan.threads  # before its device is made; it counts the CPUs that it may use
         self.dtype = DTYPES[plan.precision]
         self.params = {}
         self.nodes = [(self.make(node), node["in"], node["out"]) for node in plan.graph["nodes"]]
@@ -105,7 +107,7 @@ class TinyGrad(common.Adapter):
         self.step, self.answer = TinyJit(self.step), TinyJit(lambda x: self.network(x).realize())
         return {
             "parameters": sum(tensor.numel() for tensor in self.trained) - plan.untrained(),
-            "threads": 1,
+            "threads": NUM_CPU_THREADS.value,
             "libraries": ["clang, device %s" % Device.DEFAULT],
             "deviations": [],
         }
