@@ -55,6 +55,16 @@ size_t ys_tail_stats_bytes(const struct ys_tail *tail);
 /** Mean of the last batch and its variance with n - 1, [channels]; after tail_stats in training. */
 void ys_tail_batch(const struct ys_tail *tail, const void *stats, const float **mean, const float **unbiased);
 
+/** The gradient by the weight of a convolution in which every channel is a group of its own. */
+struct ys_depthwise {
+    struct ys_value_layout x, dy; /* with the same lanes */
+    int threads;
+    bool has_bias;
+    int64_t extent[2], out[2]; /* height and width of x and of dy */
+    struct ys_window window;   /* at most YS_DEPTHWISE_TAPS elements */
+};
+enum { YS_DEPTHWISE_TAPS = 256 };
+
 struct ys_elements {
     int threads;
     size_t count;
@@ -74,9 +84,10 @@ struct ys_kernels {
     /* ys_tail with norm. dy, x, stats, weight gradient, bias gradient, y (read with a sum and an activation only), dz
      * (may be dy), second dy, dx (may be dz): dz = (dy + second) act', and through the normalisation */
     ys_call_run tail_backward;
-    ys_call_run tail_mask; /* ys_tail without norm. dy, y, dz (may be dy), [second dy] */
-    ys_call_run add;       /* ys_elements. a += b */
-    ys_call_run multiply;  /* ys_elements. y = a * b */
+    ys_call_run tail_mask;         /* ys_tail without norm. dy, y, dz (may be dy), [second dy] */
+    ys_call_run depthwise_weights; /* x, dy, dw in C order (channels, kernel height, kernel width), [dbias] */
+    ys_call_run add;               /* ys_elements. a += b */
+    ys_call_run multiply;          /* ys_elements. y = a * b */
 };
 
 /* A step of LSTM and of GRU for one row, in float: backend/recurrent.h, docs/graph.md. `hidden` numbers of each array,

@@ -21,6 +21,16 @@ static inline vector load16(const uint16_t *p)
     return (vector)(__builtin_convertvector(half, bits) << 16);
 }
 
+static inline half_vector load8(const uint16_t *p)
+{
+    uint16_t few[YS_LANES] = {0};
+    half_vector half;
+    memcpy(few, p, sizeof few / 2);
+    const vector v = load16(few);
+    memcpy(&half, &v, sizeof half);
+    return half;
+}
+
 static inline void store16(uint16_t *p, vector v)
 {
     bits b = (bits)v;

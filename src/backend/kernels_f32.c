@@ -18,6 +18,13 @@ static inline vector load16(const float *p)
     return v;
 }
 
+static inline half_vector load8(const float *p)
+{
+    half_vector v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
 static inline void store16(float *p, vector v)
 {
     memcpy(p, &v, sizeof v);

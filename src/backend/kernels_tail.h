@@ -8,6 +8,7 @@
 typedef float vector __attribute__((vector_size(64)));
 typedef int32_t truth __attribute__((vector_size(64))); /* of a comparison: all bits or none */
 typedef double wide __attribute__((vector_size(128)));
+typedef float half_vector __attribute__((vector_size(32), may_alias)); /* eight channels */
 
 struct tail_channel { /* of one unit */
     vector mean, inverse, scale, bias, mean_dz, slope_dz;

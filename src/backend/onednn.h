@@ -61,6 +61,9 @@ ys_status ys_onednn_conv_backward_data(dnnl_engine_t engine, const struct ys_one
 ys_status ys_onednn_conv_backward_weights(dnnl_engine_t engine, const struct ys_onednn_conv *conv,
                                           const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 
+/** Whether the library has no code of its own for the operation: a plain loop, or products of unrolled images. */
+bool ys_onednn_is_generic(const_dnnl_primitive_desc_t pd);
+
 struct ys_onednn_gemm {
     ys_layout src, weight, dst;
     const ys_layout *bias;

@@ -318,6 +318,46 @@ static ys_status backward_weights(struct ys_lowering *low, const struct ys_node 
     return ys_node_connections(node) ? append_connections(low, node) : YS_OK;
 }
 
+/** The gradient by the weight of a depthwise convolution, of which the library has fast code only where the image is at
+ * least as large as the kernel and its padding a multiple of the stride. Whether ours can make it. */
+static bool is_depthwise(const struct ys_lowering *low, const struct ys_node *node, struct ys_depthwise *d)
+{
+    const struct ys_value *x = &low->graph->values[node->in[0]], *y = &low->graph->values[node->out[0]];
+    const ys_layout src = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_SRC);
+    const ys_layout dst = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_DST);
+    *d = (struct ys_depthwise){.threads = low->config.threads,
+                               .has_bias = node->bias >= 0,
+                               .extent = {x->shape[2], x->shape[3]},
+                               .out = {y->shape[2], y->shape[3]},
+                               .window = node->window};
+    return node->window.group == x->shape[1] && x->shape[1] == y->shape[1] && !node->connected &&
+           node->window.kernel[0] * node->window.kernel[1] <= YS_DEPTHWISE_TAPS && ys_layout_image(&src, &d->x) &&
+           ys_layout_image(&dst, &d->dy) && d->x.lanes == d->dy.lanes && d->x.has_padding == d->dy.has_padding;
+}
+
+static ys_status depthwise_weights(struct ys_lowering *low, const struct ys_node *node, struct ys_operand gradient,
+                                   const struct ys_depthwise *d)
+{
+    const struct onednn *o = low->state;
+    const struct onednn_param *weight = &o->params[node->weight];
+    const ys_layout src = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_SRC);
+    struct ys_operand operands[4] = {{0}, gradient, {0}, {0}}, target, made;
+    bool more_weight, more_bias = false;
+    YS_TRY(ys_lower_param_share(low, node->weight, &target, &more_weight));
+    YS_TRY(input_operand(low, node, &src, &operands[0]));
+    made = ys_at(-1);
+    YS_TRY(ys_onednn_buffer(low, &weight->canonical, &made.buffer));
+    operands[2] = made;
+    if (node->bias >= 0)
+        YS_TRY(ys_lower_param_share(low, node->bias, &operands[3], &more_bias));
+    YS_TRY(ys_onednn_append_own(low, node->name, ys_kernels(o->type == dnnl_bf16)->depthwise_weights, d, sizeof *d,
+                                operands, 3 + (node->bias >= 0)));
+    ys_lower_mark(low, YS_CALL_WEIGHTS);
+    YS_TRY(ys_onednn_append_reorder(low, node->name, &weight->canonical, made, &weight->stored, target));
+    YS_TRY(ys_onednn_add_param(low, node, node->weight, target, more_weight));
+    return ys_onednn_add_param(low, node, node->bias, operands[3], more_bias);
+}
+
 ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct onednn *o = low->state;
@@ -331,7 +371,10 @@ ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node 
     packed = conv.weight;
     conv.weight = ys_layout_cast(&conv.weight, dnnl_f32);
     YS_TRY(ys_onednn_conv_backward_weights(o->engine, &conv, state->forward, &pd));
-    ys_status status = backward_weights(low, node, gradient, &dst, pd);
+    struct ys_depthwise depthwise;
+    const bool is_ours = ys_onednn_is_generic(pd) && is_depthwise(low, node, &depthwise);
+    ys_status status =
+        is_ours ? depthwise_weights(low, node, gradient, &depthwise) : backward_weights(low, node, gradient, &dst, pd);
     dnnl_primitive_desc_destroy(pd);
     if (status != YS_OK || !low->value_gradient[node->in[0]])
         return status;

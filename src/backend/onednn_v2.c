@@ -280,6 +280,13 @@ ys_status ys_onednn_conv_backward_weights(dnnl_engine_t engine, const struct ys_
     return create_conv(engine, dnnl_backward_weights, c, false, forward, "convolution backward weights", pd);
 }
 
+bool ys_onednn_is_generic(const_dnnl_primitive_desc_t pd)
+{
+    const char *how = "";
+    (void)dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &how);
+    return strncmp(how, "ref", 3) == 0 || strncmp(how, "gemm", 4) == 0 || strncmp(how, "simple", 6) == 0;
+}
+
 ys_status ys_onednn_gemm_forward(dnnl_engine_t engine, const struct ys_onednn_gemm *g, bool training, bool relu,
                                  dnnl_primitive_desc_t *pd)
 {

@@ -351,6 +351,11 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(conv_depthwise, YS_F32, 2, 5, 5, 5, net_conv(n, 5, GROUPS(3, 1, 1, 5), 1))                                       \
     X(conv_depthwise_stride_2, YS_F32, 2, 17, 6, 7, net_conv(n, 17, GROUPS(3, 2, 1, 17), 0))                           \
     X(conv_depthwise_double, YS_F32, 1, 3, 5, 4, net_conv(n, 6, GROUPS(2, 1, 0, 3), 0))                                \
+    X(conv_depthwise_7x7, YS_F32, 2, 24, 9, 8, net_conv(n, 24, GROUPS(7, 1, 3, 24), 1))                                \
+    X(conv_depthwise_beyond_image, YS_F32, 3, 19, 4, 2, net_conv(n, 19, GROUPS(7, 1, 3, 19), 1))                       \
+    X(conv_depthwise_5x5_stride_2, YS_F32, 2, 16, 9, 7, net_conv(n, 16, GROUPS(5, 2, 2, 16), 0))                       \
+    X(conv_depthwise_dilated, YS_F32, 2, 8, 9, 8,                                                                      \
+      net_conv(n, 8, ((struct ys_window){{3, 4}, {2, 1}, {2, 3}, {2, 3, 1, 4}, 8}), 1))                                \
     X(conv_dilated, YS_F32, 2, 2, 7, 7, net_conv(n, 3, SPARSE(3, 1, 2, 2), 1))                                         \
     X(conv_dilated_stride, YS_F32, 2, 2, 9, 8, net_conv(n, 3, SPARSE(2, 2, 3, 1), 1))                                  \
     X(conv_odd_channels, YS_F32, 2, 17, 5, 5, net_conv(n, 33, SQUARE(3, 1, 1), 1))                                     \
