@@ -396,6 +396,18 @@ ys_status ys_data_prepare(const char *name, const struct ys_rows *form, const st
     return prepare_published(source, wanted, dataset);
 }
 
+char *ys_data_form(const struct ys_rows *rows, bool is_listed)
+{
+    struct ys_buf text = {0};
+    const struct ys_row_array *x = &rows->inputs[0];
+    for (size_t i = 0; i < x->rank; i++)
+        ys_buf_printf(&text, "%s%lld", i ? "x" : "", (long long)x->shape[i]);
+    ys_buf_puts(&text, is_listed ? " live" : "");
+    char *form = text.failed ? NULL : ys_strdup(ys_buf_text(&text));
+    ys_buf_free(&text);
+    return form;
+}
+
 static ys_status generate_again(const struct ys_data_source *source, const struct ys_dataset *dataset)
 {
     struct ys_data_source formed;

@@ -38,6 +38,7 @@ struct ys_data_source {
     bool needs_images; /* follows models alone that take images and tell classes apart */
 
     bool is_decoded; /* the images of a folder, which is its name */
+    bool is_listed;  /* of which those to train on stay in their files */
     int64_t skipped; /* images of it that were left out */
 };
 
@@ -53,6 +54,7 @@ const struct ys_data_source *ys_data_find(const char *name);
 struct ys_data_wanted {
     const char *train_hash, *test_hash; /* both NULL: the current ones */
     bool skips_bad;                     /* leave out images of a folder that cannot be decoded; otherwise a failure */
+    bool lists;                         /* images of a folder to train on stay in their files (data/listed.h) */
 };
 
 /** A prepared set. All strings are owned. */
@@ -69,9 +71,15 @@ struct ys_dataset {
     bool generated;      /* by yardstick: it can make it again */
     bool is_decoded;     /* from the folder that it is named by: there is nothing to verify it against */
     bool skips_bad;      /* as it was asked for */
+    bool is_listed;      /* the file to train on lists images that are decoded when they are wanted (data/listed.h) */
     int64_t skipped;     /* images that were left out */
     char *source;        /* where it came from, for people */
+    char *form;          /* of one that follows the model: ys_data_form(); NULL */
 };
+
+/** "3x224x224", or "3x224x224 live" of images that stay in their files: which of several forms a set was prepared in
+ * that follows the model. New string. */
+char *ys_data_form(const struct ys_rows *rows, bool is_listed);
 
 /** From the cache, or generated or decoded now. `name` is that of a set, or the absolute path of a folder or list of
  * images (data/folder.h). Fast when prepared: the files' headers and labels are checked, the pixels are not

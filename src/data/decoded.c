@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "data/folder.h"
+#include "data/listed.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,19 +25,25 @@ struct decoding {
     const struct ys_folder *folder;
     struct ys_data_source source;
     bool skips; /* leave bad rows out */
+    bool lists; /* those to train on stay in their files */
 
     bool *is_bad; /* of each row */
     size_t bad_count, first_bad;
     char *bad_message; /* of the first one */
     char *failure;     /* why the feeder ended; NULL: it did not say */
-    uint8_t *pixels;   /* [folder->count, ...], mapped */
-    size_t pixels_bytes;
+    size_t first;      /* row of which the feeder says 0 */
+    struct made {
+        uint8_t *bytes; /* mapped; NULL: there are none */
+        size_t size, first;
+    } pixels, sums; /* of the rows from `first` on: decoded; the SHA-256 of their files */
 };
 
 static void decoding_fini(struct decoding *d)
 {
-    if (d->pixels)
-        munmap(d->pixels, d->pixels_bytes);
+    if (d->pixels.bytes)
+        munmap(d->pixels.bytes, d->pixels.size);
+    if (d->sums.bytes)
+        munmap(d->sums.bytes, d->sums.size);
     ys_free(d->is_bad);
     ys_free(d->bad_message);
     ys_free(d->failure);
@@ -71,8 +78,8 @@ static ys_status make_source(struct decoding *d, const struct ys_rows *form)
 {
     const int64_t *shape = form->inputs[0].shape;
     char place[YS_SHA256_TEXT];
-    char *what = ys_format("%s|%lldx%lldx%lld|%d", d->path, (long long)shape[0], (long long)shape[1],
-                           (long long)shape[2], d->skips);
+    char *what = ys_format("%s|%lldx%lldx%lld|%d%s", d->path, (long long)shape[0], (long long)shape[1],
+                           (long long)shape[2], d->skips, d->lists ? "|live" : "");
     if (!what)
         return ys_out_of_memory();
     ys_sha256_text(what, strlen(what), place);
@@ -81,19 +88,20 @@ static ys_status make_source(struct decoding *d, const struct ys_rows *form)
         .name = d->path,
         .title = "images of a folder",
         .rows = YS_ROWS_OF_IMAGES(shape[0], shape[1], shape[2], d->folder->classes),
-        .edition = ys_format("%s|%s|%lldx%lldx%lld|%d", EDITION, d->folder->hash, (long long)shape[0],
-                             (long long)shape[1], (long long)shape[2], d->skips),
+        .edition = ys_format("%s|%s|%lldx%lldx%lld|%d%s", EDITION, d->folder->hash, (long long)shape[0],
+                             (long long)shape[1], (long long)shape[2], d->skips, d->lists ? "|live" : ""),
         .folder = ys_format("folder-%.16s", place),
         .is_decoded = true,
+        .is_listed = d->lists,
     };
     return d->source.edition && d->source.folder ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status write_list(const struct decoding *d, const char *path)
+static ys_status write_list(const struct decoding *d, size_t last, const char *path)
 {
     FILE *file = fopen(path, "we");
     bool is_written = file != NULL;
-    for (size_t i = 0; is_written && i < d->folder->count; i++) {
+    for (size_t i = d->first; is_written && i < last; i++) {
         const char *row = d->folder->rows[i].path;
         is_written = fwrite(row, 1, strlen(row) + 1, file) == strlen(row) + 1;
     }
@@ -107,7 +115,7 @@ static void hear(void *context, const char *line)
 {
     struct decoding *d = context;
     char *rest = NULL;
-    const unsigned long long row = strtoull(line, &rest, 10);
+    const unsigned long long row = strtoull(line, &rest, 10) + d->first;
     if (strncmp(line, PROGRAM, sizeof PROGRAM - 1) == 0) {
         ys_free(d->failure);
         d->failure = ys_strdup(line);
@@ -122,13 +130,15 @@ static void hear(void *context, const char *line)
     }
 }
 
-static ys_status run_feeder(struct decoding *d, const char *list, const char *out)
+/* With `checks` it decodes them, and keeps sums of the files. */
+static ys_status run_feeder(struct decoding *d, bool checks, const char *list, const char *out)
 {
     const int64_t *shape = d->source.rows.inputs[0].shape;
     const struct ys_child_options options = {.merge_stderr = true, .on_line = hear, .context = d};
     char *program = ys_find_support(PROGRAM);
     char *size = ys_format("%lldx%lldx%lld", (long long)shape[0], (long long)shape[1], (long long)shape[2]);
-    const char *const argv[] = {program, "prepare", "--list", list, "--out", out, "--size", size, NULL};
+    const char *const argv[] = {program, checks ? "check" : "prepare", "--list", list, "--out",
+                                out,     checks ? NULL : "--size",     size,     NULL};
     int exit_code = 0;
     ys_status status;
     if (!size)
@@ -148,9 +158,8 @@ static ys_status run_feeder(struct decoding *d, const char *list, const char *ou
     return status;
 }
 
-static ys_status map_pixels(struct decoding *d, const char *path)
+static ys_status map_made(const char *path, size_t size, struct made *made)
 {
-    const size_t size = d->folder->count * row_bytes(d);
     const int file = open(path, O_RDWR | O_CLOEXEC);
     struct stat found;
     void *mapped = MAP_FAILED;
@@ -159,9 +168,9 @@ static ys_status map_pixels(struct decoding *d, const char *path)
     if (file >= 0)
         close(file);
     if (mapped == MAP_FAILED)
-        return ys_fail(YS_EIO, "cannot map the %zu decoded bytes in %s", size, path);
-    d->pixels = mapped;
-    d->pixels_bytes = size;
+        return ys_fail(YS_EIO, "cannot map the %zu bytes that the feeder made in %s", size, path);
+    made->bytes = mapped;
+    made->size = size;
     return YS_OK;
 }
 
@@ -193,11 +202,18 @@ static ys_status check_bad(struct decoding *d)
     return YS_OK;
 }
 
+static ys_status check_any_good(const struct decoding *d, size_t first, int64_t count)
+{
+    return count > 0 ? YS_OK
+                     : ys_fail(YS_EFORMAT, "no image of %s to %s is good: %s", d->path,
+                               first == 0 ? "train on" : "test on", d->bad_message ? d->bad_message : "");
+}
+
 /* The rows from `first` to `last` without the bad ones, whose places the next ones take. */
 static ys_status take_half(struct decoding *d, size_t first, size_t last, struct ys_data_rows *rows)
 {
     const size_t size = row_bytes(d);
-    uint8_t *pixels = d->pixels + first * size;
+    uint8_t *pixels = d->pixels.bytes + (first - d->pixels.first) * size;
     int64_t *labels = ys_alloc(last - first, sizeof *labels);
     if (!labels)
         return ys_out_of_memory();
@@ -205,57 +221,129 @@ static ys_status take_half(struct decoding *d, size_t first, size_t last, struct
     for (size_t i = first; i < last; i++) {
         if (d->is_bad[i])
             continue;
-        if (pixels + (size_t)rows->count * size != d->pixels + i * size)
-            memmove(pixels + (size_t)rows->count * size, d->pixels + i * size, size);
+        if ((size_t)rows->count != i - first)
+            memmove(pixels + (size_t)rows->count * size, pixels + (i - first) * size, size);
         labels[rows->count++] = d->folder->rows[i].label;
     }
-    if (rows->count > 0)
-        return YS_OK;
-    ys_free(labels);
-    return ys_fail(YS_EFORMAT, "no image of %s to %s is good: %s", d->path, first == 0 ? "train on" : "test on",
-                   d->bad_message ? d->bad_message : "");
+    ys_status status = check_any_good(d, first, rows->count);
+    if (status != YS_OK)
+        ys_free(labels);
+    return status;
+}
+
+/** What a list of files is written from. */
+struct listing {
+    struct ys_buf paths;
+    int64_t *starts, *sizes, *times, *labels;
+    struct ys_data_files files;
+};
+
+static void listing_fini(struct listing *listing)
+{
+    ys_buf_free(&listing->paths);
+    ys_free(listing->starts);
+    ys_free(listing->sizes);
+    ys_free(listing->times);
+    ys_free(listing->labels);
+}
+
+/* The files of the rows to train on. */
+static ys_status list_files(struct decoding *d, struct listing *listing, struct ys_data_rows *rows)
+{
+    const size_t all = d->folder->train_count, sum_bytes = YS_LISTED_SUM_BYTES;
+    int64_t **const numbers[] = {&listing->starts, &listing->sizes, &listing->times, &listing->labels};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!(*numbers[i] = ys_alloc(all, sizeof **numbers[i])))
+            return ys_out_of_memory();
+    for (size_t i = 0; i < all; i++) {
+        const struct ys_folder_row *row = &d->folder->rows[i];
+        if (d->is_bad[i])
+            continue;
+        listing->starts[count] = (int64_t)listing->paths.size;
+        listing->sizes[count] = row->size_bytes;
+        listing->times[count] = row->time_ns;
+        listing->labels[count] = row->label;
+        memmove(d->sums.bytes + count * sum_bytes, d->sums.bytes + i * sum_bytes, sum_bytes);
+        ys_buf_append(&listing->paths, row->path, strlen(row->path) + 1);
+        count++;
+    }
+    listing->files = (struct ys_data_files){.paths = listing->paths.data,
+                                            .paths_bytes = listing->paths.size,
+                                            .starts = listing->starts,
+                                            .sizes = listing->sizes,
+                                            .times = listing->times,
+                                            .sums = d->sums.bytes};
+    *rows = (struct ys_data_rows){
+        .count = (int64_t)count, .input_count = 1, .array = {NULL, listing->labels}, .files = &listing->files};
+    YS_TRY(listing->paths.failed ? ys_out_of_memory() : YS_OK);
+    return check_any_good(d, 0, rows->count);
 }
 
 static ys_status write_rows(struct decoding *d)
 {
     const struct ys_folder *folder = d->folder;
     struct ys_data_rows train, test;
-    YS_TRY(take_half(d, 0, folder->train_count, &train));
-    ys_status status = take_half(d, folder->train_count, folder->count, &test);
+    struct listing listing = {0};
+    ys_status status = d->lists ? list_files(d, &listing, &train) : take_half(d, 0, folder->train_count, &train);
     if (status == YS_OK) {
-        status = ys_prepared_write(&d->source, &train, &test, d->path, true);
-        ys_free(test.array[1]);
+        status = take_half(d, folder->train_count, folder->count, &test);
+        if (status == YS_OK) {
+            status = ys_prepared_write(&d->source, &train, &test, d->path, true);
+            ys_free(test.array[1]);
+        }
+        if (!d->lists)
+            ys_free(train.array[1]);
     }
-    ys_free(train.array[1]);
+    listing_fini(&listing);
     return status;
+}
+
+/* The rows from `first` to `last`, decoded or only checked. */
+static ys_status make(struct decoding *d, size_t first, size_t last, bool checks, const char *folder)
+{
+    struct made *made = checks ? &d->sums : &d->pixels;
+    char *list = ys_path_join(folder, "list"), *out = ys_path_join(folder, checks ? "sums" : "pixels");
+    d->first = made->first = first;
+    ys_status status = list && out ? write_list(d, last, list) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = run_feeder(d, checks, list, out);
+    if (status == YS_OK)
+        status = map_made(out, (last - first) * (checks ? (size_t)YS_LISTED_SUM_BYTES : row_bytes(d)), made);
+    ys_free(list);
+    ys_free(out);
+    return status;
+}
+
+static void say_begin(const struct decoding *d)
+{
+    const int64_t *shape = d->source.rows.inputs[0].shape;
+    const size_t decoded = d->lists ? d->folder->count - d->folder->train_count : d->folder->count;
+    if (d->lists)
+        ys_log_info("looking once at each of the %zu images of %s to train on", d->folder->train_count, d->path);
+    ys_log_info("decoding %zu images of %s to %lldx%lldx%lld, once: %zu MiB in the cache", decoded, d->path,
+                (long long)shape[0], (long long)shape[1], (long long)shape[2], (decoded * row_bytes(d) >> 20) + 1);
 }
 
 static ys_status decode(struct decoding *d)
 {
-    const int64_t *shape = d->source.rows.inputs[0].shape;
+    const size_t train = d->folder->train_count;
     struct ys_working working;
     d->is_bad = ys_alloc(d->folder->count, sizeof *d->is_bad);
     if (!d->is_bad)
         return ys_out_of_memory();
-    ys_log_info("decoding %zu images of %s to %lldx%lldx%lld, once: %zu MiB in the cache", d->folder->count, d->path,
-                (long long)shape[0], (long long)shape[1], (long long)shape[2],
-                (d->folder->count * row_bytes(d) >> 20) + 1);
+    say_begin(d);
     YS_TRY(ys_working_in_cache("data", &working));
-    char *list = ys_path_join(working.path, "list"), *out = ys_path_join(working.path, "pixels");
-    ys_status status = list && out ? write_list(d, list) : ys_out_of_memory();
+    ys_status status = d->lists ? make(d, 0, train, true, working.path) : YS_OK;
     if (status == YS_OK)
-        status = run_feeder(d, list, out);
+        status = make(d, d->lists ? train : 0, d->folder->count, false, working.path);
     if (status == YS_OK)
         status = check_unchanged(d);
     if (status == YS_OK)
         status = check_bad(d);
     if (status == YS_OK)
-        status = map_pixels(d, out);
-    if (status == YS_OK)
         status = write_rows(d);
     ys_working_remove(&working);
-    ys_free(list);
-    ys_free(out);
     return status;
 }
 
@@ -284,7 +372,8 @@ ys_status ys_decoded_prepare(const char *path, const struct ys_rows *form, const
     struct ys_folder folder;
     YS_TRY(check_form(path, form));
     YS_TRY(ys_folder_read(path, &folder));
-    struct decoding d = {.path = path, .folder = &folder, .skips = wanted && wanted->skips_bad};
+    struct decoding d = {
+        .path = path, .folder = &folder, .skips = wanted && wanted->skips_bad, .lists = wanted && wanted->lists};
     ys_status status = make_source(&d, form);
     if (status == YS_OK)
         status = load_or_decode(&d, wanted, dataset);
@@ -299,7 +388,8 @@ ys_status ys_decoded_again(const struct ys_dataset *dataset)
 {
     struct ys_folder folder;
     YS_TRY(ys_folder_read(dataset->name, &folder));
-    struct decoding d = {.path = dataset->name, .folder = &folder, .skips = dataset->skips_bad};
+    struct decoding d = {
+        .path = dataset->name, .folder = &folder, .skips = dataset->skips_bad, .lists = dataset->is_listed};
     ys_status status = make_source(&d, &dataset->rows);
     if (status == YS_OK)
         status = decode(&d);

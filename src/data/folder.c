@@ -213,6 +213,8 @@ static ys_status take_rows(struct ys_found *found, struct ys_folder *folder)
         struct ys_folder_row *row = &folder->rows[folder->count];
         status = label_of(&words, image, &row->label);
         row->tests = image->tests;
+        row->size_bytes = image->size_bytes;
+        row->time_ns = image->time_ns;
         row->path = image->path;
         image->path = NULL;
     }

@@ -21,6 +21,7 @@ struct ys_folder_row {
     char *path; /* absolute */
     int64_t label;
     bool tests;
+    int64_t size_bytes, time_ns; /* of the file, and of its last change */
 };
 
 /** Everything is owned. */

@@ -189,17 +189,21 @@ static void paint(const struct scene *s, struct ys_rng *rng, const int64_t *shap
     }
 }
 
-void ys_images_draw(const char *half, const struct ys_rows *form, int64_t count, uint8_t *x, int64_t *y)
+int64_t ys_images_draw_one(const char *half, const struct ys_rows *form, int64_t row, uint8_t *planes)
 {
     const int64_t classes = form->classes < YS_IMAGES_CLASSES ? form->classes : YS_IMAGES_CLASSES;
+    struct ys_rng rng;
+    char name[64];
+    snprintf(name, sizeof name, "images/%s/%lld", half, (long long)row);
+    ys_rng_init(&rng, SEED, name);
+    const struct scene scene = draw_scene(&rng, row % classes);
+    paint(&scene, &rng, form->inputs[0].shape, planes);
+    return row % classes;
+}
+
+void ys_images_draw(const char *half, const struct ys_rows *form, int64_t count, uint8_t *x, int64_t *y)
+{
     const size_t row_bytes = ys_row_bytes(&form->inputs[0]);
-    for (int64_t i = 0; i < count; i++) {
-        struct ys_rng rng;
-        char name[64];
-        snprintf(name, sizeof name, "images/%s/%lld", half, (long long)i);
-        ys_rng_init(&rng, SEED, name);
-        y[i] = i % classes;
-        const struct scene scene = draw_scene(&rng, y[i]);
-        paint(&scene, &rng, form->inputs[0].shape, x + (size_t)i * row_bytes);
-    }
+    for (int64_t i = 0; i < count; i++)
+        y[i] = ys_images_draw_one(half, form, i, x + (size_t)i * row_bytes);
 }

@@ -18,5 +18,7 @@
  * @param x  [out] [count, channels, height, width]
  * @param y  [out] [count], 0 to min(form->classes, YS_IMAGES_CLASSES) - 1: shape + 10 texture + 100 colour */
 void ys_images_draw(const char *half, const struct ys_rows *form, int64_t count, uint8_t *x, int64_t *y);
+/** One of them; its class. */
+int64_t ys_images_draw_one(const char *half, const struct ys_rows *form, int64_t row, uint8_t *planes);
 
 #endif

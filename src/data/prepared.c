@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sealed.h"
+#include "data/listed.h"
 #include "data/version.h"
 #include <dirent.h>
 #include <math.h>
@@ -51,6 +52,12 @@ static ys_status make_meta(const struct ys_data_source *source, const char *hash
     YS_TRY(ys_json_set_string(meta, "scale", scale));
     YS_TRY(ys_json_set_string(meta, "sha256", hash));
     YS_TRY(ys_json_set_string(meta, "source", origin));
+    if (source->is_listed) {
+        char *form = ys_data_form(&source->rows, false);
+        ys_status status = form ? ys_json_set_string(meta, YS_LISTED_ROWS, form) : ys_out_of_memory();
+        ys_free(form);
+        YS_TRY(status);
+    }
     if (source->is_decoded) {
         char skipped[32];
         snprintf(skipped, sizeof skipped, "%lld", (long long)source->skipped);
@@ -59,12 +66,14 @@ static ys_status make_meta(const struct ys_data_source *source, const char *hash
     return ys_json_set_string(meta, "verified", verified ? "true" : "false");
 }
 
-/* Of the first array followed by the next; where there are more, of that sum followed by the next, and so on. */
+/* Of the first array (of listed images: of the sums of their files) followed by the next; where there are more, of that
+ * sum followed by the next, and so on. */
 static void hash_rows(const struct ys_data_source *source, const struct ys_data_rows *rows, char hash[YS_SHA256_TEXT])
 {
     uint8_t digest[32];
-    const void *before = rows->array[0];
-    size_t before_bytes = (size_t)rows->count * ys_row_bytes(ys_rows_array(&source->rows, 0));
+    const void *before = rows->files ? rows->files->sums : rows->array[0];
+    size_t before_bytes = (size_t)rows->count *
+                          (rows->files ? (size_t)YS_LISTED_SUM_BYTES : ys_row_bytes(ys_rows_array(&source->rows, 0)));
     for (size_t i = 1; i <= source->rows.input_count; i++) {
         ys_sha256_joined(before, before_bytes, rows->array[i],
                          (size_t)rows->count * ys_row_bytes(ys_rows_array(&source->rows, i)), digest);
@@ -75,19 +84,45 @@ static void hash_rows(const struct ys_data_source *source, const struct ys_data_
         snprintf(hash + 2 * i, 3, "%02x", digest[i]);
 }
 
+enum { LISTED_ARRAYS = 5 };
+
+static void describe_files(const struct ys_data_rows *rows, struct ys_tensor tensors[LISTED_ARRAYS])
+{
+    const struct ys_data_files *files = rows->files;
+    const size_t numbers_bytes = (size_t)rows->count * sizeof(int64_t);
+    const struct ys_tensor all[LISTED_ARRAYS] = {
+        {YS_LISTED_PATHS, YS_U8, 1, {(int64_t)files->paths_bytes}, files->paths, files->paths_bytes},
+        {YS_LISTED_STARTS, YS_I64, 1, {rows->count}, files->starts, numbers_bytes},
+        {YS_LISTED_SIZES, YS_I64, 1, {rows->count}, files->sizes, numbers_bytes},
+        {YS_LISTED_TIMES, YS_I64, 1, {rows->count}, files->times, numbers_bytes},
+        {YS_LISTED_SUMS,
+         YS_U8,
+         2,
+         {rows->count, YS_LISTED_SUM_BYTES},
+         files->sums,
+         (size_t)rows->count * YS_LISTED_SUM_BYTES},
+    };
+    memcpy(tensors, all, sizeof all);
+}
+
 static ys_status write_half(const struct ys_data_source *source, const struct ys_data_rows *rows, const char *folder,
                             const char *file, const char *origin, bool verified)
 {
-    struct ys_tensor tensors[YS_ROWS_MAX_INPUTS + 1];
-    for (size_t i = 0; i <= source->rows.input_count; i++) {
+    struct ys_tensor tensors[YS_ROWS_MAX_INPUTS + 1 + LISTED_ARRAYS];
+    size_t count = 0;
+    if (rows->files) {
+        describe_files(rows, tensors);
+        count = LISTED_ARRAYS;
+    }
+    for (size_t i = rows->files ? 1 : 0; i <= source->rows.input_count; i++, count++) {
         const struct ys_row_array *array = ys_rows_array(&source->rows, i);
-        tensors[i] = (struct ys_tensor){.name = array->name,
-                                        .dtype = array->dtype,
-                                        .rank = array->rank + 1,
-                                        .shape = {rows->count},
-                                        .data = rows->array[i],
-                                        .size_bytes = (size_t)rows->count * ys_row_bytes(array)};
-        memcpy(tensors[i].shape + 1, array->shape, array->rank * sizeof *array->shape);
+        tensors[count] = (struct ys_tensor){.name = array->name,
+                                            .dtype = array->dtype,
+                                            .rank = array->rank + 1,
+                                            .shape = {rows->count},
+                                            .data = rows->array[i],
+                                            .size_bytes = (size_t)rows->count * ys_row_bytes(array)};
+        memcpy(tensors[count].shape + 1, array->shape, array->rank * sizeof *array->shape);
     }
     char hash[YS_SHA256_TEXT];
     hash_rows(source, rows, hash);
@@ -95,7 +130,7 @@ static ys_status write_half(const struct ys_data_source *source, const struct ys
     ys_json *meta = ys_json_object();
     ys_status status = path && meta ? make_meta(source, hash, origin, verified, meta) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_safetensors_write(path, tensors, source->rows.input_count + 1, meta);
+        status = ys_safetensors_write(path, tensors, count, meta);
     ys_json_free(meta);
     ys_free(path);
     return status;
@@ -196,13 +231,18 @@ static ys_status check_array(const struct ys_data_source *source, const struct y
     return YS_OK;
 }
 
-static ys_status check_half(const struct ys_data_source *source, const struct ys_safetensors *file, struct half *half)
+/* `lists`: it names the files of its images. */
+static ys_status check_half(const struct ys_data_source *source, const struct ys_safetensors *file, bool lists,
+                            struct half *half)
 {
-    const struct ys_tensor *array = NULL;
+    const struct ys_tensor *array = NULL, *sums = NULL;
     if (strcmp(meta_text(file, "name"), source->name) != 0 || strcmp(meta_text(file, "edition"), source->edition) != 0)
         return ys_fail(YS_ENOTFOUND, "%s holds another edition", half->path);
-    for (size_t i = 0; i <= source->rows.input_count; i++)
+    for (size_t i = lists ? 1 : 0; i <= source->rows.input_count; i++)
         YS_TRY(check_array(source, file, ys_rows_array(&source->rows, i), half->path, &half->count, &array));
+    if (lists)
+        YS_TRY(
+            ys_safetensors_need(file, YS_LISTED_SUMS, YS_U8, 2, (int64_t[]){half->count, YS_LISTED_SUM_BYTES}, &sums));
     const char *hash = meta_text(file, "sha256");
     half->scale = strtod(meta_text(file, "scale"), NULL);
     if (strlen(hash) != 64 || !(half->scale > 0 && isfinite(half->scale)))
@@ -224,7 +264,7 @@ static ys_status load_half(const struct ys_data_source *source, const char *fold
         return ys_fail(YS_ENOTFOUND, "there is no %s", half->path);
     struct ys_safetensors *file;
     YS_TRY(ys_safetensors_open(half->path, &file));
-    ys_status status = check_half(source, file, half);
+    ys_status status = check_half(source, file, source->is_listed && strcmp(name, TRAIN) == 0, half);
     ys_safetensors_close(file);
     return status;
 }
@@ -247,6 +287,7 @@ static ys_status fill(const struct ys_data_source *source, struct half *train, s
         .verified = train->verified && test->verified,
         .generated = !source->published,
         .is_decoded = source->is_decoded,
+        .is_listed = source->is_listed,
         .skipped = train->skipped,
         .source = train->origin,
         .lock = YS_LOCK_NONE,
@@ -451,5 +492,6 @@ void ys_dataset_fini(struct ys_dataset *dataset)
     ys_free(dataset->train_path);
     ys_free(dataset->test_path);
     ys_free(dataset->source);
+    ys_free(dataset->form);
     *dataset = (struct ys_dataset){0};
 }

@@ -9,11 +9,20 @@
 
 #include "data/dataset.h"
 
+/** The files that images lie in (data/listed.h): of each row where its path begins, its bytes, its time and its sum. */
+struct ys_data_files {
+    const char *paths;
+    size_t paths_bytes;
+    const int64_t *starts, *sizes, *times;
+    const uint8_t *sums;
+};
+
 /** Rows of one half: `count` rows of each of the source's inputs, then of its target. */
 struct ys_data_rows {
     int64_t count;
     size_t input_count;
     void *array[YS_ROWS_MAX_INPUTS + 1];
+    const struct ys_data_files *files; /* in the place of the first input; NULL: that is here */
 };
 /** Room for `count` rows of that form. */
 ys_status ys_data_rows_init(struct ys_data_rows *rows, const struct ys_rows *form, int64_t count) YS_MUST_CHECK;

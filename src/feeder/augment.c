@@ -8,6 +8,7 @@
 #define TRIES 10 /* of a box that must fit into the image */
 
 static const struct ys_augmentation augmentations[] = {
+    {.name = "none", .crop = YS_CROP_PLACE, .contrast_low = 1, .contrast_high = 1},
     {.name = "centre", .crop = YS_CROP_CENTRE, .contrast_low = 1, .contrast_high = 1},
     {.name = "flip", .crop = YS_CROP_PLACE, .flips = true, .contrast_low = 1, .contrast_high = 1},
     {.name = "crop+flip", .crop = YS_CROP_PAD, .flips = true, .contrast_low = 1, .contrast_high = 1},
@@ -31,6 +32,12 @@ const struct ys_augmentation *ys_augmentation_find(const char *name)
     return NULL;
 }
 
+bool ys_augmentation_makes_floats(const struct ys_augmentation *augmentation)
+{
+    return augmentation->standardises || augmentation->brightness > 0 ||
+           augmentation->contrast_low < augmentation->contrast_high;
+}
+
 /** What was drawn for one row, but for its crop. */
 struct lot {
     bool flip;
@@ -48,9 +55,10 @@ static struct lot draw_lot(const struct ys_augmentation *a, struct ys_rng *rng)
 }
 
 /* Proportions are 1 to 4/3 one way or the other. */
-static struct ys_box draw_area(struct ys_rng *rng, const struct ys_image *image, int64_t height, int64_t width)
+static struct ys_box draw_area(struct ys_rng *rng, int64_t full_height, int64_t full_width, int64_t height,
+                               int64_t width)
 {
-    const double all_height = (double)image->height, all_width = (double)image->width;
+    const double all_height = (double)full_height, all_width = (double)full_width;
     for (int i = 0; i < TRIES; i++) {
         struct ys_box box;
         const double area = all_height * all_width * (0.08 + 0.92 * ys_rng_uniform(rng));
@@ -62,15 +70,24 @@ static struct ys_box draw_area(struct ys_rng *rng, const struct ys_image *image,
         if (box.width <= all_width && box.height <= all_height)
             return box;
     }
-    return ys_box_centre(image, height, width);
+    return ys_box_centre(full_height, full_width, height, width);
 }
 
-/* What lies outside of the image is 0. */
-static uint8_t pixel_of(const struct ys_image *image, int64_t y, int64_t x, int c)
+static int64_t between(int64_t low, int64_t value, int64_t high)
 {
-    if (y < 0 || y >= image->height || x < 0 || x >= image->width)
-        return 0;
-    return image->pixels[(y * image->width + x) * image->channels + c];
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Row `y` of one channel, from column `left` on. What lies outside of the image is 0. */
+static void cut_row(const struct ys_image *image, int64_t y, int64_t left, int c, int64_t width, uint8_t *row)
+{
+    const int64_t begin = between(0, -left, width), end = between(begin, image->width - left, width);
+    memset(row, 0, (size_t)width);
+    if (y < 0 || y >= image->height)
+        return;
+    const uint8_t *from = image->pixels + (y * image->width + left) * image->channels + c;
+    for (int64_t x = begin; x < end; x++)
+        row[x] = from[x * image->channels];
 }
 
 static ys_status draw_place(struct ys_rng *rng, const struct ys_image *image, const char *name, int64_t pad,
@@ -83,10 +100,16 @@ static ys_status draw_place(struct ys_rng *rng, const struct ys_image *image, co
     const int64_t top = (evaluates ? down / 2 : ys_rng_below(rng, (uint32_t)down + 1)) - pad;
     const int64_t left = (evaluates ? across / 2 : ys_rng_below(rng, (uint32_t)across + 1)) - pad;
     for (int c = 0; c < image->channels; c++)
-        for (int64_t y = 0; y < height; y++)
-            for (int64_t x = 0; x < width; x++)
-                *planes++ = pixel_of(image, top + y, left + x, c);
+        for (int64_t y = 0; y < height; y++, planes += width)
+            cut_row(image, top + y, left, c, width, planes);
     return YS_OK;
+}
+
+static struct ys_box find_box(const struct ys_augmentation *a, struct ys_rng *rng, bool evaluates, int64_t full_height,
+                              int64_t full_width, int64_t height, int64_t width)
+{
+    return a->crop == YS_CROP_AREA && !evaluates ? draw_area(rng, full_height, full_width, height, width)
+                                                 : ys_box_centre(full_height, full_width, height, width);
 }
 
 static ys_status draw_crop(const struct ys_augmentation *a, struct ys_rng *rng, const struct ys_image *image,
@@ -95,8 +118,7 @@ static ys_status draw_crop(const struct ys_augmentation *a, struct ys_rng *rng, 
     if (a->crop == YS_CROP_PLACE || a->crop == YS_CROP_PAD)
         return draw_place(rng, image, name, a->crop == YS_CROP_PAD ? YS_AUGMENT_PAD : 0, evaluates, height, width,
                           planes);
-    const struct ys_box box = a->crop == YS_CROP_AREA && !evaluates ? draw_area(rng, image, height, width)
-                                                                    : ys_box_centre(image, height, width);
+    const struct ys_box box = find_box(a, rng, evaluates, image->full_height, image->full_width, height, width);
     return ys_image_resize(image, &box, height, width, planes);
 }
 
@@ -129,13 +151,11 @@ static void standardise(double *values, int64_t count)
 
 /* Rounds once, at the end. */
 static void finish(const struct ys_augmentation *a, const struct lot *lot, bool evaluates, int channels, int64_t plane,
-                   int64_t width, const uint8_t *bytes, double *values, float *planes)
+                   const uint8_t *bytes, double *values, float *planes)
 {
     const int64_t count = channels * plane;
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t x = i % width, from = lot->flip && !evaluates ? i - x + width - 1 - x : i;
-        values[i] = bytes[from] + (evaluates ? 0 : lot->brightness);
-    }
+    for (int64_t i = 0; i < count; i++)
+        values[i] = bytes[i] + (evaluates ? 0 : lot->brightness);
     for (int c = 0; c < channels && !evaluates && a->contrast_low < a->contrast_high; c++)
         change_contrast(values + c * plane, plane, lot->contrast);
     if (a->standardises)
@@ -144,24 +164,71 @@ static void finish(const struct ys_augmentation *a, const struct lot *lot, bool 
         planes[i] = (float)values[i];
 }
 
+static void turn_rows(uint8_t *bytes, int64_t rows, int64_t width)
+{
+    for (int64_t y = 0; y < rows; y++, bytes += width)
+        for (int64_t left = 0, right = width - 1; left < right; left++, right--) {
+            const uint8_t kept = bytes[left];
+            bytes[left] = bytes[right];
+            bytes[right] = kept;
+        }
+}
+
+static struct lot begin_row(const struct ys_augmentation *a, const struct ys_augment_draw *draw, struct ys_rng *rng)
+{
+    char stream[64];
+    snprintf(stream, sizeof stream, "augment/%llu/%llu", (unsigned long long)draw->epoch,
+             (unsigned long long)draw->row);
+    ys_rng_init(rng, draw->seed, stream);
+    return draw_lot(a, rng);
+}
+
+/* The pixels, cut out and turned; what is still to be done with them is in `lot`. */
+static ys_status cut_out(const struct ys_augmentation *a, const struct ys_image *image, const char *name,
+                         const struct ys_augment_draw *draw, int64_t height, int64_t width, struct lot *lot,
+                         uint8_t *bytes)
+{
+    struct ys_rng rng;
+    *lot = begin_row(a, draw, &rng);
+    YS_TRY(draw_crop(a, &rng, image, name, draw->evaluates, height, width, bytes));
+    if (lot->flip && !draw->evaluates)
+        turn_rows(bytes, image->channels * height, width);
+    return YS_OK;
+}
+
+ys_status ys_augment_bytes(const struct ys_augmentation *augmentation, const struct ys_image *image, const char *name,
+                           const struct ys_augment_draw *draw, int64_t height, int64_t width, uint8_t *planes)
+{
+    struct lot lot;
+    YS_ASSERT(!ys_augmentation_makes_floats(augmentation));
+    return cut_out(augmentation, image, name, draw, height, width, &lot, planes);
+}
+
 ys_status ys_augment(const struct ys_augmentation *augmentation, const struct ys_image *image, const char *name,
                      const struct ys_augment_draw *draw, int64_t height, int64_t width, float *planes)
 {
-    struct ys_rng rng;
-    char stream[64];
+    struct lot lot;
     const int64_t count = image->channels * height * width;
     uint8_t *bytes = ys_alloc((size_t)count, sizeof *bytes);
     double *values = ys_alloc((size_t)count, sizeof *values);
     ys_status status = bytes && values ? YS_OK : ys_out_of_memory();
-    snprintf(stream, sizeof stream, "augment/%llu/%llu", (unsigned long long)draw->epoch,
-             (unsigned long long)draw->row);
-    ys_rng_init(&rng, draw->seed, stream);
-    const struct lot lot = draw_lot(augmentation, &rng);
     if (status == YS_OK)
-        status = draw_crop(augmentation, &rng, image, name, draw->evaluates, height, width, bytes);
+        status = cut_out(augmentation, image, name, draw, height, width, &lot, bytes);
     if (status == YS_OK)
-        finish(augmentation, &lot, draw->evaluates, image->channels, height * width, width, bytes, values, planes);
+        finish(augmentation, &lot, draw->evaluates, image->channels, height * width, bytes, values, planes);
     ys_free(bytes);
     ys_free(values);
     return status;
+}
+
+struct ys_image_part ys_augment_part(const struct ys_augmentation *augmentation, const struct ys_augment_draw *draw,
+                                     int64_t full_height, int64_t full_width, int64_t height, int64_t width,
+                                     bool reduces)
+{
+    struct ys_rng rng;
+    if (augmentation->crop == YS_CROP_PLACE || augmentation->crop == YS_CROP_PAD)
+        return (struct ys_image_part){0, 0, full_height, full_width, 1};
+    (void)begin_row(augmentation, draw, &rng);
+    const struct ys_box box = find_box(augmentation, &rng, draw->evaluates, full_height, full_width, height, width);
+    return ys_box_part(&box, height, width, reduces);
 }

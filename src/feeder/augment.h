@@ -27,7 +27,11 @@ struct ys_augmentation {
     bool standardises;                  /* to mean 0 and deviation 1, of a row */
 };
 
-/** "centre", "flip", "crop+flip", "place", "area", "cifar"; NULL when there is none of that name. */
+/** Whether what it makes are numbers that are no whole pixels any more. */
+bool ys_augmentation_makes_floats(const struct ys_augmentation *augmentation);
+
+/** "none" (a crop in the middle where nothing is drawn), "centre", "flip", "crop+flip", "place", "area", "cifar"; NULL
+ * when there is none of that name. */
 const struct ys_augmentation *ys_augmentation_find(const char *name);
 
 /** What a row is drawn from. `evaluates`: nothing by lot, a crop in the middle. */
@@ -41,5 +45,13 @@ struct ys_augment_draw {
  * YS_EFORMAT: too small an image for a crop without resampling. YS_ENOMEM. */
 ys_status ys_augment(const struct ys_augmentation *augmentation, const struct ys_image *image, const char *name,
                      const struct ys_augment_draw *draw, int64_t height, int64_t width, float *planes) YS_MUST_CHECK;
+/** The same as bytes, by one that makes no other numbers. */
+ys_status ys_augment_bytes(const struct ys_augmentation *augmentation, const struct ys_image *image, const char *name,
+                           const struct ys_augment_draw *draw, int64_t height, int64_t width,
+                           uint8_t *planes) YS_MUST_CHECK;
+/** Which part of an image of that size these look at. */
+struct ys_image_part ys_augment_part(const struct ys_augmentation *augmentation, const struct ys_augment_draw *draw,
+                                     int64_t full_height, int64_t full_width, int64_t height, int64_t width,
+                                     bool reduces);
 
 #endif

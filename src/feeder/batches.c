@@ -1,29 +1,55 @@
 #include "feeder/batches.h"
 
 #include "base/mem.h"
+#include "base/rows.h"
 #include "feeder/augment.h"
+#include "feeder/files.h"
 
-#include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 struct ys_batches {
+    struct ys_batches_asked asked;
     struct ys_safetensors *data, *order_file;
-    const uint32_t *order;  /* [steps, batch] */
-    const uint32_t *epochs; /* [steps] */
+    uint32_t *own_order, *own_epochs; /* where no file says them */
+    const uint32_t *order;            /* [steps, batch] */
+    const uint32_t *epochs;           /* [steps] */
     int64_t steps, batch, rows;
     size_t count;
     const struct ys_tensor *from[YS_BATCHES_ARRAYS];
-    struct ys_tensor array[YS_BATCHES_ARRAYS];  /* of a batch */
-    const struct ys_augmentation *augmentation; /* NULL: none */
-    size_t pixels;                              /* which array it changes */
-    uint64_t seed;
+    struct ys_tensor array[YS_BATCHES_ARRAYS]; /* of a batch */
+
+    /* Of the array of images that are decoded or changed: */
+    const struct ys_augmentation *augmentation; /* NULL: there is none */
+    size_t pixels;                              /* which array it is */
+    bool evaluates;                             /* nothing is drawn by lot */
+    bool is_plain;                              /* rows are as the source has them, perhaps as floats */
+    bool is_listed;
+    struct ys_image_files files;
+    struct ys_tensor listed; /* the array that they would be */
 };
 
 static size_t row_bytes(const struct ys_tensor *array)
 {
     return array->size_bytes / (size_t)array->shape[0];
+}
+
+/* Each row once, alone. */
+static ys_status make_order(struct ys_batches *b)
+{
+    b->steps = b->rows;
+    b->batch = 1;
+    b->own_order = ys_alloc((size_t)b->rows, sizeof *b->own_order);
+    b->own_epochs = ys_alloc((size_t)b->rows, sizeof *b->own_epochs);
+    if (!b->own_order || !b->own_epochs)
+        return ys_out_of_memory();
+    for (int64_t i = 0; i < b->rows; i++) {
+        b->own_order[i] = (uint32_t)i;
+        b->own_epochs[i] = 0;
+    }
+    b->order = b->own_order;
+    b->epochs = b->own_epochs;
+    return YS_OK;
 }
 
 static ys_status open_order(const char *path, struct ys_batches *b)
@@ -44,9 +70,32 @@ static ys_status open_order(const char *path, struct ys_batches *b)
     return YS_OK;
 }
 
+/* The images, as if they had been decoded, and their classes. */
+static ys_status open_listed(const char *path, struct ys_batches *b)
+{
+    const struct ys_tensor *y;
+    YS_TRY(ys_image_files_open(b->data, path, &b->files));
+    YS_TRY(ys_safetensors_need(b->data, YS_TARGET_NAME, YS_I64, 1, &b->files.count, &y));
+    b->is_listed = true;
+    b->listed = (struct ys_tensor){
+        .name = "x",
+        .dtype = YS_U8,
+        .rank = 4,
+        .shape = {b->files.count, b->files.channels, b->files.height, b->files.width},
+        .size_bytes = (size_t)(b->files.count * b->files.channels * b->files.height * b->files.width),
+    };
+    b->from[0] = &b->listed;
+    b->from[1] = y;
+    b->count = 2;
+    b->rows = b->files.count;
+    return b->rows > 0 ? YS_OK : ys_fail(YS_EFORMAT, "%s lists no image", path);
+}
+
 static ys_status open_data(const char *path, struct ys_batches *b)
 {
     YS_TRY(ys_safetensors_open(path, &b->data));
+    if (ys_image_files_are(b->data))
+        return open_listed(path, b);
     b->count = ys_safetensors_count(b->data);
     if (b->count < 1 || b->count > YS_BATCHES_ARRAYS)
         return ys_fail(YS_EFORMAT, "%s holds %zu arrays, not 1 to %d", path, b->count, YS_BATCHES_ARRAYS);
@@ -59,12 +108,6 @@ static ys_status open_data(const char *path, struct ys_batches *b)
     return YS_OK;
 }
 
-/* Values that stay whole pixels stay bytes. */
-static bool makes_floats(const struct ys_augmentation *a)
-{
-    return a->standardises || a->brightness > 0 || a->contrast_low < a->contrast_high;
-}
-
 static ys_status find_pixels(const char *path, struct ys_batches *b)
 {
     for (size_t i = 0; i < b->count; i++) {
@@ -73,8 +116,25 @@ static ys_status find_pixels(const char *path, struct ys_batches *b)
         if (array->dtype == YS_U8 && array->rank == 4 && (array->shape[1] == 1 || array->shape[1] == 3))
             return YS_OK;
     }
-    return ys_fail(YS_EINVAL, "augment = %s: %s holds no images, of which alone something is drawn by lot: write none",
-                   b->augmentation->name, path);
+    return ys_fail(YS_EINVAL, "%s holds no images, which alone are cut, made floats or changed by lot", path);
+}
+
+static ys_status find_change(struct ys_batches *b)
+{
+    const struct ys_batches_asked *asked = &b->asked;
+    b->augmentation = ys_augmentation_find(asked->augment ? asked->augment : "none");
+    if (!b->augmentation)
+        return ys_fail(YS_EINVAL, "there is no augmentation %s", asked->augment);
+    YS_TRY(find_pixels(asked->data, b));
+    b->evaluates = asked->evaluates || !asked->augment;
+    b->is_plain = !asked->augment && !asked->crop;
+    const int64_t *shape = b->from[b->pixels]->shape;
+    const bool cuts = b->augmentation->crop == YS_CROP_PLACE || b->augmentation->crop == YS_CROP_PAD;
+    if (cuts && (asked->crop > shape[2] || asked->crop > shape[3]))
+        return ys_fail(YS_EINVAL,
+                       "input.crop = %lld: the images of %s have %lldx%lld pixels: write at most the smaller",
+                       (long long)asked->crop, asked->data, (long long)shape[3], (long long)shape[2]);
+    return YS_OK;
 }
 
 static void describe(struct ys_batches *b)
@@ -83,8 +143,12 @@ static void describe(struct ys_batches *b)
         struct ys_tensor *array = &b->array[i];
         *array = *b->from[i];
         array->shape[0] = b->batch;
-        if (b->augmentation && i == b->pixels && makes_floats(b->augmentation))
-            array->dtype = YS_F32;
+        if (b->augmentation && i == b->pixels) {
+            if (b->asked.floats || ys_augmentation_makes_floats(b->augmentation))
+                array->dtype = YS_F32;
+            if (b->asked.crop)
+                array->shape[2] = array->shape[3] = b->asked.crop;
+        }
         array->data = NULL;
         array->size_bytes = ys_tensor_count(array) * ys_dtype_size(array->dtype);
     }
@@ -92,16 +156,13 @@ static void describe(struct ys_batches *b)
 
 static ys_status open_all(const struct ys_batches_asked *asked, struct ys_batches *b)
 {
-    b->seed = asked->seed;
+    b->asked = *asked;
     YS_TRY(open_data(asked->data, b));
-    YS_TRY(open_order(asked->order, b));
-    if (asked->augment) {
-        b->augmentation = ys_augmentation_find(asked->augment);
-        if (!b->augmentation)
-            return ys_fail(YS_EINVAL, "there is no augmentation %s", asked->augment);
-        YS_TRY(find_pixels(asked->data, b));
-    }
+    YS_TRY(asked->order ? open_order(asked->order, b) : make_order(b));
+    if (asked->augment || asked->crop || asked->floats || b->is_listed)
+        YS_TRY(find_change(b));
     describe(b);
+    b->asked.data = b->asked.order = b->asked.augment = NULL; /* the caller's */
     return YS_OK;
 }
 
@@ -140,38 +201,120 @@ static void gather_pixels(const uint8_t *planes, struct ys_image *image)
 
 /* What a thread needs to change rows. */
 struct bench {
-    struct ys_image image;
-    float *planes;
+    uint8_t *planes, *pixels; /* of the source: decoded, and with the channels of a pixel together */
+    uint8_t *bytes;           /* of the result */
 };
 
-static ys_status change_row(const struct ys_batches *b, const struct bench *bench, int64_t number, uint32_t row,
-                            unsigned char *place)
+/** How a row is looked at while it is decoded. */
+struct look {
+    const struct ys_augmentation *augmentation;
+    struct ys_augment_draw draw;
+    int64_t height, width;
+    bool reduces;
+};
+
+static struct ys_image_part choose(const void *context, int64_t full_height, int64_t full_width)
 {
-    const struct ys_tensor *to = &b->array[b->pixels];
+    const struct look *look = context;
+    return ys_augment_part(look->augmentation, &look->draw, full_height, full_width, look->height, look->width,
+                           look->reduces);
+}
+
+/* As bytes: of its file no more is decoded than is looked at. */
+static ys_status decode_row(const struct ys_batches *b, const struct look *look, uint32_t row, uint8_t *planes)
+{
+    const struct ys_image_chooser chooser = {choose, look};
+    struct ys_image image = {0};
+    YS_TRY(ys_image_files_decode(&b->files, row, &chooser, &image));
+    ys_status status = ys_image_set_channels(&image, (int)b->files.channels);
+    if (status == YS_OK)
+        status = ys_augment_bytes(look->augmentation, &image, ys_image_files_path(&b->files, row), &look->draw,
+                                  look->height, look->width, planes);
+    ys_image_fini(&image);
+    return status;
+}
+
+/* A row of the source: of a list of images the one that a prepared file would have. */
+static ys_status source_row(const struct ys_batches *b, const struct bench *bench, uint32_t row, const uint8_t **planes)
+{
+    const struct ys_tensor *from = b->from[b->pixels];
+    const struct look look = {.augmentation = ys_augmentation_find("centre"),
+                              .draw = {.evaluates = true},
+                              .height = from->shape[2],
+                              .width = from->shape[3],
+                              .reduces = b->asked.reduces};
+    *planes = bench->planes;
+    if (b->is_listed)
+        return decode_row(b, &look, row, bench->planes);
+    *planes = (const uint8_t *)from->data + row * row_bytes(from);
+    return YS_OK;
+}
+
+static void put_bytes(const struct ys_tensor *to, const uint8_t *bytes, void *place)
+{
     const size_t count = row_bytes(to) / ys_dtype_size(to->dtype);
-    const struct ys_augment_draw draw = {.seed = b->seed, .epoch = b->epochs[number], .row = row};
-    struct ys_image image = bench->image;
-    gather_pixels((const uint8_t *)b->from[b->pixels]->data + row * row_bytes(b->from[b->pixels]), &image);
-    if (to->dtype == YS_F32)
-        return ys_augment(b->augmentation, &image, "a row", &draw, to->shape[2], to->shape[3], (float *)(void *)place);
-    YS_TRY(ys_augment(b->augmentation, &image, "a row", &draw, to->shape[2], to->shape[3], bench->planes));
-    for (size_t i = 0; i < count; i++)
-        place[i] = (uint8_t)bench->planes[i];
+    if (to->dtype == YS_U8)
+        memcpy(place, bytes, count);
+    for (size_t i = 0; to->dtype == YS_F32 && i < count; i++)
+        ((float *)place)[i] = bytes[i];
+}
+
+/* A box by lot is one of the file's own pixels, where there is a file. */
+static bool looks_at_file(const struct ys_batches *b, const struct ys_augment_draw *draw)
+{
+    return b->is_listed && b->augmentation->crop == YS_CROP_AREA && !draw->evaluates;
+}
+
+static ys_status change_row(const struct ys_batches *b, const struct bench *bench, int64_t number, uint32_t row,
+                            void *place)
+{
+    const struct ys_tensor *from = b->from[b->pixels], *to = &b->array[b->pixels];
+    const uint8_t *planes = NULL;
+    const struct look look = {
+        .augmentation = b->augmentation,
+        .draw = {.seed = b->asked.seed, .epoch = b->epochs[number], .row = row, .evaluates = b->evaluates},
+        .height = to->shape[2],
+        .width = to->shape[3],
+        .reduces = b->asked.reduces};
+    if (looks_at_file(b, &look.draw)) {
+        YS_TRY(decode_row(b, &look, row, bench->bytes));
+        put_bytes(to, bench->bytes, place);
+        return YS_OK;
+    }
+    YS_TRY(source_row(b, bench, row, &planes));
+    if (b->is_plain) {
+        put_bytes(to, planes, place);
+        return YS_OK;
+    }
+    struct ys_image image = {.height = from->shape[2],
+                             .width = from->shape[3],
+                             .channels = (int)from->shape[1],
+                             .pixels = bench->pixels,
+                             .full_height = from->shape[2],
+                             .full_width = from->shape[3],
+                             .reduction = 1};
+    gather_pixels(planes, &image);
+    if (ys_augmentation_makes_floats(b->augmentation))
+        return ys_augment(b->augmentation, &image, "a row", &look.draw, look.height, look.width, place);
+    YS_TRY(ys_augment_bytes(b->augmentation, &image, "a row", &look.draw, look.height, look.width, bench->bytes));
+    put_bytes(to, bench->bytes, place);
     return YS_OK;
 }
 
 static ys_status change_rows(const struct ys_batches *b, int64_t number, unsigned char *place)
 {
     const struct ys_tensor *from = b->from[b->pixels], *to = &b->array[b->pixels];
-    struct bench bench = {
-        .image = {.height = from->shape[2], .width = from->shape[3], .channels = (int)from->shape[1]}};
-    bench.image.pixels = ys_alloc(row_bytes(from), 1);
-    bench.planes = ys_alloc(row_bytes(to) / ys_dtype_size(to->dtype), sizeof *bench.planes);
-    ys_status status = bench.image.pixels && bench.planes ? YS_OK : ys_out_of_memory();
+    const struct bench bench = {
+        .planes = ys_alloc(row_bytes(from), 1),
+        .pixels = ys_alloc(row_bytes(from), 1),
+        .bytes = ys_alloc(row_bytes(to) / ys_dtype_size(to->dtype), 1),
+    };
+    ys_status status = bench.planes && bench.pixels && bench.bytes ? YS_OK : ys_out_of_memory();
     for (int64_t i = 0; status == YS_OK && i < b->batch; i++)
         status = change_row(b, &bench, number, b->order[number * b->batch + i], place + (size_t)i * row_bytes(to));
-    ys_free(bench.image.pixels);
     ys_free(bench.planes);
+    ys_free(bench.pixels);
+    ys_free(bench.bytes);
     return status;
 }
 
@@ -197,6 +340,8 @@ void ys_batches_close(struct ys_batches *batches)
         return;
     ys_safetensors_close(batches->data);
     ys_safetensors_close(batches->order_file);
+    ys_free(batches->own_order);
+    ys_free(batches->own_epochs);
     ys_free(batches);
 }
 

@@ -17,10 +17,27 @@
 #define YS_IMAGE_MAX_FILE_BYTES ((size_t)256 << 20)
 #define YS_IMAGE_MAX_SCANS      200 /* of a progressive JPEG: each goes over all pixels, a camera's has about ten */
 
+/** All of an image, or a part of it. */
 struct ys_image {
-    int64_t height, width; /* at least 1 */
+    int64_t height, width; /* of the pixels that are here; at least 1 */
     int channels;          /* 1: grey, 3: red, green, blue */
     uint8_t *pixels;       /* [height, width, channels]; owned */
+    /* Which pixels of the whole these are: it was decoded at 1 / reduction of the size that its file announces. */
+    int64_t top, left, full_height, full_width;
+    int reduction; /* 1, 2, 4 or 8 */
+};
+
+/** Pixels of an image that is decoded at 1 / reduction of its size: ceil(height / reduction) x ceil(width / reduction)
+ * of them. */
+struct ys_image_part {
+    int64_t top, left, height, width;
+    int reduction;
+};
+
+/** Says, once the size of an image is known, which part of it is looked at. */
+struct ys_image_chooser {
+    struct ys_image_part (*choose)(const void *context, int64_t full_height, int64_t full_width);
+    const void *context;
 };
 
 /** The image in `size` bytes of a file. `name` begins messages. YS_EFORMAT: neither JPEG nor PNG, damaged, too large,
@@ -28,6 +45,11 @@ struct ys_image {
 ys_status ys_image_decode(const void *bytes, size_t size, const char *name, struct ys_image *image) YS_MUST_CHECK;
 /** The same of a file; YS_EIO where it cannot be read. */
 ys_status ys_image_read(const char *path, struct ys_image *image) YS_MUST_CHECK;
+/** As ys_image_decode(), but no more of it need be decoded than the part that is chosen: the pixels of that part are
+ * those that the whole image has there. Damage elsewhere may go unseen. Only JPEG has a reduction: of other images the
+ * whole is given, at its size. */
+ys_status ys_image_decode_part(const void *bytes, size_t size, const char *name, const struct ys_image_chooser *chooser,
+                               struct ys_image *image) YS_MUST_CHECK;
 void ys_image_fini(struct ys_image *image); /* a zeroed one is fine */
 
 /** Makes a grey image of one in colours, and the other way round: `channels` is 1 or 3. Grey is
@@ -38,6 +60,11 @@ ys_status ys_image_set_channels(struct ys_image *image, int channels) YS_MUST_CH
 /** Room for an image of that size, for who decodes one; YS_EFORMAT when it is too large or has no pixels. */
 ys_status ys_image_init(struct ys_image *image, const char *name, int64_t height, int64_t width,
                         int channels) YS_MUST_CHECK;
+/** The same for a part of one that announces such a size, which is looked at; the part is cut to what there is. */
+ys_status ys_image_init_part(struct ys_image *image, const char *name, int64_t full_height, int64_t full_width,
+                             int channels, const struct ys_image_part *part) YS_MUST_CHECK;
+/** ceil(size / reduction). */
+int64_t ys_image_reduced(int64_t size, int reduction);
 
 /** "libjpeg-turbo 2.1.5, libpng 1.6.39": by which pixels are decoded. */
 const char *ys_image_decoders(void);

@@ -1,10 +1,18 @@
 #include "feeder/codec.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdbool.h>
+#include <string.h>
+
 #include <stdio.h> /* before jpeglib.h, which needs it */
 
 #include <jerror.h>
 #include <jpeglib.h>
+
+/* Pixels around a part: the last column of what is decoded has no neighbour to be enlarged from, and rows that are
+ * skipped leave their neighbours' context behind. */
+#define MARGIN_COLUMNS 4
+#define MARGIN_ROWS    32
 
 #define TEXT_OF(number) #number
 #define AS_TEXT(number) TEXT_OF(number)
@@ -45,24 +53,83 @@ static void on_progress(j_common_ptr codec)
     longjmp(failing->stop, 1);
 }
 
-static ys_status read_header(struct jpeg_decompress_struct *decoder, const char *name, struct ys_image *image)
+static ys_status read_header(struct jpeg_decompress_struct *decoder, const char *name,
+                             const struct ys_image_chooser *chooser, struct ys_image *image)
 {
     jpeg_read_header(decoder, TRUE);
     if (decoder->jpeg_color_space == JCS_CMYK || decoder->jpeg_color_space == JCS_YCCK)
         return ys_fail(YS_EFORMAT, "%s: a JPEG in CMYK, whose colours depend on a printer: convert it to RGB", name);
     decoder->out_color_space = decoder->jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;
     decoder->dct_method = JDCT_ISLOW;
-    return ys_image_init(image, name, (int64_t)decoder->image_height, (int64_t)decoder->image_width,
-                         decoder->out_color_space == JCS_GRAYSCALE ? 1 : 3);
+    const int64_t height = (int64_t)decoder->image_height, width = (int64_t)decoder->image_width;
+    const int channels = decoder->out_color_space == JCS_GRAYSCALE ? 1 : 3;
+    const struct ys_image_part part = chooser && height > 0 && width > 0
+                                          ? chooser->choose(chooser->context, height, width)
+                                          : (struct ys_image_part){0, 0, height, width, 1};
+    decoder->scale_num = 1;
+    decoder->scale_denom = (unsigned)part.reduction;
+    return ys_image_init_part(image, name, height, width, channels, &part);
+}
+
+/* Of a progressive file everything is read before the first row comes out, and forms of sampling that are rare are not
+ * trusted to be cut right. */
+static bool can_cut(const struct jpeg_decompress_struct *decoder)
+{
+    const jpeg_component_info *c = decoder->comp_info;
+    if (decoder->progressive_mode)
+        return false;
+    if (decoder->num_components == 1)
+        return true;
+    return decoder->num_components == 3 && c[0].h_samp_factor <= 2 && c[0].v_samp_factor <= c[0].h_samp_factor &&
+           c[1].h_samp_factor == 1 && c[1].v_samp_factor == 1 && c[2].h_samp_factor == 1 && c[2].v_samp_factor == 1;
+}
+
+/* The rows of the part out of wider ones, `left` of which come before it. */
+static void read_part(struct jpeg_decompress_struct *decoder, JDIMENSION left, bool skips, const struct ys_image *image)
+{
+    const size_t channels = (size_t)image->channels, row_bytes = (size_t)image->width * channels;
+    const int64_t skipped = image->top - MARGIN_ROWS;
+    JSAMPARRAY row =
+        decoder->mem->alloc_sarray((j_common_ptr)decoder, JPOOL_IMAGE, decoder->output_width * (JDIMENSION)channels, 1);
+    if (skips && skipped > 0)
+        jpeg_skip_scanlines(decoder, (JDIMENSION)skipped);
+    while ((int64_t)decoder->output_scanline < image->top + image->height) {
+        const int64_t y = (int64_t)decoder->output_scanline - image->top;
+        jpeg_read_scanlines(decoder, row, 1);
+        if (y >= 0)
+            memcpy(image->pixels + (size_t)y * row_bytes, row[0] + (size_t)left * channels, row_bytes);
+    }
+}
+
+/* Decodes no more columns than are needed; how many of them come before the part. */
+static JDIMENSION cut_columns(struct jpeg_decompress_struct *decoder, const struct ys_image *image)
+{
+    const int64_t first = image->left > MARGIN_COLUMNS ? image->left - MARGIN_COLUMNS : 0;
+    int64_t last = image->left + image->width + MARGIN_COLUMNS;
+    if (last > (int64_t)decoder->output_width)
+        last = (int64_t)decoder->output_width;
+    JDIMENSION start = (JDIMENSION)first, width = (JDIMENSION)(last - first);
+    if (width < decoder->output_width)
+        jpeg_crop_scanline(decoder, &start, &width);
+    else
+        start = 0;
+    return (JDIMENSION)image->left - start;
 }
 
 /* Apart from ys_jpeg_decode(), which longjmp() comes back to: nothing here changes what that one has in registers. */
 static ys_status decode(struct jpeg_decompress_struct *decoder, const void *bytes, size_t size, const char *name,
-                        struct ys_image *image)
+                        const struct ys_image_chooser *chooser, struct ys_image *image)
 {
     jpeg_mem_src(decoder, bytes, (unsigned long)size);
-    YS_TRY(read_header(decoder, name, image));
+    YS_TRY(read_header(decoder, name, chooser, image));
     jpeg_start_decompress(decoder);
+    const bool is_whole =
+        image->height == (int64_t)decoder->output_height && image->width == (int64_t)decoder->output_width;
+    if (!is_whole) {
+        const bool cuts = can_cut(decoder);
+        read_part(decoder, cuts ? cut_columns(decoder, image) : (JDIMENSION)image->left, cuts, image);
+        return YS_OK; /* what follows is not looked at */
+    }
     while (decoder->output_scanline < decoder->output_height) {
         const size_t row_bytes = (size_t)image->width * (size_t)image->channels;
         JSAMPROW row = image->pixels + decoder->output_scanline * row_bytes;
@@ -72,7 +139,8 @@ static ys_status decode(struct jpeg_decompress_struct *decoder, const void *byte
     return YS_OK;
 }
 
-ys_status ys_jpeg_decode(const void *bytes, size_t size, const char *name, struct ys_image *image)
+ys_status ys_jpeg_decode(const void *bytes, size_t size, const char *name, const struct ys_image_chooser *chooser,
+                         struct ys_image *image)
 {
     struct jpeg_decompress_struct decoder = {0};
     struct jpeg_progress_mgr progress = {.progress_monitor = on_progress};
@@ -85,7 +153,7 @@ ys_status ys_jpeg_decode(const void *bytes, size_t size, const char *name, struc
     if (setjmp(failing.stop) == 0) {
         jpeg_create_decompress(&decoder);
         decoder.progress = &progress;
-        status = decode(&decoder, bytes, size, name, &made);
+        status = decode(&decoder, bytes, size, name, chooser, &made);
     } else {
         status = ys_fail(YS_EFORMAT, "%s: a damaged JPEG file: %s", name, failing.message);
     }
@@ -95,6 +163,44 @@ ys_status ys_jpeg_decode(const void *bytes, size_t size, const char *name, struc
     else
         ys_image_fini(kept);
     return status;
+}
+
+static void encode(struct jpeg_compress_struct *encoder, const struct ys_image *image, int quality, FILE *file)
+{
+    jpeg_create_compress(encoder);
+    jpeg_stdio_dest(encoder, file);
+    encoder->image_height = (JDIMENSION)image->height;
+    encoder->image_width = (JDIMENSION)image->width;
+    encoder->input_components = image->channels;
+    encoder->in_color_space = image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(encoder);
+    jpeg_set_quality(encoder, quality, TRUE);
+    jpeg_start_compress(encoder, TRUE);
+    while (encoder->next_scanline < encoder->image_height) {
+        JSAMPROW row = image->pixels + (size_t)encoder->next_scanline * (size_t)image->width * (size_t)image->channels;
+        jpeg_write_scanlines(encoder, &row, 1);
+    }
+    jpeg_finish_compress(encoder);
+}
+
+ys_status ys_jpeg_write(const char *path, const struct ys_image *image, int quality)
+{
+    struct jpeg_compress_struct encoder = {0};
+    struct failing failing;
+    FILE *volatile file = fopen(path, "we");
+    volatile bool is_written = false;
+    if (!file)
+        return ys_fail(YS_EIO, "cannot write %s: %s", path, strerror(errno));
+    encoder.err = jpeg_std_error(&failing.manager);
+    failing.manager.error_exit = on_error;
+    if (setjmp(failing.stop) == 0) {
+        encode(&encoder, image, quality, file);
+        is_written = true;
+    }
+    jpeg_destroy_compress(&encoder);
+    if (fclose(file) != 0)
+        is_written = false;
+    return is_written ? YS_OK : ys_fail(YS_EIO, "cannot write %s: the disk took not all of it", path);
 }
 
 const char *ys_jpeg_version(void)

@@ -1,5 +1,9 @@
 #include "feeder/prepare.h"
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/hash.h"
 #include "base/mem.h"
+#include "data/listed.h"
 #include "feeder/resize.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,21 +27,42 @@ static ys_status make_row(const struct ys_feeder_preparation *p, size_t row, voi
     if (status == YS_OK && p->augmentation) {
         status = ys_augment(p->augmentation, &image, p->paths[row], &draw, p->height, p->width, planes);
     } else if (status == YS_OK) {
-        const struct ys_box box = ys_box_centre(&image, p->height, p->width);
+        const struct ys_box box = ys_box_centre(image.full_height, image.full_width, p->height, p->width);
         status = ys_image_resize(&image, &box, p->height, p->width, planes);
     }
     ys_image_fini(&image);
     return status;
 }
 
+static ys_status check_row(const struct ys_feeder_preparation *p, size_t row, uint8_t *sum)
+{
+    struct ys_buf bytes = {0};
+    struct ys_image image = {0};
+    ys_status status = ys_fs_read(p->paths[row], YS_IMAGE_MAX_FILE_BYTES, &bytes);
+    if (status == YS_OK)
+        status = ys_image_decode(bytes.data, bytes.size, p->paths[row], &image);
+    if (status == YS_OK)
+        ys_sha256(bytes.data, bytes.size, sum);
+    ys_image_fini(&image);
+    ys_buf_free(&bytes);
+    return status;
+}
+
+static size_t row_bytes_of(const struct ys_feeder_preparation *p)
+{
+    if (p->checks)
+        return YS_LISTED_SUM_BYTES;
+    return (size_t)p->channels * (size_t)(p->height * p->width) * (p->augmentation ? sizeof(float) : 1);
+}
+
 static void *make_rows(void *context)
 {
     struct work *work = context;
     const struct ys_feeder_preparation *p = work->preparation;
-    const size_t row_bytes =
-        (size_t)p->channels * (size_t)(p->height * p->width) * (p->augmentation ? sizeof(float) : 1);
+    const size_t row_bytes = row_bytes_of(p);
     for (size_t row = work->next++; row < p->count && !work->no_memory; row = work->next++) {
-        ys_status status = make_row(p, row, work->rows + row * row_bytes);
+        unsigned char *place = work->rows + row * row_bytes;
+        ys_status status = p->checks ? check_row(p, row, place) : make_row(p, row, place);
         if (status == YS_ENOMEM) {
             work->no_memory = true;
         } else if (status != YS_OK) {

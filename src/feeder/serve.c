@@ -21,8 +21,13 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     YS_TRY(ys_plan_need(input->order, "input.order"));
     if (input->channel < 3 || input->memory < 3 || input->threads < 1)
         return ys_fail(YS_EINVAL, "the plan's input lacks channel, memory or threads");
-    const struct ys_batches_asked wanted = {
-        .data = input->path, .order = input->order, .augment = input->augment, .seed = (uint64_t)input->seed};
+    const struct ys_batches_asked wanted = {.data = input->path,
+                                            .order = input->order,
+                                            .augment = input->augment,
+                                            .seed = (uint64_t)input->seed,
+                                            .crop = input->crop == YS_FIELD_NONE ? 0 : input->crop,
+                                            .floats = input->dtype && strcmp(input->dtype, "float32") == 0,
+                                            .reduces = input->decode && strcmp(input->decode, "reduced") == 0};
     YS_TRY(ys_batches_open(&wanted, &asked.batches));
     YS_TRY(ys_stream_begin(&asked));
     YS_TRY(ys_json_set_int(reply, "parameters", 0));

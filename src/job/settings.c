@@ -17,6 +17,12 @@ static const struct ys_names strategies = YS_NAMES("strategy", strategy_words);
 static const char *const bad_row_words[] = {[YS_BAD_ROW_REFUSE] = "refuse", [YS_BAD_ROW_SKIP] = "skip"};
 static const struct ys_names on_bad_rows = YS_NAMES("way to take a bad row", bad_row_words);
 
+static const char *const decode_words[] = {
+    [YS_DECODE_ONCE] = "once", [YS_DECODE_LIVE] = "live", [YS_DECODE_REDUCED] = "reduced"};
+static const struct ys_names decodes = YS_NAMES("way to decode", decode_words);
+static const char *const dtype_words[] = {[YS_INPUT_UINT8] = "uint8", [YS_INPUT_FLOAT32] = "float32"};
+static const struct ys_names dtypes = YS_NAMES("type of pixels", dtype_words);
+
 /* Every key may be absent: studies were stored before there was one of them. */
 #define KEY(member, kind, unit, flags, what)                                                                           \
     YS_FIELD(struct ys_trial_settings, member, kind, unit, YS_FIELD_LATER | (flags), what)
@@ -82,7 +88,15 @@ static const struct ys_field fields[] = {
     MODEL_SIZE(classes, YS_FIELD_INT, "of a named model; null: those of the data"),
     WORD(init, &ys_init_froms, "where initial values come from"),
     {"input.threads", YS_FIELD_INT, offsetof(struct ys_trial_settings, input_threads), "1",
-     YS_FIELD_LATER | YS_FIELD_NULL, "that fill the ring of batches"},
+     YS_FIELD_LATER | YS_FIELD_NULL, "that fill the ring of batches, or of the framework's own loader"},
+    {"input.decode", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, input_decode), NULL, YS_FIELD_LATER,
+     "when images of a folder are decoded", NULL, &decodes},
+    {"input.size", YS_FIELD_INT, offsetof(struct ys_trial_settings, input_size), "pixels",
+     YS_FIELD_LATER | YS_FIELD_NULL, "side of the prepared images; null: the model's usual one"},
+    {"input.crop", YS_FIELD_INT, offsetof(struct ys_trial_settings, input_crop), "pixels",
+     YS_FIELD_LATER | YS_FIELD_NULL, "side of what is cut out of them; null: nothing is"},
+    {"input.dtype", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, input_dtype), NULL, YS_FIELD_LATER,
+     "pixels as the framework gets them", NULL, &dtypes},
     KEY(augment, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "how images are changed by lot; null: not at all"),
     WORD(on_bad_row, &on_bad_rows, "what becomes of images that cannot be decoded"),
     KEY(threads, YS_FIELD_INT, "1", YS_FIELD_NULL, "threads of the framework; null, until resolved: all"),

@@ -9,6 +9,8 @@ enum ys_compare { YS_COMPARE_CONTROLLED, YS_COMPARE_SAME_WEIGHTS, YS_COMPARE_OWN
 enum ys_init_from { YS_INIT_FROM_SEED, YS_INIT_FROM_FILE };
 enum ys_strategy { YS_STRATEGY_DATA };
 enum ys_on_bad_row { YS_BAD_ROW_REFUSE, YS_BAD_ROW_SKIP };
+enum ys_input_decode { YS_DECODE_ONCE, YS_DECODE_LIVE, YS_DECODE_REDUCED };
+enum ys_input_dtype { YS_INPUT_UINT8, YS_INPUT_FLOAT32 };
 extern const struct ys_names ys_init_froms; /* "seed", "file" */
 extern const struct ys_names ys_layouts;    /* "auto", "nchw", "nhwc": enum ys_layout */
 extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "own" */
@@ -63,6 +65,8 @@ struct ys_trial_settings {
     int init;                          /* enum ys_init_from */
     int on_bad_row;                    /* enum ys_on_bad_row */
     int64_t input_threads;             /* key "input.threads" */
+    int input_decode, input_dtype;     /* enum ys_input_decode, enum ys_input_dtype; keys "input.decode" ... */
+    int64_t input_size, input_crop;    /* none: as the model or the data have it */
     char *augment;                     /* name of an augmentation, or "none" */
     int64_t threads;                   /* none until it is resolved: all */
     struct ys_list cpus;               /* int64_t; empty: chosen by `threads` */

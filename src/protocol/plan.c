@@ -11,12 +11,15 @@ enum { OPTIONAL = YS_FIELD_NULL | YS_FIELD_LATER, LACKS = YS_FIELD_NULL | YS_FIE
 #define INPUT(member, what)      YS_FIELD(struct ys_plan_input, member, YS_FIELD_TEXT, NULL, OPTIONAL, what)
 #define RING(member, kind, what) YS_FIELD(struct ys_plan_input, member, kind, NULL, LACKS, what)
 static const struct ys_field input_fields[] = {
-    INPUT(kind, "file or ring"),
+    INPUT(kind, "file, ring or own"),
     INPUT(path, "the data"),
     INPUT(order, "rows, epoch and rate of each step"),
     RING(augment, YS_FIELD_TEXT, "how rows of a ring are changed by lot"),
+    RING(decode, YS_FIELD_TEXT, "whether images of a ring are decoded at a reduced size"),
+    RING(dtype, YS_FIELD_TEXT, "of the pixels of a ring"),
+    RING(crop, YS_FIELD_INT, "side of what is cut out of the images of a ring"),
     RING(seed, YS_FIELD_INT, "of what is drawn by lot"),
-    RING(threads, YS_FIELD_INT, "that fill the ring"),
+    RING(threads, YS_FIELD_INT, "that fill the ring, or of the framework's own loader"),
     RING(channel, YS_FIELD_INT, "descriptor of the socket to the feeder"),
     RING(memory, YS_FIELD_INT, "descriptor of the ring"),
 };

@@ -11,13 +11,16 @@
 #define YS_PLAN_VERSION 1
 
 struct ys_plan_input {
-    char *kind;  /* "file", or "ring": protocol/feed.h */
+    char *kind;  /* "file"; "ring": protocol/feed.h; "own": the file, by the framework's own loader of batches */
     char *path;  /* the data */
     char *order; /* rows, epoch and rate of each step */
-    /* Of a ring alone. */
+    /* Of a ring alone, but for `threads`. */
     char *augment;           /* how its rows are changed by lot; NULL: not at all */
+    char *decode;            /* "reduced": JPEG may be decoded at a reduced size; NULL: at its own */
+    char *dtype;             /* "float32": pixels come as numbers; NULL: as the data have them */
+    int64_t crop;            /* side of what is cut out of an image; none: nothing is */
     int64_t seed;            /* of what is drawn by lot: the bits of an unsigned number */
-    int64_t threads;         /* of the feeder */
+    int64_t threads;         /* of the feeder, or of the framework's own loader */
     int64_t channel, memory; /* descriptors of the process that gets the plan */
 };
 

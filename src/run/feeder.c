@@ -143,28 +143,41 @@ void ys_feeder_end(struct ys_feeder *feeder, struct ys_session_end *end, struct 
         blame(own_end, end);
 }
 
-static ys_status write_batches(const struct ys_plan *plan, const char *path)
+/* The batches of its order; without one all rows, as they are tested on. */
+static ys_status write_batches(const struct ys_plan_input *input, const char *path)
 {
-    char seed[32], *program = NULL;
+    char seed[32], crop[32], *program = NULL;
     struct ys_buf said = {0};
     int exit_code = 0;
     const struct ys_child_options options = {.merge_stderr = true};
     YS_TRY(find_program(&program));
-    snprintf(seed, sizeof seed, "%" PRIu64, (uint64_t)plan->input.seed);
-    const char *const argv[] = {program,
-                                "batches",
-                                plan->input.path,
-                                plan->input.order,
-                                plan->input.augment ? plan->input.augment : "none",
-                                seed,
-                                path,
-                                NULL};
+    snprintf(seed, sizeof seed, "%" PRIu64, (uint64_t)input->seed);
+    snprintf(crop, sizeof crop, "%" PRId64, input->crop == YS_FIELD_NONE ? 0 : input->crop);
+    const char *argv[32] = {program, "batches", "--data", input->path, "--out", path, "--seed", seed, "--crop", crop};
+    size_t count = 10;
+    const struct {
+        const char *flag, *value;
+    } more[] = {{"--augment", input->augment},
+                {"--decode", input->decode},
+                {"--dtype", input->dtype},
+                {"--order", input->order},
+                {"--half", input->order ? NULL : "test"}};
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+        if (more[i].value) {
+            argv[count++] = more[i].flag;
+            argv[count++] = more[i].value;
+        }
     ys_status status = ys_child_run(argv, &options, &said, &exit_code);
     if (status == YS_OK && exit_code != 0)
         status = ys_fail(YS_EIO, "%s ended with exit code %d: %s", PROGRAM, exit_code, ys_buf_text(&said));
     ys_buf_free(&said);
     ys_free(program);
     return status;
+}
+
+ys_status ys_feeder_write_tests(const struct ys_plan_input *input, const char *path)
+{
+    return write_batches(input, path);
 }
 
 /* Row after row, with the rates that there were. */
@@ -198,7 +211,7 @@ ys_status ys_feeder_settle(struct ys_plan *plan, const char *folder)
         return YS_OK;
     char *rows = ys_path_join(folder, "fed-rows.safetensors");
     char *order = ys_path_join(folder, "fed-order.safetensors");
-    ys_status status = rows && order ? write_batches(plan, rows) : ys_out_of_memory();
+    ys_status status = rows && order ? write_batches(&plan->input, rows) : ys_out_of_memory();
     if (status == YS_OK)
         status = write_order(plan, order);
     if (status == YS_OK)

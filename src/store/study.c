@@ -27,14 +27,23 @@ static const struct ys_field work_fields[] = {
     YS_FIELD(WORK, skipped, YS_FIELD_INT, "rows", YS_FIELD_LATER | YS_FIELD_NULL,
              "images of a folder that were left out; null of other data"),
     TEXT(WORK, source, "where the data came from"),
+    YS_FIELD(WORK, form, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL,
+             "in which data that follow the model were prepared; null of others"),
 };
 const struct ys_record ys_study_work_record = YS_RECORD("work", WORK, work_fields);
 
 bool ys_study_work_find(const ys_json *works, const char *model, const char *data, struct ys_study_work *work)
 {
+    return ys_study_work_find_form(works, model, data, NULL, work);
+}
+
+bool ys_study_work_find_form(const ys_json *works, const char *model, const char *data, const char *form,
+                             struct ys_study_work *work)
+{
     for (size_t i = 0; model && data && i < ys_json_size(works); i++) {
         ys_record_glance(&ys_study_work_record, ys_json_at(works, i), work);
-        if (work->model && work->data && strcmp(work->model, model) == 0 && strcmp(work->data, data) == 0)
+        const bool fits = !form || !work->form || strcmp(work->form, form) == 0;
+        if (fits && work->model && work->data && strcmp(work->model, model) == 0 && strcmp(work->data, data) == 0)
             return true;
     }
     ys_record_init(&ys_study_work_record, work);

@@ -23,11 +23,16 @@ struct ys_study_work {
     int verified;    /* 0 or 1; YS_NAME_NONE of a folder of images */
     int64_t skipped; /* images of a folder; YS_FIELD_NONE of other data */
     const char *source;
+    const char
+        *form; /* of data that follow the model, as ys_data_form() has it; NULL of others, and not stored earlier */
 };
 extern const struct ys_record ys_study_work_record;
 /** That line of `works`, an array of them, in *work, borrowed; false where there is none (*work is then as after
  * ys_record_init()). */
 bool ys_study_work_find(const ys_json *works, const char *model, const char *data, struct ys_study_work *work);
+/** The same, but of that form where the line says one; `form` NULL: any. */
+bool ys_study_work_find_form(const ys_json *works, const char *model, const char *data, const char *form,
+                             struct ys_study_work *work);
 
 /** What the sessions of a study took so far; NaN where that is not known. */
 struct ys_study_timing {

@@ -4,14 +4,17 @@
 #include "base/sealed.h"
 #include "run/guard.h"
 
-enum { MOST_FOLDERS = 5 };
+enum { MOST_FOLDERS = 6 };
 
 /* The sealed folders of `inputs`; how many. */
 static size_t list(const struct ys_inputs *inputs, const char *folders[MOST_FOLDERS])
 {
     const struct ys_agreement *agreement = inputs->agreement;
-    const char *all[MOST_FOLDERS] = {inputs->trial->data->folder, inputs->work->files.folder,
-                                     inputs->work->values.folder, agreement ? agreement->taught.files.folder : NULL,
+    const char *all[MOST_FOLDERS] = {inputs->trial->data->folder,
+                                     inputs->work->files.folder,
+                                     inputs->work->values.folder,
+                                     inputs->work->tests.folder,
+                                     agreement ? agreement->taught.files.folder : NULL,
                                      agreement ? agreement->files.folder : NULL};
     size_t count = 0;
     for (size_t i = 0; i < MOST_FOLDERS; i++)

@@ -74,8 +74,8 @@ static ys_status read_evaluation(const char *text, size_t size, struct ys_facts_
 
 /* The evaluator's answer: accuracy and loss of `weights` on the test rows, computed by the built-in engine for every
  * framework alike. A failure of it is a fact of the run, not the end of the study. */
-static ys_status evaluate(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
-                          const char *weights, struct ys_facts_evaluation **evaluation)
+static ys_status evaluate(const struct ys_study *study, const struct ys_work *work, const char *weights,
+                          struct ys_facts_evaluation **evaluation)
 {
     char threads[16];
     snprintf(threads, sizeof threads, "%d", ys_host_cpus_allowed());
@@ -86,7 +86,7 @@ static ys_status evaluate(const struct ys_study *study, const struct ys_trial *t
                           "--weights",
                           weights,
                           "--data",
-                          trial->data->test_path,
+                          work->test_path,
                           "--threads",
                           threads,
                           NULL};
@@ -109,9 +109,8 @@ static ys_status evaluate(const struct ys_study *study, const struct ys_trial *t
     return YS_OK;
 }
 
-static ys_status evaluate_into(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
-                               const char *folder, const char *name, int64_t *weights_bytes,
-                               struct ys_facts_evaluation **evaluation)
+static ys_status evaluate_into(const struct ys_study *study, const struct ys_work *work, const char *folder,
+                               const char *name, int64_t *weights_bytes, struct ys_facts_evaluation **evaluation)
 {
     if (!name)
         return YS_OK;
@@ -119,7 +118,7 @@ static ys_status evaluate_into(const struct ys_study *study, const struct ys_tri
     char *path = ys_path_join(folder, name);
     if (path && stat(path, &file) == 0)
         *weights_bytes = file.st_size;
-    ys_status status = path ? evaluate(study, trial, work, path, evaluation) : ys_out_of_memory();
+    ys_status status = path ? evaluate(study, work, path, evaluation) : ys_out_of_memory();
     /* Evaluated, a run's weights have said what they have to say; kept, they would fill the disk. */
     if (path)
         unlink(path);
@@ -171,9 +170,9 @@ static ys_status check_run(const struct one *one, struct ys_facts *facts)
         return check_agreement(one, facts);
     struct ys_facts_checkpoint *checkpoints = facts->checkpoints.items;
     for (size_t i = 0; i < facts->checkpoints.count; i++)
-        YS_TRY(evaluate_into(study, trial, work, folder, checkpoints[i].path, &checkpoints[i].weights_bytes,
+        YS_TRY(evaluate_into(study, work, folder, checkpoints[i].path, &checkpoints[i].weights_bytes,
                              &checkpoints[i].evaluation));
-    return evaluate_into(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
+    return evaluate_into(study, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
 }
 
 /* What it said meanwhile. What the oracle takes for it is no part of the run. */

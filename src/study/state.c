@@ -108,7 +108,8 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
         const struct ys_trial *trial = &study->set.items[i];
         const struct ys_dataset *data = trial->data;
         struct ys_study_work work;
-        if (!data || ys_study_work_find(works, trial->record.keys.model, data->name, &work))
+        const char *form = data ? data->form : NULL;
+        if (!data || ys_study_work_find_form(works, trial->record.keys.model, data->name, form, &work))
             continue;
         work = (struct ys_study_work){.model = trial->record.keys.model,
                                       .model_hash = *trial->model_hash ? trial->model_hash : NULL,
@@ -122,7 +123,8 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
                                       .test_count = data->test_count,
                                       .verified = data->is_decoded ? YS_NAME_NONE : data->verified,
                                       .skipped = data->is_decoded ? data->skipped : YS_FIELD_NONE,
-                                      .source = data->source};
+                                      .source = data->source,
+                                      .form = form};
         YS_TRY(ys_json_append(works, ys_record_json(&ys_study_work_record, &work)));
         if (!data->verified)
             ys_log_warn("the data set %s is not the published one: its training rows have SHA-256 %s", data->name,

@@ -41,41 +41,70 @@ void ys_trials_fini(struct ys_trial_set *set)
 }
 
 /* The rows that the study had before, those that are current where it does not say. */
-static void find_wanted(const ys_json *measured_with, const char *data, const char *model,
+static void find_wanted(const ys_json *measured_with, const char *data, const char *model, const char *form,
                         struct ys_data_wanted *wanted)
 {
     struct ys_study_work before;
-    (void)ys_study_work_find(measured_with, model, data, &before);
+    (void)ys_study_work_find_form(measured_with, model, data, form, &before);
     wanted->train_hash = before.train_hash && before.test_hash ? before.train_hash : NULL;
     wanted->test_hash = wanted->train_hash ? before.test_hash : NULL;
 }
 
 /* Whether a set is already here as a trial needs it, of which the name says not all. */
-static bool is_of_form(const struct ys_dataset *dataset, const struct ys_rows *form, bool skips_bad)
+static bool is_of_form(const struct ys_dataset *dataset, const struct ys_rows *form, const struct ys_data_wanted *asked)
 {
     const struct ys_data_source *source = ys_data_find(dataset->name);
     struct ys_rows wanted = *form;
     if (source)
         return source->rows.input_count > 0 || ys_rows_equal(&dataset->rows, form);
     wanted.classes = dataset->rows.classes; /* of a folder they are its own */
-    return dataset->skips_bad == skips_bad && ys_rows_equal(&dataset->rows, &wanted);
+    return dataset->skips_bad == asked->skips_bad && dataset->is_listed == asked->lists &&
+           ys_rows_equal(&dataset->rows, &wanted);
+}
+
+/* Whether the form of a set follows the model: of some names, and of all folders. */
+static bool follows_model(const struct ys_trial_settings *keys)
+{
+    const struct ys_data_source *source = ys_data_find(keys->data);
+    return !source || source->rows.input_count == 0;
+}
+
+/* The form that the model is known by, at the size that the job asks for. */
+static struct ys_rows form_of(const struct ys_trial_settings *keys, const struct ys_rows *usual)
+{
+    struct ys_rows form = *usual;
+    struct ys_row_array *x = &form.inputs[0];
+    if (keys->input_size != YS_FIELD_NONE && form.input_count == 1 && x->rank == 3)
+        x->shape[1] = x->shape[2] = keys->input_size;
+    return form;
 }
 
 /* The data set of that name, in the form of the model's usual input where the set follows the model; prepared at its
  * first mention. Room for one a trial was made beforehand, so pointers stay. */
-static ys_status find_data(struct ys_trial_set *set, const struct ys_trial_settings *keys, const struct ys_rows *form,
+static ys_status find_data(struct ys_trial_set *set, const struct ys_trial_settings *keys, const struct ys_rows *usual,
                            const struct ys_dataset **data)
 {
-    struct ys_data_wanted wanted = {.skips_bad = keys->on_bad_row == YS_BAD_ROW_SKIP};
+    const struct ys_rows form = form_of(keys, usual);
+    struct ys_data_wanted wanted = {.skips_bad = keys->on_bad_row == YS_BAD_ROW_SKIP,
+                                    .lists = keys->input_decode != YS_DECODE_ONCE};
     for (size_t i = 0; i < set->dataset_count; i++) {
-        if (strcmp(set->datasets[i].name, keys->data) == 0 && is_of_form(&set->datasets[i], form, wanted.skips_bad)) {
+        if (strcmp(set->datasets[i].name, keys->data) == 0 && is_of_form(&set->datasets[i], &form, &wanted)) {
             *data = &set->datasets[i];
             return YS_OK;
         }
     }
-    find_wanted(set->measured_with, keys->data, keys->model, &wanted);
-    YS_TRY(ys_data_prepare(keys->data, form, &wanted, &set->datasets[set->dataset_count]));
-    *data = &set->datasets[set->dataset_count++];
+    char *said = follows_model(keys) ? ys_data_form(&form, wanted.lists) : NULL;
+    struct ys_dataset *made = &set->datasets[set->dataset_count];
+    find_wanted(set->measured_with, keys->data, keys->model, said, &wanted);
+    ys_status status =
+        !said && follows_model(keys) ? ys_out_of_memory() : ys_data_prepare(keys->data, &form, &wanted, made);
+    if (status != YS_OK) {
+        ys_free(said);
+        return status;
+    }
+    made->form = said;
+    set->dataset_count++;
+    *data = made;
     return YS_OK;
 }
 

@@ -11,17 +11,21 @@
 #include "job/schedule.h"
 #include "onnx/read.h"
 #include "protocol/feed.h"
+#include "run/feeder.h"
 
 #include <math.h>
 #include <string.h>
 
-#define WORK_VERSION 3                   /* part of the keys: raise it when the same inputs would give other files */
+#define WORK_VERSION 3 /* part of the keys: raise it when the same inputs would give other files */
+#define TESTS        "test.safetensors"
 #define WORK_LIMIT   ((uint64_t)4 << 30) /* bytes of all works together; what is in use stays all the same */
 
 void ys_work_fini(struct ys_work *work)
 {
     ys_shelf_release(&work->files);
     ys_shelf_release(&work->values);
+    ys_shelf_release(&work->tests);
+    ys_free(work->test_path);
     ys_free(work->graph_path);
     ys_free(work->weights_path);
     ys_free(work->order_path);
@@ -63,9 +67,42 @@ static ys_status set_loss(const struct ys_trial_settings *keys, struct ys_graph 
     return YS_OK;
 }
 
-/* A network may tell more classes apart than the data have, and know more tokens. */
-static ys_status check_rows(const struct ys_dataset *data, const struct ys_graph *graph)
+/* By lot. */
+static bool is_changed(const struct ys_trial_settings *keys)
 {
+    return keys->augment && strcmp(keys->augment, "none") != 0;
+}
+
+/* The feeder's name for what makes of each row numbers of mean 0 and deviation 1 (feeder/augment.c). */
+static bool standardises(const struct ys_trial_settings *keys)
+{
+    return keys->augment && strcmp(keys->augment, "cifar") == 0;
+}
+
+/* Whether rows come to the network in another form than the data set has them in. */
+static bool is_reformed(const struct ys_trial_settings *keys)
+{
+    return keys->input_crop != YS_FIELD_NONE || keys->input_dtype == YS_INPUT_FLOAT32 || standardises(keys);
+}
+
+/* What a row is for the network. */
+static struct ys_rows rows_of(const struct ys_trial *trial)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    struct ys_rows rows = trial->data->rows;
+    struct ys_row_array *x = &rows.inputs[0];
+    if (keys->input_crop != YS_FIELD_NONE)
+        x->shape[1] = x->shape[2] = keys->input_crop;
+    if (is_reformed(keys) && (keys->input_dtype == YS_INPUT_FLOAT32 || standardises(keys)))
+        x->dtype = YS_F32;
+    return rows;
+}
+
+/* A network may tell more classes apart than the data have, and know more tokens. */
+static ys_status check_rows(const struct ys_trial *trial, const struct ys_graph *graph)
+{
+    const struct ys_dataset *data = trial->data;
+    const struct ys_rows rows = rows_of(trial);
     struct ys_rows wanted = ys_graph_rows(graph);
     for (size_t i = 0; i < wanted.input_count && i < data->rows.input_count; i++)
         if (wanted.inputs[i].below && data->rows.inputs[i].below > wanted.inputs[i].below)
@@ -74,7 +111,7 @@ static ys_status check_rows(const struct ys_dataset *data, const struct ys_graph
                            (long long)wanted.inputs[i].below);
     if (wanted.kind != YS_TARGET_VECTOR && wanted.classes > data->rows.classes)
         wanted.classes = data->rows.classes;
-    return ys_rows_equal(&wanted, &data->rows)
+    return ys_rows_equal(&wanted, &rows)
                ? YS_OK
                : ys_fail(YS_EINVAL,
                          "the data set %s has not the rows that the model %s takes: data = synthetic follows the model",
@@ -83,12 +120,13 @@ static ys_status check_rows(const struct ys_dataset *data, const struct ys_graph
 
 static ys_status change_graph(const struct ys_trial_settings *keys, struct ys_graph *graph)
 {
+    const bool is_standard = standardises(keys) && ys_graph_has(graph, YS_OP_NORMALIZE);
     const struct ys_graph_changes changes = {.freeze = keys->model_freeze,
                                              .train = keys->model_train,
                                              .tie = keys->model_tie,
                                              .untie = keys->model_untie,
-                                             .mean = keys->model_mean,
-                                             .std = keys->model_std};
+                                             .mean = is_standard && !keys->model_mean ? "0" : keys->model_mean,
+                                             .std = is_standard && !keys->model_std ? "1" : keys->model_std};
     if (keys->init == YS_INIT_FROM_FILE && !ys_model_is_onnx(keys->model))
         return ys_fail(YS_EINVAL, "init = file: the model %s is no ONNX file, which alone has values; write seed",
                        graph->name);
@@ -115,32 +153,80 @@ static ys_status set_sizes(const struct ys_trial_settings *keys, const struct ys
     return YS_OK;
 }
 
-/* By lot. */
-static bool is_changed(const struct ys_trial_settings *keys)
-{
-    return keys->augment && strcmp(keys->augment, "none") != 0;
-}
-
 static bool is_fed(const struct ys_trial_settings *keys)
 {
     return keys->input && strcmp(keys->input, YS_FEED_KIND) == 0;
 }
 
-static ys_status check_input(const struct ys_trial_settings *keys, const struct ys_dataset *data)
+static bool reads_file(const struct ys_trial_settings *keys)
+{
+    return !keys->input || strcmp(keys->input, "file") == 0;
+}
+
+/* What only the feeder does needs it. */
+static ys_status check_fed(const struct ys_trial_settings *keys)
+{
+    if (is_fed(keys))
+        return YS_OK;
+    if (is_changed(keys))
+        return ys_fail(YS_EINVAL, "augment = %s: rows of a file are the same in every epoch: write input = ring",
+                       keys->augment);
+    if (keys->input_decode != YS_DECODE_ONCE)
+        return ys_fail(YS_EINVAL,
+                       "input.decode = %s: only yardstick-feeder decodes while a framework works: write "
+                       "input = ring",
+                       keys->input_decode == YS_DECODE_LIVE ? "live" : "reduced");
+    if (keys->input_crop != YS_FIELD_NONE)
+        return ys_fail(YS_EINVAL, "input.crop = %lld: rows of a file have their size: write input = ring",
+                       (long long)keys->input_crop);
+    return keys->input_dtype == YS_INPUT_UINT8
+               ? YS_OK
+               : ys_fail(YS_EINVAL, "input.dtype = float32: the pixels of a file are bytes: write input = ring");
+}
+
+/* What is done to images needs some, of which the job asks nothing that they cannot give. */
+static ys_status check_images(const struct ys_trial_settings *keys, const struct ys_dataset *data)
 {
     const struct ys_row_array *x = &data->rows.inputs[0];
     const bool has_images = data->rows.input_count == 1 && x->dtype == YS_U8 && x->rank == 3;
-    if (!is_changed(keys))
-        return YS_OK;
-    if (!is_fed(keys))
-        return ys_fail(YS_EINVAL, "augment = %s: rows of a file are the same in every epoch: write input = ring",
-                       keys->augment);
-    if (keys->mode != YS_MODE_TRAIN || keys->compare == YS_COMPARE_SAME_WEIGHTS)
+    if (!has_images)
+        return is_changed(keys) ? ys_fail(YS_EINVAL, "augment = %s: the rows of %s are no images: write none",
+                                          keys->augment, data->name)
+                                : ys_fail(YS_EINVAL,
+                                          "input.crop and input.dtype: the rows of %s are no images: leave "
+                                          "them out",
+                                          data->name);
+    const int64_t side = x->shape[1] < x->shape[2] ? x->shape[1] : x->shape[2];
+    const bool resamples = is_changed(keys) && strcmp(keys->augment, "area") == 0;
+    return keys->input_crop == YS_FIELD_NONE || keys->input_crop <= side || resamples
+               ? YS_OK
+               : ys_fail(YS_EINVAL,
+                         "input.crop = %lld: the images of %s have %lldx%lld pixels: write at most %lld, or a larger "
+                         "input.size",
+                         (long long)keys->input_crop, data->name, (long long)x->shape[2], (long long)x->shape[1],
+                         (long long)side);
+}
+
+static ys_status check_input(const struct ys_trial_settings *keys, const struct ys_dataset *data)
+{
+    YS_TRY(check_fed(keys));
+    if (!is_fed(keys) && !reads_file(keys) && (keys->mode != YS_MODE_TRAIN || keys->compare == YS_COMPARE_SAME_WEIGHTS))
+        return ys_fail(YS_EINVAL, "input = own: a loader of batches is for training: write file or ring");
+    if (keys->input_decode != YS_DECODE_ONCE && !data->is_listed)
+        return ys_fail(YS_EINVAL,
+                       "input.decode: the rows of %s are no files of images, which alone are decoded: write "
+                       "once",
+                       data->name);
+    if (keys->input_size != YS_FIELD_NONE && !data->form)
+        return ys_fail(YS_EINVAL, "input.size = %lld: the rows of %s have a size of their own: write auto",
+                       (long long)keys->input_size, data->name);
+    if (is_changed(keys) && (keys->mode != YS_MODE_TRAIN || keys->compare == YS_COMPARE_SAME_WEIGHTS))
         return ys_fail(YS_EINVAL, "augment = %s: nothing is drawn by lot where requests are answered: write none",
                        keys->augment);
-    return has_images ? YS_OK
-                      : ys_fail(YS_EINVAL, "augment = %s: the rows of %s are no images: write none", keys->augment,
-                                data->name);
+    if (is_reformed(keys) && keys->compare == YS_COMPARE_SAME_WEIGHTS)
+        return ys_fail(YS_EINVAL, "input.crop and input.dtype change the rows to test on, which compare = same-weights "
+                                  "predicts as they are: leave them out");
+    return is_changed(keys) || is_reformed(keys) ? check_images(keys, data) : YS_OK;
 }
 
 ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
@@ -150,11 +236,12 @@ ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
     struct ys_graph *built = NULL;
     const struct ys_model_feed feed = ys_trial_feed(&trial->record.keys);
     YS_TRY(ys_model_choose_fed(trial->record.keys.model, &feed, &model));
-    struct ys_model_input input = {.dtype = data->rows.inputs[0].dtype,
-                                   .scale = data->scale,
-                                   .classes = data->rows.classes,
-                                   .vocabulary = data->rows.inputs[0].below};
-    memcpy(input.shape, data->rows.inputs[0].shape, sizeof input.shape);
+    const struct ys_rows rows = rows_of(trial);
+    struct ys_model_input input = {.dtype = rows.inputs[0].dtype,
+                                   .scale = standardises(&trial->record.keys) ? 1 : data->scale,
+                                   .classes = rows.classes,
+                                   .vocabulary = rows.inputs[0].below};
+    memcpy(input.shape, rows.inputs[0].shape, sizeof input.shape);
     ys_status status = set_sizes(&trial->record.keys, data, &input);
     if (status == YS_OK)
         status = strcmp(model.hash, trial->model_hash) == 0
@@ -162,7 +249,7 @@ ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
                      : ys_fail(YS_EIO, "%s was changed while the study was under way", model.path);
     ys_model_choice_fini(&model);
     if (status == YS_OK)
-        status = check_rows(data, built);
+        status = check_rows(trial, built);
     if (status == YS_OK)
         status = change_graph(&trial->record.keys, built);
     if (status == YS_OK)
@@ -275,12 +362,42 @@ static ys_status fill_values(void *context, const char *folder)
     return status;
 }
 
-static ys_status name_files(struct ys_work *work)
+static ys_status name_files(const struct ys_trial *trial, struct ys_work *work)
 {
     work->graph_path = ys_path_join(work->files.folder, "graph.json");
     work->weights_path = ys_path_join(work->values.folder, "weights.safetensors");
     work->order_path = ys_path_join(work->files.folder, "order.safetensors");
-    return work->graph_path && work->weights_path && work->order_path ? YS_OK : ys_out_of_memory();
+    work->test_path = work->tests.folder ? ys_path_join(work->tests.folder, TESTS) : ys_strdup(trial->data->test_path);
+    return work->graph_path && work->weights_path && work->order_path && work->test_path ? YS_OK : ys_out_of_memory();
+}
+
+/* Nothing is drawn of rows to test on: they hang on no seed. */
+static ys_status fill_tests(void *context, const char *folder)
+{
+    const struct making *m = context;
+    const struct ys_trial_settings *keys = &m->trial->record.keys;
+    const struct ys_plan_input input = {.path = m->trial->data->test_path,
+                                        .augment = standardises(keys) ? keys->augment : NULL,
+                                        .dtype = keys->input_dtype == YS_INPUT_FLOAT32 ? (char[]){"float32"} : NULL,
+                                        .crop = keys->input_crop};
+    char *path = ys_path_join(folder, TESTS);
+    ys_status status = path ? ys_feeder_write_tests(&input, path) : ys_out_of_memory();
+    ys_free(path);
+    return status;
+}
+
+static ys_status shelve_tests(struct making *m, struct ys_work *work)
+{
+    const struct ys_trial_settings *keys = &m->trial->record.keys;
+    char key[YS_SHA256_TEXT];
+    if (!is_reformed(keys))
+        return YS_OK;
+    YS_TRY(
+        hash_text(ys_format("tests|%d|%s|%s|%lld|%d", WORK_VERSION, m->trial->data->test_hash,
+                            standardises(keys) ? keys->augment : "",
+                            (long long)(keys->input_crop == YS_FIELD_NONE ? 0 : keys->input_crop), keys->input_dtype),
+                  key));
+    return ys_work_shelve(key, fill_tests, m, &work->tests);
 }
 
 ys_status ys_work_shelve(const char *key, ys_shelf_fill fill, void *context, struct ys_shelf_item *item)
@@ -297,10 +414,11 @@ static ys_status prepare(struct making *m, struct ys_work *work)
     YS_TRY(key_of_values(m, work->values_key));
     YS_TRY(ys_work_shelve(work->key, fill_files, m, &work->files));
     YS_TRY(ys_work_shelve(work->values_key, fill_values, m, &work->values));
+    YS_TRY(shelve_tests(m, work));
     work->loss = m->graph->loss;
     work->label_smoothing = m->graph->label_smoothing;
     work->is_random = ys_graph_has(m->graph, YS_OP_DROPOUT);
-    return name_files(work);
+    return name_files(m->trial, work);
 }
 
 ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t least_steps, struct ys_work *work)
@@ -381,6 +499,8 @@ static ys_status plan_texts(const struct ys_work *work, const struct ys_trial *t
         {&plan->device, keys->device ? keys->device : "cpu"},
         {&plan->folder, folder},
         {&plan->input.augment, is_changed(keys) ? keys->augment : NULL},
+        {&plan->input.decode, keys->input_decode == YS_DECODE_REDUCED ? "reduced" : NULL},
+        {&plan->input.dtype, keys->input_dtype == YS_INPUT_FLOAT32 ? "float32" : NULL},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].text && !(*texts[i].place = ys_strdup(texts[i].text)))
@@ -408,9 +528,11 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
     plan->label_smoothing = work->label_smoothing;
     plan->threads = trial->threads;
     plan->options = options ? ys_json_copy(options) : ys_json_object();
+    if (!reads_file(keys))
+        plan->input.threads = keys->input_threads == YS_FIELD_NONE ? 1 : keys->input_threads;
     if (is_fed(keys)) {
         plan->input.seed = (int64_t)seed;
-        plan->input.threads = keys->input_threads == YS_FIELD_NONE ? 1 : keys->input_threads;
+        plan->input.crop = keys->input_crop;
         plan->input.channel = YS_FEED_CHANNEL_FD;
         plan->input.memory = YS_FEED_MEMORY_FD;
     }

@@ -15,10 +15,12 @@ struct ys_work {
     char key[YS_SHA256_TEXT];        /* equal for equal work */
     char values_key[YS_SHA256_TEXT]; /* equal for equal initial weights */
     char *graph_path, *weights_path, *order_path;
+    char *test_path;   /* the rows to test on, in the form of those that are trained on */
     enum ys_loss loss; /* the job's, or the model's own */
     double label_smoothing;
     bool is_random;                     /* it drops activations: no two frameworks compute the same */
     struct ys_shelf_item files, values; /* graph and order; weights. The files stay until ys_work_fini() */
+    struct ys_shelf_item tests;         /* rows to test on, where those of the data set have another form */
 };
 
 /** Builds the network of `trial` for its data, sets the trial's parameters and multiply_adds, and its key loss to what

@@ -1,7 +1,9 @@
 """input = ring: batches that yardstick-feeder makes while a framework works, and what happens when it cannot."""
+import json
 import os
 import resource
 import signal
+import time
 
 from harness import Case, tearDownModule  # noqa: F401
 
@@ -12,7 +14,9 @@ LONG = ["--framework=builtin", "--model=lenet", "--data=digits", "--batch=64", "
         "--input=ring", "--audit=off", "--format=json"]
 
 
-class Feeder(Case):
+class Fed:
+    """What cases of runs with a feeder need."""
+
     def run_of(self, *arguments):
         document, _ = self.result("run", *arguments)
         return document["trials"][0]
@@ -46,6 +50,8 @@ class Feeder(Case):
         self.assertEqual(process.returncode, 1, err)
         return err
 
+
+class Feeder(Fed, Case):
     def test_a_ring_gives_what_a_file_gives(self):
         file, ring = self.run_of(*MLP), self.run_of(*RING)
         self.assertEqual((ring["proof"]["verdict"], ring["proof"]["audit"]["verdict"]), ("pass", "pass"))
@@ -91,6 +97,23 @@ class Feeder(Case):
         self.assertRegex(message, "killed in (start|open|train): the feeder: yardstick-feeder was killed \\(signal 9\\) by something "
                                   "else than yardstick")
         self.assert_nothing_left()
+
+    def test_a_feeder_that_is_slow_is_waited_for(self):
+        """As on a disk that is: it stands still again and again, and the run goes on with it."""
+        words = [word for word in RING if not word.startswith("--steps")]
+        process = self.start("run", *words, "--steps=2000", "--audit=off", "--anchor=off", "--format=json")
+        feeder = self.busy(process)
+        try:
+            for _ in range(8):
+                os.kill(feeder, signal.SIGSTOP)
+                time.sleep(0.1)
+                os.kill(feeder, signal.SIGCONT)
+                time.sleep(0.01)
+        except ProcessLookupError:  # the run was done before
+            pass
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(json.loads(out)["trials"][0]["status"], "ok")
 
     def test_a_feeder_that_stands_still_stalls_the_run(self):
         process = self.start("run", *LONG, "--stall-limit=2s")
