@@ -183,7 +183,8 @@ class Plan:
     mapped.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
     docs/protocol.md.  batch_size: rows of its own of each batch.  lr: the learning rate of every step, zeros where none is trained.
     rank, world, rendezvous, statistics: as in its `dist`.  own_seed: the seed, of several processes another for each.
-    onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.
+    onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  by_own_loader: whether
+    training takes its batches from Adapter.load(), loader_threads: with how many threads or processes.
     """
 
     def __init__(self, plan):
@@ -212,10 +213,12 @@ class Plan:
             raise ProtocolError("rank %s of %s has no equal share of %s rows" % (self.rank, self.world, rows))
         self.batch_size = rows // self.world
         self.own_seed = self.seed + self.rank * RANK_SEED
-        if input_.get("kind") not in ("file", "ring"):
+        if input_.get("kind") not in ("file", "ring", "own"):
             raise Unsupported("input of kind %s" % input_.get("kind"))
-        if input_["kind"] == "ring" and self.world > 1:
-            raise Unsupported("several processes are not fed by a ring: write input = file")
+        if input_["kind"] != "file" and self.world > 1:
+            raise Unsupported("several processes are not fed by a ring or a loader: write input = file")
+        self.by_own_loader = input_["kind"] == "own"
+        self.loader_threads = input_.get("threads") or 1
         self._feed = None
         try:
             with open(plan["graph"], encoding="utf-8") as file:
@@ -265,6 +268,11 @@ class Plan:
     def _x_of(self, arrays):
         x = tuple(arrays[name] for name in self.inputs)
         return x[0] if len(x) == 1 else x
+
+    def stored(self):
+        """The arrays that rows are taken from, for a loader of the framework's own: (x, y, order), x as batch() has it; order
+        has the rows of each step."""
+        return self._inputs[0] if len(self._inputs) == 1 else tuple(self._inputs), self._y, self._order
 
     def is_full(self):
         """Whether half of the ring is held: their steps are waited for, while the feeder fills the other half."""
@@ -392,6 +400,7 @@ class Adapter:
     # Where it trains as one of several processes, whose rows batch normalisation can be by: "local", each rank's own, or
     # "sync", those of all. Empty: it is one process alone.
     statistics = ()
+    loader = ""         # the framework's own of batches, where load() is there: "torch.utils.data.DataLoader"
 
     plan = None
     # Of several processes a list where train_step() can tell, for each step, two times of time.monotonic_ns(): its own
@@ -419,6 +428,11 @@ class Adapter:
 
     def train_step(self, x, y, lr):
         """One step. Returns a handle of its loss without waiting for it."""
+        raise NotImplementedError
+
+    def load(self, first, last):
+        """Iterates over x and y of the batches of steps `first` to `last` - 1, by the framework's own loader of batches with
+        the rows and the order of the plan: what train_step() takes."""
         raise NotImplementedError
 
     def losses(self, handles):
@@ -560,6 +574,8 @@ def _check_supported(adapter, plan):
     ):
         if value not in known:
             raise Unsupported("%s %s: this adapter has %s" % (what, value, ", ".join(map(str, known))))
+    if plan.by_own_loader and not adapter.loader:
+        raise Unsupported("input = own: this adapter gives no batches by a loader of its framework's own")
     for name in plan.options:
         if name not in adapter.options:
             raise Unsupported("this adapter has no option %s" % name)
@@ -591,6 +607,7 @@ class _Server:
         self.channel = channel
         self.plan = None
         self.next = 0  # the step that comes next; None after a failure in the middle of training
+        self.loaded = None  # what the framework's own loader gives, while there is training by it
 
     def answer(self, message):
         kind = message["type"]
@@ -645,6 +662,9 @@ class _Server:
         _check_supported(self.adapter, plan)
         self.adapter.plan = plan
         reply = self.adapter.build(plan)
+        if plan.by_own_loader:
+            reply["deviations"] = [*reply["deviations"], "batches by %s, %d beside the loop"
+                                   % (self.adapter.loader, plan.loader_threads)]
         self.plan = plan
         return dict(reply, type="opened")
 
@@ -677,7 +697,9 @@ class _Server:
             self._need_mode("train", message)
         self.next = None
         if count > 0:
+            self._begin_loading(first, first + count)
             self._run_steps(first, first + count)
+            self.loaded = None
         path = self._path("step-%d" % (first + count))
         write_safetensors(path, self.adapter.weights())
         self.next = first + count
@@ -691,12 +713,18 @@ class _Server:
         block = self._integer(message, "block", 1, BLOCK_LIMIT)
         if begin != first:
             raise ProtocolError("training cannot start at step %d: the next step is %d" % (begin, first))
+        if first < end:
+            self._begin_loading(first, end)
         while first < end:
             self.next = None
             last = min(first + block, end)
             self.channel.send(self._train_block(first, last))
             self.next = first = last
+        self.loaded = None
         return {"type": "done"}
+
+    def _begin_loading(self, first, last):
+        self.loaded = iter(self.adapter.load(first, last)) if self.plan.by_own_loader else None
 
     def _train_block(self, first, last):
         """Steps first to last - 1. The framework may run ahead of this loop until losses() waits for it."""
@@ -722,7 +750,7 @@ class _Server:
                 handles = []
                 plan.release()
             asked = now()
-            x, y = plan.batch(step)
+            x, y = plan.batch(step) if self.loaded is None else next(self.loaded)
             input_ns += now() - asked
             handles.append(adapter.train_step(x, y, plan.lr[step]))
         losses += adapter.losses(handles)

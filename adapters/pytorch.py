@@ -28,6 +28,20 @@ with common.importing("PyTorch"):
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.float32}  # of parameters
 
 
+class Rows(torch.utils.data.Dataset):
+    """The rows of a prepared file, one by one, as a DataLoader wants them."""
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __len__(self):
+        return len(self.y)
+
+    def __getitem__(self, row):
+        x = tuple(array[row] for array in self.x) if isinstance(self.x, tuple) else self.x[row]
+        return x, self.y[row]
+
+
 class Normalize(nn.Module):
     """y = (x * scale - mean[c]) / std[c], computed in `dtype`; x has `rank` dimensions, the second of which is c."""
 
@@ -284,6 +298,7 @@ class PyTorch(common.Adapter):
               "operands", "positions")
     options = {"channels_last": False, "compile": "off"}
     statistics = ("local",)  # nn.SyncBatchNorm refuses the CPU
+    loader = "torch.utils.data.DataLoader"
 
     def build(self, plan):
         torch.set_num_threads(plan.threads)
@@ -544,6 +559,13 @@ class PyTorch(common.Adapter):
         gradients = {name: param.grad.numpy() for name, param in self.params.items() if param.grad is not None}
         self.model.zero_grad(set_to_none=True)
         return loss.detach().numpy(), gradients
+
+    def load(self, first, last):
+        x, y, order = self.plan.stored()
+        batches = torch.utils.data.DataLoader(Rows(x, y), batch_sampler=order[first:last].tolist(),
+                                              num_workers=self.plan.loader_threads)
+        for x, y in batches:
+            yield tuple(array.numpy() for array in x) if isinstance(x, (tuple, list)) else x.numpy(), y.numpy()
 
     def train_step(self, x, y, lr):
         x, y = self.tensors(x), torch.from_numpy(y)

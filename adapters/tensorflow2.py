@@ -4,6 +4,7 @@ The network, its loss and its optimizers are in tensorflow_network.py, its opera
 """
 
 import common
+import numpy as np
 
 with common.importing("TensorFlow"):
     import tensorflow as tf
@@ -17,6 +18,7 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     ops = tensorflow_network.TensorFlowAdapter.ops + ("Embedding", "LSTM", "GRU")
     extras = tensorflow_network.TensorFlowAdapter.extras + ("inputs", "tokens", "targets", "positions")
     options = {"function": True, "xla": False}
+    loader = "tf.data, which keeps all rows in memory"
 
     def build(self, plan):
         if self.option("xla") and not self.option("function"):
@@ -25,6 +27,7 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
         tf.config.threading.set_inter_op_parallelism_threads(1)
         self.network = tensorflow_network.Network(plan, explicit=True, dilated=bool(self.option("xla")))
         self.functions = {}
+        self.kept = None  # the rows, once the own loader has them
         if plan.mode == "train":
             self.optimizer = tensorflow_network.Optimizer(self.network)
         self.reset()
@@ -98,6 +101,22 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     def backward(self, x, y, train):
         loss, gradients = self.function("pass_backward", train)(self.tensors(x), tf.constant(y))
         return loss.numpy(), self.leave(zip(self.network.trained, (gradient.numpy() for gradient in gradients)))
+
+    def load(self, first, last):
+        """As from_tensor_slices() has them: all rows in memory, once."""
+        x, y, order = self.plan.stored()
+        if self.kept is None:
+            self.kept = self.tensors(x), tf.constant(y)
+        x, y = self.kept
+
+        def pick(rows):
+            picked = tuple(tf.gather(array, rows) for array in x) if isinstance(x, tuple) else tf.gather(x, rows)
+            return picked, tf.gather(y, rows)
+        threads = self.plan.loader_threads
+        batches = tf.data.Dataset.from_tensor_slices(order[first:last].astype(np.int64))
+        options = tf.data.Options()
+        options.threading.private_threadpool_size = threads
+        return iter(batches.map(pick, num_parallel_calls=threads).prefetch(2 * threads).with_options(options))
 
     def train_step(self, x, y, lr):
         self.steps += 1

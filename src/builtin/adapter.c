@@ -167,7 +167,8 @@ static ys_status open_rows(struct adapter *a, const struct ys_plan_input *input)
 {
     if (input->kind && strcmp(input->kind, YS_FEED_KIND) == 0)
         return ys_builtin_rows_feed((int)input->channel, (int)input->memory, a->graph, &a->rows);
-    YS_TRY(need_word(input->kind, "kind", "file"));
+    if (!input->kind || strcmp(input->kind, "own") != 0) /* its own loader is the mapped file */
+        YS_TRY(need_word(input->kind, "kind", "file"));
     YS_TRY(ys_plan_need(input->path, "input.path"));
     return ys_builtin_rows_open(input->path, a->graph, &a->rows);
 }

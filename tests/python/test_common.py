@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import struct
 import tempfile
 import unittest
@@ -9,6 +10,7 @@ import unittest
 import driver
 import common
 import numpy as np
+from common_feed import Feed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -30,6 +32,50 @@ class Places(unittest.TestCase):
 
     def test_of_another_where_none_of_its_own_was_run(self):
         self.assertRegex(self.fail(common.Adapter.__new__(common.Adapter), "{"), r" \(decoder\.py, line \d+\)$")
+
+
+class Feeding(unittest.TestCase):
+    """common_feed.py, with the other side played here."""
+
+    SLOTS, SLOT, START = 4, 4096, 4096
+
+    def feed(self, round_):
+        """A ring of batches of two bytes, and the feeder's end of the socket."""
+        memory = os.memfd_create("ring")
+        os.truncate(memory, self.START + self.SLOTS * self.SLOT)
+        os.pwrite(memory, struct.pack("<8sIIQQQ24x", b"YSFEED1", self.SLOTS, 1, self.SLOT, self.START, round_), 0)
+        os.pwrite(memory, struct.pack("<64s8sI4x8QQQ", b"x", b"U8", 1, 2, *[0] * 7, 0, 2), 64)
+        for slot in range(self.SLOTS):
+            os.pwrite(memory, bytes((slot, 7)), self.START + slot * self.SLOT)
+        own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(own.close)
+        return Feed(its.detach(), memory), own
+
+    def wishes(self, own):
+        own.setblocking(False)
+        found = []
+        try:
+            while True:
+                found.append(struct.unpack("<QQQ", own.recv(24)))
+        except BlockingIOError:
+            return found
+
+    def test_a_round_goes_on_with_its_first_batch_unasked(self):
+        feed, own = self.feed(3)
+        for position in range(7):
+            own.send(struct.pack("<QQQ", 1, position % 3, position % self.SLOTS))
+        for position in range(7):
+            self.assertEqual(feed.take(position % 3)["x"].tolist(), [position % self.SLOTS, 7])
+            feed.release()
+        self.assertEqual(self.wishes(own), [(1, 1, 0)] + [(2, 1, 0)] * 7)
+
+    def test_without_a_round_what_is_not_next_is_asked_for(self):
+        feed, own = self.feed(0)
+        for turn, batch, slot in ((1, 2, 0), (2, 0, 0), (2, 1, 1)):
+            own.send(struct.pack("<QQQ", turn, batch, slot))
+        for batch in (2, 0, 1):
+            feed.take(batch)
+        self.assertEqual([wish for wish in self.wishes(own) if wish[0] == 1], [(1, 1, 2), (1, 2, 0)])
 
 
 class Safetensors(unittest.TestCase):
@@ -257,6 +303,11 @@ class Toy(unittest.TestCase):
             self.assertLessEqual(before, block["t_start_ns"])
             self.assertLessEqual(block["t_start_ns"] + block["input_ns"], block["t_end_ns"])
             before = block["t_end_ns"]
+
+    def test_a_loader_of_ones_own_is_refused_by_who_has_none(self):
+        plan = self.work.plan()
+        plan["input"] = dict(plan["input"], kind="own", threads=2)
+        self.assertIn("no batches by a loader", self.refused("unsupported", "open", plan=plan)["message"])
 
     def test_losses_that_are_no_numbers_are_spelled(self):
         self.open(options={"fail": "-inf"})
