@@ -1,9 +1,11 @@
 """JAX on the CPU: pure functions, and one compiled program for the whole training step.
 
 Inside, images are NHWC: every value of four dimensions has the graph's axis 1 last. Weights of convolutions are HWIO, dense
-ones (in, out), as jax.nn and Flax have them.
+ones (in, out), as jax.nn and Flax have them. One of several processes holds a share of the rows of arrays that are those of all
+(jax.shard_map), and copies of the weights.
 """
 
+import functools
 import math
 import operator
 import os
@@ -17,10 +19,15 @@ with common.importing("JAX"):
     import jax.numpy as jnp
     import jaxlib
     from jax import lax
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 # Of parameters, and of what convolutions and products compute with.
 DTYPES = {"f32": jnp.float32, "f64": jnp.float64, "bf16": jnp.float32}
 COMPUTE = {"f32": jnp.float32, "f64": jnp.float64, "bf16": jnp.bfloat16}
+
+
+RANKS = "ranks"  # the axis along which the rows of a batch lie on several processes
+ALIKE, APART = PartitionSpec(), PartitionSpec(RANKS)  # on each the same array, on each its share
 
 
 def to_own(x):
@@ -49,11 +56,16 @@ class Pass:
     """One pass through the network while it is traced: what its operators need to know, and what they leave behind.
 
     tables: the parameters kept as in the graph. dtype: of parameters; compute: of products and the values between them. statistics: the running ones after this batch.
+    joined: how many ranks normalise by the rows of all of them together; 1: each by its own.
     """
 
-    def __init__(self, params, tables, dtype, compute, train, key):
+    def __init__(self, params, tables, dtype, compute, train, key, joined):
         self.params, self.tables, self.dtype, self.compute, self.train, self.key = params, tables, dtype, compute, train, key
-        self.statistics = {}
+        self.joined, self.statistics = joined, {}
+
+    def mean(self, x, axes):
+        """Over the rows that batch normalisation is by, as well."""
+        return x.mean(axes) if self.joined == 1 else lax.pmean(x.mean(axes), RANKS)
 
     def param(self, node, role):
         return self.params[node["params"][role]]
@@ -175,8 +187,9 @@ def batch_norm(run, node, x):
     weight, bias, mean, var = (run.param(node, role) for role in ("weight", "bias", "running_mean", "running_var"))
     wide, attrs = x.astype(run.dtype), node["attrs"]
     if run.train:
-        axes, n, share = tuple(range(x.ndim - 1)), x.size // x.shape[-1], attrs["momentum"]
-        running, (mean, var) = (mean, var), (wide.mean(axes), wide.var(axes))
+        axes, n, share = tuple(range(x.ndim - 1)), x.size // x.shape[-1] * run.joined, attrs["momentum"]
+        running, mean = (mean, var), run.mean(wide, axes)
+        var = wide.var(axes) if run.joined == 1 else run.mean(jnp.square(wide - mean), axes)
         unbiased = var * (n / (n - 1) if n > 1 else 0)
         for role, old, new in zip(("running_mean", "running_var"), running, (mean, unbiased)):
             run.statistics[node["params"][role]] = (1 - share) * old + share * new
@@ -355,18 +368,25 @@ class JAX(common.Adapter):
     optimizers = tuple(RULES)
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
               "operands", "positions")
+    statistics = ("local", "sync") if hasattr(jax, "shard_map") else ()
+    mesh = None  # of several processes
 
     def build(self, plan):
         os.environ["PJRT_NPROC"] = str(plan.threads)  # what XLA makes its pool of threads by, in the first computation
         jax.config.update("jax_enable_x64", plan.precision == "f64")
         jax.config.update("jax_default_matmul_precision", "highest")
+        if plan.world > 1:
+            self.meet()
         self.dtype, self.compute = DTYPES[plan.precision], COMPUTE[plan.precision]
         self.entries = [entry for entry in plan.params if entry["role"] == "weight"]
         # What an embedding reads is kept by rows.
         self.tables = {node["params"]["weight"] for node in plan.graph["nodes"] if node["op"] == "Embedding"}
-        self.train_program = jax.jit(self.step)  # were its state donated, XLA on a CPU would copy weights in each step
-        self.loss_program = jax.jit(self.logits_and_loss, static_argnames="train")
-        self.gradient_program = jax.jit(self.gradients, static_argnames="train")
+        # Were its state donated, XLA on a CPU would copy weights in each step.
+        self.train_program = jax.jit(self.on_ranks(self.step, (ALIKE, APART, APART, ALIKE), (ALIKE, ALIKE)))
+        self.loss_program, self.gradient_program = (
+            {train: jax.jit(self.on_ranks(functools.partial(function, train=train), (ALIKE, APART, APART), out))
+             for train in (False, True)}
+            for function, out in ((self.logits_and_loss, (APART, ALIKE)), (self.gradients, ((ALIKE, (APART, ALIKE)), ALIKE))))
         self.infer_program = jax.jit(self.predict)
         self.reset()
         return {
@@ -375,6 +395,35 @@ class JAX(common.Adapter):
             "libraries": ["jaxlib " + jaxlib.__version__, "XLA " + jax.devices()[0].client.platform_version],
             "deviations": [],
         }
+
+    def meet(self):
+        """The processes that train together, each with the one device it has."""
+        plan = self.plan
+        jax.config.update("jax_cpu_collectives_implementation", "gloo")
+        jax.distributed.initialize(plan.rendezvous, plan.world, plan.rank, local_device_ids=[0],
+                                   coordinator_bind_address=plan.rendezvous)
+        self.mesh = Mesh(np.array(jax.devices()), (RANKS,))
+
+    def close(self):
+        if self.mesh is not None:
+            jax.distributed.shutdown()  # who goes first would be taken for one that failed
+
+    def on_ranks(self, function, given, made):
+        """The same function, of several processes with each one's rows."""
+        if self.mesh is None:
+            return function
+        return jax.shard_map(function, mesh=self.mesh, in_specs=given, out_specs=made, check_vma=False)
+
+    def shared(self, values, how):
+        """Arrays of this process as its part of those of all."""
+        if self.mesh is None:
+            return values
+        return jax.tree.map(
+            lambda value: jax.make_array_from_process_local_data(NamedSharding(self.mesh, how), np.asarray(value)), values)
+
+    def own(self, value):
+        """The rows of this process."""
+        return value if self.mesh is None else value.addressable_shards[0].data
 
     def reset(self):
         def copies(role):
@@ -392,6 +441,7 @@ class JAX(common.Adapter):
         self.state["slots"] = {name: tuple(jnp.zeros_like(value) for _ in range(slots))
                                for name, value in self.state["params"].items()}
         self.state["steps"] = jnp.zeros((), jnp.uint32)
+        self.state = self.shared(self.state, ALIKE)
 
     def enter(self, name, value):
         """A parameter of the graph as it is kept here."""
@@ -403,7 +453,8 @@ class JAX(common.Adapter):
     def network(self, params, x, train=False, key=None):
         """The logits of rows as they are stored, and the running statistics after them."""
         graph = self.plan.graph
-        run = Pass(params, self.tables, self.dtype, self.compute, train, key)
+        joined = self.plan.world if self.plan.statistics == "sync" else 1
+        run = Pass(params, self.tables, self.dtype, self.compute, train, key, joined)
         values = {entry["name"]: to_own(array.astype(self.dtype) if entry["dtype"] == "F32" else array)
                   for entry, array in zip(graph["inputs"], x if isinstance(x, tuple) else (x,))}
         for node in graph["nodes"]:
@@ -425,11 +476,14 @@ class JAX(common.Adapter):
 
     def objective(self, params, state, x, y, train):
         key = jax.random.fold_in(jax.random.key(self.plan.seed % 2**31), state["steps"]) if train else None
+        if train and self.mesh is not None:
+            key = jax.random.fold_in(key, lax.axis_index(RANKS))
         logits, statistics = self.network({**params, **state["buffers"]}, x, train, key)
         return self.loss(logits, y), (logits, statistics)
 
     def gradients(self, state, x, y, train):
-        return jax.value_and_grad(self.objective, has_aux=True)(state["params"], state, x, y, train)
+        found, gradients = jax.value_and_grad(self.objective, has_aux=True)(state["params"], state, x, y, train)
+        return found, gradients if self.mesh is None else lax.pmean(gradients, RANKS)
 
     def logits_and_loss(self, state, x, y, train):
         loss, (logits, _) = self.objective(state["params"], state, x, y, train)
@@ -460,7 +514,7 @@ class JAX(common.Adapter):
         return self.network(params, x)[0]
 
     def train_step(self, x, y, lr):
-        self.state, loss = self.train_program(self.state, x, y, lr)
+        self.state, loss = self.train_program(self.state, self.shared(x, APART), self.shared(y, APART), lr)
         return loss
 
     def losses(self, handles):
@@ -476,12 +530,13 @@ class JAX(common.Adapter):
             logits = self.infer_program(self.served, x)
             loss = self.loss(logits, y)
         else:
-            logits, loss = self.loss_program(self.state, x, y, train=train)
+            logits, loss = self.loss_program[train](self.state, self.shared(x, APART), self.shared(y, APART))
+            logits = self.own(logits)
         fed = dict(zip(self.plan.inputs, x if isinstance(x, tuple) else (x,)))
         return {**fed, "y": np.asarray(y, np.float32 if self.plan.target == "vector" else np.int64), "logits": logits, "loss": loss}
 
     def backward(self, x, y, train):
-        (loss, _), gradients = self.gradient_program(self.state, x, y, train=train)
+        (loss, _), gradients = self.gradient_program[train](self.state, self.shared(x, APART), self.shared(y, APART))
         return loss, {name: self.leave(name, gradient) for name, gradient in gradients.items()}
 
     def weights(self):

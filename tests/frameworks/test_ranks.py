@@ -1,0 +1,123 @@
+"""Frameworks that train in several processes, against the single process of the oracle; and mistakes made on purpose, which
+the proof has to catch. Prints TAP; FRAMEWORKS names those to try."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
+RECIPES = os.path.join(os.environ["YS_SOURCE_ROOT"], "tests", "frameworks")
+FRAMEWORKS = os.environ.get("FRAMEWORKS", "pytorch jax").split()
+WORK = ["--global-batch=16", "--threads=1", "--lr=0.05", "--momentum=0.9", "--weight-decay=0.01", "--clip-norm=0.5"]
+MLP = ["--model=mlp", "--data=digits", *WORK]
+NORMALISED = ["--model=check_BatchNormalization", "--data=synthetic", *WORK]
+# Who has batch normalisation by the rows of all ranks.
+SYNC = ("jax",)
+# What is asked of the adapter that is made wrong, the mistake, and the first thing that differs: a check, or the reason where it
+# came to none; None: nothing is wrong. One `verify` for all mistakes of one work, so that the oracle is asked once.
+WRONG = (
+    (MLP, {"nothing": None, "ranks_summed": "gradients", "ranks_rows": "batches", "ranks_decay": "of rank 1 is not that of rank 0",
+           "ranks_stale": "weights after 10 steps"}),
+    ([*NORMALISED, "--bn=local,sync"], {"local": None, "sync": "logits"}),
+)
+BOUND = 1e-9  # of what is done in double, as of one process
+
+
+def yardstick(*arguments):
+    """Its exit code, and the document it prints, None where it prints none."""
+    done = subprocess.run([PROGRAM, *arguments, "--format=json"], capture_output=True, text=True)
+    try:
+        return done.returncode, json.loads(done.stdout), done.stderr
+    except ValueError:
+        return done.returncode, None, done.stderr
+
+
+def worst_meaning(proof):
+    """The largest error of what was compared in double."""
+    return max((check["error"] for check in proof["checks"] if check["half"] == "meaning" and check["error"] is not None),
+               default=None)
+
+
+def proven(framework, count, *asked):
+    """Whether so many trials are proven to do the same in double, and what they showed."""
+    code, trials, err = yardstick("verify", "--framework=" + framework, *asked)
+    proofs = [trial["proof"] for trial in trials or []]
+    told = [(proof["verdict"], worst_meaning(proof), proof["reason"]) for proof in proofs]
+    good = code == 0 and len(told) == count and all(verdict == "pass" and error is not None and error <= BOUND
+                                                    for verdict, error, _ in told)
+    return good, "%s %s" % (told, "" if good else err)
+
+
+def refuses_sync(framework):
+    code, trials, err = yardstick("verify", "--framework=" + framework, "--ranks=2", *NORMALISED, "--bn=sync")
+    text = json.dumps(trials) + err
+    return code != 0 and "batch normalisation in several processes" in text, text
+
+
+def trains(framework, folder):
+    """A whole run, in which ranks' weights are compared to the bit, and which tells where a step's time goes."""
+    code, result, err = yardstick("run", "--results=" + folder, "--framework=" + framework, *MLP, "--ranks=1,2", "--steps=30",
+                                  "--block=5", "--repeat=1", "--audit=all")
+    trials = (result or {}).get("trials", [])
+    good = code == 0 and [trial["status"] for trial in trials] == ["ok", "ok"]
+    if good:
+        one, two = trials
+        good = two["proof"]["audit"]["verdict"] == "pass" and "ranks" not in one and len(two["ranks"]) == 2
+        good = good and all((rank["communication_s"] is not None) == (framework == "pytorch") for rank in two["ranks"])
+        loss = [trial["metrics"]["final_loss"]["value"] for trial in trials]
+        good = good and abs(loss[0] - loss[1]) < 1e-3 * loss[0]  # thirty steps in float
+    return good, json.dumps([trial.get("ranks") for trial in trials]) + err
+
+
+def judge_wrong(asked, mistakes):
+    """(mistake, whether it is caught by what it should be caught by, what was found) of each."""
+    if "nothing" in mistakes:
+        asked = [*asked, "--opt.wrong-pytorch.wrong=" + ",".join(mistakes)]
+    code, trials, err = yardstick("verify", "--recipes=" + RECIPES, "--framework=wrong-pytorch", "--ranks=2", *asked)
+    found = {trial["id"].split("=")[-1]: trial["proof"] for trial in trials or []}
+    for mistake, word in mistakes.items():
+        proof = found.get(mistake) or {"verdict": None, "reason": err, "checks": []}
+        failed = [check["name"] for check in proof["checks"] if not check["pass"]]
+        first = failed[0] if failed else proof["reason"] or ""
+        good = code == 5 and (proof["verdict"] == "pass" if word is None else proof["verdict"] == "fail" and word in first)
+        yield mistake, good, "%s: %s %s" % (proof["verdict"], proof["reason"], failed)
+
+
+def cases(ready, folder):
+    """(name, whether it is so, what was found) of each."""
+    for framework in ready:
+        yield framework + ": 1, 2 and 4 ranks do what one process does", *proven(framework, 3, *MLP, "--ranks=1,2,4")
+        if framework in SYNC:
+            yield (framework + ": batch normalisation by each rank's own rows, and by those of all",
+                   *proven(framework, 2, *NORMALISED, "--ranks=2", "--bn=local,sync"))
+        else:
+            yield framework + ": batch normalisation by each rank's own rows", *proven(framework, 1, *NORMALISED, "--ranks=2")
+            yield framework + ": says that it has none by the rows of all", *refuses_sync(framework)
+        yield framework + ": a run", *trains(framework, folder)
+    for asked, mistakes in WRONG if "pytorch" in ready else ():
+        for mistake, good, found in judge_wrong(asked, mistakes):
+            yield "PyTorch made wrong: %s" % mistake, good, found
+
+
+def main():
+    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
+    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
+    ready = [name for name in FRAMEWORKS if state.get(name) == "ready"]
+    if not ready:
+        print("1..0 # SKIP none of %s is installed: yardstick install pytorch" % ", ".join(FRAMEWORKS))
+        return 0
+    number, bad = 0, False
+    with tempfile.TemporaryDirectory() as folder:
+        for name, good, why in cases(ready, folder):
+            number += 1
+            bad |= not good
+            print("# " + why.replace("\n", " ")[:3000])
+            print("%s %d - %s" % ("ok" if good else "not ok", number, name), flush=True)
+    print("1..%d" % number)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
