@@ -131,7 +131,8 @@ def read_database(path: str, study: str | int) -> Study:
         host: Row = {}
         for found in database.rows("host", "study_id", number, "study_id"):
             host = json.loads(found["doc"])
-        trials, runs = [], []
+        trials: list[Row] = []
+        runs: list[Row] = []
         for found in database.rows("trial", "study_id", number, "position"):
             proof = [json.loads(one["doc"]) for one in database.rows("proof", "trial_id", found["id"], "trial_id")]
             trials.append(dict(json.loads(found["doc"]), id=found["name"], index=found["position"], trial_id=found["id"],
