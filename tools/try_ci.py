@@ -16,7 +16,8 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FILES = ["adapters/common.py", "adapters/common_feed.py", "tests/adapters/plain.py", "tests/python/oracle.py"]
+FILES = sorted(os.path.join("adapters", name) for name in os.listdir(os.path.join(ROOT, "adapters")) if name.startswith("common") and name.endswith(".py"))
+FILES += ["tests/adapters/plain.py", "tests/python/oracle.py"]
 RECIPE = "name = mine\ntitle = an adapter of one's own\nprogram = python3 ../tests/adapters/plain.py\ndouble = yes\n"
 STUDY = """version = 1
 name = speed
@@ -77,7 +78,7 @@ def gate(program, folder, repository, commits, candidate):
     """Base and candidate measured here, one after the other; what the gate says, and its seconds."""
     began = time.monotonic()
     for name in ("base", candidate):
-        git(repository, "worktree", "add", "--detach", os.path.join(folder, name), commits[name])
+        git(repository, "worktree", "add", "-q", "--detach", os.path.join(folder, name), commits[name])
     run = lambda name, *words, **options: subprocess.run([program, *words, "--recipes=" + os.path.join(folder, name, "recipes"), "--quiet"], cwd=folder, text=True,
                                                          stdout=subprocess.PIPE, **options)
     run("base", "run", os.path.join("base", "speed.ys"), "--results=of-base", check=True)
