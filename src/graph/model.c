@@ -183,7 +183,7 @@ static const struct ys_model models[] = {
      .keys = ys_model_keys_lstm_ptb},
     {"bert-mini", "4 blocks of width 256", TEXT(128, 30522, 2), ys_model_bert_mini, .rows = TEXTS(128, 30522, 2),
      .keys = ys_model_keys_bert_mini},
-    {"lstm-classifier", "1 layer of 128, last position", TEXT(80, 20000, 2), ys_model_lstm_classifier,
+    {"lstm-classifier", "width 128, last position", TEXT(80, 20000, 2), ys_model_lstm_classifier,
      .rows = TEXTS(80, 20000, 2), .keys = ys_model_keys_lstm_classifier},
     {NULL},
 };

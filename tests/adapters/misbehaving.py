@@ -139,7 +139,7 @@ def train(send, message):
     while first < message["to"]:
         if sent == 2 and BEHAVIOUR == "hang_after_blocks":
             hang()
-        if sent == 2 and BEHAVIOUR in ("crash_mid_train", "crash_seed %s" % PLAN["seed"]):
+        if sent == 2 and BEHAVIOUR in ("crash_mid_train", "crash_seed %s" % PLAN.get("seed")):
             print("Traceback: something went wrong", file=sys.stderr)
             os._exit(4)
         count = min(message["block"], message["to"] - first)

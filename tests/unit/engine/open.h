@@ -73,4 +73,18 @@ __attribute__((unused)) static void small_net(struct net *n, int64_t batch)
     net_gemm(n, 4, 1);
 }
 
+/** Ends the case as skipped where this processor cannot compute in the format. */
+__attribute__((unused)) static bool lacks_bf16(void)
+{
+    struct net n;
+    struct ys_engine *engine = NULL;
+    small_net(&n, 1);
+    const struct ys_engine_config config = config_of(&n, &bf16);
+    const bool lacks = ys_engine_open_graph(&n.graph, &config, &engine) == YS_EUNSUPPORTED;
+    if (lacks)
+        tap_skip("%s", ys_engine_error());
+    ys_engine_close(engine);
+    return lacks;
+}
+
 #endif

@@ -98,6 +98,8 @@ static void products_are_marked_onednn(void)
 
 static void products_are_marked_bf16(void)
 {
+    if (lacks_bf16())
+        return;
     check_families(&onednn_bf16, check_marks);
 }
 
@@ -113,6 +115,8 @@ static void all_calls_are_a_step_onednn(void)
 
 static void all_calls_are_a_step_bf16(void)
 {
+    if (lacks_bf16())
+        return;
     check_families(&onednn_bf16, check_step);
 }
 

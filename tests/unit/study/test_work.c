@@ -10,10 +10,11 @@
 #include <sys/stat.h>
 
 static char cache[] = "/tmp/ys-work-XXXXXX";
-static char train_path[] = "/nowhere/train.safetensors";
+static char train_path[] = "/nowhere/train.safetensors", test_path[] = "/nowhere/test.safetensors";
 
 /* Small enough that a case is quick; nothing is read from it. */
 static struct ys_dataset data = {.train_path = train_path,
+                                 .test_path = test_path,
                                  .train_hash = "0123",
                                  .train_count = 100,
                                  .test_count = 10,
