@@ -356,6 +356,8 @@ static void fit_axes(const struct ys_chart_lines *chart, const struct ys_chart_e
 {
     ys_axis_fit(x, chart->x_kind, extent->x_lo, extent->x_hi, 6, !chart->free_x && !chart->x_logarithmic,
                 chart->x_logarithmic);
+    if (chart->x_whole && !x->logarithmic)
+        x->step = fmax(x->step, 1 / x->factor);
     ys_axis_fit(y, chart->y_kind, extent->y_lo, extent->y_hi, 5, !chart->free_y && !chart->logarithmic,
                 chart->logarithmic);
     /* The x axis ends where the data end: a time or a step is no quantity that wants a round end. */

@@ -62,6 +62,7 @@ struct ys_chart_lines {
     bool logarithmic; /* the scale of y, where every y is above 0 or NaN */
     bool x_logarithmic;
     bool free_x, free_y; /* these scales begin near the values, not at 0 */
+    bool x_whole;        /* every x is a whole number, and so are the ticks */
     double reference;    /* a line at this y; 0: none */
     struct ys_chart_curve *curves;
     size_t count;

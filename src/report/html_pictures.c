@@ -118,25 +118,32 @@ static void draw_along(const struct ys_view *view, const char *axis, struct ys_d
     }
 }
 
-/** How many values the axis has among numbers; `widest`: the largest divided by the smallest. */
-static size_t values_of(const struct ys_view *view, const char *axis, double *widest)
+/** The values that an axis has among numbers. */
+struct axis_values {
+    size_t count;
+    double widest; /* the largest divided by the smallest */
+    bool whole;    /* all are whole numbers */
+};
+
+static struct axis_values values_of(const struct ys_view *view, const char *axis)
 {
     double seen[MOST_VALUES], lo = INFINITY, hi = -INFINITY;
-    size_t count = 0;
+    struct axis_values values = {.whole = true};
     for (size_t t = 0; t < view->count; t++) {
         const ys_json *value = ys_view_value(&view->trials[t], axis);
         const double number = ys_json_number(value, NAN);
         bool is_known = !is_number(value) || !has_speed(&view->trials[t]);
-        for (size_t i = 0; i < count && !is_known; i++)
+        for (size_t i = 0; i < values.count && !is_known; i++)
             is_known = seen[i] == number;
-        if (is_known || count == MOST_VALUES)
+        if (is_known || values.count == MOST_VALUES)
             continue;
-        seen[count++] = number;
+        seen[values.count++] = number;
+        values.whole = values.whole && ys_json_type_of(value) == YS_JSON_INT;
         lo = fmin(lo, number);
         hi = fmax(hi, number);
     }
-    *widest = lo > 0 ? hi / lo : 1;
-    return count;
+    values.widest = lo > 0 ? hi / lo : 1;
+    return values;
 }
 
 static size_t frameworks_of(const struct ys_drawing *drawing, int groups[MOST_PANELS])
@@ -191,7 +198,7 @@ static ys_status put_panels(struct ys_buf *out, const struct ys_view *view, cons
 }
 
 static ys_status put_along(struct ys_buf *out, const struct ys_view *view, size_t place, const char *axis,
-                           double widest)
+                           const struct axis_values *values)
 {
     struct ys_drawing drawing = {0};
     int groups[MOST_PANELS];
@@ -206,7 +213,8 @@ static ys_status put_along(struct ys_buf *out, const struct ys_view *view, size_
                                    .description = "Median speed with its interval for each value of one setting.",
                                    .x_kind = YS_KIND_NUMBER,
                                    .y_kind = YS_KIND_RATE,
-                                   .x_logarithmic = widest >= 8,
+                                   .x_logarithmic = values->widest >= 8,
+                                   .x_whole = values->whole,
                                    .free_x = true};
     ys_status status = id && title && unit && !clean.failed ? YS_OK : ys_out_of_memory();
     if (status == YS_OK)
@@ -232,9 +240,9 @@ ys_status ys_html_axis_charts(struct ys_buf *out, const struct ys_view *view)
 {
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < ys_view_axes(view); i++) {
-        double widest;
-        if (values_of(view, ys_view_axis(view, i), &widest) >= 2)
-            status = put_along(out, view, i, ys_view_axis(view, i), widest);
+        const struct axis_values values = values_of(view, ys_view_axis(view, i));
+        if (values.count >= 2)
+            status = put_along(out, view, i, ys_view_axis(view, i), &values);
     }
     return status;
 }
