@@ -8,7 +8,7 @@ mutant is one line of a kernel with one thing wrong: a sign, a comparison, a con
 left out. It is compiled (those that do not compile are left out), linked into the program of the operators' tests
 in place of what it was made from, and the cases of the operators that the line belongs to are run. One of them must
 fail, or crash, or not end. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
-cannot be noticed. --quick: every fifteenth mutant. --list: says what would be spoiled, and ends.
+cannot be noticed. --quick: every twenty-fifth mutant. --list: says what would be spoiled, and ends.
 """
 import argparse
 import concurrent.futures
@@ -25,7 +25,7 @@ import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIME_LIMIT_S = 30
-QUICK_STEP = 15
+QUICK_STEP = 25
 
 OPERATORS = "tests/test_backend_operator"
 ROWS = "tests/test_backend_rows"  # what operators do with shared parameters, broadcasts and targets of other forms
