@@ -177,6 +177,8 @@ static ys_status ask_twin(const struct ys_verifier *v, const struct asked *of, c
         status = ys_proof_plan_backend(&moved, "ref");
         if (status == YS_OK)
             status = ask_moved(v, of, &moved, twin, &questions, worst);
+        if (status == YS_EUNSUPPORTED) /* a format that this processor has not: there is no proof, but a study */
+            status = YS_EPROTOCOL;
     }
     ys_plan_fini(&moved);
     return status;
