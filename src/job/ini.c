@@ -218,16 +218,21 @@ static bool needs_quotes(const char *text)
            strchr(text, '"') || strncmp(text, "zip(", 4) == 0;
 }
 
+void ys_ini_put_quoted(struct ys_buf *out, const char *text)
+{
+    ys_buf_puts(out, "\"");
+    for (; *text; text++)
+        ys_buf_printf(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    ys_buf_puts(out, "\"");
+}
+
 void ys_ini_put_value(struct ys_buf *out, const char *text)
 {
     if (!needs_quotes(text)) {
         ys_buf_puts(out, text);
         return;
     }
-    ys_buf_puts(out, "\"");
-    for (; *text; text++)
-        ys_buf_printf(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    ys_buf_puts(out, "\"");
+    ys_ini_put_quoted(out, text);
 }
 
 static ys_status add_section(struct reader *reader, struct ys_ini_section section)

@@ -77,6 +77,8 @@ bool ys_ini_is_text(const char *text, size_t length);
 /** What stands between the quotes of `text`, which is `length` bytes and begins with '"', as a new string in *value.
  * YS_EINVAL when the closing quote is missing or something follows it. */
 ys_status ys_ini_unquote(const char *text, size_t length, char **value) YS_MUST_CHECK;
+/** Appends `text` in quotes. */
+void ys_ini_put_quoted(struct ys_buf *out, const char *text);
 /** Appends `text`, without control characters, as the value of a key has to be written so that reading gives it back
  * and no axis: in quotes where it needs them. */
 void ys_ini_put_value(struct ys_buf *out, const char *text);

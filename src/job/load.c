@@ -80,10 +80,7 @@ static void print_value(const struct ys_setting *setting, size_t index, struct y
         ys_buf_puts(out, text);
         return;
     }
-    ys_buf_puts(out, "\"");
-    for (; *text; text++)
-        ys_buf_printf(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    ys_buf_puts(out, "\"");
+    ys_ini_put_quoted(out, text);
 }
 
 static void print_setting(const struct ys_setting *setting, struct ys_buf *out)

@@ -62,4 +62,8 @@ ys_status ys_html_accuracy_charts(struct ys_buf *out, const struct ys_view *view
 ys_status ys_html_front_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 
+/** Begins a table; `remark` (may be NULL) stands above it. A heading that begins with # is one of numbers. */
+void ys_html_heads(struct ys_buf *out, const char *remark, const char *const *heads, size_t count);
+void ys_html_table_end(struct ys_buf *out);
+
 #endif

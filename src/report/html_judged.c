@@ -23,19 +23,6 @@ static void begin_section(struct ys_buf *out, const char *id, const char *title,
     ys_buf_free(answer);
 }
 
-static void put_heads(struct ys_buf *out, const char *const *heads, size_t count)
-{
-    ys_buf_puts(out, "<div class=\"scroll\">\n<table class=\"sort\">\n<tr>\n");
-    for (size_t i = 0; i < count; i++)
-        ys_html_put(out, "th", heads[i][0] == '#' ? "n" : NULL, heads[i] + (heads[i][0] == '#'));
-    ys_buf_puts(out, "</tr>\n");
-}
-
-static void end_table(struct ys_buf *out)
-{
-    ys_buf_puts(out, "</table>\n</div>\n");
-}
-
 /* ---- against another study */
 
 static void put_side(struct ys_buf *out, const struct ys_judged_side *side)
@@ -174,10 +161,10 @@ static void put_pair(struct ys_buf *out, const struct ys_judged_pair *pair)
     ys_text_html(out, pair->candidate);
     ys_buf_puts(out, "</summary>\n");
     ys_html_put(out, "p", "soft", pair->drift);
-    put_heads(out, heads, sizeof heads / sizeof heads[0]);
+    ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
     for (size_t i = 0; i < pair->metrics.count; i++)
         put_judged_metric(out, &metrics[i]);
-    end_table(out);
+    ys_html_table_end(out);
     put_differences(out, &pair->other, "Not the same work:");
     put_differences(out, &pair->differences, "What differs around it:");
     ys_buf_puts(out, "</details>\n");
@@ -313,10 +300,10 @@ ys_status ys_html_history(struct ys_buf *out, const struct ys_history *history)
     answer_history(&answer, history);
     begin_section(out, "history", "How did it change?", &answer);
     YS_TRY(put_history_chart(out, history, kind));
-    put_heads(out, heads, sizeof heads / sizeof heads[0]);
+    ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
     for (size_t i = 0; i < history->points.count && i < YS_HTML_MOST * 10; i++)
         put_history_row(out, kind, &points[i]);
-    end_table(out);
+    ys_html_table_end(out);
     ys_buf_puts(out, "</section>\n");
     return YS_OK;
 }

@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** `remark` (may be NULL) stands above the table. A heading that begins with # is one of numbers. */
-static void put_heads(struct ys_buf *out, const char *remark, const char *const *heads, size_t count)
+void ys_html_heads(struct ys_buf *out, const char *remark, const char *const *heads, size_t count)
 {
     if (remark)
         ys_html_put(out, "p", "soft", remark);
@@ -20,7 +19,7 @@ static void put_heads(struct ys_buf *out, const char *remark, const char *const 
     ys_buf_puts(out, "</tr>\n");
 }
 
-static void end_table(struct ys_buf *out)
+void ys_html_table_end(struct ys_buf *out)
 {
     ys_buf_puts(out, "</table>\n</div>\n");
 }
@@ -268,13 +267,13 @@ void ys_html_results(struct ys_buf *out, const struct ys_view *view)
     struct ys_buf remark = {0};
     ys_buf_puts(&remark, "Medians of the runs of each trial. ");
     ys_section_level(&remark, view);
-    put_heads(out, ys_buf_text(&remark), heads, count);
+    ys_html_heads(out, ys_buf_text(&remark), heads, count);
     out->failed |= remark.failed || !rate;
     ys_buf_free(&remark);
     ys_free(rate);
     for (size_t i = 0; i < rows_of(view); i++)
         put_trial_rows(out, &view->trials[i], trains, count - 1);
-    end_table(out);
+    ys_html_table_end(out);
     say_rows(out, view);
     put_feeders(out, view);
     if (has_remarks(view, deviations_of)) {
@@ -300,7 +299,7 @@ void ys_html_metric_table(struct ys_buf *out, const struct ys_view *view, const 
     }
     if (count == 0)
         return;
-    put_heads(out, "Medians of the runs of each trial.", heads, count + 1);
+    ys_html_heads(out, "Medians of the runs of each trial.", heads, count + 1);
     for (size_t i = 0; i < rows_of(view); i++) {
         if (!view->trials[i].measured)
             continue;
@@ -310,7 +309,7 @@ void ys_html_metric_table(struct ys_buf *out, const struct ys_view *view, const 
             put_measure(out, ys_view_metric(&view->trials[i], shown[k]), true);
         ys_buf_puts(out, "</tr>\n");
     }
-    end_table(out);
+    ys_html_table_end(out);
     say_rows(out, view);
 }
 
@@ -330,7 +329,7 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
         if (k == 0)
             heads[count++] = "#Interval";
     }
-    put_heads(out, "Medians of the runs of each trial.", heads, count);
+    ys_html_heads(out, "Medians of the runs of each trial.", heads, count);
     for (size_t i = 0; i < rows_of(view); i++) {
         const struct ys_view_trial *trial = &view->trials[i];
         struct ys_view_metric median = ys_view_metric(trial, ys_latency_parts[0]);
@@ -346,7 +345,7 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
         }
         ys_buf_puts(out, "</tr>\n");
     }
-    end_table(out);
+    ys_html_table_end(out);
     say_rows(out, view);
 }
 
@@ -416,12 +415,12 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
         const char *metric = ys_json_text(ys_json_at(metrics, m), "");
         ys_buf_puts(out, m == 0 ? "<details open>\n" : "<details>\n");
         ys_html_put(out, "summary", NULL, ys_view_metric_title(view, metric));
-        put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
+        ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
         size_t total = 0;
         for (size_t i = 0; i < view->comparison_count; i++)
             if (strcmp(ys_view_or(view->comparisons[i].metric, ""), metric) == 0 && total++ < YS_HTML_MOST)
                 put_comparison(out, view, &view->comparisons[i]);
-        end_table(out);
+        ys_html_table_end(out);
         ys_html_say_cut(out, view, YS_HTML_MOST, total, "comparisons");
         ys_buf_puts(out, "</details>\n");
     }
@@ -477,7 +476,7 @@ static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
     ys_text_html(out, reason);
     ys_buf_puts(out, "</summary>\n");
     if (ys_json_size(checks) > 0)
-        put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
+        ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
     for (size_t i = 0; i < ys_json_size(checks); i++) {
         struct check check;
         ys_record_glance(&check_record, ys_json_at(checks, i), &check);
@@ -497,7 +496,7 @@ static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
         ys_buf_puts(out, "</tr>\n");
     }
     if (ys_json_size(checks) > 0)
-        end_table(out);
+        ys_html_table_end(out);
     for (size_t i = 0; i < ys_json_size(diagnosis); i++)
         ys_html_put(out, "p", NULL, ys_json_text(ys_json_at(diagnosis, i), ""));
     put_audit(out, trial->told.proof.audit);
@@ -624,9 +623,9 @@ ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
             if (strcmp(ys_view_metric_title(view, name), name) != 0)
                 ys_buf_printf(out, " %s", ys_view_metric_title(view, name));
             ys_buf_puts(out, "</summary>\n");
-            put_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
+            ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
             put_metric_rows(out, view, name);
-            end_table(out);
+            ys_html_table_end(out);
             ys_buf_puts(out, "</details>\n");
         }
         say_rows(out, view);
@@ -648,7 +647,7 @@ void ys_html_times(struct ys_buf *out, const struct ys_view *view)
     }
     heads[count++] = "#whole run";
     ys_buf_puts(out, "<details>\n<summary>The same as a table</summary>\n");
-    put_heads(out, "Medians.", heads, count);
+    ys_html_heads(out, "Medians.", heads, count);
     for (size_t i = 0; i < rows_of(view); i++) {
         const struct ys_view_trial *trial = &view->trials[i];
         if (!isfinite(ys_view_number(trial, "wall_s")))
@@ -661,7 +660,7 @@ void ys_html_times(struct ys_buf *out, const struct ys_view *view)
         put_measure(out, ys_view_metric(trial, "wall_s"), false);
         ys_buf_puts(out, "</tr>\n");
     }
-    end_table(out);
+    ys_html_table_end(out);
     say_rows(out, view);
     ys_buf_puts(out, "</details>\n");
 }
@@ -701,5 +700,5 @@ void ys_html_object(struct ys_buf *out, const ys_json *object)
     ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n");
     for (void *it = ys_json_iter(object); it; it = ys_json_next(object, it))
         put_member(out, "", ys_json_iter_key(it), ys_json_iter_value(it), 0);
-    end_table(out);
+    ys_html_table_end(out);
 }
