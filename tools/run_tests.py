@@ -5,8 +5,8 @@
 
 Every test is a program that speaks TAP. Prints what failed or was skipped, then `N passed, N failed, N skipped`.
 Those that took longest the last time (BUILD/test-seconds.json) start first, so that no long one is left alone at the end.
-Without --suite two suites are left out: `slow`, what takes long and rarely fails, and `frameworks`, what needs one installed. --all
-runs them too, --suite slow the one alone.
+Without --suite three suites are left out: `slow`, what takes long and rarely fails, `frameworks`, what needs one installed, and
+`exports`, hours of networks that other programs exported. --all runs the first two too, --suite slow the one alone.
 --slowest lists the N programs that took longest, and what all took together.
 --frameworks runs the suites that need one installed, then `yardstick list frameworks --check` of every framework that is
 installed (or of those named), each of whose cases counts; those that are not are skipped.
@@ -26,6 +26,7 @@ LINE = re.compile(r"^(not )?ok\b\s*\d*\s*-?\s*(.*?)\s*(?:#\s*SKIP\b\s*(.*))?$", 
 SKIPPED = re.compile(r"^1\.\.0\s*#\s*SKIP\b\s*(.*)$", re.IGNORECASE)
 FRAMEWORK_SUITE = "frameworks"
 SLOW_SUITE = "slow"
+EXPORTS_SUITE = "exports"
 
 
 def list_tests(build):
@@ -182,8 +183,9 @@ def main():
     wanted = set(arguments.suite) | ({FRAMEWORK_SUITE} if arguments.frameworks is not None else set())
     if wanted:
         tests = [t for t in tests if wanted & suites_of(t)]
-    elif not arguments.all:
-        tests = [t for t in tests if not {SLOW_SUITE, FRAMEWORK_SUITE} & suites_of(t)]
+    else:
+        left_out = {EXPORTS_SUITE} if arguments.all else {EXPORTS_SUITE, SLOW_SUITE, FRAMEWORK_SUITE}
+        tests = [t for t in tests if not left_out & suites_of(t)]
     totals, before, seconds = [0, 0, 0], read_seconds(arguments.build), {}
     tests.sort(key=lambda t: (-t["priority"], -before.get(t["name"], float("inf"))))
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

@@ -20,7 +20,8 @@ def fake(name, suites, command):
 
 
 TESTS = [fake("quick", ["a"], "echo ok 1 - quick"), fake("long", ["a"], "sleep 0.3; echo ok 1 - long"),
-         fake("slow", ["b", "slow"], "echo ok 1 - slow"), fake("framework", ["c", "frameworks"], "echo ok 1 - framework")]
+         fake("slow", ["b", "slow"], "echo ok 1 - slow"), fake("framework", ["c", "frameworks"], "echo ok 1 - framework"),
+         fake("export", ["exports"], "echo ok 1 - export")]
 
 
 class RunTests(unittest.TestCase):
@@ -45,12 +46,13 @@ class RunTests(unittest.TestCase):
     def ran(self, *arguments):
         return re.findall(r"^ok   (\w+):", self.run_them(*arguments), flags=re.M)
 
-    def test_two_suites_are_left_out_unless_they_are_asked_for(self):
+    def test_three_suites_are_left_out_unless_they_are_asked_for(self):
         self.assertEqual(sorted(self.ran()), ["long", "quick"])
         self.assertEqual(self.ran("--suite", "slow"), ["slow"])
         self.assertEqual(self.ran("--suite", "b"), ["slow"])
         self.assertEqual(self.ran("--suite", "frameworks"), ["framework"])
         self.assertEqual(self.ran("--suite", "c"), ["framework"])
+        self.assertEqual(self.ran("--suite", "exports"), ["export"])
         self.assertEqual(sorted(self.ran("--all")), ["framework", "long", "quick", "slow"])
 
     def test_what_took_longest_starts_first(self):
