@@ -68,16 +68,25 @@ def run_timed(test, seconds):
 
 def run_one(test):
     env = dict(os.environ, **test["env"])
-    command = test["cmd"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=env, cwd=test["workdir"] or None,
-                              timeout=test["timeout"] or None, stdin=subprocess.DEVNULL)
-        code, out, err = done.returncode, done.stdout, done.stderr
+        process = subprocess.Popen(test["cmd"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   errors="replace", env=env, cwd=test["workdir"] or None)
     except FileNotFoundError as lacking:
-        code, out, err = "nothing", "", "%s is not there: `ninja -C BUILD` builds the tests" % lacking.filename
+        return test, "nothing", "", "%s is not there: `ninja -C BUILD` builds the tests" % lacking.filename
+    try:
+        out, err = process.communicate(timeout=test["timeout"] or None)
+        return test, process.returncode, out, err
     except subprocess.TimeoutExpired as late:
-        code, out, err = "timeout", (late.stdout or b"").decode(errors="replace"), "no end within its time limit"
-    return test, code, out, err
+        return test, "timeout", said_until_ended(process, late), "no end within its time limit of %d s" % test["timeout"]
+
+
+def said_until_ended(process, late):
+    """Ends a program and returns what it had printed. What it started may outlive it and hold the pipe open: nobody waits for that."""
+    process.kill()
+    try:
+        return process.communicate(timeout=10)[0]
+    except subprocess.TimeoutExpired:
+        return (late.stdout or b"").decode(errors="replace")
 
 
 def count(test, code, out, err, verbose):

@@ -5,6 +5,7 @@ import io
 import os
 import re
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -42,6 +43,14 @@ class RunTests(unittest.TestCase):
         out = self.run_them(tests=[lacking], code=1)
         self.assertIn("FAIL lacking: the program ended with nothing", out)
         self.assertIn("tests/lacking is not there: `ninja -C BUILD` builds the tests", out)
+
+    def test_what_outlives_a_program_that_took_too_long_holds_nothing_up(self):
+        late = dict(fake("late", ["a"], "echo ok 1 - begun; sleep 60 & sleep 60"), timeout=1)
+        started = time.monotonic()
+        out = self.run_them(tests=[late], code=1)
+        self.assertLess(time.monotonic() - started, 55, "it waited for what the program left")
+        self.assertIn("ok   late: begun", out)
+        self.assertIn("FAIL late: the program ended with timeout", out)
 
     def ran(self, *arguments):
         return re.findall(r"^ok   (\w+):", self.run_them(*arguments), flags=re.M)
