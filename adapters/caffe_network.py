@@ -3,6 +3,7 @@
 import os
 
 import common
+import common_graph
 import numpy as np
 
 os.environ.setdefault("GLOG_minloglevel", "2")  # it writes every layer it makes into the log
@@ -117,7 +118,7 @@ class Writer:
             even.append(pad)
             if before != after:
                 size = self.shape(bottom)[axis + 2]
-                window = common.Window(attrs, axis, size)
+                window = common_graph.Window(attrs, axis, size)
                 reach = attrs["dilations"][axis] * (kernel[axis] - 1) + 1
                 made = (size + 2 * pad - reach) // strides[axis] + 1
                 cuts.append((axis + 2, (pad - before) // strides[axis], window.windows, made))
@@ -171,7 +172,7 @@ class Writer:
         even, cuts = [], []
         for axis in range(2):
             kernel, stride = attrs["kernel_shape"][axis], attrs["strides"][axis]
-            window, size = common.Window(attrs, axis, shape[axis + 2]), shape[axis + 2]
+            window, size = common_graph.Window(attrs, axis, shape[axis + 2]), shape[axis + 2]
             for pad in range(window.before, kernel, stride):
                 made = min(-(-(size + 2 * pad - kernel) // stride), (size + pad - 1) // stride) + 1
                 first = (pad - window.before) // stride

@@ -5,6 +5,7 @@ import os
 import warnings
 
 import common
+import common_graph
 import numpy as np
 
 warnings.simplefilter("ignore")  # about libraries that Chainer would like and does not need here
@@ -63,7 +64,7 @@ class Pool:
 
     def __call__(self, x):
         attrs, size, ceil = self.attrs, x.shape[2:], self.attrs["ceil_mode"]
-        windows, own = [common.Window(attrs, axis, extent) for axis, extent in enumerate(size)], tuple(attrs["pads"][:2])
+        windows, own = [common_graph.Window(attrs, axis, extent) for axis, extent in enumerate(size)], tuple(attrs["pads"][:2])
         even = own == tuple(attrs["pads"][2:])
         counted = [chainer.utils.conv.get_conv_outsize(extent, kernel, stride, before, bool(ceil)) for
                    extent, kernel, stride, before in zip(size, self.kernel, self.strides, own)]
@@ -180,7 +181,7 @@ class Network(chainer.Chain):
             "bias" not in names, 0, dilate=attrs["dilations"], groups=attrs["group"]), names, ROLES)
         if not even:
             link.pads = (top, bottom), (left, right)
-        mask = common.connection_mask(attrs, link.W.shape)
+        mask = common_graph.connection_mask(attrs, link.W.shape)
         if mask is not None:
             link.mask = np.broadcast_to(mask.astype(self.dtype), link.W.shape)
         return link

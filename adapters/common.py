@@ -118,62 +118,12 @@ def importing(what):
 with importing("NumPy"):
     import numpy as np
 
-from common_feed import Feed  # needs NumPy
+# These need NumPy.
+import common_graph
+from common_feed import Feed
+from common_tensors import read_safetensors, write_safetensors
 
 TARGET = "y"  # in a data file, beside an array for each input
-
-_DTYPES = {"F64": "<f8", "F32": "<f4", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "U32": "<u4", "U8": "u1"}
-_NAMES = {np.dtype(code): name for name, code in _DTYPES.items() if name != "BF16"}
-
-
-def widen_bfloat16(bits):
-    """The float32 values of bfloat16 numbers that are given as uint16: their upper halves."""
-    return (bits.astype(np.uint32) << 16).view(np.float32)
-
-
-def read_safetensors(path):
-    """The tensors of a file, by name: read-only arrays over a mapping of the file; BF16 is widened to float32."""
-    data = np.memmap(path, dtype=np.uint8, mode="r")
-    start = 8 + int(data[:8].view("<u8")[0])
-    if start > data.size:
-        raise ValueError("%s: the header is longer than the file" % path)
-    header = json.loads(data[8:start].tobytes().decode("utf-8"))
-    header.pop("__metadata__", None)
-    tensors = {}
-    for name, entry in header.items():
-        begin, end = entry["data_offsets"]
-        dtype = np.dtype(_DTYPES[entry["dtype"]])
-        values = data[start + begin:start + end].view(np.ndarray).view(dtype)
-        tensors[name] = (widen_bfloat16(values) if entry["dtype"] == "BF16" else values).reshape(entry["shape"])
-    return tensors
-
-
-def write_safetensors(path, tensors, dtype=None):
-    """Writes arrays by name, as `dtype` if one is given. The file appears whole or not at all. Arrays of another type or
-    order are converted one at a time, as they are written."""
-    # Wide types first, so that every tensor lies at a multiple of its own size.
-    arrays = sorted(((name, np.asarray(value)) for name, value in tensors.items()),
-                    key=lambda item: -item[1].dtype.itemsize)
-    header, end = {}, 0
-    for name, array in arrays:
-        kind = np.dtype(dtype or array.dtype)
-        offsets = [end, end + array.size * kind.itemsize]
-        header[name] = {"dtype": _NAMES[kind], "shape": list(array.shape), "data_offsets": offsets}
-        end = offsets[1]
-    text = json.dumps(header, separators=(",", ":")).encode("utf-8")
-    text += b" " * (-len(text) % 8)
-    temporary = path + ".part"  # nobody else writes where one adapter was told to save
-    try:
-        with open(temporary, "wb") as file:
-            file.write(len(text).to_bytes(8, "little") + text)
-            for _, array in arrays:
-                file.write(np.asarray(array, dtype, order="C").data)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
 
 class Plan:
     """What one run has to do, with its files open.
@@ -293,60 +243,11 @@ class Plan:
 
     def multiplier(self, param, key):
         """lr_mult or decay_mult of an entry of `params`."""
-        return float(param.get(key, 1.0))
+        return common_graph.multiplier(param, key)
 
     def untrained(self):
         """The elements of weights that are no parameters: frozen ones, and those that tables of connections leave out."""
-        frozen = {param["name"] for param in self.params if param["role"] == "weight" and
-                  not self.multiplier(param, "lr_mult") and not self.multiplier(param, "decay_mult")}
-        count = sum(self.weights[name].size for name in frozen)
-        for node in self.graph["nodes"]:
-            table = node.get("attrs", {}).get("connections")
-            if table is not None and node["params"]["weight"] not in frozen:
-                filters, channels, rows, columns = self.weights[node["params"]["weight"]].shape
-                count += (filters * channels - sum(map(len, table))) * rows * columns
-        return count
-
-
-def connection_mask(attrs, shape):
-    """Of a convolution with a table of connections, whose weight has this shape (OIHW): 1 where an output channel sees an
-    input channel and 0 elsewhere, (out, in, 1, 1). None where it has no table."""
-    if "connections" not in attrs:
-        return None
-    mask = np.zeros(tuple(shape[:2]) + (1, 1), np.float32)
-    for out, seen in enumerate(attrs["connections"]):
-        mask[out, seen] = 1
-    return mask
-
-
-class Window:
-    """How the windows of a pool or convolution lie along one axis (0: rows, 1: columns) of an image of `size` pixels.
-
-    before, behind: the pixels to pad by so that windows without padding, their number rounded down, are exactly those of the
-    node. What ceil_mode needs beyond the node's own padding is in `behind`; it is negative where pixels are to be cut
-    off that no window sees. windows: their number. taps: where a window's pixels lie, from its first on.
-    """
-
-    def __init__(self, attrs, axis, size):
-        kernel, self.stride = attrs["kernel_shape"][axis], attrs["strides"][axis]
-        self.dilation = attrs["dilations"][axis]
-        self.before, after = attrs["pads"][axis], attrs["pads"][axis + 2]
-        reach = self.dilation * (kernel - 1) + 1
-        ceil = attrs.get("ceil_mode", 0)
-        steps = (size + self.before + after - reach + (self.stride - 1) * ceil) // self.stride
-        if ceil and steps * self.stride >= size + self.before:  # the last window would begin behind the image
-            steps -= 1
-        self.windows = steps + 1
-        self.behind = steps * self.stride + reach - size - self.before
-        self.taps = range(0, reach, self.dilation)
-        # The pixels that count in an average: those of the image, with the node's own padding where it says so.
-        self._counted = (-self.before, size + after) if attrs.get("count_include_pad") else (0, size)
-
-    def counts(self):
-        """Of each window, how many of its pixels count in an average."""
-        low, high = self._counted
-        starts = range(-self.before, self.windows * self.stride - self.before, self.stride)
-        return [sum(low <= start + tap < high for tap in self.taps) for start in starts]
+        return common_graph.untrained(self.graph, self.weights)
 
 
 class Ring:
@@ -497,23 +398,6 @@ class InferenceAdapter(Adapter):
         return sum(sizes) - self.plan.untrained()
 
 
-def sides_of(attrs):
-    """Of a Pad: (elements before, behind) for each axis."""
-    rank = len(attrs["pads"]) // 2
-    return list(zip(attrs["pads"][:rank], attrs["pads"][rank:]))
-
-
-def padded_indices(mode, sides, extent):
-    """Of a Pad of mode "reflect" or "edge": where each index of the padded axis is read."""
-    return np.pad(np.arange(extent), sides, mode)
-
-
-def shares(graph):
-    """Whether several nodes read one parameter."""
-    read = [name for node in graph["nodes"] for name in (node.get("params") or {}).values()]
-    return len(set(read)) < len(read)
-
-
 def loss_of(plan, logits, y):
     """The plan's loss of a batch, as docs/graph.md defines it; of the type of the logits."""
     z, rows, smoothing = logits.astype(np.float64), np.arange(len(y)), plan.label_smoothing
@@ -550,14 +434,8 @@ def _check_supported(adapter, plan):
     asked = {
         "clip_norm": plan.mode == "train" and plan.optimizer.get("clip_norm") is not None,
         "label_smoothing": plan.label_smoothing != 0,
-        "connections": any("connections" in node.get("attrs", {}) for node in plan.graph["nodes"]),
-        "inputs": plan.inputs != ["x"],
-        "tokens": any(entry["dtype"] == "I32" for entry in plan.graph["inputs"]),
         "targets": plan.target != "class",
-        "shared": shares(plan.graph),
-        "broadcast": any(node.get("attrs", {}).get("broadcast") for node in plan.graph["nodes"]),
-        "operands": any(node["op"] in ("Add", "Sub", "Mul", "Div") and node.get("params") for node in plan.graph["nodes"]),
-        "positions": any(node.get("attrs", {}).get("positions") for node in plan.graph["nodes"]),
+        **common_graph.extras(plan.graph),
     }
     for what, wanted in asked.items():
         if wanted and what not in adapter.extras:

@@ -9,10 +9,11 @@ import warnings
 
 import numpy as np
 
+from common_tensors import DTYPES
+
 # What PyTorch says of arrays that it could write to and must not: none of its operators writes to its input.
 warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
 
-_DTYPES = {"F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "u1"}
 _HEAD, _ARRAY = struct.Struct("<8sIIQQQ24x"), struct.Struct("<64s8sI4x8QQQ")
 _WISH = _READY = struct.Struct("<QQQ")
 _BEGIN, _FREE = 1, 2
@@ -33,7 +34,7 @@ class Feed:
         for index in range(arrays):
             name, dtype, rank, *rest = _ARRAY.unpack_from(self._map, _HEAD.size + index * _ARRAY.size)
             shape, offset = rest[:rank], rest[8]
-            kind = np.dtype(_DTYPES[dtype.rstrip(b"\0").decode()])
+            kind = np.dtype(DTYPES[dtype.rstrip(b"\0").decode()])
             count = int(np.prod(shape))
             for slot, views in enumerate(self._views):
                 values = np.frombuffer(self._map, kind, count, start + slot * slot_bytes + offset)

@@ -11,6 +11,7 @@ import operator
 import os
 
 import common
+import common_graph
 import common_places
 import numpy as np
 
@@ -91,7 +92,7 @@ def normalize(run, node, x):
 def conv(run, node, x):
     attrs = node["attrs"]
     top, left, bottom, right = attrs["pads"]
-    mask = common.connection_mask(attrs, run.param(node, "weight").shape[::-1])  # its shape is HWIO
+    mask = common_graph.connection_mask(attrs, run.param(node, "weight").shape[::-1])  # its shape is HWIO
 
     def multiply(x, weight):
         weight = weight if mask is None else weight * own_weight(mask).astype(weight.dtype)
@@ -124,7 +125,7 @@ def conv_transpose(run, node, x):
 
 def pad(_run, node, x):
     attrs = node["attrs"]
-    sides = common.sides_of(attrs)
+    sides = common_graph.sides_of(attrs)
     sides = [sides[axis] for axis in (0, 2, 3, 1)] if x.ndim == 4 else sides
     values = {"constant_values": attrs["value"]} if attrs["mode"] == "constant" else {}
     return jnp.pad(x, sides, attrs["mode"], **values)
@@ -232,8 +233,8 @@ def lrn(run, node, x):
 
 
 def reduce_windows(x, attrs, start, operator):
-    """One of lax's reductions over each window, as common.Window lays them."""
-    sides = [common.Window(attrs, axis, size) for axis, size in enumerate(x.shape[1:3])]
+    """One of lax's reductions over each window, as common_graph.Window lays them."""
+    sides = [common_graph.Window(attrs, axis, size) for axis, size in enumerate(x.shape[1:3])]
     pads = [(side.before, max(side.behind, 0)) for side in sides]
     return lax.reduce_window(x, start, operator, (1, *attrs["kernel_shape"], 1), (1, *attrs["strides"], 1),
                              ((0, 0), *pads, (0, 0)), window_dilation=(1, *attrs["dilations"], 1)), sides
@@ -244,7 +245,7 @@ def max_pool(_run, node, x):
     if attrs["dilations"] == [1, 1]:
         return reduce_windows(x, attrs, -jnp.inf, lax.max)[0]
     # Dilated windows have no gradient in JAX: the largest so far, tap by tap, which is the first among equals.
-    rows, columns = (common.Window(attrs, axis, size) for axis, size in enumerate(x.shape[1:3]))
+    rows, columns = (common_graph.Window(attrs, axis, size) for axis, size in enumerate(x.shape[1:3]))
     padded = lax.pad(x, x.dtype.type(-np.inf), ((0, 0, 0), *((s.before, s.behind, 0) for s in (rows, columns)), (0, 0, 0)))
     best = None
     for i in rows.taps:

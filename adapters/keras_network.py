@@ -10,6 +10,7 @@ import math
 import types
 
 import common
+import common_graph
 import common_places
 import numpy as np
 
@@ -168,7 +169,7 @@ class Network:
 
     def conv(self, node, x):
         attrs, weight = node["attrs"], self.plan.weights[node["params"]["weight"]].shape
-        filters, mask = weight[0], common.connection_mask(attrs, weight)
+        filters, mask = weight[0], common_graph.connection_mask(attrs, weight)
         (rows, columns), group, channels = attrs["strides"], attrs["group"], x.shape[-1]
         convert = own_kernel, graph_kernel
         both = attrs["dilations"] != [1, 1] and (rows, columns) != (1, 1)  # Keras takes the one or the other
@@ -249,13 +250,13 @@ class Network:
         return y
 
     def pad_axes(self, attrs, x):
-        sides = common.sides_of(attrs)
+        sides = common_graph.sides_of(attrs)
         sides = [sides[axis] for axis in (0, 2, 3, 1)] if len(x.shape) == 4 else sides
         if attrs["mode"] == "constant":
             return self.ops.pad(x, sides, constant_values=attrs["value"])
         for axis, side in enumerate(sides):
             if side != (0, 0):
-                x = self.ops.take(x, common.padded_indices(attrs["mode"], side, x.shape[axis]), axis=axis)
+                x = self.ops.take(x, common_graph.padded_indices(attrs["mode"], side, x.shape[axis]), axis=axis)
         return x
 
     def layer_norm(self, node, x):
@@ -350,7 +351,7 @@ class Network:
 
 
 def windows(attrs, x):
-    return [common.Window(attrs, axis, size) for axis, size in enumerate(x.shape[1:3])]
+    return [common_graph.Window(attrs, axis, size) for axis, size in enumerate(x.shape[1:3])]
 
 
 def taps(attrs, x, padded):

@@ -7,6 +7,7 @@ network, so there such numbers go to operators that take theirs in double.
 import math
 
 import common
+import common_graph
 import numpy as np
 
 with common.importing("MXNet"):
@@ -156,7 +157,7 @@ def split(F, x, attrs, _holds):
 
 def pad(F, x, attrs, _holds):
     """MXNet pads rows and columns of images alone; the checks of make() see to it."""
-    width = [size for side in common.sides_of(attrs) for size in side]
+    width = [size for side in common_graph.sides_of(attrs) for size in side]
     return F.pad(x, mode=attrs["mode"], pad_width=width, constant_value=attrs["value"])
 
 
@@ -237,7 +238,7 @@ class Network(gluon.HybridBlock):
     def make(self, node, inputs):
         """A function of F and the node's inputs."""
         op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
-        if op == "Pad" and (len(attrs["pads"]) != 8 or any(common.sides_of(attrs)[1])):
+        if op == "Pad" and (len(attrs["pads"]) != 8 or any(common_graph.sides_of(attrs)[1])):
             raise common.Unsupported("Pad of other axes than the rows and columns of images: MXNet has none", op)
         if op in CALLS:
             return lambda F, x: CALLS[op](F, x, attrs, self.holds)
@@ -283,7 +284,7 @@ class Network(gluon.HybridBlock):
         filters, channels, *kernel = self.plan.weights[names["weight"]].shape
         group, (top, left, bottom, right) = attrs["group"], attrs["pads"]
         even = (top, left) == (bottom, right)
-        mask = common.connection_mask(attrs, (filters, channels))
+        mask = common_graph.connection_mask(attrs, (filters, channels))
         layer = self.own((nn.Conv2D if mask is None else ConnectedConv2D)(
             filters, kernel, attrs["strides"], (top, left) if even else (0, 0), attrs["dilations"], group,
             use_bias="bias" in names, in_channels=channels * group), names)
@@ -317,7 +318,7 @@ class Network(gluon.HybridBlock):
         kernel, strides, (top, left, bottom, right) = attrs["kernel_shape"], attrs["strides"], attrs["pads"]
         if attrs["dilations"] != [1, 1]:
             raise common.Unsupported("%s with dilations %s: MXNet's pools have none" % (op, attrs["dilations"]), op)
-        windows, ceil = [common.Window(attrs, axis, size) for axis, size in enumerate(shape[2:])], attrs["ceil_mode"]
+        windows, ceil = [common_graph.Window(attrs, axis, size) for axis, size in enumerate(shape[2:])], attrs["ceil_mode"]
         # MXNet's "full" pools do not leave out a last window that begins behind the image.
         theirs = [(size + 2 * pad - kernel[axis] + (strides[axis] - 1) * ceil) // strides[axis] + 1
                   for axis, (size, pad) in enumerate(zip(shape[2:], (top, left)))]

@@ -8,6 +8,7 @@ operators that take their numbers in double.
 import math
 
 import common
+import common_graph
 import numpy as np
 
 with common.importing("Paddle"):
@@ -73,7 +74,7 @@ class ConnectedConv2D(nn.Layer):
     def __init__(self, conv, attrs):
         super().__init__()
         self.conv, self.attrs = conv, attrs
-        mask = common.connection_mask(attrs, conv.weight.shape)
+        mask = common_graph.connection_mask(attrs, conv.weight.shape)
         self.register_buffer("mask", paddle.to_tensor(mask, conv.weight.dtype), persistable=False)
 
     def forward(self, x):
@@ -111,7 +112,7 @@ class Pool(nn.Layer):
     def adapt(self, size):
         """To images of this size."""
         self.size, pads = size, self.attrs["pads"]
-        self.windows = [common.Window(self.attrs, axis, extent) for axis, extent in enumerate(size)]
+        self.windows = [common_graph.Window(self.attrs, axis, extent) for axis, extent in enumerate(size)]
         theirs = [(extent + pads[axis] + pads[axis + 2] - self.kernel[axis] + (self.strides[axis] - 1) * self.ceil)
                   // self.strides[axis] + 1 for axis, extent in enumerate(size)]
         beyond = any(window.behind > after for window, after in zip(self.windows, pads[2:]))

@@ -14,6 +14,7 @@ import sysconfig
 import time
 
 import common
+import common_graph
 import common_places
 import numpy as np
 
@@ -61,7 +62,7 @@ class ConnectedConv2d(nn.Conv2d):
     """A convolution whose output channels see some of the input channels only: `mask` is 1 where they do."""
 
     def connect(self, attrs):
-        mask = torch.from_numpy(common.connection_mask(attrs, self.weight.shape)).to(self.weight)
+        mask = torch.from_numpy(common_graph.connection_mask(attrs, self.weight.shape)).to(self.weight)
         self.register_buffer("mask", mask, persistent=False)
         self.absent = int((mask == 0).sum()) * self.weight[0, 0].numel()
         return self
@@ -200,7 +201,7 @@ def pad_axes(x, mode, sides, value):
         return F.pad(x, (*sides[3], *sides[2]), {"edge": "replicate"}.get(mode, mode))
     for axis, side in enumerate(sides):
         if side != (0, 0):
-            x = x.index_select(axis, torch.from_numpy(common.padded_indices(mode, side, x.shape[axis])))
+            x = x.index_select(axis, torch.from_numpy(common_graph.padded_indices(mode, side, x.shape[axis])))
     return x
 
 
@@ -217,7 +218,7 @@ class Pad(nn.Module):
         return F.pad(x, (columns.before, columns.behind, rows.before, rows.behind), value=self.value)
 
     def windows(self, x):
-        return [common.Window(self.attrs, axis, size) for axis, size in enumerate(x.shape[2:])]
+        return [common_graph.Window(self.attrs, axis, size) for axis, size in enumerate(x.shape[2:])]
 
 
 class AveragePool(Pad):
@@ -261,7 +262,7 @@ LAYERS = {
 PAIRS = {"Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "Div": operator.truediv}
 CALLS = {
     "Pad": lambda code, x, attrs: code.call_function(
-        pad_axes, (x[0], attrs["mode"], common.sides_of(attrs), attrs["value"])),
+        pad_axes, (x[0], attrs["mode"], common_graph.sides_of(attrs), attrs["value"])),
     "Sqrt": lambda code, x, attrs: code.call_function(torch.sqrt, tuple(x)),
     "Pow": lambda code, x, attrs: code.call_function(torch.pow, (x[0], attrs["exponent"])),
     "Concat": lambda code, x, attrs: code.call_function(torch.cat, (x, attrs["axis"])),

@@ -6,6 +6,7 @@ import collections
 import collections.abc
 
 import common
+import common_graph
 import numpy as np
 
 # SINGA names what newer versions of Python and NumPy have no more.
@@ -203,7 +204,7 @@ class Builder:
         if pads[:2] == pads[2:] and not attrs["ceil_mode"] and counts_none:
             self.call(made(kernel, strides, padding=tuple(pads[:2])), [value], self.node["out"])
             return
-        windows = [common.Window(attrs, axis, size) for axis, size in enumerate(self.shape(value)[2:])]
+        windows = [common_graph.Window(attrs, axis, size) for axis, size in enumerate(self.shape(value)[2:])]
         widths = [(window.before, window.behind) for window in windows]
         if any(sum(widths, ())):
             border = float(np.finfo(np.float32).min) if is_max else 0.0

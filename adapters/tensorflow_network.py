@@ -7,6 +7,7 @@ import math
 import zlib
 
 import common
+import common_graph
 import numpy as np
 
 from tensorflow_operators import (JOINTS, OPERATORS, batch_norm_double, batch_norm_fused, find_axis, find_sides,
@@ -192,7 +193,7 @@ class Network:
 
     def conv(self, x, attrs, names):
         weight, shape, sides = self.weight("Conv", attrs, names), self.layouts[names["weight"]].shape, find_sides(x, attrs)
-        mask = common.connection_mask(attrs, shape)
+        mask = common_graph.connection_mask(attrs, shape)
         if mask is not None:
             weight = weight * tf.constant(mask.transpose(2, 3, 1, 0), self.compute)
         for axis, dilation in enumerate([] if self.dilated else attrs["dilations"]):

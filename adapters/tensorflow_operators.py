@@ -8,6 +8,7 @@ layout. Values of other ranks are as in the graph.
 import math
 
 import common
+import common_graph
 import common_places
 import numpy as np
 
@@ -42,7 +43,7 @@ def widen(x):
 # Windows: pools and the padding of convolutions.
 
 def find_sides(x, attrs):
-    return [common.Window(attrs, axis, size) for axis, size in enumerate(x.shape.as_list()[1:3])]
+    return [common_graph.Window(attrs, axis, size) for axis, size in enumerate(x.shape.as_list()[1:3])]
 
 
 def name_padding(x, sides):
@@ -133,12 +134,12 @@ def clip(x, attrs):
 
 
 def pad_axes(x, attrs):
-    sides = common.sides_of(attrs)
+    sides = common_graph.sides_of(attrs)
     if attrs["mode"] == "edge":  # which TensorFlow has not
         for axis, side in enumerate(sides):
             own = find_axis(x, axis)
             if side != (0, 0):
-                x = tf.gather(x, common.padded_indices("edge", side, x.shape.as_list()[own]), axis=own)
+                x = tf.gather(x, common_graph.padded_indices("edge", side, x.shape.as_list()[own]), axis=own)
         return x
     sides = [sides[axis] for axis in NHWC] if rank(x) == 4 else sides
     return tf.pad(x, sides, attrs["mode"].upper(), constant_values=attrs["value"])

@@ -5,6 +5,7 @@ import collections
 import math
 
 import common
+import common_graph
 import numpy as np
 
 DTYPES = {"f32": "float32", "f64": "float64"}
@@ -45,7 +46,7 @@ class Network:
     def conv(self, node, value):
         attrs, weight = node["attrs"], self.param(node, "weight")
         shape = self.adapter.plan.weights[node["params"]["weight"]].shape
-        mask = common.connection_mask(attrs, shape)
+        mask = common_graph.connection_mask(attrs, shape)
         if mask is not None:
             weight = weight * self.number(mask)
         top, left, bottom, right = attrs["pads"]
@@ -225,7 +226,7 @@ OPS = {
 
 
 def windows(attrs, value):
-    return [common.Window(attrs, axis, size) for axis, size in enumerate(value.shape[1:])]
+    return [common_graph.Window(attrs, axis, size) for axis, size in enumerate(value.shape[1:])]
 
 
 class Symbolic(common.Adapter):

@@ -9,6 +9,7 @@ import shutil
 import types
 
 import common
+import common_graph
 import numpy as np
 
 with common.importing("tinygrad"):
@@ -27,7 +28,7 @@ def sides(attrs):
 
 def first_max_pool(x, attrs):
     """Among equals the first of a window gets the gradient; tinygrad's own pool shares it out."""
-    rows, columns = [common.Window(attrs, axis, size) for axis, size in enumerate(x.shape[2:])]
+    rows, columns = [common_graph.Window(attrs, axis, size) for axis, size in enumerate(x.shape[2:])]
     x = x.pad(((0, 0), (0, 0), (rows.before, rows.behind), (columns.before, columns.behind)), value=-float("inf"))
     windows = x._pool(tuple(attrs["kernel_shape"]), tuple(attrs["strides"]), tuple(attrs["dilations"])).flatten(4)
     places = Tensor.arange(windows.shape[4]).cast(dtypes.int32)
@@ -146,7 +147,7 @@ class TinyGrad(common.Adapter):
 
     def connected(self, layer, attrs):
         """A convolution whose output channels see some of the input channels only."""
-        mask = Tensor(common.connection_mask(attrs, layer.weight.shape), dtype=self.dtype).realize()
+        mask = Tensor(common_graph.connection_mask(attrs, layer.weight.shape), dtype=self.dtype).realize()
         return lambda x: x.conv2d(layer.weight * mask, layer.bias, layer.groups, layer.stride, layer.dilation, layer.padding)
 
     def reset(self):

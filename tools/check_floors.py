@@ -205,7 +205,7 @@ def check_rules(rules, source):
                 yield f'tools/floors.txt: {header} may be included in {place}, which does not exist'
 
 
-SHARED = re.compile(r'(common|common_limits|common_feed|common_places|\w+_network|\w+_operators)$')
+SHARED = re.compile(r'(common|common_\w+|\w+_network|\w+_operators)$')
 IMPORT = re.compile(r'(?:from (\w+) import|import ((?:\w+(?: as \w+)?(?:, )?)+)$)')
 
 
@@ -223,7 +223,8 @@ def check_adapters(folder):
     """Yields what in the folder imports against the direction: adapter, network, operators, common, what it is made of."""
     def level(name):
         ends = ('_operators', 2), ('_network', 1)
-        return {'common_limits': 5, 'common_feed': 4, 'common_places': 4, 'common': 3}.get(name) or next((n for end, n in ends if name.endswith(end)), 0)
+        made_of = {'common': 3, 'common_limits': 5, 'common_tensors': 5}  # common_feed and the others lie between
+        return made_of.get(name) or (4 if name.startswith('common_') else next((n for end, n in ends if name.endswith(end)), 0))
     names = sorted(name[:-3] for name in os.listdir(folder) if name.endswith('.py')) if os.path.isdir(folder) else []
     for name in names:
         with open(os.path.join(folder, name + '.py'), encoding='utf-8') as file:
