@@ -394,12 +394,11 @@ static void put_split(struct ys_onnx *o, const struct ys_node *node)
     put_directed(o, node, "split", node->split, node->out_count);
 }
 
-/* Evaluation passes everything on. */
+/* Evaluation passes everything on: a Dropout of ONNX does nothing unless an input says that it trains. */
 static void put_dropout(struct ys_onnx *o, const struct ys_node *node)
 {
-    reads_values(o, node);
-    makes_values(o, node);
-    end(o, "Identity", node->name);
+    struct name ratio = put_real(o, node->name, "ratio", node->ratio);
+    put_step(o, "Dropout", value_name(o, node->in[0]), ratio.text, o->graph->values[node->out[0]].name, node->name);
 }
 
 /* An attribute that ONNX has in the same form. */

@@ -7,16 +7,17 @@ Values look trained, so that no exporter merges or leaves out what happens to be
 
 import contextlib
 import io
+import subprocess
 import sys
 import warnings
 
 import torch
 
 # What of a torchvision that was built for another torch does not load: detectors have it, classifiers do not. Without a
-# declaration the package cannot be imported beside a torch without CUDA.
-DETECTORS = torch.library.Library("torchvision", "FRAGMENT")
-for operator in ("nms", "qnms"):
-    with contextlib.suppress(RuntimeError):  # declared by the package itself
+# declaration the package cannot be imported beside a torch without CUDA; declared twice, the process ends, so another one tries.
+if subprocess.run([sys.executable, "-c", "import torchvision"], capture_output=True).returncode:
+    DETECTORS = torch.library.Library("torchvision", "FRAGMENT")
+    for operator in ("nms", "qnms"):
         DETECTORS.define(operator + "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 import torchvision  # noqa: E402
 from torch import nn  # noqa: E402

@@ -85,7 +85,8 @@ static void exports_have_the_logits_of_onnx_runtime(void)
     check_logits("folded");
 }
 
-/* Without what ONNX has no word for. */
+/* Without what ONNX has no word for, and without how a pool's last windows are said: an export has padding in place of
+ * `ceil_mode`. (How many windows there are same_extents() compares.) */
 static ys_json *bare(const struct ys_graph *graph)
 {
     ys_json *json = ys_graph_to_json(graph);
@@ -95,7 +96,23 @@ static ys_json *bare(const struct ys_graph *graph)
         ys_json_remove(param, "lr_mult");
         ys_json_remove(param, "decay_mult");
     }
+    for (size_t i = 0; i < ys_json_size(ys_json_get(json, "nodes")); i++) {
+        ys_json *node = ys_json_at(ys_json_get(json, "nodes"), i);
+        if (strcmp(ys_json_get_text(node, "op", ""), "MaxPool") == 0) {
+            ys_json_remove(ys_json_get(node, "attrs"), "ceil_mode");
+            ys_json_remove(ys_json_get(node, "attrs"), "pads");
+        }
+    }
     return json;
+}
+
+static bool same_extents(const struct ys_graph *a, const struct ys_graph *b)
+{
+    bool same = a->value_count == b->value_count;
+    for (size_t i = 0; same && i < a->value_count; i++)
+        same = a->values[i].rank == b->values[i].rank &&
+               memcmp(a->values[i].shape, b->values[i].shape, a->values[i].rank * sizeof *a->values[i].shape) == 0;
+    return same;
 }
 
 /* The graph is freed. */
@@ -111,7 +128,7 @@ static void check_round_trip(const char *folder, struct ys_graph *graph, enum ys
     CHECK(ys_onnx_write(graph, weights, dtype, onnx) == YS_OK);
     if (CHECK(ys_onnx_read(onnx, NULL, &import) == YS_OK)) {
         ys_json *before = bare(graph), *after = bare(import->graph);
-        if (!CHECK(ys_json_equal(before, after)))
+        if (!CHECK(ys_json_equal(before, after) && same_extents(graph, import->graph)))
             printf("# %s comes back as another graph\n", graph->name);
         CHECK(ys_onnx_write_values(import, again, hash_again) == YS_OK);
         CHECK_TEXT(hash_again, hash);
@@ -168,7 +185,9 @@ static void an_export_comes_back_as_the_same_graph_and_values(void)
                 check_round_trip(folder, graph, wide ? YS_F64 : YS_F32);
         }
     }
-    static const char *const wholes[] = {"densenet121", "shufflenet-v2", "convnext-tiny"};
+    static const char *const wholes[] = {"alexnet",         "squeezenet",   "resnet18",      "resnet50",
+                                         "mobilenet-v2",    "densenet121",  "shufflenet-v2", "mobilenet-v3",
+                                         "efficientnet-b0", "convnext-tiny"};
     for (size_t i = 0; i < sizeof wholes / sizeof wholes[0]; i++) {
         const struct ys_model *model = ys_model_find(wholes[i]);
         struct ys_model_input input = model->usual;

@@ -347,7 +347,7 @@ static void operators_become_their_counterparts(void)
          "LeakyRelu(cv) -> rv alpha=0.25\n"},
         {"{'op':'Tanh','name':'r','in':['cv'],'out':['rv']}", "Tanh(cv) -> rv\n"},
         {"{'op':'Sigmoid','name':'r','in':['cv'],'out':['rv']}", "Sigmoid(cv) -> rv\n"},
-        {"{'op':'Dropout','name':'r','in':['cv'],'out':['rv'],'attrs':{'ratio':0.5}}", "Identity(cv) -> rv\n"},
+        {"{'op':'Dropout','name':'r','in':['cv'],'out':['rv'],'attrs':{'ratio':0.5}}", "Dropout(cv {0.5}) -> rv\n"},
         {"{'op':'Softmax','name':'r','in':['cv'],'out':['rv'],'attrs':{'axis':1}}", "Softmax(cv) -> rv axis=1\n"},
         {"{'op':'LogSoftmax','name':'r','in':['cv'],'out':['rv'],'attrs':{'axis':3}}", "LogSoftmax(cv) -> rv axis=3\n"},
         {"{'op':'Add','name':'r','in':['cv','cv'],'out':['rv']}", "Add(cv cv) -> rv\n"},
