@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder and counts their cases.
 
-    tools/run_tests.py BUILD [--suite NAME ...] [--all] [--frameworks [NAME ...]] [--jobs N] [--slowest N] [--verbose]
+    tools/run_tests.py BUILD [--suite NAME ...] [--except NAME ...] [--all] [--frameworks [NAME ...]] [--jobs N] [--slowest N] [--verbose]
 
 Every test is a program that speaks TAP. Prints what failed or was skipped, then `N passed, N failed, N skipped`.
 Those that took longest the last time (BUILD/test-seconds.json) start first, so that no long one is left alone at the end.
 Without --suite three suites are left out: `slow`, what takes long and rarely fails, `frameworks`, what needs one installed, and
 `exports`, hours of networks that other programs exported. --all runs the first two too, --suite slow the one alone.
 --slowest lists the N programs that took longest, and what all took together.
+--except leaves out what is in that suite, whatever else it is in.
 --frameworks runs the suites that need one installed, then `yardstick list frameworks --check` of every framework that is
-installed (or of those named), each of whose cases counts; those that are not are skipped.
+installed, each of whose cases counts; those that are not are skipped. With names, only the tests and checks of those.
 """
 import argparse
 import concurrent.futures
@@ -25,6 +26,7 @@ import time
 LINE = re.compile(r"^(not )?ok\b\s*\d*\s*-?\s*(.*?)\s*(?:#\s*SKIP\b\s*(.*))?$", re.IGNORECASE)
 SKIPPED = re.compile(r"^1\.\.0\s*#\s*SKIP\b\s*(.*)$", re.IGNORECASE)
 FRAMEWORK_SUITE = "frameworks"
+FRAMEWORK_OF = "of-"  # before the name of the framework that a test is of
 SLOW_SUITE = "slow"
 EXPORTS_SUITE = "exports"
 
@@ -38,6 +40,12 @@ def list_tests(build):
 
 def suites_of(test):
     return {suite.split(":")[-1] for suite in test["suite"]}
+
+
+def of_those(test, frameworks):
+    """Whether a test is of no framework in particular, or of one of those named; all are where none is named."""
+    of = {suite[len(FRAMEWORK_OF):] for suite in suites_of(test) if suite.startswith(FRAMEWORK_OF)}
+    return not frameworks or not of or bool(of & set(frameworks))
 
 
 def seconds_file(build):
@@ -180,6 +188,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
     parser.add_argument("--suite", action="append", default=[])
+    parser.add_argument("--except", action="append", default=[], dest="left_out")
     parser.add_argument("--frameworks", nargs="*", metavar="NAME")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--slowest", type=int, default=0, metavar="N")
@@ -195,6 +204,7 @@ def main():
     else:
         left_out = {EXPORTS_SUITE} if arguments.all else {EXPORTS_SUITE, SLOW_SUITE, FRAMEWORK_SUITE}
         tests = [t for t in tests if not left_out & suites_of(t)]
+    tests = [t for t in tests if not set(arguments.left_out) & suites_of(t) and of_those(t, arguments.frameworks)]
     totals, before, seconds = [0, 0, 0], read_seconds(arguments.build), {}
     tests.sort(key=lambda t: (-t["priority"], -before.get(t["name"], float("inf"))))
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

@@ -64,6 +64,21 @@ class RunTests(unittest.TestCase):
         self.assertEqual(self.ran("--suite", "exports"), ["export"])
         self.assertEqual(sorted(self.ran("--all")), ["framework", "long", "quick", "slow"])
 
+    def test_what_is_in_a_suite_can_be_left_out(self):
+        self.assertEqual(self.ran("--all", "--except", "slow", "--except", "a"), ["framework"])
+
+    def test_named_frameworks_leave_out_the_tests_of_others(self):
+        named = [fake("one", ["frameworks", "of-one"], "echo ok 1 - one"), fake("two", ["frameworks", "of-two@2"], "echo ok 1 - two"),
+                 fake("any", ["frameworks"], "echo ok 1 - any")]
+
+        def ran(*names):
+            with mock.patch.object(run_tests, "prepare_checks", lambda build, names: []):
+                return sorted(re.findall(r"^ok   (\w+):", self.run_them("--frameworks", *names, tests=named), flags=re.M))
+
+        self.assertEqual(ran(), ["any", "one", "two"])
+        self.assertEqual(ran("one"), ["any", "one"])
+        self.assertEqual(ran("two@2"), ["any", "two"])
+
     def test_what_took_longest_starts_first(self):
         self.ran("--all")
         self.assertEqual(self.ran("--all")[0], "long")

@@ -361,4 +361,5 @@ class Complete(unittest.TestCase):
         with open(driver.ROOT + "/src/graph/op.c") as file:
             names = set(re.findall(r'\.name = "(\w+)"', file.read()))
         self.assertGreater(len(names), 20)
-        self.assertEqual(names, set(pytorch.PyTorch.ops))
+        later = {"Attention": hasattr(torch.nn.functional, "scaled_dot_product_attention"), "RMSNormalization": hasattr(torch.nn, "RMSNorm")}
+        self.assertEqual({name for name in names if later.get(name, True)}, set(pytorch.PyTorch.ops))
