@@ -11,8 +11,10 @@
 #include "data/digits.h"
 #include "data/images.h"
 #include "data/mnist.h"
+#include "data/svhn.h"
 #include "data/synthetic.h"
 #include "data/text.h"
+#include "data/tiny.h"
 #include <string.h>
 
 static int64_t row_bytes_of(const struct ys_data_source *source)
@@ -133,6 +135,24 @@ static const struct ys_data_source sources[] = {
         .published = &ys_cifar100_published,
         .rows = YS_ROWS_OF_IMAGES(3, 32, 32, 100),
         .train_count = 50000,
+        .test_count = 10000,
+        .edition = "1",
+    },
+    {
+        .name = "svhn",
+        .title = "digits of house numbers, photographs, colour",
+        .published = &ys_svhn_published,
+        .rows = YS_ROWS_OF_IMAGES(3, YS_SVHN_SIDE, YS_SVHN_SIDE, 10),
+        .train_count = 73257,
+        .test_count = 26032,
+        .edition = "1",
+    },
+    {
+        .name = "tiny-imagenet",
+        .title = "photographs in 200 classes, colour, 64x64",
+        .published = &ys_tiny_published,
+        .rows = YS_ROWS_OF_IMAGES(3, YS_TINY_SIDE, YS_TINY_SIDE, YS_TINY_CLASSES),
+        .train_count = 100000,
         .test_count = 10000,
         .edition = "1",
     },
@@ -445,17 +465,34 @@ void ys_data_sweep(const struct ys_sweep *sweep)
     ys_prepared_sweep(sweep, true);
 }
 
-static ys_status import(const struct ys_data_source *source, const char *path, const char *origin, bool unverified)
+static ys_status import_rows(const struct ys_data_source *source, const char *path, const char *origin, bool unverified,
+                             bool *verified)
 {
     struct ys_data_rows train, test;
-    bool verified;
-    YS_TRY(source->published->read(path, unverified, &train, &test, &verified));
-    ys_status status = ys_prepared_write(source, &train, &test, origin, verified);
-    if (status == YS_OK)
-        ys_log_info("%s is ready: %lld rows to train, %lld to test%s", source->name, (long long)train.count,
-                    (long long)test.count, verified ? "" : "; its sums are NOT the published ones");
+    YS_TRY(source->published->read(path, unverified, &train, &test, verified));
+    ys_status status = ys_prepared_write(source, &train, &test, origin, *verified);
     ys_data_rows_fini(&train);
     ys_data_rows_fini(&test);
+    return status;
+}
+
+/* What it is worth that the sums are known, where they are not the publisher's. */
+static char *say_origin(const struct ys_data_source *source, const char *origin)
+{
+    return ys_format("%s%s", origin, source->published->passed_on ? "; the publisher gives no sums, others do" : "");
+}
+
+static ys_status import(const struct ys_data_source *source, const char *path, const char *origin, bool unverified)
+{
+    bool verified = false;
+    char *said = say_origin(source, origin);
+    if (!said)
+        return ys_out_of_memory();
+    ys_status status = (source->published->import ? source->published->import : import_rows)(source, path, said,
+                                                                                             unverified, &verified);
+    ys_free(said);
+    if (status == YS_OK)
+        ys_log_info("%s is ready%s", source->name, verified ? "" : "; its sums are NOT the known ones");
     return status;
 }
 

@@ -24,8 +24,10 @@ struct decoding {
     const char *path;
     const struct ys_folder *folder;
     struct ys_data_source source;
-    bool skips; /* leave bad rows out */
-    bool lists; /* those to train on stay in their files */
+    bool skips;         /* leave bad rows out */
+    bool lists;         /* those to train on stay in their files */
+    const char *origin; /* NULL: the folder, of which there is nothing to verify */
+    bool verified;
 
     bool *is_bad; /* of each row */
     size_t bad_count, first_bad;
@@ -193,6 +195,8 @@ static ys_status check_bad(struct decoding *d)
     const char *message = d->bad_message ? d->bad_message : "";
     if (d->bad_count == 0)
         return YS_OK;
+    if (d->origin)
+        return ys_fail(YS_EFORMAT, "%s (%zu of %zu images are bad)", message, d->bad_count, d->folder->count);
     if (!d->skips)
         return ys_fail(YS_EFORMAT, "%s (%zu of %zu images are bad; on_bad_row = skip leaves them out)", message,
                        d->bad_count, d->folder->count);
@@ -289,7 +293,8 @@ static ys_status write_rows(struct decoding *d)
     if (status == YS_OK) {
         status = take_half(d, folder->train_count, folder->count, &test);
         if (status == YS_OK) {
-            status = ys_prepared_write(&d->source, &train, &test, d->path, true);
+            status = ys_prepared_write(&d->source, &train, &test, d->origin ? d->origin : d->path,
+                                       d->origin ? d->verified : true);
             ys_free(test.array[1]);
         }
         if (!d->lists)
@@ -379,6 +384,21 @@ ys_status ys_decoded_prepare(const char *path, const struct ys_rows *form, const
         status = load_or_decode(&d, wanted, dataset);
     if (status == YS_OK)
         dataset->skips_bad = d.skips;
+    decoding_fini(&d);
+    ys_folder_fini(&folder);
+    return status;
+}
+
+ys_status ys_decoded_import(const struct ys_data_source *source, const char *path, const char *origin, bool verified)
+{
+    struct ys_folder folder;
+    YS_TRY(ys_folder_read(path, &folder));
+    struct decoding d = {.path = path, .folder = &folder, .source = *source, .origin = origin, .verified = verified};
+    ys_status status = folder.classes == source->rows.classes
+                           ? decode(&d)
+                           : ys_fail(YS_EFORMAT, "%s has images of %lld classes: %s has %lld", path,
+                                     (long long)folder.classes, source->name, (long long)source->rows.classes);
+    d.source.edition = d.source.folder = NULL; /* the caller's */
     decoding_fini(&d);
     ys_folder_fini(&folder);
     return status;

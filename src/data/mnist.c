@@ -161,6 +161,7 @@ const struct ys_data_published ys_mnist_published = {
     .mirrors = (const char *const[]){"https://ossci-datasets.s3.amazonaws.com/mnist/",
                                      "https://storage.googleapis.com/cvdf-datasets/mnist/", NULL},
     .files = published_files,
+    .passed_on = true,
     .read = read_mnist,
 };
 

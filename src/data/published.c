@@ -3,14 +3,17 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include <stdio.h>
+#include <string.h>
 
 static ys_status download_file(const char *url, const char *path)
 {
     char limit[32];
+    /* Some have no other address than one that is not encrypted; what comes from there is compared with sums. */
+    const char *schemes = strncmp(url, "http:", 5) == 0 ? "=http,https" : "=https";
     snprintf(limit, sizeof limit, "%zu", YS_DATA_MAX_FILE_BYTES);
     const char *const argv[] = {
-        "curl", "--fail",  "--location", "--silent",       "--show-error", "--proto",  "=https", "--connect-timeout",
-        "20",   "--retry", "2",          "--max-filesize", limit,          "--output", path,     url,
+        "curl", "--fail",  "--location", "--silent",       "--show-error", "--proto",  schemes, "--connect-timeout",
+        "20",   "--retry", "2",          "--max-filesize", limit,          "--output", path,    url,
         NULL};
     const struct ys_child_options options = {.timeout_s = 1800};
     int exit_code = 0;

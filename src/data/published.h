@@ -10,11 +10,17 @@ struct ys_data_published {
     const char *const *mirrors; /* addresses of folders, each with its / at the end; ended by NULL */
     const char *const *files;   /* what is fetched from there; ended by NULL */
     bool from_file;             /* --from may name a file; otherwise a folder only */
+    bool passed_on;             /* the publisher gives no sums: those that are known were passed on by others */
 
     /** Reads both halves from `path`. *verified: everything has the published sums; when it has not and `unverified` is
      * false, that is YS_EFORMAT. YS_ENOTFOUND names what is missing. Nothing is set on failure. */
     ys_status (*read)(const char *path, bool unverified, struct ys_data_rows *train, struct ys_data_rows *test,
                       bool *verified);
+
+    /** In the place of `read`, where images have to be decoded: the same, and makes both halves a version of `source`;
+     * `origin` is for people. */
+    ys_status (*import)(const struct ys_data_source *source, const char *path, const char *origin, bool unverified,
+                        bool *verified);
 };
 
 /** Downloads all files of `mirror`, one of published->mirrors, with the program curl into `folder`, which exists. */
