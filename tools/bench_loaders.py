@@ -6,6 +6,7 @@ usage: bench_loaders.py ring [--shape 3x224x224] [--batch 64]     batches of a m
        bench_loaders.py feeder FOLDER [--augment area|none] [--size 224] [--threads N]
        bench_loaders.py torch FOLDER ...                          in an interpreter with PyTorch and Pillow
        bench_loaders.py tensorflow FOLDER ...                     in one with TensorFlow
+       bench_loaders.py dali FOLDER ...                           in one with nvidia.dali, which needs no device
 
 FOLDER has halves and classes (docs/data.md); `yardstick-feeder draw` makes one. Prints one line. Programs are looked for in
 YARDSTICK_BIN, otherwise beside this folder."""
@@ -25,7 +26,6 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.environ.get("YARDSTICK_BIN", os.path.dirname(HERE))
-sys.path.append(os.path.join(os.path.dirname(HERE), "adapters"))  # behind the frameworks that its adapters are called like
 
 
 def cpu_s():
@@ -121,8 +121,9 @@ def bench_feeder(args):
     import common
     with tempfile.TemporaryDirectory() as cache:
         data = list_of(args.folder, args.size, cache)
-        rows, before = len(common.read_safetensors(data)["y"]), cpu_s()
+        rows = len(common.read_safetensors(data)["y"])
         input_ = {"path": data, "order": write_order(cache, rows, args.batch, 1000), "threads": args.threads, "seed": args.seed}
+        before = cpu_s()
         if args.augment != "none":
             input_["augment"] = args.augment
         if args.reduced:
@@ -214,9 +215,35 @@ def bench_tensorflow(args):
     say("tf.data, %d threads" % args.threads, args, done, seconds, cpu_s() - before)
 
 
+def bench_dali(args):
+    from nvidia.dali import fn, pipeline_def, types
+
+    @pipeline_def(batch_size=args.batch, num_threads=args.threads, device_id=None, seed=args.seed)
+    def photos():
+        data, _ = fn.readers.file(files=paths_of(args.folder), random_shuffle=True)
+        if args.augment == "area":
+            image = fn.decoders.image_random_crop(data, random_area=[0.08, 1], random_aspect_ratio=[3 / 4, 4 / 3])
+            image = fn.resize(image, size=[args.size, args.size], interp_type=types.INTERP_LINEAR, antialias=True)
+        else:
+            image = fn.resize(fn.decoders.image(data), size=[args.size, args.size], mode="not_smaller",
+                              interp_type=types.INTERP_LINEAR, antialias=True)
+            image = fn.crop(image, crop=[args.size, args.size])
+        return fn.transpose(image, perm=[2, 0, 1])
+
+    def batches(pipe):
+        while True:
+            yield pipe.run()[0].as_array()
+
+    pipe = photos()
+    pipe.build()
+    before = cpu_s()
+    done, seconds = count_loader(batches(pipe), args)
+    say("DALI, %d threads" % args.threads, args, done, seconds, cpu_s() - before)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("ring", "feeder", "torch", "tensorflow"))
+    parser.add_argument("what", choices=("ring", "feeder", "torch", "tensorflow", "dali"))
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--shape", default="3x224x224")
     parser.add_argument("--batch", type=int, default=64)
@@ -230,7 +257,9 @@ def main():
     if args.what != "ring" and not args.folder:
         parser.error("which folder of images?")
     random.seed(args.seed)
-    {"ring": bench_ring, "feeder": bench_feeder, "torch": bench_torch, "tensorflow": bench_tensorflow}[args.what](args)
+    if args.what in ("ring", "feeder"):
+        sys.path.append(os.path.join(os.path.dirname(HERE), "adapters"))  # some are called like the frameworks
+    {"ring": bench_ring, "feeder": bench_feeder, "torch": bench_torch, "tensorflow": bench_tensorflow, "dali": bench_dali}[args.what](args)
 
 
 if __name__ == "__main__":

@@ -57,15 +57,19 @@ static ys_status taps_init(struct taps *taps, double start, double length, int64
  * the processor for all of them. Each value is the sum of the same terms in the same order as by itself. */
 enum { LANES = 4 };
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
+typedef uint8_t bytes_of_lanes __attribute__((vector_size(LANES)));
+typedef uint32_t words_of_lanes __attribute__((vector_size(LANES * sizeof(uint32_t))));
 
 /** What one resampling needs. */
 struct bench {
     const struct ys_image *image;
     const struct taps *across, *down;
     int64_t height, width, row_size;
-    lanes *wide;  /* [columns, channels] of the rows that are resampled across just now */
-    double *rows; /* [kept, row_size]: those that are; row y lies at y modulo `kept` */
-    double *sums; /* [row_size] */
+    lanes *wide;    /* [columns + across->most, channels] of the rows that are resampled across just now, then 0 */
+    lanes *made;    /* [row_size]: those that are, together */
+    double *rows;   /* [kept, row_size]: and apart; row y lies at y modulo `kept` */
+    double *sums;   /* [row_size] */
+    uint8_t *bytes; /* [row_size] */
     int64_t kept;
 };
 
@@ -80,83 +84,51 @@ static int64_t last_column(const struct bench *b)
     return b->across->first[b->width - 1] + b->across->count[b->width - 1];
 }
 
-/* Rows `first` to `last` - 1 of the whole image, at most LANES, each value as a double. */
-static void widen(const struct bench *b, int64_t first, int64_t last)
+static double *row_at(const struct bench *b, int64_t y)
 {
-    const struct ys_image *image = b->image;
-    const int64_t begin = first_column(b) * image->channels, count = last_column(b) * image->channels - begin;
-    for (int64_t r = 0; r < LANES; r++) {
-        const int64_t y = first + r < last ? first + r : last - 1;
-        const uint8_t *from = image->pixels + ((y - image->top) * image->width - image->left) * image->channels + begin;
-        double *to = (double *)b->wide + r;
-        for (int64_t i = 0; i < count; i++)
-            to[i * LANES] = from[i];
-    }
+    return b->rows + y % b->kept * b->row_size;
 }
 
-static void resize_across(const struct bench *b, int64_t first, int64_t last)
-{
-    const int channels = b->image->channels;
-    widen(b, first, last);
-    for (int64_t x = 0; x < b->width; x++) {
-        const double *weight = b->across->weight + x * b->across->most;
-        const lanes *from = b->wide + (b->across->first[x] - first_column(b)) * channels;
-        for (int c = 0; c < channels; c++) {
-            lanes sum = {0};
-            for (int64_t j = 0; j < b->across->count[x]; j++)
-                sum += weight[j] * from[j * channels + c];
-            for (int64_t r = 0; first + r < last; r++)
-                b->rows[(first + r) % b->kept * b->row_size + x * channels + c] = sum[r];
-        }
-    }
-}
+/* The same statements for wider registers: only the speed differs. */
+#define RESIZE(name) name##_plain
+#define RESIZE_TARGET
+#include "feeder/resize_lines.inc"
 
-/* Weights are no negative numbers, so neither is the value: cutting rounds it down. */
-static uint8_t rounded(double value)
-{
-    const int whole = (int)(value + 0.5);
-    return whole >= 255 ? 255 : (uint8_t)whole;
-}
+#if defined(__x86_64__)
+#define RESIZE(name)  name##_avx2
+#define RESIZE_TARGET __attribute__((target("avx2")))
+#include "feeder/resize_lines.inc"
+#endif
 
-static void resize_down(const struct bench *b, int64_t y, uint8_t *planes)
+static void resize_lines(const struct bench *b, uint8_t *planes)
 {
-    const double *weight = b->down->weight + y * b->down->most;
-    const int channels = b->image->channels;
-    memset(b->sums, 0, (size_t)b->row_size * sizeof *b->sums);
-    for (int64_t j = 0; j < b->down->count[y]; j++) {
-        const double *from = b->rows + (b->down->first[y] + j) % b->kept * b->row_size;
-        for (int64_t i = 0; i < b->row_size; i++)
-            b->sums[i] += weight[j] * from[i];
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        resize_avx2(b, planes);
+        return;
     }
-    for (int c = 0; c < channels; c++) {
-        uint8_t *row = planes + (c * b->height + y) * b->width;
-        for (int64_t x = 0; x < b->width; x++)
-            row[x] = rounded(b->sums[x * channels + c]);
-    }
+#endif
+    resize_plain(b, planes);
 }
 
 static ys_status resize(struct bench *b, uint8_t *planes)
 {
-    const struct taps *down = b->down;
-    const int64_t last = down->first[b->height - 1] + down->count[b->height - 1];
-    int64_t made = down->first[0];
+    const int64_t columns = last_column(b) - first_column(b) + b->across->most;
     b->row_size = b->width * b->image->channels;
-    b->kept = down->most + LANES;
-    b->wide = ys_alloc((size_t)((last_column(b) - first_column(b)) * b->image->channels), sizeof *b->wide);
+    b->kept = b->down->most + LANES;
+    b->wide = ys_alloc((size_t)(columns * b->image->channels), sizeof *b->wide);
+    b->made = ys_alloc((size_t)b->row_size, sizeof *b->made);
     b->rows = ys_alloc((size_t)(b->kept * b->row_size), sizeof *b->rows);
     b->sums = ys_alloc((size_t)b->row_size, sizeof *b->sums);
-    const ys_status status = b->wide && b->rows && b->sums ? YS_OK : ys_out_of_memory();
-    for (int64_t y = 0; status == YS_OK && y < b->height; y++) {
-        while (made < down->first[y] + down->count[y]) {
-            const int64_t next = made + LANES < last ? made + LANES : last;
-            resize_across(b, made, next);
-            made = next;
-        }
-        resize_down(b, y, planes);
-    }
+    b->bytes = ys_alloc((size_t)b->row_size, 1);
+    const ys_status status = b->wide && b->made && b->rows && b->sums && b->bytes ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK)
+        resize_lines(b, planes);
     ys_free(b->wide);
+    ys_free(b->made);
     ys_free(b->rows);
     ys_free(b->sums);
+    ys_free(b->bytes);
     return status;
 }
 
