@@ -130,7 +130,7 @@ class Plan:
 
     graph: the network as in its JSON file.  inputs: the names of its inputs, in its order.  target: what kind its target
     is, "class", "classes" (one for each position) or "vector".  params: its list of parameters.  weights: name -> float32 initial values,
-    mapped.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
+    mapped.  carries_state: whether each row goes on from the state of the batch before.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
     docs/protocol.md.  batch_size: rows of its own of each batch.  lr: the learning rate of every step, zeros where none is trained.
     rank, world, rendezvous, statistics: as in its `dist`.  own_seed: the seed, of several processes another for each.
     onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  by_own_loader: whether
@@ -187,6 +187,8 @@ class Plan:
             self._order = order["order"]
             if self._order.shape == (self.steps, rows):
                 self._order = self._order[:, self.rank * self.batch_size:(self.rank + 1) * self.batch_size]
+            self.carries_state = bool(self.graph.get("carries_state")) and self.mode == "train"
+            self._epochs = order.get("epoch", np.zeros(self.steps, np.uint32))
             self.lr = order["lr"].tolist() if self.mode == "train" else [0.0] * self.steps
         except (OSError, KeyError, ValueError) as error:
             raise LoadFailed("cannot load the plan's files: %s: %s" % (type(error).__name__, error))
@@ -240,6 +242,10 @@ class Plan:
         if len(self._inputs) == 1:
             return self._inputs[0].take(self._order[step], axis=0)
         return tuple(array.take(self._order[step], axis=0) for array in self._inputs)
+
+    def ends_epoch(self, step):
+        """Whether the step after this one is the first of another epoch."""
+        return step + 1 < self.steps and self._epochs[step + 1] != self._epochs[step]
 
     def multiplier(self, param, key):
         """lr_mult or decay_mult of an entry of `params`."""
@@ -295,7 +301,8 @@ class Adapter:
     # Of "clip_norm", "label_smoothing", "connections" (of a convolution), "inputs" (several, or
     # one that is not called "x"), "tokens" (int32 inputs),
     # "targets" (other than a class a row), "shared" (parameters that several nodes read), "broadcast" (in Add, Sub, Mul, Div),
-    # "operands" (parameters there), "positions" (Gemm along the last of more than two axes).
+    # "operands" (parameters there), "positions" (Gemm along the last of more than two axes), "carried" (of LSTM and GRU
+    # each row goes on from the state of the batch before: carried_state() and clear_carried_state()).
     extras = ()
     options = {}        # name -> value without it
     # Where it trains as one of several processes, whose rows batch normalisation can be by: "local", each rank's own, or
@@ -352,6 +359,15 @@ class Adapter:
         """What the optimizer keeps of each trained parameter, as the plan's formulas mean it: {"velocity": {name: array},
         "exp_avg": ..., "exp_avg_sq": ...}, as far as its rule has them (docs/protocol.md, `save`). Only where the
         framework gives it out: an adapter that does not define this has no such feature."""
+        raise NotImplementedError
+
+    def carried_state(self):
+        """Where the plan carries state, that with which the next batch begins: {"h": {node: (rows, hidden)}, "c": ...}.
+        forward() and backward() begin with it and leave it; train_step() ends with that of its own batch, detached."""
+        raise NotImplementedError
+
+    def clear_carried_state(self):
+        """The next batch begins with zeros."""
         raise NotImplementedError
 
     def close(self):
@@ -423,6 +439,7 @@ EXTRAS = {
     "broadcast": "Add, Sub, Mul and Div of values of different shapes",
     "operands": "Add, Sub, Mul and Div of a value and a parameter",
     "positions": "Gemm of values of more than two dimensions",
+    "carried": "state that is carried from batch to batch: carry_state = off",
 }
 
 
@@ -436,6 +453,7 @@ def _check_supported(adapter, plan):
         "label_smoothing": plan.label_smoothing != 0,
         "targets": plan.target != "class",
         **common_graph.extras(plan.graph),
+        "carried": plan.carries_state,
     }
     for what, wanted in asked.items():
         if wanted and what not in adapter.extras:
@@ -631,6 +649,8 @@ class _Server:
             x, y = plan.batch(step) if self.loaded is None else next(self.loaded)
             input_ns += now() - asked
             handles.append(adapter.train_step(x, y, plan.lr[step]))
+            if plan.carries_state and plan.ends_epoch(step):
+                adapter.clear_carried_state()
         losses += adapter.losses(handles)
         plan.release()
         return losses, input_ns
@@ -679,8 +699,11 @@ class _Server:
             raise Unsupported('this adapter saves f32, and f64 in a plan of that precision, not "%s"' % dtype)
         tensors = dict(self.adapter.weights())
         if message.get("state"):
+            kinds = dict(self.adapter.optimizer_state())
+            if self.plan.carries_state:
+                kinds.update(self.adapter.carried_state())
             tensors.update(("state.%s.%s" % (kind, name), value)
-                           for kind, values in self.adapter.optimizer_state().items() for name, value in values.items())
+                           for kind, values in kinds.items() for name, value in values.items())
             tensors["state.steps"] = np.float64(self._counter())
         write_safetensors(path, tensors, np.float64 if dtype == "f64" else np.float32)
         return {"type": "saved", "path": path, "bytes": os.path.getsize(path)}

@@ -57,12 +57,13 @@ class Pass:
     """One pass through the network while it is traced: what its operators need to know, and what they leave behind.
 
     tables: the parameters kept as in the graph. dtype: of parameters; compute: of products and the values between them. statistics: the running ones after this batch.
+    carried: of each node with a state the one that its rows go on from, none where that is zero; left: the one that they were left in.
     joined: how many ranks normalise by the rows of all of them together; 1: each by its own.
     """
 
-    def __init__(self, params, tables, dtype, compute, train, key, joined):
+    def __init__(self, params, tables, dtype, compute, train, key, joined, carried):
         self.params, self.tables, self.dtype, self.compute, self.train, self.key = params, tables, dtype, compute, train, key
-        self.joined, self.statistics = joined, {}
+        self.joined, self.statistics, self.carried, self.left = joined, {}, carried, {}
 
     def mean(self, x, axes):
         """Over the rows that batch normalisation is by, as well."""
@@ -164,9 +165,15 @@ def recurrent(start, advance):
             return state, state[0]
 
         zeros = jnp.zeros((x.shape[0], weight.shape[0]), run.compute)
-        return lax.scan(step, start(run, zeros), gates.swapaxes(0, 1))[1].swapaxes(0, 1)
+        state = run.carried.get(node["name"]) or start(run, zeros)
+        run.left[node["name"]], states = lax.scan(step, state, gates.swapaxes(0, 1))
+        return states.swapaxes(0, 1)
 
     return run_recurrent
+
+
+# Of each operator with a state the one that begins with zeros.
+STATES = {"LSTM": lambda run, zeros: (zeros, zeros.astype(run.dtype)), "GRU": lambda run, zeros: (zeros,)}
 
 
 def lstm_step(run, _node, state, gates, weight):
@@ -305,8 +312,7 @@ def pair(combine):
 
 OPS = {
     "Embedding": embedding, "Attention": attention,
-    "LSTM": recurrent(lambda run, zeros: (zeros, zeros.astype(run.dtype)), lstm_step),
-    "GRU": recurrent(lambda run, zeros: (zeros,), gru_step),
+    "LSTM": recurrent(STATES["LSTM"], lstm_step), "GRU": recurrent(STATES["GRU"], gru_step),
     "normalize": normalize, "Conv": conv, "ConvTranspose": conv_transpose, "Gemm": gemm, "Pad": pad, "BatchNormalization": batch_norm,
     "LayerNormalization": layer_norm, "RMSNormalization": rms_norm, "LRN": lrn, "RotaryEmbedding": rotary, "sinusoid": sinusoid,
     "MaxPool": max_pool, "AveragePool": average_pool, "GlobalMaxPool": global_max_pool, "Clip": clip, "Dropout": dropout,
@@ -368,7 +374,7 @@ class JAX(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(RULES)
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
-              "operands", "positions")
+              "operands", "positions", "carried")
     statistics = ("local", "sync") if hasattr(jax, "shard_map") else ()
     mesh = None  # of several processes
 
@@ -442,7 +448,22 @@ class JAX(common.Adapter):
         self.state["slots"] = {name: tuple(jnp.zeros_like(value) for _ in range(slots))
                                for name, value in self.state["params"].items()}
         self.state["steps"] = jnp.zeros((), jnp.uint32)
+        self.state["carried"] = {}
+        if self.plan.carries_state:
+            self.clear_carried_state()
         self.state = self.shared(self.state, ALIKE)
+
+    def clear_carried_state(self):
+        for node in self.plan.graph["nodes"]:
+            if node["op"] in STATES:
+                hidden = self.plan.weights[node["params"]["recurrent"]].shape[1]
+                zeros = jnp.zeros((self.plan.batch_size, hidden), self.compute)
+                self.state["carried"][node["name"]] = STATES[node["op"]](self, zeros)
+
+    def carried_state(self):
+        carried = self.state["carried"].items()
+        return {kind: {name: np.asarray(state[place].astype(self.dtype)) for name, state in carried if place < len(state)}
+                for place, kind in enumerate("hc")}
 
     def enter(self, name, value):
         """A parameter of the graph as it is kept here."""
@@ -451,17 +472,18 @@ class JAX(common.Adapter):
     def leave(self, name, value):
         return np.asarray(value) if name in self.tables else graph_weight(np.asarray(value))
 
-    def network(self, params, x, train=False, key=None):
-        """The logits of rows as they are stored, and the running statistics after them."""
+    def network(self, params, x, train=False, key=None, carried={}):
+        """The logits of rows as they are stored, and what they leave behind: running statistics, and the states that are carried."""
         graph = self.plan.graph
         joined = self.plan.world if self.plan.statistics == "sync" else 1
-        run = Pass(params, self.tables, self.dtype, self.compute, train, key, joined)
+        run = Pass(params, self.tables, self.dtype, self.compute, train, key, joined, carried)
         values = {entry["name"]: to_own(array.astype(self.dtype) if entry["dtype"] == "F32" else array)
                   for entry, array in zip(graph["inputs"], x if isinstance(x, tuple) else (x,))}
         for node in graph["nodes"]:
             result = OPS[node["op"]](run, node, *(values[name] for name in node["in"]))
             values.update(zip(node["out"], result if node["op"] == "Split" else [result]))
-        return to_graph(values[graph["output"]]).astype(self.dtype), run.statistics
+        left = {name: run.left[name] for name in carried}
+        return to_graph(values[graph["output"]]).astype(self.dtype), {"buffers": run.statistics, "carried": left}
 
     def loss(self, logits, y):
         if self.plan.target == "vector":
@@ -479,8 +501,8 @@ class JAX(common.Adapter):
         key = jax.random.fold_in(jax.random.key(self.plan.seed % 2**31), state["steps"]) if train else None
         if train and self.mesh is not None:
             key = jax.random.fold_in(key, lax.axis_index(RANKS))
-        logits, statistics = self.network({**params, **state["buffers"]}, x, train, key)
-        return self.loss(logits, y), (logits, statistics)
+        logits, left = self.network({**params, **state["buffers"]}, x, train, key, state["carried"])
+        return self.loss(logits, y), (logits, left)
 
     def gradients(self, state, x, y, train):
         found, gradients = jax.value_and_grad(self.objective, has_aux=True)(state["params"], state, x, y, train)
@@ -492,7 +514,7 @@ class JAX(common.Adapter):
 
     def step(self, state, x, y, lr):
         """The state after one step, and its loss."""
-        (loss, (_, statistics)), gradients = self.gradients(state, x, y, True)
+        (loss, (_, left)), gradients = self.gradients(state, x, y, True)
         settings, steps = self.plan.optimizer, state["steps"] + 1
         if settings["clip_norm"] is not None:
             norm = jnp.sqrt(sum(jnp.square(gradient).sum() for gradient in gradients.values()))
@@ -509,7 +531,8 @@ class JAX(common.Adapter):
                 g = g + decay * w
             rule, _ = RULES[settings["name"]]
             params[name], slots[name] = rule(settings, w, g, state["slots"][name], rate, steps.astype(self.dtype))
-        return {"params": params, "buffers": {**state["buffers"], **statistics}, "slots": slots, "steps": steps}, loss
+        buffers = {**state["buffers"], **left["buffers"]}
+        return {"params": params, "buffers": buffers, "slots": slots, "steps": steps, "carried": left["carried"]}, loss
 
     def predict(self, params, x):
         return self.network(params, x)[0]

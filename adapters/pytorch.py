@@ -129,11 +129,12 @@ class Attention(nn.Module):
 
 class Recurrent(nn.Module):
     """What nn.LSTM and nn.GRU call, with one bias: of the second, which they would train too, an LSTM has none, and a GRU
-    that of its last gate alone."""
+    that of its last gate alone. start: the state that rows go on from, None where that is zero; end: that they were left in."""
 
     def __init__(self, op, shapes, dtype):
         super().__init__()
         self.op, self.hidden = op, shapes["recurrent"][1]
+        self.start = self.end = None
         for role, shape in shapes.items():
             setattr(self, role, nn.Parameter(torch.empty(*shape, dtype=dtype)))
         self.register_buffer("nothing", torch.zeros(self.recurrent.shape[0] if op == "LSTM" else 2 * self.hidden,
@@ -142,10 +143,14 @@ class Recurrent(nn.Module):
     def forward(self, x):
         second = self.nothing if self.op == "LSTM" else torch.cat((self.nothing, self.recurrent_bias))
         weights = [self.weight, self.recurrent, self.bias, second]
-        start = x.new_zeros(1, x.shape[0], self.hidden)
+        start = self.start or [x.new_zeros(1, x.shape[0], self.hidden)] * (2 if self.op == "LSTM" else 1)
         if self.op == "LSTM":
-            return torch.lstm(x, (start, start), weights, True, 1, 0.0, self.training, False, True)[0]
-        return torch.gru(x, start, weights, True, 1, 0.0, self.training, False, True)[0]
+            y, *end = torch.lstm(x, start, weights, True, 1, 0.0, self.training, False, True)
+        else:
+            y, *end = torch.gru(x, *start, weights, True, 1, 0.0, self.training, False, True)
+        if self.start is not None:
+            self.end = end
+        return y
 
 
 class Places(nn.Module):
@@ -296,7 +301,7 @@ class PyTorch(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
-              "operands", "positions")
+              "operands", "positions", "carried")
     options = {"channels_last": False, "compile": "off"}
     statistics = ("local",)  # nn.SyncBatchNorm refuses the CPU
     loader = "torch.utils.data.DataLoader"
@@ -484,6 +489,27 @@ class PyTorch(common.Adapter):
             param.grad = None
         if self.plan.mode == "train":
             self.optimizer = self.make_optimizer()
+        if self.plan.carries_state:
+            self.clear_carried_state()
+
+    def recurrent_layers(self):
+        """{node: layer} of those that carry a state."""
+        return {node["name"]: self.owned[node["params"]["weight"]][0]
+                for node in self.plan.graph["nodes"] if node["op"] in ("LSTM", "GRU")}
+
+    def clear_carried_state(self):
+        for layer in self.recurrent_layers().values():
+            zeros = torch.zeros(1, self.plan.batch_size, layer.hidden, dtype=self.dtype)
+            layer.start = [zeros] * (2 if layer.op == "LSTM" else 1)
+
+    def carry_state(self):
+        for layer in self.recurrent_layers().values():
+            layer.start, layer.end = [one.detach() for one in layer.end], None
+
+    def carried_state(self):
+        layers = self.recurrent_layers().items()
+        return {kind: {name: layer.start[place][0].numpy() for name, layer in layers if place < len(layer.start)}
+                for place, kind in enumerate("hc")}
 
     def make_optimizer(self):
         settings, groups = self.plan.optimizer, {}
@@ -580,6 +606,8 @@ class PyTorch(common.Adapter):
         if self.plan.optimizer["clip_norm"] is not None:
             self.clip(self.plan.optimizer["clip_norm"])
         self.optimizer.step()
+        if self.plan.carries_state:
+            self.carry_state()
         return loss.detach()
 
     def clip(self, limit):

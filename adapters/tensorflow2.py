@@ -16,7 +16,7 @@ import tensorflow_network
 class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     precisions = ("f32", "f64", "bf16")
     ops = tensorflow_network.TensorFlowAdapter.ops + ("Embedding", "LSTM", "GRU")
-    extras = tensorflow_network.TensorFlowAdapter.extras + ("inputs", "tokens", "targets", "positions")
+    extras = tensorflow_network.TensorFlowAdapter.extras + ("inputs", "tokens", "targets", "positions", "carried")
     options = {"function": True, "xla": False}
     loader = "tf.data, which keeps all rows in memory"
 
@@ -43,10 +43,21 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     def reset(self):
         for variable, value in self.initial_values():
             variable.assign(value)
+        self.clear_carried_state()
         self.steps = 0
         network = self.network
         if self.plan.mode == "infer" and network.compute != network.dtype:
             network.narrow = {name: tf.cast(variable, network.compute) for name, variable in network.variables.items()}
+
+    def clear_carried_state(self):
+        for state in self.network.carried.values():
+            for variable in state:
+                variable.assign(tf.zeros_like(variable))
+
+    def carried_state(self):
+        carried = self.network.carried.items()
+        return {kind: {name: tf.cast(state[place], self.network.dtype).numpy() for name, state in carried if place < len(state)}
+                for place, kind in enumerate("hc")}
 
     def function(self, name, *state):
         """The method of that name, with `state` as its first arguments, as a function that TensorFlow traces when it is

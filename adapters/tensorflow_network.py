@@ -60,6 +60,17 @@ class Network:
             name = entry["name"]
             self.variables[name] = self.make_variable(name, entry["role"] == "weight")
         self.trained = [entry["name"] for entry in plan.params if entry["role"] == "weight"]
+        self.carried = self.make_carried() if plan.carries_state else {}
+
+    def make_carried(self):
+        """Of each LSTM and GRU the variables of the state that its rows go on from."""
+        carried = {}
+        for node in self.plan.graph["nodes"]:
+            if node["op"] in ("LSTM", "GRU"):
+                shape = [self.plan.batch_size, self.plan.weights[node["params"]["recurrent"]].shape[1]]
+                dtypes = (self.compute, self.dtype) if node["op"] == "LSTM" else (self.compute,)
+                carried[node["name"]] = tuple(tf.Variable(tf.zeros(shape, dtype), trainable=False) for dtype in dtypes)
+        return carried
 
     def make_variable(self, name, trainable=False):
         return tf.Variable(tf.zeros(self.layouts[name].inside(), self.dtype), trainable=trainable)
@@ -88,11 +99,12 @@ class Network:
         return sum(sizes) - self.plan.untrained()
 
     def run(self, x, train, step):
-        """The logits in the dtype of the parameters, and {running statistic: what a training step sets it to}. x:
+        """The logits in the dtype of the parameters, and what a training step sets: (variable, value) of running
+        statistics, and of states that are carried. x:
         the input as in the graph, of several a tuple; step: the number of the training step, from which dropout draws."""
         others = {"normalize": self.normalize, "Conv": self.conv, "ConvTranspose": self.conv_transpose, "Gemm": self.gemm,
-                  "Embedding": self.embedding, "LSTM": self.lstm, "GRU": self.gru}
-        values, statistics = {}, {}
+                  "Embedding": self.embedding}
+        values, statistics = {}, []
         for entry, array in zip(self.plan.graph["inputs"], x if isinstance(x, tuple) else (x,)):
             values[entry["name"]] = to_nhwc(tf.cast(array, self.dtype) if entry["dtype"] == "F32" else array)
         for node in self.plan.graph["nodes"]:
@@ -116,6 +128,8 @@ class Network:
                 results = [self.rms_norm(inputs[0], attrs, names)]
             elif op == "Dropout":
                 results = [self.dropout(inputs[0], node, train, step)]
+            elif op in ("LSTM", "GRU"):
+                results = [self.recurrent(inputs[0], node, names, statistics)]
             else:
                 results = [others[op](inputs[0], attrs, names)]
             values.update(zip(node["out"], results))
@@ -152,9 +166,19 @@ class Network:
         table = self.layouts[name].turn(self.variables[name], Layout(self.layouts[name].shape))
         return to_nhwc(tf.cast(tf.gather(table, to_nchw(x)), self.compute))
 
-    def lstm(self, x, _attrs, names):
+    def recurrent(self, x, node, names, statistics):
+        zeros = tf.zeros([x.shape.as_list()[0], self.plan.weights[names["recurrent"]].shape[1]], self.compute)
+        state = (zeros, tf.cast(zeros, self.dtype)) if node["op"] == "LSTM" else (zeros,)
+        carried = self.carried.get(node["name"])
+        if carried:
+            state = tuple(map(tf.identity, carried))
+        advance = self.lstm_step(names) if node["op"] == "LSTM" else self.gru_step(names)
+        result, left = self.scan(self.gemm(x, {}, names), state, advance)
+        statistics += zip(carried or (), left)
+        return result
+
+    def lstm_step(self, names):
         weight = self.param(names["recurrent"])
-        zeros = tf.zeros([x.shape.as_list()[0], weight.shape.as_list()[0]], self.compute)
 
         def advance(gates, state):
             h, c = state
@@ -162,9 +186,9 @@ class Network:
             c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
             return tf.cast(tf.sigmoid(o) * tf.tanh(c), self.compute), c
 
-        return self.scan(self.gemm(x, {}, names), (zeros, tf.cast(zeros, self.dtype)), advance)
+        return advance
 
-    def gru(self, x, _attrs, names):
+    def gru_step(self, names):
         weight, bias = self.param(names["recurrent"]), self.variables[names["recurrent_bias"]]
         size = weight.shape.as_list()[0]
 
@@ -175,11 +199,11 @@ class Network:
             n = tf.tanh(given[:, 2 * size:] + r * (made[:, 2 * size:] + bias))
             return (tf.cast((1 - z) * n + z * tf.cast(h, self.dtype), self.compute),)
 
-        return self.scan(self.gemm(x, {}, names), (tf.zeros([x.shape.as_list()[0], size], self.compute),), advance)
+        return advance
 
     @staticmethod
     def scan(gates, state, advance):
-        """The first of each state, position after position. gates: (rows, positions, ...)."""
+        """The first of each state, position after position, and the last state. gates: (rows, positions, ...)."""
         steps = gates.shape.as_list()[1]
         given = tf.TensorArray(gates.dtype, steps).unstack(tf.transpose(gates, [1, 0, 2]))
         made = tf.TensorArray(state[0].dtype, steps, element_shape=state[0].shape)
@@ -188,8 +212,8 @@ class Network:
             state = advance(given.read(t), state)
             return t + 1, state, made.write(t, state[0])
 
-        *_, made = tf.while_loop(lambda t, *_: t < steps, body, (tf.constant(0), state, made), maximum_iterations=steps)
-        return tf.transpose(made.stack(), [1, 0, 2])
+        _, state, made = tf.while_loop(lambda t, *_: t < steps, body, (tf.constant(0), state, made), maximum_iterations=steps)
+        return tf.transpose(made.stack(), [1, 0, 2]), state
 
     def conv(self, x, attrs, names):
         weight, shape, sides = self.weight("Conv", attrs, names), self.layouts[names["weight"]].shape, find_sides(x, attrs)
@@ -237,7 +261,7 @@ class Network:
         normalize = batch_norm_double if self.dtype == tf.float64 else batch_norm_fused
         result, *batch = normalize(images, scale, offset, running, attrs["epsilon"], train)
         for role, old, new in zip(("running_mean", "running_var"), running, batch if train else []):
-            statistics[names[role]] = (1 - attrs["momentum"]) * old + attrs["momentum"] * new
+            statistics.append((old, (1 - attrs["momentum"]) * old + attrs["momentum"] * new))
         return result if rank(x) == 4 else result[:, 0, 0, :]
 
     def layer_norm(self, x, attrs, names):
@@ -319,8 +343,7 @@ class Optimizer:
         with tf.control_dependencies(gradients):
             for name, gradient in zip(self.network.trained, gradients):
                 updates += self.update(name, gradient, rates)
-            updates += [self.network.variables[name].assign(value, read_value=False)
-                        for name, value in statistics.items()]
+            updates += [variable.assign(value, read_value=False) for variable, value in statistics]
         return updates
 
     def update(self, name, g, rates):

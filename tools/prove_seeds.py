@@ -33,6 +33,10 @@ MODELS = {
     "caffe-cifar10": ("synthetic", {"pool_counts_padding": "logits"}),
     "check_LSTM": ("synthetic", {"gate_order": "logits", "bias_second_trained": "weights after 10 steps"}),
     "check_GRU": ("synthetic", {"reset_before": "logits"}),
+    "lstm-char": ("synthetic", {
+        "state_not_carried": "weights after 10 steps",
+        "state_not_detached": "weights after 10 steps",
+    }),
     "gpt-nano": ("synthetic", {
         "layernorm_epsilon": "logits",
         "mask_off_by_one": "logits",
@@ -43,7 +47,10 @@ MODELS = {
         "clip_epsilon": "weights after 1 step",
     }),
 }
-MORE = {"gpt-nano": ["--batch=4", "--model.layers=1", "--model.width=24", "--clip-norm=0.1"]}  # flags; of the usual kind a few are enough
+MORE = {  # flags; of the usual kind a few are enough
+    "gpt-nano": ["--batch=4", "--model.layers=1", "--model.width=24", "--clip-norm=0.1"],
+    "lstm-char": ["--batch=4", "--model.width=12", "--carry-state=on"],
+}
 ALONE = ("running_var_n",)  # nothing but that check may fail, of a few rows or of the whole batch
 RIGHT = ("off", "on")  # channels_last
 

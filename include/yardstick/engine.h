@@ -162,8 +162,28 @@ YS_ENGINE_API int ys_engine_draw(struct ys_engine *engine, uint64_t seed);
 YS_ENGINE_API int ys_engine_load(struct ys_engine *engine, const char *path);
 /** All parameters, buffers included, into a safetensors file, as float32. */
 YS_ENGINE_API int ys_engine_save(struct ys_engine *engine, const char *path);
-/** Forgets the optimizer's state and the count of steps; parameters and buffers stay. */
+/** Forgets the optimizer's state, the count of steps and what is carried; parameters and buffers stay. */
 YS_ENGINE_API void ys_engine_reset(struct ys_engine *engine);
+
+/* State of LSTM and GRU that is carried from batch to batch, where the graph says so (docs/graph.md): arrays [batch,
+ * hidden], zero at first. Every pass begins with it; a step ends by making it what its batch was left in. */
+struct ys_engine_carried {
+    const char *node;
+    char kind; /* 'h', or of an LSTM 'c' */
+    int64_t hidden;
+};
+YS_ENGINE_API size_t ys_engine_carried_count(const struct ys_engine *engine); /* 0 where nothing is carried */
+/** Array `array`, 0 to ys_engine_carried_count() - 1. */
+YS_ENGINE_API struct ys_engine_carried ys_engine_carried(const struct ys_engine *engine, size_t array);
+/* `format` as of the parameters. */
+YS_ENGINE_API int ys_engine_carried_set(struct ys_engine *engine, size_t array, enum ys_engine_precision format,
+                                        const void *values);
+YS_ENGINE_API int ys_engine_carried_get(struct ys_engine *engine, size_t array, enum ys_engine_precision format,
+                                        void *values);
+/** What the last forward or backward was left in is what the next begins with, as behind a step. */
+YS_ENGINE_API void ys_engine_carry(struct ys_engine *engine);
+/** All of it is zero, as where an epoch begins. */
+YS_ENGINE_API void ys_engine_carried_clear(struct ys_engine *engine);
 
 /* Running. `x`: batch rows as ys_engine_rows() says; `y`: batch targets, labels in [0, classes). NULL means: already
  * written where ys_engine_input() points. A network of several inputs, or with a target of numbers, takes NULL for what

@@ -27,12 +27,38 @@ static float *state_of(const struct ys_recurrent *r, void *const *operand, int64
     return (float *)operand[YS_RECURRENT_Y] + place * r->hidden;
 }
 
+/** The state that a row goes on from. */
+static float *start_of(const struct ys_recurrent *r, void *const *operand, int64_t row)
+{
+    return (float *)operand[YS_RECURRENT_STATE] + row * r->hidden;
+}
+
+/** The cell that a row goes on from; NULL: from 0. */
+static const float *start_cell_of(const struct ys_recurrent *r, void *const *operand, int64_t row)
+{
+    return r->carries ? start_of(r, operand, r->rows + row) : NULL;
+}
+
 /** Adds the product of the states before step t of `rows` rows and rows `first` and further of the recurrent weight. */
 static void feed_state(const struct ys_recurrent *r, void *const *operand, int64_t row, int64_t rows, int64_t t,
                        int64_t first, int64_t count, float *to, int64_t to_row, float beta)
 {
-    dnnl_sgemm('N', 'T', rows, count, r->hidden, 1, state_of(r, operand, row * r->steps + t - 1), r->steps * r->hidden,
+    const float *states = t > 0 ? state_of(r, operand, row * r->steps + t - 1) : start_of(r, operand, row);
+    dnnl_sgemm('N', 'T', rows, count, r->hidden, 1, states, t > 0 ? r->steps * r->hidden : r->hidden,
                (const float *)operand[YS_RECURRENT_R] + first * r->hidden, r->hidden, beta, to, to_row);
+}
+
+/** What forward ends with, behind what it began with. */
+static void leave_state(const struct ys_recurrent *r, void *const *operand, size_t first, size_t end)
+{
+    const size_t bytes = (size_t)r->hidden * sizeof(float);
+    float *left = start_of(r, operand, 0) + ys_recurrent_state(r);
+    for (int64_t row = (int64_t)first; r->carries && row < (int64_t)end; row++) {
+        const int64_t last = (row + 1) * r->steps - 1;
+        memcpy(left + row * r->hidden, state_of(r, operand, last), bytes);
+        if (r->gates == 4)
+            memcpy(left + (r->rows + row) * r->hidden, kept_of(r, operand, last), bytes);
+    }
 }
 
 static void lstm_part(const void *context, void *const *operand, size_t first, size_t end)
@@ -41,15 +67,25 @@ static void lstm_part(const void *context, void *const *operand, size_t first, s
     const struct ys_recurrent *r = &c->r;
     const int64_t h = r->hidden, row = (int64_t)first, rows = (int64_t)(end - first);
     for (int64_t t = 0; t < r->steps; t++) {
-        if (t > 0)
+        if (t > 0 || r->carries)
             feed_state(r, operand, row, rows, t, 0, 4 * h, gate_of(r, operand, row * r->steps + t), r->steps * 4 * h,
                        1);
         for (int64_t place = row * r->steps + t; place < (int64_t)end * r->steps; place += r->steps) {
             float *cell = kept_of(r, operand, place);
-            c->kernels->lstm(h, operand[YS_RECURRENT_B], t > 0 ? cell - h : NULL, gate_of(r, operand, place), cell,
+            const float *before = t > 0 ? cell - h : start_cell_of(r, operand, place / r->steps);
+            c->kernels->lstm(h, operand[YS_RECURRENT_B], before, gate_of(r, operand, place), cell,
                              state_of(r, operand, place));
         }
     }
+    leave_state(r, operand, first, end);
+}
+
+/** The state before a place; NULL: 0. */
+static const float *before_of(const struct ys_recurrent *r, void *const *operand, int64_t place)
+{
+    if (place % r->steps > 0)
+        return state_of(r, operand, place - 1);
+    return r->carries ? start_of(r, operand, place / r->steps) : NULL;
 }
 
 static void gru_part(const void *context, void *const *operand, size_t first, size_t end)
@@ -59,16 +95,17 @@ static void gru_part(const void *context, void *const *operand, size_t first, si
     const int64_t h = r->hidden, row = (int64_t)first, rows = (int64_t)(end - first);
     for (int64_t t = 0; t < r->steps; t++) {
         const int64_t start = row * r->steps + t;
-        if (t > 0) {
+        if (t > 0 || r->carries) {
             feed_state(r, operand, row, rows, t, 0, 2 * h, gate_of(r, operand, start), r->steps * 3 * h, 1);
             feed_state(r, operand, row, rows, t, 2 * h, h, kept_of(r, operand, start), r->steps * h, 0);
         }
         for (int64_t place = start; place < (int64_t)end * r->steps; place += r->steps) {
             float *y = state_of(r, operand, place);
-            c->kernels->gru(h, operand[YS_RECURRENT_B], operand[YS_RECURRENT_RB], t > 0 ? y - h : NULL,
+            c->kernels->gru(h, operand[YS_RECURRENT_B], operand[YS_RECURRENT_RB], before_of(r, operand, place),
                             gate_of(r, operand, place), kept_of(r, operand, place), y);
         }
     }
+    leave_state(r, operand, first, end);
 }
 
 static ys_status forward_run(void *context, void *const *operand)
@@ -120,7 +157,8 @@ static void lstm_backward_part(const void *context, void *const *operand, size_t
             const int64_t place = row * r->steps + t;
             const float *cell = kept_of(r, operand, place);
             float *dcell = dkept_of(r, operand, place);
-            c->kernels->lstm_backward(h, gate_of(r, operand, place), t > 0 ? cell - h : NULL, cell,
+            const float *before = t > 0 ? cell - h : start_cell_of(r, operand, row);
+            c->kernels->lstm_backward(h, gate_of(r, operand, place), before, cell,
                                       (const float *)operand[YS_RECURRENT_DY] + place * h,
                                       is_last ? NULL : carried_of(r, operand, row), is_last ? NULL : dcell + h,
                                       dgate_of(r, operand, place), dcell);
@@ -140,10 +178,9 @@ static void gru_backward_part(const void *context, void *const *operand, size_t 
         const int64_t start = (int64_t)first * r->steps + t;
         for (int64_t row = (int64_t)first; row < (int64_t)end; row++) {
             const int64_t place = row * r->steps + t;
-            const float *y = state_of(r, operand, place);
-            c->kernels->gru_backward(h, gate_of(r, operand, place), t > 0 ? y - h : NULL, kept_of(r, operand, place),
-                                     (const float *)operand[YS_RECURRENT_DY] + place * h, t == r->steps - 1,
-                                     carried_of(r, operand, row), dgate_of(r, operand, place),
+            c->kernels->gru_backward(h, gate_of(r, operand, place), before_of(r, operand, place),
+                                     kept_of(r, operand, place), (const float *)operand[YS_RECURRENT_DY] + place * h,
+                                     t == r->steps - 1, carried_of(r, operand, row), dgate_of(r, operand, place),
                                      dkept_of(r, operand, place));
         }
         if (t == 0)
@@ -153,14 +190,17 @@ static void gru_backward_part(const void *context, void *const *operand, size_t 
     }
 }
 
-/** The state before each place, in the order of the places: zero before the first of a row. */
+/** The state before each place, in the order of the places. */
 static void shift_part(const void *context, void *const *operand, size_t first, size_t end)
 {
     const struct ys_recurrent *r = &((const struct recurrent *)context)->r;
     const size_t row_bytes = (size_t)(r->steps - 1) * (size_t)r->hidden * sizeof(float);
     for (int64_t row = (int64_t)first; row < (int64_t)end; row++) {
         float *to = carried_of(r, operand, row * r->steps);
-        memset(to, 0, (size_t)r->hidden * sizeof *to);
+        if (r->carries)
+            memcpy(to, start_of(r, operand, row), (size_t)r->hidden * sizeof *to);
+        else
+            memset(to, 0, (size_t)r->hidden * sizeof *to);
         memcpy(to + r->hidden, state_of(r, operand, row * r->steps), row_bytes);
     }
 }
@@ -226,6 +266,8 @@ static ys_status fill_operands(struct ys_lowering *low, const struct ys_node *no
         operands[YS_RECURRENT_W + i] = ys_onednn_param(low, low->weights, params[i]);
     operands[YS_RECURRENT_KEPT] = ys_at(ys_onednn_node(low, node)->workspace);
     operands[YS_RECURRENT_Y] = ys_at(low->value[node->out[0]]);
+    const int carried = low->carried[node - low->graph->nodes];
+    operands[YS_RECURRENT_STATE] = carried >= 0 ? ys_at(carried) : operands[YS_RECURRENT_KEPT];
     operands[YS_RECURRENT_SCRATCH] = operands[YS_RECURRENT_KEPT];
     return YS_OK;
 }

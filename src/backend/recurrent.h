@@ -2,7 +2,9 @@
  *
  * A place is a position of a row of the batch: place n * steps + t. Of each, forward keeps `gates` times `hidden`
  * numbers, the gates behind their functions, and for all places behind those `hidden` more: of LSTM the cell, of GRU
- * the product of the state before and the last part of the recurrent weight, its bias added. */
+ * the product of the state before and the last part of the recurrent weight, its bias added.
+ *
+ * The state that is carried is [rows, hidden], of LSTM with the cell behind it; what forward ends with follows. */
 #ifndef YS_BACKEND_RECURRENT_H
 #define YS_BACKEND_RECURRENT_H
 
@@ -10,6 +12,7 @@
 
 struct ys_recurrent {
     int64_t rows, steps, width, hidden, gates;
+    bool carries; /* goes on from YS_RECURRENT_STATE, and leaves there what it ends with */
     int threads;
 };
 
@@ -22,6 +25,7 @@ enum {
     YS_RECURRENT_RB,
     YS_RECURRENT_KEPT,
     YS_RECURRENT_Y,
+    YS_RECURRENT_STATE, /* what is kept stands for it where none is carried */
     YS_RECURRENT_SCRATCH,
     YS_RECURRENT_FORWARD,
     /* Backward: these and their gradients; that of what is kept has room for `hidden` numbers of each place more. */
@@ -43,12 +47,19 @@ static inline struct ys_recurrent ys_recurrent_of(const struct ys_lowering *low,
                                  .width = in->shape[2],
                                  .hidden = low->graph->values[node->out[0]].shape[2],
                                  .gates = node->op == YS_OP_LSTM ? 4 : 3,
+                                 .carries = low->carried[node - low->graph->nodes] >= 0,
                                  .threads = low->config.threads};
 }
 
 static inline int64_t ys_recurrent_places(const struct ys_recurrent *r)
 {
     return r->rows * r->steps;
+}
+
+/** Elements of the state that a batch goes on from. */
+static inline int64_t ys_recurrent_state(const struct ys_recurrent *r)
+{
+    return (r->gates == 4 ? 2 : 1) * r->rows * r->hidden;
 }
 
 /** Elements of what is kept, and of its gradient. */

@@ -14,6 +14,8 @@ static void fill_operands(const struct ys_lowering *low, const struct ys_node *n
     operands[YS_RECURRENT_RB] = ys_lower_param_at(low, low->weights, second);
     operands[YS_RECURRENT_KEPT] = ys_ref_at(ref->saved[node - low->graph->nodes]);
     operands[YS_RECURRENT_Y] = ys_ref_at(low->value[node->out[0]]);
+    const int carried = low->carried[node - low->graph->nodes];
+    operands[YS_RECURRENT_STATE] = carried >= 0 ? ys_ref_at(carried) : operands[YS_RECURRENT_KEPT];
     operands[YS_RECURRENT_SCRATCH] = ys_ref_at(ref->workspace);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "data/order.h"
 #include "dist/dist.h"
 #include "engine/backend.h"
 #include "engine/engine.h"
@@ -18,10 +19,11 @@ struct adapter {
     struct ys_engine *engine;
     struct ys_builtin_rows rows;
     struct ys_safetensors *order_file;
-    const uint32_t *order; /* [steps, batch of all ranks] */
-    const double *lr;      /* [steps] */
-    const char *weights;   /* path, of the plan */
-    const char *state;     /* path, of the plan; NULL: the optimizer's begins at 0 */
+    const uint32_t *order;  /* [steps, batch of all ranks] */
+    const double *lr;       /* [steps] */
+    const uint32_t *epochs; /* [steps]; NULL: all of one */
+    const char *weights;    /* path, of the plan */
+    const char *state;      /* path, of the plan; NULL: the optimizer's begins at 0 */
     struct ys_engine_optimizer optimizer;
     int64_t batch, steps;            /* batch: the rows of it that this process takes, */
     int64_t rank, world;             /* of the run's processes, */
@@ -183,6 +185,7 @@ static ys_status open_input(struct adapter *a, const struct ys_plan_input *input
     a->order = tensor->data;
     YS_TRY(ys_safetensors_need(a->order_file, "lr", YS_F64, 1, &a->steps, &tensor));
     a->lr = tensor->data;
+    a->epochs = ys_order_epochs(a->order_file, a->steps);
     return YS_OK;
 }
 
@@ -250,6 +253,29 @@ static ys_status load_state_of(struct adapter *a, const struct ys_safetensors *f
     return status;
 }
 
+/** What is not there is zero, as where an epoch begins. */
+static ys_status load_carried(struct adapter *a, const struct ys_safetensors *file)
+{
+    for (size_t i = 0; i < ys_engine_carried_count(a->engine); i++) {
+        const struct ys_engine_carried array = ys_engine_carried(a->engine, i);
+        char *name = ys_format("state.%c.%s", array.kind, array.node);
+        const struct ys_tensor *tensor = name ? ys_safetensors_find(file, name) : NULL;
+        ys_status status = name ? YS_OK : ys_out_of_memory();
+        if (tensor && (tensor->dtype != YS_F64 && tensor->dtype != YS_F32))
+            status = ys_fail(YS_EFORMAT, "%s: %s is %s, no floats", a->state, name, ys_dtype_name(tensor->dtype));
+        else if (tensor && ys_tensor_count(tensor) != (size_t)(a->batch * array.hidden))
+            status = ys_fail(YS_EFORMAT, "%s: %s has %zu numbers: %lld rows of %lld have %lld", a->state, name,
+                             ys_tensor_count(tensor), (long long)a->batch, (long long)array.hidden,
+                             (long long)(a->batch * array.hidden));
+        else if (tensor)
+            status = ys_engine_carried_set(a->engine, i, tensor->dtype == YS_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32,
+                                           tensor->data);
+        ys_free(name);
+        YS_TRY(status);
+    }
+    return YS_OK;
+}
+
 static ys_status load_state(struct adapter *a)
 {
     struct ys_safetensors *file = NULL;
@@ -258,6 +284,8 @@ static ys_status load_state(struct adapter *a)
     for (size_t p = 0; status == YS_OK && p < a->graph->param_count; p++)
         if (a->graph->params[p].role == YS_ROLE_WEIGHT)
             status = load_state_of(a, file, p);
+    if (status == YS_OK)
+        status = load_carried(a, file);
     const struct ys_tensor *steps = ys_safetensors_find(file, STATE_STEPS);
     if (steps && ys_tensor_count(steps) == 1)
         ys_engine_steps_set(a->engine, (uint64_t)ys_tensor_value(steps, 0));
@@ -440,12 +468,32 @@ static ys_status collect_one(struct adapter *a, bool gradients, size_t param, st
 
 static ys_status collect(struct adapter *a, bool gradients, struct collection *c)
 {
-    *c = (struct collection){.tensors = ys_alloc(3 * a->graph->param_count + 1, sizeof *c->tensors)};
+    const size_t most = 3 * a->graph->param_count + ys_engine_carried_count(a->engine) + 1;
+    *c = (struct collection){.tensors = ys_alloc(most, sizeof *c->tensors)};
     ys_status status = c->tensors ? YS_OK : ys_out_of_memory();
     for (size_t p = 0; status == YS_OK && p < a->graph->param_count; p++)
         if (!gradients || a->graph->params[p].role == YS_ROLE_WEIGHT)
             status = collect_one(a, gradients, p, c);
     return status;
+}
+
+static ys_status collect_carried(struct adapter *a, struct collection *c)
+{
+    for (size_t i = 0; i < ys_engine_carried_count(a->engine); i++) {
+        const struct ys_engine_carried array = ys_engine_carried(a->engine, i);
+        const size_t count = (size_t)(a->batch * array.hidden), size = ys_engine_real_size(a->engine);
+        struct ys_tensor *tensor = &c->tensors[c->count++];
+        void *data = ys_alloc(count, size);
+        *tensor = real_tensor(a, ys_format("state.%c.%s", array.kind, array.node), 2);
+        tensor->shape[0] = a->batch;
+        tensor->shape[1] = array.hidden;
+        tensor->data = data;
+        tensor->size_bytes = count * size;
+        if (!data || !tensor->name)
+            return ys_out_of_memory();
+        YS_TRY(ys_engine_carried_get(a->engine, i, a->format, data));
+    }
+    return YS_OK;
 }
 
 /** What the optimizer keeps, beside the weights: at most two arrays for each, and the number of steps. */
@@ -461,6 +509,7 @@ static ys_status collect_state(struct adapter *a, struct collection *c)
                 return ys_out_of_memory();
             YS_TRY(ys_engine_state_get(a->engine, (enum ys_engine_state)which, p, a->format, data));
         }
+    YS_TRY(collect_carried(a, c));
     double *steps = ys_alloc(1, sizeof *steps);
     c->tensors[c->count] =
         (struct ys_tensor){.name = ys_strdup(STATE_STEPS), .dtype = YS_F64, .data = steps, .size_bytes = sizeof *steps};
@@ -499,12 +548,20 @@ static ys_status write_weights(struct adapter *a, bool with_state, const char *p
     return status;
 }
 
+/** The first batch of an epoch begins with no state. */
+static void end_step(struct adapter *a, int64_t step)
+{
+    if (a->epochs && step + 1 < a->steps && a->epochs[step + 1] != a->epochs[step])
+        ys_engine_carried_clear(a->engine);
+}
+
 static ys_status step(void *self, int64_t first, int64_t count, const char *path)
 {
     struct adapter *a = self;
     for (int64_t s = first; s < first + count; s++) {
         YS_TRY(gather(a, s));
         YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], NULL));
+        end_step(a, s);
     }
     return write_weights(a, false, path);
 }
@@ -516,6 +573,7 @@ static ys_status train_steps(struct adapter *a, int64_t first, int64_t count, st
         YS_TRY(gather(a, s));
         block->input_ns += ys_time_ns() - before_ns;
         YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], &block->loss[block->loss_count]));
+        end_step(a, s);
         block->loss_count++;
     }
     return YS_OK;

@@ -11,6 +11,8 @@ struct request {
     int64_t threads, batch; /* batch 0: as fits */
 };
 
+enum { STREAMS = 16 }; /* few, so that most rows have much before them */
+
 struct tally {
     int64_t correct, count; /* of targets: rows, or their positions; correct stays 0 where a target is no class */
     double loss;            /* sum over the targets */
@@ -99,17 +101,24 @@ static int64_t choose_batch(const struct ys_graph *graph)
     return rows < 1 ? 1 : rows < most ? rows : most;
 }
 
-/** Batch after batch; the last one is filled up with its own first row, which is not counted again. */
+/** Batch after batch; where there are no more rows a batch is filled up with the first one, which is not counted again.
+ * Where state is carried, row i of the batches has the i-th stretch of the rows, one after the other; else a batch has
+ * those that follow the batch before. */
 static ys_status count_rows(struct ys_engine *engine, const struct ys_builtin_rows *rows, size_t batch,
                             struct tally *tally)
 {
-    for (size_t from = 0; from < rows->count; from += batch) {
-        size_t here = rows->count - from < batch ? rows->count - from : batch;
-        for (size_t i = 0; i < batch; i++)
-            ys_builtin_rows_copy(rows, i < here ? from + i : from, i, engine);
+    const bool carries = ys_engine_graph(engine)->carries_state;
+    const size_t batches = (rows->count + batch - 1) / batch;
+    for (size_t k = 0; k < batches; k++) {
+        for (size_t i = 0; i < batch; i++) {
+            const size_t row = carries ? i * batches + k : k * batch + i;
+            ys_builtin_rows_copy(rows, row < rows->count ? row : 0, i, engine);
+        }
         YS_TRY(ys_engine_forward(engine, NULL, NULL, YS_ENGINE_EVAL, NULL));
-        for (size_t i = 0; i < here; i++)
-            tally_row(engine, i, tally);
+        for (size_t i = 0; i < batch; i++)
+            if ((carries ? i * batches + k : k * batch + i) < rows->count)
+                tally_row(engine, i, tally);
+        ys_engine_carry(engine);
     }
     return YS_OK;
 }
@@ -122,6 +131,8 @@ static ys_status evaluate(const struct request *r, struct tally *tally)
     YS_TRY(ys_graph_read(r->graph, &graph));
     ys_status status = ys_builtin_rows_open(r->data, graph, &rows);
     int64_t batch = r->batch ? r->batch : choose_batch(graph);
+    if (!r->batch && graph->carries_state && batch > STREAMS)
+        batch = STREAMS;
     if (status == YS_OK && (int64_t)rows.count < batch)
         batch = (int64_t)rows.count;
     struct ys_engine_config config = {.batch = batch, .precision = YS_ENGINE_F32, .threads = (int)r->threads};

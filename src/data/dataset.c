@@ -86,12 +86,14 @@ static const struct ys_data_source sources[] = {
              .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {YS_TEXT_ROW}},
              .classes = YS_TEXT_VOCABULARY},
         .edition = "1",
+        .is_stream = true,
     },
     {
         .name = "synthetic",
         .title = "random pixels and labels of the model's usual form: for speed, accuracy means nothing",
         .max_bytes = YS_SYNTHETIC_MAX_BYTES,
         .edition = YS_SYNTHETIC_EDITION,
+        .is_stream = true, /* nothing in it says otherwise */
         .draw = draw_synthetic,
     },
     {

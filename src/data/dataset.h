@@ -35,6 +35,7 @@ struct ys_data_source {
     void (*draw)(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows);
     const char *train_hash, *test_hash;
 
+    bool is_stream;    /* each row goes on where the one before it ends */
     bool needs_images; /* follows models alone that take images and tell classes apart */
 
     bool is_decoded; /* the images of a folder, which is its name */

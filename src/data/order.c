@@ -55,8 +55,15 @@ static void hash_order(const uint32_t *order, int64_t count, const double *lr, i
         snprintf(hash + 2 * i, 3, "%02x", digest[i]);
 }
 
-ys_status ys_order_write(const char *path, uint64_t seed, int64_t n, int64_t batch, int64_t steps, const double *lr,
-                         char hash[65])
+static void fill_streams(uint32_t *rows, int64_t batches, int64_t batch)
+{
+    for (int64_t b = 0; b < batches; b++)
+        for (int64_t r = 0; r < batch; r++)
+            rows[b * batch + r] = (uint32_t)(r * batches + b);
+}
+
+ys_status ys_order_write(const char *path, uint64_t seed, bool streams, int64_t n, int64_t batch, int64_t steps,
+                         const double *lr, char hash[65])
 {
     if (n < 1 || batch < 1 || steps < 1 || n > UINT32_MAX)
         return ys_fail(YS_EINVAL, "%lld rows in batches of %lld for %lld steps: each must be at least 1", (long long)n,
@@ -72,8 +79,10 @@ ys_status ys_order_write(const char *path, uint64_t seed, int64_t n, int64_t bat
     uint32_t *epochs = ys_alloc((size_t)steps, sizeof *epochs);
     ys_status status = order && rows && epochs ? YS_OK : ys_out_of_memory();
     int64_t batches = n / batch; /* of an epoch */
+    if (status == YS_OK && streams)
+        fill_streams(rows, batches, batch);
     for (int64_t step = 0; step < steps && status == YS_OK; step++) {
-        if (step % batches == 0)
+        if (step % batches == 0 && !streams)
             draw_epoch(seed, step / batches, rows, (size_t)n);
         epochs[step] = (uint32_t)(step / batches);
         memcpy(order + step * batch, rows + step % batches * batch, (size_t)batch * sizeof *order);

@@ -50,6 +50,9 @@ struct ys_lowering {
     int *value;        /* [value_count]: its buffer, -1 before it has one */
     bool *param_given; /* [param_count]: some node gave the parameter its gradient; see ys_lower_param_share() */
     int *gradient;     /* [value_count]: the buffer of its gradient, -1 before it has one */
+    int *carried;      /* [node_count]: of a node that carries its state, the buffer of ys_node_states() arrays [batch,
+                          hidden] that forward begins with, and behind them those that it ends with, which the engine makes
+                          the first ones when it is time; -1 of the others */
     size_t *param_offset; /* [param_count]: first element in the flat buffers; set by the engine after begin */
     size_t *param_size;   /* [param_count]: elements there, padding included; set by begin */
     int inputs[YS_ROWS_MAX_INPUTS]; /* batch rows as each input of the graph stores them (uint8, int32, float32), C

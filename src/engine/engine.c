@@ -440,12 +440,104 @@ int ys_engine_save(struct ys_engine *e, const char *path)
     return status;
 }
 
+/** The state of a node with which a pass begins, and behind it, as large, that with which it ends; NULL: it carries
+ * none. */
+static unsigned char *carried_at(const struct ys_engine *e, size_t node, size_t *bytes)
+{
+    const struct ys_node *n = &e->low.graph->nodes[node];
+    if (e->low.carried[node] < 0)
+        return NULL;
+    *bytes = (size_t)ys_node_states(n) * ys_lower_carried_elements(&e->low, n) * e->low.real_size;
+    return ys_program_at(&e->program, e->low.carried[node]);
+}
+
+size_t ys_engine_carried_count(const struct ys_engine *e)
+{
+    size_t count = 0;
+    for (size_t i = 0; e->low.graph->carries_state && i < e->low.graph->node_count; i++)
+        count += (size_t)ys_node_states(&e->low.graph->nodes[i]);
+    return count;
+}
+
+/** The node of an array, and which of that node's it is. */
+static const struct ys_node *find_carried(const struct ys_engine *e, size_t array, size_t *which)
+{
+    const struct ys_node *node = e->low.graph->nodes;
+    for (; array >= (size_t)ys_node_states(node); node++)
+        array -= (size_t)ys_node_states(node);
+    *which = array;
+    return node;
+}
+
+struct ys_engine_carried ys_engine_carried(const struct ys_engine *e, size_t array)
+{
+    size_t which;
+    YS_ASSERT(array < ys_engine_carried_count(e));
+    const struct ys_node *node = find_carried(e, array, &which);
+    return (struct ys_engine_carried){
+        .node = node->name, .kind = which ? 'c' : 'h', .hidden = e->low.graph->values[node->out[0]].shape[2]};
+}
+
+/** The array that a pass begins with. */
+static ys_status find_array(struct ys_engine *e, size_t array, enum ys_engine_precision format, unsigned char **at,
+                            size_t *size, size_t *count)
+{
+    size_t which, bytes;
+    YS_TRY(format_size(format, size));
+    if (array >= ys_engine_carried_count(e))
+        return ys_fail(YS_EINVAL, "there is no carried array %zu: %s has %zu, the first of which is 0", array,
+                       e->low.graph->name, ys_engine_carried_count(e));
+    const struct ys_node *node = find_carried(e, array, &which);
+    *count = ys_lower_carried_elements(&e->low, node);
+    *at = carried_at(e, (size_t)(node - e->low.graph->nodes), &bytes) + which * *count * e->low.real_size;
+    return YS_OK;
+}
+
+int ys_engine_carried_set(struct ys_engine *e, size_t array, enum ys_engine_precision format, const void *values)
+{
+    unsigned char *at;
+    size_t size, count;
+    YS_TRY(find_array(e, array, format, &at, &size, &count));
+    convert(at, e->low.real_size, values, size, count);
+    return YS_OK;
+}
+
+int ys_engine_carried_get(struct ys_engine *e, size_t array, enum ys_engine_precision format, void *values)
+{
+    unsigned char *at;
+    size_t size, count;
+    YS_TRY(find_array(e, array, format, &at, &size, &count));
+    convert(values, size, at, e->low.real_size, count);
+    return YS_OK;
+}
+
+void ys_engine_carry(struct ys_engine *e)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < e->low.graph->node_count; i++) {
+        unsigned char *at = carried_at(e, i, &bytes);
+        if (at)
+            memcpy(at, at + bytes, bytes);
+    }
+}
+
+void ys_engine_carried_clear(struct ys_engine *e)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < e->low.graph->node_count; i++) {
+        unsigned char *at = carried_at(e, i, &bytes);
+        if (at)
+            memset(at, 0, bytes);
+    }
+}
+
 void ys_engine_reset(struct ys_engine *e)
 {
     const int states[] = {e->low.state1, e->low.state2};
     for (int i = 0; i < 2; i++)
         if (states[i] >= 0)
             memset(ys_program_at(&e->program, states[i]), 0, e->program.buffers[states[i]].size_bytes);
+    ys_engine_carried_clear(e);
     e->steps = 0;
 }
 
@@ -546,6 +638,7 @@ int ys_engine_step(struct ys_engine *e, const void *x, const int64_t *y, double 
 {
     e->lr = lr;
     YS_TRY(run(e, x, y, YS_SEGMENT_UPDATE, YS_ENGINE_TRAIN, loss));
+    ys_engine_carry(e);
     e->steps++;
     return YS_OK;
 }

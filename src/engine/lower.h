@@ -14,4 +14,7 @@ ys_status ys_lower_graph(struct ys_lowering *low, const struct ys_backend *backe
 /** Frees what the lowering owns, the back end's state included; not the program, which must go first. */
 void ys_lower_fini(struct ys_lowering *low, const struct ys_backend *backend);
 
+/** Elements of one array of the state that a node carries. */
+size_t ys_lower_carried_elements(const struct ys_lowering *low, const struct ys_node *node);
+
 #endif

@@ -350,12 +350,22 @@ int64_t ys_node_multiply_adds(const struct ys_graph *graph, const struct ys_node
     return rule->multiply_adds ? rule->multiply_adds(graph, node) : 0;
 }
 
+int ys_node_states(const struct ys_node *node)
+{
+    return node->op == YS_OP_LSTM ? 2 : node->op == YS_OP_GRU ? 1 : 0;
+}
+
 bool ys_graph_has(const struct ys_graph *graph, enum ys_op op)
 {
     for (size_t i = 0; i < graph->node_count; i++)
         if (graph->nodes[i].op == op)
             return true;
     return false;
+}
+
+bool ys_graph_is_recurrent(const struct ys_graph *graph)
+{
+    return ys_graph_has(graph, YS_OP_LSTM) || ys_graph_has(graph, YS_OP_GRU);
 }
 
 int64_t ys_graph_multiply_adds(const struct ys_graph *graph)

@@ -242,7 +242,9 @@ struct ys_graph {
     enum ys_target_kind target;     /* its shape follows from that of the output */
     enum ys_loss loss;
     double label_smoothing; /* of softmax cross-entropy: 0 <= s < 1; 0 with the others */
-    bool left_softmax;      /* whose graph it was ends in a Softmax of the output, and softmax cross-entropy has it */
+    bool carries_state; /* in training each row of a batch goes on from the state that LSTM and GRU were left in by the
+                           same row of the batch before: docs/graph.md */
+    bool left_softmax;  /* whose graph it was ends in a Softmax of the output, and softmax cross-entropy has it */
 };
 
 /** The input whose value index is `value`: 0 to input_count - 1, or -1. */
@@ -292,6 +294,11 @@ int64_t ys_graph_parameter_count(const struct ys_graph *graph);
 int64_t ys_graph_multiply_adds(const struct ys_graph *graph);
 /** Whether any node is of this operator. */
 bool ys_graph_has(const struct ys_graph *graph, enum ys_op op);
+/** Arrays of state that a node can carry from batch to batch, each (N, hidden): 2 of LSTM, h and c, 1 of GRU, h; 0 of
+ * the others. */
+int ys_node_states(const struct ys_node *node);
+/** Whether any node can. */
+bool ys_graph_is_recurrent(const struct ys_graph *graph);
 /** Of one node, 0 for ops without. */
 int64_t ys_node_multiply_adds(const struct ys_graph *graph, const struct ys_node *node);
 

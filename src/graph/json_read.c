@@ -352,11 +352,19 @@ static ys_status sort_nodes(struct reader *r)
     return status;
 }
 
+static ys_status read_carries_state(struct reader *r, const ys_json *carries)
+{
+    if (carries && ys_json_type_of(carries) != YS_JSON_BOOL)
+        return FAIL(r, "carries_state must be true or false, is %s", ys_parts_type_text(carries));
+    r->graph->carries_state = ys_json_truth(carries, false);
+    return YS_OK;
+}
+
 static ys_status read_head(struct reader *r, const ys_json *json)
 {
-    static const char *const known[] = {"format", "version", "name",   "title", "inputs",
-                                        "nodes",  "params",  "output", "loss",  "label_smoothing",
-                                        "target", "head",    NULL};
+    static const char *const known[] = {"format", "version", "name",          "title", "inputs",
+                                        "nodes",  "params",  "output",        "loss",  "label_smoothing",
+                                        "target", "head",    "carries_state", NULL};
     YS_TRY(ys_parts_members(&r->at, json, "the graph", known));
     const char *format = ys_json_get_text(json, "format", "");
     if (strcmp(format, "yardstick-graph") != 0)
@@ -369,7 +377,8 @@ static ys_status read_head(struct reader *r, const ys_json *json)
     const ys_json *title = ys_json_get(json, "title");
     if (title && !ys_json_text(title, NULL))
         return FAIL(r, "title must be a string, is %s", ys_parts_type_text(title));
-    return ys_compose_new(name, &r->graph);
+    YS_TRY(ys_compose_new(name, &r->graph));
+    return read_carries_state(r, ys_json_get(json, "carries_state"));
 }
 
 static ys_status read_loss(struct reader *r, const ys_json *json)
@@ -447,6 +456,8 @@ static ys_status read_graph(struct reader *r, const ys_json *json)
     if (!value)
         return FAIL(r, "output: there is no value \"%.100s\"", output);
     r->graph->output = (int)ys_json_integer(value, -1);
+    if (r->graph->carries_state && !ys_graph_is_recurrent(r->graph))
+        return FAIL(r, "carries_state: %s has no LSTM and no GRU whose state could be", r->graph->name);
     YS_TRY(ys_compose_finish(r->graph, r->at.label));
     return check_target(r, ys_json_get(json, "target"));
 }

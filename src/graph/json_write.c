@@ -135,6 +135,8 @@ static ys_status fill_graph(ys_json *object, const struct ys_graph *graph)
     YS_TRY(ys_json_set_string(object, "loss", ys_loss_name(graph->loss)));
     if (graph->target != YS_TARGET_CLASS)
         YS_TRY(put(object, "target", graph, 0, fill_target));
+    if (graph->carries_state)
+        YS_TRY(ys_json_set_bool(object, "carries_state", true));
     if (graph->left_softmax && graph->loss == YS_LOSS_SOFTMAX_CROSS_ENTROPY)
         YS_TRY(ys_json_set_string(object, "head", "Softmax"));
     return graph->label_smoothing != 0 ? ys_json_set_real(object, "label_smoothing", graph->label_smoothing) : YS_OK;

@@ -116,6 +116,9 @@ static const struct ys_option options[] = {
     {"clip_norm", YS_OPTION_WORK, YS_OPTION_REAL, .mode = "train", .axis = true, .low = 0, .above_low = true,
      .high = 1e9, .none = "none",
      .help = "largest norm of the gradient, all parameters together: a longer one is scaled down to it"},
+    {"carry_state", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "off|on", .standard = "off",
+     .help = "LSTM and GRU: whether each row of a batch goes on from the state that the batch before left it in (truncated "
+             "back-propagation); needs data whose rows follow one another, such as text"},
     {"loss", YS_OPTION_WORK, YS_OPTION_LOSS, .axis = true, .standard = "auto",
      .help = "what is made small, as the mean over the batch; auto: the model's own; SMOOTHING of the labels; mse is "
              "mean_squared_error"},

@@ -23,6 +23,9 @@ static const struct ys_names decodes = YS_NAMES("way to decode", decode_words);
 static const char *const dtype_words[] = {[YS_INPUT_UINT8] = "uint8", [YS_INPUT_FLOAT32] = "float32"};
 static const struct ys_names dtypes = YS_NAMES("type of pixels", dtype_words);
 
+static const char *const switch_words[] = {[YS_OFF] = "off", [YS_ON] = "on"};
+static const struct ys_names switches = YS_NAMES("choice", switch_words);
+
 /* Every key may be absent: studies were stored before there was one of them. */
 #define KEY(member, kind, unit, flags, what)                                                                           \
     YS_FIELD(struct ys_trial_settings, member, kind, unit, YS_FIELD_LATER | (flags), what)
@@ -59,12 +62,14 @@ static const struct ys_field fields[] = {
     KEY(epochs, YS_FIELD_INT, "1", YS_FIELD_NULL, "passes over the data; null where steps or requests say it"),
     KEY(steps, YS_FIELD_INT, "steps", YS_FIELD_NULL, "null where epochs or requests say it"),
     KEY(requests, YS_FIELD_INT, "requests", YS_FIELD_NULL, "null where nothing is answered"),
-    KEY(optimizer, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "null where nothing is trained, as the next seven"),
+    KEY(optimizer, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "null where nothing is trained, as the next eight"),
     KEY(lr, YS_FIELD_REAL, "1", YS_FIELD_NULL, "learning rate"),
     KEY(momentum, YS_FIELD_REAL, "1", YS_FIELD_NULL, "share of the last change that is kept"),
     KEY(weight_decay, YS_FIELD_REAL, "1", YS_FIELD_NULL, "added to each gradient times the weight"),
     KEY(schedule, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "how the learning rate changes"),
     KEY(clip_norm, YS_FIELD_REAL, "1", YS_FIELD_NULL, "largest norm of the gradient; null: any"),
+    {"carry_state", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, carry_state), NULL,
+     YS_FIELD_LATER | YS_FIELD_NULL, "whether the state of LSTM and GRU goes on from batch to batch", NULL, &switches},
     KEY(loss, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what is made small"),
     WORD(precision, &ys_precisions, "format of the numbers computed with"),
     KEY(eval_every, YS_FIELD_INT, "steps", YS_FIELD_NULL, "between two evaluations; null: at the end alone"),

@@ -17,6 +17,7 @@ extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "ow
 
 enum ys_order_of_trials { YS_TRIALS_RANDOM, YS_TRIALS_FIXED };
 enum ys_audits { YS_AUDITS_OFF, YS_AUDITS_ONE, YS_AUDITS_ALL };
+enum ys_switch { YS_OFF, YS_ON };
 enum ys_anchors { YS_ANCHORS_AUTO, YS_ANCHORS_ON, YS_ANCHORS_OFF };
 enum ys_on_disturbance { YS_DISTURBANCE_MARK, YS_DISTURBANCE_REPEAT, YS_DISTURBANCE_IGNORE };
 
@@ -50,6 +51,7 @@ struct ys_trial_settings {
     double lr, momentum, weight_decay;
     char *schedule;
     double clip_norm;
+    int carry_state; /* enum ys_switch; YS_NAME_NONE where nothing is trained */
     char *loss;
     int precision; /* enum ys_precision */
     int64_t eval_every;

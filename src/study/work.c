@@ -133,6 +133,29 @@ static ys_status change_graph(const struct ys_trial_settings *keys, struct ys_gr
     return ys_graph_change(graph, &changes);
 }
 
+/* Ranks would each have streams of their own, which no adapter cuts so yet. */
+static ys_status set_carried(const struct ys_trial *trial, struct ys_graph *graph)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    const bool asked = keys->carry_state == YS_ON;
+    if (asked && !ys_graph_is_recurrent(graph))
+        return ys_fail(YS_EINVAL, "carry_state = on: %s has no LSTM and no GRU, which alone have a state: write off",
+                       graph->name);
+    graph->carries_state |= asked;
+    if (!graph->carries_state || keys->mode != YS_MODE_TRAIN)
+        return YS_OK;
+    const struct ys_data_source *source = ys_data_find(trial->data->name);
+    if (!source || !source->is_stream)
+        return ys_fail(YS_EINVAL,
+                       "carry_state = on: the rows of %s do not follow one another: write off, or data = text",
+                       trial->data->name);
+    return ys_settings_ranks(keys) == 1 ? YS_OK
+                                        : ys_fail(YS_EINVAL,
+                                                  "carry_state = on: one process carries a state, and ranks = "
+                                                  "%lld are several: write off, or ranks = 1",
+                                                  (long long)keys->ranks);
+}
+
 /* What of the network the job's keys say. */
 static ys_status set_sizes(const struct ys_trial_settings *keys, const struct ys_dataset *data,
                            struct ys_model_input *input)
@@ -255,6 +278,8 @@ ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
     if (status == YS_OK)
         status = set_loss(&trial->record.keys, built);
     if (status == YS_OK)
+        status = set_carried(trial, built);
+    if (status == YS_OK)
         *graph = built;
     else
         ys_graph_free(built);
@@ -342,7 +367,8 @@ static ys_status fill_files(void *context, const char *folder)
     char *graph = ys_path_join(folder, "graph.json"), *order = ys_path_join(folder, "order.safetensors");
     ys_status status = graph && order ? ys_json_write(graph, m->json) : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_order_write(order, m->seed, m->trial->data->train_count, m->batch, m->steps, m->lr, hash);
+        status = ys_order_write(order, m->seed, m->graph->carries_state, m->trial->data->train_count, m->batch,
+                                m->steps, m->lr, hash);
     ys_free(graph);
     ys_free(order);
     return status;

@@ -67,6 +67,15 @@ static ys_status draw(int64_t count, int64_t *drawn)
     return YS_OK;
 }
 
+static ys_status find_carried(const struct ys_plan *plan, bool *carried)
+{
+    struct ys_graph *graph = NULL;
+    YS_TRY(ys_graph_read(plan->graph, &graph));
+    *carried = graph->carries_state;
+    ys_graph_free(graph);
+    return YS_OK;
+}
+
 ys_status ys_audit_plan(const struct ys_plan *plan, struct ys_audit_manner *manner)
 {
     const struct ys_plan_optimizer *optimizer = &plan->optimizer;
@@ -78,11 +87,12 @@ ys_status ys_audit_plan(const struct ys_plan *plan, struct ys_audit_manner *mann
     if (steps < YS_AUDIT_LEAST_STEPS)
         return ys_fail(YS_ENOTFOUND, "runs of fewer than %d steps are not audited", YS_AUDIT_LEAST_STEPS);
     YS_TRY(ys_first_loss_is_random(plan, &manner->random));
+    YS_TRY(find_carried(plan, &manner->carried));
     manner->ways = sgd && !(momentum && optimizer->nesterov);
     manner->run.steps = plan->block < YS_AUDIT_STEPS ? plan->block : YS_AUDIT_STEPS;
     manner->run.lead = manner->ways && momentum;
     manner->run.follow = !manner->ways;
-    manner->run.state = !sgd || momentum;
+    manner->run.state = !sgd || momentum || manner->carried;
     YS_TRY(draw(steps - 1 - manner->run.steps - 1, &manner->run.at));
     manner->run.at++;
     return YS_OK;
@@ -586,6 +596,10 @@ ys_status ys_audit_judge(const struct ys_audit_manner *manner, const struct ys_a
     j.state = manner->run.state && evidence->saves_state;
     j.ways = manner->ways || j.state;
     audit->steps = manner->run.steps;
+    if (manner->carried && !j.state)
+        return ys_audit_settle(audit, YS_AUDIT_NONE,
+                               "the adapter does not save the state that batches carry, so its steps are not gone "
+                               "through again");
     YS_TRY(ys_graph_read(evidence->plan->graph, &j.graph));
     ys_status status = judge_all(&j);
     if (status == YS_OK)

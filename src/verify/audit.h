@@ -45,6 +45,7 @@ struct ys_audit_manner {
     bool ways;               /* the optimizer's state can be inferred: the ways of tensors are judged, not losses
                                 alone; they are of any optimizer where the adapter saves its state */
     bool random;             /* dropout */
+    bool carried;            /* a state goes from batch to batch */
     struct ys_run_audit run; /* what the run is asked for, at a place drawn by getrandom */
 };
 

@@ -22,6 +22,8 @@ all but the mistake is adapters/pytorch.py.
     gate_order              the logits                                LSTM
     bias_second_trained     the weights after more steps              LSTM
     reset_before            the logits                                GRU
+    state_not_carried       the weights after more steps              LSTM and GRU, with carry_state = on
+    state_not_detached      the weights after more steps              likewise
     layernorm_epsilon       the logits                                layer normalisation
     mask_off_by_one         the logits                                causal attention
     scale_left_out          the logits                                attention
@@ -281,6 +283,33 @@ class ResetBefore(pytorch.PyTorch):
         return layer
 
 
+class StateNotCarried(pytorch.PyTorch):
+    """Every batch begins with zeros."""
+
+    def carry_state(self):
+        pass
+
+
+class StateNotDetached(pytorch.PyTorch):
+    """The gradient goes back through the state into the batch before."""
+
+    def clear_carried_state(self):
+        super().clear_carried_state()
+        self.before = None
+
+    def train_step(self, x, y, lr):
+        layers = self.recurrent_layers().values()
+        starts = [layer.start for layer in layers]
+        if self.before is not None:
+            for layer, start in zip(layers, self.before[1]):
+                layer.start = start
+            self.model(*self.tensors(self.before[0]))
+            for layer, start in zip(layers, starts):  # of the value that was carried, with the gradient of how it was made
+                layer.start = [value + (made - made.detach()) for value, made in zip(start, layer.end)]
+        self.before = x, starts
+        return super().train_step(x, y, lr)
+
+
 class RanksSummed(pytorch.PyTorch):
     """The gradients of ranks are summed, where their mean is due."""
 
@@ -442,6 +471,8 @@ WRONG = {
     "gate_order": GateOrder,
     "bias_second_trained": SecondBias,
     "reset_before": ResetBefore,
+    "state_not_carried": StateNotCarried,
+    "state_not_detached": StateNotDetached,
     "layernorm_epsilon": LayerNormEpsilon,
     "mask_off_by_one": MaskOffByOne,
     "scale_left_out": ScaleLeftOut,
@@ -455,8 +486,9 @@ WRONG = {
     "ranks_stale": RanksStale,
 }
 # Nothing is wrong where there is no such layer, no such weight and no such limit.
-OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "layernorm_epsilon", "mask_off_by_one", "scale_left_out",
-                "position_off_by_one", "tie_lost", "norm_by_parameter", "clip_epsilon")
+OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "state_not_carried", "state_not_detached",
+                "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
+                "norm_by_parameter", "clip_epsilon")
 OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale")  # nothing is wrong in one process
 
 

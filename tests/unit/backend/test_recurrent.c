@@ -146,6 +146,144 @@ static void gru_gradients(void)
     gradients_are_those_of_differences(YS_OP_GRU);
 }
 
+/** The engine's rows are the positions from `first` on of rows of `all` positions, which are always the same. */
+static void fill_rows(struct ys_engine *e, const struct shape *s, int64_t first, int64_t all)
+{
+    float *x = ys_engine_place(e, 0), *y = ys_engine_target(e);
+    for (int64_t row = 0; row < BATCH; row++)
+        for (int64_t t = 0; t < s->positions; t++) {
+            const int64_t place = row * s->positions + t, of_all = row * all + first + t;
+            for (int64_t k = 0; k < s->width; k++)
+                x[place * s->width + k] = (float)sin(1.7 * (double)(of_all * s->width + k));
+            for (int64_t k = 0; k < s->hidden; k++)
+                y[place * s->hidden + k] = (float)cos(0.9 * (double)(of_all * s->hidden + k));
+        }
+}
+
+static double value_of(const void *values, const struct ys_engine *e, int64_t i)
+{
+    return ys_engine_real_size(e) == sizeof(double) ? ((const double *)values)[i] : (double)((const float *)values)[i];
+}
+
+/** Two halves, the second from the state of the first, against rows of both: the same values of the second half. */
+static void check_halves(enum ys_op op, const char *backend, enum ys_engine_precision precision, double tolerance)
+{
+    const struct shape half = {4, 3, 19, 0.7, false}, whole = {8, 3, 19, 0.7, false};
+    struct ys_graph *graph = make_graph(op, &half), *of_both = make_graph(op, &whole);
+    REQUIRE(graph && of_both);
+    graph->carries_state = true;
+    struct ys_engine *e = open_engine(graph, backend, precision, &numbers);
+    struct ys_engine *both = e ? open_engine(of_both, backend, precision, &numbers) : NULL;
+    if (!both) {
+        tap_skip("%s", ys_engine_error());
+    } else {
+        CHECK(ys_engine_carried_count(e) == (op == YS_OP_LSTM ? 2 : 1) && ys_engine_carried_count(both) == 0);
+        fill_rows(both, &whole, 0, 8);
+        CHECK(ys_engine_forward(both, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
+        for (int64_t first = 0; first < 8; first += 4) {
+            fill_rows(e, &half, first, 8);
+            for (int again = 0; again < 2; again++) /* a pass does not move the state */
+                CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
+            for (int64_t i = 0; i < BATCH * 4 * 19; i++) {
+                const int64_t row = i / (4 * 19), j = row * 8 * 19 + first * 19 + i % (4 * 19);
+                CHECK_NEAR(value_of(ys_engine_logits(e), e, i), value_of(ys_engine_logits(both), both, j), tolerance);
+            }
+            ys_engine_carry(e);
+        }
+        ys_engine_reset(e);
+        double h[BATCH * 19];
+        CHECK(ys_engine_carried_get(e, 0, YS_ENGINE_F64, h) == 0);
+        for (int i = 0; i < BATCH * 19; i++)
+            CHECK(h[i] == 0);
+    }
+    ys_engine_close(e);
+    ys_engine_close(both);
+    ys_graph_free(graph);
+    ys_graph_free(of_both);
+}
+
+static void a_batch_goes_on_from_the_one_before(void)
+{
+    static const enum ys_op ops[] = {YS_OP_LSTM, YS_OP_GRU};
+    for (size_t i = 0; i < 2; i++) {
+        check_halves(ops[i], "ref", YS_ENGINE_F64, 1e-14);
+        check_halves(ops[i], "onednn", YS_ENGINE_F32, 2e-6);
+    }
+}
+
+/** An engine with a state that is not zero. */
+static struct ys_engine *open_carrying(struct ys_graph *graph, const struct shape *s, const char *backend,
+                                       enum ys_engine_precision precision)
+{
+    struct ys_engine *e = open_engine(graph, backend, precision, &numbers);
+    double state[BATCH * LARGEST];
+    for (size_t a = 0; e && a < ys_engine_carried_count(e); a++) {
+        for (int64_t i = 0; i < BATCH * s->hidden; i++)
+            state[i] = 0.8 * sin(2.3 * (double)i + (double)a);
+        CHECK(ys_engine_carried_set(e, a, YS_ENGINE_F64, state) == 0);
+    }
+    if (e)
+        fill_rows(e, s, 0, s->positions);
+    return e;
+}
+
+/** (loss with the parameter up - loss with it down) / the way */
+static double difference(struct ys_engine *e, size_t param, double *values, size_t at)
+{
+    const double way = 1e-5, value = values[at];
+    double up = 0, down = 0;
+    values[at] = value + way;
+    CHECK(ys_engine_param_set(e, param, YS_ENGINE_F64, values) == 0);
+    CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_TRAIN, &up) == 0);
+    values[at] = value - way;
+    CHECK(ys_engine_param_set(e, param, YS_ENGINE_F64, values) == 0);
+    CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_TRAIN, &down) == 0);
+    values[at] = value;
+    CHECK(ys_engine_param_set(e, param, YS_ENGINE_F64, values) == 0);
+    return (up - down) / (2 * way);
+}
+
+enum { MOST = 4 * LARGEST * LARGEST };
+
+/** All parameters of `ref` against differences, and `onednn` (NULL: it lacks something) against `ref`. */
+static void check_gradients(struct ys_engine *ref, struct ys_engine *onednn)
+{
+    for (size_t p = 0; p < ys_engine_param_count(ref); p++) {
+        struct ys_engine_param param;
+        double values[MOST], gradient[MOST], other[MOST];
+        REQUIRE(ys_engine_param(ref, p, &param) == 0 && param.elements <= MOST);
+        CHECK(ys_engine_param_get(ref, p, YS_ENGINE_F64, values) == 0);
+        CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
+        CHECK(ys_engine_gradient_get(ref, p, YS_ENGINE_F64, gradient) == 0);
+        if (onednn) {
+            CHECK(ys_engine_backward(onednn, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
+            CHECK(ys_engine_gradient_get(onednn, p, YS_ENGINE_F64, other) == 0);
+        }
+        for (size_t i = 0; i < param.elements; i++) {
+            CHECK_NEAR(difference(ref, p, values, i), gradient[i], 1e-8);
+            CHECK_NEAR(onednn ? other[i] : gradient[i], gradient[i], 1e-6);
+        }
+    }
+}
+
+static void gradients_know_the_state_that_was_carried(void)
+{
+    static const enum ys_op ops[] = {YS_OP_LSTM, YS_OP_GRU};
+    const struct shape s = {3, 4, 5, 0.7, false};
+    for (size_t i = 0; i < 2; i++) {
+        struct ys_graph *graph = make_graph(ops[i], &s);
+        REQUIRE(graph);
+        graph->carries_state = true;
+        struct ys_engine *ref = open_carrying(graph, &s, "ref", YS_ENGINE_F64);
+        struct ys_engine *onednn = open_carrying(graph, &s, "onednn", YS_ENGINE_F32);
+        REQUIRE(ref);
+        check_gradients(ref, onednn);
+        ys_engine_close(onednn);
+        ys_engine_close(ref);
+        ys_graph_free(graph);
+    }
+}
+
 /** What goes beyond the range of exp ends at the bounds of the gates, and a NaN stays one. */
 static void sums_may_be_of_any_size(void)
 {
@@ -178,4 +316,5 @@ static void sums_may_be_of_any_size(void)
 }
 
 TAP_MAIN(TAP_CASE(lstm_is_its_formula), TAP_CASE(gru_is_its_formula), TAP_CASE(lstm_gradients), TAP_CASE(gru_gradients),
+         TAP_CASE(a_batch_goes_on_from_the_one_before), TAP_CASE(gradients_know_the_state_that_was_carried),
          TAP_CASE(sums_may_be_of_any_size))
