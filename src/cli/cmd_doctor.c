@@ -140,6 +140,8 @@ static void put_noise(struct ys_buf *out, const struct ys_noise *noise)
         else
             ys_buf_printf(out, "%lld runs\n", (long long)needed[i].runs);
     }
+    if (noise->biases.count == 0)
+        ys_buf_puts(out, "  but its runs have fewer than 30 blocks: studies of such runs have no verdict on speed\n");
     ys_buf_printf(out, "%s on %s, %.0f s\n", noise->date, noise->host, noise->seconds);
 }
 

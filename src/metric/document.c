@@ -82,6 +82,8 @@ static const struct ys_field comparison_fields[] = {
             "rank interval of that median; null for fewer than 6 matched rounds"),
     OF_PAIR(level, YS_FIELD_REAL, YS_FIELD_NULL, "true level of that interval"),
     YS_FIELD_OF(struct ys_comparison_record, single, YS_FIELD_OBJECT, &single_record, 0, "as if it were the only one"),
+    OF_PAIR(settled_ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY | YS_FIELD_LATER,
+            "the interval were what is left of warm-up gone"),
     WORD(rounds, &ys_rounds_say, "whether a round's ratio tells the next one's"),
     OF_PAIR(round_correlation, YS_FIELD_REAL, YS_FIELD_NULL, "of a round's ratio with the next one's, by ranks"),
     OF_PAIR(bias_bound, YS_FIELD_REAL, YS_FIELD_NULL, "what is left of warm-up may make of it"),

@@ -67,7 +67,8 @@ struct ys_comparison_record {
     struct ys_list ci; /* double: both ends, or empty */
     double level;
     struct ys_comparison_single single;
-    int rounds; /* enum ys_rounds_say */
+    struct ys_list settled_ci; /* as ci */
+    int rounds;                /* enum ys_rounds_say */
     double round_correlation, bias_bound, window_from;
     int64_t n;
     double margin;
@@ -83,7 +84,7 @@ extern const struct ys_record ys_comparison_record;
 /** One comparison of a result, which keeps the ends of its intervals; what `told` says of them counts for nothing. */
 struct ys_result_comparison {
     struct ys_comparison_record told; /* borrows all texts but its reason */
-    struct ys_interval interval, single;
+    struct ys_interval interval, single, settled;
 };
 
 struct ys_metric_view;

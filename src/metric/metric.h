@@ -13,7 +13,7 @@
 
 /* The version of the algorithms, as a whole: raise it with a new metric, and when one of the
  * same facts can come out differently. */
-#define YS_METRIC_VERSION 4
+#define YS_METRIC_VERSION 5
 /* That of stored metrics that do not say theirs: programs that did not write it knew no other. */
 #define YS_METRIC_VERSION_UNSAID 1
 
@@ -61,6 +61,13 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
 /** Stores the metrics of a run, as ys_metric_of_run() made them, together with YS_METRIC_VERSION: as a member
  * `metrics_version`, {value}, which is added to `metrics`. */
 ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics) YS_MUST_CHECK;
+
+/** The speeds of the first two trials of a study, one over the other, in the rounds in which both have one: over the
+ * part that both runs share, as comparisons take them. `biases`: of each what is left of both warm-ups, as `bias` of
+ * struct ys_compare_rule; empty where that cannot be told. Both double, new; empty with fewer than two trials.
+ * YS_ENOMEM and what the store says. */
+ys_status ys_metric_rounds_of_two(struct ys_store *store, int64_t study_id, struct ys_list *ratios,
+                                  struct ys_list *biases) YS_MUST_CHECK;
 
 /* Of the runs of a study a page draws the curves of so many: of the first trials, and of each the first runs. */
 enum { YS_RESULT_DRAWN_TRIALS = 24, YS_RESULT_DRAWN_RUNS = 100 };

@@ -82,7 +82,7 @@ static bool next_pair(const struct ys_metric_view_trial *a, const struct ys_metr
 
 struct matched {
     double *a, *b;
-    double *bias; /* of a / b, from what is left of warm-up in both */
+    double *bias; /* of a / b of the metric: the change were what is left of warm-up gone in both */
     double *from; /* where the common window begins, as a share of the run; NaN where it is not known */
     size_t n, bias_known;
     int64_t last_round;
@@ -107,6 +107,7 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
                        struct matched *rounds)
 {
     YS_TRY(alloc_rounds(a->run_count, rounds));
+    bool is_speed = ys_metric_find(ys_compared[m])->better == YS_BETTER_HIGHER; /* others are times: they fall */
     for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
         const struct ys_metric_view_run *run = &a->runs[i], *other = &b->runs[k];
         if (!run->ok || !other->ok || isnan(run->compared[m]) || isnan(other->compared[m]))
@@ -120,7 +121,7 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
         const struct ys_run_window window = ys_window_common(&run->windows, &other->windows);
         rounds->a[rounds->n] = ys_window_value(&run->windows, &window, m, run->compared[m]);
         rounds->b[rounds->n] = ys_window_value(&other->windows, &window, m, other->compared[m]);
-        rounds->bias[rounds->n] = window.bias;
+        rounds->bias[rounds->n] = is_speed ? window.bias : -window.bias;
         rounds->from[rounds->n++] = window.from;
         rounds->last_round = run->round;
     }
@@ -280,6 +281,7 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
     }
     comparison->interval = found.interval;
     comparison->single = found.single;
+    comparison->settled = found.settled;
     comparison->told = (struct ys_comparison_record){.metric = borrowed(name),
                                                      .a = a->id,
                                                      .b = b->id,
@@ -490,6 +492,40 @@ static ys_status stretch_all(const struct choice *choice, double *stretch)
     }
     ys_free(pairs);
     ys_free(places);
+    return status;
+}
+
+static ys_status take_two(const struct ys_metric_view *view, struct ys_list *ratios, struct ys_list *biases)
+{
+    struct matched rounds;
+    ys_status status = match(&view->trials[0], &view->trials[1], 0, &rounds);
+    double *of = status == YS_OK ? ys_alloc(rounds.n, sizeof *of) : NULL,
+           *left = status == YS_OK ? ys_alloc(rounds.n, sizeof *left) : NULL;
+    for (size_t i = 0; of && left && i < rounds.n; i++) {
+        of[i] = rounds.a[i] / rounds.b[i];
+        left[i] = rounds.bias[i];
+    }
+    *ratios = (struct ys_list){of, of && left ? rounds.n : 0};
+    *biases = (struct ys_list){left, of && left && rounds.bias_known == rounds.n ? rounds.n : 0};
+    ys_free(rounds.a);
+    return status == YS_OK && !(of && left) ? ys_out_of_memory() : status;
+}
+
+ys_status ys_metric_rounds_of_two(struct ys_store *store, int64_t study_id, struct ys_list *ratios,
+                                  struct ys_list *biases)
+{
+    struct ys_metric_view view;
+    *ratios = *biases = (struct ys_list){0};
+    YS_TRY(ys_metric_view_load(store, study_id, &view));
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < 2 && i < view.trial_count; i++) {
+        status = ys_metric_view_trial_load(store, &view, &view.trials[i]);
+        if (status == YS_OK)
+            ys_metric_view_trial_unload(&view.trials[i]);
+    }
+    if (status == YS_OK && view.trial_count > 1)
+        status = take_two(&view, ratios, biases);
+    ys_metric_view_fini(&view);
     return status;
 }
 

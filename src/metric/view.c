@@ -175,7 +175,7 @@ struct loading {
 static void note_values(struct ys_metric_view_run *run)
 {
     const struct ys_run_metric *rate = ys_metric_view_metric(run, "rate_per_s");
-    ys_window_take(rate->windows, ys_json_truth(rate->steady, false), rate->steady_from, rate->left, &run->windows);
+    ys_window_take(rate->windows, rate->steady_from, rate->left, &run->windows);
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
 }

@@ -92,10 +92,9 @@ ys_status ys_window_measure(const struct ys_window_blocks *blocks, const struct 
     return *windows ? YS_OK : ys_out_of_memory();
 }
 
-void ys_window_take(const struct ys_run_windows *stored, bool is_steady, int64_t steady_from, double left,
-                    struct ys_windows *windows)
+void ys_window_take(const struct ys_run_windows *stored, int64_t steady_from, double left, struct ys_windows *windows)
 {
-    *windows = (struct ys_windows){.is_steady = is_steady, .from = NAN, .drift = NAN};
+    *windows = (struct ys_windows){.from = NAN, .drift = NAN};
     if (!stored || stored->blocks <= 0 || stored->first < 0 || stored->first >= YS_WINDOW_MARKS)
         return;
     const struct ys_list *lists[YS_WINDOW_METRICS] = {&stored->rate_per_s, &stored->step_s, &stored->latency_p50_s,
@@ -103,7 +102,7 @@ void ys_window_take(const struct ys_run_windows *stored, bool is_steady, int64_t
     windows->is_known = true;
     windows->first = (int)stored->first;
     windows->from = (double)(steady_from - 1) / (double)stored->blocks;
-    windows->drift = left / (is_steady ? YS_STEADY_LEFT : YS_STEADY_LEFT_NEVER);
+    windows->drift = left / ys_steady_multiple(windows->from);
     for (int mark = 0; mark < YS_WINDOW_MARKS; mark++) {
         size_t k = (size_t)(mark - windows->first);
         bool has = mark >= windows->first;
@@ -127,7 +126,7 @@ struct ys_run_window ys_window_common(const struct ys_windows *a, const struct y
         window.from = (double)window.mark / YS_WINDOW_PARTS;
         drift = a->drift_at[window.mark] - b->drift_at[window.mark];
     }
-    window.bias = (a->is_steady && b->is_steady ? YS_STEADY_LEFT : YS_STEADY_LEFT_NEVER) * drift;
+    window.bias = ys_steady_multiple(window.from) * drift;
     return window;
 }
 

@@ -44,7 +44,6 @@ ys_status ys_window_measure(const struct ys_window_blocks *blocks, const struct 
 /** The same for comparisons. */
 struct ys_windows {
     bool is_known;
-    bool is_steady;                                /* its own part */
     double from;                                   /* where that begins, as a share of the blocks after the first */
     double drift;                                  /* of that; NaN where it cannot be told */
     int first;                                     /* mark */
@@ -52,15 +51,15 @@ struct ys_windows {
     double drift_at[YS_WINDOW_MARKS];
 };
 /** `steady_from` counts all blocks, `left` is of struct ys_steady; `stored` may be NULL. */
-void ys_window_take(const struct ys_run_windows *stored, bool is_steady, int64_t steady_from, double left,
-                    struct ys_windows *windows);
+void ys_window_take(const struct ys_run_windows *stored, int64_t steady_from, double left, struct ys_windows *windows);
 
 /** What two runs of a round are compared over. */
 struct ys_run_window {
     int mark;    /* -1: each over its own part */
     double from; /* where it begins, as a share of the blocks after the first; NaN where that is not known */
-    double bias; /* by how much a / b would change were what is left of both warm-ups gone, as a logarithm; both drifts
-                    are taken as often, so that runs that drift alike have none. NaN where it cannot be told */
+    double
+        bias; /* by how much the speed a / b would change were what is left of both warm-ups gone, as a logarithm; both
+                 drifts are taken as often, so that runs that drift alike have none. NaN where it cannot be told */
 };
 struct ys_run_window ys_window_common(const struct ys_windows *a, const struct ys_windows *b);
 /** Metric `metric` in that window, given its value `own` in the run's own part. */

@@ -259,6 +259,9 @@ void ys_section_bounds(struct ys_buf *out, const struct ys_view_comparison *comp
                           ys_label_share(comparison->bias_bound).text);
         else
             ys_buf_puts(out, "; what is left of warm-up there cannot be told");
+        if (isfinite(comparison->settled_lo))
+            ys_buf_printf(out, " (without it %s)",
+                          ys_label_ratio_range(comparison->ratio, comparison->settled_lo, comparison->settled_hi).text);
         before = "; ";
     }
     if (!comparison->rounds)

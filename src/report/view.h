@@ -82,6 +82,7 @@ struct ys_view_comparison {
     int verdict;        /* enum ys_verdict */
     bool is_difference; /* of shares, where others are ratios */
     double ratio, difference, lo, hi;
+    double settled_lo, settled_hi; /* the interval were what is left of warm-up gone; NAN */
     double a_value, b_value, margin, resolution;
     int64_t n;                                         /* matched rounds */
     const char *rounds;                                /* whether they are independent; NULL */

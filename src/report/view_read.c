@@ -131,7 +131,7 @@ struct figure {
     int64_t n;
     const char *rounds, *metric, *a, *b, *varies, *reason;
     int kind, scale, verdict;
-    const ys_json *ci, *values;
+    const ys_json *ci, *settled_ci, *values;
 };
 #define FIGURE struct figure
 static const struct ys_field metric_fields[] = {
@@ -156,6 +156,7 @@ static const struct ys_field comparison_fields[] = {
     REAL(FIGURE, resolution),
     COUNT(FIGURE, n),
     VALUE(FIGURE, ci),
+    VALUE(FIGURE, settled_ci),
     TEXT(FIGURE, rounds),
     REAL(FIGURE, round_correlation),
     REAL(FIGURE, bias_bound),
@@ -216,6 +217,8 @@ struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison)
                                        .difference = found.difference,
                                        .lo = ys_json_number(ys_json_at(found.ci, 0), NAN),
                                        .hi = ys_json_number(ys_json_at(found.ci, 1), NAN),
+                                       .settled_lo = ys_json_number(ys_json_at(found.settled_ci, 0), NAN),
+                                       .settled_hi = ys_json_number(ys_json_at(found.settled_ci, 1), NAN),
                                        .a_value = found.a_value,
                                        .b_value = found.b_value,
                                        .margin = found.margin,
@@ -241,6 +244,8 @@ static struct ys_view_comparison take_comparison(const struct ys_result_comparis
                                        .difference = told->difference,
                                        .lo = comparison->interval.known ? comparison->interval.lo : NAN,
                                        .hi = comparison->interval.known ? comparison->interval.hi : NAN,
+                                       .settled_lo = comparison->settled.known ? comparison->settled.lo : NAN,
+                                       .settled_hi = comparison->settled.known ? comparison->settled.hi : NAN,
                                        .a_value = told->a_value,
                                        .b_value = told->b_value,
                                        .margin = told->margin,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ONE_SIDED_Z 2.326 /* 1 % of the standard normal distribution */
-#define BIASED      "what may be left of warm-up is more than the margin"
+#define BIASED      "were what may be left of warm-up gone, the interval would say something else"
 #define UNTOLD      "runs of fewer than 30 blocks cannot tell what is left of warm-up (take smaller blocks, or more steps)"
 
 static const char *const better_words[] = {"higher", "lower", "neither"};
@@ -93,11 +93,13 @@ enum ys_verdict ys_compare_verdict(const struct ys_compare_ends *on, enum ys_bet
     return YS_VERDICT_UNCLEAR;
 }
 
+/* `settled` is `on` were what is left of warm-up gone: a verdict must be that of both. What is really left lies between
+ * nothing and all of the estimate, so the truth lies between the centres of the two, and of a wrong verdict at least
+ * one is wrong by chance alone (a test of a union by that of its parts: Berger 1982). */
 static void judge(struct ys_comparison *comparison, const struct ys_compare_rule *rule,
-                  const struct ys_compare_ends *on)
+                  const struct ys_compare_ends *on, const struct ys_compare_ends *settled)
 {
-    double bias = comparison->bias_bound;
-    bool biased = bias > on->high;
+    const char *reason = NULL;
     comparison->verdict = YS_VERDICT_UNCLEAR;
     if (comparison->n == 0) {
         comparison->reason = "no round in which both trials succeeded";
@@ -107,10 +109,13 @@ static void judge(struct ys_comparison *comparison, const struct ys_compare_rule
         comparison->reason = "too few and too equal values for an interval together with the other comparisons";
     } else if (rule->bias_untold) {
         comparison->reason = UNTOLD;
-    } else if (biased && on->lo - bias <= on->high && on->hi + bias >= on->low) {
-        comparison->reason = BIASED;
     } else {
         comparison->verdict = ys_compare_verdict(on, rule->better, &comparison->reason);
+        if (comparison->verdict != YS_VERDICT_UNCLEAR && comparison->settled.known &&
+            ys_compare_verdict(settled, rule->better, &reason) != comparison->verdict) {
+            comparison->verdict = YS_VERDICT_UNCLEAR;
+            comparison->reason = BIASED;
+        }
     }
 }
 
@@ -133,26 +138,44 @@ static struct ys_interval ratios_of(struct ys_interval logarithms)
     return logarithms;
 }
 
+/* What is found of what is left of warm-up, with it and without: *settled is the interval without. */
+static ys_status settle(const double *values, double *scratch, const struct ys_compare_rule *rule,
+                        struct ys_comparison *comparison, struct ys_centre *settled)
+{
+    struct ys_centre bias;
+    YS_TRY(ys_signed_rank_centre(rule->bias, comparison->n, &bias));
+    for (size_t i = 0; i < comparison->n; i++)
+        scratch[i] = values[i] + rule->bias[i];
+    YS_TRY(ys_signed_rank_centre(scratch, comparison->n, settled));
+    if (bias.interval.known)
+        comparison->bias_bound = fmax(fabs(bias.interval.lo), fabs(bias.interval.hi));
+    settled->interval = stretched(settled, rule->stretch);
+    return YS_OK;
+}
+
 /* `values` are logarithms of ratios, or differences. */
 static ys_status conclude(const double *values, double *scratch, const struct ys_compare_rule *rule,
                           struct ys_comparison *comparison)
 {
-    struct ys_centre centre, bias = {NAN, {false, NAN, NAN, NAN}};
+    struct ys_centre centre, settled = {NAN, {false, NAN, NAN, NAN}};
     YS_TRY(ys_signed_rank_centre(values, comparison->n, &centre));
     if (rule->bias)
-        YS_TRY(ys_signed_rank_centre(rule->bias, comparison->n, &bias));
-    if (bias.interval.known)
-        comparison->bias_bound = fmax(fabs(bias.interval.lo), fabs(bias.interval.hi));
+        YS_TRY(settle(values, scratch, rule, comparison, &settled));
     correlate(values, comparison->n, scratch, comparison);
     struct ys_interval interval = stretched(&centre, rule->stretch);
     double margin = rule->difference ? rule->margin : log(1 + rule->margin);
     const struct ys_compare_ends on = {interval.lo, interval.hi, -margin, margin};
-    double smallest = margin + ys_compare_reach(comparison->n) * (interval.hi - interval.lo) / 2;
+    const struct ys_compare_ends without = {settled.interval.lo, settled.interval.hi, -margin, margin};
+    double reach = ys_compare_reach(comparison->n), smallest = reach * (interval.hi - interval.lo) / 2;
+    if (settled.interval.known)
+        smallest = fmax(smallest,
+                        fabs(settled.value - centre.value) + reach * (settled.interval.hi - settled.interval.lo) / 2);
     comparison->value = rule->difference ? centre.value : exp(centre.value);
     comparison->interval = rule->difference ? interval : ratios_of(interval);
     comparison->single = rule->difference ? centre.interval : ratios_of(centre.interval);
-    comparison->resolution = rule->difference ? smallest : exp(smallest) - 1;
-    judge(comparison, rule, &on);
+    comparison->settled = rule->difference ? settled.interval : ratios_of(settled.interval);
+    comparison->resolution = rule->difference ? margin + smallest : exp(margin + smallest) - 1;
+    judge(comparison, rule, &on, &without);
     return YS_OK;
 }
 
@@ -161,6 +184,7 @@ struct ys_comparison ys_compare_invalid(size_t n, const char *reason)
     const struct ys_interval none = {false, NAN, NAN, NAN};
     return (struct ys_comparison){n,
                                   NAN,
+                                  none,
                                   none,
                                   none,
                                   .resolution = NAN,

@@ -38,6 +38,8 @@ struct ys_comparison {
     struct ys_interval interval; /* of that centre, together with those of its family: what the verdict is made of. Its
                                     level is YS_STAT_LEVEL where it was stretched */
     struct ys_interval single;   /* as if it were the only comparison */
+    struct ys_interval settled;  /* `interval` were what is left of warm-up gone, by its estimate in each round; unknown
+                                    where that is no question or cannot be told */
     /* The smallest true difference that this design finds nine times of ten with the scatter it had: 0.05 means a
      * ratio of 1.05 (or 1 / 1.05), or a difference of 0.05. NaN without an interval. */
     double resolution;
@@ -67,8 +69,8 @@ enum ys_verdict ys_compare_verdict(const struct ys_compare_ends *on, enum ys_bet
  *   unclear                 anything else, or no interval
  *   invalid                 a value that is not a finite number (of a ratio: above 0)
  *
- * A rule with bias_untold makes it unclear. A bias bound above the margin does so, unless the interval is farther than
- * that bound beyond the margin. With YS_BETTER_NEITHER a clear difference is called unclear,
+ * A rule with bias_untold makes it unclear. With a bias the verdict must be that of the interval and that of `settled`
+ * alike, else it is unclear. With YS_BETTER_NEITHER a clear difference is called unclear,
  * with that reason. YS_ENOMEM. */
 ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
                      struct ys_comparison *comparison) YS_MUST_CHECK;

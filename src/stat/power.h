@@ -9,14 +9,21 @@
 
 #define YS_POWER_MOST_ROUNDS 200
 
-/** `ratios`: `count` rounds of a trial against itself, each above 0; at least 6. *difference: the smallest that
- * `rounds` rounds (6 to YS_POWER_MOST_ROUNDS) find nine times of ten beyond `margin`: 0.05 is a ratio of 1.05. NaN with
- * too few rounds of either. The same values give the same answer. YS_ENOMEM. */
-ys_status ys_power_difference(const double *ratios, size_t count, size_t rounds, double margin,
+/** Rounds of a trial against itself. */
+struct ys_power_seen {
+    const double *ratios; /* each above 0 */
+    const double *biases; /* of each what is left of both warm-ups, as `bias` of struct ys_compare_rule; NULL where that
+                             is no question */
+    size_t count;         /* at least 6 */
+};
+
+/** *difference: the smallest that `rounds` rounds (6 to YS_POWER_MOST_ROUNDS) find nine times of ten beyond `margin`:
+ * 0.05 is a ratio of 1.05. NaN with too few rounds of either. The same values give the same answer. YS_ENOMEM. */
+ys_status ys_power_difference(const struct ys_power_seen *seen, size_t rounds, double margin,
                               double *difference) YS_MUST_CHECK;
 
 /** The fewest rounds that find `difference` so; 0 when not even YS_POWER_MOST_ROUNDS do. YS_ENOMEM. */
-ys_status ys_power_rounds(const double *ratios, size_t count, double margin, double difference,
+ys_status ys_power_rounds(const struct ys_power_seen *seen, double margin, double difference,
                           size_t *rounds) YS_MUST_CHECK;
 
 #endif

@@ -167,6 +167,13 @@ static bool all_finite(const double *step_s, size_t n)
     return finite;
 }
 
+double ys_steady_multiple(double from)
+{
+    double length = (1 - from) / YS_STEADY_SLOWEST; /* of the part, in time constants */
+    double mean = 1 - exp(-length), last_third = 3 * (exp(-2 * length / 3) - exp(-length));
+    return mean / (mean - last_third);
+}
+
 ys_status ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift)
 {
     *drift = NAN;
@@ -200,6 +207,6 @@ ys_status ys_steady_find(const double *step_s, size_t n, struct ys_steady *stead
     if (start <= count / 2)
         *steady = (struct ys_steady){YS_STEADY_FOUND, start * width, NAN};
     YS_TRY(ys_steady_drift(step_s, n, steady->from, &steady->left));
-    steady->left *= steady->answer == YS_STEADY_FOUND ? YS_STEADY_LEFT : YS_STEADY_LEFT_NEVER;
+    steady->left *= ys_steady_multiple((double)steady->from / (double)n);
     return YS_OK;
 }

@@ -12,11 +12,11 @@
  * until neither is found. A run is never steady, and that is the answer, when k would move beyond n / 2, or a change
  * for the slower comes later than a first quarter: no warm-up ends so.
  *
- * "No change was found" is not "there is none", so what may be left is estimated as well: twice the logarithm of the
- * mean of x[k..n) over the mean of its last third, values beyond the fences taken as the fences. For a speed that
- * approaches its plateau exponentially, twice is enough up to a time constant of half the part; in a run that is never
- * steady it is taken four times, enough up to one as long as the part. One run says little about it; comparisons take
- * it from all their rounds (stat/compare.h).
+ * "No change was found" is not "there is none", so what may be left is estimated as well: the logarithm of the mean of
+ * x[k..n) over the mean of its last third, values beyond the fences taken as the fences, as many times as what is left
+ * of an exponential approach with a time constant of YS_STEADY_SLOWEST of the run is more than that drift: 2.1 times
+ * over a whole run, 3.8 times over its last half, which is what a run that is never steady has. A faster approach is
+ * less. One run says little about it; comparisons take it from all their rounds (stat/compare.h).
  *
  * Assumes noise that is not strongly correlated from block to block (slow waves look like changes; more than 200 blocks
  * are therefore first joined, neighbours together, into at most 200). Sources: Pettitt 1979, "A non-parametric approach
@@ -31,8 +31,7 @@
 #define YS_STEADY_CHANGE     0.01 /* half of the default margin */
 #define YS_STEADY_STRANGER   0.03
 #define YS_STEADY_MIN_BLOCKS 30  /* with fewer it cannot be told whether a run is steady */
-#define YS_STEADY_LEFT       2.0 /* so many times the drift of a steady part is taken for what is left of warm-up */
-#define YS_STEADY_LEFT_NEVER 4.0 /* and that of a run that is never steady */
+#define YS_STEADY_SLOWEST    0.6 /* of a run: the time constant of the slowest approach whose rest is still bounded */
 
 enum ys_steady_answer { YS_STEADY_FOUND, YS_STEADY_NEVER, YS_STEADY_TOO_SHORT };
 
@@ -46,6 +45,10 @@ struct ys_steady {
 /** `step_s`: n values, seconds a step, in order of execution. A value that is not finite makes the answer
  * YS_STEADY_NEVER. YS_ENOMEM. */
 ys_status ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady) YS_MUST_CHECK;
+
+/** How many times the drift of a part is taken for what is left of warm-up in it. `from`: where the part begins, as a
+ * share of the run, at most a half. */
+double ys_steady_multiple(double from);
 
 /** The drift of x[from..n), wherever it begins: the logarithm of its mean over the mean of its last third, values
  * beyond the fences taken as the fences. NaN with fewer than YS_STEADY_MIN_BLOCKS values in all, or one that is not

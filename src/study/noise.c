@@ -29,15 +29,22 @@ static const struct ys_field fields[] = {
     OF_NOISE(ratio, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of the two, centre"),
     OF_NOISE(ci, YS_FIELD_REALS, "1", 0, "its interval at 95 %"),
     OF_NOISE(ratios, YS_FIELD_REALS, "1", 0, "by pair"),
+    OF_NOISE(biases, YS_FIELD_REALS, "1", YS_FIELD_LATER, "by pair, what is left of warm-up"),
     YS_FIELD_OF(struct ys_noise, tells_apart, YS_FIELD_LIST, &step_record, 0, "what so many runs tell apart"),
     YS_FIELD_OF(struct ys_noise, needed, YS_FIELD_LIST, &step_record, 0, "what a difference needs"),
     OF_NOISE(reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why these are empty"),
 };
 static const struct ys_record record = YS_RECORD("noise", struct ys_noise, fields);
 
+static struct ys_power_seen seen_by(const struct ys_noise *noise)
+{
+    return (struct ys_power_seen){noise->ratios.items, noise->biases.count ? noise->biases.items : NULL,
+                                  noise->ratios.count};
+}
+
 static ys_status foresee(struct ys_noise *noise)
 {
-    const double *ratios = noise->ratios.items;
+    const struct ys_power_seen seen = seen_by(noise);
     struct ys_noise_step *apart = ys_alloc(RUN_STEPS, sizeof *apart);
     struct ys_noise_step *needed = ys_alloc(DIFFERENCE_STEPS, sizeof *needed);
     noise->tells_apart = (struct ys_list){apart, apart ? RUN_STEPS : 0};
@@ -46,11 +53,11 @@ static ys_status foresee(struct ys_noise *noise)
         return ys_out_of_memory();
     for (size_t i = 0; i < RUN_STEPS; i++) {
         apart[i].runs = RUNS[i];
-        YS_TRY(ys_power_difference(ratios, noise->ratios.count, (size_t)RUNS[i], 0, &apart[i].difference));
+        YS_TRY(ys_power_difference(&seen, (size_t)RUNS[i], 0, &apart[i].difference));
     }
     for (size_t i = 0; i < DIFFERENCE_STEPS; i++) {
         size_t runs;
-        YS_TRY(ys_power_rounds(ratios, noise->ratios.count, 0, DIFFERENCES[i], &runs));
+        YS_TRY(ys_power_rounds(&seen, 0, DIFFERENCES[i], &runs));
         needed[i] = (struct ys_noise_step){runs ? (int64_t)runs : YS_FIELD_NONE, DIFFERENCES[i]};
     }
     return YS_OK;
@@ -67,31 +74,32 @@ static ys_status say_too_few(const struct ys_pairs_trial *trials, struct ys_nois
     return noise->reason ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status compare(const struct ys_pairs *pairs, struct ys_noise *noise)
+/* Takes the ratios of `pairs`. */
+static ys_status compare(struct ys_pairs *pairs, struct ys_noise *noise)
 {
     const struct ys_pairs_trial *trials = pairs->trials.items;
-    size_t rounds = trials[0].rate_per_s.count;
-    double *a = ys_alloc(rounds, sizeof *a), *b = ys_alloc(rounds, sizeof *b), *ends = ys_alloc(2, sizeof *ends);
+    size_t count = pairs->ratios.count;
+    double *ones = ys_alloc(count, sizeof *ones), *ends = ys_alloc(2, sizeof *ends);
     struct ys_comparison found = {0};
-    ys_status status = a && b && ends ? YS_OK : ys_out_of_memory();
+    ys_status status = ones && ends ? YS_OK : ys_out_of_memory();
     noise->ci.items = ends;
-    noise->ratios.items = a;
+    for (size_t i = 0; status == YS_OK && i < count; i++)
+        ones[i] = 1;
+    if (status == YS_OK)
+        status = ys_compare_ratio(pairs->ratios.items, ones, count, YS_BETTER_HIGHER, 0, &found);
     if (status == YS_OK) {
-        noise->pairs = (int64_t)ys_pairs_match(&trials[0], &trials[1], a, b);
+        noise->pairs = (int64_t)count;
         noise->disturbed = trials[0].disturbed + trials[1].disturbed;
-        status = ys_compare_ratio(a, b, (size_t)noise->pairs, YS_BETTER_HIGHER, 0, &found);
-    }
-    if (status == YS_OK) {
-        for (int64_t i = 0; i < noise->pairs; i++)
-            a[i] /= b[i];
-        noise->ratios.count = (size_t)noise->pairs;
+        noise->ratios = pairs->ratios;
+        noise->biases = pairs->biases;
+        pairs->ratios = pairs->biases = (struct ys_list){0};
         noise->ratio = found.value;
         ends[0] = found.interval.lo;
         ends[1] = found.interval.hi;
         noise->ci.count = found.interval.known ? 2 : 0;
         status = found.interval.known ? foresee(noise) : say_too_few(trials, noise);
     }
-    ys_free(b);
+    ys_free(ones);
     return status;
 }
 
@@ -165,9 +173,9 @@ ys_status ys_noise_say(const ys_json *study, char **text)
     ys_status status = ys_noise_read(&noise);
     if (status != YS_OK)
         return status == YS_ENOMEM ? status : YS_OK;
+    const struct ys_power_seen seen = seen_by(&noise);
     if (plan.repeat > 0)
-        status =
-            ys_power_difference(noise.ratios.items, noise.ratios.count, (size_t)plan.repeat, plan.margin, &difference);
+        status = ys_power_difference(&seen, (size_t)plan.repeat, plan.margin, &difference);
     if (status == YS_OK && isfinite(difference)) {
         *text = ys_format("with %lld runs this study can tell %.2g %% apart, if its trials scatter as %s did (%s)",
                           (long long)plan.repeat, 100 * difference, noise.trial, noise.date);

@@ -14,10 +14,11 @@ struct ys_noise_step {
 struct ys_noise {
     char *date, *host, *trial;
     double seconds;
-    int64_t pairs, disturbed;           /* rounds with a speed of both; runs that were disturbed, of both */
-    double ratio;                       /* of the two, centre; 1 but for chance */
-    struct ys_list ci;                  /* double: its interval at 95 %; empty with fewer than 6 pairs */
-    struct ys_list ratios;              /* double, one a pair */
+    int64_t pairs, disturbed; /* rounds with a speed of both; runs that were disturbed, of both */
+    double ratio;             /* of the two, centre; 1 but for chance */
+    struct ys_list ci;        /* double: its interval at 95 %; empty with fewer than 6 pairs */
+    struct ys_list ratios;    /* double, one a pair */
+    struct ys_list biases;    /* double: of each what is left of both warm-ups; empty where that cannot be told */
     struct ys_list tells_apart, needed; /* struct ys_noise_step: for some numbers of runs, for some differences */
     char *reason;                       /* why the last three are empty; NULL */
 };

@@ -170,6 +170,8 @@ static ys_status run(const struct ys_pairs_wish *wish, const struct ys_job *job,
         status = ys_stopped();
     if (status == YS_OK)
         status = read_result(store, study_id, pairs);
+    if (status == YS_OK)
+        status = ys_metric_rounds_of_two(store, study_id, &pairs->ratios, &pairs->biases);
     ys_store_close(store);
     return status;
 }
@@ -209,6 +211,8 @@ void ys_pairs_fini(struct ys_pairs *pairs)
         ys_free(trials[i].rate_per_s.items);
     }
     ys_free(trials);
+    ys_free(pairs->ratios.items);
+    ys_free(pairs->biases.items);
     ys_free(pairs->trial);
     *pairs = (struct ys_pairs){0};
 }

@@ -30,6 +30,9 @@ struct ys_pairs_trial {
 struct ys_pairs {
     char *trial;           /* what was measured, for people: "lenet on digits, builtin" */
     struct ys_list trials; /* struct ys_pairs_trial, in the order of the job */
+    struct ys_list ratios; /* double: the speed of the first over that of the second in the rounds in which both have
+                              one, over the part that both runs share */
+    struct ys_list biases; /* double: of each what is left of both warm-ups; empty where that cannot be told */
     double seconds;        /* that it took, proofs included */
 };
 

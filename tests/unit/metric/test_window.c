@@ -106,7 +106,7 @@ static struct ys_windows windows_of(const int64_t *span_ns, const int64_t *laten
     CHECK(ys_window_measure(&blocks, &steady, &json) == YS_OK);
     char *text = ys_json_dump(json, 0);
     CHECK(ys_record_parse(&ys_run_windows_record, text, strlen(text), "the test", &stored) == YS_OK);
-    ys_window_take(&stored, true, (int64_t)from + 1, steady.left, &windows);
+    ys_window_take(&stored, (int64_t)from + 1, steady.left, &windows);
     ys_record_fini(&ys_run_windows_record, &stored);
     ys_free(text);
     ys_json_free(json);
@@ -138,7 +138,7 @@ static void what_cannot_be_told_is_not_guessed(void)
     struct ys_windows none, few, many;
     for (int i = 0; i < 40; i++)
         span_ns[i] = 1000000;
-    ys_window_take(NULL, false, YS_FIELD_NONE, NAN, &none);
+    ys_window_take(NULL, YS_FIELD_NONE, NAN, &none);
     few = windows_of(span_ns, NULL, 20, 10);
     many = windows_of(span_ns, NULL, 40, 0);
     struct ys_run_window window = ys_window_common(&none, &many);

@@ -34,13 +34,13 @@ static void comparisons_say_what_bounds_them(void)
     static const char one[] =
         "{'study':{'rounds':6},'trials':[],'comparisons':[{'metric':'rate_per_s','a':'x','b':'y','ratio':1.5,"
         "'ci':[1.4,1.6],'n':%d,'verdict':'better','rounds':'%s','round_correlation':%s,"
-        "'bias_bound':%s,'window_from':%s}]}";
+        "'bias_bound':%s,'settled_ci':%s,'window_from':%s}]}";
     char text[600];
-    snprintf(text, sizeof text, one, 12, "correlated", "0.61", "0.008", "0.25");
+    snprintf(text, sizeof text, one, 12, "correlated", "0.61", "0.008", "[1.38,1.61]", "0.25");
     CHECK_HAS(markdown(made_json(text)), "better; both from 25 % of the run on, where at most 0.80 % may be left of "
-                                         "warm-up; whether rounds hang together: correlated (0.61 from one to the "
-                                         "next)\n");
-    snprintf(text, sizeof text, one, 7, "cannot be told", "null", "null", "0.5");
+                                         "warm-up (without it 1.38 to 1.61); whether rounds hang together: "
+                                         "correlated (0.61 from one to the next)\n");
+    snprintf(text, sizeof text, one, 7, "cannot be told", "null", "null", "null", "0.5");
     CHECK_HAS(markdown(made_json(text)), "both from 50 % of the run on; what is left of warm-up there cannot be told; "
                                          "whether rounds hang together: cannot be told (fewer than 12 rounds)\n");
 }
