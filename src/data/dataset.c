@@ -9,6 +9,7 @@
 #include "data/cifar.h"
 #include "data/decoded.h"
 #include "data/digits.h"
+#include "data/fire.h"
 #include "data/images.h"
 #include "data/mnist.h"
 #include "data/svhn.h"
@@ -45,6 +46,12 @@ static void draw_synthetic(const struct ys_data_source *source, const char *half
 static void draw_images(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows)
 {
     ys_images_draw(half, &source->rows, rows->count, ys_data_pixels(rows), ys_data_labels(rows));
+}
+
+static void draw_fire(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows)
+{
+    (void)source;
+    ys_fire_draw(half, rows->count, ys_data_pixels(rows), ys_data_labels(rows));
 }
 
 static const struct ys_data_source sources[] = {
@@ -103,6 +110,24 @@ static const struct ys_data_source sources[] = {
         .edition = YS_IMAGES_EDITION,
         .draw = draw_images,
         .needs_images = true,
+    },
+    {
+        .name = "fire-small",
+        .title = "drawn scenes with fire, smoke or neither, 224x224: few",
+        .rows = YS_ROWS_OF_IMAGES(3, YS_FIRE_SIDE, YS_FIRE_SIDE, YS_FIRE_CLASSES),
+        .train_count = YS_FIRE_SMALL_TRAIN,
+        .test_count = YS_FIRE_SMALL_TEST,
+        .edition = YS_FIRE_EDITION,
+        .draw = draw_fire,
+    },
+    {
+        .name = "fire-big",
+        .title = "drawn scenes with fire, smoke or neither, 224x224: ten times as many",
+        .rows = YS_ROWS_OF_IMAGES(3, YS_FIRE_SIDE, YS_FIRE_SIDE, YS_FIRE_CLASSES),
+        .train_count = YS_FIRE_BIG_TRAIN,
+        .test_count = YS_FIRE_BIG_TEST,
+        .edition = YS_FIRE_EDITION,
+        .draw = draw_fire,
     },
     {
         .name = "mnist",
