@@ -115,10 +115,14 @@ class Case(unittest.TestCase):
             file.write(text if isinstance(text, bytes) else text.encode())
         return path
 
+    def doctor(self, name):
+        """What `doctor` says of one property of this machine."""
+        line, = [line for line in json.loads(self.yardstick("doctor", "--format=json")[0]) if line["name"] == name]
+        return line
+
     def need_landlock(self):
         """Skips the test where nothing keeps an adapter from the cache: what changes there is then taken for its doing."""
-        lines = json.loads(self.yardstick("doctor", "--format=json")[0])
-        line, = [line for line in lines if line["name"] == "guarded files"]
+        line = self.doctor("guarded files")
         if line["state"] != "good":
             self.skipTest(line["found"])
 

@@ -1,5 +1,6 @@
 """data = FOLDER: images of one's own, decoded once and the same for every framework."""
 import hashlib
+import json
 import os
 import resource
 import shutil
@@ -7,7 +8,7 @@ import struct
 import subprocess
 import zlib
 
-from harness import CACHE, PROGRAM, Case, tearDownModule  # noqa: F401
+from harness import CACHE, PROGRAM, ROOT, Case, tearDownModule  # noqa: F401
 
 SHORT = ["--model=lenet", "--batch=8", "--steps=5", "--block=5", "--threads=1", "--repeat=1"]
 
@@ -90,18 +91,70 @@ class Folders(Case):
         os.makedirs(os.path.join(self.folder, "photos", "none"))
         self.refusal("check", *SHORT, "--data=photos", words=["photos/none is a class without images"])
 
-    def test_a_feeder_that_is_killed_and_a_disk_without_room_are_one_sentence(self):
-        path = self.photos("kept")
-        # Beside the program lies the feeder that it starts.
+    def test_what_cannot_be_read_is_one_sentence_with_its_path(self):
+        self.photos()
+        bad = os.path.join(self.folder, "photos", "dark", "90")
+        huge = bytearray(png(1, 1, lambda x, y: (1, 2, 3)))
+        huge[16:24] = struct.pack(">II", 60000, 60000)
+        huge[29:33] = struct.pack(">I", zlib.crc32(bytes(huge[12:29])))
+        os.symlink("nowhere", bad + ".jpg")
+        self.refusal("run", *SHORT, "--data=photos", code=7, words=["cannot look at", "dark/90.jpg"])
+        os.remove(bad + ".jpg")
+        os.mkfifo(bad + ".png")  # nobody writes into it: whoever opened it would wait for ever
+        self.refusal("run", *SHORT, "--data=photos", words=["dark/90.png is not a regular file (1 of 25 images are bad"])
+        os.remove(bad + ".png")
+        for name, data, words in (("photos/dark/90.png", bytes(huge), ["60000x60000", "pixels"]),
+                                  ("photos/dark/90.jpg", b"", ["90.jpg"]),
+                                  ("photos/dark/90.jpg", b"\xff\xd8\xff\xe0", ["90.jpg", "JPEG"])):
+            path = self.put(name, data)
+            self.refusal("run", *SHORT, "--data=photos", words=[os.path.realpath(path), "(1 of 25 images are bad", *words])
+            os.remove(path)
+        self.write("list.csv", "photos/dark/00.png,0\nphotos/light/00.png,70000\n")
+        self.refusal("run", *SHORT, "--data=list.csv", words=["light/00.png: its class 70000 is out of range: classes are 0 to 65535"])
+
+    def with_feeder(self, script):
+        """A copy of the program beside a feeder that a shell script stands before; REAL is its path there."""
         programs = os.path.join(self.folder, "programs")
         os.makedirs(programs)
         shutil.copy(PROGRAM, programs)
         feeder = os.path.join(programs, "yardstick-feeder")
         with open(feeder, "w") as file:
-            file.write("#!/bin/sh\nkill -9 $$\n")
+            file.write("#!/bin/sh\nREAL=%s\n%s\n" % (os.path.join(os.path.dirname(PROGRAM), "yardstick-feeder"), script))
         os.chmod(feeder, 0o755)
+        return os.path.join(programs, "yardstick")
+
+    def test_a_folder_that_changes_while_it_is_read_is_refused(self):
+        path = self.photos()
+        program = self.with_feeder("touch -d 2001-01-01 %s/dark/05.png\nexec $REAL \"$@\"" % path)
+        ended = subprocess.run([program, "check", *SHORT, "--framework=null", "--data=photos"], cwd=self.folder,
+                               env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("%s changed while its images were read: run it again when nobody writes there" % path, ended.stderr)
+
+    def test_more_rows_than_memory_may_hold_pass_through_it(self):
+        """211 MB of rows are trained on by who may hold 52 MB: they are mapped, and pages go again."""
+        if "control group" not in self.doctor("memory of a run")["found"]:
+            self.skipTest("no control group keeps memory_limit here")
+        self.photos(count=5)
+        lines = "".join("photos/%s/%02d.png,%s\n" % (label, i % 5, label) for label in ("dark", "light") for i in range(780))
+        self.write("many.csv", lines)
+        with open(os.path.join(ROOT, "studies", "loading-flat.json")) as file:
+            graph = json.load(file)
+        for param in graph["params"]:
+            param["shape"][0] = 2  # classes
+        model = self.write("flat.json", json.dumps(graph))
+        arguments = ["--framework=builtin", "--model=" + model, "--data=many.csv", "--batch=32", "--epochs=1", "--block=4", "--threads=1",
+                     "--repeat=1", "--memory-limit=50MiB", "--lr=0.01"]
+        document, err = self.result("run", *arguments)
+        trial, = document["trials"]
+        self.assertEqual(trial["status"], "ok", trial["reason"])
+        self.assertGreater(document["work"][0]["train_count"] * 150528, 4 * (50 << 20))
+
+    def test_a_feeder_that_is_killed_and_a_disk_without_room_are_one_sentence(self):
+        path = self.photos("kept")
+        program = self.with_feeder("kill -9 $$")
         check = ["check", *SHORT, "--framework=null", "--data=kept"]
-        ended = subprocess.run([os.path.join(programs, "yardstick"), *check], cwd=self.folder, env=self.environment(),
+        ended = subprocess.run([program, *check], cwd=self.folder, env=self.environment(),
                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
         self.assertEqual(ended.returncode, 7, ended.stderr)
         self.assertIn("yardstick-feeder was ended by signal 9 while it decoded the images of %s" % path, ended.stderr)
