@@ -26,6 +26,12 @@ void ys_environment_fini(struct ys_environment *environment)
 
 char *ys_recipe_requirements(const struct ys_recipe *recipe, const char *version, const char *python)
 {
+    if (ys_recipe_is_unpinned(recipe, version)) {
+        char *all = ys_environments_dir();
+        char *resolved = all ? ys_format("%s/%s@%s/resolved.txt", all, recipe->name, version) : NULL;
+        ys_free(all);
+        return resolved;
+    }
     char *versioned = ys_replace(recipe->requirements, "{version}", version);
     char *relative = versioned ? ys_replace(versioned, "{python}", python) : NULL;
     char *path = relative ? ys_path_join(recipe->folder, relative) : NULL;

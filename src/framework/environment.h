@@ -6,9 +6,10 @@
  *                                        {interpreter, date}
  *     envs/NAME@VERSION/installed.files  what the fingerprint is of
  *     envs/NAME@VERSION/failed.json      instead of it: {reason, unsupported, date}
- *     envs/NAME@VERSION/env/             the virtual environment, and in env/cache what its framework keeps
- *     envs/NAME@VERSION/tmp/             temporary files of the installer, while it runs
- *     envs/NAME@VERSION.lock             base/lock.h: held alone by who makes or removes it, shared by who uses it */
+ *     envs/NAME@VERSION/resolved.txt     of a version that is not pinned: every package that it came to,
+ * PACKAGE==VERSION envs/NAME@VERSION/env/             the virtual environment, and in env/cache what its framework
+ * keeps envs/NAME@VERSION/tmp/             temporary files of the installer, while it runs envs/NAME@VERSION.lock
+ * base/lock.h: held alone by who makes or removes it, shared by who uses it */
 #ifndef YS_FRAMEWORK_ENVIRONMENT_H
 #define YS_FRAMEWORK_ENVIRONMENT_H
 
@@ -39,7 +40,8 @@ void ys_environment_fini(struct ys_environment *environment);
  * 3.7 on, and pip as if it were not there. */
 extern const char *const ys_environment_variables[];
 
-/** The pinned requirement file for `python` ("3.11"); new string. It need not exist. */
+/** The pinned requirement file for `python` ("3.11"), or for a version that is not pinned what was resolved when it was
+ * installed, envs/NAME@VERSION/resolved.txt; new string. It need not exist. */
 char *ys_recipe_requirements(const struct ys_recipe *recipe, const char *version, const char *python);
 
 /** `pattern` with {environment} replaced by the folder envs/NAME@VERSION/env; new string, NULL without memory. */

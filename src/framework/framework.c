@@ -29,7 +29,7 @@ void ys_framework_free(struct ys_framework *framework)
     ys_held_release(framework->held);
     char *texts[] = {framework->spec,        framework->name,    framework->version, framework->title,
                      framework->recipe_path, framework->reason,  framework->command, framework->environment,
-                     framework->foreign,     framework->changes, framework->cache};
+                     framework->foreign,     framework->changes, framework->cache,   framework->unpinned};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_list(framework->argv);
@@ -180,8 +180,13 @@ static ys_status use_adapter(struct ys_framework *framework, const struct ys_rec
     char *adapter = find_adapter(recipe);
     framework->environment = ys_strdup(environment.folder);
     framework->cache = ys_environment_fill_in(&environment, CACHE_FOLDER);
-    ys_status status = adapter && framework->environment && framework->cache ? ys_closure_mix_code(closure, adapter)
-                                                                             : ys_out_of_memory();
+    bool unpinned = ys_recipe_is_unpinned(home, version);
+    if (unpinned)
+        framework->unpinned = ys_format("the packages of %s@%s are not pinned: they are those that were resolved when "
+                                        "it was installed",
+                                        home->name, version);
+    bool whole = adapter && framework->environment && framework->cache && (framework->unpinned || !unpinned);
+    ys_status status = whole ? ys_closure_mix_code(closure, adapter) : ys_out_of_memory();
     if (status == YS_OK)
         status = copy_env(framework, recipe, &environment, !home->get);
     if (status == YS_OK) {

@@ -38,6 +38,7 @@ struct ys_framework {
                                          yardstick's own frameworks/: the path; else NULL */
     char *changes;                    /* "3 files of toy@1.0 are not as they were installed (...)", set by
                                          ys_framework_hold(); NULL: as they were, or nobody knows */
+    char *unpinned;                   /* "pytorch@2.5.1 is not pinned: ..."; NULL: it is, or has no packages */
     struct ys_held *held;             /* what ys_framework_hold() took */
     char **argv;                      /* what to execute, ended by NULL; NULL unless ready */
     char **env;                       /* "NAME=value" over the parent's environment, ended by NULL; never NULL */

@@ -1,6 +1,6 @@
 /* Makes an environment: `uv` when it is there, else venv and pip; what they are set up with first, then the index of
  * the framework's makers. Requirement files are full closures, installed without resolving, so nothing unasked for
- * (such as GPU packages) can come along. */
+ * (such as GPU packages) can come along; versions that are not pinned are resolved, and what came is put on record. */
 #include "framework/environment.h"
 
 #include "base/child.h"
@@ -78,7 +78,9 @@ static void on_line(void *context, const char *line)
     listener->full |= says_full(line);
     listener->begun += strncmp(line, "Collecting ", 11) == 0;
     line += strspn(line, " ");
-    if (listener->begun)
+    if (listener->begun && !listener->packages)
+        ys_progress("%s: package %d: %.100s", listener->what, listener->begun, line);
+    else if (listener->begun)
         ys_progress("%s: %d of %d packages: %.100s", listener->what, listener->begun, listener->packages, line);
     else
         ys_progress("%s: %.100s", listener->what, line);
@@ -264,35 +266,115 @@ static int count_packages(const char *requirements)
     return count;
 }
 
-/* A `target` or `prefix` in the user's own settings of pip would put the packages elsewhere. */
-#define PIP_ARGUMENTS(env)                                                                                             \
-    "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--retries", "2",    \
-        "--target", "", "--prefix", env, "--no-deps", "-r"
+/* What fill_env() puts in. */
+struct packages {
+    const char *file; /* a requirement file */
+    bool resolve;     /* what it names needs others; otherwise it names all */
+};
 
+static void add_words(struct attempt *attempt, const char *const *words)
+{
+    size_t count = 0;
+    while (attempt->argv[count])
+        count++;
+    for (size_t i = 0; words[i] && count + 1 < MAX_ARGUMENTS; i++)
+        attempt->argv[count++] = words[i];
+}
+
+/* `index` NULL: where the installer looks anyway. A `target` or `prefix` in the user's own settings of pip would put
+ * the packages elsewhere. */
+static struct attempt ask(bool uv, const char *python, const char *env, const struct packages *packages,
+                          const char *index)
+{
+    const char *const by_uv[] = {"uv", "pip", "install", "--python", python, NULL};
+    const char *const by_pip[] = {python,
+                                  "-m",
+                                  "pip",
+                                  "install",
+                                  "--disable-pip-version-check",
+                                  "--no-input",
+                                  "--progress-bar",
+                                  "off",
+                                  "--retries",
+                                  "2",
+                                  "--target",
+                                  "",
+                                  "--prefix",
+                                  env,
+                                  NULL};
+    const char *const what[] = {"-r", packages->file, NULL}, *const alone[] = {"--no-deps", NULL};
+    const char *const best[] = {"--index-strategy", "unsafe-best-match", NULL};
+    const char *const more[] = {"--extra-index-url", index, NULL};
+    struct attempt attempt = {.how = uv ? "uv pip" : "pip"};
+    add_words(&attempt, uv ? by_uv : by_pip);
+    if (!packages->resolve)
+        add_words(&attempt, alone);
+    add_words(&attempt, what);
+    if (index && uv)
+        add_words(&attempt, best);
+    if (index)
+        add_words(&attempt, more);
+    return attempt;
+}
+
+/* What is pinned is the same wherever it comes from, so what the machine is set up with is asked first. Of what is
+ * resolved the makers' index has the builds for CPUs, which count as newer than others of that version. */
 static ys_status fill_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *env,
-                          const char *requirements, bool uv)
+                          const struct packages *packages, bool uv)
 {
     struct listener listener = {.what = what,
-                                .packages = count_packages(requirements),
+                                .packages = packages->resolve ? 0 : count_packages(packages->file),
                                 .need_bytes = ys_environment_need_bytes(recipe->download_bytes, recipe->disk_bytes)};
-    const char *index = recipe->index;
-    char *env_python = ys_path_join(env, "bin/python");
-    if (!env_python)
+    char *python = ys_path_join(env, "bin/python");
+    if (!python)
         return ys_out_of_memory();
-    struct attempt attempts[] = {
-        {.how = "uv pip",
-         .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements, NULL}},
-        {.how = "uv pip",
-         .argv = {"uv", "pip", "install", "--python", env_python, "--no-deps", "-r", requirements, "--index-strategy",
-                  "unsafe-best-match", "--extra-index-url", index, NULL}},
-        {.how = "pip", .argv = {env_python, PIP_ARGUMENTS(env), requirements, NULL}},
-        {.how = "pip", .argv = {env_python, PIP_ARGUMENTS(env), requirements, "--extra-index-url", index, NULL}},
-    };
-    size_t first = uv ? 0 : 2, count = uv ? 2 : 4;
-    if (!index)
-        count--;
-    ys_status status = try_all(attempts + first, count - first, folder, &listener);
-    ys_free(env_python);
+    const char *index = recipe->index;
+    const struct attempt attempts[] = {ask(uv, python, env, packages, packages->resolve ? index : NULL),
+                                       ask(uv, python, env, packages, packages->resolve ? NULL : index)};
+    ys_status status = try_all(attempts, index ? 2 : 1, folder, &listener);
+    ys_free(python);
+    return status;
+}
+
+/* What a version that is not pinned is made from: the recipe's packages, apart by blanks. New string. */
+static char *wanted_of(const struct ys_recipe *recipe, const char *version)
+{
+    return ys_replace(recipe->unpinned, "{version}", version);
+}
+
+/* A requirement file of them. */
+static ys_status write_wanted(const struct ys_recipe *recipe, const char *version, const char *path)
+{
+    char *words = wanted_of(recipe, version);
+    ys_status status = words ? YS_OK : ys_out_of_memory();
+    for (char *at = words; at && *at; at++)
+        if (*at == ' ')
+            *at = '\n';
+    if (status == YS_OK)
+        status = ys_fs_write(path, words, strlen(words));
+    ys_free(words);
+    return status;
+}
+
+/* Every package that there is now, one a line: what the closure of a version that is not pinned came to. */
+static ys_status write_resolved(const char *env, const char *path)
+{
+    char *python = ys_path_join(env, "bin/python");
+    const char *argv[] = {
+        python, "-c",
+        "import importlib.metadata as m\n"
+        "print(*sorted({d.metadata['Name'] + '==' + d.version for d in m.distributions()}), sep='\\n')",
+        NULL};
+    const struct ys_child_options options = {.env = ys_environment_variables, .timeout_s = 60};
+    struct ys_buf list = {0};
+    int code = 1;
+    ys_status status = python ? ys_child_run(argv, &options, &list, &code) : ys_out_of_memory();
+    if (status == YS_OK && code != 0)
+        status = ys_fail(YS_EIO, "%s cannot list its packages (exit code %d)", python, code);
+    if (status == YS_OK)
+        status = ys_fs_write(path, ys_buf_text(&list), list.size);
+    ys_buf_free(&list);
+    ys_free(python);
     return status;
 }
 
@@ -334,7 +416,7 @@ static ys_status note_installed(const char *folder, const char *python, const ch
 }
 
 /* What an installation makes beside its notes. */
-static const char *const parts[] = {"env", "tmp", "installed.files"};
+static const char *const parts[] = {"env", "tmp", "installed.files", "resolved.txt"};
 
 /* Removes folder/name; what cannot be removed is a warning. */
 static void remove_part(const char *folder, const char *name)
@@ -367,7 +449,7 @@ static void note_failed(const char *folder, bool unsupported)
 
 /* Makes the virtual environment and fills it, by uv or by venv and pip. */
 static ys_status make_filled(const struct ys_recipe *recipe, const char *folder, const char *python,
-                             const char *requirements, const char *version)
+                             const struct packages *packages, const char *version)
 {
     char *env = ys_path_join(folder, "env"), *what = ys_format("%s %s", recipe->title, version);
     ys_status status = env && what ? YS_OK : ys_out_of_memory();
@@ -375,15 +457,31 @@ static ys_status make_filled(const struct ys_recipe *recipe, const char *folder,
     if (status == YS_OK)
         status = make_env(recipe, what, folder, python, env, uv);
     if (status == YS_OK) {
-        status = fill_env(recipe, what, folder, env, requirements, uv);
+        status = fill_env(recipe, what, folder, env, packages, uv);
         if (status != YS_OK && status != YS_EINTR && uv) {
             /* uv is set up apart from pip: what it cannot find, pip may. */
             status = make_env(recipe, what, folder, python, env, false);
             if (status == YS_OK)
-                status = fill_env(recipe, what, folder, env, requirements, false);
+                status = fill_env(recipe, what, folder, env, packages, false);
         }
     }
     ys_free(what);
+    ys_free(env);
+    return status;
+}
+
+/* A version that is not pinned: resolved now, and `resolved` becomes what it came to. */
+static ys_status make_resolved(const struct ys_recipe *recipe, const char *folder, const char *python,
+                               const char *resolved, const char *version)
+{
+    char *wanted = ys_path_join(folder, "tmp/wanted.txt"), *env = ys_path_join(folder, "env");
+    const struct packages packages = {wanted, .resolve = true};
+    ys_status status = wanted && env ? write_wanted(recipe, version, wanted) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = make_filled(recipe, folder, python, &packages, version);
+    if (status == YS_OK)
+        status = write_resolved(env, resolved);
+    ys_free(wanted);
     ys_free(env);
     return status;
 }
@@ -393,12 +491,15 @@ static ys_status make(const struct ys_recipe *recipe, const char *version, const
     char *python = NULL, *python_version = NULL;
     YS_TRY(find_python(recipe, &python, &python_version));
     char *requirements = ys_recipe_requirements(recipe, version, python_version);
+    const struct packages packages = {requirements, .resolve = false};
     ys_status status = requirements ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && !ys_fs_exists(requirements))
+    if (status == YS_OK && ys_recipe_is_unpinned(recipe, version))
+        status = make_resolved(recipe, folder, python, requirements, version);
+    else if (status == YS_OK && !ys_fs_exists(requirements))
         status = ys_fail(YS_EUNSUPPORTED, "its requirements are not pinned for Python %s (%s is not there)",
                          python_version, requirements);
-    if (status == YS_OK)
-        status = make_filled(recipe, folder, python, requirements, version);
+    else if (status == YS_OK)
+        status = make_filled(recipe, folder, python, &packages, version);
     if (status == YS_OK)
         remove_part(folder, "tmp");
     if (status == YS_OK)
@@ -431,16 +532,25 @@ static void say_installed(const struct ys_recipe *recipe, const char *version, u
     ys_environment_fini(&made);
 }
 
+static void say_installing(const struct ys_recipe *recipe, const char *version, const char *folder)
+{
+    char download[YS_SIZE_TEXT], disk[YS_SIZE_TEXT];
+    char *wanted = ys_recipe_is_unpinned(recipe, version) ? wanted_of(recipe, version) : NULL;
+    if (wanted)
+        ys_log_info("installing %s %s, which the recipe does not pin: %s, and what that needs today, into %s",
+                    recipe->title, version, wanted, folder);
+    else if (recipe->download_bytes && recipe->disk_bytes)
+        ys_log_info("installing %s %s: about %s to download, %s on disk, into %s", recipe->title, version,
+                    ys_size_text(recipe->download_bytes, download), ys_size_text(recipe->disk_bytes, disk), folder);
+    else
+        ys_log_info("installing %s %s into %s", recipe->title, version, folder);
+    ys_free(wanted);
+}
+
 static ys_status make_afresh(const struct ys_recipe *recipe, const char *version, const char *folder)
 {
     uint64_t start_ns = ys_time_ns();
-    char download[YS_SIZE_TEXT], disk[YS_SIZE_TEXT];
-    if (recipe->download_bytes && recipe->disk_bytes)
-        ys_log_info("installing %s %s: about %s to download, %s on disk, into %s", recipe->title, version,
-                    ys_size_text((uint64_t)recipe->download_bytes, download),
-                    ys_size_text((uint64_t)recipe->disk_bytes, disk), folder);
-    else
-        ys_log_info("installing %s %s into %s", recipe->title, version, folder);
+    say_installing(recipe, version, folder);
     YS_TRY(clear(folder));
     char *tmp = ys_path_join(folder, "tmp");
     ys_status status = tmp ? ys_fs_make_dirs(tmp) : ys_out_of_memory();

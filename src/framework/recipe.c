@@ -7,6 +7,7 @@
 #include "job/ini.h"
 #include "job/nearest.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -26,9 +27,9 @@ void ys_recipe_free(struct ys_recipe *recipe)
 {
     if (!recipe)
         return;
-    char *texts[] = {recipe->path,    recipe->folder,  recipe->text,  recipe->name,   recipe->title,
-                     recipe->program, recipe->adapter, recipe->uses,  recipe->python, recipe->requirements,
-                     recipe->index,   recipe->get,     recipe->limits};
+    char *texts[] = {recipe->path,    recipe->folder,  recipe->text,   recipe->name,     recipe->title,
+                     recipe->program, recipe->adapter, recipe->uses,   recipe->python,   recipe->requirements,
+                     recipe->index,   recipe->get,     recipe->limits, recipe->unpinned, recipe->resolved};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_texts(recipe->versions);
@@ -159,10 +160,10 @@ static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
     return status != YS_OK ? status : set;
 }
 
-static const char *const keys[] = {"name",     "title",        "program", "adapter",      "uses",   "versions",
-                                   "python",   "requirements", "index",   "get",          "limits", "download",
-                                   "disk",     "no_work",      "double",  "model_format", "modes",  "env.NAME",
-                                   "opt.NAME", "own.DATA.KEY", NULL};
+static const char *const keys[] = {
+    "name",  "title",    "program",  "adapter",      "uses",     "versions", "python", "requirements",
+    "index", "get",      "limits",   "download",     "disk",     "no_work",  "double", "model_format",
+    "modes", "env.NAME", "opt.NAME", "own.DATA.KEY", "unpinned", NULL};
 
 static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -177,6 +178,7 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         {"uses", &recipe->uses},
         {"python", &recipe->python},
         {"requirements", &recipe->requirements},
+        {"unpinned", &recipe->unpinned},
         {"index", &recipe->index},
         {"get", &recipe->get},
         {"limits", &recipe->limits},
@@ -263,6 +265,7 @@ static ys_status check_uses(const struct ys_recipe *recipe)
     } theirs[] = {{"versions", recipe->versions[0][0] != 0},
                   {"python", recipe->python},
                   {"requirements", recipe->requirements},
+                  {"unpinned", recipe->unpinned},
                   {"index", recipe->index},
                   {"get", recipe->get},
                   {"program", recipe->program}};
@@ -524,7 +527,19 @@ ys_status ys_recipe_split(const char *spec, char **name, char **version)
     return *name && *version ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_recipe_version(const struct ys_recipe *recipe, const char *asked, const char **version)
+/* Digits first, then what versions are written with. */
+static bool is_version(const char *text)
+{
+    static const char characters[] = "0123456789abcdefghijklmnopqrstuvwxyz.+-";
+    return isdigit((unsigned char)*text) && !text[strspn(text, characters)];
+}
+
+bool ys_recipe_is_unpinned(const struct ys_recipe *recipe, const char *version)
+{
+    return recipe->resolved && strcmp(recipe->resolved, version) == 0;
+}
+
+ys_status ys_recipe_version(struct ys_recipe *recipe, const char *asked, const char **version)
 {
     struct ys_buf known = {0};
     *version = NULL;
@@ -536,7 +551,12 @@ ys_status ys_recipe_version(const struct ys_recipe *recipe, const char *asked, c
         ys_buf_printf(&known, "%s%s", i ? ", " : "", recipe->versions[i]);
     }
     ys_status status = YS_OK;
-    if (!*version)
+    if (!*version && recipe->unpinned && is_version(asked)) {
+        ys_free(recipe->resolved);
+        recipe->resolved = ys_strdup(asked);
+        *version = recipe->resolved;
+        status = *version ? YS_OK : ys_out_of_memory();
+    } else if (!*version)
         status = ys_fail(YS_ENOTFOUND, "the recipe of %s has no version \"%s\" (it has: %s)", recipe->name, asked,
                          known.size ? ys_buf_text(&known) : "none");
     ys_buf_free(&known);

@@ -17,6 +17,8 @@ struct ys_recipe {
     char **versions;    /* newest first, ended by NULL; at least one entry ("" for a program without) */
     char *python;       /* "3.11": the version an environment is made with; space-separated when several will do */
     char *requirements; /* pattern with {version} and {python}, relative to the recipe's folder */
+    char *unpinned;     /* packages that a version outside `versions` is resolved from, with {version}; NULL: none is */
+    char *resolved;     /* such a version, asked of ys_recipe_version(); NULL */
     char *index;        /* package index of the framework's makers, or NULL */
     char *get;          /* how to come by what no package index has, a clause; NULL for an environment of packages */
     char *limits;       /* what it is known not to do, or NULL */
@@ -40,8 +42,11 @@ void ys_recipe_free(struct ys_recipe *recipe);
 /** "pytorch@2.13.0" into its two halves, new strings; the version is "" when the spec has none. Free both in any case.
  */
 ys_status ys_recipe_split(const char *spec, char **name, char **version) YS_MUST_CHECK;
-/** Which of the recipe's versions `asked` means, "" the newest; borrowed from the recipe. YS_ENOTFOUND lists them. */
-ys_status ys_recipe_version(const struct ys_recipe *recipe, const char *asked, const char **version) YS_MUST_CHECK;
+/** Which of the recipe's versions `asked` means, "" the newest; borrowed from the recipe. One that it does not have is
+ * kept as `resolved` where it has a key `unpinned` and `asked` begins as a version does. YS_ENOTFOUND lists them. */
+ys_status ys_recipe_version(struct ys_recipe *recipe, const char *asked, const char **version) YS_MUST_CHECK;
+/** Whether `version` is none that the recipe pins. */
+bool ys_recipe_is_unpinned(const struct ys_recipe *recipe, const char *version);
 
 /** The folders that are searched, existing or not, as an array of strings. */
 ys_status ys_recipe_dirs(const char *const *dirs, ys_json **folders) YS_MUST_CHECK;

@@ -188,6 +188,8 @@ ys_status ys_environments_add(struct ys_environments *environment, const struct 
         YS_TRY(add_value(&environment->recipes, framework->recipe, trial->id));
     if (framework && framework->changes)
         YS_TRY(add_value(&environment->files, framework->changes, trial->id));
+    if (framework && framework->unpinned)
+        YS_TRY(add_value(&environment->files, framework->unpinned, trial->id));
     return note_threads(&environment->threads, trial);
 }
 

@@ -31,7 +31,7 @@ extern const struct ys_record ys_difference_record;
 struct ys_environments {
     struct ys_list versions; /* of each framework */
     struct ys_list runtimes, libraries;
-    struct ys_list recipes, files; /* recipes that are none of yardstick's own, files that were changed */
+    struct ys_list recipes, files; /* recipes that are none of yardstick's own, files that were changed or not pinned */
     struct ys_list threads;        /* struct ys_difference */
 };
 /** Takes note of a trial, which is loaded. YS_ENOMEM. */

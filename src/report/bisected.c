@@ -39,6 +39,21 @@ static void add_row(struct ys_grid *grid, const struct ys_bisect_step *step)
     ys_buf_free(&text);
 }
 
+/* Which versions were made of what a resolver chose. */
+static void put_unpinned(const struct ys_bisected *told, int width, struct ys_buf *out)
+{
+    char *const *versions = told->unpinned.items;
+    struct ys_buf text = {0};
+    for (size_t i = 0; i < told->unpinned.count; i++)
+        ys_buf_printf(&text, "%s%s", i ? ", " : "Not pinned by a recipe, but resolved when installed: ", versions[i]);
+    if (told->unpinned.count) {
+        ys_text_wrap(out, ys_buf_text(&text), 2, 2, width);
+        ys_buf_puts(out, "\n");
+    }
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
 ys_status ys_report_bisected(const struct ys_bisected *told, int width, bool colour, struct ys_buf *out)
 {
     static const char *const heads[] = {"version", "counts as", "rounds", "p", "to the good", "to the bad", ""};
@@ -54,5 +69,6 @@ ys_status ys_report_bisected(const struct ys_bisected *told, int width, bool col
     ys_status status = ys_grid_print(&grid, 2, width, colour, out);
     ys_grid_fini(&grid);
     ys_buf_printf(out, "  %s; a look decides at p <= %.2g\n", told->metric, told->level);
+    put_unpinned(told, width, out);
     return status == YS_OK && out->failed ? ys_out_of_memory() : status;
 }

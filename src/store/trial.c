@@ -20,6 +20,7 @@ static const struct ys_field framework_fields[] = {
     OF_FRAMEWORK(recipe, YS_FIELD_TEXT, MAY_LACK, "its path, where it is none of yardstick's own"),
     OF_FRAMEWORK(fingerprint, YS_FIELD_TEXT, MAY_LACK, "over the files of its environment, where it has one"),
     OF_FRAMEWORK(changes, YS_FIELD_TEXT, MAY_LACK, "a sentence, where these are not as they were installed"),
+    OF_FRAMEWORK(unpinned, YS_FIELD_TEXT, MAY_LACK, "a sentence, where its packages were resolved, not pinned"),
 };
 const struct ys_record ys_trial_framework_record = YS_RECORD("framework", struct ys_trial_framework, framework_fields);
 

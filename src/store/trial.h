@@ -19,6 +19,7 @@ struct ys_trial_framework {
     char *recipe;      /* its path, where it is none of yardstick's own; NULL */
     char *fingerprint; /* over the files of its environment; NULL where it has none */
     char *changes;     /* a sentence, where these are not as they were installed; NULL */
+    char *unpinned;    /* a sentence, where its packages are not pinned but resolved when it was installed; NULL */
 };
 extern const struct ys_record ys_trial_framework_record;
 

@@ -183,7 +183,10 @@ static ys_status take_versions(struct bisecting *bisecting)
     for (size_t i = 0; i < bisecting->count; i++) {
         struct ys_framework *framework = NULL;
         YS_TRY(ys_framework_find(bisecting->versions[i], wish->recipe_dirs, &framework));
+        const bool unpinned = framework->unpinned != NULL;
         ys_framework_free(framework);
+        if (unpinned)
+            YS_TRY(ys_list_add_text(&bisecting->out->unpinned, bisecting->versions[i]));
         YS_TRY(ys_list_add_text(&bisecting->out->versions, bisecting->versions[i]));
     }
     return YS_OK;
@@ -654,6 +657,7 @@ static const struct ys_field all_fields[] = {
     TEXT(bad, 0, "the other"),
     TEXT(metric, 0, "that is looked at"),
     YS_FIELD(ALL, versions, YS_FIELD_TEXTS, NULL, 0, "in order, with both ends"),
+    YS_FIELD(ALL, unpinned, YS_FIELD_TEXTS, NULL, 0, "those whose packages were resolved when they were installed"),
     YS_FIELD_OF(ALL, steps, YS_FIELD_LIST, &ys_bisect_step_record, 0, "questions, one by one"),
     YS_FIELD(ALL, level, YS_FIELD_REAL, "1", 0, "of each look"),
     YS_FIELD(ALL, decided, YS_FIELD_FLAG, NULL, 0, "the ends differ, and it was searched"),

@@ -51,6 +51,7 @@ struct ys_bisect_step {
 struct ys_bisected {
     char *schema, *good, *bad, *metric;
     struct ys_list versions; /* char *: in order, ends included */
+    struct ys_list unpinned; /* char *: those of them whose packages are not pinned */
     struct ys_list steps;    /* struct ys_bisect_step */
     double level;            /* of each look */
     bool decided;

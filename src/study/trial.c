@@ -182,6 +182,7 @@ static ys_status describe_framework(struct ys_trial *trial)
     YS_TRY(set_text(&shown->recipe, framework->foreign));
     YS_TRY(set_text(&shown->fingerprint, *framework->fingerprint ? framework->fingerprint : NULL));
     YS_TRY(set_text(&shown->changes, framework->changes));
+    YS_TRY(set_text(&shown->unpinned, framework->unpinned));
     if (framework->state == YS_FRAMEWORK_MISSING)
         return cannot_run(trial, YS_RUN_MISSING, framework->reason, framework->command);
     if (framework->state == YS_FRAMEWORK_UNSUPPORTED)

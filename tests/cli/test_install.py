@@ -21,6 +21,8 @@ case "$1 $2" in
     mkdir -p "$4/bin" && cp $here/bin/python3.11 "$4/bin/python" ;;
 "-m pip")
     env > $here/environment
+    echo "$*" > $here/asked
+    for word; do case $word in *.txt) cat "$word" > $here/wanted ;; esac; done
     [ -e $here/full ] && { touch "$TMPDIR/unpacked"; echo "ERROR: Could not install packages due to an OSError: [Errno 28] $(cat $here/full)"; exit 1; }
     [ -e $here/refuse ] && { echo "ERROR: No matching distribution found for toy==1.0"; exit 1; }
     mkdir -p $(dirname "$0")/../lib && echo "$$" >> $(dirname "$0")/../lib/toy.py
@@ -98,6 +100,26 @@ class Install(Case):
         self.refusal("install", "toi", "--recipes=.", env=self.env, words=["toi", "toy"])
         self.refusal("install", "toy@7", "--recipes=.", env=self.env, words=["7", "1.0"])
         self.refusal("install", words=["yardstick list frameworks"])
+
+    def test_a_version_that_is_not_pinned_is_resolved_and_every_result_says_so(self):
+        self.write("toy.recipe", RECIPE + "unpinned = toy=={version} tool<2\n")
+        _, err = self.yardstick("install", "toy@2.5", "--recipes=.", env=self.env)
+        self.assertIn("which the recipe does not pin: toy==2.5 tool<2", err)
+        self.assertEqual(self.text("wanted"), "toy==2.5\ntool<2")
+        self.assertNotIn("--no-deps", self.text("asked"))
+        self.assertEqual(self.text("cache/envs/toy@2.5/resolved.txt"), "3.11\n")  # what the Python says it has
+        out, _ = self.yardstick("run", "--recipes=.", "--framework=toy@2.5", *NULL[1:], "--repeat=1", "--format=json", code=5, env=self.env)
+        result = json.loads(out)
+        self.assertIn("toy@2.5 are not pinned", result["trials"][0]["framework"]["unpinned"])
+        self.assertTrue([d for d in result["environment_differences"] if d["what"] == "files" and "not pinned" in d["text"]])
+        # What is pinned stays pinned, and a word that is no version is none.
+        self.install()
+        self.assertIn("--no-deps", self.text("asked"))
+        self.refusal("install", "toy@newest", "--recipes=.", env=self.env, words=["newest", "1.0"])
+
+    def text(self, *names):
+        with open(os.path.join(self.folder, *names)) as file:
+            return file.read()
 
     def test_requirements_that_cannot_be_had_are_exit_1_and_the_reason_is_kept(self):
         self.write("refuse", "")

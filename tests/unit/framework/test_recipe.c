@@ -58,8 +58,8 @@ static void sizes_versions_and_variables_are_read(void)
 
 static void what_is_of_the_environment_that_is_used_is_refused(void)
 {
-    static const char *const theirs[] = {"versions = 1.0", "python = 3.11", "requirements = r.txt", "index = https://x",
-                                         "get = build it"};
+    static const char *const theirs[] = {"versions = 1.0",    "python = 3.11",           "requirements = r.txt",
+                                         "index = https://x", "unpinned = x=={version}", "get = build it"};
     struct ys_recipe *recipe = NULL;
     for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; i++) {
         char text[200], word[40];
