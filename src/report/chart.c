@@ -358,6 +358,8 @@ static void fit_axes(const struct ys_chart_lines *chart, const struct ys_chart_e
                 chart->x_logarithmic);
     if (chart->x_whole && !x->logarithmic)
         x->step = fmax(x->step, 1 / x->factor);
+    x->at = chart->x_ticks;
+    x->at_count = (int)chart->x_tick_count;
     ys_axis_fit(y, chart->y_kind, extent->y_lo, extent->y_hi, 5, !chart->free_y && !chart->logarithmic,
                 chart->logarithmic);
     /* The x axis ends where the data end: a time or a step is no quantity that wants a round end. */

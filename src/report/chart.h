@@ -61,9 +61,11 @@ struct ys_chart_lines {
     bool cut;         /* a few values far above all others may leave the picture, which then says so */
     bool logarithmic; /* the scale of y, where every y is above 0 or NaN */
     bool x_logarithmic;
-    bool free_x, free_y; /* these scales begin near the values, not at 0 */
-    bool x_whole;        /* every x is a whole number, and so are the ticks */
-    double reference;    /* a line at this y; 0: none */
+    bool free_x, free_y;   /* these scales begin near the values, not at 0 */
+    bool x_whole;          /* every x is a whole number, and so are the ticks */
+    const double *x_ticks; /* where they are, in rising order, borrowed; NULL: at round values */
+    size_t x_tick_count;
+    double reference; /* a line at this y; 0: none */
     struct ys_chart_curve *curves;
     size_t count;
 };

@@ -131,7 +131,7 @@ static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view
     ys_status status = metric_rows(view, name, &rows);
     bool any = false;
     for (size_t i = 0; i < rows.count && status == YS_OK; i++)
-        any |= isfinite(rows.rows[i].mid);
+        any |= isfinite(rows.rows[i].mid) && !rows.rows[i].quiet;
     if (status == YS_OK && any) {
         struct ys_chart_dots full = *chart;
         full.rows = rows.rows;

@@ -14,6 +14,7 @@
 
 enum {
     MOST_VALUES = 64, /* of an axis */
+    MOST_TICKS = 12,  /* of them, up to which each has one of its own */
     MOST_CURVES = 24, /* in one picture */
     PANEL_CURVES = 6, /* more of them are drawn a framework a panel, where there are several */
     MOST_PANELS = 12,
@@ -120,29 +121,37 @@ static void draw_along(const struct ys_view *view, const char *axis, struct ys_d
 
 /** The values that an axis has among numbers. */
 struct axis_values {
+    double at[MOST_VALUES]; /* in rising order */
     size_t count;
     double widest; /* the largest divided by the smallest */
     bool whole;    /* all are whole numbers */
 };
 
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 static struct axis_values values_of(const struct ys_view *view, const char *axis)
 {
-    double seen[MOST_VALUES], lo = INFINITY, hi = -INFINITY;
+    double lo = INFINITY, hi = -INFINITY;
     struct axis_values values = {.whole = true};
     for (size_t t = 0; t < view->count; t++) {
         const ys_json *value = ys_view_value(&view->trials[t], axis);
         const double number = ys_json_number(value, NAN);
         bool is_known = !is_number(value) || !has_speed(&view->trials[t]);
         for (size_t i = 0; i < values.count && !is_known; i++)
-            is_known = seen[i] == number;
+            is_known = values.at[i] == number;
         if (is_known || values.count == MOST_VALUES)
             continue;
-        seen[values.count++] = number;
+        values.at[values.count++] = number;
         values.whole = values.whole && ys_json_type_of(value) == YS_JSON_INT;
         lo = fmin(lo, number);
         hi = fmax(hi, number);
     }
     values.widest = lo > 0 ? hi / lo : 1;
+    qsort(values.at, values.count, sizeof values.at[0], by_size);
     return values;
 }
 
@@ -189,7 +198,11 @@ static ys_status put_panels(struct ys_buf *out, const struct ys_view *view, cons
             if (drawing->curves[c].group == groups[g])
                 curves[panel.count++] = drawing->curves[c];
         status = curves && id ? ys_chart_lines_within(&drawn, &panel, &extent) : ys_out_of_memory();
-        put_figure(out, title_of_group(view, groups[g]), "", &drawn);
+        char *title = ys_format("%s: %s", chart->title, title_of_group(view, groups[g]));
+        if (!title)
+            status = ys_out_of_memory();
+        put_figure(out, title ? title : "", "", &drawn);
+        ys_free(title);
         ys_free(curves);
         ys_free(id);
     }
@@ -215,6 +228,8 @@ static ys_status put_along(struct ys_buf *out, const struct ys_view *view, size_
                                    .y_kind = YS_KIND_RATE,
                                    .x_logarithmic = values->widest >= 8,
                                    .x_whole = values->whole,
+                                   .x_ticks = values->count <= MOST_TICKS ? values->at : NULL,
+                                   .x_tick_count = values->count,
                                    .free_x = true};
     ys_status status = id && title && unit && !clean.failed ? YS_OK : ys_out_of_memory();
     if (status == YS_OK)
@@ -420,12 +435,6 @@ static const struct ys_field run_fields[] = {
     YS_FIELD(struct run, blocks, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "its time stamps"),
     YS_FIELD(struct run, checkpoints, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "its accuracy on the way")};
 static const struct ys_record run_record = YS_RECORD("run", struct run, run_fields);
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /** Steady steps of all of its drawn runs, in order of size; new (ys_free). */
 static ys_status steps_of(const struct ys_view_trial *trial, double **values, size_t *count)

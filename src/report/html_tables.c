@@ -361,7 +361,7 @@ static void put_comparison_remark(struct ys_buf *out, const struct ys_view_compa
         ys_buf_printf(&text, "%s%s", text.size ? "; " : "", comparison->reason);
     if (text.size) {
         ys_buf_printf(out, "<tr class=\"more\">\n<td class=\"soft\" colspan=\"%d\">", (int)COMPARISON_COLUMNS);
-        ys_text_html(out, ys_buf_text(&text));
+        ys_html_put(out, "span", NULL, ys_buf_text(&text));
         ys_buf_puts(out, "</td>\n</tr>\n");
     }
     out->failed |= text.failed;
@@ -583,7 +583,42 @@ void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
                       YS_HTML_MOST);
 }
 
-static void put_metric_rows(struct ys_buf *out, const struct ys_view *view, const char *name)
+/* How the metric came about, where all trials that have it say the same; what differs from trial to trial is NULL. */
+static struct origin common_origin(const struct ys_view *view, const char *name)
+{
+    struct origin common = {0};
+    bool begun = false;
+    for (size_t i = 0; i < rows_of(view); i++) {
+        struct ys_view_metric metric = ys_view_metric(&view->trials[i], name);
+        struct origin origin;
+        if (!metric.known)
+            continue;
+        ys_record_glance(&origin_record, metric.json, &origin);
+        const char *const own[] = {origin.method, origin.scope, origin.source};
+        const char **const told[] = {&common.method, &common.scope, &common.source};
+        for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
+            if (!begun || (*told[k] && strcmp(*told[k], own[k] ? own[k] : "") != 0))
+                *told[k] = begun ? NULL : own[k];
+        begun = true;
+    }
+    return common;
+}
+
+static void put_common_origin(struct ys_buf *out, const struct origin *common)
+{
+    const char *const texts[] = {common->method, common->scope, common->source};
+    struct ys_buf text = {0};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i] && texts[i][0])
+            ys_buf_printf(&text, "%s%s", text.size ? "; " : "", texts[i]);
+    if (text.size)
+        ys_html_put(out, "p", "soft", ys_buf_text(&text));
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+static void put_metric_rows(struct ys_buf *out, const struct ys_view *view, const char *name,
+                            const struct origin *common)
 {
     for (size_t i = 0; i < rows_of(view); i++) {
         struct ys_view_metric metric = ys_view_metric(&view->trials[i], name);
@@ -599,18 +634,36 @@ static void put_metric_rows(struct ys_buf *out, const struct ys_view *view, cons
         ys_buf_free(&text);
         struct origin origin;
         ys_record_glance(&origin_record, metric.json, &origin);
-        ys_html_put(out, "td", NULL, ys_view_or(origin.method, ""));
-        ys_html_put(out, "td", NULL, ys_view_or(origin.scope, ""));
-        ys_html_put(out, "td", NULL, ys_view_or(origin.source, ""));
+        const char *const own[] = {origin.method, origin.scope, origin.source};
+        const char *const told[] = {common->method, common->scope, common->source};
+        for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
+            if (!told[k])
+                ys_html_put(out, "td", NULL, ys_view_or(own[k], ""));
         ys_html_put(out, "td", "wide", ys_view_or(origin.reason, ""));
         ys_buf_puts(out, "</tr>\n");
     }
 }
 
+static void put_metric(struct ys_buf *out, const struct ys_view *view, const char *name)
+{
+    const struct origin common = common_origin(view, name);
+    const char *heads[] = {"Trial", "#Median and interval", "#Runs", NULL, NULL, NULL, NULL};
+    size_t count = 3;
+    if (!common.method)
+        heads[count++] = "Method";
+    if (!common.scope)
+        heads[count++] = "Scope";
+    if (!common.source)
+        heads[count++] = "Source";
+    heads[count++] = "Why unknown";
+    put_common_origin(out, &common);
+    ys_html_heads(out, NULL, heads, count);
+    put_metric_rows(out, view, name, &common);
+    ys_html_table_end(out);
+}
+
 ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
 {
-    static const char *const heads[] = {"Trial",  "#Median and interval", "#Runs", "Method", "Scope",
-                                        "Source", "Why unknown"};
     ys_json *names;
     YS_TRY(ys_view_metric_names(view, &names));
     if (ys_json_size(names) > 0) {
@@ -623,9 +676,7 @@ ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
             if (strcmp(ys_view_metric_title(view, name), name) != 0)
                 ys_buf_printf(out, " %s", ys_view_metric_title(view, name));
             ys_buf_puts(out, "</summary>\n");
-            ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
-            put_metric_rows(out, view, name);
-            ys_html_table_end(out);
+            put_metric(out, view, name);
             ys_buf_puts(out, "</details>\n");
         }
         say_rows(out, view);

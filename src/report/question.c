@@ -177,7 +177,8 @@ static void answer_resources(struct ys_buf *out, const struct ys_view *view)
     struct ys_buf text = {0};
     put_range(&text, view, "rss_peak_bytes", "Memory at its peak");
     put_range(&text, view, "cpu_per_wall", "Processors in use");
-    ys_buf_puts(out, text.size ? ys_buf_text(&text) : "Neither memory nor processor time is known of any trial.");
+    ys_buf_puts(out, text.size ? ys_buf_text(&text)
+                               : "No trial that did the work has memory or processor time that is known.");
     out->failed |= text.failed;
     ys_buf_free(&text);
 }
@@ -217,7 +218,7 @@ static void answer_time(struct ys_buf *out, const struct ys_view *view)
     const struct ys_view_trial *fastest = extreme(view, "rate_per_s", true, &known),
                                *longest = extreme(view, "wall_s", true, &known);
     if (!longest) {
-        ys_buf_puts(out, "No run ended well, so there is no time to divide.");
+        ys_buf_puts(out, "No trial that did the work has a run that ended well, so there is no time to divide.");
         return;
     }
     if (fastest && fastest != longest && ys_view_number(fastest, "wall_s") > 0) {

@@ -73,7 +73,7 @@ static ys_status put_observed(struct ys_buf *out, const struct ys_view_trial *tr
     if (!is_read)
         return YS_OK;
     ys_buf_puts(out, "<tr>\n");
-    ys_html_put(out, "td", NULL, trial->name);
+    ys_html_put(out, "td", "name", trial->name);
     put_yes_no(out, observed.grouped, observed.group);
     put_yes_no(out, observed.guarded, observed.guard);
     put_texts(out, &observed.libraries, &observed.notes);

@@ -279,6 +279,8 @@ static double log_tick(const struct ys_chart_axis *axis, int index, int *count)
 int ys_axis_ticks(const struct ys_chart_axis *axis)
 {
     int count;
+    if (axis->at)
+        return axis->at_count;
     if (!axis->logarithmic)
         return (int)floor((axis->hi - axis->lo) / axis->step + 1e-6) + 1;
     log_tick(axis, 0, &count);
@@ -289,6 +291,10 @@ double ys_axis_tick(const struct ys_chart_axis *axis, int index, struct ys_label
 {
     int count, decimals;
     double value;
+    if (axis->at) {
+        snprintf(label->text, sizeof label->text, "%.6g", axis->at[index] / axis->factor);
+        return axis->at[index];
+    }
     if (axis->logarithmic) {
         value = log_tick(axis, index, &count);
         decimals = value < 0.0995 ? 3 : value < 0.995 || fmod(value, 1) != 0 ? 1 : 0;

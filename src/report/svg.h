@@ -34,8 +34,10 @@ double ys_svg_text_width(const char *text);
 
 /** A scale from values to one coordinate. */
 struct ys_chart_axis {
-    double lo, hi; /* values, in `factor`; lo < hi */
-    double step;   /* between ticks; unused when `logarithmic` */
+    double lo, hi;    /* values, in `factor`; lo < hi */
+    double step;      /* between ticks; unused when `logarithmic` */
+    const double *at; /* the ticks themselves, values in rising order, borrowed; NULL: round ones */
+    int at_count;
     bool logarithmic;
     double factor; /* a value divided by it is in `unit` */
     char unit[8];
