@@ -172,7 +172,7 @@ static ys_status judge_gate(const struct ys_args *args, const struct ys_rules *r
 {
     struct ys_side base, candidate;
     const char *results = ys_command_results(args);
-    YS_TRY(ys_side_load(results, args->words[0], &base));
+    YS_TRY(ys_side_load_single(results, args->words[0], &base));
     ys_status status = runs_candidate(args)
                            ? load_by_running(args, &candidate)
                            : ys_side_load(results, args->word_count > 1 ? args->words[1] : "last", &candidate);

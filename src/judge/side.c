@@ -6,6 +6,10 @@
 #include "metric/metric.h"
 #include "store/import.h"
 
+#include <string.h>
+
+enum { MOST_NAMED = 8 }; /* studies of one name, in a message */
+
 static const struct ys_field timing_fields[] = {
     YS_FIELD(struct ys_side_timing, anchors, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "the machine's own speed"),
 };
@@ -98,4 +102,40 @@ ys_status ys_side_load(const char *results, const char *word, struct ys_side *si
         status = ys_side_load_stored(store, study_id, trial_id, word, side);
     ys_store_close(store);
     return status;
+}
+
+/* YS_EINVAL where `word`, without its /TRIAL, is neither number nor folder, but the name of several studies. */
+static ys_status check_single(struct ys_store *store, const char *word)
+{
+    ys_json *studies;
+    struct ys_buf folders = {0};
+    size_t named = 0;
+    bool is_folder = false;
+    const size_t length = strcspn(word, "/");
+    YS_TRY(ys_store_studies(store, &studies));
+    for (size_t i = 0; i < ys_json_size(studies); i++) {
+        const ys_json *study = ys_json_at(studies, i);
+        const char *folder = ys_json_get_text(study, "folder", ""), *name = ys_json_get_text(study, "name", "");
+        is_folder |= strlen(folder) == length && strncmp(folder, word, length) == 0;
+        if (strlen(name) == length && strncmp(name, word, length) == 0 && named++ < MOST_NAMED)
+            ys_buf_printf(&folders, "%s%s", folders.size ? ", " : "", folder);
+    }
+    ys_status status = YS_OK;
+    if (named > 1 && !is_folder)
+        status = ys_fail(YS_EINVAL, "`%.*s` is the name of %zu studies (%s%s): say which, by its folder or its number",
+                         (int)length, word, named, ys_buf_text(&folders), named > MOST_NAMED ? ", ..." : "");
+    ys_buf_free(&folders);
+    ys_json_free(studies);
+    return status;
+}
+
+ys_status ys_side_load_single(const char *results, const char *word, struct ys_side *side)
+{
+    struct ys_store *store = NULL;
+    if (ys_fs_exists(word) && !ys_fs_is_dir(word))
+        return load_file(word, side);
+    YS_TRY(ys_store_open(results, YS_STORE_READ, &store));
+    ys_status status = check_single(store, word);
+    ys_store_close(store);
+    return status == YS_OK ? ys_side_load(results, word, side) : status;
 }

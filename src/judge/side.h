@@ -30,6 +30,8 @@ struct ys_side {
  *   YS_ENOTFOUND  neither
  *   YS_EFORMAT    the file is no export, or is cut short */
 ys_status ys_side_load(const char *results, const char *word, struct ys_side *side) YS_MUST_CHECK;
+/** The same of a baseline, which a name that several studies have is not: YS_EINVAL lists them. */
+ys_status ys_side_load_single(const char *results, const char *word, struct ys_side *side) YS_MUST_CHECK;
 /** A stored study; `trial_id` 0: all of its trials. */
 ys_status ys_side_load_stored(struct ys_store *store, int64_t study_id, int64_t trial_id, const char *word,
                               struct ys_side *side) YS_MUST_CHECK;

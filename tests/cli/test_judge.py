@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import random
 from xml.etree import ElementTree
 
 from harness import Case, tearDownModule  # noqa: F401
@@ -87,6 +88,24 @@ class History(Judged):
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
         self.refusal("history", "--metric=nosuch", words=("--metric=nosuch", "list metrics"))
         self.refusal("history", "nosuch", words=("nosuch",))
+
+
+class TwentyStudies(Judged):
+    def test_a_planted_change_is_found_where_it_is(self):
+        noise = random.Random(20261124)
+        for number in range(20):
+            shift = noise.uniform(-1, 1)  # of the whole study, in per cent: a tenth of the change
+            def change(trial, metrics):
+                metrics["rate_per_s"]["value"] *= (1 + shift / 100) * (0.9 if number >= 12 else 1)
+            lines = [json.loads(line) for line in open(self.made("study.jsonl", change))]
+            lines[0]["started_s"] += 3600 * number
+            self.yardstick("results", "import", self.write("study.jsonl", sealed(lines)))
+        points = json.loads(self.yardstick("history", "--format=json")[0])["points"]
+        self.assertEqual([i for i, point in enumerate(points) if point["change"]], [12])
+        self.assertEqual(len(points), 20)
+        # What did not change shows none.
+        points = json.loads(self.yardstick("history", "--metric=rss_peak_bytes", "--format=json")[0])["points"]
+        self.assertFalse([point for point in points if point["change"]])
 
 
 class Page(Judged):
@@ -269,6 +288,10 @@ class Gate(Judged):
         self.refusal("gate", base, base, "--rules=nosuch", words=("nosuch",))
         self.refusal("gate", words=("yardstick gate BASELINE",))
         self.refusal("gate", "nosuch", words=("no results",))
+        for _ in range(2):
+            self.yardstick("results", "import", base)
+        self.refusal("gate", "run", words=("`run` is the name of 2 studies (001-run, 002-run)", "by its folder or its number"))
+        self.yardstick("gate", "001-run", "2", "--rule=rate_per_s >= -3 %")
         lines = [json.loads(line) for line in open(base)]
         for line in lines:
             if line["type"] == "trial":
