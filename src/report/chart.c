@@ -287,10 +287,21 @@ static double y_label_room(const struct ys_chart_axis *axis)
 }
 
 /** The points of a curve that has words for them: each with its interval. Coordinates stand in x and y. */
+/* Dots that no line joins tell the settings of one framework apart by their shape: filled or hollow, round or square.
+ */
+static void put_dot(struct ys_buf *out, const struct ys_chart_curve *curve, double x, double y, const char *title)
+{
+    const bool hollow = curve->apart && curve->member % 2, square = curve->apart && curve->member % 4 >= 2;
+    struct css css = css_of("point ", "g", curve->group, YS_SVG_GROUPS, hollow ? " ring" : "");
+    if (square)
+        ys_svg_rect(out, x - 3.5, y - 3.5, 7, 7, css.text, title);
+    else
+        ys_svg_circle(out, x, y, 4, css.text, title);
+}
+
 static void put_points(struct ys_buf *out, const struct ys_chart_curve *curve, const struct ys_chart_axis *y)
 {
     struct css line = css_of("line ", "g", curve->group, YS_SVG_GROUPS, "");
-    struct css dot = css_of("point ", "g", curve->group, YS_SVG_GROUPS, "");
     for (size_t i = 0; i < curve->count; i++) {
         const double lo = curve->lo ? ys_axis_place(y, curve->lo[i]) : NAN,
                      hi = curve->hi ? ys_axis_place(y, curve->hi[i]) : NAN;
@@ -299,7 +310,7 @@ static void put_points(struct ys_buf *out, const struct ys_chart_curve *curve, c
         ys_svg_line(out, curve->x[i], lo, curve->x[i], hi, line.text);
         ys_svg_line(out, curve->x[i] - 4, lo, curve->x[i] + 4, lo, isfinite(hi) ? line.text : NULL);
         ys_svg_line(out, curve->x[i] - 4, hi, curve->x[i] + 4, hi, isfinite(lo) ? line.text : NULL);
-        ys_svg_circle(out, curve->x[i], curve->y[i], 4, dot.text, curve->titles[i]);
+        put_dot(out, curve, curve->x[i], curve->y[i], curve->titles[i]);
     }
 }
 
@@ -340,7 +351,7 @@ static double put_curve_legend(struct ys_buf *out, const struct ys_chart_lines *
         double x = LEFT + room * (double)(index % columns), base = y + LEGEND_ROW * (double)(index / columns);
         struct css dash = css_of("", " d", curve->member, 4, "");
         if (curve->apart)
-            ys_svg_circle(out, x + 13, base + 9, 4, css_of("point ", "g", curve->group, YS_SVG_GROUPS, "").text, NULL);
+            put_dot(out, curve, x + 13, base + 9, NULL);
         else
             ys_svg_line(out, x, base + 9, x + 26, base + 9,
                         css_of("strong line ", "g", curve->group, YS_SVG_GROUPS, dash.text).text);

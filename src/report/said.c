@@ -86,7 +86,7 @@ static void put_row(struct ys_buf *out, const char *name, const struct ys_said *
 {
     const char *verdict = ys_name_of(&ys_said_verdicts, row->verdict);
     ys_buf_puts(out, "<tr>\n");
-    ys_html_put(out, "td", NULL, name);
+    ys_html_put(out, "td", "name", name);
     ys_html_put(out, "td", NULL, row->what);
     ys_html_put(out, "td", NULL, row->said);
     ys_html_put(out, "td", NULL, row->known ? row->known : "-");
