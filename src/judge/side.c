@@ -114,8 +114,9 @@ static ys_status check_single(struct ys_store *store, const char *word)
     const size_t length = strcspn(word, "/");
     YS_TRY(ys_store_studies(store, &studies));
     for (size_t i = 0; i < ys_json_size(studies); i++) {
-        const ys_json *study = ys_json_at(studies, i);
-        const char *folder = ys_json_get_text(study, "folder", ""), *name = ys_json_get_text(study, "name", "");
+        struct ys_side_study study;
+        ys_record_glance(&study_record, ys_json_at(studies, i), &study);
+        const char *folder = study.folder ? study.folder : "", *name = study.name ? study.name : "";
         is_folder |= strlen(folder) == length && strncmp(folder, word, length) == 0;
         if (strlen(name) == length && strncmp(name, word, length) == 0 && named++ < MOST_NAMED)
             ys_buf_printf(&folders, "%s%s", folders.size ? ", " : "", folder);
