@@ -73,9 +73,14 @@ static ys_status find_beside(struct ys_onnx_step *step, struct ys_onnx_slot *slo
     return YS_OK;
 }
 
+static bool is_along(const struct beside *beside, size_t axis)
+{
+    return !beside->stretches && (beside->front_count == 0 || (beside->front_count == 1 && beside->front[0] == axis));
+}
+
 static bool is_by_channel(const struct beside *beside)
 {
-    return !beside->stretches && (beside->front_count == 0 || (beside->front_count == 1 && beside->front[0] == 1));
+    return is_along(beside, 1);
 }
 
 /* What a number of 32 bits was before it was rounded: 1 / n for a whole n, or a short decimal. */
@@ -140,10 +145,12 @@ static ys_status join_bias(struct ys_onnx_step *step, struct ys_onnx_slot *slot,
     struct ys_graph *graph = step->r->graph;
     int producer = graph->values[slot->value].producer;
     float *values;
-    const int64_t shape[] = {graph->values[slot->value].shape[1]};
+    const int64_t shape[] = {beside->constant->count};
     YS_TRY(ys_onnx_floats(step, beside->constant, &values));
     YS_TRY(ys_onnx_param(step, producer, YS_NODE_BIAS, beside->constant, values, shape, 1));
     ys_onnx_set(step, slot->value, slot);
+    if (step->r->own && graph->values[slot->value].rank > 2 && graph->nodes[producer].op == YS_OP_GEMM)
+        YS_TRY(ys_onnx_rename(step, slot->value));
     return ys_onnx_note(step->r, "node %.100s (Add) is the bias of node %.100s", step->node->name,
                         graph->nodes[producer].name);
 }
@@ -154,8 +161,9 @@ static bool takes_bias(const struct ys_onnx_reading *r, const struct ys_onnx_slo
     if (value->producer < 0 || slot->uses != 1 || beside->constant->rank == 0)
         return false;
     const struct ys_node *node = &r->graph->nodes[value->producer];
-    return (node->op == YS_OP_CONV || node->op == YS_OP_GEMM) && node->bias < 0 &&
-           beside->constant->count == value->shape[1];
+    const size_t axis = node->op == YS_OP_GEMM ? value->rank - 1 : 1;
+    return (node->op == YS_OP_CONV || node->op == YS_OP_GEMM) && node->bias < 0 && is_along(beside, axis) &&
+           beside->constant->count == value->shape[axis];
 }
 
 /* number / x */
@@ -302,14 +310,17 @@ static ys_status with_constant(struct ys_onnx_step *step, struct ys_onnx_slot *s
         step->out->curve = YS_ONNX_ERF1;
         return YS_OK;
     }
+    if (slot->curve == YS_ONNX_SCORES && op[0] == 'A')
+        return ys_onnx_mask_scores(step, slot, constant, NULL);
     YS_TRY(ys_onnx_make_padded(step, slot));
-    if (slot->curve != YS_ONNX_ERF1 && (slot->curve != YS_ONNX_PLAIN || (op[0] != 'M' && op[0] != 'D')))
+    if (slot->curve != YS_ONNX_ERF1 && slot->curve != YS_ONNX_SCORES &&
+        (slot->curve != YS_ONNX_PLAIN || (op[0] != 'M' && op[0] != 'D')))
         YS_TRY(ys_onnx_settle(step, slot));
     YS_TRY(find_beside(step, slot, constant, &beside));
     const bool turned = is_left && (strcmp(op, "Sub") == 0 || strcmp(op, "Div") == 0);
     if (slot->pixels && is_by_channel(&beside) && !turned && strcmp(op, "Sum") != 0)
         return step_pixels(step, slot, &beside);
-    if (op[0] == 'A' && is_by_channel(&beside) && takes_bias(step->r, slot, &beside))
+    if (op[0] == 'A' && takes_bias(step->r, slot, &beside))
         return join_bias(step, slot, &beside);
     return scale(step, slot, &beside);
 }

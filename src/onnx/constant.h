@@ -24,6 +24,9 @@ struct ys_onnx_constant {
     double *reals;
     struct ys_onnx_whole *wholes;
     const struct ys_onnx_tensor_in *tensor; /* what it was read from, unchanged; NULL for what was computed */
+    /* Reals that are the same for every row: axis `rows_axis` - 1, of extent 1 here, is the batch; 0: no axis is. */
+    size_t rows_axis;
+    const struct ys_onnx_tensor_in *origin; /* whose elements it has in another shape or order; NULL: it is computed */
     bool is_held; /* the file holds numbers of its own, more than one, that it was computed of */
     int readers;  /* nodes of the graph that it has become a parameter of */
     int param;    /* where it has readers: the last parameter of the graph that it became */

@@ -54,6 +54,10 @@ ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
     if (slot->curve == YS_ONNX_FLAT)
         return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
                             "makes a value of 1 dimensions: the batch and another must stay");
+    if (slot->curve == YS_ONNX_SCORES || slot->curve == YS_ONNX_SHARES)
+        return YS_FAIL_NODE(
+            slot->maker, YS_EUNSUPPORTED, "%s",
+            "is part of a product of two values that is no attention: graphs have softmax(q k) v alone");
     if (slot->curve == YS_ONNX_ERF || slot->curve == YS_ONNX_ERF1)
         return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
                             "is part of an Erf that is not a Gelu: graphs have x (1 + erf(x / sqrt 2)) / 2 alone");
@@ -74,17 +78,19 @@ ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
 
 ys_status ys_onnx_put_off(struct ys_onnx_step *step, struct ys_onnx_slot *slot, double factor, bool *done)
 {
-    const bool is_curve = slot->curve == YS_ONNX_ERF1;
+    const bool is_curve = slot->curve == YS_ONNX_ERF1 || slot->curve == YS_ONNX_SCORES;
     *done = is_curve || (slot->curve == YS_ONNX_PLAIN &&
                          (slot->factor != 0 || step->out->feeds_mul || step->out->feeds_erf) && factor != 0);
     if (!*done)
         return YS_OK;
-    int value;
+    int value = slot->value;
     struct ys_onnx_slot plain = bare(slot);
-    YS_TRY(ys_onnx_take(step, &plain, true, &value));
+    if (slot->curve != YS_ONNX_SCORES)
+        YS_TRY(ys_onnx_take(step, &plain, true, &value));
     const double before = slot->factor == 0 ? 1 : slot->factor;
     plain.value = value;
     put_off(step, &plain, slot->curve, is_near(before * factor, 1) ? 1 : before * factor);
+    step->out->attending = slot->attending;
     return YS_OK;
 }
 

@@ -180,6 +180,11 @@ static struct ys_initializer draw_of(enum ys_op op, enum ys_node_param which, co
         return (struct ys_initializer){YS_INIT_CONSTANT, start, 0};
     if (op == YS_OP_BATCHNORM || op == YS_OP_LAYERNORM)
         return (struct ys_initializer){YS_INIT_CONSTANT, which == YS_NODE_WEIGHT || which == YS_NODE_RUNNING_VAR, 0};
+    if ((op == YS_OP_LSTM || op == YS_OP_GRU) && rank == 2)
+        return (struct ys_initializer){YS_INIT_UNIFORM, -sqrt((double)(op == YS_OP_LSTM ? 4 : 3) / (double)shape[0]),
+                                       sqrt((double)(op == YS_OP_LSTM ? 4 : 3) / (double)shape[0])};
+    if (op == YS_OP_EMBEDDING)
+        return (struct ys_initializer){YS_INIT_NORMAL, 0, 0.02};
     if (which != YS_NODE_WEIGHT)
         return (struct ys_initializer){YS_INIT_CONSTANT, 0, 0};
     for (size_t i = 1; i < rank; i++)
@@ -228,9 +233,10 @@ static ys_status add_param(struct ys_onnx_step *step, int node, enum ys_node_par
     int index;
     memcpy(param.shape, shape, rank * sizeof *shape);
     snprintf(wanted, sizeof wanted, "%s.%s", r->graph->nodes[node].name, ys_node_param_key(which));
-    const char *from = constant->tensor ? constant->tensor->name : "(computed)";
+    const struct ys_onnx_tensor_in *tensor = constant->tensor ? constant->tensor : constant->origin;
+    const char *from = tensor ? tensor->name : "(computed)";
     YS_TRY(ys_compose_check_shape(r->graph->name, from, shape, rank, 0));
-    YS_TRY(ys_onnx_name(r, YS_ONNX_PARAM_NAME, constant->tensor && from[0] ? from : wanted, name));
+    YS_TRY(ys_onnx_name(r, YS_ONNX_PARAM_NAME, tensor && from[0] ? from : wanted, name));
     YS_TRY(ys_compose_param(r->graph, &param, &index));
     *ys_node_param_place(&r->graph->nodes[node], which) = index;
     return report_param(r, &param, from);
@@ -449,9 +455,14 @@ static ys_status transpose(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
     while (slot->perm[batch] != 0)
         batch++;
     put_batch(wanted, batch);
-    if (memcmp(wanted, slot->perm, rank * sizeof *wanted) == 0)
+    if (memcmp(wanted, slot->perm, rank * sizeof *wanted) == 0 && !slot->turned)
         return YS_OK;
-    YS_TRY(ys_onnx_begin_extra(step, YS_OP_TRANSPOSE, slot->value, "/transposed", &node));
+    struct ys_onnx_step own = {.r = step->r, .node = slot->turned};
+    if (slot->turned)
+        YS_TRY(ys_onnx_begin(&own, YS_OP_TRANSPOSE, &slot->value, 1, 1, &node));
+    else
+        YS_TRY(ys_onnx_begin_extra(step, YS_OP_TRANSPOSE, slot->value, "/transposed", &node));
+    slot->turned = NULL;
     for (size_t i = 0; i < rank; i++)
         if (i != batch)
             step->r->graph->nodes[node].permutation[next++] = slot->perm[i];
@@ -481,9 +492,10 @@ ys_status ys_onnx_take(struct ys_onnx_step *step, struct ys_onnx_slot *slot, boo
     YS_TRY(ys_onnx_make_padded(step, slot));
     if (slot->pixels)
         YS_TRY(normalize(step, slot));
-    if (!seen && slot->perm[0] != 0)
+    const bool moved = slot->perm[0] != 0;
+    if (moved && (!seen || slot->turned))
         return YS_FAIL_STEP(step, "%s", "reads a value in which the batch is not the first axis");
-    if (!seen)
+    if (!seen || slot->turned)
         YS_TRY(transpose(step, slot));
     *value = slot->value;
     return YS_OK;

@@ -67,6 +67,25 @@ static ys_status fold_identity(struct folding *fold)
     return copy_all(fold, NULL, 0);
 }
 
+/* A shape of which one extent may be the batch: `*rows` is 1 more than that axis, whose extent here is 1. */
+static ys_status read_extents(const struct folding *fold, const struct ys_onnx_constant *in, int64_t *shape,
+                              size_t *rank, size_t *rows)
+{
+    *rows = 0;
+    *rank = in && in->rank == 1 ? (size_t)in->count : 0;
+    if (!in || in->is_real || in->rank != 1 || in->count > YS_MAX_RANK)
+        return FAIL(fold, "%s", "its shape is no list of integers, or of too many");
+    for (size_t i = 0; i < *rank; i++) {
+        const struct ys_onnx_whole n = ys_onnx_constant_whole(in, (int64_t)i);
+        if (n.each && (n.each != 1 || n.fixed || *rows))
+            return FAIL(fold, "its shape has an extent of %lld times the batch and %lld: one may be the batch alone",
+                        (long long)n.each, (long long)n.fixed);
+        shape[i] = n.each ? 1 : n.fixed;
+        *rows = n.each ? i + 1 : *rows;
+    }
+    return YS_OK;
+}
+
 static ys_status fold_cast(struct folding *fold)
 {
     const struct ys_onnx_constant *in = fold->in[0], *like = input(fold, 1);
@@ -217,18 +236,22 @@ static ys_status fold_expand(struct folding *fold)
     const struct ys_onnx_constant *in = fold->in[0];
     int64_t wanted[YS_MAX_RANK], shape[YS_MAX_RANK], own[YS_MAX_RANK], strides[YS_MAX_RANK];
     size_t count = 0;
-    YS_TRY(ys_onnx_numbers(fold->f, fold->node, input(fold, 1), "shape", wanted, YS_MAX_RANK, &count));
+    size_t rows;
+    YS_TRY(read_extents(fold, input(fold, 1), wanted, &count, &rows));
     row_strides(in, own);
     size_t rank = count > in->rank ? count : in->rank;
     for (size_t i = 0; i < rank; i++) {
         int64_t here = i + in->rank < rank ? 1 : in->shape[i + in->rank - rank];
         int64_t there = i + count < rank ? 1 : wanted[i + count - rank];
+        if (rows && i + count == rank + rows - 1 && here != 1)
+            return FAIL(fold, "an extent of %lld does not spread to the batch", (long long)here);
         if (here != there && here != 1 && there != 1)
             return FAIL(fold, "an extent of %lld does not spread to %lld", (long long)here, (long long)there);
         shape[i] = here == 1 ? there : here;
         strides[i] = here == 1 ? 0 : own[i + in->rank - rank];
     }
     YS_TRY(make(fold, in, shape, rank));
+    fold->out->rows_axis = rows ? rows + rank - count : 0;
     if (in->count > 0)
         copy_view(fold->out, in, 0, strides);
     return YS_OK;
@@ -290,6 +313,8 @@ static ys_status fold_slice(struct folding *fold)
         if (!wrap(&axes[i], in->rank) || steps[i] == 0 || steps[i] == INT64_MIN)
             return bad_axis(fold, axes[i]);
         int64_t extent = in->shape[axes[i]], step = steps[i];
+        if (in->rows_axis == (size_t)axes[i] + 1)
+            return FAIL(fold, "%s", "takes some rows of the batch: rows must stay apart");
         int64_t start = starts[i] < 0 ? starts[i] + extent : starts[i], end = ends[i] < 0 ? ends[i] + extent : ends[i];
         start = step > 0 ? clamp(start, 0, extent) : clamp(start, 0, extent - 1);
         end = step > 0 ? clamp(end, 0, extent) : clamp(end, -1, extent - 1);
@@ -300,6 +325,7 @@ static ys_status fold_slice(struct folding *fold)
             strides[axes[i]] *= step;
     }
     YS_TRY(make(fold, in, shape, in->rank));
+    fold->out->rows_axis = in->rows_axis;
     if (fold->out->count > 0)
         copy_view(fold->out, in, first, strides);
     return YS_OK;
@@ -340,7 +366,7 @@ static ys_status fold_constant_of_shape(struct folding *fold)
     struct ys_onnx_tensor_in *tensor = ys_onnx_file_keep(fold->f->file, 1, sizeof *tensor);
     struct ys_onnx_constant zero = {.is_real = true, .type = YS_ONNX_FLOAT, .count = 1}, *value = &zero;
     int64_t shape[YS_MAX_RANK];
-    size_t rank = 0;
+    size_t rank = 0, rows;
     struct ys_span message;
     double nothing = 0;
     zero.reals = &nothing;
@@ -354,10 +380,11 @@ static ys_status fold_constant_of_shape(struct folding *fold)
             return FAIL(fold, "its value has %lld elements, not 1", (long long)value->count);
         YS_TRY(ys_onnx_constant_load(fold->f, value));
     }
-    YS_TRY(ys_onnx_numbers(fold->f, fold->node, fold->in[0], "shape", shape, YS_MAX_RANK, &rank));
+    YS_TRY(read_extents(fold, fold->in[0], shape, &rank, &rows));
     struct ys_onnx_constant like = *value;
     like.filled = true;
     YS_TRY(make(fold, &like, shape, rank));
+    fold->out->rows_axis = rows;
     copy(fold->out, 0, value, 0);
     return YS_OK;
 }
@@ -412,7 +439,9 @@ static ys_status compute_whole(const struct folding *fold, struct ys_onnx_whole 
         over = __builtin_sub_overflow(a.fixed, b.fixed, &y->fixed) || __builtin_sub_overflow(a.each, b.each, &y->each);
     else if (op[0] == 'E')
         y->fixed = a.fixed == b.fixed && a.each == b.each;
-    else if (op[0] == 'M' && (!a.each || !b.each)) {
+    else if (strcmp(op, "Mod") == 0 && !a.each && !b.each && a.fixed >= 0 && b.fixed > 0)
+        y->fixed = a.fixed % b.fixed;
+    else if (strcmp(op, "Mul") == 0 && (!a.each || !b.each)) {
         int64_t left, right;
         over = __builtin_mul_overflow(a.fixed, b.fixed, &y->fixed) || __builtin_mul_overflow(a.each, b.fixed, &left) ||
                __builtin_mul_overflow(a.fixed, b.each, &right) || __builtin_add_overflow(left, right, &y->each);
@@ -459,8 +488,8 @@ static ys_status spread(const struct folding *fold, const struct ys_onnx_constan
 static ys_status fold_pair(struct folding *fold)
 {
     struct ys_onnx_constant *a = fold->in[0], *b = input(fold, 1);
-    if (!b || a->is_real != b->is_real)
-        return FAIL(fold, "%s", "needs two inputs of one type");
+    if (!b || a->is_real != b->is_real || (a->is_real && strcmp(fold->node->op, "Mod") == 0))
+        return FAIL(fold, "%s", "needs two inputs of one type, Mod integers");
     int64_t shape[YS_MAX_RANK], left[YS_MAX_RANK], right[YS_MAX_RANK], from = 0, with = 0, index[YS_MAX_RANK] = {0};
     size_t rank = a->rank > b->rank ? a->rank : b->rank;
     for (size_t i = 0; i < rank; i++) {
@@ -490,6 +519,64 @@ static ys_status fold_pair(struct folding *fold)
                 break;
             from -= left[d] * shape[d];
             with -= right[d] * shape[d];
+            index[d] = 0;
+        }
+    }
+    return YS_OK;
+}
+
+/* The parts of the matrices on the last two axes that lie below a diagonal, or above it; the rest is 0. */
+static ys_status fold_trilu(struct folding *fold)
+{
+    const struct ys_onnx_constant *in = fold->in[0], *given = input(fold, 1);
+    int64_t upper = 1;
+    struct ys_onnx_constant like = *in;
+    YS_TRY(ys_onnx_integer(fold->node, "upper", &upper));
+    if (in->rank < 2 || (given && (given->is_real || given->count != 1)))
+        return FAIL(fold, "%s", "needs matrices and one number");
+    const int64_t k = given ? ys_onnx_constant_whole(given, 0).fixed : 0;
+    const int64_t rows = in->shape[in->rank - 2], columns = in->shape[in->rank - 1];
+    like.filled = false;
+    YS_TRY(make(fold, &like, in->shape, in->rank));
+    for (int64_t i = 0; i < in->count; i++) {
+        const int64_t ahead = i % columns - i / columns % rows;
+        if (upper ? ahead >= k : ahead <= k)
+            copy(fold->out, i, in, i);
+    }
+    return YS_OK;
+}
+
+/* Of two, that which the truths name. */
+static ys_status fold_where(struct folding *fold)
+{
+    const struct ys_onnx_constant *in[3] = {fold->in[0], input(fold, 1), input(fold, 2)};
+    int64_t shape[YS_MAX_RANK], strides[3][YS_MAX_RANK], at[3] = {0}, index[YS_MAX_RANK] = {0};
+    size_t rank = 0;
+    if (!in[1] || !in[2] || in[0]->is_real || in[1]->is_real != in[2]->is_real)
+        return FAIL(fold, "%s", "needs truths and two inputs of one type");
+    for (size_t k = 0; k < 3; k++)
+        rank = in[k]->rank > rank ? in[k]->rank : rank;
+    for (size_t i = 0; i < rank; i++) {
+        shape[i] = 1;
+        for (size_t k = 0; k < 3; k++)
+            if (i + in[k]->rank >= rank && in[k]->shape[i + in[k]->rank - rank] != 1)
+                shape[i] = in[k]->shape[i + in[k]->rank - rank];
+    }
+    for (size_t k = 0; k < 3; k++)
+        YS_TRY(spread(fold, in[k], shape, rank, strides[k]));
+    struct ys_onnx_constant like = *in[1];
+    like.filled = false;
+    YS_TRY(make(fold, &like, shape, rank));
+    for (int64_t i = 0; i < fold->out->count; i++) {
+        const size_t from = ys_onnx_constant_whole(in[0], at[0]).fixed ? 1 : 2;
+        copy(fold->out, i, in[from], at[from]);
+        for (size_t d = rank; d-- > 0;) {
+            for (size_t k = 0; k < 3; k++)
+                at[k] += strides[k][d];
+            if (++index[d] < shape[d])
+                break;
+            for (size_t k = 0; k < 3; k++)
+                at[k] -= strides[k][d] * shape[d];
             index[d] = 0;
         }
     }
@@ -594,6 +681,9 @@ static const struct {
     {"Reciprocal", fold_function},
     {"Abs", fold_function},
     {"Range", fold_range},
+    {"Mod", fold_pair},
+    {"Trilu", fold_trilu},
+    {"Where", fold_where},
 };
 
 static size_t find(const char *op)
@@ -621,6 +711,9 @@ ys_status ys_onnx_fold(struct ys_onnx_folding *f, const struct ys_onnx_node_in *
     for (size_t i = 0; i < node->in_count; i++)
         if (in[i] && strcmp(node->op, "Shape") != 0)
             YS_TRY(ys_onnx_constant_load(f, in[i]));
+    for (size_t i = 0; i < node->in_count; i++)
+        if (in[i] && in[i]->rows_axis && strcmp(node->op, "Slice") != 0)
+            return FAIL(&fold, "%s", "reads a constant that was spread over the batch");
     const ys_status status = folds[which].run(&fold);
     if (status == YS_EUNSUPPORTED && strncmp(ys_error(), "node ", 5) != 0)
         return ys_fail_in(status, "node %.100s (%.60s)", node->name, node->op);
@@ -630,6 +723,9 @@ ys_status ys_onnx_fold(struct ys_onnx_folding *f, const struct ys_onnx_node_in *
     for (size_t i = 0; i < node->in_count && reads_values; i++)
         fold.out->is_held = fold.out->is_held || (in[i] && in[i]->is_held);
     fold.out->is_held = fold.out->is_held || ys_onnx_has(node, "value_floats");
+    const bool moves = strcmp(node->op, "Transpose") == 0 || strcmp(node->op, "Reshape") == 0;
+    if (moves && in[0] && !fold.out->filled)
+        fold.out->origin = in[0]->tensor ? in[0]->tensor : in[0]->origin;
     *out = fold.out;
     return YS_OK;
 }

@@ -1,4 +1,5 @@
 /* Values joined and taken apart along an axis, means over axes, and shapes as constants. */
+#include "base/mem.h"
 #include "onnx/reading.h"
 
 #include <string.h>
@@ -18,17 +19,38 @@ static ys_status concat_some(struct ys_onnx_step *step, const int *in, size_t co
     return ys_onnx_end(step->r, node, value);
 }
 
+/* Constants that are the same in every row, as values: what is joined to each row, as a class token is. */
+static ys_status spread_constants(struct ys_onnx_step *step, int64_t given)
+{
+    struct ys_onnx_slot *live = NULL, *made;
+    size_t axis, apart;
+    for (size_t i = step->node->in_count; i-- > 0;)
+        live = step->in[i] && step->in[i]->kind == YS_ONNX_LIVE ? step->in[i] : live;
+    for (size_t i = 0; live && i < step->node->in_count; i++) {
+        if (!step->in[i] || step->in[i]->kind != YS_ONNX_CONSTANT || !step->in[i]->constant->rows_axis)
+            continue;
+        YS_TRY(ys_onnx_axis(step, live, given, &axis, &apart));
+        made = ys_onnx_file_keep(step->r->file, 1, sizeof *made);
+        if (!made)
+            return ys_out_of_memory();
+        YS_TRY(ys_onnx_of_rows(step, step->in[i]->constant, live, apart, made));
+        step->in[i] = made;
+    }
+    return YS_OK;
+}
+
 ys_status ys_onnx_concat(struct ys_onnx_step *step)
 {
     int64_t given = 1; /* the default of operator sets below 4 */
     int in[YS_NODE_MAX_IN], value = -1, along;
     size_t held = 0, axis, apart;
     bool alike = true;
+    YS_TRY(ys_onnx_integer(step->node, "axis", &given));
+    YS_TRY(spread_constants(step, given));
     for (size_t i = 0; i < step->node->in_count; i++) {
         YS_TRY(ys_onnx_need_live(step, i));
         alike = alike && memcmp(step->in[i]->perm, step->in[0]->perm, sizeof step->in[0]->perm) == 0;
     }
-    YS_TRY(ys_onnx_integer(step->node, "axis", &given));
     YS_TRY(ys_onnx_axis(step, step->in[0], given, &axis, &apart));
     for (size_t i = 0; i < step->node->in_count && !alike; i++)
         YS_TRY(ys_onnx_take_behind(step, step->in[i], &along)); /* all are seen in one way then */
@@ -80,10 +102,6 @@ ys_status ys_onnx_split(struct ys_onnx_step *step)
     if (count < 2 || count > YS_ONNX_MAX_PIECES)
         return YS_FAIL_STEP(step, "makes %zu values: 2 to %d are read", count, YS_ONNX_MAX_PIECES);
     YS_TRY(read_parts(step, ys_onnx_extent(step->r, step->in[0], apart), parts));
-    for (size_t k = 0; k < count; k++)
-        if (step->r->slots[ys_json_get_int(step->r->names, step->node->out[k], 0)].uses == 0)
-            return YS_FAIL_STEP(step, "nothing reads its output %.100s: every output of a Split must be read",
-                                step->node->out[k]);
     YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
     const struct ys_onnx_slot like = *step->in[0];
     YS_TRY(ys_onnx_split_into(step, in, like.perm[apart], parts, step->node->out, count, made));

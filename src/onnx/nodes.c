@@ -479,10 +479,10 @@ static void put_gemm(struct ys_onnx *o, const struct ys_node *node)
     end(o, "Transpose", turned.text);
     if (node->bias >= 0)
         product = name_part(o, node->name, "product");
-    put_step(o, "MatMul", value_name(o, node->in[0]), turned.text, node->bias >= 0 ? product.text : out,
-             node->bias >= 0 ? product.text : node->name);
+    put_step(o, "MatMul", value_name(o, node->in[0]), turned.text, node->bias >= 0 ? product.text : out, node->name);
     if (node->bias >= 0)
-        put_step(o, "Add", product.text, o->graph->params[node->bias].name, out, node->name);
+        put_step(o, "Add", product.text, o->graph->params[node->bias].name, out,
+                 name_part(o, node->name, "biased").text);
 }
 
 static void put_embedding(struct ys_onnx *o, const struct ys_node *node)
@@ -556,12 +556,12 @@ static void put_attention(struct ys_onnx *o, const struct ys_node *node)
     end(o, "Softmax", shares.text);
     struct name sums = name_part(o, node->name, "sums"), back = name_part(o, node->name, "back");
     struct name extents = put_integers(o, node->name, "shape", (const int64_t[]){0, out->shape[1], out->shape[2]}, 3);
-    put_step(o, "MatMul", shares.text, values.text, sums.text, sums.text);
+    put_step(o, "MatMul", shares.text, values.text, sums.text, node->name); /* who reads it back finds the name here */
     reads(o, sums.text);
     makes(o, back.text);
     set_integers(o, "perm", (const int64_t[]){0, 3, 1, 2, 4}, 5);
     end(o, "Transpose", back.text);
-    put_step(o, "Reshape", back.text, extents.text, out->name, node->name);
+    put_step(o, "Reshape", back.text, extents.text, out->name, name_part(o, node->name, "joined").text);
 }
 
 /* The blocks of a parameter of `gates` parts in the order in which ONNX has the gates, as (1, rows, columns), or
@@ -646,12 +646,12 @@ static void put_recurrent(struct ys_onnx *o, const struct ys_node *node)
     set_integer(o, "hidden_size", out->shape[2]);
     if (node->op == YS_OP_GRU)
         set_integer(o, "linear_before_reset", 1);
-    end(o, ys_op_name(node->op), states.text);
+    end(o, ys_op_name(node->op), node->name);
     reads(o, states.text);
     makes(o, by_row.text);
     set_integers(o, "perm", (const int64_t[]){2, 0, 1, 3}, 4);
     end(o, "Transpose", by_row.text);
-    put_step(o, "Reshape", by_row.text, extents.text, out->name, node->name);
+    put_step(o, "Reshape", by_row.text, extents.text, out->name, name_part(o, node->name, "joined").text);
 }
 
 #include "onnx/nodes_places.inc"

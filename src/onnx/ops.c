@@ -118,6 +118,8 @@ static ys_status map_cast(struct ys_onnx_step *step)
         return cast_like(step);
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_integer(step->node, "to", &to));
+    if (step->r->graph->values[step->in[0]->value].dtype == YS_I32 && (to == YS_ONNX_INT32 || to == YS_ONNX_INT64))
+        return map_same(step); /* tokens, however wide */
     if (strcmp(step->node->op, "Cast") == 0 && to != YS_ONNX_FLOAT && to != YS_ONNX_DOUBLE)
         return YS_FAIL_STEP(step, "makes %s of a value: a run's format is the job's precision",
                             ys_onnx_type_name((int)to));
@@ -178,6 +180,8 @@ static ys_status map_softmax(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_need_live(step, 0));
     const size_t rank = ys_onnx_file_rank(step->r, step->in[0]);
     YS_TRY(ys_onnx_integer(step->node, "axis", &given));
+    if (step->in[0]->curve == YS_ONNX_SCORES && !is_log)
+        return ys_onnx_share_scores(step, given);
     const struct ys_onnx_joined *joined = step->node->joined;
     YS_TRY(ys_onnx_axis(step, step->in[0], joined ? joined->axis : given, &axis, &apart));
     if (step->r->file->opset < 13 && !joined)
@@ -254,6 +258,33 @@ static ys_status dense_bias(struct ys_onnx_step *step, int node, double factor, 
     return ys_onnx_param(step, node, YS_NODE_BIAS, bias, values, &out, 1);
 }
 
+/* A product of each position's numbers with a matrix. */
+static ys_status dense_of_positions(struct ys_onnx_step *step, struct ys_onnx_constant *weight,
+                                    const struct product *product)
+{
+    int64_t shape[2];
+    int in, node, value;
+    float *values;
+    YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
+    const struct ys_onnx_slot like = *step->in[0];
+    YS_TRY(ys_onnx_begin(step, YS_OP_GEMM, &in, 1, 1, &node));
+    YS_TRY(dense_weight(step, weight, step->r->graph->values[in].shape[2], product, &values, shape));
+    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, shape, 2));
+    if (product->with_bias)
+        YS_TRY(dense_bias(step, node, product->beta, shape[0]));
+    YS_TRY(ys_onnx_end(step->r, node, &value));
+    ys_onnx_set(step, value, &like);
+    return YS_OK;
+}
+
+/* Whether the last axis that the file sees, which is not the batch, is the last of a value (N, positions, width). */
+static bool is_of_positions(const struct ys_onnx_step *step)
+{
+    const struct ys_onnx_slot *in = step->in[0];
+    const size_t last = ys_onnx_file_rank(step->r, in) - 1;
+    return ys_onnx_rank(step->r, in) == 3 && in->perm[2] == 2 && ys_onnx_batch_axis(in) != last;
+}
+
 /* A product with the last axis of a value of more dimensions: a convolution of 1x1 with that axis as its channels. */
 static ys_status dense_along_last(struct ys_onnx_step *step, struct ys_onnx_constant *weight,
                                   const struct product *product)
@@ -286,6 +317,8 @@ static ys_status dense(struct ys_onnx_step *step, const struct product *product)
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_need_constant(step, 1, "weight", &weight));
     const bool takes_more = strcmp(step->node->op, "MatMul") == 0 || step->in[0]->rows.each;
+    if (weight->rank == 2 && weight->is_real && is_of_positions(step) && takes_more)
+        return dense_of_positions(step, weight, product);
     if (weight->rank == 2 && weight->is_real && ys_onnx_rank(step->r, step->in[0]) > 2 && takes_more)
         return dense_along_last(step, weight, product);
     if (weight->rank != 2 || !weight->is_real || ys_onnx_rank(step->r, step->in[0]) != 2)
@@ -344,7 +377,9 @@ static ys_status map_gemm(struct ys_onnx_step *step)
 
 static ys_status map_matmul(struct ys_onnx_step *step)
 {
-    return dense(step, &(struct product){.alpha = 1, .beta = 1});
+    const bool of_values = step->node->in_count == 2 && step->in[0] && step->in[0]->kind == YS_ONNX_LIVE &&
+                           step->in[1] && step->in[1]->kind == YS_ONNX_LIVE;
+    return of_values ? ys_onnx_product(step) : dense(step, &(struct product){.alpha = 1, .beta = 1});
 }
 
 /* 1 minus what ONNX calls momentum, without the digits that the subtraction makes up. */
@@ -501,6 +536,37 @@ static ys_status map_layernorm(struct ys_onnx_step *step)
     return YS_OK;
 }
 
+ys_status ys_onnx_rmsnorm(struct ys_onnx_step *step)
+{
+    double epsilon = 1e-5;
+    int64_t given = -1;
+    struct ys_onnx_constant *weight;
+    size_t axis, apart;
+    int in, node, value;
+    float *values;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(ys_onnx_real(step->node, "epsilon", &epsilon));
+    YS_TRY(ys_onnx_integer(step->node, "axis", &given));
+    YS_TRY(ys_onnx_axis(step, step->in[0], given, &axis, &apart));
+    YS_TRY(ys_onnx_need_constant(step, 1, "scale", &weight));
+    YS_TRY(ys_onnx_take_behind(step, step->in[0], &in));
+    const struct ys_value *v = &step->r->graph->values[in];
+    const int64_t extent = v->shape[v->rank - 1];
+    if (apart + 1 != v->rank || !(epsilon > 0 && epsilon < 1e30) || !weight->is_real || weight->count != extent)
+        return YS_FAIL_STEP(step,
+                            "axis %lld, epsilon %g, %lld factors: graphs have it over the last axis, of %lld, alone",
+                            (long long)given, epsilon, (long long)weight->count, (long long)extent);
+    const struct ys_onnx_slot like = *step->in[0];
+    YS_TRY(ys_onnx_begin(step, YS_OP_RMSNORM, &in, 1, 1, &node));
+    YS_TRY(ys_onnx_floats(step, weight, &values));
+    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, &extent, 1));
+    step->r->graph->nodes[node].axis = (int)apart;
+    step->r->graph->nodes[node].epsilon = epsilon;
+    YS_TRY(ys_onnx_end(step->r, node, &value));
+    ys_onnx_set(step, value, &like);
+    return YS_OK;
+}
+
 static const struct {
     const char *op;
     ys_onnx_map *map;
@@ -508,6 +574,7 @@ static const struct {
 } maps[] = {
     {"Abs", ys_onnx_negate, true},
     {"Add", ys_onnx_add, true},
+    {"Attention", ys_onnx_attention, true},
     {"AveragePool", ys_onnx_pool, false},
     {"BatchNormalization", map_batchnorm, true},
     {"Cast", map_cast, true},
@@ -519,7 +586,8 @@ static const struct {
     {"Div", ys_onnx_div, true},
     {"Dropout", map_dropout, true},
     {"Flatten", ys_onnx_flatten, true},
-    {"Gather", ys_onnx_gather, false},
+    {"GRU", ys_onnx_recurrent, true},
+    {"Gather", ys_onnx_gather, true},
     {"Gelu", ys_onnx_gelu, true},
     {"Gemm", map_gemm, true},
     {"GlobalAveragePool", map_global_pool, false},
@@ -529,6 +597,7 @@ static const struct {
     {"Identity", map_same, true},
     {"InstanceNormalization", ys_onnx_instance_norm, false},
     {"LRN", ys_onnx_lrn, false},
+    {"LSTM", ys_onnx_recurrent, true},
     {"LayerNormalization", map_layernorm, true},
     {"LeakyRelu", map_leaky, true},
     {"LogSoftmax", map_softmax, true},
@@ -539,6 +608,7 @@ static const struct {
     {"Pow", ys_onnx_pow, true},
     {"PRelu", ys_onnx_prelu, false},
     {"Pad", ys_onnx_pad, false},
+    {"RMSNormalization", ys_onnx_rmsnorm, true},
     {"ReduceMean", ys_onnx_mean, true},
     {"ReduceSum", ys_onnx_sum, true},
     {"Reshape", ys_onnx_reshape, true},
@@ -555,6 +625,7 @@ static const struct {
     {"Swish", map_swish, true},
     {"Transpose", ys_onnx_transpose, true},
     {"Unsqueeze", ys_onnx_unsqueeze, true},
+    {"Where", ys_onnx_where, true},
 };
 
 ys_onnx_map *ys_onnx_find_map(const char *op)

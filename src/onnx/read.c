@@ -139,7 +139,7 @@ static ys_status find_needed(struct ys_onnx_reading *r, bool *needed)
             if (slot) {
                 slot->needed = true;
                 slot->uses++;
-                slot->feeds_mul = slot->feeds_mul || strcmp(node->op, "Mul") == 0;
+                slot->feeds_mul = slot->feeds_mul || strcmp(node->op, "Mul") == 0 || strcmp(node->op, "MatMul") == 0;
                 slot->feeds_erf = slot->feeds_erf || strcmp(node->op, "Erf") == 0;
             }
         }
@@ -300,6 +300,11 @@ static ys_status begin_rows(struct ys_onnx_reading *r, const struct ys_onnx_valu
     return ys_onnx_end(r, made, &slot->value);
 }
 
+static bool is_tokens(const struct ys_onnx_value_in *input)
+{
+    return input->type == YS_ONNX_INT32 || input->type == YS_ONNX_INT64;
+}
+
 /* Checks an input and gives it a value of the graph, without its shape. */
 static ys_status add_input(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, const char *name,
                            struct ys_onnx_slot **slot)
@@ -307,10 +312,13 @@ static ys_status add_input(struct ys_onnx_reading *r, const struct ys_onnx_value
     struct ys_graph *graph = r->graph;
     int *value = &graph->inputs[graph->input_count];
     YS_TRY(slot_of(r, input->name, slot));
-    if (input->type != YS_ONNX_FLOAT && input->type != YS_ONNX_DOUBLE && input->type != YS_ONNX_FLOAT16 &&
-        input->type != YS_ONNX_BFLOAT16 && input->type != YS_ONNX_UINT8)
-        return ys_fail(YS_EUNSUPPORTED, "its input %.100s is of %s: pixels (FLOAT or UINT8) are read", input->name,
-                       ys_onnx_type_name(input->type));
+    if (is_tokens(input) && input->has_shape && input->rank < 2)
+        return ys_fail(YS_EUNSUPPORTED, "its input %.100s has no positions besides the batch", input->name);
+    if (!is_tokens(input) && input->type != YS_ONNX_FLOAT && input->type != YS_ONNX_DOUBLE &&
+        input->type != YS_ONNX_FLOAT16 && input->type != YS_ONNX_BFLOAT16 && input->type != YS_ONNX_UINT8)
+        return ys_fail(YS_EUNSUPPORTED,
+                       "its input %.100s is of %s: pixels (FLOAT or UINT8) and tokens (INT32 or INT64) are read",
+                       input->name, ys_onnx_type_name(input->type));
     if (!input->has_shape || input->rank < 2)
         return ys_fail(YS_EUNSUPPORTED, "its input %.100s has no shape, or no dimension besides the batch",
                        input->name);
@@ -348,7 +356,7 @@ static ys_status begin_one_of(struct ys_onnx_reading *r, const struct ys_onnx_va
             return ys_fail(YS_EUNSUPPORTED, "its input %.100s has an open dimension besides the batch", input->name);
         value->shape[slot->perm[i]] = input->shape[i];
     }
-    value->dtype = input->type == YS_ONNX_UINT8 ? YS_U8 : YS_F32;
+    value->dtype = is_tokens(input) ? YS_I32 : input->type == YS_ONNX_UINT8 ? YS_U8 : YS_F32;
     if (value->dtype == YS_U8) {
         slot->pixels = ys_onnx_file_keep(r->file, 1, sizeof *slot->pixels);
         if (!slot->pixels)
@@ -383,6 +391,8 @@ static ys_status begin_graph(struct ys_onnx_reading *r)
     YS_TRY(check_layout(r, inputs, count));
     YS_TRY(ys_onnx_feed(r, inputs, count, names));
     if (count == 1) {
+        if (is_tokens(inputs[0]))
+            return begin_one_of(r, inputs[0], names[0]);
         YS_TRY(add_input(r, inputs[0], names[0], &slot));
         return inputs[0]->rank == 4 ? begin_image(r, inputs[0], slot) : begin_rows(r, inputs[0], slot);
     }
@@ -444,11 +454,17 @@ static ys_status find_slots(struct ys_onnx_reading *r, const struct ys_onnx_node
         *all_constant = *all_constant && in[i]->kind == YS_ONNX_CONSTANT;
     }
     for (size_t k = node->out_count; k-- > 0;) {
-        YS_TRY(slot_of(r, node->out[k], out));
-        if (*out && (*out)->kind != YS_ONNX_NONE)
+        struct ys_onnx_slot *made;
+        YS_TRY(slot_of(r, node->out[k], &made));
+        *out = made ? made : *out;
+        if (made && made->kind != YS_ONNX_NONE)
             return YS_FAIL_NODE(node, YS_EFORMAT, "makes %.100s, which is there already", node->out[k]);
     }
-    return *out ? YS_OK : YS_FAIL_NODE(node, YS_EUNSUPPORTED, "%s", "its first output is not there");
+    const bool may_lack =
+        strcmp(node->op, "LSTM") == 0 || strcmp(node->op, "GRU") == 0; /* all states, but not the last */
+    if (!*out || (node->out_count > 0 && !node->out[0][0] && !may_lack))
+        return YS_FAIL_NODE(node, YS_EUNSUPPORTED, "%s", "its first output is not there");
+    return YS_OK;
 }
 
 static ys_status fold(struct ys_onnx_step *step)
@@ -470,15 +486,39 @@ static ys_status fold(struct ys_onnx_step *step)
     return status;
 }
 
+/* Of yardstick's own files: a graph's Transpose is made before what reads it, unless that is a part of an attention or
+ * of a recurrent layer. */
+static ys_status make_turned(struct ys_onnx_step *step)
+{
+    const struct ys_onnx_node_in *node = step->node;
+    size_t live = 0;
+    int value;
+    for (size_t i = 0; i < node->in_count; i++)
+        live += step->in[i] && step->in[i]->kind == YS_ONNX_LIVE;
+    if (strcmp(node->op, "LSTM") == 0 || strcmp(node->op, "GRU") == 0 || (strcmp(node->op, "MatMul") == 0 && live > 1))
+        return YS_OK;
+    for (size_t i = 0; i < node->in_count; i++)
+        if (step->in[i] && step->in[i]->turned)
+            YS_TRY(ys_onnx_take(step, step->in[i], true, &value));
+    return YS_OK;
+}
+
 static ys_status map_rows(struct ys_onnx_step *step, ys_onnx_map *map)
 {
     const struct ys_onnx_rows *found;
+    YS_TRY(make_turned(step));
     YS_TRY(ys_onnx_check_rows(step, &found));
     const struct ys_onnx_rows rows = found ? *found : (struct ys_onnx_rows){0};
     YS_TRY(map(step));
     if (!ys_onnx_makes_rows(step->node->op))
         step->out->rows = rows;
     return YS_OK;
+}
+
+/* What tells a constant that is the same in every row from others. */
+static bool reads_spread(const char *op)
+{
+    return strcmp(op, "Concat") == 0 || strcmp(op, "LSTM") == 0 || strcmp(op, "GRU") == 0;
 }
 
 static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_constant)
@@ -499,6 +539,9 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
         return fold(step);
     if (!map)
         return YS_FAIL_STEP(step, "%s", "is read of constants and shapes only, and this one depends on the data");
+    for (size_t i = 0; i < node->in_count && !reads_spread(node->op); i++)
+        if (step->in[i] && step->in[i]->kind == YS_ONNX_CONSTANT && step->in[i]->constant->rows_axis)
+            return YS_FAIL_STEP(step, "reads %.100s, which was spread over the batch", node->in[i]);
     for (size_t i = 0; i < node->in_count && strcmp(node->op, "Gather") != 0; i++) {
         if (step->in[i] && step->in[i]->kind == YS_ONNX_CONSTANT && step->in[i]->constant->per_row)
             return YS_FAIL_STEP(step, "reads %.100s, the numbers of the rows: rows must stay apart", node->in[i]);
@@ -507,7 +550,9 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
         if (step->in[i] && step->in[i]->kind == YS_ONNX_LIVE && step->in[i]->curve == YS_ONNX_SLICE)
             YS_TRY(read_other_pieces(step, step->in[i]));
     }
-    for (size_t k = 1; k < node->out_count && strcmp(node->op, "Split") != 0; k++) {
+    const bool has_more =
+        strcmp(node->op, "Split") == 0 || strcmp(node->op, "LSTM") == 0 || strcmp(node->op, "GRU") == 0;
+    for (size_t k = 1; k < node->out_count && !has_more; k++) {
         struct ys_onnx_slot *other;
         YS_TRY(slot_of(step->r, node->out[k], &other));
         if (other && other->needed)
@@ -579,7 +624,9 @@ static ys_status end_graph(struct ys_onnx_reading *r)
         return ys_fail(YS_EUNSUPPORTED, "its output %.100s does not depend on the data", r->file->outputs[0].name);
     struct ys_graph *graph = r->graph;
     YS_TRY(check_output_rows(r, slot));
-    if (graph->values[slot->value].rank > 2) {
+    const bool of_positions = graph->values[graph->inputs[0]].dtype == YS_I32 && graph->values[slot->value].rank > 2;
+    graph->target = of_positions ? YS_TARGET_CLASSES : YS_TARGET_CLASS;
+    if (graph->values[slot->value].rank > 2 && !of_positions) {
         YS_TRY(ys_onnx_take_flat(&step, slot, &slot->value));
         YS_TRY(ys_onnx_begin_extra(&step, YS_OP_FLATTEN, slot->value, "logits", &made));
         YS_TRY(ys_onnx_end(r, made, &slot->value));
@@ -594,6 +641,7 @@ static ys_status end_graph(struct ys_onnx_reading *r)
         graph->loss = YS_LOSS_NLL;
         YS_TRY(ys_onnx_note(r, "it ends in LogSoftmax: the loss is %s", ys_loss_name(YS_LOSS_NLL)));
     }
+    YS_TRY(ys_onnx_prune(r));
     YS_TRY(ys_compose_finish(graph, graph->name));
     if (ys_graph_parameter_count(graph) == 0)
         return ys_fail(YS_EUNSUPPORTED, "%s", "it has no weight that could be trained");

@@ -23,7 +23,8 @@ struct ys_onnx_pixels {
 /* Of a value v. SLICE is a part of it that waits for the others. SEQUENCE is v in parts, of which SequenceAt takes one.
  * FLAT is all its elements in a row, those of the first
  * row first, which a Gather alone may read. ERF is erf(v / sqrt 2), which is read as a part of
- * Gelu alone; ERF1 is 1 more. */
+ * Gelu alone; ERF1 is 1 more. SCORES are the products of queries and keys, SHARES their softmax: parts of an attention.
+ */
 enum ys_onnx_curve {
     YS_ONNX_PLAIN,
     YS_ONNX_SLICE,
@@ -32,7 +33,9 @@ enum ys_onnx_curve {
     YS_ONNX_SIGMOID,
     YS_ONNX_HARD,
     YS_ONNX_ERF,
-    YS_ONNX_ERF1
+    YS_ONNX_ERF1,
+    YS_ONNX_SCORES,
+    YS_ONNX_SHARES
 };
 
 /* Where the file has the batch, unless that is its axis 0, alone. In a graph it is axis 0 of every value. */
@@ -56,7 +59,9 @@ struct ys_onnx_slot {
     struct ys_onnx_rows rows;
     int64_t pads[4]; /* zeros: top, left, bottom, right of the value */
     struct ys_onnx_pixels *pixels;
-    bool feeds_mul, feeds_erf; /* some node that is needed and reads it is one */
+    const struct ys_onnx_node_in *turned; /* of yardstick's own files: the Transpose of a graph that is not made yet */
+    bool feeds_mul, feeds_erf;            /* some node that is needed and reads it is one; a MatMul is a Mul too */
+    const struct ys_onnx_attending *attending; /* of SCORES and SHARES */
     /* What is not made yet, because with a node behind it it may be another operator: curve(value) * factor. */
     enum ys_onnx_curve curve;
     double factor;                       /* 0: none */
@@ -64,6 +69,12 @@ struct ys_onnx_slot {
     int64_t axis;                        /* of YS_ONNX_SEQUENCE, as the file counts */
     struct ys_onnx_constant *parts;      /* its extents along it, or the one number that all but the last have */
     const struct ys_onnx_node_in *maker; /* the node of the file that says so */
+};
+
+/* Queries and keys: as the file has them, (N, heads..., positions, width). */
+struct ys_onnx_attending {
+    struct ys_onnx_slot query, key;
+    bool is_causal;
 };
 
 struct ys_onnx_reading {
@@ -108,6 +119,9 @@ struct ys_onnx_step {
 #define YS_FAIL_STEP(step, ...) YS_FAIL_NODE((step)->node, YS_EUNSUPPORTED, __VA_ARGS__)
 
 enum { YS_ONNX_VALUE_NAME, YS_ONNX_NODE_NAME, YS_ONNX_PARAM_NAME };
+
+/* What becomes of a node that reads live values. */
+typedef ys_status ys_onnx_map(struct ys_onnx_step *step);
 
 /* read.c */
 
@@ -259,6 +273,26 @@ struct ys_onnx_affine {
 ys_status ys_onnx_affine(struct ys_onnx_step *step, struct ys_onnx_slot *slot,
                          const struct ys_onnx_affine *affine) YS_MUST_CHECK;
 
+/* sequence.c, recurrent.c: tokens, attention, recurrent layers. */
+
+/** The product of two values: queries times keys, or shares times values. */
+ys_onnx_map ys_onnx_product;
+/** A mask that is added to scores, or put in their place where `where` is not NULL: only a causal one is read. */
+ys_status ys_onnx_mask_scores(struct ys_onnx_step *step, struct ys_onnx_slot *scores, struct ys_onnx_constant *mask,
+                              const struct ys_onnx_constant *where) YS_MUST_CHECK;
+/** A softmax of scores, along an axis as the file counts. */
+ys_status ys_onnx_share_scores(struct ys_onnx_step *step, int64_t axis) YS_MUST_CHECK;
+/** One place of an axis of a value, which is left without it. */
+ys_status ys_onnx_pick(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int64_t given, int64_t at) YS_MUST_CHECK;
+/** A constant that is the same in every row, as a value beside `slot` along that axis of the value. */
+ys_status ys_onnx_of_rows(struct ys_onnx_step *step, struct ys_onnx_constant *constant, struct ys_onnx_slot *beside,
+                          size_t along, struct ys_onnx_slot *made) YS_MUST_CHECK;
+/** The value has the name that the step's node gives it: of yardstick's own files. */
+ys_status ys_onnx_rename(struct ys_onnx_step *step, int value) YS_MUST_CHECK;
+/** Leaves out what moves axes and gives shapes and is read by nothing, because who read it looked behind it. */
+ys_status ys_onnx_prune(struct ys_onnx_reading *r) YS_MUST_CHECK;
+ys_onnx_map ys_onnx_embed, ys_onnx_attention, ys_onnx_recurrent, ys_onnx_where;
+
 /* curve.c: operators that files spell in several nodes. */
 
 /** Makes what a slot has put off. */
@@ -274,7 +308,6 @@ ys_status ys_onnx_join(struct ys_onnx_step *step, struct ys_onnx_slot *a, struct
 
 /* ops.c, window.c, affine.c, layout.c, spread.c, curve.c: what becomes of a node that reads live values. NULL: nothing,
  * it is refused. */
-typedef ys_status ys_onnx_map(struct ys_onnx_step *step);
 ys_onnx_map *ys_onnx_find_map(const char *op);
 /** Whether it reads values whose axis 0 is not the batch alone, because it does the same to each row wherever they are.
  */
@@ -283,6 +316,7 @@ ys_onnx_map ys_onnx_conv, ys_onnx_conv_transpose, ys_onnx_pool, ys_onnx_pad, ys_
 ys_onnx_map ys_onnx_sigmoid, ys_onnx_hardsigmoid, ys_onnx_erf, ys_onnx_gelu, ys_onnx_pow;
 ys_onnx_map ys_onnx_prelu, ys_onnx_negate;
 ys_onnx_map ys_onnx_add, ys_onnx_sub, ys_onnx_mul, ys_onnx_div;
+ys_onnx_map ys_onnx_rmsnorm;
 ys_onnx_map ys_onnx_slice, ys_onnx_split_sequence, ys_onnx_sequence_at;
 ys_onnx_map ys_onnx_instance_norm;
 ys_onnx_map ys_onnx_gather, ys_onnx_reshape, ys_onnx_flatten, ys_onnx_squeeze, ys_onnx_unsqueeze, ys_onnx_transpose,

@@ -113,8 +113,8 @@ ys_status ys_onnx_check_rows(struct ys_onnx_step *step, const struct ys_onnx_row
 
 bool ys_onnx_makes_rows(const char *op)
 {
-    static const char *const ops[] = {"Reshape",   "Flatten",   "Squeeze", "Unsqueeze",
-                                      "Transpose", "ReduceSum", "Gather",  "ReduceMean"};
+    static const char *const ops[] = {"Reshape",   "Flatten", "Squeeze",    "Unsqueeze", "Transpose",
+                                      "ReduceSum", "Gather",  "ReduceMean", "LSTM",      "GRU"};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i], op) == 0)
             return true;
@@ -133,6 +133,13 @@ static ys_status reshape_to(struct ys_onnx_step *step, const int64_t *shape, siz
     if (!r->own && v->rank == rank && memcmp(v->shape, shape, rank * sizeof *shape) == 0) {
         ys_onnx_set(step, in, NULL);
         return YS_OK;
+    }
+    const int before = v->producer < 0 ? -1 : r->graph->nodes[v->producer].in[0];
+    const struct ys_value *whole = before < 0 ? NULL : &r->graph->values[before];
+    if (whole && r->graph->nodes[v->producer].op == YS_OP_RESHAPE && whole->rank == rank &&
+        memcmp(whole->shape, shape, rank * sizeof *shape) == 0) { /* back to what it was */
+        ys_onnx_set(step, before, NULL);
+        return r->own ? ys_onnx_rename(step, before) : YS_OK;
     }
     const bool flat = rank == 2 && !r->own;
     YS_TRY(ys_onnx_begin(step, flat ? YS_OP_FLATTEN : YS_OP_RESHAPE, &in, 1, 1, &node));
@@ -346,8 +353,13 @@ ys_status ys_onnx_gather(struct ys_onnx_step *step)
     struct ys_onnx_constant *index = NULL;
     int64_t axis = 0, shape[YS_MAX_RANK];
     YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
+    if (step->in[0] && step->in[0]->kind == YS_ONNX_CONSTANT)
+        return ys_onnx_embed(step);
     if (step->in[0] && step->in[0]->kind == YS_ONNX_LIVE)
         YS_TRY(ys_onnx_constant_in(step, 1, &index));
+    if (index && !index->is_real && index->rank == 0 && !index->per_row && step->in[0]->curve != YS_ONNX_FLAT &&
+        ys_onnx_constant_whole(index, 0).each == 0)
+        return ys_onnx_pick(step, step->in[0], axis, ys_onnx_constant_whole(index, 0).fixed);
     if (!index || step->in[0]->curve != YS_ONNX_FLAT || !index->per_row || axis != 0)
         return YS_FAIL_STEP(step, "%s", "is read of constants and shapes only, and this one depends on the data");
     const int64_t row = ys_value_row_elements(&step->r->graph->values[step->in[0]->value]);
@@ -457,20 +469,6 @@ ys_status ys_onnx_unsqueeze(struct ys_onnx_step *step)
     return reshape_rows(step, &t);
 }
 
-/* A graph's own transpositions stay where they are. */
-static ys_status transpose_now(struct ys_onnx_step *step, const int64_t *perm, size_t rank)
-{
-    int in, node, value;
-    YS_TRY(ys_onnx_take(step, step->in[0], false, &in));
-    YS_TRY(ys_onnx_begin(step, YS_OP_TRANSPOSE, &in, 1, 1, &node));
-    for (size_t i = 0; i < rank; i++)
-        step->r->graph->nodes[node].permutation[i] = (int)perm[i];
-    YS_TRY(ys_onnx_end(step->r, node, &value));
-    step->out->pixels = NULL;
-    ys_onnx_set(step, value, NULL);
-    return YS_OK;
-}
-
 /* How the file sees the value behind the move. */
 static void move_axes(struct ys_onnx_step *step, const struct ys_onnx_slot *in, const int64_t *perm, size_t rank)
 {
@@ -506,14 +504,14 @@ ys_status ys_onnx_transpose(struct ys_onnx_step *step)
             return YS_FAIL_STEP(step, "attribute perm does not name each of %zu axes once", rank);
         seen |= 1U << perm[i];
     }
-    if (step->r->own && perm[0] != 0)
-        return YS_FAIL_STEP(step, "%s", "attribute perm moves the batch from axis 0");
-    YS_TRY(ys_onnx_settle(step, step->in[0]));
+    int value;
+    YS_TRY(step->r->own ? ys_onnx_take(step, step->in[0], true, &value) : ys_onnx_settle(step, step->in[0]));
     const struct ys_onnx_slot in = *step->in[0];
     ys_onnx_set(step, in.value, &in);
     move_axes(step, &in, perm, rank);
     memcpy(step->out->pads, in.pads, sizeof in.pads);
     step->out->pixels = in.pixels;
-    YS_TRY(step->r->own ? transpose_now(step, perm, rank) : YS_OK);
+    if (step->r->own) /* a graph's own transpositions stay where they are, but for those that are part of an operator */
+        step->out->turned = ys_onnx_is_plain(&in) || !ys_onnx_is_plain(step->out) ? step->node : NULL;
     return note_rows(step, &in.rows);
 }

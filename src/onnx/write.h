@@ -9,7 +9,7 @@
 #include "graph/graph.h"
 
 #define YS_ONNX_VERSION                                                                                                \
-    1 /* raise it when the same graph gives another file: proofs that read one are then made anew                      \
+    2 /* raise it when the same graph gives another file: proofs that read one are then made anew                      \
        */
 
 /** Writes `graph` with the float32 values of `weights` to `path`, atomically. `dtype` is YS_F32 or YS_F64: the type of

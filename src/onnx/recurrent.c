@@ -1,0 +1,216 @@
+/* LSTM and GRU. ONNX has the gates in another order, positions first, an axis of directions and two biases, whose sum
+ * is the one of graphs. */
+#include "base/mem.h"
+#include "onnx/reading.h"
+
+#include <string.h>
+
+struct layer {
+    enum ys_op op;
+    int64_t gates, hidden, width;
+    bool rows_first; /* layout 1 */
+    struct ys_onnx_constant *weight, *recurrent, *bias;
+};
+
+/* Of each gate as graphs order them, its place in ONNX: i f g o of i o f c, r z n of z r h. */
+static int64_t place_of(const struct layer *l, int64_t gate)
+{
+    static const int64_t lstm[] = {0, 2, 3, 1}, gru[] = {1, 0, 2};
+    return l->op == YS_OP_LSTM ? lstm[gate] : gru[gate];
+}
+
+static ys_status check_attributes(struct ys_onnx_step *step, struct layer *l)
+{
+    char direction[32] = "forward";
+    double clip = 0;
+    int64_t input_forget = 0, before_reset = 0, layout = 0;
+    YS_TRY(ys_onnx_word(step->node, "direction", direction));
+    YS_TRY(ys_onnx_real(step->node, "clip", &clip));
+    YS_TRY(ys_onnx_integer(step->node, "input_forget", &input_forget));
+    YS_TRY(ys_onnx_integer(step->node, "linear_before_reset", &before_reset));
+    YS_TRY(ys_onnx_integer(step->node, "layout", &layout));
+    YS_TRY(ys_onnx_integer(step->node, "hidden_size", &l->hidden));
+    if (strcmp(direction, "forward") != 0)
+        return YS_FAIL_STEP(step, "direction is %s: graphs have forward alone", direction);
+    if (clip != 0 || input_forget != 0)
+        return YS_FAIL_STEP(step, "clip %g, input_forget %lld: graphs have neither", clip, (long long)input_forget);
+    if (ys_onnx_has(step->node, "activations"))
+        return YS_FAIL_STEP(step, "%s",
+                            "names activations: leave the attribute out for the usual ones, which graphs have");
+    if (l->op == YS_OP_GRU && before_reset != 1)
+        return YS_FAIL_STEP(step, "linear_before_reset is %lld: graphs have the reset behind the product, 1",
+                            (long long)before_reset);
+    l->rows_first = layout != 0;
+    return YS_OK;
+}
+
+/* Lengths of rows, and where layers begin: zeros, which are left out. */
+static ys_status check_states(struct ys_onnx_step *step)
+{
+    static const char *const names[] = {"sequence_lens", "initial_h", "initial_c", "peepholes"};
+    for (size_t i = 4; i < step->node->in_count && i < 8; i++) {
+        const struct ys_onnx_slot *in = step->in[i];
+        if (!in)
+            continue;
+        const bool may_be_zeros = i == 5 || i == 6;
+        struct ys_onnx_constant *c = in->kind == YS_ONNX_CONSTANT ? in->constant : NULL;
+        bool zeros = may_be_zeros && c && c->is_real;
+        YS_TRY(c ? ys_onnx_constant_load(&step->r->folding, c) : YS_OK);
+        for (int64_t k = 0; zeros && k < (c->filled ? 1 : c->count); k++)
+            zeros = ys_onnx_constant_real(c, k) == 0;
+        if (!zeros)
+            return YS_FAIL_STEP(step, "has %s: graphs begin each row with zeros%s", names[i - 4],
+                                may_be_zeros ? "" : ", and have it not");
+    }
+    return YS_OK;
+}
+
+static ys_status read_layer(struct ys_onnx_step *step, struct layer *l)
+{
+    l->op = step->node->op[0] == 'L' ? YS_OP_LSTM : YS_OP_GRU;
+    l->gates = l->op == YS_OP_LSTM ? 4 : 3;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(check_attributes(step, l));
+    YS_TRY(check_states(step));
+    YS_TRY(ys_onnx_need_constant(step, 1, "W", &l->weight));
+    YS_TRY(ys_onnx_need_constant(step, 2, "R", &l->recurrent));
+    if (step->node->in_count > 3 && step->in[3])
+        YS_TRY(ys_onnx_need_constant(step, 3, "B", &l->bias));
+    const struct ys_onnx_constant *w = l->weight, *r = l->recurrent;
+    const bool fits = w->rank == 3 && r->rank == 3 && w->shape[0] == 1 && r->shape[0] == 1 && w->is_real && r->is_real;
+    l->width = fits ? w->shape[2] : 0;
+    l->hidden = fits && l->hidden == 0 ? r->shape[2] : l->hidden;
+    if (!fits || w->shape[1] != l->gates * l->hidden || r->shape[1] != l->gates * l->hidden ||
+        r->shape[2] != l->hidden || (l->bias && (!l->bias->is_real || l->bias->count != 2 * l->gates * l->hidden)))
+        return YS_FAIL_STEP(step, "its weights do not fit %lld gates of %lld numbers in one direction",
+                            (long long)l->gates, (long long)l->hidden);
+    return YS_OK;
+}
+
+/* A matrix with its gates in order. */
+static ys_status add_matrix(struct ys_onnx_step *step, const struct layer *l, int node, enum ys_node_param which,
+                            struct ys_onnx_constant *c)
+{
+    const int64_t shape[2] = {l->gates * l->hidden, c->shape[2]}, block = l->hidden * c->shape[2];
+    float *values;
+    YS_TRY(ys_onnx_room(step, c, &values));
+    for (int64_t gate = 0; gate < l->gates; gate++)
+        for (int64_t i = 0; i < block; i++)
+            values[gate * block + i] = (float)ys_onnx_constant_real(c, place_of(l, gate) * block + i);
+    return ys_onnx_param(step, node, which, c, values, shape, 2);
+}
+
+/* The sum of both biases, but of the last gate of GRU, which has one of each. */
+static ys_status add_bias(struct ys_onnx_step *step, const struct layer *l, int node)
+{
+    const int64_t count = l->gates * l->hidden, apart = l->op == YS_OP_GRU ? l->gates - 1 : l->gates;
+    struct ys_onnx_constant own = {.is_real = true, .filled = true, .count = count, .reals = &(double){0}};
+    float *values = ys_alloc((size_t)count, sizeof *values);
+    bool two = false;
+    if (!values)
+        return ys_out_of_memory();
+    if (l->bias)
+        own = *l->bias; /* a half of it is a parameter of this node alone */
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t gate = i / l->hidden, from = place_of(l, gate) * l->hidden + i % l->hidden;
+        const double second = l->bias && gate < apart ? ys_onnx_constant_real(&own, count + from) : 0;
+        values[i] = (float)(ys_onnx_constant_real(&own, from) + second);
+        two = two || second != 0;
+    }
+    own.readers = 0;
+    YS_TRY(ys_onnx_param(step, node, YS_NODE_BIAS, &own, values, &count, 1));
+    return two ? ys_onnx_note(
+                     step->r,
+                     "node %.100s (%s): its two biases are one, their sum: two that are trained make a step of "
+                     "another length",
+                     step->node->name, step->node->op)
+               : YS_OK;
+}
+
+static ys_status add_recurrent_bias(struct ys_onnx_step *step, const struct layer *l, int node)
+{
+    struct ys_onnx_constant own = {.is_real = true, .filled = true, .count = l->hidden, .reals = &(double){0}};
+    const int64_t from = l->gates * l->hidden + place_of(l, l->gates - 1) * l->hidden;
+    float *values = ys_alloc((size_t)l->hidden, sizeof *values);
+    if (!values)
+        return ys_out_of_memory();
+    for (int64_t i = 0; l->bias && i < l->hidden; i++)
+        values[i] = (float)ys_onnx_constant_real(l->bias, from + i);
+    return ys_onnx_param(step, node, YS_NODE_RECURRENT_BIAS, &own, values, &l->hidden, 1);
+}
+
+/* All states, (positions, 1, N, hidden) or with the rows first, and the last of them, in the outputs that are read. */
+static ys_status set_outputs(struct ys_onnx_step *step, const struct layer *l, int value)
+{
+    struct ys_onnx_reading *r = step->r;
+    const struct ys_onnx_node_in *node = step->node;
+    const int64_t positions = r->graph->values[value].shape[1];
+    struct ys_onnx_slot *slots[3] = {NULL, NULL, NULL};
+    struct ys_onnx_slot states = {.kind = YS_ONNX_LIVE};
+    for (size_t k = 0; k < node->out_count && k < 3; k++)
+        if (node->out[k][0])
+            slots[k] = &r->slots[ys_json_get_int(r->names, node->out[k], 0)];
+    if (slots[2] && slots[2]->uses > 0)
+        return YS_FAIL_STEP(
+            step, "something reads its output %.100s, the last cell state: graphs have the states alone", node->out[2]);
+    const int first[] = {1, 2, 0, 3}, behind[] = {0, 1, 2, 3}, last_first[] = {1, 0, 2}, last_behind[] = {0, 1, 2};
+    int last;
+    if (slots[0] && slots[0]->uses > 0) {
+        const int64_t shape[] = {YS_BATCH, positions, 1, l->hidden};
+        int all = value;
+        YS_TRY(ys_onnx_reshape_extra(step, "/directions", shape, 4, &all));
+        struct ys_onnx_step one = *step;
+        one.out = slots[0];
+        ys_onnx_set(&one, all, NULL);
+        memcpy(slots[0]->perm, l->rows_first ? behind : first, sizeof first);
+        slots[0]->rows = (struct ys_onnx_rows){l->rows_first ? NULL : node, 0, 0, 0};
+    }
+    if (!slots[1] || slots[1]->uses == 0)
+        return YS_OK;
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        states.perm[i] = i;
+    states.value = value;
+    struct ys_onnx_slot picked = {0};
+    struct ys_onnx_step one = *step;
+    one.out = &picked;
+    YS_TRY(ys_onnx_pick(&one, &states, 1, -1));
+    const int64_t shape[] = {YS_BATCH, 1, l->hidden};
+    last = picked.value;
+    YS_TRY(ys_onnx_reshape_extra(step, "/last", shape, 3, &last));
+    one.out = slots[1];
+    ys_onnx_set(&one, last, NULL);
+    memcpy(slots[1]->perm, l->rows_first ? last_behind : last_first, sizeof last_first);
+    slots[1]->rows = (struct ys_onnx_rows){l->rows_first ? NULL : node, 0, 0, 0};
+    return YS_OK;
+}
+
+ys_status ys_onnx_recurrent(struct ys_onnx_step *step)
+{
+    struct layer l = {0};
+    struct ys_onnx_slot *x = step->in[0];
+    int in, node, value;
+    YS_TRY(read_layer(step, &l));
+    if (ys_onnx_rank(step->r, x) != 3 || x->rows.each || ys_onnx_batch_axis(x) != (l.rows_first ? 0U : 1U))
+        return YS_FAIL_STEP(step, "reads no value of (%s, width)", l.rows_first ? "N, positions" : "positions, N");
+    if (x->turned) { /* of yardstick's own files: a part of the operator */
+        in = x->value;
+        if (x->perm[0] != 1 || x->perm[1] != 0)
+            return YS_FAIL_STEP(step, "%s", "reads a value with its axes in another order");
+    } else
+        YS_TRY(ys_onnx_take_behind(step, x, &in));
+    const struct ys_onnx_node_in whole = *step->node;
+    const char *name[] = {whole.out[0][0] ? whole.out[0] : whole.out[1]};
+    struct ys_onnx_node_in part = whole;
+    struct ys_onnx_step one = *step;
+    part.out = name;
+    part.out_count = 1;
+    one.node = &part;
+    YS_TRY(ys_onnx_begin(&one, l.op, &in, 1, 1, &node));
+    YS_TRY(add_matrix(step, &l, node, YS_NODE_WEIGHT, l.weight));
+    YS_TRY(add_bias(step, &l, node));
+    YS_TRY(add_matrix(step, &l, node, YS_NODE_RECURRENT, l.recurrent));
+    if (l.op == YS_OP_GRU)
+        YS_TRY(add_recurrent_bias(step, &l, node));
+    YS_TRY(ys_onnx_end(step->r, node, &value));
+    return set_outputs(step, &l, value);
+}

@@ -1,0 +1,517 @@
+/* Tokens and attention.
+ *
+ * A product of two values is read as a part of an attention alone: q k is put off as scores, which a factor, a mask and
+ * a softmax may follow, and the product with v behind them is the operator. Files cut heads from the last axis by
+ * Reshape and Transpose, and graphs have them side by side there: who makes the operator looks behind both. */
+#include "base/mem.h"
+#include "onnx/reading.h"
+
+#include <math.h>
+#include <string.h>
+
+ys_status ys_onnx_rename(struct ys_onnx_step *step, int value)
+{
+    struct ys_value *v = &step->r->graph->values[value];
+    char name[YS_GRAPH_MAX_NAME + 1];
+    YS_TRY(ys_onnx_name(step->r, YS_ONNX_VALUE_NAME, step->node->out[0], name));
+    char *copy = ys_strdup(name);
+    if (!copy)
+        return ys_out_of_memory();
+    ys_free(v->name);
+    v->name = copy;
+    return YS_OK;
+}
+
+ys_status ys_onnx_embed(struct ys_onnx_step *step)
+{
+    struct ys_onnx_reading *r = step->r;
+    struct ys_onnx_constant *table;
+    int64_t axis = 0;
+    int in, node, value;
+    float *values;
+    YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
+    YS_TRY(ys_onnx_need_live(step, 1));
+    YS_TRY(ys_onnx_need_constant(step, 0, "table", &table));
+    YS_TRY(ys_onnx_take(step, step->in[1], true, &in));
+    const size_t rank = r->graph->values[in].rank;
+    if (table->rank != 2 || !table->is_real || axis != 0 || r->graph->values[in].dtype != YS_I32)
+        return YS_FAIL_STEP(
+            step, "%s",
+            "takes rows by what is computed from data: graphs have an Embedding, rows of a matrix by tokens");
+    struct ys_onnx_slot like = *step->in[1];
+    like.perm[rank] = (int)rank;
+    YS_TRY(ys_onnx_begin(step, YS_OP_EMBEDDING, &in, 1, 1, &node));
+    YS_TRY(ys_onnx_floats(step, table, &values));
+    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, table, values, table->shape, 2));
+    YS_TRY(ys_onnx_end(r, node, &value));
+    ys_onnx_set(step, value, &like);
+    step->out->rows = like.rows;
+    return YS_OK;
+}
+
+/* A Split of the value into `count` pieces along an axis, of which `which` is wanted; one that is there already where
+ * all are of the extent 1. */
+static ys_status piece_of(struct ys_onnx_step *step, int in, int axis, const int64_t *extents, size_t count,
+                          size_t which, int *value)
+{
+    struct ys_graph *graph = step->r->graph;
+    int node = -1;
+    for (int i = 0; i < (int)graph->node_count; i++) {
+        const struct ys_node *n = &graph->nodes[i];
+        if (n->op == YS_OP_SPLIT && n->in[0] == in && n->axis == axis && n->out_count == count &&
+            memcmp(n->split, extents, count * sizeof *extents) == 0)
+            node = i;
+    }
+    if (node < 0) {
+        const char *names[YS_NODE_MAX_OUT];
+        struct ys_onnx_node_in part = *step->node;
+        struct ys_onnx_step some = {.r = step->r, .node = &part};
+        for (size_t i = 0; i < count; i++)
+            names[i] = part.out[0];
+        part.out = names;
+        YS_TRY(ys_onnx_begin(&some, YS_OP_SPLIT, &in, 1, count, &node));
+        graph->nodes[node].axis = axis;
+        memcpy(graph->nodes[node].split, extents, count * sizeof *extents);
+        YS_TRY(ys_onnx_end(step->r, node, value));
+    }
+    *value = graph->nodes[node].out[which];
+    return YS_OK;
+}
+
+/* The slot's value at place `at` of its axis `axis`, whose extent is then 1. */
+static ys_status cut_one(struct ys_onnx_step *step, int in, int axis, int64_t at, int *value)
+{
+    const int64_t extent = step->r->graph->values[in].shape[axis];
+    int64_t extents[YS_NODE_MAX_OUT] = {1, 1, 1, 1};
+    size_t count = 0, which = 0;
+    *value = in;
+    if (extent == 1)
+        return YS_OK;
+    if (extent <= YS_NODE_MAX_OUT)
+        return piece_of(step, in, axis, extents, (size_t)extent, (size_t)at, value);
+    if (at > 0)
+        extents[count++] = at;
+    which = count;
+    extents[count++] = 1;
+    if (at + 1 < extent)
+        extents[count++] = extent - at - 1;
+    return piece_of(step, in, axis, extents, count, which, value);
+}
+
+ys_status ys_onnx_pick(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int64_t given, int64_t at)
+{
+    struct ys_onnx_reading *r = step->r;
+    int64_t shape[YS_MAX_RANK];
+    size_t axis, apart, left = 0;
+    int in;
+    YS_TRY(ys_onnx_axis(step, slot, given, &axis, &apart));
+    YS_TRY(ys_onnx_take(step, slot, true, &in));
+    const struct ys_onnx_slot like = *slot;
+    const size_t rank = r->graph->values[in].rank;
+    const int along = like.perm[apart];
+    const int64_t extent = r->graph->values[in].shape[along], place = at < 0 ? at + extent : at;
+    if (place < 0 || place >= extent || rank < 3)
+        return YS_FAIL_STEP(step, "%s", "takes place %lld of an axis of %lld, of a value of %zu dimensions",
+                            (long long)at, (long long)extent, rank);
+    YS_TRY(cut_one(step, in, along, place, &in));
+    for (size_t i = 0; i < rank; i++)
+        if ((int)i != along)
+            shape[left++] = r->graph->values[in].shape[i];
+    YS_TRY(ys_onnx_reshape_extra(step, "/picked", shape, rank - 1, &in));
+    ys_onnx_set(step, in, NULL);
+    for (size_t i = 0, next = 0; i < rank; i++)
+        if (i != apart)
+            step->out->perm[next++] = like.perm[i] - (like.perm[i] > along);
+    step->out->rows = like.rows;
+    step->out->rows.first -= like.rows.each && apart < like.rows.first;
+    if (!like.rows.each && step->out->perm[0] == 0)
+        step->out->rows.maker = NULL;
+    return YS_OK;
+}
+
+/* Zeros before the value's own elements along the axis, cut off again: room that is as many rows as the batch has. */
+static ys_status make_room(struct ys_onnx_step *step, int in, size_t along, int64_t extent, int *value)
+{
+    struct ys_graph *graph = step->r->graph;
+    int node;
+    const size_t rank = graph->values[in].rank;
+    const int64_t extents[] = {extent, graph->values[in].shape[along]};
+    YS_TRY(ys_onnx_begin_extra(step, YS_OP_PAD, in, "/room", &node));
+    graph->nodes[node].pad.rank = rank;
+    graph->nodes[node].pad.before[along] = extent;
+    YS_TRY(ys_onnx_end(step->r, node, &in));
+    return piece_of(step, in, (int)along, extents, 2, 0, value);
+}
+
+ys_status ys_onnx_of_rows(struct ys_onnx_step *step, struct ys_onnx_constant *c, struct ys_onnx_slot *beside,
+                          size_t apart, struct ys_onnx_slot *made)
+{
+    const struct ys_graph *graph = step->r->graph;
+    size_t front[YS_MAX_RANK], count = 0;
+    struct ys_onnx_step part = *step;
+    int in;
+    YS_TRY(ys_onnx_take(step, beside, true, &in));
+    bool fits =
+        c->is_real && c->rank == graph->values[in].rank && !beside->rows.each && beside->perm[c->rows_axis - 1] == 0;
+    for (size_t i = 0; fits && i < c->rank; i++) {
+        fits = i == apart || i == c->rows_axis - 1 || c->shape[i] == graph->values[in].shape[beside->perm[i]];
+        if (c->shape[i] != 1)
+            front[count++] = (size_t)beside->perm[i];
+    }
+    if (!fits)
+        return YS_FAIL_STEP(step, "%s", "joins a constant to the rows that has not their shape");
+    YS_TRY(make_room(step, in, (size_t)beside->perm[apart], c->shape[apart], &in));
+    struct ys_onnx_slot room = *beside;
+    room.value = in;
+    part.out = made;
+    made->rows = beside->rows;
+    return ys_onnx_operand(&part, &room, YS_OP_ADD, &(struct ys_onnx_operand){c, front, count});
+}
+
+/* Axes of a part of an attention as the file has them: the batch, some of heads, positions and width, which `turned`
+ * has the other way round. */
+struct part {
+    int order[YS_MAX_RANK]; /* axes of the value: the batch, positions, heads, width */
+    size_t rank;
+    int64_t heads, positions, width;
+};
+
+static struct part part_of(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, bool turned)
+{
+    const struct ys_value *v = &r->graph->values[slot->value];
+    struct part p = {.rank = v->rank, .heads = 1};
+    const size_t positions = v->rank - (turned ? 1 : 2), width = v->rank - (turned ? 2 : 1);
+    p.order[1] = slot->perm[positions];
+    p.order[p.rank - 1] = slot->perm[width];
+    for (size_t i = 1; i + 2 < p.rank; i++) {
+        p.order[i + 1] = slot->perm[i];
+        p.heads *= v->shape[slot->perm[i]];
+    }
+    p.positions = v->shape[p.order[1]];
+    p.width = v->shape[p.order[p.rank - 1]];
+    return p;
+}
+
+/* The part as (N, positions, heads side by side). */
+static ys_status lay_side_by_side(struct ys_onnx_step *step, int value, struct part *p, const char *suffix, int *made)
+{
+    struct ys_graph *graph = step->r->graph;
+    const int64_t shape[3] = {YS_BATCH, p->positions, p->heads * p->width};
+    int node;
+    bool in_order = false;
+    for (;;) { /* behind what only moves axes */
+        in_order = true;
+        for (size_t i = 0; i < p->rank; i++)
+            in_order = in_order && p->order[i] == (int)i;
+        const int producer = graph->values[value].producer;
+        if (in_order || producer < 0 || graph->nodes[producer].op != YS_OP_TRANSPOSE)
+            break;
+        for (size_t i = 0; i < p->rank; i++)
+            p->order[i] = graph->nodes[producer].permutation[p->order[i]];
+        value = graph->nodes[producer].in[0];
+    }
+    if (!in_order) {
+        YS_TRY(ys_onnx_begin_extra(step, YS_OP_TRANSPOSE, value, suffix, &node));
+        memcpy(graph->nodes[node].permutation, p->order, p->rank * sizeof *p->order);
+        YS_TRY(ys_onnx_end(step->r, node, &value));
+    }
+    const int producer = graph->values[value].producer;
+    const struct ys_value *whole = producer < 0 ? NULL : &graph->values[graph->nodes[producer].in[0]];
+    *made = value;
+    if (p->rank == 3)
+        return YS_OK;
+    if (graph->nodes[producer < 0 ? 0 : producer].op == YS_OP_RESHAPE && whole && whole->rank == 3 &&
+        memcmp(whole->shape, shape, sizeof shape) == 0) {
+        *made = graph->nodes[producer].in[0];
+        return YS_OK;
+    }
+    return ys_onnx_reshape_extra(step, suffix, shape, 3, made);
+}
+
+/* Whether the heads of keys are those of queries, or each of them that of several that follow each other. */
+static bool heads_fit(const struct ys_onnx_reading *r, const struct ys_onnx_slot *query, const struct ys_onnx_slot *key)
+{
+    const struct ys_value *q = &r->graph->values[query->value], *k = &r->graph->values[key->value];
+    bool fits = q->rank == k->rank, grouped = false;
+    for (size_t i = 1; fits && i + 2 < q->rank; i++) {
+        const int64_t left = q->shape[query->perm[i]], right = k->shape[key->perm[i]];
+        grouped = grouped || left != right;
+        fits = !grouped || right == 1;
+    }
+    return fits;
+}
+
+/* The attention of what was put off and values, seen as the file does: (N, heads..., positions, width). */
+static ys_status attend(struct ys_onnx_step *step, const struct ys_onnx_attending *a, double scale, bool turned,
+                        struct ys_onnx_slot *values)
+{
+    struct ys_onnx_reading *r = step->r;
+    struct part q = part_of(r, &a->query, false), k = part_of(r, &a->key, turned), v = part_of(r, values, false);
+    int in[3], node, value;
+    int64_t shape[YS_MAX_RANK] = {YS_BATCH};
+    const size_t rank = q.rank;
+    shape[1] = q.positions;
+    for (size_t i = 2; i < rank; i++)
+        shape[i] = r->graph->values[a->query.value].shape[q.order[i]];
+    shape[rank - 1] = v.width;
+    YS_TRY(lay_side_by_side(step, a->query.value, &q, "/queries", &in[0]));
+    YS_TRY(lay_side_by_side(step, a->key.value, &k, "/keys", &in[1]));
+    YS_TRY(lay_side_by_side(step, values->value, &v, "/values", &in[2]));
+    YS_TRY(ys_onnx_begin(step, YS_OP_ATTENTION, in, 3, 1, &node));
+    const double usual = 1 / sqrt((double)q.width);
+    r->graph->nodes[node].attention =
+        (struct ys_attention){q.heads, k.heads, a->is_causal, fabs(scale - usual) <= 1e-6 * usual ? 0 : scale};
+    YS_TRY(ys_onnx_end(r, node, &value));
+    YS_TRY(ys_onnx_note(r, "node %.100s (%s) and what leads to it is an Attention of %lld heads", step->node->name,
+                        step->node->op, (long long)q.heads));
+    struct ys_onnx_slot seen = {0};
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        seen.perm[i] = i;
+    if (rank > 3) { /* heads before positions */
+        YS_TRY(ys_onnx_reshape_extra(step, "/heads", shape, rank, &value));
+        for (size_t i = 1; i + 2 < rank; i++)
+            seen.perm[i] = (int)i + 1;
+        seen.perm[rank - 2] = 1;
+    }
+    ys_onnx_set(step, value, &seen);
+    return YS_OK;
+}
+
+static ys_status begin_scores(struct ys_onnx_step *step)
+{
+    struct ys_onnx_slot *q = step->in[0], *k = step->in[1];
+    struct ys_onnx_attending *a = ys_onnx_file_keep(step->r->file, 1, sizeof *a);
+    if (!a)
+        return ys_out_of_memory();
+    a->query = *q;
+    a->key = *k;
+    const size_t rank = ys_onnx_rank(step->r, q);
+    const struct ys_graph *graph = step->r->graph;
+    bool fits = q->curve == YS_ONNX_PLAIN && k->curve == YS_ONNX_PLAIN && !q->pixels && !k->pixels && rank > 2 &&
+                rank == ys_onnx_rank(step->r, k) && q->perm[0] == 0 && k->perm[0] == 0 && !q->rows.each &&
+                !k->rows.each && heads_fit(step->r, q, k);
+    fits = fits && graph->values[q->value].shape[q->perm[rank - 1]] == graph->values[k->value].shape[k->perm[rank - 2]];
+    if (!fits)
+        return YS_FAIL_STEP(step, "%s",
+                            "is a product of two values that is no attention: graphs have softmax(q k) v alone, of "
+                            "(N, heads, positions, width)");
+    ys_onnx_set(step, q->value, q);
+    step->out->curve = YS_ONNX_SCORES;
+    step->out->maker = step->node;
+    step->out->attending = a;
+    const double factor = (q->factor == 0 ? 1 : q->factor) * (k->factor == 0 ? 1 : k->factor);
+    step->out->factor = factor == 1 ? 0 : factor;
+    return YS_OK;
+}
+
+ys_status ys_onnx_product(struct ys_onnx_step *step)
+{
+    struct ys_onnx_slot *left = step->in[0], *values = step->in[1];
+    if (left->curve != YS_ONNX_SHARES)
+        return begin_scores(step);
+    const struct ys_onnx_attending *a = left->attending;
+    const struct ys_graph *graph = step->r->graph;
+    const struct ys_value *v = &graph->values[values->value], *k = &graph->values[a->key.value];
+    const size_t rank = v->rank;
+    if (values->curve != YS_ONNX_PLAIN || values->factor != 0 || values->pixels || rank != k->rank ||
+        values->perm[0] != 0 || values->rows.each || !heads_fit(step->r, &a->key, values) ||
+        !heads_fit(step->r, values, &a->key) || v->shape[values->perm[rank - 2]] != k->shape[a->key.perm[rank - 1]])
+        return YS_FAIL_STEP(step, "%s",
+                            "has values that do not fit the keys: graphs have as many of both, and of their heads");
+    return attend(step, a, left->factor == 0 ? 1 : left->factor, true, values);
+}
+
+/* What the mask hides of a query and a key: numbers beyond all scores, or what is no truth. */
+static bool is_hidden(const struct ys_onnx_constant *mask, const struct ys_onnx_constant *where, int64_t at)
+{
+    if (where) /* truths beside one number that stands where they hold */
+        return ys_onnx_constant_whole(where, at).fixed != 0;
+    return mask->is_real ? ys_onnx_constant_real(mask, at) <= -1e4 : ys_onnx_constant_whole(mask, at).fixed == 0;
+}
+
+/* Whether the numbers hide nothing, or what lies behind each query. */
+static bool read_mask(const struct ys_onnx_constant *mask, const struct ys_onnx_constant *where, int64_t queries,
+                      int64_t keys, bool *is_causal)
+{
+    const struct ys_onnx_constant *c = where ? where : mask;
+    const int64_t rows = c->rank > 1 ? c->shape[c->rank - 2] : 1, columns = c->rank > 0 ? c->shape[c->rank - 1] : 1;
+    bool none = true, causal = queries == keys,
+         plain = (rows == 1 || rows == queries) && (columns == 1 || columns == keys);
+    for (size_t i = 0; i + 2 < c->rank; i++)
+        plain = plain && c->shape[i] == 1;
+    for (int64_t q = 0; plain && q < queries; q++)
+        for (int64_t k = 0; plain && k < keys; k++) {
+            const int64_t at = (rows == 1 ? 0 : q) * columns + (columns == 1 ? 0 : k);
+            const bool hidden = is_hidden(mask, where, at);
+            none = none && !hidden;
+            causal = causal && hidden == (k > q);
+            plain = hidden || where || !mask->is_real || ys_onnx_constant_real(mask, at) == 0;
+        }
+    *is_causal = causal && !none;
+    return plain && (none || causal);
+}
+
+ys_status ys_onnx_mask_scores(struct ys_onnx_step *step, struct ys_onnx_slot *scores, struct ys_onnx_constant *mask,
+                              const struct ys_onnx_constant *where)
+{
+    struct ys_onnx_attending *a = ys_onnx_file_keep(step->r->file, 1, sizeof *a);
+    bool is_causal;
+    if (!a)
+        return ys_out_of_memory();
+    *a = *scores->attending;
+    const struct part q = part_of(step->r, &a->query, false), k = part_of(step->r, &a->key, true);
+    if (!read_mask(mask, where, q.positions, k.positions, &is_causal))
+        return YS_FAIL_STEP(
+            step, "%s", "has a mask that hides other than what lies behind each position: graphs have is_causal alone");
+    a->is_causal = a->is_causal || is_causal;
+    ys_onnx_alias(step, scores);
+    step->out->attending = a;
+    return YS_OK;
+}
+
+/* Of scores alone: minus infinity where a mask says so. */
+ys_status ys_onnx_where(struct ys_onnx_step *step)
+{
+    struct ys_onnx_constant *where = NULL, *number = NULL;
+    YS_TRY(step->node->in_count == 3 ? YS_OK : YS_FAIL_STEP(step, "has %zu inputs, not 3", step->node->in_count));
+    for (size_t i = 0; i < 3; i += 2)
+        if (step->in[i] && step->in[i]->kind == YS_ONNX_CONSTANT)
+            YS_TRY(ys_onnx_constant_load(&step->r->folding, step->in[i]->constant));
+    where = step->in[0] && step->in[0]->kind == YS_ONNX_CONSTANT ? step->in[0]->constant : NULL;
+    for (size_t k = 1; where && !where->is_real && k < 3; k++) {
+        struct ys_onnx_slot *scores = step->in[k], *other = step->in[3 - k];
+        if (!scores || scores->kind != YS_ONNX_LIVE || scores->curve != YS_ONNX_SCORES || !other ||
+            other->kind != YS_ONNX_CONSTANT)
+            continue;
+        number = other->constant;
+        YS_TRY(ys_onnx_constant_load(&step->r->folding, number));
+        if (number->count != 1 || !number->is_real || !(ys_onnx_constant_real(number, 0) <= -1e4))
+            break;
+        /* where it holds the scores stay, or the number stands */
+        return k == 1 ? ys_onnx_mask_scores(step, scores, where, NULL)
+                      : ys_onnx_mask_scores(step, scores, where, where);
+    }
+    return YS_FAIL_STEP(step, "%s", "is read of constants, and as the mask of an attention alone");
+}
+
+ys_status ys_onnx_share_scores(struct ys_onnx_step *step, int64_t axis)
+{
+    const int64_t rank = (int64_t)ys_onnx_file_rank(step->r, step->in[0]);
+    if (axis != -1 && axis != rank - 1)
+        return YS_FAIL_STEP(step, "axis %lld of scores: graphs have the softmax over the keys", (long long)axis);
+    ys_onnx_alias(step, step->in[0]);
+    step->out->curve = YS_ONNX_SHARES;
+    step->out->maker = step->node;
+    return YS_OK;
+}
+
+/* Inputs and attributes that graphs have nothing for. */
+static ys_status check_attention(struct ys_onnx_step *step)
+{
+    static const char *const rest[] = {"past_key", "past_value", "nonpad_kv_seqlen"};
+    double softcap = 0;
+    YS_TRY(ys_onnx_real(step->node, "softcap", &softcap));
+    for (size_t i = 4; i < step->node->in_count; i++)
+        if (step->node->in[i][0])
+            return YS_FAIL_STEP(step, "has %s: graphs have whole sequences alone", rest[i < 7 ? i - 4 : 2]);
+    return softcap == 0 ? YS_OK : YS_FAIL_STEP(step, "softcap is %g: graphs have none", softcap);
+}
+
+/* ONNX's operator, of set 23: of three axes, with the heads side by side, or of four. */
+ys_status ys_onnx_attention(struct ys_onnx_step *step)
+{
+    struct ys_onnx_reading *r = step->r;
+    struct ys_onnx_attending a = {0};
+    struct ys_onnx_constant *mask = NULL;
+    int64_t heads[2] = {0, 0}, causal = 0;
+    double scale = 0;
+    int in[3], node, value;
+    YS_TRY(check_attention(step));
+    for (size_t i = 0; i < 3; i++)
+        YS_TRY(ys_onnx_need_live(step, i));
+    YS_TRY(ys_onnx_integer(step->node, "q_num_heads", &heads[0]));
+    YS_TRY(ys_onnx_integer(step->node, "kv_num_heads", &heads[1]));
+    YS_TRY(ys_onnx_integer(step->node, "is_causal", &causal));
+    YS_TRY(ys_onnx_real(step->node, "scale", &scale));
+    for (size_t i = 0; i < 3; i++) {
+        YS_TRY(ys_onnx_settle(step, step->in[i]));
+        if (step->in[i]->rows.maker || ys_onnx_rank(r, step->in[i]) != ys_onnx_rank(r, step->in[0]))
+            return YS_FAIL_STEP(step, "%s",
+                                "reads values whose first axis is not the batch, or of different dimensions");
+    }
+    const size_t rank = ys_onnx_rank(r, step->in[0]);
+    a.query = *step->in[0];
+    a.key = *step->in[1];
+    const struct part q = part_of(r, &a.query, false), k = part_of(r, &a.key, false);
+    YS_TRY(step->node->in_count > 3 ? ys_onnx_constant_in(step, 3, &mask) : YS_OK);
+    if (mask && !read_mask(mask, NULL, q.positions, k.positions, &a.is_causal))
+        return YS_FAIL_STEP(
+            step, "%s", "has a mask that hides other than what lies behind each position: graphs have is_causal alone");
+    a.is_causal = a.is_causal || causal;
+    if (rank == 4)
+        return attend(step, &a, scale > 0 ? scale : 1 / sqrt((double)q.width), false, step->in[2]);
+    if (rank != 3 || heads[0] < 1 || heads[1] < 1)
+        return YS_FAIL_STEP(step, "reads values of %zu dimensions, q_num_heads %lld, kv_num_heads %lld", rank,
+                            (long long)heads[0], (long long)heads[1]);
+    for (size_t i = 0; i < 3; i++)
+        YS_TRY(ys_onnx_take(step, step->in[i], false, &in[i]));
+    YS_TRY(ys_onnx_begin(step, YS_OP_ATTENTION, in, 3, 1, &node));
+    r->graph->nodes[node].attention = (struct ys_attention){heads[0], heads[1], a.is_causal, scale > 0 ? scale : 0};
+    YS_TRY(ys_onnx_end(r, node, &value));
+    ys_onnx_set(step, value, NULL);
+    return YS_OK;
+}
+
+static bool is_read(const struct ys_graph *graph, int value)
+{
+    bool is = graph->output == value;
+    for (size_t i = 0; !is && i < graph->node_count; i++)
+        for (size_t k = 0; k < graph->nodes[i].in_count; k++)
+            is = is || graph->nodes[i].in[k] == value;
+    return is;
+}
+
+/* The node, its values and its line of the report are gone; nothing reads them. */
+static ys_status leave_out(struct ys_onnx_reading *r, size_t node)
+{
+    struct ys_graph *graph = r->graph;
+    const int gone = graph->nodes[node].out[0];
+    ys_json *lines = ys_json_array();
+    for (size_t i = 0; lines && i < ys_json_size(r->nodes); i++)
+        if (i != node && ys_json_append(lines, ys_json_ref(ys_json_at(r->nodes, i))) != YS_OK) {
+            ys_json_free(lines);
+            lines = NULL;
+        }
+    if (!lines)
+        return ys_out_of_memory();
+    ys_json_free(r->nodes);
+    r->nodes = lines;
+    ys_free(graph->nodes[node].name);
+    ys_free(graph->values[gone].name);
+    memmove(&graph->nodes[node], &graph->nodes[node + 1], (--graph->node_count - node) * sizeof *graph->nodes);
+    memmove(&graph->values[gone], &graph->values[gone + 1],
+            (--graph->value_count - (size_t)gone) * sizeof *graph->values);
+    for (size_t i = 0; i < graph->value_count; i++)
+        graph->values[i].producer -= graph->values[i].producer > (int)node;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        for (size_t k = 0; k < graph->nodes[i].in_count; k++)
+            graph->nodes[i].in[k] -= graph->nodes[i].in[k] > gone;
+        for (size_t k = 0; k < graph->nodes[i].out_count; k++)
+            graph->nodes[i].out[k] -= graph->nodes[i].out[k] > gone;
+    }
+    for (size_t i = 0; i < graph->input_count; i++)
+        graph->inputs[i] -= graph->inputs[i] > gone;
+    graph->output -= graph->output > gone;
+    return YS_OK;
+}
+
+ys_status ys_onnx_prune(struct ys_onnx_reading *r)
+{
+    for (size_t i = r->graph->node_count; i-- > 0;) {
+        const struct ys_node *node = &r->graph->nodes[i];
+        const bool moves = node->op == YS_OP_RESHAPE || node->op == YS_OP_TRANSPOSE;
+        if (moves && !is_read(r->graph, node->out[0]))
+            YS_TRY(leave_out(r, i));
+    }
+    return YS_OK;
+}
