@@ -2,6 +2,7 @@
 TensorFlow and JAX; prints TAP.
 
     test_exports.py torch NETWORK [WAY...]        the four ways in which PyTorch exports a network of torchvision, or those
+    test_exports.py sequences NETWORK [WAY...]    the three ways in which it exports a network of exports_sequences.py, or those
     test_exports.py tensorflow|paddle [NETWORK...]  two networks of each of its exporters, or those
 
 Exporters need packages that no environment of yardstick has. They are looked for in this interpreter, and in the one that
@@ -18,7 +19,8 @@ PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 MAKERS = os.path.join(ROOT, "tests", "python")
 PYTHON = os.environ.get("YS_EXPORTS_PYTHON") or sys.executable
 FRAMEWORKS = ("builtin", "pytorch", "tensorflow", "jax")
-PACKAGES = {"torch": ("torch", "torchvision", "onnxscript"), "tensorflow": ("tensorflow", "keras", "tf2onnx"),
+PACKAGES = {"torch": ("torch", "torchvision", "onnxscript"), "sequences": ("torch", "torchvision", "onnxscript"),
+            "tensorflow": ("tensorflow", "keras", "tf2onnx"),
             "paddle": ("paddle", "paddle2onnx")}
 OTHERS = {"tensorflow": ("tf2onnx plain", "tf2onnx separable", "keras separable", "keras MobileNetV2"),
           "paddle": ("resnet18", "mobilenet_v2")}
@@ -113,8 +115,9 @@ def main(maker, words):
         print(SKIP + "%s are not all in %s: YS_EXPORTS_PYTHON names an interpreter that has them" % (", ".join(PACKAGES[maker]), PYTHON))
         return 0
     tap = Tap()
-    if maker == "torch":
-        cases = [[words[0], way] for way in words[1:] or exports_known.WAYS]
+    ways = {"torch": exports_known.WAYS, "sequences": exports_known.SEQUENCE_WAYS}
+    if maker in ways:
+        cases = [[words[0], way] for way in words[1:] or ways[maker]]
     else:
         cases = [[network] for network in words or OTHERS[maker]]
     for case in cases:

@@ -7,3 +7,6 @@ NETWORKS = ("resnet18", "densenet121", "shufflenet_v2_x0_5", "efficientnet_b0", 
 UNUSUAL = ("repvgg", "grouped", "branches", "resmlp", "gates")
 # Four ways to export: batch normalisation is folded into convolutions unless it is "kept".
 WAYS = ("dynamo", "dynamo kept", "legacy", "legacy kept")
+# Of exports_sequences.py, and its ways: PyTorch's exporter for operator set 20 and 23, and its older one.
+SEQUENCES = ("gpt", "lstm", "gru", "encoder", "vit_plain", "vit")
+SEQUENCE_WAYS = ("dynamo", "dynamo 23", "legacy")

@@ -123,9 +123,9 @@ class Plain(nn.Module):
 
 
 def vision_transformer():
-    import exports_torch
-    return exports_torch.torchvision.models.VisionTransformer(image_size=32, patch_size=8, num_layers=2, num_heads=2, hidden_dim=32,
-                                                              mlp_dim=64, num_classes=CLASSES)
+    import torchvision
+    return torchvision.models.VisionTransformer(image_size=32, patch_size=8, num_layers=2, num_heads=2, hidden_dim=32, mlp_dim=64,
+                                                num_classes=CLASSES)
 
 
 MADE = {"gpt": GPT, "lstm": LSTMClassifier, "gru": GRUTagger, "encoder": Encoder, "vit_plain": ViT, "vit": vision_transformer}

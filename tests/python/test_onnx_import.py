@@ -21,7 +21,7 @@ def is_there(*names):
 
 # Before the folder of adapters is searched, in which jax.py and others lie.
 EXPORTS = {}
-for maker, packages in (("torch", ("torch", "torchvision", "onnxscript")), ("tensorflow", ("tensorflow", "keras", "tf2onnx")),
+for maker, packages in (("torch", ("torch", "torchvision", "onnxscript")), ("sequences", ("torch", "torchvision", "onnxscript")), ("tensorflow", ("tensorflow", "keras", "tf2onnx")),
                         ("paddle", ("paddle", "paddle2onnx"))):
     if SLOW and is_there(*packages):
         EXPORTS[maker] = importlib.import_module("exports_" + maker)
@@ -29,7 +29,7 @@ HAS_RUNTIME = is_there("onnxruntime")
 
 import driver  # noqa: E402
 import numpy as np  # noqa: E402
-from exports_known import NETWORKS, UNUSUAL, WAYS  # noqa: E402
+from exports_known import NETWORKS, SEQUENCES, SEQUENCE_WAYS, UNUSUAL, WAYS  # noqa: E402
 
 PROGRAM = os.path.join(os.environ.get("YARDSTICK_BIN", driver.ROOT), "yardstick")
 if not os.access(PROGRAM, os.X_OK):
@@ -176,6 +176,38 @@ class Torch(Judged):
             for way in WAYS:
                 with self.subTest(name=name, way=way):
                     self.judge(name, way, refused)
+
+
+@unittest.skipUnless(SLOW, MINUTES)
+@unittest.skipUnless("sequences" in EXPORTS, "torch, torchvision and onnxscript are not installed")
+class Sequences(Judged):
+    """Recurrent networks and transformers. Their batch is the first axis, and vectors are no folded ones: bounds as kept."""
+
+    def judge(self, name, way):
+        import torch
+        exports = EXPORTS["sequences"]
+        network, x = exports.make(name), exports.example(name)
+        is_image = x.dtype.is_floating_point
+        stored = self.pixels(3, 32) if is_image else x.numpy().astype(np.int32)
+        x = torch.from_numpy(stored).double() / 255 if is_image else x
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "net.onnx")
+            exports.export(network, name, way, path)
+            found, graph = self.oracle.evaluate(path, {"x": stored}, folder)
+            self.assert_rows_stay_apart(graph, stored, found, folder)
+        with torch.no_grad():
+            expected = copy.deepcopy(network).double()(x).numpy()
+        self.assert_near(found, expected, KEPT_BOUND)
+        seconds = sum(value.numel() for key, value in network.named_parameters() if "bias_hh" in key)
+        kept = sum(network.gru.hidden_size for key, _ in network.named_parameters() if "bias_hh" in key and name == "gru")
+        count = sum(value.numel() for value in network.parameters()) - seconds + kept
+        self.assertEqual(self.count_trained(graph), count)
+
+    def test_logits_are_those_of_torch(self):
+        for name in SEQUENCES:
+            for way in SEQUENCE_WAYS:
+                with self.subTest(name=name, way=way):
+                    self.judge(name, way)
 
 
 class Exported(Judged):
