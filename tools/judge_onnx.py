@@ -353,7 +353,7 @@ class Oracle:
         import common
         import driver
         path = lambda name: os.path.join(folder, name)  # noqa: E731
-        common.write_safetensors(path("data"), dict(arrays, y=np.zeros(rows, np.int64)))
+        common.write_safetensors(path("data"), dict(arrays, y=np.zeros([rows, *graph.get("target", {}).get("shape", ["N"])[1:]], np.int64)))
         common.write_safetensors(path("order"), {"order": np.arange(rows, dtype=np.uint32)[None], "lr": np.zeros(1)})
         plan = {"format": "yardstick-plan", "version": 1, "mode": "train" if trains else "infer", "model": "judged",
                 "graph": path("m.json"), "weights": path("weights"),

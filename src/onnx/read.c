@@ -434,6 +434,12 @@ static ys_status read_other_pieces(struct ys_onnx_step *step, const struct ys_on
     return YS_OK;
 }
 
+/* Of several outputs, the first of which may be left out. */
+static bool is_recurrent(const char *op)
+{
+    return strcmp(op, "LSTM") == 0 || strcmp(op, "GRU") == 0;
+}
+
 /* What a node reads and makes, as slots; *refused when something before it was. */
 static ys_status find_slots(struct ys_onnx_reading *r, const struct ys_onnx_node_in *node, struct ys_onnx_slot **in,
                             struct ys_onnx_slot **out, bool *refused, bool *all_constant)
@@ -460,9 +466,7 @@ static ys_status find_slots(struct ys_onnx_reading *r, const struct ys_onnx_node
         if (made && made->kind != YS_ONNX_NONE)
             return YS_FAIL_NODE(node, YS_EFORMAT, "makes %.100s, which is there already", node->out[k]);
     }
-    const bool may_lack =
-        strcmp(node->op, "LSTM") == 0 || strcmp(node->op, "GRU") == 0; /* all states, but not the last */
-    if (!*out || (node->out_count > 0 && !node->out[0][0] && !may_lack))
+    if (!*out || (node->out_count > 0 && !node->out[0][0] && !is_recurrent(node->op)))
         return YS_FAIL_NODE(node, YS_EUNSUPPORTED, "%s", "its first output is not there");
     return YS_OK;
 }
@@ -486,39 +490,16 @@ static ys_status fold(struct ys_onnx_step *step)
     return status;
 }
 
-/* Of yardstick's own files: a graph's Transpose is made before what reads it, unless that is a part of an attention or
- * of a recurrent layer. */
-static ys_status make_turned(struct ys_onnx_step *step)
-{
-    const struct ys_onnx_node_in *node = step->node;
-    size_t live = 0;
-    int value;
-    for (size_t i = 0; i < node->in_count; i++)
-        live += step->in[i] && step->in[i]->kind == YS_ONNX_LIVE;
-    if (strcmp(node->op, "LSTM") == 0 || strcmp(node->op, "GRU") == 0 || (strcmp(node->op, "MatMul") == 0 && live > 1))
-        return YS_OK;
-    for (size_t i = 0; i < node->in_count; i++)
-        if (step->in[i] && step->in[i]->turned)
-            YS_TRY(ys_onnx_take(step, step->in[i], true, &value));
-    return YS_OK;
-}
-
 static ys_status map_rows(struct ys_onnx_step *step, ys_onnx_map *map)
 {
     const struct ys_onnx_rows *found;
-    YS_TRY(make_turned(step));
+    YS_TRY(ys_onnx_make_turned(step));
     YS_TRY(ys_onnx_check_rows(step, &found));
     const struct ys_onnx_rows rows = found ? *found : (struct ys_onnx_rows){0};
     YS_TRY(map(step));
     if (!ys_onnx_makes_rows(step->node->op))
         step->out->rows = rows;
     return YS_OK;
-}
-
-/* What tells a constant that is the same in every row from others. */
-static bool reads_spread(const char *op)
-{
-    return strcmp(op, "Concat") == 0 || strcmp(op, "LSTM") == 0 || strcmp(op, "GRU") == 0;
 }
 
 static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_constant)
@@ -539,20 +520,19 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
         return fold(step);
     if (!map)
         return YS_FAIL_STEP(step, "%s", "is read of constants and shapes only, and this one depends on the data");
-    for (size_t i = 0; i < node->in_count && !reads_spread(node->op); i++)
-        if (step->in[i] && step->in[i]->kind == YS_ONNX_CONSTANT && step->in[i]->constant->rows_axis)
-            return YS_FAIL_STEP(step, "reads %.100s, which was spread over the batch", node->in[i]);
     for (size_t i = 0; i < node->in_count && strcmp(node->op, "Gather") != 0; i++) {
-        if (step->in[i] && step->in[i]->kind == YS_ONNX_CONSTANT && step->in[i]->constant->per_row)
+        const struct ys_onnx_constant *c =
+            step->in[i] && step->in[i]->kind == YS_ONNX_CONSTANT ? step->in[i]->constant : NULL;
+        if (c && c->rows_axis && !is_recurrent(node->op) && strcmp(node->op, "Concat") != 0)
+            return YS_FAIL_STEP(step, "reads %.100s, which was spread over the batch", node->in[i]);
+        if (c && c->per_row)
             return YS_FAIL_STEP(step, "reads %.100s, the numbers of the rows: rows must stay apart", node->in[i]);
         if (step->in[i] && step->in[i]->kind == YS_ONNX_LIVE && step->in[i]->curve == YS_ONNX_FLAT)
             YS_TRY(ys_onnx_settle(step, step->in[i]));
         if (step->in[i] && step->in[i]->kind == YS_ONNX_LIVE && step->in[i]->curve == YS_ONNX_SLICE)
             YS_TRY(read_other_pieces(step, step->in[i]));
     }
-    const bool has_more =
-        strcmp(node->op, "Split") == 0 || strcmp(node->op, "LSTM") == 0 || strcmp(node->op, "GRU") == 0;
-    for (size_t k = 1; k < node->out_count && !has_more; k++) {
+    for (size_t k = 1; k < node->out_count && strcmp(node->op, "Split") != 0 && !is_recurrent(node->op); k++) {
         struct ys_onnx_slot *other;
         YS_TRY(slot_of(step->r, node->out[k], &other));
         if (other && other->needed)

@@ -210,6 +210,9 @@ ys_status ys_onnx_axis(struct ys_onnx_step *step, const struct ys_onnx_slot *slo
 /** What a node reads has the batch at the same place, and the node may read it there, or it is refused. *rows: what its
  * output has then; NULL: axis 0 is the batch of all that it reads. */
 ys_status ys_onnx_check_rows(struct ys_onnx_step *step, const struct ys_onnx_rows **rows) YS_MUST_CHECK;
+/** Of yardstick's own files: a graph's Transpose is made before what reads it, unless that is a part of an attention or
+ * of a recurrent layer. */
+ys_status ys_onnx_make_turned(struct ys_onnx_step *step) YS_MUST_CHECK;
 /** Whether a map leaves the rows of its output as those of what it reads; else it says them itself. */
 bool ys_onnx_makes_rows(const char *op);
 

@@ -515,3 +515,18 @@ ys_status ys_onnx_transpose(struct ys_onnx_step *step)
         step->out->turned = ys_onnx_is_plain(&in) || !ys_onnx_is_plain(step->out) ? step->node : NULL;
     return note_rows(step, &in.rows);
 }
+
+ys_status ys_onnx_make_turned(struct ys_onnx_step *step)
+{
+    const struct ys_onnx_node_in *node = step->node;
+    size_t live = 0;
+    int value;
+    for (size_t i = 0; i < node->in_count; i++)
+        live += step->in[i] && step->in[i]->kind == YS_ONNX_LIVE;
+    if (strcmp(node->op, "LSTM") == 0 || strcmp(node->op, "GRU") == 0 || (strcmp(node->op, "MatMul") == 0 && live > 1))
+        return YS_OK;
+    for (size_t i = 0; i < node->in_count; i++)
+        if (step->in[i] && step->in[i]->turned)
+            YS_TRY(ys_onnx_take(step, step->in[i], true, &value));
+    return YS_OK;
+}

@@ -111,8 +111,8 @@ ys_status ys_onnx_pick(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int
     const int along = like.perm[apart];
     const int64_t extent = r->graph->values[in].shape[along], place = at < 0 ? at + extent : at;
     if (place < 0 || place >= extent || rank < 3)
-        return YS_FAIL_STEP(step, "%s", "takes place %lld of an axis of %lld, of a value of %zu dimensions",
-                            (long long)at, (long long)extent, rank);
+        return YS_FAIL_STEP(step, "takes place %lld of an axis of %lld, of a value of %zu dimensions", (long long)at,
+                            (long long)extent, rank);
     YS_TRY(cut_one(step, in, along, place, &in));
     for (size_t i = 0; i < rank; i++)
         if ((int)i != along)
@@ -409,8 +409,18 @@ ys_status ys_onnx_share_scores(struct ys_onnx_step *step, int64_t axis)
 static ys_status check_attention(struct ys_onnx_step *step)
 {
     static const char *const rest[] = {"past_key", "past_value", "nonpad_kv_seqlen"};
+    static const char *const known[] = {"q_num_heads", "kv_num_heads",          "is_causal",        "scale",
+                                        "softcap",     "qk_matmul_output_mode", "softmax_precision"};
     double softcap = 0;
     YS_TRY(ys_onnx_real(step->node, "softcap", &softcap));
+    for (size_t i = 0; i < step->node->attr_count; i++) { /* of newer operator sets: windows, sinks */
+        bool is_known = false;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            is_known = is_known || strcmp(step->node->attrs[i].name, known[k]) == 0;
+        if (!is_known)
+            return YS_FAIL_STEP(step, "has the attribute %.60s: graphs have nothing like it",
+                                step->node->attrs[i].name);
+    }
     for (size_t i = 4; i < step->node->in_count; i++)
         if (step->node->in[i][0])
             return YS_FAIL_STEP(step, "has %s: graphs have whole sequences alone", rest[i < 7 ? i - 4 : 2]);

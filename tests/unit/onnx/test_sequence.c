@@ -1,0 +1,176 @@
+/* Tokens, attention and recurrent layers: what is read, with the oracle's numbers beside those of the formulas, and
+ * what is refused by name. */
+#include "graph/op.h"
+#include "unit/onnx/eval_onnx.h"
+
+#include <math.h>
+
+/* An input `x` of tokens, INT64, and an embedding `e` of (5, width). */
+static void begin(struct made *m, int64_t positions, int64_t width)
+{
+    const int64_t shape[] = {-1, positions};
+    made_value(m, 11, "x", 7, shape, 2);
+    made_weight(m, "table", 5, width, 0, 0);
+    made_node(m, "Gather", "table x", "e");
+}
+
+static void refused(struct made *m, const char *output, const char *word)
+{
+    struct ys_buf file = {0};
+    struct ys_onnx_import *import = NULL;
+    made_file(m, output, 17, &file);
+    CHECK(ys_onnx_read_bytes("net.onnx", file.data, file.size, NULL, &import) == YS_EUNSUPPORTED);
+    if (!CHECK(strstr(ys_error(), word) != NULL))
+        printf("# \"%s\" is not in: %s\n", word, ys_error());
+    ys_onnx_import_free(import);
+    ys_buf_free(&file);
+    *m = (struct made){0};
+}
+
+static const struct ys_node *node_of(const struct ys_graph *graph, enum ys_op op)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].op == op)
+            return &graph->nodes[i];
+    return NULL;
+}
+
+/* (positions, N, 4) through an LSTM or GRU of 2, its last state. */
+static void made_layer(struct made *m, const char *op, const char *more)
+{
+    const int64_t gates = op[0] == 'L' ? 4 : 3, turn[] = {1, 0, 2};
+    char in[64];
+    begin(m, 3, 4);
+    made_node(m, "Transpose", "e", "t");
+    made_integers(m, "perm", turn, 3);
+    made_weight(m, "W", 1, gates * 2, 4, 0);
+    made_weight(m, "R", 1, gates * 2, 2, 0);
+    made_weight(m, "B", 1, gates * 4, 0, 0);
+    made_weight(m, "h", 1, 1, 2, 0);
+    snprintf(in, sizeof in, "t W R B%s", more);
+    made_node(m, op, in, "- last");
+}
+
+static void a_recurrent_layer_has_its_gates_in_order_and_one_bias(void)
+{
+    static const int first[4] = {0, 2, 3, 1}, gru[3] = {1, 0, 2}; /* i f g o of i o f c; r z n of z r h */
+    struct made m = {0};
+    for (int lstm = 0; lstm < 2; lstm++) {
+        made_layer(&m, lstm ? "LSTM" : "GRU", "");
+        if (!lstm)
+            made_integer(&m, "linear_before_reset", 1);
+        const int64_t none[] = {0};
+        made_tensor(&m, "axis", 7, (const int64_t[]){1}, 1, none, sizeof none);
+        made_node(&m, "Squeeze", "last axis", "s");
+        made_node(&m, "Gemm", "s w", "y");
+        made_weight(&m, "w", 2, 3, 0, 0);
+        struct ys_onnx_import *import = made_read(&m, "y", 17);
+        const struct ys_node *layer = import ? node_of(import->graph, lstm ? YS_OP_LSTM : YS_OP_GRU) : NULL;
+        if (CHECK(layer != NULL)) {
+            const float *weight = import->values[layer->weight], *bias = import->values[layer->bias];
+            for (int gate = 0; gate < 3 + lstm; gate++) {
+                const int from = lstm ? first[gate] : gru[gate], count = (3 + lstm) * 2;
+                CHECK_NEAR(weight[gate * 8], 0.1 * (from * 8 + 1), 1e-6);
+                const bool apart = !lstm && gate == 2; /* whose second bias is its own */
+                CHECK_NEAR(bias[gate * 2], 0.1 * (from * 2 + 1) + (apart ? 0 : 0.1 * (count + from * 2 + 1)), 1e-6);
+                if (apart)
+                    CHECK_NEAR(import->values[layer->recurrent_bias][0], 0.1 * (count + from * 2 + 1), 1e-6);
+            }
+        }
+        ys_onnx_import_free(import);
+    }
+}
+
+static void what_recurrent_layers_have_not_is_refused_by_name(void)
+{
+    struct made m = {0};
+    made_layer(&m, "LSTM", " - h");
+    end_in_dense(&m, "last", 2);
+    refused(&m, "y", "(LSTM): has initial_h: graphs begin each row with zeros");
+    made_layer(&m, "LSTM", " h");
+    end_in_dense(&m, "last", 2);
+    refused(&m, "y", "has sequence_lens");
+    made_layer(&m, "LSTM", " - - - h");
+    end_in_dense(&m, "last", 2);
+    refused(&m, "y", "has peepholes");
+    made_layer(&m, "LSTM", "");
+    made_real(&m, "clip", 1);
+    end_in_dense(&m, "last", 2);
+    refused(&m, "y", "clip 1");
+    made_layer(&m, "GRU", "");
+    end_in_dense(&m, "last", 2);
+    refused(&m, "y", "linear_before_reset is 0");
+}
+
+/* Softmax of e e^T times `factor`, plus a mask, times e: (N, 2, 4) of one head. */
+static void made_attention(struct made *m, const char *masked, const float mask[4])
+{
+    const int64_t turn[] = {0, 2, 1}, square[] = {2, 2};
+    const float factor = 0.25F;
+    begin(m, 2, 4);
+    made_node(m, "Transpose", "e", "k");
+    made_integers(m, "perm", turn, 3);
+    made_node(m, "MatMul", "e k", "dots");
+    made_tensor(m, "factor", 1, NULL, 0, &factor, sizeof factor);
+    made_node(m, "Mul", "dots factor", "scores");
+    made_tensor(m, "mask", 1, square, 2, mask, 4 * sizeof *mask);
+    if (strcmp(masked, "masked") == 0)
+        made_node(m, "Add", "scores mask", "masked");
+    made_node(m, "Softmax", masked, "shares");
+    made_node(m, "MatMul", "shares e", "a");
+}
+
+static void a_softmax_between_two_products_is_an_attention(void)
+{
+    static const float open[4] = {0}, causal[4] = {0, -INFINITY, 0, 0}, odd[4] = {0, 0, -INFINITY, 0};
+    struct made m = {0};
+    for (int is_causal = 0; is_causal < 2; is_causal++) {
+        made_attention(&m, is_causal ? "masked" : "scores", is_causal ? causal : open);
+        end_in_dense(&m, "a", 8);
+        struct ys_onnx_import *import = made_read(&m, "y", 17);
+        const struct ys_node *node = import ? node_of(import->graph, YS_OP_ATTENTION) : NULL;
+        if (CHECK(node != NULL)) {
+            CHECK(node->attention.heads == 1 && node->attention.kv_heads == 1);
+            CHECK_INT(node->attention.causal, is_causal);
+            CHECK_NEAR(node->attention.scale, 0.25, 1e-12);
+            CHECK(node->in[0] == node->in[1] && node->in[0] == node->in[2]);
+            CHECK(!ys_graph_has(import->graph, YS_OP_TRANSPOSE)); /* looked behind, and left out */
+        }
+        ys_onnx_import_free(import);
+    }
+    made_attention(&m, "masked", odd);
+    end_in_dense(&m, "a", 8);
+    refused(&m, "y", "node masked (Add): has a mask that hides other than what lies behind each position");
+    made_attention(&m, "scores", open);
+    made_node(&m, "Relu", "scores", "b");
+    end_in_dense(&m, "b", 4);
+    refused(&m, "y", "a product of two values that is no attention");
+}
+
+static void the_embedding_and_its_transposed_copy_are_one_and_tokens_tell_classes_of_positions(void)
+{
+    struct made m = {0};
+    const int64_t turned[] = {4, 5};
+    float copy[20];
+    begin(&m, 3, 4);
+    for (int i = 0; i < 20; i++)
+        copy[i % 4 * 5 + i / 4] = 0.1F * (float)(i + 1);
+    made_node(&m, "Relu", "e", "r");
+    made_tensor(&m, "head", 1, turned, 2, copy, sizeof copy);
+    made_node(&m, "MatMul", "r head", "y");
+    struct ys_onnx_import *import = made_read(&m, "y", 17);
+    if (import) {
+        const struct ys_graph *graph = import->graph;
+        CHECK_INT(graph->param_count, 1);
+        CHECK_TEXT(graph->params[0].name, "table");
+        CHECK_INT(graph->target, YS_TARGET_CLASSES);
+        CHECK_INT(graph->values[graph->output].rank, 3);
+        CHECK_INT(graph->values[graph->inputs[0]].dtype, YS_I32);
+    }
+    ys_onnx_import_free(import);
+}
+
+TAP_MAIN(TAP_CASE(a_recurrent_layer_has_its_gates_in_order_and_one_bias),
+         TAP_CASE(what_recurrent_layers_have_not_is_refused_by_name),
+         TAP_CASE(a_softmax_between_two_products_is_an_attention),
+         TAP_CASE(the_embedding_and_its_transposed_copy_are_one_and_tokens_tell_classes_of_positions))
